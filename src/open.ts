@@ -203,7 +203,7 @@ function world(called: Called): World {
     who: `${userName()}@${host}`,
     pid: process.pid,
     host,
-    machine: thisMachine(),
+    machine: thisHost(),
     version: kvupVersion,
     commandLine: typedLine(called),
     isAlive,
@@ -216,7 +216,7 @@ function world(called: Called): World {
 }
 
 /** This boot of this machine, and the PID namespace that this process is in; only Linux tells both. */
-function thisMachine(): string | undefined {
+function thisHost(): string | undefined {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     return createHash('sha256')

@@ -6,13 +6,13 @@ import { fromOption } from './read-cluster.ts'
 import { acceptWithReason } from './change-options.ts'
 
 /** Loaded when it runs: help does without. */
-const later = async (cx: Context, options: CheckOptions) =>
+const lazyAction = async (cx: Context, options: CheckOptions) =>
   (await import('./check/check.ts')).check(cx, options)
 
 export function checkCommand(wire: Wire): Command {
   const command = new Command('check')
   for (const option of options) command.addOption(option)
-  return command.addHelpText('after', text).action(wire<CheckOptions, []>(later))
+  return command.addHelpText('after', text).action(wire<CheckOptions, []>(lazyAction))
 }
 
 const options = [

@@ -4,7 +4,8 @@ import type { DemoOptions } from './demo/demo.ts'
 import { manual } from './command-options.ts'
 
 /** Loaded when it runs: help does without. */
-const later = async (cx: Context, options: DemoOptions) => (await import('./demo/demo.ts')).demo(cx, options)
+const lazyAction = async (cx: Context, options: DemoOptions) =>
+  (await import('./demo/demo.ts')).demo(cx, options)
 
 export function demoCommand(wire: Wire): Command {
   return new Command('demo')
@@ -30,5 +31,5 @@ export function demoCommand(wire: Wire): Command {
         codes: ['timedOut'],
       }),
     )
-    .action(wire<DemoOptions, []>(later))
+    .action(wire<DemoOptions, []>(lazyAction))
 }

@@ -6,12 +6,13 @@ import { fromOption } from './read-cluster.ts'
 import { planningFlags } from './upgrade.ts'
 
 /** Loaded when it runs: help does without. */
-const later = async (cx: Context, options: PlanOptions) => (await import('./plan/plan.ts')).plan(cx, options)
+const lazyAction = async (cx: Context, options: PlanOptions) =>
+  (await import('./plan/plan.ts')).plan(cx, options)
 
 export function planCommand(wire: Wire): Command {
   const command = new Command('plan')
   for (const option of [...planningFlags(), ...own]) command.addOption(option)
-  return command.addHelpText('after', text).action(wire<PlanOptions, []>(later))
+  return command.addHelpText('after', text).action(wire<PlanOptions, []>(lazyAction))
 }
 
 const own = [

@@ -52,7 +52,7 @@ const codes: Record<NonNullable<StatusReport['overall']>['verdict'], ExitCode> =
 /** Exit 0 whatever it finds, unless asked for the verdict, which is that over all layers; no KubeVirt and no layers, or several, is `blocked`. */
 export async function status(cx: Context, options: StatusOptions): Promise<ExitCode> {
   const snapshot = await readerFor(cx, options.from, 'platform')
-  if (options.watch) return follow(cx, snapshot)
+  if (options.watch) return watchStatus(cx, snapshot)
   const asks = { ...watchingOf(cx, snapshot), overridesAreOpen: eusOverridesOpen(snapshot) }
   const report = await statusReport(snapshot.cluster.reader, snapshot.clock, asks)
   cx.printer.result(await documentOf(cx, report, snapshot), statusView)
@@ -66,7 +66,7 @@ function watchingOf({ signal, printer }: Context, { saved, clock }: ReadCluster)
 }
 
 /** Until Ctrl-C. */
-async function follow(cx: Context, snapshot: ReadCluster): Promise<ExitCode> {
+async function watchStatus(cx: Context, snapshot: ReadCluster): Promise<ExitCode> {
   const { clock, cluster } = snapshot
   const watching = {
     reader: cluster.reader,

@@ -5,13 +5,13 @@ import type { UpgradeOptions } from './upgrade/upgrade-options.ts'
 import { acceptWithReason } from './change-options.ts'
 
 /** Loaded when it runs: help does without. */
-const later = async (cx: Context, options: UpgradeOptions) =>
+const lazyAction = async (cx: Context, options: UpgradeOptions) =>
   (await import('./upgrade/upgrade.ts')).upgrade(cx, options)
 
 export function upgradeCommand(wire: Wire): Command {
   const command = new Command('upgrade')
   for (const option of [...planningFlags(), ...runningFlags()]) command.addOption(option)
-  return command.addHelpText('after', text).action(wire<UpgradeOptions, []>(later))
+  return command.addHelpText('after', text).action(wire<UpgradeOptions, []>(lazyAction))
 }
 
 const text = manual({

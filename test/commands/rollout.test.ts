@@ -33,7 +33,7 @@ async function on(shape: Omit<Simulation, 'clock'>) {
   const kvup = (line: string, place: Partial<Place> = {}) =>
     runText(line.split(' '), { cluster: admin, clock, ...place })
   const configuration = async () => {
-    const found = await admin.reader.find(KubeVirts, kubevirt)
+    const found = await admin.reader.get(KubeVirts, kubevirt)
     return found.is === 'object' ? found.object.spec?.configuration : undefined
   }
   return { sim, clock, configure, version, change, kvup, configuration }
@@ -45,10 +45,10 @@ const domain = (fields: object) => ({ template: { spec: { domain: fields } } })
 function without(plural: string, reader: Reader, nobody: Reader): Reader {
   const as = (kind: Kind) => (kind.plural === plural ? nobody : reader)
   return readerWith(reader, {
-    find: (kind, ref) => as(kind).find(kind, ref),
+    get: (kind, ref) => as(kind).get(kind, ref),
     list: (kind, where) => as(kind).list(kind, where),
     pages: (kind, where) => as(kind).pages(kind, where),
-    follow: (kind, where, signal) => as(kind).follow(kind, where, signal),
+    watch: (kind, where, signal) => as(kind).watch(kind, where, signal),
   })
 }
 

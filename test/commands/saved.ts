@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { look } from '../../src/commands/check/checked-cluster.ts'
+import { readCheckedCluster } from '../../src/commands/check/checked-cluster.ts'
 import { readerFor } from '../../src/commands/read-cluster.ts'
 import type { Context } from '../../src/context.ts'
 import { allChecks, runChecks } from '../../src/lib/checks/check-run.ts'
@@ -40,7 +40,11 @@ export function contextOf(cluster: Cluster | undefined, clock: Clock) {
 export async function judged(cluster: Cluster, clock: Clock): Promise<object> {
   const { cx } = contextOf(cluster, clock)
   const status = await statusReport(cluster.reader, clock)
-  const seen = await look(cx, { to: parseVersion('v1.9.0'), method: 'operator-manifest', from: undefined })
+  const seen = await readCheckedCluster(cx, {
+    to: parseVersion('v1.9.0'),
+    method: 'operator-manifest',
+    from: undefined,
+  })
   const { installation: _, ...rest } = seen
   const question = { ...seen, releases: knownReleases, target: parseVersion('v1.9.0') }
   const checks = runChecks(allChecks, question).map(({ check, is, findings }) => ({

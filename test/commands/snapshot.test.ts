@@ -104,13 +104,13 @@ function refusing(reader: Reader, plurals: readonly string[]): Reader {
     if (plurals.includes(plural)) throw new ApiError(403, 'Forbidden', `${plural}: no`)
   }
   return {
-    find: async (kind, ref) => (refuse(kind), reader.find(kind, ref)),
+    get: async (kind, ref) => (refuse(kind), reader.get(kind, ref)),
     list: async (kind, where) => (refuse(kind), reader.list(kind, where)),
     async *pages<T extends KubeObject>(kind: Kind<T>, where?: Where) {
       refuse(kind)
       yield* reader.pages(kind, where)
     },
-    follow: (kind, where, signal) => reader.follow(kind, where, signal),
+    watch: (kind, where, signal) => reader.watch(kind, where, signal),
     versions: async (group) => reader.versions(group),
     version: async () => reader.version(),
     log: async (pod) => reader.log(pod),

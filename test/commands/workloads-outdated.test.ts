@@ -52,7 +52,7 @@ beforeEach(async () => {
 })
 
 async function target(): Promise<string> {
-  const found = await sim.cluster().reader.find(KubeVirts, kubevirt)
+  const found = await sim.cluster().reader.get(KubeVirts, kubevirt)
   return (found.is === 'object' && found.object.status?.targetDeploymentID) || ''
 }
 

@@ -45,7 +45,7 @@ export function hyperConvergedPromises(
       return { name, namespace }
     }
     const read = async (ref: { name: string; namespace: string }, version: Version = stored) => {
-      const found = await cluster.reader.find(atVersion(HyperConvergeds, version), ref)
+      const found = await cluster.reader.get(atVersion(HyperConvergeds, version), ref)
       if (found.is !== 'object') throw new Error(`no ${ref.name}`)
       return methodsAt(found.object, version)
     }

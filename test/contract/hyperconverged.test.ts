@@ -45,7 +45,7 @@ test.each(['v1', 'v1beta1'] as const)(
     if (!top || !below) throw new Error('two versions')
     await writer.mergePatch(top, ref, { spec: { workloadUpdateStrategy: { workloadUpdateMethods: [] } } })
     const spec = async (kind: typeof top) => {
-      const found = await reader.find(kind, ref)
+      const found = await reader.get(kind, ref)
       return found.is === 'object' ? found.object.spec : undefined
     }
     expect(await spec(top)).toMatchObject({ workloadUpdateStrategy: { workloadUpdateMethods: [] } })

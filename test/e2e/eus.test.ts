@@ -91,7 +91,7 @@ test.skipIf(crdsMissing !== undefined)(
       version: expect.stringMatching(/^4\.20\./u),
     })
     expect(await borrowable()).toEqual(before)
-    const journal = await cluster.reader.find(ConfigMaps, { name: 'kvup-journal', namespace })
+    const journal = await cluster.reader.get(ConfigMaps, { name: 'kvup-journal', namespace })
     expect(journal.is === 'object' && journal.object.data?.['loans']).toBeFalsy()
   },
   atMost,

@@ -103,7 +103,7 @@ export async function ownKubeVirt(
 
 /** The methods as the server has them in the stored version, as JSON. */
 export async function methodsOn({ reader }: Cluster, { stored }: RealCrd): Promise<string> {
-  const found = await reader.find(atVersion(HyperConvergeds, stored), ref)
+  const found = await reader.get(atVersion(HyperConvergeds, stored), ref)
   if (found.is !== 'object') throw new Error('no HyperConverged')
   const { spec } = found.object
   const place = (stored === 'v1' ? spec?.['virtualization'] : spec) as Record<string, unknown> | undefined
@@ -113,7 +113,7 @@ export async function methodsOn({ reader }: Cluster, { stored }: RealCrd): Promi
 
 /** The methods as the KubeVirt CR has them, as JSON. */
 export async function methodsOnKubeVirt({ reader }: Cluster): Promise<string> {
-  const found = await reader.find(KubeVirts, { name: 'kubevirt', namespace: 'kubevirt' })
+  const found = await reader.get(KubeVirts, { name: 'kubevirt', namespace: 'kubevirt' })
   return JSON.stringify(found.is === 'object' ? methodsOf(found.object) : undefined)
 }
 

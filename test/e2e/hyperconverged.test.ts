@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hold } from '../../src/commands/workloads/pause-updates.ts'
+import { pauseUpdates } from '../../src/commands/workloads/pause-updates.ts'
 import { restore } from '../../src/commands/workloads/restore.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { hyperConvergedPromises } from '../contract/hyperconverged-versions.ts'
@@ -128,7 +128,7 @@ function lent(owner: Owner): void {
   afterAll(() => owned.stop())
 
   test('contract: hold, killed at each call, restored: byte for byte as it was', async () => {
-    const kills = await killedAtEachCall(hold, cluster, async () => {
+    const kills = await killedAtEachCall(pauseUpdates, cluster, async () => {
       const isOpen = (await loansOn(cluster)).length === 1
       expect(isOpen ? await run(restore, cluster) : 0).toBe(0)
       await expectAsItWas(owned)
@@ -137,13 +137,13 @@ function lent(owner: Owner): void {
   })
 
   test('contract: restore, killed at each call and run again: byte for byte as it was', async () => {
-    expect(await run(hold, cluster)).toBe(0)
+    expect(await run(pauseUpdates, cluster)).toBe(0)
     const kills = await killedAtEachCall(restore, cluster, async () => {
       const isOpen = (await loansOn(cluster)).length === 1
       if (isOpen && (await owned.methods()) === '[]') return
       expect(await run(restore, cluster)).toBe(0)
       await expectAsItWas(owned)
-      expect(await run(hold, cluster)).toBe(0)
+      expect(await run(pauseUpdates, cluster)).toBe(0)
     })
     expect(kills).toEqual(many)
     expect(await run(restore, cluster)).toBe(0)

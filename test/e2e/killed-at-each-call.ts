@@ -54,7 +54,7 @@ export function rememberingRights({ reader, writer, reviewer }: Cluster): Cluste
     answers.set(question, answer)
     return answer
   }
-  return { reader, writer, reviewer: { can, whoAmI: () => reviewer.whoAmI(), rehearsal: reviewer.rehearsal } }
+  return { reader, writer, reviewer: { can, whoAmI: () => reviewer.whoAmI(), dryRun: reviewer.dryRun } }
 }
 
 /** Told with every call whether it is a write. */

@@ -98,7 +98,7 @@ it('the simulated platform keeps to the real schemas: installed, with the update
 async function watched(signal: AbortSignal): Promise<unknown[]> {
   const seen: unknown[] = []
   try {
-    for await (const change of cluster.reader.follow(ClusterVersions, {}, signal))
+    for await (const change of cluster.reader.watch(ClusterVersions, {}, signal))
       if ('object' in change) seen.push(change.object.status?.availableUpdates)
   } catch (error) {
     if (!signal.aborted) throw error

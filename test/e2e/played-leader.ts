@@ -43,7 +43,7 @@ async function renew({ writer }: Cluster, signal: AbortSignal): Promise<void> {
 }
 
 async function theKubeVirt({ reader }: Cluster): Promise<KubeVirt> {
-  const found = await reader.find(KubeVirts, ref)
+  const found = await reader.get(KubeVirts, ref)
   if (found.is !== 'object') throw new Error('no KubeVirt')
   return found.object
 }
@@ -52,7 +52,7 @@ const isSeen = ({ metadata, status }: KubeVirt) => metadata.generation === statu
 
 /** In the name of the pod in which nothing runs: the process, which another pod gets with a new one's name, waits for its turn. */
 async function takeLease(lab: Lab, { reader, writer }: Cluster): Promise<void> {
-  const found = await reader.find(Leases, lease)
+  const found = await reader.get(Leases, lease)
   const leader = found.is === 'object' ? (found.object.spec?.holderIdentity ?? '') : ''
   const pods = await reader.list(Pods, { namespace: 'kubevirt', labels: 'kubevirt.io=virt-operator' })
   const idle = pods.find(({ metadata }) => metadata.name !== leader)?.metadata.name
@@ -69,7 +69,7 @@ async function isReady({ reader, reviewer }: Cluster): Promise<boolean> {
     status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
   )
   if (ready.length < 2 || ready.length !== pods.length) return false
-  const asked = reviewer.rehearsal.mergePatch(KubeVirts, ref, { spec: { imagePullPolicy: 'Always' } })
+  const asked = reviewer.dryRun.mergePatch(KubeVirts, ref, { spec: { imagePullPolicy: 'Always' } })
   return asked.then(
     () => true,
     () => false,
@@ -78,7 +78,7 @@ async function isReady({ reader, reviewer }: Cluster): Promise<boolean> {
 
 async function seeAll({ reader, writer }: Cluster, signal: AbortSignal): Promise<void> {
   try {
-    for await (const change of reader.follow(KubeVirts, { namespace: ref.namespace }, signal)) {
+    for await (const change of reader.watch(KubeVirts, { namespace: ref.namespace }, signal)) {
       if (change.type !== 'added' && change.type !== 'modified') continue
       if (isSeen(change.object)) continue
       const status = { observedGeneration: change.object.metadata.generation ?? 0 }

@@ -40,17 +40,17 @@ export class QuietTime {
         can: (access) => this.#while(() => reviewer.can(access)),
         whoAmI: () => this.#while(() => reviewer.whoAmI()),
         ...(told && { credentialsEnd: told }),
-        rehearsal: this.#writer(reviewer.rehearsal),
+        dryRun: this.#writer(reviewer.dryRun),
       } satisfies Reviewer,
     }
   }
 
   #reader(reader: Reader): Reader {
     return {
-      find: (kind, ref) => this.#while(() => reader.find(kind, ref)),
+      get: (kind, ref) => this.#while(() => reader.get(kind, ref)),
       list: (kind, where) => this.#while(() => reader.list(kind, where)),
       pages: (kind, where) => this.#each(reader.pages(kind, where)),
-      follow: (kind, where, signal) => reader.follow(kind, where, signal),
+      watch: (kind, where, signal) => reader.watch(kind, where, signal),
       versions: (group) => this.#while(() => reader.versions(group)),
       version: () => this.#while(() => reader.version()),
       log: (pod, options) => this.#while(() => reader.log(pod, options)),

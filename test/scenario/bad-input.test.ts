@@ -138,7 +138,7 @@ test('no cluster: exit 8 before anything', async () => {
       reader: {
         ...stage.cluster.reader,
         list: gone,
-        find: gone,
+        get: gone,
         versions: gone,
         version: gone,
         pages: () => ({ [Symbol.asyncIterator]: () => ({ next: gone }) }),

@@ -8,8 +8,8 @@ export type Badness = { is: 'silent' } | { is: 'dying'; after: number }
 export function withBadWatches({ reader, writer, reviewer }: Cluster, badness: Badness): Cluster {
   return {
     reader: readerWith(reader, {
-      async *follow<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal) {
-        const changes = reader.follow(kind, where, signal)
+      async *watch<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal) {
+        const changes = reader.watch(kind, where, signal)
         yield* badness.is === 'silent' ? untilSynced(changes, signal) : dying(changes, badness.after)
       },
     }),

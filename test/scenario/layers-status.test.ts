@@ -51,7 +51,7 @@ async function request({ reader, writer }: Cluster, clock: SimClock, minor: stri
   const ref = { name: 'version' }
   await writer.mergePatch(ClusterVersions, ref, { spec: { channel: 'eus-4.20' } })
   for (;;) {
-    const found = await reader.find(ClusterVersions, ref)
+    const found = await reader.get(ClusterVersions, ref)
     const available = (found.is === 'object' && found.object.status?.availableUpdates) || []
     const release = available.find(({ version = '' }) => version.startsWith(minor))
     if (release?.version && release.image) {
@@ -138,7 +138,7 @@ test('night E6: an update that was refused is shown as armed, whoever asked for 
 
 test('open loans of kvup eus are a window, before any pool waits', async () => {
   const { cluster, clock } = await simulated()
-  const pool = await cluster.reader.find(MachineConfigPools, { name: 'worker' })
+  const pool = await cluster.reader.get(MachineConfigPools, { name: 'worker' })
   if (pool.is !== 'object') throw new Error('no pool')
   const {
     apiVersion,

@@ -257,7 +257,7 @@ describe('the census in the cluster', () => {
           : reviewer.can(access)
       const cluster = {
         ...stage.cluster,
-        reviewer: { ...reviewer, whoAmI: () => reviewer.whoAmI(), rehearsal: reviewer.rehearsal, can },
+        reviewer: { ...reviewer, whoAmI: () => reviewer.whoAmI(), dryRun: reviewer.dryRun, can },
       }
       stage.later(15 * second, () => events.again(stage))
       const ended = await stage.upgrade('v1.8.4', {}, { cluster })

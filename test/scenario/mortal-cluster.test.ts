@@ -17,7 +17,7 @@ function living() {
 test('after its call the server has acted, and nothing more is done', async () => {
   const { store, cluster } = living()
   const { reader, writer, dead } = mortal(cluster, { afterCall: 2 })
-  expect((await reader.find(ConfigMaps, ref)).is).toBe('absent')
+  expect((await reader.get(ConfigMaps, ref)).is).toBe('absent')
   await expect(writer.create(ConfigMaps, object)).rejects.toThrow(Killed)
   await expect(writer.delete(ConfigMaps, ref)).rejects.toThrow(Killed)
   expect(dead()).toBe(true)
@@ -34,7 +34,7 @@ test('before its call the server has not', async () => {
 test('what it follows ends with it', async () => {
   const { reader, writer, reviewer } = mortal(living().cluster, { afterCall: 3 })
   const following = (async () => {
-    for await (const change of reader.follow(ConfigMaps, {}, new AbortController().signal)) void change
+    for await (const change of reader.watch(ConfigMaps, {}, new AbortController().signal)) void change
   })().catch((error: unknown) => error)
   await reviewer.can({ verb: 'get', group: '', resource: 'configmaps' })
   await expect(writer.create(ConfigMaps, object)).rejects.toThrow(Killed)
@@ -45,6 +45,6 @@ test('an immortal one counts over reader, writer and reviewer', async () => {
   const { reader, writer, reviewer, calls } = immortal(living().cluster)
   await writer.create(ConfigMaps, object)
   await reader.list(ConfigMaps)
-  await reviewer.rehearsal.delete(ConfigMaps, ref)
+  await reviewer.dryRun.delete(ConfigMaps, ref)
   expect(calls()).toBe(3)
 })

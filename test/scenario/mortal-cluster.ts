@@ -78,7 +78,7 @@ class ControllerManager {
 
 function mortalReader(reader: Reader, life: ControllerManager): Reader {
   return {
-    find: (kind, ref) => life.call(() => reader.find(kind, ref)),
+    get: (kind, ref) => life.call(() => reader.get(kind, ref)),
     list: (kind, where) => life.call(() => reader.list(kind, where)),
     async *pages<T extends KubeObject>(kind: Kind<T>, where?: Where) {
       const pages = reader.pages(kind, where)[Symbol.asyncIterator]()
@@ -88,9 +88,9 @@ function mortalReader(reader: Reader, life: ControllerManager): Reader {
         yield page.value
       }
     },
-    async *follow<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal) {
+    async *watch<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal) {
       await life.call(() => Promise.resolve())
-      yield* reader.follow(kind, where, AbortSignal.any([signal, life.over.signal]))
+      yield* reader.watch(kind, where, AbortSignal.any([signal, life.over.signal]))
       life.over.signal.throwIfAborted()
     },
     versions: (group) => life.call(() => reader.versions(group)),
@@ -115,6 +115,6 @@ function mortalReviewer(reviewer: Reviewer, life: ControllerManager): Reviewer {
   return {
     can: (access) => life.call(() => reviewer.can(access)),
     whoAmI: () => life.call(() => reviewer.whoAmI()),
-    rehearsal: mortalWriter(reviewer.rehearsal, life),
+    dryRun: mortalWriter(reviewer.dryRun, life),
   }
 }

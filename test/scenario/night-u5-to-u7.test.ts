@@ -164,7 +164,7 @@ function onlyAlpha({ reader, writer, reviewer }: Cluster, asked: Set<string>): C
   return {
     reader: {
       ...pick(reader),
-      find: async (kind, ref) => (served(kind) ? reader.find(kind, ref) : { is: 'unserved' }),
+      get: async (kind, ref) => (served(kind) ? reader.get(kind, ref) : { is: 'unserved' }),
       async list(kind, where) {
         require(kind)
         return reader.list(kind, where)
@@ -173,9 +173,9 @@ function onlyAlpha({ reader, writer, reviewer }: Cluster, asked: Set<string>): C
         require(kind)
         yield* reader.pages(kind, where)
       },
-      async *follow(kind, where, signal) {
+      async *watch(kind, where, signal) {
         require(kind)
-        yield* reader.follow(kind, where, signal)
+        yield* reader.watch(kind, where, signal)
       },
     },
     writer: {

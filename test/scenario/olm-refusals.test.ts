@@ -69,7 +69,7 @@ describe('kvup upgrade --method olm refuses, and nothing was changed', () => {
   test('what is wrong with the operator has one name, whichever command meets it', () =>
     play({ ...ocp, openshift: ocp418to420 }, async (stage) => {
       const ref = { name: 'hco-operatorhub', namespace: 'openshift-cnv' }
-      const found = await stage.cluster.reader.find(Subscriptions, ref)
+      const found = await stage.cluster.reader.get(Subscriptions, ref)
       if (found.is !== 'object') throw new Error('no Subscription')
       const other = { ...found.object, metadata: { name: ref.name, namespace: 'default' } }
       const plan = ['eus', 'plan', '--to', '4.20']

@@ -121,9 +121,9 @@ test.each([
       ...rest,
       reader: {
         list,
-        find: reader.find.bind(reader),
+        get: reader.get.bind(reader),
         pages: reader.pages.bind(reader),
-        follow: reader.follow.bind(reader),
+        watch: reader.watch.bind(reader),
         versions: reader.versions.bind(reader),
         version: reader.version.bind(reader),
         log: reader.log.bind(reader),

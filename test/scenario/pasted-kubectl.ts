@@ -136,7 +136,7 @@ async function one(
   { flags, place }: { flags: Parsed['flags']; place: Place },
 ): Promise<KubeObject> {
   const { namespace } = whereOf(kind, flags)
-  const found = await place.cluster.reader.find(kind, { name, namespace })
+  const found = await place.cluster.reader.get(kind, { name, namespace })
   if (found.is !== 'object') throw new Error(`kubectl: ${kind.plural} "${name}" not found`)
   return found.object
 }

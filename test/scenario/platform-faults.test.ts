@@ -32,7 +32,7 @@ async function updatePlatform(stage: Stage): Promise<void> {
   const ref = { name: 'version' }
   await writer.mergePatch(ClusterVersions, ref, { spec: { channel: 'eus-4.20' } })
   await stage.until(2 * minute)
-  const found = await reader.find(ClusterVersions, ref)
+  const found = await reader.get(ClusterVersions, ref)
   const updates = (found.is === 'object' && found.object.status?.availableUpdates) || []
   const next = updates.find(({ version = '' }) => version.startsWith('4.19'))
   if (!next?.version || !next.image) throw new Error('no release of 4.19 is offered')

@@ -1,5 +1,5 @@
 import { check, type CheckOptions } from '../../src/commands/check/check.ts'
-import { hold, type PauseOptions } from '../../src/commands/workloads/pause-updates.ts'
+import { pauseUpdates, type PauseOptions } from '../../src/commands/workloads/pause-updates.ts'
 import { restore, type RestoreOptions } from '../../src/commands/workloads/restore.ts'
 import { unblock, type UnblockOptions } from '../../src/commands/workloads/unblock.ts'
 import { updateCommand } from '../../src/commands/workloads/update.ts'
@@ -136,7 +136,7 @@ export class Stage {
   }
 
   async hold(options: Partial<PauseOptions> = {}, terminal: Terminal = {}) {
-    return this.#run((cx) => hold(cx, { accept: [], timeout: '5m', ...options }), terminal)
+    return this.#run((cx) => pauseUpdates(cx, { accept: [], timeout: '5m', ...options }), terminal)
   }
 
   async strategy(options: Partial<SetStrategyOptions>, terminal: Terminal = {}) {

@@ -97,7 +97,7 @@ async function play({ methods, vms = everyShape, workers = 3, faults, before }: 
 }
 
 async function kubevirtIn(sim: SimulatedCluster): Promise<KubeVirt> {
-  const found = await sim.cluster().reader.find(KubeVirts, kubevirt)
+  const found = await sim.cluster().reader.get(KubeVirts, kubevirt)
   if (found.is !== 'object') throw new Error('no KubeVirt')
   return found.object
 }

@@ -140,13 +140,13 @@ test('a namespace that there is not is said to be none, and one that is empty is
 test('whether there is the namespace is asked once, where nothing was found, and whoever may not know is told nothing', async () => {
   await outdated(vms, async (stage) => {
     let asked = 0
-    const find: Reader['find'] = (kind, ref) => {
-      if (kind !== Namespaces) return stage.cluster.reader.find(kind, ref)
+    const find: Reader['get'] = (kind, ref) => {
+      if (kind !== Namespaces) return stage.cluster.reader.get(kind, ref)
       asked++
       throw new ApiError(403, 'Forbidden', 'namespaces is forbidden')
     }
     const reader = new Proxy(stage.cluster.reader, {
-      get: (all, name) => (name === 'find' ? find : Reflect.get(all, name).bind(all)),
+      get: (all, name) => (name === 'get' ? find : Reflect.get(all, name).bind(all)),
     })
     const place = { cluster: { ...stage.cluster, reader }, clock: stage.clock }
     const run = (line: string) => runText(line.split(' '), place)

@@ -24,9 +24,9 @@ function counting({ reader, ...others }: Cluster): { cluster: Cluster; lists: (k
       note(kind, where)
       return reader.pages(kind, where)
     },
-    follow<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal) {
+    watch<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal) {
       note(kind, where)
-      return reader.follow(kind, where, signal)
+      return reader.watch(kind, where, signal)
     },
   })
   return {

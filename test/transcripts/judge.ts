@@ -2,7 +2,7 @@ import type { DaemonSet, Deployment } from '../../src/lib/kube/kinds/workload-ki
 import type { KubeVirt } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { itemsOf } from '../../src/lib/kube/known.ts'
 import type { Snapshot } from '../../src/lib/kubevirt/snapshot.ts'
-import { standing, type Verdict } from '../../src/lib/kubevirt/rollout-status.ts'
+import { assessRollout, type Verdict } from '../../src/lib/kubevirt/rollout-status.ts'
 import { type Line, moments, type Replay } from './to-snapshots.ts'
 
 /** So many ms the verdict may be behind the real operator. */
@@ -46,7 +46,7 @@ export interface Judgement {
 /** Judges a recording line by line, and compares with what the real operator said itself. */
 export function judge(lines: readonly Line[], replay: Replay): Judgement {
   const said = [...moments(lines, replay)].map(({ line, snapshot }): Said => {
-    const { verdict, waitingFor, doubts } = standing(snapshot, new Date(line.at))
+    const { verdict, waitingFor, doubts } = assessRollout(snapshot, new Date(line.at))
     const [own, rolling] = [ownDone(snapshot), itemsOf(snapshot.daemonsets).some(isRolling)]
     return { line, verdict, waitingFor, doubts: doubts.map(({ id }) => id), own, rolling }
   })

@@ -3,7 +3,7 @@ import { newControllerLeads } from '../../src/lib/kubevirt/lease-holders.ts'
 import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { rolloutTimes } from '../../src/lib/kubevirt/rollout-times.ts'
 import type { Snapshot } from '../../src/lib/kubevirt/snapshot.ts'
-import { type RolloutStatus, standing } from '../../src/lib/kubevirt/rollout-status.ts'
+import { type RolloutStatus, assessRollout } from '../../src/lib/kubevirt/rollout-status.ts'
 import { parseVersion } from '../../src/lib/releases/release-versions.ts'
 import {
   applyManifest,
@@ -59,7 +59,7 @@ function doneIn(all: readonly Moment[], method: string): Map<string, number> {
   const began = all[0]?.line.t ?? 0
   const done = new Map<string, number>()
   for (const { line, snapshot } of all) {
-    const seen = standing(snapshot, new Date(line.at))
+    const seen = assessRollout(snapshot, new Date(line.at))
     for (const [id, is] of Object.entries(marks(seen, snapshot, method)))
       if (is && !done.has(id)) done.set(id, (line.t - began) / 1000)
   }

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { standing } from '../../src/lib/kubevirt/rollout-status.ts'
+import { assessRollout } from '../../src/lib/kubevirt/rollout-status.ts'
 import { judge } from './judge.ts'
 import { type Line, moments, transcript } from './to-snapshots.ts'
 
@@ -77,8 +77,8 @@ test('the same moment with KubeVirt saying that it is done: it is waited for all
   const rolling = all.find(({ line }) => line.t >= 299_400 && line.object?.kind === 'DaemonSet')
   if (!last || !rolling) throw new Error('the recording lacks it')
   const snapshot = { ...last.snapshot, daemonsets: rolling.snapshot.daemonsets }
-  const { verdict, waitingFor } = standing(snapshot, new Date(last.line.at))
-  expect(standing(last.snapshot, new Date(last.line.at)).verdict).toBe('Settled')
+  const { verdict, waitingFor } = assessRollout(snapshot, new Date(last.line.at))
+  expect(assessRollout(last.snapshot, new Date(last.line.at)).verdict).toBe('Settled')
   expect(verdict).not.toBe('Settled')
   expect(waitingFor).toMatch(/^virt-handler: 1\/3 updated/)
 })
@@ -131,7 +131,8 @@ test('lab Seen 5: a wrong tag is Stalled within 30 s of the failing pull, and na
   const all = [...moments(transcript('badtag-v1.8.4-v1.8.5'), { leases: 'from events' })]
   const pull = all.find(({ line }) => JSON.stringify(line.object ?? '').includes('ErrImagePull'))
   if (!pull) throw new Error('no failing pull in the transcript')
-  const at = (seconds: number) => standing(pull.snapshot, new Date(Date.parse(pull.line.at) + seconds * 1000))
+  const at = (seconds: number) =>
+    assessRollout(pull.snapshot, new Date(Date.parse(pull.line.at) + seconds * 1000))
   expect(at(0).verdict).toBe('Updating')
   expect(at(30).verdict).toBe('Stalled')
   expect(at(30).why.map((cause) => cause.sentence)).toEqual([
@@ -146,7 +147,7 @@ test('lab Seen 13: an operator that may not grant the new rights is Degraded aft
   const failed = all.find(({ line }) => JSON.stringify(line.object ?? '').includes('DeploymentFailed'))
   if (!failed) throw new Error('no DeploymentFailed in the transcript')
   const at = (seconds: number) =>
-    standing(failed.snapshot, new Date(Date.parse(failed.line.at) + seconds * 1000))
+    assessRollout(failed.snapshot, new Date(Date.parse(failed.line.at) + seconds * 1000))
   expect(at(30).verdict).toBe('Updating')
   expect(at(61).verdict).toBe('Degraded')
   const [cause] = at(61).why

@@ -9,7 +9,7 @@ import type { Check, Finding, Question } from '../../lib/checks/check-definition
 import { type CheckDocument, checkView } from '../../lib/output/views/check-report.ts'
 import { parseVersion, type Version } from '../../lib/releases/release-versions.ts'
 import { readerFor, readReleases } from '../read-cluster.ts'
-import { acceptedRisks, look } from './checked-cluster.ts'
+import { acceptedRisks, readCheckedCluster } from './checked-cluster.ts'
 import { nearTarget } from '../upgrade/plan-findings.ts'
 import { olmGoal, type OlmGoal } from '../../lib/upgrade/methods/olm-plan.ts'
 import { seeOperator } from '../../lib/upgrade/methods/olm-operator.ts'
@@ -36,7 +36,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
   const snapshot = await readerFor(cx, options.from)
-  const seen = await look(cx, { to, method: options.method, snapshot, waits: !snapshot.saved })
+  const seen = await readCheckedCluster(cx, { to, method: options.method, snapshot, waits: !snapshot.saved })
   ensureOlmOwns(options, seen.installation)
   const way = await pathOf(options, seen, { cluster: snapshot.cluster, accepted, releases })
   const target = targetOf(to, way, seen)

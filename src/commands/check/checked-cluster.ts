@@ -6,7 +6,7 @@ import { getInstallation, type Installation, theInstallation } from '../../lib/k
 import { leaseWatchOf } from '../../lib/kubevirt/lease-holders.ts'
 import { itemsOf, known } from '../../lib/kube/known.ts'
 import { listKubeVirts, homeOf, type Snapshot, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { standing } from '../../lib/kubevirt/rollout-status.ts'
+import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
 import { openOverrides } from '../../lib/engine/journal-config-map.ts'
 import type { Method } from '../../lib/releases/hop-findings.ts'
 import type { Version } from '../../lib/releases/release-versions.ts'
@@ -36,7 +36,10 @@ interface Asked {
 }
 
 /** Everything that the checks are judged by, read once. Throws `blocked` where there is no KubeVirt, `forbidden` where none may be read. */
-export async function look(cx: Context, asked: Asked): Promise<Omit<Question, 'releases' | 'target'>> {
+export async function readCheckedCluster(
+  cx: Context,
+  asked: Asked,
+): Promise<Omit<Question, 'releases' | 'target'>> {
   const { cluster, clock, saved } = asked.snapshot ?? (await readerFor(cx, asked.from))
   const first = theInstallation(watched(await takeSnapshot(cluster.reader, [], clock)))
   if (asked.waits) await untilActedOn(cx, cluster.reader, first.kubevirt)
@@ -53,7 +56,7 @@ export async function look(cx: Context, asked: Asked): Promise<Omit<Question, 'r
   return {
     snapshot,
     installation: theInstallation(one),
-    standing: standing(one, at),
+    standing: assessRollout(one, at),
     ...(method && { method }),
     at,
     ...(clock.ahead && { ahead: clock.ahead }),

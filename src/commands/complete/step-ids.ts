@@ -1,5 +1,5 @@
 import { theInstallation } from '../../lib/kubevirt/installation.ts'
-import { standing } from '../../lib/kubevirt/rollout-status.ts'
+import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
 import { statusParts, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
@@ -21,7 +21,7 @@ export const stepIds: Source = async (asked, offer) => {
   const installation = theInstallation(snapshot)
   const seen: UpgradeState = {
     installation,
-    standing: standing(snapshot, cx.clock.now()),
+    standing: assessRollout(snapshot, cx.clock.now()),
     methods: installation.workloadUpdateMethods,
     forecast: ofNoVm,
   }

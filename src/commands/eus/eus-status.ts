@@ -41,11 +41,11 @@ export async function eusStatus(cx: Context, options: EusStatusOptions): Promise
     cx.printer.result(await documentOf(there, options, snapshot), eusStatusView)
     return exitCode.done
   }
-  return follow(there, options, snapshot)
+  return watchWindow(there, options, snapshot)
 }
 
 /** Until Ctrl-C: again whenever it reads otherwise. */
-async function follow(cx: Context, options: EusStatusOptions, snapshot: ReadCluster): Promise<ExitCode> {
+async function watchWindow(cx: Context, options: EusStatusOptions, snapshot: ReadCluster): Promise<ExitCode> {
   const { reader } = await cx.cluster()
   const found = getInstallation(await takeSnapshot(reader, [], cx.clock))
   const namespace = found.is === 'one' ? found.namespace : undefined
@@ -105,7 +105,7 @@ async function windowStatus(
     parts: partsNow(steps, seen, standing),
     steps,
     borrowed: loans,
-    borrowedText: borrowedText(goesBack(loans, standing)),
+    borrowedText: borrowedText(toRestore(loans, standing)),
     ...(await armedOf(platform, seen)),
     ...(loans.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
     ...safeToLeave(all, steps),
@@ -171,7 +171,7 @@ async function armedOf(
 }
 
 /** Once its hop runs, a request is nobody's to take back (night E2), closed or not. */
-function goesBack(loans: readonly Override[], { state }: PlatformStatus): readonly Override[] {
+function toRestore(loans: readonly Override[], { state }: PlatformStatus): readonly Override[] {
   return state === 'idle'
     ? loans
     : loans.filter(({ id }) => id !== 'desired-update' && id !== 'platform-channel')

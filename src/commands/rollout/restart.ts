@@ -6,7 +6,7 @@ import type { RestartOptions } from './run-restart.ts'
 import { withChangeFlags } from '../change-options.ts'
 
 /** Loaded when it runs: help does without. */
-const later = async (cx: Context, options: RestartOptions) =>
+const lazyAction = async (cx: Context, options: RestartOptions) =>
   (await import('./run-restart.ts')).restartVms(cx, options)
 
 export function restartCommand(wire: Wire): Command {
@@ -26,7 +26,7 @@ export function restartCommand(wire: Wire): Command {
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),
     )
-    .action(wire<RestartOptions, []>(later))
+    .action(wire<RestartOptions, []>(lazyAction))
 }
 
 const pace = [

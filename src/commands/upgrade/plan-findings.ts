@@ -5,7 +5,7 @@ import type { FullSnapshot, SnapshotPart } from '../../lib/kubevirt/full-snapsho
 import type { Override } from '../../lib/engine/journal.ts'
 import { kubernetesWindow, type Releases } from '../../lib/releases/releases.ts'
 import { hasBegun, type UpgradeState, type UpgradePlan } from '../../lib/upgrade/upgrade-plan.ts'
-import { look } from '../check/checked-cluster.ts'
+import { readCheckedCluster } from '../check/checked-cluster.ts'
 import type { LoadedManifest } from '../../lib/upgrade/methods/operator-manifest.ts'
 import type { RolloutStatus } from '../../lib/kubevirt/rollout-status.ts'
 import { type Version, versionOf } from '../../lib/releases/release-versions.ts'
@@ -42,7 +42,7 @@ interface Checked {
 export async function checked({ cx, plan, seen, releases, loans, manifest }: Judged): Promise<Checked> {
   if (hasBegun(plan, seen, loans)) return { findings: [] }
   const target = plan.olm === undefined ? plan.to : nearTarget(plan.olm, plan.to, seen.standing)
-  const snapshot = await look(cx, { to: target, method: plan.method, without: 'rights' })
+  const snapshot = await readCheckedCluster(cx, { to: target, method: plan.method, without: 'rights' })
   const question = {
     ...snapshot,
     releases,

@@ -32,7 +32,7 @@ import { getCanary } from '../../lib/vms/outdated-vms.ts'
 import type { Context } from '../../context.ts'
 import { theInstallation } from '../../lib/kubevirt/installation.ts'
 import { statusParts, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { standing } from '../../lib/kubevirt/rollout-status.ts'
+import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
 import { leavingSoon, leftOf } from '../../lib/kube/interruption.ts'
 import { formatDuration } from '../../lib/kube/duration.ts'
 import { isGuards } from '../../lib/vms/update-guard.ts'
@@ -336,7 +336,7 @@ async function readAgain(cx: Context, { owner, wayBack: downgrade }: UpgradePlan
     downgrade.is === 'closes' ? kubeVirtDefinitions(reader) : undefined,
   ])
   if (!snapshot.deployments.known || !snapshot.daemonsets.known) return undefined
-  return { installation: theInstallation(snapshot), standing: standing(snapshot, cx.clock.now()), crds }
+  return { installation: theInstallation(snapshot), standing: assessRollout(snapshot, cx.clock.now()), crds }
 }
 
 function linesFor({ cx, plan }: ReportedRun, left: Left): readonly string[] {
@@ -344,7 +344,7 @@ function linesFor({ cx, plan }: ReportedRun, left: Left): readonly string[] {
   return [
     ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
     ...(loans?.some(isGuards) ? [] : [`${cx.world.commandLine}     goes on where the cluster stands`]),
-    ...backLines(plan(), left),
+    ...restoreLines(plan(), left),
     ...heldLines(
       loans?.find(({ id }) => id === overrideId),
       '     gives workload updates back once KubeVirt is settled',
@@ -353,7 +353,7 @@ function linesFor({ cx, plan }: ReportedRun, left: Left): readonly string[] {
   ]
 }
 
-function backLines(plan: UpgradePlan, { seen, out }: Left): readonly string[] {
+function restoreLines(plan: UpgradePlan, { seen, out }: Left): readonly string[] {
   return out?.remedy ?? (seen ? downgradeLine(plan, seen) : [])
 }
 

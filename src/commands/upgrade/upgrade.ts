@@ -16,7 +16,7 @@ import {
 } from '../../lib/upgrade/upgrade-report.ts'
 import type { UpgradePlan } from '../../lib/upgrade/upgrade-plan.ts'
 import { isBetweenSteps, isOutsideOfRolls } from '../../lib/upgrade/path-procedure.ts'
-import { look } from '../../lib/upgrade/upgrade-snapshot.ts'
+import { readRollout } from '../../lib/upgrade/upgrade-snapshot.ts'
 import { sealedWrites } from '../../lib/upgrade/sealed-facts.ts'
 import type { CensusCircumstances } from '../../lib/vms/census/vm-census.ts'
 import type { Compared } from '../../lib/vms/census/run-census.ts'
@@ -124,7 +124,7 @@ async function isSettled({ cx, plan, cluster, environment }: Planned, step: stri
   if (isBetweenSteps(step)) return true
   if (!isOutsideOfRolls(step)) return false
   const reading = { reader: cluster.reader, clock: cx.clock, journal: environment.journal }
-  const seen = await asFarAsRead(look(reading, plan.owner), undefined)
+  const seen = await asFarAsRead(readRollout(reading, plan.owner), undefined)
   if (seen === undefined) return false
   // The operator may still act on the pause, which rolls nothing.
   const { target, observed } = seen.standing

@@ -6,7 +6,7 @@ import { fromOption } from '../read-cluster.ts'
 import type { ForecastOptions } from './run-forecast.ts'
 
 /** Loaded when it runs: help does without. */
-const later = async (cx: Context, options: ForecastOptions) =>
+const lazyAction = async (cx: Context, options: ForecastOptions) =>
   options.score === undefined
     ? (await import('./run-forecast.ts')).forecast(cx, options)
     : (await import('./run-forecast.ts')).score(cx, options.score, options)
@@ -39,7 +39,7 @@ export function forecastCommand(wire: Wire): Command {
     )
     .addOption(fromOption())
     .addHelpText('after', text)
-    .action(wire<ForecastOptions, []>(later))
+    .action(wire<ForecastOptions, []>(lazyAction))
 }
 
 const text = manual({

@@ -54,7 +54,7 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
   const { reader } = snapshot.cluster
   // A turn later than the VMIs are asked for: theirs is the longest answer.
   const later = Promise.resolve()
-  const around = later.then(() => lookAround(snapshot, selection.namespace))
+  const around = later.then(() => readAround(snapshot, selection.namespace))
   const remedies = later.then(() => remediesFor(snapshot, cx))
   const rules = around.then(({ context, held, at }) =>
     rulesFrom(context, { held, asked: selection, releases: knownReleases, at }),
@@ -122,7 +122,7 @@ export interface Around {
   at: Date
 }
 
-async function lookAround({ cluster, clock }: ReadCluster, namespace: string | undefined): Promise<Around> {
+async function readAround({ cluster, clock }: ReadCluster, namespace: string | undefined): Promise<Around> {
   const reader = onceCached(cluster.reader)
   const home = homeOf(await listKubeVirts(reader))
   const at = clock.now()

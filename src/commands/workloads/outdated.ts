@@ -6,7 +6,7 @@ import { fromOption } from '../read-cluster.ts'
 import type { OutdatedOptions } from './list-outdated.ts'
 
 /** Loaded when it runs: help does without. */
-const later = async (cx: Context, options: OutdatedOptions) =>
+const lazyAction = async (cx: Context, options: OutdatedOptions) =>
   (await import('./list-outdated.ts')).outdated(cx, options)
 
 export function outdatedCommand(wire: Wire): Command {
@@ -30,5 +30,5 @@ export function outdatedCommand(wire: Wire): Command {
         codes: [...asksCluster, 'asked'],
       }),
     )
-    .action(wire<OutdatedOptions, []>(later))
+    .action(wire<OutdatedOptions, []>(lazyAction))
 }

@@ -27,13 +27,13 @@ export function pauseCommand(wire: Wire): Command {
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),
     )
-    .action(wire(hold))
+    .action(wire(pauseUpdates))
 }
 
 const name = 'hold workload updates'
 
 /** Borrows the workload update methods, whoever owns them; the value is in the cluster's journal before it is changed. */
-export async function hold(cx: Context, options: PauseOptions): Promise<ExitCode> {
+export async function pauseUpdates(cx: Context, options: PauseOptions): Promise<ExitCode> {
   const timeoutMs = parseDuration(options.timeout)
   const seen = await seeSettings(cx, options)
   const { environment, owner, holding } = seen

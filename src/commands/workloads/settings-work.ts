@@ -3,7 +3,7 @@ import type { Cluster } from '../../lib/kube/cluster.ts'
 import type { KubeObject } from '../../lib/kube/object.ts'
 import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
 import { type Part, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { type RolloutStatus, standing } from '../../lib/kubevirt/rollout-status.ts'
+import { type RolloutStatus, assessRollout } from '../../lib/kubevirt/rollout-status.ts'
 import { type RunEnvironment, environmentOf } from '../run-change.ts'
 import { parseAccepted } from '../../lib/checks/check-definition.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
@@ -47,7 +47,7 @@ export async function seeSettings(
   return {
     cluster,
     installation,
-    standing: standing(snapshot, new Date(snapshot.takenAt)),
+    standing: assessRollout(snapshot, new Date(snapshot.takenAt)),
     owner,
     holding: passesOn(owner) ? await readOwner(reader, owner) : installation.kubevirt,
     environment: environmentOf(cx, cluster, { namespace: installation.namespace, takeOver }),

@@ -5,7 +5,7 @@ import { paceFlags, selectionFlags, stopFlags, type UpdateOptions, waveFlags } f
 import { withChangeFlags } from '../change-options.ts'
 
 /** Loaded when it runs: help does without. */
-const later = async (cx: Context, options: UpdateOptions) =>
+const lazyAction = async (cx: Context, options: UpdateOptions) =>
   (await import('./run-update.ts')).update(cx, options)
 
 const examples = [
@@ -29,7 +29,7 @@ export function updateCommand(wire: Wire): Command {
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),
     )
-    .action(wire<UpdateOptions, []>(later))
+    .action(wire<UpdateOptions, []>(lazyAction))
 }
 
 const moves = [

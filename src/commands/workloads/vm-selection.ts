@@ -75,7 +75,7 @@ async function missing(
 ): Promise<readonly string[]> {
   if (name === undefined) return []
   try {
-    const { is } = await reader.find(kind, { name })
+    const { is } = await reader.get(kind, { name })
     return is === 'object' ? [] : [`there is no ${word} ${name}`]
   } catch (error) {
     if (!(error instanceof ApiError) && !(error instanceof NotSavedError)) throw error

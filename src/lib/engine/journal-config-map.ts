@@ -43,7 +43,7 @@ export function configMapJournal(
 ): Journal {
   let isTold = false
   const find = async () => {
-    const found = await cluster.reader.find(ConfigMaps, { name: journalName, namespace })
+    const found = await cluster.reader.get(ConfigMaps, { name: journalName, namespace })
     const place = found.is === 'object' ? found.object : undefined
     const { content, garbled } = readJournal(place?.data ?? {})
     if (garbled.length > 0 && !isTold) warn(garbledText(garbled, namespace))

@@ -176,7 +176,7 @@ function watch(
 }
 
 async function getLease({ cluster, namespace }: LeasePlace): Promise<Lease | undefined> {
-  const found = await cluster.reader.find(Leases, { name: leaseName, namespace })
+  const found = await cluster.reader.get(Leases, { name: leaseName, namespace })
   return found.is === 'object' ? found.object : undefined
 }
 

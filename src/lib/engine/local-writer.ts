@@ -7,11 +7,11 @@ import { ApiError } from '../kube/errors.ts'
  * A Writer that sends nothing: it answers what the server would make of what is read now, as far as that can be known without it. There
  * is no admission, no validation and no defaulting. Throws ApiError 404, 409 and 422 where the server would.
  */
-export function localWriter(reader: Pick<Reader, 'find'>): Writer {
+export function localWriter(reader: Pick<Reader, 'get'>): Writer {
   const live = <T extends KubeObject>(kind: Kind<T>, ref: Ref) => existing(reader, kind, ref)
   return {
     async create(kind, object) {
-      const found = await reader.find(kind, object.metadata)
+      const found = await reader.get(kind, object.metadata)
       if (found.is === 'unserved') throw refusal(notFound, kind, object.metadata, 'is not served')
       if (found.is === 'object') throw refusal(alreadyExists, kind, object.metadata, 'already exists')
       return structuredClone(object)
@@ -28,7 +28,7 @@ export function localWriter(reader: Pick<Reader, 'find'>): Writer {
       return after as typeof before
     },
     async apply(kind, object, options = {}) {
-      const found = await reader.find(kind, object.metadata)
+      const found = await reader.get(kind, object.metadata)
       if (found.is === 'unserved') throw refusal(notFound, kind, object.metadata, 'is not served')
       if (found.is === 'absent') return structuredClone(object)
       mustBeFree(found.object, object, kind, options)
@@ -45,11 +45,11 @@ export function localWriter(reader: Pick<Reader, 'find'>): Writer {
 }
 
 async function existing<T extends KubeObject>(
-  reader: Pick<Reader, 'find'>,
+  reader: Pick<Reader, 'get'>,
   kind: Kind<T>,
   ref: Ref,
 ): Promise<T> {
-  const found = await reader.find(kind, ref)
+  const found = await reader.get(kind, ref)
   if (found.is === 'object') return found.object
   throw refusal(notFound, kind, ref, found.is === 'absent' ? 'not found' : 'is not served')
 }

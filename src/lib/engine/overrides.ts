@@ -438,7 +438,7 @@ export async function closeNoted(
   ids: readonly string[],
   why?: string,
 ): Promise<void> {
-  const found = await reader.find(kind, ref)
+  const found = await reader.get(kind, ref)
   const operations = found.is === 'object' ? removingNotes(found.object, ids) : []
   if (operations.length > 0) await writer.jsonPatch(kind, ref, operations)
   for (const id of ids) await journal.release(id, why)

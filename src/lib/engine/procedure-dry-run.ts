@@ -98,7 +98,7 @@ export async function dryRunProcedure(
 const quietly = (reviewer: Cluster['reviewer'], rehearsal: Cluster['writer']): Cluster['reviewer'] => ({
   can: async (access) => reviewer.can(access),
   whoAmI: async () => reviewer.whoAmI(),
-  rehearsal,
+  dryRun: rehearsal,
 })
 
 const alreadySo = ({ id, title, estimate, risk }: Step): DryRunStep => ({
@@ -128,7 +128,7 @@ async function dryRunStep(
   const state = await (step.due?.(acting) ?? step.check(acting))
   const last = changing.at(-1)
   if (last !== undefined && isMoving(state)) return { ...line, state: 'depends', dependsOn: last }
-  if (state.is !== 'todo' || step.apply === undefined) return { ...line, ...standing(state) }
+  if (state.is !== 'todo' || step.apply === undefined) return { ...line, ...stateOf(state) }
   const unrestored = await acting.journal.loans()
   const refused = await refusal(() => step.apply?.(acting))
   const { changes } = recording
@@ -165,7 +165,7 @@ function declared(step: Step, changing: readonly string[]): string | undefined {
 
 const isMoving = ({ is }: StepState): boolean => is === 'waiting' || is === 'stalled' || is === 'blocked'
 
-function standing(state: StepState): Pick<DryRunStep, 'state' | 'on' | 'refused'> {
+function stateOf(state: StepState): Pick<DryRunStep, 'state' | 'on' | 'refused'> {
   if (state.is === 'done') return { state: 'already-so' }
   if (state.is === 'todo') return { state: 'waits', on: state.change }
   if (state.is !== 'blocked') return { state: 'waits', on: state.on }
@@ -226,9 +226,9 @@ export class Recording {
   #reading(): Reader {
     const live = this.#live
     return readerWith(live, {
-      find: async <T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> => {
+      get: async <T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> => {
         const seen = this.#seen.get(key(kind, ref))
-        if (seen === undefined) return live.find(kind, ref)
+        if (seen === undefined) return live.get(kind, ref)
         return seen.now === undefined
           ? { is: 'absent' }
           : { is: 'object', object: structuredClone(seen.now) as T }
@@ -291,7 +291,7 @@ export class Recording {
   }
 
   async #find(kind: Kind, ref: Ref): Promise<KubeObject | undefined> {
-    const found = await this.#live.find(kind, ref)
+    const found = await this.#live.get(kind, ref)
     return found.is === 'object' ? found.object : undefined
   }
 }
@@ -354,7 +354,7 @@ export function dryRunningBy(mode: DryRunMode, reviewer: Reviewer, reader: Reade
   const local = localWriter(reader)
   const byClient: DryRunning = async (_, write) => ({ answer: await write(local), by: 'client' })
   const byServer: DryRunning = async (_, write) => ({
-    answer: await write(reviewer.rehearsal),
+    answer: await write(reviewer.dryRun),
     by: 'server',
   })
   if (mode === 'client') return byClient

@@ -378,7 +378,7 @@ class CachedReader {
       return answer
     }
     return readerWith(live, {
-      find: async (kind, ref) => this.#find(kind, ref) ?? counted(live.find(kind, ref)),
+      get: async (kind, ref) => this.#find(kind, ref) ?? counted(live.get(kind, ref)),
       list: async (kind, where = {}) => this.#list(kind, where) ?? counted(live.list(kind, where)),
       pages: (kind, where = {}) => this.#pages(kind, where) ?? counted(live.pages(kind, where)),
       versions: (group) => counted(live.versions(group)),
@@ -477,7 +477,7 @@ class CachedStream {
   async #stream(signal: AbortSignal): Promise<void> {
     const { kind, where } = this.followed
     try {
-      for await (const change of this.#source.reader.follow(kind, where, signal)) {
+      for await (const change of this.#source.reader.watch(kind, where, signal)) {
         if (signal.aborted) return
         this.#take(change)
       }

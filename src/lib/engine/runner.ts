@@ -405,7 +405,7 @@ class SettlingStep {
     const left = Math.max(1, this.#ends - this.#run.ticks)
     if (this.#troubles > 0) await cx.clock.sleep(Math.min(1000 * this.#troubles, 5000, left), signal)
     else {
-      watchCache.follow(this.#step.follows)
+      watchCache.follow(this.#step.watches)
       await watchCache.changeWithin(Math.min(this.#step.patience.every, left), signal)
     }
     if (this.#isLate) this.#fresh = true

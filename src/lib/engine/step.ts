@@ -87,7 +87,7 @@ export interface Step {
   readonly id: string
   readonly title: string
   readonly patience: Patience
-  readonly follows: readonly Watched[]
+  readonly watches: readonly Watched[]
   readonly risk: Risk
   /** Expected duration in ms: for plans, ETA and --deadline. */
   readonly estimate: number

@@ -154,7 +154,7 @@ export function closeWindow({ name, text }: Closing): Step {
     title: 'forget what was kept',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: seconds,
-    follows: [],
+    watches: [],
     // Their loan is closed only once KubeVirt has them: a dry run cannot tell.
     dependsOn: ['give-back-workload-updates'],
     risk: { undo: 'none', safeToLeave: 'always' },

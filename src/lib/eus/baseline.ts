@@ -71,7 +71,7 @@ export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<
     title: 'keep what it is compared with at the end',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: seconds,
-    follows: [],
+    watches: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }): Promise<StepState> {
       const [began, nodes] = [await keptBaseline(journal, name), await keptNodes(journal, name)]

@@ -79,7 +79,7 @@ export function keepChosenPath(window: Pick<EusWindow, 'name' | 'hops' | 'plan'>
     title: 'keep the releases that were chosen',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: seconds,
-    follows: [],
+    watches: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }): Promise<StepState> {
       if (way === undefined || covers(await pathKept(journal, name), way)) return { is: 'done' }

@@ -98,7 +98,7 @@ function toAnother(found: SettingsOwner, loan: Override): Step {
     title: 'give workload updates back',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
-    follows: [],
+    watches: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     shows: showsWriters(found),
     async check({ reader, journal }): Promise<StepState> {

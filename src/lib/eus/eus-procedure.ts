@@ -200,7 +200,7 @@ async function uidOf<T extends KubeObject>(
   kind: Kind<T>,
   ref: { name: string; namespace?: string | undefined },
 ): Promise<string | undefined> {
-  const found = await reader.find(kind, ref)
+  const found = await reader.get(kind, ref)
   return found.is === 'object' ? found.object.metadata.uid : undefined
 }
 

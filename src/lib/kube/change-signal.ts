@@ -39,7 +39,7 @@ async function notify(
   { changed, signal }: { changed: ChangeSignal; signal: AbortSignal },
 ): Promise<void> {
   try {
-    for await (const change of reader.follow(kind, where, signal)) if (change.type !== 'lost') changed.ring()
+    for await (const change of reader.watch(kind, where, signal)) if (change.type !== 'lost') changed.ring()
   } catch {
     changed.ring()
   }

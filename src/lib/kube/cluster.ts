@@ -55,12 +55,12 @@ export interface LogOptions {
 
 /** All that reading may do to a cluster. A check, and a step's `check`, are given this and never a Writer. */
 export interface Reader {
-  find<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>>
+  get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>>
   /** Everything, page by page underneath. Throws ApiError 404 when the kind is not served. */
   list<T extends KubeObject>(kind: Kind<T>, where?: Where): Promise<T[]>
   pages<T extends KubeObject>(kind: Kind<T>, where?: Where): AsyncIterable<Page<T>>
   /** Never ends by itself before `signal` does; survives cut connections, idle minutes and 410. */
-  follow<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal): AsyncIterable<Change<T>>
+  watch<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal): AsyncIterable<Change<T>>
   /** Versions of an API group, the preferred one first; empty when it is not served. */
   versions(group: string): Promise<readonly string[]>
   version(): Promise<ServerVersion>
@@ -129,7 +129,7 @@ export interface Reviewer {
   /** When the credentials that were given end: a client certificate, a token. Undefined: not known, or renewed by itself. */
   credentialsEnd?(): Promise<Date | undefined>
   /** A Writer whose every call is a server-side dry run: validated, admitted, not kept. */
-  readonly rehearsal: Writer
+  readonly dryRun: Writer
 }
 
 export interface Cluster {
@@ -162,10 +162,10 @@ export function proxiedName({ service, scheme, port }: Omit<ServiceCall, 'path'>
 
 /** A reader that answers some questions itself and passes the others on to `live`. */
 export const readerWith = (live: Reader, own: Partial<Reader>): Reader => ({
-  find: (kind, ref) => live.find(kind, ref),
+  get: (kind, ref) => live.get(kind, ref),
   list: (kind, where) => live.list(kind, where),
   pages: (kind, where) => live.pages(kind, where),
-  follow: (kind, where, signal) => live.follow(kind, where, signal),
+  watch: (kind, where, signal) => live.watch(kind, where, signal),
   versions: (group) => live.versions(group),
   version: () => live.version(),
   log: (pod, options) => live.log(pod, options),

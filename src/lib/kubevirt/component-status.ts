@@ -97,7 +97,7 @@ function assessComponent(snapshot: UpgradeSnapshot, workload: Workload): Compone
     ...described(workload),
     ...(current
       ? { state: 'current', detail: '' }
-      : onItsWay(snapshot, workload, { applied: applied || isDone, left })),
+      : inTransit(snapshot, workload, { applied: applied || isDone, left })),
   }
 }
 
@@ -180,7 +180,7 @@ function deploymentCounts({ metadata, spec, status = {} }: Deployment): Counts {
   }
 }
 
-function onItsWay(
+function inTransit(
   snapshot: UpgradeSnapshot,
   workload: Workload,
   { applied, left }: { applied: boolean; left: string | undefined },

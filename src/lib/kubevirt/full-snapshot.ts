@@ -265,7 +265,7 @@ function withoutSchema(crd: CustomResourceDefinition): CustomResourceDefinition 
 }
 
 async function clusterUid(reader: Reader): Promise<string[]> {
-  const found = await reader.find(Namespaces, { name: 'kube-system' })
+  const found = await reader.get(Namespaces, { name: 'kube-system' })
   const uid = found.is === 'object' ? found.object.metadata.uid : undefined
   return uid === undefined ? [] : [uid]
 }
@@ -321,9 +321,9 @@ async function rolesOf(reader: Reader, account: Account): Promise<Role[]> {
   ])
   const clusterRoles = [...everywhere, ...here].flatMap(namesOf('ClusterRole'))
   const found = await Promise.all([
-    ...[...new Set(clusterRoles)].map(async (name) => reader.find(ClusterRoles, { name })),
+    ...[...new Set(clusterRoles)].map(async (name) => reader.get(ClusterRoles, { name })),
     ...[...new Set(here.flatMap(namesOf('Role')))].map(async (name) =>
-      reader.find(Roles, { name, namespace }),
+      reader.get(Roles, { name, namespace }),
     ),
   ])
   return found.flatMap((one) => (one.is === 'object' ? [one.object] : []))

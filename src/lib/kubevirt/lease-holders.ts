@@ -266,7 +266,7 @@ function termOf({ spec }: Lease): number {
 }
 
 async function leasesNow(reader: Reader, namespace: string): Promise<Lease[]> {
-  const found = await Promise.all(leaders.map((name) => reader.find(Leases, { name, namespace })))
+  const found = await Promise.all(leaders.map((name) => reader.get(Leases, { name, namespace })))
   return found.flatMap((one) => (one.is === 'object' ? [one.object] : []))
 }
 

@@ -86,7 +86,11 @@ interface Revision {
  * The verdict of the contract over one look, at that time. Pure. Throws what `theInstallation` throws when there is not
  * exactly one KubeVirt.
  */
-export function standing(snapshot: Snapshot, at: Date, lastLines: readonly LastLine[] = []): RolloutStatus {
+export function assessRollout(
+  snapshot: Snapshot,
+  at: Date,
+  lastLines: readonly LastLine[] = [],
+): RolloutStatus {
   const { kubevirt, deployment } = theInstallation(snapshot)
   const observed: UpgradeSnapshot = { snapshot, kubevirt, operator: deployment, at, lastLines }
   const operator = assessOperator(observed)
@@ -191,9 +195,9 @@ export async function explainedStatus(
   from: { reader: Pick<Reader, 'log'>; clock: Clock },
   logs: LastLines,
 ): Promise<RolloutStatus> {
-  const judged = standing(snapshot, from.clock.now())
+  const judged = assessRollout(snapshot, from.clock.now())
   const lines = await logs.of(from, snapshot, judged.why)
-  return lines.length === 0 ? judged : standing(snapshot, from.clock.now(), lines)
+  return lines.length === 0 ? judged : assessRollout(snapshot, from.clock.now(), lines)
 }
 
 interface Parts {

@@ -16,7 +16,7 @@ import { rightsBetween, type RightsChange } from '../kube/access-rights.ts'
 import { stringify } from 'yaml'
 
 interface Applying {
-  reader: Pick<Reader, 'find'>
+  reader: Pick<Reader, 'get'>
   writer: Pick<Writer, 'apply' | 'jsonPatch'>
 }
 
@@ -139,7 +139,7 @@ export interface ObjectChange {
 
 /** Reads every object of the manifest and compares; writes nothing, asks for no dry run. */
 export async function manifestChanges(
-  reader: Pick<Reader, 'find'>,
+  reader: Pick<Reader, 'get'>,
   objects: readonly KubeObject[],
 ): Promise<ObjectChange[]> {
   return Promise.all(objects.map(async (wanted) => changeOf(wanted, await liveOf(reader, wanted))))
@@ -151,10 +151,10 @@ export function isApplied(changes: readonly ObjectChange[]): boolean {
 }
 
 export async function liveOf(
-  reader: Pick<Reader, 'find'>,
+  reader: Pick<Reader, 'get'>,
   wanted: KubeObject,
 ): Promise<KubeObject | undefined> {
-  const found = await reader.find(kindOf(wanted), wanted.metadata)
+  const found = await reader.get(kindOf(wanted), wanted.metadata)
   return found.is === 'object' ? found.object : undefined
 }
 

@@ -31,7 +31,7 @@ export function operatorManifest(objects: readonly KubeObject[], origin: string)
   const crd = objects.some(
     (o) => o.kind === 'CustomResourceDefinition' && o.metadata.name === 'kubevirts.kubevirt.io',
   )
-  if (operator === undefined || !crd) throw notAManifest(origin, lookOf(objects, operator, crd))
+  if (operator === undefined || !crd) throw notAManifest(origin, shapeOf(objects, operator, crd))
   for (const object of objects) mustBeSound(object, origin)
   const { namespace = '' } = operator.metadata
   return { origin, objects: inApplyOrder(objects), operator, namespace }
@@ -67,7 +67,7 @@ function isOperator(object: KubeObject): object is Deployment {
 
 const canonical = (version: string) => version.replace(/^v/, '')
 
-function lookOf(objects: readonly KubeObject[], operator: Deployment | undefined, crd: boolean): string {
+function shapeOf(objects: readonly KubeObject[], operator: Deployment | undefined, crd: boolean): string {
   const kinds = [...new Set(objects.map((o) => o.kind))]
   if (kinds.includes('ClusterServiceVersion')) return 'it is for OLM (a ClusterServiceVersion)'
   if (kinds.includes('HyperConverged')) return 'it holds a HyperConverged, not the operator of KubeVirt'

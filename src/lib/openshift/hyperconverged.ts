@@ -145,7 +145,7 @@ async function storedVersion(reader: Reader): Promise<string | undefined> {
 
 async function readDefinition(reader: Reader): Promise<CustomResourceDefinition | undefined> {
   try {
-    const found = await reader.find(CustomResourceDefinitions, { name: crd })
+    const found = await reader.get(CustomResourceDefinitions, { name: crd })
     return found.is === 'object' ? found.object : undefined
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error

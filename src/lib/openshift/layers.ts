@@ -330,7 +330,7 @@ function versionLayer(standing: PlatformStatus): Layer {
   const base = { layer: 'platform', object: 'clusterversion/version' } as const
   const asked = armed(standing)
   if (asked) return { ...base, ...asked }
-  const judged = standing.state === 'idle' ? platformAtRest(standing) : onTheWay(standing)
+  const judged = standing.state === 'idle' ? platformAtRest(standing) : updatingPlatform(standing)
   return { ...base, ...judged, ...filled({ since: standing.since }) }
 }
 
@@ -363,7 +363,7 @@ function platformAtRest({ failing, message, version, current, upgradeable }: Pla
   return { verdict: 'Settled', says, notes: [`no next minor for now: ${upgradeable.message}`] }
 }
 
-function onTheWay(standing: PlatformStatus): JudgedPlatform {
+function updatingPlatform(standing: PlatformStatus): JudgedPlatform {
   const { version, target = '', state, failing, slow, message } = standing
   const says = version === undefined ? platformName(target) : `${platformName(version)} to ${target}`
   if (failing === 'True') return { verdict: 'Degraded', says: `${says} fails`, notes: [message] }

@@ -151,7 +151,7 @@ interface Offer {
 async function catalogsOf(reader: Reader, subscriptions: readonly Subscription[]): Promise<CatalogSource[]> {
   const found = await Promise.all(
     offersOf(subscriptions).map(async ({ source, namespace }) =>
-      reader.find(CatalogSources, { name: source, namespace }),
+      reader.get(CatalogSources, { name: source, namespace }),
     ),
   )
   return found.flatMap((answer) => (answer.is === 'object' ? [answer.object] : []))

@@ -87,7 +87,7 @@ async function listed<T extends KubeObject>(reader: Reader, kind: Kind<T>): Prom
 }
 
 async function configMap(reader: Reader, name: string, namespace: string): Promise<Known<ConfigMap>> {
-  const found = reader.find(ConfigMaps, { name, namespace })
+  const found = reader.get(ConfigMaps, { name, namespace })
   return known(found.then((answer) => (answer.is === 'object' ? [answer.object] : [])))
 }
 

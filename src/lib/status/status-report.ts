@@ -1,6 +1,6 @@
 import type { Reader, Where } from '../kube/cluster.ts'
 import type { Clock } from '../kube/clock.ts'
-import { explainedStatus, type RolloutStatus, standing } from '../kubevirt/rollout-status.ts'
+import { explainedStatus, type RolloutStatus, assessRollout } from '../kubevirt/rollout-status.ts'
 import { type Health, takeAnswers, withHealth } from '../kubevirt/diagnosis/health.ts'
 import { type LeaseWatch, leaseWatchOf, lockHolder } from '../kubevirt/lease-holders.ts'
 import { VmSnapshot, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
@@ -90,7 +90,7 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
   const asked = healthOf(reader, quick, found.namespace, { clock, asks })
   // Awaited last; an early failure of it must not go unhandled until then.
   asked.catch(() => undefined)
-  const first = standing(quick, clock.now())
+  const first = assessRollout(quick, clock.now())
   const settled = first.verdict === 'Settled'
   const snapshot = settled ? quick : await withParts(reader, quick, causeParts)
   const seen = settled

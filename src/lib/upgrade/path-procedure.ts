@@ -7,7 +7,7 @@ import { restoreWorkloadUpdates } from '../vms/pause-updates.ts'
 import { unlessLeftPaused } from '../vms/update-guard.ts'
 import { onKubeVirt } from '../vms/strategy/settings-owner.ts'
 import { openOverride } from '../vms/update-methods.ts'
-import { look } from './upgrade-snapshot.ts'
+import { readRollout } from './upgrade-snapshot.ts'
 import { isUpgradeName, type UpgradeState, upgradeName, type UpgradePlan } from './upgrade-plan.ts'
 import { upgradeProcedure } from './upgrade-procedure.ts'
 import type { ReleaseManifest } from './methods/operator-manifest.ts'
@@ -82,7 +82,7 @@ function endOfPath({ before, findings }: NonNullable<Tools['end']>): Step {
     title: `checks before ${before}`,
     patience: { every: 5 * seconds, atMost: minutes },
     estimate: 0,
-    follows: [],
+    watches: [],
     risk: { undo: 'none', safeToLeave: 'always: automatic VM updates are resumed' },
     check: () =>
       Promise.resolve({
@@ -244,7 +244,7 @@ class Row {
           title: `checks before ${text}`,
           patience: { every: 10 * seconds, atMost: 15 * minutes },
           estimate: 5 * seconds,
-          follows: [],
+          watches: [],
           risk: { undo: 'none', safeToLeave: 'always: automatic VM updates are resumed' },
           check: async (cx) =>
             this.isOpen
@@ -261,7 +261,7 @@ class Row {
   /** Why its turn has not come; undefined: it has. */
   async #shut(cx: ReadContext): Promise<StepState | undefined> {
     const { owner, from = '', to } = this.#leg.plan
-    const { standing } = await look(cx, owner)
+    const { standing } = await readRollout(cx, owner)
     const at = standing.observed.version
     const goal = standing.target.version
     if (isBefore(goal, from))

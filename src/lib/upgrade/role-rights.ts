@@ -325,7 +325,7 @@ export const lesserRoles: Readonly<Record<RoleName, readonly RoleName[]>> = {
 }
 const rbac = 'rbac.authorization.k8s.io'
 const admission = 'admissionregistration.k8s.io'
-const look = 'get list watch'
+const readVerbs = 'get list watch'
 const vms = 'virtualmachines virtualmachineinstances virtualmachineinstancemigrations'
 const checks = { optional: true, onlyChecks: true } as const
 const probes = { optional: true, onlyProbes: true } as const
@@ -365,19 +365,25 @@ const forChecks: readonly Row[] = [
 ]
 
 const view: readonly Row[] = [
-  ['cluster', kubevirt, 'kubevirts', look, 'find KubeVirt and follow its conditions'],
-  ['cluster', kubevirt, vms, look, 'count outdated VMs, wait for migrations, compare VMs before and after'],
-  ['kubevirt', 'apps', 'deployments daemonsets replicasets', look, 'see the components roll'],
-  ['kubevirt', '', 'pods', look, 'see which pod holds an update up'],
-  ['kubevirt', 'batch', 'jobs', look, 'see the install strategy Job'],
-  ['kubevirt', leases, 'leases', look, 'see who leads, and whether a kvup is at work'],
+  ['cluster', kubevirt, 'kubevirts', readVerbs, 'find KubeVirt and follow its conditions'],
+  [
+    'cluster',
+    kubevirt,
+    vms,
+    readVerbs,
+    'count outdated VMs, wait for migrations, compare VMs before and after',
+  ],
+  ['kubevirt', 'apps', 'deployments daemonsets replicasets', readVerbs, 'see the components roll'],
+  ['kubevirt', '', 'pods', readVerbs, 'see which pod holds an update up'],
+  ['kubevirt', 'batch', 'jobs', readVerbs, 'see the install strategy Job'],
+  ['kubevirt', leases, 'leases', readVerbs, 'see who leads, and whether a kvup is at work'],
   ['kubevirt', '', 'configmaps', 'get', 'read the journal', { names: 'kvup-journal' }],
   ['kubevirt', '', 'pods/log', 'get', 'quote the last log line of a pod that fails', optional],
-  ['kubevirt', '', 'events', look, 'say why a pod does not start', optional],
+  ['kubevirt', '', 'events', readVerbs, 'say why a pod does not start', optional],
   ['cluster', '', 'events', 'list', 'say why a VM is not moved', optional],
-  ['cluster', '', 'nodes', look, 'say which node holds an update up', optional],
-  ['cluster', '', 'persistentvolumeclaims', look, 'compare volumes before and after', optional],
-  ['cluster', 'cdi.kubevirt.io', 'datavolumes', look, 'compare volumes before and after', optional],
+  ['cluster', '', 'nodes', readVerbs, 'say which node holds an update up', optional],
+  ['cluster', '', 'persistentvolumeclaims', readVerbs, 'compare volumes before and after', optional],
+  ['cluster', 'cdi.kubevirt.io', 'datavolumes', readVerbs, 'compare volumes before and after', optional],
   ['cluster', 'apiregistration.k8s.io', 'apiservices', 'list', 'see whether the APIs answer', optional],
   [
     'cluster',

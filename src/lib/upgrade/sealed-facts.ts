@@ -151,7 +151,7 @@ async function readStored(
 ): Promise<(KubeObject & { spec?: unknown }) | { id: string; why: string }> {
   try {
     const { kind } = await storedHyperConverged(reader)
-    const found = await reader.find(kind, ref)
+    const found = await reader.get(kind, ref)
     return found.is === 'object' ? found.object : { id: 'hyperconverged', why: 'it is not there' }
   } catch (error) {
     const why = whyUnknown(error)
@@ -301,7 +301,7 @@ interface SealedStep {
  */
 export function sealedWrites(
   { document, file, request }: Pick<SealedPlan, 'document' | 'file' | 'request'>,
-  { reader, again }: { reader: Pick<Reader, 'find'>; again: string },
+  { reader, again }: { reader: Pick<Reader, 'get'>; again: string },
 ): (step: string, writer: Writer) => Writer {
   const steps = list(document['steps']).map(stepFrom)
   const local = localWriter(reader)
@@ -314,7 +314,7 @@ export function sealedWrites(
       registry: request['imageRegistry'],
     })
     if (allowed === undefined) return
-    const found = await reader.find(kind, ref)
+    const found = await reader.get(kind, ref)
     const before = found.is === 'object' ? found.object : undefined
     const changes = changedFields(before, await write(local))
     const wrong = changes.filter(

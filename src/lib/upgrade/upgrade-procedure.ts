@@ -14,7 +14,7 @@ import {
 } from '../vms/update-methods.ts'
 import { isGuards, unlessLeftPaused } from '../vms/update-guard.ts'
 import { areWorkloadsMoved, workloadsMoved } from '../vms/vms-updated.ts'
-import { type ClusterRead, look } from './upgrade-snapshot.ts'
+import { type ClusterRead, readRollout } from './upgrade-snapshot.ts'
 import { gitopsRestore, gitopsPause, gitopsVersion } from './methods/gitops.ts'
 import { imageTagOverride, imageTagSteps, putImageTagIn } from './methods/image-tag.ts'
 import { operatorManifestSteps, type ReleaseManifest } from './methods/operator-manifest.ts'
@@ -60,7 +60,7 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
     loans: plan.request.leaveHeld ? [imageTagOverride] : [workloadUpdatesLoan, imageTagOverride],
     leaves: isGuards,
     async reached(cx) {
-      const seen = await look(cx, plan.owner, (standing) => isInstalled(plan, standing))
+      const seen = await readRollout(cx, plan.owner, (standing) => isInstalled(plan, standing))
       await refuseBroken(plan, seen, cx)
       return isReached(plan, seen) && (await areMovedIfWanted(plan, cx))
     },
@@ -99,7 +99,7 @@ async function stepsNow(
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   const { owner, to, request } = plan
-  const seen = await look(cx, owner, (standing) => isInstalled(plan, standing))
+  const seen = await readRollout(cx, owner, (standing) => isInstalled(plan, standing))
   const { standing } = seen
   const { patience } = tools
   const { hold, change, giveBack, undone } = request.follow ? watched(plan) : written(plan, tools, seen)
@@ -223,7 +223,7 @@ function tagUndone({ owner, to }: UpgradePlan, setTag: Step): Undone {
 /** Somebody put the old operator back after the new one was applied. */
 function operatorUndone({ owner, to }: UpgradePlan): Undone {
   return async (cx) => {
-    const { standing, snapshot } = await look(cx, owner)
+    const { standing, snapshot } = await readRollout(cx, owner)
     const is = standing.operator?.version
     if (is === undefined || is === to.text) return undefined
     const [deployment] = itemsOf(snapshot.operators)

@@ -16,7 +16,7 @@ import type { JournalReader, ReadContext } from '../engine/step.ts'
 import { countUnlabelled } from '../vms/outdated-vms.ts'
 import { forecastOutdated, forecastText } from '../vms/forecast/vm-forecast.ts'
 import { methodsOf, openOverride } from '../vms/update-methods.ts'
-import { look } from './upgrade-snapshot.ts'
+import { readRollout } from './upgrade-snapshot.ts'
 import { controllerDoubt } from './steps/component-rollout.ts'
 import { itemsOf, type Known, known } from '../kube/known.ts'
 import { type Clock, ticks } from '../kube/clock.ts'
@@ -170,7 +170,7 @@ export async function tryVmCreation(
     },
   }
   try {
-    await reviewer.rehearsal.create(VirtualMachines, vm)
+    await reviewer.dryRun.create(VirtualMachines, vm)
     return { is: 'accepted' }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
@@ -206,7 +206,7 @@ export async function doubtsLeft(
   cx: ReadContext,
   { owner }: Pick<UpgradePlan, 'owner'>,
 ): Promise<readonly HopFinding[]> {
-  const { standing, snapshot } = await look(cx, owner)
+  const { standing, snapshot } = await readRollout(cx, owner)
   if (standing.verdict !== 'Settled') return []
   const controller = await controllerDoubt(snapshot, () => countUnlabelled(cx.reader, snapshot))
   return [...standing.doubts, ...(controller ? [controller] : [])].map(warningOf)

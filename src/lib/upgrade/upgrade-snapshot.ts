@@ -3,7 +3,7 @@ import { beingDeleted, type Installation, theInstallation } from '../kubevirt/in
 import { launcherImage, leaseWatchOf, type SilentLease } from '../kubevirt/lease-holders.ts'
 import { kubeVirtDefinitions } from '../kubevirt/stored-versions.ts'
 import { causeParts, type Snapshot, statusParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
-import { explainedStatus, type RolloutStatus, standing } from '../kubevirt/rollout-status.ts'
+import { explainedStatus, type RolloutStatus, assessRollout } from '../kubevirt/rollout-status.ts'
 import type { Override } from '../engine/journal.ts'
 import { compareVersions, type Version, versionOf } from '../releases/release-versions.ts'
 import type { Clock } from '../kube/clock.ts'
@@ -48,7 +48,7 @@ export async function seeForUpgrade(
   const methods = loan ? keptMethods(loan) : installation.workloadUpdateMethods
   const { kubevirt } = installation
   const nodes = snapshot.nodes.known ? snapshot.nodes.items : undefined
-  const judged = standing(snapshot, clock.now())
+  const judged = assessRollout(snapshot, clock.now())
   const [forecast, crds] = await Promise.all([
     forecastUpdates(reader, { kubevirt, methods, launcher: launcherImage(snapshot), nodes }),
     definitionsFor(to, judged, reader),
@@ -111,14 +111,14 @@ export interface ClusterRead {
  * node, pods that a quota refuses) show only in nodes and events, so these are read whenever it is not Settled. `mayEnd`: with that standing the run would
  * be over, so that a suspect Lease is watched first.
  */
-export async function look(
+export async function readRollout(
   { reader, clock }: ReadContext,
   owner: Owner,
   mayEnd: (standing: RolloutStatus) => boolean = () => true,
 ): Promise<ClusterRead> {
   const { ref } = owner
   const quick = await takeSnapshot(reader, statusParts, clock, ref.namespace)
-  const first = standing(quick, clock.now())
+  const first = assessRollout(quick, clock.now())
   const leases = await silentIn(quick, {
     reader,
     clock,

@@ -92,7 +92,7 @@ export async function whatTheyShare(reader: Reader, vms: readonly string[]): Pro
 }
 
 async function likenessOf(reader: Reader, vm: string): Promise<string> {
-  const found = await reader.find(VirtualMachineInstances, placeOfVm(vm))
+  const found = await reader.get(VirtualMachineInstances, placeOfVm(vm))
   if (found.is !== 'object') return 'gone meanwhile'
   const { spec, status } = found.object
   const word = (path: string[], otherwise: string) => {

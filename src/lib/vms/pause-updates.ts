@@ -51,7 +51,7 @@ export function pauseWorkloadUpdates(found: SettingsOwner, borrower: Borrower): 
     title: 'hold workload updates',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
-    follows: watchesOf(found),
+    watches: watchesOf(found),
     risk: { undo: restoreLine(borrower), safeToLeave: 'days; hotplug and volume changes wait while held' },
     async check(cx): Promise<StepState> {
       const owner = await storedNow(cx.reader, found)
@@ -165,7 +165,7 @@ export function restoreWorkloadUpdates(
     title: 'give workload updates back',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
-    follows: [],
+    watches: [],
     dependsOn: ['hold-workload-updates'],
     risk: { undo: 'kvup upgrade --leave-held leaves them held', safeToLeave: 'always' },
     async check({ reader, journal }): Promise<StepState> {
@@ -252,7 +252,7 @@ function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: Rest
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
     closes: true,
-    follows: watchesOf(found),
+    watches: watchesOf(found),
     dependsOn: ['hold-workload-updates', 'give-back-workload-updates'],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
@@ -324,7 +324,7 @@ function closeOverride(owner: SettingsOwner, takenFrom: string): Step {
     title: 'leave workload updates as they are',
     patience: { every: 1000, atMost: 60_000 },
     estimate: 1000,
-    follows: [],
+    watches: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }) {
       return openOverride(await journal.loans(), takenFrom)

@@ -41,7 +41,7 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
     title: "KubeVirt's own updates",
     patience: { every: 5 * seconds, atMost: timeoutMs },
     estimate: 600 * seconds,
-    follows: [{ kind: VirtualMachineInstanceMigrations, where: {} }],
+    watches: [{ kind: VirtualMachineInstanceMigrations, where: {} }],
     risk: { undo: 'kvup workloads restore', safeToLeave: 'always: KubeVirt goes on by itself' },
     async check(cx) {
       const holds = methodsIn(await readOwner(cx.reader, owner), owner).length === 0

@@ -132,7 +132,7 @@ export class Vms {
     const key = `${place.namespace}/${place.name}`
     const known = this.#found.get(key)
     if (known !== undefined) return known
-    const found = await this.#reader.find(VirtualMachines, place)
+    const found = await this.#reader.get(VirtualMachines, place)
     if (found.is !== 'object') return undefined
     const strategy = runStrategyOf(found.object)
     this.#found.set(key, strategy)

@@ -56,7 +56,7 @@ export function workloadsMoved(owner: Owner, { who, follow, since: begun, settin
     title: 'virtual machines on the new virt-launcher',
     patience: { every, atMost: 24 * hours },
     estimate: 600 * seconds,
-    follows: [
+    watches: [
       { kind: VirtualMachineInstances, where: outdatedOnes },
       { kind: VirtualMachineInstanceMigrations, where: {} },
     ],

@@ -203,14 +203,14 @@ export function withFaults(cluster: Cluster, faults: ApiFaults, user = 'kubernet
   }
   return {
     reader: {
-      find: (kind, ref) => through({ verb: 'get', kind, ...named(ref) }, () => reader.find(kind, ref)),
+      get: (kind, ref) => through({ verb: 'get', kind, ...named(ref) }, () => reader.get(kind, ref)),
       list: (kind, where = {}) =>
         through({ verb: 'list', kind, namespace: where.namespace }, () => reader.list(kind, where)),
       async *pages<T extends KubeObject>(kind: Kind<T>, where: Where = {}) {
         await faults.before({ verb: 'list', kind, namespace: where.namespace, user })
         yield* reader.pages(kind, where)
       },
-      follow: (kind, where, signal) => reader.follow(kind, where, signal),
+      watch: (kind, where, signal) => reader.watch(kind, where, signal),
       versions: (group) => through(discovery, () => reader.versions(group)),
       version: () => through(discovery, () => reader.version()),
       log: (pod: Ref, options?: LogOptions) =>
@@ -223,7 +223,7 @@ export function withFaults(cluster: Cluster, faults: ApiFaults, user = 'kubernet
     reviewer: {
       can: (access: Access) => through({ verb: 'create', kind: reviews }, () => reviewer.can(access)),
       whoAmI: () => through({ verb: 'create', kind: reviews }, () => reviewer.whoAmI()),
-      rehearsal: writerThrough(reviewer.rehearsal, through),
+      dryRun: writerThrough(reviewer.dryRun, through),
     },
   }
 }

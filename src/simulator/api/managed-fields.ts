@@ -191,7 +191,7 @@ const given = new Set([
 ])
 const empty: Json = {}
 
-function hold(spot: Spot): void {
+function claim(spot: Spot): void {
   const field = spot.path.at(-1) ?? ''
   const always = spot.kind.builtIn ? given.has(field) : false
   if (spot.holders && field !== 'metadata' && !always) spot.fields.set(spot.key, empty)
@@ -222,7 +222,7 @@ function visit(value: object, twin: unknown, spot: Spot): void {
   else if (Object.keys(value).length === 0 || atomicMap(spot.path, spot.kind.builtIn))
     spot.fields.set(spot.key, value)
   else {
-    hold(spot)
+    claim(spot)
     members(value as Json, twin, spot)
   }
 }
@@ -233,7 +233,7 @@ function visitList(value: readonly unknown[], twin: unknown, spot: Spot): void {
     spot.fields.set(spot.key, value)
     return
   }
-  hold(spot)
+  claim(spot)
   const twins: readonly unknown[] = Array.isArray(twin) ? twin : []
   for (const [i, item] of value.entries()) if (item !== twins[i]) visitItem(item, twins[i], { keys, spot })
 }

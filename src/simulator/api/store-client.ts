@@ -56,7 +56,7 @@ function storeReviewer(client: StoreClient): Reviewer {
     can: (access: Access) =>
       request(client, { verb: 'create', kind: review }, () => decide(store, caller, access)),
     whoAmI: async () => caller.user,
-    rehearsal: storeWriter({ ...client, dryRun: true }),
+    dryRun: storeWriter({ ...client, dryRun: true }),
   }
 }
 
@@ -90,7 +90,7 @@ class StoreReader implements Reader {
     this.#client = client
   }
 
-  async find<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
+  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
     const { store } = this.#client
     if (!store.kinds.find(kind)) return { is: 'unserved' }
     const object = await request(this.#client, { verb: 'get', kind, ...named(ref) }, () =>
@@ -120,7 +120,7 @@ class StoreReader implements Reader {
     } while (token !== undefined)
   }
 
-  follow<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal): AsyncIterable<Change<T>> {
+  watch<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal): AsyncIterable<Change<T>> {
     const { store, caller } = this.#client
     return watchStore<T>({ store, caller, kind, where: listingOf(where) }, signal)
   }

@@ -26,7 +26,7 @@ import {
 } from './hyperconverged-crd.ts'
 import {
   type HyperConvergedFaults,
-  look,
+  pollEvery,
   sayUpgradeable,
   type SelfContext,
   upgradeable,
@@ -70,10 +70,10 @@ class Passes {
     const cx = this.#cx
     const kind = await storedKind(cx)
     if (kind === 'not converted') return 1000
-    const found = await cx.reader.find(kind, { name: names.hyperconverged, namespace: cx.self.namespace })
+    const found = await cx.reader.get(kind, { name: names.hyperconverged, namespace: cx.self.namespace })
     if (found.is !== 'object' || found.object.metadata.deletionTimestamp !== undefined) {
       await sayUpgradeable(cx, upgradeable.yes)
-      return look
+      return pollEvery
     }
     const hyperconverged = found.object
     if (hyperconverged.status?.conditions === undefined) return this.#begin(kind, hyperconverged)
@@ -112,7 +112,7 @@ class Passes {
       const conditions = failedConditions(error.message)
       await report(cx, kind, hyperconverged, { conditions, upgrading: this.#upgrading === true })
     }
-    return look
+    return pollEvery
   }
 
   async #conclude(
@@ -163,7 +163,7 @@ const operatorVersion = ({ status }: HyperConverged): string | undefined =>
 
 /** In the version that is stored; where nobody converts between several, neither read nor written. */
 async function storedKind({ reader }: SelfContext): Promise<Kind<HyperConverged> | 'not converted'> {
-  const found = await reader.find(CustomResourceDefinitions, { name: names.definition })
+  const found = await reader.get(CustomResourceDefinitions, { name: names.definition })
   if (found.is !== 'object') return HyperConvergeds
   const { stored, served, conversion } = shapeOf(found.object)
   const isConverted = conversion === 'Webhook' || served.length === 1
@@ -226,7 +226,7 @@ async function ensureOperands(
 
 async function ensureKubeVirt(cx: SelfContext, hyperconverged: HyperConverged, quiet: boolean) {
   const wanted = wantedKubeVirt(hyperconverged)
-  const found = await cx.reader.find(KubeVirts, wanted.metadata)
+  const found = await cx.reader.get(KubeVirts, wanted.metadata)
   if (found.is !== 'object') return cx.writer.create(KubeVirts, wanted)
   const { object } = found
   if (same(object.spec, wanted.spec)) return object
@@ -250,7 +250,7 @@ async function ensureComponent(
 ): Promise<ComponentResource> {
   const { namespace } = cx.self
   const metadata = { name, ...(kind.namespaced ? { namespace } : {}) }
-  const found = await cx.reader.find(kind, metadata)
+  const found = await cx.reader.get(kind, metadata)
   if (found.is === 'object') return found.object
   const labels = { 'app.kubernetes.io/managed-by': 'hco-operator' }
   const ownerReferences = [ownerReference(hyperconverged)]
@@ -297,7 +297,7 @@ function ownerReference({ apiVersion, kind, metadata }: HyperConverged) {
 
 /** As the platform says of its machines; elsewhere three control planes and two others. */
 async function isHighlyAvailable({ reader }: Pick<ControllerContext, 'reader'>): Promise<boolean> {
-  const found = await reader.find(Infrastructures, { name: 'cluster' })
+  const found = await reader.get(Infrastructures, { name: 'cluster' })
   if (found.is === 'object') return found.object.status?.infrastructureTopology !== 'SingleReplica'
   const nodes = await reader.list(Nodes)
   const planes = nodes.filter(

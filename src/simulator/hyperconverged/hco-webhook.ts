@@ -6,7 +6,7 @@ import { internalError, Refusal } from '../api/api-refusal.ts'
 import type { Store } from '../api/store.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { isReady } from '../machinery/owned-pods.ts'
-import { type HyperConvergedFaults, look, type SelfContext } from './hyperconverged-context.ts'
+import { type HyperConvergedFaults, pollEvery, type SelfContext } from './hyperconverged-context.ts'
 import { names, podNames, shapeOf, upstreamMinor, virtualizationOf } from './hyperconverged-crd.ts'
 import { CustomResourceDefinitions } from '../../lib/kube/kinds/extension-kinds.ts'
 import { between, control } from '../machinery/controller.ts'
@@ -102,15 +102,15 @@ function fillEvictionStrategy(object: HyperConverged, before: HyperConverged | u
 export function runConversion(cx: SelfContext): Promise<void> {
   const ref = { name: names.definition }
   return control(cx, [{ kind: CustomResourceDefinitions, where: ref }], async () => {
-    const found = await cx.reader.find(CustomResourceDefinitions, ref)
-    if (found.is !== 'object' || upstreamMinor(cx.self.version) < 18) return look
+    const found = await cx.reader.get(CustomResourceDefinitions, ref)
+    if (found.is !== 'object' || upstreamMinor(cx.self.version) < 18) return pollEvery
     const { served, conversion } = shapeOf(found.object)
     const wanted = cx.faults.on.conversionLost === true || served.length === 1 ? 'None' : 'Webhook'
-    if (conversion === wanted) return look
+    if (conversion === wanted) return pollEvery
     await cx.clock.sleep(between(cx.random, 2000, 4000), cx.signal)
     const spec = { conversion: wanted === 'None' ? none : byWebhook(cx.self.namespace) }
     await cx.writer.mergePatch(CustomResourceDefinitions, ref, { spec })
-    return look
+    return pollEvery
   })
 }
 

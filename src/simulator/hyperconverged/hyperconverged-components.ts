@@ -1,7 +1,7 @@
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import type { CustomResourceDefinition } from '../../lib/kube/kinds/extension-kinds.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
-import { type ComponentKind, look, seconds, type SelfContext } from './hyperconverged-context.ts'
+import { type ComponentKind, pollEvery, seconds, type SelfContext } from './hyperconverged-context.ts'
 import { between, control, sameStatus } from '../machinery/controller.ts'
 import { dated } from './hyperconverged-status.ts'
 
@@ -79,8 +79,8 @@ export function runComponentOperator(cx: SelfContext, { kind, name }: Component)
   const takes = between(cx.random, 10_000, 20_000)
   const ref = { name, ...(kind.namespaced ? { namespace: cx.self.namespace } : {}) }
   return control(cx, [{ kind }], async () => {
-    const found = await cx.reader.find(kind, ref)
-    if (found.is !== 'object') return look
+    const found = await cx.reader.get(kind, ref)
+    if (found.is !== 'object') return pollEvery
     const { status = {}, metadata } = found.object
     const left = timeLeft(cx, status, takes)
     const wanted = { ...versions(cx, status, left), observedGeneration: metadata.generation ?? 1 }
@@ -88,7 +88,7 @@ export function runComponentOperator(cx: SelfContext, { kind, name }: Component)
     const dates = { now: seconds(cx), generation: metadata.generation ?? 1 }
     const next: Status = { ...wanted, conditions: dated(told, status.conditions ?? [], dates) }
     if (!sameStatus(status, next)) await cx.writer.mergePatch(kind, ref, { status: next }, 'status')
-    return left > 0 ? Math.min(left, look) : look
+    return left > 0 ? Math.min(left, pollEvery) : pollEvery
   })
 }
 

@@ -44,7 +44,7 @@ export function selfContext(
 }
 
 /** How often what has no event of its own (a fault, a time) is looked at, in ms. */
-export const look = 10_000
+export const pollEvery = 10_000
 
 /** RFC 3339 in whole seconds. */
 export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string =>
@@ -74,7 +74,7 @@ export const upgradeable = {
 export async function sayUpgradeable(cx: SelfContext, said: Said): Promise<void> {
   const { condition: name, namespace } = cx.self
   if (name === undefined) return
-  const found = await cx.reader.find(OperatorConditions, { name, namespace })
+  const found = await cx.reader.get(OperatorConditions, { name, namespace })
   if (found.is !== 'object') return
   const before = found.object.spec?.conditions ?? []
   const last = before.find(({ type }) => type === 'Upgradeable')

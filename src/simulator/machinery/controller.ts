@@ -91,7 +91,7 @@ async function notifyOnChange(
   if ('onChange' in watched) return watched.onChange(() => changed.ring(), cx.signal)
   const { kind, where = {}, concerns = () => true } = watched
   await untilAborted(cx.signal, async () => {
-    for await (const change of cx.reader.follow(kind, where, cx.signal)) {
+    for await (const change of cx.reader.watch(kind, where, cx.signal)) {
       if (!('object' in change) || concerns(change.object)) changed.ring()
     }
   })

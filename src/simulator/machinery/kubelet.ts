@@ -23,7 +23,7 @@ interface PodRun {
 export async function runKubelet(cx: KubeletContext): Promise<void> {
   const lives = new Map<string, PodRun>()
   await untilAborted(cx.signal, async () => {
-    for await (const change of cx.reader.follow(Pods, {}, cx.signal)) {
+    for await (const change of cx.reader.watch(Pods, {}, cx.signal)) {
       if (change.type === 'deleted') forget(lives, change.object)
       else if (change.type === 'added' || change.type === 'modified') attend(cx, lives, change.object)
     }
@@ -72,7 +72,7 @@ interface KubeletContext extends ControllerContext {
 
 const by = 'kubelet'
 /** How often a kubelet asks whether a fault is over. */
-const look = 2000
+const pollEvery = 2000
 const longestBackOff = 300_000
 
 /**
@@ -134,7 +134,7 @@ const waiting = (reason: string, message?: string): Stage => ({
 
 async function nodeAnswers(cx: KubeletContext, { spec }: Pod): Promise<void> {
   const silent = (): boolean => cx.faults.on.notReady?.includes(spec?.nodeName ?? '') ?? false
-  while (silent()) await cx.clock.sleep(look, cx.signal)
+  while (silent()) await cx.clock.sleep(pollEvery, cx.signal)
 }
 
 /** facts 2.4: ErrImagePull, then ImagePullBackOff with longer and longer pauses, for as long as the image is missing. */

@@ -52,7 +52,7 @@ async function acquire(cx: ControllerContext, candidate: Candidate): Promise<voi
 const isStopped = ({ stopped }: Candidate): boolean => stopped?.() === true
 
 async function current(cx: ControllerContext, { lease, namespace }: Candidate): Promise<Lease | undefined> {
-  const found = await cx.reader.find(Leases, { name: lease, namespace })
+  const found = await cx.reader.get(Leases, { name: lease, namespace })
   return found.is === 'object' ? found.object : undefined
 }
 

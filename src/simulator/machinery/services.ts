@@ -33,7 +33,7 @@ async function keep(cx: ControllerContext, { metadata, spec }: Service): Promise
   if (labels.length === 0) return
   const pods = await cx.reader.list(Pods, { namespace, labels: labels.join() })
   const endpoints = pods.filter(({ status }) => status?.phase === 'Running').map(endpointOf)
-  const found = await cx.reader.find(EndpointSlices, { name, namespace })
+  const found = await cx.reader.get(EndpointSlices, { name, namespace })
   if (found.is === 'object' && isDeepStrictEqual(found.object.endpoints ?? [], endpoints)) return
   const slice: EndpointSlice = {
     apiVersion: EndpointSlices.apiVersion,

@@ -32,7 +32,7 @@ export function runCatalog(cx: OlmContext): Promise<void> {
   ]
   return control(cx, watched, async () => {
     const { source: name, sourceNamespace: namespace } = cx.shape
-    const found = await cx.reader.find(CatalogSources, { name, namespace })
+    const found = await cx.reader.get(CatalogSources, { name, namespace })
     return found.is === 'object' ? tend(cx, await ofPlatform(cx, found.object)) : undefined
   })
 }
@@ -138,7 +138,7 @@ export async function servedBy(
   cx: OlmContext,
 ): Promise<{ is: 'ready'; minor: string | undefined } | { is: 'not-ready'; state: string }> {
   const { source: name, sourceNamespace: namespace } = cx.shape
-  const found = await cx.reader.find(CatalogSources, { name, namespace })
+  const found = await cx.reader.get(CatalogSources, { name, namespace })
   const state = found.is === 'object' ? found.object.status?.connectionState?.lastObservedState : undefined
   if (found.is !== 'object' || state !== 'READY') return { is: 'not-ready', state: state ?? '' }
   const pods = await catalogPods(cx, found.object.metadata)
@@ -157,7 +157,7 @@ async function tellPackages(cx: OlmContext, minor: string | undefined): Promise<
 }
 
 async function tell({ reader, writer }: OlmContext, wanted: PackageManifest): Promise<void> {
-  const found = await reader.find(PackageManifests, wanted.metadata)
+  const found = await reader.get(PackageManifests, wanted.metadata)
   if (found.is === 'absent') await writer.create(PackageManifests, wanted)
   if (found.is === 'object' && !same(found.object.status, wanted.status))
     await writer.jsonPatch(PackageManifests, wanted.metadata, [
@@ -206,9 +206,9 @@ function manifest({ shape }: OlmContext, content: PackageContent, namespace: str
  * update (ocp 2.3 #10), or else of the newest update that is completed. Undefined where there is no cluster version.
  */
 async function platformMinor({ reader }: Pick<ControllerContext, 'reader'>): Promise<string | undefined> {
-  const version = await reader.find(ClusterVersions, { name: 'version' })
+  const version = await reader.get(ClusterVersions, { name: 'version' })
   if (version.is !== 'object') return undefined
-  const marketplace = await reader.find(ClusterOperators, { name: 'marketplace' })
+  const marketplace = await reader.get(ClusterOperators, { name: 'marketplace' })
   const versions = marketplace.is === 'object' ? marketplace.object.status?.versions : undefined
   const own = versions?.find(({ name }) => name === 'operator')?.version
   const completed = version.object.status?.history?.find(({ state }) => state === 'Completed')?.version

@@ -248,7 +248,7 @@ async function readCsv(
   const { namespace } = csv.metadata
   const { replaces } = csv.spec ?? {}
   const predecessor =
-    replaces === undefined ? undefined : await reader.find(OperatorConditions, { name: replaces, namespace })
+    replaces === undefined ? undefined : await reader.get(OperatorConditions, { name: replaces, namespace })
   return {
     all: all.filter(({ metadata }) => metadata.namespace === namespace),
     operatorGroups: (await reader.list(OperatorGroups, { namespace })).length,
@@ -264,14 +264,14 @@ async function requirementsOf(
 ): Promise<Requirement[]> {
   const requirements: Requirement[] = []
   for (const { name = '' } of csv.spec?.customresourcedefinitions?.owned ?? []) {
-    const found = await reader.find(CustomResourceDefinitions, { name })
+    const found = await reader.get(CustomResourceDefinitions, { name })
     const { kind } = CustomResourceDefinitions
     const of = { group: 'apiextensions.k8s.io', version: 'v1', kind, name }
     requirements.push({ ...of, ...presence(found.is === 'object') })
   }
   const accounts = carriedBy(csv).flatMap(({ spec }) => spec.template?.spec?.serviceAccountName ?? [])
   for (const name of new Set(accounts)) {
-    const found = await reader.find(ServiceAccounts, { name, namespace: csv.metadata.namespace })
+    const found = await reader.get(ServiceAccounts, { name, namespace: csv.metadata.namespace })
     const of = { group: '', version: 'v1', kind: ServiceAccounts.kind, name }
     requirements.push({ ...of, ...presence(found.is === 'object') })
   }
@@ -292,7 +292,7 @@ async function unhealthyPart(
   csv: ClusterServiceVersion,
 ): Promise<string | undefined> {
   for (const { name } of carriedBy(csv)) {
-    const found = await reader.find(Deployments, { name, namespace: csv.metadata.namespace })
+    const found = await reader.get(Deployments, { name, namespace: csv.metadata.namespace })
     const lacks = found.is === 'object' ? lackOf(found.object, csv.metadata.name) : 'deployment not found'
     if (lacks !== undefined) return `installing: waiting for deployment ${name} to become ready: ${lacks}`
   }
@@ -326,7 +326,7 @@ async function installCsv({ reader, writer }: OlmContext, csv: ClusterServiceVer
   for (const carried of carriedBy(csv)) {
     const wanted = deploymentOf(csv, carried)
     const { metadata, spec } = wanted
-    const found = await reader.find(Deployments, metadata)
+    const found = await reader.get(Deployments, metadata)
     if (found.is !== 'object') await writer.create(Deployments, wanted)
     else if (found.object.metadata.labels?.[hashLabel] !== metadata.labels?.[hashLabel])
       await writer.jsonPatch(Deployments, metadata, [
@@ -385,7 +385,7 @@ async function removeCsv({ reader, writer }: OlmContext, csv: ClusterServiceVers
   for (const kind of [ClusterRoles, ClusterRoleBindings])
     for (const { metadata } of await reader.list(kind, { labels: `olm.owner=${name}` }))
       await writer.delete(kind, metadata)
-  const told = await reader.find(OperatorConditions, { name, namespace })
+  const told = await reader.get(OperatorConditions, { name, namespace })
   if (told.is === 'object') await writer.delete(OperatorConditions, told.object.metadata)
   await writer.delete(ClusterServiceVersions, csv.metadata)
 }

@@ -159,7 +159,7 @@ async function applyObject({ reader, writer }: ControllerContext, object: KubeOb
   const kind = appliedKind(object)
   if (kind === undefined) return 'UnsupportedResource'
   const ref = object.metadata
-  const found = await reader.find(kind, ref)
+  const found = await reader.get(kind, ref)
   if (found.is !== 'object') {
     await writer.create(kind, object)
     return 'Created'
@@ -248,7 +248,7 @@ async function objectOf(
   const manifest = JSON.parse(resource?.manifest ?? '{}') as KubeObject | Reference
   if (!('namespace' in manifest)) return manifest
   const { name: of, namespace } = manifest
-  const found = await reader.find(ConfigMaps, { name: of, namespace })
+  const found = await reader.get(ConfigMaps, { name: of, namespace })
   if (found.is !== 'object') return undefined
   const { kind = '', name = '' } = resource ?? {}
   const file = found.object.data?.[fileOf({ apiVersion: '', kind, metadata: { name } })]
@@ -283,13 +283,13 @@ export async function unpack(
 
 async function keep(cx: OlmContext, release: Release, source: CatalogSource): Promise<void> {
   const bundle = unpackedBundle(release, cx.shape, source)
-  const found = await cx.reader.find(ConfigMaps, bundle.metadata)
+  const found = await cx.reader.get(ConfigMaps, bundle.metadata)
   if (found.is === 'absent') await cx.writer.create(ConfigMaps, bundle)
 }
 
 /** A Job that failed is not tried again while it is there. */
 async function failureOf(cx: OlmContext, release: Release): Promise<string | undefined> {
-  const found = await cx.reader.find(Jobs, {
+  const found = await cx.reader.get(Jobs, {
     name: unpackedName(release),
     namespace: cx.shape.sourceNamespace,
   })

@@ -64,12 +64,12 @@ function runOperatorConditions(cx: OlmContext): Promise<void> {
 }
 
 async function tend(cx: OlmContext, csv: ClusterServiceVersion): Promise<void> {
-  const found = await cx.reader.find(OperatorConditions, csv.metadata)
+  const found = await cx.reader.get(OperatorConditions, csv.metadata)
   if (found.is !== 'object') {
     await cx.writer.create(OperatorConditions, conditionOf(csv))
     return
   }
-  if (csv.status?.phase !== 'Pending') await hold(cx, found.object)
+  if (csv.status?.phase !== 'Pending') await blockUpgrade(cx, found.object)
   await copyToStatus(cx, found.object)
 }
 
@@ -87,7 +87,7 @@ function conditionOf(csv: ClusterServiceVersion): OperatorCondition {
 const byAdmin = 'HeldByAdministrator'
 
 /** Somebody overrides what the operator says, for as long as the fault is on. */
-async function hold(cx: OlmContext, { metadata, spec }: OperatorCondition): Promise<void> {
+async function blockUpgrade(cx: OlmContext, { metadata, spec }: OperatorCondition): Promise<void> {
   const { held } = cx.faults.on
   const others = (spec?.overrides ?? []).filter(({ reason }) => reason !== byAdmin)
   const own = held === undefined ? [] : [heldBack(cx, held)]
@@ -133,8 +133,8 @@ function runClusterOperator(cx: OlmContext): Promise<void> {
     { kind: ClusterOperators, concerns: ({ metadata }: ClusterOperator) => metadata.name === name },
   ]
   return control(cx, watched, async () => {
-    const own = await cx.reader.find(ClusterOperators, { name })
-    const version = await cx.reader.find(ClusterVersions, { name: 'version' })
+    const own = await cx.reader.get(ClusterOperators, { name })
+    const version = await cx.reader.get(ClusterVersions, { name: 'version' })
     if (own.is !== 'object' || version.is !== 'object') return undefined
     const next = following(version.object.status?.desired?.version)
     if (next === undefined) return undefined

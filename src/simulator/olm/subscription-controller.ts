@@ -41,7 +41,7 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
   ]
   return control(cx, watched, async () => {
     const { source: name, sourceNamespace: namespace } = cx.shape
-    const found = await cx.reader.find(CatalogSources, { name, namespace })
+    const found = await cx.reader.get(CatalogSources, { name, namespace })
     const source = found.is === 'object' ? found.object : undefined
     const again: number[] = []
     for (const look of await readNamespaces(cx)) {

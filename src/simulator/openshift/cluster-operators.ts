@@ -10,7 +10,7 @@ import {
   type Claim,
   isTrue,
   listServed,
-  look,
+  pollEvery,
   minute,
   msSince,
   type PlatformContext,
@@ -43,7 +43,7 @@ export function runClusterOperators(cx: PlatformContext): Promise<void> {
     if (!release) return undefined
     for (const { place, operator } of nextLevel(cx, await cx.reader.list(ClusterOperators), release))
       await advance(cx, operator, { place, release })
-    return look
+    return pollEvery
   })
 }
 
@@ -179,7 +179,7 @@ const type = 'KubeletMinorVersionUpgradeable'
 export function runKubeletSkew(cx: PlatformContext): Promise<void> {
   const watched = [{ kind: Nodes }, { kind: ClusterOperators, where: { name: kubeApiServer } }]
   return control(cx, watched, async () => {
-    const found = await cx.reader.find(ClusterOperators, { name: kubeApiServer })
+    const found = await cx.reader.get(ClusterOperators, { name: kubeApiServer })
     if (found.is !== 'object' || !found.object.status) return undefined
     const claim = skewOf(found.object, await cx.reader.list(Nodes))
     for (const server of await listServed(cx, KubeApiServers)) {

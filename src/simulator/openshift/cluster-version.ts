@@ -9,7 +9,7 @@ import { whenRung } from '../machinery/controller.ts'
 import {
   type Claim,
   isTrue,
-  look,
+  pollEvery,
   minute,
   msSince,
   type PlatformContext,
@@ -50,7 +50,7 @@ export function runClusterVersion(cx: PlatformContext): Promise<void> {
       const status = await nextStatus(cx, { ...version, status: version.status }, memory)
       await writeStatus(cx, ClusterVersions, version, status)
       if (memory.pending) return takes.noticing
-      return status.history?.[0]?.state === 'Partial' ? look : undefined
+      return status.history?.[0]?.state === 'Partial' ? pollEvery : undefined
     },
     () => takes.noticing,
   )
@@ -97,7 +97,7 @@ async function configMap(
   { reader }: PlatformContext,
   ref: { name: string; namespace: string },
 ): Promise<ConfigMap | undefined> {
-  const found = await reader.find(ConfigMaps, ref)
+  const found = await reader.get(ConfigMaps, ref)
   return found.is === 'object' ? found.object : undefined
 }
 

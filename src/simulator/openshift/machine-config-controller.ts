@@ -219,7 +219,7 @@ function isRequired({ metadata }: MachineConfigPool): boolean {
 export async function areMastersAt(cx: PlatformContext, { version }: Release): Promise<boolean> {
   for (const pool of (await cx.reader.list(MachineConfigPools)).filter(isRequired)) {
     const name = pool.spec?.configuration?.name ?? ''
-    const found = await cx.reader.find(MachineConfigs, { name })
+    const found = await cx.reader.get(MachineConfigs, { name })
     const notes = found.is === 'object' ? found.object.metadata.annotations : undefined
     if (notes?.[renderNote.release] !== version || !isPoolUpdated(pool)) return false
   }
@@ -241,7 +241,7 @@ const unwell = 'RequiredPoolsFailed'
 export function runMachineConfigStatus(cx: PlatformContext): Promise<void> {
   const watched = [{ kind: MachineConfigPools }, { kind: ClusterOperators, where: { name: operatorName } }]
   return control(cx, watched, async () => {
-    const found = await cx.reader.find(ClusterOperators, { name: operatorName })
+    const found = await cx.reader.get(ClusterOperators, { name: operatorName })
     if (found.is !== 'object' || !found.object.status) return undefined
     const operator = found.object
     const { status = {} } = operator
@@ -332,7 +332,7 @@ async function render(
   const content = digest([release.version, own.map(({ spec }) => spec)])
   const name = `rendered-${pool.metadata.name}-${content}`
   if (pool.spec?.configuration?.name === name) return
-  const found = await cx.reader.find(MachineConfigs, { name })
+  const found = await cx.reader.get(MachineConfigs, { name })
   if (found.is === 'absent')
     await cx.writer.create(MachineConfigs, rendered(pool, name, { release, content }))
   const source = own.map(({ metadata }) => ({

@@ -38,7 +38,7 @@ export async function runNodeUpdates(cx: PlatformContext): Promise<void> {
   const bug = new AbortController()
   const own = { ...cx, signal: AbortSignal.any([cx.signal, bug.signal]) }
   await untilAborted(cx.signal, async () => {
-    for await (const change of cx.reader.follow(Nodes, {}, own.signal)) {
+    for await (const change of cx.reader.watch(Nodes, {}, own.signal)) {
       if (change.type !== 'added' && change.type !== 'modified') continue
       const { name } = change.object.metadata
       if (!isDue(change.object) || underway.has(name)) continue
@@ -61,7 +61,7 @@ function isDue({ metadata }: Node): boolean {
 async function untilDone(cx: PlatformContext, name: string): Promise<void> {
   await untilAborted(cx.signal, async () => {
     for (;;) {
-      const found = await cx.reader.find(Nodes, { name })
+      const found = await cx.reader.get(Nodes, { name })
       if (found.is !== 'object' || !isDue(found.object)) return
       await tried(cx, name)
     }
@@ -102,7 +102,7 @@ async function updateNode(cx: PlatformContext, name: string): Promise<void> {
 }
 
 async function read({ reader }: PlatformContext, name: string): Promise<Node | undefined> {
-  const found = await reader.find(Nodes, { name })
+  const found = await reader.get(Nodes, { name })
   return found.is === 'object' ? found.object : undefined
 }
 
@@ -113,7 +113,7 @@ async function note({ writer }: PlatformContext, name: string, annotations: Note
 }
 
 async function notesOf({ reader }: PlatformContext, name: string): Promise<Record<string, string>> {
-  const found = await reader.find(MachineConfigs, { name })
+  const found = await reader.get(MachineConfigs, { name })
   return (found.is === 'object' ? found.object.metadata.annotations : undefined) ?? {}
 }
 

@@ -42,7 +42,7 @@ export async function requestMachines({ writer }: PlatformContext, { version }: 
 
 /** The release that machines are to be of. */
 export async function machineRelease({ reader, shape }: PlatformContext): Promise<Release | undefined> {
-  const found = await reader.find(ConfigMaps, releaseImages)
+  const found = await reader.get(ConfigMaps, releaseImages)
   const version = found.is === 'object' ? found.object.data?.['releaseVersion'] : undefined
   return shape.graph.find((release) => release.version === version)
 }

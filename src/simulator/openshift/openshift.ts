@@ -153,10 +153,10 @@ async function runInterference(cx: PlatformContext): Promise<void> {
 /** New machines are of the release that the platform has now. */
 async function addPool(cx: PlatformContext, pool: PoolShape): Promise<void> {
   const { reader, writer, shape } = cx
-  if ((await reader.find(MachineConfigPools, pool)).is !== 'absent') return
+  if ((await reader.get(MachineConfigPools, pool)).is !== 'absent') return
   const version = (await machineRelease(cx))?.version ?? shape.version
   for (const node of nodesOfPool({ ...shape, version }, pool)) {
-    if ((await reader.find(Nodes, node.metadata)).is !== 'absent') continue
+    if ((await reader.get(Nodes, node.metadata)).is !== 'absent') continue
     const { status = {} } = node
     await writer.create(Nodes, node)
     await writer.mergePatch(Nodes, node.metadata, { status }, 'status')

@@ -14,7 +14,7 @@ export interface PlatformContext extends ControllerContext {
 export const minute = 60_000
 
 /** How often an update under way is looked at, as the passing of time has no event of its own; in ms. */
-export const look = 15_000
+export const pollEvery = 15_000
 
 /** Now, in whole seconds, as status fields have it. */
 export function seconds({ clock }: Pick<ControllerContext, 'clock'>): string {

@@ -92,7 +92,7 @@ function strategyJob(cx: OperatorContext, config: DeploymentConfig): Job {
 export async function dumpStrategy(cx: ControllerContext, pod: Pod): Promise<number> {
   await cx.clock.sleep(between(cx.random, 1500, 2500), cx.signal)
   const { namespace, labels = {} } = pod.metadata
-  const job = await cx.reader.find(Jobs, { name: labels['batch.kubernetes.io/job-name'] ?? '', namespace })
+  const job = await cx.reader.get(Jobs, { name: labels['batch.kubernetes.io/job-name'] ?? '', namespace })
   if (job.is !== 'object') return 1
   const generateName = 'kubevirt-install-strategy-'
   await cx.writer.create(ConfigMaps, {

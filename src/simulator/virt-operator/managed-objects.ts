@@ -36,7 +36,7 @@ function managed(kind: Kind, metadata: Metadata, parts: object = {}): Managed {
 /** Creates it, or writes it again where its stamps are of another deployment or generation of the CR, or somebody edited it. */
 export async function ensure(cx: OperatorContext, pass: Pass, { kind, object }: Managed): Promise<boolean> {
   const wanted = stamped(object, pass.config, pass.generation)
-  const found = await cx.reader.find(kind, object.metadata)
+  const found = await cx.reader.get(kind, object.metadata)
   if (found.is === 'unserved') return false
   const what = `${kind.kind} ${object.metadata.name}`
   if (found.is === 'absent') {

@@ -46,7 +46,7 @@ export function runMigrations(cx: VirtControllerContext): Promise<void> {
   ]
   const told = new Set<string>()
   return control(cx, watched, async () => {
-    const view = { ...(await look(cx)), told }
+    const view = { ...(await readMigrationView(cx)), told }
     let again: number | undefined
     for (const migration of view.migrations) {
       const later = await tend(cx, view, migration)
@@ -56,7 +56,7 @@ export function runMigrations(cx: VirtControllerContext): Promise<void> {
   })
 }
 
-async function look(cx: VirtControllerContext): Promise<Omit<MigrationView, 'told'>> {
+async function readMigrationView(cx: VirtControllerContext): Promise<Omit<MigrationView, 'told'>> {
   const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
   const handlers = await cx.reader.list(Pods, { namespace: cx.namespace, labels: 'kubevirt.io=virt-handler' })
   const serving = handlers.filter((pod) => isReady(pod) && pod.metadata.deletionTimestamp === undefined)

@@ -86,7 +86,7 @@ async function rollDeployment(cx: OperatorContext, pass: Pass, name: string): Pr
   const written = await ensure(cx, pass, { kind: Deployments, object: wanted })
   if (replicas > 1) await ensure(cx, pass, disruptionBudget(pass.config.namespace, name, replicas))
   if (written) return 'changed'
-  const found = await cx.reader.find(Deployments, wanted.metadata)
+  const found = await cx.reader.get(Deployments, wanted.metadata)
   return found.is === 'object' && (await isRolled(cx, pass, found.object)) ? 'rolled' : 'rolling'
 }
 
@@ -102,7 +102,7 @@ async function replicasOf(cx: OperatorContext, { kubevirt }: Pass, name: string)
 /** virt-handler by canary: maxUnavailable 1, with one updated pod ready 10%, with all of them 1 again (facts 2.8). */
 async function rollHandler(cx: OperatorContext, pass: Pass): Promise<OperandState> {
   const ref = { name: 'virt-handler', namespace: pass.config.namespace }
-  const found = await cx.reader.find(DaemonSets, ref)
+  const found = await cx.reader.get(DaemonSets, ref)
   const before = found.is === 'object' ? found.object : undefined
   const pods = await componentPods(cx, pass, before)
   const wanted = handlerDaemonSet(pass.config, extrasOf(cx, pass, { set: before, pods }))

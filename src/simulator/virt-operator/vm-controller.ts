@@ -54,7 +54,7 @@ async function tend(
   }
   if (!isThrough(vmi) && request?.action !== 'Stop') {
     const conditions = await conditionsOf(cx, vm, vmi)
-    return report(cx, vm, { ...standing(vmi), ...(conditions && { conditions }) })
+    return report(cx, vm, { ...statusOf(vmi), ...(conditions && { conditions }) })
   }
   await stop(cx, vm, vmi)
   return report(cx, vm, { ...absent, stateChangeRequests: later })
@@ -78,7 +78,7 @@ function startsByItself({ spec, status }: VirtualMachine): boolean {
   return (strategy === 'RerunOnFailure' || strategy === 'Once') && status?.printableStatus === undefined
 }
 
-function standing(vmi: VirtualMachineInstance): Status {
+function statusOf(vmi: VirtualMachineInstance): Status {
   const running = vmi.status?.phase === 'Running'
   const { migrationState } = vmi.status ?? {}
   const migrating = migrationState?.startTimestamp !== undefined && migrationState.endTimestamp === undefined
@@ -289,6 +289,6 @@ async function earlierSpec(
 ): Promise<Spec | undefined> {
   const name = status?.virtualMachineRevisionName
   if (name === undefined || name.endsWith(`-${metadata.generation ?? 1}`)) return undefined
-  const found = await cx.reader.find(ControllerRevisions, { name, ...namespaced(metadata) })
+  const found = await cx.reader.get(ControllerRevisions, { name, ...namespaced(metadata) })
   return found.is === 'object' ? (found.object.data as { spec?: Spec }).spec : undefined
 }

@@ -64,7 +64,7 @@ const tend: Tend = async (cx, vmi, pod) => {
 
 /** A migration moves the instance before its source pod ends: whoever saw the pod end has to look again. */
 async function endUnlessMoved(cx: VirtControllerContext, vmi: VirtualMachineInstance): Promise<void> {
-  const now = await cx.reader.find(VirtualMachineInstances, vmi.metadata)
+  const now = await cx.reader.get(VirtualMachineInstances, vmi.metadata)
   if (now.is !== 'object' || now.object.metadata.uid !== vmi.metadata.uid) return
   if (now.object.status?.nodeName === vmi.status?.nodeName) await write(cx, vmi, { phase: 'Succeeded' })
 }

@@ -13,7 +13,7 @@ export function applyPromises(backend: Backend): void {
   const applied = (object: ConfigMap, data: Record<string, string>, options = {}) =>
     writer().apply(ConfigMaps, { ...object, data }, options)
   const stored = async (object: ConfigMap) =>
-    objectIn(await backend().cluster.reader.find(ConfigMaps, refOf(object)))
+    objectIn(await backend().cluster.reader.get(ConfigMaps, refOf(object)))
 
   describe('server-side apply', () => {
     test('creates what is absent, and kvup owns it', async () => {

@@ -51,7 +51,7 @@ export function definitionPromises(backend: Backend): void {
       expect(error.message).toContain(
         'status.storedVersions[1]: Invalid value: "v1": missing from spec.versions',
       )
-      const found = objectIn(await reader().find(CustomResourceDefinitions, refOf(ahead)))
+      const found = objectIn(await reader().get(CustomResourceDefinitions, refOf(ahead)))
       expect(found.spec?.versions?.map(({ name }) => name)).toEqual(['v1beta1', 'v1'])
     })
 

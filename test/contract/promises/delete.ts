@@ -11,7 +11,7 @@ export function deletePromises(backend: Backend): void {
     test('and the object is absent; a second time is 404', async () => {
       const made = await createMap(backend, {})
       await writer().delete(ConfigMaps, refOf(made))
-      expect(await reader().find(ConfigMaps, refOf(made))).toEqual({ is: 'absent' })
+      expect(await reader().get(ConfigMaps, refOf(made))).toEqual({ is: 'absent' })
       expect((await refusal(writer().delete(ConfigMaps, refOf(made)))).status).toBe(404)
     })
 
@@ -19,9 +19,9 @@ export function deletePromises(backend: Backend): void {
       const made = await createMap(backend, {})
       const uid = '00000000-0000-0000-0000-000000000000'
       expect((await refusal(writer().delete(ConfigMaps, refOf(made), { uid }))).status).toBe(409)
-      objectIn(await reader().find(ConfigMaps, refOf(made)))
+      objectIn(await reader().get(ConfigMaps, refOf(made)))
       await writer().delete(ConfigMaps, refOf(made), { uid: made.metadata.uid })
-      expect(await reader().find(ConfigMaps, refOf(made))).toEqual({ is: 'absent' })
+      expect(await reader().get(ConfigMaps, refOf(made))).toEqual({ is: 'absent' })
     })
 
     test('of an object that changed since it was looked at is 409', async () => {
@@ -34,11 +34,11 @@ export function deletePromises(backend: Backend): void {
     test('waits for finalizers: marked until the last one is taken away', async () => {
       const made = await createMap(backend, {}, { finalizers: ['kvup.io/contract'] })
       await writer().delete(ConfigMaps, refOf(made))
-      expect(objectIn(await reader().find(ConfigMaps, refOf(made))).metadata.deletionTimestamp).toMatch(
+      expect(objectIn(await reader().get(ConfigMaps, refOf(made))).metadata.deletionTimestamp).toMatch(
         /^\d{4}-/,
       )
       await writer().mergePatch(ConfigMaps, refOf(made), { metadata: { finalizers: null } })
-      expect(await reader().find(ConfigMaps, refOf(made))).toEqual({ is: 'absent' })
+      expect(await reader().get(ConfigMaps, refOf(made))).toEqual({ is: 'absent' })
     })
 
     test('and a new object of the name has another uid', async () => {

@@ -16,7 +16,7 @@ export function followPromises(backend: Backend): void {
     stops.push(stop)
     const lines: string[] = []
     const ended = (async () => {
-      for await (const change of backend().cluster.reader.follow(kind, where, stop.signal)) {
+      for await (const change of backend().cluster.reader.watch(kind, where, stop.signal)) {
         lines.push('object' in change ? `${change.type} ${change.object.metadata.name}` : change.type)
       }
     })()

@@ -8,7 +8,7 @@ export function generationPromises(backend: Backend): void {
   const writer = () => backend().cluster.writer
   const make = () => writer().create(KubeVirts, kubeVirt(backend, { imageTag: 'v1.7.0' }))
   const stored = async (made: KubeVirt) =>
-    objectIn(await backend().cluster.reader.find(KubeVirts, refOf(made)))
+    objectIn(await backend().cluster.reader.get(KubeVirts, refOf(made)))
 
   describe('generation', () => {
     test('begins with 1 and counts changes of the spec', async () => {

@@ -41,7 +41,7 @@ export function patchPromises(backend: Backend): void {
       expect(second.metadata.resourceVersion).not.toBe(resourceVersion)
       const error = await refusal(writer().mergePatch(ConfigMaps, refOf(made), change('3')))
       expect(error).toMatchObject({ status: 409, statusReason: 'Conflict' })
-      expect(objectIn(await reader().find(ConfigMaps, refOf(made))).data).toEqual({ a: '2' })
+      expect(objectIn(await reader().get(ConfigMaps, refOf(made))).data).toEqual({ a: '2' })
     })
 
     test('that changes nothing makes no new resourceVersion', async () => {
@@ -78,7 +78,7 @@ export function patchPromises(backend: Backend): void {
         ]),
       )
       expect(error.status).toBe(422)
-      expect(objectIn(await reader().find(ConfigMaps, refOf(made))).data).toEqual({ a: '1' })
+      expect(objectIn(await reader().get(ConfigMaps, refOf(made))).data).toEqual({ a: '1' })
     })
   })
 }

@@ -10,7 +10,7 @@ export function readPromises(backend: Backend): void {
   describe('find', () => {
     test('an object: what was created, with its kind and the marks of the server', async () => {
       const made = await createMap(backend, { a: '1' })
-      const object = objectIn(await cluster().reader.find(ConfigMaps, refOf(made)))
+      const object = objectIn(await cluster().reader.get(ConfigMaps, refOf(made)))
       expect(object).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap', data: { a: '1' } })
       expect(object.metadata.uid).toMatch(/\S/)
       expect(object.metadata.resourceVersion).toBe(made.metadata.resourceVersion)
@@ -18,7 +18,7 @@ export function readPromises(backend: Backend): void {
     })
 
     test('a name that nobody has is absent', async () => {
-      const found = await cluster().reader.find(ConfigMaps, {
+      const found = await cluster().reader.get(ConfigMaps, {
         name: 'nobody',
         namespace: backend().namespace,
       })
@@ -26,7 +26,7 @@ export function readPromises(backend: Backend): void {
     })
 
     test('a name of a custom kind that nobody has is absent', async () => {
-      const found = await cluster().reader.find(KubeVirts, { name: 'nobody', namespace: backend().namespace })
+      const found = await cluster().reader.get(KubeVirts, { name: 'nobody', namespace: backend().namespace })
       expect(found).toEqual({ is: 'absent' })
     })
 
@@ -36,12 +36,12 @@ export function readPromises(backend: Backend): void {
       const noResource = { ...ConfigMaps, plural: 'nothings', kind: 'Nothing' }
       const noVersion = { ...KubeVirts, apiVersion: 'kubevirt.io/v9' }
       for (const kind of [noGroup, noResource, noVersion]) {
-        expect(await cluster().reader.find(kind, ref)).toEqual({ is: 'unserved' })
+        expect(await cluster().reader.get(kind, ref)).toEqual({ is: 'unserved' })
       }
     })
 
     test('a cluster-scoped object needs no namespace', async () => {
-      const found = await cluster().reader.find(Namespaces, { name: backend().namespace })
+      const found = await cluster().reader.get(Namespaces, { name: backend().namespace })
       expect(objectIn(found).metadata.namespace).toBeUndefined()
     })
   })
@@ -53,7 +53,7 @@ export function readPromises(backend: Backend): void {
         cluster().writer.create(ConfigMaps, configMap(backend, { a: '2' }, { name: made.metadata.name })),
       )
       expect(error).toMatchObject({ status: 409, statusReason: 'AlreadyExists' })
-      expect(objectIn(await cluster().reader.find(ConfigMaps, refOf(made))).data).toEqual({ a: '1' })
+      expect(objectIn(await cluster().reader.get(ConfigMaps, refOf(made))).data).toEqual({ a: '1' })
     })
 
     test('a Lease keeps its times to the microsecond', async () => {

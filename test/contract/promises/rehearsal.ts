@@ -4,7 +4,7 @@ import type { Backend } from '../contract-backend.ts'
 import { configMap, createMap, objectIn, refOf, refusal } from './objects.ts'
 
 export function rehearsalPromises(backend: Backend): void {
-  const rehearsal = () => backend().cluster.reviewer.rehearsal
+  const rehearsal = () => backend().cluster.reviewer.dryRun
   const reader = () => backend().cluster.reader
 
   describe('a dry run', () => {
@@ -12,7 +12,7 @@ export function rehearsalPromises(backend: Backend): void {
       const wanted = configMap(backend, { a: '1' })
       expect((await rehearsal().create(ConfigMaps, wanted)).metadata.uid).toMatch(/\S/)
       expect((await rehearsal().apply(ConfigMaps, wanted)).data).toEqual({ a: '1' })
-      expect(await reader().find(ConfigMaps, refOf(wanted))).toEqual({ is: 'absent' })
+      expect(await reader().get(ConfigMaps, refOf(wanted))).toEqual({ is: 'absent' })
     })
 
     test('of a change or a deletion leaves the object as it is', async () => {
@@ -21,7 +21,7 @@ export function rehearsalPromises(backend: Backend): void {
       expect(patched.data).toEqual({ a: '2' })
       await rehearsal().jsonPatch(ConfigMaps, refOf(made), [{ op: 'remove', path: '/data/a' }])
       await rehearsal().delete(ConfigMaps, refOf(made))
-      const now = objectIn(await reader().find(ConfigMaps, refOf(made)))
+      const now = objectIn(await reader().get(ConfigMaps, refOf(made)))
       expect(now.data).toEqual({ a: '1' })
       expect(now.metadata.resourceVersion).toBe(made.metadata.resourceVersion)
       expect(now.metadata.deletionTimestamp).toBeUndefined()

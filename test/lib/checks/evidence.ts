@@ -6,7 +6,7 @@ import type { FullSnapshot } from '../../../src/lib/kubevirt/full-snapshot.ts'
 import { emptyTally, nobody } from '../../../src/lib/kubevirt/snapshot.ts'
 import { theInstallation } from '../../../src/lib/kubevirt/installation.ts'
 import type { Known } from '../../../src/lib/kube/known.ts'
-import { standing } from '../../../src/lib/kubevirt/rollout-status.ts'
+import { assessRollout } from '../../../src/lib/kubevirt/rollout-status.ts'
 import { knownReleases } from '../../../src/lib/releases/releases.ts'
 import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
 import { settled } from '../facts/settled.ts'
@@ -48,7 +48,7 @@ export function question({ target, snapshot: found = evidence(), ...more }: Part
   return {
     snapshot: found,
     installation: more.installation ?? theInstallation(found),
-    standing: more.standing ?? standing(found, at),
+    standing: more.standing ?? assessRollout(found, at),
     method: 'operator-manifest',
     releases: knownReleases,
     at,

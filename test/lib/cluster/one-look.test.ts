@@ -15,7 +15,7 @@ function counted(fails = 0): { reader: Reader; asked: string[] } {
       if (asked.length <= fails) throw new Error('away')
       return []
     },
-    async find(kind) {
+    async get(kind) {
       note(`find ${kind.plural}`)
       return { is: 'absent' }
     },
@@ -50,8 +50,8 @@ test('who wants whole objects does not get the metadata that somebody else asked
 test('an object is read anew: a write builds on it', async () => {
   const { reader, asked } = counted()
   const look = onceCached(reader)
-  await look.find(Nodes, { name: 'a' })
-  await look.find(Nodes, { name: 'a' })
+  await look.get(Nodes, { name: 'a' })
+  await look.get(Nodes, { name: 'a' })
   expect(asked).toEqual(['find nodes', 'find nodes'])
 })
 

@@ -22,7 +22,7 @@ function watched({ reader }: Example, failures: Record<string, number> = {}) {
   }
   const observed: Reader = {
     ...reader,
-    find: (kind, ref) => reader.find(kind, ref),
+    get: (kind, ref) => reader.get(kind, ref),
     async list<T extends KubeObject>(kind: Kind<T>, where?: Where) {
       note(kind, where)
       return reader.list(kind, where)

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Deployment, Pod, ReplicaSet } from '../../../src/lib/kube/kinds/workload-kinds.ts'
 import { itemsOf } from '../../../src/lib/kube/known.ts'
-import { standing } from '../../../src/lib/kubevirt/rollout-status.ts'
+import { assessRollout } from '../../../src/lib/kubevirt/rollout-status.ts'
 import { podOf, settled, type Settled, unready } from './settled.ts'
 
 const judge = (damage: (world: Settled) => void, seconds = 5) => {
   const world = settled()
   damage(world)
-  return standing(world.snapshot, world.at(seconds))
+  return assessRollout(world.snapshot, world.at(seconds))
 }
 const setCondition = ({ kubevirt }: Settled, type: string, change: object) => {
   const found = kubevirt.status?.conditions?.find((c) => c.type === type)

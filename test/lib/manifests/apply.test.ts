@@ -28,7 +28,7 @@ function server(initial: KubeObject[] = []) {
     refusals,
     writer: { apply, jsonPatch },
     reader: {
-      find: async (kind: { kind: string }, ref: { name: string }) => {
+      get: async (kind: { kind: string }, ref: { name: string }) => {
         const object = objects.get(key(kind.kind, ref.name))
         return object ? { is: 'object' as const, object: object as never } : { is: 'absent' as const }
       },

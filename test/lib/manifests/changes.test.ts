@@ -106,7 +106,7 @@ describe('what an apply would change', () => {
   })
 
   test('what is not there is created', async () => {
-    const nothing = { find: async () => ({ is: 'absent' as const }) }
+    const nothing = { get: async () => ({ is: 'absent' as const }) }
     const changes = await manifestChanges(nothing, example().objects)
     expect(changes.map(({ is }) => is)).toEqual(Array.from({ length: 7 }, () => 'created'))
     expect(isApplied(changes)).toBe(false)

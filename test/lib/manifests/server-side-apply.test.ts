@@ -35,7 +35,7 @@ test('an update replaces what changed, drops what is gone, and the second one wr
   const written = await applyManifest(objects, { reader, writer })
   expect(written.map(({ wanted }) => wanted.kind)).toEqual(['Deployment'])
 
-  const found = await reader.find(Deployments, operator)
+  const found = await reader.get(Deployments, operator)
   const live = found.is === 'object' ? found.object : undefined
   expect(container(live!).image).toBe('quay.io/kubevirt/virt-operator:v1.8.4')
   expect(container(live!).env?.map(({ name }) => name)).not.toContain('OLD')

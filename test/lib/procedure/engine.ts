@@ -99,11 +99,11 @@ export function flip(id: string, over: Partial<Step> = {}): Step {
     id,
     title: `flip ${id}`,
     patience: { every: 10 * second, atMost: 10 * minute },
-    follows: [{ kind: ConfigMaps, where: { namespace, name: 'setting' } }],
+    watches: [{ kind: ConfigMaps, where: { namespace, name: 'setting' } }],
     risk: { undo: 'none', safeToLeave: 'always' },
     estimate: 5 * second,
     async check({ reader }): Promise<StepState> {
-      const found = await reader.find(ConfigMaps, setting)
+      const found = await reader.get(ConfigMaps, setting)
       const value = found.is === 'object' ? found.object.data?.[id] : undefined
       return value === 'on' ? { is: 'done' } : { is: 'todo', change: `set ${id} to on` }
     },
@@ -119,7 +119,7 @@ export function awaitOn(id: string, over: Partial<Step> = {}): Step {
   const step: Step = {
     ...flip(id),
     async check({ reader }): Promise<StepState> {
-      const found = await reader.find(ConfigMaps, setting)
+      const found = await reader.get(ConfigMaps, setting)
       const value = found.is === 'object' ? found.object.data?.[id] : undefined
       return value === 'on' ? { is: 'done' } : { is: 'waiting', on: `${id} (now ${value ?? 'off'})` }
     },

@@ -80,7 +80,7 @@ export class FakeCluster {
       dryRun ? object : this.#store(kind, object)
     return {
       reader: {
-        find: (kind, ref) =>
+        get: (kind, ref) =>
           call('find', kind, ref.name, () => {
             const object = this.peek(kind, ref)
             return object ? ({ is: 'object', object } as const) : ({ is: 'absent' } as const)
@@ -89,7 +89,7 @@ export class FakeCluster {
         pages: () => {
           throw new Error('not in this fake')
         },
-        follow: (kind, where, signal) => this.#follow(kind, where, signal),
+        watch: (kind, where, signal) => this.#follow(kind, where, signal),
         versions: async () => [],
         version: async () => ({ gitVersion: 'v1.35.0', major: '1', minor: '35' }),
         log: async () => '',
@@ -120,7 +120,7 @@ export class FakeCluster {
       reviewer: {
         can: async ({ verb, resource }) => ({ allowed: !this.denied(verb, resource), reason: '' }),
         whoAmI: async () => 'jane',
-        rehearsal: dryRun ? ({} as Cluster['writer']) : this.cluster(true).writer,
+        dryRun: dryRun ? ({} as Cluster['writer']) : this.cluster(true).writer,
       },
     }
   }

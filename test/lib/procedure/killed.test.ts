@@ -18,7 +18,7 @@ const kubevirt = (engine: Engine) =>
   })
 
 const methodsNow = async (reader: Reader) => {
-  const found = await reader.find(KubeVirts, ref)
+  const found = await reader.get(KubeVirts, ref)
   if (found.is !== 'object') throw new Error('no KubeVirt')
   return found.object.spec?.workloadUpdateStrategy?.workloadUpdateMethods ?? []
 }
@@ -36,7 +36,7 @@ function borrowing(): Procedure {
   const hold: Step = {
     ...flip('hold'),
     async check({ journal, reader }) {
-      const found = await reader.find(ConfigMaps, setting)
+      const found = await reader.get(ConfigMaps, setting)
       if (found.is !== 'object') return { is: 'blocked', by: 'no setting' }
       const isOver = found.object.data?.['rolled'] === 'on' && (await journal.loans()).length === 0
       if (isOver || (await methodsNow(reader)).length === 0) return { is: 'done' }
@@ -70,7 +70,7 @@ function borrowing(): Procedure {
     name: 'upgrade',
     loans: [saved],
     async reached({ reader }) {
-      const found = await reader.find(ConfigMaps, setting)
+      const found = await reader.get(ConfigMaps, setting)
       return found.is === 'object' && found.object.data?.['rolled'] === 'on'
     },
     steps: async () => [hold, flip('tag'), awaitOn('rolled'), giveBack],

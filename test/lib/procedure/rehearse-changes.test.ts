@@ -76,7 +76,7 @@ describe.each(modes)('by %s', (mode) => {
       mode,
       doing(async ({ reader, writer }) => {
         await writer.mergePatch(ConfigMaps, setting, { data: { a: 'half' } })
-        const found = await reader.find(ConfigMaps, setting)
+        const found = await reader.get(ConfigMaps, setting)
         if (found.is !== 'object') throw new Error('gone')
         seen.push(found.object.data?.['a'])
         const { resourceVersion = '' } = found.object.metadata

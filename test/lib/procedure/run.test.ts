@@ -292,7 +292,7 @@ test.each([0, 429, 500, 503])('an API server that answers %i for a while ends no
   })
   engine.later(50 * second, () => (engine.fake.before = () => undefined))
   engine.later(60 * second, () => engine.set({ a: 'on' }))
-  const step = awaitOn('a', { follows: [], patience: { every: 2 * second, atMost: 10 * minute } })
+  const step = awaitOn('a', { watches: [], patience: { every: 2 * second, atMost: 10 * minute } })
   expect(await engine.run(procedureOf(step))).toMatchObject({ is: 'finished' })
   expect(engine.events.filter(({ kind }) => kind === 'remark')).toMatchObject([
     { text: 'the cluster does not answer as it should, trying again: away' },
@@ -309,7 +309,7 @@ test('401 in the middle says how to go on, and waits', async () => {
   })
   engine.later(5 * minute, () => (engine.fake.before = () => undefined))
   engine.later(6 * minute, () => engine.set({ a: 'on' }))
-  await engine.run(procedureOf(awaitOn('a', { follows: [] })))
+  await engine.run(procedureOf(awaitOn('a', { watches: [] })))
   expect(engine.events.filter(({ kind }) => kind === 'remark')).toMatchObject([
     { text: expect.stringContaining('log in again') },
     { text: 'the cluster answers again' },
@@ -356,7 +356,7 @@ test('Ctrl-C while the API server hangs: still within 2 s', async () => {
   const reason = interrupted('SIGTERM')
   engine.later(29 * second, () => (engine.fake.before = () => new Promise(() => undefined)))
   engine.later(30 * second, () => engine.stop.abort(reason))
-  await expect(engine.run(procedureOf(awaitOn('a', { follows: [] })))).rejects.toBe(reason)
+  await expect(engine.run(procedureOf(awaitOn('a', { watches: [] })))).rejects.toBe(reason)
   expect(engine.elapsed).toBeLessThanOrEqual(32 * second)
 })
 

@@ -89,7 +89,7 @@ function silentFrom(engine: Engine, after: number) {
     new Proxy(part, {
       get(target, name) {
         const value: unknown = Reflect.get(target, name)
-        if (typeof value !== 'function' || name === 'pages' || name === 'follow') return value
+        if (typeof value !== 'function' || name === 'pages' || name === 'watch') return value
         return (...given: unknown[]) => hang(async () => value.apply(target, given) as unknown)
       },
     })

@@ -35,7 +35,7 @@ async function install(methods?: string[]) {
 }
 
 async function read(): Promise<KubeVirt> {
-  const found = await cluster.reader.find(KubeVirts, ref)
+  const found = await cluster.reader.get(KubeVirts, ref)
   if (found.is !== 'object') throw new Error('no KubeVirt')
   return found.object
 }
@@ -84,8 +84,8 @@ describe('hold', () => {
       ...cx,
       reader: {
         ...cx.reader,
-        find: async (kind, at) => {
-          const found = await cx.reader.find(kind, at)
+        get: async (kind, at) => {
+          const found = await cx.reader.get(kind, at)
           await cluster.writer.mergePatch(KubeVirts, ref, {
             metadata: { labels: { other: String(Math.random()) } },
           })

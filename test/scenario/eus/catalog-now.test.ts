@@ -29,7 +29,7 @@ const instead = (stage: Stage, kind: string, answer: () => Promise<never[]>): Re
       const call = target[name] as (...args: unknown[]) => unknown
       return (...args: [{ kind: string }, ...unknown[]]) => {
         if (args[0].kind !== kind) return call.apply(target, args)
-        return name === 'find' ? Promise.resolve({ is: 'absent' }) : answer()
+        return name === 'get' ? Promise.resolve({ is: 'absent' }) : answer()
       }
     },
   })

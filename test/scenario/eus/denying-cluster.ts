@@ -15,9 +15,9 @@ export function denying(
       throw new ApiError(403, 'Forbidden', `${plural} is forbidden: User "jane" cannot ${verb}`)
   }
   const reads: Record<keyof Reader, any> = {
-    async find(kind: Kind, ref: any) {
+    async get(kind: Kind, ref: any) {
       no('get', kind, ref.name)
-      return reader.find(kind, ref)
+      return reader.get(kind, ref)
     },
     async list(kind: Kind, where: any) {
       no('list', kind)
@@ -27,8 +27,8 @@ export function denying(
       no('list', kind)
       yield* reader.pages(kind, where)
     },
-    async *follow(kind: Kind, where: any, signal: AbortSignal) {
-      if (!is('list', kind.plural)) yield* reader.follow(kind, where, signal)
+    async *watch(kind: Kind, where: any, signal: AbortSignal) {
+      if (!is('list', kind.plural)) yield* reader.watch(kind, where, signal)
       else yield { type: 'lost', why: '403' }
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
     },

@@ -9,8 +9,8 @@ export function lying(cluster: Cluster, plural: string, edit: (object: any) => a
   const lie = (kind: Kind, object: any) => (kind.plural === plural ? edit(structuredClone(object)) : object)
   const some = (kind: Kind, items: readonly any[]) => items.map((one) => lie(kind, one)).filter(Boolean)
   const lies: Record<keyof Reader, any> = {
-    async find(kind: Kind, ref: any) {
-      const found: any = await reader.find(kind, ref)
+    async get(kind: Kind, ref: any) {
+      const found: any = await reader.get(kind, ref)
       if (found.is !== 'object') return found
       const object = lie(kind, found.object)
       return object ? { is: 'object', object } : { is: 'absent' }
@@ -19,8 +19,8 @@ export function lying(cluster: Cluster, plural: string, edit: (object: any) => a
     async *pages(kind: Kind, where: any) {
       for await (const page of reader.pages(kind, where)) yield { ...page, items: some(kind, page.items) }
     },
-    async *follow(kind: Kind, where: any, signal: AbortSignal) {
-      for await (const change of reader.follow(kind, where, signal) as AsyncIterable<any>)
+    async *watch(kind: Kind, where: any, signal: AbortSignal) {
+      for await (const change of reader.watch(kind, where, signal) as AsyncIterable<any>)
         yield change.object ? { ...change, object: lie(kind, change.object) ?? change.object } : change
     },
     versions: (group: string) => reader.versions(group),

@@ -186,7 +186,7 @@ describe('trap 14: whose CSV it is, what its Subscription is called, and which c
           'kubevirt-hyperconverged',
           'community-kubevirt-hyperconverged',
         ])
-          expect((await stage.cluster.reader.find(Subscriptions, { namespace: place, name })).is).toBe(
+          expect((await stage.cluster.reader.get(Subscriptions, { namespace: place, name })).is).toBe(
             'absent',
           )
         expect(subscription(stage, 'kubevirt-hyperconverged')).toBeUndefined()

@@ -230,7 +230,7 @@ async function methodsOn(reader: Reader, kubevirt: KubeVirt): Promise<Methods> {
     { kind, ref, uid: metadata.uid ?? '' },
     managerOf(kubevirt) ?? { kind: 'plain' },
   )
-  const found = await reader.find(owner.kind, owner.ref)
+  const found = await reader.get(owner.kind, owner.ref)
   if (found.is !== 'object') return { methods: { known: true, items: [] }, ...not }
   const methods = methodsIn(found.object, owner)
   return {
@@ -283,7 +283,7 @@ const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu
  * not read. Throws ApiError.
  */
 async function kubeletSigner(reader: Reader): Promise<readonly { begins: string; ends: string }[]> {
-  const found = await reader.find(ConfigMaps, place)
+  const found = await reader.get(ConfigMaps, place)
   const bundle = found.is === 'object' ? (found.object.data?.['ca-bundle.crt'] ?? '') : ''
   return (bundle.match(pem) ?? [])
     .flatMap(read)

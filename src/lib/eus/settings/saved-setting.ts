@@ -148,7 +148,7 @@ export async function getOverridden(
   { kind, ref }: Pick<Borrowable, 'kind' | 'ref'>,
   uid: string,
 ): Promise<Sought> {
-  const found = await reader.find(kind, ref)
+  const found = await reader.get(kind, ref)
   if (found.is !== 'object' || found.object.metadata.deletionTimestamp !== undefined) return { is: 'gone' }
   const { object } = found
   return { is: object.metadata.uid === uid ? 'there' : 'replaced', object }

@@ -23,7 +23,7 @@ export const showsPlatform = 'oc get clusterversion version -o yaml --show-manag
 export async function readPlatform(
   reader: Reader,
 ): Promise<{ cv: ClusterVersion; standing: PlatformStatus }> {
-  const found = await reader.find(ClusterVersions, theClusterVersion)
+  const found = await reader.get(ClusterVersions, theClusterVersion)
   if (found.is !== 'object')
     throw blocked('no-platform', 'there is no ClusterVersion: this is neither OKD nor OpenShift', {
       object: 'clusterversions/version',

@@ -23,7 +23,7 @@ export function forecastStep(settings: SettingsOwner, { accepted, command }: Tak
     title: 'what becomes of VMs',
     patience: { every: 15 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
-    follows: [],
+    watches: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader, journal }: ReadContext): Promise<StepState> {
       const loan = overrideOn(settings, await journal.loans())
@@ -57,7 +57,7 @@ export function noneOutdated(
     title,
     patience: { every: 15 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
-    follows: [],
+    watches: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader }: ReadContext): Promise<StepState> {
       const left = await outdatedVms(reader)

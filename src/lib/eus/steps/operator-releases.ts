@@ -43,7 +43,7 @@ export function operatorLatest(part: OperatorPart, latest: Latest): Step {
     title: `releases of virtualization for ${part.minor}`,
     patience,
     estimate: 10 * minutes,
-    follows: rollSnapshotWatches({ subscription }),
+    watches: rollSnapshotWatches({ subscription }),
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader, clock }: ReadContext): Promise<StepState> {
       const snapshot = await readOperator(reader, { subscription })

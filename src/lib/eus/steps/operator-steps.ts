@@ -152,7 +152,7 @@ function operatorChannel(
     title: `channel ${channel} of the operator`,
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
-    follows: [{ kind: Subscriptions, where: { namespace } }],
+    watches: [{ kind: Subscriptions, where: { namespace } }],
     risk: { undo: 'none: the platform has left the minor before', safeToLeave: 'always' },
     shows: `oc -n ${namespace} get subscriptions.operators.coreos.com ${name} -o yaml --show-managed-fields`,
     async check({ reader }): Promise<StepState> {
@@ -174,7 +174,7 @@ function operatorInStep({ minor, operator }: OperatorPart, releases: Rows): Step
     title: `virtualization ${minor}`,
     patience: { every: 15 * seconds, atMost: 60 * minutes },
     estimate: 15 * minutes,
-    follows: [],
+    watches: [],
     risk: { undo: 'none: OLM knows no way back', safeToLeave: 'always' },
     async check({ reader }): Promise<StepState> {
       const now = await operatorMinorIn(reader, releases)
@@ -247,7 +247,7 @@ export function operatorLeadsOn(following: Watching): Step {
     title: `the operator's way to ${stop.minor}`,
     patience: { every: 15 * seconds, atMost: hours },
     estimate: seconds,
-    follows: [...platformFollows, ...rollSnapshotWatches(operator)],
+    watches: [...platformFollows, ...rollSnapshotWatches(operator)],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader }: ReadContext): Promise<StepState> {
       const { standing } = await readPlatform(reader)

@@ -30,7 +30,7 @@ export function platformGate({ id, name, ...of }: GateOf & { id: string; name: s
     title: `may the platform go to ${of.stop.version ?? of.stop.minor}`,
     patience: { every: 15 * seconds, atMost: 30 * minutes },
     estimate: 30 * seconds,
-    follows: platformFollows,
+    watches: platformFollows,
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader, journal }: ReadContext): Promise<StepState> {
       const seen = await readPlatform(reader)
@@ -142,7 +142,7 @@ async function heldByOperator(reader: Reader, subscription: SubscriptionRef): Pr
   const unsettled = installedUnsettled(snapshot)
   if (unsettled) return unsettled
   const name = snapshot.subscription.status?.installedCSV ?? ''
-  const found = await reader.find(OperatorConditions, { name, namespace })
+  const found = await reader.get(OperatorConditions, { name, namespace })
   // None lets everything through (ocp 2.5).
   if (found.is !== 'object') return undefined
   const show = `oc -n ${namespace} get operatorconditions.operators.coreos.com ${name} -o yaml`

@@ -32,7 +32,7 @@ export function platformUpdated({ id, stop }: { id: string; stop: Stop }): Step 
     title: `platform ${stop.version ?? stop.minor}`,
     patience: { every: 15 * seconds, atMost: 12 * hours },
     estimate: 75 * minutes,
-    follows: [...platformFollows, { kind: ClusterOperators, where: {} }],
+    watches: [...platformFollows, { kind: ClusterOperators, where: {} }],
     risk: {
       undo: 'none: a platform does not go back to an older minor',
       safeToLeave: 'always: it goes on by itself',
@@ -94,7 +94,7 @@ export function masterRolled({ id, stop, name }: MasterHop): Step {
     title: 'control plane nodes',
     patience: { every: 15 * seconds, atMost: 6 * hours },
     estimate: 30 * minutes,
-    follows: [...poolFollows, { kind: Nodes, where: {} }],
+    watches: [...poolFollows, { kind: Nodes, where: {} }],
     risk: { undo: 'none', safeToLeave: 'always: it goes on by itself' },
     async check({ reader, journal }): Promise<StepState> {
       const now = await readPool(reader, undefined)

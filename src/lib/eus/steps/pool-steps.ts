@@ -129,7 +129,7 @@ export function rolledPool(
     title: `nodes of pool ${pool.name}`,
     patience: { every: 15 * seconds, atMost: 24 * 24 * hours },
     estimate: pool.rollsFor,
-    follows: [...poolFollows, { kind: Nodes, where: {} }],
+    watches: [...poolFollows, { kind: Nodes, where: {} }],
     ...(dependsOn && { dependsOn }),
     risk: { undo: 'none', safeToLeave: 'always: it goes on by itself' },
     async check({ reader, journal }: ReadContext): Promise<StepState> {
@@ -228,7 +228,7 @@ function roomForPool(
     title: `room for the VMs of pool ${pool.name}`,
     patience: { every: 15 * seconds, atMost: minutes },
     estimate: 5 * seconds,
-    follows: [],
+    watches: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx: ReadContext): Promise<StepState> {
       if (!(await isNext(cx))) return { is: 'done' }

@@ -43,7 +43,7 @@ export function updateAccepted(accepting: Accepting): Step {
     patience: { every: 5 * seconds, atMost: 30 * minutes },
     estimate: minutes,
     closes: true,
-    follows: platformFollows,
+    watches: platformFollows,
     risk: { undo: 'none', safeToLeave: 'always: the platform goes on by itself' },
     shows: showsPlatform,
     async check(cx): Promise<StepState> {
@@ -183,7 +183,7 @@ export function withdrawRequest(name: string, meanwhile: Meanwhile = 'ask'): Ste
     title: 'take the request for an update back',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
-    follows: platformFollows,
+    watches: platformFollows,
     risk: { undo: 'kvup eus run     asks again', safeToLeave: 'always' },
     shows: showsPlatform,
     async check({ reader, journal }): Promise<StepState> {

@@ -46,7 +46,7 @@ export function requestUpdate(requesting: Requesting): Step {
     title: `ask for platform ${stop.version ?? stop.minor}`,
     patience,
     estimate: 15 * seconds,
-    follows: platformFollows,
+    watches: platformFollows,
     risk: {
       undo: 'kvup eus abort, as long as it is not accepted',
       safeToLeave: 'not at all: it starts by itself',

@@ -27,7 +27,7 @@ import { type Call, once, Requests } from './requests.ts'
 import { isNotFound, usageError } from '../errors.ts'
 import { groupOf, type Kind, type KubeObject } from '../object.ts'
 import { carefulWrites, patientQuestions, patientReads } from './backoff.ts'
-import { follow, HttpWatchSource } from './watch.ts'
+import { watchObjects, HttpWatchSource } from './watch.ts'
 import { allPages, objectPath, type Query, withQuery } from './lists.ts'
 import { isApiGroup, isObject, isServerVersion, isSuccess, unlike } from './failure.ts'
 import { isUnserved, subjectOf } from './api-error.ts'
@@ -128,7 +128,7 @@ class HttpReader implements Reader {
     this.#tools = tools
   }
 
-  async find<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
+  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
     try {
       const subject = subjectOf('get', kind, ref)
       const object = await this.#get<T>(objectPath(kind, ref), subject)
@@ -150,8 +150,8 @@ class HttpReader implements Reader {
     return allPages(this.#requests, kind, where)
   }
 
-  follow<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal): AsyncIterable<Change<T>> {
-    return follow(
+  watch<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal): AsyncIterable<Change<T>> {
+    return watchObjects(
       new HttpWatchSource(this.#requests, { kind, where, signal }, this.#tools.random),
       this.#tools,
       signal,
@@ -354,12 +354,12 @@ interface SubjectReview {
 
 /** Questions to the server about ourselves. They are POSTs that change nothing, so they are repeated like reads. */
 class HttpReviewer implements Reviewer {
-  readonly rehearsal: Writer
+  readonly dryRun: Writer
   readonly #requests: Requests
 
   constructor(requests: Requests, rehearsal: Writer) {
     this.#requests = requests
-    this.rehearsal = rehearsal
+    this.dryRun = rehearsal
   }
 
   async can(access: Access): Promise<{ allowed: boolean; reason: string }> {

@@ -148,7 +148,7 @@ function clusterOf(name: string, raw: RawCluster, file: string): KubeCluster {
     file,
     ...compact({
       caData: raw['certificate-authority-data'],
-      caFile: beside(dirname(file), raw['certificate-authority']),
+      caFile: relativeTo(dirname(file), raw['certificate-authority']),
       tlsServerName: raw['tls-server-name'],
       proxyUrl: raw['proxy-url'] || undefined,
       pace: paceOf(raw.server ?? '', raw.extensions),
@@ -183,15 +183,15 @@ function credentialsOf(raw: RawUser, folder: string): Omit<User, 'name'> {
     username,
     password: password === undefined ? undefined : String(password),
     certData: raw['client-certificate-data'],
-    certFile: beside(folder, raw['client-certificate']),
+    certFile: relativeTo(folder, raw['client-certificate']),
     keyData: raw['client-key-data'],
-    keyFile: beside(folder, raw['client-key']),
+    keyFile: relativeTo(folder, raw['client-key']),
     authProvider: raw['auth-provider'],
     exec: exec?.command?.includes('/') ? { ...exec, command: resolve(folder, exec.command) } : exec,
   })
 }
 
-function beside(folder: string, file: string | undefined): string | undefined {
+function relativeTo(folder: string, file: string | undefined): string | undefined {
   return !file || isAbsolute(file) ? file : join(folder, file)
 }
 

@@ -24,7 +24,7 @@ interface Tools {
  * List, then watch, for as long as the signal lets it: a watch that ends goes on from its last resourceVersion, one
  * that cannot (410) begins with a list again, of which only the differences are told.
  */
-export async function* follow<T extends KubeObject>(
+export async function* watchObjects<T extends KubeObject>(
   source: WatchSource<T>,
   tools: Tools,
   signal: AbortSignal,

@@ -50,9 +50,9 @@ export class RecordingReader implements Reader {
     }
   }
 
-  async find<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
+  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
     const question = questionOf(kind, ref)
-    const found = await this.#asked(question, this.#reader.find(kind, ref))
+    const found = await this.#asked(question, this.#reader.get(kind, ref))
     if (found.is === 'unserved') this.#refused(question, { status: 404, statusReason: 'Unserved' })
     else this.#answered(question)
     if (found.is === 'object') this.#keep(found.object)
@@ -79,8 +79,8 @@ export class RecordingReader implements Reader {
     this.#answered(question)
   }
 
-  follow<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal): AsyncIterable<Change<T>> {
-    return this.#reader.follow(kind, where, signal)
+  watch<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal): AsyncIterable<Change<T>> {
+    return this.#reader.watch(kind, where, signal)
   }
 
   async versions(group: string): Promise<readonly string[]> {

@@ -104,7 +104,7 @@ function savedReviewer({ index, file }: Saved, rehearsal: Writer): Reviewer {
       return { allowed, reason: '' }
     },
     whoAmI: async () => undefined,
-    rehearsal,
+    dryRun: rehearsal,
   }
 }
 
@@ -147,7 +147,7 @@ class SavedReader implements Reader {
     this.#saved = saved
   }
 
-  async find<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
+  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
     const { name, namespace } = ref
     const unread = this.#answer(kind, ref)
     if (unread?.code === 404) return { is: 'unserved' }
@@ -167,7 +167,7 @@ class SavedReader implements Reader {
   }
 
   /** Nothing changes any more. */
-  async *follow<T extends KubeObject>(
+  async *watch<T extends KubeObject>(
     kind: Kind<T>,
     where: Where,
     signal: AbortSignal,

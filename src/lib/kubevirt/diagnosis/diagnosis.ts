@@ -32,7 +32,7 @@ const terminalPatience = 15_000
 export function causes(snapshot: UpgradeSnapshot): Cause[] {
   const found = podGroups(snapshot).flatMap(({ component, pods }) =>
     pods.flatMap((pod) => {
-      const trouble = podTrouble(pod, surroundings(snapshot, pod))
+      const trouble = podTrouble(pod, podContext(snapshot, pod))
       return trouble ? [{ component, pod, trouble }] : []
     }),
   )
@@ -76,7 +76,7 @@ function jobPods(snapshot: UpgradeSnapshot): readonly Pod[] {
   })
 }
 
-function surroundings({ snapshot, at }: UpgradeSnapshot, pod: Pod) {
+function podContext({ snapshot, at }: UpgradeSnapshot, pod: Pod) {
   return {
     node: itemsOf(snapshot.nodes).find((node) => node.metadata.name === pod.spec?.nodeName),
     events: itemsOf(snapshot.events).filter((event) => isAbout(event, pod)),

@@ -1,7 +1,7 @@
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
 import { readOwner } from '../../vms/strategy/settings-owner.ts'
 import { methodsOf, type Owner, sameMethods } from '../../vms/update-methods.ts'
-import { look, snapshotWatches } from '../upgrade-snapshot.ts'
+import { readRollout, snapshotWatches } from '../upgrade-snapshot.ts'
 import type { UpgradePlan } from '../upgrade-plan.ts'
 import { hours, seconds } from '../../kube/clock.ts'
 
@@ -54,7 +54,7 @@ export function gitopsVersion({ owner, method, to }: UpgradePlan): Step {
     ...commitStep(owner, 'version-committed', 'the new version is committed'),
     async check(cx): Promise<StepState> {
       const { imageTag } = (await readOwner(cx.reader, owner)).spec ?? {}
-      const runs = (await look(cx, owner)).standing.operator?.version
+      const runs = (await readRollout(cx, owner)).standing.operator?.version
       if (method === 'image-tag')
         return imageTag === to.text
           ? { is: 'done' }
@@ -97,7 +97,7 @@ function commitStep(owner: Owner, id: string, title: string): Omit<Step, 'check'
     title,
     patience: { every: 10 * seconds, atMost: 24 * hours },
     estimate: 300 * seconds,
-    follows: snapshotWatches(owner),
+    watches: snapshotWatches(owner),
     risk: { undo: 'revert the commit', safeToLeave: 'always: kvup writes nothing there' },
   }
 }

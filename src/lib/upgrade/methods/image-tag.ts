@@ -55,7 +55,7 @@ export function setImageTag(owner: Owner, wanted: WantedTag): Step {
     title: 'set imageTag',
     patience: { every: 5 * seconds, atMost: 120 * seconds },
     estimate: 2 * seconds,
-    follows: [],
+    watches: [],
     dependsOn: ['apply-operator-manifest'],
     risk: {
       undo: wanted.from ? `kvup upgrade --to ${wanted.from}` : 'none',
@@ -149,7 +149,7 @@ export function liftImageTag(owner: Owner, { to, who }: { to: string; who: strin
     id: 'lift-image-tag',
     title: 'take imageTag out',
     patience,
-    follows,
+    watches: follows,
     estimate: 2 * seconds,
     risk: {
       undo: 'set imageTag to the value in kvup history',
@@ -207,7 +207,7 @@ export function putImageTagIn(owner: Owner, wanted: PutIn): Step {
     title: 'put imageTag in again',
     patience,
     dependsOn: ['lift-image-tag'],
-    follows,
+    watches: follows,
     estimate: 2 * seconds,
     risk: { undo: 'none', safeToLeave: 'always: the operator installs the same version without it' },
     async check({ journal }): Promise<StepState> {

@@ -243,14 +243,17 @@ interface OfferedPlanQuestion {
 /** Holds it to night E4; one that is approved already is right. */
 export async function offeredPlan(reader: Reader, question: OfferedPlanQuestion): Promise<OfferedPlan> {
   const { verdict, blocked } = await judgedPlan(reader, question)
-  const first = verdict.is === 'wrong' ? onTheWay(question, verdict.offers) : undefined
+  const first = verdict.is === 'wrong' ? whileOffered(question, verdict.offers) : undefined
   if (first !== undefined) return { is: 'first', csv: first }
   if (blocked !== undefined) return { is: 'wrong', blocked }
   return verdict.is === 'not-yet' ? verdict : { is: 'right' }
 }
 
 /** A release between what is installed and this hop, where that was not known beforehand. */
-function onTheWay({ snapshot, hop }: OfferedPlanQuestion, offers: string | undefined): string | undefined {
+function whileOffered(
+  { snapshot, hop }: OfferedPlanQuestion,
+  offers: string | undefined,
+): string | undefined {
   const { installedCSV } = snapshot.subscription.status ?? {}
   return hop.mayPassOthers === true && isBetween(offers, installedCSV, hop.csv) ? offers : undefined
 }
@@ -355,7 +358,7 @@ const versionsOf = ({ spec }: CustomResourceDefinition): readonly string[] =>
 
 async function versionsNow(reader: Reader, name: string): Promise<readonly string[] | 'unread'> {
   try {
-    const found = await reader.find(CustomResourceDefinitions, { name })
+    const found = await reader.get(CustomResourceDefinitions, { name })
     return found.is === 'object' ? versionsOf(found.object) : []
   } catch (error) {
     if (whyUnknown(error) === undefined) throw error
@@ -366,7 +369,7 @@ async function versionsNow(reader: Reader, name: string): Promise<readonly strin
 /** Roles that may not be read are not called new. */
 async function isNew(reader: Reader, { resource = {} }: InstallStep): Promise<boolean> {
   try {
-    return (await reader.find(ClusterRoles, { name: resource.name ?? '' })).is === 'absent'
+    return (await reader.get(ClusterRoles, { name: resource.name ?? '' })).is === 'absent'
   } catch (error) {
     if (whyUnknown(error) === undefined) throw error
     return false
@@ -385,7 +388,7 @@ export function setChannel(
     title: `channel ${channel}`,
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
-    follows: rollSnapshotWatches(hop),
+    watches: rollSnapshotWatches(hop),
     risk: { undo: 'none once an InstallPlan of it is approved', safeToLeave: 'with Manual approval always' },
     shows: `kubectl -n ${namespace} get subscription.operators.coreos.com ${name} -o yaml --show-managed-fields`,
     async check({ reader }): Promise<StepState> {
@@ -484,7 +487,7 @@ export function rollbackHint(part: OlmPart, snapshot: OperatorRollSnapshot): Rol
     part.approval === 'Manual'
       ? `no InstallPlan is approved: HyperConverged stays at ${part.from} as long as nobody approves one`
       : `no InstallPlan is there yet: HyperConverged is at ${part.from}, and OLM approves the next one by itself`
-  return { note, remedy: setBack(part, snapshot) }
+  return { note, remedy: fieldsToRestore(part, snapshot) }
 }
 
 /** The release of the operator that a plan which is not carried out yet holds. */
@@ -494,7 +497,10 @@ function ownIn(plan: InstallPlan | undefined, { csv }: OlmPart): string | undefi
 }
 
 /** A plan that was made of another channel stays when that is set back, and would be approved with the next one (ocp 2.3 #3). */
-function setBack(part: OlmPart, { subscription: { spec }, plan }: OperatorRollSnapshot): readonly string[] {
+function fieldsToRestore(
+  part: OlmPart,
+  { subscription: { spec }, plan }: OperatorRollSnapshot,
+): readonly string[] {
   const { channel, subscription } = part
   if (channel === undefined || spec?.channel === channel) return []
   const drop = `kubectl -n ${subscription.namespace} delete installplan ${plan?.metadata.name}     takes away the InstallPlan that was made of ${spec?.channel ?? 'it'}`

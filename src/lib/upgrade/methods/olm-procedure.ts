@@ -9,7 +9,7 @@ import { onHyperConverged } from '../../vms/strategy/settings-owner.ts'
 import { overrideId as workloadUpdatesLoan } from '../../vms/update-methods.ts'
 import { areWorkloadsMoved, workloadsMoved } from '../../vms/vms-updated.ts'
 import { ofHop } from '../path-procedure.ts'
-import { look } from '../upgrade-snapshot.ts'
+import { readRollout } from '../upgrade-snapshot.ts'
 import {
   newControllerAtWork,
   onceRolled,
@@ -71,7 +71,7 @@ async function isAtTarget({ olm, owner }: OlmPlan, cx: ReadContext): Promise<boo
   ])
   const { good, operatorVersion } = assessHyperConverged(hco)
   const isThere = subscription.status?.installedCSV === olm.csv && operatorVersion === olm.to && good
-  const { standing } = await look(cx, owner, () => isThere)
+  const { standing } = await readRollout(cx, owner, () => isThere)
   return isThere && standing.verdict === 'Settled'
 }
 

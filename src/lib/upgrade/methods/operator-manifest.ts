@@ -6,7 +6,7 @@ import { type Manifest, nameOf } from '../../manifests/manifest.ts'
 import { applyManifest as applyObjects, isApplied, manifestChanges } from '../../manifests/apply-manifest.ts'
 import { minutes, seconds, ticks } from '../../kube/clock.ts'
 import type { Owner } from '../../vms/update-methods.ts'
-import { look, snapshotWatches } from '../upgrade-snapshot.ts'
+import { readRollout, snapshotWatches } from '../upgrade-snapshot.ts'
 import type { Releases } from '../../releases/releases.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import {
@@ -72,7 +72,7 @@ export function applyManifest(release: ReleaseManifest): Step {
     title: 'apply the operator manifest',
     patience: { every: 5 * seconds, atMost: 120 * seconds },
     estimate: 10 * seconds,
-    follows: [],
+    watches: [],
     risk: { undo: 'apply the objects that were saved before', safeToLeave: 'the operator goes on by itself' },
     async check({ reader }): Promise<StepState> {
       if (release.unread !== undefined)
@@ -122,10 +122,10 @@ export function operatorRolled(owner: Owner, version: string): Step {
     title: 'virt-operator',
     patience: { every: 10 * seconds, atMost: 15 * minutes },
     estimate: 40 * seconds,
-    follows: snapshotWatches(owner),
+    watches: snapshotWatches(owner),
     risk: { undo: 'apply the saved manifest', safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
-      const { standing } = await look(cx, owner)
+      const { standing } = await readRollout(cx, owner)
       const { operator } = standing
       if (!operator) return { is: 'waiting', on: 'the virt-operator Deployment to be there' }
       const progress = { done: operator.updated, total: operator.desired }
@@ -204,7 +204,7 @@ export async function readOperator(
 ): Promise<OperatorRollSnapshot> {
   const { namespace, name, uid } = wanted
   const [found, csvs] = await Promise.all([
-    reader.find(Subscriptions, { namespace, name }),
+    reader.get(Subscriptions, { namespace, name }),
     reader.list(ClusterServiceVersions, { namespace, labels: notCopied }),
   ])
   const object = `subscriptions/${name} in namespace ${namespace}`
@@ -225,7 +225,7 @@ async function referencedPlan(
 ): Promise<InstallPlan | undefined> {
   const { name, namespace = metadata.namespace } = status?.installPlanRef ?? {}
   if (name === undefined) return undefined
-  const found = await reader.find(InstallPlans, { name, namespace })
+  const found = await reader.get(InstallPlans, { name, namespace })
   return found.is === 'object' ? found.object : undefined
 }
 

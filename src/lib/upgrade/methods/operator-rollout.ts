@@ -24,7 +24,7 @@ import { condition } from '../../kube/object.ts'
 import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import { operatorVersionOf } from '../../releases/release-versions.ts'
 import { type DaemonSet, DaemonSets, type Deployment, Deployments } from '../../kube/kinds/workload-kinds.ts'
-import { look, snapshotWatches } from '../upgrade-snapshot.ts'
+import { readRollout, snapshotWatches } from '../upgrade-snapshot.ts'
 import { Broken, stalledOr } from '../steps/component-rollout.ts'
 
 /** Waits until OLM has applied what the InstallPlan holds. Complete means no more than that (ocp 2.2). */
@@ -34,7 +34,7 @@ export function planComplete(hop: OperatorHop): Step {
     title: `InstallPlan of ${hop.version} is carried out`,
     patience: { every: 5 * seconds, atMost: 20 * minutes },
     estimate: 30 * seconds,
-    follows: rollSnapshotWatches(hop),
+    watches: rollSnapshotWatches(hop),
     dependsOn: [`approve-${labelOf(hop)}`],
     risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
     async check({ reader }): Promise<StepState> {
@@ -85,7 +85,7 @@ export function csvSucceeded(hop: OperatorHop): Step {
     title: `ClusterServiceVersion ${hop.version}`,
     patience: { every: 5 * seconds, atMost: 60 * minutes },
     estimate: 3 * minutes,
-    follows: rollSnapshotWatches(hop),
+    watches: rollSnapshotWatches(hop),
     dependsOn: [`approve-${labelOf(hop)}`],
     risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
     async check({ reader, clock }): Promise<StepState> {
@@ -143,7 +143,7 @@ export function hyperConvergedAt(hop: OperatorHop): Step {
     title: `HyperConverged at ${hop.version}`,
     patience: { every: 10 * seconds, atMost: 3 * 60 * minutes },
     estimate: 8 * minutes,
-    follows: [...rollSnapshotWatches(hop), { kind: HyperConvergeds, where: { namespace } }],
+    watches: [...rollSnapshotWatches(hop), { kind: HyperConvergeds, where: { namespace } }],
     dependsOn: [`approve-${labelOf(hop)}`],
     risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'its operator goes on by itself' },
     async check({ reader, clock }): Promise<StepState> {
@@ -193,7 +193,7 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
       atMost: 12 * 60 * minutes,
     },
     estimate: hop.settleMs + 2 * minutes,
-    follows: [
+    watches: [
       ...snapshotWatches(kubevirt),
       { kind: Deployments, where: { namespace } },
       { kind: DaemonSets, where: { namespace } },
@@ -218,7 +218,7 @@ async function firstMissing(
   { kubevirt, broken, short }: Pick<HopTools, 'kubevirt'> & { broken: Broken; short: ShortFor },
 ): Promise<StepState | undefined> {
   const { namespace } = hop.subscription
-  const { standing, faults } = await look(cx, kubevirt)
+  const { standing, faults } = await readRollout(cx, kubevirt)
   const end = broken.after(faults, ticks(cx.clock))
   if (end !== undefined) return end
   if (standing.verdict !== 'Settled')

@@ -66,7 +66,7 @@ function gate(hop: OperatorHop, tools: HopTools): Step {
     title: `gate to ${hop.version}`,
     patience: { every: 10 * seconds, atMost: 60 * minutes },
     estimate: 5 * seconds,
-    follows: [...rollSnapshotWatches(hop), { kind: HyperConvergeds, where: { namespace } }],
+    watches: [...rollSnapshotWatches(hop), { kind: HyperConvergeds, where: { namespace } }],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
       const snapshot = await readOperator(cx.reader, hop)
@@ -142,7 +142,7 @@ async function forbiddenByOperator(
 ): Promise<GateWait | undefined> {
   const name = subscription.status?.installedCSV
   if (name === undefined) return undefined
-  const found = await reader.find(OperatorConditions, { name, namespace })
+  const found = await reader.get(OperatorConditions, { name, namespace })
   if (found.is !== 'object') return undefined
   const said = operatorConditionGate(found.object)
   if (said.is === 'yes') return undefined
@@ -184,7 +184,7 @@ function installPlan(hop: OperatorHop, tools: HopTools): Step {
     title: `InstallPlan of ${hop.version}`,
     patience: { every: 5 * seconds, atMost: 60 * minutes },
     estimate: 1 * minutes,
-    follows: rollSnapshotWatches(hop),
+    watches: rollSnapshotWatches(hop),
     dependsOn: [`set-channel-${labelOf(hop)}`],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx) {
@@ -226,7 +226,7 @@ function approve(hop: OperatorHop, tools: HopTools): Step {
     title: `approve ${hop.version}`,
     patience: { every: 5 * seconds, atMost: 60 * minutes },
     estimate: 2 * seconds,
-    follows: rollSnapshotWatches(hop),
+    watches: rollSnapshotWatches(hop),
     dependsOn: [`set-channel-${labelOf(hop)}`],
     risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
     shows: `kubectl -n ${hop.subscription.namespace} get installplans -o yaml --show-managed-fields`,

@@ -1,7 +1,7 @@
 import type { Doubt, RolloutStatus } from '../../kubevirt/rollout-status.ts'
 import type { ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
 import { openOverride, type Owner } from '../../vms/update-methods.ts'
-import { look, type ClusterRead, snapshotWatches } from '../upgrade-snapshot.ts'
+import { readRollout, type ClusterRead, snapshotWatches } from '../upgrade-snapshot.ts'
 import { hours, minutes, seconds, ticks } from '../../kube/clock.ts'
 import type { ComponentStatus } from '../../kubevirt/component-status.ts'
 import { type Borrower, restoreSteps, pauseWorkloadUpdates } from '../../vms/pause-updates.ts'
@@ -23,10 +23,10 @@ export function installStrategy(owner: Owner, { version, undo }: { version: stri
     title: 'install strategy, CRDs, RBAC',
     patience: { every: 10 * seconds, atMost: 30 * minutes },
     estimate: 15 * seconds,
-    follows: snapshotWatches(owner),
+    watches: snapshotWatches(owner),
     risk: { undo, safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
-      const { standing } = await look(cx, owner)
+      const { standing } = await readRollout(cx, owner)
       if (!aimedAt(standing, version))
         return stalledOr(standing, undefined, {
           is: 'waiting',
@@ -63,10 +63,10 @@ export function componentRolled(
     title: name,
     patience: { every: 10 * seconds, atMost: 12 * 60 * minutes },
     estimate: expectedMs,
-    follows: snapshotWatches(owner),
+    watches: snapshotWatches(owner),
     risk: { undo, safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
-      const { standing } = await look(cx, owner)
+      const { standing } = await readRollout(cx, owner)
       if (!aimedAt(standing, version))
         return { is: 'waiting', on: `virt-operator to take ${version} as its target` }
       const component = standing.components.find((c) => c.name === name)
@@ -110,7 +110,7 @@ export function onceRolled(step: Step, rolling: Rolling): Step {
   return {
     ...step,
     patience: { ...step.patience, atMost: rollAtMost },
-    follows: [...snapshotWatches(rolling.owner), ...step.follows],
+    watches: [...snapshotWatches(rolling.owner), ...step.watches],
     due: (cx) => step.check(cx),
     async check(cx): Promise<StepState> {
       const state = await step.check(cx)
@@ -124,7 +124,7 @@ async function stillRolling(
   { owner, patience, settleMs }: Rolling,
 ): Promise<StepState | undefined> {
   const now = ticks(cx.clock)
-  patience.saw(await look(cx, owner), now)
+  patience.saw(await readRollout(cx, owner), now)
   const rolledFor = patience.rolledFor(now)
   if (rolledFor === undefined) return { is: 'waiting', on: isRolling }
   return rolledFor < settleMs
@@ -146,7 +146,7 @@ export function pausedWhileRolling(
   return {
     ...step,
     patience: { ...step.patience, atMost: Math.max(step.patience.atMost, rollAtMost) },
-    follows: [...snapshotWatches(rolling.owner), ...step.follows],
+    watches: [...snapshotWatches(rolling.owner), ...step.watches],
     // Further rolls come one after the other, two at most were seen; every one of them is a pause and a resumption.
     repeats: { atMost: 12, parallel: 1 },
     async check(cx): Promise<StepState> {
@@ -157,7 +157,7 @@ export function pausedWhileRolling(
         next = found?.step
         return found?.state ?? step.check(cx)
       }
-      rolling.patience.saw(await look(cx, rolling.owner), ticks(cx.clock))
+      rolling.patience.saw(await readRollout(cx, rolling.owner), ticks(cx.clock))
       if (!loan && rolling.patience.rollsAnew) {
         const found = await firstOpen([hold], cx)
         next = found?.step
@@ -212,10 +212,10 @@ export function settledFor(owner: Owner, { id, title, version, settleMs, patienc
     title,
     patience: { every: Math.min(5 * seconds, Math.max(settleMs / 4, 250)), atMost: 60 * minutes },
     estimate: settleMs + 5 * seconds,
-    follows: snapshotWatches(owner),
+    watches: snapshotWatches(owner),
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
-      const seen = await look(cx, owner)
+      const seen = await readRollout(cx, owner)
       const { standing } = seen
       const now = ticks(cx.clock)
       patience?.saw(seen, now)
@@ -279,10 +279,10 @@ export function newControllerAtWork(owner: Owner, patience: Patience = new Patie
     title: 'outdated workloads are known',
     patience: { every: 3 * seconds, atMost: 60 * minutes },
     estimate: 15 * seconds,
-    follows: snapshotWatches(owner),
+    watches: snapshotWatches(owner),
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
-      const seen = await look(cx, owner)
+      const seen = await readRollout(cx, owner)
       const now = ticks(cx.clock)
       patience.saw(seen, now)
       const doubt = await controllerDoubt(seen.snapshot, () => missing(cx, seen.snapshot))

@@ -22,7 +22,7 @@ import { endOf } from '../../vms/migrations/migration.ts'
 import { nodesNow } from '../../vms/forecast/cluster-room.ts'
 import { outlookOf } from '../../vms/vm-outlook.ts'
 import { methodsOf, type Owner } from '../../vms/update-methods.ts'
-import { look, snapshotWatches } from '../upgrade-snapshot.ts'
+import { readRollout, snapshotWatches } from '../upgrade-snapshot.ts'
 
 /** So many migrations in a row that failed since it is waited for: KubeVirt would go on trying without end (facts 3.3). */
 const failuresTaken = 3
@@ -64,7 +64,7 @@ export function vmsFollow(owner: Owner, following: Watching): Step {
     id: 'vms-follow',
     title: `VMs off virt-launchers that are too old for ${minorOf(next)}`,
     patience: { every: 5 * seconds, atMost: 24 * hours },
-    follows: [
+    watches: [
       { kind: VirtualMachineInstances, where: outdatedOnes },
       { kind: VirtualMachineInstanceMigrations, where: {} },
       ...snapshotWatches(owner).slice(0, 1),
@@ -101,7 +101,7 @@ async function tooOld(
   owner: Owner,
   next: Version,
 ): Promise<readonly VirtualMachineInstance[]> {
-  const { snapshot, standing } = await look(cx, owner)
+  const { snapshot, standing } = await readRollout(cx, owner)
   const inUse = launcherImage(snapshot)
   const isOld = ({ status }: VirtualMachineInstance): boolean => {
     const image = status?.launcherContainerImageVersion

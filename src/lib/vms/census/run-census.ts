@@ -321,7 +321,7 @@ export class RunCensus {
   /** For as long as the run lives: a request is gone from the VM as soon as it was carried out. What was missed is told by nobody. */
   #watch<T extends KubeObject>(reader: Reader, kind: Kind<T>, note: (object: T) => void): void {
     const follow = async () => {
-      for await (const change of reader.follow(kind, {}, this.#watching.signal))
+      for await (const change of reader.watch(kind, {}, this.#watching.signal))
         if ('object' in change && change.type !== 'deleted') note(change.object)
     }
     follow().catch((error: unknown) => {

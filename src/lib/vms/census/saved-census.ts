@@ -52,14 +52,14 @@ export const proceduresOf = ({ procedure, takenUpBy = [] }: CensusOrigin): reado
 
 /** Throws ApiError. */
 export async function getCensus(reader: Reader, namespace: string): Promise<KeptCensus> {
-  const found = await reader.find(ConfigMaps, { name: headName, namespace })
+  const found = await reader.get(ConfigMaps, { name: headName, namespace })
   if (found.is !== 'object') return { is: 'none' }
   const head = headOf(found.object)
   if (head === undefined) return { is: 'incomplete', origin: undefined }
   const { parts, sha256, ...origin } = head
   const pieces = [pieceOf(found.object, sha256)]
   for (const name of censusNames.slice(1, parts)) {
-    const more = await reader.find(ConfigMaps, { name, namespace })
+    const more = await reader.get(ConfigMaps, { name, namespace })
     pieces.push(more.is === 'object' ? pieceOf(more.object, sha256) : undefined)
   }
   const packed = Buffer.concat(pieces.flatMap((piece) => piece ?? []))
@@ -101,12 +101,12 @@ export async function dropCensus(
   { reader, writer }: { reader: Reader; writer: Pick<Writer, 'delete'> },
   namespace: string,
 ): Promise<void> {
-  const found = await reader.find(ConfigMaps, { name: headName, namespace })
+  const found = await reader.get(ConfigMaps, { name: headName, namespace })
   if (found.is !== 'object') return
   // What it says of its parts may be anybody's word.
   const parts = headOf(found.object)?.parts ?? censusNames.length
   for (const name of censusNames.slice(1, parts).toReversed()) {
-    const more = await reader.find(ConfigMaps, { name, namespace })
+    const more = await reader.get(ConfigMaps, { name, namespace })
     if (more.is === 'object') await remove(writer, more.object)
   }
   await remove(writer, found.object)
@@ -132,7 +132,7 @@ async function create(
   } catch (error) {
     if (!isConflict(error)) throw error
     const { name, namespace } = part.metadata
-    const there = await reader.find(ConfigMaps, { name, namespace })
+    const there = await reader.get(ConfigMaps, { name, namespace })
     if (there.is === 'object') await remove(writer, there.object)
     await writer.create(ConfigMaps, part)
   }

@@ -212,7 +212,7 @@ async function evict({ reviewer }: Cluster, { metadata }: Pod): Promise<Probe> {
   const { name, namespace } = metadata
   const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } }
   try {
-    await reviewer.rehearsal.subresource(Pods, metadata, { name: 'eviction', method: 'POST', body })
+    await reviewer.dryRun.subresource(Pods, metadata, { name: 'eviction', method: 'POST', body })
     return { answer: 'allowed' }
   } catch (error) {
     if (!(error instanceof ApiError) || (error.status !== 429 && error.status !== 403)) throw error
@@ -253,7 +253,7 @@ interface Score {
 /** Compares a forecast with the cluster as it is now. Throws ApiError. */
 export async function scoreForecast(reader: Reader, forecast: readonly ForecastItem[]): Promise<Score> {
   const wanted = new Set(forecast.map(keyOf))
-  const instances = await seen(reader, wanted)
+  const instances = await readInstances(reader, wanted)
   const machines = await vmsOf(reader, wanted)
   const items = forecast.flatMap((item) => {
     const { namespace, name, will } = item
@@ -287,7 +287,7 @@ function becameOf(
   return now.launcher === '' || now.launcher === item.launcher ? 'stays' : 'migrates'
 }
 
-async function seen(
+async function readInstances(
   reader: Reader,
   wanted: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, RunningInstance>> {
@@ -296,13 +296,13 @@ async function seen(
     for await (const { items } of readAhead(reader.pages(VirtualMachineInstances)))
       for (const vmi of items) {
         const key = vmName(vmi)
-        if (wanted.has(key)) found.set(key, seenOf(vmi))
+        if (wanted.has(key)) found.set(key, runningInstance(vmi))
       }
   })
   return found
 }
 
-function seenOf({ metadata, status }: VirtualMachineInstance): RunningInstance {
+function runningInstance({ metadata, status }: VirtualMachineInstance): RunningInstance {
   return {
     uid: metadata.uid ?? '',
     launcher: status?.launcherContainerImageVersion ?? '',

@@ -147,7 +147,7 @@ async function readMovers(reader: Reader, vms: readonly string[]): Promise<Reado
 }
 
 async function getAll(reader: Reader, vms: readonly string[]): Promise<VirtualMachineInstance[]> {
-  const found = await Promise.all(vms.map((vm) => reader.find(VirtualMachineInstances, placeOfVm(vm))))
+  const found = await Promise.all(vms.map((vm) => reader.get(VirtualMachineInstances, placeOfVm(vm))))
   return found.flatMap((one) => (one.is === 'object' ? [one.object] : []))
 }
 
@@ -270,7 +270,7 @@ export function migrationsInFlight(policy: 'wait' | 'cancel', atMost: number): S
     title: policy === 'cancel' ? 'cancel migrations in flight' : 'migrations in flight',
     patience: { every: 15 * seconds, atMost },
     estimate: 30 * seconds,
-    follows: [{ kind: VirtualMachineInstanceMigrations, where: {} }],
+    watches: [{ kind: VirtualMachineInstanceMigrations, where: {} }],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader }): Promise<StepState> {
       const found = await open(reader)
@@ -324,7 +324,7 @@ export function cancelProcedure(since: number): Procedure {
         title: 'cancel migrations',
         patience: { every: 5 * seconds, atMost: 1 * minutes },
         estimate: 1 * seconds,
-        follows: [],
+        watches: [],
         risk: { undo: 'kvup workloads update', safeToLeave: 'always' },
         async check(cx) {
           const found = await running(cx)

@@ -120,7 +120,7 @@ class MigrationStream {
     this.settled = new Promise((resolve) => {
       this.#settle = resolve
     })
-    void this.#run(reader.follow(VirtualMachineInstanceMigrations, { namespace }, this.#stop.signal))
+    void this.#run(reader.watch(VirtualMachineInstanceMigrations, { namespace }, this.#stop.signal))
   }
 
   /** No change is missed. */
@@ -202,7 +202,7 @@ export async function watchMigrations(
   const done = new AbortController()
   const watched = new WatchedMigrations()
   const both = AbortSignal.any([signal, done.signal])
-  void watched.run(reader.follow(VirtualMachineInstanceMigrations, { namespace }, both))
+  void watched.run(reader.watch(VirtualMachineInstanceMigrations, { namespace }, both))
   try {
     for (;;) {
       if (watched.synced || watched.lost !== undefined) await look(watched.ledger, watched.lost)

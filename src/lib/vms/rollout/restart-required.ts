@@ -153,12 +153,12 @@ type LastStart =
 async function readLastStart(reader: Reader, ref: { name: string; namespace: string }): Promise<LastStart> {
   let what: 'virtualmachineinstances' | 'controllerrevisions' = 'virtualmachineinstances'
   try {
-    const found = await reader.find(VirtualMachineInstances, ref)
+    const found = await reader.get(VirtualMachineInstances, ref)
     if (found.is !== 'object') return { is: 'not-running' }
     const name = found.object.status?.virtualMachineRevisionName
     if (name === undefined) return { is: 'gone' }
     what = 'controllerrevisions'
-    const revision = await reader.find(ControllerRevisions, { name, namespace: ref.namespace })
+    const revision = await reader.get(ControllerRevisions, { name, namespace: ref.namespace })
     if (revision.is !== 'object') return { is: 'gone' }
     return { is: 'known', vmi: found.object, spec: valueAt(revision.object.data, ['spec']) }
   } catch (error) {

@@ -107,7 +107,7 @@ export async function rolloutOrigin(
 async function readAnnotation(reader: Reader, name: string, namespace: string): Promise<string | undefined> {
   const [version] = await reader.versions(groupOf(HyperConvergeds))
   if (version === undefined) return undefined
-  const found = await reader.find(atVersion(HyperConvergeds, version), { name, namespace })
+  const found = await reader.get(atVersion(HyperConvergeds, version), { name, namespace })
   return found.is === 'object' ? found.object.metadata.annotations?.[jsonpatchAnnotation] : undefined
 }
 
@@ -203,7 +203,7 @@ export function setRollout(owner: Owner, wanted: WantedRollout): Step {
     title: 'set what a change of a running VM does',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: seconds,
-    follows: [],
+    watches: [],
     risk: { undo: 'kvup rollout set with the former strategy', safeToLeave: 'always' },
     async check({ reader }): Promise<StepState> {
       const missing = differencesFrom(await readOwner(reader, owner), wanted)

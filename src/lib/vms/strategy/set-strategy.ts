@@ -163,7 +163,7 @@ export function setStrategy(found: SettingsOwner, wanted: Wanted): Step {
     title: 'set how VMs follow',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
-    follows: watchesOf(found),
+    watches: watchesOf(found),
     risk: { undo: 'kvup workloads strategy set with the former values', safeToLeave: 'always' },
     async check({ reader }): Promise<StepState> {
       const owner = await storedNow(reader, found)

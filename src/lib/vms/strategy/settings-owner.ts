@@ -124,7 +124,7 @@ export async function getSettingsOwner(
   if (manager.kind !== 'hyperconverged') return onKubeVirt(kubevirt)
   const { kind, version } = await storedHyperConverged(reader)
   const ref = { name: manager.name ?? usualName, namespace: kubevirt.ref.namespace }
-  const found = await reader.find(kind, ref)
+  const found = await reader.get(kind, ref)
   if (found.is === 'object')
     return { kind, ref, uid: found.object.metadata.uid ?? '', ...hyperConvergedFields[version], kubevirt }
   const object = nameOf({ kind, ref })
@@ -154,7 +154,7 @@ export async function readOwner<T extends KubeObject>(
   reader: Reader,
   { kind, ref, uid }: Particular<T>,
 ): Promise<T> {
-  const found = await reader.find(kind, ref)
+  const found = await reader.get(kind, ref)
   const object = nameOf({ kind, ref })
   const reasons = kind.kind === 'KubeVirt' ? ofKubeVirt : ofHyperConverged
   if (found.is !== 'object')

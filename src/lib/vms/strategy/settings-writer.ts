@@ -32,7 +32,7 @@ export async function writeSettings(
 ): Promise<void> {
   const isPassedOn = passesOn({ kind, ref, ...owner })
   try {
-    if (isPassedOn) await reviewer.rehearsal.mergePatch(kind, ref, patch)
+    if (isPassedOn) await reviewer.dryRun.mergePatch(kind, ref, patch)
     await writer.mergePatch(kind, ref, patch)
   } catch (error) {
     throw isPassedOn ? asPassing(error, ref.namespace) : error
@@ -67,7 +67,7 @@ export async function untilWritable(reader: Reader, owner: SettingsOwner): Promi
     namespace,
     parts: ['installPlans', 'csvs'],
   })
-  const webhook = await reader.find(Deployments, { name: 'hco-webhook', namespace })
+  const webhook = await reader.get(Deployments, { name: 'hco-webhook', namespace })
   const isKept = !subscriptions.known || subscriptions.items.length > 0
   // Where neither is there nobody would ever convert: it is written in the version that is stored.
   const away =
@@ -149,7 +149,7 @@ function notReady({ metadata, status }: Deployment): Waiting | undefined {
 /** OLM takes the conversion out of the CRD with every upgrade, and hco-webhook puts it back (ocp 1.9). */
 async function unconverted(reader: Reader): Promise<Waiting | undefined> {
   const name = resourceOf(HyperConvergeds)
-  const found = await reader.find(CustomResourceDefinitions, { name })
+  const found = await reader.get(CustomResourceDefinitions, { name })
   if (found.is !== 'object') return undefined
   const { versions = [], conversion } = found.object.spec ?? {}
   const served = versions.filter((one) => one.served === true)

@@ -264,6 +264,6 @@ async function takeNoteOff({ reader, writer }: StepContext, ref: VmRef): Promise
 }
 
 async function present(reader: Reader, ref: VmRef): Promise<VirtualMachine | undefined> {
-  const found = await reader.find(VirtualMachines, ref)
+  const found = await reader.get(VirtualMachines, ref)
   return found.is === 'object' ? found.object : undefined
 }

@@ -132,7 +132,7 @@ export function stepOn(
     title: `${title} ${vm}`,
     patience: { every: 5 * seconds, atMost: 2 * minutes },
     estimate: 1 * seconds,
-    follows: [],
+    watches: [],
     risk: { undo, safeToLeave: 'always: it takes effect when the VM is restarted' },
     shows: `kubectl -n ${shellWord(ref.namespace)} get vm ${shellWord(ref.name)} -o yaml --show-managed-fields`,
     blame: async ({ reader }, after) => {

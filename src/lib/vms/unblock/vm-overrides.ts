@@ -125,8 +125,8 @@ export interface VmRead {
 /** Throws ApiError. */
 export async function readVm(reader: Reader, ref: VmRef): Promise<VmRead> {
   const [vm, vmi] = await Promise.all([
-    reader.find(VirtualMachines, ref),
-    reader.find(VirtualMachineInstances, ref),
+    reader.get(VirtualMachines, ref),
+    reader.get(VirtualMachineInstances, ref),
   ])
   return {
     vm: vm.is === 'object' ? vm.object : undefined,

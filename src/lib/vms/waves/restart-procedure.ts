@@ -66,7 +66,7 @@ function restartWave(
     title,
     patience: { every: 5 * seconds, atMost },
     estimate: estimateOf(wave.vms, run.wanted.pacing),
-    follows: [{ kind: VirtualMachineInstances, where: { ...namespaceOf(run) } }],
+    watches: [{ kind: VirtualMachineInstances, where: { ...namespaceOf(run) } }],
     risk: {
       undo: 'none: a VM that was restarted has taken its changes over',
       safeToLeave: 'always: what is under way comes back by itself, and running it again goes on from there',

@@ -98,7 +98,7 @@ export class RestartRun {
   /** VMs are listed seldom: what is so since then counts here. */
   async #against({ reader }: StepContext, vmi: VirtualMachineInstance): Promise<string | undefined> {
     const { name, namespace } = vmi.metadata
-    const vm = await reader.find(VirtualMachines, { name, namespace })
+    const vm = await reader.get(VirtualMachines, { name, namespace })
     if (vm.is !== 'object' || !waitsForRestart(vm.object)) return 'it does not wait for a restart any more'
     return whyNotNow(vmi) ?? (await readReturnRoom(reader, this.#kubevirt)).refusal(vmi)
   }

@@ -43,7 +43,7 @@ export async function begin(
   beginning: Beginning,
 ): Promise<Begun> {
   const ref = placeOfVm(one.vm)
-  const found = await reader.find(VirtualMachineInstances, ref)
+  const found = await reader.get(VirtualMachineInstances, ref)
   if (found.is !== 'object' || !isDue(found.object, one))
     return { is: 'not-needed', why: 'it needs no new virt-launcher any more' }
   const migrations = await migrationsOf(reader, ref)

@@ -139,7 +139,7 @@ function waveStep(run: UpdateRun, wave: Wave, { title, atMost }: { title: string
     title,
     patience: { every: 5 * seconds, atMost },
     estimate: estimateOf(wave.vms, run.pacing),
-    follows: [
+    watches: [
       {
         kind: VirtualMachineInstanceMigrations,
         where: { ...withinOf(run), labels: 'app.kubernetes.io/managed-by=kvup' },
@@ -289,7 +289,7 @@ class MovingWave {
   }
 
   async #agentOf({ reader }: ReadContext, { vm }: Candidate): Promise<boolean> {
-    const found = await reader.find<VirtualMachineInstance>(VirtualMachineInstances, placeOfVm(vm))
+    const found = await reader.get<VirtualMachineInstance>(VirtualMachineInstances, placeOfVm(vm))
     return found.is === 'object' && hasAgent(found.object)
   }
 }

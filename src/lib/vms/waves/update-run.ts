@@ -277,7 +277,7 @@ export class SoakWatch {
 
 /** One that is gone keeps nobody waiting. */
 async function readySince(reader: Reader, vm: string): Promise<number> {
-  const found = await reader.find(VirtualMachineInstances, placeOfVm(vm))
+  const found = await reader.get(VirtualMachineInstances, placeOfVm(vm))
   if (found.is !== 'object') return 0
   const ready = condition(found.object, 'Ready')
   return ready?.status === 'True' ? Date.parse(ready.lastTransitionTime ?? '') || 0 : Infinity
@@ -375,7 +375,7 @@ async function endOfVm(cx: ReadContext, one: Candidate, ended: Ended): Promise<E
   const seen = endOfRestart(vm, ended) ?? outdatedStill(vm, ended)
   if (seen !== undefined) return seen
   if (ended.look.moves.succeeded.has(vm)) return { outcome: 'migrated' }
-  const found = await cx.reader.find(VirtualMachineInstances, placeOfVm(vm))
+  const found = await cx.reader.get(VirtualMachineInstances, placeOfVm(vm))
   if (found.is !== 'object') return { outcome: 'gone', why: 'it does not run any more' }
   return found.object.metadata.uid === uid
     ? { outcome: 'left', why: 'it is not outdated any more' }

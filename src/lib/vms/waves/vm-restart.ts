@@ -50,7 +50,7 @@ export async function askRestart(
   against: Against,
 ): Promise<Begun> {
   const place = placeOfVm(vm)
-  const found = await reader.find(VirtualMachineInstances, place)
+  const found = await reader.get(VirtualMachineInstances, place)
   if (found.is !== 'object' || found.object.metadata.uid !== uid)
     return { is: 'not-needed', why: 'the instance that was to go is gone' }
   if (found.object.metadata.deletionTimestamp !== undefined)
@@ -122,7 +122,7 @@ export async function statusOf(
   restart: Restart,
   { now, backWithin }: { now: number; backWithin: number },
 ): Promise<RestartState> {
-  const found = await reader.find(VirtualMachineInstances, placeOfVm(restart.vm))
+  const found = await reader.get(VirtualMachineInstances, placeOfVm(restart.vm))
   const seen = found.is === 'object' ? standing(found.object, restart) : undefined
   return seen ?? { is: now - restart.at > backWithin ? 'missing' : 'under-way' }
 }
@@ -254,7 +254,7 @@ class LocalVolumes {
 
   async #read(namespace: string, name: string): Promise<readonly NodeTerm[]> {
     try {
-      const claim = await this.#reader.find(PersistentVolumeClaims, { namespace, name })
+      const claim = await this.#reader.get(PersistentVolumeClaims, { namespace, name })
       return claim.is === 'object' ? await this.#termsIn(claim.object) : []
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403) throw error
@@ -265,7 +265,7 @@ class LocalVolumes {
 
   async #termsIn({ spec }: PersistentVolumeClaim): Promise<readonly NodeTerm[]> {
     if (spec?.volumeName === undefined) return []
-    const volume = await this.#reader.find(PersistentVolumes, { name: spec.volumeName })
+    const volume = await this.#reader.get(PersistentVolumes, { name: spec.volumeName })
     if (volume.is !== 'object') return []
     return volume.object.spec?.nodeAffinity?.required?.nodeSelectorTerms ?? []
   }

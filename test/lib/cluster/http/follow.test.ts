@@ -72,7 +72,7 @@ const bookmark = (resourceVersion: string) => ({
 async function changes(url: string, count: number, clock = new InstantClock()): Promise<string[]> {
   const { cluster } = await opened(url, { clock })
   const seen: string[] = []
-  for await (const change of cluster.reader.follow(ConfigMaps, { namespace: 'ns' }, stop.signal)) {
+  for await (const change of cluster.reader.watch(ConfigMaps, { namespace: 'ns' }, stop.signal)) {
     seen.push(inWords(change))
     if (seen.length >= count) break
   }

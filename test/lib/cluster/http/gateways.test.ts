@@ -38,7 +38,7 @@ describe('404 to everything', () => {
     const { reader, writer } = (await opened(url)).cluster
     for (const work of [
       () => reader.list(KubeVirts),
-      () => reader.find(ConfigMaps, ref),
+      () => reader.get(ConfigMaps, ref),
       () => reader.versions('kubevirt.io'),
       () => reader.version(),
       () => writer.mergePatch(ConfigMaps, ref, {}),
@@ -57,7 +57,7 @@ describe('404 to everything', () => {
     const { url, asked } = await serve((_, response) => unknownPath(response, { 'audit-id': 'a' }))
     const { reader } = (await opened(url)).cluster
     expect(await reader.versions('kubevirt.io')).toEqual([])
-    expect(await reader.find(ConfigMaps, ref)).toEqual({ is: 'unserved' })
+    expect(await reader.get(ConfigMaps, ref)).toEqual({ is: 'unserved' })
     expect(asked).toHaveLength(2)
   })
 
@@ -85,20 +85,20 @@ describe('404 to everything', () => {
       count === 1 ? reply(response, 200, configMapBody('x'), { 'audit-id': 'a' }) : unknownPath(response),
     )
     const { reader } = (await opened(url)).cluster
-    expect((await reader.find(ConfigMaps, ref)).is).toBe('object')
-    expect(await failed(reader.find(ConfigMaps, ref))).toMatchObject({ exitCode: 8, status: 0 })
+    expect((await reader.get(ConfigMaps, ref)).is).toBe('object')
+    expect(await failed(reader.get(ConfigMaps, ref))).toMatchObject({ exitCode: 8, status: 0 })
   })
 
   test('nor is one that loses it for a moment: a read is asked again', async () => {
     const { reader } = (await opened((await losingItAt(2)).url)).cluster
-    expect((await reader.find(ConfigMaps, ref)).is).toBe('object')
-    expect((await reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect((await reader.get(ConfigMaps, ref)).is).toBe('object')
+    expect((await reader.get(ConfigMaps, ref)).is).toBe('object')
   })
 
   test('and a write is not said to have found nothing', async () => {
     const { url, asked } = await losingItAt(2)
     const { reader, writer } = (await opened(url)).cluster
-    expect((await reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect((await reader.get(ConfigMaps, ref)).is).toBe('object')
     expect(await failed(writer.delete(ConfigMaps, ref))).toMatchObject({ exitCode: 8, status: 0 })
     expect(asked.filter(({ method }) => method === 'DELETE')).toHaveLength(1)
   })

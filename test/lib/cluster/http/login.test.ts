@@ -55,7 +55,7 @@ describe('credentials', () => {
     const { cluster } = await opened(undefined, {
       connection: { kubeconfig: kubeconfig(url, { token: 'abc' }) },
     })
-    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
   })
 
   test('are read again after 401, once: a new login in the kubeconfig is taken up', async () => {
@@ -63,7 +63,7 @@ describe('credentials', () => {
     const path = kubeconfig(url, { token: 'old' })
     const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
     kubeconfig(url, { token: 'new' })
-    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
     expect(bearers(asked)).toEqual(['old', 'new'])
   })
 
@@ -82,7 +82,7 @@ describe('credentials', () => {
     const { cluster } = await opened(undefined, {
       connection: { kubeconfig: kubeconfig(url, { token: 'old' }) },
     })
-    const failed = cluster.reader.find(ConfigMaps, ref)
+    const failed = cluster.reader.get(ConfigMaps, ref)
     await expect(failed).rejects.toMatchObject({ status: 401, exitCode: 7, reason: 'unauthorized' })
     expect(asked).toHaveLength(2)
   })
@@ -106,7 +106,7 @@ describe('credentials', () => {
         ],
       }),
     )
-    await cluster.reader.find(ConfigMaps, ref)
+    await cluster.reader.get(ConfigMaps, ref)
     expect(bearers(asked)).toEqual(['old', 'new'])
   })
 
@@ -116,10 +116,10 @@ describe('credentials', () => {
     const { url, asked } = await accepting(() => right)
     const path = kubeconfig(url, { tokenFile: 'token', token: 'ignored' })
     const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
-    await cluster.reader.find(ConfigMaps, ref)
+    await cluster.reader.get(ConfigMaps, ref)
     file('token', 'second\n')
     right = 'second'
-    await cluster.reader.find(ConfigMaps, ref)
+    await cluster.reader.get(ConfigMaps, ref)
     expect(bearers(asked)).toEqual(['first', 'first', 'second'])
   })
 
@@ -127,7 +127,7 @@ describe('credentials', () => {
     const { url } = await accepting('mine')
     const connection = { kubeconfig: kubeconfig(url, { token: 'abc' }), tokenFile: file('mine', 'mine') }
     const { cluster } = await opened(undefined, { connection })
-    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
   })
 
   test('manner 11: a plug-in is run, told the cluster, and run again when its token is refused', async () => {
@@ -148,8 +148,8 @@ describe('credentials', () => {
     }
     const { url, asked } = await accepting('t2')
     const { cluster } = await opened(undefined, { connection: { kubeconfig: kubeconfig(url, { exec }) } })
-    await cluster.reader.find(ConfigMaps, ref)
-    await cluster.reader.find(ConfigMaps, ref)
+    await cluster.reader.get(ConfigMaps, ref)
+    await cluster.reader.get(ConfigMaps, ref)
     expect(bearers(asked)).toEqual(['t1', 't2', 't2'])
   })
 
@@ -158,7 +158,7 @@ describe('credentials', () => {
     const path = kubeconfig(url, { token: 'old' }, 'soon-gone')
     const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
     rmSync(path)
-    await expect(cluster.reader.find(ConfigMaps, ref)).rejects.toMatchObject({ status: 401 })
+    await expect(cluster.reader.get(ConfigMaps, ref)).rejects.toMatchObject({ status: 401 })
   })
 
   test('an OIDC token that is still good', async () => {
@@ -166,7 +166,7 @@ describe('credentials', () => {
     const { url } = await accepting(token)
     const user = { 'auth-provider': { name: 'oidc', config: { 'id-token': token } } }
     const { cluster } = await opened(undefined, { connection: { kubeconfig: kubeconfig(url, user) } })
-    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
   })
 
   test('a name and a password', async () => {
@@ -178,7 +178,7 @@ describe('credentials', () => {
     )
     const path = kubeconfig(server.url, { username: 'me', password: 'pw' })
     const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
-    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
   })
 
   test('are asked for through the proxy of the cluster', async () => {
@@ -189,7 +189,7 @@ describe('credentials', () => {
       `"proxy-url":"${url}","insecure-skip-tls-verify":true,"server"`,
     )
     const { cluster } = await opened(undefined, { connection: { kubeconfig: file('proxied', text) } })
-    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
     expect(asked[0]?.headers.host).toBe('api.example.invalid')
   })
 
@@ -231,7 +231,7 @@ describe('impersonation', () => {
   test('by flags: each group in a header of its own', async () => {
     const { url, asked } = await answering()
     const connection = { as: 'jane', asGroup: ['a', 'b,c'], asUid: '42' }
-    await (await opened(url, { connection })).cluster.reader.find(ConfigMaps, ref)
+    await (await opened(url, { connection })).cluster.reader.get(ConfigMaps, ref)
     expect(impersonated(asked[0])).toEqual([
       'impersonate-user: jane',
       'impersonate-group: a',
@@ -244,7 +244,7 @@ describe('impersonation', () => {
     const { url, asked } = await answering()
     const user = { as: 'jane', 'as-groups': ['a'], 'as-user-extra': { 'Reason/x': ['night'] } }
     const path = kubeconfig(url, user)
-    await (await opened(undefined, { connection: { kubeconfig: path } })).cluster.reader.find(ConfigMaps, ref)
+    await (await opened(undefined, { connection: { kubeconfig: path } })).cluster.reader.get(ConfigMaps, ref)
     expect(impersonated(asked[0])).toEqual([
       'impersonate-user: jane',
       'impersonate-group: a',

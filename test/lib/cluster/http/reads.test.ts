@@ -18,7 +18,7 @@ describe('a read', () => {
         : reply(response, 200, configMapBody('x')),
     )
     const { cluster, clock } = await opened(url)
-    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
     expect(asked).toHaveLength(3)
     expect(clock.slept).toEqual([7000, 7000])
   })
@@ -26,7 +26,7 @@ describe('a read', () => {
   test('is repeated five times on 500, and then says what the server said', async () => {
     const { url, asked } = await serve((_, response) => refuse(response, 500, 'InternalError: etcd is away'))
     const { cluster, clock } = await opened(url)
-    const error = await cluster.reader.find(ConfigMaps, ref).catch((e: unknown) => e)
+    const error = await cluster.reader.get(ConfigMaps, ref).catch((e: unknown) => e)
     expect(error).toMatchObject({ status: 500, exitCode: 8, object: 'configmaps/x in namespace ns' })
     expect((error as Error).message).toContain('etcd is away')
     expect(asked).toHaveLength(5)
@@ -43,8 +43,8 @@ describe('a read', () => {
       } else reply(response, 200, configMapBody('x', '4'))
     })
     const { cluster } = await opened(url)
-    await cluster.reader.find(ConfigMaps, ref)
-    const found = await cluster.reader.find(ConfigMaps, ref)
+    await cluster.reader.get(ConfigMaps, ref)
+    const found = await cluster.reader.get(ConfigMaps, ref)
     expect(found).toMatchObject({ is: 'object', object: { metadata: { resourceVersion: '4' } } })
     expect(asked).toHaveLength(4)
   })
@@ -93,8 +93,8 @@ describe('a read', () => {
       response.writeHead(404, { 'content-type': 'text/plain', 'audit-id': 'a' }).end('404 page not found\n')
     })
     const { cluster } = await opened(url)
-    expect(await cluster.reader.find(ConfigMaps, ref)).toEqual({ is: 'absent' })
-    expect(await cluster.reader.find({ ...ConfigMaps, plural: 'nothings' }, ref)).toEqual({ is: 'unserved' })
+    expect(await cluster.reader.get(ConfigMaps, ref)).toEqual({ is: 'absent' })
+    expect(await cluster.reader.get({ ...ConfigMaps, plural: 'nothings' }, ref)).toEqual({ is: 'unserved' })
     expect(await cluster.reader.versions('nothing.io')).toEqual([])
   })
 
@@ -112,7 +112,7 @@ describe('a read', () => {
       response.end(gzipSync(JSON.stringify(configMapBody('x'))))
     })
     const { cluster } = await opened(url)
-    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
     expect(asked[0]?.headers['accept-encoding']).toBe('gzip')
   })
 
@@ -123,7 +123,7 @@ describe('a read', () => {
       reply(response, 200, configMapBody('x'), { warning: '299 - "old api"' })
     })
     const { cluster, warnings } = await opened(url)
-    for (let i = 0; i < 20; i++) await cluster.reader.find(ConfigMaps, ref)
+    for (let i = 0; i < 20; i++) await cluster.reader.get(ConfigMaps, ref)
     expect(warnings).toEqual(['old api'])
     expect(asked[0]?.headers['user-agent']).toBe('kvup/1.2.3')
     // a second one may be opened while the first is still being put back

@@ -31,7 +31,7 @@ async function heardFrom(...answers: { status?: number; headers: Record<string, 
   })
   const heard: HeardDate[] = []
   const { cluster } = await opened(server.url, { clock, heard: (one) => heard.push(one) })
-  await cluster.reader.find(ConfigMaps, ref).catch(() => undefined)
+  await cluster.reader.get(ConfigMaps, ref).catch(() => undefined)
   return { heard, asked: server.asked.length, slept: clock.slept }
 }
 

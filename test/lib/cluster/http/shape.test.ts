@@ -32,7 +32,7 @@ describe.each(Object.entries(strange))('an answer of status 200 that is %s', (_,
 
   test('is not taken for the object', async () => {
     const { reader } = await answering()
-    expect(await failed(reader.find(ConfigMaps, ref))).toMatchObject({ exitCode: 8, reason: 'unreachable' })
+    expect(await failed(reader.get(ConfigMaps, ref))).toMatchObject({ exitCode: 8, reason: 'unreachable' })
   })
 
   test('is not taken for a write that was done', async () => {

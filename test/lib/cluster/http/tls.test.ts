@@ -46,7 +46,7 @@ const connection = (more: Connection = {}): Connection => ({
   ...more,
 })
 const find = async (more?: Connection) =>
-  (await opened(undefined, { connection: connection(more) })).cluster.reader.find(ConfigMaps, ref)
+  (await opened(undefined, { connection: connection(more) })).cluster.reader.get(ConfigMaps, ref)
 
 describe('over TLS', () => {
   test('we show our certificate, and the server must show one that our authority has signed', async () => {
@@ -56,14 +56,14 @@ describe('over TLS', () => {
 
   test('one connection serves one request after the other', async () => {
     const { cluster } = await opened(undefined, { connection: connection() })
-    for (let i = 0; i < 3; i++) await cluster.reader.find(ConfigMaps, ref)
+    for (let i = 0; i < 3; i++) await cluster.reader.get(ConfigMaps, ref)
     expect(new Set(seen.map(({ port }) => port)).size).toBe(1)
   })
 
   test('several at once have a connection each, and only the first a whole handshake', async () => {
     const { cluster } = await opened(undefined, { connection: connection() })
-    await cluster.reader.find(ConfigMaps, ref)
-    await Promise.all([1, 2, 3].map(() => cluster.reader.find(ConfigMaps, ref)))
+    await cluster.reader.get(ConfigMaps, ref)
+    await Promise.all([1, 2, 3].map(() => cluster.reader.get(ConfigMaps, ref)))
     expect(new Set(seen.map(({ port }) => port)).size).toBe(3)
     expect(seen.filter(({ resumed }) => resumed)).toHaveLength(2)
     expect(new Set(seen.map(({ who }) => who))).toEqual(new Set(['lab-admin']))
@@ -95,13 +95,13 @@ describe('over TLS', () => {
 
   test('--insecure-skip-tls-verify takes whatever comes', async () => {
     const { cluster } = await opened(url, { connection: { insecureSkipTlsVerify: true } })
-    await cluster.reader.find(ConfigMaps, ref)
+    await cluster.reader.get(ConfigMaps, ref)
     expect(seen).toMatchObject([{ who: undefined }])
   })
 
   test('a server that says nothing is given up when the time is over', async () => {
     const { cluster } = await opened(undefined, { connection: connection({ requestTimeout: '100ms' }) })
-    const failed = cluster.reader.find(ConfigMaps, { name: 'never', namespace: 'ns' })
+    const failed = cluster.reader.get(ConfigMaps, { name: 'never', namespace: 'ns' })
     await expect(failed).rejects.toThrow(/no answer within 0.1 s/)
   })
 })

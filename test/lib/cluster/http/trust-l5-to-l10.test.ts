@@ -75,7 +75,7 @@ describe('trust L5: what is wrong with a kubeconfig or a file is told as that', 
       const { cluster: found } = await opened(undefined, {
         connection: { kubeconfig: config(cluster, user) },
       })
-      return found.reader.find(ConfigMaps, ref)
+      return found.reader.get(ConfigMaps, ref)
     }
     await expect(asked()).rejects.toMatchObject({ exitCode: 2, reason })
     await expect(asked()).rejects.not.toThrow('sekret')
@@ -168,7 +168,7 @@ describe('trust L9: Retry-After as long as --request-timeout', () => {
         : reply(response, 200, configMapBody('x')),
     )
     const { cluster, clock } = await opened(server.url, { connection: { requestTimeout: '30s' } })
-    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
     expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(30_000)
     expect(server.asked).toHaveLength(2)
   })

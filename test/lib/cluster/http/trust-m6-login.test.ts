@@ -69,7 +69,7 @@ describe('trust M6: a login plug-in that hangs', () => {
       connection: { kubeconfig },
       warn: (text) => said.push(text),
     })
-    await cluster.reader.find(ConfigMaps, { name: 'x', namespace: 'ns' })
+    await cluster.reader.get(ConfigMaps, { name: 'x', namespace: 'ns' })
     await server.close()
     expect(said).toEqual([`waiting for the login plug-in ${command}`])
     expect(server.asked[0]?.headers.authorization).toBe('Bearer t')

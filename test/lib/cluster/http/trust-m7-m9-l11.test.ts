@@ -38,7 +38,7 @@ const said = async (connection: Connection) => {
 async function toldOf(connection: Connection, env: Record<string, string> = {}): Promise<string> {
   try {
     const { cluster } = await opened(undefined, { connection, env })
-    await cluster.reader.find(ConfigMaps, { name: 'a', namespace: 'ns' })
+    await cluster.reader.get(ConfigMaps, { name: 'a', namespace: 'ns' })
   } catch (error) {
     const { message, notes, remedy } = error as { message: string; notes?: unknown; remedy?: unknown }
     return JSON.stringify({ message, notes, remedy })
@@ -74,7 +74,7 @@ describe('trust M7: no password of a proxy or a server is printed', () => {
     const { tinyServer, reply, configMapBody } = await import('./tiny-server.ts')
     const server = await tinyServer((_, response) => reply(response, 200, configMapBody('a')))
     const { cluster } = await opened(server.url.replace('//', '//u:sekret@'))
-    await cluster.reader.find(ConfigMaps, { name: 'a', namespace: 'ns' })
+    await cluster.reader.get(ConfigMaps, { name: 'a', namespace: 'ns' })
     await server.close()
     expect(server.asked[0]?.headers.authorization).toBe(`Basic ${Buffer.from('u:sekret').toString('base64')}`)
   })

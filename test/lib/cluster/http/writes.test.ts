@@ -101,7 +101,7 @@ describe('a rehearsal', () => {
 
   test('asks for a dry run in every way that servers listen to', async () => {
     const { url, asked } = await serve((_, response) => reply(response, 200, configMapBody('x')))
-    const { rehearsal } = (await opened(url)).cluster.reviewer
+    const { dryRun: rehearsal } = (await opened(url)).cluster.reviewer
     await rehearsal.create(ConfigMaps, configMapBody('x'))
     await rehearsal.mergePatch(ConfigMaps, ref, patch)
     await rehearsal.apply(ConfigMaps, configMapBody('x'))
@@ -115,7 +115,7 @@ describe('a rehearsal', () => {
 
   test('refuses what KubeVirt would really do', async () => {
     const { url, asked } = await serve((_, response) => reply(response, 200, {}))
-    const { rehearsal } = (await opened(url)).cluster.reviewer
+    const { dryRun: rehearsal } = (await opened(url)).cluster.reviewer
     const call = { name: 'softreboot', method: 'PUT' as const, body: {} }
     await expect(rehearsal.subresource(subresources, ref, call)).rejects.toMatchObject({ exitCode: 2 })
     expect(asked).toHaveLength(0)

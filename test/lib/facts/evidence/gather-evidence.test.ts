@@ -34,9 +34,9 @@ function watched(reader: Reader, refused: Record<string, number> = {}): { reader
     if (status) throw new ApiError(status, 'x', `${kind.plural}: ${status}`)
   }
   const noted: Reader = {
-    find: async (kind, ref) => {
+    get: async (kind, ref) => {
       note(kind, ref)
-      return reader.find(kind, ref)
+      return reader.get(kind, ref)
     },
     list: async (kind, where) => {
       note(kind, where)
@@ -46,7 +46,7 @@ function watched(reader: Reader, refused: Record<string, number> = {}): { reader
       note(kind, where)
       yield* reader.pages(kind, where)
     },
-    follow: (kind, where, signal) => reader.follow(kind, where, signal),
+    watch: (kind, where, signal) => reader.watch(kind, where, signal),
     versions: async (group) => reader.versions(group),
     version: async () => reader.version(),
     log: async (pod) => reader.log(pod),

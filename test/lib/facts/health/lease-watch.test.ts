@@ -24,7 +24,7 @@ const lease = (name: string, renewed: string, more: Lease['spec'] = {}): Lease =
 /** What is asked for while it is watched: as it is at that second. */
 const reading = (clock: RunEnvironment, leaseAt: (seconds: number) => Lease) =>
   ({
-    find: async (_kind: unknown, { name }: { name: string }) => {
+    get: async (_kind: unknown, { name }: { name: string }) => {
       const object = leaseAt(clock.seconds)
       return name === object.metadata.name ? { is: 'object', object } : { is: 'absent' }
     },

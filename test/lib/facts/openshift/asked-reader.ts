@@ -26,7 +26,7 @@ export function answering(answers: Readonly<Record<string, readonly object[] | n
       asked.push(plural)
       yield { items: answer(plural), resourceVersion: '1' }
     },
-    async find({ plural }: Kind, { name }: Ref) {
+    async get({ plural }: Kind, { name }: Ref) {
       asked.push(`${plural}/${name}`)
       const object = (answer(plural) as KubeObject[]).find(({ metadata }) => metadata.name === name)
       return object ? { is: 'object', object } : { is: 'absent' }

@@ -63,8 +63,8 @@ test('a Role holds in its namespace, for its verbs and names only', async () => 
     role('Role', reading, { namespace }),
     binding('RoleBinding', 'Role', { namespace }),
   )
-  expect((await reader.find(KubeVirts, ref)).is).toBe('object')
-  await expect(reader.find(KubeVirts, { ...ref, name: 'other' })).rejects.toMatchObject({ status: 403 })
+  expect((await reader.get(KubeVirts, ref)).is).toBe('object')
+  await expect(reader.get(KubeVirts, { ...ref, name: 'other' })).rejects.toMatchObject({ status: 403 })
   await expect(reader.list(ConfigMaps)).rejects.toMatchObject({
     message: expect.stringContaining('at the cluster scope'),
   })
@@ -87,7 +87,7 @@ test('a subresource is a resource of its own', async () => {
 
 test('a watch that is forbidden is lost', async () => {
   const { reader } = as('x')
-  for await (const change of reader.follow(KubeVirts, {}, new AbortController().signal)) {
+  for await (const change of reader.watch(KubeVirts, {}, new AbortController().signal)) {
     expect(change).toMatchObject({ type: 'lost', why: expect.stringContaining('cannot list') })
     break
   }
@@ -98,7 +98,7 @@ test('every request is in the audit log; reviews and dry runs are no writes', as
   const { writer, reviewer, reader } = storeCluster(store)
   await reader.list(ConfigMaps, { namespace })
   await reviewer.can({ verb: 'get', group: '', resource: 'pods' })
-  await reviewer.rehearsal.create(ConfigMaps, map('m'))
+  await reviewer.dryRun.create(ConfigMaps, map('m'))
   await writer.create(ConfigMaps, map('m'))
   await writer.create(ConfigMaps, map('m')).catch(() => undefined)
   expect(store.audit.map(({ verb, resource, dryRun, status }) => [verb, resource, dryRun, status])).toEqual([

@@ -34,7 +34,7 @@ test('spec and status are written apart, and only the spec counts in generation'
     'status',
   )
   await writer.mergePatch(KubeVirts, ref, { metadata: { labels: { a: 'b' } } })
-  const found = await reader.find(KubeVirts, ref)
+  const found = await reader.get(KubeVirts, ref)
   expect(found).toMatchObject({
     object: { metadata: { generation: 2 }, spec: { imageTag: 'v2' }, status: { phase: 'Deploying' } },
   })
@@ -69,7 +69,7 @@ test('follows what there is, then what happens', async () => {
   const stop = new AbortController()
   const seen: string[] = []
   const following = (async () => {
-    for await (const change of reader.follow(KubeVirts, {}, stop.signal)) {
+    for await (const change of reader.watch(KubeVirts, {}, stop.signal)) {
       seen.push(change.type)
       if (change.type === 'modified') stop.abort()
     }
@@ -88,8 +88,8 @@ test('applies, refuses what is not its own, and takes it by force', async () => 
   })
   await writer.apply(KubeVirts, wanted, { force: true })
   await writer.apply(KubeVirts, { ...kubevirt, spec: { imageTag: 'v2' } })
-  expect(await reader.find(KubeVirts, ref)).toMatchObject({ object: { spec: { imageTag: 'v2' } } })
-  const found = await reader.find(KubeVirts, ref)
+  expect(await reader.get(KubeVirts, ref)).toMatchObject({ object: { spec: { imageTag: 'v2' } } })
+  const found = await reader.get(KubeVirts, ref)
   expect(found.is === 'object' && found.object.spec).toEqual({ imageTag: 'v2' })
 })
 
@@ -118,11 +118,11 @@ test('a reference out of an object says more than where it is: only name and nam
     subresource: 'status',
     dryRun: true,
   }
-  expect(await reader.find(KubeVirts, owner)).toMatchObject({ is: 'object', object: { kind: 'KubeVirt' } })
+  expect(await reader.get(KubeVirts, owner)).toMatchObject({ is: 'object', object: { kind: 'KubeVirt' } })
   const change = [{ op: 'replace', path: '/spec/imageTag', value: 'v2' }] as const
   expect(await writer.jsonPatch(KubeVirts, owner, change)).toMatchObject({ spec: { imageTag: 'v2' } })
   await writer.delete(KubeVirts, owner)
-  expect(await reader.find(KubeVirts, ref)).toEqual({ is: 'absent' })
+  expect(await reader.get(KubeVirts, ref)).toEqual({ is: 'absent' })
   const asked = { group: 'kubevirt.io', resource: 'kubevirts', ...ref, dryRun: false, subresource: undefined }
   const [get, patch, remove] = store.audit
   expect(get).toMatchObject({ ...asked, verb: 'get' })
@@ -135,5 +135,5 @@ test('faults of the API meet a request by its own kind, whatever its reference s
   const faults = new ApiFaults(store)
   faults.add({ is: 'refused', status: 500, on: { resource: 'configmaps' } })
   const owner = { ...ref, kind: ConfigMaps }
-  expect(await withFaults(here, faults).reader.find(KubeVirts, owner)).toMatchObject({ is: 'object' })
+  expect(await withFaults(here, faults).reader.get(KubeVirts, owner)).toMatchObject({ is: 'object' })
 })

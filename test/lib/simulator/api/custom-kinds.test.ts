@@ -26,7 +26,7 @@ const kubevirt = { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', metadata: ref
 test('a kind is served while its definition is there, and its objects go with it', async () => {
   const store = freshStore({ kinds: plainKinds })
   const { reader, writer } = storeCluster(store)
-  expect(await reader.find(KubeVirts, ref)).toEqual({ is: 'unserved' })
+  expect(await reader.get(KubeVirts, ref)).toEqual({ is: 'unserved' })
   const made = await writer.create(CustomResourceDefinitions, definition)
   expect(made.status).toMatchObject({
     storedVersions: ['v1'],
@@ -34,11 +34,11 @@ test('a kind is served while its definition is there, and its objects go with it
   })
   expect(await reader.versions('kubevirt.io')).toEqual(['v1', 'v1alpha3'])
   await writer.create(KubeVirts, kubevirt)
-  const older = await reader.find({ ...KubeVirts, apiVersion: 'kubevirt.io/v1alpha3' }, ref)
+  const older = await reader.get({ ...KubeVirts, apiVersion: 'kubevirt.io/v1alpha3' }, ref)
   expect(older).toMatchObject({ object: { apiVersion: 'kubevirt.io/v1alpha3' } })
-  expect(await reader.find({ ...KubeVirts, apiVersion: 'kubevirt.io/v0' }, ref)).toEqual({ is: 'unserved' })
+  expect(await reader.get({ ...KubeVirts, apiVersion: 'kubevirt.io/v0' }, ref)).toEqual({ is: 'unserved' })
   await writer.delete(CustomResourceDefinitions, definition.metadata)
-  expect(await reader.find(KubeVirts, ref)).toEqual({ is: 'unserved' })
+  expect(await reader.get(KubeVirts, ref)).toEqual({ is: 'unserved' })
   expect(store.everything().map((o) => o.kind)).toEqual(['Namespace'])
 })
 
@@ -47,7 +47,7 @@ test('who follows a kind that is not served is told, and gets it when it comes',
   const stop = new AbortController()
   const seen: string[] = []
   const following = (async () => {
-    for await (const change of reader.follow(KubeVirts, {}, stop.signal)) {
+    for await (const change of reader.watch(KubeVirts, {}, stop.signal)) {
       seen.push(change.type)
       if (change.type === 'added') stop.abort()
     }

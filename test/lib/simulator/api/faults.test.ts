@@ -31,7 +31,7 @@ test('429 for the next two patches, then no more; other verbs are spared', async
     times: 2,
     on: { verb: 'patch', resource: 'kubevirts' },
   })
-  expect((await reader.find(KubeVirts, ref)).is).toBe('object')
+  expect((await reader.get(KubeVirts, ref)).is).toBe('object')
   const refusal = { status: 429, retryAfter: 3 }
   await expect(writer.mergePatch(KubeVirts, ref, patch)).rejects.toMatchObject(refusal)
   await expect(writer.mergePatch(KubeVirts, ref, patch)).rejects.toMatchObject(refusal)
@@ -54,9 +54,9 @@ test('slow answers take the time of the clock, and are over when the fault is li
 test('expired credentials are 401 for the user that they belong to', async () => {
   const { faults, reader } = cluster()
   faults.add({ is: 'unauthorized', on: { user: 'somebody else' } })
-  expect((await reader.find(KubeVirts, ref)).is).toBe('object')
+  expect((await reader.get(KubeVirts, ref)).is).toBe('object')
   faults.add({ is: 'unauthorized' })
-  await expect(reader.find(KubeVirts, ref)).rejects.toMatchObject({ status: 401 })
+  await expect(reader.get(KubeVirts, ref)).rejects.toMatchObject({ status: 401 })
 })
 
 test('a webhook that is down fails every write to its resource, dry runs too', async () => {
@@ -73,7 +73,7 @@ test('a webhook that is down fails every write to its resource, dry runs too', a
     message: expect.stringContaining('failed calling webhook "kubevirt-validator.kubevirt.io"'),
   }
   await expect(writer.mergePatch(KubeVirts, ref, patch)).rejects.toMatchObject(refusal)
-  await expect(reviewer.rehearsal.mergePatch(KubeVirts, ref, patch)).rejects.toMatchObject(refusal)
+  await expect(reviewer.dryRun.mergePatch(KubeVirts, ref, patch)).rejects.toMatchObject(refusal)
   expect(tag()).toBe('v1')
 })
 

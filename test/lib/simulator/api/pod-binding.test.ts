@@ -16,7 +16,7 @@ test('a pod gets its node by a binding, once', async () => {
   seed(store, [{ apiVersion: 'v1', kind: 'Pod', metadata: ref }])
   const { reader, writer } = storeCluster(store)
   await writer.subresource(Pods, ref, to('node-1'))
-  const found = await reader.find(Pods, ref)
+  const found = await reader.get(Pods, ref)
   expect(found.is === 'object' && found.object.spec?.nodeName).toBe('node-1')
   await expect(writer.subresource(Pods, ref, to('node-2'))).rejects.toMatchObject({
     status: 409,

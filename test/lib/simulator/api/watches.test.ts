@@ -37,7 +37,7 @@ test('an object that leaves the selection is deleted to the follower', async () 
   const seen: string[] = []
   const { reader, writer } = storeCluster(store)
   const following = (async () => {
-    for await (const change of reader.follow(ConfigMaps, { labels: 'in=yes' }, stop.signal))
+    for await (const change of reader.watch(ConfigMaps, { labels: 'in=yes' }, stop.signal))
       seen.push(change.type)
   })()
   const label = (value: string) =>

@@ -124,7 +124,7 @@ test.each([
     cluster.faults.set({ changesRefused: is })
     const refused = expect.objectContaining({ status, message: expect.stringMatching(words) as string })
     await expect(hold(cluster)).rejects.toEqual(refused)
-    await expect(cluster.reviewer.rehearsal.mergePatch(HyperConvergeds, ref, off)).rejects.toEqual(refused)
+    await expect(cluster.reviewer.dryRun.mergePatch(HyperConvergeds, ref, off)).rejects.toEqual(refused)
     cluster.faults.set({ changesRefused: undefined })
     await hold(cluster)
     expect((await cluster.hyperconverged()).spec).toMatchObject(off.spec)
@@ -137,8 +137,8 @@ test('ocp 1.9: while the new virt-operator rolls out a change is refused, a labe
   let refusals = 0
   let labels = 0
   await cluster.until('the new release', 300, async () => {
-    await cluster.reviewer.rehearsal.mergePatch(HyperConvergeds, ref, off).catch(() => refusals++)
-    await cluster.reviewer.rehearsal
+    await cluster.reviewer.dryRun.mergePatch(HyperConvergeds, ref, off).catch(() => refusals++)
+    await cluster.reviewer.dryRun
       .mergePatch(HyperConvergeds, ref, { metadata: { labels: { a: String(refusals) } } })
       .catch(() => labels++)
     return (await cluster.version()) === '1.18.1'

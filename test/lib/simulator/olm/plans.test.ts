@@ -150,7 +150,7 @@ test('ocp 2.2: a step may say where its manifest is instead of what it is', asyn
     replaces: csvName('1.17.3'),
   })
   const { name, namespace } = reference
-  const found = await olm.reader.find(ConfigMaps, { name, namespace })
+  const found = await olm.reader.get(ConfigMaps, { name, namespace })
   expect(found.is).toBe('object')
   await olm.approve(olm.plans()[1])
   await olm.until('it is there', () => phaseOf(olm.csv(csvName('1.18.1'))) === 'Succeeded')

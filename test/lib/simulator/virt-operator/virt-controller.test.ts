@@ -61,10 +61,10 @@ it('PUT restart gives a VM a new instance; one that is Once or stopped refuses',
   const { clock, simulated, reader, writer } = await cluster({
     vms: [{ name: 'a' }, { name: 'b', runStrategy: 'Once' }, { name: 'c', runStrategy: 'Halted' }],
   })
-  const before = await reader.find(Instances, ref('a'))
+  const before = await reader.get(Instances, ref('a'))
   await writer.subresource(VirtualMachines, ref('a'), restart)
   await clock.sleep(10_000)
-  const after = await reader.find(Instances, ref('a'))
+  const after = await reader.get(Instances, ref('a'))
   expect(after).toMatchObject({ is: 'object', object: { status: { phase: 'Running' } } })
   expect(
     after.is === 'object' &&

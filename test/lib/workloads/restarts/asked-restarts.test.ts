@@ -84,7 +84,7 @@ function vmiOf({
 }
 
 const found = (now: Now | undefined) =>
-  ({ find: async () => (now ? { is: 'object', object: vmiOf(now) } : { is: 'not-found' }) }) as never
+  ({ get: async () => (now ? { is: 'object', object: vmiOf(now) } : { is: 'not-found' }) }) as never
 const asked: Restart = { vm, uid: 'old-1', agent: true, at: began, taken: true }
 
 test.each<[string, Now | undefined, Partial<Restart>, string]>([

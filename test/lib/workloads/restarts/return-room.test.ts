@@ -65,7 +65,7 @@ function readerOf(snapshot: UpgradeSnapshot): Reader {
     const spec = specs[`${kind} ${namespace}/${name}`]
     return spec ? { is: 'object', object: { metadata: { name }, spec } } : { is: 'not-found' }
   }
-  return { pages: reader.pages.bind(reader), find } as never
+  return { pages: reader.pages.bind(reader), get: find } as never
 }
 
 /** Of a VM on node-1. */
@@ -126,7 +126,7 @@ const no = () => Promise.reject(new ApiError(403, 'Forbidden', 'jane may not'))
 
 test('W2 what may not be read refuses nothing, and is said', async () => {
   const { reader } = storeCluster(filled({}))
-  const blind = { pages: reader.pages.bind(reader), find: no } as never
+  const blind = { pages: reader.pages.bind(reader), get: no } as never
   const room = await readReturnRoom(blind, undefined)
   const vmi = aVmi({})
   expect(await room.refusal({ ...vmi, spec: disk })).toBeUndefined()

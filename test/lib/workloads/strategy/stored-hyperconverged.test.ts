@@ -25,7 +25,7 @@ function definition({ served, stored, conversion, inEtcd = [] }: Served): Custom
 }
 
 const asking = (shape: Served, find: () => Promise<unknown>) =>
-  storedHyperConverged({ versions: async () => shape.served, find } as unknown as Reader)
+  storedHyperConverged({ versions: async () => shape.served, get: find } as unknown as Reader)
 const asked = (shape: Served) => asking(shape, async () => ({ is: 'object', object: definition(shape) }))
 
 const both = ['v1', 'v1beta1']

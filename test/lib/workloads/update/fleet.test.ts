@@ -31,7 +31,7 @@ async function fleetOf(vmis: readonly VirtualMachineInstance[], strategies: Reco
     async *pages() {
       yield { items: vmis }
     },
-    find: async (_: unknown, { name }: { name: string }) => {
+    get: async (_: unknown, { name }: { name: string }) => {
       const runStrategy = strategies[name]
       if (runStrategy === undefined) throw new ApiError(403, 'Forbidden', 'jane may not')
       return { is: 'object', object: { metadata: { name }, spec: { runStrategy } } }
@@ -95,7 +95,7 @@ test('W5 VMs that fail are grouped by node, machine type and CPU model, the larg
     const domain = { ...(type && { machine: { type } }), ...(model && { cpu: { model } }) }
     return { is: 'object', object: { metadata: { name }, spec: { domain }, status: { nodeName } } }
   }
-  expect(await whatTheyShare({ find } as never, Object.keys(shapes))).toEqual([
+  expect(await whatTheyShare({ get: find } as never, Object.keys(shapes))).toEqual([
     '2 on node-2 with machine q35 and CPU Skylake',
     '1 on node-1 with machine q35 and CPU of the default model',
   ])

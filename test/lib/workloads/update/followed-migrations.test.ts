@@ -45,7 +45,7 @@ function scene() {
   const list = async (_kind: unknown, { name }: { name: string }) =>
     there.filter(({ metadata }) => metadata.name === name)
   const clock = new SimClock()
-  const reader = { follow, list } as unknown as Reader
+  const reader = { watch: follow, list } as unknown as Reader
   const watched = new MigrationWatch({ reader, clock, since: 0 })
   const open = async () => (await watched.look())?.ledger.open.map(({ uid }) => uid)
   return { followed: watched, streams, there, clock, open }

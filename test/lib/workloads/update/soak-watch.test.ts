@@ -25,7 +25,7 @@ async function wellAt(ready: object | undefined, soak = minute, looks = 1) {
     metadata: { name: 'a' },
     status: { conditions: ready ? [{ type: 'Ready', ...ready }] : [] },
   }
-  const reader = { find: async () => (asked++, { is: 'object', object }) } as never
+  const reader = { get: async () => (asked++, { is: 'object', object }) } as never
   const moves = new ObservedMoves(0)
   moves.succeeded.set('shop/a', movedAt)
   const watch = new SoakWatch(soak)

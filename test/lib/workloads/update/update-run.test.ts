@@ -29,7 +29,7 @@ function scene(kubevirts: () => object[] = () => [kubevirt]) {
     async *pages(kind: Kind) {
       yield { items: itemsOf(kind) }
     },
-    find: async ({ plural }: Kind, { name }: { name: string }) => {
+    get: async ({ plural }: Kind, { name }: { name: string }) => {
       if (plural === VirtualMachines.plural) reads.push(name)
       return { is: 'object', object: { metadata: { name }, spec: { runStrategy: 'Always' } } }
     },

@@ -50,7 +50,7 @@ function columnsAt(takenAt: string): readonly Column<MigrationItem>[] {
     { name: 'WHY', holds: 'text', cell: (item) => whyText(item, takenAt) },
     { name: 'MIGRATION', cell: ({ migration }) => migration, wide: true },
     { name: 'BY', cell: ({ by }) => by, wide: true },
-    { name: 'LOOK', holds: 'command', cell: lookOf, wide: true },
+    { name: 'LOOK', holds: 'command', cell: commandOf, wide: true },
   ]
 }
 
@@ -69,7 +69,7 @@ function whyText({ why = [], failures, reason, state }: MigrationItem, takenAt: 
 }
 
 /** The command that shows more. */
-function lookOf({ why = [], failures }: MigrationItem): string | undefined {
+function commandOf({ why = [], failures }: MigrationItem): string | undefined {
   return why.find(({ look }) => look !== undefined)?.look ?? failures?.remedy[0]
 }
 
