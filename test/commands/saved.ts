@@ -52,7 +52,7 @@ export async function judged(cluster: Cluster, clock: Clock): Promise<object> {
     is,
     findings,
   }))
-  return { status, checks, standing: rest.standing, tallies: rest.snapshot.instances }
+  return { status, checks, rolloutStatus: rest.rolloutStatus, tallies: rest.snapshot.instances }
 }
 
 export async function judgedFrom(file: string, clock: Clock): Promise<object> {

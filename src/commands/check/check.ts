@@ -70,10 +70,10 @@ async function pathOf(
 function targetOf(
   to: Version | undefined,
   way: OlmPath | undefined,
-  { standing }: CheckedCluster,
+  { rolloutStatus }: CheckedCluster,
 ): Version | undefined {
   if (way === undefined) return to
-  return 'goal' in way ? nearTarget(way.goal.part, way.goal.to, standing) : undefined
+  return 'goal' in way ? nearTarget(way.goal.part, way.goal.to, rolloutStatus) : undefined
 }
 
 /** What it says of where to: a release of HyperConverged where OLM is the way. */
@@ -97,10 +97,10 @@ async function withProbes(cx: Context, question: Question): Promise<Question> {
 /** `to`: where OLM is the way, a release of HyperConverged. */
 function heading(
   cx: Context,
-  { snapshot, installation, standing, releases, ...asked }: Question,
+  { snapshot, installation, rolloutStatus, releases, ...asked }: Question,
   to: string | undefined,
 ) {
-  const version = standing.observed.version
+  const version = rolloutStatus.observed.version
   const { serverVersion, takenAt } = snapshot
   return {
     apiVersion: 'kvup.io/v1alpha1',

@@ -56,7 +56,7 @@ export async function readCheckedCluster(
   return {
     snapshot,
     installation: theInstallation(one),
-    standing: assessRollout(one, at),
+    rolloutStatus: assessRollout(one, at),
     ...(method && { method }),
     at,
     ...(clock.ahead && { ahead: clock.ahead }),

@@ -21,7 +21,7 @@ export const stepIds: Source = async (asked, offer) => {
   const installation = theInstallation(snapshot)
   const seen: UpgradeState = {
     installation,
-    standing: assessRollout(snapshot, cx.clock.now()),
+    rolloutStatus: assessRollout(snapshot, cx.clock.now()),
     methods: installation.workloadUpdateMethods,
     forecast: ofNoVm,
   }

@@ -90,7 +90,7 @@ export async function armedByOthers({
   cluster,
 }: WindowSnapshot): Promise<readonly string[]> {
   const platform = await readPlatform(cluster.reader)
-  const { armed } = platform.standing
+  const { armed } = platform.platformStatus
   if (armed === undefined || (await ourRequest(environment.journal, window.name, platform))) return []
   return [armedByOthersText(armed)]
 }
@@ -159,7 +159,7 @@ async function told({ from }: AbortState, { loans, environment, cluster }: Windo
     .map(({ step }) => step)
   // Also of an object that is gone, with what was noted on it: only the journal knows of that.
   const closed = entries.filter(({ what }) => what === 'closed')
-  const state = stateSince(from, (await readPlatform(cluster.reader)).standing)
+  const state = stateSince(from, (await readPlatform(cluster.reader)).platformStatus)
   return [
     ...(back.length === 0 ? [] : [`given back: ${back.join(', ')}`]),
     ...closed.map(({ step, text }) => `not given back: ${step}: ${text}`),

@@ -85,44 +85,44 @@ async function windowStatus(
   const journal = new RememberedJournal(environment.journal)
   const reading: ReadContext = { reader: seen.cluster.reader, clock: cx.clock, journal }
   const platform = await readPlatform(reading.reader)
-  const { standing } = platform
+  const { platformStatus } = platform
   const all = await eusProcedure(window).steps(reading)
   const steps = loans.length === 0 ? [] : await stepStatuses(all, reading)
   const { unpauseBefore, time, unknown } = planned.plan
   const open = windowIn(planned.snapshot)
   const lost = forgotten(seen)
-  const now = await underWay(cx, standing, { snapshot, namespace: seen.installation.namespace })
+  const now = await underWay(cx, platformStatus, { snapshot, namespace: seen.installation.namespace })
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'EusStatus',
     open: open !== undefined,
     from: window.began,
     to: window.to,
-    at: standing.target ?? '',
+    at: platformStatus.target ?? '',
     ...now,
     ...sinceOf(seen, cx.clock.now()),
     ...(unpauseBefore !== undefined && { unpauseBefore }),
-    parts: partsNow(steps, seen, standing),
+    parts: partsNow(steps, seen, platformStatus),
     steps,
     borrowed: loans,
-    borrowedText: borrowedText(toRestore(loans, standing)),
+    borrowedText: borrowedText(toRestore(loans, platformStatus)),
     ...(await armedOf(platform, seen)),
     ...(loans.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
     ...safeToLeave(all, steps),
     ...alertsOf(seen),
     unknown: [...(lost?.unknown ?? []), ...unknown],
-    next: lost?.next ?? nextOf(seen, { at: standing.target, running: now.running }),
+    next: lost?.next ?? nextOf(seen, { at: platformStatus.target, running: now.running }),
   }
 }
 
 function partsNow(
   steps: EusStatusDocument['steps'],
   seen: WindowSnapshot,
-  standing: PlatformStatus,
+  platformStatus: PlatformStatus,
 ): readonly Part[] {
   return steps.length === 0
-    ? partsByPlatform(windowIn(seen.planned.snapshot), seen.window.began, standing)
-    : withBehind(partsOf(steps), seen, minorOfPlatform(standing.target))
+    ? partsByPlatform(windowIn(seen.planned.snapshot), seen.window.began, platformStatus)
+    : withBehind(partsOf(steps), seen, minorOfPlatform(platformStatus.target))
 }
 
 const readOptions = {
@@ -163,7 +163,7 @@ async function armedOf(
   platform: Awaited<ReturnType<typeof readPlatform>>,
   { environment, window }: WindowSnapshot,
 ): Promise<Pick<EusStatusDocument, 'armed'>> {
-  const { armed, accepted } = platform.standing
+  const { armed, accepted } = platform.platformStatus
   if (armed === undefined) return {}
   const ours = await ourRequest(environment.journal, window.name, platform)
   const why = accepted.is === 'no' ? { why: accepted.message } : {}
@@ -200,17 +200,17 @@ export async function platformAlone(cx: Context, options: EusPlanningOptions): P
   const cluster = await cx.cluster()
   const { plan, snapshot } = await plannedEus(cx, { cluster, clock: cx.clock }, options)
   const window = windowIn(snapshot)
-  const { standing } = await readPlatform(cluster.reader)
-  const { armed, accepted } = standing
+  const { platformStatus } = await readPlatform(cluster.reader)
+  const { armed, accepted } = platformStatus
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'EusStatus',
     open: window !== undefined,
     from: plan.began,
     to: plan.to,
-    at: standing.target ?? '',
+    at: platformStatus.target ?? '',
     ...(plan.unpauseBefore !== undefined && { unpauseBefore: plan.unpauseBefore }),
-    parts: partsByPlatform(window, plan.began, standing),
+    parts: partsByPlatform(window, plan.began, platformStatus),
     steps: [],
     borrowed: [],
     borrowedText: '',
@@ -226,14 +226,14 @@ export async function platformAlone(cx: Context, options: EusPlanningOptions): P
 export function partsByPlatform(
   window: RecognisedWindow | undefined,
   began: string,
-  standing: PlatformStatus,
+  platformStatus: PlatformStatus,
 ): readonly Part[] {
   const pools = window?.pools ?? []
-  const at = minorOfPlatform(standing.target)
+  const at = minorOfPlatform(platformStatus.target)
   const passed = minorsTo(began, at) ?? []
   return [
     ...(pools.length > 0 ? [{ name: 'pools paused', state: 'done', note: pools.join(', ') } as const] : []),
-    ...passed.map((minor) => partOf(minor, minor === at, standing)),
+    ...passed.map((minor) => partOf(minor, minor === at, platformStatus)),
   ]
 }
 

@@ -266,7 +266,7 @@ async function armedLine(
   platform: Awaited<ReturnType<typeof readPlatform>>,
   loans: readonly Override[],
 ): Promise<readonly string[]> {
-  const { armed } = platform.standing
+  const { armed } = platform.platformStatus
   if (armed === undefined) return []
   if (!(await ourRequest({ loans: async () => loans }, name, platform))) return [armedByOthersText(armed)]
   return [

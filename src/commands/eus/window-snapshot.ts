@@ -130,8 +130,10 @@ async function reachedTarget({ reader }: Cluster, journal: JournalReader): Promi
   )
   const to = last && targetOfName(last.procedure)
   if (to === undefined) return undefined
-  const { standing } = await readPlatform(reader)
-  return minorOfPlatform(standing.version) === to && isAnEnd(to, standing.version) ? to : undefined
+  const { platformStatus } = await readPlatform(reader)
+  return minorOfPlatform(platformStatus.version) === to && isAnEnd(to, platformStatus.version)
+    ? to
+    : undefined
 }
 
 /** On OpenShift a minor without extended support is one in between, unless somebody says --to; on OKD each is as good as the next. */

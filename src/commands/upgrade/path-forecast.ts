@@ -45,7 +45,7 @@ interface Question {
  */
 export async function foreseePath(question: Question): Promise<Foreseen | undefined> {
   const { request, seen, options } = question
-  const from = versionOf(seen.standing.observed.version)
+  const from = versionOf(seen.rolloutStatus.observed.version)
   if (from === undefined || request.follow || seen.olm) return undefined
   const stops = stopsTo(question, from)
   if (stops === undefined) return undefined
@@ -65,7 +65,7 @@ function stopsTo(
   }
   const { kind, skipped = [] } = hop(from, to, releases)
   const isLast = isResumed && (kind === 'minor' || kind === 'major')
-  const isDirect = !isLast && seen.standing.target.version === to.text
+  const isDirect = !isLast && seen.rolloutStatus.target.version === to.text
   return (kind === 'skips-minors' || isLast) && !isDirect ? [...skipped, to] : undefined
 }
 

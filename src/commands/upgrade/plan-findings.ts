@@ -41,7 +41,7 @@ interface Checked {
  */
 export async function checked({ cx, plan, seen, releases, loans, manifest }: Judged): Promise<Checked> {
   if (hasBegun(plan, seen, loans)) return { findings: [] }
-  const target = plan.olm === undefined ? plan.to : nearTarget(plan.olm, plan.to, seen.standing)
+  const target = plan.olm === undefined ? plan.to : nearTarget(plan.olm, plan.to, seen.rolloutStatus)
   const snapshot = await readCheckedCluster(cx, { to: target, method: plan.method, without: 'rights' })
   const question = {
     ...snapshot,
@@ -240,7 +240,7 @@ function foretoldOf(
   const results = runChecks(foretold, {
     snapshot,
     installation: seen.installation,
-    standing: seen.standing,
+    rolloutStatus: seen.rolloutStatus,
     target: plan.to,
     method: plan.method,
     releases,

@@ -193,7 +193,7 @@ async function readWhole({
   const { uid: kubevirt = '' } = seen.installation.kubevirt.metadata
   const isResumed = isPathUnderWay(request.to, { entries, loans, kubevirt })
   // An update to the same release is joined wherever it stands: nothing is judged by what the operator makes of the edit.
-  const isJoined = seen.standing.target.version === request.to.text
+  const isJoined = seen.rolloutStatus.target.version === request.to.text
   const name = seen.olm ? olmUpgradeName(seen.olm.part.to) : upgradeName(request.to.text)
   const isOpen = isUnderWay(entries, name, ends) || loans.some((loan) => loan.procedure === name)
   const isOurs = isJoined || (!isResumed && isOpen)
@@ -224,7 +224,7 @@ async function readOnceActedOn<L extends { seen: UpgradeState; isResumed: boolea
 
 /** On its spec, and on no other version than the one that is installed. */
 const isActing = (
-  { standing: { verdict, target, observed, generation } }: UpgradeState,
+  { rolloutStatus: { verdict, target, observed, generation } }: UpgradeState,
   isResumed: boolean,
 ): boolean =>
   verdict === 'Updating' &&

@@ -336,7 +336,11 @@ async function readAgain(cx: Context, { owner, wayBack: downgrade }: UpgradePlan
     downgrade.is === 'closes' ? kubeVirtDefinitions(reader) : undefined,
   ])
   if (!snapshot.deployments.known || !snapshot.daemonsets.known) return undefined
-  return { installation: theInstallation(snapshot), standing: assessRollout(snapshot, cx.clock.now()), crds }
+  return {
+    installation: theInstallation(snapshot),
+    rolloutStatus: assessRollout(snapshot, cx.clock.now()),
+    crds,
+  }
 }
 
 function linesFor({ cx, plan }: ReportedRun, left: Left): readonly string[] {

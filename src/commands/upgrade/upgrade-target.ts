@@ -54,14 +54,14 @@ type Typed = Pick<UpgradeOptions, 'catalogFile' | 'releases'>
 export async function whereToGo(cx: Context, typed: Typed): Promise<KvupError> {
   try {
     const { reader } = await cx.cluster()
-    const { installation, standing } = await seeForUpgrade(reader, cx.clock)
+    const { installation, rolloutStatus } = await seeForUpgrade(reader, cx.clock)
     if (installation.manager.kind === 'hyperconverged')
       return await whereOlmLeads(cx, await seeOperator(reader), typed)
-    const now = standing.observed.version ?? 'no version that was installed completely'
-    const targets = reachable(standing.observed.version)
+    const now = rolloutStatus.observed.version ?? 'no version that was installed completely'
+    const targets = reachable(rolloutStatus.observed.version)
     return usageError(
       'no-target',
-      `say where to go: KubeVirt in namespace ${installation.namespace} is at ${now}, ${standing.verdict.toLowerCase()}`,
+      `say where to go: KubeVirt in namespace ${installation.namespace} is at ${now}, ${rolloutStatus.verdict.toLowerCase()}`,
       {
         remedy:
           targets.length > 0

@@ -127,7 +127,7 @@ async function isSettled({ cx, plan, cluster, environment }: Planned, step: stri
   const seen = await asFarAsRead(readRollout(reading, plan.owner), undefined)
   if (seen === undefined) return false
   // The operator may still act on the pause, which rolls nothing.
-  const { target, observed } = seen.standing
+  const { target, observed } = seen.rolloutStatus
   return target.version === observed.version && target.id === observed.id
 }
 

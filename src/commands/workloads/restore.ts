@@ -201,18 +201,18 @@ interface Terms extends SettingsWork {
 
 /** What is outdated is labelled only once the update is over: before that every VMI counts. */
 async function forecastOf(
-  { standing, installation: { kubevirt }, cluster: { reader } }: SettingsWork,
+  { rolloutStatus, installation: { kubevirt }, cluster: { reader } }: SettingsWork,
   loan: Override,
 ): Promise<Forecast> {
   const methods = keptMethods(loan)
-  if (standing.verdict === 'Settled') return forecastOutdated(reader, kubevirt, methods)
+  if (rolloutStatus.verdict === 'Settled') return forecastOutdated(reader, kubevirt, methods)
   return forecastUpdates(reader, { kubevirt, methods })
 }
 
-function announce({ printer }: Context, { loan, meanwhile, forecast, standing }: Terms): void {
+function announce({ printer }: Context, { loan, meanwhile, forecast, rolloutStatus }: Terms): void {
   printer.note(`borrowed by ${loan.by} at ${loan.at}: ${keptMethods(loan).join(', ')}`)
   if (meanwhile === 'keep-current') return
-  const all = standing.verdict === 'Settled' ? '' : ', counting all VMs because it is not settled,'
+  const all = rolloutStatus.verdict === 'Settled' ? '' : ', counting all VMs because it is not settled,'
   printer.note(`once given back, KubeVirt${all} ${forecastText(forecast)}`)
 }
 
@@ -286,7 +286,7 @@ export async function savedVmOverrides(
 export async function restoreVms(cx: Context, seen: SettingsWork, terms: VmTerms): Promise<VmsEnd> {
   const { loans, meanwhile, options } = terms
   const { environment, installation } = seen
-  const asks = loans.filter(({ standing }) => waitsForAnswer(standing, meanwhile))
+  const asks = loans.filter(({ overrideStatus }) => waitsForAnswer(overrideStatus, meanwhile))
   const restoring = loans.filter((loan) => !asks.includes(loan))
   const machines = [...restoring.map((loan) => vmOf(loan, meanwhile)), ...asks.map(asking)]
   const error = asks.length > 0 ? { error: someAsk(asks) } : {}
@@ -363,8 +363,8 @@ function announceVms({ printer }: Context, machines: readonly RestoredVm[]): voi
     printer.note(`and ${restoring.length - toldAtMost} more (--dry-run=client shows all)`)
 }
 
-function vmOf({ ref, standing, runsWithLent }: SavedVmOverride, meanwhile: Meanwhile): RestoredVm {
-  const fields = fieldsOf(standing)
+function vmOf({ ref, overrideStatus, runsWithLent }: SavedVmOverride, meanwhile: Meanwhile): RestoredVm {
+  const fields = fieldsOf(overrideStatus)
   const leave = meanwhile === 'keep-current'
   return {
     ...ref,
@@ -377,12 +377,12 @@ function vmOf({ ref, standing, runsWithLent }: SavedVmOverride, meanwhile: Meanw
 const restartOf = ({ namespace, name }: SavedVmOverride['ref']) =>
   `virtctl restart ${shellWord(name)} -n ${shellWord(namespace)}`
 
-function asking({ ref, standing }: SavedVmOverride): RestoredVm {
+function asking({ ref, overrideStatus }: SavedVmOverride): RestoredVm {
   return {
     ...ref,
     outcome: 'asks',
     changes: [],
-    ...(standing.is !== 'to-give-back' && { why: standing.why, reason: standing.id }),
+    ...(overrideStatus.is !== 'to-give-back' && { why: overrideStatus.why, reason: overrideStatus.id }),
   }
 }
 
@@ -394,7 +394,7 @@ function someAsk(asks: readonly SavedVmOverride[]): KvupError {
     `nothing was given back to ${countText(asks.length)} (${firstNames(refs)}): a person has to say`,
     {
       notes: told.slice(0, toldAtMost).map((vm) => `${vmNameOf(vm)}: ${vm.why}`),
-      remedy: asks.every(({ standing }) => standing.is === 'unreadable')
+      remedy: asks.every(({ overrideStatus }) => overrideStatus.is === 'unreadable')
         ? leaveIt(refs)
         : rollbackHints(refs),
     },

@@ -19,7 +19,7 @@ import {
 export interface SettingsWork {
   cluster: Cluster
   installation: Installation
-  standing: RolloutStatus
+  rolloutStatus: RolloutStatus
   owner: SettingsOwner
   /** The owner as it was read. */
   holding: KubeObject
@@ -47,7 +47,7 @@ export async function seeSettings(
   return {
     cluster,
     installation,
-    standing: assessRollout(snapshot, new Date(snapshot.takenAt)),
+    rolloutStatus: assessRollout(snapshot, new Date(snapshot.takenAt)),
     owner,
     holding: passesOn(owner) ? await readOwner(reader, owner) : installation.kubevirt,
     environment: environmentOf(cx, cluster, { namespace: installation.namespace, takeOver }),

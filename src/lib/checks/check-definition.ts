@@ -21,7 +21,7 @@ export type Group = (typeof groups)[number]
 export interface Question {
   snapshot: FullSnapshot
   installation: Installation
-  standing: RolloutStatus
+  rolloutStatus: RolloutStatus
   /** Absent: `kvup check` without --to; checks that need a target pass over it (`needsTarget`). */
   target?: Version
   /** How it would be done. */
@@ -59,8 +59,8 @@ export interface Check {
 export type Finding = HopFinding
 
 /** From what is installed completely to what is asked for; undefined where either is missing. */
-export function hopOf({ standing, target }: Question): { from: Version; to: Version } | undefined {
-  const from = versionOf(standing.observed.version)
+export function hopOf({ rolloutStatus, target }: Question): { from: Version; to: Version } | undefined {
+  const from = versionOf(rolloutStatus.observed.version)
   return from === undefined || target === undefined ? undefined : { from, to: target }
 }
 
@@ -70,8 +70,8 @@ export function enters({ from, to }: { from: Version; to: Version }, minor: stri
 }
 
 /** The way from what is installed to that version, with the steps of Kubernetes in between; undefined where nothing was ever installed completely. */
-export function pathFromHere(to: Version, { standing, snapshot, releases }: Question): Path | undefined {
-  const from = versionOf(standing.observed.version)
+export function pathFromHere(to: Version, { rolloutStatus, snapshot, releases }: Question): Path | undefined {
+  const from = versionOf(rolloutStatus.observed.version)
   if (from === undefined) return undefined
   const runs = kubernetesMinor(snapshot.serverVersion)
   return pathTo(from, to, runs === undefined ? undefined : `1.${runs}`, releases)

@@ -78,15 +78,15 @@ export async function abortState(
   window: Pick<EusWindow, 'name' | 'began'>,
   { reader, journal }: Pick<ReadContext, 'reader' | 'journal'>,
 ): Promise<AbortState> {
-  const { standing } = await readPlatform(reader)
+  const { platformStatus } = await readPlatform(reader)
   const kept = (await keptBaseline(journal, window.name))?.from ?? ''
-  return stateSince(kept || window.began, standing)
+  return stateSince(kept || window.began, platformStatus)
 }
 
 /** Pure. By release, for a patch is a hop as well; and by the history, where a hop that runs stands before it is done. */
-export function stateSince(from: string, standing: PlatformStatus): AbortState {
-  const { state, channel, version = '' } = standing
-  const at = standing.target ?? version
+export function stateSince(from: string, platformStatus: PlatformStatus): AbortState {
+  const { state, channel, version = '' } = platformStatus
+  const at = platformStatus.target ?? version
   const running = state !== 'idle'
   const minor = minorOfPlatform(from) || from
   const isElsewhere = minorOfPlatform(from) === '' ? minorOfPlatform(at) !== from : at !== from
@@ -126,8 +126,8 @@ export function platformAtRest(key: string): Step {
   return {
     ...platformUpdated({ id, stop: { minor: key } }),
     async check(cx): Promise<StepState> {
-      const { standing } = await readPlatform(cx.reader)
-      const { target = '', state: platform } = standing
+      const { platformStatus } = await readPlatform(cx.reader)
+      const { target = '', state: platform } = platformStatus
       const stop = { minor: minorOfPlatform(target), version: target }
       const state = await platformUpdated({ id, stop }).check(cx)
       return state.is === 'done' && platform !== 'idle'

@@ -94,8 +94,8 @@ export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<
           what: 'finished',
           text: 'it was given back before',
         })
-      const { standing } = await readPlatform(reader)
-      await keepBaseline(journal, name, { from: standing.version ?? '', ...baseline })
+      const { platformStatus } = await readPlatform(reader)
+      await keepBaseline(journal, name, { from: platformStatus.version ?? '', ...baseline })
       await keepVolumes(journal, name, reader)
       await keepHyperConverged(journal, name, reader)
       await keepAlerts(journal, name, reader)

@@ -87,8 +87,8 @@ async function lastOperator(window: EusWindow, cx: ReadContext): Promise<readonl
 /** The platform has reached the target in full, and the operator belongs to it. */
 async function isThere(window: EusWindow, cx: ReadContext): Promise<boolean> {
   const { to, releases } = window
-  const { standing } = await readPlatform(cx.reader)
-  if (standing.state !== 'idle' || minorOfPlatform(standing.version) !== to) return false
+  const { platformStatus } = await readPlatform(cx.reader)
+  if (platformStatus.state !== 'idle' || minorOfPlatform(platformStatus.version) !== to) return false
   const { minor } = await operatorMinorIn(cx.reader, releases)
   return minor === undefined ? isLeftUnknown(window, cx) : minor === to
 }
@@ -207,8 +207,8 @@ async function uidOf<T extends KubeObject>(
 /** One minor: the gate, the platform, and the operator behind it. A hop that is behind us is left out. */
 async function hopSteps(window: EusWindow, hop: EusHop, cx: ReadContext): Promise<readonly Step[]> {
   const stop = stopOf(window, hop)
-  const { standing } = await readPlatform(cx.reader)
-  if (compareMinors(minorOfPlatform(standing.target), stop.minor) > 0) return []
+  const { platformStatus } = await readPlatform(cx.reader)
+  if (compareMinors(minorOfPlatform(platformStatus.target), stop.minor) > 0) return []
   const platform = await platformSteps(window, hop, cx.reader)
   return [...platform, ...(await operatorSteps(window, { hop, stop }, cx))]
 }

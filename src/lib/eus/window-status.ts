@@ -55,9 +55,9 @@ export async function stepStatuses(steps: readonly Step[], cx: ReadContext): Pro
   const statuses: StepStatus[] = []
   let isAhead = false
   for (const step of steps.filter(({ id }) => !isNotedOnly(id))) {
-    const standing: StepStatus = isAhead ? plain(step, 'ahead') : await statusOf(step, cx)
-    statuses.push(standing)
-    isAhead ||= standing.state !== 'done'
+    const stepStatus: StepStatus = isAhead ? plain(step, 'ahead') : await statusOf(step, cx)
+    statuses.push(stepStatus)
+    isAhead ||= stepStatus.state !== 'done'
   }
   return statuses
 }
@@ -102,11 +102,11 @@ export interface Part {
 export function partsOf(statuses: readonly StepStatus[]): readonly Part[] {
   const names = partNames(statuses.map(({ id }) => id))
   const found: { name: string; steps: StepStatus[] }[] = []
-  for (const [at, standing] of statuses.entries()) {
+  for (const [at, stepStatus] of statuses.entries()) {
     const last = found.at(-1)
     const name = names[at] ?? ''
-    if (last?.name === name) last.steps.push(standing)
-    else found.push({ name, steps: [standing] })
+    if (last?.name === name) last.steps.push(stepStatus)
+    else found.push({ name, steps: [stepStatus] })
   }
   return found.map(({ name, steps }) => partOf(name, steps))
 }

@@ -7,7 +7,7 @@ import type { Reader } from '../kube/cluster.ts'
 import { type Known, known } from '../kube/known.ts'
 
 interface CrdQuestion {
-  standing: RolloutStatus
+  rolloutStatus: RolloutStatus
   releases: Releases
 }
 
@@ -38,8 +38,8 @@ export function noWayBack(
  * On to where the update was going once what holds it up is repaired, at the least to the minor that brought the CRDs; from where it has ended, to a
  * later patch.
  */
-function forward(to: Version, since: string, { standing, releases }: CrdQuestion): readonly string[] {
-  const { observed, target, operator, verdict } = standing
+function forward(to: Version, since: string, { rolloutStatus, releases }: CrdQuestion): readonly string[] {
+  const { observed, target, operator, verdict } = rolloutStatus
   const seen = [target.version, observed.version, operator?.version]
     .map((text) => versionOf(text))
     .filter((version): version is Version => version !== undefined && compareVersions(version, to) > 0)

@@ -27,30 +27,33 @@ export function recogniseWindow(
   overridesAreOpen: boolean,
 ): RecognisedWindow | undefined {
   const [cv] = itemsOf(platform.clusterVersion)
-  const standing = cv && assessPlatform(cv)
-  const at = minorOf(standing?.target)
-  const held = itemsOf(platform.pools).filter((pool) => isHeld(pool, { platform, standing }))
-  const from = oldestMinor(platform, held, standing)
+  const platformStatus = cv && assessPlatform(cv)
+  const at = minorOf(platformStatus?.target)
+  const held = itemsOf(platform.pools).filter((pool) => isHeld(pool, { platform, platformStatus }))
+  const from = oldestMinor(platform, held, platformStatus)
   const told = {
     pools: held.map(({ metadata }) => metadata.name),
     ...(at !== undefined && { at }),
     ...(from !== undefined && { from }),
   }
   if (overridesAreOpen) return { by: 'loans', ...told }
-  return held.length > 0 && standing && isAhead(standing, from) ? { by: 'pools', ...told } : undefined
+  return held.length > 0 && platformStatus && isAhead(platformStatus, from)
+    ? { by: 'pools', ...told }
+    : undefined
 }
 
 interface Around {
   platform: PlatformSnapshot
-  standing: PlatformStatus | undefined
+  platformStatus: PlatformStatus | undefined
 }
 
 /** Paused, and with something to do, or about to have it; a pool that is degraded says it by its kubelets alone. */
-function isHeld(pool: MachineConfigPool, { platform, standing }: Around): boolean {
+function isHeld(pool: MachineConfigPool, { platform, platformStatus }: Around): boolean {
   const { state, isMaster, machines, paused } = assessPool(pool)
   if (!paused || isMaster || machines === 0) return false
-  if (state === 'paused-pending' || (standing !== undefined && isChangingMinor(standing))) return true
-  const [from, at] = [oldestMinor(platform, [pool], standing), minorOf(standing?.target)]
+  if (state === 'paused-pending' || (platformStatus !== undefined && isChangingMinor(platformStatus)))
+    return true
+  const [from, at] = [oldestMinor(platform, [pool], platformStatus), minorOf(platformStatus?.target)]
   return from !== undefined && at !== undefined && compareMinors(from, at) < 0
 }
 
@@ -72,13 +75,13 @@ function isAhead(platform: PlatformStatus, from: string | undefined): boolean {
 function oldestMinor(
   platform: PlatformSnapshot,
   pools: readonly MachineConfigPool[],
-  standing: PlatformStatus | undefined,
+  platformStatus: PlatformStatus | undefined,
 ): string | undefined {
   const all = itemsOf(platform.pools)
   const minors = itemsOf(platform.nodes).flatMap((node) => {
     const pool = poolOf(node, all)
     if (!pool || !pools.includes(pool)) return []
-    return minorOfKubelet(node, pool, standing) ?? []
+    return minorOfKubelet(node, pool, platformStatus) ?? []
   })
   return minors.toSorted(compareMinors)[0]
 }
@@ -87,11 +90,11 @@ function oldestMinor(
 function minorOfKubelet(
   { status }: Node,
   pool: MachineConfigPool,
-  standing: PlatformStatus | undefined,
+  platformStatus: PlatformStatus | undefined,
 ): string | undefined {
   const minors = platformsOfKubernetes(status?.nodeInfo?.kubeletVersion)
-  const at = minorOf(standing?.target)
-  const isThrough = standing?.state === 'idle' && assessPool(pool).state === 'updated'
+  const at = minorOf(platformStatus?.target)
+  const isThrough = platformStatus?.state === 'idle' && assessPool(pool).state === 'updated'
   return isThrough && at !== undefined && minors.includes(at) ? at : minors[0]
 }
 

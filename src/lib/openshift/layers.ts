@@ -169,7 +169,7 @@ async function takeLayers(reader: Reader): Promise<LayersSnapshot> {
 
 /** What is known of KubeVirt itself: its standing, that there is none, or why neither is known. */
 type KubeVirtSnapshot =
-  | { is: 'one'; name: string; standing: RolloutStatus }
+  | { is: 'one'; name: string; rolloutStatus: RolloutStatus }
   | { is: 'none' }
   | { is: 'unknown'; why: string }
 
@@ -178,7 +178,7 @@ function kubeVirtLayer(seen: KubeVirtSnapshot): Layer {
   if (seen.is === 'unknown') return { layer: 'kubevirt', verdict: 'Unknown', says: seen.why }
   if (seen.is === 'none')
     return { layer: 'kubevirt', verdict: 'Waiting', says: 'there is no KubeVirt resource' }
-  const { verdict, since: from, waitingFor, why, observed, target } = seen.standing
+  const { verdict, since: from, waitingFor, why, observed, target } = seen.rolloutStatus
   const [cause] = why
   return {
     layer: 'kubevirt',
@@ -227,10 +227,10 @@ function hyperConvergedLayer(found: Known<HyperConverged>, updating: boolean): L
   const [hco, second] = found.items
   if (!hco) return undefined
   if (second) return several(found.items)
-  const standing = assessHyperConverged(hco)
-  const { name, tainted } = standing
-  const help = `kubectl -n ${standing.namespace} describe hyperconvergeds.hco.kubevirt.io ${name}`
-  const judged = judge(hco, standing, updating)
+  const hyperConvergedStatus = assessHyperConverged(hco)
+  const { name, tainted } = hyperConvergedStatus
+  const help = `kubectl -n ${hyperConvergedStatus.namespace} describe hyperconvergeds.hco.kubevirt.io ${name}`
+  const judged = judge(hco, hyperConvergedStatus, updating)
   return {
     layer: 'hyperconverged',
     object: `hyperconverged/${name}`,
@@ -253,8 +253,8 @@ function several(items: readonly HyperConverged[]): Layer {
 }
 
 /** Good only where every condition is; what is bad is expected while the operator is replaced (ocp 1.5, 9.5). */
-function judge(hco: HyperConverged, standing: HyperConvergedStatus, updating: boolean): Judged {
-  const { good, why, operatorVersion = 'of no version yet', current } = standing
+function judge(hco: HyperConverged, hyperConvergedStatus: HyperConvergedStatus, updating: boolean): Judged {
+  const { good, why, operatorVersion = 'of no version yet', current } = hyperConvergedStatus
   if (good) return { verdict: 'Settled', says: operatorVersion }
   const bad = isBad(hco)
   const isMoving = updating || is(hco, 'Progressing', 'True') || !current
@@ -317,21 +317,22 @@ function platformLayers(platform: PlatformSnapshot, at: Date): Layer[] {
   if (!clusterVersion.known) return [{ layer: 'platform', verdict: 'Unknown', says: clusterVersion.why }]
   const [cv] = clusterVersion.items
   if (!cv) return []
-  const standing = assessPlatform(cv)
+  const platformStatus = assessPlatform(cv)
   const operators = clusterOperators.known
-    ? operatorsLayer(clusterOperators.items, { updating: standing.state !== 'idle', at })
+    ? operatorsLayer(clusterOperators.items, { updating: platformStatus.state !== 'idle', at })
     : ({ layer: 'operators', verdict: 'Unknown', says: clusterOperators.why } as const)
-  return [versionLayer(standing), ...(operators ? [operators] : [])]
+  return [versionLayer(platformStatus), ...(operators ? [operators] : [])]
 }
 
 type JudgedPlatform = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'expected' | 'notes' | 'help'>
 
-function versionLayer(standing: PlatformStatus): Layer {
+function versionLayer(platformStatus: PlatformStatus): Layer {
   const base = { layer: 'platform', object: 'clusterversion/version' } as const
-  const asked = armed(standing)
+  const asked = armed(platformStatus)
   if (asked) return { ...base, ...asked }
-  const judged = standing.state === 'idle' ? platformAtRest(standing) : updatingPlatform(standing)
-  return { ...base, ...judged, ...filled({ since: standing.since }) }
+  const judged =
+    platformStatus.state === 'idle' ? platformAtRest(platformStatus) : updatingPlatform(platformStatus)
+  return { ...base, ...judged, ...filled({ since: platformStatus.since }) }
 }
 
 /** `OpenShift 4.18.21`, `OKD 4.19.0-okd-scos.16`. */
@@ -340,8 +341,8 @@ function platformName(version = ''): string {
 }
 
 /** Asked for and refused, it stays armed, whatever else the cluster does (ocp 3.2). */
-function armed(standing: PlatformStatus): JudgedPlatform | undefined {
-  const { armed: asked, accepted, current, version } = standing
+function armed(platformStatus: PlatformStatus): JudgedPlatform | undefined {
+  const { armed: asked, accepted, current, version } = platformStatus
   if (asked === undefined) return undefined
   const what = `${platformName(version)}; ${asked.version ?? asked.image ?? ''} is asked for`
   if (!current || accepted.is !== 'no')
@@ -363,8 +364,8 @@ function platformAtRest({ failing, message, version, current, upgradeable }: Pla
   return { verdict: 'Settled', says, notes: [`no next minor for now: ${upgradeable.message}`] }
 }
 
-function updatingPlatform(standing: PlatformStatus): JudgedPlatform {
-  const { version, target = '', state, failing, slow, message } = standing
+function updatingPlatform(platformStatus: PlatformStatus): JudgedPlatform {
+  const { version, target = '', state, failing, slow, message } = platformStatus
   const says = version === undefined ? platformName(target) : `${platformName(version)} to ${target}`
   if (failing === 'True') return { verdict: 'Degraded', says: `${says} fails`, notes: [message] }
   if (state === 'partial') return { verdict: 'Stalled', says: `${says}, stopped half-way`, notes: [message] }

@@ -181,21 +181,21 @@ function csvLayer(
     .flatMap((name) => csvs.filter(({ metadata }) => metadata.name === name))
     .at(0)
   if (!csv) return undefined
-  const standing = assessCsv(csv, at)
+  const csvStatus = assessCsv(csv, at)
   const held = heldByCondition([csv])
-  const condition = named(conditions, held ? held.replaces : standing.name)
+  const condition = named(conditions, held ? held.replaces : csvStatus.name)
   const said = held ? undefined : saidOfReplacing(condition)
   const judged = held
     ? heldBack(held, namespace, condition)
-    : csvVerdicts[standing.state](standing, namespace)
+    : csvVerdicts[csvStatus.state](csvStatus, namespace)
   return {
     layer: 'csv',
-    object: `clusterserviceversion/${standing.name}`,
+    object: `clusterserviceversion/${csvStatus.name}`,
     ...judged,
     ...(said !== undefined && { notes: [...(judged.notes ?? []), said] }),
     // The operator's own word comes and goes with every update; an override stays until somebody takes it out.
-    ...(said !== undefined && isOverridden(condition) && { help: [show(standing.name, namespace)] }),
-    ...filled({ since: standing.since }),
+    ...(said !== undefined && isOverridden(condition) && { help: [show(csvStatus.name, namespace)] }),
+    ...filled({ since: csvStatus.since }),
   }
 }
 

@@ -101,7 +101,7 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
   const report = reportOf(snapshot, found, { judged, vms: health.vms })
   const layers = await readLayers(reader, {
     at: clock.now(),
-    kubevirt: { is: 'one', name: found.name, standing: judged },
+    kubevirt: { is: 'one', name: found.name, rolloutStatus: judged },
     vms: countedVms(report, found),
     onPlatform,
     managed: found.manager.kind === 'hyperconverged' || found.manager.kind === 'olm',

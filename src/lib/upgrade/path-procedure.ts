@@ -261,9 +261,9 @@ class Row {
   /** Why its turn has not come; undefined: it has. */
   async #shut(cx: ReadContext): Promise<StepState | undefined> {
     const { owner, from = '', to } = this.#leg.plan
-    const { standing } = await readRollout(cx, owner)
-    const at = standing.observed.version
-    const goal = standing.target.version
+    const { rolloutStatus } = await readRollout(cx, owner)
+    const at = rolloutStatus.observed.version
+    const goal = rolloutStatus.target.version
     if (isBefore(goal, from))
       return {
         is: 'blocked',
@@ -279,8 +279,8 @@ class Row {
         by: `KubeVirt is at ${at ?? 'no version'}, where this run left ${from}: somebody else upgraded it before ${to.text} was begun`,
         remedy: ['run the same command again     plans the rest from what is installed', 'kvup status'],
       }
-    if (standing.verdict !== 'Settled' && standing.target.version === from)
-      return { is: 'waiting', on: standing.waitingFor ?? 'KubeVirt to be healthy' }
+    if (rolloutStatus.verdict !== 'Settled' && rolloutStatus.target.version === from)
+      return { is: 'waiting', on: rolloutStatus.waitingFor ?? 'KubeVirt to be healthy' }
     return undefined
   }
 
@@ -344,11 +344,11 @@ export interface UpgradePath {
  * stays. Pure.
  */
 export function observedAfter(seen: UpgradeState, { to, method, tag, request }: UpgradePlan): UpgradeState {
-  const { installation, standing } = seen
+  const { installation, rolloutStatus } = seen
   const { kubevirt, operator } = installation
   const version = to.text
   const byManifest = method === 'operator-manifest'
-  const registry = request.imageRegistry ?? standing.observed.registry
+  const registry = request.imageRegistry ?? rolloutStatus.observed.registry
   const hasTag = method === 'image-tag' || tag.is !== 'none'
   const reached = { version, id: `planned ${version}`, ...(registry !== undefined && { registry }) }
   return {
@@ -367,23 +367,23 @@ export function observedAfter(seen: UpgradeState, { to, method, tag, request }: 
         },
       },
     },
-    standing: {
-      ...standing,
+    rolloutStatus: {
+      ...rolloutStatus,
       verdict: 'Settled',
       why: [],
       observed: reached,
       target: reached,
-      operator: standing.operator && { ...standing.operator, ...(byManifest && { version }) },
+      operator: rolloutStatus.operator && { ...rolloutStatus.operator, ...(byManifest && { version }) },
     },
   }
 }
 
 /** Releases that the next minor may be entered with already: what virt-operator is at work on, and what it is itself. */
 export function enteredNow({
-  standing,
+  rolloutStatus,
   installation,
-}: Pick<UpgradeState, 'standing' | 'installation'>): readonly string[] {
-  const { observed, target } = standing
+}: Pick<UpgradeState, 'rolloutStatus' | 'installation'>): readonly string[] {
+  const { observed, target } = rolloutStatus
   return [target.version, installation.operator?.version]
     .filter((text) => text !== undefined)
     .filter((text) => text !== observed.version)

@@ -27,10 +27,10 @@ export type Downgrade =
 /** The CRDs themselves say whether it is closed, the release data whether it will be (facts 1.6). Pure. */
 export function downgradeOf(
   to: Version,
-  { standing, crds }: Pick<UpgradeState, 'standing' | 'crds'>,
+  { rolloutStatus, crds }: Pick<UpgradeState, 'rolloutStatus' | 'crds'>,
   releases: Releases,
 ): Downgrade {
-  const back = versionOf(standing.observed.version)
+  const back = versionOf(rolloutStatus.observed.version)
   if (back === undefined || compareVersions(to, back) <= 0) return { is: 'open' }
   const later = laterCrdVersions(back, releases, to)
   if (later.length === 0) return { is: 'open' }
@@ -39,16 +39,16 @@ export function downgradeOf(
   return { is: crds?.known && crdsAhead(crds.items, later).length > 0 ? 'closed' : 'closes', why, later }
 }
 
-type DowngradeInputs = Pick<UpgradeState, 'standing' | 'crds'>
+type DowngradeInputs = Pick<UpgradeState, 'rolloutStatus' | 'crds'>
 
 /** Throws `blocked` where the CRDs keep KubeVirt from going to that release: nobody can accept what the API server refuses. */
 export function refuseClosedDowngrade(
   to: Version,
-  { standing, crds }: DowngradeInputs,
+  { rolloutStatus, crds }: DowngradeInputs,
   releases: Releases,
 ): void {
   if (!crds?.known) return
-  const found = noWayBack(to, crds.items, { standing, releases })
+  const found = noWayBack(to, crds.items, { rolloutStatus, releases })
   if (found === undefined) return
   const { id, summary, objects = [], remedy } = found
   throw blocked(id, summary, { object: objects.join(', '), remedy })
@@ -57,11 +57,11 @@ export function refuseClosedDowngrade(
 /** Where the CRDs may not be read, and the release that is left stores what this one does not have: it may be closed. */
 export function unknownDowngrade(
   to: Version,
-  { standing, crds }: DowngradeInputs,
+  { rolloutStatus, crds }: DowngradeInputs,
   releases: Releases,
 ): readonly HopFinding[] {
   if (crds === undefined || crds.known) return []
-  const { observed, target } = standing
+  const { observed, target } = rolloutStatus
   const isLeft = [observed.version, target.version]
     .map((text) => versionOf(text))
     .some((left) => left !== undefined && laterCrdVersions(to, releases, left).length > 0)
@@ -100,20 +100,20 @@ function howFar(components: RolloutStatus['components']): DowngradeState {
 }
 
 /** Whether `kvup upgrade --to` the version before is done without a risk to accept: virt-controller is not new yet (night U4). */
-function isDowngradeOpen(standing: RolloutStatus, back: Version): boolean {
-  const way = runningUpdate(standing, back)
-  return standing.observed.version === back.text && way !== 'controllers' && way !== 'all'
+function isDowngradeOpen(rolloutStatus: RolloutStatus, back: Version): boolean {
+  const way = runningUpdate(rolloutStatus, back)
+  return rolloutStatus.observed.version === back.text && way !== 'controllers' && way !== 'all'
 }
 
 /** What stands against leaving an update that is under way, and what it means. `onNew`: VMIs on its virt-launcher already. */
 export function runningFindings(
-  standing: RolloutStatus,
+  rolloutStatus: RolloutStatus,
   to: Version,
   onNew: readonly string[],
 ): readonly HopFinding[] {
-  const way = runningUpdate(standing, to)
+  const way = runningUpdate(rolloutStatus, to)
   if (way === 'none') return []
-  const running = standing.target.version ?? 'another version'
+  const running = rolloutStatus.target.version ?? 'another version'
   if (way === 'joined')
     return [
       {
@@ -130,12 +130,12 @@ export function runningFindings(
         level: 'info',
         summary: [
           `an update to ${running} is under way, but no component carries it yet: ${to.text} takes its place`,
-          ...(standing.observed.version === to.text ? crdsGone(running, to) : []),
+          ...(rolloutStatus.observed.version === to.text ? crdsGone(running, to) : []),
         ].join('; '),
         remedy: [],
       },
     ]
-  return standing.observed.version === to.text
+  return rolloutStatus.observed.version === to.text
     ? rollbackLine(way, { running, to, onNew })
     : [anotherUpdate(running, to)]
 }
@@ -209,7 +209,7 @@ function riskTaken(component: string | undefined): string {
 /** What was seen of an update that ended early. */
 export interface LeftUpdate {
   installation: Installation
-  standing: RolloutStatus
+  rolloutStatus: RolloutStatus
   /** Undefined where they were not read. */
   crds: Known<CustomResourceDefinition> | undefined
 }
@@ -220,13 +220,13 @@ export interface LeftUpdate {
  */
 export function downgradeLine(
   plan: UpgradePlan,
-  { installation, standing, crds }: LeftUpdate,
+  { installation, rolloutStatus, crds }: LeftUpdate,
 ): readonly string[] {
   const { to, method, owner } = plan
   const back = versionBefore(plan)
   if (back === undefined || installation.uid !== owner.uid) return []
   if (!hasBegun(plan, installation)) return []
-  if (!isDowngradeOpen(standing, back) || !areCrdsTaken(plan, crds)) return []
+  if (!isDowngradeOpen(rolloutStatus, back) || !areCrdsTaken(plan, crds)) return []
   const tookOver = versionOf(installation.kubevirt.status?.operatorVersion)?.text === to.text
   const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
   return [`kvup upgrade --to ${back.text}${by}     goes back`]

@@ -19,7 +19,7 @@ import { formatDuration } from '../kube/duration.ts'
 /** All that a plan is judged by. */
 interface Question {
   installation: Installation
-  standing: RolloutStatus
+  rolloutStatus: RolloutStatus
   crds?: Known<CustomResourceDefinition>
   request: UpgradeRequest
   method: Method
@@ -33,10 +33,10 @@ interface Question {
 
 /** Everything that speaks against this upgrade or should be known, in the order in which it is printed. Pure. */
 export function upgradeFindings(question: Question): readonly HopFinding[] {
-  const { standing, request, forecast } = question
+  const { rolloutStatus, request, forecast } = question
   return [
     ...(question.method === 'olm' ? [] : hops(question)),
-    ...(question.method === 'olm' ? [] : runningFindings(standing, request.to, forecast.onLauncher)),
+    ...(question.method === 'olm' ? [] : runningFindings(rolloutStatus, request.to, forecast.onLauncher)),
     ...(question.method === 'olm' ? [] : operator(question)),
     ...(question.method === 'olm' ? [] : unknownDowngrade(request.to, question, question.releases)),
     ...pinnedImages(question),
@@ -50,8 +50,8 @@ export function upgradeFindings(question: Question): readonly HopFinding[] {
 }
 
 /** The version policy looks at where we come from; leaving a half-done update is judged by how far it came. */
-function hops({ standing, request: { to }, releases }: Question): readonly HopFinding[] {
-  const from = versionOf(standing.observed.version)
+function hops({ rolloutStatus, request: { to }, releases }: Question): readonly HopFinding[] {
+  const from = versionOf(rolloutStatus.observed.version)
   if (from === undefined)
     return [
       {
@@ -61,7 +61,7 @@ function hops({ standing, request: { to }, releases }: Question): readonly HopFi
         remedy: ['kvup status'],
       },
     ]
-  const way = runningUpdate(standing, to)
+  const way = runningUpdate(rolloutStatus, to)
   return way === 'none' || way === 'joined' || way === 'untouched' ? hopFindings(from, to, releases) : []
 }
 
@@ -173,8 +173,8 @@ function notPaused({ request, methods }: Question): readonly HopFinding[] {
 }
 
 /** Nobody would act on the tag. A manifest brings its own number of replicas. */
-function idleOperator({ standing, method, installation }: Question): readonly HopFinding[] {
-  if (method !== 'image-tag' || standing.operator?.desired !== 0) return []
+function idleOperator({ rolloutStatus, method, installation }: Question): readonly HopFinding[] {
+  if (method !== 'image-tag' || rolloutStatus.operator?.desired !== 0) return []
   return [
     {
       id: 'operator-not-running',

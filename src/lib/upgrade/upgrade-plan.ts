@@ -82,7 +82,7 @@ export type TagTreatment =
 /** What the cluster looked like when the plan was made. */
 export interface UpgradeState {
   installation: Installation
-  standing: RolloutStatus
+  rolloutStatus: RolloutStatus
   /** The workload update methods as they will be in the end: those that are borrowed count as set. */
   methods: readonly string[]
   /** Held because VMs came to harm: this is not given back by an upgrade (night W5). */
@@ -97,16 +97,16 @@ export interface UpgradeState {
 
 /** Pure. Throws `blocked` where somebody else owns the installation: nothing that kvup writes there would last. */
 export function makePlan(request: UpgradeRequest, seen: UpgradeState, releases: Releases): UpgradePlan {
-  const { installation, standing } = seen
+  const { installation, rolloutStatus } = seen
   refuseForeignOwner(installation, request)
   if (seen.olm) return makeOlmPlan(request, { ...seen, olm: seen.olm }, releases)
   refuseClosedDowngrade(request.to, seen, releases)
   const method = chooseMethod(request.method, installation, request.to)
   const tag = tagTreatment(method, installation, request.to)
-  const isRest = runsTarget({ to: request.to, method, request }, standing)
+  const isRest = runsTarget({ to: request.to, method, request }, rolloutStatus)
   const plan = {
     owner: ownerOf(installation),
-    from: standing.observed.version,
+    from: rolloutStatus.observed.version,
     to: request.to,
     method,
     isRest,
@@ -128,13 +128,13 @@ function makeOlmPlan(
   seen: UpgradeState & { olm: OlmGoal },
   releases: Releases,
 ): UpgradePlan {
-  const { installation, standing, olm } = seen
+  const { installation, rolloutStatus, olm } = seen
   const request = { ...asked, to: olm.to }
   const method = 'olm'
   const tag = { is: 'none' } as const
   return {
     owner: ownerOf(installation),
-    from: standing.observed.version,
+    from: rolloutStatus.observed.version,
     to: olm.to,
     method,
     isRest: olm.isThere,
@@ -286,11 +286,11 @@ export function isInstalled(
 /** Every component runs it as well, and nothing else is aimed at: of the upgrade only its end is left. Not so on the way back. */
 function runsTarget(
   goal: Goal,
-  standing: Pick<RolloutStatus, 'observed' | 'operator' | 'target' | 'components'>,
+  rolloutStatus: Pick<RolloutStatus, 'observed' | 'operator' | 'target' | 'components'>,
 ): boolean {
-  const { target, components } = standing
+  const { target, components } = rolloutStatus
   const rolled = components.every(({ state }) => state === 'current' || state === 'absent')
-  return isInstalled(goal, standing) && target.version === goal.to.text && rolled
+  return isInstalled(goal, rolloutStatus) && target.version === goal.to.text && rolled
 }
 
 /**
@@ -299,19 +299,21 @@ function runsTarget(
  */
 export function hasBegun(
   plan: UpgradePlan,
-  { standing, installation }: UpgradeState,
+  { rolloutStatus, installation }: UpgradeState,
   loans: readonly Override[],
 ): boolean {
   const { to, owner } = plan
   // Where nothing moves, what another run or `kvup workloads hold` has left borrowed is no beginning of this one.
   const names = plan.olm ? [olmUpgradeName(plan.olm.to)] : [upgradeName(to.text)]
-  const own = isMoving.has(standing.verdict) ? loans : loans.filter((loan) => names.includes(loan.procedure))
+  const own = isMoving.has(rolloutStatus.verdict)
+    ? loans
+    : loans.filter((loan) => names.includes(loan.procedure))
   if (plan.olm) return own.length > 0 || plan.isRest || plan.olm.isUnderWay
-  const isThere = standing.observed.version === to.text && standing.verdict === 'Settled'
+  const isThere = rolloutStatus.observed.version === to.text && rolloutStatus.verdict === 'Settled'
   return (
     isThere ||
-    runningUpdate(standing, to) !== 'none' ||
-    (isMoving.has(standing.verdict) && isAskedFor(plan, installation)) ||
+    runningUpdate(rolloutStatus, to) !== 'none' ||
+    (isMoving.has(rolloutStatus.verdict) && isAskedFor(plan, installation)) ||
     own.some(({ object }) => object.uid === owner.uid)
   )
 }

@@ -60,7 +60,7 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
     loans: plan.request.leaveHeld ? [imageTagOverride] : [workloadUpdatesLoan, imageTagOverride],
     leaves: isGuards,
     async reached(cx) {
-      const seen = await readRollout(cx, plan.owner, (standing) => isInstalled(plan, standing))
+      const seen = await readRollout(cx, plan.owner, (rolloutStatus) => isInstalled(plan, rolloutStatus))
       await refuseBroken(plan, seen, cx)
       return isReached(plan, seen) && (await areMovedIfWanted(plan, cx))
     },
@@ -68,20 +68,20 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
   }
 }
 
-const isReached = (plan: UpgradePlan, { standing }: ClusterRead): boolean =>
-  standing.verdict === 'Settled' && isInstalled(plan, standing)
+const isReached = (plan: UpgradePlan, { rolloutStatus }: ClusterRead): boolean =>
+  rolloutStatus.verdict === 'Settled' && isInstalled(plan, rolloutStatus)
 
 /** Nothing is left to do for a run, and still it does not work: no run mends that, and none may write to a KubeVirt whose operator is gone. */
 async function refuseBroken(
   plan: UpgradePlan,
-  { standing, faults }: ClusterRead,
+  { rolloutStatus, faults }: ClusterRead,
   cx: ReadContext,
 ): Promise<void> {
   const [first] = faults
-  if (first === undefined || !isInstalled(plan, standing)) return
+  if (first === undefined || !isInstalled(plan, rolloutStatus)) return
   if ((await cx.journal.loans()).length > 0) return
   const said = faults.map(({ sentence }) => sentence).join('; ')
-  throw blocked('degraded', `KubeVirt is at ${plan.to.text} and ${standing.verdict}: ${said}`, {
+  throw blocked('degraded', `KubeVirt is at ${plan.to.text} and ${rolloutStatus.verdict}: ${said}`, {
     remedy: [...first.look, 'kvup status -w'],
   })
 }
@@ -99,14 +99,14 @@ async function stepsNow(
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   const { owner, to, request } = plan
-  const seen = await readRollout(cx, owner, (standing) => isInstalled(plan, standing))
-  const { standing } = seen
+  const seen = await readRollout(cx, owner, (rolloutStatus) => isInstalled(plan, rolloutStatus))
+  const { rolloutStatus: status } = seen
   const { patience } = tools
   const { hold, change, giveBack, undone } = request.follow ? watched(plan) : written(plan, tools, seen)
   const guarded = (step: Step) => unlessUndone(step, anyUndone(undone))
   const waits = [
     installStrategy(owner, { version: to.text, undo: undoOf(plan) }),
-    ...standing.components.map(({ name, desired }) =>
+    ...status.components.map(({ name, desired }) =>
       componentRolled(owner, {
         name,
         version: to.text,
@@ -123,7 +123,7 @@ async function stepsNow(
     isResumed ? pausedWhileRolling(step, { ...rolling, settings, borrower: tools }) : step
   return [
     ...(request.hold ? [hold] : []),
-    ...(request.migrations === 'ignore' || hasBegun(standing, to)
+    ...(request.migrations === 'ignore' || hasBegun(status, to)
       ? []
       : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
     ...change,
@@ -149,9 +149,9 @@ async function stepsNow(
 }
 
 /** Not on the way back: virt-handler rolls once more then, and kills migrations once more. */
-function hasBegun(standing: RolloutStatus, to: Version): boolean {
-  const way = runningUpdate(standing, to)
-  return way === 'joined' || (way === 'none' && standing.observed.version === to.text)
+function hasBegun(rolloutStatus: RolloutStatus, to: Version): boolean {
+  const way = runningUpdate(rolloutStatus, to)
+  return way === 'joined' || (way === 'none' && rolloutStatus.observed.version === to.text)
 }
 
 /** The steps that differ by who writes: kvup, or the owner whom it follows. */
@@ -223,8 +223,8 @@ function tagUndone({ owner, to }: UpgradePlan, setTag: Step): Undone {
 /** Somebody put the old operator back after the new one was applied. */
 function operatorUndone({ owner, to }: UpgradePlan): Undone {
   return async (cx) => {
-    const { standing, snapshot } = await readRollout(cx, owner)
-    const is = standing.operator?.version
+    const { rolloutStatus, snapshot } = await readRollout(cx, owner)
+    const is = rolloutStatus.operator?.version
     if (is === undefined || is === to.text) return undefined
     const [deployment] = itemsOf(snapshot.operators)
     return blockedBy({

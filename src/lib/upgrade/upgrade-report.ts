@@ -206,10 +206,10 @@ export async function doubtsLeft(
   cx: ReadContext,
   { owner }: Pick<UpgradePlan, 'owner'>,
 ): Promise<readonly HopFinding[]> {
-  const { standing, snapshot } = await readRollout(cx, owner)
-  if (standing.verdict !== 'Settled') return []
+  const { rolloutStatus, snapshot } = await readRollout(cx, owner)
+  if (rolloutStatus.verdict !== 'Settled') return []
   const controller = await controllerDoubt(snapshot, () => countUnlabelled(cx.reader, snapshot))
-  return [...standing.doubts, ...(controller ? [controller] : [])].map(warningOf)
+  return [...rolloutStatus.doubts, ...(controller ? [controller] : [])].map(warningOf)
 }
 
 const warningOf = ({ id, sentence, look: remedy }: Doubt): HopFinding => ({

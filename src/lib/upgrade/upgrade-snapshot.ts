@@ -57,7 +57,7 @@ export async function seeForUpgrade(
     installation,
     methods,
     ...(loan && isGuards(loan) && { pausedForHarm: loan }),
-    standing: judged,
+    rolloutStatus: judged,
     forecast,
     ...(crds && { crds }),
   }
@@ -101,7 +101,7 @@ function ensureOperatorsRead({ operators }: Snapshot): void {
 
 export interface ClusterRead {
   snapshot: Snapshot
-  standing: RolloutStatus
+  rolloutStatus: RolloutStatus
   /** What was measured to be broken although KubeVirt itself says that all is well; empty while anything else is missing. */
   faults: readonly Cause[]
 }
@@ -114,7 +114,7 @@ export interface ClusterRead {
 export async function readRollout(
   { reader, clock }: ReadContext,
   owner: Owner,
-  mayEnd: (standing: RolloutStatus) => boolean = () => true,
+  mayEnd: (rolloutStatus: RolloutStatus) => boolean = () => true,
 ): Promise<ClusterRead> {
   const { ref } = owner
   const quick = await takeSnapshot(reader, statusParts, clock, ref.namespace)
@@ -128,11 +128,11 @@ export async function readRollout(
   if (first.verdict === 'Settled') {
     const answers = await takeAnswers(reader, ref.namespace)
     const judged = withHealth(first, { leases, answers }, clock.now())
-    return { snapshot: quick, standing: judged, faults: judged.why }
+    return { snapshot: quick, rolloutStatus: judged, faults: judged.why }
   }
   const snapshot = await withParts(reader, quick, causeParts)
   const judged = await explainedStatus(snapshot, { reader, clock }, keptOf(owner).logs)
-  return { snapshot, standing: withHealth(judged, { leases }, clock.now()), faults: [] }
+  return { snapshot, rolloutStatus: withHealth(judged, { leases }, clock.now()), faults: [] }
 }
 
 interface SnapshotOptions extends Pick<ReadContext, 'reader' | 'clock'> {

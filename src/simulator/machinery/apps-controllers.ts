@@ -311,12 +311,8 @@ interface DaemonSetPods {
 }
 
 /** Writes the counts of a DaemonSet as its pods have them. */
-async function reportDaemonSet(
-  cx: ControllerContext,
-  set: DaemonSet,
-  standing: DaemonSetPods,
-): Promise<void> {
-  const { nodes, pods, hash } = standing
+async function reportDaemonSet(cx: ControllerContext, set: DaemonSet, state: DaemonSetPods): Promise<void> {
+  const { nodes, pods, hash } = state
   const placed = pods.filter((pod) => nodes.some((node) => node.metadata.name === pod.spec?.nodeName))
   const ready = placed.filter((pod) => pod.metadata.deletionTimestamp === undefined && isReady(pod)).length
   const status = {

@@ -72,10 +72,9 @@ function operandOrder(cx: OperatorContext, pass: Pass): { name: string; waits: b
 export async function syncOperands(cx: OperatorContext, pass: Pass): Promise<boolean> {
   let through = true
   for (const { name, waits } of operandOrder(cx, pass)) {
-    const standing =
-      name === 'virt-handler' ? await rollHandler(cx, pass) : await rollDeployment(cx, pass, name)
-    through &&= standing === 'rolled'
-    if (waits && standing !== 'rolled') return false
+    const state = name === 'virt-handler' ? await rollHandler(cx, pass) : await rollDeployment(cx, pass, name)
+    through &&= state === 'rolled'
+    if (waits && state !== 'rolled') return false
   }
   return through
 }

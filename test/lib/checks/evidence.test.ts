@@ -3,8 +3,8 @@ import { itemsOf } from '../../../src/lib/kube/known.ts'
 import { evidence, ofVersion, question } from './evidence.ts'
 
 test('the evidence that checks are tried on is of a settled v1.8.4, and each copy is fresh', () => {
-  const { standing, installation } = question()
-  expect([standing.verdict, standing.observed.version, installation.operator?.version]).toEqual([
+  const { rolloutStatus, installation } = question()
+  expect([rolloutStatus.verdict, rolloutStatus.observed.version, installation.operator?.version]).toEqual([
     'Settled',
     'v1.8.4',
     'v1.8.4',
@@ -14,6 +14,6 @@ test('the evidence that checks are tried on is of a settled v1.8.4, and each cop
 })
 
 test('and it can be of another version', () => {
-  const { standing } = question({ snapshot: ofVersion('v1.5.3') })
-  expect([standing.verdict, standing.observed.version]).toEqual(['Settled', 'v1.5.3'])
+  const { rolloutStatus } = question({ snapshot: ofVersion('v1.5.3') })
+  expect([rolloutStatus.verdict, rolloutStatus.observed.version]).toEqual(['Settled', 'v1.5.3'])
 })

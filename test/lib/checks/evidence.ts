@@ -48,7 +48,7 @@ export function question({ target, snapshot: found = evidence(), ...more }: Part
   return {
     snapshot: found,
     installation: more.installation ?? theInstallation(found),
-    standing: more.standing ?? assessRollout(found, at),
+    rolloutStatus: more.rolloutStatus ?? assessRollout(found, at),
     method: 'operator-manifest',
     releases: knownReleases,
     at,

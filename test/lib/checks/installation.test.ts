@@ -52,17 +52,17 @@ const editedBy = (who: string, subresource?: string) => {
 
 test('settled-now', () => {
   expect(ask(settledNow).is).toBe('passed')
-  const { standing } = question()
+  const { rolloutStatus } = question()
   const updating = {
-    ...standing,
+    ...rolloutStatus,
     verdict: 'Updating',
     target: { version: 'v1.9.0' },
     waitingFor: 'virt-handler: 1/3 updated',
   } as const
-  expect(ask(settledNow, { standing: updating }).findings).toMatchObject([
+  expect(ask(settledNow, { rolloutStatus: updating }).findings).toMatchObject([
     { level: 'blocker', summary: 'KubeVirt is Updating: waiting for virt-handler: 1/3 updated' },
   ])
-  expect(said(ask(settledNow, { standing: updating, target: 'v1.9.0' }).findings)).toEqual([
+  expect(said(ask(settledNow, { rolloutStatus: updating, target: 'v1.9.0' }).findings)).toEqual([
     'info settled-now',
   ])
   expect(ask(settledNow, { snapshot: evidence({ pods: unread }) }).is).toBe('not-checked')
@@ -77,7 +77,8 @@ test('one-kubevirt names the one that nobody follows', () => {
   const asked = question()
   expect(ask(oneKubeVirt).is).toBe('passed')
   expect(
-    ask(oneKubeVirt, { snapshot: both, installation: asked.installation, standing: asked.standing }).findings,
+    ask(oneKubeVirt, { snapshot: both, installation: asked.installation, rolloutStatus: asked.rolloutStatus })
+      .findings,
   ).toMatchObject([{ level: 'blocker', remedy: ['kubectl -n virt delete kubevirt kubevirt'] }])
 })
 

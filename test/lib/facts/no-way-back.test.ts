@@ -10,14 +10,14 @@ const group = 'export.kubevirt.io'
 const before = crd('virtualmachineexports', group, ['v1beta1', 'v1alpha1'], ['v1beta1'])
 const replaced = crd('virtualmachineexports', group, ['v1', 'v1beta1'], ['v1beta1', 'v1'])
 
-const at = (more: Partial<RolloutStatus>): RolloutStatus => ({ ...question().standing, ...more })
+const at = (more: Partial<RolloutStatus>): RolloutStatus => ({ ...question().rolloutStatus, ...more })
 const underWay = at({
   verdict: 'Stalled',
   observed: { version: 'v1.8.4', id: 'a' },
   target: { version: 'v1.9.0', id: 'b' },
 })
-const back = (to: string, crds = [replaced], standing = underWay) =>
-  noWayBack(parseVersion(to), crds, { standing, releases: knownReleases })
+const back = (to: string, crds = [replaced], rolloutStatus = underWay) =>
+  noWayBack(parseVersion(to), crds, { rolloutStatus, releases: knownReleases })
 
 test('open until the CRDs are replaced, closed from then on, whatever the release data say of the pair', () => {
   expect(back('v1.8.4', [before])).toBeUndefined()

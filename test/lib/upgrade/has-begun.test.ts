@@ -15,7 +15,7 @@ interface Now {
 }
 const seen = ({ verdict = 'Settled', observed = 'v1.7.4', target = observed, ...installed }: Now) =>
   ({
-    standing: {
+    rolloutStatus: {
       verdict,
       observed: { version: observed, id: observed },
       target: { version: target, id: target },

@@ -90,6 +90,6 @@ test.each<[string, VirtualMachine, typeof running | undefined, string]>([
     'copied-note',
   ],
 ])('%s', (_, vm, vmi, expected) => {
-  const standing = overrideStatus(vm, vmi)
-  expect(standing?.is === 'asks' ? standing.id : standing?.is).toBe(expected)
+  const rolloutStatus = overrideStatus(vm, vmi)
+  expect(rolloutStatus?.is === 'asks' ? rolloutStatus.id : rolloutStatus?.is).toBe(expected)
 })

@@ -21,18 +21,18 @@ export const settledNow: Check = {
   runbook: 'VirtOperatorDown',
   needs: ['deployments', 'daemonsets', 'pods', 'leases'],
   blocks: true,
-  assess({ standing, target, installation }) {
-    if (standing.verdict === 'Settled') return standing.doubts.map(doubted)
-    const joined = standing.verdict === 'Updating' && standing.target.version === target?.text
+  assess({ rolloutStatus, target, installation }) {
+    if (rolloutStatus.verdict === 'Settled') return rolloutStatus.doubts.map(doubted)
+    const joined = rolloutStatus.verdict === 'Updating' && rolloutStatus.target.version === target?.text
     return [
       {
         id: 'settled-now',
         level: joined ? 'info' : 'blocker',
         summary: joined
           ? `an update to ${target?.text} is under way already: it would be joined`
-          : `KubeVirt is ${standing.verdict}: ${reason(standing)}`,
+          : `KubeVirt is ${rolloutStatus.verdict}: ${reason(rolloutStatus)}`,
         objects: [`kubevirt/${installation.name}`],
-        remedy: ['kvup status -w', ...standing.why.flatMap(({ look }) => look.slice(0, 1))],
+        remedy: ['kvup status -w', ...rolloutStatus.why.flatMap(({ look }) => look.slice(0, 1))],
       },
     ]
   },
@@ -84,16 +84,16 @@ export const mixedIdentifiers: Check = {
   needs: ['kubevirts', 'deployments', 'daemonsets', 'pods'],
   blocks: true,
   assess(question) {
-    const { standing, target, installation } = question
-    const others = stamped(question).filter((object) => identifierOf(object) !== standing.target.id)
+    const { rolloutStatus, target, installation } = question
+    const others = stamped(question).filter((object) => identifierOf(object) !== rolloutStatus.target.id)
     if (others.length === 0) return []
-    const joined = target !== undefined && standing.target.version === target.text
+    const joined = target !== undefined && rolloutStatus.target.version === target.text
     const versions = [...new Set(others.map((object) => stampedVersion(object) ?? 'an unknown version'))]
     return [
       {
         id: 'mixed-identifiers',
         level: joined ? 'info' : 'blocker',
-        summary: `${counted(others.length, 'object', ['is', 'are'])} of ${versions.join(', ')}, not of ${standing.target.version ?? 'the target'}: a half-done update, or what one has left behind`,
+        summary: `${counted(others.length, 'object', ['is', 'are'])} of ${versions.join(', ')}, not of ${rolloutStatus.target.version ?? 'the target'}: a half-done update, or what one has left behind`,
         objects: others.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`),
         remedy: [
           'kvup status',

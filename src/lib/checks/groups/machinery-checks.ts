@@ -59,10 +59,10 @@ export const webhooksAnswering: Check = {
 }
 
 /** One line for ten webhooks of the same configuration with the same fault. */
-function gatesByFault({ snapshot, installation, standing }: Question): Map<string, readonly Gate[]> {
+function gatesByFault({ snapshot, installation, rolloutStatus }: Question): Map<string, readonly Gate[]> {
   const ready = new Map(itemsOf(snapshot.endpoints).map((item) => [item.service, item.ready]))
   const byFault = new Map<string, Gate[]>()
-  const configurations = itemsOf(snapshot.webhooks).filter((item) => !isBarrier(item, standing))
+  const configurations = itemsOf(snapshot.webhooks).filter((item) => !isBarrier(item, rolloutStatus))
   for (const gate of configurations.flatMap((item) => gatesOf(item, installation.namespace))) {
     const fault = webhookFault(gate, ready)
     if (fault === undefined) continue
@@ -73,7 +73,7 @@ function gatesByFault({ snapshot, installation, standing }: Question): Map<strin
 }
 
 /** Nobody is to answer it: until virt-api is new, it keeps objects of kinds out that only the new one can judge (facts 2.5). */
-function isBarrier({ metadata }: WebhookConfiguration, { verdict }: Question['standing']): boolean {
+function isBarrier({ metadata }: WebhookConfiguration, { verdict }: Question['rolloutStatus']): boolean {
   return isTemporary(metadata.name) && (verdict === 'Updating' || verdict === 'Stalled')
 }
 

@@ -218,8 +218,8 @@ export const newGates: Check = {
 }
 
 /** Not those that somebody decided on: listed as disabled, or on already. */
-function turnedOn({ releases, standing, target, installation }: Question): readonly Gate[] {
-  const from = versionOf(standing.observed.version)
+function turnedOn({ releases, rolloutStatus, target, installation }: Question): readonly Gate[] {
+  const from = versionOf(rolloutStatus.observed.version)
   return releases.newGates.filter(
     (gate) => undecided([gate.gate], installation).length > 0 && isBetween(gate.in, from, target),
   )

@@ -101,7 +101,7 @@ export const kubernetesSupported: Check = {
   assess(question) {
     const runs = kubernetesMinor(question.snapshot.serverVersion)
     if (runs === undefined) return []
-    const now = misfit(versionOf(question.standing.observed.version), runs, question)
+    const now = misfit(versionOf(question.rolloutStatus.observed.version), runs, question)
     const after = misfit(question.target, runs, question)
     return [
       ...(now ? [today(now, question.target !== undefined && after === undefined)] : []),
@@ -210,8 +210,8 @@ export const zeroDowntime: Check = {
   title: 'updates without downtime are promised for the installed version',
   needs: ['kubevirts'],
   blocks: true,
-  assess({ standing }) {
-    const from = versionOf(standing.observed.version)
+  assess({ rolloutStatus }) {
+    const from = versionOf(rolloutStatus.observed.version)
     if (from === undefined || compareVersions(from, since) >= 0) return []
     return [
       {
@@ -246,7 +246,7 @@ export const cannotBeUndone: Check = {
 }
 
 /** Installed completely, and nothing else on its way: there is nothing to undo. */
-function isThereAlready({ standing: { observed, target: underWay }, target }: Question): boolean {
+function isThereAlready({ rolloutStatus: { observed, target: underWay }, target }: Question): boolean {
   return observed.version === target?.text && underWay.version === target?.text
 }
 

@@ -67,10 +67,10 @@ export const operatorRights: Check = {
   needsTarget: true,
   blocks: true,
   assess(question) {
-    const { method, manifest, target, standing } = question
+    const { method, manifest, target, rolloutStatus } = question
     if (method !== 'image-tag') return []
     if (manifest === undefined)
-      return standing.operator?.version === target?.text ? [] : [notCompared(target?.text ?? 'VERSION')]
+      return rolloutStatus.operator?.version === target?.text ? [] : [notCompared(target?.text ?? 'VERSION')]
     const may = operatorMay(question)
     const lacks = [...operatorWould(manifest)].filter((right) => !holds(may, right))
     if (lacks.length === 0) return []

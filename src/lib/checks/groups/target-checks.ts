@@ -176,10 +176,10 @@ export const crdStoredVersions: Check = {
   needs: ['crds'],
   needsTarget: true,
   blocks: true,
-  assess({ snapshot, target, releases, standing, manifest = [] }) {
+  assess({ snapshot, target, releases, rolloutStatus, manifest = [] }) {
     if (target === undefined) return []
     const crds = itemsOf(snapshot.crds)
-    const back = noWayBack(target, crds, { standing, releases })
+    const back = noWayBack(target, crds, { rolloutStatus, releases })
     if (back !== undefined) return [back]
     return crds.flatMap((crd) => {
       const gone = new Set([...droppedBy(target, crd, releases), ...missingIn(manifest, crd)])

@@ -74,7 +74,7 @@ export const launcherAge: Check = {
 
 function launchersOf(question: Question): readonly Launcher[] {
   const now = launcherInUse(question.snapshot)
-  const { version } = question.standing.observed
+  const { version } = question.rolloutStatus.observed
   return Object.entries(instancesOf(question).launchers).map(([image, count]) => ({
     image,
     count,

@@ -39,7 +39,7 @@ export function isMidWindow({ snapshot }: Pick<Judged, 'snapshot'>): boolean {
 /** What the evidence says of the platform, judged once. */
 export interface EusSnapshot {
   snapshot: EusClusterSnapshot
-  standing: PlatformStatus
+  platformStatus: PlatformStatus
   pools: readonly JudgedPool[]
   topology: Topology
   flavour: EusPlan['flavour']
@@ -66,8 +66,11 @@ export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
     throw blocked('no-cluster-version', 'this is no OKD or OpenShift: there is no ClusterVersion', {
       remedy: 'kvup plan --to VERSION      plans an update of KubeVirt alone',
     })
-  const standing = assessPlatform(cv)
-  const release = standing.state === 'idle' ? standing.version : (standing.target ?? standing.version)
+  const platformStatus = assessPlatform(cv)
+  const release =
+    platformStatus.state === 'idle'
+      ? platformStatus.version
+      : (platformStatus.target ?? platformStatus.version)
   if (release === undefined || minorOfPlatform(release) === '')
     throw blocked('platform-version-unknown', `the ClusterVersion does not say which release it runs`, {
       remedy: 'oc get clusterversion version -o yaml',
@@ -77,10 +80,10 @@ export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
   const window = windowIn(snapshot)
   return {
     snapshot,
-    standing,
+    platformStatus,
     pools,
     topology: topologyOf(snapshot.platform),
-    flavour: flavourOf(release, standing.channel),
+    flavour: flavourOf(release, platformStatus.channel),
     release,
     here,
     began: window?.from ?? here,

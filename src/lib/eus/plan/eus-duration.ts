@@ -29,7 +29,7 @@ export function platformHop({ snapshot }: EusSnapshot): Range & { basis: 'own-up
 /** Of a hop that is under way: what its operator says is done is taken off. */
 export function platformLeft(snapshot: EusSnapshot): Range {
   const { low, high } = platformHop(snapshot)
-  const left = 1 - (snapshot.standing.percent ?? 0) / 100
+  const left = 1 - (snapshot.platformStatus.percent ?? 0) / 100
   return { low: low * left, high: high * left }
 }
 

@@ -110,12 +110,12 @@ const changeOf = ({ from, to }: Extract<ChannelChoice, { is: 'change' }>) => ({
 })
 
 function judge(snapshot: EusSnapshot, route: Route, request: EusPlanRequest): Judged {
-  const { standing, flavour } = snapshot
+  const { platformStatus, flavour } = snapshot
   const { minors, to, way } = route
   const channel = chooseChannel({
     flavour,
-    now: standing.channel,
-    offered: standing.channels,
+    now: platformStatus.channel,
+    offered: platformStatus.channels,
     to: way === 'plain' ? (minors[0] ?? to) : to,
     hops: way === 'plain' ? Math.min(1, minors.length) : minors.length,
     reaches: offers(snapshot, minors[0]),
@@ -150,8 +150,8 @@ function judge(snapshot: EusSnapshot, route: Route, request: EusPlanRequest): Ju
   }
 }
 
-const offers = ({ standing }: EusSnapshot, minor: string | undefined): boolean =>
-  (standing.available ?? []).some(({ version = '' }) => minorOfPlatform(version) === minor)
+const offers = ({ platformStatus }: EusSnapshot, minor: string | undefined): boolean =>
+  (platformStatus.available ?? []).some(({ version = '' }) => minorOfPlatform(version) === minor)
 
 function choose(
   snapshot: EusSnapshot,
@@ -168,7 +168,7 @@ function choose(
   },
 ): Chosen {
   return choosePlatform({
-    standing: snapshot.standing,
+    platformStatus: snapshot.platformStatus,
     minors,
     graph,
     channel: channel.is === 'change' ? channel.to : undefined,
@@ -180,9 +180,9 @@ function choose(
 function withChannels(
   stops: Chosen['stops'],
   { way }: Route,
-  { flavour, standing }: EusSnapshot,
+  { flavour, platformStatus }: EusSnapshot,
 ): Chosen['stops'] {
-  const prefix = /^(?<prefix>[a-z]+)-\d/u.exec(standing.channel ?? '')?.groups?.['prefix']
+  const prefix = /^(?<prefix>[a-z]+)-\d/u.exec(platformStatus.channel ?? '')?.groups?.['prefix']
   if (way !== 'plain' || flavour === 'okd' || prefix === undefined) return stops
   const kept = prefix === 'eus' ? 'stable' : prefix
   return stops.map((one, i) =>

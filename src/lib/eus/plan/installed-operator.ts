@@ -16,13 +16,13 @@ export function subscriptionOf({ lifecycle }: EusClusterSnapshot): SubscriptionS
 
 /** Undefined without a Subscription, or with several. */
 export function operatorNow(snapshot: EusClusterSnapshot): OperatorNow | undefined {
-  const standing = subscriptionOf(snapshot)
+  const subscriptionStatus = subscriptionOf(snapshot)
   const [object] = itemsOf(snapshot.lifecycle.subscriptions)
-  if (standing === undefined || object === undefined) return undefined
-  const { namespace, name, channel, approval, installed } = standing
+  if (subscriptionStatus === undefined || object === undefined) return undefined
+  const { namespace, name, channel, approval, installed } = subscriptionStatus
   const version = operatorVersion(snapshot)
   return {
-    package: standing.package,
+    package: subscriptionStatus.package,
     subscription: { namespace, name, uid: object.metadata.uid ?? '' },
     ...(channel !== undefined && { channel }),
     approval,
@@ -71,8 +71,8 @@ type Rows = Pick<Releases, 'hyperconverged'>
  * runs and nothing of the minor comes after it: that its version belongs to the minor says nothing of that (night E4).
  */
 export function releaseLeft(snapshot: EusClusterSnapshot, minor: string, releases: Rows): string | undefined {
-  const standing = subscriptionOf(snapshot)
-  const { installed = '', latest = installed, channel } = standing ?? {}
+  const subscriptionStatus = subscriptionOf(snapshot)
+  const { installed = '', latest = installed, channel } = subscriptionStatus ?? {}
   const isOfMinor = (csv: string) => {
     const version = operatorVersionOf(versionOfCsv(csv)?.text)
     return version !== undefined && platformOfOperator(version, releases) === minor

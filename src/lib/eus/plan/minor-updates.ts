@@ -64,11 +64,11 @@ function isHereDone({ snapshot, releases }: Here): boolean {
 /** The platform is through with this minor, and the operator belongs to it. Where the operator's version is not known nothing is to be done. */
 function isHereReached({ snapshot, releases }: Here): boolean {
   const operator = operatorMinorNow(snapshot.snapshot, releases)
-  return snapshot.standing.state === 'idle' && (operator === undefined || operator === snapshot.here)
+  return snapshot.platformStatus.state === 'idle' && (operator === undefined || operator === snapshot.here)
 }
 
-function stopHere({ standing, release }: EusSnapshot): PlatformStop {
-  const done = standing.state === 'idle'
+function stopHere({ platformStatus, release }: EusSnapshot): PlatformStop {
+  const done = platformStatus.state === 'idle'
   return { version: release, chosenBecause: done ? 'the platform is there' : 'it is under way', done }
 }
 

@@ -137,7 +137,7 @@ const minorIn = (channel: string): string => named.exec(channel)?.groups?.['mino
 
 /** What the releases of the platform are chosen by. */
 interface Choosing {
-  standing: PlatformStatus
+  platformStatus: PlatformStatus
   /** Ahead of the control plane, the target last. */
   minors: readonly string[]
   graph?: UpdateGraph | undefined
@@ -167,8 +167,8 @@ export function choosePlatform(choosing: Choosing): Chosen {
   return choosing.graph ? byGraph(choosing, choosing.graph) : byOffer(choosing)
 }
 
-function byGraph({ standing, minors, channel }: Choosing, graph: UpdateGraph): Chosen {
-  const way = pathThrough(graph, standing.target ?? '', minors)
+function byGraph({ platformStatus, minors, channel }: Choosing, graph: UpdateGraph): Chosen {
+  const way = pathThrough(graph, platformStatus.target ?? '', minors)
   if (way.is === 'none')
     return {
       stops: minors.map((minor) => ({ minor, stop: later(minor, channel) })),
@@ -178,7 +178,7 @@ function byGraph({ standing, minors, channel }: Choosing, graph: UpdateGraph): C
     }
   const notes = [
     ...way.deadEnds.map((dead) => `${dead} is newer, but leads nowhere on this way: not chosen`),
-    ...riskyNotes(graph, [standing.target ?? '', ...way.releases]),
+    ...riskyNotes(graph, [platformStatus.target ?? '', ...way.releases]),
   ]
   const stops = way.releases.map((version, i) => {
     const image = graph.nodes.get(version)?.image
@@ -218,13 +218,13 @@ function becauseOfGraph(version: string, releases: readonly string[], at: number
 }
 
 function byOffer(choosing: Choosing): Chosen {
-  const { minors, standing, channel, staysBehind = false } = choosing
+  const { minors, platformStatus, channel, staysBehind = false } = choosing
   const [first = '', ...rest] = minors
   const offer = offeredStop(choosing, first)
   const all = [{ minor: first, stop: offer.stop }, ...rest.map((minor) => ({ minor, stop: later(minor) }))]
   return {
     stops: staysBehind ? all.map(unprovenBut(minors.at(-1))) : all,
-    notes: conditionalNotes(standing, first),
+    notes: conditionalNotes(platformStatus, first),
     ...whetherItLeadsOn(choosing, offer.stop),
     ...(channel === undefined && offer.closed && { closed: offer.closed }),
   }
@@ -254,10 +254,10 @@ const unprovenBut =
 
 /** Of a list that belongs to another channel nothing can be said of the next one. */
 function offeredStop(
-  { standing, channel }: Choosing,
+  { platformStatus, channel }: Choosing,
   minor: string,
 ): { stop: PlatformStop } & Pick<Chosen, 'closed'> {
-  const { available } = standing
+  const { available } = platformStatus
   if (available === undefined)
     return {
       stop: later(minor, channel),
@@ -271,7 +271,7 @@ function offeredStop(
   if (version === undefined)
     return {
       stop: later(minor, channel),
-      closed: { is: 'not-offered', why: notOffered(texts, standing, minor) },
+      closed: { is: 'not-offered', why: notOffered(texts, platformStatus, minor) },
     }
   const image = available.find((release) => release.version === version)?.image
   const count = newestOf(texts, minor).length

@@ -22,14 +22,14 @@ export const showsPlatform = 'oc get clusterversion version -o yaml --show-manag
 /** Throws `blocked` where this is neither OKD nor OpenShift. */
 export async function readPlatform(
   reader: Reader,
-): Promise<{ cv: ClusterVersion; standing: PlatformStatus }> {
+): Promise<{ cv: ClusterVersion; platformStatus: PlatformStatus }> {
   const found = await reader.get(ClusterVersions, theClusterVersion)
   if (found.is !== 'object')
     throw blocked('no-platform', 'there is no ClusterVersion: this is neither OKD nor OpenShift', {
       object: 'clusterversions/version',
       remedy: 'kvup upgrade --to VERSION     updates KubeVirt on any other cluster',
     })
-  return { cv: found.object, standing: assessPlatform(found.object) }
+  return { cv: found.object, platformStatus: assessPlatform(found.object) }
 }
 
 /** Where a hop ends: a minor, and the release where several hops share it (a patch that has to come first). */
@@ -49,10 +49,12 @@ function isAtStop(release: string | undefined, stop: Stop): boolean {
 }
 
 /** The platform follows that stop now, or has reached it: the request was accepted. */
-export const isAccepted = (standing: PlatformStatus, stop: Stop): boolean => isAtStop(standing.target, stop)
+export const isAccepted = (platformStatus: PlatformStatus, stop: Stop): boolean =>
+  isAtStop(platformStatus.target, stop)
 
 /** It was reached in full. */
-export const isReached = (standing: PlatformStatus, stop: Stop): boolean => isAtStop(standing.version, stop)
+export const isReached = (platformStatus: PlatformStatus, stop: Stop): boolean =>
+  isAtStop(platformStatus.version, stop)
 
 /** What the ClusterVersion is asked for by kvup. */
 export interface Request {
@@ -67,7 +69,7 @@ export interface Request {
 export async function ourRequest(
   journal: Pick<JournalReader, 'loans'>,
   name: string,
-  { cv, standing: { armed } }: { cv: ClusterVersion; standing: Pick<PlatformStatus, 'armed'> },
+  { cv, platformStatus: { armed } }: { cv: ClusterVersion; platformStatus: Pick<PlatformStatus, 'armed'> },
 ): Promise<Request | undefined> {
   if (armed?.version === undefined) return undefined
   const loan = overrideNamed(await journal.loans(), 'desired-update')

@@ -250,8 +250,9 @@ export function operatorLeadsOn(following: Watching): Step {
     watches: [...platformFollows, ...rollSnapshotWatches(operator)],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader }: ReadContext): Promise<StepState> {
-      const { standing } = await readPlatform(reader)
-      if (isAccepted(standing, stop) || minorOfPlatform(standing.target) === stop.minor) return { is: 'done' }
+      const { platformStatus } = await readPlatform(reader)
+      if (isAccepted(platformStatus, stop) || minorOfPlatform(platformStatus.target) === stop.minor)
+        return { is: 'done' }
       const { subscription } = await readOperator(reader, operator)
       return leadsOn(subscription.status?.installedCSV ?? '', following)
     },

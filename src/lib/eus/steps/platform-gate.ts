@@ -34,7 +34,7 @@ export function platformGate({ id, name, ...of }: GateOf & { id: string; name: s
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader, journal }: ReadContext): Promise<StepState> {
       const seen = await readPlatform(reader)
-      if (isAccepted(seen.standing, of.stop)) return { is: 'done' }
+      if (isAccepted(seen.platformStatus, of.stop)) return { is: 'done' }
       if (await ourRequest(journal, name, seen)) return { is: 'done', note: 'asked for already' }
       return (await platformShut(reader, of)) ?? { is: 'done' }
     },
@@ -53,17 +53,17 @@ export interface GateOf {
  * release: the operator. Asked for at the gate, and once more right before the request.
  */
 export async function platformShut(reader: Reader, of: GateOf): Promise<Shut | undefined> {
-  const { standing } = await readPlatform(reader)
-  if (!standing.current) return { is: 'waiting', on: 'the platform to see its present spec' }
-  const isMinor = minorOfPlatform(standing.target) !== of.stop.minor
+  const { platformStatus } = await readPlatform(reader)
+  if (!platformStatus.current) return { is: 'waiting', on: 'the platform to see its present spec' }
+  const isMinor = minorOfPlatform(platformStatus.target) !== of.stop.minor
   return (
-    (isMinor ? await nextMinorShut(reader, standing) : undefined) ??
+    (isMinor ? await nextMinorShut(reader, platformStatus) : undefined) ??
     (await operatorShut(reader, of.subscription))
   )
 }
 
 /** It says "no" as well while what was updated just now settles: so that is waited for, but an open admin gate is not. */
-async function nextMinorShut(reader: Reader, standing: PlatformStatus): Promise<Shut | undefined> {
+async function nextMinorShut(reader: Reader, platformStatus: PlatformStatus): Promise<Shut | undefined> {
   const { clusterOperators, adminGates, adminAcks } = await takePlatform(reader, {
     parts: ['clusterOperators', 'adminGates', 'adminAcks'],
   })
@@ -71,10 +71,14 @@ async function nextMinorShut(reader: Reader, standing: PlatformStatus): Promise<
     unread(adminGates, 'an administrator has to acknowledge something') ??
     unread(clusterOperators, 'kube-apiserver tolerates its kubelets')
   if (unseen) return unseen
-  const [gate] = openGates(itemsOf(adminGates)[0], itemsOf(adminAcks)[0], minorOfPlatform(standing.target))
+  const [gate] = openGates(
+    itemsOf(adminGates)[0],
+    itemsOf(adminAcks)[0],
+    minorOfPlatform(platformStatus.target),
+  )
   if (gate) return unread(adminAcks, `the gate ${gate.name} was acknowledged`) ?? toAcknowledge(gate)
   return (
-    saidNo(standing.upgradeable, 'the ClusterVersion to be Upgradeable', 'oc adm upgrade') ??
+    saidNo(platformStatus.upgradeable, 'the ClusterVersion to be Upgradeable', 'oc adm upgrade') ??
     saidNo(
       kubeletSkew(clusterOperators),
       'kube-apiserver to tolerate its kubelets',

@@ -38,14 +38,14 @@ export function platformUpdated({ id, stop }: { id: string; stop: Stop }): Step 
       safeToLeave: 'always: it goes on by itself',
     },
     async check({ reader }): Promise<StepState> {
-      const { standing } = await readPlatform(reader)
-      if (!isReached(standing, stop)) return onItsWay(standing)
-      if (standing.state !== 'idle') return { is: 'done', note: `at ${standing.target}` }
+      const { platformStatus } = await readPlatform(reader)
+      if (!isReached(platformStatus, stop)) return onItsWay(platformStatus)
+      if (platformStatus.state !== 'idle') return { is: 'done', note: `at ${platformStatus.target}` }
       const left = assessClusterOperators(await reader.list(ClusterOperators)).filter(
         ({ available, degraded, progressing }) => !available || degraded || progressing,
       )
       const [first] = left
-      if (first === undefined) return { is: 'done', note: standing.version ?? '' }
+      if (first === undefined) return { is: 'done', note: platformStatus.version ?? '' }
       const words = first.degraded ?? first.progressing
       return {
         is: 'waiting',
@@ -99,16 +99,16 @@ export function masterRolled({ id, stop, name }: MasterHop): Step {
     async check({ reader, journal }): Promise<StepState> {
       const now = await readPool(reader, undefined)
       const waiting = untilUpdated(now)
-      if (waiting) return now.standing.paused ? masterPaused(now) : waiting
-      const { standing } = await readPlatform(reader)
-      if (minorOfPlatform(standing.version) !== stop.minor) return { is: 'done' }
+      if (waiting) return now.poolStatus.paused ? masterPaused(now) : waiting
+      const { platformStatus } = await readPlatform(reader)
+      if (minorOfPlatform(platformStatus.version) !== stop.minor) return { is: 'done' }
       const old = oldKubelets(now, stop.minor)
       if (old.length > 0)
         return { is: 'waiting', on: `the kubelets of ${old.join(', ')} to be those of ${stop.minor}` }
       const before = await keptPool(journal, name, keptAs(stop))
       const hasRolled = poolBefore(now).updating !== before?.updating
       return hasRolled || isProven(now, stop.minor)
-        ? { is: 'done', note: `${now.standing.updated} of ${now.standing.machines} machines` }
+        ? { is: 'done', note: `${now.poolStatus.updated} of ${now.poolStatus.machines} machines` }
         : { is: 'waiting', on: 'the master pool to begin' }
     },
   }
@@ -126,7 +126,7 @@ function oldKubelets({ nodes }: PoolNow, minor: string): readonly string[] {
 const isProven = ({ nodes }: PoolNow, minor: string): boolean =>
   nodes.length > 0 && nodes.every((node) => platformOfKubernetes(kubernetesOf(node)) === minor)
 
-function masterPaused({ standing: { name } }: PoolNow): StepState {
+function masterPaused({ poolStatus: { name } }: PoolNow): StepState {
   return {
     is: 'blocked',
     reason: 'master-paused',
@@ -140,7 +140,7 @@ export const poolFollows: readonly Watched[] = [{ kind: MachineConfigPools, wher
 /** A pool with the nodes that follow it. */
 export interface PoolNow {
   pool: MachineConfigPool
-  standing: PoolStatus
+  poolStatus: PoolStatus
   nodes: readonly Node[]
   /** Of the nodes of the control plane: what the others have to come to. `1.33` */
   kubernetes: string
@@ -160,7 +160,7 @@ export async function readPool(reader: Reader, name: string | undefined): Promis
     nodes.filter((node) => poolOf(node, pools)?.metadata.name === owner?.metadata.name)
   return {
     pool,
-    standing: assessPool(pool),
+    poolStatus: assessPool(pool),
     nodes: of(pool),
     kubernetes: oldestKubernetes(of(master)),
   }
@@ -185,8 +185,8 @@ function oldestKubernetes(nodes: readonly Node[]): string {
 }
 
 /** Why a pool has not come to its end yet; undefined once it has: Updated of the present spec, and its machines counted. */
-export function untilUpdated({ standing, pool }: PoolNow): StepState | undefined {
-  const { name, state, machines, updated, message, degraded, current } = standing
+export function untilUpdated({ poolStatus, pool }: PoolNow): StepState | undefined {
+  const { name, state, machines, updated, message, degraded, current } = poolStatus
   const since = condition(pool, 'Updating')?.lastTransitionTime
   const progress = { done: updated, total: machines }
   const on = `pool ${name}: ${updated} of ${machines} machines updated`

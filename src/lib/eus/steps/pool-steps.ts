@@ -134,9 +134,9 @@ export function rolledPool(
     risk: { undo: 'none', safeToLeave: 'always: it goes on by itself' },
     async check({ reader, journal }: ReadContext): Promise<StepState> {
       const now = await readPool(reader, pool.name)
-      const { standing, nodes, kubernetes } = now
+      const { poolStatus, nodes, kubernetes } = now
       const before = await keptPool(journal, name, pool.name)
-      if (standing.paused)
+      if (poolStatus.paused)
         return whilePausedByOthers(now, { isOurs: before !== undefined, accepted, command })
       const waiting = untilUpdated(now)
       if (waiting) return waiting
@@ -144,7 +144,7 @@ export function rolledPool(
         return { is: 'waiting', on: `pool ${pool.name} to begin` }
       const old = behind(nodes, kubernetes)
       return old.length === 0
-        ? { is: 'done', note: `${standing.updated} of ${standing.machines} machines at ${kubernetes}` }
+        ? { is: 'done', note: `${poolStatus.updated} of ${poolStatus.machines} machines at ${kubernetes}` }
         : { is: 'waiting', on: `the kubelets of ${old.slice(0, 10).join(', ')} to be those of ${kubernetes}` }
     },
   }
@@ -155,10 +155,10 @@ export function rolledPool(
  * them, unless that is accepted by name.
  */
 function whilePausedByOthers(
-  { standing, nodes, kubernetes }: PoolNow,
+  { poolStatus, nodes, kubernetes }: PoolNow,
   { isOurs, accepted, command }: Required<Pick<Rolling, 'accepted' | 'command'>> & { isOurs: boolean },
 ): StepState {
-  const { name, state, updated, machines } = standing
+  const { name, state, updated, machines } = poolStatus
   const isThrough = state === 'updated' && behind(nodes, kubernetes).length === 0
   if (!isOurs || isThrough || accepted.includes('pool-paused-already'))
     return { is: 'done', note: 'paused by somebody else: left as it is' }
@@ -185,7 +185,8 @@ export async function roomsBefore(
 ): Promise<readonly Step[]> {
   if (plan.topology === 'single-node') return []
   const { accepted, command } = request
-  const isNext = async (cx: { reader: Reader }) => !isAccepted((await readPlatform(cx.reader)).standing, stop)
+  const isNext = async (cx: { reader: Reader }) =>
+    !isAccepted((await readPlatform(cx.reader)).platformStatus, stop)
   return (await rollingPools(plan.topology, reader)).map((pool) =>
     roomForPool({ pool, kubevirt, accepted, command }, isNext),
   )

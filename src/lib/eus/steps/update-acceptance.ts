@@ -48,9 +48,9 @@ export function updateAccepted(accepting: Accepting): Step {
     shows: showsPlatform,
     async check(cx): Promise<StepState> {
       const seen = await readPlatform(cx.reader)
-      const { standing } = seen
-      if (isAccepted(standing, stop)) return closing(await cx.journal.loans())
-      const { accepted, armed, current } = standing
+      const { platformStatus } = seen
+      if (isAccepted(platformStatus, stop)) return closing(await cx.journal.loans())
+      const { accepted, armed, current } = platformStatus
       if (armed === undefined)
         return refused === undefined ? withdrawn(stop) : turnedDown(refused, 'the request was taken back')
       if (accepted.is !== 'no' || !current) return { is: 'waiting', on: 'the platform to accept it' }
@@ -62,8 +62,8 @@ export function updateAccepted(accepting: Accepting): Step {
       return { is: 'todo', change: `take the request for ${ours.version} back, which was refused` }
     },
     async apply(cx) {
-      const { standing } = await readPlatform(cx.reader)
-      if (isAccepted(standing, stop)) await closeOverrides(cx)
+      const { platformStatus } = await readPlatform(cx.reader)
+      if (isAccepted(platformStatus, stop)) await closeOverrides(cx)
       else await withdraw(cx, accepting.name)
     },
   }
@@ -95,11 +95,11 @@ const closeOverrides = (cx: StepContext): Promise<void> =>
  */
 async function withdraw(cx: StepContext, name: string): Promise<void> {
   const seen = await readPlatform(cx.reader)
-  const { cv, standing } = seen
+  const { cv, platformStatus } = seen
   const ours = await ourRequest(cx.journal, name, seen)
-  if (ours === undefined) return closeNoted(cx, theOne, ['desired-update'], whyNotOurs(cv, standing))
+  if (ours === undefined) return closeNoted(cx, theOne, ['desired-update'], whyNotOurs(cv, platformStatus))
   const loan = overrideNamed(await cx.journal.loans(), 'desired-update')
-  const back = desiredUpdate(lookedAt(cv), ours).give(cv, before(loan, standing))
+  const back = desiredUpdate(lookedAt(cv), ours).give(cv, before(loan, platformStatus))
   const operations = [...back, ...removingNotes(cv, ['desired-update'])]
   await cx.writer.jsonPatch(ClusterVersions, theClusterVersion, operations)
   const after = await readPlatform(cx.reader)
@@ -165,7 +165,7 @@ export async function withdrawRefused(
 ): Promise<string | undefined> {
   if (leaveRequested) return undefined
   const seen = await readPlatform(cx.reader)
-  const { accepted, current } = seen.standing
+  const { accepted, current } = seen.platformStatus
   if (accepted.is !== 'no' || !current) return undefined
   const ours = await ourRequest(cx.journal, name, seen)
   if (ours === undefined) return undefined

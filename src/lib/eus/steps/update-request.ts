@@ -79,7 +79,7 @@ async function ready(
   requesting: Requesting,
 ): Promise<Ready> {
   const { stop, name } = requesting
-  const { cv, standing: now } = seen
+  const { cv, platformStatus: now } = seen
   if (isAccepted(now, stop)) return notYet({ is: 'done' })
   if (await ourRequest(journal, name, seen)) return notYet({ is: 'done' })
   if (now.armed !== undefined) return notYet(armedByOthers(now.armed))
@@ -137,7 +137,7 @@ export function setPlatformChannel(
   return {
     ...take,
     async check(cx): Promise<StepState> {
-      const { standing: now } = await readPlatform(cx.reader)
+      const { platformStatus: now } = await readPlatform(cx.reader)
       return isAccepted(now, stop) ? { is: 'done' } : take.check(cx)
     },
   }
@@ -160,11 +160,11 @@ type Choice = { is: 'release'; version: string; image?: string } | { is: 'not-ye
  * What the plan names has to be offered still, and to be of the image that it names: exactly this, or nothing. Otherwise the newest of the minor;
  * releases with known risks are not among them. One that may lead nowhere takes a person's word. Pure.
  */
-function offeredRelease(standing: PlatformStatus, wanting: Wanting): Choice {
+function offeredRelease(platformStatus: PlatformStatus, wanting: Wanting): Choice {
   const { wanted, accepted, command } = wanting
-  const { available = [] } = standing
+  const { available = [] } = platformStatus
   const found = chosen(available, wanting)
-  if (found?.version === undefined) return { is: 'not-yet', state: notOffered(standing, wanting) }
+  if (found?.version === undefined) return { is: 'not-yet', state: notOffered(platformStatus, wanting) }
   const { version, image } = found
   if (isOther(wanted.image, image)) return { is: 'not-yet', state: otherImage(version, { wanted, image }) }
   if (wanted.unproven && !accepted.includes('way-unknown'))

@@ -54,7 +54,7 @@ export function gitopsVersion({ owner, method, to }: UpgradePlan): Step {
     ...commitStep(owner, 'version-committed', 'the new version is committed'),
     async check(cx): Promise<StepState> {
       const { imageTag } = (await readOwner(cx.reader, owner)).spec ?? {}
-      const runs = (await readRollout(cx, owner)).standing.operator?.version
+      const runs = (await readRollout(cx, owner)).rolloutStatus.operator?.version
       if (method === 'image-tag')
         return imageTag === to.text
           ? { is: 'done' }

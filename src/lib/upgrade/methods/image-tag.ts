@@ -28,7 +28,7 @@ export function imageTagSteps(
 }
 
 /** Only while the CR still asks for that version: once the tag has moved, this roll never ends. */
-function isTakenOver({ standing: { target, observed }, snapshot: { kubevirts } }: ClusterRead): boolean {
+function isTakenOver({ rolloutStatus: { target, observed }, snapshot: { kubevirts } }: ClusterRead): boolean {
   const tag = kubevirts.known ? kubevirts.items[0]?.spec?.imageTag : undefined
   return target.id !== observed.id && target.version === observed.version && target.version === tag
 }

@@ -71,8 +71,8 @@ async function isAtTarget({ olm, owner }: OlmPlan, cx: ReadContext): Promise<boo
   ])
   const { good, operatorVersion } = assessHyperConverged(hco)
   const isThere = subscription.status?.installedCSV === olm.csv && operatorVersion === olm.to && good
-  const { standing } = await readRollout(cx, owner, () => isThere)
-  return isThere && standing.verdict === 'Settled'
+  const { rolloutStatus } = await readRollout(cx, owner, () => isThere)
+  return isThere && rolloutStatus.verdict === 'Settled'
 }
 
 async function areMovedIfWanted({ owner, request, olm }: OlmPlan, cx: ReadContext): Promise<boolean> {

@@ -125,15 +125,15 @@ export function operatorRolled(owner: Owner, version: string): Step {
     watches: snapshotWatches(owner),
     risk: { undo: 'apply the saved manifest', safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
-      const { standing } = await readRollout(cx, owner)
-      const { operator } = standing
+      const { rolloutStatus } = await readRollout(cx, owner)
+      const { operator } = rolloutStatus
       if (!operator) return { is: 'waiting', on: 'the virt-operator Deployment to be there' }
       const progress = { done: operator.updated, total: operator.desired }
       if (operator.version !== version)
         return { is: 'waiting', on: `the virt-operator Deployment to say ${version}`, progress }
       if (!operator.rolled) rolledSince = undefined
       if (!operator.rolled)
-        return stalledOr(standing, 'virt-operator', {
+        return stalledOr(rolloutStatus, 'virt-operator', {
           is: 'waiting',
           on: `virt-operator pods of ${version}`,
           progress,

@@ -218,11 +218,14 @@ async function firstMissing(
   { kubevirt, broken, short }: Pick<HopTools, 'kubevirt'> & { broken: Broken; short: ShortFor },
 ): Promise<StepState | undefined> {
   const { namespace } = hop.subscription
-  const { standing, faults } = await readRollout(cx, kubevirt)
+  const { rolloutStatus, faults } = await readRollout(cx, kubevirt)
   const end = broken.after(faults, ticks(cx.clock))
   if (end !== undefined) return end
-  if (standing.verdict !== 'Settled')
-    return stalledOr(standing, undefined, { is: 'waiting', on: standing.waitingFor ?? 'KubeVirt to settle' })
+  if (rolloutStatus.verdict !== 'Settled')
+    return stalledOr(rolloutStatus, undefined, {
+      is: 'waiting',
+      on: rolloutStatus.waitingFor ?? 'KubeVirt to settle',
+    })
   const [deployments, daemonsets] = await Promise.all([
     cx.reader.list(Deployments, { namespace }),
     cx.reader.list(DaemonSets, { namespace }),

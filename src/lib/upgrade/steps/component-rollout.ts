@@ -26,17 +26,20 @@ export function installStrategy(owner: Owner, { version, undo }: { version: stri
     watches: snapshotWatches(owner),
     risk: { undo, safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
-      const { standing } = await readRollout(cx, owner)
-      if (!aimedAt(standing, version))
-        return stalledOr(standing, undefined, {
+      const { rolloutStatus } = await readRollout(cx, owner)
+      if (!aimedAt(rolloutStatus, version))
+        return stalledOr(rolloutStatus, undefined, {
           is: 'waiting',
           on: `virt-operator to take ${version} as its target`,
         })
-      if (standing.observed.id === standing.target.id || standing.components.some((c) => c.applied))
+      if (
+        rolloutStatus.observed.id === rolloutStatus.target.id ||
+        rolloutStatus.components.some((c) => c.applied)
+      )
         return { is: 'done' }
-      return stalledOr(standing, undefined, {
+      return stalledOr(rolloutStatus, undefined, {
         is: 'waiting',
-        on: strategyWaitedFor(standing, version),
+        on: strategyWaitedFor(rolloutStatus, version),
       })
     },
   }
@@ -66,17 +69,17 @@ export function componentRolled(
     watches: snapshotWatches(owner),
     risk: { undo, safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
-      const { standing } = await readRollout(cx, owner)
-      if (!aimedAt(standing, version))
+      const { rolloutStatus } = await readRollout(cx, owner)
+      if (!aimedAt(rolloutStatus, version))
         return { is: 'waiting', on: `virt-operator to take ${version} as its target` }
-      const component = standing.components.find((c) => c.name === name)
+      const component = rolloutStatus.components.find((c) => c.name === name)
       if (!component || component.state === 'absent') return { is: 'done', note: 'not part of this version' }
       const progress = { done: Math.min(component.updated, component.desired), total: component.desired }
       if (component.state === 'current')
         return { is: 'done', note: `${component.updated}/${component.desired}` }
-      return stalledOr(standing, name, {
+      return stalledOr(rolloutStatus, name, {
         is: 'waiting',
-        on: componentWaitedFor(standing, component),
+        on: componentWaitedFor(rolloutStatus, component),
         progress,
       })
     },
@@ -216,28 +219,28 @@ export function settledFor(owner: Owner, { id, title, version, settleMs, patienc
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
       const seen = await readRollout(cx, owner)
-      const { standing } = seen
+      const { rolloutStatus } = seen
       const now = ticks(cx.clock)
       patience?.saw(seen, now)
       const end = broken.after(seen.faults, now)
       if (end !== undefined) return end
       if (
-        standing.verdict !== 'Settled' ||
-        (version !== undefined && standing.observed.version !== version)
+        rolloutStatus.verdict !== 'Settled' ||
+        (version !== undefined && rolloutStatus.observed.version !== version)
       ) {
         goodSince = undefined
         const on =
-          standing.verdict === 'Settled'
+          rolloutStatus.verdict === 'Settled'
             ? `${version} to be observed`
-            : (standing.waitingFor ?? 'KubeVirt to settle')
-        return stalledOr(standing, undefined, { is: 'waiting', on })
+            : (rolloutStatus.waitingFor ?? 'KubeVirt to settle')
+        return stalledOr(rolloutStatus, undefined, { is: 'waiting', on })
       }
       goodSince ??= now
       const held = now - goodSince
       if (held < settleMs)
         return { is: 'waiting', on: `it to stay settled for ${Math.round(settleMs / seconds)}s` }
-      const [doubt] = patience?.waitsFor(standing.doubts, now) ?? []
-      return doubt ? waitingFor(doubt) : doneAfter(held, settleMs, standing.doubts)
+      const [doubt] = patience?.waitsFor(rolloutStatus.doubts, now) ?? []
+      return doubt ? waitingFor(doubt) : doneAfter(held, settleMs, rolloutStatus.doubts)
     },
   }
 }
@@ -336,15 +339,16 @@ type Waiting = Extract<StepState, { is: 'waiting' }>
  * when the verdict says so; before that the cause is told as it is.
  */
 export function stalledOr(
-  standing: RolloutStatus,
+  rolloutStatus: RolloutStatus,
   component: string | undefined,
   waiting: Waiting,
 ): StepState {
-  const cause = standing.why.find((c) => component === undefined || concerns(c, component)) ?? standing.why[0]
+  const cause =
+    rolloutStatus.why.find((c) => component === undefined || concerns(c, component)) ?? rolloutStatus.why[0]
   if (!cause) return waiting
-  const counts = standing.verdict === 'Stalled' || standing.verdict === 'Degraded'
+  const counts = rolloutStatus.verdict === 'Stalled' || rolloutStatus.verdict === 'Degraded'
   if (!counts) return { ...waiting, trouble: cause.sentence, remedy: cause.look }
-  const since = cause.since ?? standing.since
+  const since = cause.since ?? rolloutStatus.since
   return {
     is: 'stalled',
     on: waiting.on,
@@ -397,14 +401,16 @@ export class Patience {
   readonly #givenUp = new Set<string>()
 
   /** Takes a look into account; what is asked later is about it. */
-  saw({ standing, snapshot }: ClusterRead, now: number): void {
-    if (standing.verdict === 'Settled') this.#doneSince ??= now
+  saw({ rolloutStatus, snapshot }: ClusterRead, now: number): void {
+    if (rolloutStatus.verdict === 'Settled') this.#doneSince ??= now
     else this.#doneSince = undefined
     this.#templates = itemsOf(snapshot.daemonsets)
       .map(({ metadata, spec }) => `${metadata.name} ${JSON.stringify(spec?.template)}`)
       .toSorted()
       .join('\n')
-    const rolling = standing.components.some(({ kind, state }) => kind === 'DaemonSet' && !isRest.has(state))
+    const rolling = rolloutStatus.components.some(
+      ({ kind, state }) => kind === 'DaemonSet' && !isRest.has(state),
+    )
     if (rolling) this.#rolledSince = undefined
     else {
       this.#rolledSince ??= now

@@ -101,12 +101,12 @@ async function tooOld(
   owner: Owner,
   next: Version,
 ): Promise<readonly VirtualMachineInstance[]> {
-  const { snapshot, standing } = await readRollout(cx, owner)
+  const { snapshot, rolloutStatus } = await readRollout(cx, owner)
   const inUse = launcherImage(snapshot)
   const isOld = ({ status }: VirtualMachineInstance): boolean => {
     const image = status?.launcherContainerImageVersion
     if (status?.phase !== 'Running' || !image) return false
-    const version = versionOf(image === inUse ? standing.observed.version : parseImage(image).tag)
+    const version = versionOf(image === inUse ? rolloutStatus.observed.version : parseImage(image).tag)
     return version === undefined ? image !== inUse : hop(version, next).kind === 'skips-minors'
   }
   const found: VirtualMachineInstance[] = []

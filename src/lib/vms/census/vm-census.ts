@@ -378,14 +378,14 @@ function goneFrom(
   const why = ownersDoing(name, vm, between)
   if (why !== undefined) return owners(what, why)
   const ended =
-    endedOtherwise(was, between) ?? (isMadeBetween(after.instances.get(name), between) ? standing : undefined)
+    endedOtherwise(was, between) ?? (isMadeBetween(after.instances.get(name), between) ? state : undefined)
   if (ended !== undefined) return owners(what, ended)
   if (what === 'stopped' && endsByItself.has(vm.runStrategy))
     return owners('shut-down', `its guest shut down (runStrategy ${vm.runStrategy})`)
   return lost(what, 'its spec is unchanged, and nobody is seen to have asked for it')
 }
 
-const standing = 'while the upgrade stood between two steps and no kvup ran'
+const state = 'while the upgrade stood between two steps and no kvup ran'
 
 /** What else may end an instance whose VM is as it was, in words. */
 function endedOtherwise(was: InstanceMark, { evicted, shutDown }: Between): string | undefined {

@@ -29,7 +29,7 @@ import { placeOf, stepOn, withValues } from './unblock-vms.ts'
 
 export interface SavedVmOverride {
   ref: VmRef
-  standing: OverrideStatus
+  overrideStatus: OverrideStatus
   /** It was restarted since, and runs with what was lent: what is given back reaches it at its next restart (night W1). */
   runsWithLent: boolean
 }
@@ -47,19 +47,19 @@ export async function listVmOverrides(
     if (!isNotFound(error)) throw error
   }
   return (await readVms(reader, refs)).flatMap(({ vm, vmi }) => {
-    const standing = vm && overrideStatus(vm, vmi)
-    if (vm === undefined || standing === undefined) return []
-    const fields = standing.is === 'unreadable' ? [] : standing.loan.fields
+    const rolloutStatus = vm && overrideStatus(vm, vmi)
+    if (vm === undefined || rolloutStatus === undefined) return []
+    const fields = rolloutStatus.is === 'unreadable' ? [] : rolloutStatus.loan.fields
     const eviction = fields.find(({ path }) => path === '/spec/template/spec/evictionStrategy')
     const runsWithLent = eviction !== undefined && vmi?.spec?.evictionStrategy === eviction.lent
-    return [{ ref: refOf(vm), standing, runsWithLent }]
+    return [{ ref: refOf(vm), overrideStatus: rolloutStatus, runsWithLent }]
   })
 }
 
 /** The same as they are given back: last those that a person has to say about. Throws ApiError. */
 export async function vmsInOrder(reader: Reader): Promise<readonly VmRef[]> {
   const loans = await listVmOverrides(reader)
-  const asks = loans.filter(({ standing }) => waitsForAnswer(standing, 'ask'))
+  const asks = loans.filter(({ overrideStatus: rolloutStatus }) => waitsForAnswer(rolloutStatus, 'ask'))
   return [...loans.filter((loan) => !asks.includes(loan)), ...asks].map(({ ref }) => ref)
 }
 
@@ -102,11 +102,11 @@ export function overrideStatus(
 
 /** Nothing is done to it until a person has said so. */
 export function waitsForAnswer(
-  standing: OverrideStatus,
+  rolloutStatus: OverrideStatus,
   meanwhile: Meanwhile,
-): standing is Exclude<OverrideStatus, { is: 'to-give-back' }> {
-  if (standing.is === 'unreadable') return meanwhile !== 'keep-current'
-  return standing.is === 'asks' && meanwhile === 'ask'
+): rolloutStatus is Exclude<OverrideStatus, { is: 'to-give-back' }> {
+  if (rolloutStatus.is === 'unreadable') return meanwhile !== 'keep-current'
+  return rolloutStatus.is === 'asks' && meanwhile === 'ask'
 }
 
 /** One that is being stopped would not come back with what it had before. */
@@ -146,19 +146,19 @@ export function restoreVm(ref: VmRef, meanwhile: Meanwhile, refused: RefusedVms)
       if (why !== undefined) return { is: 'done', note: `not given back: ${why}` }
       const { vm, vmi } = await readVm(reader, ref)
       if (vm === undefined) return { is: 'done', note: 'it is gone' }
-      const standing = overrideStatus(vm, vmi)
-      if (standing === undefined) return { is: 'done' }
-      if (waitsForAnswer(standing, meanwhile)) return asks(ref, standing)
-      return { is: 'todo', change: changeText(standing, meanwhile) }
+      const rolloutStatus = overrideStatus(vm, vmi)
+      if (rolloutStatus === undefined) return { is: 'done' }
+      if (waitsForAnswer(rolloutStatus, meanwhile)) return asks(ref, rolloutStatus)
+      return { is: 'todo', change: changeText(rolloutStatus, meanwhile) }
     },
     async apply(cx) {
       const { vm, vmi } = await readVm(cx.reader, ref)
-      const standing = vm && overrideStatus(vm, vmi)
-      if (vm === undefined || standing === undefined) return undefined
+      const rolloutStatus = vm && overrideStatus(vm, vmi)
+      if (vm === undefined || rolloutStatus === undefined) return undefined
       // It was stopped or changed right after the look.
-      if (waitsForAnswer(standing, meanwhile)) return { notApplied: standing.why }
+      if (waitsForAnswer(rolloutStatus, meanwhile)) return { notApplied: rolloutStatus.why }
       try {
-        if (meanwhile !== 'keep-current') await setBack(cx, vm, fieldsOf(standing))
+        if (meanwhile !== 'keep-current') await setBack(cx, vm, fieldsOf(rolloutStatus))
         return await takeNoteOff(cx, ref)
       } catch (error) {
         const why = refusalOf(error)
@@ -210,13 +210,13 @@ export const rollbackHints = (refs: readonly VmRef[]): readonly string[] => [
 export const retryOf = (ref: VmRef): string => `kvup workloads restore${named([ref])}     tries it again`
 
 /** What is set back: all of them where a person said so. */
-export function fieldsOf(standing: OverrideStatus): readonly OverrideField[] {
-  if (standing.is === 'unreadable') return []
-  return standing.is === 'asks' ? standing.loan.fields : standing.fields
+export function fieldsOf(rolloutStatus: OverrideStatus): readonly OverrideField[] {
+  if (rolloutStatus.is === 'unreadable') return []
+  return rolloutStatus.is === 'asks' ? rolloutStatus.loan.fields : rolloutStatus.fields
 }
 
-function changeText(standing: OverrideStatus, meanwhile: Meanwhile): string {
-  const back = meanwhile === 'keep-current' ? [] : fieldsOf(standing)
+function changeText(rolloutStatus: OverrideStatus, meanwhile: Meanwhile): string {
+  const back = meanwhile === 'keep-current' ? [] : fieldsOf(rolloutStatus)
   if (back.length === 0) return 'leave what is there, and note it as borrowed no more'
   return `set ${back.map((field) => `${fieldName(field.path)} back to ${wasText(field)}`).join(', ')}`
 }

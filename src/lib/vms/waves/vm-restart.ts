@@ -123,11 +123,11 @@ export async function statusOf(
   { now, backWithin }: { now: number; backWithin: number },
 ): Promise<RestartState> {
   const found = await reader.get(VirtualMachineInstances, placeOfVm(restart.vm))
-  const seen = found.is === 'object' ? standing(found.object, restart) : undefined
+  const seen = found.is === 'object' ? restartState(found.object, restart) : undefined
   return seen ?? { is: now - restart.at > backWithin ? 'missing' : 'under-way' }
 }
 
-function standing(vmi: VirtualMachineInstance, restart: Restart): RestartState | undefined {
+function restartState(vmi: VirtualMachineInstance, restart: Restart): RestartState | undefined {
   const { uid, deletionTimestamp } = vmi.metadata
   if (uid === restart.uid)
     return restart.taken || deletionTimestamp !== undefined ? undefined : { is: 'not-begun' }

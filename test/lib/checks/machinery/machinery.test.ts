@@ -101,8 +101,8 @@ describe('webhooks-answering', () => {
   ] as const)('what keeps new kinds out until virt-api is new, while KubeVirt is %s: %s', (verdict, is) => {
     const barrier = known(webhooks({ name: 'virt-operator-tmp-webhookngx6w' }))
     const snapshot = wholeCluster({ webhooks: barrier, endpoints: known() })
-    const standing = { ...question({ snapshot }).standing, verdict }
-    expect(ask(webhooksAnswering, { snapshot, standing }).is).toBe(is)
+    const rolloutStatus = { ...question({ snapshot }).rolloutStatus, verdict }
+    expect(ask(webhooksAnswering, { snapshot, rolloutStatus }).is).toBe(is)
   })
 
   test('unread is not passed', () => {

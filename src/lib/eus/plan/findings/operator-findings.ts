@@ -101,7 +101,7 @@ function outOfStep(judged: Judged): readonly Finding[] {
   if (version === undefined) return []
   if (operator === undefined) return aheadOfAllRows(judged, version)
   const order = compareMinors(operator, snapshot.here)
-  const isNext = order < 0 && (isMidWindow(judged) || snapshot.standing.state === 'updating')
+  const isNext = order < 0 && (isMidWindow(judged) || snapshot.platformStatus.state === 'updating')
   if (order === 0 || isNext) return []
   const minor = order < 0 ? `${operator} still` : `${operator} already`
   return [
@@ -135,7 +135,7 @@ function aheadOfAllRows({ snapshot, releases }: Judged, text: string): readonly 
 }
 
 /** Its own Upgradeable=True means only that nothing progresses or is degraded: every condition counts (ocp 9.5, 9.6). */
-function notGood({ snapshot: { snapshot, standing } }: Judged): readonly Finding[] {
+function notGood({ snapshot: { snapshot, platformStatus } }: Judged): readonly Finding[] {
   const [hco] = itemsOf(snapshot.hyperconverged)
   if (!snapshot.hyperconverged.known)
     return [
@@ -146,7 +146,7 @@ function notGood({ snapshot: { snapshot, standing } }: Judged): readonly Finding
         remedy: [unreadRemedy(snapshot.hyperconverged.why)],
       },
     ]
-  if (hco === undefined || standing.state === 'updating') return []
+  if (hco === undefined || platformStatus.state === 'updating') return []
   const { good, why } = assessHyperConverged(hco)
   if (good) return []
   const { name, namespace = '' } = hco.metadata

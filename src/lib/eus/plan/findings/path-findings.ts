@@ -34,16 +34,16 @@ function channelFindings({ channel, route, chosen, snapshot }: Judged): readonly
   }
   if (offers(snapshot, first)) return [missing]
   const release = first.stop.version ?? `a release of ${first.minor}`
-  const summary = `${release}, the first hop, is not offered in channel ${snapshot.standing.channel ?? '(none)'}, and there is none to set: ${missing.summary}`
+  const summary = `${release}, the first hop, is not offered in channel ${snapshot.platformStatus.channel ?? '(none)'}, and there is none to set: ${missing.summary}`
   return [{ ...missing, id: 'first-hop-not-offered', summary }]
 }
 
 /** In the channel that is set: exactly what was chosen, or, where that is left to later, any of its minor. */
 function offers(
-  { standing }: Judged['snapshot'],
+  { platformStatus }: Judged['snapshot'],
   { minor, stop }: Judged['chosen']['stops'][number],
 ): boolean {
-  const versions = (standing.available ?? []).map(({ version = '' }) => version)
+  const versions = (platformStatus.available ?? []).map(({ version = '' }) => version)
   return versions.some((one) =>
     stop.version === undefined ? minorOfPlatform(one) === minor : one === stop.version,
   )

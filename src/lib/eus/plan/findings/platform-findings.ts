@@ -49,8 +49,8 @@ function owned({ snapshot: { topology } }: Judged): readonly Finding[] {
 }
 
 /** Slow is no failure; an update that is under way is the hop. */
-function unsteady({ snapshot: { standing } }: Judged): readonly Finding[] {
-  const { failing, state, message, current, target } = standing
+function unsteady({ snapshot: { platformStatus } }: Judged): readonly Finding[] {
+  const { failing, state, message, current, target } = platformStatus
   if (failing !== 'True' && state !== 'partial' && current) return []
   const what =
     failing === 'True'
@@ -70,10 +70,10 @@ function unsteady({ snapshot: { standing } }: Judged): readonly Finding[] {
 }
 
 /** Night E6: it starts by itself as soon as nothing speaks against it any more. */
-function armed({ snapshot: { standing } }: Judged): readonly Finding[] {
-  if (standing.armed === undefined) return []
-  const { version, image } = standing.armed
-  const { accepted } = standing
+function armed({ snapshot: { platformStatus } }: Judged): readonly Finding[] {
+  if (platformStatus.armed === undefined) return []
+  const { version, image } = platformStatus.armed
+  const { accepted } = platformStatus
   const why = accepted.is === 'no' ? `: ${accepted.message}` : ''
   return [
     {
@@ -87,8 +87,8 @@ function armed({ snapshot: { standing } }: Judged): readonly Finding[] {
 }
 
 /** Admin gates are a finding of their own, and the message of a ClusterVersion that names nothing else adds nothing. */
-function notUpgradeable({ snapshot: { standing }, hops }: Judged): readonly Finding[] {
-  const { upgradeable } = standing
+function notUpgradeable({ snapshot: { platformStatus }, hops }: Judged): readonly Finding[] {
+  const { upgradeable } = platformStatus
   if (upgradeable.is !== 'no') return []
   const isGate =
     upgradeable.reason.startsWith('AdminAck') && hops.some(({ adminGates }) => adminGates.length > 0)
@@ -172,7 +172,7 @@ const acknowledge = (name: string): string => {
 /** One that is degraded is not waited for here: its update would not end. */
 function troubled({ snapshot }: Judged): readonly Finding[] {
   const { clusterOperators } = snapshot.snapshot.platform
-  const updating = snapshot.standing.state === 'updating'
+  const updating = snapshot.platformStatus.state === 'updating'
   const bad = assessClusterOperators(itemsOf(clusterOperators)).filter(
     ({ available, degraded }) => !updating && (!available || degraded !== undefined),
   )
