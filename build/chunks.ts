@@ -105,12 +105,12 @@ function isRound(modules: Modules, sets: readonly ModuleSet[], { ids }: ModuleSe
   const setOf = new Map(sets.flatMap((set) => [...set.ids].map((id) => [id, set])))
   const importsOf = (some: Iterable<string>) => [...some].flatMap((id) => modules.get(id)?.imports ?? [])
   const left = importsOf(ids).filter((id) => !ids.has(id))
-  const seen = new Set<ModuleSet>()
+  const observed = new Set<ModuleSet>()
   for (let id = left.pop(); id !== undefined; id = left.pop()) {
     if (ids.has(id)) return true
     const set = setOf.get(id)
-    if (set === undefined || seen.has(set)) continue
-    seen.add(set)
+    if (set === undefined || observed.has(set)) continue
+    observed.add(set)
     left.push(...importsOf(set.ids))
   }
   return false

@@ -115,11 +115,11 @@ function roundIn(modules: ReadonlyMap<string, Module>, fileOf: (id: string) => s
     [...modules].flatMap(([id, { imports }]) => (fileOf(id) === file ? imports.map(fileOf) : []))
   for (const file of new Set([...modules.keys()].map(fileOf))) {
     const left = imported(file).filter((other) => other !== file)
-    const seen = new Set<string>()
+    const observed = new Set<string>()
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
       if (next === file) return file
-      if (seen.has(next)) continue
-      seen.add(next)
+      if (observed.has(next)) continue
+      observed.add(next)
       left.push(...imported(next).filter((other) => other !== next))
     }
   }

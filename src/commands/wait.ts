@@ -63,23 +63,23 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
   const timeout = parseDuration(options.timeout)
   const { reader } = await cx.cluster()
   const began = ownTicks(cx.clock)
-  const seen: LastRead = {}
-  const answer = () => cx.printer.result(documentOf(condition, seen, took(cx, began)), waitView)
+  const lastRead: LastRead = {}
+  const answer = () => cx.printer.result(documentOf(condition, lastRead, took(cx, began)), waitView)
   const { signal, over, stop } = limited(cx, timeout)
   try {
     await untilItHolds(condition, {
       reader,
       clock: cx.clock,
       signal,
-      seen: (report, missing) => tell(cx, seen, { report, missing }),
+      observed: (report, missing) => tell(cx, lastRead, { report, missing }),
       remark: (line) => cx.printer.warn(line),
       told: (line) => cx.printer.note(line),
     })
     answer()
   } catch (error) {
     if (error !== over.reason) throw error
-    if (seen.snapshot) answer()
-    throw tooLate(condition, seen, timeout)
+    if (lastRead.snapshot) answer()
+    throw tooLate(condition, lastRead, timeout)
   } finally {
     stop()
   }
@@ -98,9 +98,9 @@ function limited({ clock, signal }: Context, ms: number) {
 }
 
 /** Only what is new: reports also differ in what nobody waits for. */
-function tell({ printer }: Context, seen: LastRead, { report, missing }: LastRead): void {
-  const [known, now] = [sentences(seen), sentences({ report, missing })]
-  Object.assign(seen, { report, missing, snapshot: true })
+function tell({ printer }: Context, lastRead: LastRead, { report, missing }: LastRead): void {
+  const [known, now] = [sentences(lastRead), sentences({ report, missing })]
+  Object.assign(lastRead, { report, missing, snapshot: true })
   for (const line of now) if (!known.includes(line)) printer.note(line)
 }
 
@@ -150,7 +150,7 @@ export interface Waiting {
   clock: Clock
   signal: AbortSignal
   /** Told at every look that differs; `missing` is undefined where the condition holds, the report where KubeVirt is not asked about. */
-  seen(report: StatusReport | undefined, missing: string | undefined): void
+  observed(report: StatusReport | undefined, missing: string | undefined): void
   /** Told what the wait goes on in spite of. */
   remark(line: string): void
   /** Told before a wait that is not for a change. */
@@ -202,7 +202,7 @@ async function poolsStay(waiting: Waiting, before: Before): Promise<boolean> {
   })
   before.answered = true
   const missing = poolsMissing(pools)
-  waiting.seen(undefined, missing)
+  waiting.observed(undefined, missing)
   return missing === undefined
 }
 
@@ -223,7 +223,7 @@ async function holdsNow(condition: WaitCondition, waiting: Waiting, before: Befo
       missing === undefined && condition.is === 'workloads'
         ? await outdatedUnseen(reader, clock, { isOver: isOver(before, clock) })
         : undefined
-    waiting.seen(report, missing ?? unseen)
+    waiting.observed(report, missing ?? unseen)
     if (missing === undefined) return unseen === undefined
   }
   return false

@@ -79,14 +79,14 @@ export class SimClock implements Clock {
     this.#whenQuiet(this.#activity, quietTurns)
   }
 
-  #whenQuiet(seen: number, turns: number): void {
+  #whenQuiet(observed: number, turns: number): void {
     setImmediate(() => {
       if (this.#inFlight > 0) {
         this.#pumping = false
         return
       }
-      if (seen !== this.#activity) this.#whenQuiet(this.#activity, quietTurns)
-      else if (turns > 1) this.#whenQuiet(seen, turns - 1)
+      if (observed !== this.#activity) this.#whenQuiet(this.#activity, quietTurns)
+      else if (turns > 1) this.#whenQuiet(observed, turns - 1)
       else this.#advance()
     })
   }

@@ -40,13 +40,13 @@ export function contextOf(cluster: Cluster | undefined, clock: Clock) {
 export async function judged(cluster: Cluster, clock: Clock): Promise<object> {
   const { cx } = contextOf(cluster, clock)
   const status = await statusReport(cluster.reader, clock)
-  const seen = await readCheckedCluster(cx, {
+  const observed = await readCheckedCluster(cx, {
     to: parseVersion('v1.9.0'),
     method: 'operator-manifest',
     from: undefined,
   })
-  const { installation: _, ...rest } = seen
-  const question = { ...seen, releases: knownReleases, target: parseVersion('v1.9.0') }
+  const { installation: _, ...rest } = observed
+  const question = { ...observed, releases: knownReleases, target: parseVersion('v1.9.0') }
   const checks = runChecks(allChecks, question).map(({ check, is, findings }) => ({
     id: check.id,
     is,

@@ -188,7 +188,7 @@ describe('redacted', () => {
 /** Verdicts, ids, levels and numbers: everything but names. */
 function outline(all: object): object {
   const {
-    status: seen,
+    status: observed,
     checks,
     tallies,
   } = JSON.parse(JSON.stringify(all)) as {
@@ -202,9 +202,9 @@ function outline(all: object): object {
       : [name, typeof value === 'number' ? value : 0],
   )
   return {
-    verdict: seen.verdict,
-    why: seen.why.map(({ kind }) => kind),
-    components: seen.components.map(({ name, state }) => [name, state]),
+    verdict: observed.verdict,
+    why: observed.why.map(({ kind }) => kind),
+    components: observed.components.map(({ name, state }) => [name, state]),
     checks: checks.map(({ id, is, findings }) => [
       id,
       is,

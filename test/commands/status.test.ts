@@ -113,8 +113,8 @@ test('-w follows an update from Settled to Settled, a document per change', asyn
   await clock.sleep(1000)
   await tag('v1.8.4')
   await expect(code).rejects.toMatchObject({ exitCode: 130 })
-  const seen = told.documents.map(({ verdict }) => verdict).filter((v, index, all) => v !== all[index - 1])
-  expect(seen).toEqual(['Settled', 'Updating', 'Settled'])
+  const found = told.documents.map(({ verdict }) => verdict).filter((v, index, all) => v !== all[index - 1])
+  expect(found).toEqual(['Settled', 'Updating', 'Settled'])
   const steps = told.documents.flatMap(({ waitingFor }) => waitingFor?.match(/^virt-[a-z]+/)?.[0] ?? [])
   expect(steps.filter((step, index) => steps.indexOf(step) === index)).toEqual([
     'virt-operator',

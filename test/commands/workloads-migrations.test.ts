@@ -206,10 +206,10 @@ test('-w tells each change once, from a watch', async () => {
   await clear()
   const time = new SimClock()
   const stop = new AbortController()
-  const seen: string[] = []
+  const observed: string[] = []
   const { reader } = sim.cluster()
   const following = watchMigrations({ reader, clock: time, signal: stop.signal }, async (ledger) => {
-    seen.push(ledger.open.map(({ name, phase }) => `${name} ${phase}`).join())
+    observed.push(ledger.open.map(({ name, phase }) => `${name} ${phase}`).join())
   }).catch((error: unknown) => error)
   await time.sleep(2000)
   put('one', 'web-1')
@@ -220,6 +220,6 @@ test('-w tells each change once, from a watch', async () => {
   await time.sleep(5000)
   stop.abort(new Error('enough'))
   expect(await following).toMatchObject({ message: 'enough' })
-  expect([...new Set(seen)]).toEqual(['', 'one Pending', 'one Running'])
-  expect(seen.at(-1)).toBe('')
+  expect([...new Set(observed)]).toEqual(['', 'one Pending', 'one Running'])
+  expect(observed.at(-1)).toBe('')
 })

@@ -111,7 +111,7 @@ export interface Snapshot {
 /** By `namespace/name`; read with kubectl and never through kvup. */
 export async function instances(lab: Lab): Promise<ReadonlyMap<string, Snapshot>> {
   const { items } = await lab.object<{ items: Vmi[] }>('get', '-A', 'vmi')
-  const seen = items
+  const observed = items
     .filter(({ status }) => status.phase === 'Running')
     .map(({ metadata, status }) => {
       const one: Snapshot = {
@@ -124,7 +124,7 @@ export async function instances(lab: Lab): Promise<ReadonlyMap<string, Snapshot>
       }
       return [`${metadata.namespace}/${metadata.name}`, one] as const
     })
-  return new Map(seen)
+  return new Map(observed)
 }
 
 interface Vmim {

@@ -96,23 +96,23 @@ it('the simulated platform keeps to the real schemas: installed, with the update
 
 /** Every list of updates that was there at some time. */
 async function watched(signal: AbortSignal): Promise<unknown[]> {
-  const seen: unknown[] = []
+  const observed: unknown[] = []
   try {
     for await (const change of cluster.reader.watch(ClusterVersions, {}, signal))
-      if ('object' in change) seen.push(change.object.status?.availableUpdates)
+      if ('object' in change) observed.push(change.object.status?.availableUpdates)
   } catch (error) {
     if (!signal.aborted) throw error
   }
-  return seen
+  return observed
 }
 
 it('null is kept as null while updates are fetched for another channel', async () => {
   const watch = new AbortController()
-  const seen = watched(watch.signal)
+  const observed = watched(watch.signal)
   await cluster.writer.mergePatch(ClusterVersions, version, { spec: { channel: 'eus-4.18' } })
   await until('updates are known', 20, async () => (await platform()).status?.availableUpdates?.length === 1)
   watch.abort()
-  expect(await seen).toContain(null)
+  expect(await observed).toContain(null)
 })
 
 it('a hop: refused while a gate is open, then by itself to its end, with a pool that is paused left alone', async () => {

@@ -50,7 +50,7 @@ export interface SeenOutside {
 
 export interface Watcher {
   /** Everything that was heard until `exitAt`, judged. */
-  seen(version: string, methods: readonly string[], exitAt: number): Promise<SeenOutside>
+  observed(version: string, methods: readonly string[], exitAt: number): Promise<SeenOutside>
   /** Whether anything began to roll, or KubeVirt ceased to be done, in the time between; the lines that say so. */
   unrest(version: string, from: number, to: number): Promise<readonly string[]>
   stop(): void
@@ -67,7 +67,7 @@ export async function watchFromOutside(lab: Lab): Promise<Watcher> {
     return ['KubeVirt', 'DaemonSet', 'Deployment'].every((kind) => kinds.has(kind as 'KubeVirt'))
   })
   return {
-    seen: async (version, methods, exitAt) => judge(await heard(), { version, methods, exitAt }),
+    observed: async (version, methods, exitAt) => judge(await heard(), { version, methods, exitAt }),
     unrest: async (version, from, to) => unrestOf(await heard(), version, from, to),
     stop: () => {
       child.kill()

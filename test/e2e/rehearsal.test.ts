@@ -48,7 +48,9 @@ test.each([['apply'], ['apply --server-side'], ['create']])(
     expect(diff.rights.map(({ role }) => role)).toContain('kubevirt-operator')
 
     async function rehearsed(mode: 'client' | 'server'): Promise<string[]> {
-      const recording = new Recording(cluster.reader, (seen) => dryRunningBy(mode, cluster.reviewer, seen))
+      const recording = new Recording(cluster.reader, (observed) =>
+        dryRunningBy(mode, cluster.reviewer, observed),
+      )
       await applyManifest(objects, recording)
       return recording.changes.flatMap(({ object, fields }) => linesOf(object.kind, fields))
     }

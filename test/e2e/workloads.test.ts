@@ -163,8 +163,8 @@ test('held: only what a person asks for moves, and the third one away from a nod
   })
   expect(why).not.toContain('not-known')
   await areOver(lab, began, 60)
-  const seen = await migrations(lab)
-  expect(seen.filter(({ name }) => began.includes(name)).map(({ phase }) => phase)).toEqual(
+  const observed = await migrations(lab)
+  expect(observed.filter(({ name }) => began.includes(name)).map(({ phase }) => phase)).toEqual(
     began.map(() => 'Succeeded'),
   )
   expect((await migrationsSince(heldSince)).map(({ user }) => user)).toEqual(began.map(() => 'lab-admin'))
@@ -177,8 +177,8 @@ test('W6 update uses the hold that is there, moves one VM by a migration of its 
   expect(items).toMatchObject([{ name: 'moved', outcome: 'migrated' }])
   const made = (await migrations(lab)).filter(({ by }) => by === 'kvup')
   expect(made).toMatchObject([{ vm: 'hand/moved', phase: 'Succeeded' }])
-  const seen = (await instances(lab)).get('hand/moved')
-  expect(seen).toMatchObject({ uid: before.get('hand/moved')?.uid, launcher: 'v1.8.4', outdated: false })
+  const snapshot = (await instances(lab)).get('hand/moved')
+  expect(snapshot).toMatchObject({ uid: before.get('hand/moved')?.uid, launcher: 'v1.8.4', outdated: false })
   expect(methodsOf(await kubeVirtOf(lab))).toEqual([])
   expect(await openOverrides(lab)).toHaveLength(1)
   expect(await runAgain(lab, line.split(' '))).toEqual({
@@ -275,9 +275,9 @@ test('W8 KubeVirt moves the others as it was forecast, and the one that fails is
     return moving.every((name) => now.get(`demo/${name}`)?.outdated === false)
   })
   expect(await became()).toEqual(underLiveMigrate)
-  const seen = await migrations(lab)
+  const observed = await migrations(lab)
   for (const name of moving)
-    expect(seen.filter(({ vm }) => vm === `demo/${name}`)).toMatchObject([
+    expect(observed.filter(({ vm }) => vm === `demo/${name}`)).toMatchObject([
       { by: 'kubevirt', phase: 'Succeeded' },
     ])
   let again = 0

@@ -46,14 +46,14 @@ describe.for(cases)('KubeVirt says that all is well, and $name', ({ faults, name
     await play(settled, async (stage) => {
       stage.simulated.faults.set(faults)
       await stage.until(30 * second)
-      const seen = await statusOf(stage, { exitCode: true })
-      expect(seen.took).toBeLessThanOrEqual(minute)
-      expect(seen.code).toBe(3)
-      expect(seen.document).toMatchObject({ verdict: 'Degraded' })
-      expect(seen.document.conditions?.every(({ judged }) => judged === 'good')).toBe(true)
-      expect(seen.document.why?.[0]?.sentence).toMatch(names)
-      expect(seen.document.why?.flatMap(({ look }) => look).join('\n')).toMatch(next)
-      expect(Date.parse(seen.document.why?.[0]?.since ?? '')).toBeLessThanOrEqual(stage.now - 30 * second)
+      const observed = await statusOf(stage, { exitCode: true })
+      expect(observed.took).toBeLessThanOrEqual(minute)
+      expect(observed.code).toBe(3)
+      expect(observed.document).toMatchObject({ verdict: 'Degraded' })
+      expect(observed.document.conditions?.every(({ judged }) => judged === 'good')).toBe(true)
+      expect(observed.document.why?.[0]?.sentence).toMatch(names)
+      expect(observed.document.why?.flatMap(({ look }) => look).join('\n')).toMatch(next)
+      expect(Date.parse(observed.document.why?.[0]?.since ?? '')).toBeLessThanOrEqual(stage.now - 30 * second)
     })
   })
 
@@ -159,21 +159,21 @@ test('a leader whose node is an hour behind renews its Lease all the same: statu
       })
     })
     await stage.until(20 * second)
-    const seen = await statusOf(stage)
+    const observed = await statusOf(stage)
     stop()
-    expect(seen.document).toMatchObject({ verdict: 'Settled', why: [] })
-    expect(seen.took).toBeGreaterThan(0)
-    expect(seen.took).toBeLessThan(15 * second)
-    expect(seen.lines[0]).toMatch(/older than its term: watching for up to 30 s/)
+    expect(observed.document).toMatchObject({ verdict: 'Settled', why: [] })
+    expect(observed.took).toBeGreaterThan(0)
+    expect(observed.took).toBeLessThan(15 * second)
+    expect(observed.lines[0]).toMatch(/older than its term: watching for up to 30 s/)
   })
 })
 
 test('a settled cluster is looked at once, without a wait', async () => {
   await play(settled, async (stage) => {
-    const seen = await statusOf(stage)
-    expect(seen.document).toMatchObject({ verdict: 'Settled', why: [] })
-    expect(seen.document.remarks ?? []).toEqual([])
-    expect(seen.took).toBeLessThan(second)
+    const observed = await statusOf(stage)
+    expect(observed.document).toMatchObject({ verdict: 'Settled', why: [] })
+    expect(observed.document.remarks ?? []).toEqual([])
+    expect(observed.took).toBeLessThan(second)
   })
 })
 
@@ -230,10 +230,10 @@ describe('VMs that should run and do not', () => {
     await play(six, async (stage) => {
       loseVms(stage, 'web-\\d')
       await stage.until(45 * second)
-      const seen = await statusOf(stage, { exitCode: true })
-      expect(seen.took).toBeLessThan(15 * second)
-      expect(seen.code).toBe(3)
-      const { verdict, why, workloads } = seen.document
+      const observed = await statusOf(stage, { exitCode: true })
+      expect(observed.took).toBeLessThan(15 * second)
+      expect(observed.code).toBe(3)
+      const { verdict, why, workloads } = observed.document
       expect(verdict).toBe('Degraded')
       expect(why).toMatchObject([{ kind: 'vms', reason: 'ErrorUnschedulable' }])
       expect(why?.[0]?.sentence).toMatch(
@@ -248,16 +248,16 @@ describe('VMs that should run and do not', () => {
     await play({ ...byTag, vms: 200 }, async (stage) => {
       loseVms(stage, 'web-7')
       await stage.until(10 * minute)
-      const seen = await statusOf(stage, { exitCode: true })
-      expect(seen.code).toBe(0)
-      expect(seen.document).toMatchObject({
+      const observed = await statusOf(stage, { exitCode: true })
+      expect(observed.code).toBe(0)
+      expect(observed.document).toMatchObject({
         verdict: 'Settled',
         why: [],
         workloads: {
           troubled: { shouldRun: 200, count: 1, reasons: [{ count: 1, examples: ['demo/web-7'] }] },
         },
       })
-      expect(seen.lines.join('\n')).toContain('1 of 200 VMs that should run does not run as it should')
+      expect(observed.lines.join('\n')).toContain('1 of 200 VMs that should run does not run as it should')
     })
   })
 
@@ -329,9 +329,9 @@ describe('VMs that should run and do not', () => {
       await stage.simulated.stop()
       for (const [index, name] of sixNames.entries())
         failing(stage, name, `failed to attach volume pvc-${index}a7f3: rpc error`)
-      const seen = await statusOf(stage, { exitCode: true })
-      expect(seen.code).toBe(3)
-      expect(seen.document.why?.[0]?.sentence).toMatch(
+      const observed = await statusOf(stage, { exitCode: true })
+      expect(observed.code).toBe(3)
+      expect(observed.document.why?.[0]?.sentence).toMatch(
         /^6 of 6 VMs that should run do not: CrashLoopBackOff: each says something of its own, the first: failed to attach volume pvc-\da7f3/,
       )
     })

@@ -8,21 +8,21 @@ const place = { name: 'kvup-journal', namespace: 'kubevirt' }
 
 /** Somebody deletes the journal once this has happened. */
 function deleted({ simulated: { store } }: Stage, happened: () => boolean) {
-  const seen = { deleted: false }
+  const observed = { deleted: false }
   const onEvent = ({ kind }: RunEvent) => {
-    if (seen.deleted || kind !== 'step-waiting' || !happened()) return
-    seen.deleted = true
+    if (observed.deleted || kind !== 'step-waiting' || !happened()) return
+    observed.deleted = true
     store.remove(ConfigMaps, place)
   }
-  return { seen, onEvent }
+  return { observed, onEvent }
 }
 
 test('contract: an update whose journal is deleted meanwhile gives its loan back all the same', async () => {
   await outdated([{ name: 'a', migration: '30s' }], async (stage) => {
     stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } })
-    const { seen, onEvent } = deleted(stage, () => migrationsIn(stage).length > 0)
+    const { observed, onEvent } = deleted(stage, () => migrationsIn(stage).length > 0)
     expect(await stage.update({}, { onEvent })).toMatchObject({ code: 0 })
-    expect(seen.deleted).toBe(true)
+    expect(observed.deleted).toBe(true)
     expect(stage.methods).toEqual(['LiveMigrate'])
     expect(await stage.journal.loans()).toEqual([])
   })
@@ -30,10 +30,10 @@ test('contract: an update whose journal is deleted meanwhile gives its loan back
 
 test('contract: an upgrade that is stopped after its journal was deleted leaves the loan to kvup workloads restore', async () => {
   await play(byTag, async (stage) => {
-    const { seen, onEvent } = deleted(stage, () => stage.methods.length === 0)
+    const { observed, onEvent } = deleted(stage, () => stage.methods.length === 0)
     const stopped = await stage.upgrade('v1.8.4', { until: 'virt-controller' }, { onEvent })
     expect(stopped).toMatchObject({ code: 0 })
-    expect(seen.deleted).toBe(true)
+    expect(observed.deleted).toBe(true)
     expect(await stage.journal.loans()).toMatchObject([{ was: { value: ['LiveMigrate'] } }])
     expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate'])

@@ -130,9 +130,9 @@ describe.each([
             rollOnceMore(stage)
             const stop = stage.simulated.store.watch(DaemonSets, ({ object }) => {
               const { metadata, status = {} } = object as DaemonSet
-              const seen = status.observedGeneration === metadata.generation
+              const observed = status.observedGeneration === metadata.generation
               const isWhole = status.updatedNumberScheduled === status.desiredNumberScheduled
-              if (!seen || !isWhole) rolled = 0
+              if (!observed || !isWhole) rolled = 0
               else if (status.numberReady === status.desiredNumberScheduled) rolled ||= stage.now
               if (stage.now - resumed > 10 * minute) stop()
             })

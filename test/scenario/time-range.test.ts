@@ -60,10 +60,10 @@ describe.each([3, 20, 200])('%i nodes', (workers) => {
   // 200 nodes take 8 s on an idle machine, and several times that on a busy one.
   test('an upgrade by tag takes as long as was said', { timeout: 180_000 }, async () => {
     await play({ ...byTag, workers }, async (stage) => {
-      const seen = await upgraded(stage, 'v1.8.4')
-      expectWithin(seen)
-      expect(seen.range.basis).toBe('own-pods')
-      expect(seen.range.highSeconds).toBeLessThan(seen.took * 5)
+      const observed = await upgraded(stage, 'v1.8.4')
+      expectWithin(observed)
+      expect(observed.range.basis).toBe('own-pods')
+      expect(observed.range.highSeconds).toBeLessThan(observed.took * 5)
     })
   })
 })
@@ -85,9 +85,9 @@ describe.each([3, 20])('%i nodes', (workers) => {
 
 test('two rolls, where the tag is pinned to the old version (night U2)', async () => {
   await play({ ...byTag, version: 'v1.8.3', workers: 3 }, async (stage) => {
-    const seen = await upgraded(stage, 'v1.9.0')
-    expectWithin(seen)
-    expect(seen.steps.get('settled-at-old-version')).toBeGreaterThan(40)
+    const observed = await upgraded(stage, 'v1.9.0')
+    expectWithin(observed)
+    expect(observed.steps.get('settled-at-old-version')).toBeGreaterThan(40)
   })
 })
 

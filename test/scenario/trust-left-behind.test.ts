@@ -104,9 +104,9 @@ describe('what one tenant does', () => {
     play({ ...byManifest, vms: 2 }, async (stage) => {
       typos(stage)
       await stage.until(6 * minute)
-      const seen = await stage.perform((cx) => status(cx, { exitCode: true }))
-      expect(seen.code).toBe(0)
-      expect(seen.text).toContain('tenant-b/typo-1')
+      const observed = await stage.perform((cx) => status(cx, { exitCode: true }))
+      expect(observed.code).toBe(0)
+      expect(observed.text).toContain('tenant-b/typo-1')
     }))
 
   test('stops no upgrade', () =>
@@ -129,9 +129,9 @@ test('a Lease that names a term of a day keeps nobody waiting for two', () =>
       },
       { manager: 'somebody' },
     )
-    const seen = await stage.perform((cx) => status(cx, { exitCode: true }))
-    expect(seen.took).toBeLessThanOrEqual(3 * minute)
-    expect(seen.code).toBe(3)
+    const observed = await stage.perform((cx) => status(cx, { exitCode: true }))
+    expect(observed.took).toBeLessThanOrEqual(3 * minute)
+    expect(observed.code).toBe(3)
   }))
 
 test('a KubeVirt that was made anew from a copy while its updates were held: an upgrade says that they are off', () =>

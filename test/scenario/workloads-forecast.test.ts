@@ -93,7 +93,7 @@ async function play({ methods, vms = everyShape, workers = 3, faults, before }: 
     files: { 'f.json': out },
   })
   const forecast = JSON.parse(out) as Foretold
-  return { sim, forecast, short, scored, seen: outcomesIn(sim, forecast.items, uids) }
+  return { sim, forecast, short, scored, observed: outcomesIn(sim, forecast.items, uids) }
 }
 
 async function kubevirtIn(sim: SimulatedCluster): Promise<KubeVirt> {
@@ -194,8 +194,8 @@ describe('Done 4: the forecast names what the updater then does, on every VM', (
     ['[Evict] with a PodDisruptionBudget', { methods: ['Evict'], before: countedBudget }],
     ['[LiveMigrate, Evict] with a VMI that no VM owns', { methods: both, before: orphan }],
   ])('%s', { timeout: 60_000 }, async (_, one) => {
-    const { forecast, short, scored, seen } = await play(one)
-    expect(willOf(forecast.items)).toEqual(seen)
+    const { forecast, short, scored, observed } = await play(one)
+    expect(willOf(forecast.items)).toEqual(observed)
     expect(short).toMatchObject(inShort(forecast))
     const { total } = forecast.totals
     expect(total).toBe(everyShape.length)

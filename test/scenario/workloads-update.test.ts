@@ -30,18 +30,18 @@ test('all that can be migrated are, one migration each, and a second run has not
 test('W6 it holds for its duration, says so, and gives back; what somebody else holds stays held', async () => {
   await outdated(4, async (stage) => {
     stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } })
-    const seen: (readonly string[])[] = []
+    const observed: (readonly string[])[] = []
     const ended = await stage.update(
       {},
       {
-        onEvent: ({ kind }) => void (kind === 'step-applied' && seen.push(stage.methods)),
+        onEvent: ({ kind }) => void (kind === 'step-applied' && observed.push(stage.methods)),
       },
     )
     expect(ended).toMatchObject({ code: 0 })
     expect(ended.text).toContain(
       'workload updates (LiveMigrate) are held meanwhile, and given back at the end',
     )
-    expect(seen[0]).toEqual([])
+    expect(observed[0]).toEqual([])
     expect(stage.methods).toEqual(['LiveMigrate'])
     expect(await stage.journal.loans()).toEqual([])
   })

@@ -56,17 +56,17 @@ function meet(
 
 /** The phases that a migration which succeeded went through. */
 export function phases(lines: readonly Line[]): string[] {
-  const seen = new Map<string, string[]>()
+  const observed = new Map<string, string[]>()
   for (const { object } of lines) {
     if (object?.kind !== 'VirtualMachineInstanceMigration') continue
     const { status, metadata } = object as VirtualMachineInstanceMigration
-    const list = seen.get(metadata.name) ?? []
-    seen.set(metadata.name, list)
+    const list = observed.get(metadata.name) ?? []
+    observed.set(metadata.name, list)
     if (status?.phase !== undefined && list.at(-1) !== status.phase) list.push(status.phase)
   }
   return [
     ...new Set(
-      [...seen.values()].filter((list) => list.at(-1) === 'Succeeded').map((list) => list.join(' ')),
+      [...observed.values()].filter((list) => list.at(-1) === 'Succeeded').map((list) => list.join(' ')),
     ),
   ]
 }

@@ -123,6 +123,6 @@ function hasSpoken({ metadata, spec, status = {} }: Deployment, kubevirt: KubeVi
 
 function isRolling({ metadata, status = {} }: DaemonSet): boolean {
   const { desiredNumberScheduled: desired = 0, updatedNumberScheduled = 0, numberReady = 0 } = status
-  const seen = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0)
-  return !seen || updatedNumberScheduled < desired || numberReady < desired
+  const observed = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+  return !observed || updatedNumberScheduled < desired || numberReady < desired
 }

@@ -62,9 +62,9 @@ function kubeVirt({ metadata, status = {} }: KubeVirt): string[] {
     return `${type[0]}=${found?.status[0] ?? '-'}`
   })
   const { reason } = conditions.find((c) => c.type === 'Available') ?? {}
-  const seen = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0) ? 'seen' : 'not seen'
+  const observed = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0) ? 'seen' : 'not seen'
   return [
-    `KubeVirt edit: ${metadata.generation} ${seen}`,
+    `KubeVirt edit: ${metadata.generation} ${observed}`,
     `KubeVirt conditions: ${reason} ${letters.join(' ')}`,
     `KubeVirt versions: operator ${status.operatorVersion} target ${status.targetKubeVirtVersion} observed ${status.observedKubeVirtVersion}`,
   ]

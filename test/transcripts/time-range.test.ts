@@ -59,25 +59,25 @@ function doneIn(all: readonly Moment[], method: string): Map<string, number> {
   const began = all[0]?.line.t ?? 0
   const done = new Map<string, number>()
   for (const { line, snapshot } of all) {
-    const seen = assessRollout(snapshot, new Date(line.at))
-    for (const [id, is] of Object.entries(marks(seen, snapshot, method)))
+    const observed = assessRollout(snapshot, new Date(line.at))
+    for (const [id, is] of Object.entries(marks(observed, snapshot, method)))
       if (is && !done.has(id)) done.set(id, (line.t - began) / 1000)
   }
   return done
 }
 
-function marks(seen: RolloutStatus, snapshot: Snapshot, method: string): Record<string, boolean> {
-  const { operator, target, observed, verdict } = seen
+function marks(read: RolloutStatus, snapshot: Snapshot, method: string): Record<string, boolean> {
+  const { operator, target, observed, verdict } = read
   const aimed = target.version === to
   const rolled = components.map((name) => {
-    const found = seen.components.find((component) => component.name === name)
+    const found = read.components.find((component) => component.name === name)
     return [name, aimed && found?.state === 'current'] as const
   })
   return {
     ...(method === 'operator-manifest' && {
       'virt-operator': operator?.version === to && operator.rolled && operator.leads === true,
     }),
-    'install-strategy': aimed && seen.components.some(({ applied }) => applied),
+    'install-strategy': aimed && read.components.some(({ applied }) => applied),
     ...Object.fromEntries(rolled),
     settled: verdict === 'Settled' && observed.version === to,
     'virt-controller-leads': observed.version === to && newControllerLeads(snapshot) === true,

@@ -122,9 +122,9 @@ test('lab Seen 3, 16: an edit of the methods alone is Updating for its seconds o
   const lines = judge(transcript('workloads-v1.7.0-v1.8.4'), { leases: 'from events' }).said
   const from = lines.findIndex(({ line }) => line.note === 'methods [LiveMigrate]')
   const until = lines.findIndex(({ line }) => line.note?.startsWith('methods [LiveMigrate, Evict]'))
-  const seen = lines.slice(from, until).map(({ verdict }) => verdict)
-  expect(new Set(seen)).toEqual(new Set(['Settled', 'Updating']))
-  expect(seen.at(-1)).toBe('Settled')
+  const observed = lines.slice(from, until).map(({ verdict }) => verdict)
+  expect(new Set(observed)).toEqual(new Set(['Settled', 'Updating']))
+  expect(observed.at(-1)).toBe('Settled')
 })
 
 test('lab Seen 5: a wrong tag is Stalled within 30 s of the failing pull, and names pod and image', () => {

@@ -36,11 +36,16 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
   const snapshot = await readerFor(cx, options.from)
-  const seen = await readCheckedCluster(cx, { to, method: options.method, snapshot, waits: !snapshot.saved })
-  ensureOlmOwns(options, seen.installation)
-  const way = await pathOf(options, seen, { cluster: snapshot.cluster, accepted, releases })
-  const target = targetOf(to, way, seen)
-  const asked: Question = { ...seen, releases, ...(target && { target }), ...(manifest && { manifest }) }
+  const observed = await readCheckedCluster(cx, {
+    to,
+    method: options.method,
+    snapshot,
+    waits: !snapshot.saved,
+  })
+  ensureOlmOwns(options, observed.installation)
+  const way = await pathOf(options, observed, { cluster: snapshot.cluster, accepted, releases })
+  const target = targetOf(to, way, observed)
+  const asked: Question = { ...observed, releases, ...(target && { target }), ...(manifest && { manifest }) }
   const question = options.probeImages ? await withProbes(cx, asked) : asked
   const strict = options.strict ?? false
   const report = reportOf(runChecks(checksFor(question, way), question), accepted, strict)
@@ -134,12 +139,12 @@ export async function olmPath(
   const { to, accepted, releases } = asked
   const command = `kvup upgrade --to ${to} --method olm`
   const request = { typed: to, approveAlso: [], accepted, command }
-  const seen = await unless(
+  const observed = await unless(
     () => true,
     () => seeOperator(reader),
   )
-  if (seen instanceof KvupError) return undefined
-  const goal = await unless(isBlocked, async () => olmGoal({ request, seen, releases }))
+  if (observed instanceof KvupError) return undefined
+  const goal = await unless(isBlocked, async () => olmGoal({ request, operatorSnapshot: observed, releases }))
   return goal instanceof KvupError ? { refused: goal } : { goal }
 }
 

@@ -19,14 +19,14 @@ export const stepIds: Source = async (asked, offer) => {
   const { reader } = cluster
   const snapshot = await takeSnapshot(reader, statusParts, cx.clock)
   const installation = theInstallation(snapshot)
-  const seen: UpgradeState = {
+  const upgradeState: UpgradeState = {
     installation,
     rolloutStatus: assessRollout(snapshot, cx.clock.now()),
     methods: installation.workloadUpdateMethods,
     forecast: ofNoVm,
   }
   const { who } = cx.world
-  const asPath = { cx, options: optionsOf(asked), request, seen, releases: knownReleases }
+  const asPath = { cx, options: optionsOf(asked), request, upgradeState, releases: knownReleases }
   const { legs } = (await foreseePath(asPath)) ?? {}
   const operatorVersion = installation.operator?.version
   const procedure = legs
@@ -44,7 +44,7 @@ export const stepIds: Source = async (asked, offer) => {
           hasBegun: false,
         },
       )
-    : upgradeProcedure(makePlan(request, seen, knownReleases), { who, operatorVersion, manifest })
+    : upgradeProcedure(makePlan(request, upgradeState, knownReleases), { who, operatorVersion, manifest })
   const { namespace } = installation
   const journal = configMapJournal(cluster, { namespace, who: cx.world.who, clock: cx.clock })
   for (const { id, title } of await procedure.steps({ reader, clock: cx.clock, journal }))

@@ -23,9 +23,9 @@ async function offerReleases(reader: Reader, offer: Parameters<Source>[1]): Prom
     import('../../lib/upgrade/methods/operator-target.ts'),
     import('../../lib/releases/releases.ts'),
   ])
-  const seen = await seeOperator(reader)
-  for (const value of releasesAhead({ seen, releases: knownReleases }))
-    offer({ value, description: `HyperConverged, from ${seen.installed.text}` })
+  const operatorSnapshot = await seeOperator(reader)
+  for (const value of releasesAhead({ operatorSnapshot, releases: knownReleases }))
+    offer({ value, description: `HyperConverged, from ${operatorSnapshot.installed.text}` })
 }
 
 /** What follows `--for version=`. */

@@ -18,22 +18,22 @@ import { limitsBefore } from '../change-options.ts'
 export async function eusAbort(cx: Context, options: EusRunOptions): Promise<ExitCode> {
   const request = requestOf(options, cx.world.commandLine)
   const limits = await limitsBefore(cx, options)
-  const seen = await seeWindow(cx, options, request, askingIn(cx, options))
-  ensureDeducible(seen)
+  const windowSnapshot = await seeWindow(cx, options, request, askingIn(cx, options))
+  ensureDeducible(windowSnapshot)
   const reading: ReadContext = {
-    reader: seen.cluster.reader,
+    reader: windowSnapshot.cluster.reader,
     clock: cx.clock,
-    journal: seen.environment.journal,
+    journal: windowSnapshot.environment.journal,
   }
-  const state = await abortState(seen.window, reading)
-  const machines = await vmsToRestore(cx, seen.cluster.reader)
-  const theirs = await armedByOthers(seen)
+  const state = await abortState(windowSnapshot.window, reading)
+  const machines = await vmsToRestore(cx, windowSnapshot.cluster.reader)
+  const theirs = await armedByOthers(windowSnapshot)
   const where = await connectedTo(cx)
   const since = cx.clock.now().toISOString()
-  const { report, code } = await workOnWindow(cx, seen, {
-    procedure: abortProcedure(seen.window, { loans: seen.loans, machines }),
+  const { report, code } = await workOnWindow(cx, windowSnapshot, {
+    procedure: abortProcedure(windowSnapshot.window, { loans: windowSnapshot.loans, machines }),
     findings: [],
-    question: `End the window to ${seen.window.to} at ${state.at}, and give back what is borrowed?`,
+    question: `End the window to ${windowSnapshot.window.to} at ${state.at}, and give back what is borrowed?`,
     limits,
     dryRun: options.dryRun,
     end: 'aborted',
@@ -41,15 +41,15 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
     announce: () =>
       [
         ...where,
-        ...restoredText(seen.loans, state),
-        ...beforehand(state, seen),
+        ...restoredText(windowSnapshot.loans, state),
+        ...beforehand(state, windowSnapshot),
         ...theirs,
         ...vmsText(machines),
-        ...timeAndApproval(seen, state),
+        ...timeAndApproval(windowSnapshot, state),
       ].forEach((line) => cx.printer.note(line)),
   })
   const ran = report.outcome !== 'rehearsed' && report.outcome !== 'nothing-to-do'
-  const notes = ran ? [...(await afterwards(state, seen, since)), ...report.notes] : report.notes
+  const notes = ran ? [...(await afterwards(state, windowSnapshot, since)), ...report.notes] : report.notes
   cx.printer.result({ ...report, notes }, eusReportView)
   return endOf(report, code)
 }
@@ -141,11 +141,11 @@ function stays({ from, at, channel, leavesMinor }: AbortState): readonly string[
  */
 export async function afterwards(
   state: AbortState,
-  seen: WindowSnapshot,
+  windowSnapshot: WindowSnapshot,
   since: string,
 ): Promise<readonly string[]> {
   try {
-    return [...(await told(state, seen, since)), ...(await armedByOthers(seen))]
+    return [...(await told(state, windowSnapshot, since)), ...(await armedByOthers(windowSnapshot))]
   } catch (error) {
     if (error instanceof KvupError) return [`what was given back could not be read: ${error.message}`]
     throw error

@@ -25,15 +25,15 @@ export async function eusRestore(
   const request = requestOf({ ...options, approveAlso: [] }, cx.world.commandLine)
   const limits = await limitsBefore(cx, options)
   const settle = meanwhile === 'keep-current' ? forgetting(cx, names) : askingIn(cx, options)
-  const seen = await seeWindow(cx, options, request, settle)
-  if (names.length === 0) ensureDeducible(seen)
-  const loans = chosen(seen.loans, names, options.pools ?? false)
-  return carryOutWindow(cx, seen, {
-    procedure: restoreWindow(seen.window, { loans, meanwhile }),
+  const windowSnapshot = await seeWindow(cx, options, request, settle)
+  if (names.length === 0) ensureDeducible(windowSnapshot)
+  const loans = chosen(windowSnapshot.loans, names, options.pools ?? false)
+  return carryOutWindow(cx, windowSnapshot, {
+    procedure: restoreWindow(windowSnapshot.window, { loans, meanwhile }),
     findings: [],
     question:
       loans.length === 0
-        ? `Close the window to ${seen.window.to}?`
+        ? `Close the window to ${windowSnapshot.window.to}?`
         : `Give back ${loans.map(({ id }) => id).join(', ')}?`,
     limits,
     dryRun: options.dryRun,

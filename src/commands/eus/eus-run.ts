@@ -72,30 +72,36 @@ async function oneWindow(
 ): Promise<EndedWindow> {
   const request = requestOf(options, cx.world.commandLine)
   const snapshot = await seeWindow(cx, options, request, askingIn(cx, options))
-  const seen = sealed ? withSealedHops(snapshot, sealed) : snapshot
-  if (!seen.planned.accepted.some(({ id }) => id === 'pool-paused-already')) await ensureNotForgotten(seen)
-  ensurePools(options, seen)
-  const { past, ...limits } = limitsIn(all, { ...seen, behind: await behindOf(cx, seen, all) })
+  const windowSnapshot = sealed ? withSealedHops(snapshot, sealed) : snapshot
+  if (!windowSnapshot.planned.accepted.some(({ id }) => id === 'pool-paused-already'))
+    await ensureNotForgotten(windowSnapshot)
+  ensurePools(options, windowSnapshot)
+  const { past, ...limits } = limitsIn(all, {
+    ...windowSnapshot,
+    behind: await behindOf(cx, windowSnapshot, all),
+  })
   if (past !== undefined) {
     const notes = [`${past} is done already`]
-    const report = await reportOfWindow(cx, seen, { outcome: 'nothing-to-do', steps: [], notes })
+    const report = await reportOfWindow(cx, windowSnapshot, { outcome: 'nothing-to-do', steps: [], notes })
     return { report, code: exitCode.done }
   }
   const where = await connectedTo(cx)
-  const machines = isLastWindow(seen) ? await vmsToRestore(cx, seen.cluster.reader) : []
-  const ended = await workOnWindow(cx, seen, {
-    procedure: eusProcedure(seen.window, machines),
-    findings: gatingFindings(seen.planned.plan.findings, { isOpen: seen.open !== undefined }),
-    question: questionOf(seen),
+  const machines = isLastWindow(windowSnapshot) ? await vmsToRestore(cx, windowSnapshot.cluster.reader) : []
+  const ended = await workOnWindow(cx, windowSnapshot, {
+    procedure: eusProcedure(windowSnapshot.window, machines),
+    findings: gatingFindings(windowSnapshot.planned.plan.findings, {
+      isOpen: windowSnapshot.open !== undefined,
+    }),
+    question: questionOf(windowSnapshot),
     limits,
     dryRun: options.dryRun,
     end: 'done',
     alsoNeeds: vmsAccess(machines),
-    announce: () => announceWindow(cx, seen, [...where, ...vmsText(machines)]),
-    ...(sealed && { sealed: sealed.seal.uid, ensureFits: () => ensureEusFits(cx, seen, sealed) }),
+    announce: () => announceWindow(cx, windowSnapshot, [...where, ...vmsText(machines)]),
+    ...(sealed && { sealed: sealed.seal.uid, ensureFits: () => ensureEusFits(cx, windowSnapshot, sealed) }),
   })
-  const { to } = seen.planned.plan
-  return ended.report.outcome === 'done' && !isLastWindow(seen) ? { ...ended, next: to } : ended
+  const { to } = windowSnapshot.planned.plan
+  return ended.report.outcome === 'done' && !isLastWindow(windowSnapshot) ? { ...ended, next: to } : ended
 }
 
 const isLastWindow = ({ window, planned }: WindowSnapshot): boolean => window.to === planned.plan.to
@@ -137,10 +143,14 @@ function questionOf({ window, planned, open }: WindowSnapshot): string {
 }
 
 /** What a person should know before the question; `where` says which cluster it is. */
-export function announceWindow({ printer }: Context, seen: WindowSnapshot, where: readonly string[]): void {
-  const { planned } = seen
+export function announceWindow(
+  { printer }: Context,
+  windowSnapshot: WindowSnapshot,
+  where: readonly string[],
+): void {
+  const { planned } = windowSnapshot
   const { plan } = planned
-  const said = [...where, ...warnings(planned), ...meanwhile(seen), ...course(seen)]
+  const said = [...where, ...warnings(planned), ...meanwhile(windowSnapshot), ...course(windowSnapshot)]
   for (const line of [...said, ...outageLines(plan), ...plan.notes]) printer.note(line)
 }
 
@@ -261,21 +271,28 @@ export function asPlanned(typed: EusRunOptions, { request, accepted, file }: Sea
 const planningFlag = (name: string): string => `--${name.replace('File', '-file')}`
 
 /** The same window with the releases that were sealed. */
-export const withSealedHops = (seen: WindowSnapshot, { document }: SealedPlan): WindowSnapshot => ({
-  ...seen,
-  window: withPath({ ...seen.window, hops: asSealed(seen.window.hops, document) }, sealedPath(document)),
+export const withSealedHops = (windowSnapshot: WindowSnapshot, { document }: SealedPlan): WindowSnapshot => ({
+  ...windowSnapshot,
+  window: withPath(
+    { ...windowSnapshot.window, hops: asSealed(windowSnapshot.window.hops, document) },
+    sealedPath(document),
+  ),
 })
 
 /** The cluster is the one that the plan was made for, and stands as it stood then or as the plan's own steps leave it. Throws `drifted` (5). */
-export async function ensureEusFits(cx: Context, seen: WindowSnapshot, sealed: SealedPlan): Promise<void> {
+export async function ensureEusFits(
+  cx: Context,
+  windowSnapshot: WindowSnapshot,
+  sealed: SealedPlan,
+): Promise<void> {
   const { seal, file } = sealed
-  const snapshot = await readEusCluster(seen.cluster, cx.clock)
+  const snapshot = await readEusCluster(windowSnapshot.cluster, cx.clock)
   const { platform, lifecycle, hyperconverged, clusterUid } = snapshot
   const { clusterVersion, pools } = platform
   const { subscriptions } = lifecycle
   const now = reliedOnByEus({ clusterVersion, pools, subscriptions, hyperconverged, clusterUid })
   ensureSameCluster(file, seal.cluster, now.cluster)
-  const begun = begunSteps(await seen.environment.journal.entries(), seal.uid)
+  const begun = begunSteps(await windowSnapshot.environment.journal.entries(), seal.uid)
   const lines = driftLines(driftOf(seal.facts, now, windowWork(begun)))
   if (lines.length === 0) return
   throw drifted(

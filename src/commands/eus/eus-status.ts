@@ -80,18 +80,21 @@ async function windowStatus(
   options: EusStatusOptions,
   snapshot: ReadCluster,
 ): Promise<EusStatusDocument> {
-  const seen = await seeWindow(cx, { ...options, accept: [] }, readOptions)
-  const { window, planned, environment, loans } = seen
+  const windowSnapshot = await seeWindow(cx, { ...options, accept: [] }, readOptions)
+  const { window, planned, environment, loans } = windowSnapshot
   const journal = new RememberedJournal(environment.journal)
-  const reading: ReadContext = { reader: seen.cluster.reader, clock: cx.clock, journal }
+  const reading: ReadContext = { reader: windowSnapshot.cluster.reader, clock: cx.clock, journal }
   const platform = await readPlatform(reading.reader)
   const { platformStatus } = platform
   const all = await eusProcedure(window).steps(reading)
   const steps = loans.length === 0 ? [] : await stepStatuses(all, reading)
   const { unpauseBefore, time, unknown } = planned.plan
   const open = windowIn(planned.snapshot)
-  const lost = forgotten(seen)
-  const now = await underWay(cx, platformStatus, { snapshot, namespace: seen.installation.namespace })
+  const lost = forgotten(windowSnapshot)
+  const now = await underWay(cx, platformStatus, {
+    snapshot,
+    namespace: windowSnapshot.installation.namespace,
+  })
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'EusStatus',
@@ -100,29 +103,29 @@ async function windowStatus(
     to: window.to,
     at: platformStatus.target ?? '',
     ...now,
-    ...sinceOf(seen, cx.clock.now()),
+    ...sinceOf(windowSnapshot, cx.clock.now()),
     ...(unpauseBefore !== undefined && { unpauseBefore }),
-    parts: partsNow(steps, seen, platformStatus),
+    parts: partsNow(steps, windowSnapshot, platformStatus),
     steps,
     borrowed: loans,
     borrowedText: borrowedText(toRestore(loans, platformStatus)),
-    ...(await armedOf(platform, seen)),
+    ...(await armedOf(platform, windowSnapshot)),
     ...(loans.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
     ...safeToLeave(all, steps),
-    ...alertsOf(seen),
+    ...alertsOf(windowSnapshot),
     unknown: [...(lost?.unknown ?? []), ...unknown],
-    next: lost?.next ?? nextOf(seen, { at: platformStatus.target, running: now.running }),
+    next: lost?.next ?? nextOf(windowSnapshot, { at: platformStatus.target, running: now.running }),
   }
 }
 
 function partsNow(
   steps: EusStatusDocument['steps'],
-  seen: WindowSnapshot,
+  windowSnapshot: WindowSnapshot,
   platformStatus: PlatformStatus,
 ): readonly Part[] {
   return steps.length === 0
-    ? partsByPlatform(windowIn(seen.planned.snapshot), seen.window.began, platformStatus)
-    : withBehind(partsOf(steps), seen, minorOfPlatform(platformStatus.target))
+    ? partsByPlatform(windowIn(windowSnapshot.planned.snapshot), windowSnapshot.window.began, platformStatus)
+    : withBehind(partsOf(steps), windowSnapshot, minorOfPlatform(platformStatus.target))
 }
 
 const readOptions = {

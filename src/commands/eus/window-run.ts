@@ -48,8 +48,12 @@ interface WindowWork {
 }
 
 /** Rehearses or carries it out, and prints the report. */
-export async function carryOutWindow(cx: Context, seen: WindowSnapshot, work: WindowWork): Promise<ExitCode> {
-  const { report, code } = await workOnWindow(cx, seen, work)
+export async function carryOutWindow(
+  cx: Context,
+  windowSnapshot: WindowSnapshot,
+  work: WindowWork,
+): Promise<ExitCode> {
+  const { report, code } = await workOnWindow(cx, windowSnapshot, work)
   cx.printer.result(report, eusReportView)
   return endOf(report, code)
 }
@@ -68,38 +72,42 @@ const doneText = (to: string, outcome: EusReportDocument['outcome']): string =>
 /** The same without a word of its end, for who goes on. */
 export async function workOnWindow(
   cx: Context,
-  seen: WindowSnapshot,
+  windowSnapshot: WindowSnapshot,
   work: WindowWork,
 ): Promise<{ report: EusReportDocument; code: ExitCode }> {
   const { procedure, dryRun } = work
-  if (dryRun !== undefined && dryRun !== 'none') await ensureMeant(cx, seen, work)
-  const dry = await rehearsed(cx, procedure, { environment: seen.environment, dryRun })
+  if (dryRun !== undefined && dryRun !== 'none') await ensureMeant(cx, windowSnapshot, work)
+  const dry = await rehearsed(cx, procedure, { environment: windowSnapshot.environment, dryRun })
   if (dry) {
     const { steps } = dry
     const end = { outcome: 'rehearsed', dryRun: dry.dryRun, steps: [], rehearsed: steps } as const
-    return { report: await reportOfWindow(cx, seen, end), code: exitCode.done }
+    return { report: await reportOfWindow(cx, windowSnapshot, end), code: exitCode.done }
   }
   const census = new RunCensus({
-    namespace: seen.installation.namespace,
-    kubevirt: seen.window.kubevirt.uid,
+    namespace: windowSnapshot.installation.namespace,
+    kubevirt: windowSnapshot.window.kubevirt.uid,
     who: cx.world.who,
-    warn: (line) => seen.environment.warn(line),
+    warn: (line) => windowSnapshot.environment.warn(line),
     eachRun: true,
   })
-  const { name } = seen.window
-  const observed = observeWindow(seen.cluster, seen.environment.journal, {
+  const { name } = windowSnapshot.window
+  const observed = observeWindow(windowSnapshot.cluster, windowSnapshot.environment.journal, {
     name,
     census,
-    evicted: evictedBy(seen),
+    evicted: evictedBy(windowSnapshot),
   })
   try {
-    const outcome = await run(cx, seen, {
+    const outcome = await run(cx, windowSnapshot, {
       work: { ...work, procedure: census.around(procedure) },
       observed,
       census,
     })
-    const report = await ended(cx, seen, { work, observed, outcome })
-    await census.close(seen.cluster, seen.environment.lock, outcome.is === 'finished' ? 'over' : 'open')
+    const report = await ended(cx, windowSnapshot, { work, observed, outcome })
+    await census.close(
+      windowSnapshot.cluster,
+      windowSnapshot.environment.lock,
+      outcome.is === 'finished' ? 'over' : 'open',
+    )
     const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
     return { report, code: late ? exitCode.timedOut : exitCode.done }
   } finally {
@@ -129,26 +137,30 @@ interface Running {
   census: RunCensus
 }
 
-function run(cx: Context, seen: WindowSnapshot, { work, observed, census }: Running): Promise<RunOutcome> {
+function run(
+  cx: Context,
+  windowSnapshot: WindowSnapshot,
+  { work, observed, census }: Running,
+): Promise<RunOutcome> {
   const { procedure, findings, question, limits, announce, ensureFits, sealed, alsoNeeds = [] } = work
-  const rights = windowRights(seen)
-  return withWindowLines(cx, seen, (began) =>
+  const rights = windowRights(windowSnapshot)
+  return withWindowLines(cx, windowSnapshot, (began) =>
     carryOut(
       {
         procedure,
         findings,
-        accepted: seen.planned.accepted,
+        accepted: windowSnapshot.planned.accepted,
         rights: { ...rights, required: [...rights.required, ...alsoNeeds] },
         question,
         limits,
         async prepare() {
-          await census.prepare(seen.cluster.reviewer)
+          await census.prepare(windowSnapshot.cluster.reviewer)
           await observed.before()
         },
         ...(ensureFits && { ensureFits }),
       },
       {
-        ...seen.environment,
+        ...windowSnapshot.environment,
         emit(event) {
           if (event.kind === 'run-started') began()
           observed.event(event)
@@ -163,23 +175,23 @@ function run(cx: Context, seen: WindowSnapshot, { work, observed, census }: Runn
 
 async function ended(
   cx: Context,
-  seen: WindowSnapshot,
+  windowSnapshot: WindowSnapshot,
   { work, observed, outcome }: Omit<Running, 'census'> & { outcome: RunOutcome },
 ): Promise<EusReportDocument> {
   if (outcome.is === 'nothing-to-do') {
-    const notes = work.end === 'done' || seen.open !== undefined ? [] : ['no window is open']
-    return reportOfWindow(cx, seen, { outcome: 'nothing-to-do', steps: [], notes })
+    const notes = work.end === 'done' || windowSnapshot.open !== undefined ? [] : ['no window is open']
+    return reportOfWindow(cx, windowSnapshot, { outcome: 'nothing-to-do', steps: [], notes })
   }
   const seconds = Math.round(outcome.tookMs / 1000)
   const after = await observed.after()
   const common = { steps: observed.steps, seconds, ...after }
   if (outcome.is === 'finished') {
-    const notes = work.end === 'given-back' ? [] : await leftOver(seen)
-    return reportOfWindow(cx, seen, { outcome: work.end, ...common, notes })
+    const notes = work.end === 'given-back' ? [] : await leftOver(windowSnapshot)
+    return reportOfWindow(cx, windowSnapshot, { outcome: work.end, ...common, notes })
   }
   const { step, because, safeToLeave } = outcome
   const stoppedBefore = { step: step.id, because, ...(safeToLeave !== undefined && { safeToLeave }) }
-  return reportOfWindow(cx, seen, { outcome: 'stopped-before', ...common, stoppedBefore })
+  return reportOfWindow(cx, windowSnapshot, { outcome: 'stopped-before', ...common, stoppedBefore })
 }
 
 /** Nobody waits for these any more: it is said that they are so. */
@@ -199,7 +211,7 @@ const allWithin = 1500
 /** A run that ends early says what is borrowed, what is armed, and which line goes on. Before `began` nothing was changed, and a refusal has its own remedy. */
 async function withWindowLines<T>(
   cx: Context,
-  seen: WindowSnapshot,
+  windowSnapshot: WindowSnapshot,
   perform: (began: () => void) => Promise<T>,
 ): Promise<T> {
   let hasBegun = false
@@ -214,7 +226,10 @@ async function withWindowLines<T>(
     const { object, notes, remedy } = error
     throw new KvupError(error.exitCode, error.reason, error.message, {
       object,
-      notes: [...notes, ...(isLeft ? overriddenLines(cx, seen) : await leftBehind(cx, seen, left()))],
+      notes: [
+        ...notes,
+        ...(isLeft ? overriddenLines(cx, windowSnapshot) : await leftBehind(cx, windowSnapshot, left())),
+      ],
       remedy: [...remedy, ...sameLine(cx, error), 'kvup eus status'],
       cause: error,
     })
@@ -228,9 +243,13 @@ function sameLine({ world }: Context, { reason }: KvupError): readonly string[] 
   return [`${world.commandLine}     goes on where the cluster stands${anew}`]
 }
 
-async function leftBehind(cx: Context, seen: WindowSnapshot, readWithin: number): Promise<readonly string[]> {
+async function leftBehind(
+  cx: Context,
+  windowSnapshot: WindowSnapshot,
+  readWithin: number,
+): Promise<readonly string[]> {
   const { clock } = cx
-  const { environment, cluster, window } = seen
+  const { environment, cluster, window } = windowSnapshot
   const over = new AbortController()
   const giveUp = ownClock(clock)
     .sleep(readWithin, over.signal)
@@ -243,7 +262,7 @@ async function leftBehind(cx: Context, seen: WindowSnapshot, readWithin: number)
   ])
   over.abort()
   return [
-    ...overriddenLines(cx, seen, loans),
+    ...overriddenLines(cx, windowSnapshot, loans),
     ...(platform === undefined ? [] : await armedLine(window.name, platform, loans ?? [])),
   ]
 }

@@ -189,10 +189,12 @@ function acceptingAll(plan: EusPlan): string {
 }
 
 /** The same for who goes on: where the window was brought to its end pools are paused by others. */
-export async function ensureNotForgotten(seen: WindowSnapshot): Promise<void> {
-  const entries = await seen.environment.journal.entries()
-  const isOver = entries.some(({ what, procedure }) => what === 'finished' && procedure === seen.window.name)
-  if (!isOver && isForgotten(seen)) ensureDeducible(seen)
+export async function ensureNotForgotten(windowSnapshot: WindowSnapshot): Promise<void> {
+  const entries = await windowSnapshot.environment.journal.entries()
+  const isOver = entries.some(
+    ({ what, procedure }) => what === 'finished' && procedure === windowSnapshot.window.name,
+  )
+  if (!isOver && isForgotten(windowSnapshot)) ensureDeducible(windowSnapshot)
 }
 
 /** Pools that are paused while the control plane stands where they are may be anybody's; behind it they are a window. */
@@ -200,10 +202,10 @@ const isForgotten = ({ planned: { snapshot } }: WindowSnapshot): boolean => wind
 
 /** For who only looks: a window is open by what the cluster shows, and the journal knows of none. */
 export function forgotten(
-  seen: WindowSnapshot,
+  windowSnapshot: WindowSnapshot,
 ): { unknown: readonly string[]; next: readonly string[] } | undefined {
-  if (!isForgotten(seen)) return undefined
-  const { plan } = seen.planned
+  if (!isForgotten(windowSnapshot)) return undefined
+  const { plan } = windowSnapshot.planned
   const unknown = [
     `what is borrowed: ${pausedText(plan)}, and the journal knows of no window`,
     ...deductions(plan),

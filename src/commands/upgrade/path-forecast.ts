@@ -18,7 +18,7 @@ import type { UpgradeOptions } from './upgrade-options.ts'
 
 /** One minor of the path, planned from what the ones before leave behind; the first from what there is. */
 export interface ForeseenLeg {
-  seen: UpgradeState
+  upgradeState: UpgradeState
   plan: UpgradePlan
 }
 
@@ -33,7 +33,7 @@ interface Question {
   cx: Context
   options: UpgradeOptions
   request: UpgradeRequest
-  seen: UpgradeState
+  upgradeState: UpgradeState
   releases: Releases
   /** A run over several minors was cut off: its last step is one of a path as well. */
   isResumed?: boolean
@@ -44,9 +44,9 @@ interface Question {
  * there are. Throws `usage` for a `--via` that does not begin where the cluster is, and for flags that are of one release alone.
  */
 export async function foreseePath(question: Question): Promise<Foreseen | undefined> {
-  const { request, seen, options } = question
-  const from = versionOf(seen.rolloutStatus.observed.version)
-  if (from === undefined || request.follow || seen.olm) return undefined
+  const { request, upgradeState, options } = question
+  const from = versionOf(upgradeState.rolloutStatus.observed.version)
+  if (from === undefined || request.follow || upgradeState.olm) return undefined
   const stops = stopsTo(question, from)
   if (stops === undefined) return undefined
   const foreseen = await legsAlong(question, stops, from)
@@ -56,7 +56,7 @@ export async function foreseePath(question: Question): Promise<Foreseen | undefi
 
 /** Undefined where it is one step, and none of a path that was cut off. */
 function stopsTo(
-  { request: { via, to }, seen, releases, isResumed }: Question,
+  { request: { via, to }, upgradeState, releases, isResumed }: Question,
   from: Version,
 ): readonly Stop[] | undefined {
   if (via) {
@@ -65,7 +65,7 @@ function stopsTo(
   }
   const { kind, skipped = [] } = hop(from, to, releases)
   const isLast = isResumed && (kind === 'minor' || kind === 'major')
-  const isDirect = !isLast && seen.rolloutStatus.target.version === to.text
+  const isDirect = !isLast && upgradeState.rolloutStatus.target.version === to.text
   return (kind === 'skips-minors' || isLast) && !isDirect ? [...skipped, to] : undefined
 }
 
@@ -79,10 +79,10 @@ async function legsAlong(
 ): Promise<Foreseen | undefined> {
   const later: ForeseenLeg[] = []
   let near: ForeseenLeg | undefined
-  let { seen } = question
+  let { upgradeState } = question
   let at = from
   for (const [index, stop] of stops.entries()) {
-    const chosen = typeof stop === 'string' ? await chosenIn(stop, { ...question, seen }, at) : stop
+    const chosen = typeof stop === 'string' ? await chosenIn(stop, { ...question, upgradeState }, at) : stop
     if ('finding' in chosen) {
       // Where no release is known nothing is made up: it is refused as a step that leaves out minors.
       if (near === undefined && chosen.is === 'unknown') return undefined
@@ -91,12 +91,12 @@ async function legsAlong(
     }
     const plan = makePlan(
       ofLeg(question.request, chosen, index === stops.length - 1),
-      seen,
+      upgradeState,
       question.releases,
     )
-    if (near === undefined) near = { seen, plan }
-    else later.push({ seen, plan })
-    seen = observedAfter(seen, plan)
+    if (near === undefined) near = { upgradeState, plan }
+    else later.push({ upgradeState, plan })
+    upgradeState = observedAfter(upgradeState, plan)
     at = chosen
   }
   if (near === undefined) throw new Error('an upgrade path without a step')
@@ -136,10 +136,10 @@ function refuseFlagsOfOne({ manifest, backup, manifestSha256 }: UpgradeOptions, 
  */
 async function chosenIn(
   minor: string,
-  { cx, options, request, seen, releases }: Question,
+  { cx, options, request, upgradeState, releases }: Question,
   at: Version,
 ): Promise<Version | Missing> {
-  const entered = enteredNow(seen)
+  const entered = enteredNow(upgradeState)
     .map((text) => versionOf(text))
     .find((version) => version !== undefined && minorOf(version) === minor)
   if (entered !== undefined) return entered
@@ -150,7 +150,10 @@ async function chosenIn(
       '--via names the releases between by hand; newer data come with --releases FILE',
     ])
   const source = manifestSource(options, best.text)
-  if (source.from !== 'file' || chooseMethod(request.method, seen.installation, best) !== 'operator-manifest')
+  if (
+    source.from !== 'file' ||
+    chooseMethod(request.method, upgradeState.installation, best) !== 'operator-manifest'
+  )
     return best
   for (const candidate of candidates) {
     const one = manifestSource(options, candidate.text)

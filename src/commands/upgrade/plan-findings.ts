@@ -21,7 +21,7 @@ import type { Foreseen, ForeseenLeg } from './path-forecast.ts'
 interface Judged {
   cx: Context
   plan: UpgradePlan
-  seen: UpgradeState
+  upgradeState: UpgradeState
   releases: Releases
   /** Open ones: an earlier run has begun. */
   loans: readonly Override[]
@@ -39,9 +39,16 @@ interface Checked {
  * What all checks of `kvup check` say against a plan. Nothing once its update has begun, for the checks judge a cluster that stands still, and
  * stopping half-way is worse; the rights of this user are asked for right before the first write.
  */
-export async function checked({ cx, plan, seen, releases, loans, manifest }: Judged): Promise<Checked> {
-  if (hasBegun(plan, seen, loans)) return { findings: [] }
-  const target = plan.olm === undefined ? plan.to : nearTarget(plan.olm, plan.to, seen.rolloutStatus)
+export async function checked({
+  cx,
+  plan,
+  upgradeState,
+  releases,
+  loans,
+  manifest,
+}: Judged): Promise<Checked> {
+  if (hasBegun(plan, upgradeState, loans)) return { findings: [] }
+  const target = plan.olm === undefined ? plan.to : nearTarget(plan.olm, plan.to, upgradeState.rolloutStatus)
   const snapshot = await readCheckedCluster(cx, { to: target, method: plan.method, without: 'rights' })
   const question = {
     ...snapshot,
@@ -210,7 +217,7 @@ const inStep =
   (finding: Finding): Finding => ({ ...finding, summary: `step to ${to}: ${finding.summary}` })
 
 function stepOf(
-  { plan, seen }: ForeseenLeg,
+  { plan, upgradeState }: ForeseenLeg,
   manifest: LegManifest | undefined,
   { findings, releases }: { findings: readonly Finding[]; releases: Releases },
 ): PathStep {
@@ -228,19 +235,19 @@ function stepOf(
     }),
     ...(window && { kubernetes: window }),
     findings,
-    vms: forecastText(seen.forecast),
+    vms: forecastText(upgradeState.forecast),
   }
 }
 
 function foretoldOf(
-  { plan, seen }: ForeseenLeg,
+  { plan, upgradeState }: ForeseenLeg,
   manifest: LegManifest | undefined,
   { snapshot, releases, at }: Judging,
 ): readonly Finding[] {
   const results = runChecks(foretold, {
     snapshot,
-    installation: seen.installation,
-    rolloutStatus: seen.rolloutStatus,
+    installation: upgradeState.installation,
+    rolloutStatus: upgradeState.rolloutStatus,
     target: plan.to,
     method: plan.method,
     releases,
@@ -268,7 +275,7 @@ function notWaitedFor(steps: readonly PathStep[]): Finding {
 function saidOf({ steps, between }: UpgradePath, legs: readonly ForeseenLeg[]): readonly string[] {
   const [first] = legs
   const releases = [steps[0]?.from, ...steps.map(({ to }) => to)].join(' → ')
-  const stays = first?.seen.forecast.counts.stays ?? 0
+  const stays = first?.upgradeState.forecast.counts.stays ?? 0
   return [
     `upgrade path: ${releases}, ${counted(steps.length, 'step')}${steps.length > 1 ? ' of one minor each' : ''}`,
     ...(steps.length < 2

@@ -56,7 +56,7 @@ export interface Planned {
   cx: Context
   options: UpgradeOptions
   cluster: Cluster
-  seen: UpgradeState
+  upgradeState: UpgradeState
   plan: UpgradePlan
   procedure: Procedure
   manifest: PreparedManifest
@@ -100,9 +100,9 @@ export async function planUpgrade(
     accepted,
   })
   const look = () => readWhole({ cx, options, request, releases, cluster, environmentIn, overridesIn })
-  const { reader, seen, foreseen } = readNow ? await look() : await readOnceActedOn(look, cx)
+  const { reader, upgradeState, foreseen } = readNow ? await look() : await readOnceActedOn(look, cx)
   // Where there is a path, it is the plan of its first step that is judged by all that there is now.
-  const near = foreseen?.legs[0].plan ?? makePlan(request, seen, releases)
+  const near = foreseen?.legs[0].plan ?? makePlan(request, upgradeState, releases)
   const environment = environmentIn(near.owner.ref.namespace)
   const reading = { reader, clock: cx.clock, journal: new RememberedJournal(environment.journal) }
   const preparing = { cx, cluster, readNow, accepted }
@@ -110,13 +110,13 @@ export async function planUpgrade(
     ...preparing,
     options: optionsOfLeg(options, near, foreseen !== undefined),
     plan: near,
-    seen,
+    upgradeState,
   })
   const loans = await reading.journal.loans()
   const { findings: found, snapshot } = await checked({
     cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
     plan: near,
-    seen,
+    upgradeState,
     releases,
     // What the minor behind left borrowed is no beginning of the next one.
     loans: foreseen ? [] : loans,
@@ -130,7 +130,7 @@ export async function planUpgrade(
     found,
   )
   const alone = () => {
-    const procedure = procedureOf(near, { cx, seen, manifest, releases })
+    const procedure = procedureOf(near, { cx, upgradeState, manifest, releases })
     return { plan: near, procedure, findings: nearFindings, legs: [], now: () => near }
   }
   const along = { ...preparing, options, request, releases, manifest, findings: nearFindings, environment }
@@ -154,7 +154,7 @@ export async function planUpgrade(
       cx,
       options,
       cluster,
-      seen,
+      upgradeState,
       manifest,
       accepted,
       environment,
@@ -186,19 +186,19 @@ async function readWhole({
 }: SnapshotOptions) {
   const reader = onceCached(cluster.reader)
   const first = await seeForUpgrade(reader, cx.clock, { overridesIn, to: request.to })
-  const seen = await withOlm(first, { cx, options, request, releases, reader })
-  const { journal } = environmentIn(seen.installation.namespace)
+  const upgradeState = await withOlm(first, { cx, options, request, releases, reader })
+  const { journal } = environmentIn(upgradeState.installation.namespace)
   const entries = await journal.entries()
   const loans = await journal.loans()
-  const { uid: kubevirt = '' } = seen.installation.kubevirt.metadata
+  const { uid: kubevirt = '' } = upgradeState.installation.kubevirt.metadata
   const isResumed = isPathUnderWay(request.to, { entries, loans, kubevirt })
   // An update to the same release is joined wherever it stands: nothing is judged by what the operator makes of the edit.
-  const isJoined = seen.rolloutStatus.target.version === request.to.text
-  const name = seen.olm ? olmUpgradeName(seen.olm.part.to) : upgradeName(request.to.text)
+  const isJoined = upgradeState.rolloutStatus.target.version === request.to.text
+  const name = upgradeState.olm ? olmUpgradeName(upgradeState.olm.part.to) : upgradeName(request.to.text)
   const isOpen = isUnderWay(entries, name, ends) || loans.some((loan) => loan.procedure === name)
   const isOurs = isJoined || (!isResumed && isOpen)
-  const asked = { cx, options, request, seen, releases, isResumed }
-  return { reader, seen, isResumed, isOurs, foreseen: await foreseePath(asked) }
+  const asked = { cx, options, request, upgradeState, releases, isResumed }
+  return { reader, upgradeState, isResumed, isOurs, foreseen: await foreseePath(asked) }
 }
 
 /** So long virt-operator was seen to act on an edit of the CR (34 s), with room. */
@@ -208,7 +208,7 @@ const actsFor = 90 * seconds
  * Whether somebody edited the CR just now, as a check had told, or the step behind of an upgrade path gave VM updates back and was cut off: what virt-operator
  * makes of that is waited for before anything is judged. An edit of a run that was cut off is no such edit: that run is to be resumed at once.
  */
-async function readOnceActedOn<L extends { seen: UpgradeState; isResumed: boolean; isOurs: boolean }>(
+async function readOnceActedOn<L extends { upgradeState: UpgradeState; isResumed: boolean; isOurs: boolean }>(
   look: () => Promise<L>,
   { clock, printer, signal }: Context,
 ): Promise<L> {
@@ -216,7 +216,7 @@ async function readOnceActedOn<L extends { seen: UpgradeState; isResumed: boolea
   for (let isTold = false; ; isTold = true) {
     const snapshot = await look()
     const late = ownTicks(clock) - began >= actsFor
-    if (late || snapshot.isOurs || !isActing(snapshot.seen, snapshot.isResumed)) return snapshot
+    if (late || snapshot.isOurs || !isActing(snapshot.upgradeState, snapshot.isResumed)) return snapshot
     if (!isTold) printer.note('virt-operator acts on a change of the KubeVirt resource: waiting for it')
     await clock.sleep(2 * seconds, signal)
   }
@@ -258,11 +258,16 @@ function environmentOfRun(
 
 function procedureOf(
   plan: UpgradePlan,
-  { cx, seen, manifest, releases }: Pick<Planned, 'cx' | 'seen' | 'manifest'> & { releases: Releases },
+  {
+    cx,
+    upgradeState,
+    manifest,
+    releases,
+  }: Pick<Planned, 'cx' | 'upgradeState' | 'manifest'> & { releases: Releases },
 ): Procedure {
   const { who } = cx.world
   if (isOlmPlan(plan)) return olmProcedure(plan, { who, releases })
-  const operatorVersion = seen.installation.operator?.version
+  const operatorVersion = upgradeState.installation.operator?.version
   return upgradeProcedure(plan, { who, operatorVersion, manifest })
 }
 
@@ -320,7 +325,7 @@ async function alongPath(foreseen: Foreseen, along: Along): Promise<PlannedPath>
   } = along
   const [near] = foreseen.legs
   const { legs, missing = foreseen.missing } = await withManifests(foreseen, along)
-  const begun = hasBegun(near.plan, near.seen, [])
+  const begun = hasBegun(near.plan, near.upgradeState, [])
   const { path, findings, said, end } = judgePath({
     snapshot,
     releases,
@@ -367,10 +372,10 @@ function nearerLine({ cx, options }: Along, to: string, via: readonly string[]):
   ].join(' ')
 }
 
-const legOf = ({ plan, manifest, seen }: PlannedLeg): PathLeg => ({
+const legOf = ({ plan, manifest, upgradeState }: PlannedLeg): PathLeg => ({
   plan,
   manifest,
-  operatorVersion: seen.installation.operator?.version,
+  operatorVersion: upgradeState.installation.operator?.version,
 })
 
 interface WithManifests {
@@ -428,19 +433,19 @@ async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along)
   const reader = onceCached(cluster.reader)
   const { to, request } = leg.plan
   const overridesIn = () => environment.journal.loans()
-  const seen = await seeForUpgrade(reader, cx.clock, { overridesIn, to })
-  const plan = makePlan(request, seen, releases)
+  const upgradeState = await seeForUpgrade(reader, cx.clock, { overridesIn, to })
+  const plan = makePlan(request, upgradeState, releases)
   const read = legs.find((one) => one.plan.to.text === to.text)?.manifest.loaded
   const typed = optionsOfLeg(along.options, plan, true)
   const options = read ? { ...typed, manifestSha256: read.sha256 } : typed
-  const manifest = await prepareManifest({ ...along, cx, options, plan, seen, readNow: true }).catch(
+  const manifest = await prepareManifest({ ...along, cx, options, plan, upgradeState, readNow: true }).catch(
     (error: unknown) => {
       throw typed.manifestSha256 === undefined ? asAnotherFile(error) : error
     },
   )
   const loans = await overridesIn()
-  const { findings } = await checked({ cx, plan, seen, releases, loans, manifest: manifest.loaded })
+  const { findings } = await checked({ cx, plan, upgradeState, releases, loans, manifest: manifest.loaded })
   passGate(dedupeById(plan.findings, manifest.findings, findings), accepted)
   await manifest.prepare()
-  return { plan, manifest, operatorVersion: seen.installation.operator?.version }
+  return { plan, manifest, operatorVersion: upgradeState.installation.operator?.version }
 }

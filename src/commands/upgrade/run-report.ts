@@ -291,7 +291,7 @@ function notBegun(error: KvupError, { cx }: ReportedRun): KvupError {
 /** As far as it could be read. */
 interface Left {
   loans: readonly Override[] | undefined
-  seen: LeftUpdate | undefined
+  observed: LeftUpdate | undefined
   /** By OLM. */
   out: RollbackHint | undefined
   /** What is borrowed could not be asked: it is what this run borrowed and read itself. */
@@ -301,7 +301,7 @@ interface Left {
 /** At once: the cluster does not say anything. */
 const fromMemory = ({ plan, journal }: ReportedRun): Left => ({
   ...remembered(journal),
-  seen: undefined,
+  observed: undefined,
   out: plan().olm && unseen,
 })
 
@@ -318,18 +318,18 @@ async function leftBehind({ cx, plan: now, journal }: ReportedRun, readWithin: n
     .catch(() => undefined)
   const quickly = <T>(work: Promise<T>) =>
     Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])
-  const [loans, seen, out] = await Promise.all([
+  const [loans, observed, out] = await Promise.all([
     quickly(journal.loans()),
     quickly(readAgain(cx, plan)),
     quickly(rollbackHintNow(cx, plan)),
   ])
   over.abort()
   const known = loans ? { loans } : remembered(journal)
-  return { ...known, seen, out: plan.olm && (out ?? unseen) }
+  return { ...known, observed, out: plan.olm && (out ?? unseen) }
 }
 
 /** Undefined where the components may not be read: how far they came is not known then. */
-async function readAgain(cx: Context, { owner, wayBack: downgrade }: UpgradePlan): Promise<Left['seen']> {
+async function readAgain(cx: Context, { owner, wayBack: downgrade }: UpgradePlan): Promise<Left['observed']> {
   const { reader } = await cx.cluster()
   const [snapshot, crds] = await Promise.all([
     takeSnapshot(reader, statusParts, cx.clock, owner.ref.namespace),
@@ -357,8 +357,8 @@ function linesFor({ cx, plan }: ReportedRun, left: Left): readonly string[] {
   ]
 }
 
-function restoreLines(plan: UpgradePlan, { seen, out }: Left): readonly string[] {
-  return out?.remedy ?? (seen ? downgradeLine(plan, seen) : [])
+function restoreLines(plan: UpgradePlan, { observed, out }: Left): readonly string[] {
+  return out?.remedy ?? (observed ? downgradeLine(plan, observed) : [])
 }
 
 /** A command that two say is said once, with what it does. */
@@ -372,14 +372,15 @@ function byCommand(lines: readonly string[]): readonly string[] {
 }
 
 function notesOn(
-  { loans, seen, out, remembered: fromRun }: Left,
+  { loans, observed, out, remembered: fromRun }: Left,
   { cx, plan: current }: ReportedRun,
 ): readonly string[] {
   const plan = current()
   const now = cx.clock.now().getTime()
   const borrowed = loans?.map((loan) => overrideLine(loan, now)) ?? ['what is borrowed could not be read']
   if (fromRun) borrowed.push('the API server does not answer: this is what the run itself knows')
-  const stays = out?.note ?? noDowngradeNote(plan, seen) ?? downgradeTakes(plan, out ? undefined : seen)
+  const stays =
+    out?.note ?? noDowngradeNote(plan, observed) ?? downgradeTakes(plan, out ? undefined : observed)
   return stays === undefined ? borrowed : [...borrowed, stays]
 }
 

@@ -77,25 +77,30 @@ export async function whereToGo(cx: Context, typed: Typed): Promise<KvupError> {
   }
 }
 
-async function whereOlmLeads(cx: Context, seen: OperatorSnapshot, typed: Typed): Promise<KvupError> {
+async function whereOlmLeads(
+  cx: Context,
+  operatorSnapshot: OperatorSnapshot,
+  typed: Typed,
+): Promise<KvupError> {
   const { catalogFile } = typed
   const [catalog, releases] = await Promise.all([
     readCatalog(cx.world, catalogFile),
     readReleases(cx.world, typed.releases),
   ])
-  const targets = releasesAhead({ seen, releases, catalog })
-  const { namespace } = seen.subscription.metadata
-  const none = targets.length === 0 ? `; ${whyNone(seen, catalogFile)}` : ''
+  const targets = releasesAhead({ operatorSnapshot, releases, catalog })
+  const { namespace } = operatorSnapshot.subscription.metadata
+  const none = targets.length === 0 ? `; ${whyNone(operatorSnapshot, catalogFile)}` : ''
   const by = catalogFile === undefined ? '' : ` --catalog-file ${shellWord(catalogFile)}`
   return usageError(
     'no-target',
-    `say where to go: HyperConverged in namespace ${namespace} is at ${seen.installed.text}${none}`,
+    `say where to go: HyperConverged in namespace ${namespace} is at ${operatorSnapshot.installed.text}${none}`,
     {
       remedy: [
         ...targets.map(
-          (text) => `kvup upgrade --to ${text} --method olm${by}${unplaced(text, seen, releases)}`,
+          (text) =>
+            `kvup upgrade --to ${text} --method olm${by}${unplaced(text, operatorSnapshot, releases)}`,
         ),
-        ...(catalogFile === undefined ? byCatalogFile(seen) : []),
+        ...(catalogFile === undefined ? byCatalogFile(operatorSnapshot) : []),
       ],
     },
   )
@@ -137,20 +142,23 @@ interface Question {
  * what `seeOperator` and `olmGoal` throw.
  */
 export async function withOlm(
-  seen: UpgradeState,
+  upgradeState: UpgradeState,
   { cx, options, request, releases, reader }: Question,
 ): Promise<UpgradeState> {
-  const { installation } = seen
+  const { installation } = upgradeState
   const isOlm = chooseMethod(request.method, installation, request.to) === 'olm'
   if (!isOlm || installation.manager.kind !== 'hyperconverged' || request.follow) {
     refuseUnused(options, request)
-    return seen
+    return upgradeState
   }
   const [operator, catalog] = await Promise.all([
     seeOperator(reader),
     readCatalog(cx.world, options.catalogFile),
   ])
-  return { ...seen, olm: olmGoal({ request: request.olm, seen: operator, releases, catalog }) }
+  return {
+    ...upgradeState,
+    olm: olmGoal({ request: request.olm, operatorSnapshot: operator, releases, catalog }),
+  }
 }
 
 function refuseUnused({ catalogFile, approveAlso }: UpgradeOptions, { method }: UpgradeRequest): void {
@@ -192,7 +200,7 @@ interface ManifestQuestion {
   cx: Context
   options: UpgradeOptions
   plan: UpgradePlan
-  seen: UpgradeState
+  upgradeState: UpgradeState
   cluster: Cluster
   accepted: readonly AcceptedRisk[]
   /** Also behind a URL: a plan shows what is in it. */
@@ -332,7 +340,7 @@ async function unlessNeedless(question: ManifestQuestion): Promise<LoadedManifes
   }
 }
 
-async function fitting({ cx, options, plan, seen }: ManifestQuestion): Promise<LoadedManifest> {
+async function fitting({ cx, options, plan, upgradeState }: ManifestQuestion): Promise<LoadedManifest> {
   const source = manifestSource(options, plan.to.text)
   const { text, origin, sha256 } = await readManifest(
     source,
@@ -343,22 +351,22 @@ async function fitting({ cx, options, plan, seen }: ManifestQuestion): Promise<L
   mustBeVersion(manifest, plan.to.text)
   const here = inNamespace(
     manifest,
-    seen.installation.operator?.namespace ?? plan.owner.ref.namespace,
+    upgradeState.installation.operator?.namespace ?? plan.owner.ref.namespace,
     options.rewriteNamespace ?? false,
   )
-  const registry = registryToKeep(here, seen.installation.deployment, plan.request.imageRegistry)
+  const registry = registryToKeep(here, upgradeState.installation.deployment, plan.request.imageRegistry)
   return { manifest: registry ? fromRegistry(here, registry) : here, sha256 }
 }
 
 async function judge(
   manifest: Manifest,
-  { cluster, plan, seen, isLater }: ManifestQuestion,
+  { cluster, plan, upgradeState, isLater }: ManifestQuestion,
 ): Promise<readonly Finding[]> {
   const asked = plan.request.imageRegistry !== undefined
   const changes = await manifestChanges(cluster.reader, manifest.objects)
   return [
     ...extrasFindings(manifest, changes),
-    ...(asked ? [] : registryFinding(manifest, seen.installation.deployment)),
+    ...(asked ? [] : registryFinding(manifest, upgradeState.installation.deployment)),
     ...(isLater ? [] : conflictFindings(changes)),
   ]
 }

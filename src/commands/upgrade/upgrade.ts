@@ -124,10 +124,10 @@ async function isSettled({ cx, plan, cluster, environment }: Planned, step: stri
   if (isBetweenSteps(step)) return true
   if (!isOutsideOfRolls(step)) return false
   const reading = { reader: cluster.reader, clock: cx.clock, journal: environment.journal }
-  const seen = await asFarAsRead(readRollout(reading, plan.owner), undefined)
-  if (seen === undefined) return false
+  const clusterRead = await asFarAsRead(readRollout(reading, plan.owner), undefined)
+  if (clusterRead === undefined) return false
   // The operator may still act on the pause, which rolls nothing.
-  const { target, observed } = seen.rolloutStatus
+  const { target, observed } = clusterRead.rolloutStatus
   return target.version === observed.version && target.id === observed.id
 }
 
@@ -197,7 +197,7 @@ function doneText({ to, olm }: UpgradePlan, { is }: RunOutcome): string {
 }
 
 /** Accepted by name, they are no loss: KubeVirt migrates whom it can, where it may do both. */
-function evictedBy({ accepted, seen: { methods } }: Planned): CensusCircumstances['evicted'] {
+function evictedBy({ accepted, upgradeState: { methods } }: Planned): CensusCircumstances['evicted'] {
   if (!methods.includes('Evict') || !accepted.some(({ id }) => id === 'evictions')) return 'nobody'
   return methods.includes('LiveMigrate') ? 'not-migratable' : 'everybody'
 }

@@ -5,7 +5,7 @@ import { ApiError, exitCode, type ExitCode } from '../../lib/kube/errors.ts'
 import { watchMigrations } from '../../lib/vms/migrations/migration-watch.ts'
 import {
   ensureReadable,
-  lookAround,
+  readAround,
   readInFlight,
   type MigrationSnapshot,
 } from '../../lib/vms/migrations/migration-snapshot.ts'
@@ -93,7 +93,7 @@ async function watch(cx: Context, snapshot: ReadCluster, namespace: string | und
   await watchMigrations({ reader, clock, namespace, signal: cx.signal }, async (ledger, lost) => {
     const now = await settings()
     const partial = namespace !== undefined
-    const look = await lookAround(ledger, { ...around(snapshot, namespace, now), partial })
+    const look = await readAround(ledger, { ...around(snapshot, namespace, now), partial })
     const report = reportOf(lost === undefined ? look : { ...look, remarks: [...look.remarks, lost] }, now)
     const text = JSON.stringify([report.items, report.totals, report.remarks])
     if (text !== before) print(cx, report)

@@ -35,28 +35,31 @@ const name = 'hold workload updates'
 /** Borrows the workload update methods, whoever owns them; the value is in the cluster's journal before it is changed. */
 export async function pauseUpdates(cx: Context, options: PauseOptions): Promise<ExitCode> {
   const timeoutMs = parseDuration(options.timeout)
-  const seen = await seeSettings(cx, options)
-  const { environment, owner, holding } = seen
+  const settingsWork = await seeSettings(cx, options)
+  const { environment, owner, holding } = settingsWork
   const before = overrideOn(owner, await environment.journal.loans())
   const methods = methodsIn(holding, owner)
   if (methods.length === 0 && !before) {
-    cx.printer.result(documentOf(seen, { outcome: 'nothing-to-hold', kept: [] }), updatesPausedView)
+    cx.printer.result(documentOf(settingsWork, { outcome: 'nothing-to-hold', kept: [] }), updatesPausedView)
     return exitCode.done
   }
-  const procedure = pauseProcedure(cx, seen)
-  const work = workOf(seen, { procedure, options, timeoutMs })
+  const procedure = pauseProcedure(cx, settingsWork)
+  const work = workOf(settingsWork, { procedure, options, timeoutMs })
   const dry = await rehearsed(cx, procedure, { environment, dryRun: options.dryRun })
   if (dry) {
     const kept = before ? keptMethods(before) : methods
-    cx.printer.result(documentOf(seen, { outcome: 'rehearsed', kept, ...dry }), updatesPausedView)
+    cx.printer.result(documentOf(settingsWork, { outcome: 'rehearsed', kept, ...dry }), updatesPausedView)
     passGate(work.findings, work.accepted)
     return exitCode.done
   }
-  const outcome = await withResume(cx, carryOut(work, { ...environment, announce: () => announce(cx, seen) }))
+  const outcome = await withResume(
+    cx,
+    carryOut(work, { ...environment, announce: () => announce(cx, settingsWork) }),
+  )
   const loan = overrideOn(owner, await environment.journal.loans())
   const held = outcome.is === 'finished' && outcome.changed.length > 0
   cx.printer.result(
-    documentOf(seen, {
+    documentOf(settingsWork, {
       outcome: held ? 'held' : 'already-held',
       kept: loan ? keptMethods(loan) : [],
       ...(loan && { by: loan.by, at: loan.at, giveBack: restoreUpdatesLine(loan) }),

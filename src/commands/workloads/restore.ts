@@ -98,24 +98,24 @@ export async function restore(
       remedy: `kvup workloads restore ${names.map(shellWord).join(' ')} -n NAMESPACE`,
     })
   parseDuration(options.timeout)
-  const seen = await seeSettings(cx, {
+  const settingsWork = await seeSettings(cx, {
     parts: statusParts,
     takeOver: options.takeOver,
     accept: options.accept,
   })
-  const machines = await savedVmOverrides(cx, seen, names)
+  const machines = await savedVmOverrides(cx, settingsWork, names)
   for (const name of names.filter((one) => !machines.some(({ ref }) => ref.name === one)))
     cx.printer.warn(`kvup lent nothing to VM ${name}, or it is given back already`)
   const end =
     names.length > 0
-      ? { outcome: 'not-asked' as const, methods: methodsIn(seen.holding, seen.owner) }
-      : await restoreMethods(cx, seen, { meanwhile, options })
+      ? { outcome: 'not-asked' as const, methods: methodsIn(settingsWork.holding, settingsWork.owner) }
+      : await restoreMethods(cx, settingsWork, { meanwhile, options })
   if (machines.length === 0) {
-    cx.printer.result(documentOf(seen, end), restoreView)
+    cx.printer.result(documentOf(settingsWork, end), restoreView)
     return exitCode.done
   }
-  const both = await restoreVms(cx, seen, { loans: machines, meanwhile, options })
-  const document = { ...documentOf(seen, end), machines: both.machines }
+  const both = await restoreVms(cx, settingsWork, { loans: machines, meanwhile, options })
+  const document = { ...documentOf(settingsWork, end), machines: both.machines }
   if (both.dryRun === undefined) cx.printer.result(document, restoreView)
   else cx.printer.result({ ...document, ...dryRunOutput(end, both) }, restoreView)
   if (both.error) throw both.error
@@ -138,15 +138,22 @@ type End = Omit<RestoreDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>
 
 async function restoreMethods(
   cx: Context,
-  seen: SettingsWork,
+  settingsWork: SettingsWork,
   { meanwhile, options }: { meanwhile: Meanwhile; options: RestoreOptions },
 ): Promise<End> {
-  const { owner, environment, holding } = seen
+  const { owner, environment, holding } = settingsWork
   const now = methodsIn(holding, owner)
-  await askAboutMissing(cx, seen, { meanwhile, options })
+  await askAboutMissing(cx, settingsWork, { meanwhile, options })
   const loan = overrideToRestore(await environment.journal.loans(), owner, meanwhile)
   if (!loan) return { outcome: 'nothing-borrowed', methods: now }
-  const terms = { ...seen, loan, now, meanwhile, options, forecast: await forecastOf(seen, loan) }
+  const terms = {
+    ...settingsWork,
+    loan,
+    now,
+    meanwhile,
+    options,
+    forecast: await forecastOf(settingsWork, loan),
+  }
   const work = workOf(terms)
   const dry = await rehearsed(cx, work.procedure, { environment, dryRun: options.dryRun })
   if (dry) return { outcome: 'rehearsed', methods: now, ...dry }
@@ -283,16 +290,16 @@ export async function savedVmOverrides(
 }
 
 /** Gives back to every VM that runs and that nobody changed meanwhile (night W1); the others ask, and are in `error`. */
-export async function restoreVms(cx: Context, seen: SettingsWork, terms: VmTerms): Promise<VmsEnd> {
+export async function restoreVms(cx: Context, settingsWork: SettingsWork, terms: VmTerms): Promise<VmsEnd> {
   const { loans, meanwhile, options } = terms
-  const { environment, installation } = seen
+  const { environment, installation } = settingsWork
   const asks = loans.filter(({ overrideStatus }) => waitsForAnswer(overrideStatus, meanwhile))
   const restoring = loans.filter((loan) => !asks.includes(loan))
   const machines = [...restoring.map((loan) => vmOf(loan, meanwhile)), ...asks.map(asking)]
   const error = asks.length > 0 ? { error: someAsk(asks) } : {}
   if (restoring.length === 0) return { machines, steps: [], ...error }
   const refused: RefusedVms = new Map()
-  const procedure = procedureOn(seen, restoring, { meanwhile, refused })
+  const procedure = procedureOn(settingsWork, restoring, { meanwhile, refused })
   const dry = await rehearsed(cx, procedure, { environment, dryRun: options.dryRun })
   if (dry) return { machines, ...dry, ...error }
   const work = {

@@ -54,18 +54,19 @@ import { rehearsed, withResume } from '../change-options.ts'
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
   const typed = typedUpdate(options, cx.flags.namespace)
-  const seen = await seeSettings(cx, { parts: statusParts, takeOver: options.takeOver })
+  const settingsWork = await seeSettings(cx, { parts: statusParts, takeOver: options.takeOver })
   const now = cx.clock.now()
   ensureWindowOpens(typed, now)
-  const run = new UpdateRun(wantedOf(typed, options, seen), {
+  const run = new UpdateRun(wantedOf(typed, options, settingsWork), {
     began: now.getTime(),
     releases: knownReleases,
     once: isDry(options),
   })
   // KubeVirt's own updater is followed by the step that guards it.
-  if (!isDry(options) && !options.watchOnly) run.follow({ reader: seen.cluster.reader, clock: cx.clock })
+  if (!isDry(options) && !options.watchOnly)
+    run.follow({ reader: settingsWork.cluster.reader, clock: cx.clock })
   try {
-    return await updated(cx, { options, typed, seen, run })
+    return await updated(cx, { options, typed, settingsWork, run })
   } finally {
     run.unfollow()
   }
@@ -74,14 +75,14 @@ export async function update(cx: Context, options: UpdateOptions): Promise<ExitC
 const isDry = ({ dryRun = 'none' }: UpdateOptions) => dryRun !== 'none'
 
 async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): Promise<ExitCode> {
-  const { options, seen, run } = whole
+  const { options, settingsWork, run } = whole
   const running: Running = { cx, ...whole, procedure: procedureOf(cx, whole) }
   const work = await workOf(running).catch((error: unknown) => {
     throw oneNamespaceHelps(error, 'kvup workloads update', run.wanted.selection)
   })
   warnOfWaves(cx, run.wanted, work.waves)
   const dry = await rehearsed(cx, running.procedure, {
-    environment: seen.environment,
+    environment: settingsWork.environment,
     dryRun: options.dryRun,
     limits: work.limits,
   })
@@ -92,7 +93,7 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
     passGate(work.findings, work.accepted)
     return ended(rehearsal)
   }
-  await settleMissingValues(seen.environment.journal, {
+  await settleMissingValues(settingsWork.environment.journal, {
     prompt: cx.prompt,
     accepted: work.accepted,
     only: overrideId,
@@ -121,14 +122,14 @@ export interface Running {
   cx: Context
   options: UpdateOptions
   typed: TypedUpdate
-  seen: SettingsWork
+  settingsWork: SettingsWork
   run: UpdateRun
   procedure: Procedure
 }
 
 function procedureOf(
   { world: { who } }: Context,
-  { seen: { owner }, run, typed: { timeoutMs }, options }: Omit<Running, 'cx' | 'procedure'>,
+  { settingsWork: { owner }, run, typed: { timeoutMs }, options }: Omit<Running, 'cx' | 'procedure'>,
 ): Procedure {
   if (options.watchOnly) return guardProcedure({ owner, run: run, who, timeoutMs })
   const settled = (id: string, title: string) => settledFor(owner.kubevirt, { id, title, settleMs: 0 })
@@ -136,28 +137,29 @@ function procedureOf(
 }
 
 async function workOf(running: Running): Promise<UpdateWork> {
-  const { run, procedure, seen, typed, options } = running
+  const { run, procedure, settingsWork, typed, options } = running
   const reading = readingOf(running)
   const look = await run.look(reading)
   const { candidates, unread } = look.fleet
   if (candidates.size + look.fleet.left.size + unread.length === 0)
-    for (const remark of await noSuchPlace(seen, run.wanted.selection)) running.cx.printer.warn(remark)
+    for (const remark of await noSuchPlace(settingsWork, run.wanted.selection))
+      running.cx.printer.warn(remark)
   const namespaces = namespacesOf(candidates.keys(), {
     namespace: run.wanted.selection.namespace,
     partly: unread.length > 0,
   })
-  const rights = updateRights(seen.owner, {
+  const rights = updateRights(settingsWork.owner, {
     restart: typed.wanted.restart,
     cancels: options.cancelRunning === true,
     watchOnly: options.watchOnly === true,
-    holds: await pausesUpdates(seen),
+    holds: await pausesUpdates(settingsWork),
   })
   const { until, pauseBefore } = options
   return {
     waves: await wavesLeft(reading, run, look),
     unread,
     procedure,
-    findings: options.watchOnly ? [] : await updateFindings(look, seen, run.wanted.selection),
+    findings: options.watchOnly ? [] : await updateFindings(look, settingsWork, run.wanted.selection),
     accepted: parseAccepted(options.accept),
     rights: narrowed(rights, namespaces),
     question: options.watchOnly
@@ -169,19 +171,19 @@ async function workOf(running: Running): Promise<UpdateWork> {
 
 /** What was done is told, however it ended. */
 async function carriedOut(running: Running, work: UpdateWork): Promise<WorkloadsUpdateDocument> {
-  const { cx, seen } = running
+  const { cx, settingsWork } = running
   let began = false
   const environment = {
-    ...seen.environment,
+    ...settingsWork.environment,
     announce: () => announce(cx, running, work),
-    emit: (event: Parameters<typeof seen.environment.emit>[0]) => {
+    emit: (event: Parameters<typeof settingsWork.environment.emit>[0]) => {
       if (event.kind === 'run-started') began = true
-      seen.environment.emit(event)
+      settingsWork.environment.emit(event)
     },
   }
   try {
     const outcome = await withResume(cx, throughTheEnd(work, environment))
-    const held = (await seen.environment.journal.loans()).find(({ id }) => id === overrideId)
+    const held = (await settingsWork.environment.journal.loans()).find(({ id }) => id === overrideId)
     const borrowed = heldLines(held, '     gives workload updates back to KubeVirt')
     return await documentOf(running, endOfRun(cx, outcome, borrowed))
   } catch (error) {
@@ -192,12 +194,12 @@ async function carriedOut(running: Running, work: UpdateWork): Promise<Workloads
 
 /** The running migrations go on by themselves, unless they are to be cancelled. */
 async function afterwards(running: Running, { exitCode: code }: KvupError): Promise<void> {
-  const { cx, options, seen, run } = running
+  const { cx, options, settingsWork, run } = running
   try {
     const interrupted = code === exitCode.interrupted || code === exitCode.terminated
     if (options.cancelRunning && interrupted)
       await runProcedure(cancelProcedure(run.began), {
-        ...seen.environment,
+        ...settingsWork.environment,
         signal: new AbortController().signal,
         limits: { timeoutMs: 1 * minutes },
       })
@@ -209,7 +211,7 @@ async function afterwards(running: Running, { exitCode: code }: KvupError): Prom
   }
 }
 
-function readingOf({ cx: { clock }, seen: { cluster, environment } }: Running): ReadContext {
+function readingOf({ cx: { clock }, settingsWork: { cluster, environment } }: Running): ReadContext {
   return { reader: cluster.reader, clock, journal: environment.journal }
 }
 
@@ -217,7 +219,7 @@ async function documentOf(
   running: Running,
   end: Pick<WorkloadsUpdateDocument, 'outcome' | 'dryRun' | 'steps' | 'waves' | 'stoppedBefore' | 'next'>,
 ): Promise<WorkloadsUpdateDocument> {
-  const { name, namespace } = running.seen.installation
+  const { name, namespace } = running.settingsWork.installation
   // The report is of a fresh list: nothing is looked at behind it.
   running.run.unfollow()
   return {
@@ -248,10 +250,10 @@ export function wantedOf(
 /** What speaks against it: data that a restart loses, evictions once the methods are given back, an owner that undoes the hold. */
 export async function updateFindings(
   look: UpdateSnapshot,
-  seen: SettingsWork,
+  settingsWork: SettingsWork,
   selection: SelectedVms,
 ): Promise<readonly Finding[]> {
-  const { owner, holding, cluster, installation } = seen
+  const { owner, holding, cluster, installation } = settingsWork
   const methods = methodsIn(holding, owner)
   const { kubevirt } = installation
   const interrupts = methods.includes('Evict') && look.fleet.left.size > 0
@@ -289,13 +291,13 @@ export function updateRights(
 /** Before the question: what is borrowed, which VMs come when, which of them only a restart starts again, and what could not be seen. */
 export function announce(
   { printer }: Context,
-  { seen, options, run }: Running,
+  { settingsWork, options, run }: Running,
   { waves, unread }: UpdateWork,
 ): void {
   for (const line of unreadText(unread)) printer.warn(line)
   if (options.watchOnly) return
   for (const remark of run.remarks) printer.warn(remark)
-  const methods = methodsIn(seen.holding, seen.owner)
+  const methods = methodsIn(settingsWork.holding, settingsWork.owner)
   if (methods.length > 0)
     printer.note(`workload updates (${methodsText(methods)}) are held meanwhile, and given back at the end`)
   for (const { id, vms } of waves.filter((wave) => wave.vms.length > 0))

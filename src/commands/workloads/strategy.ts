@@ -94,14 +94,17 @@ export interface SetStrategyOptions extends TypedSettings, ChangeOptions {}
 export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptions): Promise<ExitCode> {
   const wanted = parseWanted(options)
   const timeoutMs = parseDuration(options.timeout)
-  const seen = await seeSettings(cx, options)
-  ensureNotPaused(wanted, overrideOn(seen.owner, await seen.environment.journal.loans()))
-  const procedure = procedureOf(seen, wanted)
-  const choice = await choiceOf(seen, wanted)
-  const work = workOf(seen, { procedure, choice, options, timeoutMs })
-  const dry = await rehearsed(cx, procedure, { environment: seen.environment, dryRun: options.dryRun })
+  const settingsWork = await seeSettings(cx, options)
+  ensureNotPaused(wanted, overrideOn(settingsWork.owner, await settingsWork.environment.journal.loans()))
+  const procedure = procedureOf(settingsWork, wanted)
+  const choice = await choiceOf(settingsWork, wanted)
+  const work = workOf(settingsWork, { procedure, choice, options, timeoutMs })
+  const dry = await rehearsed(cx, procedure, {
+    environment: settingsWork.environment,
+    dryRun: options.dryRun,
+  })
   if (dry) {
-    await printed(cx, seen, { outcome: 'rehearsed', said: choiceText(choice), ...dry })
+    await printed(cx, settingsWork, { outcome: 'rehearsed', said: choiceText(choice), ...dry })
     passGate(work.findings, work.accepted)
     return exitCode.done
   }
@@ -109,9 +112,9 @@ export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptio
     const warnings = work.findings.map(({ summary, id }) => `${summary} (${id})`)
     for (const line of [...choiceText(choice), ...warnings]) cx.printer.note(line)
   }
-  const ended = await withResume(cx, carryOut(work, { ...seen.environment, announce }))
+  const ended = await withResume(cx, carryOut(work, { ...settingsWork.environment, announce }))
   const changed = ended.is === 'finished' && ended.changed.length > 0
-  return printed(cx, seen, { outcome: changed ? 'set' : 'already-so' })
+  return printed(cx, settingsWork, { outcome: changed ? 'set' : 'already-so' })
 }
 
 /** Nothing is borrowed by it, and nothing has to be given back. */
@@ -154,10 +157,10 @@ function workOf({ owner, holding }: SettingsWork, { procedure, choice, options, 
 
 async function printed(
   { printer }: Context,
-  seen: SettingsWork,
+  settingsWork: SettingsWork,
   more: Partial<WorkloadStrategyDocument>,
 ): Promise<ExitCode> {
-  printer.result({ ...(await strategyDocument(seen)), ...more }, workloadStrategyView)
+  printer.result({ ...(await strategyDocument(settingsWork)), ...more }, workloadStrategyView)
   return exitCode.done
 }
 

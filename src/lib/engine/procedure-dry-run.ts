@@ -83,10 +83,10 @@ export async function dryRunProcedure(
   for (const [index, step] of steps.entries()) {
     signal.throwIfAborted()
     const changing = rehearsed.filter(({ state }) => state === 'would-change').map(({ id }) => id)
-    const recording = new Recording(reader, (seen) => dryRunningBy(cx.mode, reviewer, seen))
+    const recording = new Recording(reader, (observed) => dryRunningBy(cx.mode, reviewer, observed))
     const quiet = quietly(
       reviewer,
-      new Recording(reader, (seen) => dryRunningBy(cx.mode, reviewer, seen)).writer,
+      new Recording(reader, (observed) => dryRunningBy(cx.mode, reviewer, observed)).writer,
     )
     const acting = { ...reading, reader: recording.reader, writer: recording.writer, reviewer: quiet, signal }
     rehearsed.push(await dryRunStep(step, changing, { acting, recording, later: steps.slice(index + 1) }))
@@ -227,11 +227,11 @@ export class Recording {
     const live = this.#live
     return readerWith(live, {
       get: async <T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> => {
-        const seen = this.#seen.get(key(kind, ref))
-        if (seen === undefined) return live.get(kind, ref)
-        return seen.now === undefined
+        const observed = this.#seen.get(key(kind, ref))
+        if (observed === undefined) return live.get(kind, ref)
+        return observed.now === undefined
           ? { is: 'absent' }
-          : { is: 'object', object: structuredClone(seen.now) as T }
+          : { is: 'object', object: structuredClone(observed.now) as T }
       },
     })
   }

@@ -264,10 +264,11 @@ class SettlingStep {
   async #look(): Promise<StepState> {
     const { watchCache } = this.#run
     watchCache.look()
-    const seen = this.#fresh ? undefined : await this.#inTime(this.#step.check(this.#run.watching))
-    if (seen && isWaiting(seen) && this.#run.ticks - this.#liveAt < liveAtLeastEvery) return seen
+    const stepState = this.#fresh ? undefined : await this.#inTime(this.#step.check(this.#run.watching))
+    if (stepState && isWaiting(stepState) && this.#run.ticks - this.#liveAt < liveAtLeastEvery)
+      return stepState
     const state = await this.#inTime(this.#step.check(this.#run.live))
-    if (seen && isWaiting(seen) && !saysTheSame(seen, state)) watchCache.reopen()
+    if (stepState && isWaiting(stepState) && !saysTheSame(stepState, state)) watchCache.reopen()
     this.#liveAt = this.#run.ticks
     this.#fresh = false
     return state
@@ -443,9 +444,9 @@ type Waiting = Extract<StepState, { is: 'waiting' | 'stalled' }>
 const isWaiting = (state: StepState): state is Waiting => state.is === 'waiting' || state.is === 'stalled'
 
 /** Whether the watches told what the cluster says; ages and counts move on by themselves. */
-function saysTheSame(seen: Waiting, state: StepState): boolean {
+function saysTheSame(observed: Waiting, state: StepState): boolean {
   if (!isWaiting(state)) return false
-  return seen.is === state.is && seen.on.replaceAll(/\d+/g, '') === state.on.replaceAll(/\d+/g, '')
+  return observed.is === state.is && observed.on.replaceAll(/\d+/g, '') === state.on.replaceAll(/\d+/g, '')
 }
 
 interface Lateness {

@@ -72,8 +72,8 @@ async function stepsNow(
 
 /** On a plain way pools are waited for before the operator follows, and not again. */
 function eachOnce(steps: readonly Step[]): readonly Step[] {
-  const seen = new Set<string>()
-  return steps.filter(({ id }) => !seen.has(id) && seen.add(id))
+  const observed = new Set<string>()
+  return steps.filter(({ id }) => !observed.has(id) && observed.add(id))
 }
 
 /** A run that was cut off while the last release of the operator settled has to see that through. */

@@ -19,15 +19,17 @@ interface SealedEusSnapshot {
  * The release that the platform runs and is asked for, which pools there are and whether they are paused, the Subscription, and the
  * settings of HyperConverged that are borrowed: it rewrites other parts of its spec in each upgrade (night E13). Nodes may come and go. Pure.
  */
-export function reliedOnByEus(seen: SealedEusSnapshot): Relied {
+export function reliedOnByEus(sealedEusSnapshot: SealedEusSnapshot): Relied {
   const all: (SealedFact | Unsealed)[] = [
-    fact('platform', seen.clusterVersion, ([cv]) => cv && platform(cv)),
-    fact('pools', seen.pools, (pools) => sealedFact('pools', 'machineconfigpools', poolLeaves(pools))),
-    fact('subscription', seen.subscriptions, ([one]) => one && subscription(one)),
-    fact('hyperconverged', seen.hyperconverged, ([one]) => one && overriddenOf(one)),
+    fact('platform', sealedEusSnapshot.clusterVersion, ([cv]) => cv && platform(cv)),
+    fact('pools', sealedEusSnapshot.pools, (pools) =>
+      sealedFact('pools', 'machineconfigpools', poolLeaves(pools)),
+    ),
+    fact('subscription', sealedEusSnapshot.subscriptions, ([one]) => one && subscription(one)),
+    fact('hyperconverged', sealedEusSnapshot.hyperconverged, ([one]) => one && overriddenOf(one)),
   ]
   return {
-    cluster: seen.clusterUid.known ? seen.clusterUid.items[0] : undefined,
+    cluster: sealedEusSnapshot.clusterUid.known ? sealedEusSnapshot.clusterUid.items[0] : undefined,
     facts: all.filter(isFact),
     unsealed: all.filter((one): one is Unsealed => !isFact(one)),
   }
@@ -47,14 +49,18 @@ function fact<T>(
 function platform({ metadata, spec = {}, status = {} }: ClusterVersion): SealedFact {
   const { channel, upstream, desiredUpdate } = spec
   const asked = filled({ channel, upstream, desiredUpdate })
-  const seen = { metadata, spec: asked, status: { desired: filled({ version: status.desired?.version }) } }
-  return objectFact('platform', 'clusterversions', seen)
+  const observed = {
+    metadata,
+    spec: asked,
+    status: { desired: filled({ version: status.desired?.version }) },
+  }
+  return objectFact('platform', 'clusterversions', observed)
 }
 
 /** The rest of its status is OLM's diary: times, generations, the health of catalogs. */
 function subscription({ metadata, spec, status = {} }: Subscription): SealedFact {
-  const seen = { metadata, spec, status: filled({ installedCSV: status.installedCSV }) }
-  return objectFact('subscription', 'subscriptions', seen)
+  const observed = { metadata, spec, status: filled({ installedCSV: status.installedCSV }) }
+  return objectFact('subscription', 'subscriptions', observed)
 }
 
 function poolLeaves(pools: readonly MachineConfigPool[]): Record<string, Leaf> {

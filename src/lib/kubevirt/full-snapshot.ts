@@ -152,12 +152,12 @@ export async function takeFullSnapshot(
   const observed = snapshotParts.filter((part) => wants.has(part))
   const snapshot = takeSnapshot(reader, observed, clock, home)
   const why = kubevirts.known ? 'there is no KubeVirt' : kubevirts.why
-  const [around, seen, [everywhere, version, answered]] = await Promise.all([
+  const [around, found, [everywhere, version, answered]] = await Promise.all([
     home === undefined ? homelessParts(wants, why) : partsOfHome(reader, wants, { home, snapshot }),
     snapshot,
     wide,
   ])
-  return { ...seen, ...foldedParts, ...everywhere, ...version, ...around, rights: answered }
+  return { ...found, ...foldedParts, ...everywhere, ...version, ...around, rights: answered }
 }
 
 /** Nothing where it cannot be known. */

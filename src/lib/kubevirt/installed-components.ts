@@ -108,9 +108,9 @@ function ofDaemonSet({ object }: Workload): IsOwned {
 
 /** Where no ReplicaSet was seen, the owner is told by its name, which is the Deployment's and the pod's template hash. */
 function ofDeployment({ object }: Workload, { replicaSets }: Snapshot): IsOwned {
-  const seen = itemsOf(replicaSets)
+  const observed = itemsOf(replicaSets)
   const own = new Set(
-    seen
+    observed
       .filter((set) => {
         const owner = controllerOf(set)
         return owner?.kind === 'Deployment' && isSame(owner, object)
@@ -120,7 +120,7 @@ function ofDeployment({ object }: Workload, { replicaSets }: Snapshot): IsOwned 
   return (pod) => {
     const owner = controllerOf(pod)
     if (owner?.kind !== 'ReplicaSet') return false
-    if (seen.length > 0) return own.has(owner.uid)
+    if (observed.length > 0) return own.has(owner.uid)
     return owner.name === `${object.metadata.name}-${pod.metadata.labels?.['pod-template-hash']}`
   }
 }

@@ -192,13 +192,15 @@ export class LeaseWatch {
     { namespace, reader, clock }: Pick<Watching, 'reader' | 'namespace' | 'clock'>,
   ): Promise<readonly SilentLease[]> {
     const silent = this.look(leases, namespace, clock)
-    const doubted = [...this.#seen.values()].some((seen) => isSilent(seen) && !seen.confirmed)
+    const doubted = [...this.#seen.values()].some(
+      (upgradeState) => isSilent(upgradeState) && !upgradeState.confirmed,
+    )
     if (!doubted) return silent
     const lists = await Promise.all(
       leaders.map((name) => reader.list(Leases, { namespace, name }).catch(noneIfGone)),
     )
     this.look(lists.flat(), namespace, clock)
-    for (const seen of this.#seen.values()) seen.confirmed = isSilent(seen)
+    for (const upgradeState of this.#seen.values()) upgradeState.confirmed = isSilent(upgradeState)
     return this.#silent()
   }
 
@@ -223,10 +225,10 @@ export class LeaseWatch {
 
   /** Older than its term by the cluster's time, and neither known to be silent nor seen to change meanwhile. */
   #suspects(clock: Clock): readonly UpgradeState[] {
-    return [...this.#seen.values()].filter((seen) => {
-      const { lease, moved, watched } = seen
+    return [...this.#seen.values()].filter((upgradeState) => {
+      const { lease, moved, watched } = upgradeState
       const age = since(lease.spec?.renewTime, clock.now()) ?? Infinity
-      return age > termOf(lease) && !isSilent(seen) && !(moved && watched < termOf(lease))
+      return age > termOf(lease) && !isSilent(upgradeState) && !(moved && watched < termOf(lease))
     })
   }
 }

@@ -285,8 +285,8 @@ function oldPodGaps(snapshot: UpgradeSnapshot): Gap[] {
 /** What could not be looked at, and was therefore not judged. */
 function remarks({ snapshot }: UpgradeSnapshot, operator: OperatorStatus | undefined): string[] {
   const unseen = (['operators', 'deployments', 'daemonsets', 'pods', 'leases'] as const).flatMap((part) => {
-    const seen = snapshot[part]
-    return seen.known ? [] : [`${part} are not judged: ${seen.why}`]
+    const observed = snapshot[part]
+    return observed.known ? [] : [`${part} are not judged: ${observed.why}`]
   })
   const unclear =
     operator && operator.leads === undefined && snapshot.leases.known && itemsOf(snapshot.pods).length > 0
@@ -421,12 +421,12 @@ function podDoubts(snapshot: UpgradeSnapshot, workload: Workload, shows: string)
         look: [shows],
       },
     ]
-  const seen = updatedPods(snapshot, workload)
-  if (!snapshot.snapshot.pods.known || seen >= Math.min(updated, desired)) return []
+  const observed = updatedPods(snapshot, workload)
+  if (!snapshot.snapshot.pods.known || observed >= Math.min(updated, desired)) return []
   return [
     {
       id: 'pods-not-seen',
-      sentence: `${name}: Kubernetes counts ${updated} updated pods, and ${seen} that belong to it bear the new deployment ID`,
+      sentence: `${name}: Kubernetes counts ${updated} updated pods, and ${observed} that belong to it bear the new deployment ID`,
       look: [shows],
     },
   ]

@@ -40,12 +40,12 @@ export function noWayBack(
  */
 function forward(to: Version, since: string, { rolloutStatus, releases }: CrdQuestion): readonly string[] {
   const { observed, target, operator, verdict } = rolloutStatus
-  const seen = [target.version, observed.version, operator?.version]
+  const found = [target.version, observed.version, operator?.version]
     .map((text) => versionOf(text))
     .filter((version): version is Version => version !== undefined && compareVersions(version, to) > 0)
     .toSorted(compareVersions)
     .at(-1)
-  const goal = seen ?? latestPatch(since, releases)
+  const goal = found ?? latestPatch(since, releases)
   if (goal === undefined) return [snapshots]
   if (verdict !== 'Settled' || observed.version !== goal.text)
     return [`kvup upgrade --to ${goal.text}     goes on, to the end`, snapshots]

@@ -113,11 +113,11 @@ function isListOfObjects(list: unknown): boolean {
 export function parseManifest(text: string, origin: string): KubeObject[] {
   const objects = documentsOf(text, origin).flatMap((document) => objectsOf(document, origin))
   if (objects.length === 0) throw notAManifest(origin, 'it is empty')
-  const seen = new Set<string>()
+  const observed = new Set<string>()
   for (const object of objects) {
     const key = [object.apiVersion, object.kind, object.metadata.namespace, object.metadata.name].join('/')
-    if (seen.has(key)) throw notAManifest(origin, `${nameOf(object)} is in it twice`)
-    seen.add(key)
+    if (observed.has(key)) throw notAManifest(origin, `${nameOf(object)} is in it twice`)
+    observed.add(key)
   }
   return objects.map((object) => withoutServerFields(object))
 }

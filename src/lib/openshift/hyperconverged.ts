@@ -94,8 +94,8 @@ function unmet(hco: HyperConverged, type: string, must: 'True' | 'False'): strin
 function staleness(hco: HyperConverged): string[] {
   const { generation = 0 } = hco.metadata
   const judged = wanted.map(([type]) => hco.status?.conditions?.find((one) => one.type === type))
-  const seen = [hco.status?.observedGeneration, ...judged.map((one) => one?.observedGeneration)]
-  const least = Math.min(...seen.filter((one) => one !== undefined))
+  const observed = [hco.status?.observedGeneration, ...judged.map((one) => one?.observedGeneration)]
+  const least = Math.min(...observed.filter((one) => one !== undefined))
   return least < generation
     ? [`its status is about generation ${least}, and its spec is of generation ${generation}`]
     : []

@@ -58,9 +58,9 @@ interface LayerInputs {
 }
 
 /** Pure: the verdict on one look, at that time. */
-export function layersOf(snapshot: LayersSnapshot, seen: LayerInputs, at: Date): Layers {
+export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at: Date): Layers {
   const { platform, lifecycle, hyperConverged } = snapshot
-  const window = recogniseWindow(platform, seen.overridesAreOpen)
+  const window = recogniseWindow(platform, layerInputs.overridesAreOpen)
   const cluster = platformLayers(platform, at)
   const installed = lifecycleLayers(lifecycle, at)
   const isUpdating = installed.some(({ layer, verdict }) => layer !== 'catalog' && !atRest.has(verdict))
@@ -69,8 +69,8 @@ export function layersOf(snapshot: LayersSnapshot, seen: LayerInputs, at: Date):
     ...(cluster.length === 0 ? [] : poolLayers(platform.pools, window)),
     ...installed,
     hyperConvergedLayer(hyperConverged, isUpdating),
-    kubeVirtLayer(seen.kubevirt),
-    vmsLayer(seen.vms, window),
+    kubeVirtLayer(layerInputs.kubevirt),
+    vmsLayer(layerInputs.vms, window),
   ]
   const layers = found.filter((layer) => layer !== undefined).map(titled)
   return { overall: overallOf(layers), layers, ...filled({ window }) }
@@ -174,15 +174,16 @@ type KubeVirtSnapshot =
   | { is: 'unknown'; why: string }
 
 /** In the words of its own verdict. */
-function kubeVirtLayer(seen: KubeVirtSnapshot): Layer {
-  if (seen.is === 'unknown') return { layer: 'kubevirt', verdict: 'Unknown', says: seen.why }
-  if (seen.is === 'none')
+function kubeVirtLayer(kubeVirtSnapshot: KubeVirtSnapshot): Layer {
+  if (kubeVirtSnapshot.is === 'unknown')
+    return { layer: 'kubevirt', verdict: 'Unknown', says: kubeVirtSnapshot.why }
+  if (kubeVirtSnapshot.is === 'none')
     return { layer: 'kubevirt', verdict: 'Waiting', says: 'there is no KubeVirt resource' }
-  const { verdict, since: from, waitingFor, why, observed, target } = seen.rolloutStatus
+  const { verdict, since: from, waitingFor, why, observed, target } = kubeVirtSnapshot.rolloutStatus
   const [cause] = why
   return {
     layer: 'kubevirt',
-    object: `kubevirt/${seen.name}`,
+    object: `kubevirt/${kubeVirtSnapshot.name}`,
     verdict,
     says: versions(observed.version, target.version),
     ...(verdict !== 'Settled' && { waitsFor: cause?.sentence ?? waitingFor ?? 'its operator' }),

@@ -395,14 +395,18 @@ export function operatorConditionGate(found: OperatorCondition | undefined): Gat
   if (!found) return yes
   const override = upgradeable(found.spec?.overrides)
   if (override) return override.status === 'True' ? yes : no(override)
-  const seen = upgradeable(found.status?.conditions)
+  const observed = upgradeable(found.status?.conditions)
   // Not copied to the status yet: OLM is about to see it.
-  return seen ? readGate(seen, found) : saidGate(upgradeable(found.spec?.conditions))
+  return observed ? readGate(observed, found) : saidGate(upgradeable(found.spec?.conditions))
 }
 
-function readGate(seen: Said, found: OperatorCondition): Gate {
-  if (!isOutdated(seen, found)) return saidGate(seen)
-  return no({ ...seen, reason: 'Outdated', message: `it is about generation ${seen.observedGeneration}` })
+function readGate(observed: Said, found: OperatorCondition): Gate {
+  if (!isOutdated(observed, found)) return saidGate(observed)
+  return no({
+    ...observed,
+    reason: 'Outdated',
+    message: `it is about generation ${observed.observedGeneration}`,
+  })
 }
 
 const saidGate = (said: Said | undefined): Gate => (said?.status === 'False' ? no(said) : yes)

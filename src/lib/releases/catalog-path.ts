@@ -99,19 +99,19 @@ export function passesOver(from: string | undefined, to: string | undefined): bo
 type Takes = (hop: { at: Installed; version: string | undefined }) => boolean
 
 function search({ channels }: CatalogPackage, { from, channel, to }: Journey, takes: Takes): CatalogPath {
-  const seen = new Map<string, readonly CatalogHop[]>([[from.csv, []]])
+  const observed = new Map<string, readonly CatalogHop[]>([[from.csv, []]])
   let edge: readonly { at: Installed; way: readonly CatalogHop[] }[] = [{ at: from, way: [] }]
   while (edge.length > 0) {
     const next = edge.flatMap(({ at, way }) =>
       hopsFrom(at, way, { channels, channel }).filter((hop) => takes({ at, version: hop.at.version })),
     )
-    const fresh = next.filter(({ csv }) => !seen.has(csv))
-    for (const hop of fresh) if (!seen.has(hop.csv)) seen.set(hop.csv, hop.way)
-    const there = fresh.find(({ at, way }) => at.version === to && seen.get(at.csv) === way)
+    const fresh = next.filter(({ csv }) => !observed.has(csv))
+    for (const hop of fresh) if (!observed.has(hop.csv)) observed.set(hop.csv, hop.way)
+    const there = fresh.find(({ at, way }) => at.version === to && observed.get(at.csv) === way)
     if (there !== undefined) return { is: 'path', hops: there.way }
-    edge = fresh.filter(({ csv, way }) => seen.get(csv) === way)
+    edge = fresh.filter(({ csv, way }) => observed.get(csv) === way)
   }
-  const ends = [...seen.values()].filter((way) => way.length > 0)
+  const ends = [...observed.values()].filter((way) => way.length > 0)
   const farthest = ends.toSorted((a, b) => b.length - a.length)
   return { is: 'none', reaches: farthest.flatMap((way) => way.slice(-1)) }
 }

@@ -93,11 +93,11 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
   const first = assessRollout(quick, clock.now())
   const settled = first.verdict === 'Settled'
   const snapshot = settled ? quick : await withParts(reader, quick, causeParts)
-  const seen = settled
+  const observed = settled
     ? first
     : await explainedStatus(snapshot, { reader, clock }, asks.logs ?? new LastLines())
   const health = await asked
-  const judged = withHealth(seen, health, clock.now())
+  const judged = withHealth(observed, health, clock.now())
   const report = reportOf(snapshot, found, { judged, vms: health.vms })
   const layers = await readLayers(reader, {
     at: clock.now(),
@@ -128,8 +128,8 @@ async function healthOf(
           takeAnswers(reader, namespace),
           leases.settle(itemsOf(snapshot.leases), { namespace, reader, clock, signal, told }),
         ]).then(([answers, silent]) => ({ answers, leases: silent }))
-  const [seen] = itemsOf(await reading)
-  return { ...rest, ...(seen && { vms: seen.troubles }) }
+  const [vmsSnapshot] = itemsOf(await reading)
+  return { ...rest, ...(vmsSnapshot && { vms: vmsSnapshot.troubles }) }
 }
 
 /** The same from a snapshot that was taken already, at the time it was taken. */

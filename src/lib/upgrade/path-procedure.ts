@@ -343,8 +343,11 @@ export interface UpgradePath {
  * The cluster as it will be once a planned step is done, for the plan of the next one: versions, the operator and the tag are another, all else
  * stays. Pure.
  */
-export function observedAfter(seen: UpgradeState, { to, method, tag, request }: UpgradePlan): UpgradeState {
-  const { installation, rolloutStatus } = seen
+export function observedAfter(
+  upgradeState: UpgradeState,
+  { to, method, tag, request }: UpgradePlan,
+): UpgradeState {
+  const { installation, rolloutStatus } = upgradeState
   const { kubevirt, operator } = installation
   const version = to.text
   const byManifest = method === 'operator-manifest'
@@ -352,7 +355,7 @@ export function observedAfter(seen: UpgradeState, { to, method, tag, request }: 
   const hasTag = method === 'image-tag' || tag.is !== 'none'
   const reached = { version, id: `planned ${version}`, ...(registry !== undefined && { registry }) }
   return {
-    ...seen,
+    ...upgradeState,
     installation: {
       ...installation,
       ...(hasTag && { imageTag: version }),

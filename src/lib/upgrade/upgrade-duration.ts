@@ -134,11 +134,11 @@ const noWait = 5 * seconds
 function asInEarlierRuns(steps: readonly RangedStep[], spans: readonly JournalSpan[]): Told {
   const told = new Set<string>()
   const parts: Part[] = []
-  for (const seen of bySpan(spans.toReversed())) {
-    const between = stepsBetween(steps, seen[0])
+  for (const observed of bySpan(spans.toReversed())) {
+    const between = stepsBetween(steps, observed[0])
     if (between.length === 0 || between.some(({ id }) => told.has(id))) continue
     between.forEach(({ id }) => told.add(id))
-    parts.push(partOf(between, seen))
+    parts.push(partOf(between, observed))
   }
   const untold = steps.filter(({ id }) => !told.has(id))
   const after = new Map(parts.flatMap((part) => part.steps.map((step) => [step.id, step] as const)))
@@ -165,9 +165,12 @@ function stepsBetween(steps: readonly RangedStep[], { after, before }: JournalSp
   return from < 0 ? [] : steps.slice(from + 1, Math.max(0, to))
 }
 
-function partOf(steps: readonly RangedStep[], seen: EarlierSpans): Part {
+function partOf(steps: readonly RangedStep[], observed: EarlierSpans): Part {
   const known = sumOf(steps)
-  const took = { low: Math.min(...seen.map(({ ms }) => ms)), high: Math.max(...seen.map(({ ms }) => ms)) }
+  const took = {
+    low: Math.min(...observed.map(({ ms }) => ms)),
+    high: Math.max(...observed.map(({ ms }) => ms)),
+  }
   if (steps.every(({ range }) => range !== undefined))
     return { steps, total: likely(known, took), counts: known.high > known.low }
   const beyond = took.high - known.high

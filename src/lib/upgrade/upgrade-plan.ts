@@ -96,11 +96,15 @@ export interface UpgradeState {
 }
 
 /** Pure. Throws `blocked` where somebody else owns the installation: nothing that kvup writes there would last. */
-export function makePlan(request: UpgradeRequest, seen: UpgradeState, releases: Releases): UpgradePlan {
-  const { installation, rolloutStatus } = seen
+export function makePlan(
+  request: UpgradeRequest,
+  upgradeState: UpgradeState,
+  releases: Releases,
+): UpgradePlan {
+  const { installation, rolloutStatus } = upgradeState
   refuseForeignOwner(installation, request)
-  if (seen.olm) return makeOlmPlan(request, { ...seen, olm: seen.olm }, releases)
-  refuseClosedDowngrade(request.to, seen, releases)
+  if (upgradeState.olm) return makeOlmPlan(request, { ...upgradeState, olm: upgradeState.olm }, releases)
+  refuseClosedDowngrade(request.to, upgradeState, releases)
   const method = chooseMethod(request.method, installation, request.to)
   const tag = tagTreatment(method, installation, request.to)
   const isRest = runsTarget({ to: request.to, method, request }, rolloutStatus)
@@ -111,11 +115,11 @@ export function makePlan(request: UpgradeRequest, seen: UpgradeState, releases: 
     method,
     isRest,
     tag,
-    wayBack: downgradeOf(request.to, seen, releases),
-    holds: request.hold ? seen.methods : [],
+    wayBack: downgradeOf(request.to, upgradeState, releases),
+    holds: request.hold ? upgradeState.methods : [],
     request,
-    findings: upgradeFindings({ ...seen, request, method, tag, releases }),
-    said: [...(isRest ? [] : beforehand(request.to.text)), ...afterwards(request, seen)],
+    findings: upgradeFindings({ ...upgradeState, request, method, tag, releases }),
+    said: [...(isRest ? [] : beforehand(request.to.text)), ...afterwards(request, upgradeState)],
   }
   return request.follow
     ? { ...plan, said: [...plan.said, ...commitsOf(plan).map((line, i) => `commit ${i + 1}: ${line}`)] }
@@ -125,10 +129,10 @@ export function makePlan(request: UpgradeRequest, seen: UpgradeState, releases: 
 /** HyperConverged decides which KubeVirt is installed: the versions of the plan are those that its target brings. */
 function makeOlmPlan(
   asked: UpgradeRequest,
-  seen: UpgradeState & { olm: OlmGoal },
+  observed: UpgradeState & { olm: OlmGoal },
   releases: Releases,
 ): UpgradePlan {
-  const { installation, rolloutStatus, olm } = seen
+  const { installation, rolloutStatus, olm } = observed
   const request = { ...asked, to: olm.to }
   const method = 'olm'
   const tag = { is: 'none' } as const
@@ -140,13 +144,13 @@ function makeOlmPlan(
     isRest: olm.isThere,
     tag,
     wayBack: { is: 'closed', why: 'OLM knows no downgrade', later: [] },
-    holds: request.hold ? seen.methods : [],
+    holds: request.hold ? observed.methods : [],
     request,
-    findings: [...upgradeFindings({ ...seen, request, method, tag, releases }), ...olm.findings],
+    findings: [...upgradeFindings({ ...observed, request, method, tag, releases }), ...olm.findings],
     said: [
       ...(olm.isThere ? [] : beforehand(olm.part.kubevirt ?? `HyperConverged ${olm.part.to}`)),
       ...olm.said,
-      ...afterwards(request, seen),
+      ...afterwards(request, observed),
     ],
     olm: olm.part,
   }
@@ -167,8 +171,8 @@ function beforehand(to: string): readonly string[] {
 }
 
 /** Giving the methods back makes VMs move: said before the question (contract "Loans"). */
-function afterwards(request: UpgradeRequest, seen: UpgradeState): readonly string[] {
-  const { methods, forecast, pausedForHarm } = seen
+function afterwards(request: UpgradeRequest, upgradeState: UpgradeState): readonly string[] {
+  const { methods, forecast, pausedForHarm } = upgradeState
   if (pausedForHarm) return [leftPausedText(pausedForHarm)]
   const moves = Object.values(forecast.counts).some((count) => count > 0)
   if (request.leaveHeld || methods.length === 0 || !moves) return []

@@ -60,9 +60,11 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
     loans: plan.request.leaveHeld ? [imageTagOverride] : [workloadUpdatesLoan, imageTagOverride],
     leaves: isGuards,
     async reached(cx) {
-      const seen = await readRollout(cx, plan.owner, (rolloutStatus) => isInstalled(plan, rolloutStatus))
-      await refuseBroken(plan, seen, cx)
-      return isReached(plan, seen) && (await areMovedIfWanted(plan, cx))
+      const clusterRead = await readRollout(cx, plan.owner, (rolloutStatus) =>
+        isInstalled(plan, rolloutStatus),
+      )
+      await refuseBroken(plan, clusterRead, cx)
+      return isReached(plan, clusterRead) && (await areMovedIfWanted(plan, cx))
     },
     steps: async (cx) => remembered(await stepsNow(plan, { ...tools, procedure: name, patience }, cx)),
   }
@@ -99,10 +101,12 @@ async function stepsNow(
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   const { owner, to, request } = plan
-  const seen = await readRollout(cx, owner, (rolloutStatus) => isInstalled(plan, rolloutStatus))
-  const { rolloutStatus: status } = seen
+  const clusterRead = await readRollout(cx, owner, (rolloutStatus) => isInstalled(plan, rolloutStatus))
+  const { rolloutStatus: status } = clusterRead
   const { patience } = tools
-  const { hold, change, giveBack, undone } = request.follow ? watched(plan) : written(plan, tools, seen)
+  const { hold, change, giveBack, undone } = request.follow
+    ? watched(plan)
+    : written(plan, tools, clusterRead)
   const guarded = (step: Step) => unlessUndone(step, anyUndone(undone))
   const waits = [
     installStrategy(owner, { version: to.text, undo: undoOf(plan) }),
@@ -168,11 +172,11 @@ function watched(plan: UpgradePlan): Writing {
   return { hold: gitopsPause(plan), change, giveBack: gitopsRestore(plan), undone: [commitUndone(plan)] }
 }
 
-function written(plan: UpgradePlan, tools: Tools & Borrower, seen: ClusterRead): Writing {
+function written(plan: UpgradePlan, tools: Tools & Borrower, clusterRead: ClusterRead): Writing {
   const { owner, method } = plan
   const isTag = method === 'image-tag'
   const change = isTag
-    ? imageTagSteps(plan, tools.operatorVersion, seen)
+    ? imageTagSteps(plan, tools.operatorVersion, clusterRead)
     : operatorManifestSteps(plan, tools.manifest, tools.who)
   const held = pauseUndone(plan)
   const whileChanging = anyUndone(isTag ? [held] : [held, operatorUndone(plan)])

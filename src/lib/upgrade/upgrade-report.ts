@@ -247,10 +247,10 @@ export class VmsOfRun {
 
   /** Waits for those that ran and do not, for a minute at most. What was done is done: VMs that cannot be read are told as that, whatever the reason. */
   async after(signal: AbortSignal): Promise<JudgedVms> {
-    let seen = await this.#tryLook()
-    if (seen === undefined) return { unread: ['VMs that should run'] }
+    let vmsSnapshot = await this.#tryLook()
+    if (vmsSnapshot === undefined) return { unread: ['VMs that should run'] }
     const ran = this.#before?.running ?? new Set<string>()
-    let stuck = this.#stuck(seen, ran)
+    let stuck = this.#stuck(vmsSnapshot, ran)
     const began = ticks(this.#clock)
     if (stuck.length > 0) this.#told(`waiting for ${named(stuck)} to run again, for 1 m at most`)
     while (stuck.length > 0 && this.#passed(began) < patience) {
@@ -258,10 +258,10 @@ export class VmsOfRun {
       const next = await this.#tryLook()
       // A server that was away for one look may answer the next.
       if (next === undefined) continue
-      seen = next
-      stuck = this.#stuck(seen, new Set(stuck))
+      vmsSnapshot = next
+      stuck = this.#stuck(vmsSnapshot, new Set(stuck))
     }
-    const { troubles } = seen
+    const { troubles } = vmsSnapshot
     const degraded = [
       ...(stuck.length > 0
         ? [`${stuck.length} of ${ran.size} VMs that ran when the run began do not run: ${named(stuck)}`]
@@ -275,7 +275,7 @@ export class VmsOfRun {
   }
 
   #look(): Promise<Known<VmsSnapshot>> {
-    return known(seeVms(this.#reader, this.#clock.now()).then((seen) => [seen]))
+    return known(seeVms(this.#reader, this.#clock.now()).then((vmsSnapshot) => [vmsSnapshot]))
   }
 
   /** Undefined where the cluster does not answer, or does not let us. */

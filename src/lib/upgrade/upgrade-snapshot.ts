@@ -149,9 +149,9 @@ async function silentIn(
   { reader, clock, owner, isEnd }: SnapshotOptions,
 ): Promise<readonly SilentLease[]> {
   const { namespace } = owner.ref
-  const [watch, seen] = [leaseWatchOf(clock), keptOf(owner)]
-  const first = !seen.snapshot
-  seen.snapshot = true
+  const [watch, observed] = [leaseWatchOf(clock), keptOf(owner)]
+  const first = !observed.snapshot
+  observed.snapshot = true
   if (isEnd && first) return watch.settle(itemsOf(leases), { namespace, reader, clock })
   return watch.confirmed(itemsOf(leases), { reader, namespace, clock })
 }

@@ -39,11 +39,16 @@ interface ObservedHarm {
 /** VMs that run twice, for a minute at least, and as many VMs as `maxFailures` that failed for one reason. Throws ApiError. */
 export async function readHarm(
   reader: Reader,
-  seen: MigrationMoves,
+  migrationMoves: MigrationMoves,
   { launchers, maxFailures }: { launchers: Pick<LauncherWatch, 'look'>; maxFailures: number },
 ): Promise<ObservedHarm> {
-  const { split, doubtful } = await launchers.look(reader, movedIn(seen, seen.known), seen.now)
-  const harm = split.length > 0 ? await twice(reader, split) : await failures(reader, seen, maxFailures)
+  const { split, doubtful } = await launchers.look(
+    reader,
+    movedIn(migrationMoves, migrationMoves.known),
+    migrationMoves.now,
+  )
+  const harm =
+    split.length > 0 ? await twice(reader, split) : await failures(reader, migrationMoves, maxFailures)
   return { doubtful: doubtful.size, ...(harm && { harm }) }
 }
 
@@ -162,9 +167,9 @@ export class MovesWatch {
     const failed = new ObservedMoves(this.#began)
     const moves = { succeeded: moved.succeeded, failures: failed.failures.bind(failed) }
     const open = ledger.open.filter((migration) => this.#known.has(vmOf(migration))).length
-    const seen = { now, ledger, moves, restarts: [], outdated: outdated.keys(), known: this.#known }
+    const observed = { now, ledger, moves, restarts: [], outdated: outdated.keys(), known: this.#known }
     const launchers = { look: this.#lookAtLaunchers.bind(this) }
-    return { open, ...(await readHarm(reader, seen, { launchers, maxFailures: failuresTaken })) }
+    return { open, ...(await readHarm(reader, observed, { launchers, maxFailures: failuresTaken })) }
   }
 
   /** VMs that were through before the first look. */

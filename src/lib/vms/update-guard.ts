@@ -48,9 +48,9 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
       if (holds)
         return again.tripped ?? nobodyMoves(overrideOn(owner, await cx.journal.loans()), run.wanted.selection)
       const look = await run.look(cx)
-      const seen = { ...look, outdated: look.fleet.candidates.keys(), known: run.known }
+      const observed = { ...look, outdated: look.fleet.candidates.keys(), known: run.known }
       const { launchers, wanted } = run
-      const { harm, doubtful } = await readHarm(cx.reader, seen, {
+      const { harm, doubtful } = await readHarm(cx.reader, observed, {
         launchers,
         maxFailures: wanted.maxFailures,
       })

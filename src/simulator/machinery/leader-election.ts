@@ -34,15 +34,15 @@ export async function lead(
 }
 
 async function acquire(cx: ControllerContext, candidate: Candidate): Promise<void> {
-  let seen = ''
+  let observed = ''
   let since = cx.clock.now().getTime()
   for (;;) {
     const now = cx.clock.now().getTime()
     const lease = await current(cx, candidate)
     const { holderIdentity, renewTime } = lease?.spec ?? {}
     const record = `${holderIdentity} ${renewTime}`
-    if (record !== seen) since = now
-    seen = record
+    if (record !== observed) since = now
+    observed = record
     const free = (holderIdentity ?? '') === '' || now - since >= duration
     if (free && !isStopped(candidate) && (await take(cx, candidate, lease))) return
     await cx.clock.sleep(retry, cx.signal)

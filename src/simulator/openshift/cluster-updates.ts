@@ -170,11 +170,11 @@ interface Failure {
 }
 
 /** Why an update to that version is not begun, in the words of ReleaseAccepted; undefined where nothing is in the way (ocp 3.2). Pure. */
-function preconditionFailure(seen: Judged, target: string): string | undefined {
-  const current = seen.status?.desired?.version ?? ''
+function preconditionFailure(observed: Judged, target: string): string | undefined {
+  const current = observed.status?.desired?.version ?? ''
   const failures = [
-    ...upgradeable(seen, current, target),
-    ...rollback(seen, current, target),
+    ...upgradeable(observed, current, target),
+    ...rollback(observed, current, target),
     ...giantHop(current, target),
   ].map((f) => `Precondition "${f.name}" failed because of "${f.reason}": ${f.message}`)
   if (failures.length <= 1) return failures[0]
@@ -184,10 +184,10 @@ function preconditionFailure(seen: Judged, target: string): string | undefined {
 type Judged = Pick<ClusterVersion, 'spec' | 'status'>
 
 /** Upgradeable=False is in the way of another minor, overrides of any update. */
-function upgradeable(seen: Judged, current: string, target: string): Failure[] {
-  const said = condition(seen, 'Upgradeable')
+function upgradeable(observed: Judged, current: string, target: string): Failure[] {
+  const said = condition(observed, 'Upgradeable')
   const isForward = compareReleases(target, current) > 0 && !sameMinor(current, target)
-  if (said?.status !== 'False' || !(isForward || isOverridden(seen))) return []
+  if (said?.status !== 'False' || !(isForward || isOverridden(observed))) return []
   const { reason = '', message = '' } = said
   return [{ name: 'ClusterVersionUpgradeable', reason, message }]
 }

@@ -75,8 +75,8 @@ async function judgedNow(
   version: ReadClusterVersion,
   operators: readonly ClusterOperator[],
 ): Promise<ReadClusterVersion> {
-  const seen = { version, operators, gates: await readGates(cx), acks: await readAcks(cx) }
-  const conditions = withUpgradeable(version.status.conditions ?? [], seen, seconds(cx))
+  const observed = { version, operators, gates: await readGates(cx), acks: await readAcks(cx) }
+  const conditions = withUpgradeable(version.status.conditions ?? [], observed, seconds(cx))
   const observedGeneration = version.metadata.generation ?? 1
   return { ...version, status: { ...version.status, observedGeneration, conditions } }
 }
@@ -262,8 +262,8 @@ interface Snapshot {
  * The conditions with what stands in the way of another minor: no `Upgradeable` at all where nothing does, one with the cause, or one
  * for all causes and a further condition for each. As in 4.x up to 4.20; newer ones word the reasons otherwise (ocp 3.2).
  */
-function withUpgradeable(conditions: readonly Condition[], seen: Snapshot, at: string): Condition[] {
-  const causes = causesOf(seen)
+function withUpgradeable(conditions: readonly Condition[], snapshot: Snapshot, at: string): Condition[] {
+  const causes = causesOf(snapshot)
   const claims = claimsOf(causes)
   const types = new Set(claims.map(({ type }) => type))
   const kept = conditions.filter(({ type }) => !type.startsWith('Upgradeable') || types.has(type))

@@ -151,9 +151,9 @@ function nextLimit(set: DaemonSet, pods: ComponentPods): number | string | undef
 
 function isThrough(set: DaemonSet, pods: ComponentPods): boolean {
   const desired = desiredOf(set)
-  const seen = (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0)
+  const observed = (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0)
   return (
-    seen &&
+    observed &&
     desired > 0 &&
     set.status?.numberReady === desired &&
     pods.updatedReady >= desired &&

@@ -16,9 +16,9 @@ const shape = { version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms:
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
 
 /** What was seen in the store, once it is so. */
-async function until<T>(seen: () => T | undefined): Promise<T> {
+async function until<T>(observed: () => T | undefined): Promise<T> {
   for (;;) {
-    const found = seen()
+    const found = observed()
     if (found !== undefined) return found
     await delay(100)
   }

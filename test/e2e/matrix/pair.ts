@@ -77,14 +77,14 @@ export function testUpgrade(pair: Pair, lab: () => Lab, watcher: () => Watcher):
     const killed = await killedOverAndOver(lab(), inJson, momentsFrom(seed, kills, { least: 0.3, most: 20 }))
     expect(killed.kills > 0).toBe(kills > 0)
     const outcome = killed.ended ?? (await kvup(lab(), inJson))
-    const seen = await watcher().seen(to, methods, outcome.endedAt)
+    const observed = await watcher().observed(to, methods, outcome.endedAt)
     const doubts = doubtsIn(outcome)
-    await tell(pair, { outcome, seen, began, doubts })
+    await tell(pair, { outcome, observed, began, doubts })
     expect(outcome).toMatchObject({ code: 0 })
     await expectRolled(lab(), to, methods)
-    expect(seen).toMatchObject({ doneSince: expect.any(Number), rolledSince: expect.any(Number) })
+    expect(observed).toMatchObject({ doneSince: expect.any(Number), rolledSince: expect.any(Number) })
     const allowed = settleSeconds + reactionSeconds + (doubts.length > 0 ? doubtSeconds : 0)
-    expect(lateness(seen, outcome.endedAt)).toBeLessThanOrEqual(allowed + seen.stalledMs / 1000)
+    expect(lateness(observed, outcome.endedAt)).toBeLessThanOrEqual(allowed + observed.stalledMs / 1000)
     // What is said to be done stays so: nothing rolls behind the exit.
     await new Promise((resolve) => setTimeout(resolve, 10_000))
     expect(await watcher().unrest(to, outcome.endedAt, Date.now())).toEqual([])
@@ -122,13 +122,13 @@ function doubtsIn({ code, stdout }: Outcome): readonly string[] {
 
 interface Told {
   outcome: Outcome
-  seen: SeenOutside
+  observed: SeenOutside
   began: number
   doubts: readonly string[]
 }
 
 /** A line of the table of seconds, which `test/e2e/run` prints at its end. */
-async function tell(pair: Pair, { outcome, seen, began, doubts }: Told): Promise<void> {
+async function tell(pair: Pair, { outcome, observed, began, doubts }: Told): Promise<void> {
   const at = (moment: number | undefined) =>
     moment === undefined ? '–' : ((moment - began) / 1000).toFixed(1)
   const row = [
@@ -136,13 +136,13 @@ async function tell(pair: Pair, { outcome, seen, began, doubts }: Told): Promise
     pair.by,
     pair.workers ?? 3,
     pair.kills ?? 0,
-    at(seen.rolledSince),
-    at(seen.methodsSince),
-    at(seen.doneSince),
+    at(observed.rolledSince),
+    at(observed.methodsSince),
+    at(observed.doneSince),
     at(outcome.endedAt),
-    lateness(seen, outcome.endedAt).toFixed(1),
+    lateness(observed, outcome.endedAt).toFixed(1),
     `${settleSeconds + reactionSeconds}${doubts.length > 0 ? ` + ${doubtSeconds}` : ''}`,
-    (seen.stalledMs / 1000).toFixed(1),
+    (observed.stalledMs / 1000).toFixed(1),
     doubts.join(', '),
     outcome.code,
   ]

@@ -40,11 +40,11 @@ test('the levels that docs/checks.md names are those that there are', () => {
   const wrong = sections.flatMap((text) => {
     const [id = ''] = text.split('\n', 1)
     const named = levels.filter((level) => new RegExp(`\\b${level}\\b`, 'iu').test(text))
-    const seen = levels.filter(
+    const observed = levels.filter(
       (level) => byOthers[id] === level || findings().some((one) => one.id === id && one.level === level),
     )
-    return seen.length > 0 && seen.join() !== named.join()
-      ? [`${id}: ${seen.join()}, not ${named.join()}`]
+    return observed.length > 0 && observed.join() !== named.join()
+      ? [`${id}: ${observed.join()}, not ${named.join()}`]
       : []
   })
   expect(wrong).toEqual([])

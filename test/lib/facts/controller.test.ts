@@ -22,10 +22,10 @@ test('also written with an equals sign; not seen is not known', () => {
 })
 
 test('lab 10: the new virt-controller takes its Lease 2 s after done in imagetag-v1.7.0-v1.8.4', () => {
-  const seen = [...moments(transcript('imagetag-v1.7.0-v1.8.4'), { leases: 'from events' })]
-  const done = seen.findIndex(({ line }) => line.note?.startsWith('done'))
-  expect(newControllerLeads(seen[done]?.snapshot ?? settled().snapshot)).toBe(false)
-  expect(newControllerLeads(seen.at(-1)?.snapshot ?? settled().snapshot)).toBe(true)
+  const observed = [...moments(transcript('imagetag-v1.7.0-v1.8.4'), { leases: 'from events' })]
+  const done = observed.findIndex(({ line }) => line.note?.startsWith('done'))
+  expect(newControllerLeads(observed[done]?.snapshot ?? settled().snapshot)).toBe(false)
+  expect(newControllerLeads(observed.at(-1)?.snapshot ?? settled().snapshot)).toBe(true)
 })
 
 test('not to be told from a holder that is no pod, or without the Leases', () => {

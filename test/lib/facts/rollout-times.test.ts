@@ -147,11 +147,11 @@ test('the recorded update is seen in its pods afterwards, and the installation b
     'virt-controller': undefined,
     'virt-api': undefined,
   })
-  const seen = lengths(after?.snapshot)
+  const observed = lengths(after?.snapshot)
   // Canary, second and third pod: 10.3 s in the recording from the first write to maxUnavailable 1 again.
-  expect(seen['virt-handler']).toBeGreaterThanOrEqual(6 * second)
-  expect(seen['virt-handler']).toBeLessThanOrEqual(10 * second)
-  expect(seen['virt-operator']).toBe(6 * second)
+  expect(observed['virt-handler']).toBeGreaterThanOrEqual(6 * second)
+  expect(observed['virt-handler']).toBeLessThanOrEqual(10 * second)
+  expect(observed['virt-operator']).toBe(6 * second)
 })
 
 test('by 10 % on 200 nodes, and Deployments by their strategy', () => {

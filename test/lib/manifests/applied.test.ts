@@ -60,7 +60,7 @@ test.each(cases)(
   async (mode, manager) => {
     const { reader, writer, reviewer } = await installedBy(manager)
     const { objects } = example()
-    const recording = new Recording(reader, (seen) => dryRunningBy(mode, reviewer, seen))
+    const recording = new Recording(reader, (observed) => dryRunningBy(mode, reviewer, observed))
     await applyManifest(objects, recording)
     const before = await Promise.all(objects.map((object) => liveOf(reader, object)))
     await applyManifest(objects, { reader, writer })

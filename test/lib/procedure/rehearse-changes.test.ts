@@ -70,7 +70,7 @@ describe.each(modes)('by %s', (mode) => {
 
   test('two writes on one object are one change, and the step reads what it wrote', async () => {
     const engine = new Engine({ a: 'off' })
-    const seen: unknown[] = []
+    const observed: unknown[] = []
     const [step] = await rehearsed(
       engine,
       mode,
@@ -78,7 +78,7 @@ describe.each(modes)('by %s', (mode) => {
         await writer.mergePatch(ConfigMaps, setting, { data: { a: 'half' } })
         const found = await reader.get(ConfigMaps, setting)
         if (found.is !== 'object') throw new Error('gone')
-        seen.push(found.object.data?.['a'])
+        observed.push(found.object.data?.['a'])
         const { resourceVersion = '' } = found.object.metadata
         await writer.mergePatch(ConfigMaps, setting, {
           metadata: { resourceVersion },
@@ -86,7 +86,7 @@ describe.each(modes)('by %s', (mode) => {
         })
       }),
     )
-    expect(seen).toEqual(['half'])
+    expect(observed).toEqual(['half'])
     expect(step?.refused).toBeUndefined()
     expect(step?.changes).toMatchObject([
       {

@@ -13,7 +13,7 @@ interface Now {
   imageTag?: string
   operator?: string
 }
-const seen = ({ verdict = 'Settled', observed = 'v1.7.4', target = observed, ...installed }: Now) =>
+const found = ({ verdict = 'Settled', observed = 'v1.7.4', target = observed, ...installed }: Now) =>
   ({
     rolloutStatus: {
       verdict,
@@ -47,5 +47,5 @@ test.each([
   ['a loan on one that was before it', {}, 'image-tag', [loan('theirs')], false],
 ] as const)('%s', (...row) => {
   const [, now, method, loans, expected] = row
-  expect(hasBegun(planned(method), seen(now), loans)).toBe(expected)
+  expect(hasBegun(planned(method), found(now), loans)).toBe(expected)
 })

@@ -69,8 +69,8 @@ describe('one component', () => {
   })
 
   test('the length of an earlier roll counts more than the pods', () => {
-    const seen = components({ podMs: pod, lastMs: 100 * second })
-    expect(of(seen)).toMatchObject({ lowSeconds: 60, highSeconds: 240, basis: 'own-rollouts' })
+    const observed = components({ podMs: pod, lastMs: 100 * second })
+    expect(of(observed)).toMatchObject({ lowSeconds: 60, highSeconds: 240, basis: 'own-rollouts' })
   })
 
   test('whose pods tell nothing is taken to be as the others', () => {

@@ -75,7 +75,7 @@ function web({ vm, vmi, generation = 1, runStrategy = 'Always', phase = 'Running
 async function changes(
   before: World,
   after: World,
-  seen: Partial<CensusCircumstances> = {},
+  observed: Partial<CensusCircumstances> = {},
 ): Promise<readonly Change[]> {
   const packed = unpack(pack(await takeCensus(readerOf(before))))
   if (packed?.is !== 'by-name') throw new Error('not by name')
@@ -84,7 +84,7 @@ async function changes(
     before: packed.census,
     after: await takeCensus(reader),
     ...nothing,
-    ...seen,
+    ...observed,
   })
 }
 
@@ -188,9 +188,9 @@ describe('what its owner did is listed', () => {
       /not known: it may not be read/,
     ],
   ]
-  for (const [name, before, after, what, why, seen] of cases)
+  for (const [name, before, after, what, why, observed] of cases)
     test(`listed: ${name}`, async () => {
-      const found = await changes(before, after, seen)
+      const found = await changes(before, after, observed)
       expect(found).toMatchObject([{ what, lost: false }])
       expect(found[0]?.why).toMatch(why)
     })

@@ -263,10 +263,10 @@ describe('trap 18: which pools are paused, and what one says that was', () => {
 
   test('kvup, unpausing, ends only with the nodes at the target', () =>
     play(withPools('worker', 'gpu'), async (stage) => {
-      const seen: (readonly string[])[] = []
-      const onEvent = after('rolled-worker', () => seen.push(kubelets(stage, 'worker')))
+      const observed: (readonly string[])[] = []
+      const onEvent = after('rolled-worker', () => observed.push(kubelets(stage, 'worker')))
       expect(await eusRunOn(stage, {}, { onEvent })).toMatchObject({ code: 0 })
-      expect(seen).toEqual([['33']])
+      expect(observed).toEqual([['33']])
       expect(kubelets(stage, 'gpu')).toEqual(['33'])
     }))
 })

@@ -138,17 +138,17 @@ describe('trap 19: at the end the methods come first, then the VMs, then the poo
 
   test('kvup: no VM is outdated any more when the first pool is unpaused', () =>
     play(withVms, async (stage) => {
-      const seen: number[] = []
+      const observed: number[] = []
       stage.simulated.store.watch(MachineConfigPools, ({ object }) => {
         const { metadata, spec } = object as { metadata: { name: string }; spec?: { paused?: boolean } }
-        if (metadata.name === 'worker' && spec?.paused !== true) seen.push(outdatedCount(stage))
+        if (metadata.name === 'worker' && spec?.paused !== true) observed.push(outdatedCount(stage))
       })
       await eusRunOn(stage, { until: 'operator-4.20' })
       expect(outdatedCount(stage)).toBe(2)
-      seen.length = 0
+      observed.length = 0
       const ended = await eusRunOn(stage)
       expect(ended.error).toBeUndefined()
-      expect(seen[0]).toBe(0)
+      expect(observed[0]).toBe(0)
       const order = [
         'give-back-workload-updates',
         'workloads',

@@ -74,12 +74,12 @@ async function played(command: Command, before: (stage: Stage) => Promise<unknow
   await playLent(async (stage) => {
     await before(stage)
     const writes = new LastingWrites(stage)
-    let seen = { revision: -1, world: '', writes: 0 }
+    let observed = { revision: -1, world: '', writes: 0 }
     const cluster = immortal(stage.cluster, (death) => {
       const { revision } = stage.simulated.store
-      const world = revision === seen.revision ? seen.world : worldOf(stage)
-      const isAfterWrite = writes.now() > seen.writes
-      seen = { revision, world, writes: writes.now() }
+      const world = revision === observed.revision ? observed.world : worldOf(stage)
+      const isAfterWrite = writes.now() > observed.writes
+      observed = { revision, world, writes: writes.now() }
       const there = worlds.get(world)
       if (there) there.deaths.push(death)
       else worlds.set(world, { world, deaths: [death], writes: writes.now(), isAfterWrite })

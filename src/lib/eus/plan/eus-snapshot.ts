@@ -77,7 +77,7 @@ export interface EusClusterSnapshot {
 export async function readEusCluster(cluster: Cluster, clock: Clock): Promise<EusClusterSnapshot> {
   const reader = onceCached(cluster.reader)
   const platform = takePlatform(reader)
-  const [lifecycle, hyperconverged, oldMaintenances, maintenances, virtualization, about, seen] =
+  const [lifecycle, hyperconverged, oldMaintenances, maintenances, virtualization, about, platformSnapshot] =
     await Promise.all([
       takeLifecycle(reader),
       getHyperConverged(reader),
@@ -89,7 +89,7 @@ export async function readEusCluster(cluster: Cluster, clock: Clock): Promise<Eu
     ])
   return {
     at: clock.now(),
-    platform: seen,
+    platform: platformSnapshot,
     lifecycle,
     hyperconverged,
     oldMaintenances,

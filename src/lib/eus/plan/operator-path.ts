@@ -195,8 +195,8 @@ function through(
 ): readonly PathStop[] | undefined {
   const [minor, ...rest] = minors
   if (minor === undefined) return []
-  const seen = upTo(pack, minor, releases)
-  for (const way of pathsInto(seen, begin, { minor, releases })) {
+  const observed = upTo(pack, minor, releases)
+  for (const way of pathsInto(observed, begin, { minor, releases })) {
     const [end] = way.slice(-1)
     if (end === undefined) continue
     const further = through(pack, { at: end, channel: end.channel }, { minors: rest, releases })

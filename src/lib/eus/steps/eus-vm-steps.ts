@@ -160,19 +160,19 @@ export const vmsRestored = (machines: readonly VmRef[], refused: RefusedVms = ne
  * that were seen stay, whether or not they are still listed: each is asked for itself. Where VMs may not be listed (403) none comes to them. Throws any other ApiError.
  */
 export function vmsRestoredNow(atFirst: readonly VmRef[]): (reader: Reader) => Promise<readonly Step[]> {
-  let seen = atFirst
+  let observed = atFirst
   const refused: RefusedVms = new Map()
   return async (reader) => {
     try {
       const { lent, unreadable } = await overriddenVms(reader)
-      if (![...lent, ...unreadable].every((ref) => has(seen, ref))) {
+      if (![...lent, ...unreadable].every((ref) => has(observed, ref))) {
         const now = await vmsInOrder(reader)
-        seen = [...seen.filter((ref) => !has(now, ref)), ...now]
+        observed = [...observed.filter((ref) => !has(now, ref)), ...now]
       }
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403) throw error
     }
-    return vmsRestored(seen, refused)
+    return vmsRestored(observed, refused)
   }
 }
 

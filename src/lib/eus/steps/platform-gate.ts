@@ -33,9 +33,9 @@ export function platformGate({ id, name, ...of }: GateOf & { id: string; name: s
     watches: platformFollows,
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader, journal }: ReadContext): Promise<StepState> {
-      const seen = await readPlatform(reader)
-      if (isAccepted(seen.platformStatus, of.stop)) return { is: 'done' }
-      if (await ourRequest(journal, name, seen)) return { is: 'done', note: 'asked for already' }
+      const observed = await readPlatform(reader)
+      if (isAccepted(observed.platformStatus, of.stop)) return { is: 'done' }
+      if (await ourRequest(journal, name, observed)) return { is: 'done', note: 'asked for already' }
       return (await platformShut(reader, of)) ?? { is: 'done' }
     },
   }

@@ -47,14 +47,14 @@ export function updateAccepted(accepting: Accepting): Step {
     risk: { undo: 'none', safeToLeave: 'always: the platform goes on by itself' },
     shows: showsPlatform,
     async check(cx): Promise<StepState> {
-      const seen = await readPlatform(cx.reader)
-      const { platformStatus } = seen
+      const observed = await readPlatform(cx.reader)
+      const { platformStatus } = observed
       if (isAccepted(platformStatus, stop)) return closing(await cx.journal.loans())
       const { accepted, armed, current } = platformStatus
       if (armed === undefined)
         return refused === undefined ? withdrawn(stop) : turnedDown(refused, 'the request was taken back')
       if (accepted.is !== 'no' || !current) return { is: 'waiting', on: 'the platform to accept it' }
-      const ours = await ourRequest(cx.journal, accepting.name, seen)
+      const ours = await ourRequest(cx.journal, accepting.name, observed)
       const why = `${armed.version ?? armed.image} was refused (${accepted.reason}): ${accepted.message}`
       if (ours === undefined || accepting.leaveRequested)
         return turnedDown(why, 'it stays requested, and starts by itself once nothing is in the way any more')
@@ -94,9 +94,9 @@ const closeOverrides = (cx: StepContext): Promise<void> =>
  * for. Throws `blocked` where it is asked for still.
  */
 async function withdraw(cx: StepContext, name: string): Promise<void> {
-  const seen = await readPlatform(cx.reader)
-  const { cv, platformStatus } = seen
-  const ours = await ourRequest(cx.journal, name, seen)
+  const observed = await readPlatform(cx.reader)
+  const { cv, platformStatus } = observed
+  const ours = await ourRequest(cx.journal, name, observed)
   if (ours === undefined) return closeNoted(cx, theOne, ['desired-update'], whyNotOurs(cv, platformStatus))
   const loan = overrideNamed(await cx.journal.loans(), 'desired-update')
   const back = desiredUpdate(lookedAt(cv), ours).give(cv, before(loan, platformStatus))
@@ -164,10 +164,10 @@ export async function withdrawRefused(
   { name, leaveRequested }: Leaving,
 ): Promise<string | undefined> {
   if (leaveRequested) return undefined
-  const seen = await readPlatform(cx.reader)
-  const { accepted, current } = seen.platformStatus
+  const observed = await readPlatform(cx.reader)
+  const { accepted, current } = observed.platformStatus
   if (accepted.is !== 'no' || !current) return undefined
-  const ours = await ourRequest(cx.journal, name, seen)
+  const ours = await ourRequest(cx.journal, name, observed)
   if (ours === undefined) return undefined
   await withdraw(cx, name)
   return `the request for ${ours.version} was refused (${accepted.reason}) and is taken back: it would start by itself later`

@@ -75,13 +75,13 @@ const notYet = (state: StepState): Ready => ({ is: 'not-yet', state })
 /** What is to be written, by one look at the ClusterVersion. */
 async function ready(
   { reader, journal }: ReadContext,
-  seen: Snapshot,
+  observed: Snapshot,
   requesting: Requesting,
 ): Promise<Ready> {
   const { stop, name } = requesting
-  const { cv, platformStatus: now } = seen
+  const { cv, platformStatus: now } = observed
   if (isAccepted(now, stop)) return notYet({ is: 'done' })
-  if (await ourRequest(journal, name, seen)) return notYet({ is: 'done' })
+  if (await ourRequest(journal, name, observed)) return notYet({ is: 'done' })
   if (now.armed !== undefined) return notYet(armedByOthers(now.armed))
   if (now.state !== 'idle')
     return notYet({ is: 'waiting', on: `the platform to reach ${now.target ?? 'its release'}` })
@@ -96,15 +96,15 @@ async function ready(
 
 /** Judges once more, and writes to the very revision that was judged: who asked for something else since is not overwritten. */
 async function ask(cx: StepContext, requesting: Requesting): Promise<void> {
-  const seen = await readPlatform(cx.reader)
-  const found = await ready(cx, seen, requesting)
+  const observed = await readPlatform(cx.reader)
+  const found = await ready(cx, observed, requesting)
   if (found.is === 'not-yet')
     throw new ApiError(409, 'Conflict', 'the ClusterVersion is not as it was looked at')
   const { request } = found
   const { id, name, who, stop } = requesting
   await keepMaster(cx, name, stop)
-  const field = desiredUpdate(lookedAt(seen.cv), request)
-  await keepAndTake(cx, field, { taking: { id, who, procedure: name }, object: seen.cv })
+  const field = desiredUpdate(lookedAt(observed.cv), request)
+  await keepAndTake(cx, field, { taking: { id, who, procedure: name }, object: observed.cv })
 }
 
 function armedByOthers({ version, image }: Partial<Request>): StepState {

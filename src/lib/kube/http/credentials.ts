@@ -53,13 +53,13 @@ export class Credentials {
     this.#login ??= await this.#fresh()
     const { target, present } = this.#login
     const { tls, headers } = await present()
-    const seen = JSON.stringify([tls.ca, tls.cert, tls.key, tls.servername, target.cluster].map(asText))
+    const observed = JSON.stringify([tls.ca, tls.cert, tls.key, tls.servername, target.cluster].map(asText))
     const kept = this.#access
-    const send = kept?.tls === seen ? kept.send : await connected(target, tls)
+    const send = kept?.tls === observed ? kept.send : await connected(target, tls)
     this.#access = {
       send,
       headers: { ...headers, ...impersonationHeaders(target.impersonation) },
-      tls: seen,
+      tls: observed,
       readAt: this.#now(),
     }
     return this.#access

@@ -73,7 +73,7 @@ class WatchState<T extends KubeObject> {
     this.#known.beginPass()
     let at = ''
     for await (const page of this.#source.pages()) {
-      for (const item of page.items) yield* this.#known.seen(item)
+      for (const item of page.items) yield* this.#known.observed(item)
       at = page.resourceVersion
     }
     yield* this.#known.missing()
@@ -97,7 +97,7 @@ class WatchState<T extends KubeObject> {
       this.#at = object.metadata.resourceVersion ?? this.#at
       this.#failures = 0
       if (type === 'DELETED') yield* this.#known.gone(object)
-      else if (type !== 'BOOKMARK') yield* this.#known.seen(object)
+      else if (type !== 'BOOKMARK') yield* this.#known.observed(object)
     }
     // A server that ends every watch at once must not be asked without a pause.
     if (this.#now() - began < goodWhile) await this.#pause(backoff(this.#failures++, this.#tools.random))
@@ -174,7 +174,7 @@ export class Known<T extends KubeObject> {
   }
 
   /** An object that is there: new, changed, replaced by one of the same name, or nothing new. */
-  *seen(object: T): Generator<Told<T>> {
+  *observed(object: T): Generator<Told<T>> {
     const { uid = '', resourceVersion = '' } = object.metadata
     const key = keyOf(object)
     const before = this.#entries.get(key)

@@ -353,7 +353,7 @@ export class VmSnapshot {
     const now = ticks(clock)
     if (this.#last === undefined || now - this.#at >= readEvery) {
       this.#at = now
-      this.#last = known(seeVms(reader, clock.now()).then((seen) => [seen]))
+      this.#last = known(seeVms(reader, clock.now()).then((vmsSnapshot) => [vmsSnapshot]))
     }
     return this.#last
   }

@@ -180,9 +180,9 @@ export function wordingOf<E extends RunEvent>(event: E): Wording | undefined {
 }
 
 function waitingChange({ step, state }: Waiting): Wording {
-  const { progress: seen } = state
+  const { progress: observed } = state
   // What tells a share says it in its own words.
-  const progress = seen === undefined || seen.share ? '' : `${seen.done}/${seen.total}, `
+  const progress = observed === undefined || observed.share ? '' : `${observed.done}/${observed.total}, `
   const trouble = state.is === 'waiting' && state.trouble !== undefined ? `; ${brief(state.trouble)}` : ''
   const text = `${step.title}: ${progress}${objectOf(state)}${trouble}`
   if (state.is === 'waiting') return { text }
@@ -228,7 +228,7 @@ const overdueAfter = { increments: 4, estimates: 3, atLeast: 2 * minute }
 
 /** Of what is left: seen at its pace in this run, or only estimated; ms. */
 interface Left {
-  seen: number
+  observed: number
   guessed: number
 }
 
@@ -257,11 +257,11 @@ export function timeLeft(run: RunProgress, at: Date): string | undefined {
 const guessedIn = (lefts: readonly Left[]): number => lefts.reduce((sum, { guessed }) => sum + guessed, 0)
 
 function inWords(lefts: readonly Left[], pace: number | undefined): string {
-  const seen = lefts.reduce((sum, left) => sum + left.seen, 0)
+  const observed = lefts.reduce((sum, left) => sum + left.observed, 0)
   const guessed = guessedIn(lefts)
-  const low = 0.8 * (seen + guessed * Math.min(1, pace ?? 1 / 3))
-  const high = 1.2 * (seen + guessed * Math.max(1, pace ?? 1.5))
-  const isGuess = pace === undefined && seen < guessed
+  const low = 0.8 * (observed + guessed * Math.min(1, pace ?? 1 / 3))
+  const high = 1.2 * (observed + guessed * Math.max(1, pace ?? 1.5))
+  const isGuess = pace === undefined && observed < guessed
   return isGuess ? vaguely(high) : range(low, high)
 }
 
@@ -270,13 +270,13 @@ function stepLeft(step: StepLine, at: Date): Left {
   const rate = rateOf(step)
   if (rate !== undefined && step.movedAt !== undefined) {
     const waited = Math.min(rate, at.getTime() - Date.parse(step.movedAt))
-    return { seen: Math.max(0, rate * (total - done) - waited), guessed: 0 }
+    return { observed: Math.max(0, rate * (total - done) - waited), guessed: 0 }
   }
   const share = total > 0 ? (total - done) / total : 1
   if (step.progress?.share)
-    return { seen: 0, guessed: share * (share * step.estimate + sinceBegun(step, at)) }
+    return { observed: 0, guessed: share * (share * step.estimate + sinceBegun(step, at)) }
   const guessed = Math.max(step.estimate * share - spentOn(step, at), step.estimate * 0.1)
-  return { seen: 0, guessed }
+  return { observed: 0, guessed }
 }
 
 /** The further it is the more what it took until now says of the rest. */

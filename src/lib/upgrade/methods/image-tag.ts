@@ -18,11 +18,11 @@ import { closeFormerOverride } from '../../vms/pause-updates.ts'
 export function imageTagSteps(
   plan: UpgradePlan,
   operator: string | undefined,
-  seen: ClusterRead,
+  clusterRead: ClusterRead,
 ): readonly Step[] {
   const { owner, from, to, request } = plan
   const set = setImageTag(owner, { from, tag: to.text, registry: request.imageRegistry, operator })
-  return from !== undefined && from !== to.text && isTakenOver(seen)
+  return from !== undefined && from !== to.text && isTakenOver(clusterRead)
     ? [settledAtOldVersion(owner, { version: from, settleMs: request.settleMs }), set]
     : [set]
 }

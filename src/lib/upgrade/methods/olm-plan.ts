@@ -73,7 +73,7 @@ export interface OlmGoal {
 
 interface Question {
   request: OlmRequest
-  seen: OperatorSnapshot
+  operatorSnapshot: OperatorSnapshot
   releases: Releases
   /** Packages of `--catalog-file`. */
   catalog?: readonly CatalogPackage[] | undefined
@@ -81,27 +81,28 @@ interface Question {
 
 /** Pure. Throws `blocked` for a target that is not known, not offered, older, ahead of the platform or out of reach. */
 export function olmGoal(question: Question): OlmGoal {
-  const { request, seen, releases } = question
+  const { request, operatorSnapshot, releases } = question
   const target = resolveTarget(request.typed, {
-    installed: seen.installed,
+    installed: operatorSnapshot.installed,
     offered:
       question.catalog === undefined
-        ? seen.offered?.flatMap(({ entries }) => entries.map(({ version }) => version))
+        ? operatorSnapshot.offered?.flatMap(({ entries }) => entries.map(({ version }) => version))
         : undefined,
-    filed: question.catalog && versionsIn(packageIn(question.catalog, seen.package)),
-    platform: seen.platform.minor,
+    filed: question.catalog && versionsIn(packageIn(question.catalog, operatorSnapshot.package)),
+    platform: operatorSnapshot.platform.minor,
     releases,
   })
   const part = partOf(question, target)
-  const { operatorVersion } = assessHyperConverged(seen.hyperconverged)
-  const isThere = seen.installed.text === target.operator.text && operatorVersion === target.operator.text
+  const { operatorVersion } = assessHyperConverged(operatorSnapshot.hyperconverged)
+  const isThere =
+    operatorSnapshot.installed.text === target.operator.text && operatorVersion === target.operator.text
   const to = versionOf(target.kubevirt) ?? { ...target.operator, text: target.operator.text }
   const findings = [
-    ...olmFindings(seen, target.operator, releases),
+    ...olmFindings(operatorSnapshot, target.operator, releases),
     ...minorSkipped(part),
-    ...waitingPlan(seen, part, { releases, command: request.command }),
+    ...waitingPlan(operatorSnapshot, part, { releases, command: request.command }),
   ]
-  return { part, to, isThere, said: isThere ? [] : saidOf(part, target, seen), findings }
+  return { part, to, isThere, said: isThere ? [] : saidOf(part, target, operatorSnapshot), findings }
 }
 
 const versionsIn = ({ channels }: CatalogPackage): readonly OperatorVersion[] =>
@@ -111,15 +112,15 @@ const versionsIn = ({ channels }: CatalogPackage): readonly OperatorVersion[] =>
     .filter((version) => version !== undefined)
 
 function partOf(question: Question, { operator, kubevirt }: OperatorTarget): OlmPart {
-  const { request, seen, catalog } = question
-  const { subscription, installed, csv } = seen
+  const { request, operatorSnapshot, catalog } = question
+  const { subscription, installed, csv } = operatorSnapshot
   const { spec = {}, metadata } = subscription
   const { namespace, name, uid } = metadata
-  const { operatorVersion = installed.text } = assessHyperConverged(seen.hyperconverged)
-  const csvNamed = (version: string) => csvIn(seen, version) ?? `${stemOf(csv)}.v${version}`
+  const { operatorVersion = installed.text } = assessHyperConverged(operatorSnapshot.hyperconverged)
+  const csvNamed = (version: string) => csvIn(operatorSnapshot, version) ?? `${stemOf(csv)}.v${version}`
   const way = { from: installed, channel: spec.channel, to: operator, csvNamed }
   return {
-    package: seen.package,
+    package: operatorSnapshot.package,
     subscription: { namespace, name, uid },
     approval: spec.installPlanApproval ?? 'Automatic',
     ...(spec.channel !== undefined && { channel: spec.channel }),
@@ -128,11 +129,13 @@ function partOf(question: Question, { operator, kubevirt }: OperatorTarget): Olm
     csv: operator.text === installed.text ? csv : csvNamed(operator.text),
     ...(kubevirt !== undefined && { kubevirt }),
     hops:
-      catalog === undefined ? guessHops(seen.offered ?? [], way) : hopsIn(catalog, question, operator.text),
+      catalog === undefined
+        ? guessHops(operatorSnapshot.offered ?? [], way)
+        : hopsIn(catalog, question, operator.text),
     certain: catalog !== undefined,
-    offered: seen.offered ?? [],
+    offered: operatorSnapshot.offered ?? [],
     approveAlso: request.approveAlso,
-    hyperconverged: placeOf(seen.hyperconverged),
+    hyperconverged: placeOf(operatorSnapshot.hyperconverged),
     accepted: request.accepted,
     isUnderWay: operatorVersion !== installed.text,
   }
@@ -148,11 +151,15 @@ const csvIn = ({ offered = [] }: OperatorSnapshot, version: string): string | un
   offered.flatMap(({ entries }) => entries).find((entry) => entry.version.text === version)?.csv
 
 /** Throws `blocked` with how far it goes. */
-function hopsIn(catalog: readonly CatalogPackage[], { seen }: Question, to: string): readonly GuessedHop[] {
-  const { csv, installed, subscription } = seen
+function hopsIn(
+  catalog: readonly CatalogPackage[],
+  { operatorSnapshot }: Question,
+  to: string,
+): readonly GuessedHop[] {
+  const { csv, installed, subscription } = operatorSnapshot
   if (installed.text === to) return []
   const channel = subscription.spec?.channel
-  const path = pathTo(packageIn(catalog, seen.package), {
+  const path = pathTo(packageIn(catalog, operatorSnapshot.package), {
     from: { csv, version: installed.text },
     channel,
     to,
@@ -204,16 +211,16 @@ function saidOf(part: OlmPart, target: OperatorTarget, { installed }: OperatorSn
 
 /** What speaks against beginning, seen when the plan is made; each step asks again. Pure. */
 function olmFindings(
-  seen: OperatorSnapshot,
+  operatorSnapshot: OperatorSnapshot,
   to: OperatorVersion,
   releases: Pick<Releases, 'hyperconverged'>,
 ): readonly HopFinding[] {
-  if (seen.installed.text === to.text) return csvNotSucceeded(seen)
+  if (operatorSnapshot.installed.text === to.text) return csvNotSucceeded(operatorSnapshot)
   return [
-    ...notGood(seen, to),
-    ...csvNotSucceeded(seen),
-    ...tainted(seen),
-    ...minorUnknown(seen, to, releases),
+    ...notGood(operatorSnapshot, to),
+    ...csvNotSucceeded(operatorSnapshot),
+    ...tainted(operatorSnapshot),
+    ...minorUnknown(operatorSnapshot, to, releases),
   ]
 }
 
@@ -261,8 +268,8 @@ function notGood(
 }
 
 /** Night E3. */
-function csvNotSucceeded(seen: OperatorSnapshot): readonly HopFinding[] {
-  const { csv, csvPhase, csvSays, csvIsGone, subscription } = seen
+function csvNotSucceeded(operatorSnapshot: OperatorSnapshot): readonly HopFinding[] {
+  const { csv, csvPhase, csvSays, csvIsGone, subscription } = operatorSnapshot
   const { namespace, name } = subscription.metadata
   if (csvIsGone)
     return [

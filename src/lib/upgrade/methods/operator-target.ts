@@ -116,10 +116,10 @@ function onOpenShift(kubevirt: string, known: Known): KvupError {
   )
 }
 
-function nobodyBrings(kubevirt: string, seen: Known): KvupError {
-  const shown = shownBy(seen)
+function nobodyBrings(kubevirt: string, observed: Known): KvupError {
+  const shown = shownBy(observed)
   const isThere = (version: string) => shown?.some(({ text }) => text === version) ?? true
-  const known = seen.releases.hyperconverged
+  const known = observed.releases.hyperconverged
     .filter(({ version }) => isThere(version))
     .slice(-4)
     .map((row) => `${row.version} (${row.kubevirt})`)
@@ -195,7 +195,7 @@ function notOffered({ text }: OperatorVersion, offered: readonly OperatorVersion
 }
 
 interface Question {
-  seen: OperatorSnapshot
+  operatorSnapshot: OperatorSnapshot
   releases: Pick<Releases, 'hyperconverged'>
   /** Packages of `--catalog-file`. */
   catalog?: readonly CatalogPackage[] | undefined
@@ -207,8 +207,8 @@ interface Question {
  * the platform (night E8). Pure. Throws `blocked` where the file does not have the package.
  */
 export function releasesAhead(question: Question): readonly string[] {
-  const { seen, catalog } = question
-  const found = catalog === undefined ? shownByCluster(question) : ledTo(seen, catalog)
+  const { operatorSnapshot, catalog } = question
+  const found = catalog === undefined ? shownByCluster(question) : ledTo(operatorSnapshot, catalog)
   const ahead = found.filter((one) => isAhead(one, question))
   return [...new Set(ahead.toSorted(compareOperatorVersions).map(({ text }) => text))]
 }
@@ -224,7 +224,7 @@ function ledTo(
 }
 
 function shownByCluster(question: Question): OperatorVersion[] {
-  const { offered = [], subscription } = question.seen
+  const { offered = [], subscription } = question.operatorSnapshot
   const newest = offered.flatMap(({ entries }) => {
     const versions = entries.map(({ version }) => version).filter((one) => isAhead(one, question))
     return versions.toSorted(compareOperatorVersions).slice(-1)
@@ -233,7 +233,10 @@ function shownByCluster(question: Question): OperatorVersion[] {
   return resolved === undefined ? newest : [...newest, resolved]
 }
 
-function isAhead(version: OperatorVersion, { seen: { installed, platform }, releases }: Question): boolean {
+function isAhead(
+  version: OperatorVersion,
+  { operatorSnapshot: { installed, platform }, releases }: Question,
+): boolean {
   const isBeyond =
     platform.minor !== undefined && againstPlatform(version, platform.minor, releases).is === 'beyond'
   return !isBeyond && compareOperatorVersions(version, installed) > 0

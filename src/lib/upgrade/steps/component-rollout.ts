@@ -218,11 +218,11 @@ export function settledFor(owner: Owner, { id, title, version, settleMs, patienc
     watches: snapshotWatches(owner),
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
-      const seen = await readRollout(cx, owner)
-      const { rolloutStatus } = seen
+      const clusterRead = await readRollout(cx, owner)
+      const { rolloutStatus } = clusterRead
       const now = ticks(cx.clock)
-      patience?.saw(seen, now)
-      const end = broken.after(seen.faults, now)
+      patience?.saw(clusterRead, now)
+      const end = broken.after(clusterRead.faults, now)
       if (end !== undefined) return end
       if (
         rolloutStatus.verdict !== 'Settled' ||
@@ -285,10 +285,10 @@ export function newControllerAtWork(owner: Owner, patience: Patience = new Patie
     watches: snapshotWatches(owner),
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
-      const seen = await readRollout(cx, owner)
+      const clusterRead = await readRollout(cx, owner)
       const now = ticks(cx.clock)
-      patience.saw(seen, now)
-      const doubt = await controllerDoubt(seen.snapshot, () => missing(cx, seen.snapshot))
+      patience.saw(clusterRead, now)
+      const doubt = await controllerDoubt(clusterRead.snapshot, () => missing(cx, clusterRead.snapshot))
       if (!doubt) return { is: 'done' }
       const [waited] = patience.waitsFor([doubt], now)
       return waited ? waitingFor(waited) : { is: 'done', note: doubt.sentence }

@@ -156,8 +156,8 @@ export class RunCensus {
       return { since, changes: [], counts, unread }
     }
     const before = unpacked.census
-    const seen = { asked: this.#asked, shutDown: this.#shutDown, evicted, between }
-    const changes = await changesBetween(reader, { before, after, ...seen })
+    const observed = { asked: this.#asked, shutDown: this.#shutDown, evicted, between }
+    const changes = await changesBetween(reader, { before, after, ...observed })
     this.#isAllRead = unread.every((kind) => before.unread.includes(kind))
     this.#isAllTold = this.#isAllRead && !late && !changes.some(({ lost }) => lost)
     return {

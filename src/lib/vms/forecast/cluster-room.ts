@@ -151,11 +151,11 @@ export class Places {
 const watched = 'kubevirt.io/schedulable'
 
 /** Reads the nodes with virt-handler's label, whatever it says, where all nodes were not `seen` already. Throws ApiError. */
-export async function readPlaces(reader: Reader, seen?: readonly Node[]): Promise<Places> {
-  if (seen !== undefined)
+export async function readPlaces(reader: Reader, observed?: readonly Node[]): Promise<Places> {
+  if (observed !== undefined)
     return new Places(
       reader,
-      seen.filter(({ metadata }) => Object.hasOwn(metadata.labels ?? {}, watched)),
+      observed.filter(({ metadata }) => Object.hasOwn(metadata.labels ?? {}, watched)),
     )
   const nodes: Place[] = []
   for await (const { items } of readAhead(reader.pages(Nodes, { labels: watched })))

@@ -55,7 +55,7 @@ export async function readInFlight(reading: SnapshotOptions): Promise<MigrationS
   const narrow = namespace !== undefined && !(await mayReadAll(reader))
   const place = { ...(narrow && { namespace }), ...(each && { each }) }
   const { ledger, unread } = await readMigrations(reader, place)
-  return lookAround(ledger, { ...reading, unread, partial: narrow || unread.length > 0 })
+  return readAround(ledger, { ...reading, unread, partial: narrow || unread.length > 0 })
 }
 
 async function mayReadAll(reader: Reader): Promise<boolean> {
@@ -83,7 +83,7 @@ interface Coverage {
 }
 
 /** What lies around the migrations of a ledger: their VMIs, and the pods of those that do not run yet. Throws ApiError. */
-export async function lookAround(
+export async function readAround(
   ledger: MigrationLedger,
   { reader, at, namespace, kubevirt, partial = false, unread = [] }: SnapshotOptions & Coverage,
 ): Promise<MigrationSnapshot> {

@@ -46,7 +46,7 @@ export class MigrationWatch {
       this.#reopen()
       await this.#stream.settled
     }
-    return this.#stream.isSynced ? this.#stream.seen() : undefined
+    return this.#stream.isSynced ? this.#stream.observed() : undefined
   }
 
   /** A migration is about to be made: its event may come before the answer. */
@@ -139,7 +139,7 @@ class MigrationStream {
   }
 
   /** Copies: what is decided in one look is decided by one state. */
-  seen(): { ledger: MigrationLedger; moves: ObservedMoves } {
+  observed(): { ledger: MigrationLedger; moves: ObservedMoves } {
     return { ledger: this.#ledger.copy(), moves: this.#moves.copy() }
   }
 

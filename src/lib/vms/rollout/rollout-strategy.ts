@@ -314,11 +314,11 @@ export function rolloutChoice(kubevirt: KubeVirt, wanted: WantedRollout['strateg
 }
 
 function waiting({ status }: KubeVirt): Record<RolloutStrategy, string[]> {
-  const seen = revertingClears(versionOf(status?.observedKubeVirtVersion))
+  const observed = revertingClears(versionOf(status?.observedKubeVirtVersion))
   return {
     Stage: ['from now on a change of a running VM makes it RestartRequired'],
     LiveUpdate: [
-      seen
+      observed
         ? 'VMs that wait only for CPU, memory or placement get it at once, most of them by a migration'
         : 'VMs that are RestartRequired already stay so until they are restarted',
       'kvup rollout restart-required     shows them',

@@ -80,12 +80,12 @@ export async function untilWritable(reader: Reader, owner: SettingsOwner): Promi
 /** Whatever else is missing follows from a hold, or from a CSV that somebody deleted: the operator that would bring it is not started (ocp 2.5). */
 function whileStuck(
   waiting: Waiting,
-  seen: Pick<Snapshot, 'subscriptions' | 'csvs'>,
+  snapshot: Pick<Snapshot, 'subscriptions' | 'csvs'>,
   namespace: string,
 ): Waiting {
-  const { metadata, status } = subscribedIn(seen, namespace) ?? {}
-  const installed = itemsOf(seen.csvs).filter((csv) => csv.metadata.name === status?.installedCSV)
-  if (metadata && status?.installedCSV && seen.csvs.known && installed.length === 0)
+  const { metadata, status } = subscribedIn(snapshot, namespace) ?? {}
+  const installed = itemsOf(snapshot.csvs).filter((csv) => csv.metadata.name === status?.installedCSV)
+  if (metadata && status?.installedCSV && snapshot.csvs.known && installed.length === 0)
     return {
       ...waiting,
       trouble: goneCsv(metadata.name, status.installedCSV),

@@ -112,14 +112,14 @@ function newMigration(
   }: Pick<Beginning, 'launcher' | 'canary'> & { migrations: readonly VirtualMachineInstanceMigration[] },
 ): VirtualMachineInstanceMigration {
   const [last] = migrations.map(migrationOf).sort((a, b) => endOf(b) - endOf(a))
-  const seen = createHash('sha256')
+  const observed = createHash('sha256')
     .update([uid, launcher, last?.uid ?? ''].join())
     .digest('hex')
   return {
     apiVersion: VirtualMachineInstanceMigrations.apiVersion,
     kind: VirtualMachineInstanceMigrations.kind,
     metadata: {
-      name: `kvup-update-${seen.slice(0, 12)}`,
+      name: `kvup-update-${observed.slice(0, 12)}`,
       namespace,
       labels: {
         'app.kubernetes.io/managed-by': 'kvup',

@@ -372,8 +372,8 @@ type End = Pick<UpdatedVm, 'outcome' | 'why' | 'remedy'>
 
 async function endOfVm(cx: ReadContext, one: Candidate, ended: Ended): Promise<End> {
   const { vm, uid } = one
-  const seen = endOfRestart(vm, ended) ?? outdatedStill(vm, ended)
-  if (seen !== undefined) return seen
+  const observed = endOfRestart(vm, ended) ?? outdatedStill(vm, ended)
+  if (observed !== undefined) return observed
   if (ended.look.moves.succeeded.has(vm)) return { outcome: 'migrated' }
   const found = await cx.reader.get(VirtualMachineInstances, placeOfVm(vm))
   if (found.is !== 'object') return { outcome: 'gone', why: 'it does not run any more' }

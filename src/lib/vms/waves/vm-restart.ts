@@ -123,8 +123,8 @@ export async function statusOf(
   { now, backWithin }: { now: number; backWithin: number },
 ): Promise<RestartState> {
   const found = await reader.get(VirtualMachineInstances, placeOfVm(restart.vm))
-  const seen = found.is === 'object' ? restartState(found.object, restart) : undefined
-  return seen ?? { is: now - restart.at > backWithin ? 'missing' : 'under-way' }
+  const observed = found.is === 'object' ? restartState(found.object, restart) : undefined
+  return observed ?? { is: now - restart.at > backWithin ? 'missing' : 'under-way' }
 }
 
 function restartState(vmi: VirtualMachineInstance, restart: Restart): RestartState | undefined {

@@ -40,10 +40,10 @@ export interface ObservedCanaries {
 export function wavesOf(
   candidates: Iterable<Candidate>,
   wanted: WavesWanted,
-  seen: ObservedCanaries = { passed: 0 },
+  observedCanaries: ObservedCanaries = { passed: 0 },
 ): readonly Wave[] {
   const ordered = inOrder(candidates, wanted.order)
-  const canary = canariesOf(ordered, wanted, seen)
+  const canary = canariesOf(ordered, wanted, observedCanaries)
   const early = new Set(canary.map(({ vm }) => vm))
   const groups = Map.groupBy(
     ordered.filter(({ vm }) => !early.has(vm)),

@@ -71,12 +71,12 @@ const bookmark = (resourceVersion: string) => ({
 /** The first `count` changes, as words. */
 async function changes(url: string, count: number, clock = new InstantClock()): Promise<string[]> {
   const { cluster } = await opened(url, { clock })
-  const seen: string[] = []
+  const observed: string[] = []
   for await (const change of cluster.reader.watch(ConfigMaps, { namespace: 'ns' }, stop.signal)) {
-    seen.push(inWords(change))
-    if (seen.length >= count) break
+    observed.push(inWords(change))
+    if (observed.length >= count) break
   }
-  return seen
+  return observed
 }
 const inWords = (change: Change<ConfigMap>) =>
   'object' in change ? `${change.type} ${change.object.metadata.name}` : change.type
@@ -152,10 +152,10 @@ describe('follow', () => {
         events(event('ADDED', 'a', '2')),
       ],
     })
-    const seen = await changes(tiny.url, 15)
-    expect(seen.filter((each) => each === 'lost')).toHaveLength(1)
-    expect(seen.filter((each) => each === 'synced')).toHaveLength(13)
-    expect(seen.at(-1)).toBe('added a')
+    const observed = await changes(tiny.url, 15)
+    expect(observed.filter((each) => each === 'lost')).toHaveLength(1)
+    expect(observed.filter((each) => each === 'synced')).toHaveLength(13)
+    expect(observed.at(-1)).toBe('added a')
   })
 
   test('a server that is away: lost once, then the differences and synced', async () => {

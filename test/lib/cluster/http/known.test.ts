@@ -12,15 +12,15 @@ const told = (changes: Iterable<{ type: string; object: ConfigMap }>) =>
 
 test('new, the same, changed', () => {
   const known = new Known(ConfigMaps)
-  expect(told(known.seen(map('a', '1')))).toEqual(['added a@1'])
-  expect(told(known.seen(map('a', '1')))).toEqual([])
-  expect(told(known.seen(map('a', '2')))).toEqual(['modified a@2'])
+  expect(told(known.observed(map('a', '1')))).toEqual(['added a@1'])
+  expect(told(known.observed(map('a', '1')))).toEqual([])
+  expect(told(known.observed(map('a', '2')))).toEqual(['modified a@2'])
 })
 
 test('one of the same name that was made anew is a deletion and an addition', () => {
   const known = new Known(ConfigMaps)
-  known.seen(map('a', '1')).next()
-  const changes = [...known.seen(map('a', '9', 'another'))]
+  known.observed(map('a', '1')).next()
+  const changes = [...known.observed(map('a', '9', 'another'))]
   expect(changes.map(({ type, object }) => [type, object.metadata.uid])).toEqual([
     ['deleted', 'uid-a'],
     ['added', 'another'],
@@ -29,7 +29,7 @@ test('one of the same name that was made anew is a deletion and an addition', ()
 
 test('a deletion is told once, and not for a later object of the name', () => {
   const known = new Known(ConfigMaps)
-  known.seen(map('a', '1')).next()
+  known.observed(map('a', '1')).next()
   expect(told(known.gone(map('a', '2', 'another')))).toEqual([])
   expect(told(known.gone(map('a', '2')))).toEqual(['deleted a@2'])
   expect(told(known.gone(map('a', '2')))).toEqual([])
@@ -37,9 +37,9 @@ test('a deletion is told once, and not for a later object of the name', () => {
 
 test('a list shows what is missing, by its identity alone', () => {
   const known = new Known(ConfigMaps)
-  for (const name of ['a', 'b']) known.seen(map(name, '1')).next()
+  for (const name of ['a', 'b']) known.observed(map(name, '1')).next()
   known.beginPass()
-  known.seen(map('b', '1')).next()
+  known.observed(map('b', '1')).next()
   expect([...known.missing()]).toEqual([
     {
       type: 'deleted',

@@ -15,7 +15,7 @@ const dir = mkdtempSync(join(tmpdir(), 'kvup-tls-'))
 const pki = fileURLToPath(new URL('../../../e2e/lab/pki.mjs', import.meta.url))
 const ref = { name: 'x', namespace: 'ns' }
 let server: Server
-let seen: { who: string | undefined; port: number | undefined; resumed: boolean }[] = []
+let observed: { who: string | undefined; port: number | undefined; resumed: boolean }[] = []
 let url = ''
 
 beforeAll(async () => {
@@ -26,14 +26,14 @@ beforeAll(async () => {
   server = createServer(options, ({ socket, url: path }, response) => {
     const peer = socket as TLSSocket
     const { CN } = (peer.getPeerCertificate() as { subject?: { CN?: string } }).subject ?? {}
-    seen.push({ who: CN, port: peer.remotePort, resumed: peer.isSessionReused() })
+    observed.push({ who: CN, port: peer.remotePort, resumed: peer.isSessionReused() })
     response.setHeader('content-type', 'application/json')
     if (path?.endsWith('/never') !== true) response.end(JSON.stringify(configMapBody('x')))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
-beforeEach(() => (seen = []))
+beforeEach(() => (observed = []))
 afterAll(() => {
   server.closeAllConnections()
   server.close()
@@ -51,22 +51,22 @@ const find = async (more?: Connection) =>
 describe('over TLS', () => {
   test('we show our certificate, and the server must show one that our authority has signed', async () => {
     expect((await find()).is).toBe('object')
-    expect(seen).toMatchObject([{ who: 'lab-admin' }])
+    expect(observed).toMatchObject([{ who: 'lab-admin' }])
   })
 
   test('one connection serves one request after the other', async () => {
     const { cluster } = await opened(undefined, { connection: connection() })
     for (let i = 0; i < 3; i++) await cluster.reader.get(ConfigMaps, ref)
-    expect(new Set(seen.map(({ port }) => port)).size).toBe(1)
+    expect(new Set(observed.map(({ port }) => port)).size).toBe(1)
   })
 
   test('several at once have a connection each, and only the first a whole handshake', async () => {
     const { cluster } = await opened(undefined, { connection: connection() })
     await cluster.reader.get(ConfigMaps, ref)
     await Promise.all([1, 2, 3].map(() => cluster.reader.get(ConfigMaps, ref)))
-    expect(new Set(seen.map(({ port }) => port)).size).toBe(3)
-    expect(seen.filter(({ resumed }) => resumed)).toHaveLength(2)
-    expect(new Set(seen.map(({ who }) => who))).toEqual(new Set(['lab-admin']))
+    expect(new Set(observed.map(({ port }) => port)).size).toBe(3)
+    expect(observed.filter(({ resumed }) => resumed)).toHaveLength(2)
+    expect(new Set(observed.map(({ who }) => who))).toEqual(new Set(['lab-admin']))
   })
 
   test('a server that nobody vouches for is refused, with what helps', async () => {
@@ -76,7 +76,7 @@ describe('over TLS', () => {
       exitCode: 8,
       remedy: expect.arrayContaining([expect.stringContaining('--certificate-authority')]) as string[],
     })
-    expect(seen).toEqual([])
+    expect(observed).toEqual([])
   })
 
   test('without an authority of its own this machine decides, and does not know ours', async () => {
@@ -96,7 +96,7 @@ describe('over TLS', () => {
   test('--insecure-skip-tls-verify takes whatever comes', async () => {
     const { cluster } = await opened(url, { connection: { insecureSkipTlsVerify: true } })
     await cluster.reader.get(ConfigMaps, ref)
-    expect(seen).toMatchObject([{ who: undefined }])
+    expect(observed).toMatchObject([{ who: undefined }])
   })
 
   test('a server that says nothing is given up when the time is over', async () => {

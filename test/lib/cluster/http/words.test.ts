@@ -97,9 +97,9 @@ test('lines are whole however the bytes were cut, even inside a letter', async (
       for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size)
     })()
   for (const size of [1, 2, 3, 7, 100]) {
-    const seen: string[] = []
-    for await (const line of lines(pieces(size))) seen.push(line)
-    expect(seen).toEqual(['{"a":"ü"}', '{"b":2}', '{"c"'])
+    const observed: string[] = []
+    for await (const line of lines(pieces(size))) observed.push(line)
+    expect(observed).toEqual(['{"a":"ü"}', '{"b":2}', '{"c"'])
   }
 })
 

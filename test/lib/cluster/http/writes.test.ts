@@ -81,12 +81,12 @@ describe('a write', () => {
       { force: true },
     )
     await writer.apply(ConfigMaps, configMapBody('x'), { manager: 'kubectl' })
-    const seen = asked.map(({ headers, query, path }) => [
+    const observed = asked.map(({ headers, query, path }) => [
       headers['content-type'],
       query.toString(),
       path.split('/').at(-1),
     ])
-    expect(seen).toEqual([
+    expect(observed).toEqual([
       ['application/merge-patch+json', 'fieldManager=kvup', 'x'],
       ['application/json-patch+json', 'fieldManager=kvup', 'status'],
       ['application/apply-patch+yaml', 'fieldManager=kvup&force=true', 'x'],

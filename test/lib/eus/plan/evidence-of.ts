@@ -7,9 +7,9 @@ const snapshot = new Map<string, Promise<EusClusterSnapshot>>()
 
 /** What is seen of a cluster of test/examples/eus; a copy of its own for each test. */
 export async function evidenceOf(name: string): Promise<EusClusterSnapshot> {
-  const seen = snapshot.get(name) ?? look(name)
-  snapshot.set(name, seen)
-  return structuredClone(await seen)
+  const observed = snapshot.get(name) ?? look(name)
+  snapshot.set(name, observed)
+  return structuredClone(await observed)
 }
 
 async function look(name: string): Promise<EusClusterSnapshot> {

@@ -42,9 +42,9 @@ test('the next page is asked for before this one is worked on, and never two mor
   async function* source(): AsyncGenerator<Page<number>> {
     while (asked < 5) yield { items: [asked++], resourceVersion: '' }
   }
-  const seen: [number, number][] = []
-  for await (const { items } of readAhead(source())) seen.push([items[0] ?? -1, asked])
-  expect(seen).toEqual([
+  const observed: [number, number][] = []
+  for await (const { items } of readAhead(source())) observed.push([items[0] ?? -1, asked])
+  expect(observed).toEqual([
     [0, 2],
     [1, 3],
     [2, 4],
@@ -59,12 +59,12 @@ async function* failing(): AsyncGenerator<Page<number>> {
 }
 
 test('a page that fails fails the reading, after the pages before it', async () => {
-  const seen: unknown[] = []
+  const observed: unknown[] = []
   const read = async () => {
-    for await (const { items } of readAhead(failing())) seen.push(items)
+    for await (const { items } of readAhead(failing())) observed.push(items)
   }
   await expect(read()).rejects.toThrow('gone')
-  expect(seen).toEqual([[1]])
+  expect(observed).toEqual([[1]])
 })
 
 /** A cluster that serves just these. */

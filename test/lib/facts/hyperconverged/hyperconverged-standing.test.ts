@@ -33,7 +33,11 @@ describe('trap 5: Upgradeable alone, or as "not False", proves nothing', () => {
       /Progressing=True/,
     ],
     ['of an older generation', hyperConverged([], { generation: 8 }), /generation 7, .* generation 8/],
-    ['a condition of an older generation', hyperConverged([], { seen: { Upgradeable: 6 } }), /generation 6/],
+    [
+      'a condition of an older generation',
+      hyperConverged([], { observed: { Upgradeable: 6 } }),
+      /generation 6/,
+    ],
   ])('%s: Upgradeable=True, and not good', (_name, hco, why) => {
     expect(naive(hco)).toBe(true)
     const found = assessHyperConverged(hco)
@@ -80,7 +84,7 @@ test('trap 7: healthy, with the version of the target, and still upgrading', () 
 })
 
 test('a release that sets no observedGeneration is taken as it is', () => {
-  const hco = hyperConverged([], { generation: 8, seen: 'nowhere' })
+  const hco = hyperConverged([], { generation: 8, observed: 'nowhere' })
   expect(assessHyperConverged(hco)).toMatchObject({ good: true, current: true })
 })
 

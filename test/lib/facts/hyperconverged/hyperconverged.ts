@@ -4,13 +4,13 @@ import { conditions, type Said } from '../openshift/cluster-version.ts'
 interface Shape {
   generation?: number
   /** observedGeneration of single conditions, 7 of all others; `nowhere`: of none, nor of the status. */
-  seen?: Readonly<Record<string, number>> | 'nowhere'
+  observed?: Readonly<Record<string, number>> | 'nowhere'
 }
 
 /** 4.18.9 at rest; `said` replaces conditions of the same type. */
 export function hyperConverged(
   said: readonly Said[] = [],
-  { generation = 7, seen = {} }: Shape = {},
+  { generation = 7, observed = {} }: Shape = {},
 ): HyperConverged {
   const rest: Said[] = [
     ['ReconcileComplete', 'True', 'ReconcileCompleted'],
@@ -28,10 +28,10 @@ export function hyperConverged(
     spec: {},
     status: {
       conditions:
-        seen === 'nowhere'
+        observed === 'nowhere'
           ? all
-          : all.map((one) => Object.assign(one, { observedGeneration: seen[one.type] ?? 7 })),
-      ...(seen !== 'nowhere' && { observedGeneration: 7 }),
+          : all.map((one) => Object.assign(one, { observedGeneration: observed[one.type] ?? 7 })),
+      ...(observed !== 'nowhere' && { observedGeneration: 7 }),
       versions: [{ name: 'operator', version: '4.18.9' }],
       systemHealthStatus: 'healthy',
     },

@@ -67,16 +67,16 @@ test('a write that changes nothing keeps the resourceVersion', async () => {
 test('follows what there is, then what happens', async () => {
   const { reader, writer } = cluster()
   const stop = new AbortController()
-  const seen: string[] = []
+  const observed: string[] = []
   const following = (async () => {
     for await (const change of reader.watch(KubeVirts, {}, stop.signal)) {
-      seen.push(change.type)
+      observed.push(change.type)
       if (change.type === 'modified') stop.abort()
     }
   })()
   await writer.mergePatch(KubeVirts, ref, { spec: { imageTag: 'v2' } })
   await following
-  expect(seen).toEqual(['added', 'synced', 'modified'])
+  expect(observed).toEqual(['added', 'synced', 'modified'])
 })
 
 test('applies, refuses what is not its own, and takes it by force', async () => {

@@ -45,17 +45,17 @@ test('a kind is served while its definition is there, and its objects go with it
 test('who follows a kind that is not served is told, and gets it when it comes', async () => {
   const { reader, writer } = storeCluster(freshStore({ kinds: plainKinds }))
   const stop = new AbortController()
-  const seen: string[] = []
+  const observed: string[] = []
   const following = (async () => {
     for await (const change of reader.watch(KubeVirts, {}, stop.signal)) {
-      seen.push(change.type)
+      observed.push(change.type)
       if (change.type === 'added') stop.abort()
     }
   })()
   await writer.create(CustomResourceDefinitions, definition)
   await writer.create(KubeVirts, kubevirt)
   await following
-  expect(seen).toEqual(['lost', 'synced', 'added'])
+  expect(observed).toEqual(['lost', 'synced', 'added'])
 })
 
 test('a version that becomes the stored one is kept in mind beside the one before', async () => {

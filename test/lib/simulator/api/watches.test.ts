@@ -7,16 +7,16 @@ test('a watch resumes after the revision that it names', () => {
   const store = freshStore()
   const { metadata } = createMap(store, 'one')
   createMap(store, 'two')
-  const seen: string[] = []
+  const observed: string[] = []
   const stop = store.watch(
     ConfigMaps,
-    (e) => seen.push(`${e.type} ${e.object.metadata.name}`),
+    (e) => observed.push(`${e.type} ${e.object.metadata.name}`),
     Number(metadata.resourceVersion),
   )
   store.remove(ConfigMaps, { name: 'one', namespace })
   stop()
   createMap(store, 'three')
-  expect(seen).toEqual(['ADDED two', 'DELETED one'])
+  expect(observed).toEqual(['ADDED two', 'DELETED one'])
 })
 
 test('a revision that is forgotten is 410', () => {
@@ -34,11 +34,11 @@ test('an object that leaves the selection is deleted to the follower', async () 
   const store = freshStore()
   createMap(store, 'one', { labels: { in: 'yes' } })
   const stop = new AbortController()
-  const seen: string[] = []
+  const observed: string[] = []
   const { reader, writer } = storeCluster(store)
   const following = (async () => {
     for await (const change of reader.watch(ConfigMaps, { labels: 'in=yes' }, stop.signal))
-      seen.push(change.type)
+      observed.push(change.type)
   })()
   const label = (value: string) =>
     writer.mergePatch(ConfigMaps, { name: 'one', namespace }, { metadata: { labels: { in: value } } })
@@ -48,7 +48,7 @@ test('an object that leaves the selection is deleted to the follower', async () 
   await Promise.resolve()
   stop.abort()
   await following
-  expect(seen.slice(0, 4)).toEqual(['added', 'synced', 'deleted', 'added'])
+  expect(observed.slice(0, 4)).toEqual(['added', 'synced', 'deleted', 'added'])
 })
 
 test('pages are of one moment; an expired token is 410 and carries the one that goes on', () => {

@@ -32,14 +32,14 @@ const change = ({ writer }: Platform, role = 'worker') =>
 /** The most nodes of a pool that were down at once. */
 function mostDown({ store }: Platform, prefix: string): { most: number } {
   const down = new Set<string>()
-  const seen = { most: 0 }
+  const observed = { most: 0 }
   store.watch(Nodes, ({ object }) => {
     if (!object.metadata.name.startsWith(prefix)) return
     const ready = condition(object as Node, 'Ready')?.status === 'True'
     down[ready ? 'delete' : 'add'](object.metadata.name)
-    seen.most = Math.max(seen.most, down.size)
+    observed.most = Math.max(observed.most, down.size)
   })
-  return seen
+  return observed
 }
 
 describe('a paused pool (ocp 3.5)', () => {

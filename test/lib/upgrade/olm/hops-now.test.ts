@@ -45,8 +45,8 @@ const made = (kind: string, rest: object) => ({
 })
 
 /** OLM as one look shows it. */
-function scene(seen: Snapshot): HopsSnapshot {
-  const { installed, offers, operandsAt = installed, phase = 'Succeeded', good = true } = seen
+function scene(snapshot: Snapshot): HopsSnapshot {
+  const { installed, offers, operandsAt = installed, phase = 'Succeeded', good = true } = snapshot
   const plan = made('InstallPlan', {
     metadata: { name: 'install-a' },
     spec: { clusterServiceVersionNames: [csv(offers ?? '')], approved: false },
@@ -72,7 +72,7 @@ function scene(seen: Snapshot): HopsSnapshot {
   }
 }
 
-const ids = (hops: HopsNow, seen: Snapshot) => hops.all(scene(seen)).map(({ label }) => label)
+const ids = (hops: HopsNow, snapshot: Snapshot) => hops.all(scene(snapshot)).map(({ label }) => label)
 const offered = ['4.18.9', '4.18.13', '4.19.8']
 
 test('the target, where OLM has not said anything yet', () => {

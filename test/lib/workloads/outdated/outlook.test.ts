@@ -105,11 +105,14 @@ const onLauncher = (tag: string) =>
 test('W9 a launcher older than a year is marked, and one in use has no way back', () => {
   const at = new Date('2026-11-21T00:00:00Z')
   const launcher = launchersOf({ image: newLauncher, version: 'v1.9.0' }, knownReleases, at)
-  const seen = (tag: string) =>
+  const observed = (tag: string) =>
     outlookOf(onLauncher(tag), aVm('Always'), rules(['LiveMigrate'], { launcher }))
-  expect(seen('v1.5.0').why.at(-1)).toEqual({ id: 'old-launcher', text: 'v1.5.0 is more than a year old' })
-  expect(ids(seen('v1.8.4'))).toBe('migratable')
-  expect([seen('v1.9.0').outcome, ids(seen('v1.9.0'))]).toEqual(['stays', 'current no-way-back'])
+  expect(observed('v1.5.0').why.at(-1)).toEqual({
+    id: 'old-launcher',
+    text: 'v1.5.0 is more than a year old',
+  })
+  expect(ids(observed('v1.8.4'))).toBe('migratable')
+  expect([observed('v1.9.0').outcome, ids(observed('v1.9.0'))]).toEqual(['stays', 'current no-way-back'])
 })
 
 test('on one node nothing can migrate, whatever the methods say', () => {
