@@ -109,6 +109,25 @@ test('process and console stay in open.ts, clocks in kube/clock.ts and the socke
   expect(wrong).toEqual([])
 })
 
+const target = ({ from, to }: Arrow): string => (to.startsWith('.') ? join(dirname(from), to) : to)
+
+test('a file under 40 lines has more than one importer, or is loaded late', () => {
+  const late = new Set(
+    files.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/\bimport\(\s*'([^']+)'/gu)].map(([, to = '']) =>
+        join(dirname(file), to),
+      ),
+    ),
+  )
+  const lonely = files.filter(
+    (file) =>
+      readFileSync(file, 'utf8').split('\n').length <= 40 &&
+      !late.has(file) &&
+      new Set(arrows.filter((arrow) => target(arrow) === file).map(({ from }) => from)).size < 2,
+  )
+  expect(lonely).toEqual([])
+})
+
 /** The guard itself: each arrow that must not be is drawn once and seen to be caught. */
 test.each([
   ["import { x } from '../kubevirt/x.ts'", 'src/lib/kube/y.ts'],

@@ -167,14 +167,14 @@ export class SteadyClock implements Clock {
   readonly #speed: number
   #sleepers: SteadySleeper[] = []
   #now: number
-  #seen: number
+  #observed: number
   #isRunning = false
 
   constructor(wall: Clock, speed: number) {
     this.#wall = wall
     this.#speed = speed
     this.#now = wall.now().getTime()
-    this.#seen = this.#now
+    this.#observed = this.#now
   }
 
   now(): Date {
@@ -215,9 +215,9 @@ export class SteadyClock implements Clock {
     while (this.#sleepers.length > 0) {
       await this.#wall.sleep(tick)
       const wall = this.#wall.now().getTime()
-      const passed = Math.max(0, wall - this.#seen) * this.#speed
+      const passed = Math.max(0, wall - this.#observed) * this.#speed
       await this.#passTo(this.#now + Math.min(most, passed))
-      this.#seen = wall
+      this.#observed = wall
     }
     this.#isRunning = false
   }

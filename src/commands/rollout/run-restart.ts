@@ -80,10 +80,10 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
   const dry = await rehearsed(cx, procedure, { environment, dryRun: options.dryRun, limits: work.limits })
   if (dry) {
     const waves = shownWaves(work.waves, wanted.waveBy)
-    const rehearsal = await documentOf(restarting, { outcome: 'rehearsed', ...dry, waves })
-    cx.printer.result(rehearsal, vmRestartsView)
+    const dryRunDocument = await documentOf(restarting, { outcome: 'rehearsed', ...dry, waves })
+    cx.printer.result(dryRunDocument, vmRestartsView)
     passGate(work.findings, work.accepted)
-    return ended(rehearsal)
+    return ended(dryRunDocument)
   }
   const document = await carriedOut(restarting, work)
   cx.printer.result(document, vmRestartsView)

@@ -88,10 +88,10 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
   })
   if (dry) {
     const waves = shownWaves(work.waves, run.wanted.waveBy)
-    const rehearsal = await documentOf(running, { outcome: 'rehearsed', ...dry, waves })
-    cx.printer.result(rehearsal, workloadsUpdateView)
+    const dryRunDocument = await documentOf(running, { outcome: 'rehearsed', ...dry, waves })
+    cx.printer.result(dryRunDocument, workloadsUpdateView)
     passGate(work.findings, work.accepted)
-    return ended(rehearsal)
+    return ended(dryRunDocument)
   }
   await settleMissingValues(settingsWork.environment.journal, {
     prompt: cx.prompt,

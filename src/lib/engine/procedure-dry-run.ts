@@ -95,10 +95,10 @@ export async function dryRunProcedure(
 }
 
 /** What a step tries before it writes is rehearsed as its writes are, and not shown: a client dry run sends nothing. */
-const quietly = (reviewer: Cluster['reviewer'], rehearsal: Cluster['writer']): Cluster['reviewer'] => ({
+const quietly = (reviewer: Cluster['reviewer'], dryRun: Cluster['writer']): Cluster['reviewer'] => ({
   can: async (access) => reviewer.can(access),
   whoAmI: async () => reviewer.whoAmI(),
-  dryRun: rehearsal,
+  dryRun,
 })
 
 const alreadySo = ({ id, title, estimate, risk }: Step): DryRunStep => ({
@@ -206,20 +206,20 @@ export class Recording {
   readonly writer: Writer
   readonly reader: Reader
   readonly #live: Reader
-  readonly #seen = new Map<string, DryRunObject>()
+  readonly #observed = new Map<string, DryRunObject>()
   readonly #calls: DryRunChange[] = []
-  #rehearsing: DryRunning
+  #dryRunning: DryRunning
 
   constructor(live: Reader, dryRunning: (reader: Reader) => DryRunning) {
     this.#live = live
     this.reader = this.#reading()
     this.writer = this.#writing()
-    this.#rehearsing = dryRunning(this.reader)
+    this.#dryRunning = dryRunning(this.reader)
   }
 
   /** In the order of the first write of each; a write that would change nothing is none. */
   get changes(): readonly DryRunChange[] {
-    const changed = [...this.#seen.values()].map(({ change }) => change)
+    const changed = [...this.#observed.values()].map(({ change }) => change)
     return [...changed.filter(({ is, fields }) => is !== 'changed' || fields.length > 0), ...this.#calls]
   }
 
@@ -227,7 +227,7 @@ export class Recording {
     const live = this.#live
     return readerWith(live, {
       get: async <T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> => {
-        const observed = this.#seen.get(key(kind, ref))
+        const observed = this.#observed.get(key(kind, ref))
         if (observed === undefined) return live.get(kind, ref)
         return observed.now === undefined
           ? { is: 'absent' }
@@ -252,7 +252,7 @@ export class Recording {
         ),
       apply: async (kind, object, options) => {
         const ref = object.metadata
-        const before = this.#seen.get(key(kind, ref))?.now
+        const before = this.#observed.get(key(kind, ref))?.now
         const act = { kind, ref, verbs: ['patch', 'create'] }
         return this.#write(act, async (writer) =>
           withoutLeftovers(await writer.apply(kind, object, options), object, before),
@@ -260,13 +260,13 @@ export class Recording {
       },
       delete: async (kind, ref, only) => {
         const asked = { kind, ref, verbs: ['delete'] }
-        const { by } = await this.#rehearsing(asked, (writer) => writer.delete(kind, ref, only))
+        const { by } = await this.#dryRunning(asked, (writer) => writer.delete(kind, ref, only))
         const change = { object: namedIn(kind, ref), is: 'deleted', fields: [], by } as const
-        this.#seen.set(key(kind, ref), { live: undefined, now: undefined, change })
+        this.#observed.set(key(kind, ref), { live: undefined, now: undefined, change })
       },
       subresource: async (kind, ref, call) => {
         const asked: Asked = { kind, ref, verbs: [verbOf(call.method)], subresource: call.name }
-        const { answer, by } = await this.#rehearsing(asked, (writer) => writer.subresource(kind, ref, call))
+        const { answer, by } = await this.#dryRunning(asked, (writer) => writer.subresource(kind, ref, call))
         this.#calls.push({ object: namedIn(kind, ref), is: 'called', fields: [], by, call: call.name })
         return answer
       },
@@ -275,9 +275,9 @@ export class Recording {
 
   async #write<T extends KubeObject>(act: Act, write: (writer: Writer) => Promise<T>): Promise<T> {
     const { kind, ref, on } = act
-    const before = this.#seen.get(key(kind, ref))
+    const before = this.#observed.get(key(kind, ref))
     const live = before ? before.live : await this.#find(kind, ref)
-    const { answer, by } = await this.#rehearsing(act, write)
+    const { answer, by } = await this.#dryRunning(act, write)
     const from = by === 'server' ? live : (before?.now ?? live)
     const fields = joined(before?.change.fields ?? [], changedFields(from, answer, on === 'status'))
     const change: DryRunChange = {
@@ -286,7 +286,7 @@ export class Recording {
       fields,
       by: before?.change.by === 'client' ? 'client' : by,
     }
-    this.#seen.set(key(kind, ref), { live, now: stillAt(answer, live), change })
+    this.#observed.set(key(kind, ref), { live, now: stillAt(answer, live), change })
     return answer
   }
 

@@ -306,7 +306,7 @@ class CachedReader {
   readonly #options: CachedReaderOptions
   #streams = new Map<string, CachedStream>()
   #liveReads = 0
-  #lookedAt = 0
+  #changesRead = 0
   #changes = 0
   #wake: () => void = () => undefined
 
@@ -335,7 +335,7 @@ class CachedReader {
 
   /** Everything that is read from now on is news to be waited for. */
   look(): void {
-    this.#lookedAt = this.#changes
+    this.#changesRead = this.#changes
     this.#liveReads = 0
   }
 
@@ -346,7 +346,7 @@ class CachedReader {
     const over = AbortSignal.any([signal, patience.signal])
     const changed = new Promise<void>((resolve) => {
       this.#wake = resolve
-      if (this.#changes !== this.#lookedAt) resolve()
+      if (this.#changes !== this.#changesRead) resolve()
     })
     const slept = clock.sleep(ms, over).then(() => false)
     const news = await Promise.race([changed.then(() => true), slept])

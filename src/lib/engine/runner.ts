@@ -103,7 +103,7 @@ class StepSequence {
       if (because !== undefined) return this.#stop(step, because)
       this.#done.add(step.id)
       this.#last = step
-      await this.#lookForSteps()
+      await this.#readForSteps()
     }
   }
 
@@ -155,7 +155,7 @@ class StepSequence {
       )
   }
 
-  async #lookForSteps(): Promise<void> {
+  async #readForSteps(): Promise<void> {
     const steps = await this.#run.patiently(() => this.#run.procedure.steps(this.#run.live))
     const isSame = textOf(steps) === textOf(this.#steps)
     this.#steps = steps
@@ -226,7 +226,7 @@ class SettlingStep {
   #intended = ''
   #changed = false
   /** The change was made or refused, and the journal does not know yet. */
-  #owed: { what: 'applied' | 'failed'; key: string; text: string } | undefined
+  #unwritten: { what: 'applied' | 'failed'; key: string; text: string } | undefined
   /** Why the change could not be made when it was tried last. */
   #failure: unknown
   /** The next look is at the cluster, not at what the watches say. */
@@ -326,7 +326,7 @@ class SettlingStep {
     this.#troubles = 0
     this.#run.taken()
     this.#since = this.#run.ticks
-    this.#owe(key, change, notApplied)
+    this.#recordLater(key, change, notApplied)
     await this.#paid()
   }
 
@@ -334,23 +334,23 @@ class SettlingStep {
     return this.#step.apply?.(this.#run.writingIn(this.#step))
   }
 
-  #owe(key: string, change: string, notApplied: string | undefined): void {
+  #recordLater(key: string, change: string, notApplied: string | undefined): void {
     if (notApplied === undefined) {
       this.#changed = true
-      this.#owed = { what: 'applied', key, text: change }
+      this.#unwritten = { what: 'applied', key, text: change }
       this.#run.emit({ kind: 'step-applied', step: summaryOf(this.#step), change })
     } else {
-      this.#owed = { what: 'failed', key, text: `${change}: ${notApplied}` }
-      this.#run.emit({ kind: 'remark', text: this.#owed.text })
+      this.#unwritten = { what: 'failed', key, text: `${change}: ${notApplied}` }
+      this.#run.emit({ kind: 'remark', text: this.#unwritten.text })
     }
   }
 
   /** Writes down what was changed; false when the journal cannot be reached just now. */
   async #paid(): Promise<boolean> {
-    if (this.#owed === undefined) return true
-    const { what, key, text } = this.#owed
+    if (this.#unwritten === undefined) return true
+    const { what, key, text } = this.#unwritten
     const { ok } = await this.#run.tolerantly(() => this.#run.unlessLate(this.#run.record(what, key, text)))
-    if (ok) this.#owed = undefined
+    if (ok) this.#unwritten = undefined
     return ok
   }
 

@@ -143,7 +143,7 @@ interface UpgradeState {
  * saw, so that whoever looks again and again need not wait.
  */
 export class LeaseWatch {
-  readonly #seen = new Map<string, UpgradeState>()
+  readonly #observed = new Map<string, UpgradeState>()
 
   /** A Lease is older than its term still, and was not watched for long enough: where time stands still, and in the middle of a watch. */
   isUndecided(clock: Clock): boolean {
@@ -157,7 +157,7 @@ export class LeaseWatch {
       const lease = leases.find(({ metadata: m }) => m.name === name && m.namespace === namespace)
       const key = `${namespace}/${name}`
       if (lease?.spec?.holderIdentity) this.#note(key, lease, { at, speed: clock.speed ?? 1 })
-      else this.#seen.delete(key)
+      else this.#observed.delete(key)
     }
     return this.#silent()
   }
@@ -192,7 +192,7 @@ export class LeaseWatch {
     { namespace, reader, clock }: Pick<Watching, 'reader' | 'namespace' | 'clock'>,
   ): Promise<readonly SilentLease[]> {
     const silent = this.look(leases, namespace, clock)
-    const doubted = [...this.#seen.values()].some(
+    const doubted = [...this.#observed.values()].some(
       (upgradeState) => isSilent(upgradeState) && !upgradeState.confirmed,
     )
     if (!doubted) return silent
@@ -200,16 +200,16 @@ export class LeaseWatch {
       leaders.map((name) => reader.list(Leases, { namespace, name }).catch(noneIfGone)),
     )
     this.look(lists.flat(), namespace, clock)
-    for (const upgradeState of this.#seen.values()) upgradeState.confirmed = isSilent(upgradeState)
+    for (const upgradeState of this.#observed.values()) upgradeState.confirmed = isSilent(upgradeState)
     return this.#silent()
   }
 
   #note(key: string, lease: Lease, { at, speed }: { at: number; speed: number }): void {
     const mark = JSON.stringify([lease.metadata.uid, lease.spec?.holderIdentity, lease.spec?.renewTime])
-    const before = this.#seen.get(key)
+    const before = this.#observed.get(key)
     const passed = before ? Math.max(0, (at - before.at) * speed) : 0
     const same = before?.mark === mark
-    this.#seen.set(key, {
+    this.#observed.set(key, {
       lease,
       mark,
       at,
@@ -220,12 +220,12 @@ export class LeaseWatch {
   }
 
   #silent(): readonly SilentLease[] {
-    return [...this.#seen.values()].filter(isSilent).map(silentOf)
+    return [...this.#observed.values()].filter(isSilent).map(silentOf)
   }
 
   /** Older than its term by the cluster's time, and neither known to be silent nor seen to change meanwhile. */
   #suspects(clock: Clock): readonly UpgradeState[] {
-    return [...this.#seen.values()].filter((upgradeState) => {
+    return [...this.#observed.values()].filter((upgradeState) => {
       const { lease, moved, watched } = upgradeState
       const age = since(lease.spec?.renewTime, clock.now()) ?? Infinity
       return age > termOf(lease) && !isSilent(upgradeState) && !(moved && watched < termOf(lease))

@@ -403,9 +403,9 @@ function componentDoubts(snapshot: UpgradeSnapshot, workload: Workload): readonl
 
 function stampSentence({ kubevirt }: UpgradeSnapshot, { object }: Workload): string {
   const { name } = object.metadata
-  const [bears, runs] = [stampedVersion(object), kubevirt.status?.observedKubeVirtVersion]
-  return bears !== undefined && bears !== runs
-    ? `${name} was made for ${bears}, and KubeVirt says that it is done with ${runs}`
+  const [stamped, runs] = [stampedVersion(object), kubevirt.status?.observedKubeVirtVersion]
+  return stamped !== undefined && stamped !== runs
+    ? `${name} was made for ${stamped}, and KubeVirt says that it is done with ${runs}`
     : `${name} does not bear the deployment ID that KubeVirt is done with`
 }
 

@@ -142,6 +142,6 @@ function nodesMissing(pool: MachineConfigPool): string | undefined {
 }
 
 function hasBegun({ spec, status, metadata }: MachineConfigPool): boolean {
-  const isSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
-  return isSeen && spec?.configuration?.name === status?.configuration?.name
+  const isObserved = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+  return isObserved && spec?.configuration?.name === status?.configuration?.name
 }

@@ -1,11 +1,11 @@
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { type Procedure, type ReadContext, rememberSteps, type Step, type StepState } from '../engine/step.ts'
 import type { Version } from '../releases/release-versions.ts'
-import { type Borrower, restoreWorkloadUpdates, pauseWorkloadUpdates } from '../vms/pause-updates.ts'
+import { type PauseTools, restoreWorkloadUpdates, pauseWorkloadUpdates } from '../vms/pause-updates.ts'
 import { migrationsInFlight } from '../vms/migrations/migration-snapshot.ts'
 import { onKubeVirt, readOwner } from '../vms/strategy/settings-owner.ts'
 import {
-  overrideId as workloadUpdatesLoan,
+  overrideId as workloadUpdatesOverride,
   methodsOf,
   methodsPath,
   openOverride,
@@ -57,7 +57,7 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
   const patience = new Patience()
   return {
     name,
-    loans: plan.request.leaveHeld ? [imageTagOverride] : [workloadUpdatesLoan, imageTagOverride],
+    loans: plan.request.leaveHeld ? [imageTagOverride] : [workloadUpdatesOverride, imageTagOverride],
     leaves: isGuards,
     async reached(cx) {
       const clusterRead = await readRollout(cx, plan.owner, (rolloutStatus) =>
@@ -97,7 +97,7 @@ async function areMovedIfWanted({ owner, request }: UpgradePlan, cx: ReadContext
 
 async function stepsNow(
   plan: UpgradePlan,
-  tools: Tools & Borrower & { patience: Patience },
+  tools: Tools & PauseTools & { patience: Patience },
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   const { owner, to, request } = plan
@@ -124,7 +124,7 @@ async function stepsNow(
   const settings = onKubeVirt(owner)
   const isResumed = request.hold && !request.leaveHeld && !request.follow
   const paused = (step: Step) =>
-    isResumed ? pausedWhileRolling(step, { ...rolling, settings, borrower: tools }) : step
+    isResumed ? pausedWhileRolling(step, { ...rolling, settings, pauseTools: tools }) : step
   return [
     ...(request.hold ? [hold] : []),
     ...(request.migrations === 'ignore' || hasBegun(status, to)
@@ -172,7 +172,7 @@ function watched(plan: UpgradePlan): Writing {
   return { hold: gitopsPause(plan), change, giveBack: gitopsRestore(plan), undone: [commitUndone(plan)] }
 }
 
-function written(plan: UpgradePlan, tools: Tools & Borrower, clusterRead: ClusterRead): Writing {
+function written(plan: UpgradePlan, tools: Tools & PauseTools, clusterRead: ClusterRead): Writing {
   const { owner, method } = plan
   const isTag = method === 'image-tag'
   const change = isTag

@@ -247,7 +247,7 @@ export class VmsOfRun {
 
   /** Waits for those that ran and do not, for a minute at most. What was done is done: VMs that cannot be read are told as that, whatever the reason. */
   async after(signal: AbortSignal): Promise<JudgedVms> {
-    let vmsSnapshot = await this.#tryLook()
+    let vmsSnapshot = await this.#tryRead()
     if (vmsSnapshot === undefined) return { unread: ['VMs that should run'] }
     const ran = this.#before?.running ?? new Set<string>()
     let stuck = this.#stuck(vmsSnapshot, ran)
@@ -255,7 +255,7 @@ export class VmsOfRun {
     if (stuck.length > 0) this.#told(`waiting for ${named(stuck)} to run again, for 1 m at most`)
     while (stuck.length > 0 && this.#passed(began) < patience) {
       await this.#clock.sleep(readEvery, signal)
-      const next = await this.#tryLook()
+      const next = await this.#tryRead()
       // A server that was away for one look may answer the next.
       if (next === undefined) continue
       vmsSnapshot = next
@@ -279,7 +279,7 @@ export class VmsOfRun {
   }
 
   /** Undefined where the cluster does not answer, or does not let us. */
-  async #tryLook(): Promise<VmsSnapshot | undefined> {
+  async #tryRead(): Promise<VmsSnapshot | undefined> {
     try {
       return itemsOf(await this.#look())[0]
     } catch (error) {

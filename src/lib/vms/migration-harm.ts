@@ -168,7 +168,7 @@ export class MovesWatch {
     const moves = { succeeded: moved.succeeded, failures: failed.failures.bind(failed) }
     const open = ledger.open.filter((migration) => this.#known.has(vmOf(migration))).length
     const observed = { now, ledger, moves, restarts: [], outdated: outdated.keys(), known: this.#known }
-    const launchers = { look: this.#lookAtLaunchers.bind(this) }
+    const launchers = { look: this.#readLaunchers.bind(this) }
     return { open, ...(await readHarm(reader, observed, { launchers, maxFailures: failuresTaken })) }
   }
 
@@ -182,7 +182,7 @@ export class MovesWatch {
       }
   }
 
-  async #lookAtLaunchers(...asked: Parameters<LauncherWatch['look']>): ReturnType<LauncherWatch['look']> {
+  async #readLaunchers(...asked: Parameters<LauncherWatch['look']>): ReturnType<LauncherWatch['look']> {
     const nothing = { doubtful: new Set<string>(), slow: [], split: [] }
     if (this.#isBlind) return nothing
     try {

@@ -31,7 +31,7 @@ import type { KubeObject } from '../kube/object.ts'
 import { blocked } from '../kube/errors.ts'
 
 /** Who borrows, for the journal. */
-export interface Borrower {
+export interface PauseTools {
   who: string
   procedure: string
   /** A person said: empty them again where somebody set others meanwhile. What was kept first stays kept. */
@@ -45,17 +45,17 @@ export interface Borrower {
  * (facts 2.8, section 8). Methods that are empty already are left alone and no loan is opened. On HyperConverged only an explicit
  * `[]` holds (hco 3), and it is done once the KubeVirt CR has it as well.
  */
-export function pauseWorkloadUpdates(found: SettingsOwner, borrower: Borrower): Step {
+export function pauseWorkloadUpdates(found: SettingsOwner, pauseTools: PauseTools): Step {
   return {
     id: 'hold-workload-updates',
     title: 'hold workload updates',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
     watches: watchesOf(found),
-    risk: { undo: restoreLine(borrower), safeToLeave: 'days; hotplug and volume changes wait while held' },
+    risk: { undo: restoreLine(pauseTools), safeToLeave: 'days; hotplug and volume changes wait while held' },
     async check(cx): Promise<StepState> {
       const owner = await storedNow(cx.reader, found)
-      return 'is' in owner ? owner : pauseState(cx, owner, borrower)
+      return 'is' in owner ? owner : pauseState(cx, owner, pauseTools)
     },
     shows: showsWriters(found),
     async blame({ reader }, after) {
@@ -66,7 +66,7 @@ export function pauseWorkloadUpdates(found: SettingsOwner, borrower: Borrower): 
     },
     async apply(cx) {
       const owner = await storedNow(cx.reader, found)
-      await hold(cx, 'is' in owner ? found : owner, borrower)
+      await hold(cx, 'is' in owner ? found : owner, pauseTools)
     },
   }
 }
@@ -74,7 +74,7 @@ export function pauseWorkloadUpdates(found: SettingsOwner, borrower: Borrower): 
 async function pauseState(
   cx: ReadContext,
   owner: SettingsOwner,
-  { again = false }: Borrower,
+  { again = false }: PauseTools,
 ): Promise<StepState> {
   const methods = methodsIn(await readOwner(cx.reader, owner), owner)
   const loan = overrideOn(owner, await cx.journal.loans())
@@ -91,7 +91,7 @@ function held(loan: Override | undefined): StepState {
 async function hold(
   cx: StepContext,
   owner: SettingsOwner,
-  { who, procedure, severalMinors = false }: Borrower,
+  { who, procedure, severalMinors = false }: PauseTools,
 ): Promise<void> {
   const { reader, journal, clock } = cx
   await ensureStillStored(reader, owner)

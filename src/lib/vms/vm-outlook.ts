@@ -155,7 +155,7 @@ function later(outcome: VmOutcome, { updating }: OutlookRules): readonly Reason[
   return updating && outcome !== 'stays' ? [reason('updating', 'not before KubeVirt itself is updated')] : []
 }
 
-type Judged = readonly [fate: VmOutcome, why: Reason, decision?: Decision]
+type Judged = readonly [outcome: VmOutcome, why: Reason, decision?: Decision]
 
 /** What the updater does not look at, or waits for (facts 3.2). */
 function leftAlone(

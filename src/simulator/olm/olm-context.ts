@@ -65,16 +65,16 @@ export interface NamespaceSnapshot {
 export async function readNamespaces({ reader }: OlmContext): Promise<NamespaceSnapshot[]> {
   const subscriptions = await reader.list(Subscriptions)
   const namespaces = new Set(subscriptions.map(({ metadata }) => metadata.namespace ?? ''))
-  const looks: NamespaceSnapshot[] = []
+  const snapshots: NamespaceSnapshot[] = []
   for (const namespace of namespaces)
-    looks.push({
+    snapshots.push({
       namespace,
       subscriptions: subscriptions.filter(({ metadata }) => metadata.namespace === namespace),
       plans: await reader.list(InstallPlans, { namespace }),
       serviceVersions: await ownServiceVersions(reader, namespace),
       operatorGroups: (await reader.list(OperatorGroups, { namespace })).length,
     })
-  return looks
+  return snapshots
 }
 
 /** ocp 2.7: without a namespace those of all. */

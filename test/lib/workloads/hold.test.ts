@@ -12,7 +12,7 @@ import { methodsOf, type Owner } from '../../../src/lib/vms/update-methods.ts'
 
 const clock = new SimClock()
 const ref = { name: 'kubevirt', namespace: 'kubevirt' }
-const borrower = { who: 'me@here', procedure: 'upgrade to v1.8.4' }
+const pauseTools = { who: 'me@here', procedure: 'upgrade to v1.8.4' }
 let cluster: Cluster
 let journal: Journal
 let cx: StepContext
@@ -45,7 +45,7 @@ const set = (methods: string[]) =>
     spec: { workloadUpdateStrategy: { workloadUpdateMethods: methods } },
   })
 
-const hold = () => pauseWorkloadUpdates(onKubeVirt(owner), borrower)
+const hold = () => pauseWorkloadUpdates(onKubeVirt(owner), pauseTools)
 const restoreUpdates = (options = {}) => restoreWorkloadUpdates(onKubeVirt(owner), options)
 
 describe('hold', () => {
@@ -108,7 +108,7 @@ describe('hold', () => {
 
   test('a KubeVirt that took the place of ours is not touched', async () => {
     const stranger = { ...owner, uid: 'another' }
-    await expect(pauseWorkloadUpdates(onKubeVirt(stranger), borrower).check(cx)).rejects.toMatchObject({
+    await expect(pauseWorkloadUpdates(onKubeVirt(stranger), pauseTools).check(cx)).rejects.toMatchObject({
       reason: 'kubevirt-replaced',
     })
   })

@@ -61,7 +61,7 @@ export async function runProbes(
 }
 
 class ProbeRun {
-  readonly #hands: ProbeEnvironment
+  readonly #environment: ProbeEnvironment
   readonly #namespace: string
   readonly #run: string
   readonly #pods: ProbePods
@@ -74,7 +74,7 @@ class ProbeRun {
   #lastWord: number
 
   constructor({ probes, namespace, run }: ProbeWork, environment: ProbeEnvironment) {
-    this.#hands = environment
+    this.#environment = environment
     this.#namespace = namespace
     this.#run = run
     this.#pods = new ProbePods(environment.cluster, { namespace, run })
@@ -85,7 +85,7 @@ class ProbeRun {
 
   /** In the order of the probes. */
   async results(): Promise<readonly ImageProbe[]> {
-    const { clock, signal } = this.#hands
+    const { clock, signal } = this.#environment
     for (;;) {
       signal.throwIfAborted()
       await this.#fill()
@@ -100,12 +100,12 @@ class ProbeRun {
     try {
       await this.#pods.removeAll()
     } catch (error) {
-      this.#hands.left(error)
+      this.#environment.left(error)
     }
   }
 
   get #now(): number {
-    return ticks(this.#hands.clock)
+    return ticks(this.#environment.clock)
   }
 
   async #fill(): Promise<void> {
@@ -135,7 +135,7 @@ class ProbeRun {
     await Promise.all([...this.#active].map(([name, one]) => this.#judgeOne(name, one, pods.get(name))))
     if (this.#active.size === 0 || this.#now - this.#lastWord < heartbeat) return
     this.#lastWord = this.#now
-    this.#hands.still([...new Set([...this.#active.values()].map(({ probe }) => probe.image))])
+    this.#environment.still([...new Set([...this.#active.values()].map(({ probe }) => probe.image))])
   }
 
   async #judgeOne(name: string, one: Try, pod: Pod | undefined): Promise<void> {
@@ -173,7 +173,7 @@ class ProbeRun {
   /** Warnings on the pod, in one text; empty where events may not be read. */
   async #events({ metadata: { name } }: Pod): Promise<string> {
     const where = { namespace: this.#namespace, fields: `involvedObject.name=${name},type=Warning` }
-    const events = await known(this.#hands.cluster.reader.list(Events, where))
+    const events = await known(this.#environment.cluster.reader.list(Events, where))
     return [...new Set(itemsOf(events).map(({ message = '' }) => message))].join('; ')
   }
 
@@ -182,7 +182,7 @@ class ProbeRun {
     const result: ImageProbe = { of, image, needed, nodes, node, ...outcome }
     this.#results.set(probe, result)
     this.#lastWord = this.#now
-    this.#hands.told(result, this.#now - began)
+    this.#environment.told(result, this.#now - began)
   }
 }
 

@@ -17,7 +17,7 @@ import {
   type Stop,
   theClusterVersion,
 } from './cluster-version-status.ts'
-import { lookedAt } from './update-request.ts'
+import { refOfVersion } from './update-request.ts'
 import type { Meanwhile } from '../../vms/pause-updates.ts'
 import { restoreField } from '../settings/setting-steps.ts'
 
@@ -99,7 +99,7 @@ async function withdraw(cx: StepContext, name: string): Promise<void> {
   const ours = await ourRequest(cx.journal, name, observed)
   if (ours === undefined) return closeNoted(cx, theOne, ['desired-update'], whyNotOurs(cv, platformStatus))
   const loan = overrideNamed(await cx.journal.loans(), 'desired-update')
-  const back = desiredUpdate(lookedAt(cv), ours).give(cv, before(loan, platformStatus))
+  const back = desiredUpdate(refOfVersion(cv), ours).give(cv, before(loan, platformStatus))
   const operations = [...back, ...removingNotes(cv, ['desired-update'])]
   await cx.writer.jsonPatch(ClusterVersions, theClusterVersion, operations)
   const after = await readPlatform(cx.reader)
@@ -228,7 +228,7 @@ export async function channelBack(
 ): Promise<Step> {
   const { cv } = await readPlatform(reader)
   const taken = overrideNamed(await journal.loans(), 'platform-channel')?.taken?.value
-  return restoreField(platformChannel(lookedAt(cv), typeof taken === 'string' ? taken : ''), {
+  return restoreField(platformChannel(refOfVersion(cv), typeof taken === 'string' ? taken : ''), {
     id: 'give-back-platform-channel',
     title: 'give the channel back',
     meanwhile,

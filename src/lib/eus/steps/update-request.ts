@@ -103,7 +103,7 @@ async function ask(cx: StepContext, requesting: Requesting): Promise<void> {
   const { request } = found
   const { id, name, who, stop } = requesting
   await keepMaster(cx, name, stop)
-  const field = desiredUpdate(lookedAt(observed.cv), request)
+  const field = desiredUpdate(refOfVersion(observed.cv), request)
   await keepAndTake(cx, field, { taking: { id, who, procedure: name }, object: observed.cv })
 }
 
@@ -117,7 +117,7 @@ function armedByOthers({ version, image }: Partial<Request>): StepState {
 }
 
 /** As a loan names it. */
-export const lookedAt = (cv: ClusterVersion): { name: string; uid: string } => ({
+export const refOfVersion = (cv: ClusterVersion): { name: string; uid: string } => ({
   name: theClusterVersion.name,
   uid: cv.metadata.uid ?? '',
 })
@@ -127,7 +127,7 @@ export function setPlatformChannel(
   cv: ClusterVersion,
   { id, channel, stop, ...taking }: { id: string; channel: string; stop: Stop; who: string; name: string },
 ): Step {
-  const field = platformChannel(lookedAt(cv), channel)
+  const field = platformChannel(refOfVersion(cv), channel)
   const take = takeField(field, {
     id,
     title: `channel ${channel}`,

@@ -132,8 +132,8 @@ function notAllowed(failure: Failure, subject: Subject, { to, details }: Telling
 /** The smallest role of kvup that has it: to look at KubeVirt and its VMs none is needed that may change them. */
 function roleWith({ resource, verb }: Subject): string {
   if (resource.startsWith('hyperconvergeds.')) return 'kvup-settings'
-  const looks = verb === 'get' || verb === 'list' || verb === 'watch'
-  return looks && /^(?:kubevirts|virtualmachine\w*)\.kubevirt\.io$/u.test(resource)
+  const reads = verb === 'get' || verb === 'list' || verb === 'watch'
+  return reads && /^(?:kubevirts|virtualmachine\w*)\.kubevirt\.io$/u.test(resource)
     ? 'kvup-view'
     : 'kvup-upgrade'
 }

@@ -85,7 +85,7 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
   return {
     reader: new HttpReader(requests, tools),
     writer: new HttpWriter(requests),
-    reviewer: Object.assign(new HttpReviewer(requests, new HttpWriter(requests, { rehearsal: true })), {
+    reviewer: Object.assign(new HttpReviewer(requests, new HttpWriter(requests, { isDryRun: true })), {
       credentialsEnd: async () => (await import('./login-methods.ts')).credentialsEnd(target.login),
     }),
   }
@@ -224,14 +224,14 @@ type What = Pick<Call, 'method' | 'body' | 'contentType'> & {
   subresource?: string | undefined
 }
 
-/** Writes over HTTP; with `rehearsal` the server validates and admits every write, and keeps none. */
+/** Writes over HTTP; with `isDryRun` the server validates and admits every write, and keeps none. */
 class HttpWriter implements Writer {
   readonly #requests: Requests
-  readonly #rehearsal: boolean
+  readonly #isDryRun: boolean
 
-  constructor(requests: Requests, { rehearsal = false } = {}) {
+  constructor(requests: Requests, { isDryRun = false } = {}) {
     this.#requests = requests
-    this.#rehearsal = rehearsal
+    this.#isDryRun = isDryRun
   }
 
   create<T extends KubeObject>(kind: Kind<T>, object: T): Promise<T> {
@@ -283,7 +283,7 @@ class HttpWriter implements Writer {
       propagationPolicy: 'Background',
       ...(Object.keys(preconditions).length > 0 && { preconditions }),
       // With a body the server ignores `?dryRun=All` and really deletes.
-      ...(this.#rehearsal && { dryRun: ['All'] }),
+      ...(this.#isDryRun && { dryRun: ['All'] }),
     }
     const answer = await this.#send<unknown>(kind, ref, {
       verb: 'delete',
@@ -303,7 +303,7 @@ class HttpWriter implements Writer {
     return this.#send<unknown>(kind, ref, {
       verb: method === 'PUT' ? 'update' : 'create',
       method,
-      body: this.#rehearsal ? rehearsableBody(groupOf(kind), name, body) : body,
+      body: this.#isDryRun ? rehearsableBody(groupOf(kind), name, body) : body,
       subresource: name,
     })
   }
@@ -320,7 +320,7 @@ class HttpWriter implements Writer {
   }
 
   #send<T>(kind: Kind, ref: Ref, { verb, method, body, contentType, query, subresource }: What): Promise<T> {
-    const all = { fieldManager, ...query, dryRun: this.#rehearsal ? 'All' : undefined }
+    const all = { fieldManager, ...query, dryRun: this.#isDryRun ? 'All' : undefined }
     return this.#requests.json<T>({
       method,
       path: withQuery(objectPath(kind, ref, subresource), all),
@@ -357,9 +357,9 @@ class HttpReviewer implements Reviewer {
   readonly dryRun: Writer
   readonly #requests: Requests
 
-  constructor(requests: Requests, rehearsal: Writer) {
+  constructor(requests: Requests, dryRun: Writer) {
     this.#requests = requests
-    this.dryRun = rehearsal
+    this.dryRun = dryRun
   }
 
   async can(access: Access): Promise<{ allowed: boolean; reason: string }> {

@@ -47,7 +47,7 @@ const mostEmpty = 50
 
 /** What shows that a list has no end: a token that comes again, page after page without an object, or more pages than there can be. */
 export class PageCourse {
-  readonly #seen = new Set<string>()
+  readonly #observed = new Set<string>()
   readonly #filters: boolean
   #pages = 0
   #empty = 0
@@ -59,11 +59,11 @@ export class PageCourse {
   /** To be told of each page; `token` is the one that it was asked with. */
   astray(page: Chunk<KubeObject>, token: string | undefined): Failure | undefined {
     // A list that begins again has its tokens anew.
-    if (token === undefined) this.#seen.clear()
+    if (token === undefined) this.#observed.clear()
     if (page.next === undefined) return undefined
     this.#empty = page.items.length === 0 ? this.#empty + 1 : 0
-    const isAgain = this.#seen.has(page.next)
-    this.#seen.add(page.next)
+    const isAgain = this.#observed.has(page.next)
+    this.#observed.add(page.next)
     const isEndless = ++this.#pages > mostPages || this.#empty > (this.#filters ? mostEmpty : 5)
     if (!isAgain && !isEndless) return undefined
     return unlike('the next page of a list that ends', {

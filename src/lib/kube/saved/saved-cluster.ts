@@ -94,7 +94,7 @@ const printed: Record<Needed, string> = {
   platform: 'oc get clusterversion,co,mcp,nodes -o yaml >FILE',
 }
 
-function savedReviewer({ index, file }: Saved, rehearsal: Writer): Reviewer {
+function savedReviewer({ index, file }: Saved, dryRun: Writer): Reviewer {
   const answers = new Map(index?.rights.map(({ access, allowed }) => [keyOf(access), allowed]))
   return {
     can: async (access) => {
@@ -104,7 +104,7 @@ function savedReviewer({ index, file }: Saved, rehearsal: Writer): Reviewer {
       return { allowed, reason: '' }
     },
     whoAmI: async () => undefined,
-    dryRun: rehearsal,
+    dryRun,
   }
 }
 

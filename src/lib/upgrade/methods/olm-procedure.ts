@@ -6,7 +6,7 @@ import { restoreSteps, pauseWorkloadUpdates } from '../../vms/pause-updates.ts'
 import { isGuards, unlessLeftPaused } from '../../vms/update-guard.ts'
 import { migrationsInFlight } from '../../vms/migrations/migration-snapshot.ts'
 import { onHyperConverged } from '../../vms/strategy/settings-owner.ts'
-import { overrideId as workloadUpdatesLoan } from '../../vms/update-methods.ts'
+import { overrideId as workloadUpdatesOverride } from '../../vms/update-methods.ts'
 import { areWorkloadsMoved, workloadsMoved } from '../../vms/vms-updated.ts'
 import { ofHop } from '../path-procedure.ts'
 import { readRollout } from '../upgrade-snapshot.ts'
@@ -57,7 +57,7 @@ export function olmProcedure(plan: OlmPlan, tools: Tools): Procedure {
   const hops = new HopsNow(plan.olm, plan.request.settleMs)
   return {
     name,
-    loans: plan.request.leaveHeld ? [] : [workloadUpdatesLoan],
+    loans: plan.request.leaveHeld ? [] : [workloadUpdatesOverride],
     leaves: isGuards,
     reached: async (cx) => (await isAtTarget(plan, cx)) && (await areMovedIfWanted(plan, cx)),
     steps: async (cx) => remembered(await stepsNow({ plan, tools, name, hops, patience }, cx)),
@@ -105,13 +105,13 @@ async function stepsNow(
   const { accepted } = olm
   const { command } = request.olm
   const hopTools = { kubevirt: owner, accepted, releases: tools.releases, procedure: name, command }
-  const borrower = { who: tools.who, procedure: name }
+  const pauseTools = { who: tools.who, procedure: name }
   const rolling = { owner, patience, settleMs: request.settleMs }
   const paused = (step: Step) =>
-    request.hold && !request.leaveHeld ? pausedWhileRolling(step, { ...rolling, settings, borrower }) : step
+    request.hold && !request.leaveHeld ? pausedWhileRolling(step, { ...rolling, settings, pauseTools }) : step
   return [
     ...ahead.slice(0, 1).map((hop) => firstGate(hop, hopTools)),
-    ...(request.hold ? [pauseWorkloadUpdates(settings, borrower)] : []),
+    ...(request.hold ? [pauseWorkloadUpdates(settings, pauseTools)] : []),
     ...(request.migrations === 'ignore' || operatorVersion === olm.to
       ? []
       : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),

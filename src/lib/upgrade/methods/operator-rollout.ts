@@ -254,7 +254,7 @@ class ShortFor {
 class GoodInARow {
   readonly #settleMs: number
   #since: number | undefined
-  #looks = 0
+  #readings = 0
 
   constructor(settleMs: number) {
     this.#settleMs = settleMs
@@ -263,16 +263,16 @@ class GoodInARow {
   after(missing: StepState | undefined, now: number): StepState {
     if (missing !== undefined) {
       this.#since = undefined
-      this.#looks = 0
+      this.#readings = 0
       return missing
     }
     this.#since ??= now
-    this.#looks++
+    this.#readings++
     const held = now - this.#since
     // Who wants nothing to stay good asks once, as a status does.
     const enough = this.#settleMs === 0 ? 1 : goodReadings
-    if (held >= this.#settleMs && this.#looks >= enough)
-      return { is: 'done', note: `good ${this.#looks} times in a row, for ${Math.round(held / seconds)}s` }
+    if (held >= this.#settleMs && this.#readings >= enough)
+      return { is: 'done', note: `good ${this.#readings} times in a row, for ${Math.round(held / seconds)}s` }
     return { is: 'waiting', on: `it to stay good for ${Math.round(this.#settleMs / seconds)}s` }
   }
 }
@@ -309,8 +309,8 @@ function deploymentCount(deployment: Deployment): Count {
   const wanted = deployment.spec?.replicas ?? 1
   const { updatedReplicas = 0, availableReplicas = 0, replicas = 0 } = deployment.status ?? {}
   const ready = Math.min(updatedReplicas, availableReplicas)
-  const done = isSeen(deployment) && ready >= wanted && replicas <= wanted
-  const isShort = isSeen(deployment) && replicas <= updatedReplicas
+  const done = isObserved(deployment) && ready >= wanted && replicas <= wanted
+  const isShort = isObserved(deployment) && replicas <= updatedReplicas
   return { what: `deployment ${deployment.metadata.name}`, ready, wanted, done, isShort }
 }
 
@@ -325,12 +325,12 @@ function daemonSetCount(daemonset: DaemonSet): Count {
     what: `daemonset ${daemonset.metadata.name}`,
     ready,
     wanted,
-    done: isSeen(daemonset) && ready >= wanted,
-    isShort: isSeen(daemonset) && updatedNumberScheduled >= wanted,
+    done: isObserved(daemonset) && ready >= wanted,
+    isShort: isObserved(daemonset) && updatedNumberScheduled >= wanted,
   }
 }
 
 /** What its status says is about the spec as it is now. */
-function isSeen({ metadata, status }: Deployment | DaemonSet): boolean {
+function isObserved({ metadata, status }: Deployment | DaemonSet): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }

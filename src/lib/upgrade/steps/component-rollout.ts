@@ -4,7 +4,7 @@ import { openOverride, type Owner } from '../../vms/update-methods.ts'
 import { readRollout, type ClusterRead, snapshotWatches } from '../upgrade-snapshot.ts'
 import { hours, minutes, seconds, ticks } from '../../kube/clock.ts'
 import type { ComponentStatus } from '../../kubevirt/component-status.ts'
-import { type Borrower, restoreSteps, pauseWorkloadUpdates } from '../../vms/pause-updates.ts'
+import { type PauseTools, restoreSteps, pauseWorkloadUpdates } from '../../vms/pause-updates.ts'
 import type { SettingsOwner } from '../../vms/strategy/settings-owner.ts'
 import { isGuards } from '../../vms/update-guard.ts'
 import { holderOf, newControllerLeads } from '../../kubevirt/lease-holders.ts'
@@ -141,9 +141,9 @@ async function stillRolling(
  */
 export function pausedWhileRolling(
   step: Step,
-  { settings, borrower, ...rolling }: Rolling & { settings: SettingsOwner; borrower: Borrower },
+  { settings, pauseTools, ...rolling }: Rolling & { settings: SettingsOwner; pauseTools: PauseTools },
 ): Step {
-  const hold = pauseWorkloadUpdates(settings, borrower)
+  const hold = pauseWorkloadUpdates(settings, pauseTools)
   const gives = restoreSteps(settings).map((give) => onceRolled(give, rolling))
   let next: Step | undefined
   return {

@@ -225,7 +225,7 @@ export class NewestFinished {
   readonly #atMost: number
   readonly #namespace: string | undefined
   #kept: Migration[] = []
-  #seen = 0
+  #observed = 0
 
   constructor(atMost: number, namespace?: string) {
     this.#atMost = atMost
@@ -234,7 +234,7 @@ export class NewestFinished {
 
   add(migration: Migration): void {
     if (!isFinished(migration) || migration.namespace !== (this.#namespace ?? migration.namespace)) return
-    this.#seen++
+    this.#observed++
     this.#kept.push(migration)
     if (this.#kept.length >= 2 * this.#atMost) this.#kept = this.items.slice()
   }
@@ -246,6 +246,6 @@ export class NewestFinished {
 
   /** How many there are that `items` leaves out. */
   get older(): number {
-    return Math.max(0, this.#seen - this.#atMost)
+    return Math.max(0, this.#observed - this.#atMost)
   }
 }

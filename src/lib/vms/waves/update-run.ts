@@ -75,7 +75,7 @@ export class UpdateRun {
   /** When the last run before this one ended to move VMs; 0: never. */
   #earlier = 0
   readonly #once: boolean
-  #looked: Promise<UpdateSnapshot> | undefined
+  #snapshot: Promise<UpdateSnapshot> | undefined
   #followed: MigrationWatch | undefined
 
   /** `once`: the first look serves all that are asked for, as for a dry run. */
@@ -129,8 +129,8 @@ export class UpdateRun {
 
   async look(cx: ReadContext): Promise<UpdateSnapshot> {
     if (!this.#once) return this.#look(cx)
-    this.#looked ??= this.#look(cx)
-    return this.#looked
+    this.#snapshot ??= this.#look(cx)
+    return this.#snapshot
   }
 
   async #look(cx: ReadContext): Promise<UpdateSnapshot> {
