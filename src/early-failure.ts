@@ -1,9 +1,10 @@
 import { seal } from './lib/output/printer.ts'
-import { errorLines, type KnownCommand, usageRemedy } from './lib/output/error-text.ts'
+import { errorLines } from './lib/output/error-text.ts'
 import { formatAsked, jsonLine, jsonText } from './lib/output/formats/output-format.ts'
 import { inLocale, isUnicode, paintFor } from './lib/output/terminal.ts'
 import { yamlText } from './lib/output/formats/yaml-text.ts'
 import { exitCode, KvupError, usageError } from './lib/kube/errors.ts'
+import { type KnownCommand, usageRemedy } from './lib/output/usage-remedy.ts'
 
 interface Streams {
   stdout: { write(text: string): unknown }

@@ -72,6 +72,7 @@ const onTheWire = new Set([
   'look',
   'borrowed',
   'borrowedText',
+  'byFate',
   'runsWithLent',
   'rehearsed',
 ])

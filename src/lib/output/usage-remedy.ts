@@ -1,0 +1,100 @@
+import { nearest } from '../kube/text.ts'
+import { shellWord } from '../kube/shell-line.ts'
+
+/** A command of the tree, as far as it is needed to say what was meant. */
+export interface KnownCommand {
+  name(): string
+  readonly commands: readonly KnownCommand[]
+  readonly options: readonly { long?: string | undefined }[]
+  readonly registeredArguments: readonly { argChoices?: readonly string[] | undefined }[]
+}
+
+/** What commander refused, and the words that were typed. */
+interface Refused {
+  code: string
+  message: string
+  argv: readonly string[]
+  root: KnownCommand
+}
+
+/** What helps against words that cannot be meant, nearest first; the last line shows the help of the command. */
+export function usageRemedy(refused: Refused): readonly string[] {
+  const path = pathOf(refused)
+  const command = path.at(-1) ?? refused.root
+  return [
+    ...suggested(refused.message),
+    ...(remedies[refused.code]?.(refused, command) ?? []),
+    `${path.map((one) => one.name()).join(' ')} --help`,
+  ]
+}
+
+type Remedy = (refused: Refused, command: KnownCommand) => readonly string[]
+
+const remedies: Readonly<Record<string, Remedy>> = {
+  'commander.excessArguments': ({ message }, command) => asFlag(message, command),
+  'commander.missingArgument': (_, { registeredArguments }) => {
+    const choices = registeredArguments.flatMap(({ argChoices = [] }) => argChoices)
+    return choices.length > 0 ? [`one of ${choices.join(', ')}`] : []
+  },
+  'commander.optionMissingArgument': dryRunOnServer,
+  'commander.invalidArgument': dryRunOnServer,
+}
+
+/** commander's own suggestion. */
+function suggested(message: string): readonly string[] {
+  const names = /\(?Did you mean (?:one of )?(?<names>.*)\?/u.exec(message)?.groups?.['names']
+  return names === undefined ? [] : [`did you mean ${names}?`]
+}
+
+/** `kvup upgrade v1.8.4`: a version without the flag that takes it. */
+function asFlag(message: string, { options }: KnownCommand): readonly string[] {
+  const version = / but got \d+: (?<word>v?\d+\.\d+(?:\.\d+\S*)?)\.$/u.exec(message)?.groups?.['word']
+  const flag = { '--to': '--to ', '--for': '--for version=' }
+  const known = Object.entries(flag).find(([long]) => options.some((option) => option.long === long))
+  return version === undefined || known === undefined ? [] : [`did you mean ${known[1]}${version}?`]
+}
+
+/** `--dry-run` without its value: the whole line with it. */
+function dryRunOnServer({ argv, root, message }: Refused): readonly string[] {
+  const at = argv.findIndex((word, index) => word === '--dry-run' && isBare(argv[index + 1]))
+  if (at < 0 || !message.includes("'--dry-run ")) return []
+  return [[root.name(), ...argv.with(at, '--dry-run=server').map(shellWord)].join(' ')]
+}
+
+const isBare = (next: string | undefined): boolean => next === undefined || next.startsWith('-')
+
+function pathOf({ root, argv }: Refused): readonly KnownCommand[] {
+  const path = [root]
+  for (const word of argv) {
+    const child = path.at(-1)?.commands.find((command) => command.name() === word)
+    if (child) path.push(child)
+  }
+  return path
+}
+
+/**
+ * `help upgrade` as `upgrade --help`; other lines as they are. A name that is no command is given back as `unknown`, with the one
+ * that is near.
+ */
+export function helpWords(
+  root: KnownCommand,
+  argv: readonly string[],
+): { words: readonly string[] } | { unknown: string; meant: string | undefined } {
+  const at = argv.findIndex((_, index) => !within(root, argv.slice(0, index + 1)))
+  if (argv[at] !== 'help') return { words: argv }
+  const path = argv.slice(0, at)
+  for (const word of argv.slice(at + 1).filter((one) => one !== 'help' && !one.startsWith('-'))) {
+    const names = within(root, path)?.commands.map((command) => command.name()) ?? []
+    if (!names.includes(word)) return { unknown: word, meant: nearest(word, names) }
+    path.push(word)
+  }
+  return { words: [...path, '--help'] }
+}
+
+/** The command that these words lead to. */
+function within(root: KnownCommand, words: readonly string[]): KnownCommand | undefined {
+  return words.reduce<KnownCommand | undefined>(
+    (command, word) => command?.commands.find((child) => child.name() === word),
+    root,
+  )
+}
