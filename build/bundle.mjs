@@ -15,7 +15,7 @@ const fresh = `${out}.${process.pid}`
 /** Every command needs the first, and every one that asks a cluster the second. */
 const first = {
   start: ['src/main.ts'],
-  cluster: ['src/open.ts', 'src/lib/kube/http/http-cluster.ts'],
+  cluster: ['src/open.ts', 'src/lib/kube/http/http-cluster.ts', 'src/lib/kube/http/secure-sockets.ts'],
 }
 
 const modules = new Map()

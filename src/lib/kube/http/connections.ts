@@ -18,7 +18,7 @@ export type Send = (message: Message) => Promise<Answer>
 /** The connections to one server, made when they are needed. */
 export async function connectionsTo(cluster: Target['cluster'], tls: Tls): Promise<Send> {
   const isTrustSaid = tls.ca !== undefined || tls.rejectUnauthorized === false
-  const trusted = isTrustSaid ? tls : await trusting(tls)
+  const trusted = isTrustSaid ? tls : (await import('./secure-sockets.ts')).trusting(tls)
   if (!cluster.proxyUrl) return directConnections(cluster.server, trusted)
   const { proxiedConnections } = await import('./proxied-connections.ts')
   return proxiedConnections({ ...cluster, proxyUrl: cluster.proxyUrl }, trusted)
@@ -31,15 +31,20 @@ const probeAfter = 30_000
 const connectWithin = 10_000
 const kept = { keepAlive: true, keepAliveMsecs: probeAfter, timeout: idle }
 
-interface Sockets {
+export interface Sockets {
   agent: Agent
   ask: (url: string, options: RequestOptions) => ClientRequest
 }
 
 /** Node's own client: nothing to load, where undici takes as long to start as all of a `status`. */
 async function directConnections(server: string, tls: Tls): Promise<Send> {
-  const sockets = /^http:/i.test(server) ? { agent: new Agent(kept), ask: request } : await secureSockets(tls)
+  const sockets = /^http:/i.test(server) ? { agent: new Agent(kept), ask: request } : await secured(tls)
   return (message) => sent(sockets, message)
+}
+
+async function secured(tls: Tls): Promise<Sockets> {
+  const { secureSockets } = await import('./secure-sockets.ts')
+  return secureSockets(tls, kept)
 }
 
 function sent({ agent, ask }: Sockets, message: Message): Promise<Answer> {
@@ -71,17 +76,4 @@ function connectedInTime(asked: ClientRequest, socket: Socket): void {
   }, connectWithin)
   const done = () => clearTimeout(timer)
   socket.once('encrypted' in socket ? 'secureConnect' : 'connect', done).once('close', done)
-}
-
-/** The certificates are read once for all connections; TLS is loaded only for a server that speaks it. */
-async function secureSockets({ ca, cert, key, ...others }: Tls): Promise<Sockets> {
-  const [https, { createSecureContext }] = await Promise.all([import('node:https'), import('node:tls')])
-  const secureContext = createSecureContext({ ca, cert, key })
-  return { agent: new https.Agent({ ...kept, ...others, secureContext }), ask: https.request }
-}
-
-/** Where the kubeconfig names no authority, this machine's are trusted, as kubectl does; Node alone asks its own list. */
-async function trusting(tls: Tls): Promise<Tls> {
-  const { getCACertificates } = await import('node:tls')
-  return { ...tls, ca: [...getCACertificates('default'), ...getCACertificates('system')] }
 }
