@@ -114,3 +114,41 @@ test.each([
 ])('the guard itself: %s', (code, found) => {
   expect([...identifiersOf(code)].filter(isOurs)).toEqual(found)
 })
+
+/** Where a fact of `docs/facts`, a night or a promise is referred to: behind the sentence, never instead of it. */
+test('no comment begins with a reference', () => {
+  const reference = /^\s*(?:\/\*\*|\*|\/\/) *(?:night|facts|manner|ocp|lab|trust) [A-Z]?\d/iu
+  const found = files.flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        reference.test(line) && !isInside(file, index) ? [`${file}:${index + 1}: ${line.trim()}`] : [],
+      ),
+  )
+  expect(found).toEqual([])
+})
+
+/** A line in the middle of a comment goes on with a sentence of the line above. */
+function isInside(file: string, index: number): boolean {
+  const lines = readFileSync(file, 'utf8').split('\n')
+  return /^\s*\* /u.test(lines[index] ?? '') && !/^\s*\/\*\*$/u.test(lines[index - 1] ?? '')
+}
+
+const glossary = readFileSync('docs/glossary.md', 'utf8')
+const rows = [...glossary.matchAll(/^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gmu)]
+  .map(([, word = '', meaning = '', where = '']) => ({ word: word.trim(), meaning: meaning.trim(), where }))
+  .filter(({ word }) => word !== 'word')
+
+test('the glossary has its words once, each with a sentence', () => {
+  expect(rows.length).toBeGreaterThanOrEqual(40)
+  expect(new Set(rows.map(({ word }) => word)).size).toBe(rows.length)
+  expect(rows.filter(({ meaning }) => !meaning.endsWith('.'))).toEqual([])
+})
+
+test.each(rows)('glossary: $word is where it is said to be', ({ where }) => {
+  const paths = [...where.matchAll(/`((?:src|test)\/[^`]+)`/gu)].map(([, path = '']) => path)
+  expect(paths.filter((path) => globSync(path).length === 0)).toEqual([])
+  const [, name, file = ''] = /^`(\w+)` in `([^`]+)`/u.exec(where) ?? []
+  const declares = new RegExp(`\\b(?:interface|type|class|function|const) ${name}\\b`, 'u')
+  expect(name === undefined || declares.test(readFileSync(file, 'utf8'))).toBe(true)
+})

@@ -18,7 +18,7 @@ import { probeAccess } from '../../lib/upgrade/roles.ts'
 export type ProbeQuestion = Question & { target: Version; manifest: readonly KubeObject[] }
 
 /**
- * Night C6: asks, then tries every image of the target on each pool of nodes. Throws `forbidden` (7) before anything is written, `blocked` (3)
+ * Asks, then tries every image of the target on each pool of nodes (night C6). Throws `forbidden` (7) before anything is written, `blocked` (3)
  * where the answer is no.
  */
 export async function probeImages(

@@ -189,7 +189,7 @@ function clientOf({ olm, to }: UpgradePlan): Pick<UpgradeReport, 'virtctl'> {
   return olm !== undefined && olm.kubevirt === undefined ? {} : { virtctl: virtctlOf(to.text) }
 }
 
-/** facts 7: the artifact's name. */
+/** The artifact's name (facts 7). */
 function virtctlOf(version: string): string {
   return `https://github.com/kubevirt/kubevirt/releases/download/${version}/virtctl-${version}-OS-ARCH`
 }

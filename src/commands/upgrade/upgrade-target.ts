@@ -106,7 +106,7 @@ async function whereOlmLeads(
   )
 }
 
-/** Night E8. */
+/** How a version that is not offered stands against the platform (night E8). */
 function unplaced(text: string, { platform: { minor } }: OperatorSnapshot, releases: Releases): string {
   const version = operatorVersionOf(text)
   const against = version && minor !== undefined ? againstPlatform(version, minor, releases).is : 'fits'

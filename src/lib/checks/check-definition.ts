@@ -102,7 +102,7 @@ export function instancesOf({ snapshot }: Pick<Question, 'snapshot'>): InstanceT
   return itemsOf(snapshot.instances)[0] ?? emptyTally()
 }
 
-/** What `lib/workloads` calls its loan. */
+/** The id of the override that pauses workload updates. */
 const loan = 'workload-updates'
 
 /** Whether kvup has borrowed the workload update methods: empty as they are now, they come back at the end of its run (contract "Loans"). */

@@ -211,7 +211,7 @@ type Blocked = Extract<StepState, { is: 'blocked' }>
 /** A watch can be silently dead: so often the cluster itself is asked, however quiet it is. */
 const liveAtLeastEvery = 60_000
 const mostRefusals = 5
-/** Takes one step to where it is done: looks, changes at most once, waits. See the promises in `run.ts`. */
+/** Takes one step to where it is done: looks, changes at most once, waits. What a run promises stands at `runProcedure`. */
 class SettlingStep {
   readonly #step: Step
   readonly #run: OneRun

@@ -74,7 +74,7 @@ export interface ComponentStatus {
 /**
  * How far one component is on its way to the target (facts 2.9, 2.11). While KubeVirt is at work all that is known counts: what it
  * stamped, its pods, maxUnavailable. Once KubeVirt says that it is done only Kubernetes' own counts do, for both at once are the
- * definition of done; what kvup believes beyond them is a doubt (`doubts.ts`). Never `stalled`: that takes the causes.
+ * definition of done; what kvup believes beyond them is a doubt. Never `stalled`: that takes the causes.
  */
 function assessComponent(snapshot: UpgradeSnapshot, workload: Workload): ComponentStatus {
   const { object, kind } = workload

@@ -29,7 +29,7 @@ export interface Installation {
 
 export type Found =
   | Installation
-  /** Night U7: with an operator, it "does nothing until that resource exists". */
+  /** With an operator, it "does nothing until that resource exists" (night U7). */
   | { is: 'none'; operator?: Operator }
   | { is: 'several'; found: readonly { namespace: string; name: string }[] }
   | { is: 'unknown'; why: string }

@@ -208,7 +208,7 @@ interface Parts {
 
 /**
  * What keeps it from being done, in the order in which an update gets to it: what KubeVirt says itself, its operator's Deployment,
- * and what Kubernetes says of its components. Whatever kvup believes beyond that is a doubt (`doubts.ts`).
+ * and what Kubernetes says of its components. Whatever kvup believes beyond that is a doubt (`doubts`).
  */
 function gaps(snapshot: UpgradeSnapshot, parts: Parts): readonly Gap[] {
   const said = wordGaps(snapshot.kubevirt)

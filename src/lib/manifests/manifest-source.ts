@@ -12,7 +12,7 @@ interface SourceOptions {
   manifestBase?: string | undefined
 }
 
-/** Facts 7: the artifacts of a release. */
+/** The artifacts of a release (facts 7). */
 export const publicReleases = 'https://github.com/kubevirt/kubevirt/releases/download'
 
 /** Default: the public release of that tag. Throws `usage` for a URL that may not be used. */

@@ -186,7 +186,7 @@ export function operatorRule(operator: Version, target: Version, method: Method)
   return [...operatorOlder(operator, target), ...wrongStrategy(operator, target)]
 }
 
-/** Night U2: a target operator before v1.7 would run the wrong strategy Job for another tag that is pinned. */
+/** A target operator before v1.7 would run the wrong strategy Job for another tag that is pinned (night U2). */
 export function pinnedTagRule(pinned: Version, target: Version): HopFinding[] {
   if (!runsOwnStrategy(target) || compareVersions(pinned, target) === 0) return []
   return [

@@ -185,7 +185,7 @@ function idleOperator({ rolloutStatus, method, installation }: Question): readon
   ]
 }
 
-/** Night U9: a login that ends before the run is expected to is said at the start. `estimateMs`: of all steps together. */
+/** A login that ends before the run is expected to is said at the start (night U9). `estimateMs`: of all steps together. */
 export function credentialsFinding(
   end: Date | undefined,
   now: Date,

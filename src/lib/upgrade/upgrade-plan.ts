@@ -162,7 +162,7 @@ export function ownerOf({ apiVersion, name, namespace, uid }: Installation): Own
   return { kind: atVersion(KubeVirts, version), ref: { name, namespace }, uid }
 }
 
-/** Night U5: said before the question, since nobody can undo it. */
+/** Said before the question, since nobody can undo it (night U5). */
 function beforehand(to: string): readonly string[] {
   return [
     'consoles and VNC sessions drop once, when virt-api is replaced; VMs keep running',

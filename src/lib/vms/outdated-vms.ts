@@ -350,7 +350,7 @@ export async function countUnlabelled(reader: Reader, snapshot: Snapshot): Promi
   return count
 }
 
-/** facts 4: `kubevirt_vmi_number_of_outdated != 0` for 24 h. */
+/** `kubevirt_vmi_number_of_outdated != 0` for 24 h (facts 4). */
 export interface OutdatedAlert {
   name: 'OutdatedVirtualMachineInstanceWorkloads'
   /** RFC 3339: it fires at that time at the earliest. Absent: since when they are outdated is not known. */

@@ -57,7 +57,7 @@ function whyNoMethods(vmi: VirtualMachineInstance, held: boolean): Reason {
 
 const isMigratable = (vmi: VirtualMachineInstance) => condition(vmi, 'LiveMigratable')?.status === 'True'
 
-/** facts 3.6; a reason that is not among them is told as it is. */
+/** Reasons of LiveMigratable in plain words (facts 3.6); one that is not among them is told as it is. */
 const plainly: Readonly<Record<string, string>> = {
   DisksNotLiveMigratable: 'a disk is not shared',
   InterfaceNotLiveMigratable: 'a network interface',
@@ -113,7 +113,7 @@ function aboutReturn(
     : reason('comes-back', 'runStrategy Always starts it again')
 }
 
-/** Night W9. */
+/** What is to be said of the launcher that a VM runs on: it cannot go back to an older one, or it is very old (night W9). */
 function aboutLauncher(launcher: Launcher | undefined): readonly Reason[] {
   if (launcher?.inUse) return [reason('no-way-back', 'it cannot be migrated back to an older virt-launcher')]
   const named = launcher?.version ?? 'its virt-launcher'
@@ -132,7 +132,7 @@ export interface Outlook {
 }
 
 /**
- * facts 3.2 to 3.5 and night W2, W9, for a VMI and the VM behind it. Pure. A VMI that is not running, is on its way already, or runs the
+ * What KubeVirt will make of a VMI and the VM behind it in an update (facts 3.2 to 3.5, night W2 and W9). Pure. A VMI that is not running, is on its way already, or runs the
  * new launcher is left alone by KubeVirt: that is told as such.
  */
 export function outlookOf(vmi: VirtualMachineInstance, vm: Vm | undefined, rules: OutlookRules): Outlook {

@@ -21,7 +21,7 @@ import { minorOf, versionOf } from '../releases/release-versions.ts'
 /** What KubeVirt's own workload updater will do to an outdated VMI. */
 export type VmOutcome = 'migrates' | 'restarts' | 'shuts down' | 'is lost' | 'stays'
 
-/** facts 3.2, 3.4 and 3.5. `runStrategy` is that of the VM behind it; undefined for a bare VMI. */
+/** 3.4 and 3.5 (facts 3.2). `runStrategy` is that of the VM behind it; undefined for a bare VMI. */
 export function outcomeOf(
   vmi: VirtualMachineInstance,
   rules: UpdateRules,
@@ -32,7 +32,7 @@ export function outcomeOf(
   return decision === 'shut-down' ? afterShutdown(vmi, runStrategy) : 'stays'
 }
 
-/** facts 3.4: only runStrategy Always starts a VM again; sets and pools replace a VMI that is gone. */
+/** Only runStrategy Always starts a VM again (facts 3.4); sets and pools replace a VMI that is gone. */
 export function afterShutdown(vmi: VirtualMachineInstance, runStrategy: string | undefined): VmOutcome {
   if (runStrategy === 'Always') return 'restarts'
   if (runStrategy !== undefined) return 'shuts down'
@@ -57,7 +57,7 @@ export type Decision =
 /** Those that give it the new launcher without an interruption. */
 export const moves: ReadonlySet<Decision> = new Set(['migrate', 'migrate-volumes', 'evacuate'])
 
-/** facts 3.2 for the choice of the method, 3.4 for what an eviction becomes. Missing and Unknown LiveMigratable are "no". */
+/** What the workload updater does with a VMI: the choice of the method (facts 3.2) and what an eviction becomes (facts 3.4). Missing and Unknown LiveMigratable are "no". */
 export function decisionOf(vmi: VirtualMachineInstance, rules: UpdateRules): Decision {
   const migratable = condition(vmi, 'LiveMigratable')?.status === 'True'
   if (rules.methods.includes('LiveMigrate')) {
@@ -112,7 +112,7 @@ export type Due = 'launcher' | 'hotplug' | 'volumes'
 const aborted = 'kubevirt.io/testWorkloadUpdateMigrationAbortion'
 
 /**
- * facts 3.2, getUpdateData: what `status.outdatedVirtualMachineInstanceWorkloads` counts. Undefined: nothing is to be done, or it is
+ * KubeVirt's getUpdateData (facts 3.2): what `status.outdatedVirtualMachineInstanceWorkloads` counts. Undefined: nothing is to be done, or it is
  * not running. `launcher` is the image of virt-controller's `--launcher-image`; undefined: the label is asked instead.
  */
 export function dueFor(vmi: VirtualMachineInstance, launcher: string | undefined): Due | undefined {

@@ -137,7 +137,7 @@ async function nodeAnswers(cx: KubeletContext, { spec }: Pod): Promise<void> {
   while (silent()) await cx.clock.sleep(pollEvery, cx.signal)
 }
 
-/** facts 2.4: ErrImagePull, then ImagePullBackOff with longer and longer pauses, for as long as the image is missing. */
+/** ErrImagePull, then ImagePullBackOff with longer and longer pauses, for as long as the image is missing (facts 2.4). */
 async function pullImages(cx: KubeletContext, pod: Pod, become: Become): Promise<void> {
   const missing = () => imagesOf(pod).find((image) => pullRefusal(cx, pod, image) !== undefined)
   await cx.clock.sleep(between(cx.random, 300, 800), cx.signal)

@@ -77,7 +77,7 @@ export async function readNamespaces({ reader }: OlmContext): Promise<NamespaceS
   return snapshots
 }
 
-/** ocp 2.7: without a namespace those of all. */
+/** Without a namespace those of all (ocp 2.7). */
 export function ownServiceVersions(
   reader: OlmContext['reader'],
   namespace?: string,

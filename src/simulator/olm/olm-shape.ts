@@ -67,7 +67,7 @@ interface OtherSubscription {
   namespace?: string
 }
 
-/** ocp 1.2: what of its CR a release of HyperConverged serves and stores. */
+/** What of its CR a release of HyperConverged serves and stores (ocp 1.2). */
 const crdUntil117: HyperConvergedShape = { stored: 'v1beta1', served: ['v1beta1'], conversion: 'None' }
 const crdOf118: HyperConvergedShape = { stored: 'v1beta1', served: ['v1', 'v1beta1'], conversion: 'Webhook' }
 const crdSince119: HyperConvergedShape = { stored: 'v1', served: ['v1', 'v1beta1'], conversion: 'Webhook' }

@@ -89,7 +89,7 @@ async function rollDeployment(cx: OperatorContext, pass: Pass, name: string): Pr
   return found.is === 'object' && (await isRolled(cx, pass, found.object)) ? 'rolled' : 'rolling'
 }
 
-/** facts 2.10. */
+/** How many pods a Deployment of KubeVirt gets: what the CR asks for, else by the number of nodes (facts 2.10). */
 async function replicasOf(cx: OperatorContext, { kubevirt }: Pass, name: string): Promise<number> {
   const asked = kubevirt.spec?.infra?.replicas
   if (asked !== undefined) return asked

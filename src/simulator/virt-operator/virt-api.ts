@@ -114,7 +114,7 @@ function change(
   return success
 }
 
-/** facts 5: nothing that runs, or a run strategy that allows no restart; in virt-api's own spelling (lab "Seen with workloads" 14). */
+/** Nothing that runs, or a run strategy that allows no restart (facts 5); in virt-api's own spelling (lab "Seen with workloads" 14). */
 function refusalOf({ spec, status }: VirtualMachine, requests: readonly StateChange[]): string | undefined {
   if (requests[0]?.action === 'Stop' && status?.created !== true) return 'VM is not running: Halted'
   const { runStrategy = '' } = spec ?? {}

@@ -259,7 +259,7 @@ const observed = ({ config, generation }: Pass): Status => ({
   observedGeneration: generation,
 })
 
-/** facts 1.5: an update is one deployment ID that follows another. */
+/** An update is one deployment ID that follows another (facts 1.5). */
 function conditionsOf({ kubevirt, config }: Pass, outcome: Outcome): DeploymentPhase {
   if (outcome.is === 'failed') {
     return { is: 'failed', message: `An error occurred during deployment: ${outcome.why}` }

@@ -4,7 +4,7 @@ import { type Check, type Finding, instancesOf, type Question } from '../check-d
 import { counted, someOf } from '../../kube/text.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
 
-/** Night U1, facts 2.8: the virt-handler roll kills them. An upgrade waits for them unless it is told otherwise. */
+/** The virt-handler roll kills them (night U1, facts 2.8). An upgrade waits for them unless it is told otherwise. */
 export const migrationsInFlight: Check = {
   id: 'migrations-in-flight',
   group: 'workloads',
@@ -29,7 +29,7 @@ export const migrationsInFlight: Check = {
 const nameOf = ({ metadata, spec }: VirtualMachineInstanceMigration): string =>
   `${metadata.namespace}/${spec?.vmiName ?? metadata.name}`
 
-/** Night U1 and C4: what evacuates them are migrations, which the virt-handler roll kills. */
+/** What evacuates them are migrations, which the virt-handler roll kills (night U1 and C4). */
 export const nodeDrained: Check = {
   id: 'node-drained',
   group: 'workloads',
@@ -53,7 +53,7 @@ export const nodeDrained: Check = {
   },
 }
 
-/** Night C5. What KubeVirt itself works on is interrupted; CDI's imports and an export that waits for a download are only told of. */
+/** Work on VMs' data that is under way (night C5). What KubeVirt itself works on is interrupted; CDI's imports and an export that waits for a download are only told of. */
 export const dataJobsInFlight: Check = {
   id: 'data-jobs-in-flight',
   group: 'workloads',
@@ -116,7 +116,7 @@ function frozen(question: Question): Finding[] {
   ]
 }
 
-/** Night C4: what moves VMs or takes nodes away while virt-handler rolls. Mixed kubelets are `version-skew`, drains `node-drained`. */
+/** What moves VMs or takes nodes away while virt-handler rolls (night C4). Mixed kubelets are `version-skew`, drains `node-drained`. */
 export const othersAtWork: Check = {
   id: 'others-at-work',
   group: 'workloads',

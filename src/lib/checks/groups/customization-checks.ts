@@ -9,7 +9,7 @@ import { gatesOf, undecided } from '../../kubevirt/installation.ts'
 
 type Patch = NonNullable<NonNullable<NonNullable<KubeVirt['spec']>['customizeComponents']>['patches']>[number]
 
-/** Facts 8 (#12983): the patches are laid over the target's objects too, and one that no longer fits breaks the update. */
+/** The patches are laid over the target's objects too, and one that no longer fits breaks the update (facts 8: #12983). */
 export const customizeComponents: Check = {
   id: 'customize-components',
   group: 'installation',
@@ -80,7 +80,7 @@ function patchFinding(
 /** Whoever writes what virt-operator made without being undone; `before-first-apply` is Kubernetes' word for "cannot be told". */
 const expected = new Set(['virt-operator', 'kube-controller-manager', 'kube-apiserver', 'before-first-apply'])
 
-/** Facts 9.1: virt-operator sets its objects back, at the latest with the update. */
+/** Virt-operator sets its objects back, at the latest with the update (facts 9.1). */
 export const foreignEdits: Check = {
   id: 'foreign-edits',
   group: 'installation',
@@ -151,7 +151,7 @@ function fieldNames(
   })
 }
 
-/** Night C2, facts 1.3 and 5: what changes where nobody has said what is wanted. */
+/** What changes where nobody has said what is wanted (night C2, facts 1.3 and 5). */
 export const defaultsThatShift: Check = {
   id: 'defaults-that-shift',
   group: 'installation',

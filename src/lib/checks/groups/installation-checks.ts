@@ -51,7 +51,7 @@ function reason({ why, waitingFor }: RolloutStatus): string {
   return said || `waiting for ${waitingFor ?? 'virt-operator'}`
 }
 
-/** Facts 1.7: the operator follows one, and a webhook refuses the second; one that is older than the webhook stays. */
+/** The operator follows one, and a webhook refuses the second (facts 1.7); one that is older than the webhook stays. */
 export const oneKubeVirt: Check = {
   id: 'one-kubevirt',
   group: 'installation',
@@ -76,7 +76,7 @@ export const oneKubeVirt: Check = {
   },
 }
 
-/** Night C7, facts 2.6 and 8 (#18057): a half-done update, or what an older one has left. */
+/** A half-done update, or what an older one has left (facts 2.6 and 8: #18057, night C7). */
 export const mixedIdentifiers: Check = {
   id: 'mixed-identifiers',
   group: 'installation',
@@ -113,7 +113,7 @@ function stamped({ snapshot, installation, at }: Question): readonly KubeObject[
   return [...own.map(({ object }) => object), ...pods].filter((object) => identifierOf(object) !== undefined)
 }
 
-/** Facts 1.2, night U8: what somebody else owns is set back by them. */
+/** What somebody else owns is set back by them (facts 1.2, night U8). */
 export const managerCheck: Check = {
   id: 'manager',
   group: 'installation',
@@ -168,7 +168,7 @@ function ownerOf({ manager: { owner, name, kind } }: Installation): string {
   return [owner ?? kind, name].filter(Boolean).join(' ')
 }
 
-/** Night C7: empty methods that nobody of ours has borrowed stay empty, and no VM follows. */
+/** Empty methods that nobody of ours has borrowed stay empty, and no VM follows (night C7). */
 export const methodsEmpty: Check = {
   id: 'methods-empty-without-loan',
   group: 'installation',
@@ -200,7 +200,7 @@ export const methodsEmpty: Check = {
 const limit = 262_144
 const near = 0.95
 
-/** Facts 7: `kubectl apply` keeps a copy of the KubeVirt CRD in an annotation, which has little room left. */
+/** `kubectl apply` keeps a copy of the KubeVirt CRD in an annotation, which has little room left (facts 7). */
 export const lastAppliedSize: Check = {
   id: 'last-applied-size',
   group: 'installation',
@@ -234,7 +234,7 @@ function sizeOf(annotations: Readonly<Record<string, string>>): number {
   return Object.entries(annotations).reduce((sum, pair) => sum + encoder.encode(pair.join('')).length, 0)
 }
 
-/** Night C7: the Containerized Data Importer has releases of its own. */
+/** The Containerized Data Importer has releases of its own (night C7). */
 export const cdiAlongside: Check = {
   id: 'cdi-beside',
   group: 'installation',

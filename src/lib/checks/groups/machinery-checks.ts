@@ -9,7 +9,7 @@ import { holds, type SilentLease } from '../../kubevirt/lease-holders.ts'
 import { since } from '../../kube/timestamps.ts'
 import { clockSkew as inWords } from '../../kube/clock.ts'
 
-/** Facts 2.10, 8 (#9905, #9725): without it restarts fail, namespaces do not end, discovery is stale. */
+/** 8 (#9905, #9725) (facts 2.10): without it restarts fail, namespaces do not end, discovery is stale. */
 export const apiServices: Check = {
   id: 'api-services',
   group: 'machinery',
@@ -47,7 +47,7 @@ interface Gate {
   service: string
 }
 
-/** Facts 1.7, 2.10: all of KubeVirt's fail closed, the interceptor of evictions included, which blocks drains. */
+/** All of KubeVirt's fail closed, the interceptor of evictions included, which blocks drains (facts 1.7, 2.10). */
 export const webhooksAnswering: Check = {
   id: 'webhooks-answering',
   group: 'machinery',
@@ -132,7 +132,7 @@ interface Carrier {
   caBundle: string | undefined
 }
 
-/** Facts 8 (#15210, #3369): a rotation that got stuck shows as a CA that nobody renewed. */
+/** A rotation that got stuck shows as a CA that nobody renewed (facts 8: #15210, #3369). */
 export const certificatesCheck: Check = {
   id: 'certificates',
   group: 'machinery',
@@ -224,7 +224,7 @@ const fresh = 2 * 60_000
 /** A Lease outlives the pod that held it, and the next one tries for it every few seconds: each roll has such a moment. */
 const handover = 30_000
 
-/** Facts 2.10: ready pods say nothing about which of them leads. Without a leader nothing is rolled, nothing migrates. */
+/** Ready pods say nothing about which of them leads (facts 2.10). Without a leader nothing is rolled, nothing migrates. */
 export const leaderLeases: Check = {
   id: 'leader-leases',
   group: 'machinery',

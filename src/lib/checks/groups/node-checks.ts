@@ -18,7 +18,7 @@ import type { Releases } from '../../releases/releases.ts'
 import { gatesOf, undecided } from '../../kubevirt/installation.ts'
 import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
 
-/** Facts 2.9: one such node keeps virt-handler short for ever, and no condition says why. */
+/** One such node keeps virt-handler short for ever, and no condition says why (facts 2.9). */
 export const nodeReady: Check = {
   id: 'node-ready',
   group: 'nodes',
@@ -58,7 +58,7 @@ function described(node: Node, at: Date): string {
   return age === undefined ? node.metadata.name : `${node.metadata.name} for ${formatDuration(age)}`
 }
 
-/** Facts 2.8, 2.9, 8 (PR 10254): a virt-handler that its DaemonSet would not put there any more makes the counts disagree. */
+/** 8 (PR 10254) (facts 2.8, 2.9): a virt-handler that its DaemonSet would not put there any more makes the counts disagree. */
 export const nodeSchedulable: Check = {
   id: 'node-schedulable',
   group: 'nodes',
@@ -139,7 +139,7 @@ function silence({ metadata }: Node, { at }: Question): number {
   return since(metadata.annotations?.[annotation], at) ?? 0
 }
 
-/** Facts 2.1, 8 (#12390): without such a node the strategy Job, virt-api and virt-controller stay Pending, without a word. */
+/** 8 (#12390) (facts 2.1): without such a node the strategy Job, virt-api and virt-controller stay Pending, without a word. */
 export const controlPlaneLabel: Check = {
   id: 'control-plane-label',
   group: 'nodes',
@@ -203,7 +203,7 @@ const isFrom = ({ major, minor }: Version, first: number): boolean =>
 
 type Gate = Releases['newGates'][number]
 
-/** Night C2, facts 1.3, 8: a Beta gate is on from v1.9 on, and VMs fail on nodes that lack what it needs. */
+/** A Beta gate is on from v1.9 on, and VMs fail on nodes that lack what it needs (night C2, facts 1.3, 8). */
 export const newGates: Check = {
   id: 'new-gates',
   group: 'nodes',
@@ -337,7 +337,7 @@ function mayTakeOne(node: Node, { pods }: FullSnapshot): boolean {
   return there < limit
 }
 
-/** Night C4: nodes at different versions are nodes in the middle of their own update. */
+/** Nodes at different versions are nodes in the middle of their own update (night C4). */
 export const versionSkew: Check = {
   id: 'version-skew',
   group: 'nodes',

@@ -19,7 +19,7 @@ import {
 } from '../check-definition.ts'
 import { issuesOf } from '../../releases/release-path.ts'
 
-/** Facts 7: the version policy, which nothing in KubeVirt enforces. */
+/** The version policy, which nothing in KubeVirt enforces (facts 7). */
 export const hopSupported: Check = {
   id: 'hop-supported',
   group: 'path',
@@ -91,7 +91,7 @@ function unknown(to: Version, releases: Releases): readonly Finding[] {
   ]
 }
 
-/** Facts 7: each minor of KubeVirt supports three of Kubernetes. */
+/** Each minor of KubeVirt supports three of Kubernetes (facts 7). */
 export const kubernetesSupported: Check = {
   id: 'kubernetes-window',
   group: 'path',
@@ -167,7 +167,7 @@ interface Hop {
   to: Version
 }
 
-/** Facts 8. Each finding is named by the issue, so that one can be accepted without the others. */
+/** Known bugs of a release on the way (facts 8). Each finding is named by the issue, so that one can be accepted without the others. */
 export const knownBad: Check = {
   id: 'known-bad',
   group: 'path',
@@ -203,7 +203,7 @@ function patchWithout(bad: KnownBad, { from, to }: Hop, releases: Releases): Ver
 
 const since = { text: 'v0.17.0', major: 0, minor: 17, patch: 0 }
 
-/** Night C8, facts 7. */
+/** From which release on an update leaves no API unserved (facts 7, night C8). */
 export const zeroDowntime: Check = {
   id: 'zero-downtime-since',
   group: 'path',
@@ -224,7 +224,7 @@ export const zeroDowntime: Check = {
   },
 }
 
-/** Facts 7, night U4 and C7: said plainly, before. */
+/** Said plainly, before (facts 7, night U4 and C7). */
 export const cannotBeUndone: Check = {
   id: 'cannot-be-undone',
   group: 'backup',

@@ -58,7 +58,7 @@ const rolesCheck = {
   olm: 'kvup-olm',
 } as const
 
-/** Lab 13, facts 2.2: an operator may only grant what it holds itself; a tag gives it no rights. The target's own operator came with them. */
+/** An operator may only grant what it holds itself, and a tag gives it no rights (facts 2.2, lab 13). The target's own operator came with them. */
 export const operatorRights: Check = {
   id: 'operator-rights',
   group: 'rights',
@@ -97,7 +97,7 @@ const notCompared = (to: string) =>
     ],
   }) as const
 
-/** Night C3, facts 2.7: roles are the target's before any pod is, and nobody keeps the old rights meanwhile. */
+/** Roles are the target's before any pod is, and nobody keeps the old rights meanwhile (night C3, facts 2.7). */
 export const rbacDiff: Check = {
   id: 'rbac-diff',
   group: 'rights',

@@ -10,7 +10,7 @@ import { noWayBack } from '../../kubevirt/stored-versions.ts'
 import { reaches } from '../../releases/release-path.ts'
 import type { Releases } from '../../releases/releases.ts'
 
-/** Facts 2.2, night U2: which operator may install which version by which method. */
+/** Which operator may install which version by which method (facts 2.2, night U2). */
 export const operatorNotOlder: Check = {
   id: 'operator-not-older',
   group: 'installation',
@@ -49,7 +49,7 @@ function pinnedTag({ installation, method, target }: Question): readonly Finding
   return pinnedTagRule(pinned, target)
 }
 
-/** Facts 2.1: images that the operator's environment fixes win over imageTag. */
+/** Images that the operator's environment fixes win over imageTag (facts 2.1). */
 export const imagesPinned: Check = {
   id: 'images-pinned',
   group: 'installation',
@@ -72,7 +72,7 @@ export const imagesPinned: Check = {
   },
 }
 
-/** Night C6: every image of the target, on one node of each pool, by pods that `--probe-images` makes. */
+/** Every image of the target, on one node of each pool, by pods that `--probe-images` makes (night C6). */
 export const imagesPullable: Check = {
   id: 'images-pullable',
   group: 'installation',
@@ -167,7 +167,7 @@ function publicName(image: string, of: readonly string[]): string {
   return name === undefined ? last : last.slice(last.indexOf(name))
 }
 
-/** Facts 1.6: a version that is still stored cannot be dropped, nor be one that the target does not have yet; the update hangs with DeploymentFailed. */
+/** A version that is still stored cannot be dropped, nor be one that the target does not have yet (facts 1.6); the update hangs with DeploymentFailed. */
 export const crdStoredVersions: Check = {
   id: 'crd-stored-versions',
   findings: ['no-way-back'],

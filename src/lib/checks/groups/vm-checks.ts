@@ -16,7 +16,7 @@ import type { InstanceTally } from '../../kubevirt/snapshot.ts'
 import { isNodeReady } from '../../kubevirt/component-status.ts'
 import { quantity } from '../../kube/quantity.ts'
 
-/** Facts 8 (#15373, #18670, #12773): one VM that runs twice damages its disk; an entry may also be a stale one. */
+/** One VM that runs twice damages its disk; an entry may also be a stale one (facts 8: #15373, #18670, #12773). */
 export const twoLaunchers: Check = {
   id: 'two-launchers',
   group: 'workloads',
@@ -52,7 +52,7 @@ interface Launcher {
   inUse: boolean
 }
 
-/** Night C1: upstream tests migrations from the minor before only. */
+/** Upstream tests migrations from the minor before only (night C1). */
 export const launcherAge: Check = {
   id: 'launcher-age',
   group: 'workloads',
@@ -184,7 +184,7 @@ function listByLauncher(images: readonly string[]): readonly string[] {
   )
 }
 
-/** Facts 3.5, 3.6. What Evict does to a VM depends on its own evictionStrategy (facts 3.4): that is the finding `evictions`. */
+/** 3.6 (facts 3.5). What Evict does to a VM depends on its own evictionStrategy (facts 3.4): that is the finding `evictions`. */
 export const vmsThatStay: Check = {
   id: 'vms-that-stay',
   group: 'workloads',
@@ -230,7 +230,7 @@ function whyTheyStay(
     : `${who}; they keep the old virt-launcher until they are restarted`
 }
 
-/** Facts 3.3, 8 (#16353): a migration never goes to the host it comes from, and the updater never gives up. */
+/** 8 (#16353) (facts 3.3): a migration never goes to the host it comes from, and the updater never gives up. */
 export const twoNodes: Check = {
   id: 'two-nodes',
   group: 'workloads',
@@ -261,7 +261,7 @@ function placesForVms({ snapshot }: Question): number {
   ).length
 }
 
-/** Facts 3.3, 8 (#14957): a migration has a second launcher pod beside the first, and both count. */
+/** 8 (#14957) (facts 3.3): a migration has a second launcher pod beside the first, and both count. */
 export const migrationQuota: Check = {
   id: 'migration-quota',
   group: 'workloads',
@@ -314,7 +314,7 @@ function breach(quota: ResourceQuota, question: Question): { quota: ResourceQuot
   return [{ quota, text: `${namespace}/${name} (${resource}: ${used[resource] ?? '0'} of ${limit} used)` }]
 }
 
-/** Facts 5, 8 (#17329): the workload updater carries them out, so they wait while an upgrade holds it. */
+/** 8 (#17329) (facts 5): the workload updater carries them out, so they wait while an upgrade holds it. */
 export const pendingChanges: Check = {
   id: 'pending-changes',
   group: 'workloads',
@@ -341,7 +341,7 @@ export const pendingChanges: Check = {
   },
 }
 
-/** Facts 5, 8 (#16719): an upgrade was seen to add VMs to this list; what is in it today was there before. */
+/** 8 (#16719) (facts 5): an upgrade was seen to add VMs to this list; what is in it today was there before. */
 export const restartRequired: Check = {
   id: 'restart-required',
   group: 'workloads',

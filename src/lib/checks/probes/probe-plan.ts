@@ -99,7 +99,7 @@ type Homes = Readonly<Record<Place, ReadonlySet<string>>>
 const placesOf = ({ metadata }: Node, homes: Homes): Place[] =>
   (['operator', 'infra', 'workloads'] as const).filter((place) => homes[place].has(metadata.name))
 
-/** Facts 2.1: what has to be on the control plane is there; elsewhere it is taken to stay where it is now. */
+/** What has to be on the control plane is there (facts 2.1); elsewhere it is taken to stay where it is now. */
 function homesOf(question: Question, target: Version): Homes {
   const { snapshot } = question
   const controlPlane = itemsOf(snapshot.nodes).filter(isControlPlane).map(nameOfNode)

@@ -45,7 +45,7 @@ interface Try {
 }
 
 /**
- * Night C6: makes a pod for each probe, ten at a time, sees what becomes of its pull, and removes it. However it ends, Ctrl-C included, the
+ * Makes a pod for each probe, ten at a time, sees what becomes of its pull, and removes it (night C6). However it ends, Ctrl-C included, the
  * pods of this run are removed. Throws what the server answers when it cannot be asked, and the signal's reason.
  */
 export async function runProbes(

@@ -270,7 +270,7 @@ function windowNotes({ snapshot }: Judged): readonly string[] {
   ]
 }
 
-/** Night E2. That etcd was saved cannot be seen from here. */
+/** There is no way back from a minor; that etcd was saved cannot be seen from here (night E2). */
 function rollbackNotes(judged: Judged): readonly string[] {
   if (judged.hops.length === 0) return []
   return [
@@ -283,7 +283,7 @@ function rollbackNotes(judged: Judged): readonly string[] {
   ]
 }
 
-/** Night E12. */
+/** What becomes of the VMs when the pools are drained (night E12). */
 function forecastNote({ snapshot: { snapshot } }: Judged): string {
   const [methods] = itemsOf(snapshot.methods)
   const [forecast] = itemsOf(snapshot.forecast)
@@ -293,7 +293,7 @@ function forecastNote({ snapshot: { snapshot } }: Judged): string {
   return `with ${names} KubeVirt at the end, as VMs are now: ${forecastText(forecast)}`
 }
 
-/** ocp 6.3: where the launchers themselves have to follow. */
+/** Where the launchers themselves have to follow (ocp 6.3). */
 function minorNotes({ hops }: Judged): readonly string[] {
   return hops.some(({ minor }) => minor === '4.16')
     ? ['4.16 brings another base of the launchers: all VMs have to run it before the platform goes past 4.16']
@@ -358,7 +358,7 @@ function unknownOf(judged: Judged): readonly string[] {
   ]
 }
 
-/** Night E8 cannot be judged then. */
+/** An operator of a version that nobody knows: whether it fits the platform cannot be judged then (night E8). */
 function operatorUnknown({ snapshot: { snapshot }, releases }: Judged): readonly string[] {
   const version = operatorNow(snapshot)?.version
   if (version === undefined || operatorMinorNow(snapshot, releases) !== undefined) return []

@@ -144,7 +144,7 @@ function channelGate(operators: EusHop['operators'], { minor, set }: Pick<Ahead,
   return isLeft ? `the catalog offers a channel of ${minor}` : `the catalog is that of ${minor} and READY`
 }
 
-/** Night E1. */
+/** What has to hold before the platform goes on from this minor (night E1). */
 function gateOf(minor: string, { hasGates, mustBeZero, offered }: Gated): EusHop['gate'] {
   return {
     platform: [

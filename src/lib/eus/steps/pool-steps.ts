@@ -219,7 +219,7 @@ interface Draining {
   command: string
 }
 
-/** Night E5, right before the nodes of a pool are drained; `isNext` says whether they are about to be. */
+/** Right before the nodes of a pool are drained (night E5); `isNext` says whether they are about to be. */
 function roomForPool(
   { pool, kubevirt, accepted, command }: Draining,
   isNext: (cx: ReadContext) => Promise<boolean>,

@@ -80,7 +80,7 @@ export interface Infrastructure extends KubeObject {
   }
 }
 
-/** ocp 3.5. */
+/** Nodes that share a rendered configuration; paused, they keep their old one (ocp 3.5). */
 export interface MachineConfigPool extends KubeObject {
   spec?: {
     paused?: boolean

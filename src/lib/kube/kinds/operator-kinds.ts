@@ -3,7 +3,7 @@ import type { Condition, Kind, KubeObject } from '../object.ts'
 /** Kinds of the Operator Lifecycle Manager, generation 0 (ocp 2). */
 const group = 'operators.coreos.com'
 
-/** ocp 2.1. Found by its package, `spec.name`, never by its own name. */
+/** What OLM keeps installed and from which channel (ocp 2.1). Found by its package, `spec.name`, never by its own name. */
 export interface Subscription extends KubeObject {
   spec?: {
     /** The package. */
@@ -32,7 +32,7 @@ export interface Subscription extends KubeObject {
   }
 }
 
-/** ocp 2.2. */
+/** What OLM is about to install, and waits for an approval of where that is Manual (ocp 2.2). */
 export interface InstallPlan extends KubeObject {
   spec?: {
     approval?: 'Automatic' | 'Manual'
@@ -69,7 +69,7 @@ export interface InstallStep {
   }
 }
 
-/** ocp 2.4. */
+/** A version of an operator as OLM installs it (ocp 2.4). */
 export interface ClusterServiceVersion extends KubeObject {
   spec?: {
     version?: string
@@ -104,7 +104,7 @@ export interface ClusterServiceVersion extends KubeObject {
   }
 }
 
-/** ocp 2.6. */
+/** Where OLM takes operators from (ocp 2.6). */
 export interface CatalogSource extends KubeObject {
   spec?: {
     sourceType?: string
@@ -122,19 +122,19 @@ export interface CatalogSource extends KubeObject {
   }
 }
 
-/** ocp 1.8, 2.5: bears the name of its CSV. */
+/** Bears the name of its CSV (ocp 1.8, 2.5). */
 export interface OperatorCondition extends KubeObject {
   spec?: { conditions?: Condition[]; overrides?: Condition[]; deployments?: string[] }
   status?: { conditions?: (Condition & { observedGeneration?: number })[] }
 }
 
-/** ocp 2.6: exactly one in a namespace. */
+/** Exactly one in a namespace (ocp 2.6). */
 export interface OperatorGroup extends KubeObject {
   spec?: { targetNamespaces?: string[]; upgradeStrategy?: string }
   status?: { namespaces?: string[]; lastUpdated?: string }
 }
 
-/** ocp 2.6: an aggregated API, without CRD; has no edges. */
+/** An aggregated API, without CRD (ocp 2.6); has no edges. */
 export interface PackageManifest extends KubeObject {
   status?: {
     catalogSource?: string

@@ -267,7 +267,7 @@ function missingRights(refusal: string): string {
   return missing.length > 0 ? `, rights on ${missing.join(', ')} are missing` : ''
 }
 
-/** Facts 1.6: a version that is still stored cannot be dropped from a CRD. */
+/** A version that is still stored cannot be dropped from a CRD (facts 1.6). */
 function storedVersions(text: string, { target }: Place): FailureReading | undefined {
   const crd = /"([^"]+)" is invalid: .*status\.storedVersions/s.exec(text)?.[1]
   if (crd === undefined) return undefined
@@ -282,7 +282,7 @@ function storedVersions(text: string, { target }: Place): FailureReading | undef
   }
 }
 
-/** Facts 2.8: its first new pod ended, or more pods are ready than it wants. */
+/** Its first new pod ended, or more pods are ready than it wants (facts 2.8). */
 function canary(text: string, { namespace }: Place): FailureReading | undefined {
   const counts =
     /unexpected canary upgrade state(?:: updatedAndReadyPods=(\d+), desiredReadyPods=(\d+))?/.exec(text)

@@ -171,7 +171,7 @@ const waits: ReadonlySet<string> = new Set([
   'Terminating',
 ])
 
-/** facts 6; a word that a later release adds is told by how it is made. */
+/** Whether a printable status is a failure (facts 6); a word that a later release adds is told by how it is made. */
 const isError = (printable: string): boolean =>
   /^Err|Error$|BackOff$|Unschedulable$|NotFound$/u.test(printable)
 

@@ -75,7 +75,7 @@ export function judgeInstallPlan(plan: InstallPlan, question: PlanQuestion): Pla
 
 type Rule = (plan: InstallPlan, question: PlanQuestion) => PlanVerdict | undefined
 
-/** ocp 2.3 #6: several plans may hold the same CSV; OLM goes on with the one that it names. */
+/** Several plans may hold the same CSV; OLM goes on with the one that it names (ocp 2.3 #6). */
 const unreferenced: Rule = ({ metadata }, { subscription }) => {
   const { namespace: here = '', name: asking } = subscription.metadata
   const reference = subscription.status?.installPlanRef ?? {}
@@ -129,7 +129,7 @@ function otherThan(csv: string, names: readonly string[], { status }: Subscripti
   return { ...wrong('plan-off-path', why), ...(own !== undefined && { offers: own }) }
 }
 
-/** ocp 2.2: Complete and Failed are final. */
+/** Complete and Failed are final (ocp 2.2). */
 const finished: Rule = ({ spec, status }) => {
   if (status?.phase === 'Failed')
     return wrong(
@@ -141,13 +141,13 @@ const finished: Rule = ({ spec, status }) => {
   return undefined
 }
 
-/** Night E8. */
+/** A plan that takes the operator beyond what its platform supports is not approved (night E8). */
 const isBeyond: Rule = (_, { beyondPlatform }) =>
   beyondPlatform === undefined
     ? undefined
     : wrong('operator-before-platform', `its operator ${beyondPlatform}`)
 
-/** Night E4: automatic approval, which is what nothing means, is joined and never replaced (ocp 2.3 #1, #4). */
+/** Automatic approval, which is what nothing means, is joined and never replaced (ocp 2.3 #1, #4) (night E4). */
 const notForUs: Rule = (_, { subscription: { metadata, spec } }) =>
   spec?.installPlanApproval !== 'Manual'
     ? wrong(
@@ -156,7 +156,7 @@ const notForUs: Rule = (_, { subscription: { metadata, spec } }) =>
       )
     : undefined
 
-/** ocp 2.3 #5: approved before its status is there, it is made a second time. */
+/** Approved before its status is there, a plan is made a second time (ocp 2.3 #5). */
 const tooEarly: Rule = ({ spec, status }, { platformBusy }) => {
   const phase = status?.phase ?? ''
   if (phase !== 'RequiresApproval')

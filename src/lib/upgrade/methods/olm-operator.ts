@@ -92,7 +92,7 @@ function statusOf(csv: ClusterServiceVersion | undefined): Pick<OperatorSnapshot
   return filled({ csvPhase: phase, csvSays: [reason, message].filter(Boolean).join(': ') || undefined })
 }
 
-/** ocp 2.9: HyperConverged needs OperatorConditions and webhooks, which generation 1 does not give it. */
+/** HyperConverged needs OperatorConditions and webhooks, which generation 1 does not give it (ocp 2.9). */
 function refuseOlmV1({ clusterExtensions }: LifecycleSnapshot): void {
   const [extension] = itemsOf(clusterExtensions)
   if (extension === undefined) return
@@ -138,7 +138,7 @@ function severalSubscriptions(found: readonly Subscription[]): KvupError {
   )
 }
 
-/** Night E10: where nobody looks after the operator its own manifests move it. Commands. */
+/** Where nobody looks after the operator its own manifests move it (night E10). Commands. */
 export const manually: readonly string[] = [
   'kubectl apply --server-side --force-conflicts -f deploy/crds -f deploy/cluster_role.yaml -f deploy/service_account.yaml -f deploy/cluster_role_binding.yaml -f deploy/webhooks.yaml -f deploy/operator.yaml     of that tag of kubevirt/hyperconverged-cluster-operator, a minor at a time',
   'kvup status     shows how far it is',

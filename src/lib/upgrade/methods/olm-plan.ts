@@ -224,7 +224,7 @@ function olmFindings(
   ]
 }
 
-/** Night E8. Where it is known to be beyond the platform it is refused. */
+/** An operator whose minor is not known against this platform's; one that is known to be beyond it is refused (night E8). */
 function minorUnknown(
   { platform: { minor } }: OperatorSnapshot,
   to: OperatorVersion,
@@ -267,7 +267,7 @@ function notGood(
   ]
 }
 
-/** Night E3. */
+/** A CSV that did not succeed: why, and what helps before anything is changed (night E3). */
 function csvNotSucceeded(operatorSnapshot: OperatorSnapshot): readonly HopFinding[] {
   const { csv, csvPhase, csvSays, csvIsGone, subscription } = operatorSnapshot
   const { namespace, name } = subscription.metadata
@@ -291,7 +291,7 @@ function csvNotSucceeded(operatorSnapshot: OperatorSnapshot): readonly HopFindin
   ]
 }
 
-/** ocp 1.5: upstream wants these annotations gone before an upgrade. */
+/** Upstream wants these annotations gone before an upgrade (ocp 1.5). */
 function tainted({ hyperconverged }: OperatorSnapshot): readonly HopFinding[] {
   const { tainted: why, name, namespace } = assessHyperConverged(hyperconverged)
   if (why === undefined) return []

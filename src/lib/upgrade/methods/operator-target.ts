@@ -159,7 +159,7 @@ function refuse({ operator }: OperatorTarget, { installed, offered, platform, re
   throw notOffered(operator, offered)
 }
 
-/** Night E8: the platform goes first. */
+/** The platform goes first (night E8). */
 function refuseBeyondPlatform(
   operator: OperatorVersion,
   platform: string | undefined,

@@ -55,7 +55,7 @@ export function operatorHopSteps(hop: OperatorHop, tools: HopTools): readonly St
 }
 
 /**
- * Night E1 for an operator hop: the platform stands still, HyperConverged is good in every condition, and the OperatorCondition of what is
+ * What an operator hop waits for (night E1): the platform stands still, HyperConverged is good in every condition, and the OperatorCondition of what is
  * installed does not forbid it. OLM itself looks at the last alone, and only when it is too late (ocp 1.8). What the platform says of its
  * own next minor is not waited for: it may wait for this very hop.
  */

@@ -403,7 +403,7 @@ async function obstacleToReturn(vmi: VirtualMachineInstance, room: Room): Promis
   return noNode(vmi, room, true)
 }
 
-/** facts 3.3: KubeVirt waits while there are two pods. */
+/** KubeVirt waits while there are two pods (facts 3.3). */
 function twoLaunchers(
   { metadata }: VirtualMachineInstance,
   { pods = 0 }: ForecastContext,

@@ -173,7 +173,7 @@ function migrationNotes(kubevirt: KubeVirt, { inEffect }: VmRollout): readonly s
   ]
 }
 
-/** Night W10. */
+/** Where the rollout strategy in effect is written, where that is not the KubeVirt (night W10). */
 function ownerNotes({ from, unread }: RolloutOrigin): readonly string[] {
   if (from === 'annotation')
     return [

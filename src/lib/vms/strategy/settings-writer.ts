@@ -56,7 +56,7 @@ function asPassing(error: unknown, namespace: string): unknown {
 type Waiting = Extract<StepState, { is: 'waiting' }>
 
 /**
- * Night E3: why the HyperConverged is not to be written now. OLM is at work on it, hco-webhook does not answer, nobody converts its versions, or its CSV
+ * Why the HyperConverged is not to be written now (night E3). OLM is at work on it, hco-webhook does not answer, nobody converts its versions, or its CSV
  * is not Succeeded; the last alone can be accepted (`csv-not-succeeded`). What of this may not be read is waited for as well. Undefined where it may be written,
  * and for a plain KubeVirt.
  */

@@ -32,7 +32,7 @@ const defineSetting = (
   is: Setting['is'] = 'plain',
 ): Setting => ({ name, in: place, byDefault: () => value, is })
 
-/** facts 1.2 and 1.3. */
+/** The settings by which KubeVirt updates and migrates VMs, with their defaults (facts 1.2 and 1.3). */
 export const workloadSettings: readonly Setting[] = [
   defineSetting('strategy', 'workloadUpdateMethods', [], 'methods'),
   defineSetting('strategy', 'batchEvictionSize', 10),

@@ -73,7 +73,7 @@ type OverrideStatus =
   | { is: 'unreadable'; id: 'loan-unreadable'; why: string }
 
 /**
- * Night W1: given back only to the VM that was lent it, while nobody changed it, and the runStrategy only while the VM runs; its evictionStrategy alone starts and stops
+ * Given back only to the VM that was lent it, while nobody changed it, and the runStrategy only while the VM runs (night W1); its evictionStrategy alone starts and stops
  * nothing, and is given back whether it runs or not. Pure.
  */
 export function overrideStatus(

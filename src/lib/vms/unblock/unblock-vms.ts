@@ -257,7 +257,7 @@ export async function listBlockers(
   return { machines, bare }
 }
 
-/** facts 3.4. */
+/** Whether an eviction of this VMI is denied: it runs, cannot migrate, and is to be migrated (facts 3.4). */
 function isDenied(vmi: VirtualMachineInstance, clusterEviction: string | undefined): boolean {
   return (
     vmi.status?.phase === 'Running' &&

@@ -108,7 +108,7 @@ class Picked {
     return { is: 'wait', on: `${others}the back-off of ${vm}`, until }
   }
 
-  /** Night W4. */
+  /** A VM that has to be kept apart from others waits until they are through (night W4). */
   #kept({ apart, vm }: Candidate): Extract<Turn, { is: 'wait' }> | undefined {
     if (apart === undefined) return undefined
     if (this.#apart.has(apart)) return { is: 'wait', on: `${vm}, which is kept apart`, until: Infinity }

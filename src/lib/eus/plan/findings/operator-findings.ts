@@ -76,7 +76,7 @@ const withoutOlm: Finding = {
   remedy: manually,
 }
 
-/** Night E8: on OpenShift its catalog follows the platform, and in that one channel lies every minor of it. */
+/** On OpenShift its catalog follows the platform, and in that one channel lies every minor of it (night E8). */
 function nextToStable({ snapshot: { flavour, snapshot } }: Judged): readonly Finding[] {
   const { channel, subscription } = operatorNow(snapshot) ?? {}
   if (flavour !== 'ocp' || channel === undefined || channel === 'stable') return []
@@ -93,7 +93,7 @@ function nextToStable({ snapshot: { flavour, snapshot } }: Judged): readonly Fin
   ]
 }
 
-/** Night E8. In the middle of a window the operator behind is the next step. */
+/** An operator that does not fit its platform (night E8). In the middle of a window the operator behind is the next step. */
 function outOfStep(judged: Judged): readonly Finding[] {
   const { snapshot, releases } = judged
   const operator = operatorMinorNow(snapshot.snapshot, releases)
@@ -178,7 +178,7 @@ function held({ snapshot: { snapshot } }: Judged): readonly Finding[] {
   ]
 }
 
-/** ocp 1.5. */
+/** A HyperConverged whose operands are patched by annotation: nobody supports what comes of it (ocp 1.5). */
 function tainted({ snapshot: { snapshot } }: Judged): readonly Finding[] {
   const [hco] = itemsOf(snapshot.hyperconverged)
   const annotations = Object.keys(hco?.metadata.annotations ?? {}).filter((key) => key.endsWith('/jsonpatch'))
@@ -228,7 +228,7 @@ export function lifecycleFindings(judged: Judged): readonly Finding[] {
   return [...catalog(judged), ...groups(judged), ...approval(judged)]
 }
 
-/** ocp 2.6, 7.4: an operator whose catalog does not answer is stranded behind the platform. */
+/** An operator whose catalog does not answer is stranded behind the platform (ocp 2.6, 7.4). */
 function catalog({ snapshot: { snapshot } }: Judged): readonly Finding[] {
   const troubles = subscriptionOf(snapshot)?.troubles ?? []
   const silent = itemsOf(snapshot.lifecycle.catalogSources).filter(
@@ -253,7 +253,7 @@ function catalog({ snapshot: { snapshot } }: Judged): readonly Finding[] {
   ]
 }
 
-/** ocp 2.6: with more or less than one every CSV of the namespace fails. */
+/** With more or less than one every CSV of the namespace fails (ocp 2.6). */
 function groups({ snapshot: { snapshot } }: Judged): readonly Finding[] {
   const { operatorGroups, namespace } = snapshot.lifecycle
   if (!operatorGroups.known || namespace === undefined || operatorGroups.items.length === 1) return []

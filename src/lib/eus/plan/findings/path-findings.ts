@@ -55,7 +55,7 @@ function closed({ chosen }: Judged): readonly Finding[] {
   return [{ ...closedPaths[is], summary: why, objects: ['clusterversion/version'] }]
 }
 
-/** ocp 5.1: the newest of the minor in between may lead nowhere, and the pools would wait there. */
+/** The newest of the minor in between may lead nowhere, and the pools would wait there (ocp 5.1). */
 function unproven({ chosen }: Judged): readonly Finding[] {
   if (chosen.unproven === undefined || chosen.closed !== undefined) return []
   const { release, to } = chosen.unproven
@@ -93,7 +93,7 @@ const closedPaths: Readonly<Record<NonNullable<Judged['chosen']['closed']>['is']
     },
   }
 
-/** Night E10: said, and no obstacle. */
+/** Said, and no obstacle (night E10). */
 function plain({ route, snapshot }: Judged): readonly Finding[] {
   if (route.plainBecause === undefined || route.minors.length === 0) return []
   const outage =
@@ -271,7 +271,7 @@ function removedApis({ hops, snapshot: { snapshot } }: Judged): readonly Finding
   ]
 }
 
-/** Night E9: the operator that these objects were for does not come along to 4.11. */
+/** The operator that these objects were for does not come along to 4.11 (night E9). */
 function maintenances({ hops, snapshot: { snapshot } }: Judged): readonly Finding[] {
   const old = itemsOf(snapshot.oldMaintenances)
   const carried = new Set(itemsOf(snapshot.maintenances).map(({ spec }) => spec?.nodeName))

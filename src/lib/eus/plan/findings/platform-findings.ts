@@ -26,7 +26,7 @@ export function platformFindings(judged: Judged): readonly Finding[] {
   ]
 }
 
-/** Night E10: whose it is, is refused; the others are told. */
+/** Whose it is, is refused (night E10); the others are told. */
 function owned({ snapshot: { topology } }: Judged): readonly Finding[] {
   if (topology.is === 'hosted' || topology.is === 'managed')
     return [
@@ -69,7 +69,7 @@ function unsteady({ snapshot: { platformStatus } }: Judged): readonly Finding[] 
   ]
 }
 
-/** Night E6: it starts by itself as soon as nothing speaks against it any more. */
+/** It starts by itself as soon as nothing speaks against it any more (night E6). */
 function armed({ snapshot: { platformStatus } }: Judged): readonly Finding[] {
   if (platformStatus.armed === undefined) return []
   const { version, image } = platformStatus.armed
@@ -148,7 +148,7 @@ function nearer({ minors, intolerant = '' }: Judged['route']): string {
   return minors[minors.indexOf(intolerant) - 1] ?? intolerant
 }
 
-/** ocp 3.3. Shown, never acknowledged. */
+/** Admin gates that are open: they are shown, and never acknowledged by kvup (ocp 3.3). */
 function gates({ hops }: Judged): readonly Finding[] {
   const open = hops.flatMap(({ adminGates }) => adminGates)
   if (open.length === 0) return []
@@ -188,7 +188,7 @@ function troubled({ snapshot }: Judged): readonly Finding[] {
   ]
 }
 
-/** Night E5: before anything is paused every pool is through with what it has to do. */
+/** Before anything is paused every pool is through with what it has to do (night E5). */
 export function poolFindings(judged: Judged): readonly Finding[] {
   const { snapshot, pools } = judged.snapshot
   if (!snapshot.platform.pools.known) return [unread(snapshot.platform.pools.why)]

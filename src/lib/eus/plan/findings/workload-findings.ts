@@ -18,7 +18,7 @@ export function workloadFindings(judged: Judged): readonly Finding[] {
 }
 
 /**
- * Night C7: what nobody of ours has borrowed is not filled in by guess. What kvup itself has emptied was something before, and is asked about; where paused
+ * What nobody of ours has borrowed is not filled in by guess (night C7). What kvup itself has emptied was something before, and is asked about; where paused
  * pools tell of a window it is asked about with them.
  */
 function methodsEmpty({ snapshot }: Judged): readonly Finding[] {
@@ -45,7 +45,7 @@ function methodsEmpty({ snapshot }: Judged): readonly Finding[] {
   ]
 }
 
-/** ocp 6.3. */
+/** VMs on an old launcher, where a hop wants none of them (ocp 6.3). */
 function outdated({ snapshot, hops }: Judged): readonly Finding[] {
   const [tally] = itemsOf(snapshot.snapshot.instances)
   const hop = hops.find(({ outdatedMustBeZero }) => outdatedMustBeZero)
@@ -101,7 +101,7 @@ function evicted({ snapshot, hops }: Judged): readonly Finding[] {
   )
 }
 
-/** Night E10, W2: what does not come back, or comes back with less, is never taken by --yes alone. */
+/** What does not come back, or comes back with less, is never taken by --yes alone (night E10, W2). */
 function outages({ snapshot, hops }: Judged): readonly Finding[] {
   const { outages: all } = snapshot.snapshot
   const reboots = hops.filter(({ platform }) => !platform.done).length

@@ -88,7 +88,7 @@ function failureText(failing: Failing, why: readonly Why[], state: MigrationItem
   return `failed ${inARow === 1 ? 'once' : `${inARow} times`} before: ${reason}`
 }
 
-/** Night W8. */
+/** A VM whose migrations never end: what that means, below its row (night W8). */
 function endlessLines({ namespace, vm, failures }: MigrationItem, paint: Paint, { columns }: Size): string[] {
   if (failures?.endless !== true) return []
   return [
