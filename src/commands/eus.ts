@@ -2,16 +2,16 @@ import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { asksCluster, manual } from './command-options.ts'
 import { fromOption } from './read-cluster.ts'
+import type { EusPlanOptions } from './eus/eus-plan-document.ts'
+import type { EusStatusOptions } from './eus/eus-status.ts'
+import type { EusRestoreOptions } from './eus/eus-restore.ts'
 import {
   approvingFlags,
   eusPlanningFlags,
   type EusRunOptions,
   runFlags,
   windowFlags,
-} from './eus/planned-eus.ts'
-import type { EusPlanOptions } from './eus/eus-plan-document.ts'
-import type { EusStatusOptions } from './eus/eus-status.ts'
-import type { EusRestoreOptions } from './eus/eus-restore.ts'
+} from './eus/eus-options.ts'
 
 /** Loaded when it runs: help does without. */
 const planAction = async (cx: Context, options: EusPlanOptions) =>

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { EusRunOptions } from '../../src/commands/eus/planned-eus.ts'
 import { eusRun } from '../../src/commands/eus/eus-run.ts'
 import { ConfigMaps } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { HyperConvergeds, Subscriptions } from '../../src/lib/kube/kinds/operator-kinds.ts'
@@ -11,6 +10,7 @@ import { ocp418to420 } from '../../src/simulator/openshift/openshift-shape.ts'
 import { crdsMissing } from './hyperconverged-lab.ts'
 import { processOn } from './in-process.ts'
 import { type Platform, startPlatform } from './platform-lab.ts'
+import type { EusRunOptions } from '../../src/commands/eus/eus-options.ts'
 
 const namespace = 'openshift-cnv'
 const first = ['Evict', 'LiveMigrate']

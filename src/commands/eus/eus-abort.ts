@@ -5,7 +5,7 @@ import type { ReadContext } from '../../lib/engine/step.ts'
 import { type ExitCode, KvupError } from '../../lib/kube/errors.ts'
 import { connectedTo, endOf, vmsAccess, vmsText, vmsToRestore, workOnWindow } from './window-run.ts'
 import { askingIn, ensureDeducible, type WindowSnapshot, seeWindow } from './window-snapshot.ts'
-import { approvalIsAhead, type EusRunOptions, requestOf } from './planned-eus.ts'
+import { approvalIsAhead } from './planned-eus.ts'
 import { poolRolls } from '../../lib/eus/plan/eus-duration.ts'
 import { borrowedText } from '../../lib/eus/window-status.ts'
 import type { Override } from '../../lib/engine/journal.ts'
@@ -13,6 +13,7 @@ import { rangeWords } from '../../lib/upgrade/upgrade-duration.ts'
 import { keptText, overrideNamed } from '../../lib/eus/settings/saved-setting.ts'
 import { armedByOthersText, ourRequest, readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
 import { limitsBefore } from '../change-options.ts'
+import { type EusRunOptions, requestOf } from './eus-options.ts'
 
 /** `kvup eus abort`: gives back what is borrowed, by where the window stands (night E2); what cannot be undone is listed before the question. */
 export async function eusAbort(cx: Context, options: EusRunOptions): Promise<ExitCode> {

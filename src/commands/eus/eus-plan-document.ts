@@ -4,7 +4,7 @@ import { isBlocked, passGate } from '../../lib/checks/check-definition.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { savePlan } from '../plan/plan.ts'
 import { readerFor } from '../read-cluster.ts'
-import { type EusPlanningOptions, plannedEus, type PlannedEus, typedFor } from './planned-eus.ts'
+import { plannedEus, type PlannedEus, typedFor } from './planned-eus.ts'
 import { randomUUID } from 'node:crypto'
 import type { EusPlan } from '../../lib/eus/plan/eus-plan.ts'
 import { coveredBy, type Seal, sealPlan } from '../../lib/engine/sealed-plan.ts'
@@ -18,6 +18,7 @@ import { itemsOf } from '../../lib/kube/known.ts'
 import { managerOf } from '../../lib/kubevirt/installation.ts'
 import type { JournalReader } from '../../lib/engine/journal.ts'
 import { type Clock, seconds } from '../../lib/kube/clock.ts'
+import type { EusPlanningOptions } from './eus-options.ts'
 
 export interface EusPlanOptions extends EusPlanningOptions {
   exitCode?: boolean

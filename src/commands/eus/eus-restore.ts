@@ -6,8 +6,8 @@ import type { Meanwhile } from '../../lib/vms/pause-updates.ts'
 import { asOverride } from '../run-change.ts'
 import { askingIn, ensureDeducible, seeWindow, type Settling } from './window-snapshot.ts'
 import { carryOutWindow } from './window-run.ts'
-import { type EusRunOptions, requestOf } from './planned-eus.ts'
 import { limitsBefore } from '../change-options.ts'
+import { type EusRunOptions, requestOf } from './eus-options.ts'
 
 export interface EusRestoreOptions extends Omit<EusRunOptions, 'approve' | 'approveAlso'> {
   pools?: boolean

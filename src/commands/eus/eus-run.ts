@@ -8,7 +8,7 @@ import { ticks } from '../../lib/kube/clock.ts'
 import { drifted, type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import { connectedTo, endOf, vmsAccess, vmsText, vmsToRestore, workOnWindow } from './window-run.ts'
 import { askingIn, ensureNotForgotten, type WindowSnapshot, seeWindow } from './window-snapshot.ts'
-import { approvalIsAhead, type EusRunOptions, requestOf } from './planned-eus.ts'
+import { approvalIsAhead } from './planned-eus.ts'
 import { joinedReport, reportOfWindow } from './window-report.ts'
 import { outageLines } from '../../lib/output/views/eus/eus-plan.ts'
 import type { Finding } from '../../lib/checks/check-definition.ts'
@@ -20,6 +20,7 @@ import { shellWord } from '../../lib/kube/shell-line.ts'
 import { begunSteps } from '../../lib/upgrade/sealed-facts.ts'
 import { ensureSameCluster } from '../upgrade/plan-document.ts'
 import { limitsBefore } from '../change-options.ts'
+import { type EusRunOptions, requestOf } from './eus-options.ts'
 
 /** `kvup eus run`: from where the cluster stands to the end of the window; what is under way goes on. With `--plan` exactly that plan, or nothing. */
 export async function eusRun(cx: Context, typed: EusRunOptions): Promise<ExitCode> {

@@ -22,10 +22,11 @@ import { getInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { windowIn } from '../../lib/eus/plan/eus-snapshot.ts'
 import { type ReadCluster, readerFor, getLockHolder } from '../read-cluster.ts'
-import { type EusPlanningOptions, plannedEus, typedFor } from './planned-eus.ts'
+import { plannedEus, typedFor } from './planned-eus.ts'
 import { forgotten, type WindowSnapshot, seeWindow } from './window-snapshot.ts'
 import { minorOfPlatform } from '../../lib/releases/release-versions.ts'
 import type { RecognisedWindow } from '../../lib/openshift/eus-window.ts'
+import type { EusPlanningOptions } from './eus-options.ts'
 
 export interface EusStatusOptions extends Pick<EusPlanningOptions, 'to' | 'releases'> {
   watch?: boolean

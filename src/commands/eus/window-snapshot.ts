@@ -21,9 +21,10 @@ import { type RunEnvironment, environmentOf, settleMissingValues } from '../run-
 import { parseAccepted } from '../../lib/checks/check-definition.ts'
 import { blocked } from '../../lib/kube/errors.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
-import { type EusPlanningOptions, type PlannedEus, plannedEus } from './planned-eus.ts'
+import { type PlannedEus, plannedEus } from './planned-eus.ts'
 import type { EusPlan } from '../../lib/eus/plan/eus-plan.ts'
 import { windowIn } from '../../lib/eus/plan/eus-snapshot.ts'
+import type { EusPlanningOptions } from './eus-options.ts'
 
 /** A window and all that is needed to work on it. */
 export interface WindowSnapshot {

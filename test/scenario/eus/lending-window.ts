@@ -1,4 +1,3 @@
-import type { EusRunOptions } from '../../../src/commands/eus/planned-eus.ts'
 import { VirtualMachines } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
 import { overrideAnnotation, overrideLabel } from '../../../src/lib/vms/unblock/vm-overrides.ts'
@@ -7,6 +6,7 @@ import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts
 import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
 import { minute, play, type Stage, type Terminal } from '../stage.ts'
 import { borrowedFields, eusAbortOn, eusRunOn, small418 } from './window-stage.ts'
+import type { EusRunOptions } from '../../../src/commands/eus/eus-options.ts'
 
 /** A window in which everything is borrowed that kvup ever borrows: methods, a pool, health checks of both kinds, approval, and of a VM its evictionStrategy. */
 const shape: Omit<Simulation, 'clock'> = {

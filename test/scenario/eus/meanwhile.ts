@@ -1,7 +1,6 @@
 import type { Override } from '../../../src/lib/engine/journal.ts'
 import type { RunEvent } from '../../../src/lib/engine/step.ts'
 import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
-import type { EusRunOptions } from '../../../src/commands/eus/planned-eus.ts'
 import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import {
   type HyperConverged,
@@ -17,6 +16,7 @@ import {
 import { condition } from '../../../src/lib/kube/object.ts'
 import type { Ended, Stage, Terminal } from '../stage.ts'
 import { eusRunOn, platformOf, serveFiles } from './window-stage.ts'
+import type { EusRunOptions } from '../../../src/commands/eus/eus-options.ts'
 
 /** The platform turns every request for another minor down, and says so beforehand: for one that is turned down, set it once that was asked for. */
 export const refusing = {

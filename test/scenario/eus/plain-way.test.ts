@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { type EusPlanOptions, planEus } from '../../../src/commands/eus/eus-plan-document.ts'
-import type { EusRunOptions } from '../../../src/commands/eus/planned-eus.ts'
 import {
   ClusterOperators,
   Infrastructures,
@@ -25,6 +24,7 @@ import {
   platformOf,
   serveFiles,
 } from './window-stage.ts'
+import type { EusRunOptions } from '../../../src/commands/eus/eus-options.ts'
 
 const pools = (master: number, worker: number) => [
   { name: 'master', nodes: master },
