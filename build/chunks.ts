@@ -38,7 +38,7 @@ export function chunksOf(
   for (const [name, roots] of Object.entries(first))
     for (const id of reached(modules, roots)) if (!names.has(id)) names.set(id, name)
   const of = entriesOf(modules).map((entry) => reached(modules, [entry]))
-  const needs = { modules, of, taken: new Map(names) }
+  const needs = { modules, of, taken: names }
   for (const [index, { users, ids }] of merged(needs, setsOf(needs)).entries())
     if (users.size > 1) for (const id of ids) names.set(id, `shared-${index}`)
   return names
@@ -124,8 +124,8 @@ function inVain({ modules, of, taken }: Needs): InVain {
     )
   }
   return (user, set) => {
-    const bytes = known.get(set) ?? bytesFor(set)
-    known.set(set, bytes)
+    let bytes = known.get(set)
+    if (bytes === undefined) known.set(set, (bytes = bytesFor(set)))
     return bytes[user] ?? 0
   }
 }

@@ -20,26 +20,15 @@ import { KvupError } from '../../lib/kube/errors.ts'
 import type { CensusCircumstances } from '../../lib/vms/census/vm-census.ts'
 import type { Compared, RunCensus } from '../../lib/vms/census/run-census.ts'
 
+/** What is compared with the time before the window. */
+type Comparison = Pick<
+  EusReportDocument,
+  'comparedWith' | 'changes' | 'counts' | 'differences' | 'nodes' | 'volumes' | 'rewritten' | 'alerts'
+>
+
 type End = Pick<EusReportDocument, 'outcome' | 'steps'> &
-  Partial<
-    Pick<
-      EusReportDocument,
-      | 'seconds'
-      | 'dryRun'
-      | 'rehearsed'
-      | 'stoppedBefore'
-      | 'comparedWith'
-      | 'changes'
-      | 'counts'
-      | 'differences'
-      | 'nodes'
-      | 'volumes'
-      | 'rewritten'
-      | 'alerts'
-      | 'notes'
-      | 'next'
-    >
-  >
+  Partial<Comparison> &
+  Partial<Pick<EusReportDocument, 'seconds' | 'dryRun' | 'rehearsed' | 'stoppedBefore' | 'notes' | 'next'>>
 
 /** The document of a run's end, with what is borrowed still and what to type next. */
 export async function reportOfWindow(
@@ -109,20 +98,7 @@ export interface ObservedWindow {
   before(): Promise<void>
   event(event: RunEvent): void
   readonly steps: readonly EusStepReport[]
-  after(): Promise<
-    Pick<
-      EusReportDocument,
-      | 'comparedWith'
-      | 'unread'
-      | 'changes'
-      | 'counts'
-      | 'differences'
-      | 'nodes'
-      | 'volumes'
-      | 'rewritten'
-      | 'alerts'
-    >
-  >
+  after(): Promise<Comparison & Pick<EusReportDocument, 'unread'>>
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isRecord } from '../kube/object.ts'
 import type { Cluster } from '../kube/cluster.ts'
 import { type ConfigMap, ConfigMaps } from '../kube/kinds/core-kinds.ts'
 import type { Clock } from '../kube/clock.ts'
@@ -186,9 +187,6 @@ function jsonIn(line: string): unknown {
     return undefined
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const hasTexts = (value: unknown, ...keys: string[]): value is Record<string, unknown> =>
   isRecord(value) && keys.every((key) => typeof value[key] === 'string')

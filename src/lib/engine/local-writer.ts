@@ -1,5 +1,5 @@
-import { actedOn, type Kind, type KubeObject, resourceOf } from '../kube/object.ts'
-import { applied, differences, type Fields, isFields, owns } from '../kube/server-side-apply.ts'
+import { actedOn, type Kind, type KubeObject, resourceOf, isRecord } from '../kube/object.ts'
+import { applied, differences, type Fields, owns } from '../kube/server-side-apply.ts'
 import type { ApplyOptions, JsonOperation, Precondition, Reader, Ref, Writer } from '../kube/cluster.ts'
 import { ApiError } from '../kube/errors.ts'
 
@@ -92,8 +92,8 @@ function refusal([status, reason]: readonly [number, string], kind: Kind, ref: R
 
 /** RFC 7386: `null` removes; the nulls inside of what is new go as well. */
 export function mergePatched(before: unknown, change: unknown): unknown {
-  if (!isFields(change)) return change
-  const merged = new Map(Object.entries(isFields(before) ? before : {}))
+  if (!isRecord(change)) return change
+  const merged = new Map(Object.entries(isRecord(before) ? before : {}))
   for (const [key, value] of Object.entries(change)) {
     if (value === null) merged.delete(key)
     else if (value !== undefined) merged.set(key, mergePatched(merged.get(key), value))
@@ -171,7 +171,7 @@ function put({ holder, key }: Place, value: unknown, insert: boolean): boolean {
 function same(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other))
     return one.length === other.length && one.every((element, index) => same(element, other[index]))
-  if (!isFields(one) || !isFields(other)) return one === other
+  if (!isRecord(one) || !isRecord(other)) return one === other
   const keys = new Set([...Object.keys(one), ...Object.keys(other)])
   return [...keys].every((key) => same(valueOf(one, key), valueOf(other, key)))
 }

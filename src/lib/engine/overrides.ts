@@ -1,5 +1,5 @@
 import type { JsonOperation, Reader, Ref, Where, Writer } from '../kube/cluster.ts'
-import { atVersion, groupOf, type Kind, type KubeObject } from '../kube/object.ts'
+import { atVersion, groupOf, type Kind, type KubeObject, isRecord } from '../kube/object.ts'
 import { HyperConvergeds, Subscriptions } from '../kube/kinds/operator-kinds.ts'
 import { KubeVirts } from '../kube/kinds/kubevirt-kinds.ts'
 import {
@@ -12,7 +12,7 @@ import { NotSavedError } from '../kube/saved/saved-cluster.ts'
 import { ApiError, isNotFound } from '../kube/errors.ts'
 import type { Journal, Override } from './journal.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { isFields, valueAt } from '../kube/server-side-apply.ts'
+import { valueAt } from '../kube/server-side-apply.ts'
 
 const windowPrefix = 'eus to '
 
@@ -212,7 +212,7 @@ const word = (value: unknown): boolean => typeof value === 'string' && /^[\w][\w
 
 /** Tag and registry belong together. */
 const isTagAndRegistry = (value: unknown): boolean =>
-  isFields(value) && word(value['tag']) && (value['registry'] === undefined || word(value['registry']))
+  isRecord(value) && word(value['tag']) && (value['registry'] === undefined || word(value['registry']))
 
 const methods: ReadonlySet<unknown> = new Set(['LiveMigrate', 'Evict'])
 
@@ -263,7 +263,7 @@ const families: Readonly<Record<string, Family>> = {
     kinds: ['ClusterVersion'],
     paths: ['/spec/desiredUpdate'],
     fits: (value) =>
-      isFields(value) && Object.values(value).every((one) => typeof one !== 'string' || line(one, 1000)),
+      isRecord(value) && Object.values(value).every((one) => typeof one !== 'string' || line(one, 1000)),
   },
 }
 
@@ -354,14 +354,14 @@ function areLines<T extends Readonly<Record<string, unknown>>>(
 function parsed(note: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const said: unknown = JSON.parse(note)
-    return isFields(said) ? said : undefined
+    return isRecord(said) ? said : undefined
   } catch {
     return undefined
   }
 }
 
 function formerIn(was: unknown, family: Family): Override['was'] | undefined {
-  if (!isFields(was)) return undefined
+  if (!isRecord(was)) return undefined
   if (was['present'] === false) return { present: false }
   if (was['present'] !== true || !family.fits(was['value'])) return undefined
   return { present: true, value: was['value'] }
@@ -370,7 +370,7 @@ function formerIn(was: unknown, family: Family): Override['was'] | undefined {
 /** It was written with the change itself, so that the change was made. */
 function takenIn(taken: unknown): Override['taken'] | 'none such' {
   if (taken === undefined) return undefined
-  if (!isFields(taken) || !line(taken['step'], 200) || taken['value'] === undefined) return 'none such'
+  if (!isRecord(taken) || !line(taken['step'], 200) || taken['value'] === undefined) return 'none such'
   return { value: taken['value'], step: taken['step'], applied: true }
 }
 

@@ -1,3 +1,4 @@
+import { isRecord } from '../kube/object.ts'
 import { createHash } from 'node:crypto'
 import { type FieldChange, fieldChanges, type Leaf, type Leaves } from '../kube/field-changes.ts'
 import { LineCounter, parseDocument } from 'yaml'
@@ -191,9 +192,6 @@ const areRisks = (value: unknown): value is readonly SealedRisk[] =>
     (one): one is SealedRisk =>
       isRecord(one) && hasTexts(one, ['id']) && isTextOrNone(one['reason']) && isTextOrNone(one['by']),
   )
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isUnsealed = (value: unknown): value is { id: string; why: string } =>
   isRecord(value) && hasTexts(value, ['id', 'why'])

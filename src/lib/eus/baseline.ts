@@ -1,6 +1,5 @@
 import type { Journal, JournalReader } from '../engine/journal.ts'
 import type { EusPlan } from './plan/eus-plan.ts'
-import { isFields } from '../kube/server-side-apply.ts'
 import type { Step, StepState } from '../engine/step.ts'
 import { minutes, seconds } from '../kube/clock.ts'
 import { readPlatform } from './steps/cluster-version-status.ts'
@@ -8,7 +7,7 @@ import type { Reader } from '../kube/cluster.ts'
 import { type Node, Nodes } from '../kube/kinds/core-kinds.ts'
 import { takeCensus } from '../vms/census/vm-census.ts'
 import { createHash } from 'node:crypto'
-import { atVersion } from '../kube/object.ts'
+import { atVersion, isRecord } from '../kube/object.ts'
 import { HyperConvergeds } from '../kube/kinds/operator-kinds.ts'
 import { fieldChanges, type Leaf, type Leaves, leavesOf } from '../kube/field-changes.ts'
 import { storedHyperConverged } from '../openshift/hyperconverged.ts'
@@ -30,7 +29,7 @@ const windowKey = (name: string, what: string): string => `${name}/${what}`
 
 export async function keptBaseline(journal: JournalReader, name: string): Promise<Baseline | undefined> {
   const found = await journal.kept(windowKey(name, 'began'))
-  if (!isFields(found) || typeof found['from'] !== 'string' || !Array.isArray(found['pools']))
+  if (!isRecord(found) || typeof found['from'] !== 'string' || !Array.isArray(found['pools']))
     return undefined
   const way = found['way'] === 'plain' ? 'plain' : 'control-plane-only'
   const goal = typeof found['goal'] === 'string' ? { goal: found['goal'] } : {}
@@ -54,7 +53,7 @@ export async function keptPool(
   of: string,
 ): Promise<PoolBefore | undefined> {
   const found = await journal.kept(windowKey(name, `pool/${of}`))
-  if (!isFields(found) || typeof found['updating'] !== 'string') return undefined
+  if (!isRecord(found) || typeof found['updating'] !== 'string') return undefined
   return { updating: found['updating'], pending: found['pending'] === true }
 }
 
@@ -205,7 +204,7 @@ async function keepMarks(journal: Journal, key: string, marks: Marks, most: numb
 
 async function keptMarks(journal: JournalReader, key: string): Promise<Marks | undefined> {
   const found = await journal.kept(key)
-  if (!isFields(found)) return undefined
+  if (!isRecord(found)) return undefined
   return Object.fromEntries(Object.entries(found).map(([name, mark]) => [name, String(mark)]))
 }
 
@@ -249,7 +248,7 @@ export async function hyperConvergedBefore(
   name: string,
 ): Promise<KeptSpec> {
   const found = await journal.kept(hyperConvergedKey(name))
-  if (!isFields(found) || typeof found['version'] !== 'string' || !isFields(found['leaves']))
+  if (!isRecord(found) || typeof found['version'] !== 'string' || !isRecord(found['leaves']))
     return specNow(reader)
   return { version: found['version'], leaves: found['leaves'] as Leaves }
 }
@@ -290,7 +289,7 @@ export async function alertsBefore(
   name: string,
 ): Promise<Fired> {
   const found = await journal.kept(alertsKey(name))
-  if (!isFields(found)) return firedNow(reader)
+  if (!isRecord(found)) return firedNow(reader)
   if (Array.isArray(found['firing'])) return { firing: found['firing'].map(String) }
   return { why: String(found['why']) }
 }

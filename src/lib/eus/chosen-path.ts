@@ -1,4 +1,4 @@
-import { isFields } from '../kube/server-side-apply.ts'
+import { isRecord } from '../kube/object.ts'
 import type { Journal, JournalReader } from '../engine/journal.ts'
 import type { EusHop, EusPlan, PlatformStop } from './plan/eus-plan.ts'
 import type { Step, StepState } from '../engine/step.ts'
@@ -65,9 +65,9 @@ export async function pathKept(journal: JournalReader, name: string): Promise<Ch
 }
 
 function isPath(found: unknown): found is ChosenPath {
-  if (!isFields(found) || !Array.isArray(found['hops'])) return false
+  if (!isRecord(found) || !Array.isArray(found['hops'])) return false
   const { operator } = found
-  return isFields(operator) && Array.isArray(operator['path'])
+  return isRecord(operator) && Array.isArray(operator['path'])
 }
 
 /** Writes down the releases that were chosen with a graph, a catalog or a sealed plan, so that a window that is open stays on its way without them. */
@@ -121,12 +121,12 @@ export function asSealed(
   hops: readonly EusHop[],
   document: Readonly<Record<string, unknown>>,
 ): readonly EusHop[] {
-  const sealed = Array.isArray(document['hops']) ? document['hops'].filter(isFields) : []
+  const sealed = Array.isArray(document['hops']) ? document['hops'].filter(isRecord) : []
   return hops.map((hop, at) => {
     // Of one minor those that are left are the last ones.
     const behind = hops.slice(at + 1).filter(({ minor }) => minor === hop.minor).length
     const found = sealed.filter((one) => one['minor'] === hop.minor).at(-1 - behind)?.['platform']
-    return isFields(found) && typeof found['version'] === 'string'
+    return isRecord(found) && typeof found['version'] === 'string'
       ? { ...hop, platform: platformOf(hop.platform, found) }
       : hop
   })
@@ -146,7 +146,7 @@ function platformOf(now: PlatformStop, found: Readonly<Record<string, unknown>>)
 /** The operator's path as a sealed plan has it: no other CSV is approved. Undefined where it has none. */
 export function sealedPath(document: Readonly<Record<string, unknown>>): readonly string[] | undefined {
   const { operator } = document
-  const path = isFields(operator) ? operator['path'] : undefined
+  const path = isRecord(operator) ? operator['path'] : undefined
   return Array.isArray(path) ? path.map(String) : undefined
 }
 

@@ -1,4 +1,4 @@
-import { isFields } from './server-side-apply.ts'
+import { isRecord } from './object.ts'
 import { someOf } from './text.ts'
 
 /** A value that is compared as a whole: a scalar, a list of scalars, or an empty object or list. */
@@ -142,14 +142,14 @@ function fieldNames(of: ReadonlyMap<string, Own>): string {
 
 /** By path: `spec.template.spec.volumes[].name`, `metadata.labels.*.key`. */
 function fieldsOf(schema: unknown): ReadonlyMap<string, Own> {
-  const root = isFields(schema) ? schema['openAPIV3Schema'] : undefined
-  return new Map(isFields(root) ? [['', ownOf(root)], ...schemaBelow(root, '')] : [])
+  const root = isRecord(schema) ? schema['openAPIV3Schema'] : undefined
+  return new Map(isRecord(root) ? [['', ownOf(root)], ...schemaBelow(root, '')] : [])
 }
 
 function schemaBelow(schema: unknown, at: string): [string, Own][] {
-  if (!isFields(schema)) return []
+  if (!isRecord(schema)) return []
   const { properties, items, additionalProperties } = schema
-  const inside = isFields(properties) ? Object.entries(properties) : []
+  const inside = isRecord(properties) ? Object.entries(properties) : []
   return [
     ...inside.flatMap(([name, inner]) => fieldAndBelow(inner, at === '' ? name : `${at}.${name}`)),
     ...schemaBelow(items, `${at}[]`),
@@ -168,20 +168,13 @@ function ownOf(schema: unknown): Own {
 }
 
 function shell(schema: unknown): unknown {
-  if (!isFields(schema)) return schema
+  if (!isRecord(schema)) return schema
   const { properties: _, description: __, items, additionalProperties, ...rest } = schema
   return { ...rest, items: shell(items), additionalProperties: shell(additionalProperties) }
 }
 
 function descriptions(schema: unknown): unknown {
-  if (!isFields(schema)) return undefined
+  if (!isRecord(schema)) return undefined
   const { description, items, additionalProperties } = schema
   return [description, descriptions(items), descriptions(additionalProperties)]
-}
-
-/** A value of the API on one line: `LiveMigrate, Evict`, `10`, and `none` for an empty list and for nothing. */
-export function valueText(value: unknown): string {
-  if (Array.isArray(value)) return value.join(', ') || 'none'
-  if (value === null || value === undefined) return 'none'
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -177,3 +177,16 @@ export function withoutNulls<T>(value: T): T {
       else withoutNulls(below)
   return value
 }
+
+/** An object of JSON: no list, and not null. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Undefined for a text that is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,3 +1,4 @@
+import { isRecord } from './object.ts'
 import type { KubeObject, ManagedField } from './object.ts'
 import { sameQuantity } from './quantity.ts'
 
@@ -6,9 +7,6 @@ type Segment = string | { by: string; value: unknown } | { index: number }
 export type FieldPath = readonly Segment[]
 
 export type Fields = Readonly<Record<string, unknown>>
-
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** `spec.containers[virt-operator].image`; keys with dots are quoted: `labels["kubevirt.io"]`. */
 export function pathText(path: FieldPath): string {
@@ -34,7 +32,7 @@ const keyOfList: Readonly<Record<string, string>> = {
 function mergeKey(path: FieldPath, elements: readonly unknown[]): string | undefined {
   const last = path.at(-1)
   const key = typeof last === 'string' ? keyOfList[last] : undefined
-  return key !== undefined && elements.every((e) => isFields(e) && e[key] !== undefined) ? key : undefined
+  return key !== undefined && elements.every((e) => isRecord(e) && e[key] !== undefined) ? key : undefined
 }
 
 /** What is at the path, undefined where nothing is. */
@@ -43,14 +41,14 @@ export function valueAt(root: unknown, path: FieldPath): unknown {
 }
 
 function childOf(at: unknown, segment: Segment): unknown {
-  if (typeof segment === 'string') return isFields(at) ? at[segment] : undefined
+  if (typeof segment === 'string') return isRecord(at) ? at[segment] : undefined
   if (!Array.isArray(at)) return undefined
   return 'index' in segment ? at[segment.index] : at[placeOf(at, segment)]
 }
 
 /** Where in a list the element is that has this value under its key; -1 where there is none. */
 function placeOf(list: readonly unknown[], { by, value }: { by: string; value: unknown }): number {
-  return list.findIndex((element) => isFields(element) && element[by] === value)
+  return list.findIndex((element) => isRecord(element) && element[by] === value)
 }
 
 /** Does this entry of managedFields own the field? (`fieldsV1` of server-side apply: `f:` keys, `k:` elements, `v:` values.) */
@@ -58,7 +56,7 @@ export function owns({ fieldsV1, subresource }: ManagedField, path: FieldPath): 
   if (subresource !== undefined && subresource !== '') return false
   let node: unknown = fieldsV1
   for (const [depth, segment] of path.entries()) {
-    if (!isFields(node)) return false
+    if (!isRecord(node)) return false
     const below: unknown = child(node, segment)
     // A leaf above the field: the list or object is owned as a whole.
     if (below === undefined) return depth > 0 && Object.keys(node).length === 0
@@ -78,7 +76,7 @@ function child(node: Fields, segment: Segment): unknown {
 function elementKey(key: string): Fields | undefined {
   if (!key.startsWith('k:')) return undefined
   const parsed: unknown = JSON.parse(key.slice(2))
-  return isFields(parsed) ? parsed : undefined
+  return isRecord(parsed) ? parsed : undefined
 }
 
 /** Both sets of fields in one, as kubectl joins them when it moves to server-side apply. */
@@ -86,7 +84,7 @@ export function union(a: Fields, b: Fields): Fields {
   const joined: Record<string, unknown> = { ...a }
   for (const [key, value] of Object.entries(b)) {
     const before = joined[key]
-    joined[key] = isFields(before) && isFields(value) ? union(before, value) : value
+    joined[key] = isRecord(before) && isRecord(value) ? union(before, value) : value
   }
   return joined
 }
@@ -128,7 +126,7 @@ export function without<T extends KubeObject>(object: T, paths: readonly FieldPa
   for (const path of paths) {
     const { holder, key } = placeIn(result, path)
     if (Array.isArray(holder) && Number(key) >= 0) holder.splice(Number(key), 1)
-    else if (isFields(holder)) Reflect.deleteProperty(holder, key)
+    else if (isRecord(holder)) Reflect.deleteProperty(holder, key)
   }
   return result
 }
@@ -192,7 +190,7 @@ function dropped(before: unknown, wanted: unknown, at: FieldPath): FieldPath[] {
       return dropped(element, elementOf(wanted, step), [...at, step])
     })
   }
-  if (!isFields(before) || !isFields(wanted)) return []
+  if (!isRecord(before) || !isRecord(wanted)) return []
   return Object.entries(before).flatMap(([key, value]) => dropped(value, wanted[key], [...at, key]))
 }
 
@@ -204,7 +202,7 @@ function orphaned(fields: Fields, wanted: unknown, at: FieldPath): FieldPath[] {
     const value = typeof step === 'string' ? (wanted as Fields)[step] : elementOf(wanted, step)
     const path = [...at, step]
     if (value === undefined || value === null) return [path]
-    return isFields(below) && typeof value === 'object' ? orphaned(below, value, path) : []
+    return isRecord(below) && typeof value === 'object' ? orphaned(below, value, path) : []
   })
 }
 
@@ -224,7 +222,7 @@ function elementOf(list: unknown, step: { by: string; value: unknown }): unknown
 export function differences(wanted: unknown, live: unknown, at: FieldPath = []): FieldPath[] {
   if (live === undefined || live === null) return isZero(wanted) ? [] : [at]
   if (Array.isArray(wanted) && Array.isArray(live)) return inList(wanted, live, at)
-  if (isFields(wanted) && isFields(live)) return inFields(wanted, live, at)
+  if (isRecord(wanted) && isRecord(live)) return inFields(wanted, live, at)
   return sameValue(wanted, live, at) ? [] : [at]
 }
 
@@ -234,7 +232,7 @@ const sameValue = (wanted: unknown, live: unknown, at: FieldPath) =>
 /** The server leaves out what is empty: absent and zero are the same answer. */
 function isZero(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
-  if (isFields(value)) return Object.values(value).every(isZero)
+  if (isRecord(value)) return Object.values(value).every(isZero)
   return value === undefined || value === null || value === '' || value === false || value === 0
 }
 
@@ -259,7 +257,7 @@ function inList(wanted: readonly unknown[], live: readonly unknown[], at: FieldP
     return wanted.flatMap((element, index) => differences(element, live[index], [...at, { index }]))
   }
   return (wanted as Fields[]).flatMap((element) => {
-    const counterpart = live.find((l) => isFields(l) && l[key] === element[key])
+    const counterpart = live.find((l) => isRecord(l) && l[key] === element[key])
     return differences(element, counterpart, [...at, { by: key, value: element[key] }])
   })
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../kube/object.ts'
 import { type Container, type Deployment, Deployments } from '../kube/kinds/workload-kinds.ts'
 import type { Kind, KubeObject, Metadata } from '../kube/object.ts'
 import { usageError } from '../kube/errors.ts'
@@ -170,9 +171,6 @@ function objectsOf(document: unknown, origin: string): KubeObject[] {
     throw notAManifest(origin, 'it holds a document without apiVersion, kind or name')
   return [document]
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function isKubeObject(value: Record<string, unknown>): value is Record<string, unknown> & KubeObject {
   const { apiVersion, kind, metadata } = value

@@ -1,3 +1,4 @@
+import { parseJson } from '../kube/object.ts'
 import { proxiedName, type Reader, type ServiceCall } from '../kube/cluster.ts'
 import { ApiError, KvupError } from '../kube/errors.ts'
 import type { Known } from '../kube/known.ts'
@@ -81,7 +82,7 @@ function reasonOf(error: KvupError): string {
 }
 
 function alertsIn(text: string): Known<FiringAlert> {
-  const alerts = at(at(parsed(text), 'data'), 'alerts')
+  const alerts = at(at(parseJson(text), 'data'), 'alerts')
   if (!Array.isArray(alerts)) return unasked('Prometheus does not answer with alerts')
   const firing = alerts.filter((one: unknown) => at(one, 'state') === 'firing').map(alertOf)
   return { known: true, items: firing.filter(({ severity }) => severity !== heartbeat) }
@@ -101,14 +102,6 @@ function alertOf(one: unknown): FiringAlert {
 const longest = 80
 
 const short = (value: unknown): string => (typeof value === 'string' ? value.slice(0, longest) : '')
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 const at = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined

@@ -8,6 +8,7 @@ import {
   overallOf,
   titled,
   type TitledLayer,
+  type JudgedLayer,
 } from './olm-layers.ts'
 import type { Reader, Where } from '../kube/cluster.ts'
 import {
@@ -325,8 +326,6 @@ function platformLayers(platform: PlatformSnapshot, at: Date): Layer[] {
   return [versionLayer(platformStatus), ...(operators ? [operators] : [])]
 }
 
-type JudgedPlatform = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'expected' | 'notes' | 'help'>
-
 function versionLayer(platformStatus: PlatformStatus): Layer {
   const base = { layer: 'platform', object: 'clusterversion/version' } as const
   const asked = armed(platformStatus)
@@ -342,7 +341,7 @@ function platformName(version = ''): string {
 }
 
 /** Asked for and refused, it stays armed, whatever else the cluster does (ocp 3.2). */
-function armed(platformStatus: PlatformStatus): JudgedPlatform | undefined {
+function armed(platformStatus: PlatformStatus): JudgedLayer | undefined {
   const { armed: asked, accepted, current, version } = platformStatus
   if (asked === undefined) return undefined
   const what = `${platformName(version)}; ${asked.version ?? asked.image ?? ''} is asked for`
@@ -357,7 +356,7 @@ function armed(platformStatus: PlatformStatus): JudgedPlatform | undefined {
   }
 }
 
-function platformAtRest({ failing, message, version, current, upgradeable }: PlatformStatus): JudgedPlatform {
+function platformAtRest({ failing, message, version, current, upgradeable }: PlatformStatus): JudgedLayer {
   const says = platformName(version)
   if (failing === 'True') return { verdict: 'Degraded', says: `${says} fails`, notes: [message] }
   if (!current) return { verdict: 'Updating', says, waitsFor: 'the cluster version operator to see its spec' }
@@ -365,7 +364,7 @@ function platformAtRest({ failing, message, version, current, upgradeable }: Pla
   return { verdict: 'Settled', says, notes: [`no next minor for now: ${upgradeable.message}`] }
 }
 
-function updatingPlatform(platformStatus: PlatformStatus): JudgedPlatform {
+function updatingPlatform(platformStatus: PlatformStatus): JudgedLayer {
   const { version, target = '', state, failing, slow, message } = platformStatus
   const says = version === undefined ? platformName(target) : `${platformName(version)} to ${target}`
   if (failing === 'True') return { verdict: 'Degraded', says: `${says} fails`, notes: [message] }
@@ -434,7 +433,7 @@ function layerOf(pool: PoolStatus, window: RecognisedWindow | undefined): Layer 
   return { layer: 'pool', object: `machineconfigpool/${pool.name}`, ...found }
 }
 
-type Judge = (pool: PoolStatus, window: RecognisedWindow | undefined) => JudgedPlatform
+type Judge = (pool: PoolStatus, window: RecognisedWindow | undefined) => JudgedLayer
 
 const counts = ({ updated, machines }: PoolStatus): string => `${updated} of ${machines} updated`
 
@@ -471,7 +470,7 @@ const judged: Record<PoolStatus['state'], Judge> = {
   }),
 }
 
-function pausedMaster(pool: PoolStatus): JudgedPlatform {
+function pausedMaster(pool: PoolStatus): JudgedLayer {
   return {
     verdict: 'Stalled',
     says: `paused, ${counts(pool)}: the platform cannot be updated`,

@@ -163,7 +163,8 @@ const installPlanVerdicts: Record<Exclude<InstallPlanStatus['state'], 'done'>, J
   }),
 }
 
-type JudgedCsv = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'expected' | 'notes' | 'help'>
+/** What a rule says of a layer. */
+export type JudgedLayer = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'expected' | 'notes' | 'help'>
 
 interface CsvInputs {
   csvs: readonly ClusterServiceVersion[]
@@ -210,7 +211,7 @@ function heldBack(
   { csv, replaces = 'the one before', message }: PendingRelease,
   namespace: string,
   condition: OperatorCondition | undefined,
-): JudgedCsv {
+): JudgedLayer {
   return {
     verdict: 'Waiting',
     says: `${csv} is held back by OLM; ${replaces} still runs`,
@@ -225,7 +226,7 @@ const csvWords = ({ reason, message }: CsvStatus): string[] => {
   return text === '' ? [] : [text]
 }
 
-type JudgeCsv = (csv: CsvStatus, namespace: string) => JudgedCsv
+type JudgeCsv = (csv: CsvStatus, namespace: string) => JudgedLayer
 
 const csvVerdicts: Record<CsvStatus['state'], JudgeCsv> = {
   succeeded: (csv) => ({ verdict: 'Settled', says: `${csv.name} is Succeeded` }),

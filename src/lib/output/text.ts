@@ -178,3 +178,8 @@ export function inlineCode(words: string): string {
 function longestRun(text: string): number {
   return Math.max(0, ...[...text.matchAll(/`+/gu)].map(([run]) => run.length))
 }
+
+/** A section of a Markdown page; nothing where there are no lines. */
+export function headed(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']
+}

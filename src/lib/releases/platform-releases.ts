@@ -7,6 +7,7 @@ import {
   type OperatorVersion,
   operatorVersionOf,
   versionOf,
+  minorNumber,
 } from './release-versions.ts'
 import { knownReleases, kubernetesWindow, platformOfOperator, type Releases } from './releases.ts'
 
@@ -60,7 +61,7 @@ export function nextEus(from: string): string | undefined {
 export function kubeletsBehind(kubelets: string, controlPlane: string): number | undefined {
   const [old, new_] = [platformMinor(kubelets), platformMinor(controlPlane)]
   if (old === undefined || new_ === undefined) return undefined
-  return kubernetesNumber(new_.kubernetes) - kubernetesNumber(old.kubernetes)
+  return minorNumber(new_.kubernetes) - minorNumber(old.kubernetes)
 }
 
 /** The first minor of a way whose control plane does not tolerate kubelets of where it began; undefined where all do. */
@@ -83,8 +84,6 @@ export function platformsOfKubernetes(kubernetes: string | undefined): readonly 
     .toSorted(compareMinors)
     .filter((minor) => minors[minor]?.kubernetes === wanted)
 }
-
-const kubernetesNumber = (text: string): number => Number(text.split('.')[1])
 
 /** `beyond`: the platform has to go first (night E8); `why` in words that follow the release's name. `unknown`: no row tells. */
 type AgainstPlatform = { is: 'fits' } | { is: 'beyond'; why: string } | { is: 'unknown' }

@@ -7,7 +7,7 @@ import {
   newestMinorOf,
   type Releases,
 } from './releases.ts'
-import { compareVersions, minorOf, type Version, versionOf } from './release-versions.ts'
+import { compareVersions, minorNumber, minorOf, type Version, versionOf } from './release-versions.ts'
 import { usageError } from '../kube/errors.ts'
 
 /** One step of the way; Kubernetes is a minor, `1.34`. */
@@ -100,8 +100,6 @@ function kubernetesSteps(
 }
 
 const later = (a: string, b: string): string => (minorNumber(a) < minorNumber(b) ? b : a)
-
-const minorNumber = (text: string): number => Number(text.split('.')[1])
 
 /** How far it is from one release to another. Upstream supports minor by minor only (facts 7). */
 export interface Hop {

@@ -47,6 +47,14 @@ export function minorOf({ major, minor }: Pick<Version, 'major' | 'minor'>): str
   return `v${major}.${minor}`
 }
 
+/** Before v1.MINOR; no version that is not known is. */
+export function isBefore(version: Version | undefined, minor: number): boolean {
+  return version !== undefined && (version.major < 1 || (version.major === 1 && version.minor < minor))
+}
+
+/** The minor of a Kubernetes version as a number: 34 of `1.34`. */
+export const minorNumber = (text: string): number => Number(text.split('.')[1])
+
 const moving = /^(latest|stable|main|master|devel|nightly|edge)$/i
 
 const mistakes: readonly (readonly [RegExp, (typed: string) => string])[] = [

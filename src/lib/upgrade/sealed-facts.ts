@@ -1,14 +1,8 @@
+import { valueText } from '../kube/text.ts'
 import type { Reader, Ref, Writer } from '../kube/cluster.ts'
 import type { CustomResourceDefinition } from '../kube/kinds/extension-kinds.ts'
-import {
-  type FieldChange,
-  fieldChanges,
-  type Leaf,
-  leavesOf,
-  sameLeaf,
-  valueText,
-} from '../kube/field-changes.ts'
-import { type Kind, type KubeObject, resourceOf } from '../kube/object.ts'
+import { type FieldChange, fieldChanges, type Leaf, leavesOf, sameLeaf } from '../kube/field-changes.ts'
+import { type Kind, type KubeObject, resourceOf, isRecord } from '../kube/object.ts'
 import type { FullSnapshot, SnapshotPart } from '../kubevirt/full-snapshot.ts'
 import { type Known, whyUnknown } from '../kube/known.ts'
 import {
@@ -32,7 +26,6 @@ import { changedFields, type DryRunChange } from '../engine/dry-run-change.ts'
 import { idIn, idWithout } from './path-procedure.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { isFields } from '../kube/server-side-apply.ts'
 import { localWriter } from '../engine/local-writer.ts'
 import { drifted } from '../kube/errors.ts'
 
@@ -373,7 +366,7 @@ const tagSteps: ReadonlySet<string> = new Set(['set-image-tag', 'put-image-tag-i
 
 /** The version that was planned; the registry that was typed, or the one that was taken out with the former tag. */
 function tagAllowed({ to, registry }: WritesAsked, back: readonly { value?: unknown }[]): readonly Allowed[] {
-  const kept = back.flatMap(({ value }) => (isFields(value) ? [value['registry']] : []))
+  const kept = back.flatMap(({ value }) => (isRecord(value) ? [value['registry']] : []))
   const registries = [registry, ...kept].filter((one) => typeof one === 'string')
   return [
     ...(typeof to === 'string' ? [{ path: 'spec.imageTag', to }] : []),
@@ -427,21 +420,21 @@ const word = (value: unknown): string => (typeof value === 'string' ? value : ''
 
 /** A seal tells that kvup wrote it; of what form it is nobody says. */
 function stepFrom(value: unknown): SealedStep {
-  const step = isFields(value) ? value : {}
+  const step = isRecord(value) ? value : {}
   return {
     id: word(step['id']),
     state: word(step['state']),
     changes: list(step['changes']).flatMap((change) =>
-      isFields(change) && isFields(change['object'])
+      isRecord(change) && isRecord(change['object'])
         ? [{ object: change['object'], fields: list(change['fields']).flatMap(fieldFrom) }]
         : [],
     ),
-    keeps: list(step['keeps']).flatMap((kept) => (isFields(kept) ? [keptFrom(kept)] : [])),
+    keeps: list(step['keeps']).flatMap((kept) => (isRecord(kept) ? [keptFrom(kept)] : [])),
   }
 }
 
 const fieldFrom = (value: unknown): FieldChange[] =>
-  isFields(value) ? [{ ...value, path: word(value['path']) }] : []
+  isRecord(value) ? [{ ...value, path: word(value['path']) }] : []
 
 function keptFrom(kept: Readonly<Record<string, unknown>>): SealedStep['keeps'][number] {
   const { path, value, givenBackBy } = kept

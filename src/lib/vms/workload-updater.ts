@@ -21,7 +21,7 @@ import { minorOf, versionOf } from '../releases/release-versions.ts'
 /** What KubeVirt's own workload updater will do to an outdated VMI. */
 export type VmOutcome = 'migrates' | 'restarts' | 'shuts down' | 'is lost' | 'stays'
 
-/** 3.4 and 3.5 (facts 3.2). `runStrategy` is that of the VM behind it; undefined for a bare VMI. */
+/** What the workload updater decides by (facts 3.2, 3.4 and 3.5). `runStrategy` is that of the VM behind it; undefined for a bare VMI. */
 export function outcomeOf(
   vmi: VirtualMachineInstance,
   rules: UpdateRules,

@@ -11,7 +11,7 @@ import { control, recordEvent, sameStatus } from '../machinery/controller.ts'
 import { namespaced, ownerReference } from '../machinery/owned-pods.ts'
 import { seconds, type VirtControllerContext } from './vmi-controller.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { type Version, versionOf } from '../../lib/releases/release-versions.ts'
+import { type Version, versionOf, isBefore } from '../../lib/releases/release-versions.ts'
 import { at, items, text, words } from '../api/json.ts'
 import { ControllerRevisions } from '../../lib/kube/kinds/workload-kinds.ts'
 import { isConflict } from '../../lib/kube/errors.ts'
@@ -242,10 +242,6 @@ function take(into: Inner, from: Inner, path: readonly string[]): void {
   const holder = above.toReversed().reduce<Inner>((inner, key) => (inner[key] ??= {}) as Inner, into)
   if (value === undefined) Reflect.deleteProperty(holder, field)
   else holder[field] = value
-}
-
-function isBefore(version: Version | undefined, minor: number): boolean {
-  return version !== undefined && (version.major < 1 || (version.major === 1 && version.minor < minor))
 }
 
 /** Keeps the spec that a VM is started with, and forgets that of the start before (KubeVirt createVMRevision). Its name goes into the VMI. */

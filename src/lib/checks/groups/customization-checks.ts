@@ -80,7 +80,7 @@ function patchFinding(
 /** Whoever writes what virt-operator made without being undone; `before-first-apply` is Kubernetes' word for "cannot be told". */
 const expected = new Set(['virt-operator', 'kube-controller-manager', 'kube-apiserver', 'before-first-apply'])
 
-/** Virt-operator sets its objects back, at the latest with the update (facts 9.1). */
+/** virt-operator sets its objects back, at the latest with the update (facts 9.1). */
 export const foreignEdits: Check = {
   id: 'foreign-edits',
   group: 'installation',

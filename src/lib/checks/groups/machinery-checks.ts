@@ -9,7 +9,7 @@ import { holds, type SilentLease } from '../../kubevirt/lease-holders.ts'
 import { since } from '../../kube/timestamps.ts'
 import { clockSkew as inWords } from '../../kube/clock.ts'
 
-/** 8 (#9905, #9725) (facts 2.10): without it restarts fail, namespaces do not end, discovery is stale. */
+/** Without it restarts fail, namespaces do not end, discovery is stale (facts 2.10 and 8: #9905, #9725). */
 export const apiServices: Check = {
   id: 'api-services',
   group: 'machinery',

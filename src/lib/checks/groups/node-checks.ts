@@ -13,7 +13,7 @@ import {
   untolerated,
   wantsHandler,
 } from '../../kubevirt/component-status.ts'
-import { compareVersions, type Version, versionOf } from '../../releases/release-versions.ts'
+import { compareVersions, type Version, versionOf, isBefore } from '../../releases/release-versions.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { gatesOf, undecided } from '../../kubevirt/installation.ts'
 import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
@@ -58,7 +58,7 @@ function described(node: Node, at: Date): string {
   return age === undefined ? node.metadata.name : `${node.metadata.name} for ${formatDuration(age)}`
 }
 
-/** 8 (PR 10254) (facts 2.8, 2.9): a virt-handler that its DaemonSet would not put there any more makes the counts disagree. */
+/** A virt-handler that its DaemonSet would not put there any more makes the counts disagree (facts 2.8, 2.9 and 8: PR 10254). */
 export const nodeSchedulable: Check = {
   id: 'node-schedulable',
   group: 'nodes',
@@ -139,7 +139,7 @@ function silence({ metadata }: Node, { at }: Question): number {
   return since(metadata.annotations?.[annotation], at) ?? 0
 }
 
-/** 8 (#12390) (facts 2.1): without such a node the strategy Job, virt-api and virt-controller stay Pending, without a word. */
+/** Without such a node the strategy Job, virt-api and virt-controller stay Pending, without a word (facts 2.1 and 8: #12390). */
 export const controlPlaneLabel: Check = {
   id: 'control-plane-label',
   group: 'nodes',
@@ -190,16 +190,13 @@ export function isControlPlane({ metadata }: Node): boolean {
 
 /** Operands since v1.3; an `infra.nodePlacement` in the KubeVirt, be it empty, takes the built-in affinity away (facts 1.1, 2.1). */
 export function operandsNeedControlPlane({ installation }: Question, version: Version): boolean {
-  return isFrom(version, 3) && installation.kubevirt.spec?.infra?.nodePlacement === undefined
+  return !isBefore(version, 3) && installation.kubevirt.spec?.infra?.nodePlacement === undefined
 }
 
 /** virt-operator's own Deployment since v1.7, which the KubeVirt says nothing of; a tag does not replace it. */
 export function operatorNeedsControlPlane({ method }: Question, version: Version): boolean {
-  return isFrom(version, 7) && method !== 'image-tag'
+  return !isBefore(version, 7) && method !== 'image-tag'
 }
-
-const isFrom = ({ major, minor }: Version, first: number): boolean =>
-  major > 1 || (major === 1 && minor >= first)
 
 type Gate = Releases['newGates'][number]
 

@@ -184,7 +184,7 @@ function listByLauncher(images: readonly string[]): readonly string[] {
   )
 }
 
-/** 3.6 (facts 3.5). What Evict does to a VM depends on its own evictionStrategy (facts 3.4): that is the finding `evictions`. */
+/** VMs that LiveMigrate cannot move (facts 3.5, 3.6). What Evict does to a VM depends on its own evictionStrategy (facts 3.4): that is the finding `evictions`. */
 export const vmsThatStay: Check = {
   id: 'vms-that-stay',
   group: 'workloads',
@@ -230,7 +230,7 @@ function whyTheyStay(
     : `${who}; they keep the old virt-launcher until they are restarted`
 }
 
-/** 8 (#16353) (facts 3.3): a migration never goes to the host it comes from, and the updater never gives up. */
+/** A migration never goes to the host it comes from, and the updater never gives up (facts 3.3 and 8: #16353). */
 export const twoNodes: Check = {
   id: 'two-nodes',
   group: 'workloads',
@@ -261,7 +261,7 @@ function placesForVms({ snapshot }: Question): number {
   ).length
 }
 
-/** 8 (#14957) (facts 3.3): a migration has a second launcher pod beside the first, and both count. */
+/** A migration has a second launcher pod beside the first, and both count (facts 3.3 and 8: #14957). */
 export const migrationQuota: Check = {
   id: 'migration-quota',
   group: 'workloads',
@@ -314,7 +314,7 @@ function breach(quota: ResourceQuota, question: Question): { quota: ResourceQuot
   return [{ quota, text: `${namespace}/${name} (${resource}: ${used[resource] ?? '0'} of ${limit} used)` }]
 }
 
-/** 8 (#17329) (facts 5): the workload updater carries them out, so they wait while an upgrade holds it. */
+/** The workload updater carries them out, so they wait while an upgrade holds it (facts 5 and 8: #17329). */
 export const pendingChanges: Check = {
   id: 'pending-changes',
   group: 'workloads',
@@ -341,7 +341,7 @@ export const pendingChanges: Check = {
   },
 }
 
-/** 8 (#16719) (facts 5): an upgrade was seen to add VMs to this list; what is in it today was there before. */
+/** An upgrade was seen to add VMs to this list; what is in it today was there before (facts 5 and 8: #16719). */
 export const restartRequired: Check = {
   id: 'restart-required',
   group: 'workloads',

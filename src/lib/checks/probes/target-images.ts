@@ -3,7 +3,7 @@ import { gatesOf } from '../../kubevirt/installation.ts'
 import type { Deployment, PodSpec } from '../../kube/kinds/workload-kinds.ts'
 import { operatorContainer, operatorImage } from '../../manifests/manifest.ts'
 import type { Releases } from '../../releases/releases.ts'
-import type { Version } from '../../releases/release-versions.ts'
+import { isBefore, type Version } from '../../releases/release-versions.ts'
 
 /** Where pods with the image run: virt-operator has a node affinity of its own, virt-launcher runs where virt-handler does. */
 export type Place = 'operator' | 'infra' | 'workloads'
@@ -84,7 +84,7 @@ const hasExport = (question: ImageQuestion) => isOn('VMExport', question, 9)
 const hasTemplates = (question: ImageQuestion) => {
   const configuration: Record<string, unknown> = question.installation.kubevirt.spec?.configuration ?? {}
   const { enabled = true } = (configuration['virtTemplateDeployment'] ?? {}) as { enabled?: boolean }
-  return isFrom(question.target, 8) && enabled && isOn('Template', question, 9)
+  return !isBefore(question.target, 8) && enabled && isOn('Template', question, 9)
 }
 
 /** Names and variables: KV:pkg/virt-operator/util/config.go; who is deployed when: facts 2.5, lab "Seen" 6. */
@@ -105,7 +105,7 @@ const components: readonly Component[] = [
     name: 'virt-synchronization-controller',
     variable: 'VIRT_SYNCHRONIZATIONCONTROLLER_IMAGE',
     place: 'infra',
-    isIn: (question) => isFrom(question.target, 6) && isOn('DecentralizedLiveMigration', question),
+    isIn: (question) => !isBefore(question.target, 6) && isOn('DecentralizedLiveMigration', question),
   },
   ...(['apiserver', 'controller'] as const).map((part) => ({
     name: `virt-template-${part}`,
@@ -130,14 +130,11 @@ const components: readonly Component[] = [
   { name: 'libguestfs-tools', variable: 'GS_IMAGE', place: 'workloads', extra: true },
 ]
 
-const isFrom = ({ major, minor }: Version, first: number): boolean =>
-  major > 1 || (major === 1 && minor >= first)
-
 /** Somebody's word first, else what the target does by itself. */
 function isOn(gate: string, { installation, target }: ImageQuestion, from = Infinity): boolean {
   const { featureGates, disabledFeatureGates } = gatesOf(installation)
   if (featureGates.includes(gate)) return true
-  return !disabledFeatureGates.includes(gate) && isFrom(target, from)
+  return !disabledFeatureGates.includes(gate) && !isBefore(target, from)
 }
 
 /** The bundle inside virt-operator names the tag; only release data tells it from outside. */

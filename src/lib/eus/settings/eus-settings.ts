@@ -1,3 +1,4 @@
+import { isRecord } from '../../kube/object.ts'
 import type { Ref } from '../../kube/cluster.ts'
 import {
   ClusterVersions,
@@ -8,7 +9,6 @@ import {
 import { Subscriptions } from '../../kube/kinds/operator-kinds.ts'
 import type { Override } from '../../engine/journal.ts'
 import { type Borrowable, overriddenEntry, overriddenField, type Place } from './saved-setting.ts'
-import { isFields } from '../../kube/server-side-apply.ts'
 
 /** An object that was looked at. */
 interface ReadObject {
@@ -155,15 +155,15 @@ export function desiredUpdate({ name, uid }: ReadObject, update: Update): Borrow
 
 /** What is written to ask for a release: a version or an image alone where an architecture is named, which the API allows beside no image. */
 export function updateFor(present: unknown, { version, image }: Update): { version: string; image?: string } {
-  const architecture = isFields(present) ? present['architecture'] : undefined
+  const architecture = isRecord(present) ? present['architecture'] : undefined
   return image === undefined || architecture ? { version } : { version, image }
 }
 
 function merged(present: unknown, { version, image }: Update): Readonly<Record<string, unknown>> {
-  const others = Object.entries(isFields(present) ? present : {}).filter(([key]) => !ofOneRequest.has(key))
+  const others = Object.entries(isRecord(present) ? present : {}).filter(([key]) => !ofOneRequest.has(key))
   return { ...Object.fromEntries(others), version, ...(image !== undefined && { image }) }
 }
 
 /** Exactly it: another image of the same version is another release. */
 export const isAskedFor = (present: unknown, { version, image }: Update): boolean =>
-  isFields(present) && present['version'] === version && (present['image'] ?? '') === (image ?? '')
+  isRecord(present) && present['version'] === version && (present['image'] ?? '') === (image ?? '')

@@ -1,3 +1,4 @@
+import { isRecord } from '../../kube/object.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { type ClusterVersion, ClusterVersions } from '../../kube/kinds/openshift-kinds.ts'
 import { type ArmedUpdate, type PlatformStatus, assessPlatform } from '../../openshift/platform-status.ts'
@@ -10,7 +11,6 @@ import {
   platformVersionOf,
 } from '../../releases/release-versions.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { isFields } from '../../kube/server-side-apply.ts'
 import type { JournalReader } from '../../engine/journal.ts'
 import { overrideNamed } from '../settings/saved-setting.ts'
 
@@ -81,7 +81,7 @@ export async function ourRequest(
 
 /** Clients write fields that say nothing as well: `force: false`, an empty architecture. */
 function said(update: unknown): Readonly<Record<string, unknown>> {
-  const fields = isFields(update) ? Object.entries(update) : []
+  const fields = isRecord(update) ? Object.entries(update) : []
   return Object.fromEntries(fields.filter(([, value]) => value !== false && value !== '' && value !== null))
 }
 

@@ -1,5 +1,5 @@
+import { isRecord } from '../../kube/object.ts'
 import { type ClusterVersion, ClusterVersions } from '../../kube/kinds/openshift-kinds.ts'
-import { isFields } from '../../kube/server-side-apply.ts'
 import type { PlatformStatus } from '../../openshift/platform-status.ts'
 import type { Override } from '../../engine/journal.ts'
 import { closeNoted, removingNotes } from '../../engine/overrides.ts'
@@ -127,7 +127,7 @@ function notTakenBack(version: string): Error {
 function before(loan: Override | undefined, { version }: PlatformStatus): Override['was'] {
   if (loan?.was.present !== true) return { present: false }
   const { value } = loan.was
-  return isFields(value) && value['version'] === version ? loan.was : { present: false }
+  return isRecord(value) && value['version'] === version ? loan.was : { present: false }
 }
 
 function turnedDown(why: string, what: string): StepState {

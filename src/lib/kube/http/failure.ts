@@ -1,4 +1,4 @@
-import { isFields } from '../server-side-apply.ts'
+import { isRecord } from '../object.ts'
 import type { ServerVersion } from '../cluster.ts'
 import type { KubeObject } from '../object.ts'
 import { ApiError } from '../errors.ts'
@@ -91,7 +91,7 @@ function isBudget({ causes = [] }: NonNullable<StatusBody['details']>): boolean 
 function parsed(body: string): StatusBody {
   try {
     const value: unknown = JSON.parse(body)
-    return isFields(value) ? statusIn(value) : {}
+    return isRecord(value) ? statusIn(value) : {}
   } catch {
     return {}
   }
@@ -103,7 +103,7 @@ function statusIn({ kind, message, reason, details }: Record<string, unknown>): 
     ...(typeof kind === 'string' && { kind }),
     ...(typeof message === 'string' && { message }),
     ...(typeof reason === 'string' && { reason }),
-    ...(isFields(details) && { details: detailsIn(details) }),
+    ...(isRecord(details) && { details: detailsIn(details) }),
   }
 }
 
@@ -115,7 +115,7 @@ function detailsIn({
   return {
     ...(typeof name === 'string' && { name }),
     ...(typeof retryAfterSeconds === 'number' && { retryAfterSeconds }),
-    ...(Array.isArray(causes) && { causes: causes.filter(isFields) }),
+    ...(Array.isArray(causes) && { causes: causes.filter(isRecord) }),
   }
 }
 
@@ -259,9 +259,6 @@ export function unlike(what: string, answer: unknown): Failure {
     foreign: true,
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** What an API server puts on all that it answers, whatever that is (apiserver, `WithAuditInit` and `WithPriorityAndFairness`). */
 const marks = ['audit-id', 'x-kubernetes-pf-flowschema-uid']

@@ -1,3 +1,4 @@
+import { parseJson } from '../object.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { unreachable, usageError } from '../errors.ts'
@@ -246,20 +247,11 @@ interface RawUser {
 
 /** A YAML parser is loaded only where the text needs one. Throws what the parser says, and for a text that is no mapping. */
 async function parseKubeconfig(text: string): Promise<RawKubeconfig> {
-  const value = text.trimStart().startsWith('{') ? json(text) : plainYaml(text)
+  const value = text.trimStart().startsWith('{') ? parseJson(text) : plainYaml(text)
   const parsed = value ?? (await parseYaml(text))
   if (parsed === null || parsed === undefined) return {}
   if (typeof parsed !== 'object' || Array.isArray(parsed)) throw new Error('it holds no mapping')
   return parsed
-}
-
-/** Undefined for YAML that only begins like JSON. */
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Merge keys are kept, as kubectl does. */

@@ -82,7 +82,8 @@ function pageOf<T>({ remaining, resourceVersion }: Chunk<T>, items: readonly T[]
   return { items, resourceVersion, ...(remaining !== undefined && { remaining }) }
 }
 
-function keyOf({ metadata: { namespace = '', name } }: KubeObject): string {
+/** An object among those of its kind. */
+export function keyOf({ metadata: { namespace = '', name } }: KubeObject): string {
   return `${namespace}/${name}`
 }
 

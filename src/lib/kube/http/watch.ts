@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts'
 import type { Change, Where } from '../cluster.ts'
 import type { Kind, KubeObject } from '../object.ts'
 import { backoff, overloadOnly } from './backoff.ts'
-import { type Chunk, chunk, objectPath, PageCourse, selectors, withQuery } from './lists.ts'
+import { type Chunk, chunk, objectPath, PageCourse, selectors, withQuery, keyOf } from './lists.ts'
 import { failureOfStatus } from './failure.ts'
 import type { Requests } from './requests.ts'
 import { subjectOf } from './api-error.ts'
@@ -210,10 +210,6 @@ export class Known<T extends KubeObject> {
     const { apiVersion, kind } = this.#kind
     return { apiVersion, kind, metadata } as T
   }
-}
-
-function keyOf({ metadata: { namespace = '', name } }: KubeObject): string {
-  return `${namespace}/${name}`
 }
 
 interface WatchEvent<T> {

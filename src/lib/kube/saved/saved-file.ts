@@ -5,7 +5,7 @@ import { createGzip, gunzip } from 'node:zlib'
 import { mostBytes, readBounded, tooLarge } from '../bounded-file.ts'
 import { usageError } from '../errors.ts'
 import { type Needed, type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
-import { type KubeObject, withoutNulls } from '../object.ts'
+import { type KubeObject, withoutNulls, isRecord } from '../object.ts'
 import type { Document } from 'yaml'
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -137,9 +137,6 @@ function unfoldList({ value, line }: { value: List; line: number }, file: string
 
 const isList = (value: Record<string, unknown>): value is Record<string, unknown> & List =>
   Array.isArray(value['items']) && typeof value['kind'] === 'string'
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function isObject(value: Record<string, unknown>): value is Record<string, unknown> & KubeObject {
   const { apiVersion, kind, metadata } = value

@@ -147,7 +147,7 @@ const isBeyond: Rule = (_, { beyondPlatform }) =>
     ? undefined
     : wrong('operator-before-platform', `its operator ${beyondPlatform}`)
 
-/** Automatic approval, which is what nothing means, is joined and never replaced (ocp 2.3 #1, #4) (night E4). */
+/** Automatic approval, which is what nothing means, is joined and never replaced (ocp 2.3 #1, #4, night E4). */
 const notForUs: Rule = (_, { subscription: { metadata, spec } }) =>
   spec?.installPlanApproval !== 'Manual'
     ? wrong(

@@ -1,3 +1,4 @@
+import { parseJson } from '../../kube/object.ts'
 import { createHash } from 'node:crypto'
 import type { Cluster, Reader, Writer } from '../../kube/cluster.ts'
 import { type ConfigMap, ConfigMaps } from '../../kube/kinds/core-kinds.ts'
@@ -144,7 +145,7 @@ function pieceOf({ data, binaryData }: ConfigMap, sha256: string): Buffer | unde
 }
 
 function headOf({ data }: ConfigMap): Head | undefined {
-  const run = parsed(data?.['run'] ?? '')
+  const run = parseJson(data?.['run'] ?? '')
   if (typeof run !== 'object' || run === null) return undefined
   const { procedure, takenUpBy, kubevirt, at, by, late, parts, sha256 } = run as Partial<
     Record<keyof Head, unknown>
@@ -163,14 +164,6 @@ function headOf({ data }: ConfigMap): Head | undefined {
     late: late === true,
     parts,
     sha256: String(sha256),
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,6 +1,6 @@
 import { valueAt } from '../../kube/server-side-apply.ts'
 import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
-import { type Version, versionOf } from '../../releases/release-versions.ts'
+import { type Version, versionOf, isBefore } from '../../releases/release-versions.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { atVersion, groupOf } from '../../kube/object.ts'
 import { HyperConvergeds } from '../../kube/kinds/operator-kinds.ts'
@@ -69,11 +69,6 @@ function gatesIn(kubevirt: KubeVirt): readonly string[] {
 /** Since v1.8 the condition RestartRequired goes when a VM is as it was at its start again (issues 16606 and 16719). */
 export function revertingClears(version: Version | undefined): boolean {
   return !isBefore(version, 8)
-}
-
-/** Before v1.MINOR. */
-function isBefore(version: Version | undefined, minor: number): boolean {
-  return version !== undefined && (version.major < 1 || (version.major === 1 && version.minor < minor))
 }
 
 /** Lets one change what HyperConverged passes on to KubeVirt, and taints it (hco 6, night W10). */

@@ -1,8 +1,9 @@
+import { isRecord } from '../../kube/object.ts'
 import { sameQuantity } from '../../kube/quantity.ts'
 import { type FieldChange, fieldChanges, type Leaves, leavesOf } from '../../kube/field-changes.ts'
 import type { VirtualMachine, VirtualMachineInstance } from '../../kube/kinds/kubevirt-kinds.ts'
 import type { RolloutStrategy } from './rollout-strategy.ts'
-import { isFields, valueAt } from '../../kube/server-side-apply.ts'
+import { valueAt } from '../../kube/server-side-apply.ts'
 
 /** A field of a VM that is not as it was when the VM was last started. Paths begin at the spec of the VM. */
 export interface StagedChange extends FieldChange {
@@ -88,10 +89,10 @@ const zeroIsAbsent = new Set([
  * is left out, for KubeVirt fills it in at the start. Pure.
  */
 function comparableSpec(spec: unknown): unknown {
-  if (!isFields(spec)) return {}
+  if (!isRecord(spec)) return {}
   const { template, instancetype, preference } = spec
-  const { metadata, spec: inner } = isFields(template) ? template : {}
-  const { labels, annotations } = isFields(metadata) ? metadata : {}
+  const { metadata, spec: inner } = isRecord(template) ? template : {}
+  const { labels, annotations } = isRecord(metadata) ? metadata : {}
   return pruned({
     instancetype: named(instancetype),
     preference: named(preference),
@@ -100,7 +101,7 @@ function comparableSpec(spec: unknown): unknown {
 }
 
 function named(matcher: unknown): unknown {
-  if (!isFields(matcher)) return undefined
+  if (!isRecord(matcher)) return undefined
   const { revisionName: _, ...rest } = matcher
   return rest
 }
@@ -108,7 +109,7 @@ function named(matcher: unknown): unknown {
 function pruned(value: unknown, key = ''): unknown {
   if (isAbsent(value, key)) return undefined
   if (Array.isArray(value)) return value.map((element) => pruned(element))
-  if (!isFields(value)) return value
+  if (!isRecord(value)) return value
   const fields = Object.entries(value).flatMap(([name, inner]) => {
     const kept = pruned(inner, name)
     return kept === undefined ? [] : [[name, kept] as const]
@@ -162,7 +163,7 @@ const sourcesOf = (volume: unknown) => [
   valueAt(volume, ['persistentVolumeClaim']),
   valueAt(volume, ['dataVolume']),
 ]
-const isOnClaim = (volume: unknown) => sourcesOf(volume).some(isFields)
+const isOnClaim = (volume: unknown) => sourcesOf(volume).some(isRecord)
 const isHotpluggable = (volume: unknown) =>
   sourcesOf(volume).some((source) => valueAt(source, ['hotpluggable']) === true)
 

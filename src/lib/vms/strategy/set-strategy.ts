@@ -1,6 +1,6 @@
 import { parseDuration, toGoDuration } from '../../kube/duration.ts'
 import { blocked, usageError } from '../../kube/errors.ts'
-import { nearest } from '../../kube/text.ts'
+import { nearest, valueText } from '../../kube/text.ts'
 import { quantity } from '../../kube/quantity.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import { sameValue, type Setting, type SettingValue, workloadSettings } from './workload-settings.ts'
@@ -8,7 +8,6 @@ import { valueAt } from '../../kube/server-side-apply.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { lastWriter } from '../../kube/last-writer.ts'
 import type { Step, StepContext, StepState } from '../../engine/step.ts'
-import { valueText } from '../../kube/field-changes.ts'
 import {
   ensureStillStored,
   kubeVirtFields,

@@ -1,8 +1,8 @@
-import { type Version, versionOf } from '../../releases/release-versions.ts'
+import { valueText } from '../../kube/text.ts'
+import { type Version, versionOf, isBefore } from '../../releases/release-versions.ts'
 import { valueAt } from '../../kube/server-side-apply.ts'
 import { type KubeVirt, MigrationPolicies, type MigrationPolicy } from '../../kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { valueText } from '../../kube/field-changes.ts'
 import { kubeVirtFields, passesOn, type SettingsOwner } from './settings-owner.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { known, type Known } from '../../kube/known.ts'
@@ -49,11 +49,6 @@ export const workloadSettings: readonly Setting[] = [
   defineSetting('migrations', 'allowPostCopy', false),
   defineSetting('migrations', 'network', null),
 ]
-
-/** Before v1.MINOR. */
-function isBefore(version: Version | undefined, minor: number): boolean {
-  return version !== undefined && (version.major < 1 || (version.major === 1 && version.minor < minor))
-}
 
 /** Fixed in KubeVirt, seconds since the target pod was made; an annotation of one migration overrides it (facts 3.3). */
 const pendingTimeouts = [

@@ -1,3 +1,4 @@
+import { someOf } from '../../kube/text.ts'
 import type { NotApplied, Procedure, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
 import { methodsIn, methodsPointer, readOwner, type SettingsOwner } from '../strategy/settings-owner.ts'
 import { restoreSteps, pauseWorkloadUpdates } from '../pause-updates.ts'
@@ -202,9 +203,9 @@ class MovingWave {
     const open = queue.filter(({ vm }) => !traffic.moving.has(vm))
     const notBefore = new Map([...run.notYet, ...traffic.notBefore])
     if (open.length === 0 && underWay.length === 0) return this.#done(look, over)
-    if (open.length === 0) return { is: 'waiting', on: `${listed(underWay)} to be through`, progress }
+    if (open.length === 0) return { is: 'waiting', on: `${someOf(underWay)} to be through`, progress }
     if (slow.length > 0)
-      return { is: 'waiting', on: `the launcher that ${listed(slow)} has left to end`, progress }
+      return { is: 'waiting', on: `the launcher that ${someOf(slow)} has left to end`, progress }
     const turn = turnOf(
       open,
       { ...traffic, notBefore, wavedAt: this.#wavedAt(look) },
@@ -229,7 +230,7 @@ class MovingWave {
       const isCanary = this.#wave.id === 'canary'
       return {
         is: 'todo',
-        change: isCanary ? canaryText(vms, this.#run.launcher) : `migrate ${listed(vms)}`,
+        change: isCanary ? canaryText(vms, this.#run.launcher) : `migrate ${someOf(vms)}`,
       }
     }
     // One by one: the journal has to remember which instance was to go.
@@ -292,12 +293,6 @@ class MovingWave {
     const found = await reader.get<VirtualMachineInstance>(VirtualMachineInstances, placeOfVm(vm))
     return found.is === 'object' && hasAgent(found.object)
   }
-}
-
-const few = 3
-
-function listed(vms: readonly string[]): string {
-  return `${vms.slice(0, few).join(', ')}${vms.length > few ? ` and ${vms.length - few} more` : ''}`
 }
 
 /** Commands that show what stopped an update, and how it goes on. */

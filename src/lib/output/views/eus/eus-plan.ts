@@ -1,5 +1,5 @@
 import type { EusPlan } from '../../../eus/plan/eus-plan.ts'
-import { brief, displayWidth, fenced, inlineCode, markdownText, pad, wrap } from '../../text.ts'
+import { brief, displayWidth, fenced, inlineCode, markdownText, pad, wrap, headed } from '../../text.ts'
 import type { Paint, Size, View } from '../../printer.ts'
 import {
   acceptanceText,
@@ -266,10 +266,6 @@ function eusPlanMarkdown(plan: EusPlanDocument): string {
 
 const listed = (sentences: readonly string[]): readonly string[] =>
   sentences.map((line) => `- ${markdownText(line)}`)
-
-function headed(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']
-}
 
 function markdownFindings({ finding, accepted }: JudgedFinding): readonly string[] {
   const { id, level, summary, remedy } = finding

@@ -1,4 +1,4 @@
-import { fenced, inlineCode, markdownText as text } from '../../text.ts'
+import { fenced, inlineCode, markdownText as text, headed } from '../../text.ts'
 import {
   acceptanceText,
   crdOf,
@@ -58,10 +58,6 @@ function endLines(plan: PlanDocument): readonly string[] {
   const why = whyNot(plan)
   const lines = (plan.next ?? []).map((line) => line.replace(/ {3,}(?!# )(?=\S)/u, '   # '))
   return [...(why === undefined ? [] : [`${text(why)}.`]), ...(lines.length > 0 ? fenced(lines) : [])]
-}
-
-function headed(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']
 }
 
 function pathLines(plan: PlanDocument): readonly string[] {

@@ -1,3 +1,4 @@
+import { valueText } from '../../../kube/text.ts'
 import type { DryRunStep } from '../../../engine/procedure-dry-run.ts'
 import type {
   EffectiveSetting,
@@ -10,7 +11,6 @@ import { wrap } from '../../text.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { OwnerInDocument } from './paused-updates.ts'
-import { valueText } from '../../../kube/field-changes.ts'
 
 /** `kvup workloads strategy show` and `set`. */
 export interface WorkloadStrategyDocument extends Document {
