@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { jsonPatch, mergePatch, strategicPatch } from '../../../../src/simulator/api/patch.ts'
+import { mergePatched } from '../../../../src/lib/kube/patch.ts'
+import { jsonPatch, strategicPatch } from '../../../../src/simulator/api/patch.ts'
 import { refused } from './fixture.ts'
 
 describe('merge patch', () => {
@@ -11,11 +12,11 @@ describe('merge patch', () => {
     [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
     [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-  ])('%j with %j is %j', (into, change, result) => expect(mergePatch(into, change)).toEqual(result))
+  ])('%j with %j is %j', (into, change, result) => expect(mergePatched(into, change)).toEqual(result))
 
   test('loses nulls inside of lists, as the real one does', () => {
     const conditions = [{ type: 'Ready', lastProbeTime: null }]
-    expect(mergePatch({}, { conditions })).toEqual({ conditions: [{ type: 'Ready' }] })
+    expect(mergePatched({}, { conditions })).toEqual({ conditions: [{ type: 'Ready' }] })
   })
 })
 
