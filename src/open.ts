@@ -12,7 +12,7 @@ import {
 import { hostname, release, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { type Context, type GlobalFlags, kvupVersion, type World } from './context.ts'
-import { fillIn, type ParsedCommand, settledSettings } from './lib/kube/settings.ts'
+import { fillIn, type ParsedCommand, settledSettings } from './settings.ts'
 import { ClusterClock, listenerOf } from './lib/kube/http/cluster-clock.ts'
 import type { Cluster } from './lib/kube/cluster.ts'
 import { type OpenPrinter, openPrinter, printerWithConnectionFlags } from './lib/output/open-printer.ts'

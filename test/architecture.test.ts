@@ -6,27 +6,48 @@ import { type Arrow, importsOf } from './imports-of.ts'
 /** Who may import whom, by room. A `type` entry may be imported as types only. */
 const mayImport: Record<string, { code: string[]; types?: string[] }> = {
   'kube/base': { code: [] },
-  'kube/settings': { code: ['kube/base'] },
+  'kvup-commands': { code: ['kube/base'] },
   kube: { code: ['kube/base'] },
   releases: { code: ['kube/base'] },
   manifests: { code: ['kube', 'kube/base'] },
   engine: { code: ['kube', 'kube/base'] },
-  kubevirt: { code: ['kube', 'kube/base', 'releases'] },
+  kubevirt: { code: ['kube', 'kube/base', 'kvup-commands', 'releases'] },
   openshift: { code: ['kube', 'kube/base', 'releases'], types: ['kubevirt'] },
   status: { code: ['kubevirt', 'openshift', 'kube', 'kube/base', 'releases'] },
-  checks: { code: ['kubevirt', 'releases', 'kube/base'], types: ['manifests', 'kube'] },
+  checks: { code: ['kubevirt', 'releases', 'kube/base', 'kvup-commands'], types: ['manifests', 'kube'] },
   'checks/probes': { code: ['checks', 'manifests', 'kubevirt', 'releases', 'kube', 'kube/base'] },
-  vms: { code: ['engine', 'kubevirt', 'openshift', 'kube', 'kube/base', 'releases'] },
+  vms: { code: ['engine', 'kubevirt', 'openshift', 'kube', 'kube/base', 'kvup-commands', 'releases'] },
   upgrade: {
-    code: ['vms', 'openshift', 'kubevirt', 'engine', 'manifests', 'kube', 'kube/base', 'releases'],
+    code: [
+      'vms',
+      'openshift',
+      'kubevirt',
+      'engine',
+      'manifests',
+      'kube',
+      'kube/base',
+      'kvup-commands',
+      'releases',
+    ],
     types: ['checks'],
   },
   eus: {
-    code: ['upgrade', 'vms', 'openshift', 'kubevirt', 'engine', 'manifests', 'kube', 'kube/base', 'releases'],
+    code: [
+      'upgrade',
+      'vms',
+      'openshift',
+      'kubevirt',
+      'engine',
+      'manifests',
+      'kube',
+      'kube/base',
+      'kvup-commands',
+      'releases',
+    ],
     types: ['checks'],
   },
   output: {
-    code: ['kube/base'],
+    code: ['kube/base', 'kvup-commands'],
     types: [
       'eus',
       'upgrade',
@@ -39,7 +60,6 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
       'manifests',
       'releases',
       'kube',
-      'kube/settings',
     ],
   },
   simulator: { code: ['kube', 'kube/base', 'releases'] },
@@ -48,7 +68,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
 /** Rooms within a folder: what needs no cluster and nothing else, and what has rules of its own. */
 const innerRooms: readonly (readonly [RegExp, string])[] = [
   [/^src\/lib\/kube\/(?:errors|text|duration|clock|shell-line|quantity)\.ts$/u, 'kube/base'],
-  [/^src\/lib\/kube\/settings\.ts$/u, 'kube/settings'],
+  [/^src\/lib\/kvup-commands\.ts$/u, 'kvup-commands'],
   [/^src\/lib\/checks\/probes\//u, 'checks/probes'],
   [/^src\/simulator\//u, 'simulator'],
 ]
@@ -68,7 +88,7 @@ const onlyIn: Record<string, RegExp> = {
   ora: /^src\/lib\/output\//u,
   inquirer: /^src\/lib\/output\//u,
   'jsonpath-plus': /^src\/lib\/output\//u,
-  yaml: /^src\/lib\/(output|manifests|releases\/catalog-file|engine\/sealed-plan|kube\/settings|kube\/saved|kube\/http)/u,
+  yaml: /^src\/(settings\.ts|lib\/(output|manifests|releases\/catalog-file|engine\/sealed-plan|kube\/saved|kube\/http))/u,
   semver: /^src\/lib\/releases\//u,
 }
 

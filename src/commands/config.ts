@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { Context, GlobalFlags, Wire } from '../context.ts'
-import { type Settled, settledSettings } from '../lib/kube/settings.ts'
+import { type Settled, settledSettings } from '../settings.ts'
 import type { Column, Document, View } from '../lib/output/printer.ts'
 import { table } from '../lib/output/table.ts'
 import { manual } from './command-options.ts'

@@ -4,8 +4,6 @@ import type { Cluster } from '../lib/kube/cluster.ts'
 import type { Needed } from '../lib/kube/saved/saved-cluster.ts'
 import type { Clock } from '../lib/kube/clock.ts'
 import { ApiError, forbidden, type KvupError, usageError } from '../lib/kube/errors.ts'
-import { roleRemedy } from '../lib/kube/access-rights.ts'
-import { type NarrowedCommand, narrowedLine } from '../lib/kube/shell-line.ts'
 import type { SelectedVms } from './workloads/vm-selection.ts'
 import { knownReleases, parseReleases, type Releases } from '../lib/releases/releases.ts'
 import { Leases } from '../lib/kube/kinds/core-kinds.ts'
@@ -13,6 +11,8 @@ import { itemsOf, known } from '../lib/kube/known.ts'
 import { lockHolder } from '../lib/kubevirt/lease-holders.ts'
 import type { ShownHolder } from '../lib/output/views/report-lines.ts'
 import { isDead, leaseName, processOf } from '../lib/engine/lease.ts'
+import { type NarrowedCommand, narrowedLine } from '../lib/kvup-commands.ts'
+import { roleRemedy } from '../lib/kvup-commands.ts'
 
 /** What a command that only reads looks at, and the time at which it does. */
 export interface ReadCluster {

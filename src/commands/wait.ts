@@ -11,7 +11,6 @@ import type { Reader } from '../lib/kube/cluster.ts'
 import { MachineConfigPools } from '../lib/kube/kinds/openshift-kinds.ts'
 import { poolsMissing } from '../lib/openshift/machine-config-pools.ts'
 import { meaningOf, remarkOn } from '../lib/engine/run-session.ts'
-import { roleRemedy } from '../lib/kube/access-rights.ts'
 import { newControllerLeads } from '../lib/kubevirt/lease-holders.ts'
 import { countWorkloads, takeSnapshot } from '../lib/kubevirt/snapshot.ts'
 import { countUnlabelled } from '../lib/vms/outdated-vms.ts'
@@ -19,6 +18,7 @@ import type { Cause } from '../lib/kubevirt/diagnosis/pod-trouble.ts'
 import type { VmTroubles } from '../lib/kubevirt/diagnosis/vm-troubles.ts'
 import type { Document, View } from '../lib/output/printer.ts'
 import { wrap } from '../lib/output/text.ts'
+import { roleRemedy } from '../lib/kvup-commands.ts'
 
 export interface WaitOptions {
   for: string

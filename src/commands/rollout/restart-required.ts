@@ -7,7 +7,6 @@ import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
 import type { Entry } from '../../lib/engine/journal.ts'
 import { versionOf } from '../../lib/releases/release-versions.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
-import { narrowedLine } from '../../lib/kube/shell-line.ts'
 import {
   listRestartRequired,
   type RestartRequiredItem,
@@ -17,6 +16,7 @@ import { revertingClears, vmRolloutOf } from '../../lib/vms/rollout/rollout-stra
 import { asksCluster, manual } from '../command-options.ts'
 import { fromOption, type ReadCluster, partlyUnread, readerFor } from '../read-cluster.ts'
 import { noSuchPlace, selectionOf } from '../workloads/vm-selection.ts'
+import { narrowedLine } from '../../lib/kvup-commands.ts'
 
 export interface RestartRequiredOptions {
   allNamespaces?: boolean

@@ -15,7 +15,6 @@ import { blocked, type ExitCode, exitCode, KvupError, usageError } from '../../l
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { restartOutcome, restartProcedure, restartWaves } from '../../lib/vms/waves/restart-procedure.ts'
 import { dataLoss } from '../../lib/vms/waves/vm-restart.ts'
-import { narrowedLine } from '../../lib/kube/shell-line.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { RestartRun } from '../../lib/vms/waves/restart-run.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
@@ -33,6 +32,7 @@ import { oneNamespaceHelps, partlyUnread } from '../read-cluster.ts'
 import { noSuchPlace } from '../workloads/vm-selection.ts'
 import { count } from '../../lib/output/text.ts'
 import { rehearsed, withResume } from '../change-options.ts'
+import { narrowedLine } from '../../lib/kvup-commands.ts'
 
 /** All of them but --node. */
 export type RestartOptions = Omit<WaveRunOptions, 'node'>

@@ -36,8 +36,8 @@ import {
 } from '../../lib/engine/sealed-plan.ts'
 import type { Context } from '../../context.ts'
 import { drifted, forbidden, KvupError, usageError } from '../../lib/kube/errors.ts'
-import { roleRemedy } from '../../lib/kube/access-rights.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
+import { roleRemedy } from '../../lib/kvup-commands.ts'
 
 /**
  * The plan as a document: each step with what it would do, the findings, the seal, and `next` where there is something to do that would

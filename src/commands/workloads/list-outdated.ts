@@ -37,7 +37,7 @@ import {
 import { noSuchPlace, type SelectedVms, selectionOf } from './vm-selection.ts'
 import type { Reader } from '../../lib/kube/cluster.ts'
 import { holderText, type ShownHolder } from '../../lib/output/views/report-lines.ts'
-import { narrowedLine } from '../../lib/kube/shell-line.ts'
+import { narrowedLine } from '../../lib/kvup-commands.ts'
 
 export interface OutdatedOptions {
   allNamespaces?: boolean

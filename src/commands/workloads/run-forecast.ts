@@ -22,7 +22,6 @@ import { parseWanted } from '../../lib/vms/strategy/set-strategy.ts'
 import { type ReadCluster, partlyUnread, readerFor } from '../read-cluster.ts'
 import { noSuchPlace, type SelectedVms, selectionOf } from './vm-selection.ts'
 import { lateRemarks, nodesIn, readRoom, type Room } from '../../lib/vms/forecast/cluster-room.ts'
-import { narrowedLine } from '../../lib/kube/shell-line.ts'
 import { onceCached } from '../../lib/kube/read-cache.ts'
 import type { VirtualMachineInstance } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { listKubeVirts, homeOf } from '../../lib/kubevirt/snapshot.ts'
@@ -39,6 +38,7 @@ import {
   type UpdaterContext,
 } from '../../lib/vms/workload-updater.ts'
 import { keptMethods, overrideId } from '../../lib/vms/update-methods.ts'
+import { narrowedLine } from '../../lib/kvup-commands.ts'
 
 export interface ForecastOptions {
   to?: string

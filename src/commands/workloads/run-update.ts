@@ -42,7 +42,6 @@ import {
 import { noSuchPlace, type SelectedVms } from './vm-selection.ts'
 import { oneNamespaceHelps, partlyUnread } from '../read-cluster.ts'
 import { evictionFinding, forecastOutdated } from '../../lib/vms/forecast/vm-forecast.ts'
-import { narrowedLine } from '../../lib/kube/shell-line.ts'
 import { dataLoss } from '../../lib/vms/waves/vm-restart.ts'
 import type { UpdateSnapshot } from '../../lib/vms/waves/update-fleet.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
@@ -50,6 +49,7 @@ import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { count } from '../../lib/output/text.ts'
 import { rehearsed, withResume } from '../change-options.ts'
+import { narrowedLine } from '../../lib/kvup-commands.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {

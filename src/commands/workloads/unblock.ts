@@ -13,7 +13,7 @@ import { blocked, exitCode, type ExitCode, usageError } from '../../lib/kube/err
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { clusterEvictionOf, lostData } from '../../lib/vms/vm.ts'
 import { restoreUpdatesLine, overrideId } from '../../lib/vms/update-methods.ts'
-import { narrowedLine, shellWord } from '../../lib/kube/shell-line.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
 import {
   type Blocking,
   blockingOf,
@@ -31,6 +31,7 @@ import {
   readVms,
 } from '../../lib/vms/unblock/vm-overrides.ts'
 import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import { narrowedLine } from '../../lib/kvup-commands.ts'
 
 export interface UnblockOptions extends ChangeOptions {
   all?: boolean

@@ -1,6 +1,5 @@
 import type { SnapshotPart } from '../kubevirt/full-snapshot.ts'
 import type { Check, Finding, Group, Question } from './check-definition.ts'
-import { roleRemedy } from '../kube/access-rights.ts'
 import {
   cdiAlongside,
   lastAppliedSize,
@@ -27,6 +26,7 @@ import { backupChecks, pathChecks } from './groups/path-checks.ts'
 import { machineryChecks } from './groups/machinery-checks.ts'
 import { nodeChecks } from './groups/node-checks.ts'
 import { rightsChecks } from './groups/rights-checks.ts'
+import { roleRemedy } from '../kvup-commands.ts'
 
 export interface CheckResult {
   check: Check

@@ -28,7 +28,7 @@ import { requestUpdate, setPlatformChannel } from './steps/update-request.ts'
 import { readOwner } from '../vms/strategy/settings-owner.ts'
 import { overrideId, methodsOf } from '../vms/update-methods.ts'
 import { blocked } from '../kube/errors.ts'
-import { roleRemedy } from '../kube/access-rights.ts'
+import { roleRemedy } from '../kvup-commands.ts'
 
 /**
  * The whole window, in the order of ocp 0, 5.1 and 9.19. Where it stands is asked of the cluster at each step, so that running it again, anywhere, goes on;

@@ -51,39 +51,3 @@ export function onlyFlag(words: readonly string[], flag: string): readonly strin
 function isGlued(word: string, flag: string): boolean {
   return word.startsWith(flag.startsWith('--') ? `${flag}=` : flag) && word !== flag
 }
-
-const flags = { namespace: '-n', labels: '-l', node: '--node' } as const
-
-type Narrowing = keyof typeof flags
-
-/** Which VMs were asked for. */
-type Asked = Readonly<Partial<Record<Narrowing, string | undefined>>>
-
-/** What each command can be narrowed by. */
-export const narrowedBy = {
-  'kvup rollout restart': ['namespace', 'labels'],
-  'kvup rollout restart-required': ['namespace', 'labels'],
-  'kvup workloads migrations': ['namespace'],
-  'kvup workloads outdated': ['namespace', 'labels', 'node'],
-  'kvup workloads unblock --all': ['namespace'],
-  'kvup workloads update': ['namespace', 'labels', 'node'],
-} as const satisfies Record<string, readonly Narrowing[]>
-
-export type NarrowedCommand = keyof typeof narrowedBy
-
-/** The command for the VMs that were asked for and, as far as it can be narrowed, no others: a next step is pasted as it stands. */
-export function narrowedLine(command: NarrowedCommand, selection: Asked): string {
-  const words = narrowedBy[command].flatMap((by) => {
-    const value = selection[by]
-    return value === undefined ? [] : [flags[by], shellWord(value)]
-  })
-  return [command, ...words].join(' ')
-}
-
-/** Whether the command can be kept to these VMs at all. */
-export function canNarrow(command: NarrowedCommand, selection: Asked): boolean {
-  const can: readonly Narrowing[] = narrowedBy[command]
-  return (['namespace', 'labels', 'node'] as const).every(
-    (by) => selection[by] === undefined || can.includes(by),
-  )
-}

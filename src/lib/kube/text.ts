@@ -42,10 +42,6 @@ function distance(from: string, to: string): number {
   return row.at(-1) ?? 0
 }
 
-/** Why KubeVirt moves nothing while it has no methods, in the same words everywhere: kvup borrowed them, or there are none. */
-export const noMethodsText = (held: boolean): string =>
-  held ? 'updates are held' : 'no update methods are set'
-
 /** A value of the API on one line: `LiveMigrate, Evict`, `10`, and `none` for an empty list and for nothing. */
 export function valueText(value: unknown): string {
   if (Array.isArray(value)) return value.join(', ') || 'none'

@@ -1,11 +1,11 @@
 import type { Container, Deployment } from '../kube/kinds/workload-kinds.ts'
 import type { KubeVirt } from '../kube/kinds/kubevirt-kinds.ts'
 import { blocked, forbidden, type KvupError } from '../kube/errors.ts'
-import { roleRemedy } from '../kube/access-rights.ts'
 import { itemsOf } from '../kube/known.ts'
 import type { Snapshot } from './snapshot.ts'
 import { operatorName } from './installed-components.ts'
 import type { KubeObject } from '../kube/object.ts'
+import { roleRemedy } from '../kvup-commands.ts'
 
 /** One KubeVirt and the operator that looks after it. */
 export interface Installation {

@@ -9,7 +9,6 @@ import { compareVersions, type Version, versionOf } from '../releases/release-ve
 import type { Clock } from '../kube/clock.ts'
 import { forecastUpdates } from '../vms/forecast/vm-forecast.ts'
 import { blocked, forbidden } from '../kube/errors.ts'
-import { roleRemedy } from '../kube/access-rights.ts'
 import { isGuards } from '../vms/update-guard.ts'
 import { keptMethods, openOverride, type Owner } from '../vms/update-methods.ts'
 import type { UpgradeState } from './upgrade-plan.ts'
@@ -21,6 +20,7 @@ import { itemsOf } from '../kube/known.ts'
 import { LastLines } from '../kubevirt/diagnosis/last-log-lines.ts'
 import { podsOutsideVms } from '../kubevirt/installed-components.ts'
 import type { Watched, ReadContext } from '../engine/step.ts'
+import { roleRemedy } from '../kvup-commands.ts'
 
 interface Asked {
   /** Reads the journal of KubeVirt's namespace. */

@@ -17,11 +17,11 @@ import { condition } from '../kube/object.ts'
 import { parseImage } from '../kubevirt/installation.ts'
 import { versionOf } from '../releases/release-versions.ts'
 import { type Outlook, outlookOf, type Reason } from './vm-outlook.ts'
-import { canNarrow, narrowedLine } from '../kube/shell-line.ts'
 import { outdatedLabel, outdatedOnes, type Snapshot } from '../kubevirt/snapshot.ts'
 import { readAhead } from '../kube/read-cache.ts'
 import { launcherImage } from '../kubevirt/lease-holders.ts'
 import { hours } from '../kube/clock.ts'
+import { canNarrow, narrowedLine } from '../kvup-commands.ts'
 
 interface HowListed {
   /** Undefined: what decides may not be read. */

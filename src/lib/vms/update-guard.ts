@@ -6,11 +6,11 @@ import { clusterEvictionOf, type Selection } from './vm.ts'
 import { methodsIn, readOwner, type SettingsOwner } from './strategy/settings-owner.ts'
 import { countMoving } from './forecast/vm-forecast.ts'
 import { heldLines, overrideOn, methodsOf, openOverride, type Owner } from './update-methods.ts'
-import { narrowedLine } from '../kube/shell-line.ts'
 import { type Harm, readHarm } from './migration-harm.ts'
 import type { UpdateSnapshot } from './waves/update-fleet.ts'
 import type { UpdateRun } from './waves/update-run.ts'
 import { pauseWorkloadUpdates } from './pause-updates.ts'
+import { narrowedLine } from '../kvup-commands.ts'
 
 interface Guarding {
   owner: SettingsOwner

@@ -13,10 +13,11 @@ import {
   moves,
   type OutlookRules,
 } from './workload-updater.ts'
-import { noMethodsText } from '../kube/text.ts'
 import { controllerOf, isOfVm, lostData, type Vm, runStrategyOf, vmName } from './vm.ts'
-import { narrowedLine, shellWord } from '../kube/shell-line.ts'
+import { shellWord } from '../kube/shell-line.ts'
 import { restoreUpdatesLine } from './update-methods.ts'
+import { narrowedLine } from '../kvup-commands.ts'
+import { noMethodsText } from '../engine/overrides.ts'
 
 /** One cause of what becomes of a VMI. `id` is stable, for scripts; `text` is for a person and may hold words of the cluster. */
 export interface Reason {

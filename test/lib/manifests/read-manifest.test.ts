@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
-import { settingDefault } from '../../../src/lib/kube/settings.ts'
+import { settingDefault } from '../../../src/settings.ts'
 import {
   manifestSource,
   originOf,

@@ -1,12 +1,7 @@
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { program } from '../../../src/cli.ts'
-import {
-  canNarrow,
-  narrowedBy,
-  type NarrowedCommand,
-  narrowedLine,
-} from '../../../src/lib/kube/shell-line.ts'
+import { canNarrow, narrowedBy, type NarrowedCommand, narrowedLine } from '../../../src/lib/kvup-commands.ts'
 
 const root = await program('kvup', () => async () => undefined, 'all')
 

@@ -13,9 +13,9 @@ import { type PlatformStatus, assessPlatform } from '../../openshift/platform-st
 import { type PoolStatus, assessPool } from '../../openshift/machine-config-pools.ts'
 import { minorOfPlatform, platformVersionOf } from '../../releases/release-versions.ts'
 import { blocked, forbidden, usageError } from '../../kube/errors.ts'
-import { roleRemedy } from '../../kube/access-rights.ts'
 import { type EusClusterSnapshot, windowIn } from './eus-snapshot.ts'
 import type { Finding } from '../../checks/check-definition.ts'
+import { roleRemedy } from '../../kvup-commands.ts'
 
 /** What findings are judged by: the look, and the way that was chosen. */
 export interface Judged {

@@ -17,7 +17,7 @@ import { type HyperConverged, OperatorConditions } from '../../kube/kinds/operat
 import { condition } from '../../kube/object.ts'
 import { getHyperConverged, assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import { csvOf, readOperator, type OperatorRollSnapshot } from '../../upgrade/methods/operator-manifest.ts'
-import { roleRemedy } from '../../kube/access-rights.ts'
+import { roleRemedy } from '../../kvup-commands.ts'
 
 /**
  * What has to be so before the platform goes to another minor (night E1): ClusterVersion and kubelet skew not False, HyperConverged good in every condition,

@@ -11,8 +11,8 @@ import { table } from '../table.ts'
 import type { LayerVerdict, TitledLayer } from '../../openshift/olm-layers.ts'
 import type { Layers } from '../../openshift/layers.ts'
 import type { Manager } from '../../kubevirt/installation.ts'
-import { noMethodsText } from '../../kube/text.ts'
 import type { overrideId } from '../../vms/update-methods.ts'
+import { noMethodsText } from '../../engine/overrides.ts'
 
 export interface StatusDocument extends Document, StatusReport {
   kind: 'Status'

@@ -18,8 +18,8 @@ import {
   versionOfCsv,
 } from '../../releases/release-versions.ts'
 import { blocked, forbidden, type KvupError } from '../../kube/errors.ts'
-import { roleRemedy } from '../../kube/access-rights.ts'
 import { hyperConvergedIn, type PlatformNow, platformNow } from './operator-manifest.ts'
+import { roleRemedy } from '../../kvup-commands.ts'
 
 /** A channel of the catalog as the cluster shows it: releases without edges (ocp 2.6). */
 export interface OfferedChannel {

@@ -22,11 +22,11 @@ import {
 import { compareOperatorVersions, stemOf, versionOfCsv } from '../../releases/release-versions.ts'
 import { blocked, forbidden } from '../../kube/errors.ts'
 import { getHyperConverged } from '../../openshift/hyperconverged.ts'
-import { roleRemedy } from '../../kube/access-rights.ts'
 import type { MachineConfigPool } from '../../kube/kinds/openshift-kinds.ts'
 import { filled, type Known } from '../../kube/known.ts'
 import { type PlatformStatus, assessPlatform, takePlatform } from '../../openshift/platform-status.ts'
 import { assessPool } from '../../openshift/machine-config-pools.ts'
+import { roleRemedy } from '../../kvup-commands.ts'
 
 /** The release's kubevirt-operator.yaml; a tag that is set is treated by night U2. */
 export function operatorManifestSteps(

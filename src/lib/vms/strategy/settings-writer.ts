@@ -1,7 +1,7 @@
 import type { Watched, ReadContext, StepContext, StepState } from '../../engine/step.ts'
 import type { DeepPartial, Reader } from '../../kube/cluster.ts'
 import { type KubeObject, resourceOf } from '../../kube/object.ts'
-import { readRefusal, roleRemedy } from '../../kube/access-rights.ts'
+import { readRefusal } from '../../kube/access-rights.ts'
 import { ApiError } from '../../kube/errors.ts'
 import { nameOf, passesOn, readOwner, type SettingsOwner, showsWriters } from './settings-owner.ts'
 import { type Deployment, Deployments } from '../../kube/kinds/workload-kinds.ts'
@@ -20,6 +20,7 @@ import {
   takeLifecycle,
 } from '../../openshift/olm-status.ts'
 import { methodsOf, methodsText, sameMethods } from '../update-methods.ts'
+import { roleRemedy } from '../../kvup-commands.ts'
 
 /**
  * One write of settings to whoever owns them. A HyperConverged is asked by a server-side dry run first (night E3). Its webhook tries KubeVirt's and others'

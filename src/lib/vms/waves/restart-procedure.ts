@@ -9,10 +9,10 @@ import {
 import { VirtualMachineInstances } from '../../kube/kinds/kubevirt-kinds.ts'
 import { seconds } from '../../kube/clock.ts'
 import { type Begun, restartText } from './vm-restart.ts'
-import { narrowedLine } from '../../kube/shell-line.ts'
 import { estimateOf, stopOf, turnOf } from './pacing.ts'
 import type { Unread } from '../migrations/migration-ledger.ts'
 import { placeOfVm } from '../vm.ts'
+import { narrowedLine } from '../../kvup-commands.ts'
 
 /** Also the name in the journal. */
 const name = 'restart VMs'

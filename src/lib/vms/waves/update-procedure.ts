@@ -25,9 +25,10 @@ import { estimateOf, type Stop, stopOf, type Turn, turnOf } from './pacing.ts'
 import { movedIn } from '../migration-harm.ts'
 import { hasAgent, restartText } from './vm-restart.ts'
 import { placeOfVm, type Selection } from '../vm.ts'
-import { narrowedLine, shellWord } from '../../kube/shell-line.ts'
+import { shellWord } from '../../kube/shell-line.ts'
 import { lastWriter } from '../../kube/last-writer.ts'
 import type { Override } from '../../engine/journal.ts'
+import { narrowedLine } from '../../kvup-commands.ts'
 
 /** Also the name in the journal: the loan that is opened under it is the update's own (night W6). */
 export const updateName = 'update workloads'

@@ -29,7 +29,7 @@ import { LauncherWatch } from '../migration-harm.ts'
 import { MigrationWatch } from '../migrations/migration-watch.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
-import { narrowedLine } from '../../kube/shell-line.ts'
+import { narrowedLine } from '../../kvup-commands.ts'
 
 /** What was asked of an update. Times in ms. */
 export interface UpdateWanted extends WaveRunWanted {

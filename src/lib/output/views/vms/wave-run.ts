@@ -6,8 +6,8 @@ import { table } from '../../table.ts'
 import { count, wrap } from '../../text.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { UpdatedVm, UpdateTotals } from '../../../vms/waves/update-run.ts'
-import { narrowedLine } from '../../../kube/shell-line.ts'
 import type { RestartedVm, RestartTotals } from '../../../vms/waves/restart-procedure.ts'
+import { narrowedLine } from '../../../kvup-commands.ts'
 
 /** The end of a run that took one VM after the other, whatever it did to them. */
 export interface WaveRunDocument extends Document {

@@ -1,5 +1,5 @@
-import { KvupError, usageError } from './errors.ts'
-import { parseDuration } from './duration.ts'
+import { KvupError, usageError } from './lib/kube/errors.ts'
+import { parseDuration } from './lib/kube/duration.ts'
 
 /** A flag that the environment and the config file can set as well. */
 interface Setting {
