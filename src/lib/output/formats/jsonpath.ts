@@ -271,18 +271,53 @@ function unquote(text: string): string {
 
 /** What a path finds from one value, in kubectl's order. A missing key finds nothing; an index out of bounds throws JsonPathError. */
 export function walk(value: unknown, path: Path): unknown[] {
-  return path.reduce<unknown[]>((values, step) => takeStep(values, step), [value])
+  let values = [value]
+  for (let at = 0; at < path.length;) {
+    const shared = sharedSteps(path.slice(at))
+    values =
+      shared.length > 0 ? values.flatMap((one) => query(one, shared)) : takeStep(values, path[at] as OwnStep)
+    at += Math.max(1, shared.length)
+  }
+  return values
 }
 
-type Steps = { [K in PathStep['is']]: (values: unknown[], step: Extract<PathStep, { is: K }>) => unknown[] }
+/**
+ * The steps, from the first on, that mean in jsonpath-plus what they mean to kubectl. Behind a wildcard it would take the text of a step for the name
+ * of a member, so that ends them.
+ */
+function sharedSteps(path: Path): readonly string[] {
+  const shared: string[] = []
+  for (const step of path) {
+    const text = sharedText(step)
+    if (text === undefined) break
+    shared.push(text)
+    if (text === '*') break
+  }
+  return shared
+}
 
-/** A backquote makes jsonpath-plus take the name literally: no `^`, `~` or `@` of its own dialect. */
+/** Names that jsonpath-plus would take apart, or finds in texts and lists as well. */
+const awkward = /['"\][;#,~^@()]|^(?:length|\d+)$/
+
+/** A backquote makes jsonpath-plus take a name literally: no `^`, `~` or `@` of its own dialect. */
+function sharedText(step: PathStep): string | undefined {
+  if (step.is === 'wildcard') return '*'
+  if (step.is === 'recursive') return '..'
+  if (step.is === 'slice') return `${step.from ?? ''}:${step.to ?? ''}:${step.step ?? ''}`
+  return step.is === 'field' && !awkward.test(step.name) ? `\`${step.name}` : undefined
+}
+
+function query(value: unknown, path: readonly string[]): unknown[] {
+  if (!isParent(value)) return []
+  const found = JSONPath({ path: ['$', ...path], json: value, eval: false, wrap: true }) as unknown[]
+  return path.at(-1) === '..' ? found.filter(isParent) : found
+}
+
+type OwnStep = Exclude<PathStep, { is: 'wildcard' | 'recursive' | 'slice' }>
+type Steps = { [K in OwnStep['is']]: (values: unknown[], step: Extract<OwnStep, { is: K }>) => unknown[] }
+
 const steps: Steps = {
-  field: (values, { name }) => values.flatMap((value) => (Array.isArray(value) ? [] : field(value, name))),
-  wildcard: (values) => values.flatMap((value) => query(value, ['*'])),
-  recursive: (values) => values.flatMap((value) => query(value, ['..']).filter(isParent)),
-  slice: (values, { from, to, step }) =>
-    values.flatMap((value) => query(value, [`${from ?? ''}:${to ?? ''}:${step ?? ''}`])),
+  field: (values, { name }) => values.flatMap((value) => member(value, name)),
   index: (values, { at }) => values.flatMap((value) => element(value, at)),
   union: (values, { of }) => of.flatMap((path) => values.flatMap((value) => walk(value, path))),
   exists: (values, { operand }) =>
@@ -295,21 +330,13 @@ const steps: Steps = {
     }),
 }
 
-function takeStep<S extends PathStep>(values: unknown[], step: S): unknown[] {
+function takeStep<S extends OwnStep>(values: unknown[], step: S): unknown[] {
   return (steps[step.is] as (values: unknown[], step: S) => unknown[])(values, step)
 }
 
-const awkward = /['"\][;#,~^@()]/
-
-/** Names that jsonpath-plus would take apart are read directly. */
-function field(value: unknown, name: string): unknown[] {
-  if (!awkward.test(name)) return query(value, [`\`${name}`])
-  return isParent(value) && Object.hasOwn(value, name) ? [(value as Record<string, unknown>)[name]] : []
-}
-
-function query(value: unknown, path: readonly string[]): unknown[] {
-  if (!isParent(value)) return []
-  return JSONPath({ path: ['$', ...path], json: value, eval: false, wrap: true }) as unknown[]
+function member(value: unknown, name: string): unknown[] {
+  if (!isParent(value) || Array.isArray(value) || !Object.hasOwn(value, name)) return []
+  return [(value as Record<string, unknown>)[name]]
 }
 
 function isParent(value: unknown): value is object {
