@@ -77,8 +77,8 @@ interface Holder {
 }
 
 /** `user@host/pid/nonce-machine`: unique per run, readable for people, and `--take-over` takes it as it is. */
-export function identityOf({ who, pid, machine: vm }: Holder, nonce: string): string {
-  return `${who}/${pid}/${nonce}${vm === undefined ? '' : `-${vm}`}`
+export function identityOf({ who, pid, machine }: Holder, nonce: string): string {
+  return `${who}/${pid}/${nonce}${machine === undefined ? '' : `-${machine}`}`
 }
 
 interface Process {
@@ -95,9 +95,9 @@ export function processOf(identity: string): Process | undefined {
     /^(?<user>[^\s/]+)@(?<host>[^\s@/]+)\/(?<pid>\d+)\/[^\s/-]+(?:-(?<machine>[0-9a-z]+))?$/u.exec(
       identity,
     )?.groups
-  const { user, host, pid, machine: vm } = parts ?? {}
+  const { user, host, pid, machine } = parts ?? {}
   if (user === undefined || host === undefined) return undefined
-  return { user, host, pid: Number(pid), ...(vm !== undefined && { machine: vm }) }
+  return { user, host, pid: Number(pid), ...(machine !== undefined && { machine }) }
 }
 
 /** True when the identity names a process that would be seen here and has ended. What cannot be told is alive, and is watched as a foreign one. */

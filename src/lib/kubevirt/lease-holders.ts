@@ -124,7 +124,7 @@ export interface SilentLease {
   watchedFor: number
 }
 
-interface UpgradeState {
+interface LeaseObservation {
   lease: Lease
   /** Changes whenever somebody renews or takes it. */
   mark: string
@@ -143,7 +143,7 @@ interface UpgradeState {
  * saw, so that whoever looks again and again need not wait.
  */
 export class LeaseWatch {
-  readonly #observed = new Map<string, UpgradeState>()
+  readonly #observed = new Map<string, LeaseObservation>()
 
   /** A Lease is older than its term still, and was not watched for long enough: where time stands still, and in the middle of a watch. */
   isUndecided(clock: Clock): boolean {
@@ -193,14 +193,14 @@ export class LeaseWatch {
   ): Promise<readonly SilentLease[]> {
     const silent = this.look(leases, namespace, clock)
     const doubted = [...this.#observed.values()].some(
-      (upgradeState) => isSilent(upgradeState) && !upgradeState.confirmed,
+      (observation) => isSilent(observation) && !observation.confirmed,
     )
     if (!doubted) return silent
     const lists = await Promise.all(
       leaders.map((name) => reader.list(Leases, { namespace, name }).catch(noneIfGone)),
     )
     this.look(lists.flat(), namespace, clock)
-    for (const upgradeState of this.#observed.values()) upgradeState.confirmed = isSilent(upgradeState)
+    for (const observation of this.#observed.values()) observation.confirmed = isSilent(observation)
     return this.#silent()
   }
 
@@ -224,11 +224,11 @@ export class LeaseWatch {
   }
 
   /** Older than its term by the cluster's time, and neither known to be silent nor seen to change meanwhile. */
-  #suspects(clock: Clock): readonly UpgradeState[] {
-    return [...this.#observed.values()].filter((upgradeState) => {
-      const { lease, moved, watched } = upgradeState
+  #suspects(clock: Clock): readonly LeaseObservation[] {
+    return [...this.#observed.values()].filter((observation) => {
+      const { lease, moved, watched } = observation
       const age = since(lease.spec?.renewTime, clock.now()) ?? Infinity
-      return age > termOf(lease) && !isSilent(upgradeState) && !(moved && watched < termOf(lease))
+      return age > termOf(lease) && !isSilent(observation) && !(moved && watched < termOf(lease))
     })
   }
 }
@@ -242,7 +242,7 @@ export function leaseWatchOf(clock: Clock): LeaseWatch {
   return watch
 }
 
-function silentOf({ lease: { metadata, spec }, lease }: UpgradeState): SilentLease {
+function silentOf({ lease: { metadata, spec }, lease }: LeaseObservation): SilentLease {
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
@@ -260,7 +260,7 @@ interface Watching {
   told?: ((line: string) => void) | undefined
 }
 
-const isSilent = ({ lease, watched }: UpgradeState): boolean => watched >= terms * termOf(lease)
+const isSilent = ({ lease, watched }: LeaseObservation): boolean => watched >= terms * termOf(lease)
 
 /** ms. */
 function termOf({ spec }: Lease): number {

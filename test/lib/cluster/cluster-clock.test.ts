@@ -19,13 +19,13 @@ const answer = (ahead: number, ms = 20, at = there) => ({
   date: cut(at),
 })
 
-class RolloutStatus extends SimClock {
+class FixedClock extends SimClock {
   ahead = 0
   override now = () => new Date(there + this.ahead)
 }
 
 function heard(...answers: ReturnType<typeof answer>[]) {
-  const clock = new ClusterClock(new RolloutStatus())
+  const clock = new ClusterClock(new FixedClock())
   return { clock, changes: answers.map((one) => clock.hear(one)) }
 }
 
@@ -54,7 +54,7 @@ describe('the first answer', () => {
   ])(
     'one that is %i ms ahead is put right, to a second and half the way of the answer: %i ms',
     (ahead, ms) => {
-      const local = new RolloutStatus()
+      const local = new FixedClock()
       local.ahead = ahead
       const clock = new ClusterClock(local)
       expect(clock.now().getTime() - there).toBe(ahead)
@@ -73,7 +73,7 @@ describe('later answers', () => {
 })
 
 /** A machine whose clock can be set, and whose ticks go on. */
-class Vm extends SimClock {
+class SettableClock extends SimClock {
   #set = 0
   #ticked = 0
   override now = () => new Date(there + this.#ticked + this.#set)
@@ -94,8 +94,8 @@ class Vm extends SimClock {
 }
 
 describe('trust M8: nobody moves time', () => {
-  const vm = new Vm()
-  const run = (local: Vm, ...said: number[]) => {
+  const settable = new SettableClock()
+  const run = (local: SettableClock, ...said: number[]) => {
     const clock = new ClusterClock(local)
     const began = clock.ticks()
     for (const ahead of said) {
@@ -113,13 +113,13 @@ describe('trust M8: nobody moves time', () => {
     ['is at first that of the server that is off', [2 * hour, 0, 0, 2 * hour, 0, 0]],
     ['is at first that of the one that is behind', [-2 * hour, 0, -2 * hour]],
   ])('a Date that %s', (_, said) => {
-    const { took, off } = run(new Vm(), ...said)
+    const { took, off } = run(new SettableClock(), ...said)
     expect(took).toBe(said.length * 5 * second)
     expect(off).toBeLessThanOrEqual(2 * second)
   })
 
   test.each([hour, -hour, 40 * second])('who sets this machine by %i ms, while it runs', (by) => {
-    const local = new Vm()
+    const local = new SettableClock()
     const { clock } = run(local, 0, 0)
     const before = clock.ticks()
     local.set(by)
@@ -132,7 +132,7 @@ describe('trust M8: nobody moves time', () => {
 
   test('a machine that was wrong and is set right is right, and the other way round', () => {
     for (const wrong of [hour, -hour]) {
-      const local = new Vm()
+      const local = new SettableClock()
       local.set(wrong)
       const { clock, off } = run(local, 0)
       expect(off).toBeLessThanOrEqual(2 * second)
@@ -147,11 +147,11 @@ describe('trust M8: nobody moves time', () => {
   })
 
   test('a machine that slept knows the time again from the next answer on', () => {
-    const { clock } = run(vm, 0)
+    const { clock } = run(settable, 0)
     // Its ticks stood still meanwhile.
-    vm.set(3 * hour)
-    clock.hear(vm.answer(3 * hour))
-    expect(Math.abs(clock.now().getTime() - vm.now().getTime())).toBeLessThanOrEqual(2 * second)
+    settable.set(3 * hour)
+    clock.hear(settable.answer(3 * hour))
+    expect(Math.abs(clock.now().getTime() - settable.now().getTime())).toBeLessThanOrEqual(2 * second)
   })
 })
 

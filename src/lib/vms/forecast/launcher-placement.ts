@@ -343,10 +343,10 @@ const machineType = 'machine-type.node.kubevirt.io/'
 /** lab "Seen with workloads" 8. What the node of today does not tell is not asked of another one. */
 function neededLabels(vmi: VirtualMachineInstance, from: Readonly<Record<string, string>>): Demand['labels'] {
   const { cpu } = domainOf(vmi)
-  const { machine: vm } = (vmi.status ?? {}) as { machine?: { type?: string } }
+  const { machine } = (vmi.status ?? {}) as { machine?: { type?: string } }
   const all = Object.keys(from)
   const tells = (prefix: string) => all.some((key) => key.startsWith(prefix))
-  const type = vm?.type
+  const type = machine?.type
   return [
     ...cpuLabels(cpu?.model, all),
     ...(type && tells(machineType) ? [{ key: machineType + type, means: `machine type ${type}` }] : []),
@@ -371,7 +371,7 @@ function cpuLabels(model: string | undefined, labels: readonly string[]): Demand
  */
 export function startDemandOf(vmi: VirtualMachineInstance, sharing: Sharing, places: Places): Demand {
   const demand = demandOf(vmi, sharing, undefined)
-  const { machine: vm, cpu } = domainOf(vmi)
+  const { machine, cpu } = domainOf(vmi)
   const needed = (prefix: string, value: string | undefined, what: string) =>
     value && places.tell(prefix) ? [{ key: prefix + value, means: `${what} ${value}` }] : []
   const model = whateverTheNodeHas.has(cpu?.model ?? '') ? undefined : cpu?.model
@@ -379,7 +379,7 @@ export function startDemandOf(vmi: VirtualMachineInstance, sharing: Sharing, pla
     ...demand,
     labels: [
       ...demand.labels,
-      ...needed('machine-type.node.kubevirt.io/', vm?.type, 'machine type'),
+      ...needed('machine-type.node.kubevirt.io/', machine?.type, 'machine type'),
       ...needed('cpu-model.node.kubevirt.io/', model, 'CPU model'),
     ],
   }
