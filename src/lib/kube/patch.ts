@@ -12,7 +12,7 @@ interface Transfer {
 
 /** RFC 7386: `null` removes. The nulls inside of what is new go as well, in lists too, as the real server has it (lab, Workloads 12). */
 export function mergePatched(before: unknown, change: unknown): unknown {
-  if (!isRecord(change)) return withoutNulls(change)
+  if (!isRecord(change)) return withoutNullMembers(change)
   const merged = new Map(Object.entries(isRecord(before) ? before : {}))
   for (const [key, value] of Object.entries(change)) {
     if (value === null) merged.delete(key)
@@ -21,11 +21,11 @@ export function mergePatched(before: unknown, change: unknown): unknown {
   return Object.fromEntries(merged)
 }
 
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls)
+function withoutNullMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNullMembers)
   if (!isRecord(value)) return value
   const members = Object.entries(value).filter(([, member]) => member !== null)
-  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]))
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutNullMembers(member)]))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { parseJson } from '../object.ts'
+import { isRecord, parseJson } from '../object.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { unreachable, usageError } from '../errors.ts'
@@ -285,9 +285,6 @@ function speedIn(extensions: unknown): unknown {
 }
 
 const isPace = (one: unknown): one is Extension => isRecord(one) && one['name'] === paceExtension
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null
 
 /** The proxy that the environment asks for, as Go programs (kubectl) read it. Never one for loopback. */
 export function proxyFor(server: URL, env: Environment): string | undefined {

@@ -1,3 +1,4 @@
+import { isRecord } from '../object.ts'
 import { execFile, type ExecFileException } from 'node:child_process'
 import type { Environment, Headers, Target } from './target.ts'
 import type { Login } from './credentials.ts'
@@ -105,9 +106,6 @@ function parsed(text: string): unknown {
     throw new Error(text.trim() === '' ? 'it printed nothing' : 'what it printed is no JSON')
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null
 
 /** Every way to log in that client-node knows but for plug-ins: OIDC and the providers of clouds, which it remembers between calls. */
 export async function clientNodeLogin({ cluster, login }: Target): Promise<Login> {

@@ -12,7 +12,7 @@ import type {
   Where,
   Writer,
 } from '../cluster.ts'
-import { groupOf, type Kind, type KubeObject, parseLabels, resourceOf } from '../object.ts'
+import { groupOf, isRecord, type Kind, type KubeObject, parseLabels, resourceOf } from '../object.ts'
 import { HyperConvergeds } from '../kinds/operator-kinds.ts'
 import { KubeVirts } from '../kinds/kubevirt-kinds.ts'
 import { ClusterOperators, ClusterVersions, MachineConfigPools } from '../kinds/openshift-kinds.ts'
@@ -297,9 +297,6 @@ function valueAt(object: KubeObject, path: readonly string[]): string {
   for (const step of path) found = isRecord(found) ? found[step] : undefined
   return typeof found === 'string' ? found : found === undefined ? '' : JSON.stringify(found)
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null
 
 /** Of what a snapshot's first object is: what was asked, and what was answered. Everything else in it is plain Kubernetes objects. */
 export interface SnapshotIndex extends KubeObject {
