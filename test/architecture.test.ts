@@ -6,17 +6,17 @@ import { type Arrow, importsOf } from './imports-of.ts'
 /** Who may import whom, by room. A `type` entry may be imported as types only. */
 const mayImport: Record<string, { code: string[]; types?: string[] }> = {
   'kube/base': { code: [] },
-  'kvup-commands': { code: ['kube/base'] },
+  'kvup-words': { code: ['kube/base'] },
   kube: { code: ['kube/base'] },
   releases: { code: ['kube/base'] },
   manifests: { code: ['kube', 'kube/base'] },
   engine: { code: ['kube', 'kube/base'] },
-  kubevirt: { code: ['kube', 'kube/base', 'kvup-commands', 'releases'] },
+  kubevirt: { code: ['kube', 'kube/base', 'kvup-words', 'releases'] },
   openshift: { code: ['kube', 'kube/base', 'releases'], types: ['kubevirt'] },
   status: { code: ['kubevirt', 'openshift', 'kube', 'kube/base', 'releases'] },
-  checks: { code: ['kubevirt', 'releases', 'kube/base', 'kvup-commands'], types: ['manifests', 'kube'] },
+  checks: { code: ['kubevirt', 'releases', 'kube/base', 'kvup-words'], types: ['manifests', 'kube'] },
   'checks/probes': { code: ['checks', 'manifests', 'kubevirt', 'releases', 'kube', 'kube/base'] },
-  vms: { code: ['engine', 'kubevirt', 'openshift', 'kube', 'kube/base', 'kvup-commands', 'releases'] },
+  vms: { code: ['engine', 'kubevirt', 'openshift', 'kube', 'kube/base', 'kvup-words', 'releases'] },
   upgrade: {
     code: [
       'vms',
@@ -26,7 +26,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
       'manifests',
       'kube',
       'kube/base',
-      'kvup-commands',
+      'kvup-words',
       'releases',
     ],
     types: ['checks'],
@@ -41,13 +41,13 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
       'manifests',
       'kube',
       'kube/base',
-      'kvup-commands',
+      'kvup-words',
       'releases',
     ],
     types: ['checks'],
   },
   output: {
-    code: ['kube/base', 'kvup-commands'],
+    code: ['kube/base', 'kvup-words'],
     types: [
       'eus',
       'upgrade',
@@ -68,7 +68,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
 /** Rooms within a folder: what needs no cluster and nothing else, and what has rules of its own. */
 const innerRooms: readonly (readonly [RegExp, string])[] = [
   [/^src\/lib\/kube\/(?:errors|text|duration|clock|shell-line|quantity)\.ts$/u, 'kube/base'],
-  [/^src\/lib\/kvup-commands\.ts$/u, 'kvup-commands'],
+  [/^src\/lib\/output\/kvup-words\.ts$/u, 'kvup-words'],
   [/^src\/lib\/checks\/probes\//u, 'checks/probes'],
   [/^src\/simulator\//u, 'simulator'],
 ]

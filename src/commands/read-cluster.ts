@@ -11,8 +11,7 @@ import { itemsOf, known } from '../lib/kube/known.ts'
 import { lockHolder } from '../lib/kubevirt/lease-holders.ts'
 import type { ShownHolder } from '../lib/output/views/report-lines.ts'
 import { isDead, leaseName, processOf } from '../lib/engine/lease.ts'
-import { type NarrowedCommand, narrowedLine } from '../lib/kvup-commands.ts'
-import { roleRemedy } from '../lib/kvup-commands.ts'
+import { type NarrowedCommand, narrowedLine, roleRemedy } from '../lib/output/kvup-words.ts'
 
 /** What a command that only reads looks at, and the time at which it does. */
 export interface ReadCluster {

@@ -18,7 +18,7 @@ import type { Cause } from '../lib/kubevirt/diagnosis/pod-trouble.ts'
 import type { VmTroubles } from '../lib/kubevirt/diagnosis/vm-troubles.ts'
 import type { Document, View } from '../lib/output/printer.ts'
 import { wrap } from '../lib/output/text.ts'
-import { roleRemedy } from '../lib/kvup-commands.ts'
+import { roleRemedy } from '../lib/output/kvup-words.ts'
 
 export interface WaitOptions {
   for: string

@@ -14,9 +14,9 @@ import {
 } from '../../lib/vms/rollout/restart-required.ts'
 import { revertingClears, vmRolloutOf } from '../../lib/vms/rollout/rollout-strategy.ts'
 import { asksCluster, manual } from '../command-options.ts'
-import { fromOption, type ReadCluster, partlyUnread, readerFor } from '../read-cluster.ts'
+import { fromOption, partlyUnread, type ReadCluster, readerFor } from '../read-cluster.ts'
 import { noSuchPlace, selectionOf } from '../workloads/vm-selection.ts'
-import { narrowedLine } from '../../lib/kvup-commands.ts'
+import { narrowedLine } from '../../lib/output/kvup-words.ts'
 
 export interface RestartRequiredOptions {
   allNamespaces?: boolean

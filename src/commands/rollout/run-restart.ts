@@ -9,7 +9,7 @@ import {
   vmRestartsView,
 } from '../../lib/output/views/vms/wave-run.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
-import { carryOut, type RunEnvironment, environmentOf, type Work } from '../run-change.ts'
+import { carryOut, environmentOf, type RunEnvironment, type Work } from '../run-change.ts'
 import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
 import { blocked, type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
@@ -32,7 +32,7 @@ import { oneNamespaceHelps, partlyUnread } from '../read-cluster.ts'
 import { noSuchPlace } from '../workloads/vm-selection.ts'
 import { count } from '../../lib/output/text.ts'
 import { rehearsed, withResume } from '../change-options.ts'
-import { narrowedLine } from '../../lib/kvup-commands.ts'
+import { narrowedLine } from '../../lib/output/kvup-words.ts'
 
 /** All of them but --node. */
 export type RestartOptions = Omit<WaveRunOptions, 'node'>

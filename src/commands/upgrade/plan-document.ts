@@ -4,7 +4,7 @@ import { type ManifestDiff, manifestDiff } from '../../lib/manifests/manifest-di
 import { notInManifest } from '../../lib/manifests/manifest.ts'
 import type { PlanDocument } from '../../lib/output/views/upgrade/upgrade-plan-words.ts'
 import { nothingToDo, type ReadContext, type Step } from '../../lib/engine/step.ts'
-import { dryRunProcedure, type DryRunContext, type DryRunStep } from '../../lib/engine/procedure-dry-run.ts'
+import { type DryRunContext, dryRunProcedure, type DryRunStep } from '../../lib/engine/procedure-dry-run.ts'
 import { isBlocked } from '../../lib/checks/check-definition.ts'
 import {
   begunSteps,
@@ -37,7 +37,7 @@ import {
 import type { Context } from '../../context.ts'
 import { drifted, forbidden, KvupError, usageError } from '../../lib/kube/errors.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
-import { roleRemedy } from '../../lib/kvup-commands.ts'
+import { roleRemedy } from '../../lib/output/kvup-words.ts'
 
 /**
  * The plan as a document: each step with what it would do, the findings, the seal, and `next` where there is something to do that would

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { onceCached } from '../../lib/kube/read-cache.ts'
 import { groupOf } from '../../lib/kube/object.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { listKubeVirts, homeOf } from '../../lib/kubevirt/snapshot.ts'
+import { homeOf, listKubeVirts } from '../../lib/kubevirt/snapshot.ts'
 import { type OutdatedDocument, outdatedView } from '../../lib/output/views/vms/outdated-workloads.ts'
 import type { Rows } from '../../lib/output/printer.ts'
 import { openOverrides } from '../../lib/engine/journal-config-map.ts'
@@ -26,18 +26,18 @@ import {
   unexplained,
 } from '../../lib/vms/outdated-vms.ts'
 import { readContext, rulesFrom, type UpdaterContext } from '../../lib/vms/workload-updater.ts'
-import { restoreUpdatesLine, overrideId, methodsOf } from '../../lib/vms/update-methods.ts'
+import { methodsOf, overrideId, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
 import {
-  type ReadCluster,
+  getLockHolder,
   oneNamespaceHelps,
   partlyUnread,
+  type ReadCluster,
   readerFor,
-  getLockHolder,
 } from '../read-cluster.ts'
 import { noSuchPlace, type SelectedVms, selectionOf } from './vm-selection.ts'
 import type { Reader } from '../../lib/kube/cluster.ts'
 import { holderText, type ShownHolder } from '../../lib/output/views/report-lines.ts'
-import { narrowedLine } from '../../lib/kvup-commands.ts'
+import { narrowedLine } from '../../lib/output/kvup-words.ts'
 
 export interface OutdatedOptions {
   allNamespaces?: boolean

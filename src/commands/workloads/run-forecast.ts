@@ -19,12 +19,12 @@ import {
 } from '../../lib/vms/forecast/forecast-report.ts'
 import { speedOf, WholeTime } from '../../lib/vms/forecast/migration-time.ts'
 import { parseWanted } from '../../lib/vms/strategy/set-strategy.ts'
-import { type ReadCluster, partlyUnread, readerFor } from '../read-cluster.ts'
+import { partlyUnread, type ReadCluster, readerFor } from '../read-cluster.ts'
 import { noSuchPlace, type SelectedVms, selectionOf } from './vm-selection.ts'
 import { lateRemarks, nodesIn, readRoom, type Room } from '../../lib/vms/forecast/cluster-room.ts'
 import { onceCached } from '../../lib/kube/read-cache.ts'
 import type { VirtualMachineInstance } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { listKubeVirts, homeOf } from '../../lib/kubevirt/snapshot.ts'
+import { homeOf, listKubeVirts } from '../../lib/kubevirt/snapshot.ts'
 import { parseImage } from '../../lib/kubevirt/installation.ts'
 import type { Override } from '../../lib/engine/journal.ts'
 import { openOverrides } from '../../lib/engine/journal-config-map.ts'
@@ -38,7 +38,7 @@ import {
   type UpdaterContext,
 } from '../../lib/vms/workload-updater.ts'
 import { keptMethods, overrideId } from '../../lib/vms/update-methods.ts'
-import { narrowedLine } from '../../lib/kvup-commands.ts'
+import { narrowedLine } from '../../lib/output/kvup-words.ts'
 
 export interface ForecastOptions {
   to?: string

@@ -24,7 +24,7 @@ import {
   wavesLeft,
 } from '../../lib/vms/waves/update-procedure.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
-import { heldLines, overrideId, overrideOn, methodsText } from '../../lib/vms/update-methods.ts'
+import { heldLines, methodsText, overrideId, overrideOn } from '../../lib/vms/update-methods.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
 import { methodsIn, ownerFinding, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { seeSettings, type SettingsWork, writesTo } from './settings-work.ts'
@@ -49,7 +49,7 @@ import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { count } from '../../lib/output/text.ts'
 import { rehearsed, withResume } from '../change-options.ts'
-import { narrowedLine } from '../../lib/kvup-commands.ts'
+import { narrowedLine } from '../../lib/output/kvup-words.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {

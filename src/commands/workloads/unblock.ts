@@ -12,7 +12,7 @@ import { parseDuration } from '../../lib/kube/duration.ts'
 import { blocked, exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { clusterEvictionOf, lostData } from '../../lib/vms/vm.ts'
-import { restoreUpdatesLine, overrideId } from '../../lib/vms/update-methods.ts'
+import { overrideId, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import {
   type Blocking,
@@ -26,12 +26,12 @@ import { namespaceOf, noSuchPlace } from './vm-selection.ts'
 import {
   fieldName,
   overriddenText,
+  readVms,
   type VmRead,
   type VmRef,
-  readVms,
 } from '../../lib/vms/unblock/vm-overrides.ts'
 import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
-import { narrowedLine } from '../../lib/kvup-commands.ts'
+import { narrowedLine } from '../../lib/output/kvup-words.ts'
 
 export interface UnblockOptions extends ChangeOptions {
   all?: boolean

@@ -26,7 +26,7 @@ import { backupChecks, pathChecks } from './groups/path-checks.ts'
 import { machineryChecks } from './groups/machinery-checks.ts'
 import { nodeChecks } from './groups/node-checks.ts'
 import { rightsChecks } from './groups/rights-checks.ts'
-import { roleRemedy } from '../kvup-commands.ts'
+import { roleRemedy } from '../output/kvup-words.ts'
 
 export interface CheckResult {
   check: Check

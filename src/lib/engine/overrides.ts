@@ -486,7 +486,3 @@ const pathOf = (pointer: string): readonly string[] =>
     .split('/')
     .slice(1)
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
-
-/** Why KubeVirt moves nothing while it has no methods, in the same words everywhere: kvup borrowed them, or there are none. */
-export const noMethodsText = (held: boolean): string =>
-  held ? 'updates are held' : 'no update methods are set'

@@ -5,7 +5,7 @@ import { itemsOf } from '../kube/known.ts'
 import type { Snapshot } from './snapshot.ts'
 import { operatorName } from './installed-components.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { roleRemedy } from '../kvup-commands.ts'
+import { roleRemedy } from '../output/kvup-words.ts'
 
 /** One KubeVirt and the operator that looks after it. */
 export interface Installation {

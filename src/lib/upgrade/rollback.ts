@@ -7,14 +7,14 @@ import {
 } from '../releases/hop-findings.ts'
 import type { Releases } from '../releases/releases.ts'
 import { compareVersions, type Version, versionOf } from '../releases/release-versions.ts'
-import type { UpgradeState, UpgradePlan } from './upgrade-plan.ts'
+import type { UpgradePlan, UpgradeState } from './upgrade-plan.ts'
 import { blocked } from '../kube/errors.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import type { CustomResourceDefinition } from '../kube/kinds/extension-kinds.ts'
 import type { Installation } from '../kubevirt/installation.ts'
 import type { Known } from '../kube/known.ts'
-import { roleRemedy } from '../kvup-commands.ts'
+import { roleRemedy } from '../output/kvup-words.ts'
 
 /**
  * Whether an update can be left for the version that is installed (night U4). `closes`: as long as virt-operator has not replaced the CRDs, which it

@@ -3,7 +3,7 @@ import { beingDeleted, type Installation, theInstallation } from '../kubevirt/in
 import { launcherImage, leaseWatchOf, type SilentLease } from '../kubevirt/lease-holders.ts'
 import { kubeVirtDefinitions } from '../kubevirt/stored-versions.ts'
 import { causeParts, type Snapshot, statusParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
-import { explainedStatus, type RolloutStatus, assessRollout } from '../kubevirt/rollout-status.ts'
+import { assessRollout, explainedStatus, type RolloutStatus } from '../kubevirt/rollout-status.ts'
 import type { Override } from '../engine/journal.ts'
 import { compareVersions, type Version, versionOf } from '../releases/release-versions.ts'
 import type { Clock } from '../kube/clock.ts'
@@ -19,8 +19,8 @@ import { takeAnswers, withHealth } from '../kubevirt/diagnosis/health.ts'
 import { itemsOf } from '../kube/known.ts'
 import { LastLines } from '../kubevirt/diagnosis/last-log-lines.ts'
 import { podsOutsideVms } from '../kubevirt/installed-components.ts'
-import type { Watched, ReadContext } from '../engine/step.ts'
-import { roleRemedy } from '../kvup-commands.ts'
+import type { ReadContext, Watched } from '../engine/step.ts'
+import { roleRemedy } from '../output/kvup-words.ts'
 
 interface Asked {
   /** Reads the journal of KubeVirt's namespace. */

@@ -1,16 +1,16 @@
 import type { Reader } from '../kube/cluster.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
 import { isNotFound } from '../kube/errors.ts'
-import { isOfVm, type Vm, Vms, outdatedIn, placeBehind, type Selection, vmName } from './vm.ts'
+import { isOfVm, outdatedIn, placeBehind, type Selection, type Vm, vmName, Vms } from './vm.ts'
 import {
   type Decision,
   decisionOf,
   dueFor,
   effectiveEviction,
-  type VmOutcome,
   isAlone,
   moves,
   type OutlookRules,
+  type VmOutcome,
 } from './workload-updater.ts'
 import { pagesAllowed } from '../kube/readable-pages.ts'
 import { condition } from '../kube/object.ts'
@@ -21,7 +21,7 @@ import { outdatedLabel, outdatedOnes, type Snapshot } from '../kubevirt/snapshot
 import { readAhead } from '../kube/read-cache.ts'
 import { launcherImage } from '../kubevirt/lease-holders.ts'
 import { hours } from '../kube/clock.ts'
-import { canNarrow, narrowedLine } from '../kvup-commands.ts'
+import { canNarrow, narrowedLine } from '../output/kvup-words.ts'
 
 interface HowListed {
   /** Undefined: what decides may not be read. */

@@ -5,12 +5,12 @@ import { seconds } from '../kube/clock.ts'
 import { clusterEvictionOf, type Selection } from './vm.ts'
 import { methodsIn, readOwner, type SettingsOwner } from './strategy/settings-owner.ts'
 import { countMoving } from './forecast/vm-forecast.ts'
-import { heldLines, overrideOn, methodsOf, openOverride, type Owner } from './update-methods.ts'
+import { heldLines, methodsOf, openOverride, overrideOn, type Owner } from './update-methods.ts'
 import { type Harm, readHarm } from './migration-harm.ts'
 import type { UpdateSnapshot } from './waves/update-fleet.ts'
 import type { UpdateRun } from './waves/update-run.ts'
 import { pauseWorkloadUpdates } from './pause-updates.ts'
-import { narrowedLine } from '../kvup-commands.ts'
+import { narrowedLine } from '../output/kvup-words.ts'
 
 interface Guarding {
   owner: SettingsOwner

@@ -6,18 +6,18 @@ import {
   decisionOf,
   dueFor,
   effectiveEviction,
-  type VmOutcome,
   isAlone,
   isMigrating,
   type Launcher,
   moves,
   type OutlookRules,
+  type VmOutcome,
 } from './workload-updater.ts'
-import { controllerOf, isOfVm, lostData, type Vm, runStrategyOf, vmName } from './vm.ts'
+import { controllerOf, isOfVm, lostData, runStrategyOf, type Vm, vmName } from './vm.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { restoreUpdatesLine } from './update-methods.ts'
-import { narrowedLine } from '../kvup-commands.ts'
-import { noMethodsText } from '../engine/overrides.ts'
+import { narrowedLine } from '../output/kvup-words.ts'
+import { noMethodsText } from '../output/kvup-words.ts'
 
 /** One cause of what becomes of a VMI. `id` is stable, for scripts; `text` is for a person and may hold words of the cluster. */
 export interface Reason {

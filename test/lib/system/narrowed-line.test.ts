@@ -1,7 +1,12 @@
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { program } from '../../../src/cli.ts'
-import { canNarrow, narrowedBy, type NarrowedCommand, narrowedLine } from '../../../src/lib/kvup-commands.ts'
+import {
+  canNarrow,
+  narrowedBy,
+  type NarrowedCommand,
+  narrowedLine,
+} from '../../../src/lib/output/kvup-words.ts'
 
 const root = await program('kvup', () => async () => undefined, 'all')
 

@@ -9,13 +9,13 @@ import type {
 } from '../../kube/kinds/openshift-kinds.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { type RecognisedWindow, type Topology, topologyOf } from '../../openshift/eus-window.ts'
-import { type PlatformStatus, assessPlatform } from '../../openshift/platform-status.ts'
-import { type PoolStatus, assessPool } from '../../openshift/machine-config-pools.ts'
+import { assessPlatform, type PlatformStatus } from '../../openshift/platform-status.ts'
+import { assessPool, type PoolStatus } from '../../openshift/machine-config-pools.ts'
 import { minorOfPlatform, platformVersionOf } from '../../releases/release-versions.ts'
 import { blocked, forbidden, usageError } from '../../kube/errors.ts'
 import { type EusClusterSnapshot, windowIn } from './eus-snapshot.ts'
 import type { Finding } from '../../checks/check-definition.ts'
-import { roleRemedy } from '../../kvup-commands.ts'
+import { roleRemedy } from '../../output/kvup-words.ts'
 
 /** What findings are judged by: the look, and the way that was chosen. */
 export interface Judged {

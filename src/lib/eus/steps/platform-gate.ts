@@ -15,9 +15,9 @@ import {
 import { minorOfPlatform } from '../../releases/release-versions.ts'
 import { type HyperConverged, OperatorConditions } from '../../kube/kinds/operator-kinds.ts'
 import { condition } from '../../kube/object.ts'
-import { getHyperConverged, assessHyperConverged } from '../../openshift/hyperconverged.ts'
-import { csvOf, readOperator, type OperatorRollSnapshot } from '../../upgrade/methods/operator-manifest.ts'
-import { roleRemedy } from '../../kvup-commands.ts'
+import { assessHyperConverged, getHyperConverged } from '../../openshift/hyperconverged.ts'
+import { csvOf, type OperatorRollSnapshot, readOperator } from '../../upgrade/methods/operator-manifest.ts'
+import { roleRemedy } from '../../output/kvup-words.ts'
 
 /**
  * What has to be so before the platform goes to another minor (night E1): ClusterVersion and kubelet skew not False, HyperConverged good in every condition,

@@ -12,7 +12,7 @@ import type { LayerVerdict, TitledLayer } from '../../openshift/olm-layers.ts'
 import type { Layers } from '../../openshift/layers.ts'
 import type { Manager } from '../../kubevirt/installation.ts'
 import type { overrideId } from '../../vms/update-methods.ts'
-import { noMethodsText } from '../../engine/overrides.ts'
+import { noMethodsText } from '../kvup-words.ts'
 
 export interface StatusDocument extends Document, StatusReport {
   kind: 'Status'

@@ -19,7 +19,7 @@ import {
 } from '../../releases/release-versions.ts'
 import { blocked, forbidden, type KvupError } from '../../kube/errors.ts'
 import { hyperConvergedIn, type PlatformNow, platformNow } from './operator-manifest.ts'
-import { roleRemedy } from '../../kvup-commands.ts'
+import { roleRemedy } from '../../output/kvup-words.ts'
 
 /** A channel of the catalog as the cluster shows it: releases without edges (ocp 2.6). */
 export interface OfferedChannel {

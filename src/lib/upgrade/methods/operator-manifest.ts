@@ -1,4 +1,4 @@
-import type { Watched, Step, StepState } from '../../engine/step.ts'
+import type { Step, StepState, Watched } from '../../engine/step.ts'
 import type { UpgradePlan } from '../upgrade-plan.ts'
 import { liftImageTag, setImageTag } from './image-tag.ts'
 import { settledAtOldVersion, stalledOr } from '../steps/component-rollout.ts'
@@ -24,9 +24,9 @@ import { blocked, forbidden } from '../../kube/errors.ts'
 import { getHyperConverged } from '../../openshift/hyperconverged.ts'
 import type { MachineConfigPool } from '../../kube/kinds/openshift-kinds.ts'
 import { filled, type Known } from '../../kube/known.ts'
-import { type PlatformStatus, assessPlatform, takePlatform } from '../../openshift/platform-status.ts'
+import { assessPlatform, type PlatformStatus, takePlatform } from '../../openshift/platform-status.ts'
 import { assessPool } from '../../openshift/machine-config-pools.ts'
-import { roleRemedy } from '../../kvup-commands.ts'
+import { roleRemedy } from '../../output/kvup-words.ts'
 
 /** The release's kubevirt-operator.yaml; a tag that is set is treated by night U2. */
 export function operatorManifestSteps(

@@ -1,4 +1,4 @@
-import type { Watched, ReadContext, StepContext, StepState } from '../../engine/step.ts'
+import type { ReadContext, StepContext, StepState, Watched } from '../../engine/step.ts'
 import type { DeepPartial, Reader } from '../../kube/cluster.ts'
 import { type KubeObject, resourceOf } from '../../kube/object.ts'
 import { readRefusal } from '../../kube/access-rights.ts'
@@ -20,7 +20,7 @@ import {
   takeLifecycle,
 } from '../../openshift/olm-status.ts'
 import { methodsOf, methodsText, sameMethods } from '../update-methods.ts'
-import { roleRemedy } from '../../kvup-commands.ts'
+import { roleRemedy } from '../../output/kvup-words.ts'
 
 /**
  * One write of settings to whoever owns them. A HyperConverged is asked by a server-side dry run first (night E3). Its webhook tries KubeVirt's and others'

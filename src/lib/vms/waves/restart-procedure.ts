@@ -2,8 +2,8 @@ import type { NotApplied, Procedure, ReadContext, Step, StepState } from '../../
 import { inOrder, lateId, type Wave, wavesOf, waveTitle } from './waves.ts'
 import {
   type RestartCandidate,
-  type RestartSnapshot,
   type RestartRun,
+  type RestartSnapshot,
   restartTraffic,
 } from './restart-run.ts'
 import { VirtualMachineInstances } from '../../kube/kinds/kubevirt-kinds.ts'
@@ -12,7 +12,7 @@ import { type Begun, restartText } from './vm-restart.ts'
 import { estimateOf, stopOf, turnOf } from './pacing.ts'
 import type { Unread } from '../migrations/migration-ledger.ts'
 import { placeOfVm } from '../vm.ts'
-import { narrowedLine } from '../../kvup-commands.ts'
+import { narrowedLine } from '../../output/kvup-words.ts'
 
 /** Also the name in the journal. */
 const name = 'restart VMs'

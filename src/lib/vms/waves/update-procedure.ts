@@ -1,13 +1,13 @@
 import { someOf } from '../../kube/text.ts'
 import type { NotApplied, Procedure, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
 import { methodsIn, methodsPointer, readOwner, type SettingsOwner } from '../strategy/settings-owner.ts'
-import { restoreSteps, pauseWorkloadUpdates } from '../pause-updates.ts'
-import { overrideOn, methodsOf, methodsText, restoreLine } from '../update-methods.ts'
+import { pauseWorkloadUpdates, restoreSteps } from '../pause-updates.ts'
+import { methodsOf, methodsText, overrideOn, restoreLine } from '../update-methods.ts'
 import {
-  type ObservedCanaries,
   type Candidate,
   inOrder,
   lateId,
+  type ObservedCanaries,
   type Wave,
   wavesOf,
   waveTitle,
@@ -28,7 +28,7 @@ import { placeOfVm, type Selection } from '../vm.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { lastWriter } from '../../kube/last-writer.ts'
 import type { Override } from '../../engine/journal.ts'
-import { narrowedLine } from '../../kvup-commands.ts'
+import { narrowedLine } from '../../output/kvup-words.ts'
 
 /** Also the name in the journal: the loan that is opened under it is the update's own (night W6). */
 export const updateName = 'update workloads'

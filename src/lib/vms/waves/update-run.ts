@@ -12,7 +12,7 @@ import type { Releases } from '../../releases/releases.ts'
 import { ApiError, blocked, type KvupError } from '../../kube/errors.ts'
 import { ObservedMoves, readMigrations, type Unread } from '../migrations/migration-ledger.ts'
 import { type Migration, migrationLimits } from '../migrations/migration.ts'
-import { Vms, placeOfVm, type Selection } from '../vm.ts'
+import { placeOfVm, type Selection, Vms } from '../vm.ts'
 import { readAround, rulesFrom } from '../workload-updater.ts'
 import type { FailedVm, Pacing } from './pacing.ts'
 import {
@@ -29,7 +29,7 @@ import { LauncherWatch } from '../migration-harm.ts'
 import { MigrationWatch } from '../migrations/migration-watch.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
-import { narrowedLine } from '../../kvup-commands.ts'
+import { narrowedLine } from '../../output/kvup-words.ts'
 
 /** What was asked of an update. Times in ms. */
 export interface UpdateWanted extends WaveRunWanted {

@@ -7,7 +7,7 @@ import { count, wrap } from '../../text.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { UpdatedVm, UpdateTotals } from '../../../vms/waves/update-run.ts'
 import type { RestartedVm, RestartTotals } from '../../../vms/waves/restart-procedure.ts'
-import { narrowedLine } from '../../../kvup-commands.ts'
+import { narrowedLine } from '../../kvup-words.ts'
 
 /** The end of a run that took one VM after the other, whatever it did to them. */
 export interface WaveRunDocument extends Document {

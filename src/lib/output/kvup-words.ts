@@ -1,4 +1,4 @@
-import { shellWord } from './kube/shell-line.ts'
+import { shellWord } from '../kube/shell-line.ts'
 
 const flags = { namespace: '-n', labels: '-l', node: '--node' } as const
 
@@ -39,3 +39,7 @@ export function canNarrow(command: NarrowedCommand, selection: Asked): boolean {
 /** The command that gives somebody the rights of a role; what is behind the blanks is for a person. */
 export const roleRemedy = (role: 'kvup-view' | 'kvup-upgrade' | 'kvup-olm'): string =>
   `kvup rbac ${role} | kubectl apply -f -     then bind it to this user`
+
+/** Why KubeVirt moves nothing while it has no methods, in the same words everywhere: kvup borrowed them, or there are none. */
+export const noMethodsText = (held: boolean): string =>
+  held ? 'updates are held' : 'no update methods are set'
