@@ -15,7 +15,7 @@ import {
 } from '../lib/output/views/report-lines.ts'
 import type { Entry, Override } from '../lib/engine/journal.ts'
 import { configMapJournal } from '../lib/engine/journal-config-map.ts'
-import { missingText } from './run-change.ts'
+import { missingText } from '../lib/engine/missing-values.ts'
 import { restoreUpdatesLine, overrideId } from '../lib/vms/update-methods.ts'
 import { type OverriddenVm, overriddenVms } from '../lib/vms/unblock/vm-overrides.ts'
 import { asksCluster, manual } from './command-options.ts'

@@ -1,5 +1,6 @@
 import { Option } from 'commander'
-import type { Context, World } from '../context.ts'
+import type { Context } from '../context.ts'
+import type { World } from '../lib/kube/world.ts'
 import type { Cluster } from '../lib/kube/cluster.ts'
 import type { Needed } from '../lib/kube/saved/saved-cluster.ts'
 import type { Clock } from '../lib/kube/clock.ts'

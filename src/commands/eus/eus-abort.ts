@@ -33,7 +33,7 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
   const since = cx.clock.now().toISOString()
   const { report, code } = await workOnWindow(cx, windowSnapshot, {
     procedure: abortProcedure(windowSnapshot.window, { loans: windowSnapshot.loans, machines }),
-    findings: [],
+    gate: () => undefined,
     question: `End the window to ${windowSnapshot.window.to} at ${state.at}, and give back what is borrowed?`,
     limits,
     dryRun: options.dryRun,

@@ -3,7 +3,8 @@ import { withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { InvalidArgumentError, Option } from 'commander'
 import type { EusRequest } from '../../lib/eus/window.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
-import { acceptWithReason, type DryRun, dryRunOption } from '../change-options.ts'
+import type { DryRun } from '../../lib/engine/change.ts'
+import { acceptWithReason, dryRunOption } from '../change-options.ts'
 
 /** What a plan of a window is made from: `kvup eus plan` and `kvup eus run` share them, and a sealed plan keeps their values. */
 export const eusPlanningFlags = (): Option[] => [

@@ -3,7 +3,7 @@ import { restoreWindow } from '../../lib/eus/restore-procedure.ts'
 import type { Override } from '../../lib/engine/journal.ts'
 import { type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import type { Meanwhile } from '../../lib/vms/pause-updates.ts'
-import { asOverride } from '../run-change.ts'
+import { asOverride } from '../../lib/engine/missing-values.ts'
 import { askingIn, ensureDeducible, seeWindow, type Settling } from './window-snapshot.ts'
 import { carryOutWindow } from './window-run.ts'
 import { limitsBefore } from '../change-options.ts'
@@ -30,7 +30,7 @@ export async function eusRestore(
   const loans = chosen(windowSnapshot.loans, names, options.pools ?? false)
   return carryOutWindow(cx, windowSnapshot, {
     procedure: restoreWindow(windowSnapshot.window, { loans, meanwhile }),
-    findings: [],
+    gate: () => undefined,
     question:
       loans.length === 0
         ? `Close the window to ${windowSnapshot.window.to}?`

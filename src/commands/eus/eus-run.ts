@@ -20,6 +20,7 @@ import { shellWord } from '../../lib/kube/shell-line.ts'
 import { begunSteps } from '../../lib/upgrade/sealed-facts.ts'
 import { ensureSameCluster } from '../upgrade/plan-document.ts'
 import { limitsBefore } from '../change-options.ts'
+import { gateOf } from '../run-change.ts'
 import { type EusRunOptions, requestOf } from './eus-options.ts'
 
 /** `kvup eus run`: from where the cluster stands to the end of the window; what is under way goes on. With `--plan` exactly that plan, or nothing. */
@@ -90,9 +91,10 @@ async function oneWindow(
   const machines = isLastWindow(windowSnapshot) ? await vmsToRestore(cx, windowSnapshot.cluster.reader) : []
   const ended = await workOnWindow(cx, windowSnapshot, {
     procedure: eusProcedure(windowSnapshot.window, machines),
-    findings: gatingFindings(windowSnapshot.planned.plan.findings, {
-      isOpen: windowSnapshot.open !== undefined,
-    }),
+    gate: gateOf(
+      gatingFindings(windowSnapshot.planned.plan.findings, { isOpen: windowSnapshot.open !== undefined }),
+      windowSnapshot.planned.accepted,
+    ),
     question: questionOf(windowSnapshot),
     limits,
     dryRun: options.dryRun,

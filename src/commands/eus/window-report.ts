@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { targetOfName } from '../../lib/engine/overrides.ts'
 import type { EusReportDocument, EusStepReport } from '../../lib/output/views/eus/eus-report.ts'
-import { goesOn } from '../upgrade/run-report.ts'
+import { goesOn } from '../../lib/engine/resume-hint.ts'
 import type { WindowSnapshot } from './window-snapshot.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import {

@@ -17,8 +17,8 @@ import {
 } from '../../lib/engine/journal.ts'
 import { platformMinor } from '../../lib/releases/platform-releases.ts'
 import { minorOfPlatform, parsePlatformMinor } from '../../lib/releases/release-versions.ts'
-import { type RunEnvironment, environmentOf, settleMissingValues } from '../run-change.ts'
-import { parseAccepted } from '../../lib/checks/check-definition.ts'
+import { askAboutMissing } from '../run-change.ts'
+import { type RunEnvironment, runEnvironment } from '../../lib/engine/change.ts'
 import { blocked } from '../../lib/kube/errors.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
 import { type PlannedEus, plannedEus } from './planned-eus.ts'
@@ -32,7 +32,7 @@ export interface WindowSnapshot {
   installation: Installation
   window: EusWindow
   planned: PlannedEus
-  environment: Omit<RunEnvironment, 'announce'>
+  environment: RunEnvironment
   /** Open ones of any window. */
   loans: readonly Override[]
   /** The minor that the open window leads to: something is borrowed for it, or a hop was accepted and it was not finished. Undefined where none is open. */
@@ -53,7 +53,7 @@ export async function seeWindow(
   const reader = onceCached(cluster.reader)
   const installation = theInstallation(await takeSnapshot(reader, [], cx.clock))
   const { namespace, manager } = installation
-  const environment = environmentOf(cx, cluster, { namespace, takeOver: options.takeOver })
+  const environment = runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver })
   await settle(environment.journal)
   const journal = new RememberedJournal(environment.journal)
   const loans = (await journal.loans()).filter(isOfWindow)
@@ -79,11 +79,11 @@ export type Settling = (journal: Journal) => Promise<void>
 
 /** A person is asked, or a name that was accepted says it; a dry run asks nobody. */
 export function askingIn(
-  { prompt }: Context,
+  cx: Context,
   { accept, dryRun = 'none' }: { accept: readonly string[]; dryRun?: string },
 ): Settling {
   return async (journal) => {
-    if (dryRun === 'none') await settleMissingValues(journal, { prompt, accepted: parseAccepted(accept) })
+    if (dryRun === 'none') await askAboutMissing(journal, cx, { accept })
   }
 }
 

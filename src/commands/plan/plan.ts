@@ -1,4 +1,5 @@
-import type { Context, World } from '../../context.ts'
+import type { Context } from '../../context.ts'
+import type { World } from '../../lib/kube/world.ts'
 import { planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
 import { passGate } from '../../lib/checks/check-definition.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'

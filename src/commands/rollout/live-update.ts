@@ -9,8 +9,9 @@ import { fromOption, readerFor } from '../read-cluster.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import { KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
-import { carryOut, environmentOf, type Work } from '../run-change.ts'
-import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
+import { gateOf, runChange } from '../run-change.ts'
+import { type Change, runEnvironment } from '../../lib/engine/change.ts'
+import { parseAccepted } from '../../lib/checks/check-definition.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
@@ -26,7 +27,7 @@ import {
   type WantedRollout,
 } from '../../lib/vms/rollout/rollout-strategy.ts'
 import { onKubeVirt, ownerFinding } from '../../lib/vms/strategy/settings-owner.ts'
-import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import { type ChangeOptions, withChangeFlags } from '../change-options.ts'
 
 export interface ShowRolloutOptions {
   from?: string
@@ -98,20 +99,22 @@ export async function setVmRollout(
   const installation = await installationIn(cx, cluster)
   ensureSettable(installation, wanted)
   const { namespace } = installation
-  const environment = environmentOf(cx, cluster, { namespace, takeOver: options.takeOver })
-  const work = workOf(installation, { wanted, accept: options.accept, timeoutMs })
   const said = rolloutChoice(installation.kubevirt, strategy)
-  const dry = await rehearsed(cx, work.procedure, { environment, dryRun: options.dryRun })
-  if (dry) {
-    await printed(cx, cluster, { outcome: 'rehearsed', said, ...dry })
-    passGate(work.findings, work.accepted)
-    return exitCode.done
-  }
-  const announce = () =>
-    said.forEach((line) => cx.printer.note(line.startsWith('kvup ') ? `  → ${line}` : line))
-  const ended = await withResume(cx, carryOut(work, { ...environment, announce }))
-  const changed = ended.is === 'finished' && ended.changed.length > 0
-  return printed(cx, cluster, { outcome: changed ? 'set' : 'already-so' })
+  return runChange(cx, {
+    environment: runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver }),
+    change: {
+      ...changeOf(installation, { wanted, accept: options.accept, timeoutMs }),
+      announce: () =>
+        said.forEach((line) => cx.printer.note(line.startsWith('kvup ') ? `  → ${line}` : line)),
+    },
+    dryRun: options.dryRun,
+    view: vmRolloutView,
+    async report(end): Promise<VmRolloutDocument> {
+      const now = await rolloutDocument(cluster.reader, await installationIn(cx, cluster))
+      if (end.is === 'dry-run') return { ...now, outcome: 'rehearsed', said, ...end.fields }
+      return { ...now, outcome: end.is === 'finished' && end.changed.length > 0 ? 'set' : 'already-so' }
+    },
+  })
 }
 
 async function installationIn({ clock }: Context, { reader }: Cluster): Promise<Installation> {
@@ -124,14 +127,16 @@ interface Terms {
   timeoutMs: number
 }
 
-function workOf(installation: Installation, { wanted, accept, timeoutMs }: Terms): Work {
+function changeOf(
+  installation: Installation,
+  { wanted, accept, timeoutMs }: Terms,
+): Omit<Change, 'announce'> {
   const owner = ownerOf(installation)
   const { kubevirt, namespace, name } = installation
   const gate = wanted.gate ? ' with its feature gate' : ''
   return {
     procedure: procedureOf(setRollout(owner, wanted)),
-    findings: ownerFinding(onKubeVirt(owner), kubevirt),
-    accepted: parseAccepted(accept),
+    gate: gateOf(ownerFinding(onKubeVirt(owner), kubevirt), parseAccepted(accept)),
     rights: workloadsAccess(namespace, [{ kind: KubeVirts, verb: 'patch' }]),
     question: `Set the VM rollout strategy of KubeVirt ${name} to ${wanted.strategy}${gate}?`,
     limits: { timeoutMs },
@@ -146,12 +151,6 @@ function procedureOf(step: ReturnType<typeof setRollout>): Procedure {
     reached: async (reading) => (await step.check(reading)).is === 'done',
     steps: async () => [step],
   }
-}
-
-async function printed(cx: Context, cluster: Cluster, more: Partial<VmRolloutDocument>): Promise<ExitCode> {
-  const document = await rolloutDocument(cluster.reader, await installationIn(cx, cluster))
-  cx.printer.result({ ...document, ...more }, vmRolloutView)
-  return exitCode.done
 }
 
 /** What is in effect by this look at the KubeVirt CR, and what its version makes of it. */

@@ -7,12 +7,9 @@ import { type FullSnapshot, takeFullSnapshot } from '../../lib/kubevirt/full-sna
 import { cutShort, ends, isUnderWay, type Override, RememberedJournal } from '../../lib/engine/journal.ts'
 import { stoppedBefore } from '../../lib/engine/runner.ts'
 import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
-import {
-  type RunEnvironment,
-  environmentOf,
-  missingValueFindings,
-  settleMissingValues,
-} from '../run-change.ts'
+import { askAboutMissing } from '../run-change.ts'
+import { type RunEnvironment, runEnvironment } from '../../lib/engine/change.ts'
+import { missingValueFindings } from '../../lib/engine/missing-values.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
 import { windowOpenFinding } from '../../lib/eus/window.ts'
 import { ownTicks, seconds } from '../../lib/kube/clock.ts'
@@ -62,7 +59,7 @@ export interface Planned {
   manifest: PreparedManifest
   findings: readonly Finding[]
   accepted: readonly AcceptedRisk[]
-  environment: Omit<RunEnvironment, 'announce'>
+  environment: RunEnvironment
   /** Of VMs and volumes, taken when the procedure begins. */
   census: RunCensus
   /** What was borrowed when it was planned. */
@@ -242,15 +239,15 @@ function environmentOfRun(
     accepted,
   }: { takeOver?: string | undefined; asks: boolean; accepted: readonly AcceptedRisk[] },
 ) {
-  const made = new Map<string, ReturnType<typeof environmentOf>>()
+  const made = new Map<string, RunEnvironment>()
   const environmentIn = (namespace: string) => {
-    const environment = made.get(namespace) ?? environmentOf(cx, cluster, { namespace, takeOver })
+    const environment = made.get(namespace) ?? runEnvironment(cx, cluster, { namespace, takeOver })
     made.set(namespace, environment)
     return environment
   }
   const overridesIn = async (namespace: string) => {
     const { journal } = environmentIn(namespace)
-    if (asks) await settleMissingValues(journal, { prompt: cx.prompt, accepted })
+    if (asks) await askAboutMissing(journal, cx, { accept: accepted.map(({ id }) => id) })
     return journal.loans()
   }
   return { environmentIn, overridesIn }

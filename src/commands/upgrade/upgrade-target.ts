@@ -1,4 +1,5 @@
-import type { Context, World } from '../../context.ts'
+import type { Context } from '../../context.ts'
+import type { World } from '../../lib/kube/world.ts'
 import { againstPlatform } from '../../lib/releases/platform-releases.ts'
 import { operatorVersionOf } from '../../lib/releases/release-versions.ts'
 import type { Releases } from '../../lib/releases/releases.ts'

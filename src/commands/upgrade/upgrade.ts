@@ -3,7 +3,9 @@ import type { Access } from '../../lib/kube/cluster.ts'
 import { announcement, planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
 import { reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
 import { ensureStepsMeant, type RunLimits, type RunOutcome } from '../../lib/engine/step.ts'
-import { carryOut, lostSince } from '../run-change.ts'
+import { gateOf } from '../run-change.ts'
+import { carryOut, type Change } from '../../lib/engine/change.ts'
+import { lostSince } from '../../lib/vms/census/lost-vms.ts'
 import { type Accepting, passGate } from '../../lib/checks/check-definition.ts'
 import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
 import { type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
@@ -21,7 +23,7 @@ import { sealedWrites } from '../../lib/upgrade/sealed-facts.ts'
 import type { CensusCircumstances } from '../../lib/vms/census/vm-census.ts'
 import type { Compared } from '../../lib/vms/census/run-census.ts'
 import { restoreUpdatesLine, heldLines, overrideId, openOverride } from '../../lib/vms/update-methods.ts'
-import { asFarAsRead, carryingOut, type Observed, observeRun, withResumeHint } from './run-report.ts'
+import { asFarAsRead, carryingOut, type Observed, observeRun, upgradeHint } from './run-report.ts'
 import { asPlanned, planAgain, dryRunOf, requestOf, type UpgradeOptions } from './upgrade-options.ts'
 import { asDrift, ensureFits, planDocument, readPlanFile } from './plan-document.ts'
 import { type Planned, planUpgrade } from './planned-upgrade.ts'
@@ -85,14 +87,10 @@ const endsOfPath: ReadonlySet<number> = new Set([
   exitCode.terminated,
 ])
 
-async function toldBetween<T>(planned: Planned, observed: Observed, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    const isEnd = error instanceof KvupError && endsOfPath.has(error.exitCode)
-    if (!isEnd || !isBetweenSteps(observed.atWork)) throw error
-    throw await endedBetween(planned, error)
-  }
+/** The same error, with what was lost until then where it ended between two steps. */
+async function toldBetween(planned: Planned, { atWork }: Observed, error: unknown): Promise<unknown> {
+  const isEnd = error instanceof KvupError && endsOfPath.has(error.exitCode)
+  return isEnd && isBetweenSteps(atWork) ? endedBetween(planned, error) : error
 }
 
 /** Somebody restarts VMs now, as they are told to: the next run compares with what runs then, and what was lost up to now is told here. */
@@ -146,11 +144,10 @@ async function carriedOut(
   const { cx, plan, cluster, environment, manifest, census } = planned
   const observed = observeRun(cluster.reader)
   const vms = new VmsOfRun(cluster.reader, environment.clock, (line) => cx.printer.note(line))
-  const conditions = { cx, plan: () => planned.now(), journal: environment.journal }
-  // Within the time that an interrupted run has to leave.
-  const outcome = await withResumeHint(conditions, (began) =>
-    toldBetween(planned, observed, run(planned, sealed, { observed, vms, began, limits })),
-  )
+  const outcome = await carryOut({
+    environment,
+    change: changeOf(planned, sealed, { observed, vms, limits }),
+  })
   const report =
     outcome.is === 'nothing-to-do'
       ? nothingToDoReport(
@@ -238,50 +235,42 @@ function olmQuestion({ from, to, kubevirt }: NonNullable<UpgradePlan['olm']>, is
   return `Upgrade HyperConverged from ${from} to ${to}${brings}? There is no way back.`
 }
 
-function run(
+interface Running {
+  observed: Observed
+  vms: VmsOfRun
+  limits: RunLimits
+}
+
+function changeOf(
   planned: Planned,
   sealed: SealedPlan | undefined,
-  {
-    observed,
-    vms,
-    began,
-    limits,
-  }: { observed: Observed; vms: VmsOfRun; began: () => void; limits: RunLimits },
-): Promise<RunOutcome> {
+  { observed, vms, limits }: Running,
+): Change {
   const { cx, plan, procedure, findings, accepted, manifest, environment, legs, census, cluster } = planned
   const giveBack = restoreUpdatesLine(planned.loans.find(({ id }) => id === overrideId))
-  return carryOut(
-    {
-      procedure,
-      findings,
-      accepted,
-      limits,
-      rights: rightsOf(planned),
-      question: questionOf(plan),
-      ...(sealed && {
-        ensureFits: () => ensureFits(sealed, planned),
-        accepting: acceptingIn(sealed),
-      }),
-      async prepare() {
-        await census.prepare(cluster.reviewer)
-        await manifest.prepare()
-        for (const leg of legs.slice(1))
-          if (leg.plan.method === 'operator-manifest') await leg.manifest.load()
-        await Promise.all([observed.before(), vms.before()])
-      },
+  return {
+    procedure,
+    gate: gateOf(findings, accepted, sealed && acceptingIn(sealed)),
+    rights: rightsOf(planned),
+    announce: () => announcement(plan, { findings, giveBack }).forEach((line) => cx.printer.note(line)),
+    question: questionOf(plan),
+    limits,
+    ...(sealed && {
+      ensureFits: () => ensureFits(sealed, planned),
+      plan: sealed.seal.uid,
+      writes: sealedWrites(sealed, { reader: cluster.reader, again: planAgain(sealed) }),
+    }),
+    async prepare() {
+      await census.prepare(cluster.reviewer)
+      await manifest.prepare()
+      for (const leg of legs.slice(1)) if (leg.plan.method === 'operator-manifest') await leg.manifest.load()
+      await Promise.all([observed.before(), vms.before()])
     },
-    {
-      ...environment,
-      plan: sealed?.seal.uid,
-      ...(sealed && {
-        writes: sealedWrites(sealed, { reader: planned.cluster.reader, again: planAgain(sealed) }),
-      }),
-      emit(event) {
-        if (event.kind === 'run-started') began()
-        observed.event(event)
-        cx.printer.event(event)
-      },
-      announce: () => announcement(plan, { findings, giveBack }).forEach((line) => cx.printer.note(line)),
+    onEvent(event) {
+      observed.event(event)
+      return event
     },
-  )
+    failed: (error) => toldBetween(planned, observed, error),
+    hint: upgradeHint({ cx, plan: () => planned.now(), journal: environment.journal }),
+  }
 }

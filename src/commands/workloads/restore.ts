@@ -18,7 +18,9 @@ import {
 } from '../../lib/kube/errors.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
-import { asOverride, carryOut, settleMissingValues, type Work } from '../run-change.ts'
+import { askAboutMissing, gateOf } from '../run-change.ts'
+import { type Change, type DryRun, performChange } from '../../lib/engine/change.ts'
+import { asOverride } from '../../lib/engine/missing-values.ts'
 import { parseAccepted } from '../../lib/checks/check-definition.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import {
@@ -56,7 +58,7 @@ import {
   rollbackHints,
 } from '../../lib/vms/unblock/restore-vms.ts'
 import { fieldName, wasText } from '../../lib/vms/unblock/vm-overrides.ts'
-import { type ChangeOptions, type DryRun, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import { type ChangeOptions, withChangeFlags } from '../change-options.ts'
 
 export interface RestoreOptions extends ChangeOptions {
   keepCurrent?: boolean
@@ -143,7 +145,7 @@ async function restoreMethods(
 ): Promise<End> {
   const { owner, environment, holding } = settingsWork
   const now = methodsIn(holding, owner)
-  await askAboutMissing(cx, settingsWork, { meanwhile, options })
+  await settleMissing(cx, settingsWork, { meanwhile, options })
   const loan = overrideToRestore(await environment.journal.loans(), owner, meanwhile)
   if (!loan) return { outcome: 'nothing-borrowed', methods: now }
   const terms = {
@@ -154,24 +156,22 @@ async function restoreMethods(
     options,
     forecast: await forecastOf(settingsWork, loan),
   }
-  const work = workOf(terms)
-  const dry = await rehearsed(cx, work.procedure, { environment, dryRun: options.dryRun })
-  if (dry) return { outcome: 'rehearsed', methods: now, ...dry }
-  await withResume(cx, carryOut(work, { ...environment, announce: () => announce(cx, terms) }))
+  const ended = await performChange({ environment, change: changeOf(cx, terms), dryRun: options.dryRun })
+  if (ended.is === 'dry-run') return { outcome: 'rehearsed', methods: now, ...ended.fields }
   if (meanwhile === 'keep-current') return { outcome: 'left-as-it-is', methods: now }
   return { outcome: 'given-back', methods: keptMethods(loan) }
 }
 
 /** The journal claims methods that no note on the object confirms: a person says, here or by `--keep-current`. */
-async function askAboutMissing(
-  { prompt, clock }: Context,
+async function settleMissing(
+  cx: Context,
   { environment: { journal } }: SettingsWork,
   { meanwhile, options }: { meanwhile: Meanwhile; options: RestoreOptions },
 ): Promise<void> {
   if (meanwhile !== 'keep-current')
-    return settleMissingValues(journal, { prompt, accepted: parseAccepted(options.accept), only: overrideId })
+    return askAboutMissing(journal, cx, { accept: options.accept, only: overrideId })
   for (const missing of await journal.missing())
-    if (missing.id === overrideId) journal.believe(asOverride(missing, clock.now().toISOString()))
+    if (missing.id === overrideId) journal.believe(asOverride(missing, cx.clock.now().toISOString()))
 }
 
 /** The loan of this KubeVirt, or one of a KubeVirt that was here before: its value is nobody's until a person says so. */
@@ -223,15 +223,19 @@ function announce({ printer }: Context, { loan, meanwhile, forecast, rolloutStat
   printer.note(`once given back, KubeVirt${all} ${forecastText(forecast)}`)
 }
 
-function workOf({ owner, loan, now, meanwhile, options, forecast }: Terms): Work {
+function changeOf(cx: Context, terms: Terms): Change {
+  const { owner, loan, now, meanwhile, options, forecast } = terms
   const leave = meanwhile === 'keep-current'
   const settled = settledFor(owner.kubevirt, { id: 'settled', title: 'KubeVirt is settled', settleMs: 0 })
   const kept = keptMethods(loan)
   return {
     procedure: restoreProcedure({ owner, meanwhile, settled, takenFrom: loan.object.uid }),
-    findings: [...windowHoldsFinding(loan), ...(leave ? [] : evictionFinding(kept, forecast))],
-    accepted: parseAccepted(options.accept),
+    gate: gateOf(
+      [...windowHoldsFinding(loan), ...(leave ? [] : evictionFinding(kept, forecast))],
+      parseAccepted(options.accept),
+    ),
     rights: rightsFor(owner),
+    announce: () => announce(cx, terms),
     question: leave
       ? `Leave ${now.length > 0 ? methodsText(now) : 'no methods'} and close the loan?`
       : `Set workloadUpdateMethods back to ${kept.join(', ')}?`,
@@ -300,17 +304,16 @@ export async function restoreVms(cx: Context, settingsWork: SettingsWork, terms:
   if (restoring.length === 0) return { machines, steps: [], ...error }
   const refused: RefusedVms = new Map()
   const procedure = procedureOn(settingsWork, restoring, { meanwhile, refused })
-  const dry = await rehearsed(cx, procedure, { environment, dryRun: options.dryRun })
-  if (dry) return { machines, ...dry, ...error }
-  const work = {
+  const change: Change = {
     procedure,
-    findings: [],
-    accepted: [],
+    gate: gateOf([], []),
     rights: workloadsAccess(installation.namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
+    announce: () => announceVms(cx, machines),
     question: `${meanwhile === 'keep-current' ? 'Close the loans of' : 'Give back to'} ${countText(restoring.length)}?`,
     limits: { timeoutMs: parseDuration(options.timeout) },
   }
-  await withResume(cx, carryOut(work, { ...environment, announce: () => announceVms(cx, machines) }))
+  const ended = await performChange({ environment, change, dryRun: options.dryRun })
+  if (ended.is === 'dry-run') return { machines, ...ended.fields, ...error }
   const after = machines.map((vm) => refusedOr(vm, refused.get(vmNameOf(vm))))
   return { machines: after, steps: [], ...(refused.size > 0 ? { error: someRefused(after) } : error) }
 }

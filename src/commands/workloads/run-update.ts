@@ -6,11 +6,12 @@ import {
   type WorkloadsUpdateDocument,
   workloadsUpdateView,
 } from '../../lib/output/views/vms/wave-run.ts'
-import type { Procedure, ReadContext, RunOutcome } from '../../lib/engine/step.ts'
+import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { runProcedure } from '../../lib/engine/runner.ts'
-import { carryOut, type RunEnvironment, settleMissingValues, type Work } from '../run-change.ts'
-import { type Finding, parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
+import { askAboutMissing, gateOf, runChange } from '../run-change.ts'
+import type { Change } from '../../lib/engine/change.ts'
+import { type Finding, parseAccepted } from '../../lib/checks/check-definition.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import { minutes } from '../../lib/kube/clock.ts'
@@ -49,7 +50,6 @@ import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { count } from '../../lib/output/text.ts'
-import { rehearsed, withResume } from '../change-options.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
@@ -81,39 +81,36 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
     throw oneNamespaceHelps(error, 'kvup workloads update', run.wanted.selection)
   })
   warnOfWaves(cx, run.wanted, work.waves)
-  const dry = await rehearsed(cx, running.procedure, {
+  const { journal } = settingsWork.environment
+  return runChange(cx, {
     environment: settingsWork.environment,
+    change: { ...work.change, announce: () => announce(cx, running, work) },
     dryRun: options.dryRun,
-    limits: work.limits,
+    view: workloadsUpdateView,
+    async report(end) {
+      if (end.is === 'dry-run') {
+        const waves = shownWaves(work.waves, run.wanted.waveBy)
+        return documentOf(running, { outcome: 'rehearsed', ...end.fields, waves })
+      }
+      const held = (await journal.loans()).find(({ id }) => id === overrideId)
+      const borrowed = heldLines(held, '     gives workload updates back to KubeVirt')
+      return documentOf(running, endOfRun(cx, end, borrowed))
+    },
+    end({ totals, selection, unread }, { is }) {
+      const failure = is === 'dry-run' ? undefined : failureOf(totals, selection)
+      // Never a plain 0 where VMs could not be seen (contract: a part is said to be one).
+      const refusal = failure ?? partlyUnread(unread)
+      if (refusal) throw refusal
+      return exitCode.done
+    },
+    settle: () => askAboutMissing(journal, cx, { accept: options.accept, only: overrideId }),
+    broken: (error) => afterwards(running, error),
   })
-  if (dry) {
-    const waves = shownWaves(work.waves, run.wanted.waveBy)
-    const dryRunDocument = await documentOf(running, { outcome: 'rehearsed', ...dry, waves })
-    cx.printer.result(dryRunDocument, workloadsUpdateView)
-    passGate(work.findings, work.accepted)
-    return ended(dryRunDocument)
-  }
-  await settleMissingValues(settingsWork.environment.journal, {
-    prompt: cx.prompt,
-    accepted: work.accepted,
-    only: overrideId,
-  })
-  const document = await carriedOut(running, work)
-  cx.printer.result(document, workloadsUpdateView)
-  const failure = failureOf(document.totals, document.selection)
-  if (failure) throw failure
-  return ended(document)
-}
-
-/** Never a plain 0 where VMs could not be seen (contract: a part is said to be one). */
-function ended({ unread }: WorkloadsUpdateDocument): ExitCode {
-  const refusal = partlyUnread(unread)
-  if (refusal) throw refusal
-  return exitCode.done
 }
 
 /** What is to be done, in which waves, and what could not be seen. */
-export interface UpdateWork extends Work {
+export interface UpdateWork {
+  change: Omit<Change, 'announce'>
   waves: readonly Wave[]
   unread: readonly Unread[]
 }
@@ -155,40 +152,21 @@ async function workOf(running: Running): Promise<UpdateWork> {
     holds: await pausesUpdates(settingsWork),
   })
   const { until, pauseBefore } = options
+  const waves = await wavesLeft(reading, run, look)
+  const findings = options.watchOnly ? [] : await updateFindings(look, settingsWork, run.wanted.selection)
   return {
-    waves: await wavesLeft(reading, run, look),
+    waves,
     unread,
-    procedure,
-    findings: options.watchOnly ? [] : await updateFindings(look, settingsWork, run.wanted.selection),
-    accepted: parseAccepted(options.accept),
-    rights: narrowed(rights, namespaces),
-    question: options.watchOnly
-      ? 'Follow the workload updates of KubeVirt, and hold them should they do harm?'
-      : questionOf([...candidates.values()].map(({ by }) => by)),
-    limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
-  }
-}
-
-/** What was done is told, however it ended. */
-async function carriedOut(running: Running, work: UpdateWork): Promise<WorkloadsUpdateDocument> {
-  const { cx, settingsWork } = running
-  let began = false
-  const environment = {
-    ...settingsWork.environment,
-    announce: () => announce(cx, running, work),
-    emit: (event: Parameters<typeof settingsWork.environment.emit>[0]) => {
-      if (event.kind === 'run-started') began = true
-      settingsWork.environment.emit(event)
+    change: {
+      procedure,
+      gate: gateOf(findings, parseAccepted(options.accept)),
+      rights: narrowed(rights, namespaces),
+      question: options.watchOnly
+        ? 'Follow the workload updates of KubeVirt, and hold them should they do harm?'
+        : questionOf([...candidates.values()].map(({ by }) => by)),
+      limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
+      restoresAt: settledAgainId,
     },
-  }
-  try {
-    const outcome = await withResume(cx, throughTheEnd(work, environment))
-    const held = (await settingsWork.environment.journal.loans()).find(({ id }) => id === overrideId)
-    const borrowed = heldLines(held, '     gives workload updates back to KubeVirt')
-    return await documentOf(running, endOfRun(cx, outcome, borrowed))
-  } catch (error) {
-    if (began && error instanceof KvupError) await afterwards(running, error)
-    throw error
   }
 }
 
@@ -292,7 +270,7 @@ export function updateRights(
 export function announce(
   { printer }: Context,
   { settingsWork, options, run }: Running,
-  { waves, unread }: UpdateWork,
+  { waves, unread }: Pick<UpdateWork, 'waves' | 'unread'>,
 ): void {
   for (const line of unreadText(unread)) printer.warn(line)
   if (options.watchOnly) return
@@ -312,11 +290,4 @@ export function questionOf(moves: readonly ('migration' | 'restart')[]): string 
   const restarts = moves.filter((by) => by === 'restart').length
   const migrations = `Migrate ${moves.length - restarts} VMs`
   return restarts > 0 ? `${migrations} and restart ${restarts}, which interrupts them?` : `${migrations}?`
-}
-
-/** `--until` of the last wave is no reason to stay on the loan: what is left then only gives it back. */
-export async function throughTheEnd(work: Work, environment: RunEnvironment): Promise<RunOutcome> {
-  const outcome = await carryOut(work, environment)
-  if (outcome.is !== 'stopped-before' || outcome.step.id !== settledAgainId) return outcome
-  return runProcedure(work.procedure, { ...environment, limits: { timeoutMs: work.limits.timeoutMs } })
 }

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../lib/kube/object.ts'
 import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
 import { type Part, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { type RolloutStatus, assessRollout } from '../../lib/kubevirt/rollout-status.ts'
-import { type RunEnvironment, environmentOf } from '../run-change.ts'
+import { type RunEnvironment, runEnvironment } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/checks/check-definition.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
 import { type Used, workloadsAccess } from '../../lib/upgrade/roles.ts'
@@ -23,7 +23,7 @@ export interface SettingsWork {
   owner: SettingsOwner
   /** The owner as it was read. */
   holding: KubeObject
-  environment: Omit<RunEnvironment, 'announce'>
+  environment: RunEnvironment
 }
 
 interface Asked {
@@ -50,7 +50,7 @@ export async function seeSettings(
     rolloutStatus: assessRollout(snapshot, new Date(snapshot.takenAt)),
     owner,
     holding: passesOn(owner) ? await readOwner(reader, owner) : installation.kubevirt,
-    environment: environmentOf(cx, cluster, { namespace: installation.namespace, takeOver }),
+    environment: runEnvironment(cx, cluster, { namespace: installation.namespace, takeOver }),
   }
 }
 

@@ -8,8 +8,9 @@ import {
 import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
-import { carryOut, type Work } from '../run-change.ts'
-import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
+import { gateOf, runChange } from '../run-change.ts'
+import type { Change } from '../../lib/engine/change.ts'
+import { parseAccepted } from '../../lib/checks/check-definition.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { forecastOutdated } from '../../lib/vms/forecast/vm-forecast.ts'
 import { restoreUpdatesLine, keptMethods, overrideOn, methodsOf } from '../../lib/vms/update-methods.ts'
@@ -30,7 +31,7 @@ import {
   overridingPolicies,
   readMigrationPolicies,
 } from '../../lib/vms/strategy/workload-settings.ts'
-import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import { type ChangeOptions, withChangeFlags } from '../change-options.ts'
 
 const look = [
   ['kvup workloads strategy show', 'what holds'],
@@ -98,23 +99,18 @@ export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptio
   ensureNotPaused(wanted, overrideOn(settingsWork.owner, await settingsWork.environment.journal.loans()))
   const procedure = procedureOf(settingsWork, wanted)
   const choice = await choiceOf(settingsWork, wanted)
-  const work = workOf(settingsWork, { procedure, choice, options, timeoutMs })
-  const dry = await rehearsed(cx, procedure, {
+  return runChange(cx, {
     environment: settingsWork.environment,
+    change: changeOf(cx, settingsWork, { procedure, choice, options, timeoutMs }),
     dryRun: options.dryRun,
+    view: workloadStrategyView,
+    async report(end): Promise<WorkloadStrategyDocument> {
+      const now = await strategyDocument(settingsWork)
+      if (end.is === 'dry-run')
+        return { ...now, outcome: 'rehearsed', said: choiceText(choice), ...end.fields }
+      return { ...now, outcome: end.is === 'finished' && end.changed.length > 0 ? 'set' : 'already-so' }
+    },
   })
-  if (dry) {
-    await printed(cx, settingsWork, { outcome: 'rehearsed', said: choiceText(choice), ...dry })
-    passGate(work.findings, work.accepted)
-    return exitCode.done
-  }
-  const announce = () => {
-    const warnings = work.findings.map(({ summary, id }) => `${summary} (${id})`)
-    for (const line of [...choiceText(choice), ...warnings]) cx.printer.note(line)
-  }
-  const ended = await withResume(cx, carryOut(work, { ...settingsWork.environment, announce }))
-  const changed = ended.is === 'finished' && ended.changed.length > 0
-  return printed(cx, settingsWork, { outcome: changed ? 'set' : 'already-so' })
 }
 
 /** Nothing is borrowed by it, and nothing has to be given back. */
@@ -144,24 +140,23 @@ interface Terms {
   timeoutMs: number
 }
 
-function workOf({ owner, holding }: SettingsWork, { procedure, choice, options, timeoutMs }: Terms): Work {
+function changeOf(
+  { printer }: Context,
+  { owner, holding }: SettingsWork,
+  { procedure, choice, options, timeoutMs }: Terms,
+): Change {
+  const findings = [...ownerFinding(owner, holding), ...choiceFindings(choice)]
   return {
     procedure,
-    findings: [...ownerFinding(owner, holding), ...choiceFindings(choice)],
-    accepted: parseAccepted(options.accept),
+    gate: gateOf(findings, parseAccepted(options.accept)),
+    announce() {
+      const warnings = findings.map(({ summary, id }) => `${summary} (${id})`)
+      for (const line of [...choiceText(choice), ...warnings]) printer.note(line)
+    },
     rights: rightsFor(owner),
     question: `Set ${Object.keys(choice.wanted).join(', ')} on ${owner.kind.kind} ${owner.ref.name}?`,
     limits: { timeoutMs },
   }
-}
-
-async function printed(
-  { printer }: Context,
-  settingsWork: SettingsWork,
-  more: Partial<WorkloadStrategyDocument>,
-): Promise<ExitCode> {
-  printer.result({ ...(await strategyDocument(settingsWork)), ...more }, workloadStrategyView)
-  return exitCode.done
 }
 
 /** What is in effect now, read again, with what is borrowed of it. */

@@ -6,10 +6,11 @@ import { theInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
-import { carryOut, environmentOf, type Work } from '../run-change.ts'
+import { gateOf, runChange } from '../run-change.ts'
+import { runEnvironment } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/checks/check-definition.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
-import { blocked, exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
+import { blocked, type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { clusterEvictionOf, lostData } from '../../lib/vms/vm.ts'
 import { restoreUpdatesLine, overrideId } from '../../lib/vms/update-methods.ts'
@@ -30,7 +31,7 @@ import {
   type VmRef,
   readVms,
 } from '../../lib/vms/unblock/vm-overrides.ts'
-import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import { type ChangeOptions, withChangeFlags } from '../change-options.ts'
 
 export interface UnblockOptions extends ChangeOptions {
   all?: boolean
@@ -76,34 +77,31 @@ export async function unblock(
   const { kubevirt, namespace } = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock))
   const clusterEviction = clusterEvictionOf(kubevirt)
   const { candidates, bare } = await found(cx, { cluster, asked, clusterEviction })
-  const environment = environmentOf(cx, cluster, { namespace, takeOver: options.takeOver })
+  const environment = runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver })
   const lending = { who: cx.world.who, clusterEviction }
   const procedure = procedureOn(candidates.filter(isToUnblock), lending)
-  const print = (end: Partial<UnblockDocument>, items: readonly UnblockItem[]) =>
-    cx.printer.result({ ...documentOf(items, bare), ...end }, unblockView)
-  const dry = await rehearsed(cx, procedure, { environment, dryRun: options.dryRun })
-  if (dry) {
-    print(
-      dry,
-      candidates.map((one) => itemOf(one, 'would-unblock')),
-    )
-    return exitCode.done
-  }
-  const work: Work = {
-    procedure,
-    findings: unblockFindings(candidates.filter(isToUnblock).map(({ read }) => read)),
-    accepted: parseAccepted(options.accept),
-    rights: workloadsAccess(namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
-    question: `Change ${countText(candidates.filter(isToUnblock).length)} so that they can be evicted?`,
-    limits: { timeoutMs },
-  }
-  await withResume(cx, carryOut(work, { ...environment, announce: () => announce(cx, candidates) }))
-  const held = (await environment.journal.loans()).find(({ id }) => id === overrideId)
-  print(
-    { giveBack: restoreUpdatesLine(held) },
-    candidates.map((one) => itemOf(one, 'unblocked')),
-  )
-  return exitCode.done
+  const changing = candidates.filter(isToUnblock)
+  return runChange(cx, {
+    environment,
+    change: {
+      procedure,
+      gate: gateOf(unblockFindings(changing.map(({ read }) => read)), parseAccepted(options.accept)),
+      rights: workloadsAccess(namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
+      announce: () => announce(cx, changing),
+      question: `Change ${countText(changing.length)} so that they can be evicted?`,
+      limits: { timeoutMs },
+    },
+    dryRun: options.dryRun,
+    refusesNoDryRun: true,
+    view: unblockView,
+    async report(end) {
+      const isDry = end.is === 'dry-run'
+      const items = candidates.map((one) => itemOf(one, isDry ? 'would-unblock' : 'unblocked'))
+      if (isDry) return { ...documentOf(items, bare), ...end.fields }
+      const held = (await environment.journal.loans()).find(({ id }) => id === overrideId)
+      return { ...documentOf(items, bare), giveBack: restoreUpdatesLine(held) }
+    },
+  })
 }
 
 interface SnapshotOptions {
@@ -159,8 +157,7 @@ function procedureOn(
 /** So many are told before the question; a dry run shows all. */
 const toldAtMost = 20
 
-function announce({ printer }: Context, candidates: readonly Candidate[]): void {
-  const changing = candidates.filter(isToUnblock)
+function announce({ printer }: Context, changing: readonly Candidate[]): void {
   for (const { ref, changes } of changing.slice(0, toldAtMost))
     printer.note(`${ref.namespace}/${ref.name}: ${changes.join(', ')}`)
   if (changing.length > toldAtMost)

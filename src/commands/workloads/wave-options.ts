@@ -7,7 +7,7 @@ import { nextOpening, parseWindow } from '../../lib/vms/waves/time-windows.ts'
 import { selectionOf } from './vm-selection.ts'
 import type { UpdateWanted } from '../../lib/vms/waves/update-run.ts'
 import type { Access } from '../../lib/kube/cluster.ts'
-import type { Work } from '../run-change.ts'
+import type { Rights } from '../../lib/engine/change.ts'
 import { placeOfVm } from '../../lib/vms/vm.ts'
 import type { Used } from '../../lib/upgrade/roles.ts'
 import { restartable } from '../../lib/vms/waves/vm-restart.ts'
@@ -15,7 +15,7 @@ import type { Context } from '../../context.ts'
 import { nearest } from '../../lib/kube/text.ts'
 import type { WaveRunDocument } from '../../lib/output/views/vms/wave-run.ts'
 import type { RunOutcome } from '../../lib/engine/step.ts'
-import { goesOn } from '../upgrade/run-report.ts'
+import { goesOn } from '../../lib/engine/resume-hint.ts'
 import type { ChangeOptions } from '../change-options.ts'
 
 /** Which VMs: all namespaces unless `-n` says otherwise. */
@@ -213,7 +213,7 @@ const ofVms: ReadonlySet<string> = new Set([
 ])
 
 /** The same rights, asked for in these namespaces only: who may move the VMs of one need not be allowed to move all. Undefined: in all. */
-export function narrowed(rights: Work['rights'], namespaces: readonly string[] | undefined): Work['rights'] {
+export function narrowed(rights: Rights, namespaces: readonly string[] | undefined): Rights {
   if (namespaces === undefined) return rights
   const within = (access: Access): Access[] =>
     access.namespace === undefined && ofVms.has(access.resource)
