@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { asksCluster, manual } from './command-options.ts'
-import { fromOption } from './read-cluster.ts'
+import { asksCluster, manual, fromOption } from './command-options.ts'
 import type { EusPlanOptions } from './eus/eus-plan-document.ts'
 import type { EusStatusOptions } from './eus/eus-status.ts'
 import type { EusRestoreOptions } from './eus/eus-restore.ts'

@@ -18,8 +18,9 @@ import { configMapJournal } from '../lib/engine/journal-config-map.ts'
 import { missingText } from '../lib/engine/missing-values.ts'
 import { restoreUpdatesLine, overrideId } from '../lib/vms/update-methods.ts'
 import { type OverriddenVm, overriddenVms } from '../lib/vms/unblock/vm-overrides.ts'
-import { asksCluster, manual } from './command-options.ts'
-import { fromOption, readerFor, getLockHolder } from './read-cluster.ts'
+import { asksCluster, manual, fromOption } from './command-options.ts'
+import { getLockHolder } from './read-cluster.ts'
+import { readerFor } from '../lib/kube/saved/read-cluster.ts'
 import { table } from '../lib/output/table.ts'
 
 export interface HistoryDocument extends Document {

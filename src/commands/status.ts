@@ -10,8 +10,9 @@ import { restoreUpdatesLine, overrideId } from '../lib/vms/update-methods.ts'
 import { countOverridden } from '../lib/vms/unblock/vm-overrides.ts'
 import { clockSkew } from '../lib/kube/clock.ts'
 import { type ExitCode, exitCode } from '../lib/kube/errors.ts'
-import { asksCluster, manual } from './command-options.ts'
-import { fromOption, type ReadCluster, readerFor, getLockHolder } from './read-cluster.ts'
+import { asksCluster, manual, fromOption } from './command-options.ts'
+import { getLockHolder } from './read-cluster.ts'
+import { type ReadCluster, readerFor } from '../lib/kube/saved/read-cluster.ts'
 
 export interface StatusOptions {
   watch?: boolean

@@ -11,7 +11,7 @@ import {
   showWorkloadStrategy,
 } from '../../src/commands/workloads/strategy.ts'
 import { plan, type PlanOptions } from '../../src/commands/plan/plan.ts'
-import type { UpgradeOptions } from '../../src/commands/upgrade/upgrade-options.ts'
+import type { UpgradeOptions } from '../../src/lib/upgrade/plan/upgrade-options.ts'
 import { upgrade } from '../../src/commands/upgrade/upgrade.ts'
 import type { Context } from '../../src/context.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Cluster, DeepPartial } from '../../src/lib/kube/cluster.ts'
 import { onceCached } from '../../src/lib/kube/read-cache.ts'
-import { upgradeHint } from '../../src/commands/upgrade/run-report.ts'
+import { upgradeHint } from '../../src/lib/upgrade/run-report.ts'
 import { withResumeHint } from '../../src/lib/engine/resume-hint.ts'
 import { type KubeVirt, KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { parseVersion } from '../../src/lib/releases/release-versions.ts'

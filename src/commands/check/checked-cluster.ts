@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts'
+import type { CommandContext } from '../../lib/kube/world.ts'
 import { parseAccepted, type Question } from '../../lib/checks/check-definition.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import { type FullSnapshot, takeFullSnapshot } from '../../lib/kubevirt/full-snapshot.ts'
@@ -12,7 +12,7 @@ import type { Method } from '../../lib/releases/hop-findings.ts'
 import type { Version } from '../../lib/releases/release-versions.ts'
 import { chooseMethod } from '../../lib/upgrade/upgrade-plan.ts'
 import { accessOf, roleFor } from '../../lib/upgrade/roles.ts'
-import { type ReadCluster, readerFor } from '../read-cluster.ts'
+import { type ReadCluster, readerFor } from '../../lib/kube/saved/read-cluster.ts'
 import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { actsOnEdit } from '../../lib/kubevirt/installed-components.ts'
 import { seconds } from '../../lib/kube/clock.ts'
@@ -37,7 +37,7 @@ interface Asked {
 
 /** Everything that the checks are judged by, read once. Throws `blocked` where there is no KubeVirt, `forbidden` where none may be read. */
 export async function readCheckedCluster(
-  cx: Context,
+  cx: CommandContext,
   asked: Asked,
 ): Promise<Omit<Question, 'releases' | 'target'>> {
   const { cluster, clock, saved } = asked.snapshot ?? (await readerFor(cx, asked.from))
@@ -65,7 +65,7 @@ export async function readCheckedCluster(
 
 /** A Lease that is older than its term proves nothing, for clocks of nodes differ: it is watched. */
 async function silentIn(
-  { signal, printer }: Context,
+  { signal, printer }: CommandContext,
   { cluster: { reader }, clock }: Pick<ReadCluster, 'cluster' | 'clock'>,
   { leases, kubevirts }: FullSnapshot,
 ): Promise<FullSnapshot['silentLeases']> {
@@ -86,7 +86,7 @@ function watched<S extends Snapshot>(snapshot: S): S {
 async function overriddenIn(
   cluster: Cluster,
   { namespace, uid }: Installation,
-  clock: Context['clock'],
+  clock: CommandContext['clock'],
 ): Promise<NonNullable<FullSnapshot['borrowed']>> {
   const found = await openOverrides(cluster, { namespace, clock })
   if ('unread' in found) return { known: false, why: found.unread }
@@ -103,7 +103,7 @@ const atMost = 90 * seconds
  * Whether it waited: then what was seen is to be looked at anew. Throws the reason of the signal.
  */
 async function untilActedOn(
-  { clock, signal, printer }: Pick<Context, 'clock' | 'signal' | 'printer'>,
+  { clock, signal, printer }: Pick<CommandContext, 'clock' | 'signal' | 'printer'>,
   reader: Reader,
   kubevirt: KubeVirt,
 ): Promise<boolean> {

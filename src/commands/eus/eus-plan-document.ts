@@ -3,7 +3,7 @@ import { type EusPlanDocument, eusPlanView } from '../../lib/output/views/eus/eu
 import { isBlocked, passGate } from '../../lib/checks/check-definition.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { savePlan } from '../plan/plan.ts'
-import { readerFor } from '../read-cluster.ts'
+import { readerFor } from '../../lib/kube/saved/read-cluster.ts'
 import { plannedEus, type PlannedEus, typedFor } from './planned-eus.ts'
 import { randomUUID } from 'node:crypto'
 import type { EusPlan } from '../../lib/eus/plan/eus-plan.ts'

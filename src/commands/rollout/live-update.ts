@@ -4,8 +4,8 @@ import { type Installation, theInstallation } from '../../lib/kubevirt/installat
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { type VmRolloutDocument, vmRolloutView } from '../../lib/output/views/vms/vm-rollout.ts'
 import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
-import { asksCluster, manual } from '../command-options.ts'
-import { fromOption, readerFor } from '../read-cluster.ts'
+import { asksCluster, manual, fromOption } from '../command-options.ts'
+import { readerFor } from '../../lib/kube/saved/read-cluster.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import { KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
@@ -100,20 +100,23 @@ export async function setVmRollout(
   ensureSettable(installation, wanted)
   const { namespace } = installation
   const said = rolloutChoice(installation.kubevirt, strategy)
-  return runChange(cx, {
+  const now = async () => rolloutDocument(cluster.reader, await installationIn(cx, cluster))
+  return runChange<VmRolloutDocument>(cx, {
     environment: runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver }),
     change: {
       ...changeOf(installation, { wanted, accept: options.accept, timeoutMs }),
       announce: () =>
         said.forEach((line) => cx.printer.note(line.startsWith('kvup ') ? `  → ${line}` : line)),
     },
-    dryRun: options.dryRun,
     view: vmRolloutView,
-    async report(end): Promise<VmRolloutDocument> {
-      const now = await rolloutDocument(cluster.reader, await installationIn(cx, cluster))
-      if (end.is === 'dry-run') return { ...now, outcome: 'rehearsed', said, ...end.fields }
-      return { ...now, outcome: end.is === 'finished' && end.changed.length > 0 ? 'set' : 'already-so' }
+    dryRun: {
+      mode: options.dryRun,
+      report: async (fields) => ({ ...(await now()), outcome: 'rehearsed', said, ...fields }),
     },
+    report: async (end) => ({
+      ...(await now()),
+      outcome: end.is === 'finished' && end.changed.length > 0 ? 'set' : 'already-so',
+    }),
   })
 }
 

@@ -14,9 +14,9 @@ import {
   type Unread,
 } from '../../lib/vms/rollout/restart-required.ts'
 import { revertingClears, vmRolloutOf } from '../../lib/vms/rollout/rollout-strategy.ts'
-import { asksCluster, manual } from '../command-options.ts'
-import { fromOption, type ReadCluster, partlyUnread, readerFor } from '../read-cluster.ts'
-import { noSuchPlace, selectionOf } from '../workloads/vm-selection.ts'
+import { asksCluster, manual, fromOption } from '../command-options.ts'
+import { type ReadCluster, partlyUnread, readerFor } from '../../lib/kube/saved/read-cluster.ts'
+import { noSuchPlace, selectionOf } from '../../lib/vms/vm-selection.ts'
 
 export interface RestartRequiredOptions {
   allNamespaces?: boolean

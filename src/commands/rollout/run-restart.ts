@@ -30,8 +30,8 @@ import {
   warnOfWaves,
   type WaveRunOptions,
 } from '../workloads/wave-options.ts'
-import { oneNamespaceHelps, partlyUnread } from '../read-cluster.ts'
-import { noSuchPlace } from '../workloads/vm-selection.ts'
+import { oneNamespaceHelps, partlyUnread } from '../../lib/kube/saved/read-cluster.ts'
+import { noSuchPlace } from '../../lib/vms/vm-selection.ts'
 import { count } from '../../lib/output/text.ts'
 
 /** All of them but --node. */
@@ -81,25 +81,35 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
   return runChange(cx, {
     environment,
     change: { ...work.change, announce: () => announceRestarts(cx, run, work) },
-    dryRun: options.dryRun,
     view: vmRestartsView,
-    report(end) {
-      if (end.is !== 'dry-run') return documentOf(restarting, endOfRun(cx, end, []))
-      const waves = shownWaves(work.waves, wanted.waveBy)
-      return documentOf(restarting, { outcome: 'rehearsed', ...end.fields, waves })
+    dryRun: {
+      mode: options.dryRun,
+      report: (fields) =>
+        documentOf(restarting, {
+          outcome: 'rehearsed',
+          ...fields,
+          waves: shownWaves(work.waves, wanted.waveBy),
+        }),
+      end: readWhole,
     },
-    end({ totals: { failed, total }, unread }, { is }) {
-      if (is !== 'dry-run' && failed > 0)
+    report: (end) => documentOf(restarting, endOfRun(cx, end, [])),
+    end(document) {
+      const { failed, total } = document.totals
+      if (failed > 0)
         throw blocked('vms-failed', `${failed} of ${total} VMs were not restarted`, {
           remedy: `${narrowedLine('kvup rollout restart-required', wanted.selection)}     shows which wait still`,
         })
-      // Never a plain 0 where VMs could not be seen.
-      const refusal = partlyUnread(unread)
-      if (refusal) throw refusal
-      return exitCode.done
+      return readWhole(document)
     },
     broken: () => tellHowFar(restarting),
   })
+}
+
+/** Never a plain 0 where VMs could not be read. */
+function readWhole({ unread }: VmRestartsDocument): ExitCode {
+  const refusal = partlyUnread(unread)
+  if (refusal) throw refusal
+  return exitCode.done
 }
 
 async function workOf(

@@ -32,9 +32,9 @@ import {
   oneNamespaceHelps,
   partlyUnread,
   readerFor,
-  getLockHolder,
-} from '../read-cluster.ts'
-import { noSuchPlace, type SelectedVms, selectionOf } from './vm-selection.ts'
+} from '../../lib/kube/saved/read-cluster.ts'
+import { getLockHolder } from '../read-cluster.ts'
+import { noSuchPlace, type SelectedVms, selectionOf } from '../../lib/vms/vm-selection.ts'
 import type { Reader } from '../../lib/kube/cluster.ts'
 import { holderText, type ShownHolder } from '../../lib/output/views/report-lines.ts'
 import { narrowedLine } from '../../lib/kube/shell-line.ts'

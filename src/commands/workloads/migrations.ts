@@ -15,9 +15,14 @@ import {
   migrationsReport,
   type MigrationsReport,
 } from '../../lib/vms/migrations/migration-report.ts'
-import { asksCluster, manual } from '../command-options.ts'
-import { fromOption, type ReadCluster, oneNamespaceHelps, partlyUnread, readerFor } from '../read-cluster.ts'
-import { namespaceOf, noSuchPlace } from './vm-selection.ts'
+import { asksCluster, manual, fromOption } from '../command-options.ts'
+import {
+  type ReadCluster,
+  oneNamespaceHelps,
+  partlyUnread,
+  readerFor,
+} from '../../lib/kube/saved/read-cluster.ts'
+import { namespaceOf, noSuchPlace } from '../../lib/vms/vm-selection.ts'
 import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { listKubeVirts } from '../../lib/kubevirt/snapshot.ts'
 import { minutes, ticks } from '../../lib/kube/clock.ts'

@@ -49,13 +49,17 @@ export async function pauseUpdates(cx: Context, options: PauseOptions): Promise<
   return runChange(cx, {
     environment,
     change,
-    dryRun: options.dryRun,
     view: updatesPausedView,
+    dryRun: {
+      mode: options.dryRun,
+      report: (fields) =>
+        documentOf(settingsWork, {
+          outcome: 'rehearsed',
+          kept: before ? keptMethods(before) : methods,
+          ...fields,
+        }),
+    },
     async report(end) {
-      if (end.is === 'dry-run') {
-        const kept = before ? keptMethods(before) : methods
-        return documentOf(settingsWork, { outcome: 'rehearsed', kept, ...end.fields })
-      }
       const loan = overrideOn(owner, await environment.journal.loans())
       const held = end.is === 'finished' && end.changed.length > 0
       return documentOf(settingsWork, {

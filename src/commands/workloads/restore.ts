@@ -40,7 +40,7 @@ import {
 } from '../../lib/vms/update-methods.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/vms/pause-updates.ts'
 import { asksCluster, manual } from '../command-options.ts'
-import { namespaceOf } from './vm-selection.ts'
+import { namespaceOf } from '../../lib/vms/vm-selection.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { DryRunStep } from '../../lib/engine/procedure-dry-run.ts'

@@ -40,8 +40,8 @@ import {
   type UpdateOptions,
   warnOfWaves,
 } from './wave-options.ts'
-import { noSuchPlace, type SelectedVms } from './vm-selection.ts'
-import { oneNamespaceHelps, partlyUnread } from '../read-cluster.ts'
+import { noSuchPlace, type SelectedVms } from '../../lib/vms/vm-selection.ts'
+import { oneNamespaceHelps, partlyUnread } from '../../lib/kube/saved/read-cluster.ts'
 import { evictionFinding, forecastOutdated } from '../../lib/vms/forecast/vm-forecast.ts'
 import { narrowedLine } from '../../lib/kube/shell-line.ts'
 import { dataLoss } from '../../lib/vms/waves/vm-restart.ts'
@@ -85,27 +85,37 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
   return runChange(cx, {
     environment: settingsWork.environment,
     change: { ...work.change, announce: () => announce(cx, running, work) },
-    dryRun: options.dryRun,
     view: workloadsUpdateView,
+    dryRun: {
+      mode: options.dryRun,
+      report: (fields) =>
+        documentOf(running, {
+          outcome: 'rehearsed',
+          ...fields,
+          waves: shownWaves(work.waves, run.wanted.waveBy),
+        }),
+      end: readWhole,
+    },
     async report(end) {
-      if (end.is === 'dry-run') {
-        const waves = shownWaves(work.waves, run.wanted.waveBy)
-        return documentOf(running, { outcome: 'rehearsed', ...end.fields, waves })
-      }
       const held = (await journal.loans()).find(({ id }) => id === overrideId)
       const borrowed = heldLines(held, '     gives workload updates back to KubeVirt')
       return documentOf(running, endOfRun(cx, end, borrowed))
     },
-    end({ totals, selection, unread }, { is }) {
-      const failure = is === 'dry-run' ? undefined : failureOf(totals, selection)
-      // Never a plain 0 where VMs could not be seen (contract: a part is said to be one).
-      const refusal = failure ?? partlyUnread(unread)
-      if (refusal) throw refusal
-      return exitCode.done
+    end(document) {
+      const failure = failureOf(document.totals, document.selection)
+      if (failure) throw failure
+      return readWhole(document)
     },
     settle: () => askAboutMissing(journal, cx, { accept: options.accept, only: overrideId }),
     broken: (error) => afterwards(running, error),
   })
+}
+
+/** Never a plain 0 where VMs could not be seen (contract: a part is said to be one). */
+function readWhole({ unread }: WorkloadsUpdateDocument): ExitCode {
+  const refusal = partlyUnread(unread)
+  if (refusal) throw refusal
+  return exitCode.done
 }
 
 /** What is to be done, in which waves, and what could not be seen. */

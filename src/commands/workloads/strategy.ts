@@ -99,17 +99,23 @@ export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptio
   ensureNotPaused(wanted, overrideOn(settingsWork.owner, await settingsWork.environment.journal.loans()))
   const procedure = procedureOf(settingsWork, wanted)
   const choice = await choiceOf(settingsWork, wanted)
-  return runChange(cx, {
+  return runChange<WorkloadStrategyDocument>(cx, {
     environment: settingsWork.environment,
     change: changeOf(cx, settingsWork, { procedure, choice, options, timeoutMs }),
-    dryRun: options.dryRun,
     view: workloadStrategyView,
-    async report(end): Promise<WorkloadStrategyDocument> {
-      const now = await strategyDocument(settingsWork)
-      if (end.is === 'dry-run')
-        return { ...now, outcome: 'rehearsed', said: choiceText(choice), ...end.fields }
-      return { ...now, outcome: end.is === 'finished' && end.changed.length > 0 ? 'set' : 'already-so' }
+    dryRun: {
+      mode: options.dryRun,
+      report: async (fields) => ({
+        ...(await strategyDocument(settingsWork)),
+        outcome: 'rehearsed',
+        said: choiceText(choice),
+        ...fields,
+      }),
     },
+    report: async (end) => ({
+      ...(await strategyDocument(settingsWork)),
+      outcome: end.is === 'finished' && end.changed.length > 0 ? 'set' : 'already-so',
+    }),
   })
 }
 

@@ -23,7 +23,7 @@ import {
   unblockStep,
 } from '../../lib/vms/unblock/unblock-vms.ts'
 import { asksCluster, manual } from '../command-options.ts'
-import { namespaceOf, noSuchPlace } from './vm-selection.ts'
+import { namespaceOf, noSuchPlace } from '../../lib/vms/vm-selection.ts'
 import {
   fieldName,
   overriddenText,
@@ -81,6 +81,7 @@ export async function unblock(
   const lending = { who: cx.world.who, clusterEviction }
   const procedure = procedureOn(candidates.filter(isToUnblock), lending)
   const changing = candidates.filter(isToUnblock)
+  const itemsAs = (outcome: UnblockItem['outcome']) => candidates.map((one) => itemOf(one, outcome))
   return runChange(cx, {
     environment,
     change: {
@@ -91,15 +92,15 @@ export async function unblock(
       question: `Change ${countText(changing.length)} so that they can be evicted?`,
       limits: { timeoutMs },
     },
-    dryRun: options.dryRun,
-    refusesNoDryRun: true,
     view: unblockView,
-    async report(end) {
-      const isDry = end.is === 'dry-run'
-      const items = candidates.map((one) => itemOf(one, isDry ? 'would-unblock' : 'unblocked'))
-      if (isDry) return { ...documentOf(items, bare), ...end.fields }
+    dryRun: {
+      mode: options.dryRun,
+      report: (fields) => ({ ...documentOf(itemsAs('would-unblock'), bare), ...fields }),
+      refusesNothing: true,
+    },
+    async report() {
       const held = (await environment.journal.loans()).find(({ id }) => id === overrideId)
-      return { ...documentOf(items, bare), giveBack: restoreUpdatesLine(held) }
+      return { ...documentOf(itemsAs('unblocked'), bare), giveBack: restoreUpdatesLine(held) }
     },
   })
 }

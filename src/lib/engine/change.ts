@@ -61,9 +61,14 @@ export interface RunEnvironment {
   warn(line: string): void
 }
 
+/** The context of a command that changes something: it tells of events as well. */
+export interface ChangingCommand extends CommandContext {
+  readonly printer: CommandContext['printer'] & { event(event: RunEvent): void }
+}
+
 /** Journal, lock and the rest of what a changing command works with, in KubeVirt's namespace. */
 export function runEnvironment(
-  { clock, printer, prompt, signal, world }: CommandContext & { printer: { event(event: RunEvent): void } },
+  { clock, printer, prompt, signal, world }: ChangingCommand,
   cluster: Cluster,
   { namespace, takeOver }: { namespace: string; takeOver?: string | undefined },
 ): RunEnvironment {
@@ -86,8 +91,13 @@ export function runEnvironment(
 /** A change that was not made: what it would write, step by step. */
 interface DryRunOutcome {
   is: 'dry-run'
-  /** As its document tells it. */
-  fields: { dryRun: 'client' | 'server'; steps: readonly DryRunStep[] }
+  fields: DryRunFields
+}
+
+/** A dry run as a document tells it. */
+export interface DryRunFields {
+  dryRun: 'client' | 'server'
+  steps: readonly DryRunStep[]
 }
 
 export type DryRun = 'none' | 'client' | 'server'
@@ -134,7 +144,7 @@ export async function carryOut({
 }
 
 /** What the change would do now; it refuses what the run would refuse before it asks. Undefined where it is to be carried out. */
-async function dryRunOf(
+export async function dryRunOf(
   { procedure, limits, ensureFits }: Pick<Change, 'procedure' | 'limits' | 'ensureFits'>,
   { cluster, journal, clock, signal }: RunEnvironment,
   mode: DryRun = 'none',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { afterPlan, carryingOut } from '../../../src/commands/upgrade/run-report.ts'
+import { afterPlan, carryingOut } from '../../../src/lib/upgrade/run-report.ts'
 import { goesOn } from '../../../src/lib/engine/resume-hint.ts'
 
 test.each([

@@ -1,9 +1,9 @@
-import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
-import { kubeVirtDefinitions } from '../../lib/kubevirt/stored-versions.ts'
-import { type Fired, firedOnPlatform, newAlerts } from '../../lib/openshift/firing-alerts.ts'
-import type { JournalReader, RunEvent, RunOutcome } from '../../lib/engine/step.ts'
-import type { Clock } from '../../lib/kube/clock.ts'
-import { exitCode, KvupError } from '../../lib/kube/errors.ts'
+import type { Cluster, Reader } from '../kube/cluster.ts'
+import { kubeVirtDefinitions } from '../kubevirt/stored-versions.ts'
+import { type Fired, firedOnPlatform, newAlerts } from '../openshift/firing-alerts.ts'
+import type { JournalReader, RunEvent, RunOutcome } from '../engine/step.ts'
+import type { Clock } from '../kube/clock.ts'
+import { exitCode, KvupError } from '../kube/errors.ts'
 import {
   doubtsLeft,
   leftoverWebhooks,
@@ -13,31 +13,31 @@ import {
   type UpgradeReport,
   type WorkloadReport,
   workloadsAfter,
-} from '../../lib/upgrade/upgrade-report.ts'
-import type { UpgradePlan } from '../../lib/upgrade/upgrade-plan.ts'
-import type { Differences, CensusCircumstances } from '../../lib/vms/census/vm-census.ts'
-import type { Compared, RunCensus } from '../../lib/vms/census/run-census.ts'
-import { heldLines, overrideId, openOverride } from '../../lib/vms/update-methods.ts'
+} from './upgrade-report.ts'
+import type { UpgradePlan } from './upgrade-plan.ts'
+import type { Differences, CensusCircumstances } from '../vms/census/vm-census.ts'
+import type { Compared, RunCensus } from '../vms/census/run-census.ts'
+import { heldLines, overrideId, openOverride } from '../vms/update-methods.ts'
 import {
   type LeftUpdate,
   noDowngradeNote,
   downgradeLine,
   downgradeTakes,
   whyNoDowngrade,
-} from '../../lib/upgrade/rollback.ts'
-import { isOfWindow } from '../../lib/engine/overrides.ts'
-import type { KnowsOverrides, Override } from '../../lib/engine/journal.ts'
-import { onlyFlag, shellWord, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
-import { getCanary } from '../../lib/vms/outdated-vms.ts'
-import type { Context } from '../../context.ts'
-import { theInstallation } from '../../lib/kubevirt/installation.ts'
-import { statusParts, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
-import { goesOn, readInTime, type ResumeHint, resumeLine, withLines } from '../../lib/engine/resume-hint.ts'
-import { formatDuration } from '../../lib/kube/duration.ts'
-import { isGuards } from '../../lib/vms/update-guard.ts'
-import { type RollbackHint, rollbackHint } from '../../lib/upgrade/methods/install-plan-approval.ts'
-import { readOperator } from '../../lib/upgrade/methods/operator-manifest.ts'
+} from './rollback.ts'
+import { isOfWindow } from '../engine/overrides.ts'
+import type { KnowsOverrides, Override } from '../engine/journal.ts'
+import { onlyFlag, shellWord, withoutFlags, wordsOf } from '../kube/shell-line.ts'
+import { getCanary } from '../vms/outdated-vms.ts'
+import type { CommandContext } from '../kube/world.ts'
+import { theInstallation } from '../kubevirt/installation.ts'
+import { statusParts, takeSnapshot } from '../kubevirt/snapshot.ts'
+import { assessRollout } from '../kubevirt/rollout-status.ts'
+import { goesOn, readInTime, type ResumeHint, resumeLine, withLines } from '../engine/resume-hint.ts'
+import { formatDuration } from '../kube/duration.ts'
+import { isGuards } from '../vms/update-guard.ts'
+import { type RollbackHint, rollbackHint } from './methods/install-plan-approval.ts'
+import { readOperator } from './methods/operator-manifest.ts'
 
 interface Ended {
   clock: Clock
@@ -220,7 +220,7 @@ async function nextLines(
 const migrate = (vmi: string) => `virtctl migrate -n ${vmi.replace('/', ' ')}`
 
 interface ReportedRun {
-  cx: Context
+  cx: CommandContext
   /** What is carried out right now. */
   plan: () => UpgradePlan
   journal: JournalReader & Partial<KnowsOverrides>
@@ -303,7 +303,10 @@ async function leftBehind({ cx, plan: now, journal }: ReportedRun, readWithin: n
 }
 
 /** Undefined where the components may not be read: how far they came is not known then. */
-async function readAgain(cx: Context, { owner, wayBack: downgrade }: UpgradePlan): Promise<Left['observed']> {
+async function readAgain(
+  cx: CommandContext,
+  { owner, wayBack: downgrade }: UpgradePlan,
+): Promise<Left['observed']> {
   const { reader } = await cx.cluster()
   const [snapshot, crds] = await Promise.all([
     takeSnapshot(reader, statusParts, cx.clock, owner.ref.namespace),
@@ -371,7 +374,7 @@ function valueText(value: unknown): string {
 
 /** How an upgrade by OLM can be left, seen once more; undefined by any other method. Throws what the Reader throws, and where the Subscription is gone. */
 async function rollbackHintNow(
-  { cluster }: Pick<Context, 'cluster'>,
+  { cluster }: Pick<CommandContext, 'cluster'>,
   { olm }: Pick<UpgradePlan, 'olm'>,
 ): Promise<RollbackHint | undefined> {
   if (olm === undefined) return undefined
