@@ -7,19 +7,16 @@ import { notOne } from '../lib/kubevirt/installation.ts'
 import { ageAt } from '../lib/output/age.ts'
 import type { Column, Document, Paint, Size, View } from '../lib/output/printer.ts'
 import { displayWidth, wrap } from '../lib/output/text.ts'
-import {
-  harmlessText,
-  holderText,
-  overrideRemedy,
-  type ShownHolder,
-} from '../lib/output/views/report-lines.ts'
+import { harmlessText } from '../lib/kube/text.ts'
+import { holderText, overrideRemedy } from '../lib/output/views/report-lines.ts'
+import type { ShownHolder } from '../lib/kubevirt/lease-holders.ts'
 import type { Entry, Override } from '../lib/engine/journal.ts'
 import { configMapJournal } from '../lib/engine/journal-config-map.ts'
 import { missingText } from '../lib/engine/missing-values.ts'
 import { restoreUpdatesLine, overrideId } from '../lib/vms/update-methods.ts'
 import { type OverriddenVm, overriddenVms } from '../lib/vms/unblock/vm-overrides.ts'
 import { asksCluster, manual, fromOption } from './command-options.ts'
-import { getLockHolder } from './read-cluster.ts'
+import { getLockHolder } from '../lib/vms/lock-holder.ts'
 import { readerFor } from '../lib/kube/saved/read-cluster.ts'
 import { table } from '../lib/output/table.ts'
 

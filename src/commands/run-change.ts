@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import { type Accepting, type Finding, parseAccepted, passGate } from '../lib/checks/check-definition.ts'
-import type { AcceptedRisk } from '../lib/checks/check-run.ts'
+import { type Accepting, type Finding, passGate } from '../lib/checks/check-definition.ts'
+import { parseAccepted, type AcceptedRisk } from '../lib/releases/accepted-risks.ts'
 import { carryOut, type DryRun, type DryRunFields, dryRunOf, type Performing } from '../lib/engine/change.ts'
 import type { RunOutcome } from '../lib/engine/step.ts'
 import type { Journal } from '../lib/engine/journal.ts'

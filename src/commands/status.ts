@@ -11,7 +11,7 @@ import { countOverridden } from '../lib/vms/unblock/vm-overrides.ts'
 import { clockSkew } from '../lib/kube/clock.ts'
 import { type ExitCode, exitCode } from '../lib/kube/errors.ts'
 import { asksCluster, manual, fromOption } from './command-options.ts'
-import { getLockHolder } from './read-cluster.ts'
+import { getLockHolder } from '../lib/vms/lock-holder.ts'
 import { type ReadCluster, readerFor } from '../lib/kube/saved/read-cluster.ts'
 
 export interface StatusOptions {

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
-import { type AcceptedRisk, allChecks, reportOf, runChecks } from '../../lib/checks/check-run.ts'
+import type { AcceptedRisk } from '../../lib/releases/accepted-risks.ts'
+import { allChecks, reportOf, runChecks } from '../../lib/checks/check-run.ts'
 import { clockSkew } from '../../lib/checks/groups/machinery-checks.ts'
 import type { Installation } from '../../lib/kubevirt/installation.ts'
 import { type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'

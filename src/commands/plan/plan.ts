@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { World } from '../../lib/kube/world.ts'
 import { planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
-import { isBlocked, passGate } from '../../lib/checks/check-definition.ts'
+import { passGate } from '../../lib/checks/check-definition.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import type { UpgradeOptions } from '../../lib/upgrade/plan/upgrade-options.ts'
 import { readerFor } from '../../lib/kube/saved/read-cluster.ts'
@@ -32,7 +32,7 @@ export async function plan(cx: Context, options: PlanOptions): Promise<ExitCode>
     judge: planJudge(cx),
   })
   const next = afterPlan(cx.world.commandLine, options.toFile)
-  const document = await planDocument(planned, madeFrom, { mode: saved ? 'client' : 'auto', next, isBlocked })
+  const document = await planDocument(planned, madeFrom, { mode: saved ? 'client' : 'auto', next })
   if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
   cx.printer.result(document, planView)
   if (document.pending) passGate(planned.findings, planned.accepted)

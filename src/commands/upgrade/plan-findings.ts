@@ -1,7 +1,7 @@
 import type { PathStep } from '../../lib/upgrade/path-procedure.ts'
 import type { Context } from '../../context.ts'
 import { allChecks, runChecks } from '../../lib/checks/check-run.ts'
-import { type Check, type Finding, isBlocked, passGate } from '../../lib/checks/check-definition.ts'
+import { type Check, type Finding, passGate } from '../../lib/checks/check-definition.ts'
 import type { SnapshotPart } from '../../lib/kubevirt/full-snapshot.ts'
 import { hasBegun } from '../../lib/upgrade/upgrade-plan.ts'
 import { acceptedRisks, readCheckedCluster } from '../check/checked-cluster.ts'
@@ -72,7 +72,6 @@ export const planJudge = (cx: Pick<Context, 'prompt'>): PlanJudge => ({
   foretold: (question) => runChecks(foretold, question).flatMap(({ findings }) => findings),
   foretoldParts,
   notWaitedFor,
-  isBlocked,
   gate: passGate,
   windowOpen: windowOpenFinding,
   askAboutMissing: (journal, accepted) =>

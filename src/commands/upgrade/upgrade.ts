@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
-import { planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
+import { planView, announcement } from '../../lib/output/views/upgrade/upgrade-plan.ts'
 import { ensureStepsMeant, type RunLimits } from '../../lib/engine/step.ts'
-import { type Accepting, isBlocked, passGate } from '../../lib/checks/check-definition.ts'
+import { type Accepting, passGate } from '../../lib/checks/check-definition.ts'
 import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import { carryingOut } from '../../lib/upgrade/run-report.ts'
@@ -17,7 +17,6 @@ import { type Planned, planUpgrade } from '../../lib/upgrade/plan/planned-upgrad
 import { whereToGo } from '../../lib/upgrade/plan/upgrade-target.ts'
 import { limitsBefore } from '../change-options.ts'
 import { upgradeRun } from '../../lib/upgrade/upgrade-run.ts'
-import { announcement } from '../../lib/output/views/upgrade/upgrade-plan.ts'
 import { reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
 import { gateOf, runChange } from '../run-change.ts'
 import { planJudge } from './plan-findings.ts'
@@ -54,7 +53,7 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   })
   if (sealed) await ensureFits(sealed, planned)
   const next = [`${carryingOut(cx.world.commandLine)}     carries it out`]
-  const document = await planDocument(planned, madeFrom, { mode, next, isBlocked })
+  const document = await planDocument(planned, madeFrom, { mode, next })
   cx.printer.result(document, planView)
   if (document.pending) passGate(planned.findings, planned.accepted, sealed && acceptingIn(sealed))
   return exitCode.done

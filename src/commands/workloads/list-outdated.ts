@@ -33,10 +33,11 @@ import {
   partlyUnread,
   readerFor,
 } from '../../lib/kube/saved/read-cluster.ts'
-import { getLockHolder } from '../read-cluster.ts'
+import { whoIsAtWork } from '../../lib/vms/lock-holder.ts'
 import { noSuchPlace, type SelectedVms, selectionOf } from '../../lib/vms/vm-selection.ts'
 import type { Reader } from '../../lib/kube/cluster.ts'
-import { holderText, type ShownHolder } from '../../lib/output/views/report-lines.ts'
+import { holderText } from '../../lib/output/views/report-lines.ts'
+import type { ShownHolder } from '../../lib/kubevirt/lease-holders.ts'
 import { narrowedLine } from '../../lib/kube/shell-line.ts'
 
 export interface OutdatedOptions {
@@ -228,18 +229,6 @@ function nextOf(
     next.command ??
     (totals.byFate.migrates > 0 ? narrowedLine('kvup workloads migrations', selection) : undefined)
   )
-}
-
-/** Who runs kvup now, where VMs stay that it may be about to move: read behind the rows, and only then. */
-export async function whoIsAtWork(
-  cx: Pick<Context, 'world'>,
-  snapshot: ReadCluster,
-  { totals, context }: { totals: Totals; context: UpdaterContext },
-): Promise<ShownHolder | undefined> {
-  const { kubevirt, updating } = context
-  if (totals.byFate.stays === 0 || kubevirt === undefined || updating) return undefined
-  const holder = await getLockHolder(cx, snapshot, kubevirt.metadata.namespace ?? '')
-  return holder?.gone ? undefined : holder
 }
 
 /** For the remarks: a command that changes anything would be refused meanwhile. `asOf` in RFC 3339. */

@@ -4,7 +4,7 @@ import { type UpdatesPausedDocument, updatesPausedView } from '../../lib/output/
 import type { Procedure } from '../../lib/engine/step.ts'
 import { gateOf, runChange } from '../run-change.ts'
 import type { Change } from '../../lib/engine/change.ts'
-import { parseAccepted } from '../../lib/checks/check-definition.ts'
+import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
 import { methodsIn, ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'

@@ -21,7 +21,7 @@ import { shellWord } from '../../lib/kube/shell-line.ts'
 import { askAboutMissing, gateOf } from '../run-change.ts'
 import { type Change, type DryRun, performChange } from '../../lib/engine/change.ts'
 import { asOverride } from '../../lib/engine/missing-values.ts'
-import { parseAccepted } from '../../lib/checks/check-definition.ts'
+import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import {
   evictionFinding,

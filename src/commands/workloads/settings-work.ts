@@ -5,7 +5,7 @@ import { type Installation, theInstallation } from '../../lib/kubevirt/installat
 import { type Part, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { type RolloutStatus, assessRollout } from '../../lib/kubevirt/rollout-status.ts'
 import { type RunEnvironment, runEnvironment } from '../../lib/engine/change.ts'
-import { parseAccepted } from '../../lib/checks/check-definition.ts'
+import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
 import { type Used, workloadsAccess } from '../../lib/upgrade/roles.ts'
 import {

@@ -10,7 +10,7 @@ import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './se
 import type { Procedure } from '../../lib/engine/step.ts'
 import { gateOf, runChange } from '../run-change.ts'
 import type { Change } from '../../lib/engine/change.ts'
-import { parseAccepted } from '../../lib/checks/check-definition.ts'
+import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { forecastOutdated } from '../../lib/vms/forecast/vm-forecast.ts'
 import { restoreUpdatesLine, keptMethods, overrideOn, methodsOf } from '../../lib/vms/update-methods.ts'

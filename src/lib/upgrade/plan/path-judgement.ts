@@ -1,4 +1,4 @@
-import type { AcceptedRisk } from '../../checks/check-run.ts'
+import { type AcceptedRisk, isBlocked } from '../../releases/accepted-risks.ts'
 import type { Finding, Question } from '../../checks/check-definition.ts'
 import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
 import { kubernetesWindow, type Releases } from '../../releases/releases.ts'
@@ -47,8 +47,6 @@ export interface Judging {
   foretold: (question: Question) => readonly Finding[]
   /** That VMs are not waited for between these steps, by the name of the check that tells the same of VMs that run. */
   notWaitedFor: (steps: readonly PathStep[]) => Finding
-  /** Whether the gate would refuse these. */
-  isBlocked: (findings: readonly Finding[], accepted: readonly AcceptedRisk[]) => boolean
 }
 
 interface LegManifest {
@@ -66,7 +64,7 @@ export function judgePath(judging: Judging): {
   /** What the run ends by once it has gone as far as it may. */
   end?: { before: string; findings: readonly Finding[] }
 } {
-  const { foreseen, accepted, between, manifests, via, isBlocked, notWaitedFor } = judging
+  const { foreseen, accepted, between, manifests, via, notWaitedFor } = judging
   const first = foreseen.legs.length > 1 ? judging.first.map(alongWholePath) : judging.first
   const { legs, missing: lacks } = foreseen
   const steps = legs.map((leg, index) =>

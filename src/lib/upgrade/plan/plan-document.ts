@@ -19,7 +19,8 @@ import {
   withResults,
 } from '../sealed-facts.ts'
 import { journalTimes, type TimeRange, timeRange } from '../upgrade-duration.ts'
-import type { MadeFrom, PlanJudge, Planned } from './planned-upgrade.ts'
+import { isBlocked } from '../../releases/accepted-risks.ts'
+import type { MadeFrom, Planned } from './planned-upgrade.ts'
 import { planAgain, sealedRequest } from './upgrade-options.ts'
 import { rolloutTimes } from '../../kubevirt/rollout-times.ts'
 import { takeSnapshot } from '../../kubevirt/snapshot.ts'
@@ -45,11 +46,7 @@ import { shellWord } from '../../kube/shell-line.ts'
 export async function planDocument(
   planned: Planned,
   { reading, snapshot }: MadeFrom,
-  {
-    mode,
-    next,
-    isBlocked,
-  }: { mode: DryRunContext['mode']; next: readonly string[]; isBlocked: PlanJudge['isBlocked'] },
+  { mode, next }: { mode: DryRunContext['mode']; next: readonly string[] },
 ): Promise<PlanDocument> {
   const { cx, cluster, plan, procedure, findings, options } = planned
   const { signal, world } = cx

@@ -1,5 +1,5 @@
 import type { Accepting, Finding, Question } from '../../checks/check-definition.ts'
-import type { AcceptedRisk } from '../../checks/check-run.ts'
+import type { AcceptedRisk } from '../../releases/accepted-risks.ts'
 import type { Cluster, Reader } from '../../kube/cluster.ts'
 import { onceCached } from '../../kube/read-cache.ts'
 import { type FullSnapshot, type SnapshotPart, takeFullSnapshot } from '../../kubevirt/full-snapshot.ts'
@@ -82,7 +82,6 @@ export interface PlanJudge {
   foretoldParts: readonly SnapshotPart[]
   /** That VMs are not waited for between these steps. */
   notWaitedFor: (steps: readonly PathStep[]) => Finding
-  isBlocked: (findings: readonly Finding[], accepted: readonly AcceptedRisk[]) => boolean
   /** Throws `blocked` for what nobody accepted. */
   gate: (findings: readonly Finding[], accepted: readonly AcceptedRisk[], accepting?: Accepting) => void
   windowOpen: (loans: readonly Override[], request: UpgradeRequest) => readonly Finding[]
@@ -403,7 +402,6 @@ async function alongPath(foreseen: Foreseen, along: Along): Promise<PlannedPath>
     first,
     foretold: along.judge.foretold,
     notWaitedFor: along.judge.notWaitedFor,
-    isBlocked: along.judge.isBlocked,
     between: request.between ?? 'wait',
     via: (request.via ?? []).map(({ text }) => text),
   })

@@ -1,5 +1,4 @@
 import type { CommandContext } from '../../kube/world.ts'
-import type { World } from '../../kube/world.ts'
 import { againstPlatform } from '../../releases/platform-releases.ts'
 import { operatorVersionOf } from '../../releases/release-versions.ts'
 import { type Releases, readReleases } from '../../releases/releases.ts'
@@ -13,8 +12,7 @@ import type { UpgradeOptions } from './upgrade-options.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { chooseMethod, type UpgradeState, type UpgradeRequest } from '../upgrade-plan.ts'
 import { olmGoal } from '../methods/olm-plan.ts'
-import type { CatalogPackage } from '../../releases/catalog-path.ts'
-import { parseCatalog } from '../../releases/catalog-file.ts'
+import { readCatalog } from '../../releases/catalog-file.ts'
 
 type Typed = Pick<UpgradeOptions, 'catalogFile' | 'releases'>
 
@@ -135,20 +133,4 @@ function refuseUnused({ catalogFile, approveAlso }: UpgradeOptions, { method }: 
   throw usageError('catalog-unused', `${flag} would not be used: no HyperConverged owns KubeVirt here`, {
     remedy: 'leave it out',
   })
-}
-
-/** The packages of `--catalog-file`; undefined without one. Throws `usage` for a file that cannot be read or is no catalog. */
-export async function readCatalog(
-  { readText }: Pick<World, 'readText'>,
-  file: string | undefined,
-): Promise<readonly CatalogPackage[] | undefined> {
-  if (file === undefined) return undefined
-  const text = await readText(file).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw usageError('catalog-unread', `cannot read the catalog ${file}: ${why}`, {
-      remedy: 'opm render CATALOG-IMAGE -o yaml > catalog.yaml     makes one',
-      cause,
-    })
-  })
-  return parseCatalog(text, file)
 }

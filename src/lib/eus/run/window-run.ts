@@ -1,28 +1,32 @@
-import type { Context } from '../../context.ts'
-import type { Access, Reader } from '../../lib/kube/cluster.ts'
-import { type EusReportDocument, eusReportView } from '../../lib/output/views/eus/eus-report.ts'
-import type { Procedure, RunLimits, RunOutcome } from '../../lib/engine/step.ts'
-import { leftAsItIs, withParts } from '../../lib/eus/window-status.ts'
-import { type Change, type DryRun, performChange, type Rights } from '../../lib/engine/change.ts'
-import { readInTime, type ResumeHint, resumeLine, withLines } from '../../lib/engine/resume-hint.ts'
-import { lostSince } from '../../lib/vms/census/lost-vms.ts'
-import { ApiError, type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
+import type { CommandContext } from '../../kube/world.ts'
+import type { Access, Reader } from '../../kube/cluster.ts'
+import {
+  type EusReportDocument,
+  type ObservedWindow,
+  observeWindow,
+  reportOfWindow,
+} from './window-report.ts'
+import type { Procedure, RunLimits, RunOutcome } from '../../engine/step.ts'
+import { leftAsItIs, withParts } from '../window-status.ts'
+import { type Change, type DryRun, performChange, type Rights } from '../../engine/change.ts'
+import { readInTime, type ResumeHint, resumeLine, withLines } from '../../engine/resume-hint.ts'
+import { lostSince } from '../../vms/census/lost-vms.ts'
+import { ApiError, type ExitCode, exitCode, KvupError } from '../../kube/errors.ts'
 import type { WindowSnapshot } from './window-snapshot.ts'
-import type { CensusCircumstances } from '../../lib/vms/census/vm-census.ts'
-import { RunCensus } from '../../lib/vms/census/run-census.ts'
-import { type ObservedWindow, observeWindow, reportOfWindow } from './window-report.ts'
-import { armedByOthersText, ourRequest, readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
-import { harmlessText } from '../../lib/output/views/report-lines.ts'
-import type { Override } from '../../lib/engine/journal.ts'
-import { formatDuration } from '../../lib/kube/duration.ts'
-import { accessOf } from '../../lib/upgrade/roles.ts'
-import { groupOf } from '../../lib/kube/object.ts'
-import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { vmsInOrder } from '../../lib/vms/unblock/restore-vms.ts'
-import type { VmRef } from '../../lib/vms/unblock/vm-overrides.ts'
+import type { CensusCircumstances } from '../../vms/census/vm-census.ts'
+import { RunCensus } from '../../vms/census/run-census.ts'
+import { armedByOthersText, ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
+import { harmlessText } from '../../kube/text.ts'
+import type { Override } from '../../engine/journal.ts'
+import { formatDuration } from '../../kube/duration.ts'
+import { accessOf } from '../../upgrade/roles.ts'
+import { groupOf } from '../../kube/object.ts'
+import { VirtualMachines } from '../../kube/kinds/kubevirt-kinds.ts'
+import { vmsInOrder } from '../../vms/unblock/restore-vms.ts'
+import type { VmRef } from '../../vms/unblock/vm-overrides.ts'
 
 /** What differs between running a window, aborting it and giving its settings back. */
-interface WindowWork {
+export interface WindowWork {
   procedure: Procedure
   /** Throws `blocked` for what stands against it and nobody accepted. */
   gate: () => void
@@ -40,17 +44,6 @@ interface WindowWork {
   sealed?: string
 }
 
-/** Rehearses or carries it out, and prints the report. */
-export async function carryOutWindow(
-  cx: Context,
-  windowSnapshot: WindowSnapshot,
-  work: WindowWork,
-): Promise<ExitCode> {
-  const { report, code } = await workOnWindow(cx, windowSnapshot, work)
-  cx.printer.result(report, eusReportView)
-  return endOf(report, code)
-}
-
 /** Its exit code; throws `lost` (9) where VMs or volumes are, and nothing else is told by a code of its own. */
 export function endOf(report: EusReportDocument, code: ExitCode): ExitCode {
   const { to, outcome } = report
@@ -64,7 +57,7 @@ const doneText = (to: string, outcome: EusReportDocument['outcome']): string =>
 
 /** The same without a word of its end, for who goes on. */
 export async function workOnWindow(
-  cx: Context,
+  cx: CommandContext,
   windowSnapshot: WindowSnapshot,
   work: WindowWork,
 ): Promise<{ report: EusReportDocument; code: ExitCode }> {
@@ -111,7 +104,11 @@ interface Running {
   census: RunCensus
 }
 
-function changeOf(cx: Context, windowSnapshot: WindowSnapshot, { work, observed, census }: Running): Change {
+function changeOf(
+  cx: CommandContext,
+  windowSnapshot: WindowSnapshot,
+  { work, observed, census }: Running,
+): Change {
   const { procedure, gate, question, limits, announce, ensureFits, sealed, alsoNeeds = [], dryRun } = work
   const rights = windowRights(windowSnapshot)
   const isDry = dryRun !== undefined && dryRun !== 'none'
@@ -137,7 +134,7 @@ function changeOf(cx: Context, windowSnapshot: WindowSnapshot, { work, observed,
 }
 
 async function ended(
-  cx: Context,
+  cx: CommandContext,
   windowSnapshot: WindowSnapshot,
   { work, observed, outcome }: Omit<Running, 'census'> & { outcome: RunOutcome },
 ): Promise<EusReportDocument> {
@@ -172,7 +169,7 @@ const recordWithin = 900
 const allWithin = 1500
 
 /** A run that ends early says what is borrowed, what is armed, and which line goes on. Before it began nothing was changed, and a refusal has its own remedy. */
-const windowHint = (cx: Context, windowSnapshot: WindowSnapshot): ResumeHint => ({
+const windowHint = (cx: CommandContext, windowSnapshot: WindowSnapshot): ResumeHint => ({
   recordWithin,
   allWithin,
   async told({ error, hasBegun, readWithin }) {
@@ -187,14 +184,14 @@ const windowHint = (cx: Context, windowSnapshot: WindowSnapshot): ResumeHint => 
 })
 
 /** The line that was typed goes on, but for one that ends at the same place again; what was not waited for long enough is waited for anew. */
-function sameLine({ world }: Context, { reason }: KvupError): readonly string[] {
+function sameLine({ world }: CommandContext, { reason }: KvupError): readonly string[] {
   if (reason === 'approval-needed') return []
   const anew = reason === 'timed-out' ? ', and waits anew' : ''
   return [resumeLine(world, `goes on where the cluster stands${anew}`)]
 }
 
 async function leftBehind(
-  cx: Context,
+  cx: CommandContext,
   windowSnapshot: WindowSnapshot,
   readWithin: number,
 ): Promise<readonly string[]> {
@@ -212,7 +209,7 @@ async function leftBehind(
 
 /** Where nobody could be asked: what this run borrowed and read itself. */
 function overriddenLines(
-  { clock }: Context,
+  { clock }: CommandContext,
   { environment }: WindowSnapshot,
   asked?: readonly Override[],
 ): readonly string[] {
@@ -257,7 +254,7 @@ function windowRights({
 
 /** VMs of all namespaces that `kvup workloads unblock` lent something. Where they may not be read, a warning says so. */
 export async function vmsToRestore(
-  { printer }: Pick<Context, 'printer'>,
+  { printer }: Pick<CommandContext, 'printer'>,
   reader: Reader,
 ): Promise<readonly VmRef[]> {
   try {
@@ -283,19 +280,4 @@ export function vmsText(machines: readonly VmRef[]): readonly string[] {
   const names = machines.slice(0, toldAtMost).map(({ namespace, name }) => `${namespace}/${name}`)
   const more = machines.length > toldAtMost ? `, and ${machines.length - toldAtMost} more` : ''
   return [`given back last, behind the pools: what kvup workloads unblock lent to ${names.join(', ')}${more}`]
-}
-
-/** Which cluster, as whom: said before the question of a window. Nothing where no kubeconfig says it; the cluster was reached otherwise then. */
-export async function connectedTo({
-  flags,
-  world,
-}: Pick<Context, 'flags' | 'world'>): Promise<readonly string[]> {
-  const { describeConnection } = await import('../../lib/kube/http/target.ts')
-  try {
-    const { server, context, user } = await describeConnection(flags, world.env)
-    return [`cluster ${server}${context === undefined ? '' : ` (context ${context})`}, as ${user}`]
-  } catch (error) {
-    if (error instanceof KvupError) return []
-    throw error
-  }
 }
