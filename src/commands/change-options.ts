@@ -4,14 +4,6 @@ import type { DryRun } from '../lib/engine/change.ts'
 import type { RunLimits } from '../lib/engine/step.ts'
 import { ensureDeadline, parseDeadline, parseDuration } from '../lib/kube/duration.ts'
 
-/** What every command that changes workloads or their settings takes. */
-export interface ChangeOptions {
-  accept: string[]
-  timeout: string
-  takeOver?: string
-  dryRun?: DryRun
-}
-
 /** Their flags, behind those that the command has already. `limits`: what --timeout is about; `timeout`: its default. */
 export const withChangeFlags = (command: Command, limits: string, timeout: string): Command =>
   command

@@ -1,5 +1,4 @@
 import type { CommandContext } from '../../lib/kube/world.ts'
-import { parseAccepted, type AcceptedRisk } from '../../lib/releases/accepted-risks.ts'
 import type { Question } from '../../lib/checks/check-definition.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import { type FullSnapshot, takeFullSnapshot } from '../../lib/kubevirt/full-snapshot.ts'
@@ -17,10 +16,6 @@ import { type ReadCluster, readerFor } from '../../lib/kube/saved/read-cluster.t
 import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { actsOnEdit } from '../../lib/kubevirt/installed-components.ts'
 import { seconds } from '../../lib/kube/clock.ts'
-import { explanations, isRefusal } from '../../lib/checks/explanations.ts'
-import type { Releases } from '../../lib/releases/releases.ts'
-import { usageError } from '../../lib/kube/errors.ts'
-import { nearest } from '../../lib/kube/text.ts'
 
 interface Asked {
   to: Version | undefined
@@ -116,27 +111,4 @@ async function untilActedOn(
     if (!now || !actsOnEdit(now)) break
   }
   return true
-}
-
-/** Throws `usage` for a name that no finding has, with the nearest that one has. */
-export function acceptedRisks(words: readonly string[], releases: Releases): readonly AcceptedRisk[] {
-  const accepted = parseAccepted(words)
-  const names = acceptable(releases)
-  const wrong = accepted.find(({ id }) => !names.includes(id))
-  if (wrong === undefined) return accepted
-  const refused = explanations.some((one) => one.id === wrong.id && isRefusal(one))
-  if (refused)
-    throw usageError('not-acceptable', `${wrong.id} cannot be accepted`, {
-      remedy: `kvup explain ${wrong.id}`,
-    })
-  const meant = nearest(wrong.id, names)
-  throw usageError('no-such-finding', `no finding is named ${JSON.stringify(wrong.id)}`, {
-    remedy: meant === undefined ? 'kvup explain      lists them' : `--accept ${meant}`,
-  })
-}
-
-/** Headings of docs/checks.md, and the issues of the release data. */
-function acceptable(releases: Releases): readonly string[] {
-  const headings = explanations.filter((one) => !isRefusal(one)).map(({ id }) => id)
-  return [...headings, ...releases.knownBad.map(({ id }) => id)]
 }

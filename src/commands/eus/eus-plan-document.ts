@@ -1,4 +1,4 @@
-import { acceptedRisks } from '../check/checked-cluster.ts'
+import { acceptedRisks } from '../../lib/checks/explanations.ts'
 import type { Context } from '../../context.ts'
 import { eusPlanDocument } from '../../lib/eus/plan/eus-plan-document.ts'
 import { eusPlanView } from '../../lib/output/views/eus/eus-plan.ts'

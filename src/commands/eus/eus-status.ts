@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { windowChanges } from '../../lib/eus/window-status.ts'
-import { type EusStatusOptions, documentOf } from '../../lib/eus/run/window-status-report.ts'
+import { type EusStatusOptions, eusStatusDocument } from '../../lib/eus/run/window-status-report.ts'
 import { eusStatusView } from '../../lib/output/views/eus/eus-status.ts'
 import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import { getInstallation } from '../../lib/kubevirt/installation.ts'
@@ -13,7 +13,7 @@ export async function eusStatus(cx: Context, options: EusStatusOptions): Promise
   const { cluster, clock } = snapshot
   const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
   if (!options.watch) {
-    cx.printer.result(await documentOf(there, options, snapshot), eusStatusView)
+    cx.printer.result(await eusStatusDocument(there, options, snapshot), eusStatusView)
     return exitCode.done
   }
   return watchWindow(there, options, snapshot)
@@ -27,7 +27,7 @@ async function watchWindow(cx: Context, options: EusStatusOptions, snapshot: Rea
   const { clock, signal } = cx
   let last = ''
   for await (const _ of windowChanges(reader, { clock, signal, namespace })) {
-    const document = await documentOf(cx, options, snapshot)
+    const document = await eusStatusDocument(cx, options, snapshot)
     const { ageSeconds: __, running, ...lasting } = document
     const text = JSON.stringify({ ...lasting, holder: running?.holder })
     if (text !== last) cx.printer.result(document, eusStatusView)

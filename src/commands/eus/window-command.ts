@@ -1,4 +1,4 @@
-import { acceptedRisks } from '../check/checked-cluster.ts'
+import { acceptedRisks } from '../../lib/checks/explanations.ts'
 import { askAboutMissing } from '../run-change.ts'
 import type { Context } from '../../context.ts'
 import { eusReportView } from '../../lib/output/views/eus/eus-report.ts'

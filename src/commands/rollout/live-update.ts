@@ -2,32 +2,28 @@ import { Argument, Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { type VmRolloutDocument, vmRolloutView } from '../../lib/output/views/vms/vm-rollout.ts'
+import { type VmRolloutDocument, rolloutDocument } from '../../lib/vms/rollout/rollout-document.ts'
+import { vmRolloutView } from '../../lib/output/views/vms/vm-rollout.ts'
 import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { asksCluster, manual, fromOption } from '../command-options.ts'
 import { readerFor } from '../../lib/kube/saved/read-cluster.ts'
-import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
 import { KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { gateOf, runChange } from '../run-change.ts'
-import { type Change, runEnvironment } from '../../lib/engine/change.ts'
+import { type Change, runEnvironment, type ChangeOptions } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import {
   ensureSettable,
-  meaning,
   rolloutChoice,
-  rolloutNotes,
-  rolloutOrigin,
-  rolloutPath,
   setRollout,
-  vmRolloutOf,
   type WantedRollout,
 } from '../../lib/vms/rollout/rollout-strategy.ts'
 import { onKubeVirt, ownerFinding } from '../../lib/vms/strategy/settings-owner.ts'
-import { type ChangeOptions, withChangeFlags } from '../change-options.ts'
+import { withChangeFlags } from '../change-options.ts'
 
 export interface ShowRolloutOptions {
   from?: string
@@ -153,33 +149,5 @@ function procedureOf(step: ReturnType<typeof setRollout>): Procedure {
     loans: [],
     reached: async (reading) => (await step.check(reading)).is === 'done',
     steps: async () => [step],
-  }
-}
-
-/** What is in effect by this look at the KubeVirt CR, and what its version makes of it. */
-export async function rolloutDocument(
-  reader: Reader,
-  installation: Installation,
-): Promise<VmRolloutDocument> {
-  const { kubevirt, name, namespace } = installation
-  const { inEffect, configured, byDefault, gate, served } = vmRolloutOf(kubevirt)
-  const origin = await rolloutOrigin(reader, installation)
-  const version = kubevirt.status?.observedKubeVirtVersion
-  return {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'VmRollout',
-    kubevirt: { name, namespace, ...(version !== undefined && { version }) },
-    strategy: inEffect,
-    meaning: meaning[inEffect],
-    origin: origin.from,
-    ...(configured !== undefined && { configured }),
-    byDefault,
-    path: rolloutPath.join('.'),
-    gate,
-    notes: rolloutNotes(
-      kubevirt,
-      { inEffect, byDefault, gate, served, ...(configured && { configured }) },
-      origin,
-    ),
   }
 }

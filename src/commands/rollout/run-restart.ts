@@ -2,12 +2,14 @@ import type { Context } from '../../context.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { onlyOnceText, unreadText, vmRestartsView } from '../../lib/output/views/vms/wave-run.ts'
 import {
-  onlyOnceText,
-  unreadText,
   type VmRestartsDocument,
-  vmRestartsView,
-} from '../../lib/output/views/vms/wave-run.ts'
+  endOfRun,
+  namespacesOf,
+  narrowed,
+  warnOfWaves,
+} from '../../lib/vms/waves/wave-run.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { gateOf, runChange } from '../run-change.ts'
 import { type Change, type RunEnvironment, runEnvironment } from '../../lib/engine/change.ts'
@@ -20,16 +22,8 @@ import { narrowedLine } from '../../lib/kube/shell-line.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { RestartRun } from '../../lib/vms/waves/restart-run.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
-import {
-  endOfRun,
-  ensureWindowOpens,
-  namespacesOf,
-  narrowed,
-  restartRight,
-  typedWaveRun,
-  warnOfWaves,
-  type WaveRunOptions,
-} from '../workloads/wave-options.ts'
+import { restartRight } from '../workloads/wave-options.ts'
+import { ensureWindowOpens, typedWaveRun, type WaveRunOptions } from '../../lib/vms/waves/wave-request.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../lib/kube/saved/read-cluster.ts'
 import { noSuchPlace } from '../../lib/vms/vm-selection.ts'
 import { count } from '../../lib/output/text.ts'

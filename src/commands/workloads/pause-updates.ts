@@ -1,9 +1,10 @@
 import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { type UpdatesPausedDocument, updatesPausedView } from '../../lib/output/views/vms/paused-updates.ts'
+import type { UpdatesPausedDocument } from '../../lib/vms/unblock/restored-vms.ts'
+import { updatesPausedView } from '../../lib/output/views/vms/paused-updates.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { gateOf, runChange } from '../run-change.ts'
-import type { Change } from '../../lib/engine/change.ts'
+import type { Change, ChangeOptions } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
@@ -11,8 +12,9 @@ import { methodsIn, ownerFinding, readOwner } from '../../lib/vms/strategy/setti
 import { pauseWorkloadUpdates } from '../../lib/vms/pause-updates.ts'
 import { restoreUpdatesLine, keptMethods, overrideOn, methodsText } from '../../lib/vms/update-methods.ts'
 import { asksCluster, manual } from '../command-options.ts'
-import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
-import { type ChangeOptions, withChangeFlags } from '../change-options.ts'
+import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/settings-work.ts'
+import { rightsFor, seeSettings } from './settings-work.ts'
+import { withChangeFlags } from '../change-options.ts'
 
 export type PauseOptions = ChangeOptions
 

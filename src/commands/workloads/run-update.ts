@@ -1,56 +1,46 @@
 import type { Context } from '../../context.ts'
 import { statusParts } from '../../lib/kubevirt/snapshot.ts'
+import { onlyOnceText, unreadText, workloadsUpdateView } from '../../lib/output/views/vms/wave-run.ts'
 import {
-  onlyOnceText,
-  unreadText,
   type WorkloadsUpdateDocument,
-  workloadsUpdateView,
-} from '../../lib/output/views/vms/wave-run.ts'
+  endOfRun,
+  namespacesOf,
+  narrowed,
+  warnOfWaves,
+} from '../../lib/vms/waves/wave-run.ts'
 import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { runProcedure } from '../../lib/engine/runner.ts'
 import { askAboutMissing, gateOf, runChange } from '../run-change.ts'
 import type { Change } from '../../lib/engine/change.ts'
-import type { Finding } from '../../lib/checks/check-definition.ts'
 import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import { minutes } from '../../lib/kube/clock.ts'
 import { cancelProcedure } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { guardProcedure } from '../../lib/vms/update-guard.ts'
-import { failureOf, outcomeOf, UpdateRun, type UpdateWanted } from '../../lib/vms/waves/update-run.ts'
-import {
-  settledAgainId,
-  updateName,
-  updateProcedure,
-  wavesLeft,
-} from '../../lib/vms/waves/update-procedure.ts'
+import { failureOf, outcomeOf, UpdateRun } from '../../lib/vms/waves/update-run.ts'
+import { settledAgainId, updateProcedure, wavesLeft } from '../../lib/vms/waves/update-procedure.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
-import { heldLines, overrideId, overrideOn, methodsText } from '../../lib/vms/update-methods.ts'
+import { heldLines, overrideId, methodsText } from '../../lib/vms/update-methods.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
-import { methodsIn, ownerFinding, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
-import { seeSettings, type SettingsWork, writesTo } from './settings-work.ts'
+import { methodsIn, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
+import { seeSettings, writesTo } from './settings-work.ts'
+import type { SettingsWork } from '../../lib/vms/strategy/settings-work.ts'
+import { restartRight } from './wave-options.ts'
 import {
-  endOfRun,
   ensureWindowOpens,
-  namespacesOf,
-  narrowed,
-  restartRight,
   type TypedUpdate,
   typedUpdate,
   type UpdateOptions,
-  warnOfWaves,
-} from './wave-options.ts'
-import { noSuchPlace, type SelectedVms } from '../../lib/vms/vm-selection.ts'
+} from '../../lib/vms/waves/wave-request.ts'
+import { noSuchPlace } from '../../lib/vms/vm-selection.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../lib/kube/saved/read-cluster.ts'
-import { evictionFinding, forecastOutdated } from '../../lib/vms/forecast/vm-forecast.ts'
-import { narrowedLine } from '../../lib/kube/shell-line.ts'
-import { dataLoss } from '../../lib/vms/waves/vm-restart.ts'
-import type { UpdateSnapshot } from '../../lib/vms/waves/update-fleet.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { count } from '../../lib/output/text.ts'
+import { pausesUpdates, wantedOf, updateFindings, questionOf } from '../../lib/vms/waves/update-questions.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
@@ -221,43 +211,6 @@ async function documentOf(
   }
 }
 
-/** False while somebody else holds them: then the update leaves them as they are. */
-async function pausesUpdates({ owner, holding, environment }: SettingsWork): Promise<boolean> {
-  if (methodsIn(holding, owner).length > 0) return true
-  return overrideOn(owner, await environment.journal.loans())?.procedure === updateName
-}
-
-/** What was asked for; where KubeVirt's own updater is followed, what it shuts down is told of as well. */
-export function wantedOf(
-  { wanted }: TypedUpdate,
-  { watchOnly }: UpdateOptions,
-  { owner, holding }: SettingsWork,
-): UpdateWanted {
-  return watchOnly ? { ...wanted, restart: methodsIn(holding, owner).includes('Evict') } : wanted
-}
-
-/** What speaks against it: data that a restart loses, evictions once the methods are given back, an owner that undoes the hold. */
-export async function updateFindings(
-  look: UpdateSnapshot,
-  settingsWork: SettingsWork,
-  selection: SelectedVms,
-): Promise<readonly Finding[]> {
-  const { owner, holding, cluster, installation } = settingsWork
-  const methods = methodsIn(holding, owner)
-  const { kubevirt } = installation
-  const interrupts = methods.includes('Evict') && look.fleet.left.size > 0
-  return [
-    ...(methods.length > 0 ? ownerFinding(owner, holding) : []),
-    ...dataLoss(
-      look.fleet.loses,
-      `${narrowedLine('kvup workloads update', selection)}     leaves these VMs as they are`,
-    ),
-    ...(interrupts
-      ? evictionFinding(methods, await forecastOutdated(cluster.reader, kubevirt, methods))
-      : []),
-  ]
-}
-
 /** What an update takes: the hold, unless updates are held by somebody already (`holds`), migrations, restarts where they were asked for, and a look at launchers. */
 export function updateRights(
   owner: SettingsOwner,
@@ -294,11 +247,4 @@ export function announce(
   const restarts = waves.flatMap(({ vms }) => vms).filter(({ by }) => by === 'restart')
   for (const { vm, onlyOnce } of restarts)
     printer.note(`restart: ${vm}${onlyOnce ? `: ${onlyOnceText}` : ''}`)
-}
-
-/** What is asked before VMs are moved, by how each of them would be. */
-export function questionOf(moves: readonly ('migration' | 'restart')[]): string {
-  const restarts = moves.filter((by) => by === 'restart').length
-  const migrations = `Migrate ${moves.length - restarts} VMs`
-  return restarts > 0 ? `${migrations} and restart ${restarts}, which interrupts them?` : `${migrations}?`
 }

@@ -1,10 +1,8 @@
 import type { Context } from '../../context.ts'
-import type { Cluster } from '../../lib/kube/cluster.ts'
-import type { KubeObject } from '../../lib/kube/object.ts'
-import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
+import { theInstallation } from '../../lib/kubevirt/installation.ts'
 import { type Part, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { type RolloutStatus, assessRollout } from '../../lib/kubevirt/rollout-status.ts'
-import { type RunEnvironment, runEnvironment } from '../../lib/engine/change.ts'
+import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
+import { runEnvironment } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
 import { type Used, workloadsAccess } from '../../lib/upgrade/roles.ts'
@@ -14,17 +12,7 @@ import {
   readOwner,
   type SettingsOwner,
 } from '../../lib/vms/strategy/settings-owner.ts'
-
-/** What the commands that change the settings of workload updates work with. */
-export interface SettingsWork {
-  cluster: Cluster
-  installation: Installation
-  rolloutStatus: RolloutStatus
-  owner: SettingsOwner
-  /** The owner as it was read. */
-  holding: KubeObject
-  environment: RunEnvironment
-}
+import type { SettingsWork } from '../../lib/vms/strategy/settings-work.ts'
 
 interface Asked {
   parts?: readonly Part[]
@@ -61,13 +49,3 @@ export const writesTo = (owner: SettingsOwner): Used[] =>
 /** The rights for that. */
 export const rightsFor = (owner: SettingsOwner): ReturnType<typeof workloadsAccess> =>
   workloadsAccess(owner.ref.namespace, writesTo(owner))
-
-/** How a document names the owner. */
-export function ownerInDocument({ kind, ref }: SettingsOwner): {
-  apiVersion: string
-  kind: string
-  name: string
-  namespace: string
-} {
-  return { apiVersion: kind.apiVersion, kind: kind.kind, name: ref.name, namespace: ref.namespace }
-}

@@ -3,35 +3,30 @@ import type { Context, Wire } from '../../context.ts'
 import { asksCluster, manual } from '../command-options.ts'
 import {
   type WorkloadStrategyDocument,
-  workloadStrategyView,
-} from '../../lib/output/views/vms/workload-strategy.ts'
+  procedureOf,
+  choiceOf,
+  strategyDocument,
+} from '../../lib/vms/strategy/strategy-document.ts'
+import { workloadStrategyView } from '../../lib/output/views/vms/workload-strategy.ts'
 import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
-import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
+import type { SettingsWork } from '../../lib/vms/strategy/settings-work.ts'
+import { rightsFor, seeSettings } from './settings-work.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { gateOf, runChange } from '../run-change.ts'
-import type { Change } from '../../lib/engine/change.ts'
+import type { Change, ChangeOptions } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
-import { forecastOutdated } from '../../lib/vms/forecast/vm-forecast.ts'
-import { restoreUpdatesLine, keptMethods, overrideOn, methodsOf } from '../../lib/vms/update-methods.ts'
+import { overrideOn } from '../../lib/vms/update-methods.ts'
 import {
   type Choice,
   choiceFindings,
   choiceText,
   ensureNotPaused,
-  gateFinding,
   parseWanted,
-  setStrategy,
   type TypedSettings,
-  type Wanted,
 } from '../../lib/vms/strategy/set-strategy.ts'
-import { ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'
-import {
-  effectiveSettings,
-  overridingPolicies,
-  readMigrationPolicies,
-} from '../../lib/vms/strategy/workload-settings.ts'
-import { type ChangeOptions, withChangeFlags } from '../change-options.ts'
+import { ownerFinding } from '../../lib/vms/strategy/settings-owner.ts'
+import { withChangeFlags } from '../change-options.ts'
 
 const look = [
   ['kvup workloads strategy show', 'what holds'],
@@ -119,26 +114,6 @@ export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptio
   })
 }
 
-/** Nothing is borrowed by it, and nothing has to be given back. */
-function procedureOf({ owner }: SettingsWork, wanted: Wanted): Procedure {
-  const step = setStrategy(owner, wanted)
-  return {
-    name: 'set the workload update strategy',
-    loans: [],
-    reached: async (reading) => (await step.check(reading)).is === 'done',
-    steps: async () => [step],
-  }
-}
-
-async function choiceOf(
-  { installation: { kubevirt }, cluster: { reader } }: SettingsWork,
-  wanted: Wanted,
-): Promise<Choice> {
-  const methods = wanted['workloadUpdateMethods']
-  if (!Array.isArray(methods)) return { wanted, kubevirt }
-  return { wanted, kubevirt, forecast: await forecastOutdated(reader, kubevirt, methods) }
-}
-
 interface Terms {
   procedure: Procedure
   choice: Choice
@@ -162,39 +137,5 @@ function changeOf(
     rights: rightsFor(owner),
     question: `Set ${Object.keys(choice.wanted).join(', ')} on ${owner.kind.kind} ${owner.ref.name}?`,
     limits: { timeoutMs },
-  }
-}
-
-/** What is in effect now, read again, with what is borrowed of it. */
-export async function strategyDocument({
-  cluster: { reader },
-  owner,
-  environment,
-  installation: { name, namespace },
-}: SettingsWork): Promise<WorkloadStrategyDocument> {
-  const [holding, kubevirt, loans, policies] = await Promise.all([
-    readOwner(reader, owner),
-    readOwner(reader, owner.kubevirt),
-    environment.journal.loans(),
-    readMigrationPolicies(reader),
-  ])
-  const items = effectiveSettings(owner, holding, kubevirt)
-  const findings = gateFinding(kubevirt, methodsOf(kubevirt))
-  const loan = overrideOn(owner, loans)
-  const version = kubevirt.status?.observedKubeVirtVersion
-  return {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'WorkloadStrategy',
-    kubevirt: { name, namespace },
-    owner: ownerInDocument(owner),
-    ...(version !== undefined && { version }),
-    ...(loan && {
-      held: { methods: keptMethods(loan), by: loan.by, at: loan.at, giveBack: restoreUpdatesLine(loan) },
-    }),
-    items,
-    ...(policies.known
-      ? { policies: overridingPolicies(policies.items, items) }
-      : { remarks: [`whether MigrationPolicies override them is not known: ${policies.why}`] }),
-    ...(findings.length > 0 && { findings }),
   }
 }

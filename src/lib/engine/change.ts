@@ -270,3 +270,11 @@ function inWords({ verb, group, resource, subresource, namespace, name }: Access
   const kind = `${resource}${group === '' ? '' : `.${group}`}${subresource ? `/${subresource}` : ''}`
   return `${verb} ${kind}${name ? ` "${name}"` : ''}${namespace ? ` in namespace ${namespace}` : ''}`
 }
+
+/** What every command that changes workloads or their settings takes. */
+export interface ChangeOptions {
+  accept: string[]
+  timeout: string
+  takeOver?: string
+  dryRun?: DryRun
+}

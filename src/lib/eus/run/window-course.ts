@@ -39,7 +39,7 @@ export function ensurePools({ poolOrder }: EusRunOptions, { planned, window }: W
   )
 }
 
-export function questionOf({ window, planned, open }: WindowSnapshot): string {
+export function windowQuestion({ window, planned, open }: WindowSnapshot): string {
   const { from } = planned.plan
   return open === undefined
     ? `Take the platform from ${from} to ${window.to}?`

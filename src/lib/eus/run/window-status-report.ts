@@ -69,7 +69,7 @@ export interface EusStatusOptions extends Pick<EusPlanningOptions, 'to' | 'relea
   from?: string
 }
 
-export async function documentOf(
+export async function eusStatusDocument(
   live: ChangingCommand,
   options: EusStatusOptions,
   snapshot: ReadCluster,
