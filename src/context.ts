@@ -1,6 +1,7 @@
 import type { Cluster } from './lib/kube/cluster.ts'
 import type { Connection } from './lib/kube/http/target.ts'
-import type { Printer, Prompt } from './lib/output/printer.ts'
+import type { Printer } from './lib/output/printer.ts'
+import type { Prompt, World } from './lib/kube/world.ts'
 import type { Clock } from './lib/kube/clock.ts'
 import type { ExitCode } from './lib/kube/errors.ts'
 
@@ -15,27 +16,6 @@ export interface Context {
   readonly signal: AbortSignal
   readonly flags: GlobalFlags
   readonly world: World
-}
-
-/** What of this process a command may know. */
-export interface World {
-  /** `user@host`, for journal and lock. */
-  readonly who: string
-  readonly pid: number
-  readonly host: string
-  /** Whose processes `isAlive` knows: see `Holder`. */
-  readonly machine: string | undefined
-  readonly version: string
-  /** As it was typed, quoted so that it works when pasted: what resumes it. */
-  readonly commandLine: string
-  isAlive(pid: number): boolean
-  readonly env: Readonly<Record<string, string | undefined>>
-  readText(file: string): Promise<string>
-  /** Makes a file that only this user can read: all of it or nothing. */
-  writeText(file: string, text: string): Promise<void>
-  readStdin(): Promise<string>
-  /** A path in a folder of its own that is removed when the process ends. */
-  scratchFile(name: string): string
 }
 
 /** Flags of every command: kubectl's connection flags, output and manners. */

@@ -126,3 +126,9 @@ export const reportFormats: Readonly<Record<string, readonly ReportFormat[]>> = 
   check: ['junit', 'sarif', 'markdown'],
   plan: ['markdown'],
 }
+
+export const fromOption = (): Option =>
+  new Option(
+    '--from <file>',
+    'judge a saved cluster: what kvup snapshot or kubectl get -o yaml wrote, a file, a folder or - for stdin',
+  )

@@ -14,8 +14,8 @@ import {
 import type { Document, View } from '../lib/output/printer.ts'
 import { formatNames } from '../lib/output/formats/output-format.ts'
 import type { Source } from './complete/asked.ts'
-import { type Clock, ownClock } from '../lib/kube/clock.ts'
 import { reportFormats } from './command-options.ts'
+import { within } from '../lib/kube/interruption.ts'
 
 export interface Candidates extends Document {
   kind: 'Candidates'
@@ -249,23 +249,3 @@ const verbosities: readonly Candidate[] = [
   { value: '7', description: 'requests with their headers' },
   { value: '8', description: 'requests with bodies' },
 ]
-
-/** Whether `work` was done within `ms`; false as well when it fails. What becomes of it later is nobody's business. */
-export async function within(clock: Clock, ms: number, work: Promise<void>): Promise<boolean> {
-  const done = new AbortController()
-  const quiet = work.then(
-    () => true,
-    () => false,
-  )
-  const over = ownClock(clock)
-    .sleep(ms, done.signal)
-    .then(
-      () => false,
-      () => false,
-    )
-  try {
-    return await Promise.race([quiet, over])
-  } finally {
-    done.abort()
-  }
-}

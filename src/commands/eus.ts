@@ -1,17 +1,11 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { asksCluster, manual } from './command-options.ts'
-import { fromOption } from './read-cluster.ts'
+import { asksCluster, manual, fromOption } from './command-options.ts'
 import type { EusPlanOptions } from './eus/eus-plan-document.ts'
-import type { EusStatusOptions } from './eus/eus-status.ts'
+import type { EusStatusOptions } from '../lib/eus/run/window-status-report.ts'
 import type { EusRestoreOptions } from './eus/eus-restore.ts'
-import {
-  approvingFlags,
-  eusPlanningFlags,
-  type EusRunOptions,
-  runFlags,
-  windowFlags,
-} from './eus/eus-options.ts'
+import { approvingFlags, eusPlanningFlags, runFlags, windowFlags } from './eus/eus-options.ts'
+import type { EusRunOptions } from '../lib/eus/run/eus-options.ts'
 
 /** Loaded when it runs: help does without. */
 const planAction = async (cx: Context, options: EusPlanOptions) =>

@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { asksCluster, manual } from './command-options.ts'
+import { asksCluster, manual, fromOption } from './command-options.ts'
 import type { PlanOptions } from './plan/plan.ts'
-import { fromOption } from './read-cluster.ts'
 import { planningFlags } from './upgrade.ts'
 
 /** Loaded when it runs: help does without. */

@@ -1,10 +1,15 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { allReleases, kubernetesWindow, latestPatch, type Releases } from '../lib/releases/releases.ts'
+import {
+  allReleases,
+  kubernetesWindow,
+  latestPatch,
+  type Releases,
+  readReleases,
+} from '../lib/releases/releases.ts'
 import { compareVersions, minorOf, parseVersion, type Version } from '../lib/releases/release-versions.ts'
 import { usageError } from '../lib/kube/errors.ts'
 import { manual } from './command-options.ts'
-import { readReleases } from './read-cluster.ts'
 import type { Column, View } from '../lib/output/printer.ts'
 import { table } from '../lib/output/table.ts'
 

@@ -6,12 +6,13 @@ import { known } from '../lib/kube/known.ts'
 import { statusChanges, statusReport, type StatusReport } from '../lib/status/status-report.ts'
 import { type StatusDocument, statusView } from '../lib/output/views/status.ts'
 import { openOverrides } from '../lib/engine/journal-config-map.ts'
-import { restoreUpdatesLine, overrideId } from '../lib/vms/update-methods.ts'
+import { overrideId, restoreUpdatesLine } from '../lib/vms/update-methods.ts'
 import { countOverridden } from '../lib/vms/unblock/vm-overrides.ts'
 import { clockSkew } from '../lib/kube/clock.ts'
 import { type ExitCode, exitCode } from '../lib/kube/errors.ts'
-import { asksCluster, manual } from './command-options.ts'
-import { fromOption, type ReadCluster, readerFor, getLockHolder } from './read-cluster.ts'
+import { asksCluster, fromOption, manual } from './command-options.ts'
+import { getLockHolder } from '../lib/vms/lock-holder.ts'
+import { type ReadCluster, readerFor } from '../lib/kubevirt/read-cluster.ts'
 
 export interface StatusOptions {
   watch?: boolean

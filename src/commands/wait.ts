@@ -1,3 +1,4 @@
+import { roleRemedy } from '../lib/output/kvup-words.ts'
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { statusChanges, type StatusReport } from '../lib/status/status-report.ts'
@@ -11,14 +12,11 @@ import type { Reader } from '../lib/kube/cluster.ts'
 import { MachineConfigPools } from '../lib/kube/kinds/openshift-kinds.ts'
 import { poolsMissing } from '../lib/openshift/machine-config-pools.ts'
 import { meaningOf, remarkOn } from '../lib/engine/run-session.ts'
+
 import { newControllerLeads } from '../lib/kubevirt/lease-holders.ts'
 import { countWorkloads, takeSnapshot } from '../lib/kubevirt/snapshot.ts'
 import { countUnlabelled } from '../lib/vms/outdated-vms.ts'
-import type { Cause } from '../lib/kubevirt/diagnosis/pod-trouble.ts'
-import type { VmTroubles } from '../lib/kubevirt/diagnosis/vm-troubles.ts'
-import type { Document, View } from '../lib/output/printer.ts'
-import { wrap } from '../lib/output/text.ts'
-import { roleRemedy } from '../lib/output/kvup-words.ts'
+import { type WaitDocument, waitView } from '../lib/output/views/wait.ts'
 
 export interface WaitOptions {
   for: string
@@ -263,42 +261,4 @@ export async function outdatedUnseen(
   // Last: what was labelled since the look that asked for this counts.
   const { outdated } = await countWorkloads(reader)
   return outdated === 0 ? undefined : `${outdated} VMIs that are labelled outdated now`
-}
-
-export interface WaitDocument extends Document {
-  kind: 'Wait'
-  /** The condition. */
-  for: string
-  met: boolean
-  verdict?: NonNullable<StatusReport['verdict']>
-  /** Observed. */
-  version?: string
-  tookSeconds: number
-  /** The first thing that is missing. */
-  waitingFor?: string
-  why?: readonly Cause[]
-  /** VMs that should run and do not; absent where there is none. */
-  vms?: VmTroubles
-  /** What could not be seen and was therefore not judged. */
-  remarks?: readonly string[]
-}
-
-export const waitView: View<WaitDocument> = {
-  text: ({ for: condition, met, version, verdict, tookSeconds, vms }, paint, size) => [
-    ...wrap(
-      [
-        met ? paint.good(`${condition} holds`) : paint.bad(`${condition} does not hold`),
-        ...kubeVirtWords({ ...(verdict && { verdict }), ...(version !== undefined && { version }) }),
-        `after ${formatDuration(tookSeconds * 1000)}`,
-      ].join(` ${paint.mark.dot} `),
-      size.columns,
-    ),
-    ...(vms ? vmTroubleLines(vms).flatMap((line) => wrap(line, size.columns)) : []),
-  ],
-  names: ({ for: condition }) => [`condition/${condition}`],
-}
-
-/** Nothing where KubeVirt was not asked about, as for the pools. */
-function kubeVirtWords({ verdict, version }: Pick<WaitDocument, 'verdict' | 'version'>): string[] {
-  return verdict === undefined ? [] : [`KubeVirt ${version ?? 'of no version yet'}`, verdict.toLowerCase()]
 }

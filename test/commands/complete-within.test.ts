@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { within } from '../../src/commands/complete.ts'
+import { within } from '../../src/lib/kube/interruption.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 
 const took = async (work: (clock: SimClock) => Promise<void>) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { history, type HistoryDocument } from '../../src/commands/history.ts'
+import { history } from '../../src/commands/history.ts'
+import type { HistoryDocument } from '../../src/lib/output/views/history.ts'
 import type { Context } from '../../src/context.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { Namespaces } from '../../src/lib/kube/kinds/core-kinds.ts'

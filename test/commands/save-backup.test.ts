@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { saveBackup } from '../../src/commands/upgrade/upgrade-target.ts'
+import { saveBackup } from '../../src/lib/upgrade/methods/prepared-manifest.ts'
 import type { Context } from '../../src/context.ts'
 import { changeOf } from '../../src/lib/manifests/apply-manifest.ts'
 import { example, liveOperator } from '../lib/manifests/example.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asPlanned, sealedRequest, type UpgradeOptions } from '../../src/commands/upgrade/upgrade-options.ts'
+import { asPlanned, sealedRequest, type UpgradeOptions } from '../../src/lib/upgrade/plan/upgrade-options.ts'
 
 const typed = {
   method: 'auto',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { getLockHolder } from '../../src/commands/read-cluster.ts'
+import { getLockHolder } from '../../src/lib/vms/lock-holder.ts'
 import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import type { KubeObject } from '../../src/lib/kube/object.ts'
 import { holderText } from '../../src/lib/output/views/report-lines.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { UpgradeOptions } from '../../src/commands/upgrade/upgrade-options.ts'
+import type { UpgradeOptions } from '../../src/lib/upgrade/plan/upgrade-options.ts'
 import { type ConfigMap, ConfigMaps } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { VirtualMachineInstances, VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { readerWith } from '../../src/lib/kube/cluster.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
 import { HyperConvergeds, Subscriptions } from '../../src/lib/kube/kinds/operator-kinds.ts'
-import type { PlanDocument } from '../../src/lib/output/views/upgrade/upgrade-plan-words.ts'
+import type { PlanDocument } from '../../src/lib/upgrade/plan/plan-document.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { play, type Stage } from './stage.ts'
 

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { PlanDocument } from '../../src/lib/output/views/upgrade/upgrade-plan-words.ts'
+import type { PlanDocument } from '../../src/lib/upgrade/plan/plan-document.ts'
 import { knownReleases } from '../../src/lib/releases/releases.ts'
 import { readSchema, validate } from '../lib/docs/json-schema.ts'
 import { all, along, inFolder, onePointFive, store } from './path.ts'

@@ -1,5 +1,5 @@
 import { asYaml } from '../../src/lib/manifests/apply-manifest.ts'
-import type { UpgradeOptions } from '../../src/commands/upgrade/upgrade-options.ts'
+import type { UpgradeOptions } from '../../src/lib/upgrade/plan/upgrade-options.ts'
 import { byManifest, type Stage } from './stage.ts'
 
 /** v1.5.2 with VMs that KubeVirt moves; small, so that four releases cost little. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planAgain } from '../../src/commands/upgrade/upgrade-options.ts'
+import { planAgain } from '../../src/lib/upgrade/plan/upgrade-options.ts'
 import { byTag, play } from './stage.ts'
 
 test('a sealed plan that is blocked: the line that helps makes it anew with the risk taken', async () => {

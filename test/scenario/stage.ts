@@ -4,14 +4,14 @@ import { restore, type RestoreOptions } from '../../src/commands/workloads/resto
 import { unblock, type UnblockOptions } from '../../src/commands/workloads/unblock.ts'
 import { updateCommand } from '../../src/commands/workloads/update.ts'
 import { update } from '../../src/commands/workloads/run-update.ts'
-import type { UpdateOptions } from '../../src/commands/workloads/wave-options.ts'
+import type { UpdateOptions } from '../../src/lib/vms/waves/wave-request.ts'
 import {
   type SetStrategyOptions,
   setWorkloadStrategy,
   showWorkloadStrategy,
 } from '../../src/commands/workloads/strategy.ts'
 import { plan, type PlanOptions } from '../../src/commands/plan/plan.ts'
-import type { UpgradeOptions } from '../../src/commands/upgrade/upgrade-options.ts'
+import type { UpgradeOptions } from '../../src/lib/upgrade/plan/upgrade-options.ts'
 import { upgrade } from '../../src/commands/upgrade/upgrade.ts'
 import type { Context } from '../../src/context.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { rolloutTimes } from '../../src/lib/kubevirt/rollout-times.ts'
 import { statusParts, takeSnapshot } from '../../src/lib/kubevirt/snapshot.ts'
-import type { PlanDocument } from '../../src/lib/output/views/upgrade/upgrade-plan-words.ts'
+import type { PlanDocument } from '../../src/lib/upgrade/plan/plan-document.ts'
 import type { StepSummary } from '../../src/lib/engine/step.ts'
 import { parseVersion } from '../../src/lib/releases/release-versions.ts'
 import {

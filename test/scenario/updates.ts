@@ -4,7 +4,7 @@ import {
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
 } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import type { WorkloadsUpdateDocument } from '../../src/lib/output/views/vms/wave-run.ts'
+import type { WorkloadsUpdateDocument } from '../../src/lib/vms/waves/wave-run.ts'
 import type { VmShape } from '../../src/simulator/vm-shape.ts'
 import { byTag, type Ended, play, type Stage } from './stage.ts'
 

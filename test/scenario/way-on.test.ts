@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Cluster, DeepPartial } from '../../src/lib/kube/cluster.ts'
 import { onceCached } from '../../src/lib/kube/read-cache.ts'
-import { withResumeHint } from '../../src/commands/upgrade/run-report.ts'
+import { upgradeHint } from '../../src/lib/upgrade/run-report.ts'
+import { withResumeHint } from '../../src/lib/engine/resume-hint.ts'
 import { type KubeVirt, KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { parseVersion } from '../../src/lib/releases/release-versions.ts'
 import type { RunEvent } from '../../src/lib/engine/step.ts'
@@ -68,12 +69,12 @@ test('a bug in the middle: the same is said, and it stays a bug', async () => {
       method: 'image-tag',
       wayBack: downgrade,
     }
-    const conditions = { cx, plan: () => plan, journal } as unknown as Parameters<typeof withResumeHint>[0]
+    const conditions = { cx, plan: () => plan, journal } as unknown as Parameters<typeof upgradeHint>[0]
     const run = (began: () => void) => {
       began()
       throw bug
     }
-    await expect(withResumeHint(conditions, run)).rejects.toBe(bug)
+    await expect(withResumeHint(cx, upgradeHint(conditions), run)).rejects.toBe(bug)
     for (const line of lines) expect(recorded.lines.join('\n')).toContain(line)
   })
 })

@@ -1,26 +1,21 @@
-import type { Context } from '../../context.ts'
-import { parseAccepted, type Question } from '../../lib/checks/check-definition.ts'
+import type { CommandContext } from '../../lib/kube/world.ts'
+import type { Question } from '../../lib/checks/check-definition.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import { type FullSnapshot, takeFullSnapshot } from '../../lib/kubevirt/full-snapshot.ts'
 import { getInstallation, type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
 import { leaseWatchOf } from '../../lib/kubevirt/lease-holders.ts'
 import { itemsOf, known } from '../../lib/kube/known.ts'
-import { listKubeVirts, homeOf, type Snapshot, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { homeOf, listKubeVirts, type Snapshot, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
 import { openOverrides } from '../../lib/engine/journal-config-map.ts'
 import type { Method } from '../../lib/releases/hop-findings.ts'
 import type { Version } from '../../lib/releases/release-versions.ts'
 import { chooseMethod } from '../../lib/upgrade/upgrade-plan.ts'
 import { accessOf, roleFor } from '../../lib/upgrade/roles.ts'
-import { type ReadCluster, readerFor } from '../read-cluster.ts'
+import { type ReadCluster, readerFor } from '../../lib/kubevirt/read-cluster.ts'
 import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { actsOnEdit } from '../../lib/kubevirt/installed-components.ts'
 import { seconds } from '../../lib/kube/clock.ts'
-import { explanations, isRefusal } from '../../lib/checks/explanations.ts'
-import type { Releases } from '../../lib/releases/releases.ts'
-import type { AcceptedRisk } from '../../lib/checks/check-run.ts'
-import { usageError } from '../../lib/kube/errors.ts'
-import { nearest } from '../../lib/kube/text.ts'
 
 interface Asked {
   to: Version | undefined
@@ -37,7 +32,7 @@ interface Asked {
 
 /** Everything that the checks are judged by, read once. Throws `blocked` where there is no KubeVirt, `forbidden` where none may be read. */
 export async function readCheckedCluster(
-  cx: Context,
+  cx: CommandContext,
   asked: Asked,
 ): Promise<Omit<Question, 'releases' | 'target'>> {
   const { cluster, clock, saved } = asked.snapshot ?? (await readerFor(cx, asked.from))
@@ -65,7 +60,7 @@ export async function readCheckedCluster(
 
 /** A Lease that is older than its term proves nothing, for clocks of nodes differ: it is watched. */
 async function silentIn(
-  { signal, printer }: Context,
+  { signal, printer }: CommandContext,
   { cluster: { reader }, clock }: Pick<ReadCluster, 'cluster' | 'clock'>,
   { leases, kubevirts }: FullSnapshot,
 ): Promise<FullSnapshot['silentLeases']> {
@@ -86,7 +81,7 @@ function watched<S extends Snapshot>(snapshot: S): S {
 async function overriddenIn(
   cluster: Cluster,
   { namespace, uid }: Installation,
-  clock: Context['clock'],
+  clock: CommandContext['clock'],
 ): Promise<NonNullable<FullSnapshot['borrowed']>> {
   const found = await openOverrides(cluster, { namespace, clock })
   if ('unread' in found) return { known: false, why: found.unread }
@@ -103,7 +98,7 @@ const atMost = 90 * seconds
  * Whether it waited: then what was seen is to be looked at anew. Throws the reason of the signal.
  */
 async function untilActedOn(
-  { clock, signal, printer }: Pick<Context, 'clock' | 'signal' | 'printer'>,
+  { clock, signal, printer }: Pick<CommandContext, 'clock' | 'signal' | 'printer'>,
   reader: Reader,
   kubevirt: KubeVirt,
 ): Promise<boolean> {
@@ -116,27 +111,4 @@ async function untilActedOn(
     if (!now || !actsOnEdit(now)) break
   }
   return true
-}
-
-/** Throws `usage` for a name that no finding has, with the nearest that one has. */
-export function acceptedRisks(words: readonly string[], releases: Releases): readonly AcceptedRisk[] {
-  const accepted = parseAccepted(words)
-  const names = acceptable(releases)
-  const wrong = accepted.find(({ id }) => !names.includes(id))
-  if (wrong === undefined) return accepted
-  const refused = explanations.some((one) => one.id === wrong.id && isRefusal(one))
-  if (refused)
-    throw usageError('not-acceptable', `${wrong.id} cannot be accepted`, {
-      remedy: `kvup explain ${wrong.id}`,
-    })
-  const meant = nearest(wrong.id, names)
-  throw usageError('no-such-finding', `no finding is named ${JSON.stringify(wrong.id)}`, {
-    remedy: meant === undefined ? 'kvup explain      lists them' : `--accept ${meant}`,
-  })
-}
-
-/** Headings of docs/checks.md, and the issues of the release data. */
-function acceptable(releases: Releases): readonly string[] {
-  const headings = explanations.filter((one) => !isRefusal(one)).map(({ id }) => id)
-  return [...headings, ...releases.knownBad.map(({ id }) => id)]
 }

@@ -6,7 +6,7 @@ import type { FullSnapshot, ImageProbe } from '../../lib/kubevirt/full-snapshot.
 import { operatorManifest } from '../../lib/manifests/manifest.ts'
 import { fromRegistry, registryToKeep } from '../../lib/manifests/image-registry.ts'
 import { duration } from '../../lib/output/age.ts'
-import { ensureRights } from '../run-change.ts'
+import { ensureRights } from '../../lib/engine/change.ts'
 import type { Version } from '../../lib/releases/release-versions.ts'
 import { nodePools, planProbes, type ProbePlan } from '../../lib/checks/probes/probe-plan.ts'
 import { probeLabel, ProbePods, runProbes } from '../../lib/checks/probes/probe-run.ts'

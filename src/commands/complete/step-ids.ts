@@ -7,8 +7,8 @@ import { makePlan, type UpgradeState } from '../../lib/upgrade/upgrade-plan.ts'
 import { pathProcedure } from '../../lib/upgrade/path-procedure.ts'
 import { upgradeProcedure } from '../../lib/upgrade/upgrade-procedure.ts'
 import type { ReleaseManifest } from '../../lib/upgrade/methods/operator-manifest.ts'
-import { foreseePath } from '../upgrade/path-forecast.ts'
-import { requestOf, type UpgradeOptions } from '../upgrade/upgrade-options.ts'
+import { foreseePath } from '../../lib/upgrade/plan/path-forecast.ts'
+import { requestOf, type UpgradeOptions } from '../../lib/upgrade/plan/upgrade-options.ts'
 import { type Asked, clusterOf, last, type Source } from './asked.ts'
 
 /** The steps of the upgrade that stands before the cursor, as `--dry-run -o name` has them. Throws what makes it impossible. */

@@ -1,9 +1,5 @@
-import { parseAccepted } from '../../lib/checks/check-definition.ts'
-import { withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { InvalidArgumentError, Option } from 'commander'
-import type { EusRequest } from '../../lib/eus/window.ts'
-import { parseDuration } from '../../lib/kube/duration.ts'
-import { acceptWithReason, type DryRun, dryRunOption } from '../change-options.ts'
+import { acceptWithReason, dryRunOption } from '../change-options.ts'
 
 /** What a plan of a window is made from: `kvup eus plan` and `kvup eus run` share them, and a sealed plan keeps their values. */
 export const eusPlanningFlags = (): Option[] => [
@@ -22,31 +18,6 @@ export const eusPlanningFlags = (): Option[] => [
   new Option('--releases <file>', 'release data to judge by instead of the built-in'),
   acceptWithReason(),
 ]
-
-export interface EusPlanningOptions {
-  to?: string
-  graphFile?: string
-  catalogFile?: string
-  releases?: string
-  accept: readonly string[]
-}
-
-/** As commander hands them over. */
-export interface EusRunOptions extends EusPlanningOptions {
-  plan?: string
-  approve?: boolean
-  approveAlso: string[]
-  approval?: 'Manual' | 'Automatic'
-  poolOrder: string[]
-  leaveRequested?: boolean
-  settle: string
-  timeout: string
-  deadline?: string
-  until?: string
-  pauseBefore: string[]
-  dryRun?: DryRun
-  takeOver?: string
-}
 
 const list = (value: string, before: string[]) => [...before, value]
 
@@ -99,17 +70,3 @@ export const runFlags = (): Option[] => [
     'leave an update that the platform refused requested: it starts by itself later',
   ),
 ]
-
-/** `commandLine`: as it was typed. A sealed plan takes no other risk than it was made with, so that a line with one more goes without it. */
-export function requestOf(options: EusRunOptions, commandLine: string): EusRequest {
-  return {
-    accepted: parseAccepted(options.accept).map(({ id }) => id),
-    approve: options.approve ?? false,
-    approveAlso: options.approveAlso,
-    ...(options.approval !== undefined && { approval: options.approval }),
-    poolOrder: options.poolOrder,
-    leaveRequested: options.leaveRequested ?? false,
-    settleMs: parseDuration(options.settle),
-    command: withoutFlags(wordsOf(commandLine), { valued: ['--plan'] }).join(' '),
-  }
-}

@@ -3,11 +3,11 @@ import { restoreWindow } from '../../lib/eus/restore-procedure.ts'
 import type { Override } from '../../lib/engine/journal.ts'
 import { type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import type { Meanwhile } from '../../lib/vms/pause-updates.ts'
-import { asOverride } from '../run-change.ts'
-import { askingIn, ensureDeducible, seeWindow, type Settling } from './window-snapshot.ts'
-import { carryOutWindow } from './window-run.ts'
+import { asOverride } from '../../lib/engine/missing-values.ts'
+import { askingIn, carryOutWindow } from './window-command.ts'
+import { ensureDeducible, seeWindow, type Settling } from '../../lib/eus/run/window-snapshot.ts'
 import { limitsBefore } from '../change-options.ts'
-import { type EusRunOptions, requestOf } from './eus-options.ts'
+import { type EusRunOptions, requestOf } from '../../lib/eus/run/eus-options.ts'
 
 export interface EusRestoreOptions extends Omit<EusRunOptions, 'approve' | 'approveAlso'> {
   pools?: boolean
@@ -24,13 +24,14 @@ export async function eusRestore(
   const meanwhile = meanwhileOf(options)
   const request = requestOf({ ...options, approveAlso: [] }, cx.world.commandLine)
   const limits = await limitsBefore(cx, options)
-  const settle = meanwhile === 'keep-current' ? forgetting(cx, names) : askingIn(cx, options)
-  const windowSnapshot = await seeWindow(cx, options, request, settle)
+  const asking = askingIn(cx, options)
+  const settled = meanwhile === 'keep-current' ? { ...asking, settle: forgetting(cx, names) } : asking
+  const windowSnapshot = await seeWindow(cx, options, request, settled)
   if (names.length === 0) ensureDeducible(windowSnapshot)
   const loans = chosen(windowSnapshot.loans, names, options.pools ?? false)
   return carryOutWindow(cx, windowSnapshot, {
     procedure: restoreWindow(windowSnapshot.window, { loans, meanwhile }),
-    findings: [],
+    gate: () => undefined,
     question:
       loans.length === 0
         ? `Close the window to ${windowSnapshot.window.to}?`

@@ -1,12 +1,14 @@
-import type { Context, World } from '../../context.ts'
+import type { Context } from '../../context.ts'
+import type { World } from '../../lib/kube/world.ts'
 import { planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
 import { passGate } from '../../lib/checks/check-definition.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
-import type { UpgradeOptions } from '../upgrade/upgrade-options.ts'
-import { readerFor } from '../read-cluster.ts'
-import { planUpgrade } from '../upgrade/planned-upgrade.ts'
-import { afterPlan } from '../upgrade/run-report.ts'
-import { planDocument } from '../upgrade/plan-document.ts'
+import type { UpgradeOptions } from '../../lib/upgrade/plan/upgrade-options.ts'
+import { readerFor } from '../../lib/kubevirt/read-cluster.ts'
+import { planUpgrade } from '../../lib/upgrade/plan/planned-upgrade.ts'
+import { planJudge } from '../upgrade/plan-findings.ts'
+import { afterPlan } from '../../lib/upgrade/run-report.ts'
+import { planDocument } from '../../lib/upgrade/plan/plan-document.ts'
 import { type Document, seal } from '../../lib/output/printer.ts'
 
 export interface PlanOptions extends Omit<UpgradeOptions, 'timeout' | 'pauseBefore'> {
@@ -24,7 +26,11 @@ export async function plan(cx: Context, options: PlanOptions): Promise<ExitCode>
   const { cluster, clock, saved } = await readerFor(cx, options.from)
   const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
   const asked = { ...options, timeout: '60m', pauseBefore: [] }
-  const { planned, madeFrom } = await planUpgrade(there, asked, { readNow: true, asks: false })
+  const { planned, madeFrom } = await planUpgrade(there, asked, {
+    readNow: true,
+    asks: false,
+    judge: planJudge(cx),
+  })
   const next = afterPlan(cx.world.commandLine, options.toFile)
   const document = await planDocument(planned, madeFrom, { mode: saved ? 'client' : 'auto', next })
   if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)

@@ -2,31 +2,28 @@ import { Argument, Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { type VmRolloutDocument, vmRolloutView } from '../../lib/output/views/vms/vm-rollout.ts'
+import { rolloutDocument, type VmRolloutDocument } from '../../lib/vms/rollout/rollout-document.ts'
+import { vmRolloutView } from '../../lib/output/views/vms/vm-rollout.ts'
 import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
-import { asksCluster, manual } from '../command-options.ts'
-import { fromOption, readerFor } from '../read-cluster.ts'
-import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
+import { asksCluster, fromOption, manual } from '../command-options.ts'
+import { readerFor } from '../../lib/kubevirt/read-cluster.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
 import { KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
-import { carryOut, environmentOf, type Work } from '../run-change.ts'
-import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
+import { gateOf, runChange } from '../run-change.ts'
+import { type Change, type ChangeOptions, runEnvironment } from '../../lib/engine/change.ts'
+import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import {
   ensureSettable,
-  meaning,
   rolloutChoice,
-  rolloutNotes,
-  rolloutOrigin,
-  rolloutPath,
   setRollout,
-  vmRolloutOf,
   type WantedRollout,
 } from '../../lib/vms/rollout/rollout-strategy.ts'
 import { onKubeVirt, ownerFinding } from '../../lib/vms/strategy/settings-owner.ts'
-import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import { withChangeFlags } from '../change-options.ts'
 
 export interface ShowRolloutOptions {
   from?: string
@@ -98,20 +95,25 @@ export async function setVmRollout(
   const installation = await installationIn(cx, cluster)
   ensureSettable(installation, wanted)
   const { namespace } = installation
-  const environment = environmentOf(cx, cluster, { namespace, takeOver: options.takeOver })
-  const work = workOf(installation, { wanted, accept: options.accept, timeoutMs })
   const said = rolloutChoice(installation.kubevirt, strategy)
-  const dry = await rehearsed(cx, work.procedure, { environment, dryRun: options.dryRun })
-  if (dry) {
-    await printed(cx, cluster, { outcome: 'rehearsed', said, ...dry })
-    passGate(work.findings, work.accepted)
-    return exitCode.done
-  }
-  const announce = () =>
-    said.forEach((line) => cx.printer.note(line.startsWith('kvup ') ? `  → ${line}` : line))
-  const ended = await withResume(cx, carryOut(work, { ...environment, announce }))
-  const changed = ended.is === 'finished' && ended.changed.length > 0
-  return printed(cx, cluster, { outcome: changed ? 'set' : 'already-so' })
+  const now = async () => rolloutDocument(cluster.reader, await installationIn(cx, cluster))
+  return runChange<VmRolloutDocument>(cx, {
+    environment: runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver }),
+    change: {
+      ...changeOf(installation, { wanted, accept: options.accept, timeoutMs }),
+      announce: () =>
+        said.forEach((line) => cx.printer.note(line.startsWith('kvup ') ? `  → ${line}` : line)),
+    },
+    view: vmRolloutView,
+    dryRun: {
+      mode: options.dryRun,
+      report: async (fields) => ({ ...(await now()), outcome: 'rehearsed', said, ...fields }),
+    },
+    report: async (end) => ({
+      ...(await now()),
+      outcome: end.is === 'finished' && end.changed.length > 0 ? 'set' : 'already-so',
+    }),
+  })
 }
 
 async function installationIn({ clock }: Context, { reader }: Cluster): Promise<Installation> {
@@ -124,14 +126,16 @@ interface Terms {
   timeoutMs: number
 }
 
-function workOf(installation: Installation, { wanted, accept, timeoutMs }: Terms): Work {
+function changeOf(
+  installation: Installation,
+  { wanted, accept, timeoutMs }: Terms,
+): Omit<Change, 'announce'> {
   const owner = ownerOf(installation)
   const { kubevirt, namespace, name } = installation
   const gate = wanted.gate ? ' with its feature gate' : ''
   return {
     procedure: procedureOf(setRollout(owner, wanted)),
-    findings: ownerFinding(onKubeVirt(owner), kubevirt),
-    accepted: parseAccepted(accept),
+    gate: gateOf(ownerFinding(onKubeVirt(owner), kubevirt), parseAccepted(accept)),
     rights: workloadsAccess(namespace, [{ kind: KubeVirts, verb: 'patch' }]),
     question: `Set the VM rollout strategy of KubeVirt ${name} to ${wanted.strategy}${gate}?`,
     limits: { timeoutMs },
@@ -145,39 +149,5 @@ function procedureOf(step: ReturnType<typeof setRollout>): Procedure {
     loans: [],
     reached: async (reading) => (await step.check(reading)).is === 'done',
     steps: async () => [step],
-  }
-}
-
-async function printed(cx: Context, cluster: Cluster, more: Partial<VmRolloutDocument>): Promise<ExitCode> {
-  const document = await rolloutDocument(cluster.reader, await installationIn(cx, cluster))
-  cx.printer.result({ ...document, ...more }, vmRolloutView)
-  return exitCode.done
-}
-
-/** What is in effect by this look at the KubeVirt CR, and what its version makes of it. */
-export async function rolloutDocument(
-  reader: Reader,
-  installation: Installation,
-): Promise<VmRolloutDocument> {
-  const { kubevirt, name, namespace } = installation
-  const { inEffect, configured, byDefault, gate, served } = vmRolloutOf(kubevirt)
-  const origin = await rolloutOrigin(reader, installation)
-  const version = kubevirt.status?.observedKubeVirtVersion
-  return {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'VmRollout',
-    kubevirt: { name, namespace, ...(version !== undefined && { version }) },
-    strategy: inEffect,
-    meaning: meaning[inEffect],
-    origin: origin.from,
-    ...(configured !== undefined && { configured }),
-    byDefault,
-    path: rolloutPath.join('.'),
-    gate,
-    notes: rolloutNotes(
-      kubevirt,
-      { inEffect, byDefault, gate, served, ...(configured && { configured }) },
-      origin,
-    ),
   }
 }

@@ -1,22 +1,16 @@
+import { narrowedLine } from '../../lib/output/kvup-words.ts'
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
+import { theInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { type RestartRequiredDocument, restartRequiredView } from '../../lib/output/views/vms/vm-rollout.ts'
-import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
-import type { Entry } from '../../lib/engine/journal.ts'
-import { versionOf } from '../../lib/releases/release-versions.ts'
-import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
-import {
-  listRestartRequired,
-  type RestartRequiredItem,
-  type Unread,
-} from '../../lib/vms/rollout/restart-required.ts'
-import { revertingClears, vmRolloutOf } from '../../lib/vms/rollout/rollout-strategy.ts'
-import { asksCluster, manual } from '../command-options.ts'
-import { fromOption, partlyUnread, type ReadCluster, readerFor } from '../read-cluster.ts'
-import { noSuchPlace, selectionOf } from '../workloads/vm-selection.ts'
-import { narrowedLine } from '../../lib/output/kvup-words.ts'
+import { journalEntries, restartRequiredDocument, Told } from '../../lib/vms/rollout/rollout-document.ts'
+import { restartRequiredView } from '../../lib/output/views/vms/vm-rollout.ts'
+import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
+import { listRestartRequired } from '../../lib/vms/rollout/restart-required.ts'
+import { vmRolloutOf } from '../../lib/vms/rollout/rollout-strategy.ts'
+import { asksCluster, fromOption, manual } from '../command-options.ts'
+import { partlyUnread, readerFor } from '../../lib/kubevirt/read-cluster.ts'
+import { noSuchPlace, selectionOf } from '../../lib/vms/vm-selection.ts'
 
 export interface RestartRequiredOptions {
   allNamespaces?: boolean
@@ -64,7 +58,7 @@ export async function restartRequired(cx: Context, options: RestartRequiredOptio
   }
   const { totals, unread } = told
   const nowhere = totals.total + unread.length === 0 ? await noSuchPlace(observed, selection) : []
-  const document = documentOf(installation, {
+  const document = restartRequiredDocument(installation, {
     asOf: takenAt,
     selection,
     totals,
@@ -76,65 +70,4 @@ export async function restartRequired(cx: Context, options: RestartRequiredOptio
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
   return options.exitCode && totals.total > 0 ? exitCode.asked : exitCode.done
-}
-
-/** What is kept of the rows once they are printed. */
-class Told {
-  readonly totals = { total: 0, duringUpgrade: 0, withFrozenHotplug: 0, reverted: 0 }
-  readonly unread: Unread[] = []
-  next: string | undefined
-  readonly #restart: string
-  #firmware = false
-
-  /** `restart`: the command that restarts them. */
-  constructor(restart: string) {
-    this.#restart = restart
-  }
-
-  add(items: readonly RestartRequiredItem[], unread: readonly Unread[]): void {
-    this.unread.push(...unread)
-    for (const item of items) {
-      this.totals.total += 1
-      if (item.upgrade) this.totals.duringUpgrade += 1
-      if (item.frozen.length > 0) this.totals.withFrozenHotplug += 1
-      if (item.reverted) this.totals.reverted += 1
-      if (item.lastStart !== 'not-running') this.next = this.#restart
-      this.#firmware ||= item.changes.some(({ path }) => path === 'template.spec.domain.firmware.uuid')
-    }
-  }
-
-  /** KubeVirt v1.5 and v1.6 wrote it into VMs (issues 16606 and 16719). */
-  get remarks(): readonly string[] {
-    if (!this.#firmware) return []
-    return [
-      'domain.firmware.uuid is what KubeVirt itself writes into VMs after an upgrade to v1.5 or v1.6: the guest keeps the UUID that it has',
-    ]
-  }
-}
-
-function documentOf(
-  { kubevirt, name, namespace }: Installation,
-  told: Pick<RestartRequiredDocument, 'asOf' | 'selection' | 'totals' | 'unread' | 'remarks' | 'next'>,
-): RestartRequiredDocument {
-  const version = kubevirt.status?.observedKubeVirtVersion
-  return {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'RestartRequired',
-    kubevirt: { name, namespace, ...(version !== undefined && { version }) },
-    strategy: vmRolloutOf(kubevirt).inEffect,
-    revertingClears: revertingClears(versionOf(version)),
-    ...told,
-  }
-}
-
-async function journalEntries(
-  { cluster, clock }: ReadCluster,
-  { namespace }: Installation,
-): Promise<{ entries: readonly Entry[]; remarks: readonly string[] }> {
-  try {
-    return { entries: await configMapJournal(cluster, { namespace, who: '', clock }).entries(), remarks: [] }
-  } catch (error) {
-    if (!(error instanceof KvupError)) throw error
-    return { entries: [], remarks: [`since which upgrade is not known: ${error.message}`] }
-  }
 }

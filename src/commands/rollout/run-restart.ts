@@ -1,16 +1,20 @@
+import { narrowedLine } from '../../lib/output/kvup-words.ts'
 import type { Context } from '../../context.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { onlyOnceText, unreadText, vmRestartsView } from '../../lib/output/views/vms/wave-run.ts'
 import {
-  onlyOnceText,
-  unreadText,
+  endOfRun,
+  namespacesOf,
+  narrowed,
   type VmRestartsDocument,
-  vmRestartsView,
-} from '../../lib/output/views/vms/wave-run.ts'
+  warnOfWaves,
+} from '../../lib/vms/waves/wave-run.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
-import { carryOut, environmentOf, type RunEnvironment, type Work } from '../run-change.ts'
-import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
+import { gateOf, runChange } from '../run-change.ts'
+import { type Change, type RunEnvironment, runEnvironment } from '../../lib/engine/change.ts'
+import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { blocked, type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { restartOutcome, restartProcedure, restartWaves } from '../../lib/vms/waves/restart-procedure.ts'
@@ -18,27 +22,18 @@ import { dataLoss } from '../../lib/vms/waves/vm-restart.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { RestartRun } from '../../lib/vms/waves/restart-run.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
-import {
-  endOfRun,
-  ensureWindowOpens,
-  namespacesOf,
-  narrowed,
-  restartRight,
-  typedWaveRun,
-  warnOfWaves,
-  type WaveRunOptions,
-} from '../workloads/wave-options.ts'
-import { oneNamespaceHelps, partlyUnread } from '../read-cluster.ts'
-import { noSuchPlace } from '../workloads/vm-selection.ts'
+import { restartRight } from '../workloads/wave-options.ts'
+import { ensureWindowOpens, typedWaveRun, type WaveRunOptions } from '../../lib/vms/waves/wave-request.ts'
+import { oneNamespaceHelps, partlyUnread } from '../../lib/kubevirt/read-cluster.ts'
+import { noSuchPlace } from '../../lib/vms/vm-selection.ts'
 import { count } from '../../lib/output/text.ts'
-import { rehearsed, withResume } from '../change-options.ts'
-import { narrowedLine } from '../../lib/output/kvup-words.ts'
 
 /** All of them but --node. */
 export type RestartOptions = Omit<WaveRunOptions, 'node'>
 
 /** What is to be done, in which waves, and what could not be seen. */
-export interface RestartWork extends Work {
+export interface RestartWork {
+  change: Omit<Change, 'announce'>
   waves: readonly Wave[]
   unread: readonly Unread[]
 }
@@ -47,7 +42,7 @@ interface Restarting {
   cx: Context
   cluster: Cluster
   installation: Installation
-  environment: Omit<RunEnvironment, 'announce'>
+  environment: RunEnvironment
   run: RestartRun
   procedure: Procedure
 }
@@ -69,7 +64,7 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
   const now = cx.clock.now()
   ensureWindowOpens(typed, now)
   const { namespace } = installation
-  const environment = environmentOf(cx, cluster, { namespace, takeOver: options.takeOver })
+  const environment = runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver })
   const run = new RestartRun(wanted, { began: now.getTime(), kubevirt: installation.kubevirt })
   const procedure = restartProcedure(run, timeoutMs)
   const restarting: Restarting = { cx, cluster, installation, environment, run, procedure }
@@ -77,25 +72,35 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
     throw oneNamespaceHelps(error, 'kvup rollout restart', wanted.selection)
   })
   warnOfWaves(cx, wanted, work.waves)
-  const dry = await rehearsed(cx, procedure, { environment, dryRun: options.dryRun, limits: work.limits })
-  if (dry) {
-    const waves = shownWaves(work.waves, wanted.waveBy)
-    const dryRunDocument = await documentOf(restarting, { outcome: 'rehearsed', ...dry, waves })
-    cx.printer.result(dryRunDocument, vmRestartsView)
-    passGate(work.findings, work.accepted)
-    return ended(dryRunDocument)
-  }
-  const document = await carriedOut(restarting, work)
-  cx.printer.result(document, vmRestartsView)
-  const { failed, total } = document.totals
-  if (failed === 0) return ended(document)
-  throw blocked('vms-failed', `${failed} of ${total} VMs were not restarted`, {
-    remedy: `${narrowedLine('kvup rollout restart-required', wanted.selection)}     shows which wait still`,
+  return runChange(cx, {
+    environment,
+    change: { ...work.change, announce: () => announceRestarts(cx, run, work) },
+    view: vmRestartsView,
+    dryRun: {
+      mode: options.dryRun,
+      report: (fields) =>
+        documentOf(restarting, {
+          outcome: 'rehearsed',
+          ...fields,
+          waves: shownWaves(work.waves, wanted.waveBy),
+        }),
+      end: readWhole,
+    },
+    report: (end) => documentOf(restarting, endOfRun(cx, end, [])),
+    end(document) {
+      const { failed, total } = document.totals
+      if (failed > 0)
+        throw blocked('vms-failed', `${failed} of ${total} VMs were not restarted`, {
+          remedy: `${narrowedLine('kvup rollout restart-required', wanted.selection)}     shows which wait still`,
+        })
+      return readWhole(document)
+    },
+    broken: () => tellHowFar(restarting),
   })
 }
 
-/** Never a plain 0 where VMs could not be seen. */
-function ended({ unread }: VmRestartsDocument): ExitCode {
+/** Never a plain 0 where VMs could not be read. */
+function readWhole({ unread }: VmRestartsDocument): ExitCode {
   const refusal = partlyUnread(unread)
   if (refusal) throw refusal
   return exitCode.done
@@ -117,39 +122,24 @@ async function workOf(
   })
   const vms =
     candidates.size === 1 ? '1 VM, which interrupts it' : `${candidates.size} VMs, which interrupts them`
+  const findings = dataLoss(
+    [...candidates.values()].map(({ vm, loses }) => [vm, loses] as const),
+    `${narrowedLine('kvup rollout restart', namespaceOnly)} -l KEY=VALUE     restarts others only`,
+  )
   return {
-    procedure,
-    findings: dataLoss(
-      [...candidates.values()].map(({ vm, loses }) => [vm, loses] as const),
-      `${narrowedLine('kvup rollout restart', namespaceOnly)} -l KEY=VALUE     restarts others only`,
-    ),
-    accepted: parseAccepted(options.accept),
-    rights: narrowed(workloadsAccess(installation.namespace, [restartRight]), namespaces),
+    change: {
+      procedure,
+      gate: gateOf(findings, parseAccepted(options.accept)),
+      rights: narrowed(workloadsAccess(installation.namespace, [restartRight]), namespaces),
+      question: `Restart ${vms}?`,
+      limits: { timeoutMs, until: options.until, pauseBefore: options.pauseBefore },
+    },
     waves: restartWaves(run, look),
     unread,
-    question: `Restart ${vms}?`,
-    limits: { timeoutMs, until: options.until, pauseBefore: options.pauseBefore },
   }
 }
 
 /** What was done is told, however it ended. */
-async function carriedOut(restarting: Restarting, work: RestartWork): Promise<VmRestartsDocument> {
-  const { cx, environment, run } = restarting
-  let began = false
-  const emit: RunEnvironment['emit'] = (event) => {
-    if (event.kind === 'run-started') began = true
-    environment.emit(event)
-  }
-  try {
-    const announce = () => announceRestarts(cx, run, work)
-    const outcome = await withResume(cx, carryOut(work, { ...environment, announce, emit }))
-    return await documentOf(restarting, endOfRun(cx, outcome, []))
-  } catch (error) {
-    if (began && error instanceof KvupError) await tellHowFar(restarting)
-    throw error
-  }
-}
-
 async function tellHowFar(restarting: Restarting): Promise<void> {
   const { printer } = restarting.cx
   try {
@@ -183,7 +173,7 @@ async function documentOf(
 export function announceRestarts(
   { printer }: Context,
   { known, remarks }: RestartRun,
-  { waves, unread }: RestartWork,
+  { waves, unread }: Pick<RestartWork, 'waves' | 'unread'>,
 ): void {
   for (const line of unreadText(unread)) printer.warn(line)
   for (const remark of remarks) printer.warn(remark)

@@ -1,52 +1,26 @@
+import type { PathStep } from '../../lib/upgrade/path-procedure.ts'
 import type { Context } from '../../context.ts'
-import { type AcceptedRisk, allChecks, runChecks } from '../../lib/checks/check-run.ts'
-import { type Check, type Finding, isBlocked } from '../../lib/checks/check-definition.ts'
-import type { FullSnapshot, SnapshotPart } from '../../lib/kubevirt/full-snapshot.ts'
-import type { Override } from '../../lib/engine/journal.ts'
-import { kubernetesWindow, type Releases } from '../../lib/releases/releases.ts'
-import { hasBegun, type UpgradeState, type UpgradePlan } from '../../lib/upgrade/upgrade-plan.ts'
+import { allChecks, runChecks } from '../../lib/checks/check-run.ts'
+import { type Check, type Finding, passGate } from '../../lib/checks/check-definition.ts'
+import type { SnapshotPart } from '../../lib/kubevirt/full-snapshot.ts'
+import { hasBegun } from '../../lib/upgrade/upgrade-plan.ts'
+import { acceptedRisks } from '../../lib/checks/explanations.ts'
 import { readCheckedCluster } from '../check/checked-cluster.ts'
-import type { LoadedManifest } from '../../lib/upgrade/methods/operator-manifest.ts'
+import { askAboutMissing } from '../run-change.ts'
+import { windowOpenFinding } from '../../lib/eus/window.ts'
+import type { Checked, PlanJudge, ToCheck } from '../../lib/upgrade/plan/planned-upgrade.ts'
 import type { RolloutStatus } from '../../lib/kubevirt/rollout-status.ts'
 import { type Version, versionOf } from '../../lib/releases/release-versions.ts'
 import type { OlmPart } from '../../lib/upgrade/methods/olm-plan.ts'
 import { crdStoredVersions } from '../../lib/checks/groups/target-checks.ts'
 import { newGates } from '../../lib/checks/groups/node-checks.ts'
 import { hopSupported, knownBad, kubernetesSupported } from '../../lib/checks/groups/path-checks.ts'
-import { counted } from '../../lib/kube/text.ts'
-import type { PathStep, UpgradePath } from '../../lib/upgrade/path-procedure.ts'
-import { forecastText } from '../../lib/vms/forecast/vm-forecast.ts'
-import type { Foreseen, ForeseenLeg } from './path-forecast.ts'
-
-interface Judged {
-  cx: Context
-  plan: UpgradePlan
-  upgradeState: UpgradeState
-  releases: Releases
-  /** Open ones: an earlier run has begun. */
-  loans: readonly Override[]
-  /** Where it was read already. */
-  manifest: LoadedManifest | undefined
-}
-
-/** What the checks say against a plan, and what they were judged by; none where none was made. */
-interface Checked {
-  findings: readonly Finding[]
-  snapshot?: FullSnapshot
-}
 
 /**
  * What all checks of `kvup check` say against a plan. Nothing once its update has begun, for the checks judge a cluster that stands still, and
  * stopping half-way is worse; the rights of this user are asked for right before the first write.
  */
-export async function checked({
-  cx,
-  plan,
-  upgradeState,
-  releases,
-  loans,
-  manifest,
-}: Judged): Promise<Checked> {
+async function checked({ cx, plan, upgradeState, releases, loans, manifest }: ToCheck): Promise<Checked> {
   if (hasBegun(plan, upgradeState, loans)) return { findings: [] }
   const target = plan.olm === undefined ? plan.to : nearTarget(plan.olm, plan.to, upgradeState.rolloutStatus)
   const snapshot = await readCheckedCluster(cx, { to: target, method: plan.method, without: 'rights' })
@@ -73,25 +47,6 @@ function unlessUnseen(finding: Finding): Finding {
 }
 
 /**
- * Each finding once: what the plan itself says of it, in the list before, is nearer to what will be done. Of several in one list by one name the worst
- * is kept: a blocker is not lost behind a warning.
- */
-export function dedupeById(...lists: readonly (readonly Finding[])[]): readonly Finding[] {
-  const byId = new Map<string, Finding>()
-  for (const list of lists) {
-    const before = new Set(byId.keys())
-    for (const finding of list) {
-      const known = byId.get(finding.id)
-      if (known === undefined || (!before.has(finding.id) && weight(finding) > weight(known)))
-        byId.set(finding.id, finding)
-    }
-  }
-  return [...byId.values()]
-}
-
-const weight = ({ level }: Finding): number => ({ info: 0, warning: 1, 'not-checked': 2, blocker: 3 })[level]
-
-/**
  * By OLM the checks judge one minor of KubeVirt at most: it goes through those in between, each a hop of its own. Undefined where it is further, or not known
  * which KubeVirt it is: then they judge what is there.
  */
@@ -109,157 +64,20 @@ export function nearTarget(
 const foretold: readonly Check[] = [hopSupported, knownBad, kubernetesSupported, crdStoredVersions, newGates]
 
 /** What has to be read of the cluster for them. */
-export const foretoldParts: readonly SnapshotPart[] = foretold.flatMap(({ needs }) => needs)
+const foretoldParts: readonly SnapshotPart[] = foretold.flatMap(({ needs }) => needs)
 
-interface Judging {
-  snapshot: FullSnapshot
-  releases: Releases
-  at: Date
-  accepted: readonly AcceptedRisk[]
-  /** The line that upgrades to a nearer release, through these. */
-  nearer: (to: string, via: readonly string[]) => string
-  /** The first step is under way: what stands against a later one does not keep it from being finished, and is met at the gate of that one. */
-  hasBegun: boolean
-  foreseen: Foreseen
-  /** Of each leg, where it comes from and what it holds as far as it was read. */
-  manifests: readonly LegManifest[]
-  /** What was found of the first leg, which is judged by all checks. */
-  first: readonly Finding[]
-  between: UpgradePath['between']
-  /** Named by a person, or by the sealed plan. */
-  via: readonly string[]
-}
-
-interface LegManifest {
-  origin?: string
-  sha256?: string
-  objects?: Parameters<typeof runChecks>[1]['manifest']
-  findings: readonly Finding[]
-}
-
-/** The path up to what stands against going on, and what that means for the whole plan. Pure. */
-export function judgePath(judging: Judging): {
-  path: UpgradePath
-  findings: readonly Finding[]
-  said: readonly string[]
-  /** What the run ends by once it has gone as far as it may. */
-  end?: { before: string; findings: readonly Finding[] }
-} {
-  const { foreseen, accepted, between, manifests, via } = judging
-  const first = foreseen.legs.length > 1 ? judging.first.map(alongWholePath) : judging.first
-  const { legs, missing: lacks } = foreseen
-  const steps = legs.map((leg, index) =>
-    stepOf(leg, manifests[index], {
-      findings: index === 0 ? first : foretoldOf(leg, manifests[index], judging),
-      releases: judging.releases,
-    }),
-  )
-  // What stands against the first step already, and is decided there, does not cut the path.
-  const atOnce = new Set(first.filter((finding) => isBlocked([finding], accepted)).map(({ id }) => id))
-  const stops = (finding: Finding) => !atOnce.has(finding.id) && isBlocked([finding], accepted)
-  const shut = steps.findIndex((step, index) => index > 0 && step.findings.some(stops))
-  const kept = shut < 0 ? steps : steps.slice(0, shut)
-  const far = kept.at(-1)?.to ?? ''
-  const refused =
-    shut < 0 ? lacks && { before: lacks.before, findings: [lacks.finding] } : refusedAt(steps[shut], stops)
-  const nearer = judging.nearer(
-    far,
-    kept.slice(0, -1).map(({ to }) => to),
-  )
-  const against = (refused?.findings ?? []).map((finding) =>
-    asEnd(finding, { far, before: refused?.before ?? '', nearer }),
-  )
-  const ends = refused && {
-    before: refused.before,
-    why: refused.findings.map(({ summary }) => summary).join('; '),
-  }
-  const hops = [...new Set([...via, ...kept.map(({ to }) => to)])]
-  const path = { steps: kept, hops, between, ...(ends && { ends }) }
-  return {
-    path,
-    // A blocker of a later step weighs more than what is said of the first by the same name.
-    findings: dedupeById(
-      judging.hasBegun ? [] : against,
-      between === 'none' && steps.length > 1 ? [notWaitedFor(steps)] : [],
-      kept.slice(1).flatMap((step) => step.findings.filter(isStop).map(inStep(step))),
-      first,
-      kept
-        .slice(1)
-        .flatMap((step) => step.findings.filter(({ level }) => level === 'warning').map(inStep(step))),
-    ),
-    said: saidOf(path, legs),
-    ...(ends && { end: { before: ends.before, findings: against } }),
-  }
-}
-
-const asEnd = (
-  finding: Finding,
-  { far, before, nearer }: { far: string; before: string; nearer: string },
-): Finding => ({
-  ...finding,
-  summary: `the upgrade path goes as far as ${far}: then ${before} is refused: ${finding.summary}`,
-  remedy: [nearer, ...finding.remedy],
+/** What `kvup plan` and `kvup upgrade` are judged by. */
+export const planJudge = (cx: Pick<Context, 'prompt'>): PlanJudge => ({
+  accepted: acceptedRisks,
+  checked,
+  foretold: (question) => runChecks(foretold, question).flatMap(({ findings }) => findings),
+  foretoldParts,
+  notWaitedFor,
+  gate: passGate,
+  windowOpen: windowOpenFinding,
+  askAboutMissing: (journal, accepted) =>
+    askAboutMissing(journal, cx, { accept: accepted.map(({ id }) => id) }),
 })
-
-const isStop = ({ level }: Finding): boolean => level === 'blocker' || level === 'not-checked'
-
-function refusedAt(step: PathStep | undefined, stops: (finding: Finding) => boolean) {
-  if (step === undefined) return undefined
-  return { before: step.to, findings: step.findings.filter(stops) }
-}
-
-/** Between two steps VM updates are resumed whatever is asked for the end: `--leave-held` spares no VM. */
-const alongWholePath = (finding: Finding): Finding =>
-  finding.id === 'evictions' ? { ...finding, remedy: [] } : finding
-
-const inStep =
-  ({ to }: PathStep) =>
-  (finding: Finding): Finding => ({ ...finding, summary: `step to ${to}: ${finding.summary}` })
-
-function stepOf(
-  { plan, upgradeState }: ForeseenLeg,
-  manifest: LegManifest | undefined,
-  { findings, releases }: { findings: readonly Finding[]; releases: Releases },
-): PathStep {
-  const { from = '', to, method } = plan
-  const window = kubernetesWindow(to, releases)
-  return {
-    from,
-    to: to.text,
-    method,
-    ...(manifest?.origin !== undefined && {
-      manifest: {
-        origin: manifest.origin,
-        ...(manifest.sha256 !== undefined && { sha256: manifest.sha256 }),
-      },
-    }),
-    ...(window && { kubernetes: window }),
-    findings,
-    vms: forecastText(upgradeState.forecast),
-  }
-}
-
-function foretoldOf(
-  { plan, upgradeState }: ForeseenLeg,
-  manifest: LegManifest | undefined,
-  { snapshot, releases, at }: Judging,
-): readonly Finding[] {
-  const results = runChecks(foretold, {
-    snapshot,
-    installation: upgradeState.installation,
-    rolloutStatus: upgradeState.rolloutStatus,
-    target: plan.to,
-    method: plan.method,
-    releases,
-    at,
-    ...(manifest?.objects && { manifest: manifest.objects }),
-  })
-  return dedupeById(
-    plan.findings.map(alongWholePath),
-    manifest?.findings ?? [],
-    results.flatMap(({ findings }) => findings),
-  )
-}
 
 /** In a path a blocker, by the name of the check that tells the same of VMs that run. */
 function notWaitedFor(steps: readonly PathStep[]): Finding {
@@ -270,25 +88,4 @@ function notWaitedFor(steps: readonly PathStep[]): Finding {
     summary: `with --between none VMs are not waited for between the ${steps.length} steps to ${last}: they may run a virt-launcher ${steps.length} minors older, and upstream tests migrations from the minor before only`,
     remedy: ['leave --between none out'],
   }
-}
-
-function saidOf({ steps, between }: UpgradePath, legs: readonly ForeseenLeg[]): readonly string[] {
-  const [first] = legs
-  const releases = [steps[0]?.from, ...steps.map(({ to }) => to)].join(' → ')
-  const stays = first?.upgradeState.forecast.counts.stays ?? 0
-  return [
-    `upgrade path: ${releases}, ${counted(steps.length, 'step')}${steps.length > 1 ? ' of one minor each' : ''}`,
-    ...(steps.length < 2
-      ? []
-      : between === 'none'
-        ? ['between two steps automatic VM updates are resumed, and VMs are not waited for']
-        : [
-            'between two steps automatic VM updates are resumed, and the run waits until no VM runs a virt-launcher more than one minor below the next release',
-            ...(stays > 0
-              ? [
-                  `${counted(stays, 'VM', ['does', 'do'])} not move by ${stays === 1 ? 'itself' : 'themselves'}: the run ends before the first step that ${stays === 1 ? 'it is' : 'they are'} too old for, until ${stays === 1 ? 'it is' : 'they are'} migrated or restarted`,
-                ]
-              : []),
-          ]),
-  ]
 }

@@ -1,32 +1,25 @@
 import type { Context } from '../../context.ts'
-import type { Access } from '../../lib/kube/cluster.ts'
-import { announcement, planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
-import { reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
-import { ensureStepsMeant, type RunLimits, type RunOutcome } from '../../lib/engine/step.ts'
-import { carryOut, lostSince } from '../run-change.ts'
+import { planView, announcement } from '../../lib/output/views/upgrade/upgrade-plan.ts'
+import { ensureStepsMeant, type RunLimits } from '../../lib/engine/step.ts'
 import { type Accepting, passGate } from '../../lib/checks/check-definition.ts'
 import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
-import { type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
-import { accessFor, roleFor } from '../../lib/upgrade/roles.ts'
+import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
+import { carryingOut } from '../../lib/upgrade/run-report.ts'
 import {
-  degradedAfter,
-  nothingToDoReport,
-  type UpgradeReport,
-  VmsOfRun,
-} from '../../lib/upgrade/upgrade-report.ts'
-import type { UpgradePlan } from '../../lib/upgrade/upgrade-plan.ts'
-import { isBetweenSteps, isOutsideOfRolls } from '../../lib/upgrade/path-procedure.ts'
-import { readRollout } from '../../lib/upgrade/upgrade-snapshot.ts'
-import { sealedWrites } from '../../lib/upgrade/sealed-facts.ts'
-import type { CensusCircumstances } from '../../lib/vms/census/vm-census.ts'
-import type { Compared } from '../../lib/vms/census/run-census.ts'
-import { restoreUpdatesLine, heldLines, overrideId, openOverride } from '../../lib/vms/update-methods.ts'
-import { asFarAsRead, carryingOut, type Observed, observeRun, withResumeHint } from './run-report.ts'
-import { asPlanned, planAgain, dryRunOf, requestOf, type UpgradeOptions } from './upgrade-options.ts'
-import { asDrift, ensureFits, planDocument, readPlanFile } from './plan-document.ts'
-import { type Planned, planUpgrade } from './planned-upgrade.ts'
-import { whereToGo } from './upgrade-target.ts'
+  asPlanned,
+  dryRunOf,
+  planAgain,
+  requestOf,
+  type UpgradeOptions,
+} from '../../lib/upgrade/plan/upgrade-options.ts'
+import { asDrift, ensureFits, planDocument, readPlanFile } from '../../lib/upgrade/plan/plan-document.ts'
+import { type Planned, planUpgrade } from '../../lib/upgrade/plan/planned-upgrade.ts'
+import { whereToGo } from '../../lib/upgrade/plan/upgrade-target.ts'
 import { limitsBefore } from '../change-options.ts'
+import { upgradeRun } from '../../lib/upgrade/upgrade-run.ts'
+import { reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
+import { gateOf, runChange } from '../run-change.ts'
+import { planJudge } from './plan-findings.ts'
 
 /** `kvup upgrade`: see → plan → findings → question → run → report. With `--plan` exactly that plan, or nothing. */
 export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitCode> {
@@ -49,8 +42,9 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   const { planned, madeFrom } = await planUpgrade(cx, options, {
     readNow: mode !== undefined,
     asks: mode === undefined,
+    judge: planJudge(cx),
   })
-  if (mode === undefined) return carryOutUpgrade(planned, sealed, limits)
+  if (mode === undefined) return carryOutUpgrade(cx, planned, { sealed, limits })
   const { cluster, environment, procedure } = planned
   await ensureStepsMeant(limits, procedure, {
     reader: cluster.reader,
@@ -66,222 +60,25 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
 }
 
 async function carryOutUpgrade(
+  cx: Context,
   planned: Planned,
-  sealed: SealedPlan | undefined,
-  limits: RunLimits,
+  { sealed, limits }: { sealed: SealedPlan | undefined; limits: RunLimits },
 ): Promise<ExitCode> {
-  try {
-    return await carriedOut(planned, sealed, limits)
-  } finally {
-    planned.census.leave()
-  }
-}
-
-/** Between two steps nothing is half done, and people do what they are told there: what was lost is told now. */
-const endsOfPath: ReadonlySet<number> = new Set([
-  exitCode.blocked,
-  exitCode.timedOut,
-  exitCode.interrupted,
-  exitCode.terminated,
-])
-
-async function toldBetween<T>(planned: Planned, observed: Observed, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    const isEnd = error instanceof KvupError && endsOfPath.has(error.exitCode)
-    if (!isEnd || !isBetweenSteps(observed.atWork)) throw error
-    throw await endedBetween(planned, error)
-  }
-}
-
-/** Somebody restarts VMs now, as they are told to: the next run compares with what runs then, and what was lost up to now is told here. */
-async function endedBetween(planned: Planned, ended: KvupError): Promise<KvupError> {
-  const { cluster, census, environment } = planned
-  const compared = await asFarAsRead(census.compare(cluster.reader, evictedBy(planned)), undefined)
-  // What could not be told now is told by the next run.
-  if (compared === undefined) return ended
-  const failure = lostSince(
-    { changes: compared.changes, comparedWith: compared.since },
-    'the upgrade ended between two steps',
-  )
-  // What was lost, or could not be read, the next run tells again: who is killed now has not told it.
-  await census.close(cluster, environment.lock, 'between')
-  const notes = notTold(compared)
-  if (failure === undefined && notes.length === 0) return ended
-  // Exit 9 is of an upgrade that is done: here what keeps it from going on comes first, and the loss stands below it.
-  const { exitCode: code, reason, message, object } = ended
-  return new KvupError(code, reason, message, {
-    ...(object !== undefined && { object }),
-    notes: [...ended.notes, ...(failure ? [failure.message, ...failure.notes] : []), ...notes],
-    remedy: [...ended.remedy, ...(failure?.remedy ?? [])],
-    cause: ended.cause,
+  const { environment, findings, accepted, census } = planned
+  const run = upgradeRun(planned, {
+    sealed,
+    limits,
+    gate: gateOf(findings, accepted, sealed && acceptingIn(sealed)),
+    announce: (plan, told) => announcement(plan, told).forEach((line) => cx.printer.note(line)),
   })
-}
-
-/** Stopped before this step: does nothing roll? A run that goes on in the middle of a roll stands before steps that were done long ago. */
-async function isSettled({ cx, plan, cluster, environment }: Planned, step: string): Promise<boolean> {
-  if (isBetweenSteps(step)) return true
-  if (!isOutsideOfRolls(step)) return false
-  const reading = { reader: cluster.reader, clock: cx.clock, journal: environment.journal }
-  const clusterRead = await asFarAsRead(readRollout(reading, plan.owner), undefined)
-  if (clusterRead === undefined) return false
-  // The operator may still act on the pause, which rolls nothing.
-  const { target, observed } = clusterRead.rolloutStatus
-  return target.version === observed.version && target.id === observed.id
-}
-
-function notTold({ unread, counts = [] }: Compared): readonly string[] {
-  return [
-    ...(unread.length > 0 ? [`not compared, for it could not be read: ${unread.join(', ')}`] : []),
-    ...counts.map(({ namespace, before, now }) => `${namespace}: ${before} VMs ran before, ${now} run now`),
-  ]
-}
-
-async function carriedOut(
-  planned: Planned,
-  sealed: SealedPlan | undefined,
-  limits: RunLimits,
-): Promise<ExitCode> {
-  const { cx, plan, cluster, environment, manifest, census } = planned
-  const observed = observeRun(cluster.reader)
-  const vms = new VmsOfRun(cluster.reader, environment.clock, (line) => cx.printer.note(line))
-  const conditions = { cx, plan: () => planned.now(), journal: environment.journal }
-  // Within the time that an interrupted run has to leave.
-  const outcome = await withResumeHint(conditions, (began) =>
-    toldBetween(planned, observed, run(planned, sealed, { observed, vms, began, limits })),
-  )
-  const report =
-    outcome.is === 'nothing-to-do'
-      ? nothingToDoReport(
-          plan,
-          heldLines(
-            openOverride(await environment.journal.loans(), plan.olm?.hyperconverged.uid ?? plan.owner.uid),
-          ),
-        )
-      : await observed.report({
-          clock: environment.clock,
-          plan,
-          outcome,
-          cluster,
-          journal: environment.journal,
-          backup: manifest.backup,
-          commandLine: cx.world.commandLine,
-          census,
-          evicted: evictedBy(planned),
-        })
-  const judged = await vms.after(cx.signal)
-  cx.printer.result({ ...report, ...judged, ...unreadOf(report, judged) }, reportView)
-  const isBetween = outcome.is === 'stopped-before' && (await isSettled(planned, outcome.step.id))
-  await census.close(
-    cluster,
-    environment.lock,
-    outcome.is === 'finished' ? 'over' : isBetween ? 'told' : 'open',
-  )
-  const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
-  if (late) return exitCode.timedOut
-  const failure = lostSince(report, doneText(plan, outcome))
-  const degraded = failure ?? degradedAfter(judged, plan.to.text)
-  if (degraded) throw degraded
-  return exitCode.done
-}
-
-function unreadOf(...told: readonly Pick<UpgradeReport, 'unread'>[]): Pick<UpgradeReport, 'unread'> {
-  const unread = told.flatMap((one) => one.unread ?? [])
-  return unread.length > 0 ? { unread } : {}
-}
-
-function doneText({ to, olm }: UpgradePlan, { is }: RunOutcome): string {
-  if (is === 'stopped-before') return 'stopped where it was told to'
-  return olm === undefined ? `KubeVirt ${to.text} is installed` : `HyperConverged ${olm.to} is installed`
-}
-
-/** Accepted by name, they are no loss: KubeVirt migrates whom it can, where it may do both. */
-function evictedBy({ accepted, upgradeState: { methods } }: Planned): CensusCircumstances['evicted'] {
-  if (!methods.includes('Evict') || !accepted.some(({ id }) => id === 'evictions')) return 'nobody'
-  return methods.includes('LiveMigrate') ? 'not-migratable' : 'everybody'
+  try {
+    return await runChange(cx, { ...run, environment, view: reportView })
+  } finally {
+    census.leave()
+  }
 }
 
 const acceptingIn =
   (sealed: SealedPlan): Accepting =>
   (ids) =>
     `${planAgain(sealed, ids)}     makes a plan that takes the risk`
-
-/** The way back to what was left is from a version to the same one. */
-function questionOf({ from = 'an unfinished installation', to, isRest, olm, path }: UpgradePlan): string {
-  if (olm) return olmQuestion(olm, isRest)
-  if (isRest) return `Finish the upgrade of KubeVirt to ${to.text}?`
-  if (path !== undefined && path.steps.length > 1)
-    return `Upgrade KubeVirt from ${from} to ${to.text} in ${path.steps.length} steps?`
-  return from === to.text ? `Take KubeVirt to ${to.text}?` : `Upgrade KubeVirt from ${from} to ${to.text}?`
-}
-
-/** All that the steps need together; the role is that of the one that needs most. */
-function rightsOf({ plan, legs }: Planned): { required: Access[]; optional: Access[]; role: string } {
-  const plans = legs.length === 0 ? [plan] : legs.map((leg) => leg.plan)
-  const access = plans.map((one) => accessFor(one, plan.path))
-  const byManifest = plans.find(({ method }) => method === 'operator-manifest')
-  return {
-    required: distinct(access.flatMap(({ required }) => required)),
-    optional: distinct(access.flatMap(({ optional }) => optional)),
-    role: roleFor((byManifest ?? plan).method),
-  }
-}
-
-const distinct = (all: readonly Access[]): Access[] => [
-  ...new Map(all.map((one) => [JSON.stringify(one), one])).values(),
-]
-
-function olmQuestion({ from, to, kubevirt }: NonNullable<UpgradePlan['olm']>, isRest: boolean): string {
-  const brings = kubevirt === undefined ? '' : ` (KubeVirt ${kubevirt})`
-  if (isRest) return `Finish the upgrade of HyperConverged to ${to}${brings}?`
-  return `Upgrade HyperConverged from ${from} to ${to}${brings}? There is no way back.`
-}
-
-function run(
-  planned: Planned,
-  sealed: SealedPlan | undefined,
-  {
-    observed,
-    vms,
-    began,
-    limits,
-  }: { observed: Observed; vms: VmsOfRun; began: () => void; limits: RunLimits },
-): Promise<RunOutcome> {
-  const { cx, plan, procedure, findings, accepted, manifest, environment, legs, census, cluster } = planned
-  const giveBack = restoreUpdatesLine(planned.loans.find(({ id }) => id === overrideId))
-  return carryOut(
-    {
-      procedure,
-      findings,
-      accepted,
-      limits,
-      rights: rightsOf(planned),
-      question: questionOf(plan),
-      ...(sealed && {
-        ensureFits: () => ensureFits(sealed, planned),
-        accepting: acceptingIn(sealed),
-      }),
-      async prepare() {
-        await census.prepare(cluster.reviewer)
-        await manifest.prepare()
-        for (const leg of legs.slice(1))
-          if (leg.plan.method === 'operator-manifest') await leg.manifest.load()
-        await Promise.all([observed.before(), vms.before()])
-      },
-    },
-    {
-      ...environment,
-      plan: sealed?.seal.uid,
-      ...(sealed && {
-        writes: sealedWrites(sealed, { reader: planned.cluster.reader, again: planAgain(sealed) }),
-      }),
-      emit(event) {
-        if (event.kind === 'run-started') began()
-        observed.event(event)
-        cx.printer.event(event)
-      },
-      announce: () => announcement(plan, { findings, giveBack }).forEach((line) => cx.printer.note(line)),
-    },
-  )
-}

@@ -1,43 +1,38 @@
+import { holderText } from '../../lib/output/views/report-lines.ts'
+import type { ShownHolder } from '../../lib/kubevirt/lease-holders.ts'
 import type { Context } from '../../context.ts'
-import { onceCached } from '../../lib/kube/read-cache.ts'
 import { groupOf } from '../../lib/kube/object.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { homeOf, listKubeVirts } from '../../lib/kubevirt/snapshot.ts'
-import { type OutdatedDocument, outdatedView } from '../../lib/output/views/vms/outdated-workloads.ts'
+import {
+  type OutdatedDocument,
+  outdatedDocument,
+  readAround,
+  type Told,
+} from '../../lib/vms/outdated-document.ts'
+import { outdatedView } from '../../lib/output/views/vms/outdated-workloads.ts'
 import type { Rows } from '../../lib/output/printer.ts'
-import { openOverrides } from '../../lib/engine/journal-config-map.ts'
-import type { Override } from '../../lib/engine/journal.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
-import { ApiError, type ExitCode, exitCode } from '../../lib/kube/errors.ts'
+import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import {
   addTo,
-  countApart,
-  type CountApart,
   listOutdated,
   NextStep,
   noTotals,
   ofEach,
   ofSome,
-  outdatedAlert,
   type OutdatedItem,
   type OutdatedPage,
   type RemediesAsked,
-  type Totals,
-  unexplained,
 } from '../../lib/vms/outdated-vms.ts'
-import { readContext, rulesFrom, type UpdaterContext } from '../../lib/vms/workload-updater.ts'
-import { methodsOf, overrideId, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
+import { rulesFrom } from '../../lib/vms/workload-updater.ts'
 import {
-  getLockHolder,
   oneNamespaceHelps,
   partlyUnread,
   type ReadCluster,
   readerFor,
-} from '../read-cluster.ts'
-import { noSuchPlace, type SelectedVms, selectionOf } from './vm-selection.ts'
-import type { Reader } from '../../lib/kube/cluster.ts'
-import { holderText, type ShownHolder } from '../../lib/output/views/report-lines.ts'
-import { narrowedLine } from '../../lib/output/kvup-words.ts'
+} from '../../lib/kubevirt/read-cluster.ts'
+import { whoIsAtWork } from '../../lib/vms/lock-holder.ts'
+import { noSuchPlace, selectionOf } from '../../lib/vms/vm-selection.ts'
 
 export interface OutdatedOptions {
   allNamespaces?: boolean
@@ -83,7 +78,7 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
   if (told.totals.total === 0) told.remarks.push(...(await noSuchPlace(snapshot, selection)))
   const found = await around
   const working = whoIsAtWork(cx, snapshot, { totals: told.totals, context: found.context })
-  const document = await outdatedDocument(reader, told, found, working)
+  const document = await outdatedDocument(reader, told, found, { working, says: atWorkText })
   const refusal = partlyUnread(document.unread)
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
@@ -113,133 +108,6 @@ async function tellPages(
     told.unread.push(...page.unread)
     rows.add(page.items)
   }
-}
-
-export interface Around {
-  context: UpdaterContext
-  held: Override | undefined
-  /** When the first of it was read. */
-  at: Date
-}
-
-async function readAround({ cluster, clock }: ReadCluster, namespace: string | undefined): Promise<Around> {
-  const reader = onceCached(cluster.reader)
-  const home = homeOf(await listKubeVirts(reader))
-  const at = clock.now()
-  const [context, found] = await Promise.all([
-    readContext(reader, clock, namespace, home),
-    home === undefined ? { loans: [] } : openOverrides(cluster, { namespace: home, clock }),
-  ])
-  if ('loans' in found) return { context, held: found.loans.find(({ id }) => id === overrideId), at }
-  const remarks = [...context.remarks, `whether workload updates are held is not known: ${found.unread}`]
-  return { context: { ...context, remarks }, held: undefined, at }
-}
-
-/** What is left of the rows once they are printed. */
-export interface Told {
-  selection: SelectedVms
-  totals: Totals
-  next: NextStep
-  notRunning: number
-  unread: { namespace: string; what: string; why: string }[]
-  remarks: string[]
-}
-
-/** Everything besides the rows. Lists the other VMIs only where KubeVirt counts another number. Throws ApiError. */
-export async function outdatedDocument(
-  reader: Reader,
-  told: Told,
-  { context, held, at }: Around,
-  working: Promise<ShownHolder | undefined>,
-): Promise<OutdatedDocument> {
-  const { kubevirt, launcher, launcherSince, updating, unread } = context
-  const [count, holder] = await Promise.all([
-    isWhole(told) ? countOf(reader, told, context) : undefined,
-    working,
-  ])
-  const alert = outdatedAlert(
-    Math.max(count?.reported ?? 0, told.totals.total),
-    launcherSince,
-    held !== undefined,
-  )
-  const next = nextOf(told, { context, held, holder })
-  return {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'OutdatedWorkloads',
-    asOf: at.toISOString(),
-    selection: told.selection,
-    ...(kubevirt && kubevirtPart(kubevirt)),
-    ...(launcher && { launcher }),
-    ...(held && { held: { by: held.by, at: held.at } }),
-    updating,
-    totals: told.totals,
-    ...(count && { count: { ...count, unexplained: unexplained(count) } }),
-    ...(alert && { alert }),
-    unread: [...unread, ...told.unread],
-    remarks: [...context.remarks, ...told.remarks, ...workingText(holder, at)],
-    ...(next !== undefined && { next }),
-  }
-}
-
-/** KubeVirt counts the whole cluster: what is only a part of it has nothing to be compared with. */
-function isWhole({ selection, unread }: Told): boolean {
-  return Object.keys(selection).length === 0 && unread.length === 0
-}
-
-function kubevirtPart(
-  kubevirt: NonNullable<UpdaterContext['kubevirt']>,
-): Pick<OutdatedDocument, 'kubevirt' | 'methods'> {
-  const { name, namespace = '' } = kubevirt.metadata
-  const version = kubevirt.status?.observedKubeVirtVersion
-  return { kubevirt: { name, namespace, ...(version && { version }) }, methods: methodsOf(kubevirt) }
-}
-
-async function countOf(
-  reader: Reader,
-  { totals, notRunning }: Told,
-  { kubevirt, updating, launcher }: UpdaterContext,
-): Promise<CountApart | undefined> {
-  if (kubevirt === undefined) return undefined
-  const reported = kubevirt.status?.outdatedVirtualMachineInstanceWorkloads
-  try {
-    return await countApart(reader, { reported, labelled: totals.total, notRunning, updating, launcher })
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 404) throw error
-    return undefined
-  }
-}
-
-const workingText = (holder: ShownHolder | undefined, at: Date) =>
-  holder === undefined ? [] : [atWorkText(holder, at.toISOString())]
-
-interface OutdatedContext extends Pick<Around, 'context' | 'held'> {
-  holder: ShownHolder | undefined
-}
-
-function nextOf(
-  { selection, totals, next }: Told,
-  { context: { updating }, held, holder }: OutdatedContext,
-): string | undefined {
-  if (totals.total === 0) return undefined
-  if (holder) return narrowedLine('kvup workloads migrations', selection)
-  if (held) return restoreUpdatesLine(held)
-  if (updating) return 'kvup status'
-  return (
-    next.command ??
-    (totals.byFate.migrates > 0 ? narrowedLine('kvup workloads migrations', selection) : undefined)
-  )
-}
-
-/** Who runs kvup now, where VMs stay that it may be about to move: read behind the rows, and only then. */
-export async function whoIsAtWork(
-  cx: Pick<Context, 'world'>,
-  snapshot: ReadCluster,
-  { totals, context }: { totals: Totals; context: UpdaterContext },
-): Promise<ShownHolder | undefined> {
-  const { kubevirt, updating } = context
-  if (totals.byFate.stays === 0 || kubevirt === undefined || updating) return undefined
-  const holder = await getLockHolder(cx, snapshot, kubevirt.metadata.namespace ?? '')
-  return holder?.gone ? undefined : holder
 }
 
 /** For the remarks: a command that changes anything would be refused meanwhile. `asOf` in RFC 3339. */

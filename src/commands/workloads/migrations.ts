@@ -1,13 +1,13 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { type MigrationsDocument, migrationsView } from '../../lib/output/views/vms/migrations.ts'
-import { ApiError, exitCode, type ExitCode } from '../../lib/kube/errors.ts'
+import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
 import { watchMigrations } from '../../lib/vms/migrations/migration-watch.ts'
 import {
   ensureReadable,
+  type MigrationSnapshot,
   readAround,
   readInFlight,
-  type MigrationSnapshot,
 } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { NewestFinished } from '../../lib/vms/migrations/migration-ledger.ts'
 import {
@@ -15,14 +15,15 @@ import {
   migrationsReport,
   type MigrationsReport,
 } from '../../lib/vms/migrations/migration-report.ts'
-import { asksCluster, manual } from '../command-options.ts'
-import { fromOption, type ReadCluster, oneNamespaceHelps, partlyUnread, readerFor } from '../read-cluster.ts'
-import { namespaceOf, noSuchPlace } from './vm-selection.ts'
-import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { listKubeVirts } from '../../lib/kubevirt/snapshot.ts'
-import { minutes, ticks } from '../../lib/kube/clock.ts'
-import { countMoving } from '../../lib/vms/forecast/vm-forecast.ts'
-import { methodsOf } from '../../lib/vms/update-methods.ts'
+import { asksCluster, fromOption, manual } from '../command-options.ts'
+import {
+  oneNamespaceHelps,
+  partlyUnread,
+  type ReadCluster,
+  readerFor,
+} from '../../lib/kubevirt/read-cluster.ts'
+import { namespaceOf, noSuchPlace } from '../../lib/vms/vm-selection.ts'
+import { settingsFor, type SettingsSnapshot } from '../../lib/vms/migrations/migration-settings.ts'
 
 export interface MigrationsOptions {
   watch?: boolean
@@ -130,50 +131,4 @@ function print({ printer }: Context, report: MigrationsReport, newest?: NewestFi
     items: [...items, ...over],
   }
   printer.result(document, migrationsView, report.unread ? 'partial' : 'complete')
-}
-
-/** What KubeVirt was told about migrations. */
-export interface SettingsSnapshot {
-  /** Undefined: none, several, or not read; a remark says which. */
-  kubevirt: KubeVirt | undefined
-  /** How many outdated VMIs its workload updater is going to migrate, where it does and all namespaces are asked for. */
-  toMove: number | undefined
-  remarks: readonly string[]
-}
-
-/** So often, at most, the outdated VMIs are counted. */
-const countEvery = 1 * minutes
-
-/** Reads the CR at every call, and counts what is still to come once a minute. */
-export function settingsFor(
-  { cluster: { reader }, clock }: ReadCluster,
-  namespace: string | undefined,
-): () => Promise<SettingsSnapshot> {
-  let counted: { at: number; toMove: number | undefined } | undefined
-  const count = async (kubevirt: KubeVirt | undefined) => {
-    if (namespace !== undefined || !kubevirt || !methodsOf(kubevirt).includes('LiveMigrate')) return undefined
-    const now = ticks(clock)
-    if (counted && now - counted.at < countEvery) return counted.toMove
-    const rules = { methods: ['LiveMigrate'], clusterEviction: undefined }
-    const toMove = await countMoving(reader, rules).then(
-      ({ moving }) => moving.size,
-      (error: unknown) => {
-        if (!(error instanceof ApiError) || error.status !== 403) throw error
-        return undefined
-      },
-    )
-    counted = { at: now, toMove }
-    return toMove
-  }
-  return async () => {
-    const found = await listKubeVirts(reader)
-    if (!found.known)
-      return { kubevirt: undefined, toMove: undefined, remarks: [`limits are not known: ${found.why}`] }
-    const [kubevirt, second] = found.items
-    if (!kubevirt || second) {
-      const many = second ? `there are ${found.items.length} KubeVirts` : 'there is no KubeVirt'
-      return { kubevirt: undefined, toMove: undefined, remarks: [`limits are not known: ${many}`] }
-    }
-    return { kubevirt, toMove: await count(kubevirt), remarks: [] }
-  }
 }

@@ -1,17 +1,20 @@
 import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { type UpdatesPausedDocument, updatesPausedView } from '../../lib/output/views/vms/paused-updates.ts'
+import type { UpdatesPausedDocument } from '../../lib/vms/unblock/restored-vms.ts'
+import { updatesPausedView } from '../../lib/output/views/vms/paused-updates.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
-import { carryOut, type Work } from '../run-change.ts'
-import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
+import { gateOf, runChange } from '../run-change.ts'
+import type { Change, ChangeOptions } from '../../lib/engine/change.ts'
+import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
 import { methodsIn, ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { pauseWorkloadUpdates } from '../../lib/vms/pause-updates.ts'
 import { restoreUpdatesLine, keptMethods, overrideOn, methodsText } from '../../lib/vms/update-methods.ts'
 import { asksCluster, manual } from '../command-options.ts'
-import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
-import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/settings-work.ts'
+import { rightsFor, seeSettings } from './settings-work.ts'
+import { withChangeFlags } from '../change-options.ts'
 
 export type PauseOptions = ChangeOptions
 
@@ -44,29 +47,30 @@ export async function pauseUpdates(cx: Context, options: PauseOptions): Promise<
     return exitCode.done
   }
   const procedure = pauseProcedure(cx, settingsWork)
-  const work = workOf(settingsWork, { procedure, options, timeoutMs })
-  const dry = await rehearsed(cx, procedure, { environment, dryRun: options.dryRun })
-  if (dry) {
-    const kept = before ? keptMethods(before) : methods
-    cx.printer.result(documentOf(settingsWork, { outcome: 'rehearsed', kept, ...dry }), updatesPausedView)
-    passGate(work.findings, work.accepted)
-    return exitCode.done
-  }
-  const outcome = await withResume(
-    cx,
-    carryOut(work, { ...environment, announce: () => announce(cx, settingsWork) }),
-  )
-  const loan = overrideOn(owner, await environment.journal.loans())
-  const held = outcome.is === 'finished' && outcome.changed.length > 0
-  cx.printer.result(
-    documentOf(settingsWork, {
-      outcome: held ? 'held' : 'already-held',
-      kept: loan ? keptMethods(loan) : [],
-      ...(loan && { by: loan.by, at: loan.at, giveBack: restoreUpdatesLine(loan) }),
-    }),
-    updatesPausedView,
-  )
-  return exitCode.done
+  const change = changeOf(cx, settingsWork, { procedure, options, timeoutMs })
+  return runChange(cx, {
+    environment,
+    change,
+    view: updatesPausedView,
+    dryRun: {
+      mode: options.dryRun,
+      report: (fields) =>
+        documentOf(settingsWork, {
+          outcome: 'rehearsed',
+          kept: before ? keptMethods(before) : methods,
+          ...fields,
+        }),
+    },
+    async report(end) {
+      const loan = overrideOn(owner, await environment.journal.loans())
+      const held = end.is === 'finished' && end.changed.length > 0
+      return documentOf(settingsWork, {
+        outcome: held ? 'held' : 'already-held',
+        kept: loan ? keptMethods(loan) : [],
+        ...(loan && { by: loan.by, at: loan.at, giveBack: restoreUpdatesLine(loan) }),
+      })
+    },
+  })
 }
 
 /** What it opens stays open at its end, so that an open loan is no reason to go on. */
@@ -88,14 +92,16 @@ function announce({ printer }: Context, { owner, holding }: SettingsWork): void 
   printer.note('hotplug of CPU, memory and networks and changes of volumes wait meanwhile')
 }
 
-function workOf(
-  { owner, holding }: SettingsWork,
+function changeOf(
+  cx: Context,
+  settingsWork: SettingsWork,
   { procedure, options, timeoutMs }: { procedure: Procedure; options: PauseOptions; timeoutMs: number },
-): Work {
+): Change {
+  const { owner, holding } = settingsWork
   return {
     procedure,
-    findings: ownerFinding(owner, holding),
-    accepted: parseAccepted(options.accept),
+    gate: gateOf(ownerFinding(owner, holding), parseAccepted(options.accept)),
+    announce: () => announce(cx, settingsWork),
     rights: rightsFor(owner),
     question: `Hold workload updates on ${owner.kind.kind} ${owner.ref.name}?`,
     limits: { timeoutMs },

@@ -2,61 +2,51 @@ import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import {
   type RestoreDocument,
-  restoreView,
-  type RestoredVm,
-} from '../../lib/output/views/vms/paused-updates.ts'
+  refusedOr,
+  someRefused,
+  countText,
+  vmNameOf,
+  restoredVm,
+  vmThatAsks,
+  someAsk,
+  dryRunOutput,
+  type End,
+  overrideToRestore,
+  forecastOf,
+  type VmsEnd,
+  savedVmOverrides,
+  announceVms,
+} from '../../lib/vms/unblock/restored-vms.ts'
+import { restoreView } from '../../lib/output/views/vms/paused-updates.ts'
 import { statusParts } from '../../lib/kubevirt/snapshot.ts'
 import { windowHoldsFinding } from '../../lib/eus/window.ts'
 import type { Override } from '../../lib/engine/journal.ts'
-import {
-  ApiError,
-  blocked,
-  exitCode,
-  type ExitCode,
-  type KvupError,
-  usageError,
-} from '../../lib/kube/errors.ts'
+import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
-import { asOverride, carryOut, settleMissingValues, type Work } from '../run-change.ts'
-import { parseAccepted } from '../../lib/checks/check-definition.ts'
+import { askAboutMissing, gateOf } from '../run-change.ts'
+import { type Change, type DryRun, performChange, type ChangeOptions } from '../../lib/engine/change.ts'
+import { asOverride } from '../../lib/engine/missing-values.ts'
+import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
-import {
-  evictionFinding,
-  type Forecast,
-  forecastOutdated,
-  forecastText,
-  forecastUpdates,
-} from '../../lib/vms/forecast/vm-forecast.ts'
-import { methodsIn, nameOf, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
-import {
-  keptMethods,
-  overrideId,
-  overrideOn,
-  methodsText,
-  restoreLine,
-} from '../../lib/vms/update-methods.ts'
+import { evictionFinding, type Forecast, forecastText } from '../../lib/vms/forecast/vm-forecast.ts'
+import { methodsIn } from '../../lib/vms/strategy/settings-owner.ts'
+import { keptMethods, overrideId, methodsText } from '../../lib/vms/update-methods.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/vms/pause-updates.ts'
 import { asksCluster, manual } from '../command-options.ts'
-import { namespaceOf } from './vm-selection.ts'
-import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
+import { namespaceOf } from '../../lib/vms/vm-selection.ts'
+import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/settings-work.ts'
+import { rightsFor, seeSettings } from './settings-work.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import type { DryRunStep } from '../../lib/engine/procedure-dry-run.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import {
-  fieldsOf,
-  listVmOverrides,
   restoreVm,
-  leaveIt,
   type SavedVmOverride,
   type RefusedVms,
-  retryOf,
   waitsForAnswer,
-  rollbackHints,
 } from '../../lib/vms/unblock/restore-vms.ts'
-import { fieldName, wasText } from '../../lib/vms/unblock/vm-overrides.ts'
-import { type ChangeOptions, type DryRun, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import { withChangeFlags } from '../change-options.ts'
 
 export interface RestoreOptions extends ChangeOptions {
   keepCurrent?: boolean
@@ -122,20 +112,6 @@ export async function restore(
   return exitCode.done
 }
 
-/** Of the methods and of the VMs, as one. */
-function dryRunOutput(
-  { steps = [] }: End,
-  both: VmsEnd,
-): Pick<RestoreDocument, 'outcome' | 'dryRun' | 'steps'> {
-  return {
-    outcome: 'rehearsed',
-    ...(both.dryRun && { dryRun: both.dryRun }),
-    steps: [...steps, ...both.steps],
-  }
-}
-
-type End = Omit<RestoreDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>
-
 async function restoreMethods(
   cx: Context,
   settingsWork: SettingsWork,
@@ -143,7 +119,7 @@ async function restoreMethods(
 ): Promise<End> {
   const { owner, environment, holding } = settingsWork
   const now = methodsIn(holding, owner)
-  await askAboutMissing(cx, settingsWork, { meanwhile, options })
+  await settleMissing(cx, settingsWork, { meanwhile, options })
   const loan = overrideToRestore(await environment.journal.loans(), owner, meanwhile)
   if (!loan) return { outcome: 'nothing-borrowed', methods: now }
   const terms = {
@@ -154,46 +130,22 @@ async function restoreMethods(
     options,
     forecast: await forecastOf(settingsWork, loan),
   }
-  const work = workOf(terms)
-  const dry = await rehearsed(cx, work.procedure, { environment, dryRun: options.dryRun })
-  if (dry) return { outcome: 'rehearsed', methods: now, ...dry }
-  await withResume(cx, carryOut(work, { ...environment, announce: () => announce(cx, terms) }))
+  const ended = await performChange({ environment, change: changeOf(cx, terms), dryRun: options.dryRun })
+  if (ended.is === 'dry-run') return { outcome: 'rehearsed', methods: now, ...ended.fields }
   if (meanwhile === 'keep-current') return { outcome: 'left-as-it-is', methods: now }
   return { outcome: 'given-back', methods: keptMethods(loan) }
 }
 
 /** The journal claims methods that no note on the object confirms: a person says, here or by `--keep-current`. */
-async function askAboutMissing(
-  { prompt, clock }: Context,
+async function settleMissing(
+  cx: Context,
   { environment: { journal } }: SettingsWork,
   { meanwhile, options }: { meanwhile: Meanwhile; options: RestoreOptions },
 ): Promise<void> {
   if (meanwhile !== 'keep-current')
-    return settleMissingValues(journal, { prompt, accepted: parseAccepted(options.accept), only: overrideId })
+    return askAboutMissing(journal, cx, { accept: options.accept, only: overrideId })
   for (const missing of await journal.missing())
-    if (missing.id === overrideId) journal.believe(asOverride(missing, clock.now().toISOString()))
-}
-
-/** The loan of this KubeVirt, or one of a KubeVirt that was here before: its value is nobody's until a person says so. */
-function overrideToRestore(
-  loans: readonly Override[],
-  owner: SettingsOwner,
-  meanwhile: Meanwhile,
-): Override | undefined {
-  const own = overrideOn(owner, loans)
-  const former = loans.find(({ id }) => id === overrideId)
-  if (own !== undefined || former === undefined || meanwhile !== 'ask') return own ?? former
-  throw blocked(
-    'kubevirt-replaced',
-    `workloadUpdateMethods was ${keptMethods(former).join(', ')} on a ${former.object.kind} that was deleted since; what is here now is another one`,
-    {
-      object: nameOf(owner),
-      remedy: [
-        `${restoreLine(former)} --overwrite        sets the kept value on the present one`,
-        `${restoreLine(former)} --keep-current     closes the loan and leaves the present value`,
-      ],
-    },
-  )
+    if (missing.id === overrideId) journal.believe(asOverride(missing, cx.clock.now().toISOString()))
 }
 
 interface Terms extends SettingsWork {
@@ -206,16 +158,6 @@ interface Terms extends SettingsWork {
   forecast: Forecast
 }
 
-/** What is outdated is labelled only once the update is over: before that every VMI counts. */
-async function forecastOf(
-  { rolloutStatus, installation: { kubevirt }, cluster: { reader } }: SettingsWork,
-  loan: Override,
-): Promise<Forecast> {
-  const methods = keptMethods(loan)
-  if (rolloutStatus.verdict === 'Settled') return forecastOutdated(reader, kubevirt, methods)
-  return forecastUpdates(reader, { kubevirt, methods })
-}
-
 function announce({ printer }: Context, { loan, meanwhile, forecast, rolloutStatus }: Terms): void {
   printer.note(`borrowed by ${loan.by} at ${loan.at}: ${keptMethods(loan).join(', ')}`)
   if (meanwhile === 'keep-current') return
@@ -223,15 +165,19 @@ function announce({ printer }: Context, { loan, meanwhile, forecast, rolloutStat
   printer.note(`once given back, KubeVirt${all} ${forecastText(forecast)}`)
 }
 
-function workOf({ owner, loan, now, meanwhile, options, forecast }: Terms): Work {
+function changeOf(cx: Context, terms: Terms): Change {
+  const { owner, loan, now, meanwhile, options, forecast } = terms
   const leave = meanwhile === 'keep-current'
   const settled = settledFor(owner.kubevirt, { id: 'settled', title: 'KubeVirt is settled', settleMs: 0 })
   const kept = keptMethods(loan)
   return {
     procedure: restoreProcedure({ owner, meanwhile, settled, takenFrom: loan.object.uid }),
-    findings: [...windowHoldsFinding(loan), ...(leave ? [] : evictionFinding(kept, forecast))],
-    accepted: parseAccepted(options.accept),
+    gate: gateOf(
+      [...windowHoldsFinding(loan), ...(leave ? [] : evictionFinding(kept, forecast))],
+      parseAccepted(options.accept),
+    ),
     rights: rightsFor(owner),
+    announce: () => announce(cx, terms),
     question: leave
       ? `Leave ${now.length > 0 ? methodsText(now) : 'no methods'} and close the loan?`
       : `Set workloadUpdateMethods back to ${kept.join(', ')}?`,
@@ -262,84 +208,30 @@ interface VmTerms {
   options: { timeout: string; dryRun?: DryRun }
 }
 
-/** What became of what VMs were lent. */
-export interface VmsEnd {
-  machines: readonly RestoredVm[]
-  /** Of a dry run. */
-  dryRun?: 'client' | 'server'
-  steps: readonly DryRunStep[]
-  /** Some were left for a person to say; the others are done. */
-  error?: KvupError
-}
-
-/** VMs that were lent something, in the namespace of -n or in all, of these names alone where some are given; where they may not be read, a warning says so. */
-export async function savedVmOverrides(
-  cx: Context,
-  { cluster }: SettingsWork,
-  names: readonly string[],
-): Promise<readonly SavedVmOverride[]> {
-  const namespace = namespaceOf(cx.flags.namespace)
-  try {
-    const all = await listVmOverrides(cluster.reader, namespace)
-    return names.length === 0 ? all : all.filter(({ ref }) => names.includes(ref.name))
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 403) throw error
-    cx.printer.warn(`whether a VM was lent anything is not known: ${error.message}`)
-    return []
-  }
-}
-
 /** Gives back to every VM that runs and that nobody changed meanwhile (night W1); the others ask, and are in `error`. */
 export async function restoreVms(cx: Context, settingsWork: SettingsWork, terms: VmTerms): Promise<VmsEnd> {
   const { loans, meanwhile, options } = terms
   const { environment, installation } = settingsWork
   const asks = loans.filter(({ overrideStatus }) => waitsForAnswer(overrideStatus, meanwhile))
   const restoring = loans.filter((loan) => !asks.includes(loan))
-  const machines = [...restoring.map((loan) => vmOf(loan, meanwhile)), ...asks.map(asking)]
+  const machines = [...restoring.map((loan) => restoredVm(loan, meanwhile)), ...asks.map(vmThatAsks)]
   const error = asks.length > 0 ? { error: someAsk(asks) } : {}
   if (restoring.length === 0) return { machines, steps: [], ...error }
   const refused: RefusedVms = new Map()
   const procedure = procedureOn(settingsWork, restoring, { meanwhile, refused })
-  const dry = await rehearsed(cx, procedure, { environment, dryRun: options.dryRun })
-  if (dry) return { machines, ...dry, ...error }
-  const work = {
+  const change: Change = {
     procedure,
-    findings: [],
-    accepted: [],
+    gate: gateOf([], []),
     rights: workloadsAccess(installation.namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
+    announce: () => announceVms(cx, machines),
     question: `${meanwhile === 'keep-current' ? 'Close the loans of' : 'Give back to'} ${countText(restoring.length)}?`,
     limits: { timeoutMs: parseDuration(options.timeout) },
   }
-  await withResume(cx, carryOut(work, { ...environment, announce: () => announceVms(cx, machines) }))
+  const ended = await performChange({ environment, change, dryRun: options.dryRun })
+  if (ended.is === 'dry-run') return { machines, ...ended.fields, ...error }
   const after = machines.map((vm) => refusedOr(vm, refused.get(vmNameOf(vm))))
   return { machines: after, steps: [], ...(refused.size > 0 ? { error: someRefused(after) } : error) }
 }
-
-function refusedOr(vm: RestoredVm, why: string | undefined): RestoredVm {
-  if (why === undefined) return vm
-  const { namespace, name } = vm
-  return { namespace, name, outcome: 'asks', changes: [], why, reason: 'vm-refused' }
-}
-
-/** The others are given back: each of these has its reason, and its note still. */
-function someRefused(machines: readonly RestoredVm[]): KvupError {
-  const left = machines.filter(({ outcome }) => outcome === 'asks')
-  const refs = left.filter(({ reason }) => reason === 'vm-refused')
-  return blocked(
-    'vm-refused',
-    `the server did not let ${countText(refs.length)} be given back (${firstNames(refs)}); all else that could be is`,
-    {
-      notes: left.slice(0, toldAtMost).map((vm) => `${vmNameOf(vm)}: ${vm.why}`),
-      remedy: [...refs.slice(0, 3).map(retryOf), leaveIt(refs)],
-    },
-  )
-}
-
-const firstNames = (refs: readonly { namespace: string; name: string }[]): string =>
-  `${refs.slice(0, 3).map(vmNameOf).join(', ')}${refs.length > 3 ? ', …' : ''}`
-
-const countText = (count: number) => (count === 1 ? '1 VM' : `${count} VMs`)
-const vmNameOf = ({ namespace, name }: { namespace: string; name: string }) => `${namespace}/${name}`
 
 function procedureOn(
   { owner }: SettingsWork,
@@ -357,53 +249,4 @@ function procedureOn(
     },
     steps: async () => (meanwhile === 'keep-current' ? steps : [settled, ...steps]),
   }
-}
-
-/** So many are told before the question; a dry run shows all. */
-const toldAtMost = 20
-
-function announceVms({ printer }: Context, machines: readonly RestoredVm[]): void {
-  const restoring = machines.filter(({ outcome }) => outcome !== 'asks')
-  for (const vm of restoring.slice(0, toldAtMost))
-    printer.note(`${vmNameOf(vm)}: ${vm.changes.join(', ') || 'only the note is taken off'}`)
-  if (restoring.length > toldAtMost)
-    printer.note(`and ${restoring.length - toldAtMost} more (--dry-run=client shows all)`)
-}
-
-function vmOf({ ref, overrideStatus, runsWithLent }: SavedVmOverride, meanwhile: Meanwhile): RestoredVm {
-  const fields = fieldsOf(overrideStatus)
-  const leave = meanwhile === 'keep-current'
-  return {
-    ...ref,
-    outcome: leave ? 'closed' : 'given-back',
-    changes: leave ? [] : fields.map((field) => `${fieldName(field.path)} back to ${wasText(field)}`),
-    ...(runsWithLent && !leave && { runsWithLent, next: restartOf(ref) }),
-  }
-}
-
-const restartOf = ({ namespace, name }: SavedVmOverride['ref']) =>
-  `virtctl restart ${shellWord(name)} -n ${shellWord(namespace)}`
-
-function asking({ ref, overrideStatus }: SavedVmOverride): RestoredVm {
-  return {
-    ...ref,
-    outcome: 'asks',
-    changes: [],
-    ...(overrideStatus.is !== 'to-give-back' && { why: overrideStatus.why, reason: overrideStatus.id }),
-  }
-}
-
-function someAsk(asks: readonly SavedVmOverride[]): KvupError {
-  const told = asks.map(asking)
-  const refs = asks.map(({ ref }) => ref)
-  return blocked(
-    told[0]?.reason ?? '',
-    `nothing was given back to ${countText(asks.length)} (${firstNames(refs)}): a person has to say`,
-    {
-      notes: told.slice(0, toldAtMost).map((vm) => `${vmNameOf(vm)}: ${vm.why}`),
-      remedy: asks.every(({ overrideStatus }) => overrideStatus.is === 'unreadable')
-        ? leaveIt(refs)
-        : rollbackHints(refs),
-    },
-  )
 }

@@ -1,44 +1,36 @@
 import type { Context } from '../../context.ts'
 import type { Rows } from '../../lib/output/printer.ts'
 import {
+  fold,
   type ForecastDocument,
+  forecastDocument,
   type ForecastScoreDocument,
-  forecastScoreView,
-  forecastView,
-} from '../../lib/output/views/vms/workload-forecast.ts'
-import { parseVersion, type Version, versionOf } from '../../lib/releases/release-versions.ts'
-import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
-import { type ForecastItem, type Judging, outcomes } from '../../lib/vms/forecast/vm-forecast.ts'
+  type Foretold,
+  foundNone,
+  isUneven,
+  savedForecast,
+} from '../../lib/vms/forecast/forecast-document.ts'
+import { forecastScoreView, forecastView } from '../../lib/output/views/vms/workload-forecast.ts'
+import { parseVersion } from '../../lib/releases/release-versions.ts'
+import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
+import type { ForecastItem } from '../../lib/vms/forecast/vm-forecast.ts'
 import {
-  type ForecastPage,
   ForecastTotals,
   listForecast,
   probeEvictions,
   scoreForecast,
   whyNotProbed,
 } from '../../lib/vms/forecast/forecast-report.ts'
-import { speedOf, WholeTime } from '../../lib/vms/forecast/migration-time.ts'
+import { WholeTime } from '../../lib/vms/forecast/migration-time.ts'
 import { parseWanted } from '../../lib/vms/strategy/set-strategy.ts'
-import { partlyUnread, type ReadCluster, readerFor } from '../read-cluster.ts'
-import { noSuchPlace, type SelectedVms, selectionOf } from './vm-selection.ts'
-import { lateRemarks, nodesIn, readRoom, type Room } from '../../lib/vms/forecast/cluster-room.ts'
-import { onceCached } from '../../lib/kube/read-cache.ts'
-import type { VirtualMachineInstance } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { homeOf, listKubeVirts } from '../../lib/kubevirt/snapshot.ts'
-import { parseImage } from '../../lib/kubevirt/installation.ts'
-import type { Override } from '../../lib/engine/journal.ts'
-import { openOverrides } from '../../lib/engine/journal-config-map.ts'
-import { knownReleases } from '../../lib/releases/releases.ts'
+import { partlyUnread, type ReadCluster, readerFor } from '../../lib/kubevirt/read-cluster.ts'
+import { noSuchPlace, selectionOf } from '../../lib/vms/vm-selection.ts'
 import {
-  dueFor,
-  launchersOf,
-  type OutlookRules,
-  readContext,
-  rulesFrom,
-  type UpdaterContext,
-} from '../../lib/vms/workload-updater.ts'
-import { keptMethods, overrideId } from '../../lib/vms/update-methods.ts'
-import { narrowedLine } from '../../lib/output/kvup-words.ts'
+  type Basis,
+  isCurrentFor,
+  judgingOf,
+  readForForecast,
+} from '../../lib/vms/forecast/forecast-basis.ts'
 
 export interface ForecastOptions {
   to?: string
@@ -49,17 +41,6 @@ export interface ForecastOptions {
   score?: string
   exitCode?: boolean
   from?: string
-}
-
-/** What was asked for, and what is left of the rows once they are printed. */
-export interface Foretold {
-  selection: SelectedVms
-  to: Version | undefined
-  totals: ForecastTotals
-  current: number
-  time: WholeTime | undefined
-  unread: { namespace?: string; what: string; why: string }[]
-  remarks: string[]
 }
 
 /** Says VM by VM what becomes of it, as their pages arrive. Exit 7 where a part may not be read, after what may; changes nothing. */
@@ -96,12 +77,6 @@ function methodsOf({ methods }: ForecastOptions): readonly string[] | undefined 
   return Array.isArray(workloadUpdateMethods) ? workloadUpdateMethods : []
 }
 
-const foundNone = ({ totals, current, unread }: Foretold): boolean =>
-  totals.total + current + unread.length === 0
-
-const isUneven = ({ byFate, total }: ForecastTotals): boolean =>
-  total - byFate.migrates - byFate['is down'] > 0
-
 interface Telling {
   foretold: Foretold
   basis: Promise<Basis>
@@ -128,160 +103,6 @@ async function tell(snapshot: ReadCluster, { foretold, basis, rows, probe }: Tel
   }
 }
 
-const judgingOf = async (basis: Promise<Basis>) => (await basis).judging
-
-function fold(foretold: Foretold, { items, current, unread }: ForecastPage): void {
-  foretold.current += current
-  foretold.unread.push(...unread)
-  for (const item of items) {
-    foretold.totals.add(item)
-    if (item.seconds) foretold.time?.addMigration(item.node ?? '', item.seconds)
-    else if (item.will === 'restarts' || item.will === 'shuts down' || item.will === 'is lost')
-      foretold.time?.addEviction()
-  }
-}
-
-/** Everything besides the rows. Pure. */
-export function forecastDocument(
-  { selection, to, totals, current, time, unread, remarks }: Foretold,
-  { at, context, room, judging, methodsFrom, remarks: known }: Basis,
-): ForecastDocument {
-  const next = nextOf(totals.byFate, {
-    selection,
-    to: to?.text,
-    methodsFrom,
-    methods: judging?.rules.methods,
-  })
-  const span = time?.span
-  return {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'WorkloadForecast',
-    asOf: at.toISOString(),
-    selection,
-    ...(to && { to: to.text }),
-    ...(judging && { methods: judging.rules.methods }),
-    methodsFrom,
-    totals: { total: totals.total, byFate: totals.byFate, current, namespaces: totals.namespaces },
-    ...(span && { seconds: span }),
-    unread: [...context.unread, ...unread],
-    remarks: [...known, ...room.remarks, ...lateRemarks(room), ...remarks],
-    ...(next !== undefined && { next }),
-  }
-}
-
-interface Judged {
-  selection: SelectedVms
-  to: string | undefined
-  methodsFrom: Basis['methodsFrom']
-  methods: readonly string[] | undefined
-}
-
-/** What is held, or only supposed, needs no hold. */
-function nextOf(
-  counts: Foretold['totals']['byFate'],
-  { selection, to, methodsFrom, methods = [] }: Judged,
-): string | undefined {
-  if (to !== undefined) return `kvup plan --to ${to}`
-  const interrupted = counts.restarts + counts['shuts down'] + counts['is lost']
-  if (interrupted + counts.stays + counts.migrates === 0) return undefined
-  if (methodsFrom === 'flag')
-    return `kvup workloads strategy set --methods ${methods.join(',') || 'none'} --dry-run=client`
-  if (methodsFrom === 'loan') return narrowedLine('kvup workloads update', selection)
-  return interrupted > 0 ? 'kvup workloads hold' : narrowedLine('kvup workloads outdated', selection)
-}
-
-/** Everything that a forecast rests on besides the VMs. */
-export interface Basis {
-  /** When it was read. */
-  at: Date
-  context: UpdaterContext
-  methodsFrom: 'cluster' | 'loan' | 'flag' | 'unknown'
-  room: Room
-  /** Undefined: the KubeVirt CR may not be read. */
-  judging: Judging | undefined
-  remarks: readonly string[]
-}
-
-interface Asked {
-  selection: SelectedVms
-  to: Version | undefined
-  /** Of --methods. */
-  methods: readonly string[] | undefined
-}
-
-/** Borrowed methods are given back: what they were decides. Throws what reading throws but 403 and 404. */
-export async function readForForecast({ cluster, clock }: ReadCluster, asked: Asked): Promise<Basis> {
-  const reader = onceCached(cluster.reader)
-  const home = listKubeVirts(reader).then(homeOf)
-  const surrounding = home.then((known) => readContext(reader, clock, asked.selection.namespace, known))
-  const [context, room, { loan, unread }] = await Promise.all([
-    surrounding,
-    readRoom(
-      reader,
-      surrounding.then((known) => known.kubevirt),
-    ),
-    home.then((known) => overrideOf(cluster, known, clock)),
-  ])
-  const { kubevirt } = context
-  const at = clock.now()
-  const rules = rulesFrom(context, { asked: asked.selection, releases: knownReleases, at })
-  const kept = loan && keptMethods(loan)
-  const methods = asked.methods ?? kept ?? rules?.methods ?? []
-  const judged = rules && rulesAfter({ ...rules, ...nodesIn(room), methods }, asked.to, at)
-  return {
-    at,
-    context,
-    room,
-    methodsFrom: whence(asked, { loan: loan !== undefined, known: rules !== undefined }),
-    judging: judged && kubevirt && { rules: judged, room, speed: speedOf(kubevirt) },
-    remarks: [...context.remarks, ...unread],
-  }
-}
-
-async function overrideOf(
-  cluster: ReadCluster['cluster'],
-  namespace: string | undefined,
-  clock: ReadCluster['clock'],
-): Promise<{ loan?: Override | undefined; unread: readonly string[] }> {
-  if (namespace === undefined) return { unread: [] }
-  const found = await openOverrides(cluster, { namespace, clock })
-  if ('unread' in found)
-    return { unread: [`whether workload updates are held is not known: ${found.unread}`] }
-  return { loan: found.loans.find(({ id }) => id === overrideId), unread: [] }
-}
-
-function whence(
-  { methods }: Asked,
-  { loan, known }: { loan: boolean; known: boolean },
-): Basis['methodsFrom'] {
-  if (methods !== undefined) return 'flag'
-  if (loan) return 'loan'
-  return known ? 'cluster' : 'unknown'
-}
-
-/** After an upgrade nothing of today is the new launcher, and the upgrade is over. */
-function rulesAfter(rules: OutlookRules, to: Version | undefined, at: Date): OutlookRules {
-  if (to === undefined) return rules
-  const launcher = launchersOf({ image: undefined, version: undefined }, knownReleases, at)
-  return { ...rules, updating: false, launcher }
-}
-
-/** Which VMIs have nothing to be done for: by the version of their launcher where an upgrade is asked for, else as KubeVirt counts. */
-export function isCurrentFor(
-  { context: { launcher } }: Basis,
-  to: Version | undefined,
-): (vmi: VirtualMachineInstance) => boolean {
-  if (to === undefined) return (vmi) => vmi.status?.phase === 'Running' && dueFor(vmi, launcher) === undefined
-  return ({ status }) =>
-    versionOf(parseImage(status?.launcherContainerImageVersion ?? '').tag)?.text === to.text
-}
-
-interface SavedForecast {
-  asOf: string
-  to?: string
-  items: readonly ForecastItem[]
-}
-
 /** Says of each VM of an earlier forecast what became of it. Exit 10 with --exit-code where one went another way. Throws `usage` for a file that is none. */
 export async function score(cx: Context, file: string, options: ForecastOptions): Promise<ExitCode> {
   const saved = await savedForecast(cx, file)
@@ -298,38 +119,4 @@ export async function score(cx: Context, file: string, options: ForecastOptions)
   }
   rows.end(document)
   return options.exitCode && agreed < items.length ? exitCode.asked : exitCode.done
-}
-
-async function savedForecast({ world }: Context, file: string): Promise<SavedForecast> {
-  const text = file === '-' ? await world.readStdin() : await read(world, file)
-  try {
-    const saved: unknown = JSON.parse(text)
-    if (isForecast(saved)) return saved
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
-  throw usageError('not-a-forecast', `${JSON.stringify(file)} holds no forecast`, {
-    remedy: 'kvup workloads forecast -o json > FILE, before the VMs are moved',
-  })
-}
-
-async function read(world: Context['world'], file: string): Promise<string> {
-  try {
-    return await world.readText(file)
-  } catch (cause) {
-    throw usageError('no-such-file', `cannot read ${JSON.stringify(file)}`, { cause })
-  }
-}
-
-function isForecast(saved: unknown): saved is SavedForecast {
-  const { kind, asOf, items } = (saved ?? {}) as Record<string, unknown>
-  return (
-    kind === 'WorkloadForecast' && typeof asOf === 'string' && Array.isArray(items) && items.every(isItem)
-  )
-}
-
-function isItem(item: unknown): item is ForecastItem {
-  const { namespace, name, will } = (item ?? {}) as Record<string, unknown>
-  const known = will === undefined || outcomes.some((one) => one === will)
-  return typeof namespace === 'string' && typeof name === 'string' && known
 }

@@ -1,55 +1,46 @@
 import type { Context } from '../../context.ts'
 import { statusParts } from '../../lib/kubevirt/snapshot.ts'
+import { onlyOnceText, unreadText, workloadsUpdateView } from '../../lib/output/views/vms/wave-run.ts'
 import {
-  onlyOnceText,
-  unreadText,
+  endOfRun,
+  namespacesOf,
+  narrowed,
+  warnOfWaves,
   type WorkloadsUpdateDocument,
-  workloadsUpdateView,
-} from '../../lib/output/views/vms/wave-run.ts'
-import type { Procedure, ReadContext, RunOutcome } from '../../lib/engine/step.ts'
+} from '../../lib/vms/waves/wave-run.ts'
+import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { runProcedure } from '../../lib/engine/runner.ts'
-import { carryOut, type RunEnvironment, settleMissingValues, type Work } from '../run-change.ts'
-import { type Finding, parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
+import { askAboutMissing, gateOf, runChange } from '../run-change.ts'
+import type { Change } from '../../lib/engine/change.ts'
+import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import { minutes } from '../../lib/kube/clock.ts'
 import { cancelProcedure } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { guardProcedure } from '../../lib/vms/update-guard.ts'
-import { failureOf, outcomeOf, UpdateRun, type UpdateWanted } from '../../lib/vms/waves/update-run.ts'
-import {
-  settledAgainId,
-  updateName,
-  updateProcedure,
-  wavesLeft,
-} from '../../lib/vms/waves/update-procedure.ts'
+import { failureOf, outcomeOf, UpdateRun } from '../../lib/vms/waves/update-run.ts'
+import { settledAgainId, updateProcedure, wavesLeft } from '../../lib/vms/waves/update-procedure.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
-import { heldLines, methodsText, overrideId, overrideOn } from '../../lib/vms/update-methods.ts'
+import { heldLines, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
-import { methodsIn, ownerFinding, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
-import { seeSettings, type SettingsWork, writesTo } from './settings-work.ts'
+import { methodsIn, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
+import { seeSettings, writesTo } from './settings-work.ts'
+import type { SettingsWork } from '../../lib/vms/strategy/settings-work.ts'
+import { restartRight } from './wave-options.ts'
 import {
-  endOfRun,
   ensureWindowOpens,
-  namespacesOf,
-  narrowed,
-  restartRight,
   type TypedUpdate,
   typedUpdate,
   type UpdateOptions,
-  warnOfWaves,
-} from './wave-options.ts'
-import { noSuchPlace, type SelectedVms } from './vm-selection.ts'
-import { oneNamespaceHelps, partlyUnread } from '../read-cluster.ts'
-import { evictionFinding, forecastOutdated } from '../../lib/vms/forecast/vm-forecast.ts'
-import { dataLoss } from '../../lib/vms/waves/vm-restart.ts'
-import type { UpdateSnapshot } from '../../lib/vms/waves/update-fleet.ts'
+} from '../../lib/vms/waves/wave-request.ts'
+import { noSuchPlace } from '../../lib/vms/vm-selection.ts'
+import { oneNamespaceHelps, partlyUnread } from '../../lib/kubevirt/read-cluster.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { count } from '../../lib/output/text.ts'
-import { rehearsed, withResume } from '../change-options.ts'
-import { narrowedLine } from '../../lib/output/kvup-words.ts'
+import { pausesUpdates, questionOf, updateFindings, wantedOf } from '../../lib/vms/waves/update-questions.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
@@ -81,39 +72,46 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
     throw oneNamespaceHelps(error, 'kvup workloads update', run.wanted.selection)
   })
   warnOfWaves(cx, run.wanted, work.waves)
-  const dry = await rehearsed(cx, running.procedure, {
+  const { journal } = settingsWork.environment
+  return runChange(cx, {
     environment: settingsWork.environment,
-    dryRun: options.dryRun,
-    limits: work.limits,
+    change: { ...work.change, announce: () => announce(cx, running, work) },
+    view: workloadsUpdateView,
+    dryRun: {
+      mode: options.dryRun,
+      report: (fields) =>
+        documentOf(running, {
+          outcome: 'rehearsed',
+          ...fields,
+          waves: shownWaves(work.waves, run.wanted.waveBy),
+        }),
+      end: readWhole,
+    },
+    async report(end) {
+      const held = (await journal.loans()).find(({ id }) => id === overrideId)
+      const borrowed = heldLines(held, '     gives workload updates back to KubeVirt')
+      return documentOf(running, endOfRun(cx, end, borrowed))
+    },
+    end(document) {
+      const failure = failureOf(document.totals, document.selection)
+      if (failure) throw failure
+      return readWhole(document)
+    },
+    settle: () => askAboutMissing(journal, cx, { accept: options.accept, only: overrideId }),
+    broken: (error) => afterwards(running, error),
   })
-  if (dry) {
-    const waves = shownWaves(work.waves, run.wanted.waveBy)
-    const dryRunDocument = await documentOf(running, { outcome: 'rehearsed', ...dry, waves })
-    cx.printer.result(dryRunDocument, workloadsUpdateView)
-    passGate(work.findings, work.accepted)
-    return ended(dryRunDocument)
-  }
-  await settleMissingValues(settingsWork.environment.journal, {
-    prompt: cx.prompt,
-    accepted: work.accepted,
-    only: overrideId,
-  })
-  const document = await carriedOut(running, work)
-  cx.printer.result(document, workloadsUpdateView)
-  const failure = failureOf(document.totals, document.selection)
-  if (failure) throw failure
-  return ended(document)
 }
 
 /** Never a plain 0 where VMs could not be seen (contract: a part is said to be one). */
-function ended({ unread }: WorkloadsUpdateDocument): ExitCode {
+function readWhole({ unread }: WorkloadsUpdateDocument): ExitCode {
   const refusal = partlyUnread(unread)
   if (refusal) throw refusal
   return exitCode.done
 }
 
 /** What is to be done, in which waves, and what could not be seen. */
-export interface UpdateWork extends Work {
+export interface UpdateWork {
+  change: Omit<Change, 'announce'>
   waves: readonly Wave[]
   unread: readonly Unread[]
 }
@@ -155,40 +153,21 @@ async function workOf(running: Running): Promise<UpdateWork> {
     holds: await pausesUpdates(settingsWork),
   })
   const { until, pauseBefore } = options
+  const waves = await wavesLeft(reading, run, look)
+  const findings = options.watchOnly ? [] : await updateFindings(look, settingsWork, run.wanted.selection)
   return {
-    waves: await wavesLeft(reading, run, look),
+    waves,
     unread,
-    procedure,
-    findings: options.watchOnly ? [] : await updateFindings(look, settingsWork, run.wanted.selection),
-    accepted: parseAccepted(options.accept),
-    rights: narrowed(rights, namespaces),
-    question: options.watchOnly
-      ? 'Follow the workload updates of KubeVirt, and hold them should they do harm?'
-      : questionOf([...candidates.values()].map(({ by }) => by)),
-    limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
-  }
-}
-
-/** What was done is told, however it ended. */
-async function carriedOut(running: Running, work: UpdateWork): Promise<WorkloadsUpdateDocument> {
-  const { cx, settingsWork } = running
-  let began = false
-  const environment = {
-    ...settingsWork.environment,
-    announce: () => announce(cx, running, work),
-    emit: (event: Parameters<typeof settingsWork.environment.emit>[0]) => {
-      if (event.kind === 'run-started') began = true
-      settingsWork.environment.emit(event)
+    change: {
+      procedure,
+      gate: gateOf(findings, parseAccepted(options.accept)),
+      rights: narrowed(rights, namespaces),
+      question: options.watchOnly
+        ? 'Follow the workload updates of KubeVirt, and hold them should they do harm?'
+        : questionOf([...candidates.values()].map(({ by }) => by)),
+      limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
+      restoresAt: settledAgainId,
     },
-  }
-  try {
-    const outcome = await withResume(cx, throughTheEnd(work, environment))
-    const held = (await settingsWork.environment.journal.loans()).find(({ id }) => id === overrideId)
-    const borrowed = heldLines(held, '     gives workload updates back to KubeVirt')
-    return await documentOf(running, endOfRun(cx, outcome, borrowed))
-  } catch (error) {
-    if (began && error instanceof KvupError) await afterwards(running, error)
-    throw error
   }
 }
 
@@ -232,43 +211,6 @@ async function documentOf(
   }
 }
 
-/** False while somebody else holds them: then the update leaves them as they are. */
-async function pausesUpdates({ owner, holding, environment }: SettingsWork): Promise<boolean> {
-  if (methodsIn(holding, owner).length > 0) return true
-  return overrideOn(owner, await environment.journal.loans())?.procedure === updateName
-}
-
-/** What was asked for; where KubeVirt's own updater is followed, what it shuts down is told of as well. */
-export function wantedOf(
-  { wanted }: TypedUpdate,
-  { watchOnly }: UpdateOptions,
-  { owner, holding }: SettingsWork,
-): UpdateWanted {
-  return watchOnly ? { ...wanted, restart: methodsIn(holding, owner).includes('Evict') } : wanted
-}
-
-/** What speaks against it: data that a restart loses, evictions once the methods are given back, an owner that undoes the hold. */
-export async function updateFindings(
-  look: UpdateSnapshot,
-  settingsWork: SettingsWork,
-  selection: SelectedVms,
-): Promise<readonly Finding[]> {
-  const { owner, holding, cluster, installation } = settingsWork
-  const methods = methodsIn(holding, owner)
-  const { kubevirt } = installation
-  const interrupts = methods.includes('Evict') && look.fleet.left.size > 0
-  return [
-    ...(methods.length > 0 ? ownerFinding(owner, holding) : []),
-    ...dataLoss(
-      look.fleet.loses,
-      `${narrowedLine('kvup workloads update', selection)}     leaves these VMs as they are`,
-    ),
-    ...(interrupts
-      ? evictionFinding(methods, await forecastOutdated(cluster.reader, kubevirt, methods))
-      : []),
-  ]
-}
-
 /** What an update takes: the hold, unless updates are held by somebody already (`holds`), migrations, restarts where they were asked for, and a look at launchers. */
 export function updateRights(
   owner: SettingsOwner,
@@ -292,7 +234,7 @@ export function updateRights(
 export function announce(
   { printer }: Context,
   { settingsWork, options, run }: Running,
-  { waves, unread }: UpdateWork,
+  { waves, unread }: Pick<UpdateWork, 'waves' | 'unread'>,
 ): void {
   for (const line of unreadText(unread)) printer.warn(line)
   if (options.watchOnly) return
@@ -305,18 +247,4 @@ export function announce(
   const restarts = waves.flatMap(({ vms }) => vms).filter(({ by }) => by === 'restart')
   for (const { vm, onlyOnce } of restarts)
     printer.note(`restart: ${vm}${onlyOnce ? `: ${onlyOnceText}` : ''}`)
-}
-
-/** What is asked before VMs are moved, by how each of them would be. */
-export function questionOf(moves: readonly ('migration' | 'restart')[]): string {
-  const restarts = moves.filter((by) => by === 'restart').length
-  const migrations = `Migrate ${moves.length - restarts} VMs`
-  return restarts > 0 ? `${migrations} and restart ${restarts}, which interrupts them?` : `${migrations}?`
-}
-
-/** `--until` of the last wave is no reason to stay on the loan: what is left then only gives it back. */
-export async function throughTheEnd(work: Work, environment: RunEnvironment): Promise<RunOutcome> {
-  const outcome = await carryOut(work, environment)
-  if (outcome.is !== 'stopped-before' || outcome.step.id !== settledAgainId) return outcome
-  return runProcedure(work.procedure, { ...environment, limits: { timeoutMs: work.limits.timeoutMs } })
 }

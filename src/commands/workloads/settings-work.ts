@@ -1,11 +1,9 @@
 import type { Context } from '../../context.ts'
-import type { Cluster } from '../../lib/kube/cluster.ts'
-import type { KubeObject } from '../../lib/kube/object.ts'
-import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
+import { theInstallation } from '../../lib/kubevirt/installation.ts'
 import { type Part, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { type RolloutStatus, assessRollout } from '../../lib/kubevirt/rollout-status.ts'
-import { type RunEnvironment, environmentOf } from '../run-change.ts'
-import { parseAccepted } from '../../lib/checks/check-definition.ts'
+import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
+import { runEnvironment } from '../../lib/engine/change.ts'
+import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
 import { type Used, workloadsAccess } from '../../lib/upgrade/roles.ts'
 import {
@@ -14,17 +12,7 @@ import {
   readOwner,
   type SettingsOwner,
 } from '../../lib/vms/strategy/settings-owner.ts'
-
-/** What the commands that change the settings of workload updates work with. */
-export interface SettingsWork {
-  cluster: Cluster
-  installation: Installation
-  rolloutStatus: RolloutStatus
-  owner: SettingsOwner
-  /** The owner as it was read. */
-  holding: KubeObject
-  environment: Omit<RunEnvironment, 'announce'>
-}
+import type { SettingsWork } from '../../lib/vms/strategy/settings-work.ts'
 
 interface Asked {
   parts?: readonly Part[]
@@ -50,7 +38,7 @@ export async function seeSettings(
     rolloutStatus: assessRollout(snapshot, new Date(snapshot.takenAt)),
     owner,
     holding: passesOn(owner) ? await readOwner(reader, owner) : installation.kubevirt,
-    environment: environmentOf(cx, cluster, { namespace: installation.namespace, takeOver }),
+    environment: runEnvironment(cx, cluster, { namespace: installation.namespace, takeOver }),
   }
 }
 
@@ -61,13 +49,3 @@ export const writesTo = (owner: SettingsOwner): Used[] =>
 /** The rights for that. */
 export const rightsFor = (owner: SettingsOwner): ReturnType<typeof workloadsAccess> =>
   workloadsAccess(owner.ref.namespace, writesTo(owner))
-
-/** How a document names the owner. */
-export function ownerInDocument({ kind, ref }: SettingsOwner): {
-  apiVersion: string
-  kind: string
-  name: string
-  namespace: string
-} {
-  return { apiVersion: kind.apiVersion, kind: kind.kind, name: ref.name, namespace: ref.namespace }
-}

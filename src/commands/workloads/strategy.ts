@@ -3,34 +3,30 @@ import type { Context, Wire } from '../../context.ts'
 import { asksCluster, manual } from '../command-options.ts'
 import {
   type WorkloadStrategyDocument,
-  workloadStrategyView,
-} from '../../lib/output/views/vms/workload-strategy.ts'
+  procedureOf,
+  choiceOf,
+  strategyDocument,
+} from '../../lib/vms/strategy/strategy-document.ts'
+import { workloadStrategyView } from '../../lib/output/views/vms/workload-strategy.ts'
 import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
-import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
+import type { SettingsWork } from '../../lib/vms/strategy/settings-work.ts'
+import { rightsFor, seeSettings } from './settings-work.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
-import { carryOut, type Work } from '../run-change.ts'
-import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
+import { gateOf, runChange } from '../run-change.ts'
+import type { Change, ChangeOptions } from '../../lib/engine/change.ts'
+import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
-import { forecastOutdated } from '../../lib/vms/forecast/vm-forecast.ts'
-import { restoreUpdatesLine, keptMethods, overrideOn, methodsOf } from '../../lib/vms/update-methods.ts'
+import { overrideOn } from '../../lib/vms/update-methods.ts'
 import {
   type Choice,
   choiceFindings,
   choiceText,
   ensureNotPaused,
-  gateFinding,
   parseWanted,
-  setStrategy,
   type TypedSettings,
-  type Wanted,
 } from '../../lib/vms/strategy/set-strategy.ts'
-import { ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'
-import {
-  effectiveSettings,
-  overridingPolicies,
-  readMigrationPolicies,
-} from '../../lib/vms/strategy/workload-settings.ts'
-import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import { ownerFinding } from '../../lib/vms/strategy/settings-owner.ts'
+import { withChangeFlags } from '../change-options.ts'
 
 const look = [
   ['kvup workloads strategy show', 'what holds'],
@@ -98,43 +94,24 @@ export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptio
   ensureNotPaused(wanted, overrideOn(settingsWork.owner, await settingsWork.environment.journal.loans()))
   const procedure = procedureOf(settingsWork, wanted)
   const choice = await choiceOf(settingsWork, wanted)
-  const work = workOf(settingsWork, { procedure, choice, options, timeoutMs })
-  const dry = await rehearsed(cx, procedure, {
+  return runChange<WorkloadStrategyDocument>(cx, {
     environment: settingsWork.environment,
-    dryRun: options.dryRun,
+    change: changeOf(cx, settingsWork, { procedure, choice, options, timeoutMs }),
+    view: workloadStrategyView,
+    dryRun: {
+      mode: options.dryRun,
+      report: async (fields) => ({
+        ...(await strategyDocument(settingsWork)),
+        outcome: 'rehearsed',
+        said: choiceText(choice),
+        ...fields,
+      }),
+    },
+    report: async (end) => ({
+      ...(await strategyDocument(settingsWork)),
+      outcome: end.is === 'finished' && end.changed.length > 0 ? 'set' : 'already-so',
+    }),
   })
-  if (dry) {
-    await printed(cx, settingsWork, { outcome: 'rehearsed', said: choiceText(choice), ...dry })
-    passGate(work.findings, work.accepted)
-    return exitCode.done
-  }
-  const announce = () => {
-    const warnings = work.findings.map(({ summary, id }) => `${summary} (${id})`)
-    for (const line of [...choiceText(choice), ...warnings]) cx.printer.note(line)
-  }
-  const ended = await withResume(cx, carryOut(work, { ...settingsWork.environment, announce }))
-  const changed = ended.is === 'finished' && ended.changed.length > 0
-  return printed(cx, settingsWork, { outcome: changed ? 'set' : 'already-so' })
-}
-
-/** Nothing is borrowed by it, and nothing has to be given back. */
-function procedureOf({ owner }: SettingsWork, wanted: Wanted): Procedure {
-  const step = setStrategy(owner, wanted)
-  return {
-    name: 'set the workload update strategy',
-    loans: [],
-    reached: async (reading) => (await step.check(reading)).is === 'done',
-    steps: async () => [step],
-  }
-}
-
-async function choiceOf(
-  { installation: { kubevirt }, cluster: { reader } }: SettingsWork,
-  wanted: Wanted,
-): Promise<Choice> {
-  const methods = wanted['workloadUpdateMethods']
-  if (!Array.isArray(methods)) return { wanted, kubevirt }
-  return { wanted, kubevirt, forecast: await forecastOutdated(reader, kubevirt, methods) }
 }
 
 interface Terms {
@@ -144,56 +121,21 @@ interface Terms {
   timeoutMs: number
 }
 
-function workOf({ owner, holding }: SettingsWork, { procedure, choice, options, timeoutMs }: Terms): Work {
+function changeOf(
+  { printer }: Context,
+  { owner, holding }: SettingsWork,
+  { procedure, choice, options, timeoutMs }: Terms,
+): Change {
+  const findings = [...ownerFinding(owner, holding), ...choiceFindings(choice)]
   return {
     procedure,
-    findings: [...ownerFinding(owner, holding), ...choiceFindings(choice)],
-    accepted: parseAccepted(options.accept),
+    gate: gateOf(findings, parseAccepted(options.accept)),
+    announce() {
+      const warnings = findings.map(({ summary, id }) => `${summary} (${id})`)
+      for (const line of [...choiceText(choice), ...warnings]) printer.note(line)
+    },
     rights: rightsFor(owner),
     question: `Set ${Object.keys(choice.wanted).join(', ')} on ${owner.kind.kind} ${owner.ref.name}?`,
     limits: { timeoutMs },
-  }
-}
-
-async function printed(
-  { printer }: Context,
-  settingsWork: SettingsWork,
-  more: Partial<WorkloadStrategyDocument>,
-): Promise<ExitCode> {
-  printer.result({ ...(await strategyDocument(settingsWork)), ...more }, workloadStrategyView)
-  return exitCode.done
-}
-
-/** What is in effect now, read again, with what is borrowed of it. */
-export async function strategyDocument({
-  cluster: { reader },
-  owner,
-  environment,
-  installation: { name, namespace },
-}: SettingsWork): Promise<WorkloadStrategyDocument> {
-  const [holding, kubevirt, loans, policies] = await Promise.all([
-    readOwner(reader, owner),
-    readOwner(reader, owner.kubevirt),
-    environment.journal.loans(),
-    readMigrationPolicies(reader),
-  ])
-  const items = effectiveSettings(owner, holding, kubevirt)
-  const findings = gateFinding(kubevirt, methodsOf(kubevirt))
-  const loan = overrideOn(owner, loans)
-  const version = kubevirt.status?.observedKubeVirtVersion
-  return {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'WorkloadStrategy',
-    kubevirt: { name, namespace },
-    owner: ownerInDocument(owner),
-    ...(version !== undefined && { version }),
-    ...(loan && {
-      held: { methods: keptMethods(loan), by: loan.by, at: loan.at, giveBack: restoreUpdatesLine(loan) },
-    }),
-    items,
-    ...(policies.known
-      ? { policies: overridingPolicies(policies.items, items) }
-      : { remarks: [`whether MigrationPolicies override them is not known: ${policies.why}`] }),
-    ...(findings.length > 0 && { findings }),
   }
 }

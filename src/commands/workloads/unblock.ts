@@ -1,37 +1,34 @@
+import { narrowedLine } from '../../lib/output/kvup-words.ts'
 import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
-import { type UnblockDocument, type UnblockItem, unblockView } from '../../lib/output/views/vms/unblock.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
+import {
+  type UnblockItem,
+  unblockProcedure,
+  unblockDocument,
+  type Asked,
+  type Candidate,
+  isToUnblock,
+  candidatesOf,
+  itemOf,
+} from '../../lib/vms/unblock/unblock-candidates.ts'
+import { unblockView } from '../../lib/output/views/vms/unblock.ts'
 import { theInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import type { Procedure } from '../../lib/engine/step.ts'
-import { carryOut, environmentOf, type Work } from '../run-change.ts'
-import { parseAccepted } from '../../lib/checks/check-definition.ts'
+import { gateOf, runChange } from '../run-change.ts'
+import { runEnvironment, type ChangeOptions } from '../../lib/engine/change.ts'
+import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
-import { blocked, exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
+import { type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
-import { clusterEvictionOf, lostData } from '../../lib/vms/vm.ts'
-import { overrideId, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
-import { shellWord } from '../../lib/kube/shell-line.ts'
-import {
-  type Blocking,
-  blockingOf,
-  listBlockers,
-  unblockFindings,
-  unblockStep,
-} from '../../lib/vms/unblock/unblock-vms.ts'
+import { clusterEvictionOf } from '../../lib/vms/vm.ts'
+import { restoreUpdatesLine, overrideId } from '../../lib/vms/update-methods.ts'
+
+import { unblockFindings } from '../../lib/vms/unblock/unblock-vms.ts'
 import { asksCluster, manual } from '../command-options.ts'
-import { namespaceOf, noSuchPlace } from './vm-selection.ts'
-import {
-  fieldName,
-  overriddenText,
-  readVms,
-  type VmRead,
-  type VmRef,
-} from '../../lib/vms/unblock/vm-overrides.ts'
-import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
-import { narrowedLine } from '../../lib/output/kvup-words.ts'
+import { namespaceOf, noSuchPlace } from '../../lib/vms/vm-selection.ts'
+import { withChangeFlags } from '../change-options.ts'
 
 export interface UnblockOptions extends ChangeOptions {
   all?: boolean
@@ -63,8 +60,6 @@ export function unblockCommand(wire: Wire): Command {
     .action(wire<UnblockOptions, [string[]]>(unblock))
 }
 
-const procedureName = 'unblock VMs'
-
 /** Lends each VM what lets it be evicted; the loan is on the VM. Throws `usage` where no VM is named, `blocked` for one that does not exist. */
 export async function unblock(
   cx: Context,
@@ -77,34 +72,32 @@ export async function unblock(
   const { kubevirt, namespace } = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock))
   const clusterEviction = clusterEvictionOf(kubevirt)
   const { candidates, bare } = await found(cx, { cluster, asked, clusterEviction })
-  const environment = environmentOf(cx, cluster, { namespace, takeOver: options.takeOver })
+  const environment = runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver })
   const lending = { who: cx.world.who, clusterEviction }
-  const procedure = procedureOn(candidates.filter(isToUnblock), lending)
-  const print = (end: Partial<UnblockDocument>, items: readonly UnblockItem[]) =>
-    cx.printer.result({ ...documentOf(items, bare), ...end }, unblockView)
-  const dry = await rehearsed(cx, procedure, { environment, dryRun: options.dryRun })
-  if (dry) {
-    print(
-      dry,
-      candidates.map((one) => itemOf(one, 'would-unblock')),
-    )
-    return exitCode.done
-  }
-  const work: Work = {
-    procedure,
-    findings: unblockFindings(candidates.filter(isToUnblock).map(({ read }) => read)),
-    accepted: parseAccepted(options.accept),
-    rights: workloadsAccess(namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
-    question: `Change ${countText(candidates.filter(isToUnblock).length)} so that they can be evicted?`,
-    limits: { timeoutMs },
-  }
-  await withResume(cx, carryOut(work, { ...environment, announce: () => announce(cx, candidates) }))
-  const held = (await environment.journal.loans()).find(({ id }) => id === overrideId)
-  print(
-    { giveBack: restoreUpdatesLine(held) },
-    candidates.map((one) => itemOf(one, 'unblocked')),
-  )
-  return exitCode.done
+  const procedure = unblockProcedure(candidates.filter(isToUnblock), lending)
+  const changing = candidates.filter(isToUnblock)
+  const itemsAs = (outcome: UnblockItem['outcome']) => candidates.map((one) => itemOf(one, outcome))
+  return runChange(cx, {
+    environment,
+    change: {
+      procedure,
+      gate: gateOf(unblockFindings(changing.map(({ read }) => read)), parseAccepted(options.accept)),
+      rights: workloadsAccess(namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
+      announce: () => announce(cx, changing),
+      question: `Change ${countText(changing.length)} so that they can be evicted?`,
+      limits: { timeoutMs },
+    },
+    view: unblockView,
+    dryRun: {
+      mode: options.dryRun,
+      report: (fields) => ({ ...unblockDocument(itemsAs('would-unblock'), bare), ...fields }),
+      refusesNothing: true,
+    },
+    async report() {
+      const held = (await environment.journal.loans()).find(({ id }) => id === overrideId)
+      return { ...unblockDocument(itemsAs('unblocked'), bare), giveBack: restoreUpdatesLine(held) }
+    },
+  })
 }
 
 interface SnapshotOptions {
@@ -141,27 +134,10 @@ function askedFor(cx: Context, { all }: UnblockOptions, names: readonly string[]
   return { all: false, namespace, names: [...new Set(names)] }
 }
 
-function procedureOn(
-  candidates: readonly Candidate[],
-  lending: Parameters<typeof unblockStep>[1],
-): Procedure {
-  const steps = candidates.map(({ ref }) => unblockStep(ref, lending))
-  return {
-    name: procedureName,
-    loans: [],
-    reached: async (reading) => {
-      for (const step of steps) if ((await step.check(reading)).is !== 'done') return false
-      return true
-    },
-    steps: async () => steps,
-  }
-}
-
 /** So many are told before the question; a dry run shows all. */
 const toldAtMost = 20
 
-function announce({ printer }: Context, candidates: readonly Candidate[]): void {
-  const changing = candidates.filter(isToUnblock)
+function announce({ printer }: Context, changing: readonly Candidate[]): void {
   for (const { ref, changes } of changing.slice(0, toldAtMost))
     printer.note(`${ref.namespace}/${ref.name}: ${changes.join(', ')}`)
   if (changing.length > toldAtMost)
@@ -169,95 +145,4 @@ function announce({ printer }: Context, candidates: readonly Candidate[]): void 
   printer.note(
     'it takes effect when a VM is restarted: until then RestartRequired is set on it, and hotplug waits',
   )
-}
-
-function documentOf(
-  items: readonly UnblockItem[],
-  bare: readonly { namespace: string; name: string }[],
-): UnblockDocument {
-  return {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'UnblockedWorkloads',
-    items,
-    ...(bare.length > 0 && { bare }),
-  }
-}
-
-/** The VMs that a person means. */
-export type Asked =
-  | { all: true; namespace: string | undefined }
-  | { all: false; namespace: string; names: readonly string[] }
-
-/** One of them, and what is to be done about it. */
-export interface Candidate {
-  ref: VmRef
-  read: VmRead
-  blocking: Blocking
-  /** `evictionStrategy None (was LiveMigrate)`. */
-  changes: readonly string[]
-}
-
-export const isToUnblock = ({ blocking }: Candidate): boolean => blocking.is === 'blocks'
-
-/** Throws `blocked` for a name that no VM has. */
-export async function candidatesOf(
-  reader: Reader,
-  asked: Asked,
-  clusterEviction: string | undefined,
-): Promise<{ candidates: readonly Candidate[]; bare: readonly VmRef[] }> {
-  const { namespace } = asked
-  const { machines, bare } = asked.all
-    ? await listBlockers(reader, { namespace, clusterEviction })
-    : { machines: asked.names.map((name) => ({ namespace: asked.namespace, name })), bare: [] }
-  const reads = await readVms(reader, machines)
-  const missing = machines.filter((_, index) => reads[index]?.vm === undefined)
-  const [first] = missing
-  if (first !== undefined && !asked.all) throw noSuchVm(first)
-  const candidates = machines.flatMap((ref, index) => {
-    const read = reads[index]
-    if (read?.vm === undefined) return []
-    const blocking = blockingOf(read.vm, read.vmi, { clusterEviction })
-    return [
-      {
-        ref,
-        read,
-        blocking,
-        changes: blocking.is === 'blocks' ? blocking.overrides.map(overriddenText) : [],
-      },
-    ]
-  })
-  return { candidates, bare: [...bare, ...missing] }
-}
-
-function noSuchVm({ namespace, name }: VmRef): Error {
-  return blocked('no-such-vm', `there is no VM ${name} in namespace ${namespace}`, {
-    object: `virtualmachines/${name} in namespace ${namespace}`,
-    remedy: `kubectl -n ${shellWord(namespace)} get vms`,
-  })
-}
-
-/** How it is told; `done` is the outcome of one that is to be unblocked. */
-export function itemOf(
-  { ref, read, blocking, changes }: Candidate,
-  done: UnblockItem['outcome'],
-): UnblockItem {
-  const restart = `virtctl restart ${shellWord(ref.name)} -n ${shellWord(ref.namespace)}`
-  if (blocking.is === 'free') return { ...ref, outcome: 'not-blocking', why: blocking.why }
-  if (blocking.is === 'refused') return { ...ref, outcome: 'refused', why: blocking.why, reason: blocking.id }
-  if (blocking.is === 'unblocked')
-    return { ...ref, outcome: 'already-unblocked', ...(blocking.waits && { next: restart }) }
-  const loses = read.vmi === undefined ? [] : lostData(read.vmi)
-  return {
-    ...ref,
-    outcome: done,
-    changes,
-    lent: blocking.overrides.map(({ path, was, lent }) => ({
-      path,
-      field: fieldName(path),
-      ...(was.present && { was: was.value }),
-      lent,
-    })),
-    ...(loses.length > 0 && { loses }),
-    next: restart,
-  }
 }

@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { asksCluster, manual } from '../command-options.ts'
-import { paceFlags, selectionFlags, stopFlags, type UpdateOptions, waveFlags } from './wave-options.ts'
+import { paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
+import type { UpdateOptions } from '../../lib/vms/waves/wave-request.ts'
 import { withChangeFlags } from '../change-options.ts'
 
 /** Loaded when it runs: help does without. */

@@ -10,7 +10,7 @@ import type { ServerVersion } from '../kube/cluster.ts'
 import { emptyTally, type InstanceTally } from '../kubevirt/snapshot.ts'
 import { itemsOf } from '../kube/known.ts'
 import { explanations, isRefusal } from './explanations.ts'
-import type { AcceptedRisk } from './check-run.ts'
+import { type AcceptedRisk, unaccepted } from '../releases/accepted-risks.ts'
 import { blocked } from '../kube/errors.ts'
 
 /** In the order in which they are printed. */
@@ -108,25 +108,6 @@ const loan = 'workload-updates'
 /** Whether kvup has borrowed the workload update methods: empty as they are now, they come back at the end of its run (contract "Loans"). */
 export const isPausedByKvup = ({ borrowed }: FullSnapshot): boolean =>
   itemsOf(borrowed ?? { known: true, items: [] }).some(({ id }) => id === loan)
-
-export function parseAccepted(words: readonly string[]): readonly AcceptedRisk[] {
-  return words.map((word) => {
-    const at = word.indexOf('=')
-    return at < 0 ? { id: word } : { id: word.slice(0, at), reason: word.slice(at + 1) }
-  })
-}
-
-/** The blockers that nobody accepted. A check that could not be made blocks as well. */
-function unaccepted(findings: readonly Finding[], accepted: readonly AcceptedRisk[]): readonly Finding[] {
-  const taken = new Set(accepted.map(({ id }) => id))
-  return findings.filter(
-    ({ id, level }) => (level === 'blocker' || level === 'not-checked') && !taken.has(id),
-  )
-}
-
-/** Whether `passGate` throws: what is planned would be refused. */
-export const isBlocked = (findings: readonly Finding[], accepted: readonly AcceptedRisk[]): boolean =>
-  unaccepted(findings, accepted).length > 0
 
 /** How risks are taken by name, with the flags of the command itself unless it says otherwise. */
 export type Accepting = (ids: readonly string[]) => string

@@ -1,5 +1,7 @@
+import { roleRemedy } from '../output/kvup-words.ts'
 import type { SnapshotPart } from '../kubevirt/full-snapshot.ts'
 import type { Check, Finding, Group, Question } from './check-definition.ts'
+
 import {
   cdiAlongside,
   lastAppliedSize,
@@ -26,7 +28,7 @@ import { backupChecks, pathChecks } from './groups/path-checks.ts'
 import { machineryChecks } from './groups/machinery-checks.ts'
 import { nodeChecks } from './groups/node-checks.ts'
 import { rightsChecks } from './groups/rights-checks.ts'
-import { roleRemedy } from '../output/kvup-words.ts'
+import type { AcceptedRisk } from '../releases/accepted-risks.ts'
 
 export interface CheckResult {
   check: Check
@@ -88,12 +90,6 @@ function notReset(finding: Finding, { installation }: Pick<Question, 'installati
   if (remedy.length === finding.remedy.length) return finding
   const show = `kubectl -n ${namespace} get hyperconvergeds.hco.kubevirt.io -o yaml     decides it: what is written to the KubeVirt is set back`
   return { ...finding, remedy: [...remedy, show] }
-}
-
-/** A risk that a person took by its name: `--accept ID` or `--accept ID=reason`. */
-export interface AcceptedRisk {
-  id: string
-  reason?: string
 }
 
 export interface ReportedFinding extends Finding {

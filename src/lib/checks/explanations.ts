@@ -1,4 +1,8 @@
 import pages from './explanations.json' with { type: 'json' }
+import { parseAccepted, type AcceptedRisk } from '../releases/accepted-risks.ts'
+import type { Releases } from '../releases/releases.ts'
+import { usageError } from '../kube/errors.ts'
+import { nearest } from '../kube/text.ts'
 
 /** What docs/checks.md says of one finding. */
 export interface Explanation {
@@ -51,3 +55,26 @@ function short(sentence: string): string {
 /** Names stay as they are written. */
 const capital = (sentence: string): string =>
   sentence.replace(/^(?:the|a|an) /u, (article) => article.charAt(0).toUpperCase() + article.slice(1))
+
+/** Throws `usage` for a name that no finding has, with the nearest that one has. */
+export function acceptedRisks(words: readonly string[], releases: Releases): readonly AcceptedRisk[] {
+  const accepted = parseAccepted(words)
+  const names = acceptable(releases)
+  const wrong = accepted.find(({ id }) => !names.includes(id))
+  if (wrong === undefined) return accepted
+  const refused = explanations.some((one) => one.id === wrong.id && isRefusal(one))
+  if (refused)
+    throw usageError('not-acceptable', `${wrong.id} cannot be accepted`, {
+      remedy: `kvup explain ${wrong.id}`,
+    })
+  const meant = nearest(wrong.id, names)
+  throw usageError('no-such-finding', `no finding is named ${JSON.stringify(wrong.id)}`, {
+    remedy: meant === undefined ? 'kvup explain      lists them' : `--accept ${meant}`,
+  })
+}
+
+/** Headings of docs/checks.md, and the issues of the release data. */
+function acceptable(releases: Releases): readonly string[] {
+  const headings = explanations.filter((one) => !isRefusal(one)).map(({ id }) => id)
+  return [...headings, ...releases.knownBad.map(({ id }) => id)]
+}

@@ -22,11 +22,14 @@ export function leftOf(all: number, { signal, clock }: Pick<Leaving, 'signal' | 
  * What `work` gives, as long as nobody wants to leave. Once `signal` is aborted the work has a moment to end by itself; then it is left,
  * and the signal's reason is thrown: a server that is silent keeps nobody from leaving with the last words said.
  */
-export async function leavingSoon<T>(work: Promise<T>, { signal, clock, within, left }: Leaving): Promise<T> {
+export async function leavingSoon<T>(
+  work: Promise<T>,
+  { signal, clock, within: moment, left }: Leaving,
+): Promise<T> {
   const done = new AbortController()
   const leave = new Promise<never>((_, reject) => {
     const begin = async () => {
-      await ownClock(clock).sleep(within, done.signal)
+      await ownClock(clock).sleep(moment, done.signal)
       left?.()
       reject(signal.reason as Error)
     }
@@ -53,4 +56,24 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | u
     signal.addEventListener('abort', stop, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
   })
+}
+
+/** Whether `work` was done within `ms`; false as well when it fails. What becomes of it later is nobody's business. */
+export async function within(clock: Clock, ms: number, work: Promise<void>): Promise<boolean> {
+  const done = new AbortController()
+  const quiet = work.then(
+    () => true,
+    () => false,
+  )
+  const over = ownClock(clock)
+    .sleep(ms, done.signal)
+    .then(
+      () => false,
+      () => false,
+    )
+  try {
+    return await Promise.race([quiet, over])
+  } finally {
+    done.abort()
+  }
 }

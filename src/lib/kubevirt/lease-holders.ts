@@ -322,3 +322,8 @@ export function lockHolder(lease: Lease | undefined, at: Date): LockHolder | und
     return undefined
   return { holder, ...(acquireTime && { since: acquireTime }), renewed }
 }
+
+/** Who holds kvup's lock; `gone` where its process was on this machine and has ended. */
+export interface ShownHolder extends LockHolder {
+  gone?: { user: string; host: string; pid: number }
+}

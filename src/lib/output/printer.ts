@@ -93,14 +93,6 @@ export interface Printer {
   warn(line: string): void
 }
 
-/** A question to a person. Nobody there to answer is a usage error that names the flag. */
-export interface Prompt {
-  /** `--yes` answers with true. */
-  confirm(question: string): Promise<boolean>
-  /** What only a person can say: `--yes` is no answer. Undefined where there is nobody to ask. */
-  decide?(question: string): Promise<boolean | undefined>
-}
-
 /** The `error` of a document. `code` is the exit code; the rest is there where it is known. */
 interface DocumentError {
   code: number

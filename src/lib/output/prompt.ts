@@ -1,5 +1,5 @@
 import { interrupted, type KvupError, usageError } from '../kube/errors.ts'
-import type { Prompt } from './printer.ts'
+import type { Prompt } from '../kube/world.ts'
 import { sanitise } from './terminal.ts'
 
 /** What a prompt needs of the process: where answers come from and where questions go (stderr). */

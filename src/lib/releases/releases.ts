@@ -1,5 +1,5 @@
-import { usageError } from '../kube/errors.ts'
 import known from './releases.json' with { type: 'json' }
+import { usageError } from '../kube/errors.ts'
 import {
   compareVersions,
   minorOf,
@@ -232,4 +232,20 @@ export function platformOfOperator(
 function minorOfText(text: string): string | undefined {
   const version = operatorVersionOf(text)
   return version && operatorMinor(version)
+}
+
+/** The built-in release data, or those of a file. Throws `usage` for one that cannot be read or is no release file. */
+export async function readReleases(
+  { readText }: { readText: (file: string) => Promise<string> },
+  file?: string,
+): Promise<Releases> {
+  if (file === undefined) return knownReleases
+  const text = await readText(file).catch((cause: unknown) => {
+    throw usageError(
+      'releases-unread',
+      `cannot read the release file ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { remedy: 'kvup releases -o json prints one', cause },
+    )
+  })
+  return parseReleases(text, file)
 }

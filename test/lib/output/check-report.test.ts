@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Check, Finding } from '../../../src/lib/checks/check-definition.ts'
-import { type AcceptedRisk, reportOf, runChecks } from '../../../src/lib/checks/check-run.ts'
+import type { AcceptedRisk } from '../../../src/lib/releases/accepted-risks.ts'
+import { reportOf, runChecks } from '../../../src/lib/checks/check-run.ts'
 import {
   type CheckDocument,
   checkMarkdown,

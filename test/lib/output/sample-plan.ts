@@ -1,4 +1,4 @@
-import type { PlanDocument } from '../../../src/lib/output/views/upgrade/upgrade-plan.ts'
+import type { PlanDocument } from '../../../src/lib/upgrade/plan/plan-document.ts'
 
 const waits = { estimate: 20_000, risk: { undo: 'none', safeToLeave: 'always' } }
 const image = (version: string) => `quay.io/kubevirt/virt-operator:${version}`

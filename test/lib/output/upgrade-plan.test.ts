@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { displayWidth, fenced, inlineCode, markdownText } from '../../../src/lib/output/text.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
 import { diffText, stepDiff } from '../../../src/lib/output/views/dry-run.ts'
-import { type PlanDocument, planView } from '../../../src/lib/output/views/upgrade/upgrade-plan.ts'
+import { planView } from '../../../src/lib/output/views/upgrade/upgrade-plan.ts'
+import type { PlanDocument } from '../../../src/lib/upgrade/plan/plan-document.ts'
 import { samplePlan } from './sample-plan.ts'
 
 const paint = paintFor({ colour: false, unicode: true })

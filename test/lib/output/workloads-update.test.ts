@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
-import {
-  type WorkloadsUpdateDocument,
-  workloadsUpdateView,
-} from '../../../src/lib/output/views/vms/wave-run.ts'
+import type { WorkloadsUpdateDocument } from '../../../src/lib/vms/waves/wave-run.ts'
+import { workloadsUpdateView } from '../../../src/lib/output/views/vms/wave-run.ts'
 import type { UpdatedVm } from '../../../src/lib/vms/waves/update-run.ts'
 
 const left = (name: string, more: Partial<UpdatedVm> = {}): UpdatedVm => ({

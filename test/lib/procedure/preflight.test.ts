@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ensureRights } from '../../../src/commands/run-change.ts'
+import { ensureRights } from '../../../src/lib/engine/change.ts'
 import { FakeCluster } from './fake-cluster.ts'
 
 const role = 'kvup-upgrade'

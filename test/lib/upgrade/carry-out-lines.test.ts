@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { afterPlan, carryingOut, goesOn } from '../../../src/commands/upgrade/run-report.ts'
+import { afterPlan, carryingOut } from '../../../src/lib/upgrade/run-report.ts'
+import { goesOn } from '../../../src/lib/engine/resume-hint.ts'
 
 test.each([
   ['kvup plan --to v1.9.0', 'kvup upgrade --to v1.9.0'],

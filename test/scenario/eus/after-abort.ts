@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { keptBaseline } from '../../../src/lib/eus/baseline.ts'
-import type { EusReportDocument } from '../../../src/lib/output/views/eus/eus-report.ts'
+import type { EusReportDocument } from '../../../src/lib/eus/run/window-report.ts'
 import type { Ended, Stage } from '../stage.ts'
 import { abort, lentFields } from './lending-window.ts'
 import { platformOf } from './window-stage.ts'

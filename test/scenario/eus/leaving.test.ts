@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
-import type { EusReportDocument } from '../../../src/lib/output/views/eus/eus-report.ts'
+import type { EusReportDocument } from '../../../src/lib/eus/run/window-report.ts'
 import { type Ended, play, type Stage } from '../stage.ts'
 import {
   borrowedFields,

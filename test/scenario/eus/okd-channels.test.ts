@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type EusPlanOptions, planEus } from '../../../src/commands/eus/eus-plan-document.ts'
 import { type Subscription, Subscriptions } from '../../../src/lib/kube/kinds/operator-kinds.ts'
-import type { EusPlanDocument } from '../../../src/lib/output/views/eus/eus-plan.ts'
+import type { EusPlanDocument } from '../../../src/lib/eus/plan/eus-plan-document.ts'
 import { okdOlm, okdStableOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import { servedCatalog } from '../../../src/simulator/olm/catalog-content.ts'
 import { okd419 } from '../../../src/simulator/openshift/openshift-shape.ts'

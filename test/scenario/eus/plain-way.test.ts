@@ -9,7 +9,7 @@ import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
 } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import type { EusPlanDocument } from '../../../src/lib/output/views/eus/eus-plan.ts'
+import type { EusPlanDocument } from '../../../src/lib/eus/plan/eus-plan-document.ts'
 import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import { ocp418to420, okd419 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
@@ -24,7 +24,7 @@ import {
   platformOf,
   serveFiles,
 } from './window-stage.ts'
-import type { EusRunOptions } from '../../../src/commands/eus/eus-options.ts'
+import type { EusRunOptions } from '../../../src/lib/eus/run/eus-options.ts'
 
 const pools = (master: number, worker: number) => [
   { name: 'master', nodes: master },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { EusStatusDocument } from '../../../src/lib/output/views/eus/eus-status.ts'
+import type { EusStatusDocument } from '../../../src/lib/eus/run/window-status-report.ts'
 import { play, type Stage } from '../stage.ts'
 import { forget } from './meanwhile.ts'
 import { eusRunOn, eusStatusOn, small418 } from './window-stage.ts'

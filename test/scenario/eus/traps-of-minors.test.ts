@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
 import { condition } from '../../../src/lib/kube/object.ts'
-import type { EusPlanDocument } from '../../../src/lib/output/views/eus/eus-plan.ts'
+import type { EusPlanDocument } from '../../../src/lib/eus/plan/eus-plan-document.ts'
 import { servedCatalog } from '../../../src/simulator/olm/catalog-content.ts'
 import { type BundleShape, ocpOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'

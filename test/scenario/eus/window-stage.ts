@@ -1,7 +1,8 @@
 import { eusAbort } from '../../../src/commands/eus/eus-abort.ts'
 import { eusRestore, type EusRestoreOptions } from '../../../src/commands/eus/eus-restore.ts'
 import { eusRun } from '../../../src/commands/eus/eus-run.ts'
-import { eusStatus, type EusStatusOptions } from '../../../src/commands/eus/eus-status.ts'
+import { eusStatus } from '../../../src/commands/eus/eus-status.ts'
+import type { EusStatusOptions } from '../../../src/lib/eus/run/window-status-report.ts'
 import {
   type ClusterVersion,
   ClusterVersions,
@@ -16,7 +17,7 @@ import { ocp418to420, okd419 } from '../../../src/simulator/openshift/openshift-
 import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
 import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
 import type { Ended, Stage, Terminal } from '../stage.ts'
-import type { EusRunOptions } from '../../../src/commands/eus/eus-options.ts'
+import type { EusRunOptions } from '../../../src/lib/eus/run/eus-options.ts'
 
 export type Shape = Omit<Simulation, 'clock'>
 

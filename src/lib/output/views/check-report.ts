@@ -1,4 +1,5 @@
-import type { AcceptedRisk, Reported, ReportedCheck, ReportedFinding } from '../../checks/check-run.ts'
+import type { AcceptedRisk } from '../../releases/accepted-risks.ts'
+import type { Reported, ReportedCheck, ReportedFinding } from '../../checks/check-run.ts'
 import type { Document, Paint, Size, View } from '../printer.ts'
 import { brief, count, displayWidth, fenced, markdownText, paintedWidth, wrap } from '../text.ts'
 import { onOneLine } from '../terminal.ts'

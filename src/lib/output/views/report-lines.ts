@@ -9,7 +9,8 @@ import { isOfWindow } from '../../engine/overrides.ts'
 import { ageAt } from '../age.ts'
 import type { Entry } from './status.ts'
 import { shellWord } from '../../kube/shell-line.ts'
-import type { LockHolder } from '../../kubevirt/lease-holders.ts'
+import type { ShownHolder } from '../../kubevirt/lease-holders.ts'
+import { harmlessText } from '../../kube/text.ts'
 
 /** What a report holds of a comparison. */
 interface Told {
@@ -190,17 +191,6 @@ const withTheWindow = /^(?:pool-paused\/|platform-channel$|desired-update$)/u
 /** The release that an upgrade which borrowed it leads to; undefined where something else did, or where it is no version. */
 const ofUpgrade = ({ procedure }: Pick<Override, 'procedure'>): string | undefined =>
   /^upgrade to (v\d+[\w.+-]*)$/u.exec(procedure)?.[1]
-
-/** For how long it does no harm to leave a loan open, in words: `harmless for days`, `not harmless while it is refused`. */
-export function harmlessText(harmless: string): string {
-  const not = /^not at all(?<rest>.*)$/su.exec(harmless)
-  return not === null ? `harmless ${harmless}` : `not harmless${not.groups?.['rest'] ?? ''}`
-}
-
-/** Who holds kvup's lock; `gone` where its process was on this machine and has ended. */
-export interface ShownHolder extends LockHolder {
-  gone?: { user: string; host: string; pid: number }
-}
 
 /** `jane was at work until 12s ago on host here (pid 7 is gone)`, or that the lock is held: a Lease alone does not tell who lives. */
 export function holderText({ holder, renewed, gone }: ShownHolder, at: string): string {

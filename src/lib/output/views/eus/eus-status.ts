@@ -1,47 +1,10 @@
-import type { ArmedUpdate } from '../../../openshift/platform-status.ts'
-import type { Part, StepStatus } from '../../../eus/window-status.ts'
-import type { Override } from '../../../engine/journal.ts'
+import type { Part } from '../../../eus/window-status.ts'
 import { formatDuration } from '../../../kube/duration.ts'
 import { brief, wrap } from '../../text.ts'
-import { holderText, type ShownHolder } from '../report-lines.ts'
+import { holderText } from '../report-lines.ts'
 import { remedyLines } from '../../error-text.ts'
-import type { Document, Paint, View } from '../../printer.ts'
-
-/** `kvup eus status`: where a window stands. */
-export interface EusStatusDocument extends Document {
-  kind: 'EusStatus'
-  /** Something is borrowed for a window, or paused pools wait behind their control plane, whoever paused them. */
-  open: boolean
-  /** Minors of the platform. */
-  from: string
-  to: string
-  /** The release of the control plane, or the one that it is going to. */
-  at: string
-  /** The release that it has reached, while it is on its way to `at`. */
-  leaves?: string
-  /** RFC 3339: when the first loan was opened; and how long ago, in seconds. */
-  since?: string
-  ageSeconds?: number
-  /** RFC 3339: pools have to be unpaused before. */
-  unpauseBefore?: string
-  parts: readonly Part[]
-  steps: readonly StepStatus[]
-  borrowed: readonly Override[]
-  /** What is borrowed, in words. */
-  borrowedText: string
-  /** An update that is asked for and neither running nor done: it starts by itself (night E6). */
-  armed?: ArmedUpdate & { by: 'kvup' | 'somebody else'; why?: string }
-  /** Who has kvup's lock now, and when that was read (RFC 3339). */
-  running?: ShownHolder & { asOf: string }
-  /** What is left of it, in seconds. */
-  left?: { lowSeconds: number; highSeconds: number }
-  safeToLeave?: string
-  /** Which alerts fire, in one line; absent where they could not be asked for. */
-  alerts?: string
-  /** What could not be read. */
-  unknown: readonly string[]
-  next: readonly string[]
-}
+import type { Paint, View } from '../../printer.ts'
+import type { EusStatusDocument } from '../../../eus/run/window-status-report.ts'
 
 export const eusStatusView: View<EusStatusDocument> = {
   text(status, paint, size) {

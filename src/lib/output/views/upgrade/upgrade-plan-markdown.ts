@@ -11,8 +11,6 @@ import {
   judgedFindings,
   objectsText,
   pathStepText,
-  type PlanDocument,
-  type PlannedStep,
   rightsOf,
   sealText,
   shownSteps,
@@ -21,6 +19,7 @@ import {
   whyNot,
   workedOut,
 } from './upgrade-plan-words.ts'
+import type { PlanDocument, PlannedStep } from '../../../upgrade/plan/plan-document.ts'
 import { diffText, stepDiff } from '../dry-run.ts'
 
 /** Lines of a diff: a page that is reviewed has more room than a terminal. */

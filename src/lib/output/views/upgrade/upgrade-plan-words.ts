@@ -1,54 +1,10 @@
 import type { ManifestDiff } from '../../../manifests/manifest-diff.ts'
-import type { KeptValue, DryRunStep } from '../../../engine/procedure-dry-run.ts'
-import type { HopFinding } from '../../../releases/hop-findings.ts'
-import type { PathStep, UpgradePath } from '../../../upgrade/path-procedure.ts'
-import type { UpgradeReport } from '../../../upgrade/upgrade-report.ts'
+import type { KeptValue } from '../../../engine/procedure-dry-run.ts'
+import type { PathStep } from '../../../upgrade/path-procedure.ts'
 import { formatDuration } from '../../../kube/duration.ts'
 import { counted } from '../../../kube/text.ts'
 import { count } from '../../text.ts'
-
-/** `kvup.io/v1alpha1 UpgradePlan`: what a dry run and `kvup plan` print. */
-export interface PlanDocument extends Pick<
-  UpgradeReport,
-  'kubevirt' | 'from' | 'to' | 'method' | 'operator'
-> {
-  apiVersion: 'kvup.io/v1alpha1'
-  kind: 'UpgradePlan'
-  /** `auto`: by the server where rights allow, else by kvup. */
-  dryRun: 'client' | 'server' | 'auto'
-  /** Where it goes over several minors. */
-  path?: UpgradePath
-  /** Workload update methods that are borrowed. */
-  holds: readonly string[]
-  said: readonly string[]
-  findings: readonly HopFinding[]
-  /** Risks that were taken by name, why and by whom (`user@host`). */
-  accepted: readonly { id: string; reason?: string; by?: string }[]
-  steps: readonly PlannedStep[]
-  /** Of all steps together. */
-  time?: PlannedTime
-  /** What the operator manifest changes; only by that method. */
-  manifest?: ManifestDiff
-  /** Ties the plan to the cluster that it was made for, by the uid of its namespace kube-system. */
-  seal?: { uid: string; at: string; by: string; cluster: string }
-  /** False: the goal is reached, and no step would do anything. */
-  pending: boolean
-  /** What to type to carry it out; nothing where it is done already, or would be refused. */
-  next?: readonly string[]
-}
-
-export interface PlannedStep extends DryRunStep {
-  time?: Omit<PlannedTime, 'says'> & { atMostSeconds: number }
-}
-
-/** A range, and what it was worked out from. */
-interface PlannedTime {
-  lowSeconds: number
-  highSeconds: number
-  basis: 'own-rollouts' | 'own-pods' | 'guess'
-  /** In a sentence for people. */
-  says: string
-}
+import type { PlanDocument, PlannedStep } from '../../../upgrade/plan/plan-document.ts'
 
 /** What a page says of a step, whichever format it is in. */
 interface StepWords {

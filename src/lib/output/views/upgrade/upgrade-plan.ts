@@ -13,8 +13,6 @@ import {
   judgedFindings,
   objectsText,
   pathStepText,
-  type PlanDocument,
-  type PlannedStep,
   rightsOf,
   sealText,
   shownSteps,
@@ -23,12 +21,11 @@ import {
   whyNot,
   workedOut,
 } from './upgrade-plan-words.ts'
+import type { PlanDocument, PlannedStep } from '../../../upgrade/plan/plan-document.ts'
 import { diffText, stepDiff } from '../dry-run.ts'
 import { planMarkdown } from './upgrade-plan-markdown.ts'
 import type { HopFinding } from '../../../releases/hop-findings.ts'
 import type { UpgradePlan } from '../../../upgrade/upgrade-plan.ts'
-
-export type { PlanDocument } from './upgrade-plan-words.ts'
 
 export const planView: View<PlanDocument> = {
   text: (plan, paint, size) => planLines({ plan, paint, size }).flatMap((line) => wrap(line, size.columns)),

@@ -1,34 +1,9 @@
-import type { CountApart, OutdatedAlert, OutdatedItem, Totals } from '../../../vms/outdated-vms.ts'
+import type { OutdatedItem } from '../../../vms/outdated-vms.ts'
 import { ageAt } from '../../age.ts'
-import type { Column, Document, Paint, RowsView, Tone } from '../../printer.ts'
+import type { Column, Paint, RowsView, Tone } from '../../printer.ts'
 import { count, wrap } from '../../text.ts'
 import type { VmOutcome } from '../../../vms/workload-updater.ts'
-
-/** Besides its `items`, which are OutdatedItem. Times are RFC 3339. */
-export interface OutdatedDocument extends Document {
-  kind: 'OutdatedWorkloads'
-  asOf: string
-  /** What was asked for; empty for the whole cluster. */
-  selection: { namespace?: string; labels?: string; node?: string }
-  kubevirt?: { name: string; namespace: string; version?: string }
-  /** Absent: they may not be read. */
-  methods?: readonly string[]
-  /** The virt-launcher of new pods. */
-  launcher?: string
-  /** kvup borrowed the methods. */
-  held?: { by: string; at: string }
-  /** Labels and counts are not true before the update is over. */
-  updating: boolean
-  totals: Totals
-  /** Only of the whole cluster: beside the count in the status of the KubeVirt. */
-  count?: CountApart & { unexplained: number }
-  alert?: OutdatedAlert
-  /** What may not be read: nothing is said of it. */
-  unread: readonly { namespace?: string; what: string; why: string }[]
-  remarks: readonly string[]
-  /** The command for what comes next. */
-  next?: string
-}
+import type { OutdatedDocument } from '../../../vms/outdated-document.ts'
 
 /** Ages count to `now`, the time at which a row is told. */
 export function outdatedView(now: () => Date): RowsView<OutdatedItem, OutdatedDocument> {

@@ -1,33 +1,7 @@
-import type { DryRunStep } from '../../../engine/procedure-dry-run.ts'
-import type { Document, Paint, Size, View } from '../../printer.ts'
+import type { Paint, Size, View } from '../../printer.ts'
 import { count, wrap } from '../../text.ts'
 import { dryRunLines } from '../dry-run.ts'
-
-/** The object that owns the settings: the KubeVirt, or its HyperConverged. */
-export interface OwnerInDocument {
-  apiVersion: string
-  kind: string
-  name: string
-  namespace: string
-}
-
-/** The end of `kvup workloads hold`. */
-export interface UpdatesPausedDocument extends Document {
-  kind: 'WorkloadsHeld'
-  kubevirt: { name: string; namespace: string }
-  owner: OwnerInDocument
-  /** `nothing-to-hold`: the methods were empty already, and kvup borrows nothing. `rehearsed`: a dry run. */
-  outcome: 'held' | 'already-held' | 'nothing-to-hold' | 'rehearsed'
-  /** The methods that are kept. */
-  kept: readonly string[]
-  /** Who borrowed them, and since when. */
-  by?: string
-  at?: string
-  /** The command that gives them back. */
-  giveBack?: string
-  dryRun?: 'client' | 'server'
-  steps?: readonly DryRunStep[]
-}
+import type { RestoredVm, UpdatesPausedDocument, RestoreDocument } from '../../../vms/unblock/restored-vms.ts'
 
 export const updatesPausedView: View<UpdatesPausedDocument> = {
   text(held, paint, size) {
@@ -47,38 +21,6 @@ export const updatesPausedView: View<UpdatesPausedDocument> = {
     ])
   },
   names: ({ owner }) => [`${owner.kind.toLowerCase()}.${owner.apiVersion.split('/')[0] ?? ''}/${owner.name}`],
-}
-
-/** The end of `kvup workloads restore`. */
-export interface RestoreDocument {
-  apiVersion: 'kvup.io/v1alpha1'
-  kind: 'GiveBack'
-  kubevirt: { name: string; namespace: string }
-  owner: OwnerInDocument
-  /** `rehearsed`: a dry run; `not-asked`: only VMs were named. */
-  outcome: 'nothing-borrowed' | 'not-asked' | 'given-back' | 'left-as-it-is' | 'rehearsed'
-  /** workloadUpdateMethods as they are now. */
-  methods: readonly string[]
-  dryRun?: 'client' | 'server'
-  steps?: readonly DryRunStep[]
-  /** VMs that `kvup workloads unblock` had changed, where there are any. */
-  machines?: readonly RestoredVm[]
-}
-
-/** What became of what one VM was lent. */
-export interface RestoredVm {
-  namespace: string
-  name: string
-  /** `asks`: nothing was done, a person has to say; `closed`: left as it is. */
-  outcome: 'given-back' | 'closed' | 'asks'
-  /** In words: `evictionStrategy back to LiveMigrate`. */
-  changes: readonly string[]
-  why?: string
-  /** Why it asks, for scripts. */
-  reason?: string
-  /** What runs was started with what was lent, until its next restart (night W1). */
-  runsWithLent?: boolean
-  next?: string
 }
 
 export const restoreView: View<RestoreDocument> = {

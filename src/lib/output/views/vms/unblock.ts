@@ -1,37 +1,8 @@
-import type { DryRunStep } from '../../../engine/procedure-dry-run.ts'
 import { count, wrap } from '../../text.ts'
-import type { Column, Document, Paint, Size, View } from '../../printer.ts'
+import type { Column, Paint, Size, View } from '../../printer.ts'
 import { table } from '../../table.ts'
 import { dryRunLines } from '../dry-run.ts'
-
-/** One VM. */
-export interface UnblockItem {
-  namespace: string
-  name: string
-  outcome: 'unblocked' | 'would-unblock' | 'already-unblocked' | 'not-blocking' | 'refused'
-  /** In words, `evictionStrategy None (was LiveMigrate)`. */
-  changes?: readonly string[]
-  lent?: readonly { path: string; field: string; was?: string; lent: string }[]
-  /** Volumes whose content is gone when its pod ends. */
-  loses?: readonly string[]
-  why?: string
-  /** Why it was refused, for scripts. */
-  reason?: string
-  /** What makes it take effect. */
-  next?: string
-}
-
-/** The end of `kvup workloads unblock`. */
-export interface UnblockDocument extends Document {
-  kind: 'UnblockedWorkloads'
-  dryRun?: 'client' | 'server'
-  steps?: readonly DryRunStep[]
-  items: readonly UnblockItem[]
-  /** VMIs that block and have no VM that could be changed. */
-  bare?: readonly { namespace: string; name: string }[]
-  /** The command that gives back what was lent. */
-  giveBack?: string
-}
+import type { UnblockItem, UnblockDocument } from '../../../vms/unblock/unblock-candidates.ts'
 
 const words: Record<UnblockItem['outcome'], string> = {
   unblocked: 'unblocked',

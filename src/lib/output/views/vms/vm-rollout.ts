@@ -1,35 +1,10 @@
-import type { DryRunStep } from '../../../engine/procedure-dry-run.ts'
-import type { RolloutOrigin, RolloutStrategy, VmRollout } from '../../../vms/rollout/rollout-strategy.ts'
-import type { Column, Document, Paint, RowsView, View } from '../../printer.ts'
+import type { Column, Paint, RowsView, View } from '../../printer.ts'
 import { wrap } from '../../text.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { RestartRequiredItem } from '../../../vms/rollout/restart-required.ts'
 import type { StagedChange } from '../../../vms/rollout/staged-changes.ts'
 import { ageAt } from '../../age.ts'
-
-/** `kvup rollout show` and `set`. */
-export interface VmRolloutDocument extends Document {
-  kind: 'VmRollout'
-  kubevirt: { name: string; namespace: string; version?: string }
-  /** In effect now; after a `set` as it was read back. */
-  strategy: RolloutStrategy
-  /** What that means for a running VM. */
-  meaning: string
-  origin: RolloutOrigin['from']
-  /** What the field says; absent where nobody says it. */
-  configured?: string
-  /** Of this version of KubeVirt. */
-  byDefault: RolloutStrategy
-  path: string
-  gate: VmRollout['gate']
-  notes: readonly string[]
-  /** Only of `set`. `rehearsed`: a dry run. */
-  outcome?: 'set' | 'already-so' | 'rehearsed'
-  dryRun?: 'client' | 'server'
-  steps?: readonly DryRunStep[]
-  /** What the choice means; only of a dry run, for else it is said before the question. */
-  said?: readonly string[]
-}
+import type { VmRolloutDocument, RestartRequiredDocument } from '../../../vms/rollout/rollout-document.ts'
 
 export const vmRolloutView: View<VmRolloutDocument> = {
   text(document, paint, size) {
@@ -68,24 +43,6 @@ function originText({
   if (origin === 'default' || configured !== strategy)
     return `what KubeVirt ${version ?? ''} does by itself`.replace('  ', ' ')
   return `from KubeVirt ${name}`
-}
-
-/** Besides its `items`, which are RestartRequiredItem. Times are RFC 3339. */
-export interface RestartRequiredDocument extends Document {
-  kind: 'RestartRequired'
-  asOf: string
-  /** What was asked for; empty for the whole cluster. */
-  selection: { namespace?: string; labels?: string }
-  kubevirt: { name: string; namespace: string; version?: string }
-  strategy: 'Stage' | 'LiveUpdate'
-  /** Since v1.8 the condition goes when the VM is as it was at its start again. */
-  revertingClears: boolean
-  totals: { total: number; duringUpgrade: number; withFrozenHotplug: number; reverted: number }
-  /** What may not be read: nothing is said of it. */
-  unread: readonly { namespace?: string; what: string; why: string }[]
-  remarks: readonly string[]
-  /** The command for what comes next. */
-  next?: string
 }
 
 /** `asOf` in RFC 3339: ages count to here. */

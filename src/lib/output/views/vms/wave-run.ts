@@ -1,30 +1,18 @@
-import type { DryRunStep } from '../../../engine/procedure-dry-run.ts'
-import type { Unread } from '../../../vms/migrations/migration-ledger.ts'
+import { narrowedLine } from '../../kvup-words.ts'
 import type { ShownWave } from '../../../vms/waves/waves.ts'
-import type { Column, Document, Paint, Size, Tone, View } from '../../printer.ts'
+import type { Column, Paint, Size, Tone, View } from '../../printer.ts'
 import { table } from '../../table.ts'
 import { count, wrap } from '../../text.ts'
 import { dryRunLines } from '../dry-run.ts'
-import type { UpdatedVm, UpdateTotals } from '../../../vms/waves/update-run.ts'
-import type { RestartedVm, RestartTotals } from '../../../vms/waves/restart-procedure.ts'
-import { narrowedLine } from '../../kvup-words.ts'
+import type { UpdatedVm } from '../../../vms/waves/update-run.ts'
 
-/** The end of a run that took one VM after the other, whatever it did to them. */
-export interface WaveRunDocument extends Document {
-  kubevirt: { name: string; namespace: string }
-  /** `stopped`: by a rule, a person, or its time; `rehearsed`: a dry run. */
-  outcome: 'done' | 'stopped' | 'nothing-to-do' | 'rehearsed'
-  dryRun?: 'client' | 'server'
-  steps?: readonly DryRunStep[]
-  /** Of a dry run: whose turn comes when. */
-  waves?: readonly ShownWave[]
-  /** Of a run that was asked to stop there. */
-  stoppedBefore?: StoppedBefore
-  /** Commands that go on, or give back what is borrowed still. */
-  next?: readonly string[]
-  /** What may not be read: VMs there are in none of these. */
-  unread?: readonly Unread[]
-}
+import type { RestartedVm } from '../../../vms/waves/restart-procedure.ts'
+import type {
+  WaveRunDocument,
+  WorkloadsUpdateDocument,
+  VmRestartsDocument,
+  StoppedBefore,
+} from '../../../vms/waves/wave-run.ts'
 
 /** What it says of its VMs. */
 interface Told<Row> {
@@ -115,12 +103,6 @@ function unreadLines(unread: readonly UnreadEnd[], { mark }: Paint, { columns: w
   return unreadText(unread).flatMap((line) => wrap(`${mark.warning} ${line}`, width))
 }
 
-/** Where a run ended because it was asked to. */
-interface StoppedBefore {
-  step: string
-  because: string
-}
-
 function stoppedLines(
   stopped: StoppedBefore | undefined,
   next: readonly string[],
@@ -132,16 +114,6 @@ function stoppedLines(
     ...wrap(`${mark.warning} stopped before ${stopped.step} (${stopped.because})`, size.columns),
     ...next.flatMap((line) => wrap(`  ${mark.next} ${line}`, size.columns)),
   ]
-}
-
-/** The end of `kvup workloads update`. */
-export interface WorkloadsUpdateDocument extends WaveRunDocument {
-  kind: 'WorkloadsUpdate'
-  /** What was asked for; empty: the whole cluster. */
-  selection: { namespace?: string; labels?: string; node?: string }
-  totals: UpdateTotals
-  /** What became of each VM that this run had to do with. */
-  items: readonly UpdatedVm[]
 }
 
 export const workloadsUpdateView: View<WorkloadsUpdateDocument> = {
@@ -220,14 +192,6 @@ function remediesOf(
   const update = narrowedLine('kvup workloads update', selection)
   const paced = `${update} --restart-unmigratable     restarts the VMs that are left, one by one`
   return [...all.filter((line) => !isRestart(line)), paced]
-}
-
-/** The end of `kvup rollout restart`. */
-export interface VmRestartsDocument extends WaveRunDocument {
-  kind: 'VmRestarts'
-  totals: RestartTotals
-  /** What became of each VM that waits for a restart. */
-  items: readonly RestartedVm[]
 }
 
 export const vmRestartsView: View<VmRestartsDocument> = {

@@ -1,35 +1,11 @@
 import { formatDuration } from '../../../kube/duration.ts'
 import type { ForecastItem, Outcome } from '../../../vms/forecast/vm-forecast.ts'
-import type { Counts, NamespaceTotals, ScoredItem } from '../../../vms/forecast/forecast-report.ts'
+import type { Counts, ScoredItem } from '../../../vms/forecast/forecast-report.ts'
 import type { Span } from '../../../vms/forecast/migration-time.ts'
 import { count, wrap } from '../../text.ts'
-import type { Column, Document, Paint, RowsView, Tone } from '../../printer.ts'
+import type { Column, Paint, RowsView, Tone } from '../../printer.ts'
 import { outcomesText, outcomeTexts, type Said } from './outdated-workloads.ts'
-
-/** Besides its `items`, which are ForecastItem. Times are RFC 3339. */
-export interface ForecastDocument extends Document {
-  kind: 'WorkloadForecast'
-  asOf: string
-  selection: { namespace?: string; labels?: string }
-  /** The version that was asked for; absent: the one that is installed. */
-  to?: string
-  /** The methods that it is judged by. Absent: they may not be read. */
-  methods?: readonly string[]
-  /** `loan`: kvup borrowed them, and gives these back; `flag`: --methods. */
-  methodsFrom: 'cluster' | 'loan' | 'flag' | 'unknown'
-  totals: {
-    total: number
-    byFate: Counts
-    /** VMs that run the new virt-launcher already: no rows. */
-    current: number
-    namespaces: readonly NamespaceTotals[]
-  }
-  /** How long the whole takes, in seconds; absent: nothing moves, or it is not known. */
-  seconds?: Span
-  unread: readonly { namespace?: string; what: string; why: string }[]
-  remarks: readonly string[]
-  next?: string
-}
+import type { ForecastDocument, ForecastScoreDocument } from '../../../vms/forecast/forecast-document.ts'
 
 export const forecastView: RowsView<ForecastItem, ForecastDocument> = {
   columns: columns(),
@@ -117,15 +93,6 @@ function summary({ totals, selection, to, next }: ForecastDocument, paint: Paint
   const how = countsText(byFate) || 'what becomes of them is not known'
   const after = to === undefined ? '' : ` after ${to}`
   return `${paint.strong(count(total, 'VM'))}${where}${after}: ${how}${already}${then}`
-}
-
-/** Besides its `items`, which are ScoredItem. Times are RFC 3339. */
-export interface ForecastScoreDocument extends Document {
-  kind: 'WorkloadForecast'
-  asOf: string
-  /** When the forecast was made, and for which version. */
-  forecastOf: { asOf: string; to?: string }
-  score: { total: number; agreed: number; unknown: number }
 }
 
 export const forecastScoreView: RowsView<ScoredItem, ForecastScoreDocument> = {

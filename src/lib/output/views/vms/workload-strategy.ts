@@ -1,42 +1,15 @@
 import { valueText } from '../../../kube/text.ts'
-import type { DryRunStep } from '../../../engine/procedure-dry-run.ts'
 import type {
   EffectiveSetting,
   OverriddenSetting,
   OverridingPolicy,
 } from '../../../vms/strategy/workload-settings.ts'
-import type { Column, Document, Paint, Size, View } from '../../printer.ts'
+import type { Column, Paint, Size, View } from '../../printer.ts'
 import { table } from '../../table.ts'
 import { wrap } from '../../text.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
 import { dryRunLines } from '../dry-run.ts'
-import type { OwnerInDocument } from './paused-updates.ts'
-
-/** `kvup workloads strategy show` and `set`. */
-export interface WorkloadStrategyDocument extends Document {
-  kind: 'WorkloadStrategy'
-  kubevirt: { name: string; namespace: string }
-  /** Where the settings are written. */
-  owner: OwnerInDocument
-  /** Of KubeVirt, which decides what the defaults are. */
-  version?: string
-  /** The methods are borrowed: what they were, by whom, since when. */
-  held?: { methods: readonly string[]; by: string; at: string; giveBack: string }
-  /** Only of `set`. `rehearsed`: a dry run. */
-  outcome?: 'set' | 'already-so' | 'rehearsed'
-  /** What the choice means for these VMs; only of a dry run, for else it is said before the question. */
-  said?: readonly string[]
-  /** In effect now; after a `set` as they were read back. */
-  items: readonly EffectiveSetting[]
-  /** For the VMs that they select other values hold; absent where they may not be read. */
-  policies?: readonly OverridingPolicy[]
-  /** What is not known, and why. */
-  remarks?: readonly string[]
-  /** What keeps the methods in effect from working, where something does. */
-  findings?: readonly Finding[]
-  dryRun?: 'client' | 'server'
-  steps?: readonly DryRunStep[]
-}
+import type { WorkloadStrategyDocument } from '../../../vms/strategy/strategy-document.ts'
 
 export const workloadStrategyView: View<WorkloadStrategyDocument> = {
   text(document, paint, size) {

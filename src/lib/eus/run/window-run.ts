@@ -1,38 +1,35 @@
-import type { Context } from '../../context.ts'
-import type { Access, Reader } from '../../lib/kube/cluster.ts'
-import type { Finding } from '../../lib/checks/check-definition.ts'
-import { type EusReportDocument, eusReportView } from '../../lib/output/views/eus/eus-report.ts'
+import type { CommandContext } from '../../kube/world.ts'
+import type { Access, Reader } from '../../kube/cluster.ts'
 import {
-  ensureStepsExist,
-  nothingToDo,
-  type Procedure,
-  type RunLimits,
-  type RunOutcome,
-} from '../../lib/engine/step.ts'
-import { leftAsItIs, withParts } from '../../lib/eus/window-status.ts'
-import { carryOut, lostSince, type Work } from '../run-change.ts'
-import { ApiError, type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
+  type EusReportDocument,
+  type ObservedWindow,
+  observeWindow,
+  reportOfWindow,
+} from './window-report.ts'
+import type { Procedure, RunLimits, RunOutcome } from '../../engine/step.ts'
+import { leftAsItIs, withParts } from '../window-status.ts'
+import { type Change, type DryRun, performChange, type Rights } from '../../engine/change.ts'
+import { readInTime, type ResumeHint, resumeLine, withLines } from '../../engine/resume-hint.ts'
+import { lostSince } from '../../vms/census/lost-vms.ts'
+import { ApiError, type ExitCode, exitCode, KvupError } from '../../kube/errors.ts'
 import type { WindowSnapshot } from './window-snapshot.ts'
-import type { CensusCircumstances } from '../../lib/vms/census/vm-census.ts'
-import { RunCensus } from '../../lib/vms/census/run-census.ts'
-import { type ObservedWindow, observeWindow, reportOfWindow } from './window-report.ts'
-import { armedByOthersText, ourRequest, readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
-import { harmlessText } from '../../lib/output/views/report-lines.ts'
-import type { Override } from '../../lib/engine/journal.ts'
-import { leavingSoon, leftOf } from '../../lib/kube/interruption.ts'
-import { ownClock } from '../../lib/kube/clock.ts'
-import { formatDuration } from '../../lib/kube/duration.ts'
-import { accessOf } from '../../lib/upgrade/roles.ts'
-import { groupOf } from '../../lib/kube/object.ts'
-import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { vmsInOrder } from '../../lib/vms/unblock/restore-vms.ts'
-import type { VmRef } from '../../lib/vms/unblock/vm-overrides.ts'
-import { type DryRun, rehearsed } from '../change-options.ts'
+import type { CensusCircumstances } from '../../vms/census/vm-census.ts'
+import { RunCensus } from '../../vms/census/run-census.ts'
+import { armedByOthersText, ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
+import { harmlessText } from '../../kube/text.ts'
+import type { Override } from '../../engine/journal.ts'
+import { formatDuration } from '../../kube/duration.ts'
+import { accessOf } from '../../upgrade/roles.ts'
+import { groupOf } from '../../kube/object.ts'
+import { VirtualMachines } from '../../kube/kinds/kubevirt-kinds.ts'
+import { vmsInOrder } from '../../vms/unblock/restore-vms.ts'
+import type { VmRef } from '../../vms/unblock/vm-overrides.ts'
 
 /** What differs between running a window, aborting it and giving its settings back. */
-interface WindowWork {
+export interface WindowWork {
   procedure: Procedure
-  findings: readonly Finding[]
+  /** Throws `blocked` for what stands against it and nobody accepted. */
+  gate: () => void
   question: string
   limits: RunLimits
   dryRun: DryRun | undefined
@@ -45,17 +42,6 @@ interface WindowWork {
   ensureFits?: () => Promise<void>
   /** The uid of the sealed plan that is carried out. */
   sealed?: string
-}
-
-/** Rehearses or carries it out, and prints the report. */
-export async function carryOutWindow(
-  cx: Context,
-  windowSnapshot: WindowSnapshot,
-  work: WindowWork,
-): Promise<ExitCode> {
-  const { report, code } = await workOnWindow(cx, windowSnapshot, work)
-  cx.printer.result(report, eusReportView)
-  return endOf(report, code)
 }
 
 /** Its exit code; throws `lost` (9) where VMs or volumes are, and nothing else is told by a code of its own. */
@@ -71,43 +57,36 @@ const doneText = (to: string, outcome: EusReportDocument['outcome']): string =>
 
 /** The same without a word of its end, for who goes on. */
 export async function workOnWindow(
-  cx: Context,
+  cx: CommandContext,
   windowSnapshot: WindowSnapshot,
   work: WindowWork,
 ): Promise<{ report: EusReportDocument; code: ExitCode }> {
-  const { procedure, dryRun } = work
-  if (dryRun !== undefined && dryRun !== 'none') await ensureMeant(cx, windowSnapshot, work)
-  const dry = await rehearsed(cx, procedure, { environment: windowSnapshot.environment, dryRun })
-  if (dry) {
-    const { steps } = dry
-    const end = { outcome: 'rehearsed', dryRun: dry.dryRun, steps: [], rehearsed: steps } as const
-    return { report: await reportOfWindow(cx, windowSnapshot, end), code: exitCode.done }
-  }
+  const { environment, cluster, window, installation } = windowSnapshot
   const census = new RunCensus({
-    namespace: windowSnapshot.installation.namespace,
-    kubevirt: windowSnapshot.window.kubevirt.uid,
+    namespace: installation.namespace,
+    kubevirt: window.kubevirt.uid,
     who: cx.world.who,
-    warn: (line) => windowSnapshot.environment.warn(line),
+    warn: (line) => environment.warn(line),
     eachRun: true,
   })
-  const { name } = windowSnapshot.window
-  const observed = observeWindow(windowSnapshot.cluster, windowSnapshot.environment.journal, {
-    name,
+  const observed = observeWindow(cluster, environment.journal, {
+    name: window.name,
     census,
     evicted: evictedBy(windowSnapshot),
   })
   try {
-    const outcome = await run(cx, windowSnapshot, {
-      work: { ...work, procedure: census.around(procedure) },
-      observed,
-      census,
+    const outcome = await performChange({
+      environment,
+      change: changeOf(cx, windowSnapshot, { work, observed, census }),
+      dryRun: work.dryRun,
     })
+    if (outcome.is === 'dry-run') {
+      const { steps, dryRun } = outcome.fields
+      const end = { outcome: 'rehearsed', dryRun, steps: [], rehearsed: steps } as const
+      return { report: await reportOfWindow(cx, windowSnapshot, end), code: exitCode.done }
+    }
     const report = await ended(cx, windowSnapshot, { work, observed, outcome })
-    await census.close(
-      windowSnapshot.cluster,
-      windowSnapshot.environment.lock,
-      outcome.is === 'finished' ? 'over' : 'open',
-    )
+    await census.close(cluster, environment.lock, outcome.is === 'finished' ? 'over' : 'open')
     const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
     return { report, code: late ? exitCode.timedOut : exitCode.done }
   } finally {
@@ -119,62 +98,43 @@ export async function workOnWindow(
 const evictedBy = ({ planned: { accepted } }: WindowSnapshot): CensusCircumstances['evicted'] =>
   accepted.some(({ id }) => id === 'vm-outages') ? 'everybody' : 'drained'
 
-/** What a run would refuse before it asks, a dry run of it refuses as well; where nothing is to be done there is nothing to refuse. */
-async function ensureMeant(
-  { clock }: Context,
-  { cluster, environment }: WindowSnapshot,
-  { procedure, limits, ensureFits }: WindowWork,
-): Promise<void> {
-  const reading = { reader: cluster.reader, clock, journal: environment.journal }
-  if (await nothingToDo(procedure, reading)) return
-  ensureStepsExist(limits, await procedure.steps(reading))
-  await ensureFits?.()
-}
-
 interface Running {
   work: WindowWork
   observed: ObservedWindow
   census: RunCensus
 }
 
-function run(
-  cx: Context,
+function changeOf(
+  cx: CommandContext,
   windowSnapshot: WindowSnapshot,
   { work, observed, census }: Running,
-): Promise<RunOutcome> {
-  const { procedure, findings, question, limits, announce, ensureFits, sealed, alsoNeeds = [] } = work
+): Change {
+  const { procedure, gate, question, limits, announce, ensureFits, sealed, alsoNeeds = [], dryRun } = work
   const rights = windowRights(windowSnapshot)
-  return withWindowLines(cx, windowSnapshot, (began) =>
-    carryOut(
-      {
-        procedure,
-        findings,
-        accepted: windowSnapshot.planned.accepted,
-        rights: { ...rights, required: [...rights.required, ...alsoNeeds] },
-        question,
-        limits,
-        async prepare() {
-          await census.prepare(windowSnapshot.cluster.reviewer)
-          await observed.before()
-        },
-        ...(ensureFits && { ensureFits }),
-      },
-      {
-        ...windowSnapshot.environment,
-        emit(event) {
-          if (event.kind === 'run-started') began()
-          observed.event(event)
-          cx.printer.event(withParts(event))
-        },
-        announce,
-        plan: sealed,
-      },
-    ),
-  )
+  const isDry = dryRun !== undefined && dryRun !== 'none'
+  return {
+    procedure: isDry ? procedure : census.around(procedure),
+    gate,
+    rights: { ...rights, required: [...rights.required, ...alsoNeeds] },
+    announce,
+    question,
+    limits,
+    async prepare() {
+      await census.prepare(windowSnapshot.cluster.reviewer)
+      await observed.before()
+    },
+    onEvent(event) {
+      observed.event(event)
+      return withParts(event)
+    },
+    hint: windowHint(cx, windowSnapshot),
+    plan: sealed,
+    ...(ensureFits && { ensureFits }),
+  }
 }
 
 async function ended(
-  cx: Context,
+  cx: CommandContext,
   windowSnapshot: WindowSnapshot,
   { work, observed, outcome }: Omit<Running, 'census'> & { outcome: RunOutcome },
 ): Promise<EusReportDocument> {
@@ -208,59 +168,39 @@ async function leftOver({ cluster, window }: WindowSnapshot): Promise<readonly s
 const recordWithin = 900
 const allWithin = 1500
 
-/** A run that ends early says what is borrowed, what is armed, and which line goes on. Before `began` nothing was changed, and a refusal has its own remedy. */
-async function withWindowLines<T>(
-  cx: Context,
-  windowSnapshot: WindowSnapshot,
-  perform: (began: () => void) => Promise<T>,
-): Promise<T> {
-  let hasBegun = false
-  let isLeft = false
-  const { signal, clock } = cx
-  const left = leftOf(allWithin, { signal, clock })
-  try {
-    const work = perform(() => (hasBegun = true))
-    return await leavingSoon(work, { signal, clock, within: recordWithin, left: () => (isLeft = true) })
-  } catch (error) {
-    if (!hasBegun || !(error instanceof KvupError)) throw error
-    const { object, notes, remedy } = error
-    throw new KvupError(error.exitCode, error.reason, error.message, {
-      object,
-      notes: [
-        ...notes,
-        ...(isLeft ? overriddenLines(cx, windowSnapshot) : await leftBehind(cx, windowSnapshot, left())),
-      ],
-      remedy: [...remedy, ...sameLine(cx, error), 'kvup eus status'],
-      cause: error,
+/** A run that ends early says what is borrowed, what is armed, and which line goes on. Before it began nothing was changed, and a refusal has its own remedy. */
+const windowHint = (cx: CommandContext, windowSnapshot: WindowSnapshot): ResumeHint => ({
+  recordWithin,
+  allWithin,
+  async told({ error, hasBegun, readWithin }) {
+    if (!hasBegun || !(error instanceof KvupError)) return error
+    const left =
+      readWithin > 0 ? await leftBehind(cx, windowSnapshot, readWithin) : overriddenLines(cx, windowSnapshot)
+    return withLines(error, {
+      notes: [...error.notes, ...left],
+      remedy: [...error.remedy, ...sameLine(cx, error), 'kvup eus status'],
     })
-  }
-}
+  },
+})
 
 /** The line that was typed goes on, but for one that ends at the same place again; what was not waited for long enough is waited for anew. */
-function sameLine({ world }: Context, { reason }: KvupError): readonly string[] {
+function sameLine({ world }: CommandContext, { reason }: KvupError): readonly string[] {
   if (reason === 'approval-needed') return []
   const anew = reason === 'timed-out' ? ', and waits anew' : ''
-  return [`${world.commandLine}     goes on where the cluster stands${anew}`]
+  return [resumeLine(world, `goes on where the cluster stands${anew}`)]
 }
 
 async function leftBehind(
-  cx: Context,
+  cx: CommandContext,
   windowSnapshot: WindowSnapshot,
   readWithin: number,
 ): Promise<readonly string[]> {
   const { clock } = cx
   const { environment, cluster, window } = windowSnapshot
-  const over = new AbortController()
-  const giveUp = ownClock(clock)
-    .sleep(readWithin, over.signal)
-    .catch(() => undefined)
-  const quickly = <T>(work: Promise<T>) =>
-    Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])
-  const [loans, platform] = await Promise.all([
-    quickly(environment.journal.loans()),
-    quickly(readPlatform(cluster.reader)),
+  const [loans, platform] = await readInTime(clock, readWithin, [
+    environment.journal.loans(),
+    readPlatform(cluster.reader),
   ])
-  over.abort()
   return [
     ...overriddenLines(cx, windowSnapshot, loans),
     ...(platform === undefined ? [] : await armedLine(window.name, platform, loans ?? [])),
@@ -269,7 +209,7 @@ async function leftBehind(
 
 /** Where nobody could be asked: what this run borrowed and read itself. */
 function overriddenLines(
-  { clock }: Context,
+  { clock }: CommandContext,
   { environment }: WindowSnapshot,
   asked?: readonly Override[],
 ): readonly string[] {
@@ -301,7 +241,7 @@ function overrideLine({ id, at, harmless = 'for now' }: Override, now: number): 
 function windowRights({
   installation,
   planned: { plan },
-}: Pick<WindowSnapshot, 'installation' | 'planned'>): Work['rights'] {
+}: Pick<WindowSnapshot, 'installation' | 'planned'>): Rights {
   const kinds = new Set(plan.healthChecks.map(({ kind }) => `${kind.toLowerCase()}s`))
   const isNeeded = ({ resource, verb }: Access) => kinds.has(resource) && verb !== 'watch'
   const all = accessOf('kvup-eus', installation.namespace)
@@ -314,7 +254,7 @@ function windowRights({
 
 /** VMs of all namespaces that `kvup workloads unblock` lent something. Where they may not be read, a warning says so. */
 export async function vmsToRestore(
-  { printer }: Pick<Context, 'printer'>,
+  { printer }: Pick<CommandContext, 'printer'>,
   reader: Reader,
 ): Promise<readonly VmRef[]> {
   try {
@@ -340,19 +280,4 @@ export function vmsText(machines: readonly VmRef[]): readonly string[] {
   const names = machines.slice(0, toldAtMost).map(({ namespace, name }) => `${namespace}/${name}`)
   const more = machines.length > toldAtMost ? `, and ${machines.length - toldAtMost} more` : ''
   return [`given back last, behind the pools: what kvup workloads unblock lent to ${names.join(', ')}${more}`]
-}
-
-/** Which cluster, as whom: said before the question of a window. Nothing where no kubeconfig says it; the cluster was reached otherwise then. */
-export async function connectedTo({
-  flags,
-  world,
-}: Pick<Context, 'flags' | 'world'>): Promise<readonly string[]> {
-  const { describeConnection } = await import('../../lib/kube/http/target.ts')
-  try {
-    const { server, context, user } = await describeConnection(flags, world.env)
-    return [`cluster ${server}${context === undefined ? '' : ` (context ${context})`}, as ${user}`]
-  } catch (error) {
-    if (error instanceof KvupError) return []
-    throw error
-  }
 }

@@ -1,21 +1,22 @@
-import type { Context } from '../../context.ts'
-import type { AcceptedRisk } from '../../lib/checks/check-run.ts'
-import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
-import { onceCached } from '../../lib/kube/read-cache.ts'
-import type { EusPlan } from '../../lib/eus/plan/eus-plan.ts'
-import { type EusClusterSnapshot, readEusCluster } from '../../lib/eus/plan/eus-snapshot.ts'
-import { makeEusPlan } from '../../lib/eus/plan/eus-planner.ts'
-import { parsePlatformMinor } from '../../lib/releases/release-versions.ts'
-import type { Releases } from '../../lib/releases/releases.ts'
-import { parseUpdateGraph, type UpdateGraph } from '../../lib/releases/update-graph.ts'
-import type { Clock } from '../../lib/kube/clock.ts'
-import { usageError } from '../../lib/kube/errors.ts'
-import { acceptedRisks } from '../check/checked-cluster.ts'
-import { readCatalog } from '../upgrade/upgrade-target.ts'
-import { readReleases } from '../read-cluster.ts'
-import { type Finding } from '../../lib/checks/check-definition.ts'
-import { shellWord } from '../../lib/kube/shell-line.ts'
-import { type EusPlanningOptions } from './eus-options.ts'
+import type { CommandContext } from '../../kube/world.ts'
+import type { AcceptedRisk } from '../../releases/accepted-risks.ts'
+import type { Cluster, Reader } from '../../kube/cluster.ts'
+import { onceCached } from '../../kube/read-cache.ts'
+import type { EusPlan } from './eus-plan.ts'
+import { type EusClusterSnapshot, readEusCluster } from './eus-snapshot.ts'
+import { makeEusPlan } from './eus-planner.ts'
+import { parsePlatformMinor } from '../../releases/release-versions.ts'
+import { type Releases, readReleases } from '../../releases/releases.ts'
+import { parseUpdateGraph, type UpdateGraph } from '../../releases/update-graph.ts'
+import type { Clock } from '../../kube/clock.ts'
+import { usageError } from '../../kube/errors.ts'
+import { readCatalog } from '../../releases/catalog-file.ts'
+import type { Finding } from '../../checks/check-definition.ts'
+import { shellWord } from '../../kube/shell-line.ts'
+import type { EusPlanningOptions } from '../run/eus-options.ts'
+
+/** Reads what `--accept` names; throws `usage` for a name that no finding has. */
+export type ReadAccepted = (words: readonly string[], releases: Releases) => readonly AcceptedRisk[]
 
 /** A plan, and what it was made from. */
 export interface PlannedEus {
@@ -32,13 +33,13 @@ export interface PlannedEus {
  * `blocked` where this is no OKD or OpenShift.
  */
 export async function plannedEus(
-  { world }: Pick<Context, 'world'>,
-  { cluster, clock }: { cluster: Cluster; clock: Clock },
+  { world }: Pick<CommandContext, 'world'>,
+  { cluster, clock, accepted: read }: { cluster: Cluster; clock: Clock; accepted: ReadAccepted },
   options: EusPlanningOptions,
 ): Promise<PlannedEus> {
   const to = options.to === undefined ? undefined : parsePlatformMinor(options.to)
   const releases = await readReleases(world, options.releases)
-  const accepted = acceptedRisks(options.accept, releases)
+  const accepted = read(options.accept, releases)
   const graph = await readGraph(world, options.graphFile)
   const catalog = await readCatalog(world, options.catalogFile)
   const reader = onceCached(cluster.reader)
@@ -54,7 +55,7 @@ export async function plannedEus(
 }
 
 async function readGraph(
-  world: Context['world'],
+  world: CommandContext['world'],
   file: string | undefined,
 ): Promise<UpdateGraph | undefined> {
   if (file === undefined) return undefined

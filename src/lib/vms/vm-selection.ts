@@ -1,9 +1,9 @@
-import { type Kind, parseLabels } from '../../lib/kube/object.ts'
-import { ApiError, usageError } from '../../lib/kube/errors.ts'
-import { Namespaces, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
-import { NotSavedError } from '../../lib/kube/saved/saved-cluster.ts'
-import type { Selection } from '../../lib/vms/vm.ts'
-import type { ReadCluster } from '../read-cluster.ts'
+import { type Kind, parseLabels } from '../kube/object.ts'
+import { ApiError, usageError } from '../kube/errors.ts'
+import { Namespaces, Nodes } from '../kube/kinds/core-kinds.ts'
+import { NotSavedError } from '../kube/saved/saved-cluster.ts'
+import type { Selection } from './vm.ts'
+import type { ReadCluster } from '../kubevirt/read-cluster.ts'
 
 /** Which VMs were asked for. */
 export interface SelectedVms {

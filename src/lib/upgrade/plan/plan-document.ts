@@ -1,11 +1,13 @@
-import { takeFullSnapshot } from '../../lib/kubevirt/full-snapshot.ts'
-import { manifestChanges } from '../../lib/manifests/apply-manifest.ts'
-import { type ManifestDiff, manifestDiff } from '../../lib/manifests/manifest-diff.ts'
-import { notInManifest } from '../../lib/manifests/manifest.ts'
-import type { PlanDocument } from '../../lib/output/views/upgrade/upgrade-plan-words.ts'
-import { nothingToDo, type ReadContext, type Step } from '../../lib/engine/step.ts'
-import { type DryRunContext, dryRunProcedure, type DryRunStep } from '../../lib/engine/procedure-dry-run.ts'
-import { isBlocked } from '../../lib/checks/check-definition.ts'
+import { roleRemedy } from '../../output/kvup-words.ts'
+import type { HopFinding } from '../../releases/hop-findings.ts'
+import { type UpgradePath, idWithout } from '../path-procedure.ts'
+import { type UpgradeReport, heading } from '../upgrade-report.ts'
+import { takeFullSnapshot } from '../../kubevirt/full-snapshot.ts'
+import { manifestChanges } from '../../manifests/apply-manifest.ts'
+import { type ManifestDiff, manifestDiff } from '../../manifests/manifest-diff.ts'
+import { notInManifest } from '../../manifests/manifest.ts'
+import { nothingToDo, type ReadContext, type Step } from '../../engine/step.ts'
+import { dryRunProcedure, type DryRunContext, type DryRunStep } from '../../engine/procedure-dry-run.ts'
 import {
   begunSteps,
   type LaterOperator,
@@ -16,14 +18,13 @@ import {
   withLaterResults,
   withOlmFacts,
   withResults,
-} from '../../lib/upgrade/sealed-facts.ts'
-import { heading } from '../../lib/upgrade/upgrade-report.ts'
-import { journalTimes, type TimeRange, timeRange } from '../../lib/upgrade/upgrade-duration.ts'
+} from '../sealed-facts.ts'
+import { journalTimes, type TimeRange, timeRange } from '../upgrade-duration.ts'
+import { isBlocked } from '../../releases/accepted-risks.ts'
 import type { MadeFrom, Planned } from './planned-upgrade.ts'
 import { planAgain, sealedRequest } from './upgrade-options.ts'
-import { rolloutTimes } from '../../lib/kubevirt/rollout-times.ts'
-import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { idWithout } from '../../lib/upgrade/path-procedure.ts'
+import { rolloutTimes } from '../../kubevirt/rollout-times.ts'
+import { takeSnapshot } from '../../kubevirt/snapshot.ts'
 import { randomUUID } from 'node:crypto'
 import {
   coveredBy,
@@ -33,11 +34,11 @@ import {
   type Seal,
   type SealedPlan,
   sealPlan,
-} from '../../lib/engine/sealed-plan.ts'
-import type { Context } from '../../context.ts'
-import { drifted, forbidden, KvupError, usageError } from '../../lib/kube/errors.ts'
-import { shellWord } from '../../lib/kube/shell-line.ts'
-import { roleRemedy } from '../../lib/output/kvup-words.ts'
+} from '../../engine/sealed-plan.ts'
+import type { CommandContext } from '../../kube/world.ts'
+import { drifted, forbidden, KvupError, usageError } from '../../kube/errors.ts'
+
+import { shellWord } from '../../kube/shell-line.ts'
 
 /**
  * The plan as a document: each step with what it would do, the findings, the seal, and `next` where there is something to do that would
@@ -190,14 +191,14 @@ const laterOperators = (legs: Planned['legs']): readonly LaterOperator[] =>
   })
 
 /** Reads `--plan FILE`, or standard input. Throws `usage` for what is no whole plan of `kvup plan`. */
-export async function readPlanFile({ world, printer }: Context, file: string): Promise<SealedPlan> {
+export async function readPlanFile({ world, printer }: CommandContext, file: string): Promise<SealedPlan> {
   const plan = await readWhole(world, file)
   for (const { id, why } of plan.seal.unsealed)
     printer.warn(`${plan.file} is sealed without ${id}, a change of it is not seen: ${why}`)
   return plan
 }
 
-async function readWhole(world: Context['world'], file: string): Promise<SealedPlan> {
+async function readWhole(world: CommandContext['world'], file: string): Promise<SealedPlan> {
   if (file === '-') return readSealed(await world.readStdin(), 'standard input', 'UpgradePlan')
   const text = await world.readText(file).catch((cause: unknown) => {
     throw usageError(
@@ -241,7 +242,7 @@ const ofFirstStep: ReadonlySet<string> = new Set(['kubernetes', 'nodes'])
 const told = new WeakSet<SealedPlan>()
 
 /** It is asked several times whether a plan fits. */
-function tellOnce(sealed: SealedPlan, lines: readonly string[], { printer }: Context): void {
+function tellOnce(sealed: SealedPlan, lines: readonly string[], { printer }: CommandContext): void {
   if (told.has(sealed) || lines.length === 0) return
   told.add(sealed)
   for (const line of lines.slice(0, mostLines)) printer.warn(`since ${sealed.file} was made: ${line}`)
@@ -305,4 +306,47 @@ export async function asDrift<T>(work: Promise<T>, sealed: SealedPlan): Promise<
       },
     )
   }
+}
+
+/** `kvup.io/v1alpha1 UpgradePlan`: what a dry run and `kvup plan` print. */
+export interface PlanDocument extends Pick<
+  UpgradeReport,
+  'kubevirt' | 'from' | 'to' | 'method' | 'operator'
+> {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: 'UpgradePlan'
+  /** `auto`: by the server where rights allow, else by kvup. */
+  dryRun: 'client' | 'server' | 'auto'
+  /** Where it goes over several minors. */
+  path?: UpgradePath
+  /** Workload update methods that are borrowed. */
+  holds: readonly string[]
+  said: readonly string[]
+  findings: readonly HopFinding[]
+  /** Risks that were taken by name, why and by whom (`user@host`). */
+  accepted: readonly { id: string; reason?: string; by?: string }[]
+  steps: readonly PlannedStep[]
+  /** Of all steps together. */
+  time?: PlannedTime
+  /** What the operator manifest changes; only by that method. */
+  manifest?: ManifestDiff
+  /** Ties the plan to the cluster that it was made for, by the uid of its namespace kube-system. */
+  seal?: { uid: string; at: string; by: string; cluster: string }
+  /** False: the goal is reached, and no step would do anything. */
+  pending: boolean
+  /** What to type to carry it out; nothing where it is done already, or would be refused. */
+  next?: readonly string[]
+}
+
+export interface PlannedStep extends DryRunStep {
+  time?: Omit<PlannedTime, 'says'> & { atMostSeconds: number }
+}
+
+/** A range, and what it was worked out from. */
+interface PlannedTime {
+  lowSeconds: number
+  highSeconds: number
+  basis: 'own-rollouts' | 'own-pods' | 'guess'
+  /** In a sentence for people. */
+  says: string
 }

@@ -1,26 +1,9 @@
-import type { Context, World } from '../../context.ts'
-import { againstPlatform } from '../../lib/releases/platform-releases.ts'
-import { operatorVersionOf } from '../../lib/releases/release-versions.ts'
-import type { Releases } from '../../lib/releases/releases.ts'
-import { exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
-import { shellWord } from '../../lib/kube/shell-line.ts'
-import { type OperatorSnapshot, seeOperator } from '../../lib/upgrade/methods/olm-operator.ts'
-import { releasesAhead } from '../../lib/upgrade/methods/operator-target.ts'
-import { reachable } from '../../lib/releases/reachable.ts'
-import { seeForUpgrade } from '../../lib/upgrade/upgrade-snapshot.ts'
-import { readReleases } from '../read-cluster.ts'
-import type { UpgradeOptions } from './upgrade-options.ts'
-import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
-import {
-  chooseMethod,
-  type UpgradeState,
-  type UpgradePlan,
-  type UpgradeRequest,
-} from '../../lib/upgrade/upgrade-plan.ts'
-import { olmGoal } from '../../lib/upgrade/methods/olm-plan.ts'
-import type { CatalogPackage } from '../../lib/releases/catalog-path.ts'
-import { parseCatalog } from '../../lib/releases/catalog-file.ts'
-import { type Finding, passGate } from '../../lib/checks/check-definition.ts'
+import type { CommandContext } from '../../kube/world.ts'
+import { exitCode, KvupError, usageError } from '../../kube/errors.ts'
+import type { UpgradeOptions } from '../plan/upgrade-options.ts'
+import type { Cluster } from '../../kube/cluster.ts'
+import type { UpgradeState, UpgradePlan } from '../upgrade-plan.ts'
+import type { Finding } from '../../checks/check-definition.ts'
 import {
   backupOf,
   type BackupOrigin,
@@ -28,8 +11,8 @@ import {
   isBackupOf,
   manifestChanges,
   type ObjectChange,
-} from '../../lib/manifests/apply-manifest.ts'
-import { extrasFindings } from '../../lib/manifests/manifest-extras.ts'
+} from '../../manifests/apply-manifest.ts'
+import { extrasFindings } from '../../manifests/manifest-extras.ts'
 import {
   inNamespace,
   type Manifest,
@@ -37,153 +20,11 @@ import {
   notInManifest,
   operatorManifest,
   parseManifest,
-} from '../../lib/manifests/manifest.ts'
-import {
-  manifestSource,
-  notReadFinding,
-  originOf,
-  readManifest,
-} from '../../lib/manifests/manifest-source.ts'
-import { fromRegistry, registryFinding, registryToKeep } from '../../lib/manifests/image-registry.ts'
-import type { AcceptedRisk } from '../../lib/checks/check-run.ts'
-import type { LoadedManifest, ReleaseManifest } from '../../lib/upgrade/methods/operator-manifest.ts'
-
-type Typed = Pick<UpgradeOptions, 'catalogFile' | 'releases'>
-
-/** `kvup upgrade` without a target: where it stands, what can be reached and the next command, as a usage error. */
-export async function whereToGo(cx: Context, typed: Typed): Promise<KvupError> {
-  try {
-    const { reader } = await cx.cluster()
-    const { installation, rolloutStatus } = await seeForUpgrade(reader, cx.clock)
-    if (installation.manager.kind === 'hyperconverged')
-      return await whereOlmLeads(cx, await seeOperator(reader), typed)
-    const now = rolloutStatus.observed.version ?? 'no version that was installed completely'
-    const targets = reachable(rolloutStatus.observed.version)
-    return usageError(
-      'no-target',
-      `say where to go: KubeVirt in namespace ${installation.namespace} is at ${now}, ${rolloutStatus.verdict.toLowerCase()}`,
-      {
-        remedy:
-          targets.length > 0
-            ? targets.map((version) => `kvup upgrade --to ${version}`)
-            : ['kvup upgrade --to VERSION'],
-      },
-    )
-  } catch (error) {
-    if (!(error instanceof KvupError)) throw error
-    return usageError('no-target', `say where to go; where it stands could not be read: ${error.message}`, {
-      remedy: error.remedy.length > 0 ? error.remedy : 'kvup upgrade --to VERSION',
-    })
-  }
-}
-
-async function whereOlmLeads(
-  cx: Context,
-  operatorSnapshot: OperatorSnapshot,
-  typed: Typed,
-): Promise<KvupError> {
-  const { catalogFile } = typed
-  const [catalog, releases] = await Promise.all([
-    readCatalog(cx.world, catalogFile),
-    readReleases(cx.world, typed.releases),
-  ])
-  const targets = releasesAhead({ operatorSnapshot, releases, catalog })
-  const { namespace } = operatorSnapshot.subscription.metadata
-  const none = targets.length === 0 ? `; ${whyNone(operatorSnapshot, catalogFile)}` : ''
-  const by = catalogFile === undefined ? '' : ` --catalog-file ${shellWord(catalogFile)}`
-  return usageError(
-    'no-target',
-    `say where to go: HyperConverged in namespace ${namespace} is at ${operatorSnapshot.installed.text}${none}`,
-    {
-      remedy: [
-        ...targets.map(
-          (text) =>
-            `kvup upgrade --to ${text} --method olm${by}${unplaced(text, operatorSnapshot, releases)}`,
-        ),
-        ...(catalogFile === undefined ? byCatalogFile(operatorSnapshot) : []),
-      ],
-    },
-  )
-}
-
-/** How a version that is not offered stands against the platform (night E8). */
-function unplaced(text: string, { platform: { minor } }: OperatorSnapshot, releases: Releases): string {
-  const version = operatorVersionOf(text)
-  const against = version && minor !== undefined ? againstPlatform(version, minor, releases).is : 'fits'
-  return against === 'unknown' ? '     of which minor of the platform it is, is not known' : ''
-}
-
-function whyNone({ offered = [], platform }: OperatorSnapshot, catalogFile: string | undefined): string {
-  if (catalogFile !== undefined) return 'the catalog file leads nowhere from there'
-  if (offered.length === 0) return 'what the catalog has cannot be seen'
-  const within = platform.minor === undefined ? '' : ` that belongs to platform ${platform.minor}`
-  return `the catalog shows nothing later${within}`
-}
-
-/** The cluster shows releases without edges, and may show nothing (ocp 2.6): only the catalog itself tells what leads where. */
-function byCatalogFile({ subscription: { spec } }: OperatorSnapshot): readonly string[] {
-  return [
-    `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
-    'opm render IMAGE -o yaml > catalog.yaml     makes a file of it',
-    'kvup upgrade --catalog-file catalog.yaml     says which further releases its edges lead to',
-  ]
-}
-
-interface Question {
-  cx: Context
-  options: UpgradeOptions
-  request: UpgradeRequest
-  releases: Releases
-  reader: Reader
-}
-
-/**
- * Where OLM is the method: what there is of the operator, and where `--to` leads. Throws `usage` for flags of OLM that would not be looked at, and
- * what `seeOperator` and `olmGoal` throw.
- */
-export async function withOlm(
-  upgradeState: UpgradeState,
-  { cx, options, request, releases, reader }: Question,
-): Promise<UpgradeState> {
-  const { installation } = upgradeState
-  const isOlm = chooseMethod(request.method, installation, request.to) === 'olm'
-  if (!isOlm || installation.manager.kind !== 'hyperconverged' || request.follow) {
-    refuseUnused(options, request)
-    return upgradeState
-  }
-  const [operator, catalog] = await Promise.all([
-    seeOperator(reader),
-    readCatalog(cx.world, options.catalogFile),
-  ])
-  return {
-    ...upgradeState,
-    olm: olmGoal({ request: request.olm, operatorSnapshot: operator, releases, catalog }),
-  }
-}
-
-function refuseUnused({ catalogFile, approveAlso }: UpgradeOptions, { method }: UpgradeRequest): void {
-  if (method === 'olm' || (catalogFile ?? approveAlso) === undefined) return
-  const flag = catalogFile === undefined ? '--approve-also' : '--catalog-file'
-  throw usageError('catalog-unused', `${flag} would not be used: no HyperConverged owns KubeVirt here`, {
-    remedy: 'leave it out',
-  })
-}
-
-/** The packages of `--catalog-file`; undefined without one. Throws `usage` for a file that cannot be read or is no catalog. */
-export async function readCatalog(
-  { readText }: Pick<World, 'readText'>,
-  file: string | undefined,
-): Promise<readonly CatalogPackage[] | undefined> {
-  if (file === undefined) return undefined
-  const text = await readText(file).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw usageError('catalog-unread', `cannot read the catalog ${file}: ${why}`, {
-      remedy: 'opm render CATALOG-IMAGE -o yaml > catalog.yaml     makes one',
-      cause,
-    })
-  })
-  return parseCatalog(text, file)
-}
+} from '../../manifests/manifest.ts'
+import { manifestSource, notReadFinding, originOf, readManifest } from '../../manifests/manifest-source.ts'
+import { fromRegistry, registryFinding, registryToKeep } from '../../manifests/image-registry.ts'
+import type { AcceptedRisk } from '../../releases/accepted-risks.ts'
+import type { LoadedManifest, ReleaseManifest } from './operator-manifest.ts'
 
 /** The manifest of the release, its findings, and what has to happen before the first write. */
 export interface PreparedManifest extends ReleaseManifest {
@@ -197,12 +38,14 @@ export interface PreparedManifest extends ReleaseManifest {
 }
 
 interface ManifestQuestion {
-  cx: Context
+  cx: CommandContext
   options: UpgradeOptions
   plan: UpgradePlan
   upgradeState: UpgradeState
   cluster: Cluster
   accepted: readonly AcceptedRisk[]
+  /** Throws `blocked` for what stands against it and nobody accepted. */
+  gate: (findings: readonly Finding[], accepted: readonly AcceptedRisk[]) => void
   /** Also behind a URL: a plan shows what is in it. */
   readNow: boolean
   /** It is of a later step of an upgrade path: what it changes is told once its turn comes. */
@@ -233,7 +76,7 @@ export async function prepareManifest(question: ManifestQuestion): Promise<Prepa
     async prepare() {
       const { manifest } = (await load()) ?? {}
       if (manifest === undefined) return
-      if (later) passGate(await judge(manifest, question), accepted)
+      if (later) question.gate(await judge(manifest, question), accepted)
       saved = await save(manifest, file, question)
     },
     get loaded() {
@@ -396,7 +239,7 @@ async function save(
 export async function saveBackup(
   changes: readonly ObjectChange[],
   origin: BackupOrigin,
-  { world, printer }: Pick<Context, 'world' | 'printer'>,
+  { world, printer }: Pick<CommandContext, 'world' | 'printer'>,
 ): Promise<void> {
   const { file } = origin
   const before = await readIfThere(file, world)
@@ -408,7 +251,7 @@ export async function saveBackup(
   printer.note(`${file} is there already and is kept: it holds the objects from before the first run`)
 }
 
-async function readIfThere(file: string, world: Context['world']): Promise<string | undefined> {
+async function readIfThere(file: string, world: CommandContext['world']): Promise<string | undefined> {
   try {
     return await world.readText(file)
   } catch (cause) {

@@ -1,9 +1,13 @@
-import type { Context } from '../../context.ts'
-import { targetOfName } from '../../lib/engine/overrides.ts'
-import type { EusReportDocument, EusStepReport } from '../../lib/output/views/eus/eus-report.ts'
-import { goesOn } from '../upgrade/run-report.ts'
+import { type NewAlerts, newAlerts } from '../../openshift/firing-alerts.ts'
+import type { Override, JournalReader } from '../../engine/journal.ts'
+import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
+import type { Change, Differences, CensusCircumstances } from '../../vms/census/vm-census.ts'
+import type { ComparedWith, Compared, RunCensus } from '../../vms/census/run-census.ts'
+import type { CommandContext } from '../../kube/world.ts'
+import { targetOfName } from '../../engine/overrides.ts'
+import { goesOn } from '../../engine/resume-hint.ts'
 import type { WindowSnapshot } from './window-snapshot.ts'
-import type { Cluster } from '../../lib/kube/cluster.ts'
+import type { Cluster } from '../../kube/cluster.ts'
 import {
   alertsBefore,
   changedNodes,
@@ -12,13 +16,9 @@ import {
   nodesBefore,
   rewrittenFields,
   volumesBefore,
-} from '../../lib/eus/baseline.ts'
-import { newAlerts } from '../../lib/openshift/firing-alerts.ts'
-import type { RunEvent } from '../../lib/engine/step.ts'
-import type { JournalReader } from '../../lib/engine/journal.ts'
-import { KvupError } from '../../lib/kube/errors.ts'
-import type { CensusCircumstances } from '../../lib/vms/census/vm-census.ts'
-import type { Compared, RunCensus } from '../../lib/vms/census/run-census.ts'
+} from '../baseline.ts'
+import type { RunEvent } from '../../engine/step.ts'
+import { KvupError } from '../../kube/errors.ts'
 
 /** What is compared with the time before the window. */
 type Comparison = Pick<
@@ -32,7 +32,7 @@ type End = Pick<EusReportDocument, 'outcome' | 'steps'> &
 
 /** The document of a run's end, with what is borrowed still and what to type next. */
 export async function reportOfWindow(
-  { world }: Context,
+  { world }: CommandContext,
   { window, environment }: WindowSnapshot,
   end: End,
 ): Promise<EusReportDocument> {
@@ -194,4 +194,52 @@ async function asFarAsRead<T>(work: Promise<T>): Promise<T | undefined> {
     if (error instanceof KvupError) return undefined
     throw error
   }
+}
+
+/** One step of the run, as it ended. */
+interface EusStepReport {
+  id: string
+  title: string
+  changed: boolean
+  seconds: number
+  note?: string
+}
+
+/** The end of `kvup eus run`, `abort` and `restore`. */
+export interface EusReportDocument {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: 'EusReport'
+  /** Minors of the platform. */
+  from: string
+  to: string
+  outcome: 'done' | 'nothing-to-do' | 'stopped-before' | 'aborted' | 'given-back' | 'rehearsed'
+  /** What is said of it beforehand or afterwards: what cannot be undone, what was not compared. */
+  notes: readonly string[]
+  seconds?: number
+  steps: readonly EusStepReport[]
+  dryRun?: 'client' | 'server'
+  /** Only of a dry run. */
+  rehearsed?: readonly DryRunStep[]
+  /** Still open. */
+  borrowed: readonly Override[]
+  stoppedBefore?: { step: string; because: string; safeToLeave?: string }
+  /** With what VMs and volumes were compared. Reboots inside a guest are not seen. */
+  comparedWith?: ComparedWith
+  /** What became of VMs and volumes, and whether an owner is seen to have done it: one that is `lost` is exit code 9. */
+  changes?: readonly Change[]
+  /** Where too many VMs ran to keep their names: the namespaces in which fewer run now. */
+  counts?: NonNullable<Compared['counts']>
+  /** What could not be read at the end, kinds or in words: nothing is said of it. */
+  unread?: readonly string[]
+  /** VMs and volumes before the first write of this run and after it (night E11). */
+  differences?: Differences
+  /** Nodes whose labels or taints are other ones than when the window was opened. */
+  nodes?: { changed: readonly string[]; gone: readonly string[] }
+  /** DataVolumes and claims that are other ones, or in another phase, than when the window was opened. */
+  volumes?: { changed: readonly string[]; gone: readonly string[] }
+  /** Alerts that did not fire when the window was opened, in words; or why that cannot be told. */
+  alerts?: NewAlerts
+  /** Fields of the HyperConverged's spec that read otherwise than when the window was opened, in words; not reverted (night E13). */
+  rewritten?: readonly string[]
+  next: readonly string[]
 }

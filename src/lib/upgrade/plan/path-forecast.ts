@@ -1,19 +1,19 @@
-import type { Context } from '../../context.ts'
-import type { Finding } from '../../lib/checks/check-definition.ts'
-import { manifestSource, originOf } from '../../lib/manifests/manifest-source.ts'
-import { candidatesIn, hop, releasesLeft } from '../../lib/releases/release-path.ts'
-import { latestPatch, type Releases } from '../../lib/releases/releases.ts'
-import { minorOf, type Version, versionOf } from '../../lib/releases/release-versions.ts'
-import { usageError } from '../../lib/kube/errors.ts'
-import { shellWord } from '../../lib/kube/shell-line.ts'
+import type { CommandContext } from '../../kube/world.ts'
+import type { Finding } from '../../checks/check-definition.ts'
+import { manifestSource, originOf } from '../../manifests/manifest-source.ts'
+import { candidatesIn, hop, releasesLeft } from '../../releases/release-path.ts'
+import { latestPatch, type Releases } from '../../releases/releases.ts'
+import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
+import { usageError } from '../../kube/errors.ts'
+import { shellWord } from '../../kube/shell-line.ts'
 import {
   chooseMethod,
   makePlan,
   type UpgradeState,
   type UpgradePlan,
   type UpgradeRequest,
-} from '../../lib/upgrade/upgrade-plan.ts'
-import { enteredNow, observedAfter } from '../../lib/upgrade/path-procedure.ts'
+} from '../upgrade-plan.ts'
+import { enteredNow, observedAfter } from '../path-procedure.ts'
 import type { UpgradeOptions } from './upgrade-options.ts'
 
 /** One minor of the path, planned from what the ones before leave behind; the first from what there is. */
@@ -30,7 +30,7 @@ export interface Foreseen {
 }
 
 interface Question {
-  cx: Context
+  cx: CommandContext
   options: UpgradeOptions
   request: UpgradeRequest
   upgradeState: UpgradeState
@@ -179,7 +179,7 @@ function missing(is: Missing['is'], before: string, why: string, remedy: readonl
   return { is, before, finding: { id: 'manifest-missing', level: 'blocker', summary: why, remedy } }
 }
 
-async function isThere(cx: Context, file: string): Promise<boolean> {
+async function isThere(cx: CommandContext, file: string): Promise<boolean> {
   return cx.world.readText(file).then(
     () => true,
     () => false,

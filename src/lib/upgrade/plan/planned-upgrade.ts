@@ -1,22 +1,23 @@
-import type { Context } from '../../context.ts'
-import { type Finding, passGate } from '../../lib/checks/check-definition.ts'
-import type { AcceptedRisk } from '../../lib/checks/check-run.ts'
-import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
-import { onceCached } from '../../lib/kube/read-cache.ts'
-import { type FullSnapshot, takeFullSnapshot } from '../../lib/kubevirt/full-snapshot.ts'
-import { cutShort, ends, isUnderWay, type Override, RememberedJournal } from '../../lib/engine/journal.ts'
-import { stoppedBefore } from '../../lib/engine/runner.ts'
-import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
+import type { Accepting, Finding, Question } from '../../checks/check-definition.ts'
+import type { AcceptedRisk } from '../../releases/accepted-risks.ts'
+import type { Cluster, Reader } from '../../kube/cluster.ts'
+import { onceCached } from '../../kube/read-cache.ts'
+import { type FullSnapshot, type SnapshotPart, takeFullSnapshot } from '../../kubevirt/full-snapshot.ts'
 import {
-  type RunEnvironment,
-  environmentOf,
-  missingValueFindings,
-  settleMissingValues,
-} from '../run-change.ts'
-import type { Releases } from '../../lib/releases/releases.ts'
-import { windowOpenFinding } from '../../lib/eus/window.ts'
-import { ownTicks, seconds } from '../../lib/kube/clock.ts'
-import { credentialsFinding } from '../../lib/upgrade/upgrade-findings.ts'
+  cutShort,
+  ends,
+  isUnderWay,
+  type Journal,
+  type Override,
+  RememberedJournal,
+} from '../../engine/journal.ts'
+import { stoppedBefore } from '../../engine/runner.ts'
+import type { Procedure, ReadContext } from '../../engine/step.ts'
+import { type ChangingCommand, type RunEnvironment, runEnvironment } from '../../engine/change.ts'
+import { missingValueFindings } from '../../engine/missing-values.ts'
+import { type Releases, readReleases } from '../../releases/releases.ts'
+import { ownTicks, seconds } from '../../kube/clock.ts'
+import { credentialsFinding } from '../upgrade-findings.ts'
 import {
   hasBegun,
   isUpgradeName,
@@ -26,34 +27,71 @@ import {
   upgradeName,
   type UpgradePlan,
   type UpgradeRequest,
-} from '../../lib/upgrade/upgrade-plan.ts'
-import { isOlmPlan, olmProcedure } from '../../lib/upgrade/methods/olm-procedure.ts'
-import { RunCensus } from '../../lib/vms/census/run-census.ts'
-import { upgradeProcedure } from '../../lib/upgrade/upgrade-procedure.ts'
-import { seeForUpgrade } from '../../lib/upgrade/upgrade-snapshot.ts'
-import { acceptedRisks } from '../check/checked-cluster.ts'
-import { readReleases } from '../read-cluster.ts'
-import { checked, foretoldParts, judgePath, dedupeById } from './plan-findings.ts'
-import { optionsOfLeg, type PreparedManifest, prepareManifest, withOlm } from './upgrade-target.ts'
+} from '../upgrade-plan.ts'
+import type { LoadedManifest } from '../methods/operator-manifest.ts'
+import { isOlmPlan, olmProcedure } from '../methods/olm-procedure.ts'
+import { RunCensus } from '../../vms/census/run-census.ts'
+import { upgradeProcedure } from '../upgrade-procedure.ts'
+import { seeForUpgrade } from '../upgrade-snapshot.ts'
+import { judgePath, dedupeById } from './path-judgement.ts'
+import { optionsOfLeg, type PreparedManifest, prepareManifest } from '../methods/prepared-manifest.ts'
+import { withOlm } from './upgrade-target.ts'
 import { requestOf, type UpgradeOptions } from './upgrade-options.ts'
 import { type Foreseen, type ForeseenLeg, foreseePath } from './path-forecast.ts'
-import { openOverride } from '../../lib/vms/update-methods.ts'
+import { openOverride } from '../../vms/update-methods.ts'
 import {
   isBetweenSteps,
   isOutsideOfRolls,
   isPathUnderWay,
   type PathLeg,
+  type PathStep,
   pathProcedure,
-} from '../../lib/upgrade/path-procedure.ts'
-import { manifestSource, originOf } from '../../lib/manifests/manifest-source.ts'
-import { sealedParts } from '../../lib/upgrade/sealed-facts.ts'
-import { blocked, KvupError } from '../../lib/kube/errors.ts'
-import { shellWord, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
-import { carryingOut } from './run-report.ts'
+} from '../path-procedure.ts'
+import { manifestSource, originOf } from '../../manifests/manifest-source.ts'
+import { sealedParts } from '../sealed-facts.ts'
+import { blocked, KvupError } from '../../kube/errors.ts'
+import { shellWord, withoutFlags, wordsOf } from '../../kube/shell-line.ts'
+import { carryingOut } from '../run-report.ts'
+
+/** What all checks say against a plan, and what they were judged by; none where none was made. */
+export interface Checked {
+  findings: readonly Finding[]
+  snapshot?: FullSnapshot
+}
+
+/** A plan that the checks judge. */
+export interface ToCheck {
+  cx: ChangingCommand
+  plan: UpgradePlan
+  upgradeState: UpgradeState
+  releases: Releases
+  /** Open ones: an earlier run has begun. */
+  loans: readonly Override[]
+  /** Where it was read already. */
+  manifest: LoadedManifest | undefined
+}
+
+/** What a plan is judged by that lies above this room: the checks, their gate, the window of an EUS upgrade. */
+export interface PlanJudge {
+  /** Throws `usage` for a name that no finding has. */
+  accepted: (words: readonly string[], releases: Releases) => readonly AcceptedRisk[]
+  checked: (plan: ToCheck) => Promise<Checked>
+  /** What can be told of a step whose beginning is not reached yet. */
+  foretold: (question: Question) => readonly Finding[]
+  /** What has to be read of the cluster for that. */
+  foretoldParts: readonly SnapshotPart[]
+  /** That VMs are not waited for between these steps. */
+  notWaitedFor: (steps: readonly PathStep[]) => Finding
+  /** Throws `blocked` for what nobody accepted. */
+  gate: (findings: readonly Finding[], accepted: readonly AcceptedRisk[], accepting?: Accepting) => void
+  windowOpen: (loans: readonly Override[], request: UpgradeRequest) => readonly Finding[]
+  /** Asks a person about saved values that are missing. Throws `blocked`. */
+  askAboutMissing: (journal: Journal, accepted: readonly AcceptedRisk[]) => Promise<void>
+}
 
 /** All that carrying out needs. */
 export interface Planned {
-  cx: Context
+  cx: ChangingCommand
   options: UpgradeOptions
   cluster: Cluster
   upgradeState: UpgradeState
@@ -62,7 +100,7 @@ export interface Planned {
   manifest: PreparedManifest
   findings: readonly Finding[]
   accepted: readonly AcceptedRisk[]
-  environment: Omit<RunEnvironment, 'announce'>
+  environment: RunEnvironment
   /** Of VMs and volumes, taken when the procedure begins. */
   census: RunCensus
   /** What was borrowed when it was planned. */
@@ -86,18 +124,19 @@ export interface MadeFrom {
  * flags that cannot be meant, before the cluster is read.
  */
 export async function planUpgrade(
-  cx: Context,
+  cx: ChangingCommand,
   options: UpgradeOptions,
-  { readNow, asks }: { readNow: boolean; asks: boolean },
+  { readNow, asks, judge }: { readNow: boolean; asks: boolean; judge: PlanJudge },
 ): Promise<{ planned: Planned; madeFrom: MadeFrom }> {
   const request = requestOf(options, cx.flags.yes)
   const releases = await readReleases(cx.world, options.releases)
-  const accepted = acceptedRisks(options.accept, releases)
+  const accepted = judge.accepted(options.accept, releases)
   const cluster = await cx.cluster()
   const { environmentIn, overridesIn } = environmentOfRun(cx, cluster, {
     takeOver: options.takeOver,
     asks,
     accepted,
+    judge,
   })
   const look = () => readWhole({ cx, options, request, releases, cluster, environmentIn, overridesIn })
   const { reader, upgradeState, foreseen } = readNow ? await look() : await readOnceActedOn(look, cx)
@@ -105,7 +144,7 @@ export async function planUpgrade(
   const near = foreseen?.legs[0].plan ?? makePlan(request, upgradeState, releases)
   const environment = environmentIn(near.owner.ref.namespace)
   const reading = { reader, clock: cx.clock, journal: new RememberedJournal(environment.journal) }
-  const preparing = { cx, cluster, readNow, accepted }
+  const preparing = { cx, cluster, readNow, accepted, gate: judge.gate }
   const manifest = await prepareManifest({
     ...preparing,
     options: optionsOfLeg(options, near, foreseen !== undefined),
@@ -113,7 +152,7 @@ export async function planUpgrade(
     upgradeState,
   })
   const loans = await reading.journal.loans()
-  const { findings: found, snapshot } = await checked({
+  const { findings: found, snapshot } = await judge.checked({
     cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
     plan: near,
     upgradeState,
@@ -124,7 +163,7 @@ export async function planUpgrade(
   })
   const nearFindings = dedupeById(
     missingValueFindings(await environment.journal.missing()),
-    windowOpenFinding(loans, request),
+    judge.windowOpen(loans, request),
     near.findings,
     manifest.findings,
     found,
@@ -133,21 +172,18 @@ export async function planUpgrade(
     const procedure = procedureOf(near, { cx, upgradeState, manifest, releases })
     return { plan: near, procedure, findings: nearFindings, legs: [], now: () => near }
   }
-  const along = { ...preparing, options, request, releases, manifest, findings: nearFindings, environment }
+  const along = {
+    ...preparing,
+    judge,
+    options,
+    request,
+    releases,
+    manifest,
+    findings: nearFindings,
+    environment,
+  }
   const whole = foreseen ? await alongPath(foreseen, { ...along, snapshot, reader }) : alone()
-  const { ref, uid } = near.owner
-  const census = new RunCensus({
-    namespace: ref.namespace,
-    kubevirt: uid,
-    who: cx.world.who,
-    warn: (line) => environment.warn(line),
-    takesUp: isUpgradeName,
-    saved: openOverride(loans, near.olm?.hyperconverged.uid ?? uid),
-    isEnd: ({ what, step, text }) =>
-      cutShort.has(what) &&
-      (isBetweenSteps(step) || (text.startsWith(stoppedBefore) && isOutsideOfRolls(step))),
-    isBetween: ({ what, step }) => cutShort.has(what) && isBetweenSteps(step),
-  })
+  const census = censusOf(cx, near, { environment, loans })
   const findings = dedupeById(whole.findings, await loginFindings(cluster.reviewer, whole.procedure, reading))
   return {
     planned: {
@@ -166,6 +202,25 @@ export async function planUpgrade(
     },
     madeFrom: { reading, ...(snapshot && { snapshot }) },
   }
+}
+
+function censusOf(
+  { world }: ChangingCommand,
+  { owner: { ref, uid }, olm }: UpgradePlan,
+  { environment, loans }: Pick<Planned, 'environment' | 'loans'>,
+): RunCensus {
+  return new RunCensus({
+    namespace: ref.namespace,
+    kubevirt: uid,
+    who: world.who,
+    warn: (line) => environment.warn(line),
+    takesUp: isUpgradeName,
+    saved: openOverride(loans, olm?.hyperconverged.uid ?? uid),
+    isEnd: ({ what, step, text }) =>
+      cutShort.has(what) &&
+      (isBetweenSteps(step) || (text.startsWith(stoppedBefore) && isOutsideOfRolls(step))),
+    isBetween: ({ what, step }) => cutShort.has(what) && isBetweenSteps(step),
+  })
 }
 
 interface SnapshotOptions
@@ -210,7 +265,7 @@ const actsFor = 90 * seconds
  */
 async function readOnceActedOn<L extends { upgradeState: UpgradeState; isResumed: boolean; isOurs: boolean }>(
   look: () => Promise<L>,
-  { clock, printer, signal }: Context,
+  { clock, printer, signal }: ChangingCommand,
 ): Promise<L> {
   const began = ownTicks(clock)
   for (let isTold = false; ; isTold = true) {
@@ -234,23 +289,24 @@ const isActing = (
 
 /** One journal for all looks of a run: what a person confirmed to it stays confirmed. */
 function environmentOfRun(
-  cx: Context,
+  cx: ChangingCommand,
   cluster: Cluster,
   {
     takeOver,
     asks,
     accepted,
-  }: { takeOver?: string | undefined; asks: boolean; accepted: readonly AcceptedRisk[] },
+    judge,
+  }: { takeOver?: string | undefined; asks: boolean; accepted: readonly AcceptedRisk[]; judge: PlanJudge },
 ) {
-  const made = new Map<string, ReturnType<typeof environmentOf>>()
+  const made = new Map<string, RunEnvironment>()
   const environmentIn = (namespace: string) => {
-    const environment = made.get(namespace) ?? environmentOf(cx, cluster, { namespace, takeOver })
+    const environment = made.get(namespace) ?? runEnvironment(cx, cluster, { namespace, takeOver })
     made.set(namespace, environment)
     return environment
   }
   const overridesIn = async (namespace: string) => {
     const { journal } = environmentIn(namespace)
-    if (asks) await settleMissingValues(journal, { prompt: cx.prompt, accepted })
+    if (asks) await judge.askAboutMissing(journal, accepted)
     return journal.loans()
   }
   return { environmentIn, overridesIn }
@@ -289,13 +345,15 @@ interface PlannedLeg extends ForeseenLeg {
 }
 
 interface Along {
-  cx: Context
+  cx: ChangingCommand
   cluster: Cluster
   options: UpgradeOptions
   request: UpgradeRequest
   releases: Releases
   accepted: readonly AcceptedRisk[]
   readNow: boolean
+  judge: PlanJudge
+  gate: PlanJudge['gate']
   /** Of the first step. */
   manifest: PreparedManifest
   /** Of the first step. */
@@ -320,7 +378,7 @@ async function alongPath(foreseen: Foreseen, along: Along): Promise<PlannedPath>
   const { cx, request, releases, accepted, findings: first } = along
   const {
     snapshot = await takeFullSnapshot({ reader: along.reader }, cx.clock, {
-      only: [...sealedParts, ...foretoldParts],
+      only: [...sealedParts, ...along.judge.foretoldParts],
     }),
   } = along
   const [near] = foreseen.legs
@@ -342,6 +400,8 @@ async function alongPath(foreseen: Foreseen, along: Along): Promise<PlannedPath>
       findings: found,
     })),
     first,
+    foretold: along.judge.foretold,
+    notWaitedFor: along.judge.notWaitedFor,
     between: request.between ?? 'wait',
     via: (request.via ?? []).map(({ text }) => text),
   })
@@ -422,10 +482,10 @@ function asAnotherFile(error: unknown): unknown {
 
 /** Before the first write of a later step: as an upgrade to it alone is planned and judged, from how the cluster is now. */
 async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along): Promise<PathLeg> {
-  const { cluster, releases, accepted, environment } = along
+  const { cluster, releases, accepted, environment, judge } = along
   const told = (line: string) =>
     environment.emit({ kind: 'remark', at: along.cx.clock.now().toISOString(), text: line })
-  const cx: Context = {
+  const cx: ChangingCommand = {
     ...along.cx,
     printer: { ...along.cx.printer, note: told, warn: told },
     cluster: () => Promise.resolve(cluster),
@@ -444,8 +504,15 @@ async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along)
     },
   )
   const loans = await overridesIn()
-  const { findings } = await checked({ cx, plan, upgradeState, releases, loans, manifest: manifest.loaded })
-  passGate(dedupeById(plan.findings, manifest.findings, findings), accepted)
+  const { findings } = await judge.checked({
+    cx,
+    plan,
+    upgradeState,
+    releases,
+    loans,
+    manifest: manifest.loaded,
+  })
+  judge.gate(dedupeById(plan.findings, manifest.findings, findings), accepted)
   await manifest.prepare()
   return { plan, manifest, operatorVersion: upgradeState.installation.operator?.version }
 }

@@ -1,9 +1,9 @@
-import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
-import { kubeVirtDefinitions } from '../../lib/kubevirt/stored-versions.ts'
-import { type Fired, firedOnPlatform, newAlerts } from '../../lib/openshift/firing-alerts.ts'
-import type { JournalReader, RunEvent, RunOutcome } from '../../lib/engine/step.ts'
-import { type Clock, ownClock } from '../../lib/kube/clock.ts'
-import { exitCode, KvupError } from '../../lib/kube/errors.ts'
+import type { Cluster, Reader } from '../kube/cluster.ts'
+import { kubeVirtDefinitions } from '../kubevirt/stored-versions.ts'
+import { type Fired, firedOnPlatform, newAlerts } from '../openshift/firing-alerts.ts'
+import type { JournalReader, RunEvent, RunOutcome } from '../engine/step.ts'
+import type { Clock } from '../kube/clock.ts'
+import { exitCode, KvupError } from '../kube/errors.ts'
 import {
   doubtsLeft,
   leftoverWebhooks,
@@ -13,31 +13,31 @@ import {
   type UpgradeReport,
   type WorkloadReport,
   workloadsAfter,
-} from '../../lib/upgrade/upgrade-report.ts'
-import type { UpgradePlan } from '../../lib/upgrade/upgrade-plan.ts'
-import type { Differences, CensusCircumstances } from '../../lib/vms/census/vm-census.ts'
-import type { Compared, RunCensus } from '../../lib/vms/census/run-census.ts'
-import { heldLines, overrideId, openOverride } from '../../lib/vms/update-methods.ts'
+} from './upgrade-report.ts'
+import type { UpgradePlan } from './upgrade-plan.ts'
+import type { Differences, CensusCircumstances } from '../vms/census/vm-census.ts'
+import type { Compared, RunCensus } from '../vms/census/run-census.ts'
+import { heldLines, overrideId, openOverride } from '../vms/update-methods.ts'
 import {
   type LeftUpdate,
   noDowngradeNote,
   downgradeLine,
   downgradeTakes,
   whyNoDowngrade,
-} from '../../lib/upgrade/rollback.ts'
-import { isOfWindow } from '../../lib/engine/overrides.ts'
-import type { KnowsOverrides, Override } from '../../lib/engine/journal.ts'
-import { onlyFlag, shellWord, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
-import { getCanary } from '../../lib/vms/outdated-vms.ts'
-import type { Context } from '../../context.ts'
-import { theInstallation } from '../../lib/kubevirt/installation.ts'
-import { statusParts, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
-import { leavingSoon, leftOf } from '../../lib/kube/interruption.ts'
-import { formatDuration } from '../../lib/kube/duration.ts'
-import { isGuards } from '../../lib/vms/update-guard.ts'
-import { type RollbackHint, rollbackHint } from '../../lib/upgrade/methods/install-plan-approval.ts'
-import { readOperator } from '../../lib/upgrade/methods/operator-manifest.ts'
+} from './rollback.ts'
+import { isOfWindow } from '../engine/overrides.ts'
+import type { KnowsOverrides, Override } from '../engine/journal.ts'
+import { onlyFlag, shellWord, withoutFlags, wordsOf } from '../kube/shell-line.ts'
+import { getCanary } from '../vms/outdated-vms.ts'
+import type { CommandContext } from '../kube/world.ts'
+import { theInstallation } from '../kubevirt/installation.ts'
+import { statusParts, takeSnapshot } from '../kubevirt/snapshot.ts'
+import { assessRollout } from '../kubevirt/rollout-status.ts'
+import { goesOn, readInTime, type ResumeHint, resumeLine, withLines } from '../engine/resume-hint.ts'
+import { formatDuration } from '../kube/duration.ts'
+import { isGuards } from '../vms/update-guard.ts'
+import { type RollbackHint, rollbackHint } from './methods/install-plan-approval.ts'
+import { readOperator } from './methods/operator-manifest.ts'
 
 interface Ended {
   clock: Clock
@@ -219,16 +219,8 @@ async function nextLines(
 
 const migrate = (vmi: string) => `virtctl migrate -n ${vmi.replace('/', ' ')}`
 
-/** As it was typed, but for what made it stop: it would stop there again. */
-export function goesOn(commandLine: string): string {
-  const line = withoutFlags(wordsOf(commandLine), {
-    valued: ['--until', '--pause-before', '--deadline'],
-  }).join(' ')
-  return `${line}     goes on from here`
-}
-
 interface ReportedRun {
-  cx: Context
+  cx: CommandContext
   /** What is carried out right now. */
   plan: () => UpgradePlan
   journal: JournalReader & Partial<KnowsOverrides>
@@ -239,38 +231,27 @@ const recordWithin = 900
 const allWithin = 1500
 
 /**
- * Runs it, and gives a run that ends early the lines that matter then: what is borrowed and until when that is harmless, the
- * line that resumes, the line that gives back, the way back. Before `began` is called there is nothing to go on with: a refusal
- * has its own remedy.
+ * The lines that matter to an upgrade that ends early: what is borrowed and until when that is harmless, the line that resumes, the line that gives back, the way
+ * back. Before it has begun there is nothing to go on with: a refusal has its own remedy.
  */
-export async function withResumeHint<T>(
-  conditions: ReportedRun,
-  run: (began: () => void) => Promise<T>,
-): Promise<T> {
-  let hasBegun = false
-  let isLeft = false
-  const { signal, clock } = conditions.cx
-  const left = leftOf(allWithin, { signal, clock })
-  try {
-    const work = run(() => (hasBegun = true))
-    return await leavingSoon(work, { signal, clock, within: recordWithin, left: () => (isLeft = true) })
-  } catch (error) {
-    if (hasBegun) throw await withLines(error, conditions, isLeft ? 0 : left())
-    throw error instanceof KvupError && interruptions.has(error.exitCode)
+export const upgradeHint = (conditions: ReportedRun): ResumeHint => ({
+  recordWithin,
+  allWithin,
+  async told({ error, hasBegun, readWithin }) {
+    if (hasBegun) return withWhatIsLeft(error, conditions, readWithin)
+    return error instanceof KvupError && interruptions.has(error.exitCode)
       ? notBegun(error, conditions)
       : error
-  }
-}
+  },
+})
 
 /** A bug stays one, and is told with its stack: the lines are said before it. */
-async function withLines(error: unknown, conditions: ReportedRun, within: number): Promise<unknown> {
+async function withWhatIsLeft(error: unknown, conditions: ReportedRun, within: number): Promise<unknown> {
   const left = within > 0 ? await leftBehind(conditions, within) : fromMemory(conditions)
   const notes = notesOn(left, conditions)
   const remedy = linesFor(conditions, left)
   if (error instanceof KvupError)
-    return new KvupError(error.exitCode, error.reason, error.message, {
-      object: error.object,
-      cause: error,
+    return withLines(error, {
       notes: [...error.notes, ...notes],
       remedy: byCommand([...error.remedy, ...remedy]),
     })
@@ -283,7 +264,7 @@ const interruptions: ReadonlySet<number> = new Set([exitCode.interrupted, exitCo
 function notBegun(error: KvupError, { cx }: ReportedRun): KvupError {
   return new KvupError(error.exitCode, error.reason, error.message, {
     notes: ['nothing was changed'],
-    remedy: `${cx.world.commandLine}     begins again`,
+    remedy: resumeLine(cx.world, 'begins again'),
     cause: error,
   })
 }
@@ -312,24 +293,20 @@ function remembered({ known }: ReportedRun['journal']): Pick<Left, 'loans' | 're
 
 async function leftBehind({ cx, plan: now, journal }: ReportedRun, readWithin: number): Promise<Left> {
   const plan = now()
-  const over = new AbortController()
-  const giveUp = ownClock(cx.clock)
-    .sleep(readWithin, over.signal)
-    .catch(() => undefined)
-  const quickly = <T>(work: Promise<T>) =>
-    Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])
-  const [loans, observed, out] = await Promise.all([
-    quickly(journal.loans()),
-    quickly(readAgain(cx, plan)),
-    quickly(rollbackHintNow(cx, plan)),
+  const [loans, observed, out] = await readInTime(cx.clock, readWithin, [
+    journal.loans(),
+    readAgain(cx, plan),
+    rollbackHintNow(cx, plan),
   ])
-  over.abort()
   const known = loans ? { loans } : remembered(journal)
   return { ...known, observed, out: plan.olm && (out ?? unseen) }
 }
 
 /** Undefined where the components may not be read: how far they came is not known then. */
-async function readAgain(cx: Context, { owner, wayBack: downgrade }: UpgradePlan): Promise<Left['observed']> {
+async function readAgain(
+  cx: CommandContext,
+  { owner, wayBack: downgrade }: UpgradePlan,
+): Promise<Left['observed']> {
   const { reader } = await cx.cluster()
   const [snapshot, crds] = await Promise.all([
     takeSnapshot(reader, statusParts, cx.clock, owner.ref.namespace),
@@ -347,13 +324,13 @@ function linesFor({ cx, plan }: ReportedRun, left: Left): readonly string[] {
   const { loans } = left
   return [
     ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
-    ...(loans?.some(isGuards) ? [] : [`${cx.world.commandLine}     goes on where the cluster stands`]),
+    ...(loans?.some(isGuards) ? [] : [resumeLine(cx.world, 'goes on where the cluster stands')]),
     ...restoreLines(plan(), left),
     ...heldLines(
       loans?.find(({ id }) => id === overrideId),
       '     gives workload updates back once KubeVirt is settled',
     ),
-    ...(loans?.some(isGuards) ? [`${cx.world.commandLine}     goes on once they are given back`] : []),
+    ...(loans?.some(isGuards) ? [resumeLine(cx.world, 'goes on once they are given back')] : []),
   ]
 }
 
@@ -397,7 +374,7 @@ function valueText(value: unknown): string {
 
 /** How an upgrade by OLM can be left, seen once more; undefined by any other method. Throws what the Reader throws, and where the Subscription is gone. */
 async function rollbackHintNow(
-  { cluster }: Pick<Context, 'cluster'>,
+  { cluster }: Pick<CommandContext, 'cluster'>,
   { olm }: Pick<UpgradePlan, 'olm'>,
 ): Promise<RollbackHint | undefined> {
   if (olm === undefined) return undefined

@@ -1,29 +1,22 @@
-import type { Context } from '../../context.ts'
-import type { Cluster } from '../../lib/kube/cluster.ts'
-import { onceCached } from '../../lib/kube/read-cache.ts'
-import { isLeftUnclosed } from '../../lib/eus/abort-procedure.ts'
-import { type EusRequest, type EusWindow, windowOf } from '../../lib/eus/window.ts'
-import { isOfWindow, targetOfName, windowName } from '../../lib/engine/overrides.ts'
-import { pathKept, onKeptPath } from '../../lib/eus/chosen-path.ts'
-import { type Baseline, keptBaseline } from '../../lib/eus/baseline.ts'
-import { readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
-import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
-import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import {
-  type Journal,
-  type JournalReader,
-  type Override,
-  RememberedJournal,
-} from '../../lib/engine/journal.ts'
-import { platformMinor } from '../../lib/releases/platform-releases.ts'
-import { minorOfPlatform, parsePlatformMinor } from '../../lib/releases/release-versions.ts'
-import { type RunEnvironment, environmentOf, settleMissingValues } from '../run-change.ts'
-import { parseAccepted } from '../../lib/checks/check-definition.ts'
-import { blocked } from '../../lib/kube/errors.ts'
-import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
-import { type PlannedEus, plannedEus } from './planned-eus.ts'
-import type { EusPlan } from '../../lib/eus/plan/eus-plan.ts'
-import { windowIn } from '../../lib/eus/plan/eus-snapshot.ts'
+import type { Cluster } from '../../kube/cluster.ts'
+import { onceCached } from '../../kube/read-cache.ts'
+import { isLeftUnclosed } from '../abort-procedure.ts'
+import { type EusRequest, type EusWindow, windowOf } from '../window.ts'
+import { isOfWindow, targetOfName, windowName } from '../../engine/overrides.ts'
+import { pathKept, onKeptPath } from '../chosen-path.ts'
+import { type Baseline, keptBaseline } from '../baseline.ts'
+import { readPlatform } from '../steps/cluster-version-status.ts'
+import { type Installation, theInstallation } from '../../kubevirt/installation.ts'
+import { takeSnapshot } from '../../kubevirt/snapshot.ts'
+import { type Journal, type JournalReader, type Override, RememberedJournal } from '../../engine/journal.ts'
+import { platformMinor } from '../../releases/platform-releases.ts'
+import { minorOfPlatform, parsePlatformMinor } from '../../releases/release-versions.ts'
+import { type ChangingCommand, type RunEnvironment, runEnvironment } from '../../engine/change.ts'
+import { blocked } from '../../kube/errors.ts'
+import { ownerOf } from '../../upgrade/upgrade-plan.ts'
+import { type PlannedEus, plannedEus, type ReadAccepted } from '../plan/planned-eus.ts'
+import type { EusPlan } from '../plan/eus-plan.ts'
+import { windowIn } from '../plan/eus-snapshot.ts'
 import type { EusPlanningOptions } from './eus-options.ts'
 
 /** A window and all that is needed to work on it. */
@@ -32,7 +25,7 @@ export interface WindowSnapshot {
   installation: Installation
   window: EusWindow
   planned: PlannedEus
-  environment: Omit<RunEnvironment, 'announce'>
+  environment: RunEnvironment
   /** Open ones of any window. */
   loans: readonly Override[]
   /** The minor that the open window leads to: something is borrowed for it, or a hop was accepted and it was not finished. Undefined where none is open. */
@@ -44,23 +37,23 @@ export interface WindowSnapshot {
  * `blocked` where another target is asked for in an open window, and what `plannedEus` and `settle` throw.
  */
 export async function seeWindow(
-  cx: Context,
+  cx: ChangingCommand,
   options: EusPlanningOptions & { takeOver?: string },
   request: EusRequest,
-  settle: Settling = async () => undefined,
+  { accepted, settle }: Asking,
 ): Promise<WindowSnapshot> {
   const cluster = await cx.cluster()
   const reader = onceCached(cluster.reader)
   const installation = theInstallation(await takeSnapshot(reader, [], cx.clock))
   const { namespace, manager } = installation
-  const environment = environmentOf(cx, cluster, { namespace, takeOver: options.takeOver })
-  await settle(environment.journal)
+  const environment = runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver })
+  await settle?.(environment.journal)
   const journal = new RememberedJournal(environment.journal)
   const loans = (await journal.loans()).filter(isOfWindow)
   const { to, begun, kept } = await meantBy(options, { cluster, journal, loans })
   const planned = await plannedEus(
     cx,
-    { cluster: { ...cluster, reader }, clock: cx.clock },
+    { cluster: { ...cluster, reader }, clock: cx.clock, accepted },
     { ...options, ...(to && { to }) },
   )
   const isOpen = loans.length > 0 || (kept !== undefined && hasMoved(kept, planned.plan.from))
@@ -77,14 +70,10 @@ export async function seeWindow(
 /** What becomes of saved values that are missing, before anything is judged by the journal. */
 export type Settling = (journal: Journal) => Promise<void>
 
-/** A person is asked, or a name that was accepted says it; a dry run asks nobody. */
-export function askingIn(
-  { prompt }: Context,
-  { accept, dryRun = 'none' }: { accept: readonly string[]; dryRun?: string },
-): Settling {
-  return async (journal) => {
-    if (dryRun === 'none') await settleMissingValues(journal, { prompt, accepted: parseAccepted(accept) })
-  }
+/** What lies above this room: the names of findings, and who is asked about saved values. */
+export interface Asking {
+  accepted: ReadAccepted
+  settle?: Settling
 }
 
 const targetOf = ([loan]: readonly Override[]): string | undefined => loan && targetOfName(loan.procedure)

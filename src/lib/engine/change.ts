@@ -1,0 +1,280 @@
+import type { Access, Cluster, Reviewer } from '../kube/cluster.ts'
+import type { CommandContext, Prompt } from '../kube/world.ts'
+import type { Clock } from '../kube/clock.ts'
+import { blocked, forbidden, KvupError } from '../kube/errors.ts'
+import { configMapJournal } from './journal-config-map.ts'
+import { type Journal, type KnowsOverrides, remembering } from './journal.ts'
+import { leaseLock, type Lock } from './lease.ts'
+import { dryRunProcedure, type DryRunStep } from './procedure-dry-run.ts'
+import { type Leaving, type ResumeHint, sameLineAgain, withResumeHint } from './resume-hint.ts'
+import { runProcedure } from './runner.ts'
+import {
+  ensureStepsExist,
+  nothingToDo,
+  type Procedure,
+  type ReadContext,
+  type RunContext,
+  type RunEvent,
+  type RunLimits,
+  type RunOutcome,
+} from './step.ts'
+
+/** What a changing command is about to do: worked out, and nothing written yet. */
+export interface Change {
+  procedure: Procedure
+  /** Throws `blocked` for what stands against it and nobody accepted. */
+  gate: () => void
+  rights: Rights
+  /** Shown between the gate and the question: what will be done. */
+  announce: () => void
+  question: string
+  limits: RunLimits
+  /** The cluster is still the one that the plan was made for; throws `drifted` otherwise. Asked before the question, after it, and once the lock is ours. */
+  ensureFits?: () => Promise<void>
+  /** After the answer and before the lock: what may only happen once a person agreed (a download, a saved file). */
+  prepare?: () => Promise<void>
+  /** A step that only restores: `--until` of the step before it is no reason to stay on what was changed for a time, so that this one is taken all the same. */
+  restoresAt?: string
+  /** Of the run, before anybody is told; what it returns is told. */
+  onEvent?: (event: RunEvent) => RunEvent
+  /** What is thrown in place of an error of the run, before the lines that resume it are added. */
+  failed?: (error: unknown) => Promise<unknown>
+  /** Absent: the same line goes on. */
+  hint?: ResumeHint
+  /** The uid of the sealed plan that is carried out. */
+  plan?: string | undefined
+  /** Compares what a step writes with that plan. */
+  writes?: RunContext['writes']
+}
+
+/** The world as a changing command needs it. */
+export interface RunEnvironment {
+  cluster: Cluster
+  clock: Clock
+  journal: Journal & Partial<KnowsOverrides>
+  lock: Lock
+  prompt: Prompt
+  signal: AbortSignal
+  who: string
+  world: Leaving['world']
+  emit(event: RunEvent): void
+  warn(line: string): void
+}
+
+/** The context of a command that changes something: it tells of events as well. */
+export interface ChangingCommand extends CommandContext {
+  readonly printer: CommandContext['printer'] & { event(event: RunEvent): void }
+}
+
+/** Journal, lock and the rest of what a changing command works with, in KubeVirt's namespace. */
+export function runEnvironment(
+  { clock, printer, prompt, signal, world }: ChangingCommand,
+  cluster: Cluster,
+  { namespace, takeOver }: { namespace: string; takeOver?: string | undefined },
+): RunEnvironment {
+  const { who } = world
+  const warn = (line: string) => printer.warn(line)
+  return {
+    cluster,
+    clock,
+    prompt,
+    signal,
+    who,
+    world,
+    journal: remembering(configMapJournal(cluster, { namespace, who, clock, warn })),
+    lock: leaseLock(cluster, { namespace, holder: world, clock, takeOver }),
+    emit: (event) => printer.event(event),
+    warn,
+  }
+}
+
+/** A change that was not made: what it would write, step by step. */
+interface DryRunOutcome {
+  is: 'dry-run'
+  fields: DryRunFields
+}
+
+/** A dry run as a document tells it. */
+export interface DryRunFields {
+  dryRun: 'client' | 'server'
+  steps: readonly DryRunStep[]
+}
+
+export type DryRun = 'none' | 'client' | 'server'
+
+/** How a change ended, or what it would do. */
+export type Ended = RunOutcome | DryRunOutcome
+
+/** A change, where it is made, and whether only to see what it would do. */
+export interface Performing {
+  environment: RunEnvironment
+  change: Change
+  dryRun: DryRun | undefined
+  /** Before it is carried out; a dry run asks nobody. */
+  settle?: () => Promise<void>
+  /** It had begun: tells how far it got, before its error is told. */
+  broken?: (error: KvupError) => Promise<void>
+}
+
+/**
+ * Makes a change, or shows what it would do. A dry run throws what the run would throw before it asks; otherwise nothing to do? → does the plan fit → rights → findings →
+ * question → preparation → lock and run. Throws `drifted` (5), `forbidden` (7) before the first write, `blocked` for a finding or a no (3), and what `runProcedure` throws,
+ * with the lines that resume it.
+ */
+export async function performChange(performing: Performing): Promise<Ended> {
+  const { environment, change, dryRun } = performing
+  return (await dryRunOf(change, environment, dryRun)) ?? carryOut(performing)
+}
+
+/** Makes the change, for who shows in another way what it would do. */
+export async function carryOut({
+  environment,
+  change,
+  settle,
+  broken,
+}: Omit<Performing, 'dryRun'>): Promise<RunOutcome> {
+  await settle?.()
+  let hasBegun = false
+  try {
+    return await resumably(change, environment, () => (hasBegun = true))
+  } catch (error) {
+    if (hasBegun && error instanceof KvupError) await broken?.(error)
+    throw error
+  }
+}
+
+/** What the change would do now; it refuses what the run would refuse before it asks. Undefined where it is to be carried out. */
+export async function dryRunOf(
+  { procedure, limits, ensureFits }: Pick<Change, 'procedure' | 'limits' | 'ensureFits'>,
+  { cluster, journal, clock, signal }: RunEnvironment,
+  mode: DryRun = 'none',
+): Promise<DryRunOutcome | undefined> {
+  if (mode === 'none') return undefined
+  const reading: ReadContext = { reader: cluster.reader, clock, journal }
+  if ((namesSteps(limits) || ensureFits) && !(await nothingToDo(procedure, reading))) {
+    if (namesSteps(limits)) ensureStepsExist(limits, await procedure.steps(reading))
+    await ensureFits?.()
+  }
+  const steps = await dryRunProcedure(procedure, { cluster, clock, signal, journal, mode })
+  return { is: 'dry-run', fields: { dryRun: mode, steps } }
+}
+
+/** With the lines that resume it, where it ends early. */
+async function resumably(
+  change: Change,
+  environment: RunEnvironment,
+  begins: () => void,
+): Promise<RunOutcome> {
+  const hint = change.hint ?? sameLineAgain(environment)
+  return withResumeHint(environment, hint, async (began) => {
+    try {
+      return await asked(change, environment, () => {
+        begins()
+        began()
+      })
+    } catch (error) {
+      throw change.failed === undefined ? error : await change.failed(error)
+    }
+  })
+}
+
+async function asked(change: Change, environment: RunEnvironment, began: () => void): Promise<RunOutcome> {
+  const { procedure, limits } = change
+  const { cluster, clock, journal, signal } = environment
+  const reading: ReadContext = { reader: cluster.reader, clock, journal }
+  if (await nothingToDo(procedure, reading)) return { is: 'nothing-to-do' }
+  // Asked before the question: nobody agrees to a run that then does not know its own step.
+  if (namesSteps(limits)) ensureStepsExist(limits, await procedure.steps(reading))
+  await change.ensureFits?.()
+  const missing = await ensureRights(cluster.reviewer, change.rights)
+  change.gate()
+  for (const warning of missing) environment.warn(warning)
+  change.announce()
+  if (!(await environment.prompt.confirm(change.question)))
+    throw blocked('answered-no', 'nothing was changed')
+  await change.ensureFits?.()
+  await change.prepare?.()
+  signal.throwIfAborted()
+  return runToTheEnd(change, environment, began)
+}
+
+async function runToTheEnd(
+  { procedure, limits, plan, writes, ensureFits, onEvent, restoresAt }: Change,
+  environment: RunEnvironment,
+  began: () => void,
+): Promise<RunOutcome> {
+  const running = {
+    ...environment,
+    plan,
+    writes,
+    emit(event: RunEvent) {
+      if (event.kind === 'run-started') began()
+      environment.emit(onEvent === undefined ? event : onEvent(event))
+    },
+  }
+  const outcome = await runProcedure(procedure, {
+    ...running,
+    lock: fitting(running.lock, ensureFits),
+    limits,
+  })
+  if (outcome.is !== 'stopped-before' || outcome.step.id !== restoresAt) return outcome
+  return runProcedure(procedure, { ...running, limits: { timeoutMs: limits.timeoutMs } })
+}
+
+/** Whoever had the lock before us may have left another cluster than the one that was looked at. */
+const fitting = (lock: Lock, ensureFits: Change['ensureFits']): Lock => ({
+  hold: (run, queueing) =>
+    lock.hold(async (held) => {
+      await ensureFits?.()
+      return run(held)
+    }, queueing),
+})
+
+const namesSteps = ({ until, pauseBefore = [] }: RunLimits): boolean =>
+  until !== undefined || pauseBefore.length > 0
+
+/** What a change may not do without. */
+export interface Rights {
+  required: readonly Access[]
+  /** What can be done without: events, logs. */
+  optional?: readonly Access[]
+  /** Of `kvup rbac ROLE`. */
+  role: string
+}
+
+/**
+ * Asks the server, before anything is written, whether we may do all of it. Throws `forbidden` (exit 7) that names every
+ * required right that is missing; returns a warning per optional one.
+ */
+export async function ensureRights(reviewer: Reviewer, rights: Rights): Promise<readonly string[]> {
+  const { required, optional = [], role } = rights
+  const [missing, wanting] = await Promise.all([refused(reviewer, required), refused(reviewer, optional)])
+  if (missing.length === 0) return wanting.map((access) => `not allowed to ${access}: going on without`)
+  const who = await reviewer.whoAmI().catch(() => undefined)
+  throw forbidden(
+    'forbidden',
+    `${who ?? 'this user'} may not ${missing.join(', nor ')}. Nothing was changed`,
+    {
+      remedy: `kvup rbac ${role} | kubectl apply -f -      as somebody who may, then bind it to ${who ?? 'this user'}`,
+    },
+  )
+}
+
+async function refused(reviewer: Reviewer, accesses: readonly Access[]): Promise<string[]> {
+  const answers = await Promise.all(accesses.map((access) => reviewer.can(access)))
+  return accesses.filter((_, index) => answers[index]?.allowed === false).map(inWords)
+}
+
+/** `patch kubevirts.kubevirt.io in namespace kubevirt` */
+function inWords({ verb, group, resource, subresource, namespace, name }: Access): string {
+  const kind = `${resource}${group === '' ? '' : `.${group}`}${subresource ? `/${subresource}` : ''}`
+  return `${verb} ${kind}${name ? ` "${name}"` : ''}${namespace ? ` in namespace ${namespace}` : ''}`
+}
+
+/** What every command that changes workloads or their settings takes. */
+export interface ChangeOptions {
+  accept: string[]
+  timeout: string
+  takeOver?: string
+  dryRun?: DryRun
+}

@@ -1,0 +1,45 @@
+import type { Cluster } from './cluster.ts'
+import type { Clock } from './clock.ts'
+
+/** What of this process a command may know. */
+export interface World {
+  /** `user@host`, for journal and lock. */
+  readonly who: string
+  readonly pid: number
+  readonly host: string
+  /** Whose processes `isAlive` knows: see `Holder`. */
+  readonly machine: string | undefined
+  readonly version: string
+  /** As it was typed, quoted so that it works when pasted: what resumes it. */
+  readonly commandLine: string
+  isAlive(pid: number): boolean
+  readonly env: Readonly<Record<string, string | undefined>>
+  readText(file: string): Promise<string>
+  /** Makes a file that only this user can read: all of it or nothing. */
+  writeText(file: string, text: string): Promise<void>
+  readStdin(): Promise<string>
+  /** A path in a folder of its own that is removed when the process ends. */
+  scratchFile(name: string): string
+}
+
+/** A question to a person. Nobody there to answer is a usage error that names the flag. */
+export interface Prompt {
+  /** `--yes` answers with true. */
+  confirm(question: string): Promise<boolean>
+  /** What only a person can say: `--yes` is no answer. Undefined where there is nobody to ask. */
+  decide?(question: string): Promise<boolean | undefined>
+}
+
+/** What lib may know of the command that runs, and say for it: a `Context` without its document printer and its other flags. */
+export interface CommandContext {
+  /** Opened at the first call. Throws `unreachable`, `usage` (no such context). */
+  cluster(): Promise<Cluster>
+  readonly clock: Clock
+  /** Lines of the story, as they come. */
+  readonly printer: { note(line: string): void; warn(line: string): void }
+  readonly prompt: Prompt
+  /** Aborted by Ctrl-C and SIGTERM; the reason is a KvupError with the exit code. */
+  readonly signal: AbortSignal
+  readonly flags: { readonly namespace?: string; readonly yes: boolean }
+  readonly world: World
+}

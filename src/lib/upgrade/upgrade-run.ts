@@ -1,0 +1,222 @@
+import type { Access } from '../kube/cluster.ts'
+import type { RunLimits, RunOutcome } from '../engine/step.ts'
+import type { Change } from '../engine/change.ts'
+import { lostSince } from '../vms/census/lost-vms.ts'
+import type { SealedPlan } from '../engine/sealed-plan.ts'
+import { type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
+import { accessFor, roleFor } from './roles.ts'
+import { degradedAfter, nothingToDoReport, type UpgradeReport, VmsOfRun } from './upgrade-report.ts'
+import type { UpgradePlan } from './upgrade-plan.ts'
+import { isBetweenSteps, isOutsideOfRolls } from './path-procedure.ts'
+import { readRollout } from './upgrade-snapshot.ts'
+import { sealedWrites } from './sealed-facts.ts'
+import type { CensusCircumstances } from '../vms/census/vm-census.ts'
+import type { Compared } from '../vms/census/run-census.ts'
+import { restoreUpdatesLine, heldLines, overrideId, openOverride } from '../vms/update-methods.ts'
+import { asFarAsRead, type Observed, observeRun, upgradeHint } from './run-report.ts'
+import { planAgain } from './plan/upgrade-options.ts'
+import { ensureFits } from './plan/plan-document.ts'
+import type { Planned } from './plan/planned-upgrade.ts'
+
+/** Between two steps nothing is half done, and people do what they are told there: what was lost is told now. */
+const endsOfPath: ReadonlySet<number> = new Set([
+  exitCode.blocked,
+  exitCode.timedOut,
+  exitCode.interrupted,
+  exitCode.terminated,
+])
+
+/** The same error, with what was lost until then where it ended between two steps. */
+async function toldBetween(planned: Planned, { atWork }: Observed, error: unknown): Promise<unknown> {
+  const isEnd = error instanceof KvupError && endsOfPath.has(error.exitCode)
+  return isEnd && isBetweenSteps(atWork) ? endedBetween(planned, error) : error
+}
+
+/** Somebody restarts VMs now, as they are told to: the next run compares with what runs then, and what was lost up to now is told here. */
+async function endedBetween(planned: Planned, ended: KvupError): Promise<KvupError> {
+  const { cluster, census, environment } = planned
+  const compared = await asFarAsRead(census.compare(cluster.reader, evictedBy(planned)), undefined)
+  // What could not be told now is told by the next run.
+  if (compared === undefined) return ended
+  const failure = lostSince(
+    { changes: compared.changes, comparedWith: compared.since },
+    'the upgrade ended between two steps',
+  )
+  // What was lost, or could not be read, the next run tells again: who is killed now has not told it.
+  await census.close(cluster, environment.lock, 'between')
+  const notes = notTold(compared)
+  if (failure === undefined && notes.length === 0) return ended
+  // Exit 9 is of an upgrade that is done: here what keeps it from going on comes first, and the loss stands below it.
+  const { exitCode: code, reason, message, object } = ended
+  return new KvupError(code, reason, message, {
+    ...(object !== undefined && { object }),
+    notes: [...ended.notes, ...(failure ? [failure.message, ...failure.notes] : []), ...notes],
+    remedy: [...ended.remedy, ...(failure?.remedy ?? [])],
+    cause: ended.cause,
+  })
+}
+
+/** Stopped before this step: does nothing roll? A run that goes on in the middle of a roll stands before steps that were done long ago. */
+async function isSettled({ cx, plan, cluster, environment }: Planned, step: string): Promise<boolean> {
+  if (isBetweenSteps(step)) return true
+  if (!isOutsideOfRolls(step)) return false
+  const reading = { reader: cluster.reader, clock: cx.clock, journal: environment.journal }
+  const clusterRead = await asFarAsRead(readRollout(reading, plan.owner), undefined)
+  if (clusterRead === undefined) return false
+  // The operator may still act on the pause, which rolls nothing.
+  const { target, observed } = clusterRead.rolloutStatus
+  return target.version === observed.version && target.id === observed.id
+}
+
+function notTold({ unread, counts = [] }: Compared): readonly string[] {
+  return [
+    ...(unread.length > 0 ? [`not compared, for it could not be read: ${unread.join(', ')}`] : []),
+    ...counts.map(({ namespace, before, now }) => `${namespace}: ${before} VMs ran before, ${now} run now`),
+  ]
+}
+
+/** An upgrade that is about to be carried out: the change, and what is told and done at its end. */
+export interface UpgradeRun {
+  change: Change
+  report: (outcome: RunOutcome) => Promise<UpgradeReport>
+  /** Once it was told: the census is closed. 4 where the deadline ended it. Throws `lost` (9), and what a degraded end throws. */
+  end: (report: UpgradeReport, outcome: RunOutcome) => Promise<ExitCode>
+}
+
+/** `gate` throws `blocked` for what stands against it; `announce` shows the plan before the question. */
+export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
+  const { cx, plan, cluster, environment, manifest, census } = planned
+  const observed = observeRun(cluster.reader)
+  const vms = new VmsOfRun(cluster.reader, environment.clock, (line) => cx.printer.note(line))
+  let judged: Awaited<ReturnType<VmsOfRun['after']>> | undefined
+  return {
+    change: changeOf(planned, asked, { observed, vms }),
+    async report(outcome) {
+      const report =
+        outcome.is === 'nothing-to-do'
+          ? nothingToDoReport(plan, heldLines(await methodsOverride(planned)))
+          : await observed.report({
+              clock: environment.clock,
+              plan,
+              outcome,
+              cluster,
+              journal: environment.journal,
+              backup: manifest.backup,
+              commandLine: cx.world.commandLine,
+              census,
+              evicted: evictedBy(planned),
+            })
+      judged = await vms.after(cx.signal)
+      return { ...report, ...judged, ...unreadOf(report, judged) }
+    },
+    async end(report, outcome) {
+      const isBetween = outcome.is === 'stopped-before' && (await isSettled(planned, outcome.step.id))
+      await census.close(
+        cluster,
+        environment.lock,
+        outcome.is === 'finished' ? 'over' : isBetween ? 'told' : 'open',
+      )
+      if (outcome.is === 'stopped-before' && outcome.because === 'deadline') return exitCode.timedOut
+      const failure =
+        lostSince(report, doneText(plan, outcome)) ?? (judged && degradedAfter(judged, plan.to.text))
+      if (failure) throw failure
+      return exitCode.done
+    },
+  }
+}
+
+const methodsOverride = async ({ plan: { olm, owner }, environment: { journal } }: Planned) =>
+  openOverride(await journal.loans(), olm?.hyperconverged.uid ?? owner.uid)
+
+interface Asked {
+  sealed: SealedPlan | undefined
+  limits: RunLimits
+  gate: Change['gate']
+  announce: (plan: UpgradePlan, told: { findings: Planned['findings']; giveBack: string }) => void
+}
+
+function unreadOf(...told: readonly Pick<UpgradeReport, 'unread'>[]): Pick<UpgradeReport, 'unread'> {
+  const unread = told.flatMap((one) => one.unread ?? [])
+  return unread.length > 0 ? { unread } : {}
+}
+
+function doneText({ to, olm }: UpgradePlan, { is }: RunOutcome): string {
+  if (is === 'stopped-before') return 'stopped where it was told to'
+  return olm === undefined ? `KubeVirt ${to.text} is installed` : `HyperConverged ${olm.to} is installed`
+}
+
+/** Accepted by name, they are no loss: KubeVirt migrates whom it can, where it may do both. */
+function evictedBy({ accepted, upgradeState: { methods } }: Planned): CensusCircumstances['evicted'] {
+  if (!methods.includes('Evict') || !accepted.some(({ id }) => id === 'evictions')) return 'nobody'
+  return methods.includes('LiveMigrate') ? 'not-migratable' : 'everybody'
+}
+
+/** The way back to what was left is from a version to the same one. */
+function questionOf({ from = 'an unfinished installation', to, isRest, olm, path }: UpgradePlan): string {
+  if (olm) return olmQuestion(olm, isRest)
+  if (isRest) return `Finish the upgrade of KubeVirt to ${to.text}?`
+  if (path !== undefined && path.steps.length > 1)
+    return `Upgrade KubeVirt from ${from} to ${to.text} in ${path.steps.length} steps?`
+  return from === to.text ? `Take KubeVirt to ${to.text}?` : `Upgrade KubeVirt from ${from} to ${to.text}?`
+}
+
+/** All that the steps need together; the role is that of the one that needs most. */
+function rightsOf({ plan, legs }: Planned): { required: Access[]; optional: Access[]; role: string } {
+  const plans = legs.length === 0 ? [plan] : legs.map((leg) => leg.plan)
+  const access = plans.map((one) => accessFor(one, plan.path))
+  const byManifest = plans.find(({ method }) => method === 'operator-manifest')
+  return {
+    required: distinct(access.flatMap(({ required }) => required)),
+    optional: distinct(access.flatMap(({ optional }) => optional)),
+    role: roleFor((byManifest ?? plan).method),
+  }
+}
+
+const distinct = (all: readonly Access[]): Access[] => [
+  ...new Map(all.map((one) => [JSON.stringify(one), one])).values(),
+]
+
+function olmQuestion({ from, to, kubevirt }: NonNullable<UpgradePlan['olm']>, isRest: boolean): string {
+  const brings = kubevirt === undefined ? '' : ` (KubeVirt ${kubevirt})`
+  if (isRest) return `Finish the upgrade of HyperConverged to ${to}${brings}?`
+  return `Upgrade HyperConverged from ${from} to ${to}${brings}? There is no way back.`
+}
+
+interface Running {
+  observed: Observed
+  vms: VmsOfRun
+}
+
+function changeOf(
+  planned: Planned,
+  { sealed, limits, gate, announce }: Asked,
+  { observed, vms }: Running,
+): Change {
+  const { cx, plan, procedure, findings, manifest, environment, legs, census, cluster } = planned
+  const giveBack = restoreUpdatesLine(planned.loans.find(({ id }) => id === overrideId))
+  return {
+    procedure,
+    gate,
+    rights: rightsOf(planned),
+    announce: () => announce(plan, { findings, giveBack }),
+    question: questionOf(plan),
+    limits,
+    ...(sealed && {
+      ensureFits: () => ensureFits(sealed, planned),
+      plan: sealed.seal.uid,
+      writes: sealedWrites(sealed, { reader: cluster.reader, again: planAgain(sealed) }),
+    }),
+    async prepare() {
+      await census.prepare(cluster.reviewer)
+      await manifest.prepare()
+      for (const leg of legs.slice(1)) if (leg.plan.method === 'operator-manifest') await leg.manifest.load()
+      await Promise.all([observed.before(), vms.before()])
+    },
+    onEvent(event) {
+      observed.event(event)
+      return event
+    },
+    failed: (error) => toldBetween(planned, observed, error),
+    hint: upgradeHint({ cx, plan: () => planned.now(), journal: environment.journal }),
+  }
+}

@@ -1,0 +1,116 @@
+import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
+import type { Unread } from '../migrations/migration-ledger.ts'
+import type { ShownWave, Wave, WaveRunWanted } from './waves.ts'
+import type { UpdatedVm, UpdateTotals } from './update-run.ts'
+import type { RestartedVm, RestartTotals } from './restart-procedure.ts'
+import type { Access } from '../../kube/cluster.ts'
+import type { Rights } from '../../engine/change.ts'
+import { placeOfVm } from '../vm.ts'
+import type { CommandContext } from '../../kube/world.ts'
+import { nearest } from '../../kube/text.ts'
+import type { RunOutcome } from '../../engine/step.ts'
+import { goesOn } from '../../engine/resume-hint.ts'
+
+/** What is in the namespaces of VMs. */
+const ofVms: ReadonlySet<string> = new Set([
+  'virtualmachines',
+  'virtualmachineinstances',
+  'virtualmachineinstancemigrations',
+  'pods',
+])
+
+/** The same rights, asked for in these namespaces only: who may move the VMs of one need not be allowed to move all. Undefined: in all. */
+export function narrowed(rights: Rights, namespaces: readonly string[] | undefined): Rights {
+  if (namespaces === undefined) return rights
+  const within = (access: Access): Access[] =>
+    access.namespace === undefined && ofVms.has(access.resource)
+      ? namespaces.map((namespace) => ({ ...access, namespace }))
+      : [access]
+  return { ...rights, required: rights.required.flatMap(within) }
+}
+
+/** Where the VMs of a run are; undefined: it may be all namespaces. */
+export function namespacesOf(
+  vms: Iterable<string>,
+  { namespace, partly }: { namespace: string | undefined; partly: boolean },
+): readonly string[] | undefined {
+  if (namespace !== undefined) return [namespace]
+  if (!partly) return undefined
+  return [...new Set([...vms].map((vm) => placeOfVm(vm).namespace))]
+}
+
+/** `--waves` may name what is done already, so that the same line goes on: told, and not refused. */
+export function warnOfWaves(
+  { printer }: Pick<CommandContext, 'printer'>,
+  { waves: { first } }: Pick<WaveRunWanted, 'waves'>,
+  waves: readonly Wave[],
+): void {
+  const there = waves.flatMap(({ value }) => value ?? [])
+  const without = first.filter((name) => !there.includes(name))
+  if (without.length === 0 || waves.length === 0) return
+  const others = there.filter((name) => !first.includes(name))
+  const meant = without.map((name) => ({ name, near: nearest(name, others) }))
+  const words = meant.map(({ name, near }) => (near === undefined ? name : `${name} (did you mean ${near}?)`))
+  printer.warn(`no VM that is left is in these waves of --waves: ${words.join(', ')}`)
+}
+
+/** How a run of waves ended, in the fields of its document. */
+type RunEnd = Pick<WaveRunDocument, 'outcome' | 'stoppedBefore' | 'next'>
+
+/** `borrowed`: commands that give back what is held meanwhile. */
+export function endOfRun(
+  { world }: CommandContext,
+  outcome: RunOutcome,
+  borrowed: readonly string[],
+): RunEnd {
+  if (outcome.is === 'nothing-to-do') return { outcome: 'nothing-to-do' }
+  if (outcome.is === 'finished') return { outcome: 'done' }
+  const { step, because } = outcome
+  return {
+    outcome: 'stopped',
+    stoppedBefore: { step: step.id, because: `--${because}` },
+    next: [goesOn(world.commandLine), ...borrowed],
+  }
+}
+
+/** The end of a run that took one VM after the other, whatever it did to them. */
+export interface WaveRunDocument {
+  apiVersion: 'kvup.io/v1alpha1'
+  kubevirt: { name: string; namespace: string }
+  /** `stopped`: by a rule, a person, or its time; `rehearsed`: a dry run. */
+  outcome: 'done' | 'stopped' | 'nothing-to-do' | 'rehearsed'
+  dryRun?: 'client' | 'server'
+  steps?: readonly DryRunStep[]
+  /** Of a dry run: whose turn comes when. */
+  waves?: readonly ShownWave[]
+  /** Of a run that was asked to stop there. */
+  stoppedBefore?: StoppedBefore
+  /** Commands that go on, or give back what is borrowed still. */
+  next?: readonly string[]
+  /** What may not be read: VMs there are in none of these. */
+  unread?: readonly Unread[]
+}
+
+/** The end of `kvup workloads update`. */
+export interface WorkloadsUpdateDocument extends WaveRunDocument {
+  kind: 'WorkloadsUpdate'
+  /** What was asked for; empty: the whole cluster. */
+  selection: { namespace?: string; labels?: string; node?: string }
+  totals: UpdateTotals
+  /** What became of each VM that this run had to do with. */
+  items: readonly UpdatedVm[]
+}
+
+/** The end of `kvup rollout restart`. */
+export interface VmRestartsDocument extends WaveRunDocument {
+  kind: 'VmRestarts'
+  totals: RestartTotals
+  /** What became of each VM that waits for a restart. */
+  items: readonly RestartedVm[]
+}
+
+/** Where a run ended because it was asked to. */
+export interface StoppedBefore {
+  step: string
+  because: string
+}
