@@ -5,7 +5,7 @@ import { leavingSoon } from './lib/kube/interruption.ts'
 import { exitCode, KvupError, usageError } from './lib/kube/errors.ts'
 import type { Called } from './open.ts'
 import { program } from './cli.ts'
-import { reportFormats } from './commands/command-options.ts'
+import { entryOf } from './commands/entries.ts'
 import { helpWords } from './lib/output/usage-remedy.ts'
 
 /** What `main` needs of a process; `process` itself is one. */
@@ -101,45 +101,13 @@ function prepare(command: Command, io: Invocation): void {
   for (const child of command.commands) prepare(child, io)
 }
 
-/** Kind of the document in which a command reports a failure, by its name, or with its group's where that name is of several. */
-const kinds: Readonly<Record<string, string>> = {
-  status: 'Status',
-  wait: 'Wait',
-  plan: 'UpgradePlan',
-  upgrade: 'UpgradeReport',
-  history: 'History',
-  version: 'Version',
-  restore: 'GiveBack',
-  outdated: 'OutdatedWorkloads',
-  forecast: 'WorkloadForecast',
-  hold: 'WorkloadsHeld',
-  update: 'WorkloadsUpdate',
-  migrations: 'Migrations',
-  unblock: 'UnblockedWorkloads',
-  'eus plan': 'EusPlan',
-  'eus run': 'EusReport',
-  'eus status': 'EusStatus',
-  'eus abort': 'EusReport',
-  'eus restore': 'EusReport',
-  'strategy show': 'WorkloadStrategy',
-  'strategy set': 'WorkloadStrategy',
-  'rollout show': 'VmRollout',
-  'rollout set': 'VmRollout',
-  'restart-required': 'RestartRequired',
-  'rollout restart': 'VmRestarts',
-  check: 'CheckReport',
-  explain: 'Explanations',
-  releases: 'Releases',
-  snapshot: 'SavedSnapshot',
-}
-
 function calledFor(command: Command, words: Pick<Called, 'name' | 'argv'>): Called {
-  const name = command.name()
+  const { kind = 'Error', formats = [] } = entryOf(command) ?? {}
   return {
     ...words,
     connection: typedConnection(command, connection),
-    kind: kinds[`${command.parent?.name() ?? ''} ${name}`] ?? kinds[name] ?? 'Error',
-    formats: reportFormats[name] ?? [],
+    kind,
+    formats,
     watch: command.opts()['watch'] === true,
   }
 }

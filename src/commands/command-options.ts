@@ -2,7 +2,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ConnectionFlag } from '../lib/output/command-line.ts'
 import { shellWord } from '../lib/kube/shell-line.ts'
 import { exitCode } from '../lib/kube/errors.ts'
-import type { ReportFormat } from '../lib/output/printer.ts'
 
 /** As kubectl's -v. */
 function level(text: string): number {
@@ -119,12 +118,6 @@ export function manual({ examples, codes: more = [], more: words, last = everywh
     ...shown.map(([name, code]) => `  ${String(code).padEnd(3)} ${codes[name as keyof typeof exitCode]}`),
     `\n${last}\n`,
   ].join('\n')
-}
-
-/** Formats that only some commands have, besides those of `-o` everywhere. */
-export const reportFormats: Readonly<Record<string, readonly ReportFormat[]>> = {
-  check: ['junit', 'sarif', 'markdown'],
-  plan: ['markdown'],
 }
 
 export const fromOption = (): Option =>

@@ -14,8 +14,8 @@ import {
 import type { Document, View } from '../lib/output/printer.ts'
 import { formatNames } from '../lib/output/formats/output-format.ts'
 import type { Source } from './complete/asked.ts'
-import { reportFormats } from './command-options.ts'
-import { within } from '../lib/kube/interruption.ts'
+import { entryOf } from './entries.ts'
+import { isDoneWithin } from '../lib/kube/interruption.ts'
 
 export interface Candidates extends Document {
   kind: 'Candidates'
@@ -68,7 +68,7 @@ async function live(cx: Context, asked: Wanted, { tree, words }: Line): Promise<
   if (!isLive(asked)) return undefined
   const offered: Candidate[] = []
   const asking = liveValues({ ...asked, cx, options: typedOptions(tree, words) }, (one) => offered.push(one))
-  const isDone = await within(cx.clock, patience, asking)
+  const isDone = await isDoneWithin(cx.clock, patience, asking)
   return isDone || offered.length > 0 ? [...offered] : undefined
 }
 
@@ -94,7 +94,7 @@ export function treeOf(command: Command): CommandTree {
 
 function optionsOf(command: Command): OptionSpec[] {
   const own = command.createHelp().visibleOptions(command).map(optionOf)
-  const more = reportFormats[command.name()]
+  const { formats: more } = entryOf(command) ?? {}
   return more ? [...own, outputOf(command, [...formatNames, ...more])] : own
 }
 

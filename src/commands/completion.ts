@@ -12,7 +12,6 @@ export interface CompletionScript extends Document {
 
 export function completionCommand(wire: Wire): Command {
   return new Command('completion')
-    .description('Print the completion script of a shell')
     .addArgument(new Argument('<shell>', 'which shell').choices([...shells]))
     .addHelpText(
       'after',

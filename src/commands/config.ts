@@ -21,7 +21,6 @@ const examples = [
 
 export function configCommand(wire: Wire): Command {
   return new Command('config')
-    .description('Show the configuration and where each value comes from')
     .addCommand(
       new Command('view')
         .description('Show what flags, KVUP_* variables and the config file add up to')

@@ -1,11 +1,19 @@
 import type { Command } from 'commander'
 import type { Wire } from '../context.ts'
+import type { ReportFormat } from '../lib/output/printer.ts'
 import type { Manual } from './command-options.ts'
 
-/** A command that is loaded only when its name was typed: `--help` and completion stay fast. */
+/**
+ * The declaration of a command: all that must be known of it before it is loaded. Its flags, its help and what it does are in the module that `load` brings, only when its
+ * name was typed: `--help` and completion stay fast.
+ */
 export interface Entry {
   name: string
   description: string
+  /** Of the document that it prints, and in which it reports a failure. Absent: `Error`. */
+  kind?: string
+  /** Output formats that it has besides those of `-o` everywhere. */
+  formats?: readonly ReportFormat[]
   load?: () => Promise<(wire: Wire) => Command>
   under?: readonly Entry[]
   hidden?: boolean
@@ -18,26 +26,32 @@ const eusEntries: readonly Entry[] = [
   {
     name: 'plan',
     description: 'Show the way to the next minor with extended support, hop by hop, and what is in its way',
+    kind: 'EusPlan',
+    formats: ['markdown'],
     load: async () => (await import('./eus.ts')).eusPlanCommand,
   },
   {
     name: 'run',
     description: 'Carry the way out: hops of platform and operator, with pools and VMs kept until the end',
+    kind: 'EusReport',
     load: async () => (await import('./eus.ts')).eusRunCommand,
   },
   {
     name: 'status',
     description: 'Show where a window stands, since when, and what is borrowed',
+    kind: 'EusStatus',
     load: async () => (await import('./eus.ts')).eusStatusCommand,
   },
   {
     name: 'abort',
     description: 'End a window where it stands, and give back what is borrowed',
+    kind: 'EusReport',
     load: async () => (await import('./eus.ts')).eusAbortCommand,
   },
   {
     name: 'restore',
     description: 'Give back borrowed settings alone, wherever the window stands',
+    kind: 'EusReport',
     load: async () => (await import('./eus.ts')).eusRestoreCommand,
   },
 ]
@@ -46,41 +60,51 @@ export const entries: readonly Entry[] = [
   {
     name: 'status',
     description: 'Show where KubeVirt stands, component by component, and why',
+    kind: 'Status',
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
     name: 'wait',
     description: 'Wait until KubeVirt is where it should be, for scripts',
+    kind: 'Wait',
     load: async () => (await import('./wait.ts')).waitCommand,
   },
   {
     name: 'check',
     description: 'Say what speaks against an upgrade, and what to do first',
+    kind: 'CheckReport',
+    formats: ['junit', 'sarif', 'markdown'],
     load: async () => (await import('./check.ts')).checkCommand,
   },
   {
     name: 'explain',
     description: 'Explain a check, a finding or a refusal by its name',
+    kind: 'Explanations',
     load: async () => (await import('./explain.ts')).explainCommand,
   },
   {
     name: 'releases',
     description: 'Show the releases of KubeVirt that are known, and the Kubernetes they run on',
+    kind: 'Releases',
     load: async () => (await import('./releases.ts')).releasesCommand,
   },
   {
     name: 'snapshot',
     description: 'Save what kvup judges by, to look at it elsewhere or later with --from',
+    kind: 'SavedSnapshot',
     load: async () => (await import('./snapshot.ts')).snapshotCommand,
   },
   {
     name: 'plan',
     description: 'Show what an upgrade would do, as a document to review and to carry out',
+    kind: 'UpgradePlan',
+    formats: ['markdown'],
     load: async () => (await import('./plan.ts')).planCommand,
   },
   {
     name: 'upgrade',
     description: 'Take KubeVirt to another version, and end only when every component runs it',
+    kind: 'UpgradeReport',
     load: async () => (await import('./upgrade.ts')).upgradeCommand,
   },
   {
@@ -96,41 +120,49 @@ export const entries: readonly Entry[] = [
       {
         name: 'outdated',
         description: 'Show which VMs run an old virt-launcher, why, and what becomes of each',
+        kind: 'OutdatedWorkloads',
         load: async () => (await import('./workloads/outdated.ts')).outdatedCommand,
       },
       {
         name: 'forecast',
         description: 'Say VM by VM what will become of it, before anything is touched',
+        kind: 'WorkloadForecast',
         load: async () => (await import('./workloads/forecast.ts')).forecastCommand,
       },
       {
         name: 'hold',
         description: 'Keep KubeVirt from moving VMs by itself, until they are restored',
+        kind: 'WorkloadsHeld',
         load: async () => (await import('./workloads/pause-updates.ts')).pauseCommand,
       },
       {
         name: 'strategy',
         description: 'Show and set how VMs follow: methods, batches, limits of migrations',
+        kind: 'WorkloadStrategy',
         load: async () => (await import('./workloads/strategy.ts')).strategyCommand,
       },
       {
         name: 'restore',
         description: 'Give back what an upgrade, a hold or unblock borrowed: update methods, settings of VMs',
+        kind: 'GiveBack',
         load: async () => (await import('./workloads/restore.ts')).restoreCommand,
       },
       {
         name: 'migrations',
         description: 'Show what migrates, what waits and for what, and what fails every time',
+        kind: 'Migrations',
         load: async () => (await import('./workloads/migrations.ts')).migrationsCommand,
       },
       {
         name: 'update',
         description: 'Move outdated VMs to the new virt-launcher, in an order and at a pace that you choose',
+        kind: 'WorkloadsUpdate',
         load: async () => (await import('./workloads/update.ts')).updateCommand,
       },
       {
         name: 'unblock',
         description: 'Let VMs that block drains and updates be evicted, until they are restored',
+        kind: 'UnblockedWorkloads',
         load: async () => (await import('./workloads/unblock.ts')).unblockCommand,
       },
     ],
@@ -149,21 +181,25 @@ export const entries: readonly Entry[] = [
         name: 'show',
         description:
           'Show what a change of a running VM does, who says so, and what this version makes of it',
+        kind: 'VmRollout',
         load: async () => (await import('./rollout/live-update.ts')).showRolloutCommand,
       },
       {
         name: 'set',
         description: 'Set what a change of a running VM does: LiveUpdate, Stage, or the default',
+        kind: 'VmRollout',
         load: async () => (await import('./rollout/live-update.ts')).setRolloutCommand,
       },
       {
         name: 'restart-required',
         description: 'Show which VMs wait for a restart, for which changes, and since when',
+        kind: 'RestartRequired',
         load: async () => (await import('./rollout/restart-required.ts')).restartRequiredCommand,
       },
       {
         name: 'restart',
         description: 'Restart the VMs that wait for it, in waves, each one well again before the next',
+        kind: 'VmRestarts',
         load: async () => (await import('./rollout/restart.ts')).restartCommand,
       },
     ],
@@ -184,6 +220,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'history',
     description: 'Show what kvup changed on this cluster, and what is still borrowed',
+    kind: 'History',
     load: async () => (await import('./history.ts')).historyCommand,
   },
   {
@@ -215,6 +252,15 @@ export const entries: readonly Entry[] = [
   {
     name: 'version',
     description: 'Show the versions of kvup, the API server and KubeVirt',
+    kind: 'Version',
     load: async () => (await import('./version.ts')).versionCommand,
   },
 ]
+
+/** The declaration of this command, or of the nearest one above it: a command may have subcommands of its own. */
+export function entryOf(command: Command): Entry | undefined {
+  if (command.parent === null) return undefined
+  const above = entryOf(command.parent)
+  const beside = command.parent.parent === null ? entries : above?.under
+  return beside?.find(({ name }) => name === command.name()) ?? above
+}

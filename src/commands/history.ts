@@ -21,7 +21,6 @@ export interface HistoryOptions {
 
 export function historyCommand(wire: Wire): Command {
   return new Command('history')
-    .description('Show what kvup changed on this cluster, and what is still borrowed')
     .addOption(fromOption())
     .addHelpText(
       'after',

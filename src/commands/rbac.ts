@@ -22,7 +22,6 @@ export interface RbacDocument extends Document {
 
 export function rbacCommand(wire: Wire): Command {
   return new Command('rbac')
-    .description('Print the roles that kvup needs, ready for kubectl apply')
     .addArgument(new Argument('<role>', 'which role').choices([...roleNames]))
     .addOption(
       new Option('--namespace-of-kubevirt <namespace>', 'where KubeVirt is installed').default('kubevirt'),

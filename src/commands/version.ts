@@ -20,7 +20,6 @@ export interface VersionDocument extends Document {
 
 export function versionCommand(wire: Wire): Command {
   return new Command('version')
-    .description('Show the versions of kvup, the API server and KubeVirt')
     .option('--client', 'only that of kvup; asks no cluster')
     .addHelpText(
       'after',

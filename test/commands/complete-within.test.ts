@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { within } from '../../src/lib/kube/interruption.ts'
+import { isDoneWithin } from '../../src/lib/kube/interruption.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 
 const took = async (work: (clock: SimClock) => Promise<void>) => {
   const clock = new SimClock()
   const began = clock.now().getTime()
-  const isDone = await within(clock, 500, work(clock))
+  const isDone = await isDoneWithin(clock, 500, work(clock))
   return { isDone, ms: clock.now().getTime() - began }
 }
 

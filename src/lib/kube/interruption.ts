@@ -59,7 +59,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | u
 }
 
 /** Whether `work` was done within `ms`; false as well when it fails. What becomes of it later is nobody's business. */
-export async function within(clock: Clock, ms: number, work: Promise<void>): Promise<boolean> {
+export async function isDoneWithin(clock: Clock, ms: number, work: Promise<void>): Promise<boolean> {
   const done = new AbortController()
   const quiet = work.then(
     () => true,
