@@ -9,6 +9,10 @@ import {
   fold,
   forecastDocument,
   savedForecast,
+  judgingOf,
+  type Basis,
+  readForForecast,
+  isCurrentFor,
 } from '../../lib/vms/forecast/forecast-document.ts'
 import { forecastScoreView, forecastView } from '../../lib/output/views/vms/workload-forecast.ts'
 import { parseVersion } from '../../lib/releases/release-versions.ts'
@@ -25,12 +29,6 @@ import { WholeTime } from '../../lib/vms/forecast/migration-time.ts'
 import { parseWanted } from '../../lib/vms/strategy/set-strategy.ts'
 import { type ReadCluster, partlyUnread, readerFor } from '../../lib/kube/saved/read-cluster.ts'
 import { noSuchPlace, selectionOf } from '../../lib/vms/vm-selection.ts'
-import {
-  judgingOf,
-  type Basis,
-  readForForecast,
-  isCurrentFor,
-} from '../../lib/vms/forecast/forecast-basis.ts'
 
 export interface ForecastOptions {
   to?: string

@@ -7,13 +7,17 @@ import {
   namespacesOf,
   narrowed,
   warnOfWaves,
+  pausesUpdates,
+  wantedOf,
+  updateFindings,
+  questionOf,
 } from '../../lib/vms/waves/wave-run.ts'
 import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { runProcedure } from '../../lib/engine/runner.ts'
 import { askAboutMissing, gateOf, runChange } from '../run-change.ts'
 import type { Change } from '../../lib/engine/change.ts'
-import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
+import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import { minutes } from '../../lib/kube/clock.ts'
@@ -26,7 +30,7 @@ import { heldLines, overrideId, methodsText } from '../../lib/vms/update-methods
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
 import { methodsIn, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { seeSettings, writesTo } from './settings-work.ts'
-import type { SettingsWork } from '../../lib/vms/strategy/settings-work.ts'
+import type { SettingsWork } from '../../lib/vms/strategy/strategy-document.ts'
 import { restartRight } from './wave-options.ts'
 import {
   ensureWindowOpens,
@@ -40,7 +44,6 @@ import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { count } from '../../lib/output/text.ts'
-import { pausesUpdates, wantedOf, updateFindings, questionOf } from '../../lib/vms/waves/update-questions.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
