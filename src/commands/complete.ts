@@ -122,7 +122,7 @@ const inKubeconfig =
   (list: 'contexts' | 'clusters' | 'users'): Load =>
   async () =>
     (await import('./complete/object-names.ts')).namesIn(list)
-const versions: Load = async () => (await import('./complete/versions.ts')).reachableVersions
+const versions: Load = async () => (await import('./complete/object-names.ts')).reachableVersions
 const waveIds: Load = async () => (await import('./complete/wave-ids.ts')).waveIds
 const waveValues: Load = async () => (await import('./complete/wave-ids.ts')).waveValues
 const stepIds: Load = async () => (await import('./complete/step-ids.ts')).stepIds
@@ -135,7 +135,7 @@ const sources: Readonly<Record<string, Load>> = {
   '--namespace': async () => (await import('./complete/object-names.ts')).vmNamespaces,
   '--namespace-of-kubevirt': async () => (await import('./complete/object-names.ts')).kubevirtNamespaces,
   '--to': versions,
-  '--for': async () => (await import('./complete/versions.ts')).versionConditions,
+  '--for': async () => (await import('./complete/object-names.ts')).versionConditions,
   'upgrade --until': stepIds,
   'upgrade --pause-before': stepIds,
   'update --until': waveIds,

@@ -1,12 +1,12 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { asksCluster, manual, fromOption } from './command-options.ts'
-import type { PlanOptions } from './plan/plan.ts'
+import type { PlanOptions } from './upgrade/upgrade.ts'
 import { planningFlags } from './upgrade.ts'
 
 /** Loaded when it runs: help does without. */
 const lazyAction = async (cx: Context, options: PlanOptions) =>
-  (await import('./plan/plan.ts')).plan(cx, options)
+  (await import('./upgrade/upgrade.ts')).showPlan(cx, options)
 
 export function planCommand(wire: Wire): Command {
   const command = new Command('plan')

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { type Accepting, type Finding, passGate } from '../lib/checks/check-definition.ts'
-import { parseAccepted, type AcceptedRisk } from '../lib/releases/accepted-risks.ts'
+import { parseAccepted, type AcceptedRisk } from '../lib/releases/hop-findings.ts'
 import { carryOut, type DryRun, type DryRunFields, dryRunOf, type Performing } from '../lib/engine/change.ts'
 import type { RunOutcome } from '../lib/engine/step.ts'
 import type { Journal } from '../lib/engine/journal.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planEus } from '../../src/commands/eus/eus-plan-document.ts'
+import { planEus } from '../../src/commands/eus/eus-status.ts'
 import type { Cluster, Reader } from '../../src/lib/kube/cluster.ts'
 import { onceCached } from '../../src/lib/kube/read-cache.ts'
 import type { Kind } from '../../src/lib/kube/object.ts'

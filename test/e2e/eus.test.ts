@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eusRun } from '../../src/commands/eus/eus-run.ts'
+import { eusRun } from '../../src/commands/eus/window-command.ts'
 import { ConfigMaps } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { HyperConvergeds, Subscriptions } from '../../src/lib/kube/kinds/operator-kinds.ts'
 import { ClusterVersions, MachineConfigPools } from '../../src/lib/kube/kinds/openshift-kinds.ts'

@@ -10,9 +10,8 @@ import {
   setWorkloadStrategy,
   showWorkloadStrategy,
 } from '../../src/commands/workloads/strategy.ts'
-import { plan, type PlanOptions } from '../../src/commands/plan/plan.ts'
+import { showPlan, type PlanOptions, upgrade } from '../../src/commands/upgrade/upgrade.ts'
 import type { UpgradeOptions } from '../../src/lib/upgrade/plan/upgrade-options.ts'
-import { upgrade } from '../../src/commands/upgrade/upgrade.ts'
 import type { Context } from '../../src/context.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { type Lease, Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
@@ -121,7 +120,7 @@ export class Stage {
       ...((await this.#wantsManifest(to, options)) && { manifest: `${to}.yaml` }),
       ...options,
     }
-    return this.#run((cx) => plan(cx, typed), terminal)
+    return this.#run((cx) => showPlan(cx, typed), terminal)
   }
 
   /** `kvup check --to VERSION --manifest FILE`. */

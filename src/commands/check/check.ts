@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import type { AcceptedRisk } from '../../lib/releases/accepted-risks.ts'
+import type { AcceptedRisk } from '../../lib/releases/hop-findings.ts'
 import { allChecks, reportOf, runChecks } from '../../lib/checks/check-run.ts'
 import { clockSkew } from '../../lib/checks/groups/machinery-checks.ts'
 import type { Installation } from '../../lib/kubevirt/installation.ts'

@@ -1,3 +1,9 @@
+import { acceptedRisks } from '../../lib/checks/explanations.ts'
+import { eusPlanDocument, plannedEus } from '../../lib/eus/planned-eus.ts'
+import { eusPlanView } from '../../lib/output/views/eus/eus-plan.ts'
+import { passGate } from '../../lib/checks/check-definition.ts'
+import { savePlan } from '../upgrade/upgrade.ts'
+import type { EusPlanningOptions } from '../../lib/eus/run/eus-options.ts'
 import type { Context } from '../../context.ts'
 import { windowChanges } from '../../lib/eus/window-status.ts'
 import { eusStatusDocument, type EusStatusOptions } from '../../lib/eus/run/window-status-report.ts'
@@ -34,4 +40,21 @@ async function watchWindow(cx: Context, options: EusStatusOptions, snapshot: Rea
     last = text
   }
   return exitCode.done
+}
+
+export interface EusPlanOptions extends EusPlanningOptions {
+  exitCode?: boolean
+  toFile?: string
+  from?: string
+}
+
+/** `kvup eus plan`: the hops of platform and operator, what decides at each, and what speaks against it. Reads only. */
+export async function planEus(cx: Context, options: EusPlanOptions): Promise<ExitCode> {
+  const snapshot = await readerFor(cx, options.from, 'platform')
+  const planned = await plannedEus(cx, { ...snapshot, accepted: acceptedRisks }, options)
+  const document = await eusPlanDocument({ ...cx, clock: snapshot.clock }, planned, options)
+  if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
+  cx.printer.result(document, eusPlanView)
+  if (document.pending) passGate(planned.plan.findings, planned.accepted)
+  return document.pending && options.exitCode ? exitCode.asked : exitCode.done
 }

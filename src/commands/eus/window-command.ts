@@ -1,10 +1,52 @@
+import { outageLines } from '../../lib/output/views/eus/eus-plan.ts'
+import { eusProcedure } from '../../lib/eus/eus-procedure.ts'
+import { type EusReportDocument, joinedReport, reportOfWindow } from '../../lib/eus/run/window-report.ts'
+import type { RunLimits, ReadContext } from '../../lib/engine/step.ts'
+import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
+import { ticks } from '../../lib/kube/clock.ts'
+import { exitCode, usageError, type ExitCode, KvupError } from '../../lib/kube/errors.ts'
+import {
+  ensureNotForgotten,
+  ensureDeducible,
+  seeWindow,
+  type Settling,
+  type WindowSnapshot,
+  type Asking,
+} from '../../lib/eus/run/window-snapshot.ts'
+import { gateOf, askAboutMissing } from '../run-change.ts'
+import { readEusPlan, asPlanned, withSealedHops, ensureEusFits } from '../../lib/eus/run/sealed-window.ts'
+import {
+  isLastWindow,
+  behindOf,
+  ensurePools,
+  windowQuestion,
+  announceWindow,
+  limitsIn,
+  gatingFindings,
+  restoredText,
+  timeAndApproval,
+  armedByOthers,
+  beforehand,
+  afterwards,
+} from '../../lib/eus/run/window-course.ts'
+import { abortProcedure, abortState } from '../../lib/eus/abort-procedure.ts'
+import {
+  vmsAccess,
+  vmsText,
+  vmsToRestore,
+  type WindowWork,
+  endOf,
+  workOnWindow,
+} from '../../lib/eus/run/window-run.ts'
+import { restoreWindow } from '../../lib/eus/restore-procedure.ts'
+import type { Override } from '../../lib/engine/journal.ts'
+import type { Meanwhile } from '../../lib/vms/pause-updates.ts'
+import { asOverride } from '../../lib/engine/missing-values.ts'
+import { limitsBefore } from '../change-options.ts'
+import { type EusRunOptions, requestOf } from '../../lib/eus/run/eus-options.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
-import { askAboutMissing } from '../run-change.ts'
 import type { Context } from '../../context.ts'
 import { eusReportView } from '../../lib/output/views/eus/eus-report.ts'
-import { type ExitCode, KvupError } from '../../lib/kube/errors.ts'
-import type { WindowSnapshot, Asking } from '../../lib/eus/run/window-snapshot.ts'
-import { type WindowWork, endOf, workOnWindow } from '../../lib/eus/run/window-run.ts'
 
 /** Rehearses or carries it out, and prints the report. */
 export async function carryOutWindow(
@@ -43,4 +85,192 @@ export function askingIn(
       if (dryRun === 'none') await askAboutMissing(journal, cx, { accept })
     },
   }
+}
+
+export interface EusRestoreOptions extends Omit<EusRunOptions, 'approve' | 'approveAlso'> {
+  pools?: boolean
+  keepCurrent?: boolean
+  overwrite?: boolean
+}
+
+/** `kvup eus restore`: the settings alone, wherever the window stands. Pools, whose nodes roll then, one at a time, only where they are asked for. */
+export async function eusRestore(
+  cx: Context,
+  options: EusRestoreOptions,
+  names: readonly string[],
+): Promise<ExitCode> {
+  const meanwhile = meanwhileOf(options)
+  const request = requestOf({ ...options, approveAlso: [] }, cx.world.commandLine)
+  const limits = await limitsBefore(cx, options)
+  const asking = askingIn(cx, options)
+  const settled = meanwhile === 'keep-current' ? { ...asking, settle: forgetting(cx, names) } : asking
+  const windowSnapshot = await seeWindow(cx, options, request, settled)
+  if (names.length === 0) ensureDeducible(windowSnapshot)
+  const loans = chosen(windowSnapshot.loans, names, options.pools ?? false)
+  return carryOutWindow(cx, windowSnapshot, {
+    procedure: restoreWindow(windowSnapshot.window, { loans, meanwhile }),
+    gate: () => undefined,
+    question:
+      loans.length === 0
+        ? `Close the window to ${windowSnapshot.window.to}?`
+        : `Give back ${loans.map(({ id }) => id).join(', ')}?`,
+    limits,
+    dryRun: options.dryRun,
+    end: 'given-back',
+    announce: () => loans.forEach(({ id, by, at }) => cx.printer.note(`borrowed by ${by} at ${at}: ${id}`)),
+  })
+}
+
+/** Who keeps what is there by name closes what nobody may be believed about as well. */
+const forgetting =
+  ({ clock }: Context, names: readonly string[]): Settling =>
+  async (journal) => {
+    for (const missing of await journal.missing())
+      if (names.includes(missing.id)) journal.believe(asOverride(missing, clock.now().toISOString()))
+  }
+
+/** Throws `usage` for a name that is no open loan. */
+function chosen(open: readonly Override[], names: readonly string[], pools: boolean): readonly Override[] {
+  const wrong = names.find((name) => !open.some(({ id }) => id === name))
+  if (wrong !== undefined)
+    throw usageError('no-such-loan', `nothing is borrowed under the name ${JSON.stringify(wrong)}`, {
+      remedy: open.length === 0 ? 'kvup history' : `borrowed are: ${open.map(({ id }) => id).join(', ')}`,
+    })
+  if (names.length > 0) return open.filter(({ id }) => names.includes(id))
+  return open.filter(({ id }) => pools || !id.startsWith('pool-paused/'))
+}
+
+function meanwhileOf({ keepCurrent, overwrite }: EusRestoreOptions): Meanwhile {
+  if (keepCurrent && overwrite)
+    throw usageError('contradiction', '--keep-current and --overwrite exclude each other')
+  if (overwrite) return 'overwrite'
+  return keepCurrent ? 'keep-current' : 'ask'
+}
+
+/** `kvup eus abort`: gives back what is borrowed, by where the window stands (night E2); what cannot be undone is listed before the question. */
+export async function eusAbort(cx: Context, options: EusRunOptions): Promise<ExitCode> {
+  const request = requestOf(options, cx.world.commandLine)
+  const limits = await limitsBefore(cx, options)
+  const windowSnapshot = await seeWindow(cx, options, request, askingIn(cx, options))
+  ensureDeducible(windowSnapshot)
+  const reading: ReadContext = {
+    reader: windowSnapshot.cluster.reader,
+    clock: cx.clock,
+    journal: windowSnapshot.environment.journal,
+  }
+  const state = await abortState(windowSnapshot.window, reading)
+  const machines = await vmsToRestore(cx, windowSnapshot.cluster.reader)
+  const theirs = await armedByOthers(windowSnapshot)
+  const where = await connectedTo(cx)
+  const since = cx.clock.now().toISOString()
+  const { report, code } = await workOnWindow(cx, windowSnapshot, {
+    procedure: abortProcedure(windowSnapshot.window, { loans: windowSnapshot.loans, machines }),
+    gate: () => undefined,
+    question: `End the window to ${windowSnapshot.window.to} at ${state.at}, and give back what is borrowed?`,
+    limits,
+    dryRun: options.dryRun,
+    end: 'aborted',
+    alsoNeeds: vmsAccess(machines),
+    announce: () =>
+      [
+        ...where,
+        ...restoredText(windowSnapshot.loans, state),
+        ...beforehand(state, windowSnapshot),
+        ...theirs,
+        ...vmsText(machines),
+        ...timeAndApproval(windowSnapshot, state),
+      ].forEach((line) => cx.printer.note(line)),
+  })
+  const ran = report.outcome !== 'rehearsed' && report.outcome !== 'nothing-to-do'
+  const notes = ran ? [...(await afterwards(state, windowSnapshot, since)), ...report.notes] : report.notes
+  cx.printer.result({ ...report, notes }, eusReportView)
+  return endOf(report, code)
+}
+
+/** `kvup eus run`: from where the cluster stands to the end of the window; what is under way goes on. With `--plan` exactly that plan, or nothing. */
+export async function eusRun(cx: Context, typed: EusRunOptions): Promise<ExitCode> {
+  const { plan: file } = typed
+  if (file === undefined) return runWindow(cx, typed)
+  if (file === '-' && !cx.flags.yes)
+    throw usageError('contradiction', 'standard input cannot carry both the plan and your answer', {
+      remedy: 'add --yes, or pass the plan as a file',
+    })
+  const sealed = await readEusPlan(cx, file)
+  return runWindow(cx, asPlanned(typed, sealed), sealed)
+}
+
+/** Where pools follow hop by hop, each is a window of its own (night E10): one after the other, until the target is reached. */
+async function runWindow(cx: Context, options: EusRunOptions, sealed?: SealedPlan): Promise<ExitCode> {
+  const limits = await limitsBefore(cx, options)
+  const began = ticks(cx.clock)
+  const reports: EusReportDocument[] = []
+  for (let to = options.to; ;) {
+    const timeoutMs = Math.max(1, limits.timeoutMs - (ticks(cx.clock) - began))
+    const typed = { ...options, ...(to !== undefined && { to }) }
+    const { report, code, next } = await oneWindow(cx, typed, { limits: { ...limits, timeoutMs }, sealed })
+    reports.push(report)
+    if (next === undefined) {
+      const joined = joinedReport([reports[0] ?? report, ...reports.slice(1)])
+      cx.printer.result(joined, eusReportView)
+      return endOf(joined, code)
+    }
+    cx.printer.note(`platform and virtualization are at ${report.to}: on to ${next}`)
+    to = next
+  }
+}
+
+interface Within {
+  limits: RunLimits
+  sealed: SealedPlan | undefined
+}
+
+interface EndedWindow {
+  report: EusReportDocument
+  code: ExitCode
+  /** The minor at the end of the way, where it is not reached yet. */
+  next?: string
+}
+
+async function oneWindow(
+  cx: Context,
+  options: EusRunOptions,
+  { limits: all, sealed }: Within,
+): Promise<EndedWindow> {
+  const request = requestOf(options, cx.world.commandLine)
+  const snapshot = await seeWindow(cx, options, request, askingIn(cx, options))
+  const windowSnapshot = sealed ? withSealedHops(snapshot, sealed) : snapshot
+  if (!windowSnapshot.planned.accepted.some(({ id }) => id === 'pool-paused-already'))
+    await ensureNotForgotten(windowSnapshot)
+  ensurePools(options, windowSnapshot)
+  const { past, ...limits } = limitsIn(all, {
+    ...windowSnapshot,
+    behind: await behindOf(cx, windowSnapshot, all),
+  })
+  if (past !== undefined) {
+    const notes = [`${past} is done already`]
+    const report = await reportOfWindow(cx, windowSnapshot, { outcome: 'nothing-to-do', steps: [], notes })
+    return { report, code: exitCode.done }
+  }
+  const where = await connectedTo(cx)
+  const machines = isLastWindow(windowSnapshot) ? await vmsToRestore(cx, windowSnapshot.cluster.reader) : []
+  const ended = await workOnWindow(cx, windowSnapshot, {
+    procedure: eusProcedure(windowSnapshot.window, machines),
+    gate: gateOf(
+      gatingFindings(windowSnapshot.planned.plan.findings, { isOpen: windowSnapshot.open !== undefined }),
+      windowSnapshot.planned.accepted,
+    ),
+    question: windowQuestion(windowSnapshot),
+    limits,
+    dryRun: options.dryRun,
+    end: 'done',
+    alsoNeeds: vmsAccess(machines),
+    announce: () =>
+      announceWindow(cx, windowSnapshot, {
+        where: [...where, ...vmsText(machines)],
+        outages: outageLines(windowSnapshot.planned.plan),
+      }),
+    ...(sealed && { sealed: sealed.seal.uid, ensureFits: () => ensureEusFits(cx, windowSnapshot, sealed) }),
+  })
+  const { to } = windowSnapshot.planned.plan
+  return ended.report.outcome === 'done' && !isLastWindow(windowSnapshot) ? { ...ended, next: to } : ended
 }

@@ -14,7 +14,7 @@ import {
 import type { Procedure } from '../../lib/engine/step.ts'
 import { gateOf, runChange } from '../run-change.ts'
 import { type Change, type RunEnvironment, runEnvironment } from '../../lib/engine/change.ts'
-import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
+import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { blocked, type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { restartOutcome, restartProcedure, restartWaves } from '../../lib/vms/waves/restart-procedure.ts'

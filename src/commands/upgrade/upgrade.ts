@@ -1,10 +1,13 @@
+import type { World } from '../../lib/kube/world.ts'
+import { readerFor } from '../../lib/kubevirt/read-cluster.ts'
+import { afterPlan, carryingOut } from '../../lib/upgrade/run-report.ts'
+import { type Document, seal } from '../../lib/output/printer.ts'
 import type { Context } from '../../context.ts'
 import { planView, announcement } from '../../lib/output/views/upgrade/upgrade-plan.ts'
 import { ensureStepsMeant, type RunLimits } from '../../lib/engine/step.ts'
 import { type Accepting, passGate } from '../../lib/checks/check-definition.ts'
 import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
-import { carryingOut } from '../../lib/upgrade/run-report.ts'
 import {
   asPlanned,
   dryRunOf,
@@ -82,3 +85,43 @@ const acceptingIn =
   (sealed: SealedPlan): Accepting =>
   (ids) =>
     `${planAgain(sealed, ids)}     makes a plan that takes the risk`
+
+export interface PlanOptions extends Omit<UpgradeOptions, 'timeout' | 'pauseBefore'> {
+  exitCode?: boolean
+  toFile?: string
+  from?: string
+}
+
+/** `kvup plan`: what an upgrade would do, as a document that `kvup upgrade --plan` carries out unchanged or not at all. */
+export async function showPlan(cx: Context, options: PlanOptions): Promise<ExitCode> {
+  if (options.to === undefined)
+    throw usageError('no-target', 'say where to go', {
+      remedy: ['kvup plan --to VERSION', 'kvup upgrade      says what can be reached'],
+    })
+  const { cluster, clock, saved } = await readerFor(cx, options.from)
+  const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
+  const asked = { ...options, timeout: '60m', pauseBefore: [] }
+  const { planned, madeFrom } = await planUpgrade(there, asked, {
+    readNow: true,
+    asks: false,
+    judge: planJudge(cx),
+  })
+  const next = afterPlan(cx.world.commandLine, options.toFile)
+  const document = await planDocument(planned, madeFrom, { mode: saved ? 'client' : 'auto', next })
+  if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
+  cx.printer.result(document, planView)
+  if (document.pending) passGate(planned.findings, planned.accepted)
+  return document.pending && options.exitCode ? exitCode.asked : exitCode.done
+}
+
+/** Writes what `-o yaml` prints. Throws `usage` for a file that cannot be written. */
+export async function savePlan(world: World, file: string, document: Document): Promise<void> {
+  const { yamlText } = await import('../../lib/output/formats/yaml-text.ts')
+  await world.writeText(file, yamlText(seal(document, 'complete'), true)).catch((cause: unknown) => {
+    throw usageError(
+      'plan-not-saved',
+      `the plan cannot be written to ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { remedy: 'name a file that can be written: --to-file FILE', cause },
+    )
+  })
+}

@@ -2,18 +2,22 @@ import type { Context } from '../../context.ts'
 import { statusParts } from '../../lib/kubevirt/snapshot.ts'
 import { onlyOnceText, unreadText, workloadsUpdateView } from '../../lib/output/views/vms/wave-run.ts'
 import {
+  type WorkloadsUpdateDocument,
   endOfRun,
   namespacesOf,
   narrowed,
   warnOfWaves,
-  type WorkloadsUpdateDocument,
+  pausesUpdates,
+  wantedOf,
+  updateFindings,
+  questionOf,
 } from '../../lib/vms/waves/wave-run.ts'
 import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { runProcedure } from '../../lib/engine/runner.ts'
 import { askAboutMissing, gateOf, runChange } from '../run-change.ts'
 import type { Change } from '../../lib/engine/change.ts'
-import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
+import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import { minutes } from '../../lib/kube/clock.ts'
@@ -22,11 +26,11 @@ import { guardProcedure } from '../../lib/vms/update-guard.ts'
 import { failureOf, outcomeOf, UpdateRun } from '../../lib/vms/waves/update-run.ts'
 import { settledAgainId, updateProcedure, wavesLeft } from '../../lib/vms/waves/update-procedure.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
-import { heldLines, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
+import { heldLines, overrideId, methodsText } from '../../lib/vms/update-methods.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
 import { methodsIn, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { seeSettings, writesTo } from './settings-work.ts'
-import type { SettingsWork } from '../../lib/vms/strategy/settings-work.ts'
+import type { SettingsWork } from '../../lib/vms/strategy/strategy-document.ts'
 import { restartRight } from './wave-options.ts'
 import {
   ensureWindowOpens,
@@ -40,7 +44,6 @@ import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { count } from '../../lib/output/text.ts'
-import { pausesUpdates, questionOf, updateFindings, wantedOf } from '../../lib/vms/waves/update-questions.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {

@@ -3,7 +3,7 @@ import { theInstallation } from '../../lib/kubevirt/installation.ts'
 import { type Part, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
 import { runEnvironment } from '../../lib/engine/change.ts'
-import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
+import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
 import { type Used, workloadsAccess } from '../../lib/upgrade/roles.ts'
 import {
@@ -12,7 +12,7 @@ import {
   readOwner,
   type SettingsOwner,
 } from '../../lib/vms/strategy/settings-owner.ts'
-import type { SettingsWork } from '../../lib/vms/strategy/settings-work.ts'
+import type { SettingsWork } from '../../lib/vms/strategy/strategy-document.ts'
 
 interface Asked {
   parts?: readonly Part[]

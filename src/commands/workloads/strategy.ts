@@ -6,15 +6,15 @@ import {
   procedureOf,
   choiceOf,
   strategyDocument,
+  type SettingsWork,
 } from '../../lib/vms/strategy/strategy-document.ts'
 import { workloadStrategyView } from '../../lib/output/views/vms/workload-strategy.ts'
 import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
-import type { SettingsWork } from '../../lib/vms/strategy/settings-work.ts'
 import { rightsFor, seeSettings } from './settings-work.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { gateOf, runChange } from '../run-change.ts'
 import type { Change, ChangeOptions } from '../../lib/engine/change.ts'
-import { parseAccepted } from '../../lib/releases/accepted-risks.ts'
+import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { overrideOn } from '../../lib/vms/update-methods.ts'
 import {

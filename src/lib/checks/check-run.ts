@@ -28,7 +28,7 @@ import { backupChecks, pathChecks } from './groups/path-checks.ts'
 import { machineryChecks } from './groups/machinery-checks.ts'
 import { nodeChecks } from './groups/node-checks.ts'
 import { rightsChecks } from './groups/rights-checks.ts'
-import type { AcceptedRisk } from '../releases/accepted-risks.ts'
+import type { AcceptedRisk } from '../releases/hop-findings.ts'
 
 export interface CheckResult {
   check: Check

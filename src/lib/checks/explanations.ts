@@ -1,5 +1,5 @@
 import pages from './explanations.json' with { type: 'json' }
-import { parseAccepted, type AcceptedRisk } from '../releases/accepted-risks.ts'
+import { parseAccepted, type AcceptedRisk } from '../releases/hop-findings.ts'
 import type { Releases } from '../releases/releases.ts'
 import { usageError } from '../kube/errors.ts'
 import { nearest } from '../kube/text.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Check, Finding } from '../../../src/lib/checks/check-definition.ts'
-import type { AcceptedRisk } from '../../../src/lib/releases/accepted-risks.ts'
+import type { AcceptedRisk } from '../../../src/lib/releases/hop-findings.ts'
 import { reportOf, runChecks } from '../../../src/lib/checks/check-run.ts'
 import {
   type CheckDocument,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
+import { planEus } from '../../../src/commands/eus/eus-status.ts'
 import { askAlerts } from '../../../src/lib/openshift/firing-alerts.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { denying } from './denying-cluster.ts'

@@ -1,6 +1,6 @@
 import type { Override } from '../../../src/lib/engine/journal.ts'
 import type { RunEvent } from '../../../src/lib/engine/step.ts'
-import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
+import { planEus } from '../../../src/commands/eus/eus-status.ts'
 import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import {
   type HyperConverged,

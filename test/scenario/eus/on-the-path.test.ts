@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
+import { planEus } from '../../../src/commands/eus/eus-status.ts'
 import {
   type InstallPlan,
   InstallPlans,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type EusPlanOptions, planEus } from '../../../src/commands/eus/eus-plan-document.ts'
+import { type EusPlanOptions, planEus } from '../../../src/commands/eus/eus-status.ts'
 import {
   ClusterOperators,
   Infrastructures,
@@ -9,7 +9,7 @@ import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
 } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import type { EusPlanDocument } from '../../../src/lib/eus/plan/eus-plan-document.ts'
+import type { EusPlanDocument } from '../../../src/lib/eus/planned-eus.ts'
 import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import { ocp418to420, okd419 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asTyped } from '../../../src/lib/eus/plan/planned-eus.ts'
+import { asTyped } from '../../../src/lib/eus/planned-eus.ts'
 import { play } from '../stage.ts'
 import { eusRunOn, small418 } from './window-stage.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
+import { planEus } from '../../../src/commands/eus/eus-status.ts'
 import type { Writer } from '../../../src/lib/kube/cluster.ts'
 import { ClusterVersions } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'

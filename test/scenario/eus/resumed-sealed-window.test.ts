@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
+import { planEus } from '../../../src/commands/eus/eus-status.ts'
 import { MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { Killed, mortal } from '../mortal-cluster.ts'
 import { minute, play, type Stage } from '../stage.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
+import { planEus } from '../../../src/commands/eus/eus-status.ts'
 import { Killed, mortal } from '../mortal-cluster.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { type Trail, trailOf } from './trail.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
+import { planEus } from '../../../src/commands/eus/eus-status.ts'
 import { MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { play, type Stage } from '../stage.ts'
 import { eusRunOn, serveFiles, small418 } from './window-stage.ts'

@@ -1,6 +1,9 @@
-import { eusAbort } from '../../../src/commands/eus/eus-abort.ts'
-import { eusRestore, type EusRestoreOptions } from '../../../src/commands/eus/eus-restore.ts'
-import { eusRun } from '../../../src/commands/eus/eus-run.ts'
+import {
+  eusAbort,
+  eusRestore,
+  type EusRestoreOptions,
+  eusRun,
+} from '../../../src/commands/eus/window-command.ts'
 import { eusStatus } from '../../../src/commands/eus/eus-status.ts'
 import type { EusStatusOptions } from '../../../src/lib/eus/run/window-status-report.ts'
 import {

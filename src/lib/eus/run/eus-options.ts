@@ -1,4 +1,4 @@
-import { parseAccepted } from '../../releases/accepted-risks.ts'
+import { parseAccepted } from '../../releases/hop-findings.ts'
 import { withoutFlags, wordsOf } from '../../kube/shell-line.ts'
 import type { EusRequest } from '../window.ts'
 import { parseDuration } from '../../kube/duration.ts'

@@ -14,7 +14,7 @@ import { minorOfPlatform, parsePlatformMinor } from '../../releases/release-vers
 import { type ChangingCommand, type RunEnvironment, runEnvironment } from '../../engine/change.ts'
 import { blocked } from '../../kube/errors.ts'
 import { ownerOf } from '../../upgrade/upgrade-plan.ts'
-import { type PlannedEus, plannedEus, type ReadAccepted } from '../plan/planned-eus.ts'
+import { type PlannedEus, plannedEus, type ReadAccepted } from '../planned-eus.ts'
 import type { EusPlan } from '../plan/eus-plan.ts'
 import { windowIn } from '../plan/eus-snapshot.ts'
 import type { EusPlanningOptions } from './eus-options.ts'

@@ -1,4 +1,4 @@
-import type { AcceptedRisk } from '../../releases/accepted-risks.ts'
+import type { AcceptedRisk } from '../../releases/hop-findings.ts'
 import type { Reported, ReportedCheck, ReportedFinding } from '../../checks/check-run.ts'
 import type { Document, Paint, Size, View } from '../printer.ts'
 import { brief, count, displayWidth, fenced, markdownText, paintedWidth, wrap } from '../text.ts'

@@ -23,7 +23,7 @@ import {
 } from '../../manifests/manifest.ts'
 import { manifestSource, notReadFinding, originOf, readManifest } from '../../manifests/manifest-source.ts'
 import { fromRegistry, registryFinding, registryToKeep } from '../../manifests/image-registry.ts'
-import type { AcceptedRisk } from '../../releases/accepted-risks.ts'
+import type { AcceptedRisk } from '../../releases/hop-findings.ts'
 import type { LoadedManifest, ReleaseManifest } from './operator-manifest.ts'
 
 /** The manifest of the release, its findings, and what has to happen before the first write. */

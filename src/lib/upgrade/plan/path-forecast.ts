@@ -1,8 +1,13 @@
+import { type AcceptedRisk, isBlocked } from '../../releases/hop-findings.ts'
+import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
+import { kubernetesWindow, latestPatch, type Releases } from '../../releases/releases.ts'
+import { counted } from '../../kube/text.ts'
+import { type PathStep, type UpgradePath, enteredNow, observedAfter } from '../path-procedure.ts'
+import { forecastText } from '../../vms/forecast/vm-forecast.ts'
 import type { CommandContext } from '../../kube/world.ts'
-import type { Finding } from '../../checks/check-definition.ts'
+import type { Finding, Question } from '../../checks/check-definition.ts'
 import { manifestSource, originOf } from '../../manifests/manifest-source.ts'
 import { candidatesIn, hop, releasesLeft } from '../../releases/release-path.ts'
-import { latestPatch, type Releases } from '../../releases/releases.ts'
 import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
 import { usageError } from '../../kube/errors.ts'
 import { shellWord } from '../../kube/shell-line.ts'
@@ -13,7 +18,6 @@ import {
   type UpgradePlan,
   type UpgradeRequest,
 } from '../upgrade-plan.ts'
-import { enteredNow, observedAfter } from '../path-procedure.ts'
 import type { UpgradeOptions } from './upgrade-options.ts'
 
 /** One minor of the path, planned from what the ones before leave behind; the first from what there is. */
@@ -29,7 +33,7 @@ export interface Foreseen {
   missing?: { before: string; finding: Finding }
 }
 
-interface Question {
+interface PathQuestion {
   cx: CommandContext
   options: UpgradeOptions
   request: UpgradeRequest
@@ -43,7 +47,7 @@ interface Question {
  * The upgrade path where `--to` is several minors on, or `--via` names one; undefined where it is one step. Reads manifests of a folder, to see which
  * there are. Throws `usage` for a `--via` that does not begin where the cluster is, and for flags that are of one release alone.
  */
-export async function foreseePath(question: Question): Promise<Foreseen | undefined> {
+export async function foreseePath(question: PathQuestion): Promise<Foreseen | undefined> {
   const { request, upgradeState, options } = question
   const from = versionOf(upgradeState.rolloutStatus.observed.version)
   if (from === undefined || request.follow || upgradeState.olm) return undefined
@@ -56,7 +60,7 @@ export async function foreseePath(question: Question): Promise<Foreseen | undefi
 
 /** Undefined where it is one step, and none of a path that was cut off. */
 function stopsTo(
-  { request: { via, to }, upgradeState, releases, isResumed }: Question,
+  { request: { via, to }, upgradeState, releases, isResumed }: PathQuestion,
   from: Version,
 ): readonly Stop[] | undefined {
   if (via) {
@@ -73,7 +77,7 @@ function stopsTo(
 type Stop = Version | string
 
 async function legsAlong(
-  question: Question,
+  question: PathQuestion,
   stops: readonly Stop[],
   from: Version,
 ): Promise<Foreseen | undefined> {
@@ -136,7 +140,7 @@ function refuseFlagsOfOne({ manifest, backup, manifestSha256 }: UpgradeOptions, 
  */
 async function chosenIn(
   minor: string,
-  { cx, options, request, upgradeState, releases }: Question,
+  { cx, options, request, upgradeState, releases }: PathQuestion,
   at: Version,
 ): Promise<Version | Missing> {
   const entered = enteredNow(upgradeState)
@@ -184,4 +188,194 @@ async function isThere(cx: CommandContext, file: string): Promise<boolean> {
     () => true,
     () => false,
   )
+}
+
+/**
+ * Each finding once: what the plan itself says of it, in the list before, is nearer to what will be done. Of several in one list by one name the worst
+ * is kept: a blocker is not lost behind a warning.
+ */
+export function dedupeById(...lists: readonly (readonly Finding[])[]): readonly Finding[] {
+  const byId = new Map<string, Finding>()
+  for (const list of lists) {
+    const before = new Set(byId.keys())
+    for (const finding of list) {
+      const known = byId.get(finding.id)
+      if (known === undefined || (!before.has(finding.id) && weight(finding) > weight(known)))
+        byId.set(finding.id, finding)
+    }
+  }
+  return [...byId.values()]
+}
+
+const weight = ({ level }: Finding): number => ({ info: 0, warning: 1, 'not-checked': 2, blocker: 3 })[level]
+
+export interface Judging {
+  snapshot: FullSnapshot
+  releases: Releases
+  at: Date
+  accepted: readonly AcceptedRisk[]
+  /** The line that upgrades to a nearer release, through these. */
+  nearer: (to: string, via: readonly string[]) => string
+  /** The first step is under way: what stands against a later one does not keep it from being finished, and is met at the gate of that one. */
+  hasBegun: boolean
+  foreseen: Foreseen
+  /** Of each leg, where it comes from and what it holds as far as it was read. */
+  manifests: readonly LegManifest[]
+  /** What was found of the first leg, which is judged by all checks. */
+  first: readonly Finding[]
+  between: UpgradePath['between']
+  /** Named by a person, or by the sealed plan. */
+  via: readonly string[]
+  /** What can be told of a step whose beginning is not reached yet. */
+  foretold: (question: Question) => readonly Finding[]
+  /** That VMs are not waited for between these steps, by the name of the check that tells the same of VMs that run. */
+  notWaitedFor: (steps: readonly PathStep[]) => Finding
+}
+
+interface LegManifest {
+  origin?: string
+  sha256?: string
+  objects?: Question['manifest']
+  findings: readonly Finding[]
+}
+
+/** The path up to what stands against going on, and what that means for the whole plan. Pure. */
+export function judgePath(judging: Judging): {
+  path: UpgradePath
+  findings: readonly Finding[]
+  said: readonly string[]
+  /** What the run ends by once it has gone as far as it may. */
+  end?: { before: string; findings: readonly Finding[] }
+} {
+  const { foreseen, accepted, between, manifests, via, notWaitedFor } = judging
+  const first = foreseen.legs.length > 1 ? judging.first.map(alongWholePath) : judging.first
+  const { legs, missing: lacks } = foreseen
+  const steps = legs.map((leg, index) =>
+    stepOf(leg, manifests[index], {
+      findings: index === 0 ? first : foretoldOf(leg, manifests[index], judging),
+      releases: judging.releases,
+    }),
+  )
+  // What stands against the first step already, and is decided there, does not cut the path.
+  const atOnce = new Set(first.filter((finding) => isBlocked([finding], accepted)).map(({ id }) => id))
+  const stops = (finding: Finding) => !atOnce.has(finding.id) && isBlocked([finding], accepted)
+  const shut = steps.findIndex((step, index) => index > 0 && step.findings.some(stops))
+  const kept = shut < 0 ? steps : steps.slice(0, shut)
+  const far = kept.at(-1)?.to ?? ''
+  const refused =
+    shut < 0 ? lacks && { before: lacks.before, findings: [lacks.finding] } : refusedAt(steps[shut], stops)
+  const nearer = judging.nearer(
+    far,
+    kept.slice(0, -1).map(({ to }) => to),
+  )
+  const against = (refused?.findings ?? []).map((finding) =>
+    asEnd(finding, { far, before: refused?.before ?? '', nearer }),
+  )
+  const ends = refused && {
+    before: refused.before,
+    why: refused.findings.map(({ summary }) => summary).join('; '),
+  }
+  const hops = [...new Set([...via, ...kept.map(({ to }) => to)])]
+  const path = { steps: kept, hops, between, ...(ends && { ends }) }
+  return {
+    path,
+    // A blocker of a later step weighs more than what is said of the first by the same name.
+    findings: dedupeById(
+      judging.hasBegun ? [] : against,
+      between === 'none' && steps.length > 1 ? [notWaitedFor(steps)] : [],
+      kept.slice(1).flatMap((step) => step.findings.filter(isStop).map(inStep(step))),
+      first,
+      kept
+        .slice(1)
+        .flatMap((step) => step.findings.filter(({ level }) => level === 'warning').map(inStep(step))),
+    ),
+    said: saidOf(path, legs),
+    ...(ends && { end: { before: ends.before, findings: against } }),
+  }
+}
+
+const asEnd = (
+  finding: Finding,
+  { far, before, nearer }: { far: string; before: string; nearer: string },
+): Finding => ({
+  ...finding,
+  summary: `the upgrade path goes as far as ${far}: then ${before} is refused: ${finding.summary}`,
+  remedy: [nearer, ...finding.remedy],
+})
+
+const isStop = ({ level }: Finding): boolean => level === 'blocker' || level === 'not-checked'
+
+function refusedAt(step: PathStep | undefined, stops: (finding: Finding) => boolean) {
+  if (step === undefined) return undefined
+  return { before: step.to, findings: step.findings.filter(stops) }
+}
+
+/** Between two steps VM updates are resumed whatever is asked for the end: `--leave-held` spares no VM. */
+const alongWholePath = (finding: Finding): Finding =>
+  finding.id === 'evictions' ? { ...finding, remedy: [] } : finding
+
+const inStep =
+  ({ to }: PathStep) =>
+  (finding: Finding): Finding => ({ ...finding, summary: `step to ${to}: ${finding.summary}` })
+
+function stepOf(
+  { plan, upgradeState }: ForeseenLeg,
+  manifest: LegManifest | undefined,
+  { findings, releases }: { findings: readonly Finding[]; releases: Releases },
+): PathStep {
+  const { from = '', to, method } = plan
+  const window = kubernetesWindow(to, releases)
+  return {
+    from,
+    to: to.text,
+    method,
+    ...(manifest?.origin !== undefined && {
+      manifest: {
+        origin: manifest.origin,
+        ...(manifest.sha256 !== undefined && { sha256: manifest.sha256 }),
+      },
+    }),
+    ...(window && { kubernetes: window }),
+    findings,
+    vms: forecastText(upgradeState.forecast),
+  }
+}
+
+function saidOf({ steps, between }: UpgradePath, legs: readonly ForeseenLeg[]): readonly string[] {
+  const [first] = legs
+  const releases = [steps[0]?.from, ...steps.map(({ to }) => to)].join(' → ')
+  const stays = first?.upgradeState.forecast.counts.stays ?? 0
+  return [
+    `upgrade path: ${releases}, ${counted(steps.length, 'step')}${steps.length > 1 ? ' of one minor each' : ''}`,
+    ...(steps.length < 2
+      ? []
+      : between === 'none'
+        ? ['between two steps automatic VM updates are resumed, and VMs are not waited for']
+        : [
+            'between two steps automatic VM updates are resumed, and the run waits until no VM runs a virt-launcher more than one minor below the next release',
+            ...(stays > 0
+              ? [
+                  `${counted(stays, 'VM', ['does', 'do'])} not move by ${stays === 1 ? 'itself' : 'themselves'}: the run ends before the first step that ${stays === 1 ? 'it is' : 'they are'} too old for, until ${stays === 1 ? 'it is' : 'they are'} migrated or restarted`,
+                ]
+              : []),
+          ]),
+  ]
+}
+
+function foretoldOf(
+  { plan, upgradeState }: ForeseenLeg,
+  manifest: LegManifest | undefined,
+  { snapshot, releases, at, foretold }: Judging,
+): readonly Finding[] {
+  const found = foretold({
+    snapshot,
+    installation: upgradeState.installation,
+    rolloutStatus: upgradeState.rolloutStatus,
+    target: plan.to,
+    method: plan.method,
+    releases,
+    at,
+    ...(manifest?.objects && { manifest: manifest.objects }),
+  })
+  return dedupeById(plan.findings.map(alongWholePath), manifest?.findings ?? [], found)
 }

@@ -1,5 +1,5 @@
 import { roleRemedy } from '../../output/kvup-words.ts'
-import type { HopFinding } from '../../releases/hop-findings.ts'
+import { type HopFinding, isBlocked } from '../../releases/hop-findings.ts'
 import { type UpgradePath, idWithout } from '../path-procedure.ts'
 import { type UpgradeReport, heading } from '../upgrade-report.ts'
 import { takeFullSnapshot } from '../../kubevirt/full-snapshot.ts'
@@ -20,7 +20,6 @@ import {
   withResults,
 } from '../sealed-facts.ts'
 import { journalTimes, type TimeRange, timeRange } from '../upgrade-duration.ts'
-import { isBlocked } from '../../releases/accepted-risks.ts'
 import type { MadeFrom, Planned } from './planned-upgrade.ts'
 import { planAgain, sealedRequest } from './upgrade-options.ts'
 import { rolloutTimes } from '../../kubevirt/rollout-times.ts'

@@ -1,9 +1,13 @@
-import { ownerInDocument, type SettingsWork, type OwnerInDocument } from './settings-work.ts'
+import type { Cluster } from '../../kube/cluster.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import type { Installation } from '../../kubevirt/installation.ts'
+import type { RolloutStatus } from '../../kubevirt/rollout-status.ts'
+import type { RunEnvironment } from '../../engine/change.ts'
+import { type SettingsOwner, readOwner } from './settings-owner.ts'
 import type { Procedure } from '../../engine/step.ts'
 import { forecastOutdated } from '../forecast/vm-forecast.ts'
 import { restoreUpdatesLine, keptMethods, overrideOn, methodsOf } from '../update-methods.ts'
 import { type Choice, gateFinding, setStrategy, type Wanted } from './set-strategy.ts'
-import { readOwner } from './settings-owner.ts'
 import {
   effectiveSettings,
   overridingPolicies,
@@ -93,4 +97,33 @@ export async function strategyDocument({
       : { remarks: [`whether MigrationPolicies override them is not known: ${policies.why}`] }),
     ...(findings.length > 0 && { findings }),
   }
+}
+
+/** The object that owns the settings: the KubeVirt, or its HyperConverged. */
+export interface OwnerInDocument {
+  apiVersion: string
+  kind: string
+  name: string
+  namespace: string
+}
+
+/** What the commands that change the settings of workload updates work with. */
+export interface SettingsWork {
+  cluster: Cluster
+  installation: Installation
+  rolloutStatus: RolloutStatus
+  owner: SettingsOwner
+  /** The owner as it was read. */
+  holding: KubeObject
+  environment: RunEnvironment
+}
+
+/** How a document names the owner. */
+export function ownerInDocument({ kind, ref }: SettingsOwner): {
+  apiVersion: string
+  kind: string
+  name: string
+  namespace: string
+} {
+  return { apiVersion: kind.apiVersion, kind: kind.kind, name: ref.name, namespace: ref.namespace }
 }

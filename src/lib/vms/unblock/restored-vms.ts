@@ -5,7 +5,7 @@ import { type Forecast, forecastOutdated, forecastUpdates } from '../forecast/vm
 import { nameOf, type SettingsOwner } from '../strategy/settings-owner.ts'
 import { keptMethods, overrideId, overrideOn, restoreLine } from '../update-methods.ts'
 import { namespaceOf } from '../vm-selection.ts'
-import type { SettingsWork, OwnerInDocument } from '../strategy/settings-work.ts'
+import type { SettingsWork, OwnerInDocument } from '../strategy/strategy-document.ts'
 import {
   listVmOverrides,
   fieldsOf,

@@ -7,7 +7,7 @@ import {
   sealText,
 } from '../upgrade/upgrade-plan-words.ts'
 import { formatDuration } from '../../../kube/duration.ts'
-import type { EusPlanDocument } from '../../../eus/plan/eus-plan-document.ts'
+import type { EusPlanDocument } from '../../../eus/planned-eus.ts'
 
 export const eusPlanView: View<EusPlanDocument> = {
   text: (plan, paint, size) => planLines({ plan, paint, size }).flatMap((line) => wrap(line, size.columns)),
