@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { entries, type Entry } from './commands/entries.ts'
-import { connection, everyCode, outputOptions, type Manual, manual } from './commands/command-options.ts'
+import { connection, everyCode, type Manual, manual, outputOptions } from './commands/command-options.ts'
 import { kvupVersion, type Wire } from './context.ts'
 
 /** The command tree. Only the commands named in `words` (or `all`) are loaded; the others are known by name. */

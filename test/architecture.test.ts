@@ -88,7 +88,7 @@ const onlyIn: Record<string, RegExp> = {
   ora: /^src\/lib\/output\//u,
   inquirer: /^src\/lib\/output\//u,
   'jsonpath-plus': /^src\/lib\/output\//u,
-  yaml: /^src\/(settings\.ts|lib\/(output|manifests|releases\/catalog-file|engine\/sealed-plan|kube\/saved|kube\/http))/u,
+  yaml: /^src\/(settings\.ts|lib\/(output|manifests|releases\/catalog-path|engine\/sealed-plan|kube\/saved|kube\/http))/u,
   semver: /^src\/lib\/releases\//u,
 }
 

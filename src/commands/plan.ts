@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { asksCluster, manual, fromOption } from './command-options.ts'
+import { asksCluster, fromOption, manual } from './command-options.ts'
 import type { PlanOptions } from './upgrade/upgrade.ts'
 import { planningFlags } from './upgrade.ts'
 

@@ -4,8 +4,8 @@ import {
   allReleases,
   kubernetesWindow,
   latestPatch,
-  type Releases,
   readReleases,
+  type Releases,
 } from '../lib/releases/releases.ts'
 import { compareVersions, minorOf, parseVersion, type Version } from '../lib/releases/release-versions.ts'
 import { usageError } from '../lib/kube/errors.ts'

@@ -1,10 +1,16 @@
 import type { Context } from '../context.ts'
 import { type Accepting, type Finding, passGate } from '../lib/checks/check-definition.ts'
-import { parseAccepted, type AcceptedRisk } from '../lib/releases/hop-findings.ts'
-import { carryOut, type DryRun, type DryRunFields, dryRunOf, type Performing } from '../lib/engine/change.ts'
+import { type AcceptedRisk, parseAccepted } from '../lib/releases/hop-findings.ts'
+import {
+  carryOut,
+  type DryRun,
+  type DryRunFields,
+  dryRunOf,
+  type Performing,
+  settleMissingValues,
+} from '../lib/engine/change.ts'
 import type { RunOutcome } from '../lib/engine/step.ts'
 import type { Journal } from '../lib/engine/journal.ts'
-import { settleMissingValues } from '../lib/engine/missing-values.ts'
 import { type ExitCode, exitCode } from '../lib/kube/errors.ts'
 import type { Document, View } from '../lib/output/printer.ts'
 

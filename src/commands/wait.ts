@@ -12,11 +12,10 @@ import type { Reader } from '../lib/kube/cluster.ts'
 import { MachineConfigPools } from '../lib/kube/kinds/openshift-kinds.ts'
 import { poolsMissing } from '../lib/openshift/machine-config-pools.ts'
 import { meaningOf, remarkOn } from '../lib/engine/run-session.ts'
-
 import { newControllerLeads } from '../lib/kubevirt/lease-holders.ts'
 import { countWorkloads, takeSnapshot } from '../lib/kubevirt/snapshot.ts'
 import { countUnlabelled } from '../lib/vms/outdated-vms.ts'
-import { type WaitDocument, waitView } from '../lib/output/views/wait.ts'
+import { type WaitDocument, waitView } from '../lib/output/views/status.ts'
 
 export interface WaitOptions {
   for: string

@@ -10,7 +10,7 @@ import {
 import { MachineConfigPools } from '../../src/lib/kube/kinds/openshift-kinds.ts'
 import { readEusCluster } from '../../src/lib/eus/plan/eus-snapshot.ts'
 import { driftLines, driftOf, readSealed } from '../../src/lib/engine/sealed-plan.ts'
-import { reliedOnByEus } from '../../src/lib/eus/sealed-eus-facts.ts'
+import { reliedOnByEus } from '../../src/lib/eus/sealed-window.ts'
 import { isWrite } from '../../src/simulator/api/api-request.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { servedCatalog } from '../../src/simulator/olm/catalog-content.ts'

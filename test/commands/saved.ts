@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readCheckedCluster } from '../../src/commands/check/checked-cluster.ts'
+import { readCheckedCluster } from '../../src/commands/check/plan-findings.ts'
 import { readerFor } from '../../src/lib/kubevirt/read-cluster.ts'
 import type { Context } from '../../src/context.ts'
 import { allChecks, runChecks } from '../../src/lib/checks/check-run.ts'

@@ -1,16 +1,16 @@
 import { check, type CheckOptions } from '../../src/commands/check/check.ts'
-import { pauseUpdates, type PauseOptions } from '../../src/commands/workloads/pause-updates.ts'
+import { type PauseOptions, pauseUpdates } from '../../src/commands/workloads/pause-updates.ts'
 import { restore, type RestoreOptions } from '../../src/commands/workloads/restore.ts'
 import { unblock, type UnblockOptions } from '../../src/commands/workloads/unblock.ts'
 import { updateCommand } from '../../src/commands/workloads/update.ts'
 import { update } from '../../src/commands/workloads/run-update.ts'
-import type { UpdateOptions } from '../../src/lib/vms/waves/wave-request.ts'
+import type { UpdateOptions } from '../../src/lib/vms/waves/wave-run.ts'
 import {
   type SetStrategyOptions,
   setWorkloadStrategy,
   showWorkloadStrategy,
 } from '../../src/commands/workloads/strategy.ts'
-import { showPlan, type PlanOptions, upgrade } from '../../src/commands/upgrade/upgrade.ts'
+import { type PlanOptions, showPlan, upgrade } from '../../src/commands/upgrade/upgrade.ts'
 import type { UpgradeOptions } from '../../src/lib/upgrade/plan/upgrade-options.ts'
 import type { Context } from '../../src/context.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'

@@ -1,7 +1,7 @@
 import { type KubeVirt, VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { managerOf } from '../../lib/kubevirt/installation.ts'
 import { versionOf } from '../../lib/releases/release-versions.ts'
-import { reachable } from '../../lib/releases/reachable.ts'
+import { reachable } from '../../lib/releases/release-path.ts'
 import { type Asked, clusterOf, connectionOf, last, type Source } from './asked.ts'
 import { Namespaces, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import type { Reader } from '../../lib/kube/cluster.ts'

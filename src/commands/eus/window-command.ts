@@ -1,49 +1,48 @@
 import { outageLines } from '../../lib/output/views/eus/eus-plan.ts'
 import { eusProcedure } from '../../lib/eus/eus-procedure.ts'
 import { type EusReportDocument, joinedReport, reportOfWindow } from '../../lib/eus/run/window-report.ts'
-import type { RunLimits, ReadContext } from '../../lib/engine/step.ts'
+import type { ReadContext, RunLimits } from '../../lib/engine/step.ts'
 import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
 import { ticks } from '../../lib/kube/clock.ts'
-import { exitCode, usageError, type ExitCode, KvupError } from '../../lib/kube/errors.ts'
+import { exitCode, type ExitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import {
-  ensureNotForgotten,
+  afterwards,
+  announceWindow,
+  armedByOthers,
+  type Asking,
+  beforehand,
+  behindOf,
   ensureDeducible,
+  ensureNotForgotten,
+  ensurePools,
+  gatingFindings,
+  isLastWindow,
+  limitsIn,
+  restoredText,
   seeWindow,
   type Settling,
-  type WindowSnapshot,
-  type Asking,
-} from '../../lib/eus/run/window-snapshot.ts'
-import { gateOf, askAboutMissing } from '../run-change.ts'
-import { readEusPlan, asPlanned, withSealedHops, ensureEusFits } from '../../lib/eus/run/sealed-window.ts'
-import {
-  isLastWindow,
-  behindOf,
-  ensurePools,
-  windowQuestion,
-  announceWindow,
-  limitsIn,
-  gatingFindings,
-  restoredText,
   timeAndApproval,
-  armedByOthers,
-  beforehand,
-  afterwards,
-} from '../../lib/eus/run/window-course.ts'
+  windowQuestion,
+  type WindowSnapshot,
+} from '../../lib/eus/run/window-snapshot.ts'
+import { askAboutMissing, gateOf } from '../run-change.ts'
+import { asPlanned, ensureEusFits, readEusPlan, withSealedHops } from '../../lib/eus/sealed-window.ts'
 import { abortProcedure, abortState } from '../../lib/eus/abort-procedure.ts'
 import {
+  endOf,
+  type EusRunOptions,
+  requestOf,
   vmsAccess,
   vmsText,
   vmsToRestore,
   type WindowWork,
-  endOf,
   workOnWindow,
 } from '../../lib/eus/run/window-run.ts'
 import { restoreWindow } from '../../lib/eus/restore-procedure.ts'
 import type { Override } from '../../lib/engine/journal.ts'
 import type { Meanwhile } from '../../lib/vms/pause-updates.ts'
-import { asOverride } from '../../lib/engine/missing-values.ts'
-import { limitsBefore } from '../change-options.ts'
-import { type EusRunOptions, requestOf } from '../../lib/eus/run/eus-options.ts'
+import { asOverride } from '../../lib/engine/change.ts'
+import { limitsBefore } from '../command-options.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
 import type { Context } from '../../context.ts'
 import { eusReportView } from '../../lib/output/views/eus/eus-report.ts'

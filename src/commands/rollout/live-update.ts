@@ -2,28 +2,28 @@ import { Argument, Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { type VmRolloutDocument, rolloutDocument } from '../../lib/vms/rollout/rollout-document.ts'
+import {
+  ensureSettable,
+  rolloutChoice,
+  rolloutDocument,
+  setRollout,
+  type VmRolloutDocument,
+  type WantedRollout,
+} from '../../lib/vms/rollout/rollout-strategy.ts'
 import { vmRolloutView } from '../../lib/output/views/vms/vm-rollout.ts'
 import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
-import { asksCluster, manual, fromOption } from '../command-options.ts'
+import { asksCluster, fromOption, manual, withChangeFlags } from '../command-options.ts'
 import { readerFor } from '../../lib/kubevirt/read-cluster.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import { KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { gateOf, runChange } from '../run-change.ts'
-import { type Change, runEnvironment, type ChangeOptions } from '../../lib/engine/change.ts'
+import { type Change, type ChangeOptions, runEnvironment } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
-import {
-  ensureSettable,
-  rolloutChoice,
-  setRollout,
-  type WantedRollout,
-} from '../../lib/vms/rollout/rollout-strategy.ts'
 import { onKubeVirt, ownerFinding } from '../../lib/vms/strategy/settings-owner.ts'
-import { withChangeFlags } from '../change-options.ts'
 
 export interface ShowRolloutOptions {
   from?: string

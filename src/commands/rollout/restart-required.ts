@@ -3,14 +3,18 @@ import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { theInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { journalEntries, restartRequiredDocument, Told } from '../../lib/vms/rollout/rollout-document.ts'
+import {
+  journalEntries,
+  restartRequiredDocument,
+  Told,
+  vmRolloutOf,
+} from '../../lib/vms/rollout/rollout-strategy.ts'
 import { restartRequiredView } from '../../lib/output/views/vms/vm-rollout.ts'
 import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import { listRestartRequired } from '../../lib/vms/rollout/restart-required.ts'
-import { vmRolloutOf } from '../../lib/vms/rollout/rollout-strategy.ts'
 import { asksCluster, fromOption, manual } from '../command-options.ts'
 import { partlyUnread, readerFor } from '../../lib/kubevirt/read-cluster.ts'
-import { noSuchPlace, selectionOf } from '../../lib/vms/vm-selection.ts'
+import { noSuchPlace, selectionOf } from '../../lib/vms/vm.ts'
 
 export interface RestartRequiredOptions {
   allNamespaces?: boolean

@@ -6,10 +6,13 @@ import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { onlyOnceText, unreadText, vmRestartsView } from '../../lib/output/views/vms/wave-run.ts'
 import {
   endOfRun,
+  ensureWindowOpens,
   namespacesOf,
   narrowed,
+  typedWaveRun,
   type VmRestartsDocument,
   warnOfWaves,
+  type WaveRunOptions,
 } from '../../lib/vms/waves/wave-run.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { gateOf, runChange } from '../run-change.ts'
@@ -23,9 +26,8 @@ import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { RestartRun } from '../../lib/vms/waves/restart-run.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
 import { restartRight } from '../workloads/wave-options.ts'
-import { ensureWindowOpens, typedWaveRun, type WaveRunOptions } from '../../lib/vms/waves/wave-request.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../lib/kubevirt/read-cluster.ts'
-import { noSuchPlace } from '../../lib/vms/vm-selection.ts'
+import { noSuchPlace } from '../../lib/vms/vm.ts'
 import { count } from '../../lib/output/text.ts'
 
 /** All of them but --node. */

@@ -3,7 +3,7 @@ import { readerFor } from '../../lib/kubevirt/read-cluster.ts'
 import { afterPlan, carryingOut } from '../../lib/upgrade/run-report.ts'
 import { type Document, seal } from '../../lib/output/printer.ts'
 import type { Context } from '../../context.ts'
-import { planView, announcement } from '../../lib/output/views/upgrade/upgrade-plan.ts'
+import { announcement, planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
 import { ensureStepsMeant, type RunLimits } from '../../lib/engine/step.ts'
 import { type Accepting, passGate } from '../../lib/checks/check-definition.ts'
 import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
@@ -14,15 +14,15 @@ import {
   planAgain,
   requestOf,
   type UpgradeOptions,
+  whereToGo,
 } from '../../lib/upgrade/plan/upgrade-options.ts'
 import { asDrift, ensureFits, planDocument, readPlanFile } from '../../lib/upgrade/plan/plan-document.ts'
 import { type Planned, planUpgrade } from '../../lib/upgrade/plan/planned-upgrade.ts'
-import { whereToGo } from '../../lib/upgrade/plan/upgrade-target.ts'
-import { limitsBefore } from '../change-options.ts'
+import { limitsBefore } from '../command-options.ts'
 import { upgradeRun } from '../../lib/upgrade/upgrade-run.ts'
 import { reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
 import { gateOf, runChange } from '../run-change.ts'
-import { planJudge } from './plan-findings.ts'
+import { planJudge } from '../check/plan-findings.ts'
 
 /** `kvup upgrade`: see → plan → findings → question → run → report. With `--plan` exactly that plan, or nothing. */
 export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitCode> {

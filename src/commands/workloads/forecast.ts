@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { exitCode } from '../../lib/kube/errors.ts'
-import { asksCluster, manual, fromOption } from '../command-options.ts'
+import { asksCluster, fromOption, manual } from '../command-options.ts'
 import type { ForecastOptions } from './run-forecast.ts'
 
 /** Loaded when it runs: help does without. */

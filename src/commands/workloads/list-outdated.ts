@@ -4,26 +4,24 @@ import type { Context } from '../../context.ts'
 import { groupOf } from '../../lib/kube/object.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import {
-  type OutdatedDocument,
-  outdatedDocument,
-  readAround,
-  type Told,
-} from '../../lib/vms/outdated-document.ts'
-import { outdatedView } from '../../lib/output/views/vms/outdated-workloads.ts'
-import type { Rows } from '../../lib/output/printer.ts'
-import { knownReleases } from '../../lib/releases/releases.ts'
-import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
-import {
   addTo,
   listOutdated,
   NextStep,
   noTotals,
   ofEach,
   ofSome,
+  type OutdatedDocument,
+  outdatedDocument,
   type OutdatedItem,
   type OutdatedPage,
+  readAround,
   type RemediesAsked,
+  type Told,
 } from '../../lib/vms/outdated-vms.ts'
+import { outdatedView } from '../../lib/output/views/vms/outdated-workloads.ts'
+import type { Rows } from '../../lib/output/printer.ts'
+import { knownReleases } from '../../lib/releases/releases.ts'
+import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import { rulesFrom } from '../../lib/vms/workload-updater.ts'
 import {
   oneNamespaceHelps,
@@ -32,7 +30,7 @@ import {
   readerFor,
 } from '../../lib/kubevirt/read-cluster.ts'
 import { whoIsAtWork } from '../../lib/vms/lock-holder.ts'
-import { noSuchPlace, selectionOf } from '../../lib/vms/vm-selection.ts'
+import { noSuchPlace, selectionOf } from '../../lib/vms/vm.ts'
 
 export interface OutdatedOptions {
   allNamespaces?: boolean

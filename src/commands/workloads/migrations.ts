@@ -14,6 +14,8 @@ import {
   finishedItem,
   migrationsReport,
   type MigrationsReport,
+  settingsFor,
+  type SettingsSnapshot,
 } from '../../lib/vms/migrations/migration-report.ts'
 import { asksCluster, fromOption, manual } from '../command-options.ts'
 import {
@@ -22,8 +24,7 @@ import {
   type ReadCluster,
   readerFor,
 } from '../../lib/kubevirt/read-cluster.ts'
-import { namespaceOf, noSuchPlace } from '../../lib/vms/vm-selection.ts'
-import { settingsFor, type SettingsSnapshot } from '../../lib/vms/migrations/migration-settings.ts'
+import { namespaceOf, noSuchPlace } from '../../lib/vms/vm.ts'
 
 export interface MigrationsOptions {
   watch?: boolean

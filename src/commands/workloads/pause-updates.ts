@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import type { UpdatesPausedDocument } from '../../lib/vms/unblock/restored-vms.ts'
+import type { UpdatesPausedDocument } from '../../lib/vms/unblock/restore-vms.ts'
 import { updatesPausedView } from '../../lib/output/views/vms/paused-updates.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { gateOf, runChange } from '../run-change.ts'
@@ -10,11 +10,10 @@ import { parseDuration } from '../../lib/kube/duration.ts'
 import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
 import { methodsIn, ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { pauseWorkloadUpdates } from '../../lib/vms/pause-updates.ts'
-import { restoreUpdatesLine, keptMethods, overrideOn, methodsText } from '../../lib/vms/update-methods.ts'
-import { asksCluster, manual } from '../command-options.ts'
-import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/strategy-document.ts'
+import { keptMethods, methodsText, overrideOn, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
+import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
+import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/set-strategy.ts'
 import { rightsFor, seeSettings } from './settings-work.ts'
-import { withChangeFlags } from '../change-options.ts'
 
 export type PauseOptions = ChangeOptions
 

@@ -1,22 +1,26 @@
 import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import {
-  type RestoreDocument,
-  refusedOr,
-  someRefused,
+  announceVms,
   countText,
-  vmNameOf,
-  restoredVm,
-  vmThatAsks,
-  someAsk,
   dryRunOutput,
   type End,
-  overrideToRestore,
   forecastOf,
-  type VmsEnd,
+  overrideToRestore,
+  refusedOr,
+  type RefusedVms,
+  type RestoreDocument,
+  restoredVm,
+  restoreVm,
+  type SavedVmOverride,
   savedVmOverrides,
-  announceVms,
-} from '../../lib/vms/unblock/restored-vms.ts'
+  someAsk,
+  someRefused,
+  vmNameOf,
+  type VmsEnd,
+  vmThatAsks,
+  waitsForAnswer,
+} from '../../lib/vms/unblock/restore-vms.ts'
 import { restoreView } from '../../lib/output/views/vms/paused-updates.ts'
 import { statusParts } from '../../lib/kubevirt/snapshot.ts'
 import { windowHoldsFinding } from '../../lib/eus/window.ts'
@@ -25,28 +29,26 @@ import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { askAboutMissing, gateOf } from '../run-change.ts'
-import { type Change, type DryRun, performChange, type ChangeOptions } from '../../lib/engine/change.ts'
-import { asOverride } from '../../lib/engine/missing-values.ts'
+import {
+  asOverride,
+  type Change,
+  type ChangeOptions,
+  type DryRun,
+  performChange,
+} from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import { evictionFinding, type Forecast, forecastText } from '../../lib/vms/forecast/vm-forecast.ts'
 import { methodsIn } from '../../lib/vms/strategy/settings-owner.ts'
-import { keptMethods, overrideId, methodsText } from '../../lib/vms/update-methods.ts'
+import { keptMethods, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/vms/pause-updates.ts'
-import { asksCluster, manual } from '../command-options.ts'
-import { namespaceOf } from '../../lib/vms/vm-selection.ts'
-import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/strategy-document.ts'
+import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
+import { namespaceOf } from '../../lib/vms/vm.ts'
+import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/set-strategy.ts'
 import { rightsFor, seeSettings } from './settings-work.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
-import {
-  restoreVm,
-  type SavedVmOverride,
-  type RefusedVms,
-  waitsForAnswer,
-} from '../../lib/vms/unblock/restore-vms.ts'
-import { withChangeFlags } from '../change-options.ts'
 
 export interface RestoreOptions extends ChangeOptions {
   keepCurrent?: boolean

@@ -1,18 +1,18 @@
 import type { Context } from '../../context.ts'
 import type { Rows } from '../../lib/output/printer.ts'
 import {
+  type Basis,
+  fold,
   type ForecastDocument,
+  forecastDocument,
   type ForecastScoreDocument,
   type Foretold,
   foundNone,
-  isUneven,
-  fold,
-  forecastDocument,
-  savedForecast,
-  judgingOf,
-  type Basis,
-  readForForecast,
   isCurrentFor,
+  isUneven,
+  judgingOf,
+  readForForecast,
+  savedForecast,
 } from '../../lib/vms/forecast/forecast-document.ts'
 import { forecastScoreView, forecastView } from '../../lib/output/views/vms/workload-forecast.ts'
 import { parseVersion } from '../../lib/releases/release-versions.ts'
@@ -27,8 +27,8 @@ import {
 } from '../../lib/vms/forecast/forecast-report.ts'
 import { WholeTime } from '../../lib/vms/forecast/migration-time.ts'
 import { parseWanted } from '../../lib/vms/strategy/set-strategy.ts'
-import { type ReadCluster, partlyUnread, readerFor } from '../../lib/kubevirt/read-cluster.ts'
-import { noSuchPlace, selectionOf } from '../../lib/vms/vm-selection.ts'
+import { partlyUnread, type ReadCluster, readerFor } from '../../lib/kubevirt/read-cluster.ts'
+import { noSuchPlace, selectionOf } from '../../lib/vms/vm.ts'
 
 export interface ForecastOptions {
   to?: string

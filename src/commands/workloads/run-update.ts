@@ -2,15 +2,19 @@ import type { Context } from '../../context.ts'
 import { statusParts } from '../../lib/kubevirt/snapshot.ts'
 import { onlyOnceText, unreadText, workloadsUpdateView } from '../../lib/output/views/vms/wave-run.ts'
 import {
-  type WorkloadsUpdateDocument,
   endOfRun,
+  ensureWindowOpens,
   namespacesOf,
   narrowed,
-  warnOfWaves,
   pausesUpdates,
-  wantedOf,
-  updateFindings,
   questionOf,
+  type TypedUpdate,
+  typedUpdate,
+  updateFindings,
+  type UpdateOptions,
+  wantedOf,
+  warnOfWaves,
+  type WorkloadsUpdateDocument,
 } from '../../lib/vms/waves/wave-run.ts'
 import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
@@ -26,19 +30,13 @@ import { guardProcedure } from '../../lib/vms/update-guard.ts'
 import { failureOf, outcomeOf, UpdateRun } from '../../lib/vms/waves/update-run.ts'
 import { settledAgainId, updateProcedure, wavesLeft } from '../../lib/vms/waves/update-procedure.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
-import { heldLines, overrideId, methodsText } from '../../lib/vms/update-methods.ts'
+import { heldLines, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
 import { methodsIn, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { seeSettings, writesTo } from './settings-work.ts'
-import type { SettingsWork } from '../../lib/vms/strategy/strategy-document.ts'
+import type { SettingsWork } from '../../lib/vms/strategy/set-strategy.ts'
 import { restartRight } from './wave-options.ts'
-import {
-  ensureWindowOpens,
-  type TypedUpdate,
-  typedUpdate,
-  type UpdateOptions,
-} from '../../lib/vms/waves/wave-request.ts'
-import { noSuchPlace } from '../../lib/vms/vm-selection.ts'
+import { noSuchPlace } from '../../lib/vms/vm.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../lib/kubevirt/read-cluster.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'

@@ -12,7 +12,7 @@ import {
   readOwner,
   type SettingsOwner,
 } from '../../lib/vms/strategy/settings-owner.ts'
-import type { SettingsWork } from '../../lib/vms/strategy/strategy-document.ts'
+import type { SettingsWork } from '../../lib/vms/strategy/set-strategy.ts'
 
 interface Asked {
   parts?: readonly Part[]

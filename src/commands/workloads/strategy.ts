@@ -1,13 +1,19 @@
 import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { asksCluster, manual } from '../command-options.ts'
+import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
 import {
-  type WorkloadStrategyDocument,
-  procedureOf,
+  type Choice,
+  choiceFindings,
   choiceOf,
-  strategyDocument,
+  choiceText,
+  ensureNotPaused,
+  parseWanted,
+  procedureOf,
   type SettingsWork,
-} from '../../lib/vms/strategy/strategy-document.ts'
+  strategyDocument,
+  type TypedSettings,
+  type WorkloadStrategyDocument,
+} from '../../lib/vms/strategy/set-strategy.ts'
 import { workloadStrategyView } from '../../lib/output/views/vms/workload-strategy.ts'
 import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
 import { rightsFor, seeSettings } from './settings-work.ts'
@@ -17,16 +23,7 @@ import type { Change, ChangeOptions } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { overrideOn } from '../../lib/vms/update-methods.ts'
-import {
-  type Choice,
-  choiceFindings,
-  choiceText,
-  ensureNotPaused,
-  parseWanted,
-  type TypedSettings,
-} from '../../lib/vms/strategy/set-strategy.ts'
 import { ownerFinding } from '../../lib/vms/strategy/settings-owner.ts'
-import { withChangeFlags } from '../change-options.ts'
 
 const look = [
   ['kvup workloads strategy show', 'what holds'],

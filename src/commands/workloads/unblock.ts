@@ -3,32 +3,29 @@ import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import {
-  type UnblockItem,
-  unblockProcedure,
-  unblockDocument,
   type Asked,
   type Candidate,
-  isToUnblock,
   candidatesOf,
+  isToUnblock,
   itemOf,
-} from '../../lib/vms/unblock/unblock-candidates.ts'
-import { unblockView } from '../../lib/output/views/vms/unblock.ts'
+  unblockDocument,
+  unblockFindings,
+  type UnblockItem,
+  unblockProcedure,
+} from '../../lib/vms/unblock/unblock-vms.ts'
+import { unblockView } from '../../lib/output/views/vms/paused-updates.ts'
 import { theInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { gateOf, runChange } from '../run-change.ts'
-import { runEnvironment, type ChangeOptions } from '../../lib/engine/change.ts'
+import { type ChangeOptions, runEnvironment } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
-import { clusterEvictionOf } from '../../lib/vms/vm.ts'
-import { restoreUpdatesLine, overrideId } from '../../lib/vms/update-methods.ts'
-
-import { unblockFindings } from '../../lib/vms/unblock/unblock-vms.ts'
-import { asksCluster, manual } from '../command-options.ts'
-import { namespaceOf, noSuchPlace } from '../../lib/vms/vm-selection.ts'
-import { withChangeFlags } from '../change-options.ts'
+import { clusterEvictionOf, namespaceOf, noSuchPlace } from '../../lib/vms/vm.ts'
+import { overrideId, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
+import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
 
 export interface UnblockOptions extends ChangeOptions {
   all?: boolean

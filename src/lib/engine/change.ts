@@ -1,12 +1,11 @@
 import type { Access, Cluster, Reviewer } from '../kube/cluster.ts'
-import type { CommandContext, Prompt } from '../kube/world.ts'
-import type { Clock } from '../kube/clock.ts'
-import { blocked, forbidden, KvupError } from '../kube/errors.ts'
+import type { CommandContext, Prompt, World } from '../kube/world.ts'
+import { type Clock, ownClock } from '../kube/clock.ts'
+import { blocked, exitCode, forbidden, KvupError } from '../kube/errors.ts'
 import { configMapJournal } from './journal-config-map.ts'
-import { type Journal, type KnowsOverrides, remembering } from './journal.ts'
+import { type Journal, type KnowsOverrides, type Override, remembering } from './journal.ts'
 import { leaseLock, type Lock } from './lease.ts'
 import { dryRunProcedure, type DryRunStep } from './procedure-dry-run.ts'
-import { type Leaving, type ResumeHint, sameLineAgain, withResumeHint } from './resume-hint.ts'
 import { runProcedure } from './runner.ts'
 import {
   ensureStepsExist,
@@ -18,6 +17,9 @@ import {
   type RunLimits,
   type RunOutcome,
 } from './step.ts'
+import { leavingSoon, leftOf } from '../kube/interruption.ts'
+import { withoutFlags, wordsOf } from '../kube/shell-line.ts'
+import { isOfWindow, type MissingValue, pathsOf } from './overrides.ts'
 
 /** What a changing command is about to do: worked out, and nothing written yet. */
 export interface Change {
@@ -103,7 +105,7 @@ export interface DryRunFields {
 export type DryRun = 'none' | 'client' | 'server'
 
 /** How a change ended, or what it would do. */
-export type Ended = RunOutcome | DryRunOutcome
+type Ended = RunOutcome | DryRunOutcome
 
 /** A change, where it is made, and whether only to see what it would do. */
 export interface Performing {
@@ -277,4 +279,207 @@ export interface ChangeOptions {
   timeout: string
   takeOver?: string
   dryRun?: DryRun
+}
+
+/** How a run ended early. */
+interface EarlyEnd {
+  error: unknown
+  /** False: it was refused, or interrupted, before anything was changed. */
+  hasBegun: boolean
+  /** ms in which the cluster may still be asked what is left behind; 0: it does not answer, or nobody waits. */
+  readWithin: number
+}
+
+/** What is said of a run that ended early, besides its error. */
+export interface ResumeHint {
+  /** ms that journal and lock have once a person interrupts: less than the 2 s in which a command has to be gone. */
+  recordWithin: number
+  /** ms for that, and together with it for what is read then. */
+  allWithin: number
+  /** What is thrown in place of the error: the same one with the lines that matter now, or itself. */
+  told(end: EarlyEnd): Promise<unknown>
+}
+
+/** What a run needs of its command to be left and resumed. */
+interface Leaving {
+  readonly world: Pick<World, 'commandLine'>
+  readonly signal: AbortSignal
+  readonly clock: Clock
+}
+
+/** What the run gives. One that ends early throws what the hint makes of its error; `run` calls `began` before its first write. */
+export async function withResumeHint<T>(
+  { signal, clock }: Pick<Leaving, 'signal' | 'clock'>,
+  hint: ResumeHint,
+  run: (began: () => void) => Promise<T>,
+): Promise<T> {
+  let hasBegun = false
+  let isLeft = false
+  const left = leftOf(hint.allWithin, { signal, clock })
+  try {
+    const work = run(() => (hasBegun = true))
+    return await leavingSoon(work, {
+      signal,
+      clock,
+      within: hint.recordWithin,
+      left: () => (isLeft = true),
+    })
+  } catch (error) {
+    throw await hint.told({ error, hasBegun, readWithin: isLeft ? 0 : left() })
+  }
+}
+
+/** The same error with more to know and to type below it. */
+export function withLines(
+  error: KvupError,
+  { notes = error.notes, remedy }: { notes?: readonly string[]; remedy: readonly string[] },
+): KvupError {
+  const { object } = error
+  return new KvupError(error.exitCode, error.reason, error.message, { object, notes, remedy, cause: error })
+}
+
+const endsEarly: ReadonlySet<number> = new Set([
+  exitCode.timedOut,
+  exitCode.unreachable,
+  exitCode.interrupted,
+  exitCode.terminated,
+])
+
+/** Of most commands: running the same line again is resuming. */
+const sameLineAgain = ({ world }: Leaving): ResumeHint => ({
+  recordWithin: 1300,
+  allWithin: 1300,
+  async told({ error }) {
+    if (!(error instanceof KvupError) || !endsEarly.has(error.exitCode)) return error
+    return withLines(error, { remedy: [...error.remedy, resumeLine(world)] })
+  },
+})
+
+/** The line that was typed, with what running it again does. */
+export const resumeLine = ({ commandLine }: Pick<World, 'commandLine'>, does = 'goes on'): string =>
+  `${commandLine}     ${does}`
+
+/** The line that goes on from where a run was told to stop: as it was typed, but for what made it stop, for it would stop there again. */
+export function goesOn(commandLine: string): string {
+  const line = withoutFlags(wordsOf(commandLine), {
+    valued: ['--until', '--pause-before', '--deadline'],
+  }).join(' ')
+  return `${line}     goes on from here`
+}
+
+/** Each answer that arrives in `within` ms; undefined for those that fail or take longer. */
+export async function readInTime<T extends readonly unknown[]>(
+  clock: Clock,
+  within: number,
+  works: { readonly [K in keyof T]: Promise<T[K]> },
+): Promise<{ [K in keyof T]: T[K] | undefined }> {
+  const over = new AbortController()
+  const giveUp = ownClock(clock)
+    .sleep(within, over.signal)
+    .catch(() => undefined)
+  const answers = await Promise.all(
+    works.map((work) => Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])),
+  )
+  over.abort()
+  return answers as { [K in keyof T]: T[K] | undefined }
+}
+
+/** A saved value that is missing, as something that stands against a change. */
+interface MissingValueFinding {
+  id: 'saved-value-missing'
+  level: 'blocker'
+  summary: string
+  objects: readonly string[]
+  remedy: readonly string[]
+}
+
+interface Settling {
+  prompt: Prompt
+  /** `--accept saved-value-missing`: they are left as they are. */
+  isAccepted: boolean
+  /** The id of the only override that matters. */
+  only?: string
+  /** Throws `blocked` for what is left. */
+  gate: (findings: readonly MissingValueFinding[]) => void
+}
+
+/**
+ * Settings that read as kvup leaves them, and whose former value is on no object any more: a person on a terminal may confirm what the journal claims, `--accept saved-value-missing` leaves
+ * them as they are. `--yes` confirms nothing, for whoever can write the journal would be obeyed. Throws what `gate` throws, with the lines that decide.
+ */
+export async function settleMissingValues(
+  journal: Journal,
+  { prompt, isAccepted, only, gate }: Settling,
+): Promise<void> {
+  const missing = (await journal.missing()).filter((one) => only === undefined || one.id === only)
+  if (missing.length === 0 || isAccepted) return
+  const left: MissingValue[] = []
+  for (const one of missing) {
+    const isConfirmed =
+      one.claim && (await prompt.decide?.(`${missingText(one)}. Is that true, and shall it be restored?`))
+    if (one.claim && isConfirmed === true) journal.believe(one.claim)
+    else left.push(one)
+  }
+  gate(missingValueFindings(left))
+}
+
+/** What speaks against going on. Pure. */
+export function missingValueFindings(missing: readonly MissingValue[]): readonly MissingValueFinding[] {
+  return missing.map((one) => ({
+    id: 'saved-value-missing',
+    level: 'blocker',
+    summary: missingText(one),
+    objects: [nameOf(one)],
+    remedy: remedyOf(one),
+  }))
+}
+
+/** What is not known of it, and who says what, in a sentence. */
+export function missingText(missing: MissingValue): string {
+  const { why, claim } = missing
+  const what = claim ? fieldOf(claim.path) : missing.id
+  const note =
+    why === 'missing'
+      ? `the note of its former value is not on ${nameOf(missing)} any more`
+      : `the note of its former value on ${nameOf(missing)} was changed and cannot be read`
+  const said =
+    claim === undefined ? '' : `; the journal, which others can write, says that it was ${claimed(claim.was)}`
+  return `${what} reads as kvup leaves it for a time, and ${note}${said}`
+}
+
+function claimed(was: NonNullable<MissingValue['claim']>['was']): string {
+  if (!was.present) return 'not set'
+  return Array.isArray(was.value) ? was.value.join(', ') : JSON.stringify(was.value)
+}
+
+const fieldOf = (path: string): string => path.slice(1).replaceAll('/', '.').replaceAll('~1', '/')
+
+const nameOf = ({ object: { kind, name, namespace } }: MissingValue): string =>
+  namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`
+
+/** Setting the field by hand decides as well: it then reads otherwise than kvup leaves it. */
+function remedyOf({ id: loan, claim }: MissingValue): readonly string[] {
+  const inWindow = claim !== undefined && isOfWindow(claim)
+  if (loan === 'workload-updates')
+    return [
+      `kvup workloads strategy set --methods ${methodsIn(claim)}     resumes automatic VM updates so`,
+      `${inWindow ? `kvup eus restore ${loan}` : 'kvup workloads restore'} --keep-current     leaves them off, and forgets it`,
+    ]
+  const leaves = inWindow
+    ? `kvup eus restore ${loan} --keep-current     leaves it as it is, and forgets it`
+    : 'add --accept saved-value-missing     leaves it as it is'
+  return [leaves, 'kvup history     shows what kvup changed, and when']
+}
+
+function methodsIn(claim: MissingValue['claim']): string {
+  const value = claim?.was.present ? claim.was.value : undefined
+  const safe = Array.isArray(value) && value.every((one) => one === 'LiveMigrate')
+  return safe && value.length > 0 ? value.join(',') : 'LiveMigrate'
+}
+
+/** A person said that what it was is to be forgotten: then it is closed as any other, with whatever note is left of it. */
+export function asOverride({ id: loan, object, claim }: MissingValue, at: string): Override {
+  if (claim !== undefined) return claim
+  const [path = ''] = pathsOf(loan)
+  return { id: loan, procedure: 'restore', object, path, was: { present: false }, by: 'unknown', at }
 }

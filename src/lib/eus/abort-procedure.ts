@@ -8,7 +8,7 @@ import {
   type StepState,
 } from '../engine/step.ts'
 import type { VmRef } from '../vms/unblock/vm-overrides.ts'
-import { endSteps, rewritten } from './end-steps.ts'
+import { endSteps, rewritten } from './eus-procedure.ts'
 import type { EusWindow } from './window.ts'
 import { keptBaseline } from './baseline.ts'
 import { vmsRestored } from './steps/eus-vm-steps.ts'

@@ -3,7 +3,7 @@ import { type Procedure, type ReadContext, rememberSteps, type Step } from '../e
 import { settledFor } from '../upgrade/steps/component-rollout.ts'
 import { type Meanwhile, restoreProcedure } from '../vms/pause-updates.ts'
 import { fieldRestored } from './settings/setting-steps.ts'
-import { rewritten } from './end-steps.ts'
+import { rewritten } from './eus-procedure.ts'
 import { type EusWindow, settingsOf } from './window.ts'
 import { forecastStep, noneOutdated, vmsMoved } from './steps/eus-vm-steps.ts'
 import { abortState, closeWindow, isLeftUnclosed, platformAtRest, restoreOf } from './abort-procedure.ts'

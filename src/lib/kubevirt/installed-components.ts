@@ -2,7 +2,7 @@ import type { DaemonSet, Deployment, Pod } from '../kube/kinds/workload-kinds.ts
 import type { KubeVirt } from '../kube/kinds/kubevirt-kinds.ts'
 import { type Condition, condition, type KubeObject, type OwnerReference } from '../kube/object.ts'
 import { itemsOf } from '../kube/known.ts'
-import type { LastLine } from './diagnosis/last-log-lines.ts'
+import type { LastLine } from './diagnosis/pod-trouble.ts'
 import type { Snapshot } from './snapshot.ts'
 import { earliest, latest, since } from '../kube/timestamps.ts'
 import { shorten } from '../kube/text.ts'

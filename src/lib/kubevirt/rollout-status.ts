@@ -1,12 +1,12 @@
-import { type Cause, concerns } from './diagnosis/pod-trouble.ts'
+import { type Cause, concerns, type LastLine, type LastLines } from './diagnosis/pod-trouble.ts'
 import { causes, isTerminal, quietCause } from './diagnosis/diagnosis.ts'
 import {
   assessComponents,
+  assessOperator,
   type ComponentStatus,
   isFresh,
   limitLeft,
   type OperatorStatus,
-  assessOperator,
   rollCounts,
   rollToCome,
   type StrategyJob,
@@ -29,18 +29,17 @@ import {
   operatorName,
   podsOf,
   saysDone,
-  type UpgradeSnapshot,
   stampedVersion,
   targetId,
   underWay,
   unlistedWorkloads,
+  type UpgradeSnapshot,
   wordGaps,
   type Workload,
   workloads,
 } from './installed-components.ts'
 import { earliest, since } from '../kube/timestamps.ts'
 import { theInstallation } from './installation.ts'
-import type { LastLine, LastLines } from './diagnosis/last-log-lines.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Reader } from '../kube/cluster.ts'
 import type { Clock } from '../kube/clock.ts'

@@ -1,15 +1,15 @@
 import type { Reader, Where } from '../kube/cluster.ts'
 import type { Clock } from '../kube/clock.ts'
-import { explainedStatus, type RolloutStatus, assessRollout } from '../kubevirt/rollout-status.ts'
+import { assessRollout, explainedStatus, type RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { type Health, takeAnswers, withHealth } from '../kubevirt/diagnosis/health.ts'
 import { type LeaseWatch, leaseWatchOf, lockHolder } from '../kubevirt/lease-holders.ts'
 import { VmSnapshot, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
-import { LastLines } from '../kubevirt/diagnosis/last-log-lines.ts'
+import { LastLines } from '../kubevirt/diagnosis/pod-trouble.ts'
 import { askPlatform, layerKinds, type Layers, readLayers, type VmsSnapshot } from '../openshift/layers.ts'
 import {
   createCommand,
-  getInstallation,
   type Found,
+  getInstallation,
   type Installation,
   type Manager,
   notOne,

@@ -15,14 +15,14 @@ import {
   workloadsAfter,
 } from './upgrade-report.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
-import type { Differences, CensusCircumstances } from '../vms/census/vm-census.ts'
+import type { CensusCircumstances, Differences } from '../vms/census/vm-census.ts'
 import type { Compared, RunCensus } from '../vms/census/run-census.ts'
-import { heldLines, overrideId, openOverride } from '../vms/update-methods.ts'
+import { heldLines, openOverride, overrideId } from '../vms/update-methods.ts'
 import {
-  type LeftUpdate,
-  noDowngradeNote,
   downgradeLine,
   downgradeTakes,
+  type LeftUpdate,
+  noDowngradeNote,
   whyNoDowngrade,
 } from './rollback.ts'
 import { isOfWindow } from '../engine/overrides.ts'
@@ -33,7 +33,7 @@ import type { CommandContext } from '../kube/world.ts'
 import { theInstallation } from '../kubevirt/installation.ts'
 import { statusParts, takeSnapshot } from '../kubevirt/snapshot.ts'
 import { assessRollout } from '../kubevirt/rollout-status.ts'
-import { goesOn, readInTime, type ResumeHint, resumeLine, withLines } from '../engine/resume-hint.ts'
+import { goesOn, readInTime, type ResumeHint, resumeLine, withLines } from '../engine/change.ts'
 import { formatDuration } from '../kube/duration.ts'
 import { isGuards } from '../vms/update-guard.ts'
 import { type RollbackHint, rollbackHint } from './methods/install-plan-approval.ts'

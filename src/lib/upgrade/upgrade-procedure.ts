@@ -1,21 +1,21 @@
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { type Procedure, type ReadContext, rememberSteps, type Step, type StepState } from '../engine/step.ts'
 import type { Version } from '../releases/release-versions.ts'
-import { type PauseTools, restoreWorkloadUpdates, pauseWorkloadUpdates } from '../vms/pause-updates.ts'
+import { type PauseTools, pauseWorkloadUpdates, restoreWorkloadUpdates } from '../vms/pause-updates.ts'
 import { migrationsInFlight } from '../vms/migrations/migration-snapshot.ts'
 import { onKubeVirt, readOwner } from '../vms/strategy/settings-owner.ts'
 import {
-  overrideId as workloadUpdatesOverride,
   methodsOf,
   methodsPath,
   openOverride,
+  overrideId as workloadUpdatesOverride,
   type Owner,
   showWriters,
 } from '../vms/update-methods.ts'
 import { isGuards, unlessLeftPaused } from '../vms/update-guard.ts'
 import { areWorkloadsMoved, workloadsMoved } from '../vms/vms-updated.ts'
 import { type ClusterRead, readRollout } from './upgrade-snapshot.ts'
-import { gitopsRestore, gitopsPause, gitopsVersion } from './methods/gitops.ts'
+import { gitopsPause, gitopsRestore, gitopsVersion } from './methods/gitops.ts'
 import { imageTagOverride, imageTagSteps, putImageTagIn } from './methods/image-tag.ts'
 import { operatorManifestSteps, type ReleaseManifest } from './methods/operator-manifest.ts'
 import { isInstalled, upgradeName, type UpgradePlan } from './upgrade-plan.ts'

@@ -1,4 +1,4 @@
-import { type VmsSnapshot, seeVms, vmCauses, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
+import { seeVms, vmCauses, type VmsSnapshot, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
 import type { NewAlerts } from '../openshift/firing-alerts.ts'
 import type { HopFinding } from '../releases/hop-findings.ts'
 import type { Change, Differences } from '../vms/census/vm-census.ts'

@@ -1,7 +1,16 @@
 import type { Reader } from '../kube/cluster.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
-import { isNotFound } from '../kube/errors.ts'
-import { isOfVm, outdatedIn, placeBehind, type Selection, type Vm, vmName, Vms } from './vm.ts'
+import { ApiError, isNotFound } from '../kube/errors.ts'
+import {
+  isOfVm,
+  outdatedIn,
+  placeBehind,
+  type SelectedVms,
+  type Selection,
+  type Vm,
+  vmName,
+  Vms,
+} from './vm.ts'
 import {
   type Decision,
   decisionOf,
@@ -10,6 +19,8 @@ import {
   isAlone,
   moves,
   type OutlookRules,
+  readContext,
+  type UpdaterContext,
   type VmOutcome,
 } from './workload-updater.ts'
 import { pagesAllowed } from '../kube/readable-pages.ts'
@@ -17,11 +28,15 @@ import { condition } from '../kube/object.ts'
 import { parseImage } from '../kubevirt/installation.ts'
 import { versionOf } from '../releases/release-versions.ts'
 import { type Outlook, outlookOf, type Reason } from './vm-outlook.ts'
-import { outdatedLabel, outdatedOnes, type Snapshot } from '../kubevirt/snapshot.ts'
-import { readAhead } from '../kube/read-cache.ts'
-import { launcherImage } from '../kubevirt/lease-holders.ts'
+import { homeOf, listKubeVirts, outdatedLabel, outdatedOnes, type Snapshot } from '../kubevirt/snapshot.ts'
+import { onceCached, readAhead } from '../kube/read-cache.ts'
+import { launcherImage, type ShownHolder } from '../kubevirt/lease-holders.ts'
 import { hours } from '../kube/clock.ts'
 import { canNarrow, narrowedLine } from '../output/kvup-words.ts'
+import { openOverrides } from '../engine/journal-config-map.ts'
+import type { Override } from '../engine/journal.ts'
+import { methodsOf, overrideId, restoreUpdatesLine } from './update-methods.ts'
+import type { ReadCluster } from '../kubevirt/read-cluster.ts'
 
 interface HowListed {
   /** Undefined: what decides may not be read. */
@@ -270,7 +285,7 @@ export async function getCanary(reader: Reader): Promise<string | undefined> {
 }
 
 /** `status.outdatedVirtualMachineInstanceWorkloads` beside the labels, and what lies between them (facts 3.2). */
-export interface CountApart {
+interface CountApart {
   /** Absent: the status does not say. */
   reported?: number
   labelled: number
@@ -296,7 +311,7 @@ interface Counted {
 }
 
 /** Lists the VMIs without the label only where the two differ and that tells why. Throws ApiError. */
-export async function countApart(reader: Reader, counted: Counted): Promise<CountApart> {
+async function countApart(reader: Reader, counted: Counted): Promise<CountApart> {
   const { reported, labelled, notRunning, updating, launcher } = counted
   const plain: CountApart = {
     ...(reported !== undefined && { reported }),
@@ -324,7 +339,7 @@ async function dueWithoutLabel(reader: Reader, launcher: string | undefined) {
 }
 
 /** What the label and these reasons do not account for: the count is rewritten every few seconds (lab, Workloads 3). */
-export function unexplained({ reported, labelled, ...rest }: CountApart): number {
+function unexplained({ reported, labelled, ...rest }: CountApart): number {
   if (reported === undefined || rest.stale) return 0
   const { hotplug, volumes, unlabelled, notRunning } = rest
   return reported - (labelled + hotplug + volumes + unlabelled - notRunning)
@@ -351,7 +366,7 @@ export async function countUnlabelled(reader: Reader, snapshot: Snapshot): Promi
 }
 
 /** `kubevirt_vmi_number_of_outdated != 0` for 24 h (facts 4). */
-export interface OutdatedAlert {
+interface OutdatedAlert {
   name: 'OutdatedVirtualMachineInstanceWorkloads'
   /** RFC 3339: it fires at that time at the earliest. Absent: since when they are outdated is not known. */
   firesFrom?: string
@@ -362,7 +377,7 @@ export interface OutdatedAlert {
 const after = 24 * hours
 
 /** Nothing where KubeVirt counts none. `launcherSince`: when new pods began to get another launcher. */
-export function outdatedAlert(
+function outdatedAlert(
   count: number,
   launcherSince: string | undefined,
   held: boolean,
@@ -375,4 +390,153 @@ export function outdatedAlert(
     ...(firesFrom !== undefined && { firesFrom }),
     expected: held,
   }
+}
+
+/** Besides its `items`, which are OutdatedItem. Times are RFC 3339. */
+export interface OutdatedDocument {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: 'OutdatedWorkloads'
+  asOf: string
+  /** What was asked for; empty for the whole cluster. */
+  selection: { namespace?: string; labels?: string; node?: string }
+  kubevirt?: { name: string; namespace: string; version?: string }
+  /** Absent: they may not be read. */
+  methods?: readonly string[]
+  /** The virt-launcher of new pods. */
+  launcher?: string
+  /** kvup borrowed the methods. */
+  held?: { by: string; at: string }
+  /** Labels and counts are not true before the update is over. */
+  updating: boolean
+  totals: Totals
+  /** Only of the whole cluster: beside the count in the status of the KubeVirt. */
+  count?: CountApart & { unexplained: number }
+  alert?: OutdatedAlert
+  /** What may not be read: nothing is said of it. */
+  unread: readonly { namespace?: string; what: string; why: string }[]
+  remarks: readonly string[]
+  /** The command for what comes next. */
+  next?: string
+}
+
+interface Around {
+  context: UpdaterContext
+  held: Override | undefined
+  /** When the first of it was read. */
+  at: Date
+}
+
+export async function readAround(
+  { cluster, clock }: ReadCluster,
+  namespace: string | undefined,
+): Promise<Around> {
+  const reader = onceCached(cluster.reader)
+  const home = homeOf(await listKubeVirts(reader))
+  const at = clock.now()
+  const [context, found] = await Promise.all([
+    readContext(reader, clock, namespace, home),
+    home === undefined ? { loans: [] } : openOverrides(cluster, { namespace: home, clock }),
+  ])
+  if ('loans' in found) return { context, held: found.loans.find(({ id }) => id === overrideId), at }
+  const remarks = [...context.remarks, `whether workload updates are held is not known: ${found.unread}`]
+  return { context: { ...context, remarks }, held: undefined, at }
+}
+
+/** What is left of the rows once they are printed. */
+export interface Told {
+  selection: SelectedVms
+  totals: Totals
+  next: NextStep
+  notRunning: number
+  unread: { namespace: string; what: string; why: string }[]
+  remarks: string[]
+}
+
+/** Who runs kvup now, and how that is told. */
+interface AtWork {
+  working: Promise<ShownHolder | undefined>
+  /** `asOf` in RFC 3339. */
+  says: (holder: ShownHolder, asOf: string) => string
+}
+
+/** Everything besides the rows. Lists the other VMIs only where KubeVirt counts another number. Throws ApiError. */
+export async function outdatedDocument(
+  reader: Reader,
+  rows: Told,
+  { context, held, at }: Around,
+  { working, says }: AtWork,
+): Promise<OutdatedDocument> {
+  const { kubevirt, launcher, launcherSince, updating, unread } = context
+  const [count, holder] = await Promise.all([
+    isWhole(rows) ? countOf(reader, rows, context) : undefined,
+    working,
+  ])
+  const alert = outdatedAlert(
+    Math.max(count?.reported ?? 0, rows.totals.total),
+    launcherSince,
+    held !== undefined,
+  )
+  const next = nextOf(rows, { context, held, holder })
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'OutdatedWorkloads',
+    asOf: at.toISOString(),
+    selection: rows.selection,
+    ...(kubevirt && kubevirtPart(kubevirt)),
+    ...(launcher && { launcher }),
+    ...(held && { held: { by: held.by, at: held.at } }),
+    updating,
+    totals: rows.totals,
+    ...(count && { count: { ...count, unexplained: unexplained(count) } }),
+    ...(alert && { alert }),
+    unread: [...unread, ...rows.unread],
+    remarks: [...context.remarks, ...rows.remarks, ...(holder ? [says(holder, at.toISOString())] : [])],
+    ...(next !== undefined && { next }),
+  }
+}
+
+/** KubeVirt counts the whole cluster: what is only a part of it has nothing to be compared with. */
+function isWhole({ selection, unread }: Told): boolean {
+  return Object.keys(selection).length === 0 && unread.length === 0
+}
+
+function kubevirtPart(
+  kubevirt: NonNullable<UpdaterContext['kubevirt']>,
+): Pick<OutdatedDocument, 'kubevirt' | 'methods'> {
+  const { name, namespace = '' } = kubevirt.metadata
+  const version = kubevirt.status?.observedKubeVirtVersion
+  return { kubevirt: { name, namespace, ...(version && { version }) }, methods: methodsOf(kubevirt) }
+}
+
+async function countOf(
+  reader: Reader,
+  { totals, notRunning }: Told,
+  { kubevirt, updating, launcher }: UpdaterContext,
+): Promise<CountApart | undefined> {
+  if (kubevirt === undefined) return undefined
+  const reported = kubevirt.status?.outdatedVirtualMachineInstanceWorkloads
+  try {
+    return await countApart(reader, { reported, labelled: totals.total, notRunning, updating, launcher })
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error
+    return undefined
+  }
+}
+
+interface OutdatedContext extends Pick<Around, 'context' | 'held'> {
+  holder: ShownHolder | undefined
+}
+
+function nextOf(
+  { selection, totals, next }: Told,
+  { context: { updating }, held, holder }: OutdatedContext,
+): string | undefined {
+  if (totals.total === 0) return undefined
+  if (holder) return narrowedLine('kvup workloads migrations', selection)
+  if (held) return restoreUpdatesLine(held)
+  if (updating) return 'kvup status'
+  return (
+    next.command ??
+    (totals.byFate.migrates > 0 ? narrowedLine('kvup workloads migrations', selection) : undefined)
+  )
 }

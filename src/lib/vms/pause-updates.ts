@@ -14,19 +14,22 @@ import {
   type SettingsOwner,
   showsWriters,
   storedNow,
+  untilPassedOn,
+  untilWritable,
+  watchesOf,
+  writeSettings,
 } from './strategy/settings-owner.ts'
 import {
   heldLines,
   keptMethods,
-  overrideId,
-  overrideOn,
   methodsText,
   openOverride,
+  overrideId,
+  overrideOn,
   type Owner,
   restoreLine,
   sameMethods,
 } from './update-methods.ts'
-import { watchesOf, untilPassedOn, untilWritable, writeSettings } from './strategy/settings-writer.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { blocked } from '../kube/errors.ts'
 

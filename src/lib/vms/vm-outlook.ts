@@ -16,8 +16,7 @@ import {
 import { controllerOf, isOfVm, lostData, runStrategyOf, type Vm, vmName } from './vm.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { restoreUpdatesLine } from './update-methods.ts'
-import { narrowedLine } from '../output/kvup-words.ts'
-import { noMethodsText } from '../output/kvup-words.ts'
+import { narrowedLine, noMethodsText } from '../output/kvup-words.ts'
 
 /** One cause of what becomes of a VMI. `id` is stable, for scripts; `text` is for a person and may hold words of the cluster. */
 export interface Reason {

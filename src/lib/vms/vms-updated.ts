@@ -11,15 +11,15 @@ import { onKubeVirt, readOwner, type SettingsOwner } from './strategy/settings-o
 import { countMoving } from './forecast/vm-forecast.ts'
 import {
   guardsOverride,
-  pausedForHarm,
+  MovesWatch,
   type PauseAgain,
   pauseAgain,
+  pausedForHarm,
+  resumeHints,
   stoppedBy,
   toEnd,
-  resumeHints,
 } from './update-guard.ts'
 import { type NodesNow, nodesNow } from './forecast/cluster-room.ts'
-import { MovesWatch } from './migration-harm.ts'
 import { keptMethods, methodsOf, type Owner } from './update-methods.ts'
 import { hours, minutes, seconds } from '../kube/clock.ts'
 import { clusterEvictionOf } from './vm.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type CatalogPackage, nextIn, pathTo } from '../../../src/lib/releases/catalog-path.ts'
-import { parseCatalog } from '../../../src/lib/releases/catalog-file.ts'
+import { type CatalogPackage, nextIn, parseCatalog, pathTo } from '../../../src/lib/releases/catalog-path.ts'
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 

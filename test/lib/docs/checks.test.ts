@@ -31,7 +31,7 @@ const doubtsIn = 'src/lib/kubevirt/rollout-status.ts'
 const asked: Record<string, string> = {
   'borrowed-changed': 'src/lib/eus/settings/setting-steps.ts',
   'no-room': 'src/lib/eus/steps/pool-steps.ts',
-  'pool-appeared': 'src/lib/eus/settings/changed-overrides.ts',
+  'pool-appeared': 'src/lib/eus/settings/setting-steps.ts',
 }
 
 /** Checks, and the findings that they declare. */

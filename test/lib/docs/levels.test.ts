@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { explanations } from '../../../src/lib/checks/explanations.ts'
-import { standsInTheWay } from '../../../src/lib/eus/plan/eus-assessment.ts'
+import { standsInTheWay } from '../../../src/lib/eus/plan/eus-snapshot.ts'
 
 /** What a page calls a level. */
 const words = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { complaint, lastLine } from '../../../src/lib/kubevirt/diagnosis/last-log-lines.ts'
+import { complaint, lastLine } from '../../../src/lib/kubevirt/diagnosis/pod-trouble.ts'
 
 const line = (level: string, msg: string, more: object = {}) =>
   JSON.stringify({ component: 'virt-handler', level, msg, pos: 'virt-handler.go:1', ...more })

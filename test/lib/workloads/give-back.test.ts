@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { VirtualMachine } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { overrideStatus } from '../../../src/lib/vms/unblock/restore-vms.ts'
-import { type OverrideField, overrideAnnotation } from '../../../src/lib/vms/unblock/vm-overrides.ts'
+import { overrideAnnotation, type OverrideField } from '../../../src/lib/vms/unblock/vm-overrides.ts'
 import { aVmi } from './outdated/a-vmi.ts'
 
 const eviction: OverrideField = {

@@ -6,7 +6,7 @@ import type { StepContext } from '../../../src/lib/engine/step.ts'
 import { storeCluster } from '../../../src/simulator/api/store-client.ts'
 import { seed, Store } from '../../../src/simulator/api/store.ts'
 import { SimClock } from '../../../src/simulator/simulated-clock.ts'
-import { restoreWorkloadUpdates, pauseWorkloadUpdates } from '../../../src/lib/vms/pause-updates.ts'
+import { pauseWorkloadUpdates, restoreWorkloadUpdates } from '../../../src/lib/vms/pause-updates.ts'
 import { onKubeVirt } from '../../../src/lib/vms/strategy/settings-owner.ts'
 import { methodsOf, type Owner } from '../../../src/lib/vms/update-methods.ts'
 

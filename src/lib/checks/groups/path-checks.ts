@@ -12,10 +12,10 @@ import {
   enters,
   type Finding,
   hopOf,
+  hopPath,
   kubernetesMinor,
   pathFromHere,
   type Question,
-  hopPath,
 } from '../check-definition.ts'
 import { issuesOf } from '../../releases/release-path.ts'
 

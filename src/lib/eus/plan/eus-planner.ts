@@ -4,7 +4,7 @@ import { knownReleases, type Releases } from '../../releases/releases.ts'
 import type { UpdateGraph } from '../../releases/update-graph.ts'
 import { inTurn, nothing, type Range } from '../../upgrade/upgrade-duration.ts'
 import { seconds } from '../../kube/clock.ts'
-import type { EusHop, EusPlan } from './eus-plan.ts'
+import { type EusHop, type EusPlan, platformHop, poolRolls, poolsLeft, wholeTime } from './eus-plan.ts'
 import {
   type ChannelChoice,
   chooseChannel,
@@ -13,7 +13,17 @@ import {
   type Route,
   routeOf,
 } from './platform-path.ts'
-import type { EusClusterSnapshot } from './eus-snapshot.ts'
+import {
+  type EusClusterSnapshot,
+  type EusSnapshot,
+  healthChecksOf,
+  inOpenWindow,
+  isMidWindow,
+  isWindowOpen,
+  type Judged,
+  poolsToPause,
+  snapshotOf,
+} from './eus-snapshot.ts'
 import {
   alertFindings,
   expectedAlertNotes,
@@ -25,24 +35,12 @@ import {
   onceFindings,
   operatorChannelFindings,
   operatorPathFindings,
-  unpauseBefore,
   pathFindings,
+  unpauseBefore,
 } from './findings/path-findings.ts'
 import { workloadFindings } from './findings/workload-findings.ts'
 import { hopsOf, minorsAhead } from './minor-updates.ts'
-import {
-  type EusSnapshot,
-  healthChecksOf,
-  inOpenWindow,
-  isMidWindow,
-  isWindowOpen,
-  type Judged,
-  poolsToPause,
-  snapshotOf,
-} from './eus-assessment.ts'
-import { objectsOf, operatorMinorNow, operatorNow } from './installed-operator.ts'
-import { operatorPath as wayOfOperator } from './operator-path.ts'
-import { platformHop, poolRolls, poolsLeft, wholeTime } from './eus-duration.ts'
+import { objectsOf, operatorMinorNow, operatorNow, operatorPath as wayOfOperator } from './operator-path.ts'
 import { minorOfPlatform } from '../../releases/release-versions.ts'
 import { platformMinor, platformMinorsAsOf } from '../../releases/platform-releases.ts'
 import { forecastText } from '../../vms/forecast/vm-forecast.ts'

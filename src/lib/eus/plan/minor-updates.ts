@@ -4,19 +4,29 @@ import type { Releases } from '../../releases/releases.ts'
 import { compareMinors, versionOfCsv } from '../../releases/release-versions.ts'
 import { platformMinor } from '../../releases/platform-releases.ts'
 import { inTurn } from '../../upgrade/upgrade-duration.ts'
-import type { EusHop, OperatorNow, OperatorStop, PlatformStop, RemovedApi } from './eus-plan.ts'
+import {
+  type EusHop,
+  inSeconds,
+  operatorHop,
+  type OperatorNow,
+  type OperatorStop,
+  platformHop,
+  platformLeft,
+  type PlatformStop,
+  type RemovedApi,
+} from './eus-plan.ts'
 import {
   channelBehind,
   channelFor,
+  channelOf,
   isOfOneMinor,
   operatorMinorNow,
   operatorNow,
+  type OperatorPath,
+  type PathStop,
   releaseLeft,
-} from './installed-operator.ts'
-import { channelOf, type OperatorPath, type PathStop } from './operator-path.ts'
-import type { EusSnapshot } from './eus-assessment.ts'
-import { inSeconds, operatorHop, platformHop, platformLeft } from './eus-duration.ts'
-import type { EusClusterSnapshot } from './eus-snapshot.ts'
+} from './operator-path.ts'
+import type { EusClusterSnapshot, EusSnapshot } from './eus-snapshot.ts'
 
 /** What the hops are made from. */
 interface HopsQuestion {

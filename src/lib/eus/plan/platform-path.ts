@@ -4,7 +4,7 @@ import { compareMinors, minorOfPlatform } from '../../releases/release-versions.
 import { usageError } from '../../kube/errors.ts'
 import type { ChannelChange, EusPlan, PlatformStop } from './eus-plan.ts'
 import type { PlatformStatus } from '../../openshift/platform-status.ts'
-import { newestOf, type UpdateGraph, pathThrough } from '../../releases/update-graph.ts'
+import { newestOf, pathThrough, type UpdateGraph } from '../../releases/update-graph.ts'
 
 /** What the way depends on; minors such as `4.18`. */
 export interface Whereabouts {

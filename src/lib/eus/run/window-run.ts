@@ -8,22 +8,32 @@ import {
 } from './window-report.ts'
 import type { Procedure, RunLimits, RunOutcome } from '../../engine/step.ts'
 import { leftAsItIs, withParts } from '../window-status.ts'
-import { type Change, type DryRun, performChange, type Rights } from '../../engine/change.ts'
-import { readInTime, type ResumeHint, resumeLine, withLines } from '../../engine/resume-hint.ts'
-import { lostSince } from '../../vms/census/lost-vms.ts'
+import {
+  type Change,
+  type DryRun,
+  performChange,
+  readInTime,
+  type ResumeHint,
+  resumeLine,
+  type Rights,
+  withLines,
+} from '../../engine/change.ts'
+import { lostSince, RunCensus } from '../../vms/census/run-census.ts'
 import { ApiError, type ExitCode, exitCode, KvupError } from '../../kube/errors.ts'
 import type { WindowSnapshot } from './window-snapshot.ts'
 import type { CensusCircumstances } from '../../vms/census/vm-census.ts'
-import { RunCensus } from '../../vms/census/run-census.ts'
 import { armedByOthersText, ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
 import { harmlessText } from '../../kube/text.ts'
 import type { Override } from '../../engine/journal.ts'
-import { formatDuration } from '../../kube/duration.ts'
+import { formatDuration, parseDuration } from '../../kube/duration.ts'
 import { accessOf } from '../../upgrade/roles.ts'
 import { groupOf } from '../../kube/object.ts'
 import { VirtualMachines } from '../../kube/kinds/kubevirt-kinds.ts'
 import { vmsInOrder } from '../../vms/unblock/restore-vms.ts'
 import type { VmRef } from '../../vms/unblock/vm-overrides.ts'
+import { parseAccepted } from '../../releases/hop-findings.ts'
+import { withoutFlags, wordsOf } from '../../kube/shell-line.ts'
+import type { EusRequest } from '../window.ts'
 
 /** What differs between running a window, aborting it and giving its settings back. */
 export interface WindowWork {
@@ -280,4 +290,43 @@ export function vmsText(machines: readonly VmRef[]): readonly string[] {
   const names = machines.slice(0, toldAtMost).map(({ namespace, name }) => `${namespace}/${name}`)
   const more = machines.length > toldAtMost ? `, and ${machines.length - toldAtMost} more` : ''
   return [`given back last, behind the pools: what kvup workloads unblock lent to ${names.join(', ')}${more}`]
+}
+
+export interface EusPlanningOptions {
+  to?: string
+  graphFile?: string
+  catalogFile?: string
+  releases?: string
+  accept: readonly string[]
+}
+
+/** As commander hands them over. */
+export interface EusRunOptions extends EusPlanningOptions {
+  plan?: string
+  approve?: boolean
+  approveAlso: string[]
+  approval?: 'Manual' | 'Automatic'
+  poolOrder: string[]
+  leaveRequested?: boolean
+  settle: string
+  timeout: string
+  deadline?: string
+  until?: string
+  pauseBefore: string[]
+  dryRun?: DryRun
+  takeOver?: string
+}
+
+/** `commandLine`: as it was typed. A sealed plan takes no other risk than it was made with, so that a line with one more goes without it. */
+export function requestOf(options: EusRunOptions, commandLine: string): EusRequest {
+  return {
+    accepted: parseAccepted(options.accept).map(({ id }) => id),
+    approve: options.approve ?? false,
+    approveAlso: options.approveAlso,
+    ...(options.approval !== undefined && { approval: options.approval }),
+    poolOrder: options.poolOrder,
+    leaveRequested: options.leaveRequested ?? false,
+    settleMs: parseDuration(options.settle),
+    command: withoutFlags(wordsOf(commandLine), { valued: ['--plan'] }).join(' '),
+  }
 }

@@ -3,16 +3,16 @@ import { alertsLine } from '../../openshift/firing-alerts.ts'
 import { onceCached } from '../../kube/read-cache.ts'
 import {
   borrowedText,
+  type Part,
   partsOf,
   safeToLeave,
-  stepStatuses,
-  type Part,
   type StepStatus,
+  stepStatuses,
 } from '../window-status.ts'
 import { eusProcedure } from '../eus-procedure.ts'
 import { ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
-import { RememberedJournal, type Override } from '../../engine/journal.ts'
-import type { PlatformStatus, ArmedUpdate } from '../../openshift/platform-status.ts'
+import { type Override, RememberedJournal } from '../../engine/journal.ts'
+import type { ArmedUpdate, PlatformStatus } from '../../openshift/platform-status.ts'
 import type { ReadContext } from '../../engine/step.ts'
 import { minorsTo } from '../../releases/platform-releases.ts'
 import { getInstallation } from '../../kubevirt/installation.ts'
@@ -21,10 +21,10 @@ import { windowIn } from '../plan/eus-snapshot.ts'
 import type { ReadCluster } from '../../kubevirt/read-cluster.ts'
 import { getLockHolder } from '../../vms/lock-holder.ts'
 import { plannedEus, typedFor } from '../planned-eus.ts'
-import { forgotten, type WindowSnapshot, seeWindow } from './window-snapshot.ts'
+import { forgotten, seeWindow, type WindowSnapshot } from './window-snapshot.ts'
 import { minorOfPlatform } from '../../releases/release-versions.ts'
 import type { RecognisedWindow } from '../../openshift/eus-window.ts'
-import type { EusPlanningOptions } from './eus-options.ts'
+import type { EusPlanningOptions } from './window-run.ts'
 import type { ShownHolder } from '../../kubevirt/lease-holders.ts'
 
 /** `kvup eus status`: where a window stands. */

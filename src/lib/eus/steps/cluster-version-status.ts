@@ -1,7 +1,7 @@
 import { isRecord } from '../../kube/object.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { type ClusterVersion, ClusterVersions } from '../../kube/kinds/openshift-kinds.ts'
-import { type ArmedUpdate, type PlatformStatus, assessPlatform } from '../../openshift/platform-status.ts'
+import { type ArmedUpdate, assessPlatform, type PlatformStatus } from '../../openshift/platform-status.ts'
 import type { Watched } from '../../engine/step.ts'
 import { blocked } from '../../kube/errors.ts'
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../releases/release-versions.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { JournalReader } from '../../engine/journal.ts'
-import { overrideNamed } from '../settings/saved-setting.ts'
+import { overrideNamed } from '../settings/eus-settings.ts'
 
 /** The one object that says which release the platform runs and is asked for. */
 export const theClusterVersion = { name: 'version' } as const

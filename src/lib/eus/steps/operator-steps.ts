@@ -6,8 +6,8 @@ import {
 } from '../../upgrade/methods/install-plan-approval.ts'
 import { operatorHopSteps } from '../../upgrade/methods/operator-update.ts'
 import {
-  readOperator,
   type OperatorRollSnapshot,
+  readOperator,
   rollSnapshotWatches,
 } from '../../upgrade/methods/operator-manifest.ts'
 import type { OperatorNow, OperatorStop } from '../plan/eus-plan.ts'
@@ -21,7 +21,7 @@ import {
   versionOfCsv,
 } from '../../releases/release-versions.ts'
 import { hours, minutes, seconds } from '../../kube/clock.ts'
-import { getHyperConverged, assessHyperConverged } from '../../openshift/hyperconverged.ts'
+import { assessHyperConverged, getHyperConverged } from '../../openshift/hyperconverged.ts'
 import { itemsOf } from '../../kube/known.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { platformOfOperator, type Releases } from '../../releases/releases.ts'

@@ -8,7 +8,7 @@ import {
   platformNodes,
   type PlatformStatus,
 } from '../../openshift/platform-status.ts'
-import type { Watched, Step, StepContext, StepState } from '../../engine/step.ts'
+import type { Step, StepContext, StepState, Watched } from '../../engine/step.ts'
 import { hours, minutes, seconds } from '../../kube/clock.ts'
 import { isReached, platformFollows, readPlatform, type Stop } from './cluster-version-status.ts'
 import { type Node, Nodes } from '../../kube/kinds/core-kinds.ts'
@@ -17,9 +17,9 @@ import { compareMinors, minorOfPlatform } from '../../releases/release-versions.
 import { keepPool, keptPool, type PoolBefore } from '../baseline.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
-import { isMasterPool, poolOf, type PoolStatus, assessPool } from '../../openshift/machine-config-pools.ts'
+import { assessPool, isMasterPool, poolOf, type PoolStatus } from '../../openshift/machine-config-pools.ts'
 import { blocked } from '../../kube/errors.ts'
-import { poolRolls } from '../plan/eus-duration.ts'
+import { poolRolls } from '../plan/eus-plan.ts'
 import type { Override } from '../../engine/journal.ts'
 
 /**

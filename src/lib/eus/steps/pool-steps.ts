@@ -1,9 +1,7 @@
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
 import { hours, minutes, seconds } from '../../kube/clock.ts'
-import { poolPaused } from '../settings/eus-settings.ts'
-import { overrideNamed } from '../settings/saved-setting.ts'
-import { restoreField, takeField, type Taking } from '../settings/setting-steps.ts'
-import { poolAppeared } from '../settings/changed-overrides.ts'
+import { overrideNamed, poolPaused } from '../settings/eus-settings.ts'
+import { poolAppeared, restoreField, takeField, type Taking } from '../settings/setting-steps.ts'
 import { keepPool, keptBaseline, keptPool } from '../baseline.ts'
 import {
   behind,

@@ -6,8 +6,7 @@ import { closeNoted, removingNotes } from '../../engine/overrides.ts'
 import type { ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
 import { blocked } from '../../kube/errors.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
-import { desiredUpdate, isAskedFor, platformChannel } from '../settings/eus-settings.ts'
-import { overrideNamed } from '../settings/saved-setting.ts'
+import { desiredUpdate, isAskedFor, overrideNamed, platformChannel } from '../settings/eus-settings.ts'
 import {
   isAccepted,
   ourRequest,

@@ -10,11 +10,11 @@ import {
   operatorName,
   operatorPods,
   podsOf,
-  type UpgradeSnapshot,
   strategyComponent,
   strategyPods,
   targetId,
   unmetCondition,
+  type UpgradeSnapshot,
   type Workload,
   workloads,
 } from '../installed-components.ts'

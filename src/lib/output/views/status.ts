@@ -5,7 +5,7 @@ import type { Override } from '../../engine/journal.ts'
 import { ageAt } from '../age.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
 import { brief, count, wrap } from '../text.ts'
-import { overriddenLines, holderText, vmTroubleLines } from './report-lines.ts'
+import { holderText, overriddenLines, vmTroubleLines } from './report-lines.ts'
 import type { ShownHolder } from '../../kubevirt/lease-holders.ts'
 import type { ComponentStatus } from '../../kubevirt/component-status.ts'
 import { table } from '../table.ts'
@@ -14,6 +14,8 @@ import type { Layers } from '../../openshift/layers.ts'
 import type { Manager } from '../../kubevirt/installation.ts'
 import type { overrideId } from '../../vms/update-methods.ts'
 import { noMethodsText } from '../kvup-words.ts'
+import { formatDuration } from '../../kube/duration.ts'
+import type { VmTroubles } from '../../kubevirt/diagnosis/vm-troubles.ts'
 
 export interface StatusDocument extends Document, StatusReport {
   kind: 'Status'
@@ -339,4 +341,42 @@ function troubleLines(
 function lateText(behind: number | undefined): string {
   if (behind === undefined) return ', outdated: not known'
   return `, ${behind === 0 ? 'none' : behind} outdated`
+}
+
+export interface WaitDocument extends Document {
+  kind: 'Wait'
+  /** The condition. */
+  for: string
+  met: boolean
+  verdict?: NonNullable<StatusReport['verdict']>
+  /** Observed. */
+  version?: string
+  tookSeconds: number
+  /** The first thing that is missing. */
+  waitingFor?: string
+  why?: readonly Cause[]
+  /** VMs that should run and do not; absent where there is none. */
+  vms?: VmTroubles
+  /** What could not be seen and was therefore not judged. */
+  remarks?: readonly string[]
+}
+
+export const waitView: View<WaitDocument> = {
+  text: ({ for: condition, met, version, verdict, tookSeconds, vms }, paint, size) => [
+    ...wrap(
+      [
+        met ? paint.good(`${condition} holds`) : paint.bad(`${condition} does not hold`),
+        ...kubeVirtWords({ ...(verdict && { verdict }), ...(version !== undefined && { version }) }),
+        `after ${formatDuration(tookSeconds * 1000)}`,
+      ].join(` ${paint.mark.dot} `),
+      size.columns,
+    ),
+    ...(vms ? vmTroubleLines(vms).flatMap((line) => wrap(line, size.columns)) : []),
+  ],
+  names: ({ for: condition }) => [`condition/${condition}`],
+}
+
+/** Nothing where KubeVirt was not asked about, as for the pools. */
+function kubeVirtWords({ verdict, version }: Pick<WaitDocument, 'verdict' | 'version'>): string[] {
+  return verdict === undefined ? [] : [`KubeVirt ${version ?? 'of no version yet'}`, verdict.toLowerCase()]
 }

@@ -2,7 +2,7 @@ import { olmUpgradeName, type UpgradePlan } from '../upgrade-plan.ts'
 import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import { type Procedure, type ReadContext, rememberSteps, type Step } from '../../engine/step.ts'
 import type { Releases } from '../../releases/releases.ts'
-import { restoreSteps, pauseWorkloadUpdates } from '../../vms/pause-updates.ts'
+import { pauseWorkloadUpdates, restoreSteps } from '../../vms/pause-updates.ts'
 import { isGuards, unlessLeftPaused } from '../../vms/update-guard.ts'
 import { migrationsInFlight } from '../../vms/migrations/migration-snapshot.ts'
 import { onHyperConverged } from '../../vms/strategy/settings-owner.ts'
@@ -21,9 +21,9 @@ import {
   hyperConvergedIn,
   isBetween,
   labelOf,
-  readOperator,
   type OperatorHop,
   type OperatorRollSnapshot,
+  readOperator,
 } from './operator-manifest.ts'
 import type { OlmPart } from './olm-plan.ts'
 import { firstGate, operatorHopSteps } from './operator-update.ts'

@@ -2,7 +2,7 @@ import type { CommandContext } from '../../kube/world.ts'
 import { exitCode, KvupError, usageError } from '../../kube/errors.ts'
 import type { UpgradeOptions } from '../plan/upgrade-options.ts'
 import type { Cluster } from '../../kube/cluster.ts'
-import type { UpgradeState, UpgradePlan } from '../upgrade-plan.ts'
+import type { UpgradePlan, UpgradeState } from '../upgrade-plan.ts'
 import type { Finding } from '../../checks/check-definition.ts'
 import {
   backupOf,

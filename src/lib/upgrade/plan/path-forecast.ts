@@ -2,10 +2,10 @@ import { type AcceptedRisk, isBlocked } from '../../releases/hop-findings.ts'
 import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
 import { kubernetesWindow, latestPatch, type Releases } from '../../releases/releases.ts'
 import { counted } from '../../kube/text.ts'
-import { type PathStep, type UpgradePath, enteredNow, observedAfter } from '../path-procedure.ts'
+import { enteredNow, observedAfter, type PathStep, type UpgradePath } from '../path-procedure.ts'
 import { forecastText } from '../../vms/forecast/vm-forecast.ts'
 import type { CommandContext } from '../../kube/world.ts'
-import type { Finding, Question } from '../../checks/check-definition.ts'
+import type { Finding, Question as CheckQuestion } from '../../checks/check-definition.ts'
 import { manifestSource, originOf } from '../../manifests/manifest-source.ts'
 import { candidatesIn, hop, releasesLeft } from '../../releases/release-path.ts'
 import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
@@ -14,9 +14,9 @@ import { shellWord } from '../../kube/shell-line.ts'
 import {
   chooseMethod,
   makePlan,
-  type UpgradeState,
   type UpgradePlan,
   type UpgradeRequest,
+  type UpgradeState,
 } from '../upgrade-plan.ts'
 import type { UpgradeOptions } from './upgrade-options.ts'
 
@@ -227,7 +227,7 @@ export interface Judging {
   /** Named by a person, or by the sealed plan. */
   via: readonly string[]
   /** What can be told of a step whose beginning is not reached yet. */
-  foretold: (question: Question) => readonly Finding[]
+  foretold: (question: CheckQuestion) => readonly Finding[]
   /** That VMs are not waited for between these steps, by the name of the check that tells the same of VMs that run. */
   notWaitedFor: (steps: readonly PathStep[]) => Finding
 }
@@ -235,7 +235,7 @@ export interface Judging {
 interface LegManifest {
   origin?: string
   sha256?: string
-  objects?: Question['manifest']
+  objects?: CheckQuestion['manifest']
   findings: readonly Finding[]
 }
 

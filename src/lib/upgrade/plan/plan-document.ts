@@ -1,13 +1,13 @@
 import { roleRemedy } from '../../output/kvup-words.ts'
 import { type HopFinding, isBlocked } from '../../releases/hop-findings.ts'
-import { type UpgradePath, idWithout } from '../path-procedure.ts'
-import { type UpgradeReport, heading } from '../upgrade-report.ts'
+import { idWithout, type UpgradePath } from '../path-procedure.ts'
+import { heading, type UpgradeReport } from '../upgrade-report.ts'
 import { takeFullSnapshot } from '../../kubevirt/full-snapshot.ts'
 import { manifestChanges } from '../../manifests/apply-manifest.ts'
 import { type ManifestDiff, manifestDiff } from '../../manifests/manifest-diff.ts'
 import { notInManifest } from '../../manifests/manifest.ts'
 import { nothingToDo, type ReadContext, type Step } from '../../engine/step.ts'
-import { dryRunProcedure, type DryRunContext, type DryRunStep } from '../../engine/procedure-dry-run.ts'
+import { type DryRunContext, dryRunProcedure, type DryRunStep } from '../../engine/procedure-dry-run.ts'
 import {
   begunSteps,
   type LaterOperator,
@@ -36,7 +36,6 @@ import {
 } from '../../engine/sealed-plan.ts'
 import type { CommandContext } from '../../kube/world.ts'
 import { drifted, forbidden, KvupError, usageError } from '../../kube/errors.ts'
-
 import { shellWord } from '../../kube/shell-line.ts'
 
 /**

@@ -13,9 +13,13 @@ import {
 } from '../../engine/journal.ts'
 import { stoppedBefore } from '../../engine/runner.ts'
 import type { Procedure, ReadContext } from '../../engine/step.ts'
-import { type ChangingCommand, type RunEnvironment, runEnvironment } from '../../engine/change.ts'
-import { missingValueFindings } from '../../engine/missing-values.ts'
-import { type Releases, readReleases } from '../../releases/releases.ts'
+import {
+  type ChangingCommand,
+  missingValueFindings,
+  type RunEnvironment,
+  runEnvironment,
+} from '../../engine/change.ts'
+import { readReleases, type Releases } from '../../releases/releases.ts'
 import { ownTicks, seconds } from '../../kube/clock.ts'
 import { credentialsFinding } from '../upgrade-findings.ts'
 import {
@@ -23,28 +27,27 @@ import {
   isUpgradeName,
   makePlan,
   olmUpgradeName,
-  type UpgradeState,
   upgradeName,
   type UpgradePlan,
   type UpgradeRequest,
+  type UpgradeState,
 } from '../upgrade-plan.ts'
 import type { LoadedManifest } from '../methods/operator-manifest.ts'
 import { isOlmPlan, olmProcedure } from '../methods/olm-procedure.ts'
 import { RunCensus } from '../../vms/census/run-census.ts'
 import { upgradeProcedure } from '../upgrade-procedure.ts'
 import { seeForUpgrade } from '../upgrade-snapshot.ts'
-import { judgePath, dedupeById, type Foreseen, type ForeseenLeg, foreseePath } from './path-forecast.ts'
+import { dedupeById, type Foreseen, type ForeseenLeg, foreseePath, judgePath } from './path-forecast.ts'
 import { optionsOfLeg, type PreparedManifest, prepareManifest } from '../methods/prepared-manifest.ts'
-import { withOlm } from './upgrade-target.ts'
-import { requestOf, type UpgradeOptions } from './upgrade-options.ts'
+import { requestOf, type UpgradeOptions, withOlm } from './upgrade-options.ts'
 import { openOverride } from '../../vms/update-methods.ts'
 import {
   isBetweenSteps,
   isOutsideOfRolls,
   isPathUnderWay,
   type PathLeg,
-  type PathStep,
   pathProcedure,
+  type PathStep,
 } from '../path-procedure.ts'
 import { manifestSource, originOf } from '../../manifests/manifest-source.ts'
 import { sealedParts } from '../sealed-facts.ts'

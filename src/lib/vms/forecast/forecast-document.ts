@@ -1,12 +1,12 @@
 import { narrowedLine } from '../../output/kvup-words.ts'
-import { versionOf, type Version } from '../../releases/release-versions.ts'
-import { type Judging, type ForecastItem, outcomes } from './vm-forecast.ts'
-import { speedOf, type WholeTime, type Span } from './migration-time.ts'
+import { type Version, versionOf } from '../../releases/release-versions.ts'
+import { type ForecastItem, type Judging, outcomes } from './vm-forecast.ts'
+import { type Span, speedOf, type WholeTime } from './migration-time.ts'
 import type { ReadCluster } from '../../kubevirt/read-cluster.ts'
-import { nodesIn, readRoom, type Room, lateRemarks } from './cluster-room.ts'
+import { lateRemarks, nodesIn, readRoom, type Room } from './cluster-room.ts'
 import { onceCached } from '../../kube/read-cache.ts'
 import type { VirtualMachineInstance } from '../../kube/kinds/kubevirt-kinds.ts'
-import { listKubeVirts, homeOf } from '../../kubevirt/snapshot.ts'
+import { homeOf, listKubeVirts } from '../../kubevirt/snapshot.ts'
 import { parseImage } from '../../kubevirt/installation.ts'
 import type { Override } from '../../engine/journal.ts'
 import { openOverrides } from '../../engine/journal-config-map.ts'
@@ -20,10 +20,10 @@ import {
   type UpdaterContext,
 } from '../workload-updater.ts'
 import { keptMethods, overrideId } from '../update-methods.ts'
-import type { ForecastTotals, Counts, NamespaceTotals, ForecastPage } from './forecast-report.ts'
+import type { Counts, ForecastPage, ForecastTotals, NamespaceTotals } from './forecast-report.ts'
 import type { CommandContext } from '../../kube/world.ts'
 import { usageError } from '../../kube/errors.ts'
-import type { SelectedVms } from '../vm-selection.ts'
+import type { SelectedVms } from '../vm.ts'
 
 /** What was asked for, and what is left of the rows once they are printed. */
 export interface Foretold {

@@ -6,7 +6,7 @@ import {
   VirtualMachines,
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { ApiError, isNotFound } from '../../kube/errors.ts'
-import { Vms, runStrategyOf, vmName } from '../vm.ts'
+import { runStrategyOf, vmName, Vms } from '../vm.ts'
 import { pagesAllowed } from '../../kube/readable-pages.ts'
 import { reason } from '../vm-outlook.ts'
 import {

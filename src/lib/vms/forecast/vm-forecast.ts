@@ -8,16 +8,16 @@ import {
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { outdatedOnes } from '../../kubevirt/snapshot.ts'
 import { isNotFound } from '../../kube/errors.ts'
-import { clusterEvictionOf, isOfVm, type Vm, Vms, placeBehind, vmName } from '../vm.ts'
+import { clusterEvictionOf, isOfVm, placeBehind, type Vm, vmName, Vms } from '../vm.ts'
 import {
   decisionOf,
-  type VmOutcome,
-  outcomeOf,
   isAlone,
   isMigrating,
   moves,
+  outcomeOf,
   type OutlookRules,
   type UpdateRules,
+  type VmOutcome,
 } from '../workload-updater.ts'
 import {
   migrationSpan,

@@ -3,11 +3,21 @@ import { blocked, usageError } from '../../kube/errors.ts'
 import { nearest, valueText } from '../../kube/text.ts'
 import { quantity } from '../../kube/quantity.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
-import { sameValue, type Setting, type SettingValue, workloadSettings } from './workload-settings.ts'
+import {
+  type EffectiveSetting,
+  effectiveSettings,
+  overridingPolicies,
+  type OverridingPolicy,
+  readMigrationPolicies,
+  sameValue,
+  type Setting,
+  type SettingValue,
+  workloadSettings,
+} from './workload-settings.ts'
 import { valueAt } from '../../kube/server-side-apply.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { lastWriter } from '../../kube/last-writer.ts'
-import type { Step, StepContext, StepState } from '../../engine/step.ts'
+import type { Procedure, Step, StepContext, StepState } from '../../engine/step.ts'
 import {
   ensureStillStored,
   kubeVirtFields,
@@ -17,14 +27,29 @@ import {
   type SettingsOwner,
   showsWriters,
   storedNow,
+  untilWritable,
+  waitingForOwner,
+  watchesOf,
+  writeSettings,
 } from './settings-owner.ts'
-import { watchesOf, untilWritable, waitingForOwner, writeSettings } from './settings-writer.ts'
 import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
-import { type Forecast, forecastText } from '../forecast/vm-forecast.ts'
+import { type Forecast, forecastOutdated, forecastText } from '../forecast/vm-forecast.ts'
 import { versionOf } from '../../releases/release-versions.ts'
 import type { Override } from '../../engine/journal.ts'
-import { heldLines, keptMethods, restoreLine } from '../update-methods.ts'
+import {
+  heldLines,
+  keptMethods,
+  methodsOf,
+  overrideOn,
+  restoreLine,
+  restoreUpdatesLine,
+} from '../update-methods.ts'
+import type { Cluster } from '../../kube/cluster.ts'
+import type { Installation } from '../../kubevirt/installation.ts'
+import type { RolloutStatus } from '../../kubevirt/rollout-status.ts'
+import type { RunEnvironment } from '../../engine/change.ts'
+import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
 
 /** The only ones that there are (facts 1.2); the schema takes any word and KubeVirt ignores what it does not know. */
 const methods = ['LiveMigrate', 'Evict'] as const
@@ -43,7 +68,7 @@ export interface TypedSettings {
 }
 
 /** Field to value; null takes it out. */
-export type Wanted = Readonly<Record<string, SettingValue>>
+type Wanted = Readonly<Record<string, SettingValue>>
 
 type Parse = (typed: string, flag: string) => SettingValue
 
@@ -156,7 +181,7 @@ interface Difference {
 }
 
 /** Writes the settings to their owner in one patch, and is done once the KubeVirt CR has them. */
-export function setStrategy(found: SettingsOwner, wanted: Wanted): Step {
+function setStrategy(found: SettingsOwner, wanted: Wanted): Step {
   return {
     id: 'set-strategy',
     title: 'set how VMs follow',
@@ -303,7 +328,7 @@ const gateName = 'LiveMigration'
  * What stands against LiveMigrate among these methods: before v0.56 nothing migrates without its gate; since then it is always on
  * (kubevirt pull request 8047, night W7). Pure.
  */
-export function gateFinding(kubevirt: KubeVirt, wantedMethods: readonly string[]): readonly HopFinding[] {
+function gateFinding(kubevirt: KubeVirt, wantedMethods: readonly string[]): readonly HopFinding[] {
   const version = versionOf(kubevirt.status?.observedKubeVirtVersion)
   const needsIt = version !== undefined && version.major === 0 && version.minor < 56
   if (!needsIt || !wantedMethods.includes('LiveMigrate') || isOn(kubevirt)) return []
@@ -337,4 +362,114 @@ export function ensureNotPaused(wanted: Wanted, loan: Override | undefined): voi
       ],
     },
   )
+}
+
+/** `kvup workloads strategy show` and `set`. */
+export interface WorkloadStrategyDocument {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: 'WorkloadStrategy'
+  kubevirt: { name: string; namespace: string }
+  /** Where the settings are written. */
+  owner: OwnerInDocument
+  /** Of KubeVirt, which decides what the defaults are. */
+  version?: string
+  /** The methods are borrowed: what they were, by whom, since when. */
+  held?: { methods: readonly string[]; by: string; at: string; giveBack: string }
+  /** Only of `set`. `rehearsed`: a dry run. */
+  outcome?: 'set' | 'already-so' | 'rehearsed'
+  /** What the choice means for these VMs; only of a dry run, for else it is said before the question. */
+  said?: readonly string[]
+  /** In effect now; after a `set` as they were read back. */
+  items: readonly EffectiveSetting[]
+  /** For the VMs that they select other values hold; absent where they may not be read. */
+  policies?: readonly OverridingPolicy[]
+  /** What is not known, and why. */
+  remarks?: readonly string[]
+  /** What keeps the methods in effect from working, where something does. */
+  findings?: readonly HopFinding[]
+  dryRun?: 'client' | 'server'
+  steps?: readonly DryRunStep[]
+}
+
+/** Nothing is borrowed by it, and nothing has to be given back. */
+export function procedureOf({ owner }: SettingsWork, wanted: Wanted): Procedure {
+  const step = setStrategy(owner, wanted)
+  return {
+    name: 'set the workload update strategy',
+    loans: [],
+    reached: async (reading) => (await step.check(reading)).is === 'done',
+    steps: async () => [step],
+  }
+}
+
+export async function choiceOf(
+  { installation: { kubevirt }, cluster: { reader } }: SettingsWork,
+  wanted: Wanted,
+): Promise<Choice> {
+  const chosen = wanted['workloadUpdateMethods']
+  if (!Array.isArray(chosen)) return { wanted, kubevirt }
+  return { wanted, kubevirt, forecast: await forecastOutdated(reader, kubevirt, chosen) }
+}
+
+/** What is in effect now, read again, with what is borrowed of it. */
+export async function strategyDocument({
+  cluster: { reader },
+  owner,
+  environment,
+  installation: { name, namespace },
+}: SettingsWork): Promise<WorkloadStrategyDocument> {
+  const [holding, kubevirt, loans, policies] = await Promise.all([
+    readOwner(reader, owner),
+    readOwner(reader, owner.kubevirt),
+    environment.journal.loans(),
+    readMigrationPolicies(reader),
+  ])
+  const items = effectiveSettings(owner, holding, kubevirt)
+  const findings = gateFinding(kubevirt, methodsOf(kubevirt))
+  const loan = overrideOn(owner, loans)
+  const version = kubevirt.status?.observedKubeVirtVersion
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'WorkloadStrategy',
+    kubevirt: { name, namespace },
+    owner: ownerInDocument(owner),
+    ...(version !== undefined && { version }),
+    ...(loan && {
+      held: { methods: keptMethods(loan), by: loan.by, at: loan.at, giveBack: restoreUpdatesLine(loan) },
+    }),
+    items,
+    ...(policies.known
+      ? { policies: overridingPolicies(policies.items, items) }
+      : { remarks: [`whether MigrationPolicies override them is not known: ${policies.why}`] }),
+    ...(findings.length > 0 && { findings }),
+  }
+}
+
+/** The object that owns the settings: the KubeVirt, or its HyperConverged. */
+export interface OwnerInDocument {
+  apiVersion: string
+  kind: string
+  name: string
+  namespace: string
+}
+
+/** What the commands that change the settings of workload updates work with. */
+export interface SettingsWork {
+  cluster: Cluster
+  installation: Installation
+  rolloutStatus: RolloutStatus
+  owner: SettingsOwner
+  /** The owner as it was read. */
+  holding: KubeObject
+  environment: RunEnvironment
+}
+
+/** How a document names the owner. */
+export function ownerInDocument({ kind, ref }: SettingsOwner): {
+  apiVersion: string
+  kind: string
+  name: string
+  namespace: string
+} {
+  return { apiVersion: kind.apiVersion, kind: kind.kind, name: ref.name, namespace: ref.namespace }
 }

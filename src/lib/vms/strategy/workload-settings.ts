@@ -1,5 +1,5 @@
 import { valueText } from '../../kube/text.ts'
-import { type Version, versionOf, isBefore } from '../../releases/release-versions.ts'
+import { isBefore, type Version, versionOf } from '../../releases/release-versions.ts'
 import { valueAt } from '../../kube/server-side-apply.ts'
 import { type KubeVirt, MigrationPolicies, type MigrationPolicy } from '../../kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../../kube/object.ts'

@@ -8,24 +8,31 @@ import { ApiError, blocked, isNotFound, KvupError } from '../../kube/errors.ts'
 import {
   fieldName,
   isOfThisVm,
-  type OverrideField,
   overrideAnnotation,
+  type OverrideField,
   overrideLabel,
   overrideOf,
-  type VmRef,
   readVm,
   readVms,
   refOf,
   unreadable,
   valueOf,
   type VmOverride,
+  type VmRef,
   wasText,
 } from './vm-overrides.ts'
 import type { Step, StepContext, StepState } from '../../engine/step.ts'
 import { shellWord } from '../../kube/shell-line.ts'
-import { refusesThisVm } from '../vm.ts'
+import { namespaceOf, refusesThisVm } from '../vm.ts'
 import type { Meanwhile } from '../pause-updates.ts'
 import { placeOf, stepOn, withValues } from './unblock-vms.ts'
+import type { CommandContext } from '../../kube/world.ts'
+import type { Override } from '../../engine/journal.ts'
+import { type Forecast, forecastOutdated, forecastUpdates } from '../forecast/vm-forecast.ts'
+import { nameOf, type SettingsOwner } from '../strategy/settings-owner.ts'
+import { keptMethods, overrideId, overrideOn, restoreLine } from '../update-methods.ts'
+import type { OwnerInDocument, SettingsWork } from '../strategy/set-strategy.ts'
+import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
 
 export interface SavedVmOverride {
   ref: VmRef
@@ -35,10 +42,7 @@ export interface SavedVmOverride {
 }
 
 /** Every VM with a loan, of one namespace or of all: the server finds them by their label. Throws ApiError. */
-export async function listVmOverrides(
-  reader: Reader,
-  namespace?: string,
-): Promise<readonly SavedVmOverride[]> {
+async function listVmOverrides(reader: Reader, namespace?: string): Promise<readonly SavedVmOverride[]> {
   const refs: VmRef[] = []
   try {
     for await (const { items } of reader.pages(VirtualMachines, { namespace, labels: overrideLabel }))
@@ -138,11 +142,11 @@ export type RefusedVms = Map<string, string>
  * `refused`, its note stays, and the run goes on.
  */
 export function restoreVm(ref: VmRef, meanwhile: Meanwhile, refused: RefusedVms): Step {
-  const vmName = nameOf(ref)
+  const name = vmNameOf(ref)
   return {
     ...stepOn(ref, { id: 'give-back', title: 'give back to', undo: 'kvup workloads unblock' }),
     async check({ reader }): Promise<StepState> {
-      const why = refused.get(vmName)
+      const why = refused.get(name)
       if (why !== undefined) return { is: 'done', note: `not given back: ${why}` }
       const { vm, vmi } = await readVm(reader, ref)
       if (vm === undefined) return { is: 'done', note: 'it is gone' }
@@ -163,7 +167,7 @@ export function restoreVm(ref: VmRef, meanwhile: Meanwhile, refused: RefusedVms)
       } catch (error) {
         const why = refusalOf(error)
         if (why === undefined) throw error
-        refused.set(vmName, why)
+        refused.set(name, why)
         return { notApplied: `${why}; ${retryOf(ref)}` }
       }
     },
@@ -184,8 +188,6 @@ const asks = (ref: VmRef, { id, why }: Exclude<OverrideStatus, { is: 'to-give-ba
   remedy: id === 'loan-unreadable' ? [leaveIt([ref])] : rollbackHints([ref]),
 })
 
-const nameOf = ({ namespace, name }: VmRef): string => `${namespace}/${name}`
-
 const namedAtMost = 3
 
 /** The VMs as `kvup workloads restore` takes them; empty where that would be all of them. */
@@ -197,20 +199,20 @@ function named(refs: readonly VmRef[]): string {
 }
 
 /** The answer where nothing is known that could be set back. */
-export const leaveIt = (refs: readonly VmRef[]): string =>
+const leaveIt = (refs: readonly VmRef[]): string =>
   `kvup workloads restore --keep-current${named(refs)}     closes ${refs.length === 1 ? 'its loan' : 'the loans'} and leaves what is there`
 
 /** The two answers to loans that ask. */
-export const rollbackHints = (refs: readonly VmRef[]): readonly string[] => [
+const rollbackHints = (refs: readonly VmRef[]): readonly string[] => [
   leaveIt(refs),
   `kvup workloads restore --overwrite${named(refs)}        sets the kept values all the same`,
 ]
 
 /** Where the server refused it. */
-export const retryOf = (ref: VmRef): string => `kvup workloads restore${named([ref])}     tries it again`
+const retryOf = (ref: VmRef): string => `kvup workloads restore${named([ref])}     tries it again`
 
 /** What is set back: all of them where a person said so. */
-export function fieldsOf(rolloutStatus: OverrideStatus): readonly OverrideField[] {
+function fieldsOf(rolloutStatus: OverrideStatus): readonly OverrideField[] {
   if (rolloutStatus.is === 'unreadable') return []
   return rolloutStatus.is === 'asks' ? rolloutStatus.loan.fields : rolloutStatus.fields
 }
@@ -266,4 +268,207 @@ async function takeNoteOff({ reader, writer }: StepContext, ref: VmRef): Promise
 async function present(reader: Reader, ref: VmRef): Promise<VirtualMachine | undefined> {
   const found = await reader.get(VirtualMachines, ref)
   return found.is === 'object' ? found.object : undefined
+}
+
+/** What became of what one VM was lent. */
+export interface RestoredVm {
+  namespace: string
+  name: string
+  /** `asks`: nothing was done, a person has to say; `closed`: left as it is. */
+  outcome: 'given-back' | 'closed' | 'asks'
+  /** In words: `evictionStrategy back to LiveMigrate`. */
+  changes: readonly string[]
+  why?: string
+  /** Why it asks, for scripts. */
+  reason?: string
+  /** What runs was started with what was lent, until its next restart (night W1). */
+  runsWithLent?: boolean
+  next?: string
+}
+
+export function refusedOr(vm: RestoredVm, why: string | undefined): RestoredVm {
+  if (why === undefined) return vm
+  const { namespace, name } = vm
+  return { namespace, name, outcome: 'asks', changes: [], why, reason: 'vm-refused' }
+}
+
+/** The others are given back: each of these has its reason, and its note still. */
+export function someRefused(machines: readonly RestoredVm[]): KvupError {
+  const left = machines.filter(({ outcome }) => outcome === 'asks')
+  const refs = left.filter(({ reason }) => reason === 'vm-refused')
+  return blocked(
+    'vm-refused',
+    `the server did not let ${countText(refs.length)} be given back (${firstNames(refs)}); all else that could be is`,
+    {
+      notes: left.slice(0, toldAtMost).map((vm) => `${vmNameOf(vm)}: ${vm.why}`),
+      remedy: [...refs.slice(0, 3).map(retryOf), leaveIt(refs)],
+    },
+  )
+}
+
+const firstNames = (refs: readonly { namespace: string; name: string }[]): string =>
+  `${refs.slice(0, 3).map(vmNameOf).join(', ')}${refs.length > 3 ? ', …' : ''}`
+
+export const countText = (count: number) => (count === 1 ? '1 VM' : `${count} VMs`)
+
+export const vmNameOf = ({ namespace, name }: { namespace: string; name: string }) => `${namespace}/${name}`
+
+/** So many are told before the question; a dry run shows all. */
+const toldAtMost = 20
+
+export function restoredVm(
+  { ref, overrideStatus: state, runsWithLent }: SavedVmOverride,
+  meanwhile: Meanwhile,
+): RestoredVm {
+  const fields = fieldsOf(state)
+  const leave = meanwhile === 'keep-current'
+  return {
+    ...ref,
+    outcome: leave ? 'closed' : 'given-back',
+    changes: leave ? [] : fields.map((field) => `${fieldName(field.path)} back to ${wasText(field)}`),
+    ...(runsWithLent && !leave && { runsWithLent, next: restartOf(ref) }),
+  }
+}
+
+const restartOf = ({ namespace, name }: SavedVmOverride['ref']) =>
+  `virtctl restart ${shellWord(name)} -n ${shellWord(namespace)}`
+
+export function vmThatAsks({ ref, overrideStatus: state }: SavedVmOverride): RestoredVm {
+  return {
+    ...ref,
+    outcome: 'asks',
+    changes: [],
+    ...(state.is !== 'to-give-back' && { why: state.why, reason: state.id }),
+  }
+}
+
+export function someAsk(asking: readonly SavedVmOverride[]): KvupError {
+  const told = asking.map(vmThatAsks)
+  const refs = asking.map(({ ref }) => ref)
+  return blocked(
+    told[0]?.reason ?? '',
+    `nothing was given back to ${countText(asking.length)} (${firstNames(refs)}): a person has to say`,
+    {
+      notes: told.slice(0, toldAtMost).map((vm) => `${vmNameOf(vm)}: ${vm.why}`),
+      remedy: asking.every(({ overrideStatus: state }) => state.is === 'unreadable')
+        ? leaveIt(refs)
+        : rollbackHints(refs),
+    },
+  )
+}
+
+/** The end of `kvup workloads hold`. */
+export interface UpdatesPausedDocument {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: 'WorkloadsHeld'
+  kubevirt: { name: string; namespace: string }
+  owner: OwnerInDocument
+  /** `nothing-to-hold`: the methods were empty already, and kvup borrows nothing. `rehearsed`: a dry run. */
+  outcome: 'held' | 'already-held' | 'nothing-to-hold' | 'rehearsed'
+  /** The methods that are kept. */
+  kept: readonly string[]
+  /** Who borrowed them, and since when. */
+  by?: string
+  at?: string
+  /** The command that gives them back. */
+  giveBack?: string
+  dryRun?: 'client' | 'server'
+  steps?: readonly DryRunStep[]
+}
+
+/** The end of `kvup workloads restore`. */
+export interface RestoreDocument {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: 'GiveBack'
+  kubevirt: { name: string; namespace: string }
+  owner: OwnerInDocument
+  /** `rehearsed`: a dry run; `not-asked`: only VMs were named. */
+  outcome: 'nothing-borrowed' | 'not-asked' | 'given-back' | 'left-as-it-is' | 'rehearsed'
+  /** workloadUpdateMethods as they are now. */
+  methods: readonly string[]
+  dryRun?: 'client' | 'server'
+  steps?: readonly DryRunStep[]
+  /** VMs that `kvup workloads unblock` had changed, where there are any. */
+  machines?: readonly RestoredVm[]
+}
+
+/** Of the methods and of the VMs, as one. */
+export function dryRunOutput(
+  { steps = [] }: End,
+  both: VmsEnd,
+): Pick<RestoreDocument, 'outcome' | 'dryRun' | 'steps'> {
+  return {
+    outcome: 'rehearsed',
+    ...(both.dryRun && { dryRun: both.dryRun }),
+    steps: [...steps, ...both.steps],
+  }
+}
+
+export type End = Omit<RestoreDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>
+
+/** The loan of this KubeVirt, or one of a KubeVirt that was here before: its value is nobody's until a person says so. */
+export function overrideToRestore(
+  loans: readonly Override[],
+  owner: SettingsOwner,
+  meanwhile: Meanwhile,
+): Override | undefined {
+  const own = overrideOn(owner, loans)
+  const former = loans.find(({ id }) => id === overrideId)
+  if (own !== undefined || former === undefined || meanwhile !== 'ask') return own ?? former
+  throw blocked(
+    'kubevirt-replaced',
+    `workloadUpdateMethods was ${keptMethods(former).join(', ')} on a ${former.object.kind} that was deleted since; what is here now is another one`,
+    {
+      object: nameOf(owner),
+      remedy: [
+        `${restoreLine(former)} --overwrite        sets the kept value on the present one`,
+        `${restoreLine(former)} --keep-current     closes the loan and leaves the present value`,
+      ],
+    },
+  )
+}
+
+/** What is outdated is labelled only once the update is over: before that every VMI counts. */
+export async function forecastOf(
+  { rolloutStatus, installation: { kubevirt }, cluster: { reader } }: SettingsWork,
+  loan: Override,
+): Promise<Forecast> {
+  const methods = keptMethods(loan)
+  if (rolloutStatus.verdict === 'Settled') return forecastOutdated(reader, kubevirt, methods)
+  return forecastUpdates(reader, { kubevirt, methods })
+}
+
+/** What became of what VMs were lent. */
+export interface VmsEnd {
+  machines: readonly RestoredVm[]
+  /** Of a dry run. */
+  dryRun?: 'client' | 'server'
+  steps: readonly DryRunStep[]
+  /** Some were left for a person to say; the others are done. */
+  error?: KvupError
+}
+
+/** VMs that were lent something, in the namespace of -n or in all, of these names alone where some are given; where they may not be read, a warning says so. */
+export async function savedVmOverrides(
+  cx: CommandContext,
+  { cluster }: SettingsWork,
+  names: readonly string[],
+): Promise<readonly SavedVmOverride[]> {
+  const namespace = namespaceOf(cx.flags.namespace)
+  try {
+    const all = await listVmOverrides(cluster.reader, namespace)
+    return names.length === 0 ? all : all.filter(({ ref }) => names.includes(ref.name))
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error
+    cx.printer.warn(`whether a VM was lent anything is not known: ${error.message}`)
+    return []
+  }
+}
+
+export function announceVms({ printer }: CommandContext, machines: readonly RestoredVm[]): void {
+  const restoring = machines.filter(({ outcome }) => outcome !== 'asks')
+  for (const vm of restoring.slice(0, toldAtMost))
+    printer.note(`${vmNameOf(vm)}: ${vm.changes.join(', ') || 'only the note is taken off'}`)
+  if (restoring.length > toldAtMost)
+    printer.note(`and ${restoring.length - toldAtMost} more (--dry-run=client shows all)`)
 }

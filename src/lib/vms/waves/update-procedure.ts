@@ -12,8 +12,7 @@ import {
   wavesOf,
   waveTitle,
 } from './waves.ts'
-import { canariesBegun, canaryText } from './update-begin.ts'
-import { stillFor, trafficOf, type UpdateSnapshot } from './update-fleet.ts'
+import { canariesBegun, canaryText, stillFor, trafficOf, type UpdateSnapshot } from './update-fleet.ts'
 import type { UpdateRun } from './update-run.ts'
 import {
   type VirtualMachineInstance,
@@ -22,7 +21,7 @@ import {
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import { estimateOf, type Stop, stopOf, type Turn, turnOf } from './pacing.ts'
-import { movedIn } from '../migration-harm.ts'
+import { movedIn } from '../update-guard.ts'
 import { hasAgent, restartText } from './vm-restart.ts'
 import { placeOfVm, type Selection } from '../vm.ts'
 import { shellWord } from '../../kube/shell-line.ts'

@@ -23,9 +23,15 @@ import {
   type ReturnRoom,
   statusOf,
 } from './vm-restart.ts'
-import { begin } from './update-begin.ts'
-import { failedIn, type Fleet, type FleetRules, readFleet, type UpdateSnapshot } from './update-fleet.ts'
-import { LauncherWatch } from '../migration-harm.ts'
+import {
+  begin,
+  failedIn,
+  type Fleet,
+  type FleetRules,
+  readFleet,
+  type UpdateSnapshot,
+} from './update-fleet.ts'
+import { LauncherWatch } from '../update-guard.ts'
 import { MigrationWatch } from '../migrations/migration-watch.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'

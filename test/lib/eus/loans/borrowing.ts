@@ -11,7 +11,7 @@ import {
   type Borrowable,
   overriddenEntry,
   overriddenField,
-} from '../../../../src/lib/eus/settings/saved-setting.ts'
+} from '../../../../src/lib/eus/settings/eus-settings.ts'
 import type { Procedure, Step } from '../../../../src/lib/engine/step.ts'
 import { configMapJournal } from '../../../../src/lib/engine/journal-config-map.ts'
 import { leaseLock } from '../../../../src/lib/engine/lease.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Borrowable } from '../../../../src/lib/eus/settings/saved-setting.ts'
+import type { Borrowable } from '../../../../src/lib/eus/settings/eus-settings.ts'
 import {
   restoreField,
   type Restoring,

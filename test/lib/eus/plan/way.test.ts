@@ -3,7 +3,7 @@ import { chooseChannel, routeOf, type Whereabouts } from '../../../../src/lib/eu
 import { makeEusPlan } from '../../../../src/lib/eus/plan/eus-planner.ts'
 import { parseUpdateGraph } from '../../../../src/lib/releases/update-graph.ts'
 import { rotationOf } from '../../../../src/lib/eus/plan/eus-snapshot.ts'
-import { poolRolls } from '../../../../src/lib/eus/plan/eus-duration.ts'
+import { poolRolls } from '../../../../src/lib/eus/plan/eus-plan.ts'
 import { evidenceOf, itemIn } from './evidence-of.ts'
 
 const usual = { flavour: 'ocp', topology: 'usual' } as const

@@ -17,8 +17,7 @@ import {
   type OlmShape,
   strandingOlm,
 } from '../../../../src/simulator/olm/olm-shape.ts'
-import { parseCatalog } from '../../../../src/lib/releases/catalog-file.ts'
-import { nextIn } from '../../../../src/lib/releases/catalog-path.ts'
+import { nextIn, parseCatalog } from '../../../../src/lib/releases/catalog-path.ts'
 import { contentOf, nextEntry, servedCatalog } from '../../../../src/simulator/olm/catalog-content.ts'
 import { csvName, type Lifecycle, lifecycle, phaseOf } from './lifecycle.ts'
 

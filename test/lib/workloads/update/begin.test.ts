@@ -8,7 +8,7 @@ import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
 import { Store } from '../../../../src/simulator/api/store.ts'
 import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
-import { begin } from '../../../../src/lib/vms/waves/update-begin.ts'
+import { begin } from '../../../../src/lib/vms/waves/update-fleet.ts'
 
 const place = { name: 'db', namespace: 'shop' }
 const hour = (at: number) => `2026-11-20T${String(at).padStart(2, '0')}:00:00Z`

@@ -3,7 +3,7 @@ import type { VirtualMachineInstance } from '../../../../src/lib/kube/kinds/kube
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
 import { Vms } from '../../../../src/lib/vms/vm.ts'
 import { type FleetRules, readFleet } from '../../../../src/lib/vms/waves/update-fleet.ts'
-import { whatTheyShare } from '../../../../src/lib/vms/migration-harm.ts'
+import { whatTheyShare } from '../../../../src/lib/vms/update-guard.ts'
 import type { UpdateWanted } from '../../../../src/lib/vms/waves/update-run.ts'
 import { aVmi } from '../outdated/a-vmi.ts'
 

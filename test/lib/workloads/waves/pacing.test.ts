@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Candidate } from '../../../../src/lib/vms/waves/waves.ts'
-import { type Pacing, type Traffic, turnOf } from '../../../../src/lib/vms/waves/pacing.ts'
-import { parseWindow } from '../../../../src/lib/vms/waves/time-windows.ts'
+import { type Pacing, parseWindow, type Traffic, turnOf } from '../../../../src/lib/vms/waves/pacing.ts'
 import { aCandidate } from './a-candidate.ts'
 
 const usual: Pacing = { parallel: 5, perNode: 2, pause: 0, soak: 0, windows: [] }

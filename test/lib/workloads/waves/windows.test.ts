@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextOpening, openUntil, parseWindow } from '../../../../src/lib/vms/waves/time-windows.ts'
+import { nextOpening, openUntil, parseWindow } from '../../../../src/lib/vms/waves/pacing.ts'
 
 const at = (text: string) => Date.parse(text)
 const iso = (ms: number | undefined) =>

@@ -3,13 +3,13 @@ import { someOf } from '../../../kube/text.ts'
 import { assessClusterOperators, kubeletSkew } from '../../../openshift/platform-status.ts'
 import { itemsOf } from '../../../kube/known.ts'
 import {
-  isOverridden,
   isMidWindow,
+  isOverridden,
   isWindowOpen,
   type Judged,
   type JudgedPool,
   unreadRemedy,
-} from '../eus-assessment.ts'
+} from '../eus-snapshot.ts'
 import { shellWord } from '../../../kube/shell-line.ts'
 import { allWords, askAlerts, isExpected, isGrave } from '../../../openshift/firing-alerts.ts'
 

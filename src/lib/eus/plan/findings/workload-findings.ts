@@ -2,7 +2,7 @@ import type { Finding } from '../../../checks/check-definition.ts'
 import { itemsOf } from '../../../kube/known.ts'
 import { evictionFinding } from '../../../vms/forecast/vm-forecast.ts'
 import { overrideId } from '../../../vms/update-methods.ts'
-import { isOverridden, type Judged, unreadRemedy } from '../eus-assessment.ts'
+import { isOverridden, type Judged, unreadRemedy } from '../eus-snapshot.ts'
 import { counted, someOf } from '../../../kube/text.ts'
 
 /** What becomes of VMs: before the first hop, at the end, and when their nodes are drained. */

@@ -1,9 +1,8 @@
-import type { OutdatedItem } from '../../../vms/outdated-vms.ts'
+import type { OutdatedDocument, OutdatedItem } from '../../../vms/outdated-vms.ts'
 import { ageAt } from '../../age.ts'
 import type { Column, Paint, RowsView, Tone } from '../../printer.ts'
 import { count, wrap } from '../../text.ts'
 import type { VmOutcome } from '../../../vms/workload-updater.ts'
-import type { OutdatedDocument } from '../../../vms/outdated-document.ts'
 
 /** Ages count to `now`, the time at which a row is told. */
 export function outdatedView(now: () => Date): RowsView<OutdatedItem, OutdatedDocument> {

@@ -4,7 +4,7 @@ import { dryRunLines } from '../dry-run.ts'
 import type { RestartRequiredItem } from '../../../vms/rollout/restart-required.ts'
 import type { StagedChange } from '../../../vms/rollout/staged-changes.ts'
 import { ageAt } from '../../age.ts'
-import type { VmRolloutDocument, RestartRequiredDocument } from '../../../vms/rollout/rollout-document.ts'
+import type { RestartRequiredDocument, VmRolloutDocument } from '../../../vms/rollout/rollout-strategy.ts'
 
 export const vmRolloutView: View<VmRolloutDocument> = {
   text(document, paint, size) {

@@ -5,13 +5,12 @@ import { table } from '../../table.ts'
 import { count, wrap } from '../../text.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { UpdatedVm } from '../../../vms/waves/update-run.ts'
-
 import type { RestartedVm } from '../../../vms/waves/restart-procedure.ts'
 import type {
+  StoppedBefore,
+  VmRestartsDocument,
   WaveRunDocument,
   WorkloadsUpdateDocument,
-  VmRestartsDocument,
-  StoppedBefore,
 } from '../../../vms/waves/wave-run.ts'
 
 /** What it says of its VMs. */

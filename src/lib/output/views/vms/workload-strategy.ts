@@ -9,7 +9,7 @@ import { table } from '../../table.ts'
 import { wrap } from '../../text.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
 import { dryRunLines } from '../dry-run.ts'
-import type { WorkloadStrategyDocument } from '../../../vms/strategy/strategy-document.ts'
+import type { WorkloadStrategyDocument } from '../../../vms/strategy/set-strategy.ts'
 
 export const workloadStrategyView: View<WorkloadStrategyDocument> = {
   text(document, paint, size) {
