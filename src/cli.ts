@@ -41,6 +41,8 @@ async function commandOf(entry: Entry, wire: Wire, words: readonly string[] | 'a
   if (entry.load && named) return uniform((await entry.load())(wire).description(entry.description))
   const command = new Command(entry.name).description(entry.description)
   if (entry.manual) command.addHelpText('after', manual(entry.manual))
-  for (const child of entry.under ?? []) command.addCommand(await commandOf(child, wire, words))
+  // `kvup status` is not `kvup eus status`: what stands under a command that was not typed is not loaded.
+  const below = named ? words : []
+  for (const child of entry.under ?? []) command.addCommand(await commandOf(child, wire, below))
   return uniform(command)
 }
