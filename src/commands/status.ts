@@ -1,18 +1,17 @@
+import { isOfWindow, openOverrides } from '../lib/engine/overrides.ts'
 import { Command } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { isOfWindow } from '../lib/engine/overrides.ts'
 import { leaseWatchOf } from '../lib/kubevirt/lease-holders.ts'
 import { known } from '../lib/kube/known.ts'
 import { statusChanges, statusReport, type StatusReport } from '../lib/status/status-report.ts'
 import { type StatusDocument, statusView } from '../lib/output/views/status.ts'
-import { openOverrides } from '../lib/engine/journal-config-map.ts'
 import { overrideId, restoreUpdatesLine } from '../lib/vms/update-methods.ts'
 import { countOverridden } from '../lib/vms/unblock/vm-overrides.ts'
 import { clockSkew } from '../lib/kube/clock.ts'
 import { type ExitCode, exitCode } from '../lib/kube/errors.ts'
 import { asksCluster, fromOption, manual } from './command-options.ts'
 import { getLockHolder } from '../lib/vms/lock-holder.ts'
-import { type ReadCluster, readerFor } from '../lib/kubevirt/read-cluster.ts'
+import { type ReadCluster, readerFor } from '../lib/kubevirt/snapshot.ts'
 
 export interface StatusOptions {
   watch?: boolean
@@ -109,17 +108,17 @@ async function documentOf(cx: Context, report: StatusReport, snapshot: ReadClust
 }
 
 /** What `kvup eus` borrows it has until its window is over. */
-function eusOverridesOpen({ cluster, clock }: ReadCluster): (namespace: string) => Promise<boolean> {
+function eusOverridesOpen({ cluster }: ReadCluster): (namespace: string) => Promise<boolean> {
   return async (namespace) => {
-    const found = await openOverrides(cluster, { namespace, clock })
+    const found = await openOverrides(cluster.reader, namespace)
     return 'loans' in found && found.loans.some(isOfWindow)
   }
 }
 
 type Overridden = Pick<StatusDocument, 'borrowed' | 'lent' | 'remarks'>
 
-async function overriddenSettings({ cluster, clock }: ReadCluster, namespace: string): Promise<Overridden> {
-  const found = await openOverrides(cluster, { namespace, clock })
+async function overriddenSettings({ cluster }: ReadCluster, namespace: string): Promise<Overridden> {
+  const found = await openOverrides(cluster.reader, namespace)
   return 'loans' in found ? { borrowed: found.loans } : { remarks: [`what is borrowed: ${found.unread}`] }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { oneNamespaceHelps, partlyUnread } from '../../src/lib/kubevirt/read-cluster.ts'
+import { oneNamespaceHelps, partlyUnread } from '../../src/lib/kubevirt/snapshot.ts'
 import { commandSpeech } from '../../src/lib/output/command-line.ts'
 import { ApiError, type KvupError } from '../../src/lib/kube/errors.ts'
 

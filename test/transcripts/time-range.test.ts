@@ -3,7 +3,7 @@ import { newControllerLeads } from '../../src/lib/kubevirt/lease-holders.ts'
 import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { rolloutTimes } from '../../src/lib/kubevirt/rollout-times.ts'
 import type { Snapshot } from '../../src/lib/kubevirt/snapshot.ts'
-import { type RolloutStatus, assessRollout } from '../../src/lib/kubevirt/rollout-status.ts'
+import { assessRollout, type RolloutStatus } from '../../src/lib/kubevirt/rollout-status.ts'
 import { parseVersion } from '../../src/lib/releases/release-versions.ts'
 import {
   applyManifest,

@@ -1,18 +1,24 @@
+import { openOverrides } from '../../lib/engine/overrides.ts'
 import type { CommandContext } from '../../lib/kube/world.ts'
 import { type Check, type Finding, passGate, type Question } from '../../lib/checks/check-definition.ts'
-import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
+import type { Reader } from '../../lib/kube/cluster.ts'
 import { type FullSnapshot, type SnapshotPart, takeFullSnapshot } from '../../lib/kubevirt/full-snapshot.ts'
 import { getInstallation, type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
 import { leaseWatchOf } from '../../lib/kubevirt/lease-holders.ts'
 import { itemsOf, known } from '../../lib/kube/known.ts'
-import { homeOf, listKubeVirts, type Snapshot, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import {
+  homeOf,
+  listKubeVirts,
+  type ReadCluster,
+  readerFor,
+  type Snapshot,
+  takeSnapshot,
+} from '../../lib/kubevirt/snapshot.ts'
 import { assessRollout, type RolloutStatus } from '../../lib/kubevirt/rollout-status.ts'
-import { openOverrides } from '../../lib/engine/journal-config-map.ts'
 import type { Method } from '../../lib/releases/hop-findings.ts'
 import { type Version, versionOf } from '../../lib/releases/release-versions.ts'
 import { chooseMethod, hasBegun } from '../../lib/upgrade/upgrade-plan.ts'
 import { accessOf, roleFor } from '../../lib/upgrade/roles.ts'
-import { type ReadCluster, readerFor } from '../../lib/kubevirt/read-cluster.ts'
 import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { actsOnEdit } from '../../lib/kubevirt/installed-components.ts'
 import { seconds } from '../../lib/kube/clock.ts'
@@ -53,7 +59,7 @@ export async function readCheckedCluster(
   const rights = asked.without ? undefined : accessOf(method ? roleFor(method) : 'kvup-view', first.namespace)
   const [gathered, borrowed] = await Promise.all([
     takeFullSnapshot(cluster, clock, { rights }),
-    overriddenIn(cluster, first, clock),
+    overriddenIn(cluster.reader, first),
   ])
   const silentLeases = saved ? undefined : await silentIn(cx, { cluster, clock }, gathered)
   const snapshot = { ...gathered, borrowed, ...(silentLeases && { silentLeases }) }
@@ -90,11 +96,10 @@ function watched<S extends Snapshot>(snapshot: S): S {
 }
 
 async function overriddenIn(
-  cluster: Cluster,
+  reader: Reader,
   { namespace, uid }: Installation,
-  clock: CommandContext['clock'],
 ): Promise<NonNullable<FullSnapshot['borrowed']>> {
-  const found = await openOverrides(cluster, { namespace, clock })
+  const found = await openOverrides(reader, namespace)
   if ('unread' in found) return { known: false, why: found.unread }
   // Of a KubeVirt that was deleted and made anew from a copy, nothing is given back by itself.
   const loans = found.loans.filter(({ object }) => object.kind !== 'KubeVirt' || object.uid === uid)

@@ -10,8 +10,7 @@ import { eusStatusDocument, type EusStatusOptions } from '../../lib/eus/run/wind
 import { eusStatusView } from '../../lib/output/views/eus/eus-report.ts'
 import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import { getInstallation } from '../../lib/kubevirt/installation.ts'
-import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { type ReadCluster, readerFor } from '../../lib/kubevirt/read-cluster.ts'
+import { type ReadCluster, readerFor, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 
 /** `kvup eus status`: asks each step where it stands. Reads only. */
 export async function eusStatus(cx: Context, options: EusStatusOptions): Promise<ExitCode> {

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
-import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { readerFor, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import {
   ensureSettable,
   rolloutChoice,
@@ -13,7 +13,6 @@ import {
 import { vmRolloutView } from '../../lib/output/views/vms/vm-rollout.ts'
 import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { asksCluster, fromOption, manual, withChangeFlags } from '../command-options.ts'
-import { readerFor } from '../../lib/kubevirt/read-cluster.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import { KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { Procedure } from '../../lib/engine/step.ts'

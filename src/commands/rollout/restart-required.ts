@@ -2,7 +2,7 @@ import { narrowedLine } from '../../lib/output/kvup-words.ts'
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { theInstallation } from '../../lib/kubevirt/installation.ts'
-import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { partlyUnread, readerFor, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import {
   journalEntries,
   restartRequiredDocument,
@@ -13,7 +13,6 @@ import { restartRequiredView } from '../../lib/output/views/vms/vm-rollout.ts'
 import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import { listRestartRequired } from '../../lib/vms/rollout/restart-required.ts'
 import { asksCluster, fromOption, manual } from '../command-options.ts'
-import { partlyUnread, readerFor } from '../../lib/kubevirt/read-cluster.ts'
 import { noSuchPlace, selectionOf } from '../../lib/vms/vm.ts'
 
 export interface RestartRequiredOptions {

@@ -2,7 +2,7 @@ import { narrowedLine } from '../../lib/output/kvup-words.ts'
 import type { Context } from '../../context.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
-import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { oneNamespaceHelps, partlyUnread, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { onlyOnceText, unreadText, vmRestartsView } from '../../lib/output/views/vms/wave-run.ts'
 import {
   endOfRun,
@@ -26,7 +26,6 @@ import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { RestartRun } from '../../lib/vms/waves/restart-run.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
 import { restartRight } from '../workloads/wave-options.ts'
-import { oneNamespaceHelps, partlyUnread } from '../../lib/kubevirt/read-cluster.ts'
 import { noSuchPlace } from '../../lib/vms/vm.ts'
 import { count } from '../../lib/output/text.ts'
 

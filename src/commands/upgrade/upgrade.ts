@@ -1,5 +1,5 @@
 import type { World } from '../../lib/kube/world.ts'
-import { readerFor } from '../../lib/kubevirt/read-cluster.ts'
+import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { afterPlan, carryingOut } from '../../lib/upgrade/run-report.ts'
 import { type Document, seal } from '../../lib/output/printer.ts'
 import type { Context } from '../../context.ts'

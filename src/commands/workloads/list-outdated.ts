@@ -23,12 +23,7 @@ import type { Rows } from '../../lib/output/printer.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import { rulesFrom } from '../../lib/vms/workload-updater.ts'
-import {
-  oneNamespaceHelps,
-  partlyUnread,
-  type ReadCluster,
-  readerFor,
-} from '../../lib/kubevirt/read-cluster.ts'
+import { oneNamespaceHelps, partlyUnread, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { whoIsAtWork } from '../../lib/vms/lock-holder.ts'
 import { noSuchPlace, selectionOf } from '../../lib/vms/vm.ts'
 

@@ -18,12 +18,7 @@ import {
   type SettingsSnapshot,
 } from '../../lib/vms/migrations/migration-report.ts'
 import { asksCluster, fromOption, manual } from '../command-options.ts'
-import {
-  oneNamespaceHelps,
-  partlyUnread,
-  type ReadCluster,
-  readerFor,
-} from '../../lib/kubevirt/read-cluster.ts'
+import { oneNamespaceHelps, partlyUnread, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { namespaceOf, noSuchPlace } from '../../lib/vms/vm.ts'
 
 export interface MigrationsOptions {

@@ -27,7 +27,7 @@ import {
 } from '../../lib/vms/forecast/forecast-report.ts'
 import { WholeTime } from '../../lib/vms/forecast/migration-time.ts'
 import { parseWanted } from '../../lib/vms/strategy/set-strategy.ts'
-import { partlyUnread, type ReadCluster, readerFor } from '../../lib/kubevirt/read-cluster.ts'
+import { partlyUnread, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { noSuchPlace, selectionOf } from '../../lib/vms/vm.ts'
 
 export interface ForecastOptions {

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { statusParts } from '../../lib/kubevirt/snapshot.ts'
+import { oneNamespaceHelps, partlyUnread, statusParts } from '../../lib/kubevirt/snapshot.ts'
 import { onlyOnceText, unreadText, workloadsUpdateView } from '../../lib/output/views/vms/wave-run.ts'
 import {
   endOfRun,
@@ -37,7 +37,6 @@ import { seeSettings, writesTo } from './settings-work.ts'
 import type { SettingsWork } from '../../lib/vms/strategy/set-strategy.ts'
 import { restartRight } from './wave-options.ts'
 import { noSuchPlace } from '../../lib/vms/vm.ts'
-import { oneNamespaceHelps, partlyUnread } from '../../lib/kubevirt/read-cluster.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'

@@ -2,7 +2,7 @@ import { isRecord } from '../kube/object.ts'
 import type { Cluster } from '../kube/cluster.ts'
 import { type ConfigMap, ConfigMaps } from '../kube/kinds/core-kinds.ts'
 import type { Clock } from '../kube/clock.ts'
-import { blocked, isConflict, KvupError } from '../kube/errors.ts'
+import { blocked, isConflict, type KvupError } from '../kube/errors.ts'
 import {
   bounded,
   emptyJournal,
@@ -202,16 +202,3 @@ const isOverride = (value: unknown): value is Override =>
   value['was']['present'] === Object.hasOwn(value['was'], 'value')
 
 const isKept = (value: unknown): value is { key: string; value: unknown } => hasTexts(value, 'key')
-
-/** The open loans for a command that only reads; `unread` says why they are not known. */
-export async function openOverrides(
-  cluster: Cluster,
-  { namespace, clock }: { namespace: string; clock: Clock },
-): Promise<{ loans: readonly Override[] } | { unread: string }> {
-  try {
-    return { loans: await configMapJournal(cluster, { namespace, who: '', clock }).loans() }
-  } catch (error) {
-    if (error instanceof KvupError) return { unread: error.message }
-    throw error
-  }
-}

@@ -9,7 +9,7 @@ import {
   NodeHealthChecks,
 } from '../kube/kinds/openshift-kinds.ts'
 import { NotSavedError } from '../kube/saved/saved-cluster.ts'
-import { ApiError, isNotFound } from '../kube/errors.ts'
+import { ApiError, isNotFound, KvupError } from '../kube/errors.ts'
 import type { Journal, Override } from './journal.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { valueAt } from '../kube/server-side-apply.ts'
@@ -159,6 +159,19 @@ export class Overrides {
     }
     if (views.length === 0 && failure !== undefined) throw failure
     return views.flat()
+  }
+}
+
+/** The open loans for a command that only reads; `unread` says why they are not known. */
+export async function openOverrides(
+  reader: Reader,
+  namespace: string,
+): Promise<{ loans: readonly Override[] } | { unread: string }> {
+  try {
+    return { loans: await new Overrides(reader, namespace).loans() }
+  } catch (error) {
+    if (error instanceof KvupError) return { unread: error.message }
+    throw error
   }
 }
 

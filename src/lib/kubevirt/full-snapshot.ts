@@ -15,11 +15,11 @@ import { EndpointSlices, Namespaces, type ResourceQuota, ResourceQuotas } from '
 import type { SilentLease } from './lease-holders.ts'
 import {
   causeParts,
-  listKubeVirts,
   foldInstances,
   foldVms,
   homeOf,
   type InstanceTally,
+  listKubeVirts,
   type Named,
   type Part,
   type Snapshot,

@@ -5,7 +5,7 @@ import { Leases } from '../kube/kinds/core-kinds.ts'
 import { itemsOf, known } from '../kube/known.ts'
 import { lockHolder, type ShownHolder } from '../kubevirt/lease-holders.ts'
 import { isDead, leaseName, processOf } from '../engine/lease.ts'
-import type { ReadCluster } from '../kubevirt/read-cluster.ts'
+import type { ReadCluster } from '../kubevirt/snapshot.ts'
 
 /**
  * Who holds kvup's lock in KubeVirt's namespace, and whether its process is gone, where it ran on this very machine. Undefined

@@ -1,3 +1,4 @@
+import { openOverrides } from '../engine/overrides.ts'
 import type { Reader } from '../kube/cluster.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
 import { ApiError, isNotFound } from '../kube/errors.ts'
@@ -28,15 +29,20 @@ import { condition } from '../kube/object.ts'
 import { parseImage } from '../kubevirt/installation.ts'
 import { versionOf } from '../releases/release-versions.ts'
 import { type Outlook, outlookOf, type Reason } from './vm-outlook.ts'
-import { homeOf, listKubeVirts, outdatedLabel, outdatedOnes, type Snapshot } from '../kubevirt/snapshot.ts'
+import {
+  homeOf,
+  listKubeVirts,
+  outdatedLabel,
+  outdatedOnes,
+  type ReadCluster,
+  type Snapshot,
+} from '../kubevirt/snapshot.ts'
 import { onceCached, readAhead } from '../kube/read-cache.ts'
 import { launcherImage, type ShownHolder } from '../kubevirt/lease-holders.ts'
 import { hours } from '../kube/clock.ts'
 import { canNarrow, narrowedLine } from '../output/kvup-words.ts'
-import { openOverrides } from '../engine/journal-config-map.ts'
 import type { Override } from '../engine/journal.ts'
 import { methodsOf, overrideId, restoreUpdatesLine } from './update-methods.ts'
-import type { ReadCluster } from '../kubevirt/read-cluster.ts'
 
 interface HowListed {
   /** Undefined: what decides may not be read. */
@@ -435,7 +441,7 @@ export async function readAround(
   const at = clock.now()
   const [context, found] = await Promise.all([
     readContext(reader, clock, namespace, home),
-    home === undefined ? { loans: [] } : openOverrides(cluster, { namespace: home, clock }),
+    home === undefined ? { loans: [] } : openOverrides(cluster.reader, home),
   ])
   if ('loans' in found) return { context, held: found.loans.find(({ id }) => id === overrideId), at }
   const remarks = [...context.remarks, `whether workload updates are held is not known: ${found.unread}`]

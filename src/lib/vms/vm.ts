@@ -1,6 +1,6 @@
 import { type Kind, type KubeObject, type OwnerReference, parseLabels } from '../kube/object.ts'
 import type { Reader, Where } from '../kube/cluster.ts'
-import { outdatedLabel, outdatedOnes } from '../kubevirt/snapshot.ts'
+import { outdatedLabel, outdatedOnes, type ReadCluster } from '../kubevirt/snapshot.ts'
 import {
   type KubeVirt,
   type VirtualMachine,
@@ -11,7 +11,6 @@ import { whyUnknown } from '../kube/known.ts'
 import { ApiError, isNotFound, usageError } from '../kube/errors.ts'
 import { Namespaces, Nodes } from '../kube/kinds/core-kinds.ts'
 import { NotSavedError } from '../kube/saved/saved-cluster.ts'
-import type { ReadCluster } from '../kubevirt/read-cluster.ts'
 
 /** Where a VM or its VMI is. */
 interface VmPlace {

@@ -1,10 +1,10 @@
 import {
   type Check,
   type Finding,
+  hopPath,
   instancesOf,
   isPausedByKvup,
   type Question,
-  hopPath,
 } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { FullSnapshot, ResourceQuota } from '../../kubevirt/full-snapshot.ts'

@@ -1,3 +1,4 @@
+import { isOfWindow, openOverrides } from '../../engine/overrides.ts'
 import type { HyperConverged } from '../../kube/kinds/operator-kinds.ts'
 import { type KubeVirt, VirtualMachineInstances } from '../../kube/kinds/kubevirt-kinds.ts'
 import {
@@ -32,13 +33,11 @@ import {
   type Topology,
   topologyOf,
 } from '../../openshift/eus-window.ts'
-import { openOverrides } from '../../engine/journal-config-map.ts'
 import { compareMinors, minorOfPlatform, platformVersionOf } from '../../releases/release-versions.ts'
 import { type Clock, hours } from '../../kube/clock.ts'
 import { blocked, forbidden, isNotFound, KvupError, usageError } from '../../kube/errors.ts'
 import { clusterEvictionOf, lostData, runStrategyOf, vmName, Vms } from '../../vms/vm.ts'
 import { listBlockers } from '../../vms/unblock/unblock-vms.ts'
-import { isOfWindow } from '../../engine/overrides.ts'
 import type { Kind } from '../../kube/object.ts'
 import { managerOf } from '../../kubevirt/installation.ts'
 import { isWrittenByKvup } from '../../kube/last-writer.ts'
@@ -131,7 +130,7 @@ async function aboutVirtualization(
 ): Promise<Virtualization> {
   const { reader } = cluster
   const [kubevirt] = itemsOf(await listKubeVirts(reader))
-  const loans = await overridesIn(cluster, clock, kubevirt?.metadata.namespace)
+  const loans = await overridesIn(cluster.reader, kubevirt?.metadata.namespace)
   const { methods, emptiedByKvup } = await methodsNow(reader, { kubevirt, loans })
   const isSingle = topologyOf(await platform).is === 'single-node'
   const [snapshot, forecast, undrainable, outages] = await inOnePass(reader, VirtualMachineInstances, [
@@ -144,13 +143,9 @@ async function aboutVirtualization(
   return { kubevirts, loans, methods, emptiedByKvup, instances, clusterUid, forecast, undrainable, outages }
 }
 
-async function overridesIn(
-  cluster: Cluster,
-  clock: Clock,
-  namespace: string | undefined,
-): Promise<Known<Override>> {
+async function overridesIn(reader: Reader, namespace: string | undefined): Promise<Known<Override>> {
   if (namespace === undefined) return { known: true, items: [] }
-  const found = await openOverrides(cluster, { namespace, clock })
+  const found = await openOverrides(reader, namespace)
   return 'loans' in found ? { known: true, items: found.loans } : { known: false, why: found.unread }
 }
 

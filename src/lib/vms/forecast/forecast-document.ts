@@ -1,15 +1,15 @@
+import type { Reader } from '../../kube/cluster.ts'
+import { openOverrides } from '../../engine/overrides.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
 import { type Version, versionOf } from '../../releases/release-versions.ts'
 import { type ForecastItem, type Judging, outcomes } from './vm-forecast.ts'
 import { type Span, speedOf, type WholeTime } from './migration-time.ts'
-import type { ReadCluster } from '../../kubevirt/read-cluster.ts'
+import { homeOf, listKubeVirts, type ReadCluster } from '../../kubevirt/snapshot.ts'
 import { lateRemarks, nodesIn, readRoom, type Room } from './cluster-room.ts'
 import { onceCached } from '../../kube/read-cache.ts'
 import type { VirtualMachineInstance } from '../../kube/kinds/kubevirt-kinds.ts'
-import { homeOf, listKubeVirts } from '../../kubevirt/snapshot.ts'
 import { parseImage } from '../../kubevirt/installation.ts'
 import type { Override } from '../../engine/journal.ts'
-import { openOverrides } from '../../engine/journal-config-map.ts'
 import { knownReleases } from '../../releases/releases.ts'
 import {
   dueFor,
@@ -210,7 +210,7 @@ export async function readForForecast({ cluster, clock }: ReadCluster, asked: As
       reader,
       surrounding.then((known) => known.kubevirt),
     ),
-    home.then((known) => overrideOf(cluster, known, clock)),
+    home.then((known) => overrideOf(cluster.reader, known)),
   ])
   const { kubevirt } = context
   const at = clock.now()
@@ -229,12 +229,11 @@ export async function readForForecast({ cluster, clock }: ReadCluster, asked: As
 }
 
 async function overrideOf(
-  cluster: ReadCluster['cluster'],
+  reader: Reader,
   namespace: string | undefined,
-  clock: ReadCluster['clock'],
 ): Promise<{ loan?: Override | undefined; unread: readonly string[] }> {
   if (namespace === undefined) return { unread: [] }
-  const found = await openOverrides(cluster, { namespace, clock })
+  const found = await openOverrides(reader, namespace)
   if ('unread' in found)
     return { unread: [`whether workload updates are held is not known: ${found.unread}`] }
   return { loan: found.loans.find(({ id }) => id === overrideId), unread: [] }

@@ -17,9 +17,8 @@ import { shellWord } from '../../kube/shell-line.ts'
 import { methodsOf } from '../update-methods.ts'
 import { minutes, seconds, ticks } from '../../kube/clock.ts'
 import { ApiError } from '../../kube/errors.ts'
-import type { ReadCluster } from '../../kubevirt/read-cluster.ts'
+import { listKubeVirts, type ReadCluster } from '../../kubevirt/snapshot.ts'
 import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
-import { listKubeVirts } from '../../kubevirt/snapshot.ts'
 import { countMoving } from '../forecast/vm-forecast.ts'
 
 /** One row. */

@@ -14,7 +14,7 @@ import { onKubeVirt, patchAt, readOwner } from '../strategy/settings-owner.ts'
 import { configMapJournal } from '../../engine/journal-config-map.ts'
 import type { Entry } from '../../engine/journal.ts'
 import type { RestartRequiredItem, Unread } from './restart-required.ts'
-import type { ReadCluster } from '../../kubevirt/read-cluster.ts'
+import type { ReadCluster } from '../../kubevirt/snapshot.ts'
 import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
 
 /** What a change of a running VM does: wait for its restart, or, for some fields, reach it while it runs. */
