@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { CheckOptions } from './check/check.ts'
-import { asksCluster, manual, fromOption } from './command-options.ts'
-import { acceptWithReason } from './change-options.ts'
+import { asksCluster, manual, fromOption, acceptWithReason } from './command-options.ts'
 
 /** Loaded when it runs: help does without. */
 const lazyAction = async (cx: Context, options: CheckOptions) =>

@@ -1,11 +1,10 @@
 import { InvalidArgumentError, Command, Option } from 'commander'
-import { acceptWithReason, dryRunOption } from './change-options.ts'
+import { acceptWithReason, dryRunOption, asksCluster, manual, fromOption } from './command-options.ts'
 import type { Context, Wire } from '../context.ts'
-import { asksCluster, manual, fromOption } from './command-options.ts'
 import type { EusPlanOptions } from './eus/eus-status.ts'
 import type { EusStatusOptions } from '../lib/eus/run/window-status-report.ts'
 import type { EusRestoreOptions } from './eus/window-command.ts'
-import type { EusRunOptions } from '../lib/eus/run/eus-options.ts'
+import type { EusRunOptions } from '../lib/eus/run/window-snapshot.ts'
 
 /** Loaded when it runs: help does without. */
 const planAction = async (cx: Context, options: EusPlanOptions) =>

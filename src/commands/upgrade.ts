@@ -1,8 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { asksCluster, manual } from './command-options.ts'
+import { asksCluster, manual, acceptWithReason } from './command-options.ts'
 import type { UpgradeOptions } from '../lib/upgrade/plan/upgrade-options.ts'
-import { acceptWithReason } from './change-options.ts'
 
 /** Loaded when it runs: help does without. */
 const lazyAction = async (cx: Context, options: UpgradeOptions) =>

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
 import { runText } from '../lib/run-text.ts'
-import { acceptedWords } from '../../src/commands/change-options.ts'
+import { acceptedWords } from '../../src/commands/command-options.ts'
 
 const clock = new SimClock()
 let sim: SimulatedCluster

@@ -10,7 +10,7 @@ import { ocp418to420 } from '../../src/simulator/openshift/openshift-shape.ts'
 import { crdsMissing } from './hyperconverged-lab.ts'
 import { processOn } from './in-process.ts'
 import { type Platform, startPlatform } from './platform-lab.ts'
-import type { EusRunOptions } from '../../src/lib/eus/run/eus-options.ts'
+import type { EusRunOptions } from '../../src/lib/eus/run/window-snapshot.ts'
 
 const namespace = 'openshift-cnv'
 const first = ['Evict', 'LiveMigrate']

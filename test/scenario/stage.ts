@@ -4,7 +4,7 @@ import { restore, type RestoreOptions } from '../../src/commands/workloads/resto
 import { unblock, type UnblockOptions } from '../../src/commands/workloads/unblock.ts'
 import { updateCommand } from '../../src/commands/workloads/update.ts'
 import { update } from '../../src/commands/workloads/run-update.ts'
-import type { UpdateOptions } from '../../src/lib/vms/waves/wave-request.ts'
+import type { UpdateOptions } from '../../src/lib/vms/waves/wave-run.ts'
 import {
   type SetStrategyOptions,
   setWorkloadStrategy,

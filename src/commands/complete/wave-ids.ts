@@ -9,7 +9,7 @@ import { UpdateRun, type UpdateWanted } from '../../lib/vms/waves/update-run.ts'
 import { wavesLeft } from '../../lib/vms/waves/update-procedure.ts'
 import { type Wave, type WaveBy, waveTitle } from '../../lib/vms/waves/waves.ts'
 import { updateCommand } from '../workloads/update.ts'
-import { typedUpdate, type UpdateOptions } from '../../lib/vms/waves/wave-request.ts'
+import { typedUpdate, type UpdateOptions } from '../../lib/vms/waves/wave-run.ts'
 import { type Asked, clusterOf, last, type Source } from './asked.ts'
 
 /** The waves of the line before the cursor, by the ids that --until and --pause-before take. */

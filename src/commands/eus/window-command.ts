@@ -12,6 +12,8 @@ import {
   type Settling,
   type WindowSnapshot,
   type Asking,
+  type EusRunOptions,
+  requestOf,
 } from '../../lib/eus/run/window-snapshot.ts'
 import { gateOf, askAboutMissing } from '../run-change.ts'
 import { readEusPlan, asPlanned, withSealedHops, ensureEusFits } from '../../lib/eus/run/sealed-window.ts'
@@ -42,8 +44,7 @@ import { restoreWindow } from '../../lib/eus/restore-procedure.ts'
 import type { Override } from '../../lib/engine/journal.ts'
 import type { Meanwhile } from '../../lib/vms/pause-updates.ts'
 import { asOverride } from '../../lib/engine/missing-values.ts'
-import { limitsBefore } from '../change-options.ts'
-import { type EusRunOptions, requestOf } from '../../lib/eus/run/eus-options.ts'
+import { limitsBefore } from '../command-options.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
 import type { Context } from '../../context.ts'
 import { eusReportView } from '../../lib/output/views/eus/eus-report.ts'

@@ -5,7 +5,7 @@ import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { type VmRolloutDocument, rolloutDocument } from '../../lib/vms/rollout/rollout-document.ts'
 import { vmRolloutView } from '../../lib/output/views/vms/vm-rollout.ts'
 import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
-import { asksCluster, manual, fromOption } from '../command-options.ts'
+import { asksCluster, manual, fromOption, withChangeFlags } from '../command-options.ts'
 import { readerFor } from '../../lib/kube/saved/read-cluster.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import { KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
@@ -23,7 +23,6 @@ import {
   type WantedRollout,
 } from '../../lib/vms/rollout/rollout-strategy.ts'
 import { onKubeVirt, ownerFinding } from '../../lib/vms/strategy/settings-owner.ts'
-import { withChangeFlags } from '../change-options.ts'
 
 export interface ShowRolloutOptions {
   from?: string

@@ -1,9 +1,8 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { asksCluster, manual } from '../command-options.ts'
+import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
 import { paceFlags, selectionFlags, stopFlags, waveFlags } from '../workloads/wave-options.ts'
 import type { RestartOptions } from './run-restart.ts'
-import { withChangeFlags } from '../change-options.ts'
 
 /** Loaded when it runs: help does without. */
 const lazyAction = async (cx: Context, options: RestartOptions) =>

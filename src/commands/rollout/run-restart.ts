@@ -9,6 +9,9 @@ import {
   namespacesOf,
   narrowed,
   warnOfWaves,
+  ensureWindowOpens,
+  typedWaveRun,
+  type WaveRunOptions,
 } from '../../lib/vms/waves/wave-run.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { gateOf, runChange } from '../run-change.ts'
@@ -23,7 +26,6 @@ import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { RestartRun } from '../../lib/vms/waves/restart-run.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
 import { restartRight } from '../workloads/wave-options.ts'
-import { ensureWindowOpens, typedWaveRun, type WaveRunOptions } from '../../lib/vms/waves/wave-request.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../lib/kube/saved/read-cluster.ts'
 import { noSuchPlace } from '../../lib/vms/vm-selection.ts'
 import { count } from '../../lib/output/text.ts'

@@ -14,11 +14,11 @@ import {
   planAgain,
   requestOf,
   type UpgradeOptions,
+  whereToGo,
 } from '../../lib/upgrade/plan/upgrade-options.ts'
 import { asDrift, ensureFits, planDocument, readPlanFile } from '../../lib/upgrade/plan/plan-document.ts'
 import { type Planned, planUpgrade } from '../../lib/upgrade/plan/planned-upgrade.ts'
-import { whereToGo } from '../../lib/upgrade/plan/upgrade-target.ts'
-import { limitsBefore } from '../change-options.ts'
+import { limitsBefore } from '../command-options.ts'
 import { upgradeRun } from '../../lib/upgrade/upgrade-run.ts'
 import { reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
 import { gateOf, runChange } from '../run-change.ts'

@@ -11,10 +11,9 @@ import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
 import { methodsIn, ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { pauseWorkloadUpdates } from '../../lib/vms/pause-updates.ts'
 import { restoreUpdatesLine, keptMethods, overrideOn, methodsText } from '../../lib/vms/update-methods.ts'
-import { asksCluster, manual } from '../command-options.ts'
+import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
 import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/strategy-document.ts'
 import { rightsFor, seeSettings } from './settings-work.ts'
-import { withChangeFlags } from '../change-options.ts'
 
 export type PauseOptions = ChangeOptions
 

@@ -33,7 +33,7 @@ import { evictionFinding, type Forecast, forecastText } from '../../lib/vms/fore
 import { methodsIn } from '../../lib/vms/strategy/settings-owner.ts'
 import { keptMethods, overrideId, methodsText } from '../../lib/vms/update-methods.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/vms/pause-updates.ts'
-import { asksCluster, manual } from '../command-options.ts'
+import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
 import { namespaceOf } from '../../lib/vms/vm-selection.ts'
 import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/strategy-document.ts'
 import { rightsFor, seeSettings } from './settings-work.ts'
@@ -46,7 +46,6 @@ import {
   type RefusedVms,
   waitsForAnswer,
 } from '../../lib/vms/unblock/restore-vms.ts'
-import { withChangeFlags } from '../change-options.ts'
 
 export interface RestoreOptions extends ChangeOptions {
   keepCurrent?: boolean

@@ -11,6 +11,10 @@ import {
   wantedOf,
   updateFindings,
   questionOf,
+  ensureWindowOpens,
+  type TypedUpdate,
+  typedUpdate,
+  type UpdateOptions,
 } from '../../lib/vms/waves/wave-run.ts'
 import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
@@ -32,12 +36,6 @@ import { methodsIn, type SettingsOwner } from '../../lib/vms/strategy/settings-o
 import { seeSettings, writesTo } from './settings-work.ts'
 import type { SettingsWork } from '../../lib/vms/strategy/strategy-document.ts'
 import { restartRight } from './wave-options.ts'
-import {
-  ensureWindowOpens,
-  type TypedUpdate,
-  typedUpdate,
-  type UpdateOptions,
-} from '../../lib/vms/waves/wave-request.ts'
 import { noSuchPlace } from '../../lib/vms/vm-selection.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../lib/kube/saved/read-cluster.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { asksCluster, manual } from '../command-options.ts'
+import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
 import {
   type WorkloadStrategyDocument,
   procedureOf,
@@ -26,7 +26,6 @@ import {
   type TypedSettings,
 } from '../../lib/vms/strategy/set-strategy.ts'
 import { ownerFinding } from '../../lib/vms/strategy/settings-owner.ts'
-import { withChangeFlags } from '../change-options.ts'
 
 const look = [
   ['kvup workloads strategy show', 'what holds'],

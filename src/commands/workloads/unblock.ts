@@ -25,9 +25,8 @@ import { clusterEvictionOf } from '../../lib/vms/vm.ts'
 import { restoreUpdatesLine, overrideId } from '../../lib/vms/update-methods.ts'
 import { narrowedLine } from '../../lib/kube/shell-line.ts'
 import { unblockFindings } from '../../lib/vms/unblock/unblock-vms.ts'
-import { asksCluster, manual } from '../command-options.ts'
+import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
 import { namespaceOf, noSuchPlace } from '../../lib/vms/vm-selection.ts'
-import { withChangeFlags } from '../change-options.ts'
 
 export interface UnblockOptions extends ChangeOptions {
   all?: boolean

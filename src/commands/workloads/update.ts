@@ -1,9 +1,8 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { asksCluster, manual } from '../command-options.ts'
+import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
 import { paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
-import type { UpdateOptions } from '../../lib/vms/waves/wave-request.ts'
-import { withChangeFlags } from '../change-options.ts'
+import type { UpdateOptions } from '../../lib/vms/waves/wave-run.ts'
 
 /** Loaded when it runs: help does without. */
 const lazyAction = async (cx: Context, options: UpdateOptions) =>

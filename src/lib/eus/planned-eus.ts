@@ -23,7 +23,7 @@ import { type Releases, readReleases } from '../releases/releases.ts'
 import { parseUpdateGraph, type UpdateGraph } from '../releases/update-graph.ts'
 import { readCatalog } from '../releases/catalog-file.ts'
 import type { Finding } from '../checks/check-definition.ts'
-import type { EusPlanningOptions } from './run/eus-options.ts'
+import type { EusPlanningOptions } from './run/window-snapshot.ts'
 
 /** Reads what `--accept` names; throws `usage` for a name that no finding has. */
 export type ReadAccepted = (words: readonly string[], releases: Releases) => readonly AcceptedRisk[]

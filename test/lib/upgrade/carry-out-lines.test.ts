@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { afterPlan, carryingOut } from '../../../src/lib/upgrade/run-report.ts'
-import { goesOn } from '../../../src/lib/engine/resume-hint.ts'
+import { goesOn } from '../../../src/lib/engine/change.ts'
 
 test.each([
   ['kvup plan --to v1.9.0', 'kvup upgrade --to v1.9.0'],

@@ -6,7 +6,7 @@ import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts
 import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
 import { minute, play, type Stage, type Terminal } from '../stage.ts'
 import { borrowedFields, eusAbortOn, eusRunOn, small418 } from './window-stage.ts'
-import type { EusRunOptions } from '../../../src/lib/eus/run/eus-options.ts'
+import type { EusRunOptions } from '../../../src/lib/eus/run/window-snapshot.ts'
 
 /** A window in which everything is borrowed that kvup ever borrows: methods, a pool, health checks of both kinds, approval, and of a VM its evictionStrategy. */
 const shape: Omit<Simulation, 'clock'> = {

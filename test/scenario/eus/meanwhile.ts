@@ -16,7 +16,7 @@ import {
 import { condition } from '../../../src/lib/kube/object.ts'
 import type { Ended, Stage, Terminal } from '../stage.ts'
 import { eusRunOn, platformOf, serveFiles } from './window-stage.ts'
-import type { EusRunOptions } from '../../../src/lib/eus/run/eus-options.ts'
+import type { EusRunOptions } from '../../../src/lib/eus/run/window-snapshot.ts'
 
 /** The platform turns every request for another minor down, and says so beforehand: for one that is turned down, set it once that was asked for. */
 export const refusing = {

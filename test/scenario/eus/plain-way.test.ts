@@ -24,7 +24,7 @@ import {
   platformOf,
   serveFiles,
 } from './window-stage.ts'
-import type { EusRunOptions } from '../../../src/lib/eus/run/eus-options.ts'
+import type { EusRunOptions } from '../../../src/lib/eus/run/window-snapshot.ts'
 
 const pools = (master: number, worker: number) => [
   { name: 'master', nodes: master },

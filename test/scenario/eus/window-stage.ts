@@ -20,7 +20,7 @@ import { ocp418to420, okd419 } from '../../../src/simulator/openshift/openshift-
 import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
 import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
 import type { Ended, Stage, Terminal } from '../stage.ts'
-import type { EusRunOptions } from '../../../src/lib/eus/run/eus-options.ts'
+import type { EusRunOptions } from '../../../src/lib/eus/run/window-snapshot.ts'
 
 export type Shape = Omit<Simulation, 'clock'>
 

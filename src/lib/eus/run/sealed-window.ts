@@ -1,14 +1,13 @@
 import type { CommandContext } from '../../kube/world.ts'
 import { driftLines, driftOf, readSealed, type SealedPlan } from '../../engine/sealed-plan.ts'
 import { drifted, usageError } from '../../kube/errors.ts'
-import type { WindowSnapshot } from './window-snapshot.ts'
+import type { WindowSnapshot, EusRunOptions } from './window-snapshot.ts'
 import { asSealed, sealedPath, windowWork, withPath } from '../chosen-path.ts'
 import { readEusCluster } from '../plan/eus-snapshot.ts'
 import { reliedOnByEus } from '../sealed-eus-facts.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { begunSteps } from '../../upgrade/sealed-facts.ts'
 import { ensureSameCluster } from '../../upgrade/plan/plan-document.ts'
-import type { EusRunOptions } from './eus-options.ts'
 
 /** Reads `--plan FILE`, or standard input. Throws `usage` for what is no whole plan of `kvup eus plan`. */
 export async function readEusPlan(

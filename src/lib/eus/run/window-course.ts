@@ -8,11 +8,10 @@ import { keptText, overrideNamed } from '../settings/saved-setting.ts'
 import { armedByOthersText, ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
 import type { CommandContext } from '../../kube/world.ts'
 import type { RunLimits } from '../../engine/step.ts'
-import type { WindowSnapshot } from './window-snapshot.ts'
+import type { WindowSnapshot, EusRunOptions } from './window-snapshot.ts'
 import { approvalIsAhead } from '../planned-eus.ts'
 import type { Finding } from '../../checks/check-definition.ts'
 import { standsInTheWay } from '../plan/eus-assessment.ts'
-import type { EusRunOptions } from './eus-options.ts'
 
 export const isLastWindow = ({ window, planned }: WindowSnapshot): boolean => window.to === planned.plan.to
 

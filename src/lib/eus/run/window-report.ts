@@ -5,7 +5,7 @@ import type { Change, Differences, CensusCircumstances } from '../../vms/census/
 import type { ComparedWith, Compared, RunCensus } from '../../vms/census/run-census.ts'
 import type { CommandContext } from '../../kube/world.ts'
 import { targetOfName } from '../../engine/overrides.ts'
-import { goesOn } from '../../engine/resume-hint.ts'
+import { goesOn } from '../../engine/change.ts'
 import type { WindowSnapshot } from './window-snapshot.ts'
 import type { Cluster } from '../../kube/cluster.ts'
 import {

@@ -8,13 +8,20 @@ import {
 } from './window-report.ts'
 import type { Procedure, RunLimits, RunOutcome } from '../../engine/step.ts'
 import { leftAsItIs, withParts } from '../window-status.ts'
-import { type Change, type DryRun, performChange, type Rights } from '../../engine/change.ts'
-import { readInTime, type ResumeHint, resumeLine, withLines } from '../../engine/resume-hint.ts'
-import { lostSince } from '../../vms/census/lost-vms.ts'
+import {
+  type Change,
+  type DryRun,
+  performChange,
+  type Rights,
+  readInTime,
+  type ResumeHint,
+  resumeLine,
+  withLines,
+} from '../../engine/change.ts'
+import { lostSince, RunCensus } from '../../vms/census/run-census.ts'
 import { ApiError, type ExitCode, exitCode, KvupError } from '../../kube/errors.ts'
 import type { WindowSnapshot } from './window-snapshot.ts'
 import type { CensusCircumstances } from '../../vms/census/vm-census.ts'
-import { RunCensus } from '../../vms/census/run-census.ts'
 import { armedByOthersText, ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
 import { harmlessText } from '../../kube/text.ts'
 import type { Override } from '../../engine/journal.ts'

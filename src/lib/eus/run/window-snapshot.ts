@@ -1,3 +1,12 @@
+import { parseAccepted } from '../../releases/hop-findings.ts'
+import { withoutFlags, wordsOf } from '../../kube/shell-line.ts'
+import { parseDuration } from '../../kube/duration.ts'
+import {
+  type DryRun,
+  type ChangingCommand,
+  type RunEnvironment,
+  runEnvironment,
+} from '../../engine/change.ts'
 import type { Cluster } from '../../kube/cluster.ts'
 import { onceCached } from '../../kube/read-cache.ts'
 import { isLeftUnclosed } from '../abort-procedure.ts'
@@ -11,13 +20,11 @@ import { takeSnapshot } from '../../kubevirt/snapshot.ts'
 import { type Journal, type JournalReader, type Override, RememberedJournal } from '../../engine/journal.ts'
 import { platformMinor } from '../../releases/platform-releases.ts'
 import { minorOfPlatform, parsePlatformMinor } from '../../releases/release-versions.ts'
-import { type ChangingCommand, type RunEnvironment, runEnvironment } from '../../engine/change.ts'
 import { blocked } from '../../kube/errors.ts'
 import { ownerOf } from '../../upgrade/upgrade-plan.ts'
 import { type PlannedEus, plannedEus, type ReadAccepted } from '../planned-eus.ts'
 import type { EusPlan } from '../plan/eus-plan.ts'
 import { windowIn } from '../plan/eus-snapshot.ts'
-import type { EusPlanningOptions } from './eus-options.ts'
 
 /** A window and all that is needed to work on it. */
 export interface WindowSnapshot {
@@ -223,4 +230,43 @@ function deductions(plan: EusPlan): readonly string[] {
     methodsText(plan),
     ...checks.map(({ kind, name }) => `${kind} ${name} is paused`),
   ]
+}
+
+export interface EusPlanningOptions {
+  to?: string
+  graphFile?: string
+  catalogFile?: string
+  releases?: string
+  accept: readonly string[]
+}
+
+/** As commander hands them over. */
+export interface EusRunOptions extends EusPlanningOptions {
+  plan?: string
+  approve?: boolean
+  approveAlso: string[]
+  approval?: 'Manual' | 'Automatic'
+  poolOrder: string[]
+  leaveRequested?: boolean
+  settle: string
+  timeout: string
+  deadline?: string
+  until?: string
+  pauseBefore: string[]
+  dryRun?: DryRun
+  takeOver?: string
+}
+
+/** `commandLine`: as it was typed. A sealed plan takes no other risk than it was made with, so that a line with one more goes without it. */
+export function requestOf(options: EusRunOptions, commandLine: string): EusRequest {
+  return {
+    accepted: parseAccepted(options.accept).map(({ id }) => id),
+    approve: options.approve ?? false,
+    approveAlso: options.approveAlso,
+    ...(options.approval !== undefined && { approval: options.approval }),
+    poolOrder: options.poolOrder,
+    leaveRequested: options.leaveRequested ?? false,
+    settleMs: parseDuration(options.settle),
+    command: withoutFlags(wordsOf(commandLine), { valued: ['--plan'] }).join(' '),
+  }
 }

@@ -21,10 +21,9 @@ import { windowIn } from '../plan/eus-snapshot.ts'
 import type { ReadCluster } from '../../kube/saved/read-cluster.ts'
 import { getLockHolder } from '../../vms/lock-holder.ts'
 import { plannedEus, typedFor } from '../planned-eus.ts'
-import { forgotten, type WindowSnapshot, seeWindow } from './window-snapshot.ts'
+import { forgotten, type WindowSnapshot, seeWindow, type EusPlanningOptions } from './window-snapshot.ts'
 import { minorOfPlatform } from '../../releases/release-versions.ts'
 import type { RecognisedWindow } from '../../openshift/eus-window.ts'
-import type { EusPlanningOptions } from './eus-options.ts'
 import type { ShownHolder } from '../../kubevirt/lease-holders.ts'
 
 /** `kvup eus status`: where a window stands. */

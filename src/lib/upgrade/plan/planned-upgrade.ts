@@ -35,8 +35,7 @@ import { upgradeProcedure } from '../upgrade-procedure.ts'
 import { seeForUpgrade } from '../upgrade-snapshot.ts'
 import { judgePath, dedupeById, type Foreseen, type ForeseenLeg, foreseePath } from './path-forecast.ts'
 import { optionsOfLeg, type PreparedManifest, prepareManifest } from '../methods/prepared-manifest.ts'
-import { withOlm } from './upgrade-target.ts'
-import { requestOf, type UpgradeOptions } from './upgrade-options.ts'
+import { withOlm, requestOf, type UpgradeOptions } from './upgrade-options.ts'
 import { openOverride } from '../../vms/update-methods.ts'
 import {
   isBetweenSteps,

@@ -1,3 +1,5 @@
+import { lost, ApiError, KvupError } from '../../kube/errors.ts'
+import { counted, someOf } from '../../kube/text.ts'
 import type { Cluster, Reader, Reviewer } from '../../kube/cluster.ts'
 import { ConfigMaps } from '../../kube/kinds/core-kinds.ts'
 import { VirtualMachineInstances, VirtualMachines } from '../../kube/kinds/kubevirt-kinds.ts'
@@ -6,7 +8,6 @@ import { cutShort, ends, type Entry, finished, hasChanged, type Override } from 
 import { guardedWriter, meaningOf } from '../../engine/run-session.ts'
 import type { Lock } from '../../engine/lease.ts'
 import type { Procedure, StepContext } from '../../engine/step.ts'
-import { ApiError, KvupError } from '../../kube/errors.ts'
 import {
   type Census,
   type Change,
@@ -159,7 +160,7 @@ export class RunCensus {
     const observed = { asked: this.#asked, shutDown: this.#shutDown, evicted, between }
     const changes = await changesBetween(reader, { before, after, ...observed })
     this.#isAllRead = unread.every((kind) => before.unread.includes(kind))
-    this.#isAllTold = this.#isAllRead && !late && !changes.some(({ lost }) => lost)
+    this.#isAllTold = this.#isAllRead && !late && !changes.some((change) => change.lost)
     return {
       since,
       differences: compareCensus(before, after),
@@ -345,4 +346,46 @@ function entriesSince({ at, by }: CensusOrigin, entries: readonly Entry[]): read
   const isLater = (entry: Entry) => Date.parse(entry.at) >= Date.parse(at)
   const first = entries.findIndex((entry) => entry.by === by && isLater(entry))
   return first === -1 ? entries.filter(isLater) : entries.slice(first)
+}
+
+/** Exit 9 where VMs or volumes were lost; undefined otherwise. `done`: what the run did all the same, `KubeVirt v1.8.4 is installed`. */
+export function lostSince(
+  { changes = [], comparedWith }: { changes?: readonly Change[]; comparedWith?: ComparedWith },
+  done: string,
+): KvupError | undefined {
+  const all = changes.filter((change) => change.lost)
+  if (all.length === 0) return undefined
+  const volumes = all.filter(isVolume)
+  const machines = all.filter((change) => !isVolume(change))
+  const parts = [
+    ...(machines.length > 0
+      ? [
+          `${counted(machines.length, 'VM', ['lost its instance', 'lost their instances'])}: ${named(machines)}`,
+        ]
+      : []),
+    ...(volumes.length > 0
+      ? [`${counted(volumes.length, 'volume', ['was', 'were'])} lost: ${named(volumes)}`]
+      : []),
+  ]
+  return lost('workloads-lost', `${done}, but ${parts.join('; ')}`, {
+    notes: [
+      'No owner is seen to have done it.',
+      // What is asked for is seen while a run lives.
+      ...(comparedWith?.resumed === true
+        ? ['A restart that was asked for while no kvup ran leaves no trace and counts as lost.']
+        : []),
+    ],
+    remedy: all.slice(0, 3).flatMap(linesFor),
+  })
+}
+
+const isVolume = ({ kind }: Change): boolean => kind === 'PersistentVolumeClaim' || kind === 'DataVolume'
+
+const named = (changes: readonly Change[]): string =>
+  someOf(changes.map(({ namespace, name, what }) => `${namespace}/${name} (${what})`))
+
+function linesFor({ kind, namespace, name, what }: Change): string[] {
+  const events = `kubectl -n ${namespace} get events --field-selector involvedObject.name=${name}     says what happened to it`
+  const starts = kind === 'VirtualMachine' && (what === 'stopped' || what === 'failed')
+  return starts ? [events, `virtctl -n ${namespace} start ${name}     starts it again`] : [events]
 }
