@@ -124,6 +124,26 @@ function reasonText({ count, status, message, examples }: VmReason): string {
 export const upToTwenty = (names: readonly string[]): string =>
   names.length > 20 ? `${names.slice(0, 20).join(', ')} and ${names.length - 20} more` : names.join(', ')
 
+/** A warning for each part that may not be read: nothing is said of it. */
+export const unreadLines = (
+  unread: readonly { namespace?: string; what: string; why: string }[],
+  paint: Paint,
+): readonly string[] =>
+  unread.map(({ namespace, what, why }) =>
+    paint.warn(`${paint.mark.warning} ${what}${selectionText({ namespace })} may not be read: ${why}`),
+  )
+
+/** ` in namespace demo on node worker-1 with app=web`: what was asked for, behind a number; empty for the whole cluster. */
+export function selectionText({ namespace, node, labels }: Selection): string {
+  return [
+    ...(namespace === undefined ? [] : [` in namespace ${namespace}`]),
+    ...(node === undefined ? [] : [` on node ${node}`]),
+    ...(labels === undefined ? [] : [` with ${labels}`]),
+  ].join('')
+}
+
+type Selection = Partial<Record<'namespace' | 'node' | 'labels', string | undefined>>
+
 interface LineStyle {
   paint: Paint
   entry: Entry

@@ -6,6 +6,7 @@ import { dryRunLines } from '../dry-run.ts'
 import type { RestartRequiredItem } from '../../../vms/rollout/restart-required.ts'
 import type { StagedChange } from '../../../vms/rollout/staged-changes.ts'
 import { ageAt } from '../../age.ts'
+import { selectionText, unreadLines } from '../report-lines.ts'
 
 /** `kvup rollout show` and `set`. */
 export interface VmRolloutDocument extends Document {
@@ -94,8 +95,8 @@ export function restartRequiredView(asOf: string): RowsView<RestartRequiredItem,
     columns: columnsAt(asOf),
     name: ({ name }) => `virtualmachine.kubevirt.io/${name}`,
     below: (document, paint, { columns }) =>
-      [...noteLines(document), ...unreadLines(document, paint), summary(document, paint)].flatMap((line) =>
-        wrap(line, columns),
+      [...noteLines(document), ...unreadLines(document.unread, paint), summary(document, paint)].flatMap(
+        (line) => wrap(line, columns),
       ),
   }
 }
@@ -156,19 +157,9 @@ function noteLines({ totals, revertingClears, remarks }: RestartRequiredDocument
   ]
 }
 
-function unreadLines({ unread }: RestartRequiredDocument, paint: Paint): readonly string[] {
-  return unread.map(({ namespace, what, why }) => {
-    const where = namespace === undefined ? '' : ` in namespace ${namespace}`
-    return paint.warn(`${paint.mark.warning} ${what}${where} may not be read: ${why}`)
-  })
-}
-
 function summary({ totals, selection, next }: RestartRequiredDocument, paint: Paint): string {
   const { total, duringUpgrade, withFrozenHotplug } = totals
-  const where = [
-    ...(selection.namespace === undefined ? [] : [` in namespace ${selection.namespace}`]),
-    ...(selection.labels === undefined ? [] : [` with ${selection.labels}`]),
-  ].join('')
+  const where = selectionText(selection)
   if (total === 0) return `no VM waits for a restart${where}`
   const counts = [
     ...(duringUpgrade === 0 ? [] : [`${duringUpgrade} since an upgrade`]),
