@@ -103,14 +103,12 @@ type Group = readonly [TroubledPod, ...TroubledPod[]]
  * of a crash loop; nodes that are lost are one for every component that has pods there.
  */
 export function groupedCauses(found: readonly TroubledPod[], snapshot: UpgradeSnapshot): Cause[] {
-  const groups = new Map<string, [TroubledPod, ...TroubledPod[]]>()
-  for (const one of found) {
-    const key = keyOf(one)
-    const group = groups.get(key)
-    if (group) group.push(one)
-    else groups.set(key, [one])
-  }
-  return [...groups.values()].map((group) => causeOfGroup(group, snapshot))
+  return grouped(found, keyOf).map((group) => causeOfGroup(group, snapshot))
+}
+
+/** The items of each key, in the order in which their keys came. */
+export function grouped<T>(items: readonly T[], key: (item: T) => string): (readonly [T, ...T[]])[] {
+  return [...Map.groupBy(items, key).values()] as [T, ...T[]][]
 }
 
 function keyOf({ component, trouble }: TroubledPod): string {
@@ -230,11 +228,7 @@ type Reading = (text: string, place: Place) => FailureReading | undefined
 
 /** The first reading that fits; undefined for a text that is told as it is. */
 export function readFailure(text: string, place: Place): FailureReading | undefined {
-  for (const reading of readings) {
-    const found = reading(text, place)
-    if (found) return found
-  }
-  return undefined
+  return readings.map((reading) => reading(text, place)).find(Boolean)
 }
 
 function refused(text: string, { namespace }: Place): FailureReading | undefined {

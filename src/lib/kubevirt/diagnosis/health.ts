@@ -1,5 +1,5 @@
 import type { Cause } from './pod-trouble.ts'
-import { isTerminal } from './diagnosis.ts'
+import { grouped, isTerminal } from './diagnosis.ts'
 import { earliest } from '../../kube/timestamps.ts'
 import { isOperand, operatorName } from '../installed-components.ts'
 import type { RolloutStatus, Verdict } from '../rollout-status.ts'
@@ -199,18 +199,6 @@ function servicesOf({ webhooks = [] }: WebhookConfiguration, namespace: string):
     return failurePolicy !== 'Ignore' && service?.namespace === namespace ? [service.name] : []
   })
   return [...new Set(called)]
-}
-
-type Group<T> = readonly [T, ...T[]]
-
-function grouped<T>(items: readonly T[], keyOf: (item: T) => string): readonly Group<T>[] {
-  const groups = new Map<string, [T, ...T[]]>()
-  for (const item of items) {
-    const group = groups.get(keyOf(item))
-    if (group) group.push(item)
-    else groups.set(keyOf(item), [item])
-  }
-  return [...groups.values()]
 }
 
 function causeOf(kind: 'api' | 'webhook-silent', silent: Silent, namespace: string): Cause {
