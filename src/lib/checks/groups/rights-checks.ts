@@ -71,8 +71,8 @@ export const operatorRights = check({
     if (method !== 'image-tag') return []
     if (manifest === undefined)
       return rolloutStatus.operator?.version === target?.text ? [] : [notCompared(target?.text ?? 'VERSION')]
-    const may = operatorMay(question)
-    const lacks = [...operatorWould(manifest)].filter((right) => !holds(may, right))
+    const may = all(itemsOf(question.snapshot.operatorRoles))
+    const lacks = [...all(operatorsIn(manifest))].filter((right) => !holds(may, right))
     if (lacks.length === 0) return []
     return [
       {
@@ -150,16 +150,7 @@ function goneText(lost: readonly string[], narrowed: readonly string[]): string 
   return narrowed.length > 0 ? `${gone}; in its own namespace only: ${first(narrowed)}` : gone
 }
 
-/** What virt-operator may do now. */
-function operatorMay({ snapshot }: Question): ReadonlySet<string> {
-  return all(itemsOf(snapshot.operatorRoles))
-}
-
-/** What the roles of the operator in the manifest allow; roles for people (`kubevirt.io:operator`) are not the operator's. */
-function operatorWould(manifest: readonly KubeObject[]): ReadonlySet<string> {
-  return all(operatorsIn(manifest))
-}
-
+/** The roles of the operator in the manifest; roles for people (`kubevirt.io:operator`) are not the operator's. */
 function operatorsIn(manifest: readonly KubeObject[]): readonly Role[] {
   const account = manifest.find(({ kind }) => kind === 'ServiceAccount')?.metadata.name ?? 'kubevirt-operator'
   return manifest.filter((object): object is Role => isRole(object) && object.metadata.name === account)

@@ -7,13 +7,14 @@ import {
   type Finding,
 } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
-import type { FullSnapshot, ResourceQuota } from '../../kubevirt/full-snapshot.ts'
+import type { ResourceQuota } from '../../kubevirt/full-snapshot.ts'
 import { parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { allReleases, type Releases } from '../../releases/releases.ts'
 import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
 import type { InstanceTally } from '../../kubevirt/snapshot.ts'
 import { isNodeReady } from '../../kubevirt/component-status.ts'
+import { launcherImage } from '../../kubevirt/lease-holders.ts'
 import { quantity } from '../../kube/quantity.ts'
 
 /** One VM that runs twice damages its disk; an entry may also be a stale one (facts 8: #15373, #18670, #12773). */
@@ -70,7 +71,7 @@ export const launcherAge = check({
 })
 
 function launchersOf(question: Question): readonly Launcher[] {
-  const now = launcherInUse(question.snapshot)
+  const now = launcherImage(question.snapshot)
   const { version } = question.rolloutStatus.observed
   return Object.entries(instancesOf(question).launchers).map(([image, count]) => ({
     image,
@@ -78,16 +79,6 @@ function launchersOf(question: Question): readonly Launcher[] {
     version: versionOf(image === now ? version : parseImage(image).tag),
     inUse: image === now,
   }))
-}
-
-/** What virt-controller compares every VMI with (facts 2.10): it tells the version of a digest. */
-function launcherInUse({ deployments }: FullSnapshot): string | undefined {
-  const controller = itemsOf(deployments).find(({ metadata }) => metadata.name === 'virt-controller')
-  const words = controller?.spec?.template?.spec?.containers?.flatMap(({ command = [], args = [] }) =>
-    command.concat(args),
-  )
-  const at = words?.indexOf('--launcher-image') ?? -1
-  return at < 0 ? undefined : words?.[at + 1]
 }
 
 interface LauncherHint {

@@ -1,6 +1,6 @@
 import type { AcceptedRisk, Reported, ReportedCheck, ReportedFinding } from '../../checks/check-run.ts'
 import type { Document, Paint, Size, View } from '../printer.ts'
-import { brief, count, displayWidth, fenced, markdownText, paintedWidth, wrap } from '../text.ts'
+import { brief, count, displayWidth, fenced, headed, markdownText, paintedWidth, wrap } from '../text.ts'
 import { onOneLine } from '../terminal.ts'
 import { jsonText } from '../formats/output-format.ts'
 
@@ -320,9 +320,10 @@ export function checkMarkdown(document: CheckDocument): string {
     `${counts.blockers} blockers, ${counts.warnings} warnings, ${counts.notChecked} not checked, ${counts.accepted} accepted, ${counts.passed} passed`,
     '',
     ...found.flatMap(section),
-    ...(passed.length > 0
-      ? ['## Passed', '', ...passed.map(({ id, title }) => `- \`${id}\`: ${markdownText(title)}`), '']
-      : []),
+    ...headed(
+      'Passed',
+      passed.map(({ id, title }) => `- \`${id}\`: ${markdownText(title)}`),
+    ),
   ].join('\n')
 }
 
