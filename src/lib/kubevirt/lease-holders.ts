@@ -1,11 +1,11 @@
 import type { Deployment, Pod, ReplicaSet } from '../kube/kinds/workload-kinds.ts'
-import { itemsOf } from '../kube/known.ts'
+import { itemsOf, listServed } from '../kube/known.ts'
 import { isUpdated, operatorPods, type UpgradeSnapshot } from './installed-components.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Reader } from '../kube/cluster.ts'
 import { type Lease, Leases } from '../kube/kinds/core-kinds.ts'
-import { isNotFound } from '../kube/errors.ts'
 import { type Clock, ownTicks } from '../kube/clock.ts'
+import { isObserved } from '../kube/object.ts'
 import { since } from '../kube/timestamps.ts'
 import type { Cause } from './diagnosis/pod-trouble.ts'
 
@@ -53,9 +53,8 @@ function isOfTemplate(pod: Pod, operator: Deployment, snapshot: Snapshot): boole
 
 function currentHash(operator: Deployment, snapshot: Snapshot): string | undefined {
   const key = 'deployment.kubernetes.io/revision'
-  const observed = (operator.status?.observedGeneration ?? 0) >= (operator.metadata.generation ?? 0)
   const revision = operator.metadata.annotations?.[key]
-  if (!observed || revision === undefined) return undefined
+  if (!isObserved(operator) || revision === undefined) return undefined
   return itemsOf(snapshot.replicaSets).find(
     (set) =>
       set.metadata.annotations?.[key] === revision &&
@@ -196,9 +195,7 @@ export class LeaseWatch {
       (upgradeState) => isSilent(upgradeState) && !upgradeState.confirmed,
     )
     if (!doubted) return silent
-    const lists = await Promise.all(
-      leaders.map((name) => reader.list(Leases, { namespace, name }).catch(noneIfGone)),
-    )
+    const lists = await Promise.all(leaders.map((name) => listServed(reader, Leases, { namespace, name })))
     this.look(lists.flat(), namespace, clock)
     for (const upgradeState of this.#observed.values()) upgradeState.confirmed = isSilent(upgradeState)
     return this.#silent()
@@ -295,11 +292,6 @@ export function silentLeaseCause({ name, namespace, holder, renewed, watchedFor 
       `kubectl -n ${namespace} logs -l kubevirt.io=${name} --tail=20`,
     ],
   }
-}
-
-function noneIfGone(error: unknown): Lease[] {
-  if (isNotFound(error)) return []
-  throw error
 }
 
 /** Who holds kvup's lock, as its Lease says. */

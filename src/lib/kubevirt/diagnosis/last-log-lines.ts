@@ -3,6 +3,7 @@ import { NotSavedError } from '../../kube/saved/saved-cluster.ts'
 import type { ContainerStatus, Pod } from '../../kube/kinds/workload-kinds.ts'
 import { type Clock, ownClock } from '../../kube/clock.ts'
 import { ApiError } from '../../kube/errors.ts'
+import { isRecord, parseJson } from '../../kube/object.ts'
 import type { Cause } from './pod-trouble.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { holderOf, holds } from '../lease-holders.ts'
@@ -150,11 +151,6 @@ function said({ msg, message, reason, error, err }: Record<string, unknown>): st
 }
 
 function parsed(line: string): Record<string, unknown> | undefined {
-  if (!line.startsWith('{')) return undefined
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
+  const value = line.startsWith('{') ? parseJson(line) : undefined
+  return isRecord(value) ? value : undefined
 }
