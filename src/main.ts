@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
-import { connection, typedConnection } from './commands/command-options.ts'
+import { connection, reportFormats, typedConnection } from './commands/command-options.ts'
 import type { Context, Wire } from './context.ts'
 import { leavingSoon } from './lib/kube/interruption.ts'
 import { exitCode, KvupError, usageError } from './lib/kube/errors.ts'
 import type { Called } from './open.ts'
 import { program } from './cli.ts'
-import { reportFormats } from './commands/command-options.ts'
 import { helpWords } from './lib/output/usage-remedy.ts'
 
 /** What `main` needs of a process; `process` itself is one. */

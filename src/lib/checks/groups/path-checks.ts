@@ -6,7 +6,13 @@ import {
   newestMinorOf,
   type Releases,
 } from '../../releases/releases.ts'
-import { compareVersions, minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
+import {
+  compareVersions,
+  minorNumber,
+  minorOf,
+  type Version,
+  versionOf,
+} from '../../releases/release-versions.ts'
 import {
   type Check,
   enters,
@@ -120,7 +126,7 @@ function misfit(version: Version | undefined, runs: number, { releases }: Questi
   const window = version && kubernetesWindow(version, releases)
   if (version === undefined || window === undefined) return undefined
   const { min, max, known } = window
-  const is = runs < minor(min) ? 'too old' : runs > minor(max) ? 'too new' : undefined
+  const is = runs < minorNumber(min) ? 'too old' : runs > minorNumber(max) ? 'too new' : undefined
   const by = known ? '' : `, by the rule that each minor moves it by one; known as of ${releases.asOf}`
   return is && { version, runs, is, window: `${min} to ${max}${by}` }
 }
@@ -158,8 +164,6 @@ function pathThere({ version, runs, is }: Misfit, question: Question): readonly 
   const way = is === 'too old' ? hopPath(version, question) : []
   return way.length > 0 ? way : [`choose a version that supports Kubernetes 1.${runs}: kvup releases`]
 }
-
-const minor = (text: string) => Number(text.split('.')[1])
 
 interface Hop {
   from: Version

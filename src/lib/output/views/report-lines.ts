@@ -114,6 +114,10 @@ export function vmTroubleLines({ count, shouldRun, reasons, partly }: VmTroubles
   ]
 }
 
+/** The same behind a sign, the reasons below it. */
+export const signedTroubles = (vms: VmTroubles | undefined, sign: string): readonly string[] =>
+  (vms ? vmTroubleLines(vms) : []).map((line, index) => `${index === 0 ? sign : ' '} ${line}`)
+
 function reasonText({ count, status, message, examples }: VmReason): string {
   const more = count > examples.length ? ' …' : ''
   const said = message === '' ? '' : `: ${brief(message)}`
