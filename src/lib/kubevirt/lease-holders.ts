@@ -123,7 +123,8 @@ export interface SilentLease {
   watchedFor: number
 }
 
-interface UpgradeState {
+/** A Lease of a leader, as far as it was watched. */
+interface WatchedLease {
   lease: Lease
   /** Changes whenever somebody renews or takes it. */
   mark: string
@@ -142,7 +143,7 @@ interface UpgradeState {
  * saw, so that whoever looks again and again need not wait.
  */
 export class LeaseWatch {
-  readonly #observed = new Map<string, UpgradeState>()
+  readonly #observed = new Map<string, WatchedLease>()
 
   /** A Lease is older than its term still, and was not watched for long enough: where time stands still, and in the middle of a watch. */
   isUndecided(clock: Clock): boolean {
@@ -191,13 +192,11 @@ export class LeaseWatch {
     { namespace, reader, clock }: Pick<Watching, 'reader' | 'namespace' | 'clock'>,
   ): Promise<readonly SilentLease[]> {
     const silent = this.look(leases, namespace, clock)
-    const doubted = [...this.#observed.values()].some(
-      (upgradeState) => isSilent(upgradeState) && !upgradeState.confirmed,
-    )
+    const doubted = [...this.#observed.values()].some((one) => isSilent(one) && !one.confirmed)
     if (!doubted) return silent
     const lists = await Promise.all(leaders.map((name) => listServed(reader, Leases, { namespace, name })))
     this.look(lists.flat(), namespace, clock)
-    for (const upgradeState of this.#observed.values()) upgradeState.confirmed = isSilent(upgradeState)
+    for (const one of this.#observed.values()) one.confirmed = isSilent(one)
     return this.#silent()
   }
 
@@ -221,11 +220,11 @@ export class LeaseWatch {
   }
 
   /** Older than its term by the cluster's time, and neither known to be silent nor seen to change meanwhile. */
-  #suspects(clock: Clock): readonly UpgradeState[] {
-    return [...this.#observed.values()].filter((upgradeState) => {
-      const { lease, moved, watched } = upgradeState
+  #suspects(clock: Clock): readonly WatchedLease[] {
+    return [...this.#observed.values()].filter((one) => {
+      const { lease, moved, watched } = one
       const age = since(lease.spec?.renewTime, clock.now()) ?? Infinity
-      return age > termOf(lease) && !isSilent(upgradeState) && !(moved && watched < termOf(lease))
+      return age > termOf(lease) && !isSilent(one) && !(moved && watched < termOf(lease))
     })
   }
 }
@@ -239,7 +238,7 @@ export function leaseWatchOf(clock: Clock): LeaseWatch {
   return watch
 }
 
-function silentOf({ lease: { metadata, spec }, lease }: UpgradeState): SilentLease {
+function silentOf({ lease: { metadata, spec }, lease }: WatchedLease): SilentLease {
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
@@ -257,7 +256,7 @@ interface Watching {
   told?: ((line: string) => void) | undefined
 }
 
-const isSilent = ({ lease, watched }: UpgradeState): boolean => watched >= terms * termOf(lease)
+const isSilent = ({ lease, watched }: WatchedLease): boolean => watched >= terms * termOf(lease)
 
 /** ms. */
 function termOf({ spec }: Lease): number {

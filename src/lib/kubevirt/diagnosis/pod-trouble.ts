@@ -77,7 +77,7 @@ type Unworded = Omit<Cause, keyof Worded>
 /** One sentence a person can act on, and the commands that show more. */
 export function troubleSentence(cause: Unworded): Worded {
   const sentence = words[cause.kind](cause, subjectOf(cause))
-  return { sentence, look: snapshots(cause) }
+  return { sentence, look: commandsFor(cause) }
 }
 
 const words: Record<Cause['kind'], (cause: Unworded, subject: Subject) => string> = {
@@ -117,7 +117,7 @@ function logged(message = '', lastLog: string | undefined): string {
   return lastLog === undefined || message.includes(lastLog) ? '' : `, last log line: "${lastLog}"`
 }
 
-function snapshots({ kind, namespace, pods, nodes }: Unworded): string[] {
+function commandsFor({ kind, namespace, pods, nodes }: Unworded): string[] {
   const [pod, node] = [pods[0], nodes[0]]
   if ((kind === 'node' || kind === 'misscheduled') && node) return [`kubectl describe node ${node}`]
   if (pod) return [`kubectl -n ${namespace} describe pod ${pod}`]
