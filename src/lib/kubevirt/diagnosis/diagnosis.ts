@@ -307,13 +307,9 @@ function refusedPods(snapshot: UpgradeSnapshot): Cause[] {
   const job = strategyJob(snapshot)
   return [
     ...(job && !hasPod(snapshot, job.name) ? [{ owner: job.name, component: strategyComponent }] : []),
-    ...all.filter(isShort).map(
-      ({
-        object: {
-          metadata: { name },
-        },
-      }) => ({ owner: name, component: name }),
-    ),
+    ...all
+      .filter(isShort)
+      .map(({ object }) => ({ owner: object.metadata.name, component: object.metadata.name })),
   ].flatMap(({ owner, component }) => {
     const events = itemsOf(snapshot.snapshot.events).filter((event) => refuses(event, owner, snapshot.at))
     const last = events.at(-1)
