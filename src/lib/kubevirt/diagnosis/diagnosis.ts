@@ -103,12 +103,8 @@ type Group = readonly [TroubledPod, ...TroubledPod[]]
  * of a crash loop; nodes that are lost are one for every component that has pods there.
  */
 export function groupedCauses(found: readonly TroubledPod[], snapshot: UpgradeSnapshot): Cause[] {
-  return grouped(found, keyOf).map((group) => causeOfGroup(group, snapshot))
-}
-
-/** The items of each key, in the order in which their keys came. */
-export function grouped<T>(items: readonly T[], key: (item: T) => string): (readonly [T, ...T[]])[] {
-  return [...Map.groupBy(items, key).values()] as [T, ...T[]][]
+  const groups = [...Map.groupBy(found, keyOf).values()] as [TroubledPod, ...TroubledPod[]][]
+  return groups.map((group) => causeOfGroup(group, snapshot))
 }
 
 function keyOf({ component, trouble }: TroubledPod): string {

@@ -1,5 +1,5 @@
 import type { Cause } from './pod-trouble.ts'
-import { grouped, isTerminal } from './diagnosis.ts'
+import { isTerminal } from './diagnosis.ts'
 import { earliest } from '../../kube/timestamps.ts'
 import { isOperand, operatorName } from '../installed-components.ts'
 import type { RolloutStatus, Verdict } from '../rollout-status.ts'
@@ -200,6 +200,9 @@ function servicesOf({ webhooks = [] }: WebhookConfiguration, namespace: string):
   })
   return [...new Set(called)]
 }
+
+const grouped = <T>(items: readonly T[], keyOf: (item: T) => string) =>
+  [...Map.groupBy(items, keyOf).values()] as [T, ...T[]][]
 
 function causeOf(kind: 'api' | 'webhook-silent', silent: Silent, namespace: string): Cause {
   const { objects, service, reason, message, since } = silent
