@@ -57,6 +57,24 @@ export interface Check {
 /** What a check found; declared in releases, which knows of nothing above it. */
 export type Finding = HopFinding
 
+/** What one row says: nothing, a finding, or several. */
+type Answer = Finding | undefined | readonly Answer[]
+
+interface CheckRow extends Omit<Check, 'assess' | 'blocks'> {
+  readonly blocks?: true
+  assess(question: Question): Answer
+}
+
+/** A check of a row of the table. */
+export function check(row: CheckRow): Check {
+  return { blocks: false, ...row, assess: (question) => listed(row.assess(question)) }
+}
+
+function listed(answer: Answer): readonly Finding[] {
+  if (answer === undefined) return []
+  return 'level' in answer ? [answer] : answer.flatMap(listed)
+}
+
 /** From what is installed completely to what is asked for; undefined where either is missing. */
 export function hopOf({ rolloutStatus, target }: Question): { from: Version; to: Version } | undefined {
   const from = versionOf(rolloutStatus.observed.version)

@@ -27,6 +27,22 @@ export async function known<T>(work: Promise<readonly T[]>): Promise<Known<T>> {
   }
 }
 
+/** The same part without the items that do not fit. */
+export function onlyKnown<T>(part: Known<T>, fits: (item: T) => boolean): Known<T> {
+  return part.known ? { known: true, items: part.items.filter(fits) } : part
+}
+
+/** The wanted parts, read at one time, by name; the others are not in it. Throws every other ApiError, as `known` does. */
+export async function readParts<P extends string>(
+  wants: Iterable<string>,
+  readers: { readonly [N in P]: () => Promise<readonly unknown[]> },
+): Promise<{ [N in P]?: Known<never> }> {
+  const wanted = new Set(wants)
+  const names = (Object.keys(readers) as P[]).filter((name) => wanted.has(name))
+  const found = await Promise.all(names.map(async (name) => [name, await known(readers[name]())] as const))
+  return Object.fromEntries(found) as { [N in P]?: Known<never> }
+}
+
 /** Why a part is unknown; undefined for a failure that is one. */
 export function whyUnknown(error: unknown): string | undefined {
   const unread = error instanceof ApiError && (error.status === 403 || error.status === 404)

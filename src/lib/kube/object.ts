@@ -58,6 +58,11 @@ export function condition(
   return of.status?.conditions?.find((c) => c.type === type)
 }
 
+/** Whether whoever acts on it has seen its spec as it is now. */
+export function isObserved(of: { metadata: Metadata; status?: { observedGeneration?: number } }): boolean {
+  return (of.status?.observedGeneration ?? 0) >= (of.metadata.generation ?? 0)
+}
+
 /** A kind that kvup talks to. The type parameter travels with the value, so that `find(KubeVirts, …)` is typed. */
 export interface Kind<T extends KubeObject = KubeObject> {
   /** `v1` or `group/version`. */

@@ -21,7 +21,7 @@ import { holderOf, operatorLeads } from './lease-holders.ts'
 import { operatorOf } from './installation.ts'
 import { itemsOf } from '../kube/known.ts'
 import type { Node } from '../kube/kinds/core-kinds.ts'
-import { condition } from '../kube/object.ts'
+import { condition, isObserved } from '../kube/object.ts'
 import type { FullSnapshot } from './full-snapshot.ts'
 
 /** All components, in the order in which virt-operator rolls them; those that every release so far had and that are not there as `absent`. */
@@ -153,30 +153,32 @@ export function rollCounts(workload: Workload): Counts {
   return workload.kind === 'DaemonSet' ? daemonSetCounts(workload.object) : deploymentCounts(workload.object)
 }
 
-function daemonSetCounts({ metadata, status = {} }: DaemonSet): Counts {
-  const { desiredNumberScheduled: desired = 0, updatedNumberScheduled = 0, numberReady = 0 } = status
-  const observed = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+function daemonSetCounts(set: DaemonSet): Counts {
+  const {
+    desiredNumberScheduled: desired = 0,
+    updatedNumberScheduled = 0,
+    numberReady = 0,
+  } = set.status ?? {}
   return {
     updated: updatedNumberScheduled,
     ready: numberReady,
     desired,
     total: desired,
     enough: desired,
-    observed,
+    observed: isObserved(set),
   }
 }
 
-function deploymentCounts({ metadata, spec, status = {} }: Deployment): Counts {
-  const { replicas = 0, updatedReplicas = 0, readyReplicas = 0 } = status
-  const observed = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0)
-  const desired = spec?.replicas ?? 1
+function deploymentCounts(deployment: Deployment): Counts {
+  const { replicas = 0, updatedReplicas = 0, readyReplicas = 0 } = deployment.status ?? {}
+  const desired = desiredReplicas(deployment)
   return {
     updated: updatedReplicas,
     ready: readyReplicas,
     desired,
     total: replicas,
     enough: Math.min(desired, 1),
-    observed,
+    observed: isObserved(deployment),
   }
 }
 
@@ -379,10 +381,6 @@ function isOperatorRolled(operator: Deployment): boolean {
 
 function desiredReplicas(operator: Deployment): number {
   return operator.spec?.replicas ?? 1
-}
-
-function isObserved({ metadata, status }: Deployment): boolean {
-  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }
 
 /** The Job that writes the target's install strategy (facts 2.4); gone a moment after it is done. */

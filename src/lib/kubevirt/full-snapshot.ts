@@ -26,11 +26,9 @@ import {
   statusParts,
   takeSnapshot,
 } from './snapshot.ts'
-import { itemsOf, type Known, known, notAsked } from '../kube/known.ts'
+import { itemsOf, type Known, known, notAsked, onlyKnown, readParts, whyUnknown } from '../kube/known.ts'
 import type { Access, Reader, Reviewer, ServerVersion } from '../kube/cluster.ts'
-import { NotSavedError } from '../kube/saved/saved-cluster.ts'
 import type { Clock } from '../kube/clock.ts'
-import { ApiError } from '../kube/errors.ts'
 import type { Kind, KubeObject } from '../kube/object.ts'
 import { openDataJobs, othersAtWork } from './cluster-activity.ts'
 import { readyEndpoints, webhooksInto } from './diagnosis/health.ts'
@@ -165,9 +163,8 @@ async function serverVersion(reader: Reader): Promise<{ serverVersion?: ServerVe
   try {
     return { serverVersion: await reader.version() }
   } catch (error) {
-    const unread = error instanceof ApiError && (error.status === 403 || error.status === 404)
-    if (unread || error instanceof NotSavedError) return {}
-    throw error
+    if (whyUnknown(error) === undefined) throw error
+    return {}
   }
 }
 
@@ -175,20 +172,19 @@ type Parts = Partial<FullSnapshot>
 
 /** The parts of Evidence that do not depend on where KubeVirt is, in parallel. Throws ApiError. */
 async function partsOfCluster(reader: Reader, wants: ReadonlySet<SnapshotPart>): Promise<Parts> {
-  const part = async <T>(name: SnapshotPart, read: () => Promise<readonly T[]>): Promise<Parts> =>
-    wants.has(name) ? { [name]: await known(read()) } : {}
-  const found = await Promise.all([
+  const [instances, parts] = await Promise.all([
     instanceParts(reader, wants),
-    part('machines', async () => [await foldVms(reader)]),
-    part('crds', async () => definitions(reader)),
-    part('apiServices', async () =>
-      kept(reader, ApiServices, ({ spec }) => isKubeVirtGroup(spec?.group), withoutManagers),
-    ),
-    part('dataJobs', async () => openDataJobs(reader)),
-    part('others', async () => othersAtWork(reader)),
-    part('clusterUid', async () => clusterUid(reader)),
+    readParts(wants, {
+      machines: async () => [await foldVms(reader)],
+      crds: () => definitions(reader),
+      apiServices: () =>
+        kept(reader, ApiServices, ({ spec }) => isKubeVirtGroup(spec?.group), withoutManagers),
+      dataJobs: () => openDataJobs(reader),
+      others: () => othersAtWork(reader),
+      clusterUid: () => clusterUid(reader),
+    }),
   ])
-  return Object.fromEntries(found.flatMap((one) => Object.entries(one)))
+  return { ...instances, ...parts }
 }
 
 /** VMIs are listed once, whoever asks for them. */
@@ -205,12 +201,7 @@ async function instanceParts(reader: Reader, wants: ReadonlySet<SnapshotPart>): 
     instances: { known: true, items: [tally] },
     workloads: { known: true, items: [{ instances: tally.total, outdated: tally.outdated }] },
     ...(listed && {
-      quotas: listed.known
-        ? {
-            known: true,
-            items: listed.items.filter(({ metadata }) => namespaces.has(metadata.namespace ?? '')),
-          }
-        : listed,
+      quotas: onlyKnown(listed, ({ metadata }) => namespaces.has(metadata.namespace ?? '')),
     }),
   }
 }
@@ -273,21 +264,16 @@ async function clusterUid(reader: Reader): Promise<string[]> {
 type HomePart = 'webhooks' | 'endpoints' | 'operatorRoles'
 
 /** The parts of Evidence around KubeVirt's own namespace. Throws ApiError. */
-async function partsOfHome(
+function partsOfHome(
   reader: Reader,
   wants: ReadonlySet<SnapshotPart>,
   { home, snapshot }: { home: string; snapshot: Promise<Snapshot> },
 ): Promise<Parts> {
-  const part = async <T>(name: HomePart, read: () => Promise<readonly T[]>): Promise<Parts> =>
-    wants.has(name) ? { [name]: await known(read()) } : {}
-  const found = await Promise.all([
-    part('webhooks', async () => webhooksInto(reader, home)),
-    part('endpoints', async () => readyEndpoints(await reader.list(EndpointSlices, { namespace: home }))),
-    part('operatorRoles', async () =>
-      rolesOf(reader, { name: accountOf(await snapshot, home), namespace: home }),
-    ),
-  ])
-  return Object.fromEntries(found.flatMap((one) => Object.entries(one)))
+  return readParts<HomePart>(wants, {
+    webhooks: () => webhooksInto(reader, home),
+    endpoints: async () => readyEndpoints(await reader.list(EndpointSlices, { namespace: home })),
+    operatorRoles: async () => rolesOf(reader, { name: accountOf(await snapshot, home), namespace: home }),
+  })
 }
 
 /** Why they are not known where there is no such namespace. */

@@ -220,11 +220,7 @@ const finders: readonly Finder[] = [
 
 /** Read from ownerReferences, labels, annotations and managedFields of one object; undefined when nobody is named. */
 export function managerOf(object: KubeObject): Manager | undefined {
-  for (const find of finders) {
-    const manager = find(object)
-    if (manager) return manager
-  }
-  return undefined
+  return finders.map((find) => find(object)).find(Boolean)
 }
 
 /** Its operator sets back what is written to the KubeVirt, and brings its version. */
@@ -292,11 +288,10 @@ const fieldManagers: Readonly<Record<string, Manager>> = {
 }
 
 function byFieldManager(object: KubeObject): Manager | undefined {
-  for (const { manager = '' } of object.metadata.managedFields ?? []) {
-    const found = Object.hasOwn(fieldManagers, manager) ? fieldManagers[manager] : undefined
-    if (found) return found
-  }
-  return undefined
+  const found = object.metadata.managedFields?.find(({ manager = '' }) =>
+    Object.hasOwn(fieldManagers, manager),
+  )
+  return fieldManagers[found?.manager ?? '']
 }
 
 const label = (object: KubeObject, key: string): string | undefined => object.metadata.labels?.[key]

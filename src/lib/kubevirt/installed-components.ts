@@ -93,30 +93,18 @@ export function strategyPods({ snapshot }: UpgradeSnapshot): readonly Pod[] {
 
 /** The living pods of one DaemonSet or Deployment, by who controls them and never by a label. */
 export function podsOf({ snapshot }: UpgradeSnapshot, workload: Workload): readonly Pod[] {
-  const isOwned = workload.kind === 'DaemonSet' ? ofDaemonSet(workload) : ofDeployment(workload, snapshot)
+  const isOwned =
+    workload.kind === 'DaemonSet'
+      ? (pod: Pod) => isControlledBy(pod, workload.kind, workload.object)
+      : ofDeployment(workload, snapshot)
   return itemsOf(snapshot.pods).filter((pod) => isAlive(pod) && isOwned(pod))
 }
 
-type IsOwned = (pod: Pod) => boolean
-
-function ofDaemonSet({ object }: Workload): IsOwned {
-  return (pod) => {
-    const owner = controllerOf(pod)
-    return owner?.kind === 'DaemonSet' && isSame(owner, object)
-  }
-}
-
 /** Where no ReplicaSet was seen, the owner is told by its name, which is the Deployment's and the pod's template hash. */
-function ofDeployment({ object }: Workload, { replicaSets }: Snapshot): IsOwned {
+function ofDeployment({ object }: Workload, { replicaSets }: Snapshot): (pod: Pod) => boolean {
   const observed = itemsOf(replicaSets)
-  const own = new Set(
-    observed
-      .filter((set) => {
-        const owner = controllerOf(set)
-        return owner?.kind === 'Deployment' && isSame(owner, object)
-      })
-      .map(({ metadata }) => metadata.uid),
-  )
+  const sets = observed.filter((set) => isControlledBy(set, 'Deployment', object))
+  const own = new Set(sets.map(({ metadata }) => metadata.uid))
   return (pod) => {
     const owner = controllerOf(pod)
     if (owner?.kind !== 'ReplicaSet') return false
@@ -129,8 +117,11 @@ const controllerOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
   metadata.ownerReferences?.find(({ controller }) => controller)
 
 /** A saved object may lack its uid. */
-const isSame = (owner: OwnerReference, { metadata }: KubeObject): boolean =>
-  metadata.uid === undefined ? owner.name === metadata.name : owner.uid === metadata.uid
+function isControlledBy(object: KubeObject, kind: Workload['kind'], { metadata }: KubeObject): boolean {
+  const owner = controllerOf(object)
+  if (owner?.kind !== kind) return false
+  return metadata.uid === undefined ? owner.name === metadata.name : owner.uid === metadata.uid
+}
 
 /** Stays (is not going away) and was made for the target. */
 export function isUpdated(pod: Pod, target: string | undefined): boolean {

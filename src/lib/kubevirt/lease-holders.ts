@@ -1,11 +1,11 @@
 import type { Deployment, Pod, ReplicaSet } from '../kube/kinds/workload-kinds.ts'
-import { itemsOf } from '../kube/known.ts'
+import { itemsOf, listServed } from '../kube/known.ts'
 import { isUpdated, operatorPods, type UpgradeSnapshot } from './installed-components.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Reader } from '../kube/cluster.ts'
 import { type Lease, Leases } from '../kube/kinds/core-kinds.ts'
-import { isNotFound } from '../kube/errors.ts'
 import { type Clock, ownTicks } from '../kube/clock.ts'
+import { isObserved } from '../kube/object.ts'
 import { since } from '../kube/timestamps.ts'
 import type { Cause } from './diagnosis/pod-trouble.ts'
 
@@ -53,9 +53,8 @@ function isOfTemplate(pod: Pod, operator: Deployment, snapshot: Snapshot): boole
 
 function currentHash(operator: Deployment, snapshot: Snapshot): string | undefined {
   const key = 'deployment.kubernetes.io/revision'
-  const observed = (operator.status?.observedGeneration ?? 0) >= (operator.metadata.generation ?? 0)
   const revision = operator.metadata.annotations?.[key]
-  if (!observed || revision === undefined) return undefined
+  if (!isObserved(operator) || revision === undefined) return undefined
   return itemsOf(snapshot.replicaSets).find(
     (set) =>
       set.metadata.annotations?.[key] === revision &&
@@ -124,7 +123,8 @@ export interface SilentLease {
   watchedFor: number
 }
 
-interface LeaseObservation {
+/** A Lease of a leader, as far as it was watched. */
+interface WatchedLease {
   lease: Lease
   /** Changes whenever somebody renews or takes it. */
   mark: string
@@ -143,7 +143,7 @@ interface LeaseObservation {
  * saw, so that whoever looks again and again need not wait.
  */
 export class LeaseWatch {
-  readonly #observed = new Map<string, LeaseObservation>()
+  readonly #observed = new Map<string, WatchedLease>()
 
   /** A Lease is older than its term still, and was not watched for long enough: where time stands still, and in the middle of a watch. */
   isUndecided(clock: Clock): boolean {
@@ -192,15 +192,11 @@ export class LeaseWatch {
     { namespace, reader, clock }: Pick<Watching, 'reader' | 'namespace' | 'clock'>,
   ): Promise<readonly SilentLease[]> {
     const silent = this.look(leases, namespace, clock)
-    const doubted = [...this.#observed.values()].some(
-      (observation) => isSilent(observation) && !observation.confirmed,
-    )
+    const doubted = [...this.#observed.values()].some((one) => isSilent(one) && !one.confirmed)
     if (!doubted) return silent
-    const lists = await Promise.all(
-      leaders.map((name) => reader.list(Leases, { namespace, name }).catch(noneIfGone)),
-    )
+    const lists = await Promise.all(leaders.map((name) => listServed(reader, Leases, { namespace, name })))
     this.look(lists.flat(), namespace, clock)
-    for (const observation of this.#observed.values()) observation.confirmed = isSilent(observation)
+    for (const one of this.#observed.values()) one.confirmed = isSilent(one)
     return this.#silent()
   }
 
@@ -224,11 +220,11 @@ export class LeaseWatch {
   }
 
   /** Older than its term by the cluster's time, and neither known to be silent nor seen to change meanwhile. */
-  #suspects(clock: Clock): readonly LeaseObservation[] {
-    return [...this.#observed.values()].filter((observation) => {
-      const { lease, moved, watched } = observation
+  #suspects(clock: Clock): readonly WatchedLease[] {
+    return [...this.#observed.values()].filter((one) => {
+      const { lease, moved, watched } = one
       const age = since(lease.spec?.renewTime, clock.now()) ?? Infinity
-      return age > termOf(lease) && !isSilent(observation) && !(moved && watched < termOf(lease))
+      return age > termOf(lease) && !isSilent(one) && !(moved && watched < termOf(lease))
     })
   }
 }
@@ -242,7 +238,7 @@ export function leaseWatchOf(clock: Clock): LeaseWatch {
   return watch
 }
 
-function silentOf({ lease: { metadata, spec }, lease }: LeaseObservation): SilentLease {
+function silentOf({ lease: { metadata, spec }, lease }: WatchedLease): SilentLease {
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
@@ -260,7 +256,7 @@ interface Watching {
   told?: ((line: string) => void) | undefined
 }
 
-const isSilent = ({ lease, watched }: LeaseObservation): boolean => watched >= terms * termOf(lease)
+const isSilent = ({ lease, watched }: WatchedLease): boolean => watched >= terms * termOf(lease)
 
 /** ms. */
 function termOf({ spec }: Lease): number {
@@ -295,11 +291,6 @@ export function silentLeaseCause({ name, namespace, holder, renewed, watchedFor 
       `kubectl -n ${namespace} logs -l kubevirt.io=${name} --tail=20`,
     ],
   }
-}
-
-function noneIfGone(error: unknown): Lease[] {
-  if (isNotFound(error)) return []
-  throw error
 }
 
 /** Who holds kvup's lock, as its Lease says. */

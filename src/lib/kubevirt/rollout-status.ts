@@ -227,30 +227,22 @@ function operatorGaps(snapshot: UpgradeSnapshot, operator: OperatorStatus | unde
     return snapshot.snapshot.operators.known
       ? [{ is: 'short', what: 'virt-operator: there is no such Deployment' }]
       : []
-  const { rolled, leads, ready, updated, desired } = operator
+  const { rolled, leads, ready, updated, desired, version } = operator
   const fresh = isFresh(snapshot)
-  return [
-    ...(rolled
-      ? []
-      : [
-          underWay(
-            `virt-operator: ${updated < desired ? `${updated}/${desired} updated` : 'an old pod to go'}`,
-          ),
-        ]),
-    ...(rolled && leads === false && fresh
-      ? [underWay('a pod of the current virt-operator to take its Lease')]
-      : []),
-    ...(versionDiffers(snapshot, operator) && (!rolled || fresh)
-      ? [
-          underWay(
-            `virt-operator ${operator.version} to speak; the CR is still of ${snapshot.kubevirt.status?.operatorVersion}`,
-          ),
-        ]
-      : []),
-    ...(ready === 0 && desired > 0
-      ? [{ is: 'short', what: `virt-operator: ${ready}/${desired} ready` } as const]
-      : []),
-  ]
+  const found: Gap[] = []
+  if (!rolled)
+    found.push(
+      underWay(`virt-operator: ${updated < desired ? `${updated}/${desired} updated` : 'an old pod to go'}`),
+    )
+  if (rolled && leads === false && fresh)
+    found.push(underWay('a pod of the current virt-operator to take its Lease'))
+  if (versionDiffers(snapshot, operator) && (!rolled || fresh)) {
+    const said = snapshot.kubevirt.status?.operatorVersion
+    found.push(underWay(`virt-operator ${version} to speak; the CR is still of ${said}`))
+  }
+  if (ready === 0 && desired > 0)
+    found.push({ is: 'short', what: `virt-operator: ${ready}/${desired} ready` })
+  return found
 }
 
 function jobGap(job: StrategyJob | undefined): Gap[] {
@@ -270,15 +262,10 @@ function componentGap(component: ComponentStatus, isDone: boolean): Gap[] {
 
 function oldPodGaps(snapshot: UpgradeSnapshot): Gap[] {
   const target = targetId(snapshot)
-  const old = infraPods(snapshot).filter((pod) => identifierOf(pod) !== target)
-  const [first] = old
-  return first
-    ? [
-        underWay(
-          `the pods of another version to go: ${first.metadata.name}${old.length > 1 ? ` and ${old.length - 1} more` : ''}`,
-        ),
-      ]
-    : []
+  const [first, ...others] = infraPods(snapshot).filter((pod) => identifierOf(pod) !== target)
+  if (!first) return []
+  const more = others.length > 0 ? ` and ${others.length} more` : ''
+  return [underWay(`the pods of another version to go: ${first.metadata.name}${more}`)]
 }
 
 /** What could not be looked at, and was therefore not judged. */

@@ -23,7 +23,7 @@ import {
 } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Clock } from '../kube/clock.ts'
 import { isOperand, isOperator, operatorName, podsOutsideVms } from './installed-components.ts'
-import { itemsOf, type Known, known, notAsked } from '../kube/known.ts'
+import { itemsOf, type Known, known, notAsked, onlyKnown, readParts } from '../kube/known.ts'
 import { atVersion, condition, type KubeObject, metadataOf } from '../kube/object.ts'
 import { ApiError, forbidden, isNotFound, type KvupError } from '../kube/errors.ts'
 import { readAhead } from '../kube/read-cache.ts'
@@ -96,8 +96,8 @@ export async function takeSnapshot(
     ...narrow,
     takenAt,
     kubevirts,
-    operators: only(deployments, isOperator),
-    deployments: only(deployments, isOperand),
+    operators: onlyKnown(deployments, isOperator),
+    deployments: onlyKnown(deployments, isOperand),
   }
 }
 
@@ -135,8 +135,8 @@ const nothing = {
   workloads: notAsked,
 } as const
 
-async function inNamespace(reader: Reader, wants: readonly Part[], namespace: string): Promise<Parts> {
-  return gather(wants, {
+function inNamespace(reader: Reader, wants: readonly Part[], namespace: string): Promise<Parts> {
+  return readParts(wants, {
     daemonsets: async () => (await reader.list(DaemonSets, { namespace })).filter(isOperand),
     replicaSets: () => reader.list(ReplicaSets, { namespace }),
     pods: () => reader.list(Pods, { namespace, labels: podsOutsideVms }),
@@ -148,7 +148,7 @@ async function inNamespace(reader: Reader, wants: readonly Part[], namespace: st
 
 async function clusterWide(reader: Reader, wants: readonly Part[]): Promise<Parts> {
   const [parts, serverVersion] = await Promise.all([
-    gather(wants, {
+    readParts(wants, {
       nodes: () => reader.list(Nodes),
       migrations: () => unfinishedMigrations(reader),
       workloads: async () => [await countWorkloads(reader)],
@@ -156,23 +156,6 @@ async function clusterWide(reader: Reader, wants: readonly Part[]): Promise<Part
     wants.includes('serverVersion') ? reader.version() : undefined,
   ])
   return serverVersion ? { ...parts, serverVersion } : parts
-}
-
-async function gather(
-  wants: readonly Part[],
-  how: Partial<Record<Part, () => Promise<readonly unknown[]>>>,
-): Promise<Parts> {
-  const found: Partial<Record<keyof Snapshot, unknown>> = {}
-  const asked = wants.map(async (part) => {
-    const read = how[part]
-    if (read) found[part] = await known(read())
-  })
-  await Promise.all(asked)
-  return found as Parts
-}
-
-function only<T>(part: Known<T>, fits: (item: T) => boolean): Known<T> {
-  return part.known ? { known: true, items: part.items.filter(fits) } : part
 }
 
 /** Every KubeVirt CR, read as v1 or, where that is not served yet, as v1alpha3 (night U7). None where neither is served. */

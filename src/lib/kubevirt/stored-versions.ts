@@ -46,9 +46,9 @@ function forward(to: Version, since: string, { rolloutStatus, releases }: CrdQue
     .toSorted(compareVersions)
     .at(-1)
   const goal = found ?? latestPatch(since, releases)
-  if (goal === undefined) return [snapshots]
+  if (goal === undefined) return [showsStatus]
   if (verdict !== 'Settled' || observed.version !== goal.text)
-    return [`kvup upgrade --to ${goal.text}     goes on, to the end`, snapshots]
+    return [`kvup upgrade --to ${goal.text}     goes on, to the end`, showsStatus]
   const patch = latestPatch(minorOf(goal), releases)
   return patch !== undefined && compareVersions(patch, goal) > 0
     ? [`kvup upgrade --to ${patch.text}`]
@@ -56,7 +56,7 @@ function forward(to: Version, since: string, { rolloutStatus, releases }: CrdQue
 }
 
 const forgets = 'kvup explain no-way-back     says when a CRD can be made to forget what it stores'
-const snapshots = 'kvup status     shows what holds it up, to be repaired'
+const showsStatus = 'kvup status     shows what holds it up, to be repaired'
 
 /** A CRD in which objects may be stored as an earlier release does not have them. */
 interface CrdAhead {

@@ -89,16 +89,9 @@ function strangeName({ object }: Judged): string[] {
 }
 
 /** Release manifests bind the account of their operator, and nobody else. */
-function foreignSubject({
-  object,
-  live,
-  manifest: {
-    namespace,
-    operator: { spec },
-  },
-}: Judged): string[] {
+function foreignSubject({ object, live, manifest: { namespace, operator: own } }: Judged): string[] {
   if (!isBinding(object)) return []
-  const account = spec?.template?.spec?.serviceAccountName
+  const account = own.spec?.template?.spec?.serviceAccountName
   const isOwn = (subject: NonNullable<RoleBinding['subjects']>[number]) =>
     subject.kind === 'ServiceAccount' && subject.namespace === namespace && subject.name === account
   const before: RoleBinding['subjects'] = live === undefined ? [] : subjectsOf(live)

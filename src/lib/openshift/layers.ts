@@ -101,12 +101,14 @@ interface ClusterRead {
 
 /** What KubeVirt depends on there; undefined on a plain cluster, at no further request. Throws what the Reader throws. */
 export async function readLayers(reader: Reader, look: ClusterRead): Promise<Layers | undefined> {
-  if (!look.onPlatform && !look.managed && !(await mayBeBelow(reader, look))) return undefined
+  const { at, kubevirt, vms } = look
+  // Where there is no KubeVirt yet, its HyperConverged may be there.
+  const mayBeBelow = async () => kubevirt.is !== 'one' && isServed(reader, operatorGroup)
+  if (!look.onPlatform && !look.managed && !(await mayBeBelow())) return undefined
   const [snapshot, overridesAreOpen] = await Promise.all([
     takeLayers(reader),
     look.overridesAreOpen?.() ?? false,
   ])
-  const { at, kubevirt, vms } = look
   const found = layersOf(snapshot, { kubevirt, vms, overridesAreOpen }, at)
   const above = found.layers.filter(({ layer }) => !own.has(layer))
   // What may not be read is said beside a KubeVirt; alone it would hide that there is none.
@@ -115,11 +117,6 @@ export async function readLayers(reader: Reader, look: ClusterRead): Promise<Lay
 }
 
 const own: ReadonlySet<string> = new Set(['kubevirt', 'vms'])
-
-/** Where there is no KubeVirt yet, its HyperConverged may be there. */
-async function mayBeBelow(reader: Reader, { kubevirt }: ClusterRead): Promise<boolean> {
-  return kubevirt.is !== 'one' && hasHyperConverged(reader)
-}
 
 /** What KubeVirt depends on, as it was seen. */
 export interface LayersSnapshot {
@@ -135,11 +132,6 @@ const operatorGroup = 'hco.kubevirt.io'
 /** Whether the cluster is OKD or OpenShift: one small request. Who may not ask takes it for none. */
 export async function isPlatform(reader: Reader): Promise<boolean> {
   return isServed(reader, platformGroup)
-}
-
-/** Whether a HyperConverged can be there. */
-async function hasHyperConverged(reader: Reader): Promise<boolean> {
-  return isServed(reader, operatorGroup)
 }
 
 async function isServed(reader: Reader, group: string): Promise<boolean> {
@@ -304,7 +296,7 @@ function whereOf(kind: Kind, namespace: string | undefined): Where {
  * is none of them. Throws what the Reader throws for anything but 403 and 404.
  */
 export async function prefetchPlatform(reader: Reader): Promise<void> {
-  const [onPlatform, mayHaveOne] = await Promise.all([isPlatform(reader), hasHyperConverged(reader)])
+  const [onPlatform, mayHaveOne] = await Promise.all([isPlatform(reader), isServed(reader, operatorGroup)])
   if (!onPlatform && !mayHaveOne) return
   await Promise.all([
     onPlatform ? takePlatform(reader) : undefined,

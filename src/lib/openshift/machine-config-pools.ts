@@ -1,5 +1,5 @@
 import type { MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
-import { condition } from '../kube/object.ts'
+import { condition, isObserved } from '../kube/object.ts'
 import type { Node } from '../kube/kinds/core-kinds.ts'
 
 /** Where a pool of machines stands (ocp 3.5). */
@@ -38,7 +38,7 @@ export function assessPool(pool: MachineConfigPool): PoolStatus {
     updated: status.updatedMachineCount ?? 0,
     ready: status.readyMachineCount ?? 0,
     degraded: status.degradedMachineCount ?? 0,
-    current: isCurrent(pool),
+    current: isObserved(pool),
     message: messageOf(pool, state),
   }
 }
@@ -52,21 +52,17 @@ function stateOf(pool: MachineConfigPool): PoolStatus['state'] {
   // An image-mode pool says Updating=True while it is paused.
   if (pool.spec?.paused === true) return done ? 'updated' : 'paused-pending'
   if (done) return 'updated'
-  return is(pool, 'Updating') && isCurrent(pool) ? 'updating' : 'pending'
+  return is(pool, 'Updating') && isObserved(pool) ? 'updating' : 'pending'
 }
 
 function isDone(pool: MachineConfigPool): boolean {
   const { machineCount = 0, updatedMachineCount = 0 } = pool.status ?? {}
   const says = is(pool, 'Updated') && !is(pool, 'Updating')
-  return says && isCurrent(pool) && hasWanted(pool) && updatedMachineCount >= machineCount
+  return says && isObserved(pool) && hasWanted(pool) && updatedMachineCount >= machineCount
 }
 
 const hasWanted = ({ spec, status }: MachineConfigPool): boolean =>
   spec?.configuration?.name === status?.configuration?.name
-
-function isCurrent({ status, metadata }: MachineConfigPool): boolean {
-  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
-}
 
 function messageOf(pool: MachineConfigPool, state: PoolStatus['state']): string {
   const types =
@@ -130,7 +126,8 @@ function missingOf(pool: MachineConfigPool): string | undefined {
   if (is(pool, 'Degraded'))
     return `is degraded: ${condition(pool, 'Degraded')?.message || 'no reason is given'}`
   return (
-    nodesMissing(pool) ?? (hasBegun(pool) ? undefined : 'has a new configuration that it has not begun with')
+    nodesMissing(pool) ??
+    (isObserved(pool) && hasWanted(pool) ? undefined : 'has a new configuration that it has not begun with')
   )
 }
 
@@ -139,9 +136,4 @@ function nodesMissing(pool: MachineConfigPool): string | undefined {
   const done = Math.min(updatedMachineCount, readyMachineCount)
   if (done < machineCount) return `has ${done} of ${machineCount} nodes updated and ready`
   return is(pool, 'Updating') || !is(pool, 'Updated') ? 'is updating' : undefined
-}
-
-function hasBegun({ spec, status, metadata }: MachineConfigPool): boolean {
-  const isObserved = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
-  return isObserved && spec?.configuration?.name === status?.configuration?.name
 }

@@ -18,7 +18,16 @@ import {
   type Subscription,
   Subscriptions,
 } from '../kube/kinds/operator-kinds.ts'
-import { filled, itemsOf, type Known, known, listServed, notAsked } from '../kube/known.ts'
+import {
+  filled,
+  itemsOf,
+  type Known,
+  known,
+  listServed,
+  notAsked,
+  onlyKnown,
+  readParts,
+} from '../kube/known.ts'
 import { ApiError } from '../kube/errors.ts'
 import { since } from '../kube/timestamps.ts'
 
@@ -99,46 +108,35 @@ export async function takeLifecycle(
 
 async function subscriptionsOf(reader: Reader, packages: readonly string[]): Promise<Known<Subscription>> {
   const all = await known(listServed(reader, Subscriptions))
-  return all.known
-    ? { known: true, items: all.items.filter(({ spec }) => packages.includes(spec?.name ?? '')) }
-    : all
+  return onlyKnown(all, ({ spec }) => packages.includes(spec?.name ?? ''))
 }
 
 async function extensionsOf(reader: Reader, packages: readonly string[]): Promise<Known<ClusterExtension>> {
   const all = await known(listServed(reader, ClusterExtensions))
-  const isOne = ({ spec }: ClusterExtension) => packages.includes(spec?.source?.catalog?.packageName ?? '')
-  return all.known ? { known: true, items: all.items.filter(isOne) } : all
+  return onlyKnown(all, ({ spec }) => packages.includes(spec?.source?.catalog?.packageName ?? ''))
 }
 
 type Parts = Partial<LifecycleSnapshot>
 
-async function inNamespace(
-  reader: Reader,
-  namespace: string,
-  wants: readonly LifecyclePart[],
-): Promise<Parts> {
+function inNamespace(reader: Reader, namespace: string, wants: readonly LifecyclePart[]): Promise<Parts> {
   const own = { namespace, labels: `!${copiedFromLabel}` }
-  const part = async <T>(name: LifecyclePart, read: () => Promise<readonly T[]>): Promise<Parts> =>
-    wants.includes(name) ? { [name]: await known(read()) } : {}
-  const found = await Promise.all([
-    part('installPlans', async () => listServed(reader, InstallPlans, { namespace })),
-    part('csvs', async () => listServed(reader, ClusterServiceVersions, own)),
-    part('operatorGroups', async () => listServed(reader, OperatorGroups, { namespace })),
-    part('operatorConditions', async () => listServed(reader, OperatorConditions, own)),
-  ])
-  return Object.fromEntries(found.flatMap((one) => Object.entries(one)))
+  return readParts(wants, {
+    installPlans: () => listServed(reader, InstallPlans, { namespace }),
+    csvs: () => listServed(reader, ClusterServiceVersions, own),
+    operatorGroups: () => listServed(reader, OperatorGroups, { namespace }),
+    operatorConditions: () => listServed(reader, OperatorConditions, own),
+  })
 }
 
-async function catalogParts(
+function catalogParts(
   reader: Reader,
   subscriptions: readonly Subscription[],
   wants: readonly LifecyclePart[],
 ): Promise<Parts> {
-  const [catalogSources, packageManifests] = await Promise.all([
-    wants.includes('catalogSources') ? known(catalogsOf(reader, subscriptions)) : notAsked,
-    wants.includes('packageManifests') ? known(packageManifestsOf(reader, subscriptions)) : notAsked,
-  ])
-  return { catalogSources, packageManifests }
+  return readParts(wants, {
+    catalogSources: () => catalogsOf(reader, subscriptions),
+    packageManifests: () => packageManifestsOf(reader, subscriptions),
+  })
 }
 
 interface Offer {

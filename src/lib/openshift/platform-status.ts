@@ -16,7 +16,7 @@ import {
   NodeHealthChecks,
   type PlatformRelease,
 } from '../kube/kinds/openshift-kinds.ts'
-import { filled, type Known, known, listServed, notAsked } from '../kube/known.ts'
+import { filled, type Known, known, listServed, notAsked, onlyKnown } from '../kube/known.ts'
 import type { OperatorCondition } from '../kube/kinds/operator-kinds.ts'
 
 /** What was seen of an OKD or OpenShift cluster. A kind that is not served is known, and there are none of it. */
@@ -77,9 +77,7 @@ export async function takePlatform(
 }
 
 function one<T extends KubeObject>(part: Known<T>, name: string): Known<T> {
-  return part.known
-    ? { known: true, items: part.items.filter(({ metadata }) => metadata.name === name) }
-    : part
+  return onlyKnown(part, ({ metadata }) => metadata.name === name)
 }
 
 async function listed<T extends KubeObject>(reader: Reader, kind: Kind<T>): Promise<Known<T>> {

@@ -15,13 +15,13 @@ export interface HopFinding {
 export function hopFindings(from: Version, to: Version, releases: Releases = knownReleases): HopFinding[] {
   const way: ParsedHop = { from, to, releases, ...hop(from, to, releases) }
   return [
-    ...tooOld(from),
-    ...downgrade(way),
-    ...minorSkipped(way),
-    ...majorStep(way),
-    ...patchGap(way),
-    ...preRelease(to),
-  ]
+    tooOld(from),
+    downgrade(way),
+    minorSkipped(way),
+    majorStep(way),
+    patchGap(way),
+    preRelease(to),
+  ].filter((found) => found !== undefined)
 }
 
 interface ParsedHop extends Hop {
@@ -32,38 +32,34 @@ interface ParsedHop extends Hop {
 
 const oldest = { text: 'v0.17.0', major: 0, minor: 17, patch: 0 }
 
-function tooOld(from: Version): HopFinding[] {
-  if (compareVersions(from, oldest) >= 0) return []
-  return [
-    {
-      id: 'from-unsupported',
-      level: 'blocker',
-      summary: `updates from ${from.text} are not supported: they begin with v0.17.0`,
-      remedy: ['install KubeVirt anew, after the VirtualMachine objects have been exported'],
-    },
-  ]
+function tooOld(from: Version): HopFinding | undefined {
+  if (compareVersions(from, oldest) >= 0) return undefined
+  return {
+    id: 'from-unsupported',
+    level: 'blocker',
+    summary: `updates from ${from.text} are not supported: they begin with v0.17.0`,
+    remedy: ['install KubeVirt anew, after the VirtualMachine objects have been exported'],
+  }
 }
 
-function downgrade({ from, to, kind, releases }: ParsedHop): HopFinding[] {
-  if (kind !== 'downgrade') return []
+function downgrade({ from, to, kind, releases }: ParsedHop): HopFinding | undefined {
+  if (kind !== 'downgrade') return undefined
   const newest = latestPatch(minorOf(from), releases)
   const forward = newest !== undefined && compareVersions(newest, from) > 0 ? newest : undefined
   const goes = crdsThatGo(from, to)
-  return [
-    {
-      id: 'downgrade',
-      level: 'blocker',
-      summary: `${to.text} is older than ${from.text}: going back is not supported, stored versions of CRDs and fields of VMs may not fit${goes === undefined ? '' : `; ${goes}`}`,
-      remedy:
-        forward === undefined
-          ? [`stay on ${from.text}, or go forward to a newer patch of ${minorOf(from)}`]
-          : [`kvup upgrade --to ${forward.text}`],
-    },
-  ]
+  return {
+    id: 'downgrade',
+    level: 'blocker',
+    summary: `${to.text} is older than ${from.text}: going back is not supported, stored versions of CRDs and fields of VMs may not fit${goes === undefined ? '' : `; ${goes}`}`,
+    remedy:
+      forward === undefined
+        ? [`stay on ${from.text}, or go forward to a newer patch of ${minorOf(from)}`]
+        : [`kvup upgrade --to ${forward.text}`],
+  }
 }
 
-function minorSkipped({ from, to, skipped, releases }: ParsedHop): HopFinding[] {
-  if (skipped === undefined) return []
+function minorSkipped({ from, to, skipped, releases }: ParsedHop): HopFinding | undefined {
+  if (skipped === undefined) return undefined
   const stops = knownStops(skipped, releases)
   const isWhole = stops.length === skipped.length
   const named = skipped.slice(0, stops.length).join(', ')
@@ -71,17 +67,15 @@ function minorSkipped({ from, to, skipped, releases }: ParsedHop): HopFinding[] 
     ? named
     : `${named && `${named} and `}releases that are not known as of ${releases.asOf}`
   const rule = isWhole ? '' : `${to.text} is judged by rule, and `
-  return [
-    {
-      id: 'minor-skipped',
-      level: 'blocker',
-      summary: `from ${from.text} to ${to.text} leaves out ${left}: ${rule}only updates to the next minor are supported`,
-      remedy: [
-        ...[...stops, ...(isWhole ? [to] : [])].map((stop) => `kvup upgrade --to ${stop.text}`),
-        ...(isWhole ? [] : ['kvup releases     what is known; newer data come with --releases FILE']),
-      ],
-    },
-  ]
+  return {
+    id: 'minor-skipped',
+    level: 'blocker',
+    summary: `from ${from.text} to ${to.text} leaves out ${left}: ${rule}only updates to the next minor are supported`,
+    remedy: [
+      ...[...stops, ...(isWhole ? [to] : [])].map((stop) => `kvup upgrade --to ${stop.text}`),
+      ...(isWhole ? [] : ['kvup releases     what is known; newer data come with --releases FILE']),
+    ],
+  }
 }
 
 /** The newest patch of each minor, up to the first minor of which no release is known: nothing is made up. */
@@ -91,33 +85,30 @@ function knownStops(minors: readonly string[], releases: Releases): readonly Ver
   return stops.slice(0, unknown < 0 ? stops.length : unknown).filter((stop) => stop !== undefined)
 }
 
-function majorStep({ from, to, kind }: ParsedHop): HopFinding[] {
-  if (kind !== 'major' || from.major === 0) return []
-  return [
-    {
-      id: 'major-step',
-      level: 'warning',
-      summary: `${to.text} is another major version; whether ${minorOf(from)} is the last minor before it is not known`,
-      remedy: [`read the release notes of ${minorOf(to)}`],
-    },
-  ]
+function majorStep({ from, to, kind }: ParsedHop): HopFinding | undefined {
+  if (kind !== 'major' || from.major === 0) return undefined
+  return {
+    id: 'major-step',
+    level: 'warning',
+    summary: `${to.text} is another major version; whether ${minorOf(from)} is the last minor before it is not known`,
+    remedy: [`read the release notes of ${minorOf(to)}`],
+  }
 }
 
-function patchGap({ from, to, kind, releases }: ParsedHop): HopFinding[] {
+function patchGap({ from, to, kind, releases }: ParsedHop): HopFinding | undefined {
   if (kind === 'patch' && to.patch - from.patch > 1) {
-    return [
-      gap(`only single steps between patches are promised: ${from.text} to ${to.text} leaves out some`, []),
-    ]
+    return gap(
+      `only single steps between patches are promised: ${from.text} to ${to.text} leaves out some`,
+      [],
+    )
   }
   const newest = latestPatch(minorOf(from), releases)
   const behind = newest !== undefined && compareVersions(from, newest) < 0
-  if (!(kind === 'minor' || kind === 'major') || !behind) return []
-  return [
-    gap(
-      `upstream tests the step to ${minorOf(to)} from the last patch of ${minorOf(from)}: ${newest.text} as of ${releases.asOf}, here it is ${from.text}`,
-      [`kvup upgrade --to ${newest.text}`],
-    ),
-  ]
+  if (!(kind === 'minor' || kind === 'major') || !behind) return undefined
+  return gap(
+    `upstream tests the step to ${minorOf(to)} from the last patch of ${minorOf(from)}: ${newest.text} as of ${releases.asOf}, here it is ${from.text}`,
+    [`kvup upgrade --to ${newest.text}`],
+  )
 }
 
 const gap = (summary: string, remedy: string[]): HopFinding => ({
@@ -127,16 +118,14 @@ const gap = (summary: string, remedy: string[]): HopFinding => ({
   remedy,
 })
 
-function preRelease(to: Version): HopFinding[] {
-  if (to.prerelease === undefined) return []
-  return [
-    {
-      id: 'pre-release',
-      level: 'warning',
-      summary: `${to.text} is a pre-release: no update to or from it is supported`,
-      remedy: [`wait for v${to.major}.${to.minor}.${to.patch}`],
-    },
-  ]
+function preRelease(to: Version): HopFinding | undefined {
+  if (to.prerelease === undefined) return undefined
+  return {
+    id: 'pre-release',
+    level: 'warning',
+    summary: `${to.text} is a pre-release: no update to or from it is supported`,
+    remedy: [`wait for v${to.major}.${to.minor}.${to.patch}`],
+  }
 }
 
 /**
@@ -182,8 +171,11 @@ export type Method = 'image-tag' | 'operator-manifest' | 'olm'
 /** May this operator be asked for that version by this method? Facts 2.2, night U2, lab README 13. */
 export function operatorRule(operator: Version, target: Version, method: Method): HopFinding[] {
   if (method === 'olm') return []
-  if (method === 'operator-manifest') return operatorGoesBack(operator, target)
-  return [...operatorOlder(operator, target), ...wrongStrategy(operator, target)]
+  if (method === 'operator-manifest')
+    return [operatorGoesBack(operator, target)].filter((found) => found !== undefined)
+  return [operatorOlder(operator, target), wrongStrategy(operator, target)].filter(
+    (found) => found !== undefined,
+  )
 }
 
 /** A target operator before v1.7 would run the wrong strategy Job for another tag that is pinned (night U2). */
@@ -204,43 +196,37 @@ function runsOwnStrategy({ major, minor }: Version): boolean {
   return (major === 0 && minor >= 59) || (major === 1 && minor < 7)
 }
 
-function operatorOlder(operator: Version, target: Version): HopFinding[] {
-  if (compareVersions(operator, target) >= 0) return []
+function operatorOlder(operator: Version, target: Version): HopFinding | undefined {
+  if (compareVersions(operator, target) >= 0) return undefined
   const patchOnly = operator.major === target.major && operator.minor === target.minor
-  return [
-    {
-      id: 'operator-not-older',
-      level: patchOnly ? 'warning' : 'blocker',
-      summary: patchOnly
-        ? `operator ${operator.text} is a patch older than ${target.text}: its own code and CRD stay behind, upstream does not test it`
-        : `operator ${operator.text} is a minor older than ${target.text}: it may not grant the new rights, KubeVirt ends Available=False and does not heal`,
-      remedy: [byManifest(target)],
-    },
-  ]
+  return {
+    id: 'operator-not-older',
+    level: patchOnly ? 'warning' : 'blocker',
+    summary: patchOnly
+      ? `operator ${operator.text} is a patch older than ${target.text}: its own code and CRD stay behind, upstream does not test it`
+      : `operator ${operator.text} is a minor older than ${target.text}: it may not grant the new rights, KubeVirt ends Available=False and does not heal`,
+    remedy: [byManifest(target)],
+  }
 }
 
-function wrongStrategy(operator: Version, target: Version): HopFinding[] {
-  if (!runsOwnStrategy(operator) || compareVersions(operator, target) === 0) return []
-  return [
-    {
-      id: 'operator-runs-own-strategy',
-      level: 'blocker',
-      summary: `operators from v0.59 to v1.6 install the images of a tag with their own rights and objects: ${operator.text} can only be set to ${operator.text}`,
-      remedy: [byManifest(target)],
-    },
-  ]
+function wrongStrategy(operator: Version, target: Version): HopFinding | undefined {
+  if (!runsOwnStrategy(operator) || compareVersions(operator, target) === 0) return undefined
+  return {
+    id: 'operator-runs-own-strategy',
+    level: 'blocker',
+    summary: `operators from v0.59 to v1.6 install the images of a tag with their own rights and objects: ${operator.text} can only be set to ${operator.text}`,
+    remedy: [byManifest(target)],
+  }
 }
 
-function operatorGoesBack(operator: Version, target: Version): HopFinding[] {
-  if (compareVersions(operator, target) <= 0) return []
-  return [
-    {
-      id: 'operator-goes-back',
-      level: 'blocker',
-      summary: `operator ${operator.text} is newer than ${target.text}: the manifest would take the operator and the KubeVirt CRD back`,
-      remedy: [`kvup upgrade --to ${target.text} --method image-tag`],
-    },
-  ]
+function operatorGoesBack(operator: Version, target: Version): HopFinding | undefined {
+  if (compareVersions(operator, target) <= 0) return undefined
+  return {
+    id: 'operator-goes-back',
+    level: 'blocker',
+    summary: `operator ${operator.text} is newer than ${target.text}: the manifest would take the operator and the KubeVirt CRD back`,
+    remedy: [`kvup upgrade --to ${target.text} --method image-tag`],
+  }
 }
 
 const byManifest = (target: Version) => `kvup upgrade --to ${target.text} --method operator-manifest`

@@ -148,7 +148,7 @@ export function skewOf(
           `KubeVirt ${installed.text} is newer than ${minorOf(newest)}, the newest this kvup knows of (${releases.asOf}): its rules are applied, its surprises are not known; get a newer kvup`,
         ]
       : []),
-    ...(window && runs !== undefined && (runs < minor(window.min) || runs > minor(window.max))
+    ...(window && runs !== undefined && (runs < minorNumber(window.min) || runs > minorNumber(window.max))
       ? [
           `Kubernetes ${kubernetes} is outside ${window.min} to ${window.max}, which KubeVirt ${minorOf(installed)} supports`,
         ]
@@ -169,5 +169,3 @@ function kubernetesMinor(version: string | undefined): number | undefined {
   const found = /^v?1\.(?<minor>\d+)/u.exec(version ?? '')?.groups?.['minor']
   return found === undefined ? undefined : Number(found)
 }
-
-const minor = (text: string): number => Number(text.split('.')[1])

@@ -1,36 +1,33 @@
 import type { VirtualMachineInstanceMigration } from '../../kube/kinds/kubevirt-kinds.ts'
 import { itemsOf } from '../../kube/known.ts'
-import { type Check, type Finding, instancesOf, type Question } from '../check-definition.ts'
+import { instancesOf, type Question, check, type Finding } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
 
 /** The virt-handler roll kills them (night U1, facts 2.8). An upgrade waits for them unless it is told otherwise. */
-export const migrationsInFlight: Check = {
+export const migrationsInFlight = check({
   id: 'migrations-in-flight',
   group: 'workloads',
   title: 'no migration is in flight',
   needs: ['migrations'],
-  blocks: false,
   assess({ snapshot }) {
     const names = itemsOf(snapshot.migrations).map(nameOf)
-    if (names.length === 0) return []
-    return [
-      {
-        id: 'migrations-in-flight',
-        level: 'warning',
-        summary: `${counted(names.length, 'migration', ['is', 'are'])} not finished (${someOf(names)}): the upgrade waits for them first`,
-        objects: names.slice(0, 100),
-        remedy: ['kubectl get virtualmachineinstancemigrations -A'],
-      },
-    ]
+    if (names.length === 0) return undefined
+    return {
+      id: 'migrations-in-flight',
+      level: 'warning',
+      summary: `${counted(names.length, 'migration', ['is', 'are'])} not finished (${someOf(names)}): the upgrade waits for them first`,
+      objects: names.slice(0, 100),
+      remedy: ['kubectl get virtualmachineinstancemigrations -A'],
+    }
   },
-}
+})
 
 const nameOf = ({ metadata, spec }: VirtualMachineInstanceMigration): string =>
   `${metadata.namespace}/${spec?.vmiName ?? metadata.name}`
 
 /** What evacuates them are migrations, which the virt-handler roll kills (night U1 and C4). */
-export const nodeDrained: Check = {
+export const nodeDrained = check({
   id: 'node-drained',
   group: 'workloads',
   title: 'no VM is being moved off a drained node',
@@ -38,52 +35,50 @@ export const nodeDrained: Check = {
   blocks: true,
   assess(question) {
     const { count, names } = instancesOf(question).evacuating
-    if (count === 0) return []
-    return [
-      {
-        id: 'node-drained',
-        level: 'blocker',
-        summary: `${counted(count, 'VM', ['is', 'are'])} being moved off a node that is drained (${someOf(names, count)}): the virt-handler roll would kill these migrations`,
-        objects: names,
-        remedy: [
-          'kubectl get virtualmachineinstances -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,LEAVES:.status.evacuationNodeName',
-        ],
-      },
-    ]
+    if (count === 0) return undefined
+    return {
+      id: 'node-drained',
+      level: 'blocker',
+      summary: `${counted(count, 'VM', ['is', 'are'])} being moved off a node that is drained (${someOf(names, count)}): the virt-handler roll would kill these migrations`,
+      objects: names,
+      remedy: [
+        'kubectl get virtualmachineinstances -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,LEAVES:.status.evacuationNodeName',
+      ],
+    }
   },
-}
+})
 
 /** Work on VMs' data that is under way (night C5). What KubeVirt itself works on is interrupted; CDI's imports and an export that waits for a download are only told of. */
-export const dataJobsInFlight: Check = {
+export const dataJobsInFlight = check({
   id: 'data-jobs-in-flight',
   group: 'workloads',
   title: 'no snapshot, restore, clone, export, backup or import is under way',
   needs: ['dataJobs', 'instances'],
   blocks: true,
-  assess: (question) => [...jobs(question), ...frozen(question)],
-}
+  assess: (question) => [...jobs(question), frozen(question)],
+})
 
 type Job = { kind: string; name: string; phase: string }
 
-function jobs({ snapshot }: Question): Finding[] {
+function jobs({ snapshot }: Question): (Finding | undefined)[] {
   const all = itemsOf(snapshot.dataJobs)
   const harmless = all.filter(goesOn)
   const own = all.filter((job) => !goesOn(job))
   return [
-    ...own.slice(0, 1).map((job): Finding => ({
+    own[0] && {
       id: 'data-jobs-in-flight',
       level: 'blocker',
       summary: `${counted(own.length, 'job', ['is', 'are'])} not finished: ${someOf(own.map(said))}; the roll interrupts what they wait for`,
       objects: own.map(objectOf),
-      remedy: [showJob(job)],
-    })),
-    ...harmless.slice(0, 1).map((job): Finding => ({
+      remedy: [showObject(own[0])],
+    },
+    harmless[0] && {
       id: 'data-jobs-in-flight',
       level: 'warning',
       summary: `${counted(harmless.length, 'job', ['is', 'are'])} open: ${someOf(harmless.map(said))}; a transfer that runs while virt-exportproxy is replaced has to be repeated`,
       objects: harmless.map(objectOf),
-      remedy: [showJob(job)],
-    })),
+      remedy: [showObject(harmless[0])],
+    },
   ]
 }
 
@@ -94,72 +89,66 @@ const goesOn = ({ kind, phase }: Job): boolean =>
 const said = ({ kind, name, phase }: Job): string => `${kind} ${name} (${phase})`
 const objectOf = ({ kind, name }: Job): string => `${kind.toLowerCase()}/${name}`
 
-function showJob({ kind, name }: Job): string {
+/** Names are `namespace/name` where the kind has one. */
+function showObject({ kind, name }: Pick<Job, 'kind' | 'name'>): string {
   const [namespace, rest] = name.includes('/') ? name.split('/') : [undefined, name]
   return `kubectl ${namespace === undefined ? '' : `-n ${namespace} `}get ${kind.toLowerCase()} ${rest} -o yaml`
 }
 
-function frozen(question: Question): Finding[] {
+function frozen(question: Question): Finding | undefined {
   const { count, names } = instancesOf(question).frozen
   const [namespace = '', name = ''] = (names[0] ?? '').split('/')
-  if (count === 0) return []
-  return [
-    {
-      id: 'data-jobs-in-flight',
-      level: 'blocker',
-      summary: `the file systems of ${counted(count, 'VM', ['is', 'are'])} frozen (${someOf(names, count)}): a backup holds it still`,
-      objects: names,
-      remedy: [
-        `kubectl -n ${namespace} get virtualmachineinstance ${name} -o jsonpath='{.status.fsFreezeStatus}'`,
-      ],
-    },
-  ]
+  if (count === 0) return undefined
+  return {
+    id: 'data-jobs-in-flight',
+    level: 'blocker',
+    summary: `the file systems of ${counted(count, 'VM', ['is', 'are'])} frozen (${someOf(names, count)}): a backup holds it still`,
+    objects: names,
+    remedy: [
+      `kubectl -n ${namespace} get virtualmachineinstance ${name} -o jsonpath='{.status.fsFreezeStatus}'`,
+    ],
+  }
 }
 
 /** What moves VMs or takes nodes away while virt-handler rolls (night C4). Mixed kubelets are `version-skew`, drains `node-drained`. */
-export const othersAtWork: Check = {
+export const othersAtWork = check({
   id: 'others-at-work',
   group: 'workloads',
   title: 'nobody else is about to move VMs or restart nodes',
   needs: ['nodes', 'instances', 'others'],
-  blocks: false,
-  assess: (question) => [...cordonedWithVms(question), ...rolling(question), ...others(question)],
-}
+  assess: (question) => [cordonedWithVms(question), rolling(question), ...others(question)],
+})
 
-function cordonedWithVms(question: Question): Finding[] {
+function cordonedWithVms(question: Question): Finding | undefined {
   const { nodes: held } = instancesOf(question)
   const found = itemsOf(question.snapshot.nodes)
     .filter(({ spec, metadata }) => spec?.unschedulable && (held[metadata.name] ?? 0) > 0)
     .map(({ metadata }) => metadata.name)
   const [first] = found
-  if (first === undefined) return []
+  if (first === undefined) return undefined
   const vms = found.reduce((sum, name) => sum + (held[name] ?? 0), 0)
-  return [
-    {
-      id: 'others-at-work',
-      level: 'warning',
-      summary: `${counted(found.length, 'cordoned node', ['holds', 'hold'])} ${counted(vms, 'running VM')} (${someOf(found)}): somebody may be about to drain`,
-      objects: found.map((name) => `node/${name}`),
-      remedy: [`kubectl describe node ${first}`, `kubectl uncordon ${first}`],
-    },
-  ]
+  return {
+    id: 'others-at-work',
+    level: 'warning',
+    summary: `${counted(found.length, 'cordoned node', ['holds', 'hold'])} ${counted(vms, 'running VM')} (${someOf(found)}): somebody may be about to drain`,
+    objects: found.map((name) => `node/${name}`),
+    remedy: [`kubectl describe node ${first}`, `kubectl uncordon ${first}`],
+  }
 }
 
 /** Nodes that a pool of OpenShift, a cluster autoscaler or Cluster API is changing or about to delete. */
-function rolling({ snapshot }: Question): Finding[] {
+function rolling({ snapshot }: Question): Finding | undefined {
   const found = itemsOf(snapshot.nodes).filter(isChanging)
   const [first] = found
-  if (!first) return []
+  if (!first) return undefined
   const names = found.map(({ metadata }) => metadata.name)
-  return [
-    {
-      id: 'others-at-work',
-      level: 'warning',
-      summary: `${counted(found.length, 'node', ['is', 'are'])} being changed or removed by its pool: ${someOf(names)}`,
-      objects: names.map((name) => `node/${name}`),
-      remedy: [`kubectl describe node ${first.metadata.name}`],
-    },
-  ]
+  return {
+    id: 'others-at-work',
+    level: 'warning',
+    summary: `${counted(found.length, 'node', ['is', 'are'])} being changed or removed by its pool: ${someOf(names)}`,
+    objects: names.map((name) => `node/${name}`),
+    remedy: [`kubectl describe node ${first.metadata.name}`],
+  }
 }
 
 const machineConfig = 'machineconfiguration.openshift.io'
@@ -179,12 +168,6 @@ function others({ snapshot }: Question): Finding[] {
     level: 'warning',
     summary: `${kind} ${name}: ${what}`,
     objects: [`${kind.toLowerCase()}/${name}`],
-    remedy: [showOther(kind, name)],
+    remedy: [showObject({ kind, name })],
   }))
-}
-
-/** Names are `namespace/name` where the kind has one. */
-function showOther(kind: string, name: string): string {
-  const [namespace, rest] = name.includes('/') ? name.split('/') : [undefined, name]
-  return `kubectl ${namespace === undefined ? '' : `-n ${namespace} `}get ${kind.toLowerCase()} ${rest} -o yaml`
 }

@@ -1,6 +1,6 @@
 import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
 import { itemsOf } from '../../kube/known.ts'
-import { type Check, enters, type Finding, hopOf, type Question } from '../check-definition.ts'
+import { enters, hopOf, type Question, check, type Finding } from '../check-definition.ts'
 import type { KubeObject, ManagedField } from '../../kube/object.ts'
 import { isOperand } from '../../kubevirt/installed-components.ts'
 import { someOf } from '../../kube/text.ts'
@@ -10,7 +10,7 @@ import { gatesOf, undecided } from '../../kubevirt/installation.ts'
 type Patch = NonNullable<NonNullable<NonNullable<KubeVirt['spec']>['customizeComponents']>['patches']>[number]
 
 /** The patches are laid over the target's objects too, and one that no longer fits breaks the update (facts 8: #12983). */
-export const customizeComponents: Check = {
+export const customizeComponents = check({
   id: 'customize-components',
   group: 'installation',
   title: 'no patch in customizeComponents names what the update changes',
@@ -24,7 +24,7 @@ export const customizeComponents: Check = {
       return risk ? [patchFinding(patch, risk, question)] : []
     })
   },
-}
+})
 
 interface Risk {
   level: Finding['level']
@@ -81,12 +81,11 @@ function patchFinding(
 const expected = new Set(['virt-operator', 'kube-controller-manager', 'kube-apiserver', 'before-first-apply'])
 
 /** virt-operator sets its objects back, at the latest with the update (facts 9.1). */
-export const foreignEdits: Check = {
+export const foreignEdits = check({
   id: 'foreign-edits',
   group: 'installation',
   title: 'nobody has edited what virt-operator manages',
   needs: ['deployments', 'daemonsets', 'crds'],
-  blocks: false,
   assess(question) {
     const edits = managed(question).flatMap(editsOf)
     const names = [...new Set(edits.map(({ by }) => by))]
@@ -98,7 +97,7 @@ export const foreignEdits: Check = {
       ),
     )
   },
-}
+})
 
 interface Edit {
   by: string
@@ -152,13 +151,12 @@ function fieldNames(
 }
 
 /** What changes where nobody has said what is wanted (night C2, facts 1.3 and 5). */
-export const defaultsThatShift: Check = {
+export const defaultsThatShift = check({
   id: 'defaults-that-shift',
   group: 'installation',
   title: 'no default changes that this cluster relies on',
   needs: ['kubevirts'],
   needsTarget: true,
-  blocks: false,
   assess(question) {
     const { releases } = question
     const hop = hopOf(question)
@@ -173,7 +171,7 @@ export const defaultsThatShift: Check = {
         remedy: [pinCommand(shift, question)].flatMap((command) => command ?? []),
       }))
   },
-}
+})
 
 /** Where the field is set nothing changes; but a list of gates decides only on those that are in it. */
 function isOpen(shift: Shift, question: Question): boolean {

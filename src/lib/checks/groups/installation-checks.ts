@@ -1,5 +1,5 @@
 import type { Doubt, RolloutStatus } from '../../kubevirt/rollout-status.ts'
-import { type Check, type Finding, isPausedByKvup, type Question } from '../check-definition.ts'
+import { isPausedByKvup, type Question, check, type Finding } from '../check-definition.ts'
 import { itemsOf } from '../../kube/known.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import {
@@ -14,7 +14,7 @@ import { counted } from '../../kube/text.ts'
 import type { Installation, Manager } from '../../kubevirt/installation.ts'
 
 /** Two changes at a time leave three versions side by side. */
-export const settledNow: Check = {
+export const settledNow = check({
   id: 'settled-now',
   group: 'installation',
   title: 'KubeVirt is settled now',
@@ -36,7 +36,7 @@ export const settledNow: Check = {
       },
     ]
   },
-}
+})
 
 /** That a further roll of virt-handler may come is how these releases are, and nothing to be mended. */
 const doubted = ({ id, sentence, look }: Doubt): Finding => ({
@@ -52,7 +52,7 @@ function reason({ why, waitingFor }: RolloutStatus): string {
 }
 
 /** The operator follows one, and a webhook refuses the second (facts 1.7); one that is older than the webhook stays. */
-export const oneKubeVirt: Check = {
+export const oneKubeVirt = check({
   id: 'one-kubevirt',
   group: 'installation',
   title: 'there is one KubeVirt resource',
@@ -60,24 +60,22 @@ export const oneKubeVirt: Check = {
   blocks: true,
   assess({ snapshot, installation }) {
     const others = itemsOf(snapshot.kubevirts).filter(({ metadata }) => metadata.uid !== installation.uid)
-    if (others.length === 0) return []
+    if (others.length === 0) return undefined
     const names = others.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
-    return [
-      {
-        id: 'one-kubevirt',
-        level: 'blocker',
-        summary: `virt-operator follows ${installation.namespace}/${installation.name}; nobody follows ${names.join(', ')}`,
-        objects: names.map((name) => `kubevirt/${name}`),
-        remedy: others.map(
-          ({ metadata }) => `kubectl -n ${metadata.namespace} delete kubevirt ${metadata.name}`,
-        ),
-      },
-    ]
+    return {
+      id: 'one-kubevirt',
+      level: 'blocker',
+      summary: `virt-operator follows ${installation.namespace}/${installation.name}; nobody follows ${names.join(', ')}`,
+      objects: names.map((name) => `kubevirt/${name}`),
+      remedy: others.map(
+        ({ metadata }) => `kubectl -n ${metadata.namespace} delete kubevirt ${metadata.name}`,
+      ),
+    }
   },
-}
+})
 
 /** A half-done update, or what an older one has left (facts 2.6 and 8: #18057, night C7). */
-export const mixedIdentifiers: Check = {
+export const mixedIdentifiers = check({
   id: 'mixed-identifiers',
   group: 'installation',
   title: 'every component is of one revision',
@@ -86,23 +84,21 @@ export const mixedIdentifiers: Check = {
   assess(question) {
     const { rolloutStatus, target, installation } = question
     const others = stamped(question).filter((object) => identifierOf(object) !== rolloutStatus.target.id)
-    if (others.length === 0) return []
+    if (others.length === 0) return undefined
     const joined = target !== undefined && rolloutStatus.target.version === target.text
     const versions = [...new Set(others.map((object) => stampedVersion(object) ?? 'an unknown version'))]
-    return [
-      {
-        id: 'mixed-identifiers',
-        level: joined ? 'info' : 'blocker',
-        summary: `${counted(others.length, 'object', ['is', 'are'])} of ${versions.join(', ')}, not of ${rolloutStatus.target.version ?? 'the target'}: a half-done update, or what one has left behind`,
-        objects: others.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`),
-        remedy: [
-          'kvup status',
-          `kubectl -n ${installation.namespace} get deploy,ds,pods -l app.kubernetes.io/managed-by=virt-operator --show-labels`,
-        ],
-      },
-    ]
+    return {
+      id: 'mixed-identifiers',
+      level: joined ? 'info' : 'blocker',
+      summary: `${counted(others.length, 'object', ['is', 'are'])} of ${versions.join(', ')}, not of ${rolloutStatus.target.version ?? 'the target'}: a half-done update, or what one has left behind`,
+      objects: others.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`),
+      remedy: [
+        'kvup status',
+        `kubectl -n ${installation.namespace} get deploy,ds,pods -l app.kubernetes.io/managed-by=virt-operator --show-labels`,
+      ],
+    }
   },
-}
+})
 
 /** What virt-operator stamped, and the pods that it owns: ended ones do not count, a virt-operator that only manages is not of a revision, and a pod with copied stamps is nobody's. */
 function stamped({ snapshot, installation, at }: Question): readonly KubeObject[] {
@@ -114,7 +110,7 @@ function stamped({ snapshot, installation, at }: Question): readonly KubeObject[
 }
 
 /** What somebody else owns is set back by them (facts 1.2, night U8). */
-export const managerCheck: Check = {
+export const managerCheck = check({
   id: 'manager',
   group: 'installation',
   title: 'nobody sets back what kvup writes',
@@ -124,19 +120,17 @@ export const managerCheck: Check = {
   blocks: true,
   assess({ installation, target }) {
     const { kind } = installation.manager
-    if (kind === 'plain') return []
+    if (kind === 'plain') return undefined
     const words = said[kind]
-    return [
-      {
-        id: `managed-by-${kind}`,
-        level: 'blocker',
-        summary: words.summary(ownerOf(installation)),
-        objects: [`kubevirt/${installation.name}`],
-        remedy: words.remedy(target?.text ?? 'VERSION'),
-      },
-    ]
+    return {
+      id: `managed-by-${kind}`,
+      level: 'blocker',
+      summary: words.summary(ownerOf(installation)),
+      objects: [`kubevirt/${installation.name}`],
+      remedy: words.remedy(target?.text ?? 'VERSION'),
+    }
   },
-}
+})
 
 interface Words {
   summary: (owner: string) => string
@@ -169,63 +163,57 @@ function ownerOf({ manager: { owner, name, kind } }: Installation): string {
 }
 
 /** Empty methods that nobody of ours has borrowed stay empty, and no VM follows (night C7). */
-export const methodsEmpty: Check = {
+export const methodsEmpty = check({
   id: 'methods-empty-without-loan',
   group: 'installation',
   title: 'VMs will follow: workload updates are on, or held by kvup',
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
   needs: ['kubevirts', 'borrowed'],
-  blocks: false,
   assess({ snapshot, installation: { workloadUpdateMethods, name, namespace, manager } }) {
-    if (workloadUpdateMethods.length > 0 || isPausedByKvup(snapshot)) return []
-    return [
-      {
-        id: 'methods-empty-without-loan',
-        level: 'warning',
-        summary:
-          'workloadUpdateMethods is empty and kvup has not borrowed it: no VM will move to the new virt-launcher by itself',
-        objects: [`kubevirt/${name}`],
-        // HyperConverged sets back what is written to its KubeVirt.
-        remedy: [
-          manager.kind === 'hyperconverged'
-            ? 'kvup workloads strategy set --methods LiveMigrate'
-            : `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '{"spec":{"workloadUpdateStrategy":{"workloadUpdateMethods":["LiveMigrate"]}}}'`,
-        ],
-      },
-    ]
+    if (workloadUpdateMethods.length > 0 || isPausedByKvup(snapshot)) return undefined
+    return {
+      id: 'methods-empty-without-loan',
+      level: 'warning',
+      summary:
+        'workloadUpdateMethods is empty and kvup has not borrowed it: no VM will move to the new virt-launcher by itself',
+      objects: [`kubevirt/${name}`],
+      // HyperConverged sets back what is written to its KubeVirt.
+      remedy: [
+        manager.kind === 'hyperconverged'
+          ? 'kvup workloads strategy set --methods LiveMigrate'
+          : `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '{"spec":{"workloadUpdateStrategy":{"workloadUpdateMethods":["LiveMigrate"]}}}'`,
+      ],
+    }
   },
-}
+})
 
 /** The API server's limit for all annotations of an object together (facts 7). */
 const limit = 262_144
 const near = 0.95
 
 /** `kubectl apply` keeps a copy of the KubeVirt CRD in an annotation, which has little room left (facts 7). */
-export const lastAppliedSize: Check = {
+export const lastAppliedSize = check({
   id: 'last-applied-size',
   group: 'installation',
   title: 'what kubectl apply has kept in annotations leaves room',
   needs: ['crds', 'kubevirts', 'operators'],
-  blocks: false,
   assess: ({ snapshot: { crds, kubevirts, operators } }) =>
-    [...itemsOf(crds), ...itemsOf(kubevirts), ...itemsOf(operators)].flatMap(judged),
-}
+    [...itemsOf(crds), ...itemsOf(kubevirts), ...itemsOf(operators)].map(judged),
+})
 
-function judged({ kind, metadata: { name, namespace, annotations = {} } }: KubeObject): readonly Finding[] {
+function judged({ kind, metadata: { name, namespace, annotations = {} } }: KubeObject): Finding | undefined {
   const size = sizeOf(annotations)
-  if (size < limit * near) return []
+  if (size < limit * near) return undefined
   const object = `${kind.toLowerCase()}/${name}`
-  return [
-    {
-      id: 'last-applied-size',
-      level: 'warning',
-      summary: `the annotations of ${object} take ${size} of ${limit} bytes: the next kubectl apply may be refused (kvup applies on the server and keeps no copy)`,
-      objects: [object],
-      remedy: [
-        `kubectl ${namespace === undefined ? '' : `-n ${namespace} `}annotate ${object} kubectl.kubernetes.io/last-applied-configuration-`,
-      ],
-    },
-  ]
+  return {
+    id: 'last-applied-size',
+    level: 'warning',
+    summary: `the annotations of ${object} take ${size} of ${limit} bytes: the next kubectl apply may be refused (kvup applies on the server and keeps no copy)`,
+    objects: [object],
+    remedy: [
+      `kubectl ${namespace === undefined ? '' : `-n ${namespace} `}annotate ${object} kubectl.kubernetes.io/last-applied-configuration-`,
+    ],
+  }
 }
 
 /** In UTF-8, names included, as the API server counts. */
@@ -235,24 +223,21 @@ function sizeOf(annotations: Readonly<Record<string, string>>): number {
 }
 
 /** The Containerized Data Importer has releases of its own (night C7). */
-export const cdiAlongside: Check = {
+export const cdiAlongside = check({
   id: 'cdi-beside',
   group: 'installation',
   title: 'no CDI beside KubeVirt has to be kept in step',
   needs: ['crds'],
   needsTarget: true,
-  blocks: false,
   assess({ snapshot, installation }) {
     const cdi = itemsOf(snapshot.crds).filter(({ spec }) => spec?.group === 'cdi.kubevirt.io')
-    if (cdi.length === 0 || installation.manager.kind === 'hyperconverged') return []
-    return [
-      {
-        id: 'cdi-beside',
-        level: 'info',
-        summary: 'CDI is installed beside KubeVirt: kvup does not upgrade it, and it has releases of its own',
-        objects: ['customresourcedefinition/datavolumes.cdi.kubevirt.io'],
-        remedy: ["kubectl get cdi -o jsonpath='{.items[*].status.observedVersion}'"],
-      },
-    ]
+    if (cdi.length === 0 || installation.manager.kind === 'hyperconverged') return undefined
+    return {
+      id: 'cdi-beside',
+      level: 'info',
+      summary: 'CDI is installed beside KubeVirt: kvup does not upgrade it, and it has releases of its own',
+      objects: ['customresourcedefinition/datavolumes.cdi.kubevirt.io'],
+      remedy: ["kubectl get cdi -o jsonpath='{.items[*].status.observedVersion}'"],
+    }
   },
-}
+})

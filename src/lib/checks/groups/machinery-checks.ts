@@ -1,7 +1,7 @@
 import type { ApiService, Webhook, WebhookConfiguration } from '../../kube/kinds/extension-kinds.ts'
 import { condition } from '../../kube/object.ts'
 import { itemsOf } from '../../kube/known.ts'
-import type { Check, Finding, Question } from '../check-definition.ts'
+import { type Check, type Question, check, type Finding } from '../check-definition.ts'
 import { formatDuration } from '../../kube/duration.ts'
 import { X509Certificate } from 'node:crypto'
 import type { Lease } from '../../kube/kinds/core-kinds.ts'
@@ -10,14 +10,14 @@ import { since } from '../../kube/timestamps.ts'
 import { clockSkew as inWords } from '../../kube/clock.ts'
 
 /** Without it restarts fail, namespaces do not end, discovery is stale (facts 2.10 and 8: #9905, #9725). */
-export const apiServices: Check = {
+export const apiServices = check({
   id: 'api-services',
   group: 'machinery',
   title: 'the APIs that KubeVirt adds are available',
   needs: ['apiServices'],
   blocks: true,
   assess: ({ snapshot }) => itemsOf(snapshot.apiServices).filter(isUnavailable).map(apiServiceFinding),
-}
+})
 
 /** One that the API server answers itself has no service and cannot be unavailable. */
 function isUnavailable(service: ApiService): boolean {
@@ -48,7 +48,7 @@ interface Gate {
 }
 
 /** All of KubeVirt's fail closed, the interceptor of evictions included, which blocks drains (facts 1.7, 2.10). */
-export const webhooksAnswering: Check = {
+export const webhooksAnswering = check({
   id: 'webhooks-answering',
   group: 'machinery',
   title: 'the webhooks that must answer have a ready endpoint and a CA',
@@ -56,7 +56,7 @@ export const webhooksAnswering: Check = {
   blocks: true,
   assess: (question) =>
     [...gatesByFault(question)].map(([fault, gates]) => webhookFinding(fault, gates, question)),
-}
+})
 
 /** One line for ten webhooks of the same configuration with the same fault. */
 function gatesByFault({ snapshot, installation, rolloutStatus }: Question): Map<string, readonly Gate[]> {
@@ -133,14 +133,14 @@ interface Carrier {
 }
 
 /** A rotation that got stuck shows as a CA that nobody renewed (facts 8: #15210, #3369). */
-export const certificatesCheck: Check = {
+export const certificatesCheck = check({
   id: 'certificates',
   group: 'machinery',
   title: 'the CAs of webhooks and APIs are valid, and were renewed in time',
   needs: ['webhooks', 'apiServices'],
   blocks: true,
-  assess: (question) => carriers(question).flatMap((carrier) => judgedCertificate(carrier, question)),
-}
+  assess: (question) => carriers(question).map((carrier) => judgedCertificate(carrier, question)),
+})
 
 /** Each object once per bundle: the ten webhooks of a configuration carry the same one. */
 function carriers({ snapshot, installation }: Question): readonly Carrier[] {
@@ -162,17 +162,20 @@ function carriers({ snapshot, installation }: Question): readonly Carrier[] {
 }
 
 /** A bundle that is missing or unreadable is `webhooks-answering`'s, or what makes an APIService unavailable. */
-function judgedCertificate(carrier: Carrier, { at, installation: { namespace } }: Question): Finding[] {
+function judgedCertificate(
+  carrier: Carrier,
+  { at, installation: { namespace } }: Question,
+): Finding | undefined {
   const bundle = caBundle(carrier.caBundle)
-  if (bundle.is !== 'certificates') return []
+  if (bundle.is !== 'certificates') return undefined
   const left = bundle.ends.getTime() - at.getTime()
   const life = bundle.ends.getTime() - bundle.begins.getTime()
   const remedy = [
     `kubectl -n ${namespace} get secrets kubevirt-ca kubevirt-operator-certs kubevirt-virt-api-certs`,
     `kubectl -n ${namespace} logs deployment/virt-operator --tail=50`,
   ]
-  if (left <= 0) return [expired(carrier.object, bundle.ends, remedy)]
-  return left < Math.min(life * late.share, late.atMost) ? [ending(carrier.object, left, remedy)] : []
+  if (left <= 0) return expired(carrier.object, bundle.ends, remedy)
+  return left < Math.min(life * late.share, late.atMost) ? ending(carrier.object, left, remedy) : undefined
 }
 
 const expired = (object: string, ends: Date, remedy: readonly string[]): Finding => ({
@@ -225,34 +228,32 @@ const fresh = 2 * 60_000
 const handover = 30_000
 
 /** Ready pods say nothing about which of them leads (facts 2.10). Without a leader nothing is rolled, nothing migrates. */
-export const leaderLeases: Check = {
+export const leaderLeases = check({
   id: 'leader-leases',
   group: 'machinery',
   title: 'virt-operator and virt-controller are led by a pod that is there',
   needs: ['leases', 'pods'],
   blocks: true,
-  assess: (question) => ['virt-operator', 'virt-controller'].flatMap((name) => judgedLease(name, question)),
-}
+  assess: (question) => ['virt-operator', 'virt-controller'].map((name) => judgedLease(name, question)),
+})
 
-function judgedLease(name: string, question: Question): Finding[] {
+function judgedLease(name: string, question: Question): Finding | undefined {
   const { namespace } = question.installation
   const lease = itemsOf(question.snapshot.leases).find(
     ({ metadata }) => metadata.name === name && metadata.namespace === namespace,
   )
   const fault = leaseFault(name, lease, question)
-  if (fault === undefined) return []
-  return [
-    {
-      id: 'leader-leases',
-      level: 'blocker',
-      summary: `nobody leads ${name}: ${fault}`,
-      objects: [`lease/${name}`],
-      remedy: [
-        `kubectl -n ${namespace} get lease ${name} -o yaml`,
-        `kubectl -n ${namespace} get pods -l kubevirt.io=${name}`,
-      ],
-    },
-  ]
+  if (fault === undefined) return undefined
+  return {
+    id: 'leader-leases',
+    level: 'blocker',
+    summary: `nobody leads ${name}: ${fault}`,
+    objects: [`lease/${name}`],
+    remedy: [
+      `kubectl -n ${namespace} get lease ${name} -o yaml`,
+      `kubectl -n ${namespace} get pods -l kubevirt.io=${name}`,
+    ],
+  }
 }
 
 /** Outside of a cluster network a process is known by its machine's name: of that nothing can be said. */
@@ -287,25 +288,22 @@ function unrenewed(holder: string, age: number | undefined): string | undefined 
  * Made only of a live cluster from which this machine's clock differs: of a saved one nobody knows it. Nothing is judged by the wrong clock,
  * for times are the cluster's already; what else runs on this machine knows nothing of that.
  */
-export const clockSkew: Check = {
+export const clockSkew = check({
   id: 'clock-skew',
   group: 'machinery',
   title: "this machine's clock is the cluster's",
   needs: [],
-  blocks: false,
   assess: ({ ahead = 0 }) =>
     ahead === 0
-      ? []
-      : [
-          {
-            id: 'clock-skew',
-            level: 'warning',
-            summary: inWords(ahead),
-            objects: [],
-            remedy: ['timedatectl set-ntp true     lets the network set the clock of a machine with systemd'],
-          },
-        ],
-}
+      ? undefined
+      : {
+          id: 'clock-skew',
+          level: 'warning',
+          summary: inWords(ahead),
+          objects: [],
+          remedy: ['timedatectl set-ntp true     lets the network set the clock of a machine with systemd'],
+        },
+})
 
 /** Whether what every write goes through answers. */
 export const machineryChecks: readonly Check[] = [

@@ -3,7 +3,7 @@ import { condition } from '../../kube/object.ts'
 import { since } from '../../kube/timestamps.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { formatDuration } from '../../kube/duration.ts'
-import type { Check, Finding, Question } from '../check-definition.ts'
+import { type Check, type Question, check, type Finding } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import {
   handlerSet,
@@ -19,7 +19,7 @@ import { gatesOf, undecided } from '../../kubevirt/installation.ts'
 import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
 
 /** One such node keeps virt-handler short for ever, and no condition says why (facts 2.9). */
-export const nodeReady: Check = {
+export const nodeReady = check({
   id: 'node-ready',
   group: 'nodes',
   title: 'no virt-handler sits on a node that is not ready',
@@ -29,19 +29,17 @@ export const nodeReady: Check = {
   assess(question) {
     const names = waitedFor(question)
     const [first] = names
-    if (first === undefined) return []
+    if (first === undefined) return undefined
     const said = waitedForNodes(question).map((node) => described(node, question.at))
-    return [
-      {
-        id: 'node-ready',
-        level: 'blocker',
-        summary: `${counted(names.length, 'node', ['is', 'are'])} not ready and part of virt-handler's roll: ${someOf(said)}; the update would wait for ever`,
-        objects: names.map((name) => `node/${name}`),
-        remedy: [`kubectl describe node ${first}`, `kubectl delete node ${first}`],
-      },
-    ]
+    return {
+      id: 'node-ready',
+      level: 'blocker',
+      summary: `${counted(names.length, 'node', ['is', 'are'])} not ready and part of virt-handler's roll: ${someOf(said)}; the update would wait for ever`,
+      objects: names.map((name) => `node/${name}`),
+      remedy: [`kubectl describe node ${first}`, `kubectl delete node ${first}`],
+    }
   },
-}
+})
 
 const waitedFor = (question: Question): readonly string[] => waitedForNodes(question).map(nameOfNode)
 
@@ -59,49 +57,44 @@ function described(node: Node, at: Date): string {
 }
 
 /** A virt-handler that its DaemonSet would not put there any more makes the counts disagree (facts 2.8, 2.9 and 8: PR 10254). */
-export const nodeSchedulable: Check = {
+export const nodeSchedulable = check({
   id: 'node-schedulable',
   group: 'nodes',
   title: 'every node with a virt-handler takes new pods',
   needs: ['nodes', 'pods', 'daemonsets'],
-  blocks: false,
   assess({ snapshot }) {
     const set = handlerSet(snapshot)
     const held = nodesWithHandler(snapshot)
     const tainted = held.filter((node) => untolerated(node, set).length > 0)
     const cordoned = held.filter((node) => node.spec?.unschedulable === true)
-    return [...taintFinding(tainted), ...cordonFinding(cordoned)]
+    return [taintFinding(tainted), cordonFinding(cordoned)]
   },
+})
+
+function taintFinding(nodes: readonly Node[]): Finding | undefined {
+  const [first] = nodes
+  if (!first) return undefined
+  const names = nodes.map(nameOfNode)
+  return {
+    id: 'node-schedulable',
+    level: 'warning',
+    summary: `virt-handler runs on ${counted(nodes.length, 'node')} with a taint that it does not tolerate (${someOf(names)}): once it is replaced it does not come back there`,
+    objects: names.map((name) => `node/${name}`),
+    remedy: [`kubectl get node ${first.metadata.name} -o jsonpath='{.spec.taints}'`],
+  }
 }
 
-function taintFinding(nodes: readonly Node[]): Finding[] {
+function cordonFinding(nodes: readonly Node[]): Finding | undefined {
   const [first] = nodes
-  if (!first) return []
+  if (!first) return undefined
   const names = nodes.map(nameOfNode)
-  return [
-    {
-      id: 'node-schedulable',
-      level: 'warning',
-      summary: `virt-handler runs on ${counted(nodes.length, 'node')} with a taint that it does not tolerate (${someOf(names)}): once it is replaced it does not come back there`,
-      objects: names.map((name) => `node/${name}`),
-      remedy: [`kubectl get node ${first.metadata.name} -o jsonpath='{.spec.taints}'`],
-    },
-  ]
-}
-
-function cordonFinding(nodes: readonly Node[]): Finding[] {
-  const [first] = nodes
-  if (!first) return []
-  const names = nodes.map(nameOfNode)
-  return [
-    {
-      id: 'node-schedulable',
-      level: 'warning',
-      summary: `${counted(nodes.length, 'node', ['is', 'are'])} cordoned (${someOf(names)}): virt-handler rolls there, but no VM can migrate to it`,
-      objects: names.map((name) => `node/${name}`),
-      remedy: [`kubectl uncordon ${first.metadata.name}`],
-    },
-  ]
+  return {
+    id: 'node-schedulable',
+    level: 'warning',
+    summary: `${counted(nodes.length, 'node', ['is', 'are'])} cordoned (${someOf(names)}): virt-handler rolls there, but no VM can migrate to it`,
+    objects: names.map((name) => `node/${name}`),
+    remedy: [`kubectl uncordon ${first.metadata.name}`],
+  }
 }
 
 const annotation = 'kubevirt.io/heartbeat'
@@ -109,38 +102,35 @@ const annotation = 'kubevirt.io/heartbeat'
 const patience = 5 * 60_000
 
 /** A node that never had one is virt-handler's not being ready yet, which the state of the installation says. */
-export const heartbeat: Check = {
+export const heartbeat = check({
   id: 'heartbeat',
   group: 'nodes',
   title: 'no virt-handler has been silent for five minutes',
   needs: ['nodes', 'pods'],
-  blocks: false,
   assess(question) {
     const silent = nodesWithHandler(question.snapshot).filter((node) => silence(node, question) > patience)
     const [first] = silent
-    if (!first) return []
+    if (!first) return undefined
     const { namespace } = question.installation
     const said = silent.map((node) => `${node.metadata.name} for ${formatDuration(silence(node, question))}`)
-    return [
-      {
-        id: 'heartbeat',
-        level: 'warning',
-        summary: `virt-handler is silent on ${counted(silent.length, 'node')}: ${someOf(said)}; VMs there may be given up`,
-        objects: silent.map(({ metadata }) => `node/${metadata.name}`),
-        remedy: [
-          `kubectl -n ${namespace} get pods -l kubevirt.io=virt-handler --field-selector spec.nodeName=${first.metadata.name}`,
-        ],
-      },
-    ]
+    return {
+      id: 'heartbeat',
+      level: 'warning',
+      summary: `virt-handler is silent on ${counted(silent.length, 'node')}: ${someOf(said)}; VMs there may be given up`,
+      objects: silent.map(({ metadata }) => `node/${metadata.name}`),
+      remedy: [
+        `kubectl -n ${namespace} get pods -l kubevirt.io=virt-handler --field-selector spec.nodeName=${first.metadata.name}`,
+      ],
+    }
   },
-}
+})
 
 function silence({ metadata }: Node, { at }: Question): number {
   return since(metadata.annotations?.[annotation], at) ?? 0
 }
 
 /** Without such a node the strategy Job, virt-api and virt-controller stay Pending, without a word (facts 2.1 and 8: #12390). */
-export const controlPlaneLabel: Check = {
+export const controlPlaneLabel = check({
   id: 'control-plane-label',
   group: 'nodes',
   title: 'a node is labelled as control plane where the target needs one',
@@ -149,19 +139,17 @@ export const controlPlaneLabel: Check = {
   blocks: true,
   assess(question) {
     const { target, snapshot } = question
-    if (!target || itemsOf(snapshot.nodes).some(isControlPlane)) return []
+    if (!target || itemsOf(snapshot.nodes).some(isControlPlane)) return undefined
     const who = affected(question, target)
-    if (who.length === 0) return []
-    return [
-      {
-        id: 'control-plane-label',
-        level: 'blocker',
-        summary: `no node has the label node-role.kubernetes.io/control-plane, and ${who.join(' and ')} of ${target.text} run nowhere else`,
-        remedy: ['kubectl get nodes --show-labels', ...relief(question, target)],
-      },
-    ]
+    if (who.length === 0) return undefined
+    return {
+      id: 'control-plane-label',
+      level: 'blocker',
+      summary: `no node has the label node-role.kubernetes.io/control-plane, and ${who.join(' and ')} of ${target.text} run nowhere else`,
+      remedy: ['kubectl get nodes --show-labels', ...relief(question, target)],
+    }
   },
-}
+})
 
 function affected(question: Question, target: Version): string[] {
   return [
@@ -201,7 +189,7 @@ export function operatorNeedsControlPlane({ method }: Question, version: Version
 type Gate = Releases['newGates'][number]
 
 /** A Beta gate is on from v1.9 on, and VMs fail on nodes that lack what it needs (night C2, facts 1.3, 8). */
-export const newGates: Check = {
+export const newGates = check({
   id: 'new-gates',
   group: 'nodes',
   title: 'the nodes have what feature gates need that the target turns on by itself',
@@ -210,9 +198,9 @@ export const newGates: Check = {
   blocks: true,
   assess(question) {
     const nodes = nodesWithHandler(question.snapshot)
-    return turnedOn(question).flatMap((gate) => findings(gate, nodes, question))
+    return turnedOn(question).map((gate) => findings(gate, nodes, question))
   },
-}
+})
 
 /** Not those that somebody decided on: listed as disabled, or on already. */
 function turnedOn({ releases, rolloutStatus, target, installation }: Question): readonly Gate[] {
@@ -232,20 +220,18 @@ function isBetween(minor: string, from: Version | undefined, target: Version | u
 /** A pre-release has the gates of its release. */
 const bare = ({ major, minor, patch }: Version): string => `v${major}.${minor}.${patch}`
 
-function findings(gate: Gate, nodes: readonly Node[], question: Question): Finding[] {
+function findings(gate: Gate, nodes: readonly Node[], question: Question): Finding | undefined {
   const lacking = nodes.filter((node) => lacks(node, gate).length > 0)
   const [first] = lacking
-  if (!first) return []
+  if (!first) return undefined
   const said = lacking.map((node) => `${node.metadata.name} (${lacks(node, gate).join(', ')})`)
-  return [
-    {
-      id: 'new-gates',
-      level: 'blocker',
-      summary: `${gate.in} turns ${gate.gate} on by itself, and ${counted(lacking.length, 'node', ['is', 'are'])} too old for it: ${someOf(said)}`,
-      objects: lacking.map(({ metadata }) => `node/${metadata.name}`),
-      remedy: [disable(gate, question)],
-    },
-  ]
+  return {
+    id: 'new-gates',
+    level: 'blocker',
+    summary: `${gate.in} turns ${gate.gate} on by itself, and ${counted(lacking.length, 'node', ['is', 'are'])} too old for it: ${someOf(said)}`,
+    objects: lacking.map(({ metadata }) => `node/${metadata.name}`),
+    remedy: [disable(gate, question)],
+  }
 }
 
 /** Of other container runtimes than containerd nothing is known, so nothing is said. */
@@ -296,29 +282,26 @@ function numbers(text: string): readonly number[] | undefined {
  * Deployments are rolled with one pod more than they have. Pods of others are not read, so a pass says only that
  * KubeVirt's own pods leave room.
  */
-export const roomForSurge: Check = {
+export const roomForSurge = check({
   id: 'room-for-surge',
   group: 'nodes',
   title: "a ready node may take one more of KubeVirt's pods, as far as KubeVirt's own tell",
   needs: ['nodes', 'pods'],
-  blocks: false,
   assess(question) {
     const places = placesOf(question)
-    if (places.nodes.some((node) => mayTakeOne(node, question.snapshot))) return []
+    if (places.nodes.some((node) => mayTakeOne(node, question.snapshot))) return undefined
     const what = places.controlPlane ? 'control-plane node' : 'node'
-    return [
-      {
-        id: 'room-for-surge',
-        level: 'warning',
-        summary: `no ${what} is ready, not cordoned and below its limit of pods: a new virt-api or virt-controller would stay Pending`,
-        objects: places.nodes.map(({ metadata }) => `node/${metadata.name}`),
-        remedy: [
-          'kubectl get nodes -o custom-columns=NODE:.metadata.name,CORDONED:.spec.unschedulable,PODS:.status.allocatable.pods',
-        ],
-      },
-    ]
+    return {
+      id: 'room-for-surge',
+      level: 'warning',
+      summary: `no ${what} is ready, not cordoned and below its limit of pods: a new virt-api or virt-controller would stay Pending`,
+      objects: places.nodes.map(({ metadata }) => `node/${metadata.name}`),
+      remedy: [
+        'kubectl get nodes -o custom-columns=NODE:.metadata.name,CORDONED:.spec.unschedulable,PODS:.status.allocatable.pods',
+      ],
+    }
   },
-}
+})
 
 function placesOf(question: Question): { controlPlane: boolean; nodes: readonly Node[] } {
   const nodes = itemsOf(question.snapshot.nodes)
@@ -335,28 +318,25 @@ function mayTakeOne(node: Node, { pods }: FullSnapshot): boolean {
 }
 
 /** Nodes at different versions are nodes in the middle of their own update (night C4). */
-export const versionSkew: Check = {
+export const versionSkew = check({
   id: 'version-skew',
   group: 'nodes',
   title: 'all nodes run the same kubelet',
   needs: ['nodes'],
-  blocks: false,
   assess(question) {
     const byVersion = nodesByVersion(question)
-    if (byVersion.size < 2) return []
+    if (byVersion.size < 2) return undefined
     const said = [...byVersion].map(([version, names]) => `${version} on ${names.length}`).join(', ')
     const fewest = [...byVersion.values()].toSorted((a, b) => a.length - b.length)[0] ?? []
-    return [
-      {
-        id: 'version-skew',
-        level: 'warning',
-        summary: `the nodes run different kubelets: ${said}; an update of Kubernetes seems to be under way`,
-        objects: fewest.map((name) => `node/${name}`),
-        remedy: ['kubectl get nodes -o wide'],
-      },
-    ]
+    return {
+      id: 'version-skew',
+      level: 'warning',
+      summary: `the nodes run different kubelets: ${said}; an update of Kubernetes seems to be under way`,
+      objects: fewest.map((name) => `node/${name}`),
+      remedy: ['kubectl get nodes -o wide'],
+    }
   },
-}
+})
 
 function nodesByVersion({ snapshot }: Question): Map<string, string[]> {
   const byVersion = new Map<string, string[]>()

@@ -6,21 +6,28 @@ import {
   newestMinorOf,
   type Releases,
 } from '../../releases/releases.ts'
-import { compareVersions, minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
+import {
+  compareVersions,
+  minorNumber,
+  minorOf,
+  type Version,
+  versionOf,
+} from '../../releases/release-versions.ts'
 import {
   type Check,
   enters,
-  type Finding,
   hopOf,
   hopPath,
   kubernetesMinor,
   pathFromHere,
   type Question,
+  check,
+  type Finding,
 } from '../check-definition.ts'
 import { issuesOf } from '../../releases/release-path.ts'
 
 /** The version policy, which nothing in KubeVirt enforces (facts 7). */
-export const hopSupported: Check = {
+export const hopSupported = check({
   id: 'hop-supported',
   group: 'path',
   title: 'the hop to this version is supported',
@@ -42,10 +49,10 @@ export const hopSupported: Check = {
     if (hop === undefined) return [neverSettled]
     return [
       ...hopFindings(hop.from, hop.to, question.releases).map((found) => withPath(found, question)),
-      ...unknown(hop.to, question.releases),
+      unknown(hop.to, question.releases),
     ]
   },
-}
+})
 
 /**
  * Several minors on, `kvup upgrade` goes minor by minor in one run, and judges each when its turn comes: that is said. Where Kubernetes has to be taken
@@ -78,21 +85,19 @@ const neverSettled: Finding = {
 }
 
 /** A patch holds no surprises that its minor has not; a minor that is newer than all that are known may. */
-function unknown(to: Version, releases: Releases): readonly Finding[] {
+function unknown(to: Version, releases: Releases): Finding | undefined {
   const { asOf, minors } = releases
-  if (minors[minorOf(to)]?.releases[to.text] !== undefined) return []
-  return [
-    {
-      id: 'release-unknown',
-      level: to.minor > (newestMinorOf(to.major, releases) ?? to.minor) ? 'warning' : 'info',
-      summary: `${to.text} is not among the releases known as of ${asOf}: it is judged by rule`,
-      remedy: [`kvup releases --since ${minorOf(to)}.0`],
-    },
-  ]
+  if (minors[minorOf(to)]?.releases[to.text] !== undefined) return undefined
+  return {
+    id: 'release-unknown',
+    level: to.minor > (newestMinorOf(to.major, releases) ?? to.minor) ? 'warning' : 'info',
+    summary: `${to.text} is not among the releases known as of ${asOf}: it is judged by rule`,
+    remedy: [`kvup releases --since ${minorOf(to)}.0`],
+  }
 }
 
 /** Each minor of KubeVirt supports three of Kubernetes (facts 7). */
-export const kubernetesSupported: Check = {
+export const kubernetesSupported = check({
   id: 'kubernetes-window',
   group: 'path',
   title: 'Kubernetes is supported before and after',
@@ -108,7 +113,7 @@ export const kubernetesSupported: Check = {
       ...(after ? [then(after, question, now)] : []),
     ]
   },
-}
+})
 
 interface Misfit {
   version: Version
@@ -121,7 +126,7 @@ function misfit(version: Version | undefined, runs: number, { releases }: Questi
   const window = version && kubernetesWindow(version, releases)
   if (version === undefined || window === undefined) return undefined
   const { min, max, known } = window
-  const is = runs < minor(min) ? 'too old' : runs > minor(max) ? 'too new' : undefined
+  const is = runs < minorNumber(min) ? 'too old' : runs > minorNumber(max) ? 'too new' : undefined
   const by = known ? '' : `, by the rule that each minor moves it by one; known as of ${releases.asOf}`
   return is && { version, runs, is, window: `${min} to ${max}${by}` }
 }
@@ -160,15 +165,13 @@ function pathThere({ version, runs, is }: Misfit, question: Question): readonly 
   return way.length > 0 ? way : [`choose a version that supports Kubernetes 1.${runs}: kvup releases`]
 }
 
-const minor = (text: string) => Number(text.split('.')[1])
-
 interface Hop {
   from: Version
   to: Version
 }
 
 /** Known bugs of a release on the way (facts 8). Each finding is named by the issue, so that one can be accepted without the others. */
-export const knownBad: Check = {
+export const knownBad = check({
   id: 'known-bad',
   group: 'path',
   title: 'no issue is known of this hop',
@@ -181,7 +184,7 @@ export const knownBad: Check = {
     if (hop === undefined) return []
     return issuesOf(hop, question.releases).map((bad) => finding(bad, hop, question.releases))
   },
-}
+})
 
 function finding(bad: KnownBad, hop: Hop, releases: Releases): Finding {
   const { id, level, summary, issue } = bad
@@ -204,7 +207,7 @@ function patchWithout(bad: KnownBad, { from, to }: Hop, releases: Releases): Ver
 const since = { text: 'v0.17.0', major: 0, minor: 17, patch: 0 }
 
 /** From which release on an update leaves no API unserved (facts 7, night C8). */
-export const zeroDowntime: Check = {
+export const zeroDowntime = check({
   id: 'zero-downtime-since',
   group: 'path',
   title: 'updates without downtime are promised for the installed version',
@@ -212,38 +215,33 @@ export const zeroDowntime: Check = {
   blocks: true,
   assess({ rolloutStatus }) {
     const from = versionOf(rolloutStatus.observed.version)
-    if (from === undefined || compareVersions(from, since) >= 0) return []
-    return [
-      {
-        id: 'zero-downtime-since',
-        level: 'blocker',
-        summary: `${from.text} is installed: nothing older than ${since.text} is promised an update without downtime`,
-        remedy: ['plan an outage of every VM, and export them first: kubectl get vm -A -o yaml > vms.yaml'],
-      },
-    ]
+    if (from === undefined || compareVersions(from, since) >= 0) return undefined
+    return {
+      id: 'zero-downtime-since',
+      level: 'blocker',
+      summary: `${from.text} is installed: nothing older than ${since.text} is promised an update without downtime`,
+      remedy: ['plan an outage of every VM, and export them first: kubectl get vm -A -o yaml > vms.yaml'],
+    }
   },
-}
+})
 
 /** Said plainly, before (facts 7, night U4 and C7). */
-export const cannotBeUndone: Check = {
+export const cannotBeUndone = check({
   id: 'cannot-be-undone',
   group: 'backup',
   title: 'everything in this hop can be undone',
   needs: ['kubevirts'],
   needsTarget: true,
-  blocks: false,
   assess(question) {
-    if (isThereAlready(question)) return []
-    return [
-      {
-        id: 'cannot-be-undone',
-        level: 'info',
-        summary: whatStays(question).join('; '),
-        remedy: ['kubectl get vm,vmi -A -o yaml > virtual-machines.yaml', ...etcdSaved(question)],
-      },
-    ]
+    if (isThereAlready(question)) return undefined
+    return {
+      id: 'cannot-be-undone',
+      level: 'info',
+      summary: whatStays(question).join('; '),
+      remedy: ['kubectl get vm,vmi -A -o yaml > virtual-machines.yaml', ...etcdSaved(question)],
+    }
   },
-}
+})
 
 /** Installed completely, and nothing else on its way: there is nothing to undo. */
 function isThereAlready({ rolloutStatus: { observed, target: underWay }, target }: Question): boolean {

@@ -1,12 +1,12 @@
 import { itemsOf } from '../../kube/known.ts'
-import { type Check, enters, type Finding, hopOf, type Question } from '../check-definition.ts'
+import { type Check, enters, hopOf, type Question, check, type Finding } from '../check-definition.ts'
 import { someOf } from '../../kube/text.ts'
 import { holds, rightsBetween, rightsIn } from '../../kube/access-rights.ts'
 import type { Role } from '../../kube/kinds/extension-kinds.ts'
 import type { KubeObject } from '../../kube/object.ts'
 
 /** Contract "Rights": one question per verb of the method's role; what is optional costs words, not the upgrade. */
-export const rights: Check = {
+export const rights = check({
   id: 'rights',
   group: 'rights',
   title: 'you may do everything that this takes',
@@ -18,11 +18,11 @@ export const rights: Check = {
     const missing = refused.filter(({ optional }) => !optional).map(({ what }) => what)
     const extra = refused.filter(({ optional }) => optional).map(({ what }) => what)
     return [
-      ...(missing.length > 0 ? [blocking(missing, question)] : []),
-      ...(extra.length > 0 ? [optional(extra, question)] : []),
+      missing.length > 0 ? blocking(missing, question) : undefined,
+      extra.length > 0 ? optional(extra, question) : undefined,
     ]
   },
-}
+})
 
 const blocking = (missing: readonly string[], question: Question) =>
   ({
@@ -59,7 +59,7 @@ const rolesCheck = {
 } as const
 
 /** An operator may only grant what it holds itself, and a tag gives it no rights (facts 2.2, lab 13). The target's own operator came with them. */
-export const operatorRights: Check = {
+export const operatorRights = check({
   id: 'operator-rights',
   group: 'rights',
   title: 'virt-operator holds the rights that the target grants its components',
@@ -71,8 +71,8 @@ export const operatorRights: Check = {
     if (method !== 'image-tag') return []
     if (manifest === undefined)
       return rolloutStatus.operator?.version === target?.text ? [] : [notCompared(target?.text ?? 'VERSION')]
-    const may = operatorMay(question)
-    const lacks = [...operatorWould(manifest)].filter((right) => !holds(may, right))
+    const may = all(itemsOf(question.snapshot.operatorRoles))
+    const lacks = [...all(operatorsIn(manifest))].filter((right) => !holds(may, right))
     if (lacks.length === 0) return []
     return [
       {
@@ -84,7 +84,7 @@ export const operatorRights: Check = {
       },
     ]
   },
-}
+})
 
 const notCompared = (to: string) =>
   ({
@@ -98,15 +98,14 @@ const notCompared = (to: string) =>
   }) as const
 
 /** Roles are the target's before any pod is, and nobody keeps the old rights meanwhile (night C3, facts 2.7). */
-export const rbacDiff: Check = {
+export const rbacDiff = check({
   id: 'rbac-diff',
   group: 'rights',
   title: 'no running component loses a right before it is replaced',
   needs: ['operatorRoles'],
   needsTarget: true,
-  blocks: false,
-  assess: (question) => [...lostByComponents(question), ...lostByOperator(question)],
-}
+  assess: (question) => [...lostByComponents(question), lostByOperator(question)],
+})
 
 function lostByComponents(question: Question): readonly Finding[] {
   const hop = hopOf(question)
@@ -123,24 +122,22 @@ function lostByComponents(question: Question): readonly Finding[] {
 }
 
 /** The operator holds what its components hold: what it loses, one of them may lose too. */
-function lostByOperator(question: Question): readonly Finding[] {
+function lostByOperator(question: Question): Finding | undefined {
   const { manifest, target } = question
-  if (manifest === undefined) return []
+  if (manifest === undefined) return undefined
   const { gained, lost, narrowed } = operatorChange(manifest, question)
-  if (lost.length + narrowed.length === 0) return []
-  return [
-    {
-      id: 'rbac-diff',
-      level: 'info',
-      summary: `the manifest of ${target?.text} gives virt-operator ${countedRights(gained)} and takes ${lost.length}${goneText(lost, narrowed)}`,
-      objects: [
-        ...lost.map((right) => `lost: ${right}`),
-        ...narrowed.map((right) => `only in its namespace: ${right}`),
-        ...gained.map((right) => `gained: ${right}`),
-      ],
-      remedy: ['kubectl get clusterrole kubevirt-operator -o yaml'],
-    },
-  ]
+  if (lost.length + narrowed.length === 0) return undefined
+  return {
+    id: 'rbac-diff',
+    level: 'info',
+    summary: `the manifest of ${target?.text} gives virt-operator ${countedRights(gained)} and takes ${lost.length}${goneText(lost, narrowed)}`,
+    objects: [
+      ...lost.map((right) => `lost: ${right}`),
+      ...narrowed.map((right) => `only in its namespace: ${right}`),
+      ...gained.map((right) => `gained: ${right}`),
+    ],
+    remedy: ['kubectl get clusterrole kubevirt-operator -o yaml'],
+  }
 }
 
 const countedRights = ({ length }: readonly string[]) => `${length} ${length === 1 ? 'right' : 'rights'}`
@@ -153,16 +150,7 @@ function goneText(lost: readonly string[], narrowed: readonly string[]): string 
   return narrowed.length > 0 ? `${gone}; in its own namespace only: ${first(narrowed)}` : gone
 }
 
-/** What virt-operator may do now. */
-function operatorMay({ snapshot }: Question): ReadonlySet<string> {
-  return all(itemsOf(snapshot.operatorRoles))
-}
-
-/** What the roles of the operator in the manifest allow; roles for people (`kubevirt.io:operator`) are not the operator's. */
-function operatorWould(manifest: readonly KubeObject[]): ReadonlySet<string> {
-  return all(operatorsIn(manifest))
-}
-
+/** The roles of the operator in the manifest; roles for people (`kubevirt.io:operator`) are not the operator's. */
 function operatorsIn(manifest: readonly KubeObject[]): readonly Role[] {
   const account = manifest.find(({ kind }) => kind === 'ServiceAccount')?.metadata.name ?? 'kubevirt-operator'
   return manifest.filter((object): object is Role => isRole(object) && object.metadata.name === account)

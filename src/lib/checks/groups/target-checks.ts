@@ -1,6 +1,6 @@
 import { operatorRule, pinnedTagRule } from '../../releases/hop-findings.ts'
 import { type Version, versionOf } from '../../releases/release-versions.ts'
-import type { Check, Finding, Question } from '../check-definition.ts'
+import { type Question, check, type Finding } from '../check-definition.ts'
 import type { ImageProbe } from '../../kubevirt/full-snapshot.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { someOf } from '../../kube/text.ts'
@@ -11,7 +11,7 @@ import { reaches } from '../../releases/release-path.ts'
 import type { Releases } from '../../releases/releases.ts'
 
 /** Which operator may install which version by which method (facts 2.2, night U2). */
-export const operatorNotOlder: Check = {
+export const operatorNotOlder = check({
   id: 'operator-not-older',
   group: 'installation',
   title: 'virt-operator can install this version by this method',
@@ -26,7 +26,7 @@ export const operatorNotOlder: Check = {
     if (runs === undefined) return [unknown(installation.namespace)]
     return [...operatorRule(runs, target, method), ...pinnedTag(question)]
   },
-}
+})
 
 const unknown = (namespace: string): Finding => ({
   id: 'operator-unknown',
@@ -50,7 +50,7 @@ function pinnedTag({ installation, method, target }: Question): readonly Finding
 }
 
 /** Images that the operator's environment fixes win over imageTag (facts 2.1). */
-export const imagesPinned: Check = {
+export const imagesPinned = check({
   id: 'images-pinned',
   group: 'installation',
   title: 'the operator chooses its images by their tag',
@@ -59,21 +59,19 @@ export const imagesPinned: Check = {
   blocks: true,
   assess({ installation, method, target }) {
     const pinned = installation.operator?.pinned ?? []
-    if (method !== 'image-tag' || pinned.length === 0) return []
-    return [
-      {
-        id: 'images-pinned',
-        level: 'blocker',
-        summary: `its environment fixes ${pinned.map(({ env }) => env).join(', ')}: imageTag would change the recorded version, not the images`,
-        objects: pinned.map(({ env, image }) => `${env}=${image}`),
-        remedy: [`kvup upgrade --to ${target?.text} --method operator-manifest`],
-      },
-    ]
+    if (method !== 'image-tag' || pinned.length === 0) return undefined
+    return {
+      id: 'images-pinned',
+      level: 'blocker',
+      summary: `its environment fixes ${pinned.map(({ env }) => env).join(', ')}: imageTag would change the recorded version, not the images`,
+      objects: pinned.map(({ env, image }) => `${env}=${image}`),
+      remedy: [`kvup upgrade --to ${target?.text} --method operator-manifest`],
+    }
   },
-}
+})
 
 /** Every image of the target, on one node of each pool, by pods that `--probe-images` makes (night C6). */
-export const imagesPullable: Check = {
+export const imagesPullable = check({
   id: 'images-pullable',
   group: 'installation',
   title: 'every image of the target can be pulled',
@@ -89,7 +87,7 @@ export const imagesPullable: Check = {
       ...alike(probes, 'untried').map((some) => untried(some, question)),
     ]
   },
-}
+})
 
 /** One finding for an image and a reason, on however many pools. */
 function alike(probes: readonly ImageProbe[], is: ImageProbe['is']): readonly (readonly ImageProbe[])[] {
@@ -168,7 +166,7 @@ function publicName(image: string, of: readonly string[]): string {
 }
 
 /** A version that is still stored cannot be dropped, nor be one that the target does not have yet (facts 1.6); the update hangs with DeploymentFailed. */
-export const crdStoredVersions: Check = {
+export const crdStoredVersions = check({
   id: 'crd-stored-versions',
   findings: ['no-way-back'],
   group: 'installation',
@@ -187,7 +185,7 @@ export const crdStoredVersions: Check = {
       return stored.length > 0 ? [finding(crd, stored, target)] : []
     })
   },
-}
+})
 
 function droppedBy(
   target: Version,

@@ -1,23 +1,24 @@
 import {
-  type Check,
   type Finding,
   hopPath,
   instancesOf,
   isPausedByKvup,
   type Question,
+  check,
 } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
-import type { FullSnapshot, ResourceQuota } from '../../kubevirt/full-snapshot.ts'
+import type { ResourceQuota } from '../../kubevirt/full-snapshot.ts'
 import { parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { allReleases, type Releases } from '../../releases/releases.ts'
 import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
 import type { InstanceTally } from '../../kubevirt/snapshot.ts'
 import { isNodeReady } from '../../kubevirt/component-status.ts'
+import { launcherImage } from '../../kubevirt/lease-holders.ts'
 import { quantity } from '../../kube/quantity.ts'
 
 /** One VM that runs twice damages its disk; an entry may also be a stale one (facts 8: #15373, #18670, #12773). */
-export const twoLaunchers: Check = {
+export const twoLaunchers = check({
   id: 'two-launchers',
   group: 'workloads',
   title: 'no VM has two virt-launchers without a migration',
@@ -26,22 +27,20 @@ export const twoLaunchers: Check = {
   assess(question) {
     const { count, names } = instancesOf(question).twoLaunchers
     const [first = ''] = names
-    if (count === 0) return []
+    if (count === 0) return undefined
     const [namespace = '', name = ''] = first.split('/')
-    return [
-      {
-        id: 'two-launchers',
-        level: 'blocker',
-        summary: `${counted(count, 'VM', ['has', 'have'])} two active virt-launcher pods and no migration (${someOf(names, count)}): it may run twice, which damages its disk`,
-        objects: names,
-        remedy: [
-          `kubectl -n ${namespace} get pods -l kubevirt.io=virt-launcher -o wide`,
-          `kubectl -n ${namespace} get virtualmachineinstance ${name} -o jsonpath='{.status.activePods}'`,
-        ],
-      },
-    ]
+    return {
+      id: 'two-launchers',
+      level: 'blocker',
+      summary: `${counted(count, 'VM', ['has', 'have'])} two active virt-launcher pods and no migration (${someOf(names, count)}): it may run twice, which damages its disk`,
+      objects: names,
+      remedy: [
+        `kubectl -n ${namespace} get pods -l kubevirt.io=virt-launcher -o wide`,
+        `kubectl -n ${namespace} get virtualmachineinstance ${name} -o jsonpath='{.status.activePods}'`,
+      ],
+    }
   },
-}
+})
 
 interface Launcher {
   image: string
@@ -53,27 +52,26 @@ interface Launcher {
 }
 
 /** Upstream tests migrations from the minor before only (night C1). */
-export const launcherAge: Check = {
+export const launcherAge = check({
   id: 'launcher-age',
   group: 'workloads',
   title: 'no VM runs on a virt-launcher two minors or a year before the target',
   needs: ['instances', 'deployments'],
   needsTarget: true,
-  blocks: false,
   assess(question) {
     const launchers = launchersOf(question)
     const outdated = launchers.filter(({ inUse }) => !inUse)
     const installed = launchers.filter(({ inUse }) => inUse)
     return [
-      ...tooOld(outdated, question, renewed),
-      ...tooOld(installed, question, throughReleases(question)),
-      ...untold(launchers.filter(({ version }) => !version)),
+      tooOld(outdated, question, renewed),
+      tooOld(installed, question, throughReleases(question)),
+      untold(launchers.filter(({ version }) => !version)),
     ]
   },
-}
+})
 
 function launchersOf(question: Question): readonly Launcher[] {
-  const now = launcherInUse(question.snapshot)
+  const now = launcherImage(question.snapshot)
   const { version } = question.rolloutStatus.observed
   return Object.entries(instancesOf(question).launchers).map(([image, count]) => ({
     image,
@@ -81,16 +79,6 @@ function launchersOf(question: Question): readonly Launcher[] {
     version: versionOf(image === now ? version : parseImage(image).tag),
     inUse: image === now,
   }))
-}
-
-/** What virt-controller compares every VMI with (facts 2.10): it tells the version of a digest. */
-function launcherInUse({ deployments }: FullSnapshot): string | undefined {
-  const controller = itemsOf(deployments).find(({ metadata }) => metadata.name === 'virt-controller')
-  const words = controller?.spec?.template?.spec?.containers?.flatMap(({ command = [], args = [] }) =>
-    command.concat(args),
-  )
-  const at = words?.indexOf('--launcher-image') ?? -1
-  return at < 0 ? undefined : words?.[at + 1]
 }
 
 interface LauncherHint {
@@ -114,21 +102,19 @@ function tooOld(
   launchers: readonly Launcher[],
   { target, releases }: Question,
   { sentence, remedy }: LauncherHint,
-): Finding[] {
-  if (!target) return []
+): Finding | undefined {
+  if (!target) return undefined
   const old = launchers.filter(({ version }) => version && isTooOld(version, target, releases))
-  if (old.length === 0) return []
+  if (old.length === 0) return undefined
   const total = old.reduce((sum, { count }) => sum + count, 0)
   const images = old.map(({ image }) => image)
-  return [
-    {
-      id: 'launcher-age',
-      level: 'warning',
-      summary: `${counted(total, 'VM', ['runs', 'run'])} on a virt-launcher that is too old to count on a migration to ${target.text}: ${someOf(old.map(said))}; ${sentence}`,
-      objects: images,
-      remedy: remedy(images),
-    },
-  ]
+  return {
+    id: 'launcher-age',
+    level: 'warning',
+    summary: `${counted(total, 'VM', ['runs', 'run'])} on a virt-launcher that is too old to count on a migration to ${target.text}: ${someOf(old.map(said))}; ${sentence}`,
+    objects: images,
+    remedy: remedy(images),
+  }
 }
 
 const said = ({ count, version }: Launcher): string => `${version?.text} under ${counted(count, 'VM')}`
@@ -155,18 +141,16 @@ function dayOf(version: Version, { minors }: Releases): number | undefined {
   return day === undefined ? undefined : Date.parse(day)
 }
 
-function untold(launchers: readonly Launcher[]): Finding[] {
-  if (launchers.length === 0) return []
+function untold(launchers: readonly Launcher[]): Finding | undefined {
+  if (launchers.length === 0) return undefined
   const total = launchers.reduce((sum, { count }) => sum + count, 0)
-  return [
-    {
-      id: 'launcher-age',
-      level: 'info',
-      summary: `of ${counted(total, 'VM')} the image of the virt-launcher does not tell its version: ${someOf(launchers.map(({ image }) => image))}`,
-      objects: launchers.map(({ image }) => image),
-      remedy: listByLauncher(launchers.map(({ image }) => image)),
-    },
-  ]
+  return {
+    id: 'launcher-age',
+    level: 'info',
+    summary: `of ${counted(total, 'VM')} the image of the virt-launcher does not tell its version: ${someOf(launchers.map(({ image }) => image))}`,
+    objects: launchers.map(({ image }) => image),
+    remedy: listByLauncher(launchers.map(({ image }) => image)),
+  }
 }
 
 const plainImage = /^[\w./:@+-]+$/u
@@ -185,36 +169,33 @@ function listByLauncher(images: readonly string[]): readonly string[] {
 }
 
 /** VMs that LiveMigrate cannot move (facts 3.5, 3.6). What Evict does to a VM depends on its own evictionStrategy (facts 3.4): that is the finding `evictions`. */
-export const vmsThatStay: Check = {
+export const vmsThatStay = check({
   id: 'vms-that-stay',
   group: 'workloads',
   title: 'every running VM can follow to the new virt-launcher by itself',
   needs: ['instances'],
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
-  blocks: false,
   assess(question) {
     const { installation, snapshot } = question
     const tally = instancesOf(question)
     const methods = installation.workloadUpdateMethods
     const isOff = methods.length === 0 && !isPausedByKvup(snapshot)
     const summary = whyTheyStay(tally, methods, isOff)
-    if (summary === undefined) return []
+    if (summary === undefined) return undefined
     const { namespace, name } = installation
-    return [
-      {
-        id: 'vms-that-stay',
-        level: 'warning',
-        summary,
-        objects: tally.notMigratable.names,
-        remedy: isOff
-          ? [`kubectl -n ${namespace} get kubevirt ${name} -o jsonpath='{.spec.workloadUpdateStrategy}'`]
-          : [
-              `kubectl get virtualmachineinstances -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,WHY:'.status.conditions[?(@.type=="LiveMigratable")].reason'`,
-            ],
-      },
-    ]
+    return {
+      id: 'vms-that-stay',
+      level: 'warning',
+      summary,
+      objects: tally.notMigratable.names,
+      remedy: isOff
+        ? [`kubectl -n ${namespace} get kubevirt ${name} -o jsonpath='{.spec.workloadUpdateStrategy}'`]
+        : [
+            `kubectl get virtualmachineinstances -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,WHY:'.status.conditions[?(@.type=="LiveMigratable")].reason'`,
+          ],
+    }
   },
-}
+})
 
 function whyTheyStay(
   { running, notMigratable }: InstanceTally,
@@ -231,26 +212,23 @@ function whyTheyStay(
 }
 
 /** A migration never goes to the host it comes from, and the updater never gives up (facts 3.3 and 8: #16353). */
-export const twoNodes: Check = {
+export const twoNodes = check({
   id: 'two-nodes',
   group: 'workloads',
   title: 'VMs have a second node to migrate to',
   needs: ['nodes', 'instances'],
-  blocks: false,
   assess(question) {
     const count = placesForVms(question)
     const { running } = instancesOf(question)
-    if (count >= 2 || running === 0) return []
-    return [
-      {
-        id: 'two-nodes',
-        level: 'warning',
-        summary: `${counted(count, 'node')} can take VMs: no migration will ever succeed, and ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher until a restart`,
-        remedy: ['kubectl get nodes -L kubevirt.io/schedulable'],
-      },
-    ]
+    if (count >= 2 || running === 0) return undefined
+    return {
+      id: 'two-nodes',
+      level: 'warning',
+      summary: `${counted(count, 'node')} can take VMs: no migration will ever succeed, and ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher until a restart`,
+      remedy: ['kubectl get nodes -L kubevirt.io/schedulable'],
+    }
   },
-}
+})
 
 function placesForVms({ snapshot }: Question): number {
   return itemsOf(snapshot.nodes).filter(
@@ -262,30 +240,27 @@ function placesForVms({ snapshot }: Question): number {
 }
 
 /** A migration has a second launcher pod beside the first, and both count (facts 3.3 and 8: #14957). */
-export const migrationQuota: Check = {
+export const migrationQuota = check({
   id: 'migration-quota',
   group: 'workloads',
   title: 'no ResourceQuota is known to refuse the second pod of a migration',
   needs: ['quotas', 'instances'],
-  blocks: false,
   assess(question) {
     const broken = itemsOf(question.snapshot.quotas).flatMap((quota) => breach(quota, question))
     const [first] = broken
-    if (!first) return []
+    if (!first) return undefined
     const { namespace, name } = first.quota.metadata
-    return [
-      {
-        id: 'migration-quota',
-        level: 'warning',
-        summary: `${counted(broken.length, 'ResourceQuota', ['leaves', 'leave'])} no room for a migration: ${someOf(broken.map(({ text }) => text))}`,
-        objects: broken.map(
-          ({ quota: { metadata } }) => `resourcequota/${metadata.namespace}/${metadata.name}`,
-        ),
-        remedy: [`kubectl -n ${namespace} describe resourcequota ${name}`],
-      },
-    ]
+    return {
+      id: 'migration-quota',
+      level: 'warning',
+      summary: `${counted(broken.length, 'ResourceQuota', ['leaves', 'leave'])} no room for a migration: ${someOf(broken.map(({ text }) => text))}`,
+      objects: broken.map(
+        ({ quota: { metadata } }) => `resourcequota/${metadata.namespace}/${metadata.name}`,
+      ),
+      remedy: [`kubectl -n ${namespace} describe resourcequota ${name}`],
+    }
   },
-}
+})
 
 /** What the target pod of the namespace's largest VM asks for at least: overhead is not counted, nor how much CPU. */
 const atLeastOf: Readonly<Record<string, (memory: number) => number>> = {
@@ -315,74 +290,65 @@ function breach(quota: ResourceQuota, question: Question): { quota: ResourceQuot
 }
 
 /** The workload updater carries them out, so they wait while an upgrade holds it (facts 5 and 8: #17329). */
-export const pendingChanges: Check = {
+export const pendingChanges = check({
   id: 'pending-changes',
   group: 'workloads',
   title: 'no change of CPU, memory or volumes is on its way',
   needs: ['instances'],
-  blocks: false,
   assess(question) {
     const { count, names } = instancesOf(question).pendingChanges
-    if (count === 0) return []
+    if (count === 0) return undefined
     const held = !question.installation.workloadUpdateMethods.includes('LiveMigrate')
-    return [
-      {
-        id: 'pending-changes',
-        level: 'warning',
-        summary: `${counted(count, 'VM', ['waits', 'wait'])} for a change of CPU, memory or volumes (${someOf(names, count)}): ${
-          held
-            ? 'LiveMigrate is not among workloadUpdateMethods, so it is never carried out'
-            : 'while the upgrade holds workload updates it stands still'
-        }`,
-        objects: names,
-        remedy: ['kubectl get virtualmachineinstancemigrations -A'],
-      },
-    ]
+    return {
+      id: 'pending-changes',
+      level: 'warning',
+      summary: `${counted(count, 'VM', ['waits', 'wait'])} for a change of CPU, memory or volumes (${someOf(names, count)}): ${
+        held
+          ? 'LiveMigrate is not among workloadUpdateMethods, so it is never carried out'
+          : 'while the upgrade holds workload updates it stands still'
+      }`,
+      objects: names,
+      remedy: ['kubectl get virtualmachineinstancemigrations -A'],
+    }
   },
-}
+})
 
 /** An upgrade was seen to add VMs to this list; what is in it today was there before (facts 5 and 8: #16719). */
-export const restartRequired: Check = {
+export const restartRequired = check({
   id: 'restart-required',
   group: 'workloads',
   title: 'no VM waits for a restart',
   needs: ['machines'],
-  blocks: false,
   assess({ snapshot }) {
     const waiting = itemsOf(snapshot.machines)[0]?.restartRequired
-    if (!waiting || waiting.count === 0) return []
-    return [
-      {
-        id: 'restart-required',
-        level: 'info',
-        summary: `${counted(waiting.count, 'VM', ['is', 'are'])} RestartRequired today (${someOf(waiting.names, waiting.count)}): what joins them during the upgrade comes from it`,
-        objects: waiting.names,
-        remedy: [
-          `kubectl get virtualmachines -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,RESTART:'.status.conditions[?(@.type=="RestartRequired")].message'`,
-        ],
-      },
-    ]
+    if (!waiting || waiting.count === 0) return undefined
+    return {
+      id: 'restart-required',
+      level: 'info',
+      summary: `${counted(waiting.count, 'VM', ['is', 'are'])} RestartRequired today (${someOf(waiting.names, waiting.count)}): what joins them during the upgrade comes from it`,
+      objects: waiting.names,
+      remedy: [
+        `kubectl get virtualmachines -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,RESTART:'.status.conditions[?(@.type=="RestartRequired")].message'`,
+      ],
+    }
   },
-}
+})
 
 /** Names of the migrations that the workload updater makes, and of their pods, grow from the VM's. */
-export const longNames: Check = {
+export const longNames = check({
   id: 'long-names',
   group: 'workloads',
   title: 'the names of VMs leave room for what a migration adds',
   needs: ['instances'],
-  blocks: false,
   assess(question) {
     const { count, names } = instancesOf(question).longNames
-    if (count === 0) return []
-    return [
-      {
-        id: 'long-names',
-        level: 'warning',
-        summary: `${counted(count, 'VM', ['has', 'have'])} a name of more than 47 characters: ${someOf(names, count)}; labels made of it may be refused when it migrates`,
-        objects: names,
-        remedy: ['kubectl get virtualmachineinstances -A'],
-      },
-    ]
+    if (count === 0) return undefined
+    return {
+      id: 'long-names',
+      level: 'warning',
+      summary: `${counted(count, 'VM', ['has', 'have'])} a name of more than 47 characters: ${someOf(names, count)}; labels made of it may be refused when it migrates`,
+      objects: names,
+      remedy: ['kubectl get virtualmachineinstances -A'],
+    }
   },
-}
+})

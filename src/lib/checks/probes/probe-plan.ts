@@ -77,7 +77,7 @@ export function nodePools(question: Question, target: Version): readonly NodePoo
   const homes = homesOf(question, target)
   const pools = Map.groupBy(
     nodes.filter((node) => placesOf(node, homes).length > 0).toSorted(byName),
-    (node) => JSON.stringify([placesOf(node, homes), snapshotsOf(node)]),
+    (node) => JSON.stringify([placesOf(node, homes), traitsOf(node)]),
   )
   return [...pools.values()].map((pool) => poolOf(pool, homes))
 }
@@ -135,7 +135,7 @@ const poolLabels = [
 /** A taint of a trouble that passes makes no pool of its own. */
 const isPassing = (key: string): boolean => key.startsWith('node.kubernetes.io/')
 
-function snapshotsOf({ metadata, spec, status }: Node): unknown {
+function traitsOf({ metadata, spec, status }: Node): unknown {
   const { architecture, containerRuntimeVersion, osImage } = status?.nodeInfo ?? {}
   const labels = metadata.labels ?? {}
   const roles = Object.keys(labels).filter((key) => key.startsWith('node-role.kubernetes.io/'))

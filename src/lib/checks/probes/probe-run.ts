@@ -362,7 +362,6 @@ function endOf({ reason = 'Failed', message = '' }: NonNullable<Pod['status']>):
   return { is: 'ended', why, message }
 }
 
-/** What became of one try. */
 type Outcome = Pick<ImageProbe, 'is' | 'why' | 'message'>
 
 /** A pod that is gone says nothing. */
@@ -383,5 +382,4 @@ const lasting: ReadonlySet<string> = new Set([
   'ErrImageNeverPull',
 ])
 
-/** Whether waiting can help. */
 const isLasting = (why: string): boolean => lasting.has(why)

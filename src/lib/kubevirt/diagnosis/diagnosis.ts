@@ -103,14 +103,8 @@ type Group = readonly [TroubledPod, ...TroubledPod[]]
  * of a crash loop; nodes that are lost are one for every component that has pods there.
  */
 export function groupedCauses(found: readonly TroubledPod[], snapshot: UpgradeSnapshot): Cause[] {
-  const groups = new Map<string, [TroubledPod, ...TroubledPod[]]>()
-  for (const one of found) {
-    const key = keyOf(one)
-    const group = groups.get(key)
-    if (group) group.push(one)
-    else groups.set(key, [one])
-  }
-  return [...groups.values()].map((group) => causeOfGroup(group, snapshot))
+  const groups = [...Map.groupBy(found, keyOf).values()] as [TroubledPod, ...TroubledPod[]][]
+  return groups.map((group) => causeOfGroup(group, snapshot))
 }
 
 function keyOf({ component, trouble }: TroubledPod): string {
@@ -230,11 +224,7 @@ type Reading = (text: string, place: Place) => FailureReading | undefined
 
 /** The first reading that fits; undefined for a text that is told as it is. */
 export function readFailure(text: string, place: Place): FailureReading | undefined {
-  for (const reading of readings) {
-    const found = reading(text, place)
-    if (found) return found
-  }
-  return undefined
+  return readings.map((reading) => reading(text, place)).find(Boolean)
 }
 
 function refused(text: string, { namespace }: Place): FailureReading | undefined {
@@ -313,13 +303,9 @@ function refusedPods(snapshot: UpgradeSnapshot): Cause[] {
   const job = strategyJob(snapshot)
   return [
     ...(job && !hasPod(snapshot, job.name) ? [{ owner: job.name, component: strategyComponent }] : []),
-    ...all.filter(isShort).map(
-      ({
-        object: {
-          metadata: { name },
-        },
-      }) => ({ owner: name, component: name }),
-    ),
+    ...all
+      .filter(isShort)
+      .map(({ object }) => ({ owner: object.metadata.name, component: object.metadata.name })),
   ].flatMap(({ owner, component }) => {
     const events = itemsOf(snapshot.snapshot.events).filter((event) => refuses(event, owner, snapshot.at))
     const last = events.at(-1)

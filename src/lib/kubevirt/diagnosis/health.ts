@@ -201,17 +201,8 @@ function servicesOf({ webhooks = [] }: WebhookConfiguration, namespace: string):
   return [...new Set(called)]
 }
 
-type Group<T> = readonly [T, ...T[]]
-
-function grouped<T>(items: readonly T[], keyOf: (item: T) => string): readonly Group<T>[] {
-  const groups = new Map<string, [T, ...T[]]>()
-  for (const item of items) {
-    const group = groups.get(keyOf(item))
-    if (group) group.push(item)
-    else groups.set(keyOf(item), [item])
-  }
-  return [...groups.values()]
-}
+const grouped = <T>(items: readonly T[], keyOf: (item: T) => string) =>
+  [...Map.groupBy(items, keyOf).values()] as [T, ...T[]][]
 
 function causeOf(kind: 'api' | 'webhook-silent', silent: Silent, namespace: string): Cause {
   const { objects, service, reason, message, since } = silent

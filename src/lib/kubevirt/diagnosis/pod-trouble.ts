@@ -1,3 +1,4 @@
+import { isRecord, parseJson } from '../../kube/object.ts'
 import { isReady, operatorName, strategyComponent } from '../installed-components.ts'
 import type { Event, Node } from '../../kube/kinds/core-kinds.ts'
 import type { ContainerState, ContainerStatus, Pod } from '../../kube/kinds/workload-kinds.ts'
@@ -84,7 +85,7 @@ type Unworded = Omit<Cause, keyof Worded>
 /** One sentence a person can act on, and the commands that show more. */
 export function troubleSentence(cause: Unworded): Worded {
   const sentence = words[cause.kind](cause, subjectOf(cause))
-  return { sentence, look: snapshots(cause) }
+  return { sentence, look: commandsFor(cause) }
 }
 
 const words: Record<Cause['kind'], (cause: Unworded, subject: Subject) => string> = {
@@ -124,7 +125,7 @@ function logged(message = '', lastLog: string | undefined): string {
   return lastLog === undefined || message.includes(lastLog) ? '' : `, last log line: "${lastLog}"`
 }
 
-function snapshots({ kind, namespace, pods, nodes }: Unworded): string[] {
+function commandsFor({ kind, namespace, pods, nodes }: Unworded): string[] {
   const [pod, node] = [pods[0], nodes[0]]
   if ((kind === 'node' || kind === 'misscheduled') && node) return [`kubectl describe node ${node}`]
   if (pod) return [`kubectl -n ${namespace} describe pod ${pod}`]
@@ -520,11 +521,6 @@ function lastWords({ msg, message, reason, error, err }: Record<string, unknown>
 }
 
 function parsed(line: string): Record<string, unknown> | undefined {
-  if (!line.startsWith('{')) return undefined
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
+  const value = line.startsWith('{') ? parseJson(line) : undefined
+  return isRecord(value) ? value : undefined
 }

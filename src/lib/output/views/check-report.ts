@@ -1,7 +1,7 @@
 import type { AcceptedRisk } from '../../releases/hop-findings.ts'
 import type { Reported, ReportedCheck, ReportedFinding } from '../../checks/check-run.ts'
 import type { Document, Paint, Size, View } from '../printer.ts'
-import { brief, count, displayWidth, fenced, markdownText, paintedWidth, wrap } from '../text.ts'
+import { brief, count, displayWidth, fenced, headed, markdownText, paintedWidth, wrap } from '../text.ts'
 import { onOneLine } from '../terminal.ts'
 import { jsonText } from '../formats/output-format.ts'
 
@@ -158,31 +158,23 @@ function next({ items, to, strict }: CheckDocument, outcome: Reported['outcome']
 
 /** JUnit XML: a suite for each group, a case for each check. A blocker fails; what could not be made is skipped. */
 export function junit(document: CheckDocument): string {
-  const { items, strict, takenAt } = document
-  const groups = [...new Set(items.map(({ group }) => group))]
-  const suites = groups.map((group) =>
-    suite(
-      group,
-      items.filter((item) => item.group === group),
-      { strict, takenAt },
-    ),
-  )
+  const groups = [...new Set(document.items.map(({ group }) => group))]
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    element('testsuites', { name: 'kvup check', ...totals(items, strict) }, suites),
+    element(
+      'testsuites',
+      { name: 'kvup check', ...totals(document.items, document.strict) },
+      groups.map((group) => suite(group, document)),
+    ),
     '',
   ].join('\n')
 }
 
-interface Of {
-  strict: boolean
-  takenAt: string
-}
-
-function suite(group: string, items: readonly ReportedCheck[], { strict, takenAt }: Of): string {
-  const cases = items.map((item) => testCase(item, strict))
+function suite(group: string, { items, strict, takenAt }: CheckDocument): string {
+  const own = items.filter((item) => item.group === group)
   const timestamp = takenAt.replace(/\.\d+|Z$/gu, '')
-  return element('testsuite', { name: group, ...tally(items, strict), timestamp }, cases)
+  const cases = own.map((item) => testCase(item, strict))
+  return element('testsuite', { name: group, ...tally(own, strict), timestamp }, cases)
 }
 
 function tally(items: readonly ReportedCheck[], strict: boolean): Record<string, number> {
@@ -321,9 +313,10 @@ export function checkMarkdown(document: CheckDocument): string {
     `${counts.blockers} blockers, ${counts.warnings} warnings, ${counts.notChecked} not checked, ${counts.accepted} accepted, ${counts.passed} passed`,
     '',
     ...found.flatMap(section),
-    ...(passed.length > 0
-      ? ['## Passed', '', ...passed.map(({ id, title }) => `- \`${id}\`: ${markdownText(title)}`), '']
-      : []),
+    ...headed(
+      'Passed',
+      passed.map(({ id, title }) => `- \`${id}\`: ${markdownText(title)}`),
+    ),
   ].join('\n')
 }
 

@@ -24,7 +24,7 @@ export function dryRunLines(
           ? [`${indent}${paint.bad(paint.mark.failed)} refused: ${step.refused.message}`]
           : []),
       ]),
-      ...diffLines(step, paint, size),
+      ...diffLines(step, mostLines, { paint, size }),
       ...fitted((step.keeps ?? []).map(({ path, value }) => `${indent}keeps ${path}: ${valueOf(value)}`)),
     ]),
   ]
@@ -55,14 +55,23 @@ const fieldOf = (path: string): string =>
 
 const valueOf = (value: unknown): string => (value === undefined ? 'absent' : JSON.stringify(value))
 
-function diffLines({ changes = [] }: DryRunStep, paint: Paint, size: Size): readonly string[] {
-  const { lines, more } = stepDiff(changes, size.wide ? Infinity : mostLines)
-  const signed = (line: string) =>
-    line.startsWith('+') ? paint.good(line) : line.startsWith('-') ? paint.bad(line) : line.trimStart()
+/** What a step changes, `most` lines with a sign at most where `-o wide` was not asked for. */
+export function diffLines(
+  { changes = [] }: DryRunStep,
+  most: number,
+  { paint, size }: { paint: Paint; size: Size },
+): readonly string[] {
+  const { lines, more } = stepDiff(changes, size.wide ? Infinity : most)
   return [
-    ...lines.map((line) => indent + signed(diffText(line, size.columns - indent.length))),
+    ...lines.map((line) => indent + signed(diffText(line, size.columns - indent.length), paint)),
     ...(more === undefined ? [] : [`${indent}… ${more} (-o yaml)`]),
   ]
+}
+
+/** A line of a diff in the colour of its sign; a blank one is left out. */
+export function signed(line: string, paint: Paint): string {
+  if (line.startsWith('+')) return paint.good(line)
+  return line.startsWith('-') ? paint.bad(line) : line.trimStart()
 }
 
 /** A blank sign is the object that the lines below are of. */

@@ -115,6 +115,10 @@ export function vmTroubleLines({ count, shouldRun, reasons, partly }: VmTroubles
   ]
 }
 
+/** The same behind a sign, the reasons below it. */
+export const signedTroubles = (vms: VmTroubles | undefined, sign: string): readonly string[] =>
+  (vms ? vmTroubleLines(vms) : []).map((line, index) => `${index === 0 ? sign : ' '} ${line}`)
+
 function reasonText({ count, status, message, examples }: VmReason): string {
   const more = count > examples.length ? ' …' : ''
   const said = message === '' ? '' : `: ${brief(message)}`
@@ -124,6 +128,26 @@ function reasonText({ count, status, message, examples }: VmReason): string {
 /** For one line: the first twenty, and how many more. */
 export const upToTwenty = (names: readonly string[]): string =>
   names.length > 20 ? `${names.slice(0, 20).join(', ')} and ${names.length - 20} more` : names.join(', ')
+
+/** A warning for each part that may not be read: nothing is said of it. */
+export const unreadLines = (
+  unread: readonly { namespace?: string; what: string; why: string }[],
+  paint: Paint,
+): readonly string[] =>
+  unread.map(({ namespace, what, why }) =>
+    paint.warn(`${paint.mark.warning} ${what}${selectionText({ namespace })} may not be read: ${why}`),
+  )
+
+/** ` in namespace demo on node worker-1 with app=web`: what was asked for, behind a number; empty for the whole cluster. */
+export function selectionText({ namespace, node, labels }: Selection): string {
+  return [
+    ...(namespace === undefined ? [] : [` in namespace ${namespace}`]),
+    ...(node === undefined ? [] : [` on node ${node}`]),
+    ...(labels === undefined ? [] : [` with ${labels}`]),
+  ].join('')
+}
+
+type Selection = Partial<Record<'namespace' | 'node' | 'labels', string | undefined>>
 
 interface LineStyle {
   paint: Paint

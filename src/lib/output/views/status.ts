@@ -5,7 +5,7 @@ import type { Override } from '../../engine/journal.ts'
 import { ageAt } from '../age.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
 import { brief, count, wrap } from '../text.ts'
-import { holderText, overriddenLines, vmTroubleLines } from './report-lines.ts'
+import { holderText, overriddenLines, signedTroubles, vmTroubleLines } from './report-lines.ts'
 import type { ShownHolder } from '../../kubevirt/lease-holders.ts'
 import type { ComponentStatus } from '../../kubevirt/component-status.ts'
 import { table } from '../table.ts'
@@ -318,24 +318,17 @@ export function workloadLines(
   paint: Pick<Paint, 'mark'>,
 ): readonly string[] {
   const { instances, outdated } = workloads
-  if (instances === 0) return [count(0, 'instance'), ...troubleLines(workloads, paint)]
+  if (instances === 0)
+    return [count(0, 'instance'), ...signedTroubles(workloads.troubled, paint.mark.warning)]
   const behind = outdated.labelled ?? outdated.reported
   const all = instances === undefined ? 'not readable' : count(instances, 'instance')
   const held = borrowed.some(({ id }) => id === methodsOverride)
   const why = behind && installation?.workloadUpdateMethods.length === 0 ? ` (${noMethodsText(held)})` : ''
   return [
     `${all}${lateText(behind)}${why}`,
-    ...troubleLines(workloads, paint),
+    ...signedTroubles(workloads.troubled, paint.mark.warning),
     ...(behind && verdict === 'Settled' ? [`${paint.mark.next} kvup workloads outdated`] : []),
   ]
-}
-
-function troubleLines(
-  { troubled }: StatusReport['workloads'],
-  { mark }: Pick<Paint, 'mark'>,
-): readonly string[] {
-  const [first, ...reasons] = troubled ? vmTroubleLines(troubled) : []
-  return first === undefined ? [] : [`${mark.warning} ${first}`, ...reasons.map((line) => `  ${line}`)]
 }
 
 function lateText(behind: number | undefined): string {

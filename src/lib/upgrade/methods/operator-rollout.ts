@@ -20,7 +20,7 @@ import {
   type OperatorRollSnapshot,
   rollSnapshotWatches,
 } from './operator-manifest.ts'
-import { condition } from '../../kube/object.ts'
+import { condition, isObserved } from '../../kube/object.ts'
 import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import { operatorVersionOf } from '../../releases/release-versions.ts'
 import { type DaemonSet, DaemonSets, type Deployment, Deployments } from '../../kube/kinds/workload-kinds.ts'
@@ -328,9 +328,4 @@ function daemonSetCount(daemonset: DaemonSet): Count {
     done: isObserved(daemonset) && ready >= wanted,
     isShort: isObserved(daemonset) && updatedNumberScheduled >= wanted,
   }
-}
-
-/** What its status says is about the spec as it is now. */
-function isObserved({ metadata, status }: Deployment | DaemonSet): boolean {
-  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }

@@ -1,10 +1,14 @@
-import { brief, displayWidth, fenced, inlineCode, markdownText, pad, wrap, headed } from '../../text.ts'
+import { brief, displayWidth, markdownText, pad, wrap, headed } from '../../text.ts'
 import type { Paint, Size, View } from '../../printer.ts'
 import {
-  acceptanceText,
-  type JudgedFinding,
+  endLines,
+  endMarkdown,
+  findingLines,
+  findingMarkdown,
   judgedFindings,
   sealText,
+  section,
+  stopsOf,
 } from '../upgrade/upgrade-plan-words.ts'
 import { formatDuration } from '../../../kube/duration.ts'
 import type { EusPlanDocument } from '../../../eus/planned-eus.ts'
@@ -30,37 +34,15 @@ function planLines(page: Page): readonly string[] {
     pathText(plan),
     'nothing was changed',
     ...(plan.seal ? [sealText(plan.seal)] : []),
-    ...section(judgedFindings(plan).flatMap((judged) => findingLines(judged, page))),
+    ...section(judgedFindings(plan).flatMap((judged) => findingLines(judged, paint))),
     ...section(pathLines(plan).flatMap((line, i) => stopLines(line, i + 1, page))),
     ...section(labelled(keptLines(plan), paint)),
     ...section(outageLines(plan)),
     ...section(plan.notes.map((line) => `${paint.mark.dot} ${line}`)),
     ...section(plan.unknown.map((line) => `? not known: ${brief(line)}`)),
     '',
-    ...endLines(page),
+    ...endLines(plan, { time: `takes ${plan.time.says}`, why: whyNotYet(plan) }, paint),
   ]
-}
-
-const section = (some: readonly string[]): readonly string[] => (some.length === 0 ? [] : ['', ...some])
-
-function findingLines(
-  { finding, accepted }: ReturnType<typeof judgedFindings>[number],
-  { paint }: Page,
-): readonly string[] {
-  const { id, level, summary, remedy } = finding
-  if (accepted) {
-    const taken = ['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')
-    return [`${paint.mark.dot} ${taken}: ${brief(summary)} (${id})`]
-  }
-  return [
-    `${markOf(level, paint)} ${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`,
-    ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
-  ]
-}
-
-function markOf(level: EusPlanDocument['findings'][number]['level'], paint: Paint): string {
-  if (isStop(level)) return paint.bad(paint.mark.failed)
-  return level === 'info' ? paint.mark.dot : paint.warn(paint.mark.warning)
 }
 
 function stopLines(
@@ -79,16 +61,6 @@ function stopLines(
 function labelled(entries: readonly (readonly [string, string])[], paint: Paint): readonly string[] {
   const width = Math.max(0, ...entries.map(([label]) => label.length))
   return entries.map(([label, words]) => `${paint.dim(pad(label, width))}   ${words}`)
-}
-
-function endLines({ plan, paint }: Page): readonly string[] {
-  const why = whyNotYet(plan)
-  const mark = plan.pending ? paint.bad(paint.mark.failed) : paint.good(paint.mark.done)
-  return [
-    ...(plan.pending ? [`takes ${plan.time.says}`] : []),
-    ...(why === undefined ? [] : [`${mark} ${why}`]),
-    ...(plan.next ?? []).map((line) => `${paint.mark.next} ${line}`),
-  ]
 }
 
 type Hop = EusPlanDocument['hops'][number]
@@ -210,18 +182,12 @@ export function outageLines({ outages = [] }: Pick<EusPlanDocument, 'outages'>):
 }
 
 /** Why there is nothing to type: it is done, or it would be refused. Undefined where it may begin. */
-function whyNotYet({ pending, to, findings, accepted }: EusPlanDocument): string | undefined {
-  if (!pending) return `platform and operator are at ${to}, and no pool is left behind: nothing to do`
-  const taken = new Set(accepted.map(({ id }) => id))
-  const stops = findings.filter(({ id, level }) => isStop(level) && !taken.has(id))
-  return stops.length === 0
-    ? undefined
-    : `refused as it stands: ${[...new Set(stops.map(({ id }) => id))].join(', ')}`
+function whyNotYet(plan: EusPlanDocument): string | undefined {
+  if (!plan.pending)
+    return `platform and operator are at ${plan.to}, and no pool is left behind: nothing to do`
+  const stops = new Set(stopsOf(plan))
+  return stops.size === 0 ? undefined : `refused as it stands: ${[...stops].join(', ')}`
 }
-
-type Level = EusPlanDocument['findings'][number]['level']
-
-const isStop = (level: Level): boolean => level === 'blocker' || level === 'not-checked'
 
 /** For a merge request: what stops it first, each stop with its gates, the command at the end. */
 function eusPlanMarkdown(plan: EusPlanDocument): string {
@@ -232,7 +198,7 @@ function eusPlanMarkdown(plan: EusPlanDocument): string {
     `${markdownText(pathText(plan))}.`,
     ...(seal ? ['', `${markdownText(sealText(seal))}.`] : []),
     '',
-    ...headed('Findings', judgedFindings(plan).flatMap(markdownFindings)),
+    ...headed('Findings', judgedFindings(plan).flatMap(findingMarkdown)),
     ...headed('Way', pathLines(plan).flatMap(markdownStops)),
     ...headed(
       'Borrowed meanwhile',
@@ -242,31 +208,15 @@ function eusPlanMarkdown(plan: EusPlanDocument): string {
     ...headed('What it means for the cluster', listed(notes)),
     ...headed('Not known', listed(unknown)),
     ...headed('Time', pending ? [markdownText(time.says)] : []),
-    ...headed('Carry it out', markdownEnd(plan)),
+    ...headed('Carry it out', endMarkdown(whyNotYet(plan), plan.next)),
   ].join('\n')
 }
 
 const listed = (sentences: readonly string[]): readonly string[] =>
   sentences.map((line) => `- ${markdownText(line)}`)
 
-function markdownFindings({ finding, accepted }: JudgedFinding): readonly string[] {
-  const { id, level, summary, remedy } = finding
-  const taken = accepted ? ` (${['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')})` : ''
-  const block = fenced(remedy).map((line) => `  ${line}`)
-  return [
-    `- **${level}** ${inlineCode(id)}${markdownText(taken)}: ${markdownText(summary)}`,
-    ...(remedy.length > 0 && !accepted ? ['', ...block, ''] : []),
-  ]
-}
-
 function markdownStops({ what, why, done, under }: PathLine, index: number): readonly string[] {
   const head = `${index + 1}. **${markdownText(what)}**${done ? ' (done)' : ''}: ${markdownText(why)}`
   const beneath = ' '.repeat(String(index + 1).length + 2)
   return [head, ...under.map(([label, words]) => `${beneath}- ${label}: ${markdownText(words)}`)]
-}
-
-function markdownEnd(plan: EusPlanDocument): readonly string[] {
-  const why = whyNotYet(plan)
-  const next = plan.next ?? []
-  return [...(why === undefined ? [] : [`${markdownText(why)}.`]), ...(next.length > 0 ? fenced(next) : [])]
 }

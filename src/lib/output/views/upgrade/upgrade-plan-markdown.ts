@@ -1,13 +1,13 @@
 import { fenced, inlineCode, markdownText as text, headed } from '../../text.ts'
 import {
-  acceptanceText,
   crdOf,
   dryRunText,
+  endMarkdown,
   endText,
+  findingMarkdown,
   type Headed,
   hopText,
   isOnlyWorkedOut,
-  type JudgedFinding,
   judgedFindings,
   objectsText,
   pathStepText,
@@ -35,7 +35,7 @@ export function planMarkdown(plan: PlanDocument): string {
     ...(seal ? ['', `${text(sealText(seal))}.`] : []),
     '',
     ...headed('Upgrade path', pathLines(plan)),
-    ...headed('Findings', judgedFindings(plan).flatMap(findingLines)),
+    ...headed('Findings', judgedFindings(plan).flatMap(findingMarkdown)),
     ...headed(
       'Steps',
       shownSteps(plan).flatMap((step, index) =>
@@ -48,15 +48,8 @@ export function planMarkdown(plan: PlanDocument): string {
     ),
     ...headed('Manifest', manifest ? manifestLines(manifest) : []),
     ...headed('Time', plan.pending ? [text(wholeTime(plan))] : []),
-    ...headed('Carry it out', endLines(plan)),
+    ...headed('Carry it out', endMarkdown(whyNot(plan), plan.next?.map(asComment))),
   ].join('\n')
-}
-
-/** A line that is pasted as a whole works too: what it does is a comment. */
-function endLines(plan: PlanDocument): readonly string[] {
-  const why = whyNot(plan)
-  const lines = (plan.next ?? []).map((line) => line.replace(/ {3,}(?!# )(?=\S)/u, '   # '))
-  return [...(why === undefined ? [] : [`${text(why)}.`]), ...(lines.length > 0 ? fenced(lines) : [])]
 }
 
 function pathLines(plan: PlanDocument): readonly string[] {
@@ -67,14 +60,8 @@ function pathLines(plan: PlanDocument): readonly string[] {
   ]
 }
 
-function findingLines({ finding, accepted }: JudgedFinding): readonly string[] {
-  const { id, level, summary, remedy } = finding
-  const taken = accepted ? ` (${['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')})` : ''
-  return [
-    `- **${level}** ${inlineCode(id)}${text(taken)}: ${text(summary)}`,
-    ...(remedy.length > 0 && !accepted ? ['', ...inside('  ', fenced(remedy)), ''] : []),
-  ]
-}
+/** A line that is pasted as a whole works too: what it does is a comment. */
+const asComment = (line: string) => line.replace(/ {3,}(?!# )(?=\S)/u, '   # ')
 
 function stepLines(step: PlannedStep, number: number, plan: PlanDocument): readonly string[] {
   const { state, entries } = stepWords(step, plan)

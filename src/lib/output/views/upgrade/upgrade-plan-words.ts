@@ -3,8 +3,9 @@ import type { KeptValue } from '../../../engine/procedure-dry-run.ts'
 import type { PathStep } from '../../../upgrade/path-procedure.ts'
 import { formatDuration } from '../../../kube/duration.ts'
 import { counted } from '../../../kube/text.ts'
-import { count } from '../../text.ts'
 import type { PlanDocument, PlannedStep } from '../../../upgrade/plan/plan-document.ts'
+import { brief, count, fenced, inlineCode, markdownText } from '../../text.ts'
+import type { Paint } from '../../printer.ts'
 
 /** What a page says of a step, whichever format it is in. */
 interface StepWords {
@@ -82,13 +83,67 @@ function rangeText({ lowSeconds, highSeconds }: { lowSeconds: number; highSecond
 /** Why there is nothing to type: it is done, or it would be refused. Undefined where it may begin. */
 export function whyNot(plan: PlanDocument): string | undefined {
   if (!plan.pending) return `KubeVirt is at ${plan.to} and settled: nothing to do`
-  const stops = judgedFindings(plan).filter(({ finding, accepted }) => !accepted && isStop(finding))
-  if (stops.length === 0) return undefined
-  return `refused as it stands: ${stops.map(({ finding: { id } }) => id).join(', ')}`
+  const stops = stopsOf(plan)
+  return stops.length === 0 ? undefined : `refused as it stands: ${stops.join(', ')}`
 }
 
-/** What has to be mended, or accepted by name. */
-export const isStop = ({ level }: PlanFinding): boolean => level === 'blocker' || level === 'not-checked'
+/** Ids of what has to be mended, or accepted by name. */
+export const stopsOf = (plan: Pick<PlanDocument, 'findings' | 'accepted'>): readonly string[] =>
+  judgedFindings(plan).flatMap(({ finding, accepted }) => (accepted || !isStop(finding) ? [] : [finding.id]))
+
+const isStop = ({ level }: PlanFinding): boolean => level === 'blocker' || level === 'not-checked'
+
+/** A finding of a plan with what helps, or in a line that it was accepted. */
+export function findingLines({ finding, accepted }: JudgedFinding, paint: Paint): readonly string[] {
+  const { id, level, summary, remedy } = finding
+  if (accepted) {
+    const taken = ['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')
+    return [`${paint.mark.dot} ${taken}: ${brief(summary)} (${id})`]
+  }
+  const mark = isStop(finding)
+    ? paint.bad(paint.mark.failed)
+    : level === 'info'
+      ? paint.mark.dot
+      : paint.warn(paint.mark.warning)
+  return [
+    `${mark} ${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`,
+    ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
+  ]
+}
+
+/** The same on a Markdown page. */
+export function findingMarkdown({ finding, accepted }: JudgedFinding): readonly string[] {
+  const { id, level, summary, remedy } = finding
+  const taken = accepted ? ` (${['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')})` : ''
+  return [
+    `- **${level}** ${inlineCode(id)}${markdownText(taken)}: ${markdownText(summary)}`,
+    ...(remedy.length > 0 && !accepted ? ['', ...fenced(remedy).map((line) => `  ${line}`), ''] : []),
+  ]
+}
+
+/** The last lines of a plan: how long it takes, why it may not begin, what to type. */
+export function endLines(
+  { pending, next = [] }: Pick<PlanDocument, 'pending' | 'next'>,
+  { time, why }: { time: string; why: string | undefined },
+  paint: Paint,
+): readonly string[] {
+  const mark = pending ? paint.bad(paint.mark.failed) : paint.good(paint.mark.done)
+  return [
+    ...(pending ? [time] : []),
+    ...(why === undefined ? [] : [`${mark} ${why}`]),
+    ...next.map((line) => `${paint.mark.next} ${line}`),
+  ]
+}
+
+/** Why it may not begin, and what to type, on a Markdown page. */
+export const endMarkdown = (why: string | undefined, next: readonly string[] = []): readonly string[] => [
+  ...(why === undefined ? [] : [`${markdownText(why)}.`]),
+  ...(next.length > 0 ? fenced(next) : []),
+]
+
+/** Lines behind a blank one; nothing where there are none. */
+export const section = (lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : ['', ...lines]
 
 /** Of all steps, and what it was worked out from. */
 export function wholeTime({ time, steps }: PlanDocument): string {
@@ -140,7 +195,7 @@ function placeOf({ finding: { level }, accepted }: JudgedFinding): number {
 }
 
 /** `"known bug" by jane@here` */
-export function acceptanceText({ reason, by }: Acceptance): string {
+function acceptanceText({ reason, by }: Acceptance): string {
   return [...(reason === undefined ? [] : [`"${reason}"`]), ...(by === undefined ? [] : [`by ${by}`])].join(
     ' ',
   )

@@ -1,20 +1,20 @@
 import { brief, displayWidth, pad, wrap } from '../../text.ts'
 import type { Paint, Size, View } from '../../printer.ts'
 import {
-  acceptanceText,
   crdOf,
   dryRunText,
+  endLines,
   endText,
+  findingLines,
   type Headed,
   hopText,
   isOnlyWorkedOut,
-  isStop,
-  type JudgedFinding,
   judgedFindings,
   objectsText,
   pathStepText,
   rightsOf,
   sealText,
+  section,
   shownSteps,
   stepWords,
   wholeTime,
@@ -22,7 +22,7 @@ import {
   workedOut,
 } from './upgrade-plan-words.ts'
 import type { PlanDocument, PlannedStep } from '../../../upgrade/plan/plan-document.ts'
-import { diffText, stepDiff } from '../dry-run.ts'
+import { diffLines, signed } from '../dry-run.ts'
 import { planMarkdown } from './upgrade-plan-markdown.ts'
 import type { HopFinding } from '../../../releases/hop-findings.ts'
 import type { UpgradePlan } from '../../../upgrade/upgrade-plan.ts'
@@ -47,7 +47,7 @@ function planLines(page: Page): readonly string[] {
   return [
     ...headLines(page),
     ...section(pathLines(page)),
-    ...section(judgedFindings(plan).flatMap((judged) => findingLines(judged, page))),
+    ...section(judgedFindings(plan).flatMap((judged) => findingLines(judged, paint))),
     ...section(
       shownSteps(plan).flatMap((step, index) =>
         'text' in step ? [`    ${step.text}`] : stepLines(step, index + 1, page),
@@ -56,21 +56,9 @@ function planLines(page: Page): readonly string[] {
     ...section(plan.said.map((line) => `${paint.mark.dot} ${line}`)),
     ...section(manifestLines(page)),
     '',
-    ...endLines(page),
+    ...endLines(plan, { time: wholeTime(plan), why: whyNot(plan) }, paint),
   ]
 }
-
-function endLines({ plan, paint }: Page): readonly string[] {
-  const why = whyNot(plan)
-  const mark = plan.pending ? paint.bad(paint.mark.failed) : paint.good(paint.mark.done)
-  return [
-    ...(plan.pending ? [wholeTime(plan)] : []),
-    ...(why === undefined ? [] : [`${mark} ${why}`]),
-    ...(plan.next ?? []).map((line) => `${paint.mark.next} ${line}`),
-  ]
-}
-
-const section = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines])
 
 function headLines({ plan, paint }: Page): readonly string[] {
   const { method, kubevirt, seal } = plan
@@ -97,23 +85,6 @@ function pathLines({ plan, paint }: Page): readonly string[] {
   )
 }
 
-function findingLines({ finding, accepted }: JudgedFinding, { paint }: Page): readonly string[] {
-  const { id, level, summary, remedy } = finding
-  if (accepted) {
-    const taken = ['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')
-    return [`${paint.mark.dot} ${taken}: ${brief(summary)} (${id})`]
-  }
-  const mark = isStop(finding)
-    ? paint.bad(paint.mark.failed)
-    : level === 'info'
-      ? paint.mark.dot
-      : paint.warn(paint.mark.warning)
-  return [
-    `${mark} ${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`,
-    ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
-  ]
-}
-
 const indent = ' '.repeat(4)
 
 function stepLines(step: PlannedStep, number: number, page: Page): readonly string[] {
@@ -124,23 +95,10 @@ function stepLines(step: PlannedStep, number: number, page: Page): readonly stri
   return [
     step.state === 'already-so' ? paint.dim(head) : head,
     ...(step.refused ? [`${indent}${paint.bad(paint.mark.failed)} refused: ${step.refused.message}`] : []),
-    ...diffLines(step, page),
+    ...diffLines(step, most, page),
     ...(isOnlyWorkedOut(step, plan) ? [`${indent}${paint.dim(workedOut)}`] : []),
     ...entries.map(([label, text]) => `${indent}${paint.dim(`${label}:`)} ${text}`),
   ]
-}
-
-function diffLines({ changes = [] }: PlannedStep, { paint, size }: Page): readonly string[] {
-  const { lines, more } = stepDiff(changes, size.wide ? Infinity : most)
-  return [
-    ...lines.map((line) => indent + signed(diffText(line, size.columns - indent.length), paint)),
-    ...(more === undefined ? [] : [`${indent}… ${more} (-o yaml)`]),
-  ]
-}
-
-function signed(line: string, paint: Paint): string {
-  if (line.startsWith('+')) return paint.good(line)
-  return line.startsWith('-') ? paint.bad(line) : line.trimStart()
 }
 
 function manifestLines({ plan: { manifest }, paint, size }: Page): readonly string[] {

@@ -1,9 +1,8 @@
-import type { VmTroubles } from '../../../kubevirt/diagnosis/vm-troubles.ts'
 import { formatDuration } from '../../../kube/duration.ts'
 import type { UpgradeReport } from '../../../upgrade/upgrade-report.ts'
 import { brief, count, wrap } from '../../text.ts'
 import type { Paint, View } from '../../printer.ts'
-import { alertLines, changeLines, vmTroubleLines } from '../report-lines.ts'
+import { alertLines, changeLines, signedTroubles } from '../report-lines.ts'
 import { hopText } from './upgrade-plan-words.ts'
 
 export const reportView: View<UpgradeReport> = {
@@ -18,7 +17,7 @@ function unchanged(report: UpgradeReport, paint: Paint): readonly string[] {
   const { to, operator, next, degraded, vms } = report
   if (degraded)
     return [
-      ...(vms ? vmLines(vms, paint) : []),
+      ...signedTroubles(vms, paint.warn(paint.mark.warning)),
       `${paint.bad(paint.mark.failed)} ${operator ? `HyperConverged is at ${operator.to}` : `KubeVirt is at ${to}`}, and Degraded: ${degraded.map(brief).join('; ')}`,
       ...nextLines(next, paint),
     ]
@@ -44,7 +43,7 @@ function whole(report: UpgradeReport, paint: Paint): readonly string[] {
     ...creationLines(report, paint),
     ...slowest(report),
     ...workloadLines(report),
-    ...(report.vms ? vmLines(report.vms, paint) : []),
+    ...signedTroubles(report.vms, paint.warn(paint.mark.warning)),
     ...migrationLines(report),
     ...rollbackLines(report),
     ...(report.virtctl ? [`virtctl         ${report.virtctl}`] : []),
@@ -78,13 +77,6 @@ function workloadLines({ workloads }: UpgradeReport): readonly string[] {
   const outcome = outdated === 0 ? '' : held ? '; workload updates are still held' : `; KubeVirt ${forecast}`
   const late = outdated === 0 ? 'none' : outdated
   return [`workloads       ${count(instances, 'VM')}, ${late} on an old virt-launcher${outcome}`]
-}
-
-function vmLines(vms: VmTroubles, paint: Paint): readonly string[] {
-  const [first, ...reasons] = vmTroubleLines(vms)
-  return first === undefined
-    ? []
-    : [`${paint.warn(paint.mark.warning)} ${first}`, ...reasons.map((line) => `  ${line}`)]
 }
 
 function migrationLines({ migrations }: UpgradeReport): readonly string[] {

@@ -2,6 +2,7 @@ import type { OutdatedDocument, OutdatedItem } from '../../../vms/outdated-vms.t
 import { ageAt } from '../../age.ts'
 import type { Column, Paint, RowsView, Tone } from '../../printer.ts'
 import { count, wrap } from '../../text.ts'
+import { selectionText, unreadLines } from '../report-lines.ts'
 import type { VmOutcome } from '../../../vms/workload-updater.ts'
 
 /** Ages count to `now`, the time at which a row is told. */
@@ -50,17 +51,9 @@ function summary({ totals, selection, updating, next }: OutdatedDocument, paint:
   const { total, byFate } = totals
   const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
   if (total === 0)
-    return `${updating ? 'no VM is labelled outdated yet' : 'no outdated VMs'}${within(selection)}${then}`
+    return `${updating ? 'no VM is labelled outdated yet' : 'no outdated VMs'}${selectionText(selection)}${then}`
   const how = outcomesText(outcomeTexts, byFate) || 'what becomes of them is not known'
-  return `${paint.strong(`${total} outdated`)}${within(selection)}: ${how}${then}`
-}
-
-function within({ namespace, labels, node }: OutdatedDocument['selection']): string {
-  return [
-    ...(namespace === undefined ? [] : [` in namespace ${namespace}`]),
-    ...(node === undefined ? [] : [` on node ${node}`]),
-    ...(labels === undefined ? [] : [` with ${labels}`]),
-  ].join('')
+  return `${paint.strong(`${total} outdated`)}${selectionText(selection)}: ${how}${then}`
 }
 
 /** What has to be known besides the rows, a line each. */
@@ -68,9 +61,7 @@ function outdatedRemarks(document: OutdatedDocument, paint: Paint): readonly str
   const { remarks, unread, totals } = document
   const warn = (text: string) => paint.warn(`${paint.mark.warning} ${text}`)
   return [
-    ...unread.map(({ namespace, what, why }) =>
-      warn(`${what}${namespace === undefined ? '' : ` in namespace ${namespace}`} may not be read: ${why}`),
-    ),
+    ...unreadLines(unread, paint),
     ...remarks.map(warn),
     ...(document.updating
       ? [warn('KubeVirt is being updated: VMs are labelled and moved once that is done, so this is not all')]

@@ -5,6 +5,7 @@ import type { RestartRequiredItem } from '../../../vms/rollout/restart-required.
 import type { StagedChange } from '../../../vms/rollout/staged-changes.ts'
 import { ageAt } from '../../age.ts'
 import type { RestartRequiredDocument, VmRolloutDocument } from '../../../vms/rollout/rollout-strategy.ts'
+import { selectionText, unreadLines } from '../report-lines.ts'
 
 export const vmRolloutView: View<VmRolloutDocument> = {
   text(document, paint, size) {
@@ -51,8 +52,8 @@ export function restartRequiredView(asOf: string): RowsView<RestartRequiredItem,
     columns: columnsAt(asOf),
     name: ({ name }) => `virtualmachine.kubevirt.io/${name}`,
     below: (document, paint, { columns }) =>
-      [...noteLines(document), ...unreadLines(document, paint), summary(document, paint)].flatMap((line) =>
-        wrap(line, columns),
+      [...noteLines(document), ...unreadLines(document.unread, paint), summary(document, paint)].flatMap(
+        (line) => wrap(line, columns),
       ),
   }
 }
@@ -113,19 +114,9 @@ function noteLines({ totals, revertingClears, remarks }: RestartRequiredDocument
   ]
 }
 
-function unreadLines({ unread }: RestartRequiredDocument, paint: Paint): readonly string[] {
-  return unread.map(({ namespace, what, why }) => {
-    const where = namespace === undefined ? '' : ` in namespace ${namespace}`
-    return paint.warn(`${paint.mark.warning} ${what}${where} may not be read: ${why}`)
-  })
-}
-
 function summary({ totals, selection, next }: RestartRequiredDocument, paint: Paint): string {
   const { total, duringUpgrade, withFrozenHotplug } = totals
-  const where = [
-    ...(selection.namespace === undefined ? [] : [` in namespace ${selection.namespace}`]),
-    ...(selection.labels === undefined ? [] : [` with ${selection.labels}`]),
-  ].join('')
+  const where = selectionText(selection)
   if (total === 0) return `no VM waits for a restart${where}`
   const counts = [
     ...(duringUpgrade === 0 ? [] : [`${duringUpgrade} since an upgrade`]),

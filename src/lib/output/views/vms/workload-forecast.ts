@@ -4,6 +4,7 @@ import type { Counts, ScoredItem } from '../../../vms/forecast/forecast-report.t
 import type { Span } from '../../../vms/forecast/migration-time.ts'
 import { count, wrap } from '../../text.ts'
 import type { Column, Paint, RowsView, Tone } from '../../printer.ts'
+import { selectionText, unreadLines } from '../report-lines.ts'
 import { outcomesText, outcomeTexts, type Said } from './outdated-workloads.ts'
 import type { ForecastDocument, ForecastScoreDocument } from '../../../vms/forecast/forecast-document.ts'
 
@@ -69,9 +70,7 @@ function remarksOf(
   const warn = (text: string) => paint.warn(`${paint.mark.warning} ${text}`)
   const said = methods && (methods.join(', ') || 'none')
   return [
-    ...unread.map(({ namespace, what, why }) =>
-      warn(`${what}${namespace === undefined ? '' : ` in namespace ${namespace}`} may not be read: ${why}`),
-    ),
+    ...unreadLines(unread, paint),
     ...remarks.map(warn),
     ...(methodsFrom === 'loan'
       ? [`workload updates are held: this is what happens once they are restored, with ${said}`]
@@ -86,7 +85,7 @@ function timeLines({ seconds }: ForecastDocument): readonly string[] {
 
 function summary({ totals, selection, to, next }: ForecastDocument, paint: Paint): string {
   const { total, byFate, current } = totals
-  const where = `${selection.namespace === undefined ? '' : ` in namespace ${selection.namespace}`}${selection.labels === undefined ? '' : ` with ${selection.labels}`}`
+  const where = selectionText(selection)
   const already = current === 0 ? '' : `; ${current} on the new virt-launcher already`
   const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
   if (total === 0) return `no VM has to be moved${where}${already}${then}`
