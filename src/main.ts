@@ -26,12 +26,29 @@ type OpenContext = (command: Command, called: Called) => Promise<Opened>
 
 const openLate: OpenContext = async (flags, called) => (await import('./open.ts')).openContext(flags, called)
 
+/** Flags of before kvup's first release and what they are called now; no help and no completion names them. */
+const formerFlags: ReadonlyMap<string, string> = new Map([
+  ['--stable-for', '--stable-for'],
+  ['--leave-held', '--leave-paused'],
+  ['--no-hold-workloads', '--no-pause-updates'],
+])
+
+function withPresentFlags(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--')
+  return argv.map((word, index) => {
+    const [flag = '', ...value] = word.split('=')
+    const now = end < 0 || index < end ? formerFlags.get(flag) : undefined
+    return now === undefined ? word : [now, ...value].join('=')
+  })
+}
+
 /** argv -> exit code. The only place that reports errors; never throws, never exits. */
 export async function main(
-  argv: readonly string[],
+  typed: readonly string[],
   io: Invocation,
   open: OpenContext = openLate,
 ): Promise<number> {
+  const argv = withPresentFlags(typed)
   const run: Running = { argv, io, open, opened: undefined, code: exitCode.done }
   let cli: Command | undefined
   try {

@@ -132,7 +132,7 @@ export const entries: readonly Entry[] = [
       {
         name: 'hold',
         description: 'Keep KubeVirt from moving VMs by itself, until they are restored',
-        kind: 'WorkloadsHeld',
+        kind: 'PausedUpdates',
         load: async () => (await import('./workloads/pause-updates.ts')).pauseCommand,
       },
       {
@@ -144,7 +144,7 @@ export const entries: readonly Entry[] = [
       {
         name: 'restore',
         description: 'Give back what an upgrade, a hold or unblock borrowed: update methods, settings of VMs',
-        kind: 'GiveBack',
+        kind: 'RestoreReport',
         load: async () => (await import('./workloads/restore.ts')).restoreCommand,
       },
       {

@@ -179,7 +179,9 @@ export const windowFlags = (): Option[] => [
   new Option('--pool-order <names>', 'pools in the order in which they are unpaused, with commas')
     .argParser(names)
     .default([], 'by name'),
-  new Option('--settle <duration>', 'how long everything has to stay good before it counts').default('30s'),
+  new Option('--stable-for <duration>', 'how long everything has to stay good before it counts').default(
+    '30s',
+  ),
   new Option(
     '--timeout <duration>',
     'how long the whole run may take; a window takes days, and running again goes on',

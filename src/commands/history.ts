@@ -26,7 +26,7 @@ export function historyCommand(wire: Wire): Command {
       manual({
         examples: [
           ['kvup history', 'who changed what, and what is still borrowed'],
-          ["kvup history -o jsonpath='{.loans[*].id}'", 'only the names of what is borrowed'],
+          ["kvup history -o jsonpath='{.overrides[*].id}'", 'only the names of what is borrowed'],
         ],
         codes: asksCluster,
       }),
@@ -42,12 +42,13 @@ export async function history(cx: Context, { from }: HistoryOptions = {}): Promi
   const namespace = await kubevirtNamespace(reader)
   const warn = (line: string) => cx.printer.warn(line)
   const journal = configMapJournal({ reader, writer }, { namespace, who: cx.world.who, clock, warn })
-  const loans = await journal.loans()
+  const overrides = await journal.overrides()
   for (const missing of await journal.missing()) cx.printer.warn(missingText(missing))
   const running = await getLockHolder(cx, snapshot, namespace)
-  const lent = await known(overriddenVms(reader).then((machines) => [machines]))
-  if (!lent.known && !snapshot.saved) cx.printer.warn(`what VMs were lent is not known: ${lent.why}`)
-  const [{ lent: machines, unreadable } = { lent: [], unreadable: [] }] = itemsOf(lent)
+  const overridden = await known(overriddenVms(reader).then((vms) => [vms]))
+  if (!overridden.known && !snapshot.saved)
+    cx.printer.warn(`what VMs were lent is not known: ${overridden.why}`)
+  const [{ vms, unreadable } = { vms: [], unreadable: [] }] = itemsOf(overridden)
   for (const { namespace: of, name } of unreadable.slice(0, toldAtMost))
     cx.printer.warn(`VM ${of}/${name} was lent something, and its note was changed: what it had is not known`)
   const document: HistoryDocument = {
@@ -55,15 +56,15 @@ export async function history(cx: Context, { from }: HistoryOptions = {}): Promi
     kind: 'History',
     namespace,
     asOf: clock.now().toISOString(),
-    loans,
-    ...(loans[0]
-      ? { giveBack: overrideRemedy(loans[0]) }
-      : machines.length > 0 && { giveBack: restoresVms(loans) }),
-    ...(machines.length > 0 && { machines }),
+    overrides,
+    ...(overrides[0]
+      ? { restore: overrideRemedy(overrides[0]) }
+      : vms.length > 0 && { restore: restoresVms(overrides) }),
+    ...(vms.length > 0 && { vms }),
     ...(running && { running }),
     items: await journal.entries(),
   }
-  cx.printer.result(document, historyView(restoresVms(loans)))
+  cx.printer.result(document, historyView(restoresVms(overrides)))
 }
 
 async function kubevirtNamespace(reader: Reader): Promise<string> {
@@ -75,8 +76,8 @@ async function kubevirtNamespace(reader: Reader): Promise<string> {
   return first.namespace
 }
 
-const restoresVms = (loans: readonly Override[]): string =>
-  restoreUpdatesLine(loans.find(({ id }) => id === overrideId))
+const restoresVms = (overrides: readonly Override[]): string =>
+  restoreUpdatesLine(overrides.find(({ id }) => id === overrideId))
 
 /** So many VMs are told; the document has all. */
 const toldAtMost = 10

@@ -42,7 +42,7 @@ export function statusCommand(wire: Wire): Command {
 }
 
 const codes: Record<NonNullable<StatusReport['overall']>['verdict'], ExitCode> = {
-  Settled: exitCode.done,
+  Healthy: exitCode.done,
   Updating: exitCode.asked,
   Waiting: exitCode.asked,
   Stalled: exitCode.timedOut,
@@ -92,17 +92,17 @@ async function documentOf(cx: Context, report: StatusReport, snapshot: ReadClust
   if (!report.installation) return document
   const { namespace } = report.installation
   const overriding = overriddenSettings(snapshot, namespace)
-  const [settings, machines, running] = await Promise.all([
+  const [settings, vms, running] = await Promise.all([
     overriding,
     vmOverrides(snapshot, overriding),
     report.running && getLockHolder(cx, snapshot, namespace),
   ])
-  const remarks = [report.remarks, settings.remarks, machines.remarks].flatMap((some) => some ?? [])
+  const remarks = [report.remarks, settings.remarks, vms.remarks].flatMap((some) => some ?? [])
+  const overrides = { ...settings.overrides, ...vms.overrides }
   return {
     ...document,
     ...(running && { running }),
-    ...settings,
-    ...machines,
+    ...(Object.keys(overrides).length > 0 && { overrides }),
     ...(remarks.length > 0 && { remarks }),
   }
 }
@@ -111,15 +111,17 @@ async function documentOf(cx: Context, report: StatusReport, snapshot: ReadClust
 function eusOverridesOpen({ cluster }: ReadCluster): (namespace: string) => Promise<boolean> {
   return async (namespace) => {
     const found = await openOverrides(cluster.reader, namespace)
-    return 'loans' in found && found.loans.some(isOfWindow)
+    return 'overrides' in found && found.overrides.some(isOfWindow)
   }
 }
 
-type Overridden = Pick<StatusDocument, 'borrowed' | 'lent' | 'remarks'>
+type Overridden = Pick<StatusDocument, 'overrides' | 'remarks'>
 
 async function overriddenSettings({ cluster }: ReadCluster, namespace: string): Promise<Overridden> {
   const found = await openOverrides(cluster.reader, namespace)
-  return 'loans' in found ? { borrowed: found.loans } : { remarks: [`what is borrowed: ${found.unread}`] }
+  return 'overrides' in found
+    ? { overrides: { settings: found.overrides } }
+    : { remarks: [`what is borrowed: ${found.unread}`] }
 }
 
 /** A saved cluster need not hold its VMs: that is no news. */
@@ -129,8 +131,8 @@ async function vmOverrides(
 ): Promise<Overridden> {
   const counted = await known(countOverridden(cluster.reader).then((count) => [count]))
   if (!counted.known) return saved ? {} : { remarks: [`what VMs were lent: ${counted.why}`] }
-  const [machines = 0] = counted.items
-  if (machines === 0) return {}
-  const { borrowed = [] } = await overriding
-  return { lent: { machines, giveBack: restoreUpdatesLine(borrowed.find(({ id }) => id === overrideId)) } }
+  const [vms = 0] = counted.items
+  if (vms === 0) return {}
+  const { overrides: { settings = [] } = {} } = await overriding
+  return { overrides: { vms, restore: restoreUpdatesLine(settings.find(({ id }) => id === overrideId)) } }
 }

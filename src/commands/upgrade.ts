@@ -69,9 +69,11 @@ export const planningFlags = (): Option[] => [
     'CSV or package that the InstallPlan may install besides (repeatable)',
   ).argParser(joined),
   new Option('--image-registry <registry>', 'registry that the images come from'),
-  new Option('--settle <duration>', 'how long it has to stay good before it counts as done').default('30s'),
-  new Option('--no-hold-workloads', 'let KubeVirt move VMs while the control plane rolls'),
-  new Option('--leave-held', 'end before the workload update methods are given back'),
+  new Option('--stable-for <duration>', 'how long it has to stay good before it counts as done').default(
+    '30s',
+  ),
+  new Option('--no-pause-updates', 'let KubeVirt move VMs while the control plane rolls'),
+  new Option('--leave-paused', 'end before the workload update methods are given back'),
   new Option(
     '--wait-workloads',
     'wait until no VM is left on the old virt-launcher but those that stay; hold again where VMs come to harm',

@@ -27,7 +27,7 @@ export function waitCommand(wire: Wire): Command {
     .addOption(
       new Option(
         '--for <condition>',
-        'settled, version=VERSION (settled at it), workloads=0 (settled, and no VM on an old virt-launcher) or pools-updated (every MachineConfigPool of OpenShift)',
+        'healthy, version=VERSION (healthy at it), workloads=0 (healthy, and no VM on an old virt-launcher) or pools-updated (every MachineConfigPool of OpenShift)',
       ).makeOptionMandatory(),
     )
     .addOption(new Option('--timeout <duration>', 'how long to wait at most').default('60m'))
@@ -35,10 +35,10 @@ export function waitCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup wait --for settled', 'until every component runs what it should'],
+          ['kvup wait --for healthy', 'until every component runs what it should'],
           ['kvup wait --for version=v1.8.4 --timeout 90m', 'until it is settled at that version'],
           ['kvup wait --for workloads=0 --timeout 8h', 'until no VM is left on an old virt-launcher'],
-          ['kvup wait --for settled -o json', 'for a script: how it ended as a document'],
+          ['kvup wait --for healthy -o json', 'for a script: how it ended as a document'],
         ],
         more: 'It only reads. 4 is the timeout: the last lines say what was missing, and why.',
         codes: [...asksCluster, 'timedOut', 'interrupted', 'terminated'],
@@ -137,7 +137,7 @@ function tooLate(condition: WaitCondition, { report, missing }: LastRead, timeou
     `${condition.text} does not hold after ${formatDuration(timeout)}: still waiting for ${what}`,
     {
       notes: why.map(({ sentence }) => sentence),
-      remedy: [...new Set([...why.flatMap(({ look }) => look), 'kvup status'])],
+      remedy: [...new Set([...why.flatMap(({ commands }) => commands), 'kvup status'])],
     },
   )
 }

@@ -66,7 +66,7 @@ export function initialObjects(shape: ClusterShape): KubeObject[] {
     ...system,
     ...(shape.openshift ? openShiftObjects(shape.openshift) : nodes(shape)),
     ...(shape.olm ? byOlm(shape, shape.olm) : byManifest(shape)),
-    ...machines(shape.vms ?? 0),
+    ...vms(shape.vms ?? 0),
   ]
 }
 
@@ -165,8 +165,8 @@ function settingsOf(shape: ClusterShape) {
   }
 }
 
-function machines(vms: number | readonly VmShape[]): VirtualMachine[] {
-  return (typeof vms === 'number' ? defaultVms(vms) : vms).map(virtualMachine)
+function vms(wanted: number | readonly VmShape[]): VirtualMachine[] {
+  return (typeof wanted === 'number' ? defaultVms(wanted) : wanted).map(virtualMachine)
 }
 
 /** The namespace in which KubeVirt and its operators are. */

@@ -65,7 +65,7 @@ const goodScenarios: readonly Scenario[] = [
     name: 'mixed-workloads',
     title: 'VMs of every kind: some migrate, one always fails to, some would be shut down.',
     cluster: { version: 'v1.8.4', vms: mixedVms, methods: ['LiveMigrate', 'Evict'] },
-    upgrade: { to: 'v1.9.0', method: 'operator-manifest', flags: ['--leave-held'] },
+    upgrade: { to: 'v1.9.0', method: 'operator-manifest', flags: ['--leave-paused'] },
   },
   {
     name: 'outdated-workloads',
@@ -148,7 +148,7 @@ const toTag = { to: 'v1.8.4', method: 'image-tag' } as const
 /** What does not heal is given up after three minutes. */
 const givenUp = { flags: ['--timeout', '3m'] } as const
 /** What would keep an upgrade from beginning: it is there before, and its risk is taken. */
-const knownNode = ['--accept', 'node-ready', '--accept', 'settled-now'] as const
+const knownNode = ['--accept', 'node-ready', '--accept', 'healthy-now'] as const
 const toManifest = { to: 'v1.9.0', method: 'operator-manifest' } as const
 
 /** Upgrades that stall or fail, and some that heal. */

@@ -42,7 +42,7 @@ async function upgrade(lab, kubeconfig) {
   const watch = spawn(kubectlProgram, ['--kubeconfig', kubeconfig, 'get', 'kv', '-A', '--watch'], {
     stdio: 'ignore',
   })
-  const run = startKvup(lab, ['upgrade', '--to', 'v1.8.4', '--yes', '--settle', '10s'], { kubeconfig })
+  const run = startKvup(lab, ['upgrade', '--to', 'v1.8.4', '--yes', '--stable-for', '10s'], { kubeconfig })
   let megabytes = 0
   let peerMegabytes = 0
   const sampling = setInterval(() => {

@@ -13,10 +13,10 @@ afterAll(() => sim.stop())
 
 test.each([
   ['node-ready', ['node-ready']],
-  ['node-ready,settled-now', ['node-ready', 'settled-now']],
-  ['node-ready, settled-now,', ['node-ready', 'settled-now']],
+  ['node-ready,healthy-now', ['node-ready', 'healthy-now']],
+  ['node-ready, healthy-now,', ['node-ready', 'healthy-now']],
   ['node-ready=seen, and known', ['node-ready=seen, and known']],
-  ['settled-now,node-ready=seen, and known', ['settled-now', 'node-ready=seen, and known']],
+  ['healthy-now,node-ready=seen, and known', ['healthy-now', 'node-ready=seen, and known']],
 ])('--accept %j: %j', (value, words) => {
   expect(acceptedWords(value, ['first'])).toEqual(['first', ...words])
 })
@@ -29,7 +29,7 @@ test.each([
 ])('%s takes names with commas, and names the one that there is not', async (line) => {
   const run = (accept: string) =>
     runText([...line.split(' '), '--accept', accept], { cluster: sim.cluster(), clock })
-  expect((await run('node-ready,settled-now')).err).not.toContain('no finding is named')
+  expect((await run('node-ready,healthy-now')).err).not.toContain('no finding is named')
 })
 
 test('one of several that is no finding is named alone', async () => {

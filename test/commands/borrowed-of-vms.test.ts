@@ -66,7 +66,7 @@ const read = [
 ]
 
 test('contract: status says how many VMs have what they were lent, and what gives it back', async () => {
-  expect((await kvup('status')).out).not.toContain('lent')
+  expect((await kvup('status')).out).not.toContain('set')
   mark('db', 'unblock')
   mark('job', 'unblock')
   const { code, out } = await kvup('status')
@@ -75,7 +75,7 @@ test('contract: status says how many VMs have what they were lent, and what give
     /borrowed +2 VMs have settings that kvup workloads unblock lent\n +-> kvup workloads restore +# gives them back\n/,
   )
   expect(JSON.parse((await kvup('status -o json')).out)).toMatchObject({
-    lent: { machines: 2, giveBack: 'kvup workloads restore' },
+    overrides: { vms: 2, restore: 'kvup workloads restore' },
   })
   mark('job', null)
   expect((await kvup('status')).out).toContain('1 VM has settings that')
@@ -87,7 +87,7 @@ test('contract: whether VMs were lent anything is not guessed where they may not
   const { code, out } = await kvup('status', jane)
   expect(code).toBe(0)
   expect(out).toMatch(/not judged +what VMs were lent: [^\n]*forbidden/)
-  expect(JSON.parse((await kvup('status -o json', jane)).out)).not.toHaveProperty('lent')
+  expect(JSON.parse((await kvup('status -o json', jane)).out)).not.toHaveProperty('set')
 })
 
 test('W7: strategy show names the MigrationPolicies that override it, and says where they may not be read', async () => {

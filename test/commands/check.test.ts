@@ -177,7 +177,7 @@ describe('kvup explain', () => {
   })
 
   test('names the public runbook where there is one', async () => {
-    const { out } = await kvup('explain methods-empty-without-loan')
+    const { out } = await kvup('explain methods-empty-without-override')
     expect(out).toContain('runbooks/OutdatedVirtualMachineInstanceWorkloads')
   })
 

@@ -29,21 +29,21 @@ async function typed(name: string, ...more: readonly string[]) {
     who: 'admin@host',
     clock,
   })
-  return { ...ended, loans: await journal.loans() }
+  return { ...ended, overrides: await journal.overrides() }
 }
 
 test('demo okd: two minors by their channels, and nothing stays borrowed', async () => {
-  const { code, err, loans } = await typed('okd')
+  const { code, err, overrides } = await typed('okd')
   expect(code).toBe(0)
   expect(err).toMatch(/1\.16\.0 -> 1\.17\.3 \(channel stable-v1\.17\) -> 1\.18\.1 \(channel stable-v1\.18\)/u)
-  expect(loans).toEqual([])
+  expect(overrides).toEqual([])
 })
 
 test('demo ocp-eus: its line plans the window from the graph that lies beside it', async () => {
-  const { code, err, loans } = await typed('ocp-eus', '--until', 'pause-worker')
+  const { code, err, overrides } = await typed('ocp-eus', '--until', 'pause-worker')
   expect(code).toBe(0)
   expect(err).toContain('4.19.17 is newer, but leads nowhere on this way: not chosen')
-  expect(loans.map(({ id }) => id).toSorted()).toEqual([
+  expect(overrides.map(({ id }) => id).toSorted()).toEqual([
     'pool-paused/gpu',
     'pool-paused/worker',
     'workload-updates',

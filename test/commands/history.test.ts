@@ -64,7 +64,7 @@ test('prints the journal and what is still borrowed: age, value and the line tha
   const opened = await open('kubevirt')
   const ref = { name: 'kubevirt', namespace: 'kubevirt' }
   const uid = opened.store.read(KubeVirts, ref)?.metadata.uid ?? ''
-  const loan = await opened.journal.override({
+  const override = await opened.journal.override({
     id: 'workload-updates',
     procedure: 'upgrade to v1.8.4',
     object: {
@@ -80,16 +80,16 @@ test('prints the journal and what is still borrowed: age, value and the line tha
     at: opened.clock.now().toISOString(),
     harmless: 'for days; hotplug waits',
   })
-  await opened.cluster.writer.mergePatch(KubeVirts, ref, { metadata: { annotations: noteOf(loan) } })
+  await opened.cluster.writer.mergePatch(KubeVirts, ref, { metadata: { annotations: noteOf(override) } })
   await opened.clock.sleep(3 * 3_600_000)
   const writes = opened.store.audit.length
   const { document, lines, names } = await answer(opened)
   expect(document).toMatchObject({
     kind: 'History',
     namespace: 'kubevirt',
-    giveBack: 'kvup workloads restore',
+    restore: 'kvup workloads restore',
   })
-  expect(document.items).toMatchObject([{ what: 'borrowed', step: 'workload-updates' }])
+  expect(document.items).toMatchObject([{ what: 'saved', step: 'workload-updates' }])
   expect(lines[0]).toMatch(/^AT +BY +PROCEDURE +WHAT +STEP +TEXT$/)
   expect(lines.slice(2)).toEqual([
     '',
@@ -97,7 +97,7 @@ test('prints the journal and what is still borrowed: age, value and the line tha
     '  harmless for days; hotplug waits',
     '  -> kvup workloads restore     # gives it back',
   ])
-  expect(names).toEqual([expect.stringMatching(/^entry\//), 'loan/workload-updates'])
+  expect(names).toEqual([expect.stringMatching(/^entry\//), 'override/workload-updates'])
   expect(opened.store.audit.slice(writes).map(({ verb }) => verb)).not.toContain('patch')
 })
 
@@ -114,8 +114,8 @@ test('what the journal claims and no object says is no loan: it is told as that'
     at: opened.clock.now().toISOString(),
   })
   const { document, warnings } = await answer(opened)
-  expect(document.loans).toEqual([])
-  expect(document.giveBack).toBeUndefined()
+  expect(document.overrides).toEqual([])
+  expect(document.restore).toBeUndefined()
   expect(warnings).toEqual([
     expect.stringMatching(
       /is not on KubeVirt kubevirt\/kubevirt .* others can write, says that it was Evict/,
@@ -142,7 +142,7 @@ async function threeEntries() {
   const text = 'set the annotation cluster.x-k8s.io/paused of MachineHealthCheck workers'
   await opened.journal.record({ ...entry, at, step: '', what: 'started', text: '38 steps' })
   await opened.journal.record({ ...entry, at, step, what: 'intends', text })
-  await opened.journal.record({ ...entry, at, procedure: 'abort of eus', step, what: 'gave-back', text })
+  await opened.journal.record({ ...entry, at, procedure: 'abort of eus', step, what: 'restored', text })
   return opened
 }
 
@@ -159,7 +159,7 @@ describe('on a terminal', () => {
         "                      workers",
         "",
         "abort of eus, by jane@laptop.example.org",
-        "2026-11-22T14:20:27Z  gave-back",
+        "2026-11-22T14:20:27Z  restored",
         "                      pause-health-check-openshift-machine-api-workers: set the",
         "                      annotation cluster.x-k8s.io/paused of MachineHealthCheck",
         "                      workers",
@@ -174,7 +174,7 @@ describe('on a terminal', () => {
     for (const told of [
       'eus to 4.20, by jane@laptop',
       'intends pause-health-check-',
-      'gave-back pause-health',
+      'restored pause-health',
     ])
       expect(text).toContain(told)
     expect(lines.filter((line) => line.length > 40)).toEqual([

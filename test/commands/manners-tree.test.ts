@@ -69,7 +69,7 @@ describe('manner 3: what is mistyped runs nothing, and says what was meant', () 
   test.each([
     [['upgrade', 'v1.8.4'], 'did you mean --to v1.8.4?'],
     [['check', '1.9.0', '-o', 'json'], 'did you mean --to 1.9.0?'],
-    [['wait', 'v1.8.4', '--for', 'settled'], 'did you mean --for version=v1.8.4?'],
+    [['wait', 'v1.8.4', '--for', 'healthy'], 'did you mean --for version=v1.8.4?'],
     [['upgrade', '--to', 'v1.8.4', '--dry-run'], '→ kvup upgrade --to v1.8.4 --dry-run=server\n'],
     [
       ['upgrade', '--dry-run', '--to', 'v1.8.4', '--context', 'a b'],

@@ -86,7 +86,7 @@ describe('kvup rbac', () => {
 describe('kvup config view', () => {
   test('shows every setting, its value and where it comes from', async () => {
     const world = {
-      env: { HOME: '/home/me', KVUP_SETTLE: '10s' },
+      env: { HOME: '/home/me', KVUP_STABLE_FOR: '10s' },
       readText: async () => 'timeout: 2h\n',
     }
     const flags = { output: 'json', color: 'auto', requestTimeout: '30s' }
@@ -95,7 +95,7 @@ describe('kvup config view', () => {
       flags,
     })
     expect(document.items).toContainEqual({ name: 'output', value: 'json', origin: 'flag', at: '--output' })
-    expect(text).toMatch(/^settle +10s +environment KVUP_SETTLE$/m)
+    expect(text).toMatch(/^stable-for +10s +environment KVUP_STABLE_FOR$/m)
     expect(text).toMatch(/^timeout +2h +file \/home\/me\/\.config\/kvup\/config\.yaml$/m)
     expect(text).toMatch(/^color +auto +default$/m)
   })

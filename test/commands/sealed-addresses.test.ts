@@ -3,9 +3,9 @@ import { asPlanned, sealedRequest, type UpgradeOptions } from '../../src/lib/upg
 
 const typed = {
   method: 'auto',
-  settle: '30s',
+  stableFor: '30s',
   timeout: '60m',
-  holdWorkloads: true,
+  pauseUpdates: true,
   migrations: 'wait',
   migrationsTimeout: '30m',
   accept: [],

@@ -118,7 +118,7 @@ function refusing(reader: Reader, plurals: readonly string[]): Reader {
 }
 
 test('status --from prints the same as live', async () => {
-  for (const name of ['settled', 'wrong-tag', 'operator-without-kubevirt', 'node-not-ready']) {
+  for (const name of ['healthy', 'wrong-tag', 'operator-without-kubevirt', 'node-not-ready']) {
     const { store, clock } = example(name)
     const cluster = storeCluster(store)
     const live = contextOf(cluster, clock)
@@ -155,8 +155,8 @@ describe('redacted', () => {
     const { cluster, clock } = await simulated(shape)
     const live = await judged(cluster, clock)
     const { path, text } = await saved(cluster, clock, 'redacted.ndjson', true)
-    const machines = await cluster.reader.list(VirtualMachines)
-    const names = new Set(machines.flatMap(({ metadata: { name, namespace = '' } }) => [name, namespace]))
+    const vmObjects = await cluster.reader.list(VirtualMachines)
+    const names = new Set(vmObjects.flatMap(({ metadata: { name, namespace = '' } }) => [name, namespace]))
     for (const name of [...names, 'worker-1', 'cp-1', 'corp.example', 'kubernetes-admin'])
       expect(text).not.toMatch(new RegExp(`(?<![A-Za-z0-9-])${name}(?![A-Za-z0-9-])`))
     const outlines = [live, await judgedFrom(path, clock)].map(outline)
@@ -174,8 +174,8 @@ describe('redacted', () => {
     const { path, text } = await saved(cluster, clock, 'tricky.ndjson', true)
     const outlines = [live, await judgedFrom(path, clock)].map(outline)
     expect(outlines[1]).toEqual(outlines[0])
-    const machines = objectsIn(text).filter(({ kind }) => kind === 'VirtualMachine')
-    expect(machines.map(({ metadata }) => metadata.name).toSorted()).toEqual([
+    const vmObjects = objectsIn(text).filter(({ kind }) => kind === 'VirtualMachine')
+    expect(vmObjects.map(({ metadata }) => metadata.name).toSorted()).toEqual([
       'vm-1',
       'vm-2',
       'vm-3',

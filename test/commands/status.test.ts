@@ -64,7 +64,7 @@ async function simulated(more: Omit<Simulation, 'clock'>) {
 }
 
 test.each([
-  ['settled', 'Settled', 0],
+  ['healthy', 'Healthy', 0],
   ['updating-canary-passed', 'Updating', 10],
   ['wrong-tag', 'Stalled', 4],
   ['operator-may-not-grant', 'Degraded', 3],
@@ -108,13 +108,13 @@ test('-w follows an update from Settled to Settled, a document per change', asyn
   let updated = false
   const { told, stop, code } = run(reader, clock, { watch: true }, ({ verdict, observed }) => {
     updated ||= verdict === 'Updating'
-    if (updated && verdict === 'Settled' && observed?.version === 'v1.8.4') stop.abort(interrupted('SIGINT'))
+    if (updated && verdict === 'Healthy' && observed?.version === 'v1.8.4') stop.abort(interrupted('SIGINT'))
   })
   await clock.sleep(1000)
   await tag('v1.8.4')
   await expect(code).rejects.toMatchObject({ exitCode: 130 })
   const found = told.documents.map(({ verdict }) => verdict).filter((v, index, all) => v !== all[index - 1])
-  expect(found).toEqual(['Settled', 'Updating', 'Settled'])
+  expect(found).toEqual(['Healthy', 'Updating', 'Healthy'])
   const steps = told.documents.flatMap(({ waitingFor }) => waitingFor?.match(/^virt-[a-z]+/)?.[0] ?? [])
   expect(steps.filter((step, index) => steps.indexOf(step) === index)).toEqual([
     'virt-operator',
@@ -148,7 +148,7 @@ test.each([
   })
   await expect(code).rejects.toMatchObject({ exitCode: 130 })
   expect(told.documents.at(-1)?.why?.[0]?.sentence).toMatch(sentence)
-  expect(told.documents.map(({ verdict }) => verdict).slice(0, -1)).not.toContain('Settled')
+  expect(told.documents.map(({ verdict }) => verdict).slice(0, -1)).not.toContain('Healthy')
 })
 
 test('a node that is lost in an update holds virt-handler up, and is named at once', async () => {

@@ -28,7 +28,7 @@ async function simulated(more: Omit<Simulation, 'clock'> = {}) {
 
 test('an update is waited for to its end, and what it waits for is told', async () => {
   const { update, kvup } = await simulated()
-  const before = await kvup('wait --for settled -o json')
+  const before = await kvup('wait --for healthy -o json')
   expect(JSON.parse(before.out)).toMatchObject({ kind: 'Wait', met: true, version: 'v1.7.0', tookSeconds: 0 })
   await update()
   const { code, out, err } = await kvup('wait --for version=v1.8.4 -o json')
@@ -53,7 +53,7 @@ test('the timeout names what was waited for and why', async () => {
   const { sim, update, kvup } = await simulated()
   sim.faults.set({ unpullable: 'virt-handler:v1.8.4' })
   await update()
-  const { code, out } = await kvup('wait --for settled --timeout 5m -o json')
+  const { code, out } = await kvup('wait --for healthy --timeout 5m -o json')
   expect(code).toBe(4)
   expect(JSON.parse(out)).toMatchObject({
     kind: 'Wait',
@@ -67,7 +67,7 @@ test('the timeout names what was waited for and why', async () => {
 test('without a KubeVirt there is nothing to wait for', async () => {
   const { reader } = example('operator-without-kubevirt')
   const place = { cluster: { reader } as Cluster, clock: systemClock }
-  expect(await runText(['wait', '--for', 'settled'], place)).toMatchObject({ code: 3 })
+  expect(await runText(['wait', '--for', 'healthy'], place)).toMatchObject({ code: 3 })
   expect(await runText(['wait', '--for', 'nonsense'], place)).toMatchObject({ code: 2 })
 })
 

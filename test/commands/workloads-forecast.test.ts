@@ -100,8 +100,8 @@ test.each([
   ['--methods Evict', { migrates: 3, restarts: 1, 'shuts down': 1, stays: 1, 'is down': 1 }],
 ])('what other methods would do: %s', async (flags, expected) => {
   const { out } = await run(`workloads forecast --to v1.8.4 ${flags} -o json`)
-  const { totals, methodsFrom } = JSON.parse(out) as { totals: { byFate: object }; methodsFrom: string }
-  const counts = Object.fromEntries(Object.entries(totals.byFate).filter(([, n]) => n > 0))
+  const { totals, methodsFrom } = JSON.parse(out) as { totals: { byOutcome: object }; methodsFrom: string }
+  const counts = Object.fromEntries(Object.entries(totals.byOutcome).filter(([, n]) => n > 0))
   expect([counts, methodsFrom]).toEqual([expected, 'flag'])
 })
 
@@ -154,7 +154,7 @@ const budget = () =>
 
 interface Row {
   name: string
-  will: string
+  outcome: string
   why: { id: string }[]
   probe?: { answer: string }
 }
@@ -165,7 +165,9 @@ test('--probe: the server is asked by dry runs, what it says beats what was work
   const before = sim.store.list(VirtualMachineInstances).resourceVersion
   const { code, out } = await run('workloads forecast --to v1.8.4 --probe -o json')
   const { items } = JSON.parse(out) as { items: Row[] }
-  const said = items.map(({ name, will, why, probe }) => `${name} ${will} ${why[0]?.id} ${probe?.answer}`)
+  const said = items.map(
+    ({ name, outcome, why, probe }) => `${name} ${outcome} ${why[0]?.id} ${probe?.answer}`,
+  )
   expect([code, said]).toEqual([
     0,
     [

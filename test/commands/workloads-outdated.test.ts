@@ -109,7 +109,7 @@ test('as a document: the reasons with their ids, the condition as it is, the str
       launcher: { image: 'quay.io/kubevirt/virt-launcher:v1.7.4', version: 'v1.7.4', old: false },
       migratable: { status: 'False', reason: 'HostDeviceNotLiveMigratable' },
       evictionStrategy: { value: 'LiveMigrate', from: 'vmi' },
-      will: 'stays',
+      outcome: 'stays',
       why: [{ id: 'not-migratable' }],
       remedy: ['virtctl restart stuck -n demo'],
     },
@@ -117,7 +117,7 @@ test('as a document: the reasons with their ids, the condition as it is, the str
   expect(rest).toMatchObject({
     methods: ['LiveMigrate'],
     selection: { labels: 'kubevirt.io/vm=stuck' },
-    totals: { total: 1, byFate: { stays: 1 } },
+    totals: { total: 1, byOutcome: { stays: 1 } },
     next: 'virtctl restart stuck -n demo',
     status: 'complete',
   })

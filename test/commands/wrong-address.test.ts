@@ -45,7 +45,7 @@ const commands = [
   'plan --to v1.8.4',
   'upgrade --to v1.8.4 --yes',
   'history',
-  'wait --for settled --timeout 5s',
+  'wait --for healthy --timeout 5s',
   'workloads outdated',
   'workloads update --yes',
   'eus plan --to 4.20',

@@ -18,7 +18,7 @@ export interface AuditFilter {
   /** Only requests that arrived after it. */
   since?: Date
   /** The dry runs instead of what was really written. */
-  rehearsed?: boolean
+  dryRunSteps?: boolean
 }
 
 interface AuditEvent {
@@ -41,7 +41,7 @@ export async function readWrites(file: string, filter: AuditFilter): Promise<Aud
     .map((line) => JSON.parse(line) as AuditEvent)
     .filter(
       (event) =>
-        event.requestURI.includes('dryRun=All') === (filter.rehearsed ?? false) &&
+        event.requestURI.includes('dryRun=All') === (filter.dryRunSteps ?? false) &&
         !questions.has(event.objectRef?.resource ?? '') &&
         fits(event, filter),
     )

@@ -66,7 +66,7 @@ test('what is in order passes with the printed role alone, nothing is left unche
   for (const id of [
     'hop-supported',
     'kubernetes-window',
-    'settled-now',
+    'healthy-now',
     'crd-stored-versions',
     'rights',
     'api-services',
@@ -87,11 +87,11 @@ test('every command that only reads sends no write, not even a dry run', async (
     ['status'],
     ['history'],
     ['version'],
-    ['wait', '--for', 'settled', '--timeout', '20s'],
+    ['wait', '--for', 'healthy', '--timeout', '20s'],
     ['snapshot', '--to-file', 'everything.ndjson.gz'],
     ['check', '--from', 'everything.ndjson.gz', ...next],
   ])
-    expect.soft(await watch(args), args.join(' ')).toMatchObject({ writes: [], rehearsed: [] })
+    expect.soft(await watch(args), args.join(' ')).toMatchObject({ writes: [], dryRunSteps: [] })
 })
 
 test.each([
@@ -270,7 +270,7 @@ test('webhooks: a CA that is garbage or expired and a service without endpoints 
   )
 
   await lab.kubectl([...inKubeVirt, 'scale', 'deployment', 'virt-operator', '--replicas=2'])
-  expect(await kvup(lab, ['wait', '--for', 'settled', '--timeout', '120s'])).toMatchObject({ code: 0 })
+  expect(await kvup(lab, ['wait', '--for', 'healthy', '--timeout', '120s'])).toMatchObject({ code: 0 })
   expect(await checked(lab, next)).toMatchObject({ code: 0, blockers: [] })
   expect(await createVm()).toBeUndefined()
 })

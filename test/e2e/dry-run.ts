@@ -19,8 +19,8 @@ type Rehearsals = Record<'client' | 'server' | 'plan' | 'planFile', DryRunReques
 export async function rehearsals(lab: Lab, flags: readonly string[]): Promise<Rehearsals> {
   const watch = await onlooker(lab)
   const rehearse = async (args: readonly string[]): Promise<DryRunRequest> => {
-    const { code, writes, rehearsed } = await watch(args)
-    const tried = rehearsed.filter((one) => one.code < 300).map(({ object }) => object)
+    const { code, writes, dryRunSteps } = await watch(args)
+    const tried = dryRunSteps.filter((one) => one.code < 300).map(({ object }) => object)
     return { code, writes, tried: [...new Set(tried)].sort() }
   }
   const file = path.join(lab.dir, 'plan.yaml')

@@ -45,7 +45,7 @@ const options: EusRunOptions = {
   approve: true,
   approveAlso: [],
   poolOrder: [],
-  settle: '30s',
+  stableFor: '30s',
   timeout: '24d',
   pauseBefore: [],
 }
@@ -92,7 +92,7 @@ test.skipIf(crdsMissing !== undefined)(
     })
     expect(await borrowable()).toEqual(before)
     const journal = await cluster.reader.get(ConfigMaps, { name: 'kvup-journal', namespace })
-    expect(journal.is === 'object' && journal.object.data?.['loans']).toBeFalsy()
+    expect(journal.is === 'object' && journal.object.data?.['overrides']).toBeFalsy()
   },
   atMost,
 )

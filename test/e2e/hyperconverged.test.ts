@@ -91,7 +91,7 @@ describe.skipIf(crdsMissing !== undefined)('HyperConverged on the real kube-apis
     })
     afterAll(() => leader.stop())
     describe.each(owners)('owned by $name', (owner) => {
-      lent(owner)
+      vms(owner)
     })
   })
 })
@@ -107,7 +107,7 @@ async function heldTwice(owned: Owned) {
 
 const wasHeld = {
   codes: [0, 0, 0],
-  again: expect.objectContaining({ outcome: 'already-held', kept: first }),
+  again: expect.objectContaining({ outcome: 'already-paused', kept: first }),
   between: '[]',
 }
 
@@ -120,7 +120,7 @@ const many = {
 const set = (...flags: string[]) => kvup(lab, ['workloads', 'strategy', 'set', ...flags])
 
 /** Hold → SIGKILL → restore: the first value, byte for byte. The real virt-operator judges every write to the KubeVirt. */
-function lent(owner: Owner): void {
+function vms(owner: Owner): void {
   let owned: Owned
   beforeAll(async () => {
     owned = await owner.own()

@@ -26,7 +26,7 @@ async function interrupted(run: Running, signal: 'SIGINT' | 'SIGTERM'): Promise<
 }
 
 test('Ctrl-C and SIGTERM end every phase within 2 s, and the line that is printed goes on from there', async () => {
-  const first = startKvup(lab, ['upgrade', '--to', 'v1.8.4', '--yes', '--settle', '20s'])
+  const first = startKvup(lab, ['upgrade', '--to', 'v1.8.4', '--yes', '--stable-for', '20s'])
   await first.line(/hold/i)
   const second = startPasted(lab, await interrupted(first, 'SIGINT'))
 

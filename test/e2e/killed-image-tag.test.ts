@@ -4,7 +4,7 @@ import { killedOverAndOver } from './killed.ts'
 import { kvup } from './kvup.ts'
 import { type Lab, startLab } from './lab.ts'
 
-const upgrade = ['upgrade', '--to', 'v1.8.4', '--yes', '--settle', '5s']
+const upgrade = ['upgrade', '--to', 'v1.8.4', '--yes', '--stable-for', '5s']
 let lab: Lab
 
 beforeAll(async () => {

@@ -11,7 +11,7 @@ const upgrade = [
   '--manifest',
   operatorManifest('v1.8.4'),
   '--yes',
-  '--settle',
+  '--stable-for',
   '5s',
 ]
 let lab: Lab

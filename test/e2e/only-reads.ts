@@ -18,7 +18,7 @@ export interface Watched {
   /** What it changed. */
   writes: readonly AuditWrite[]
   /** What it asked the API server to try and keep nothing of. */
-  rehearsed: readonly AuditWrite[]
+  dryRunSteps: readonly AuditWrite[]
 }
 
 /**
@@ -35,7 +35,7 @@ export async function onlooker(lab: Lab): Promise<(args: readonly string[]) => P
       stdout,
       stderr,
       writes: await lab.auditWrites({ user, since }),
-      rehearsed: await lab.auditWrites({ user, since, rehearsed: true }),
+      dryRunSteps: await lab.auditWrites({ user, since, dryRunSteps: true }),
     }
   }
 }

@@ -31,7 +31,7 @@ test.each([['apply'], ['apply --server-side'], ['create']])(
     const { objects } = manifestOf(parseManifest(await readFile(after, 'utf8'), after), after)
     const live = () => Promise.all(objects.map((object) => liveOf(cluster.reader, object)))
     const was = await live()
-    const told = [await rehearsed('client'), await rehearsed('server')]
+    const told = [await dryRunSteps('client'), await dryRunSteps('server')]
     expect(told.every((lines) => lines.length > 5)).toBe(true)
     const unmoved = await live()
     expect(
@@ -47,7 +47,7 @@ test.each([['apply'], ['apply --server-side'], ['create']])(
     expect(diff.crds[0]?.schemas.map(({ to }) => to)).toContainEqual(expect.stringMatching(/ added/u))
     expect(diff.rights.map(({ role }) => role)).toContain('kubevirt-operator')
 
-    async function rehearsed(mode: 'client' | 'server'): Promise<string[]> {
+    async function dryRunSteps(mode: 'client' | 'server'): Promise<string[]> {
       const recording = new Recording(cluster.reader, (observed) =>
         dryRunningBy(mode, cluster.reviewer, observed),
       )

@@ -6,7 +6,7 @@ import { kvup } from './kvup.ts'
 import { type Lab, startLab } from './lab.ts'
 import { bindingsFor, type Right, rightsIn, roleManifests, without } from './roles.ts'
 
-const upgrade = ['upgrade', '--to', 'v1.8.4', '--yes', '--settle', '5s']
+const upgrade = ['upgrade', '--to', 'v1.8.4', '--yes', '--stable-for', '5s']
 const account = 'upgrader'
 const user = `system:serviceaccount:default:${account}`
 /** Without these a run says less, or cannot do an extra: a warning, not exit 7. */

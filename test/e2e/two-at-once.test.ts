@@ -3,7 +3,7 @@ import { eventually, expectRolled, lockHolder } from './installation.ts'
 import { kvup, startKvup } from './kvup.ts'
 import { type Lab, startLab } from './lab.ts'
 
-const upgrade = ['upgrade', '--to', 'v1.8.4', '--yes', '--settle', '5s']
+const upgrade = ['upgrade', '--to', 'v1.8.4', '--yes', '--stable-for', '5s']
 let lab: Lab
 
 beforeAll(async () => {

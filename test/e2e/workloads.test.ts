@@ -38,7 +38,7 @@ const underEvict = fates({ failing: 'stays', stuck: 'stays', pet: 'restarts', on
 interface Item {
   namespace: string
   name: string
-  will?: string
+  outcome?: string
   agrees?: boolean
   why: { id: string; text: string }[]
   probe?: { answer: string; message?: string }
@@ -76,7 +76,7 @@ async function became(): Promise<Record<string, string>> {
 
 const willOf = (items: readonly Item[]) =>
   Object.fromEntries(
-    items.filter(({ namespace }) => namespace === 'demo').map(({ name, will }) => [name, will]),
+    items.filter(({ namespace }) => namespace === 'demo').map(({ name, outcome }) => [name, outcome]),
   )
 
 beforeAll(async () => {
@@ -124,7 +124,7 @@ test('--probe asks the real eviction webhook by dry runs, which mark and evict n
 
 test('the upgrade holds the updates and leaves them held; the VMs are as they were', async () => {
   heldSince = new Date()
-  const said = well(await words('upgrade --to v1.8.4 --yes --leave-held --settle 5s'))
+  const said = well(await words('upgrade --to v1.8.4 --yes --leave-paused --stable-for 5s'))
   expect(methodsOf(await kubeVirtOf(lab))).toEqual([])
   expect(await openOverrides(lab)).toHaveLength(1)
   expect(said).toContain(`${before.size} VMs, ${before.size} on an old virt-launcher`)
@@ -267,7 +267,7 @@ test('W8 KubeVirt moves the others as it was forecast, and the one that fails is
   })
   const foretold = await document<{ items: Item[] }>('workloads forecast -n demo -l kubevirt.io/vm=failing')
   expect(foretold.items).toMatchObject([
-    { will: 'stays', why: [{ id: 'fails-every-time' }, { id: 'migrating' }] },
+    { outcome: 'stays', why: [{ id: 'fails-every-time' }, { id: 'migrating' }] },
   ])
 
   await eventually('the others are through', 90, async () => {
@@ -349,7 +349,7 @@ test('W1 unblock borrows on the VM itself, a restart in waves makes it take effe
   expect(well(back)).toContain('demo/stuck')
   const { spec, metadata } = await stuck()
   expect(spec.template.spec.evictionStrategy).toBe('LiveMigrate')
-  expect(Object.keys({ ...metadata.annotations, ...metadata.labels })).not.toContain('kvup.io/loan')
+  expect(Object.keys({ ...metadata.annotations, ...metadata.labels })).not.toContain('kvup.io/override')
   expect(await strategyOfVmi()).toBe('None')
   expect(methodsOf(await kubeVirtOf(lab))).toEqual(['LiveMigrate', 'Evict'])
   const left = await document<{ items: Item[] }>('workloads outdated -n demo')

@@ -54,6 +54,6 @@ test('a tag that cannot be pulled: image and pod are named within 30 s, and the 
   expect(code).toBe(4)
 
   const back = suggestion(stdout + stderr, /^kvup upgrade --to v1\.8\.4/)
-  expect(await paste(lab, `${back} --yes --settle 5s`)).toMatchObject({ code: 0 })
+  expect(await paste(lab, `${back} --yes --stable-for 5s`)).toMatchObject({ code: 0 })
   await expectRolled(lab, 'v1.8.4', ['LiveMigrate'])
 })

@@ -11,9 +11,9 @@ async function again(stage: Stage, options: Parameters<Stage['upgrade']>[1]) {
   return { ended, writes: stage.writes(mark) }
 }
 
-test('--leave-held: a second run writes nothing, leaves them held and says so', async () => {
+test('--leave-paused: a second run writes nothing, leaves them held and says so', async () => {
   await play({ ...byTag, vms }, async (stage) => {
-    const { ended, writes } = await again(stage, { leaveHeld: true })
+    const { ended, writes } = await again(stage, { leavePaused: true })
     expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-do' }] })
     expect(ended.text).toContain('kvup workloads restore')
     expect(writes).toEqual([])
@@ -21,9 +21,9 @@ test('--leave-held: a second run writes nothing, leaves them held and says so', 
   })
 })
 
-test('without --leave-held the second run gives them back', async () => {
+test('without --leave-paused the second run gives them back', async () => {
   await play({ ...byTag, vms }, async (stage) => {
-    expect(await stage.upgrade('v1.8.4', { leaveHeld: true })).toMatchObject({ code: 0 })
+    expect(await stage.upgrade('v1.8.4', { leavePaused: true })).toMatchObject({ code: 0 })
     expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0, documents: [{ outcome: 'done' }] })
     expect(stage.methods).toEqual(['LiveMigrate'])
   })
@@ -31,7 +31,7 @@ test('without --leave-held the second run gives them back', async () => {
 
 test('--wait-workloads: nothing to do only when no VM is left to move', async () => {
   await play({ ...byTag, workers: 2, vms }, async (stage) => {
-    expect(await stage.upgrade('v1.8.4', { leaveHeld: true })).toMatchObject({ code: 0 })
+    expect(await stage.upgrade('v1.8.4', { leavePaused: true })).toMatchObject({ code: 0 })
     const { ended, writes } = await again(stage, { waitWorkloads: true })
     expect(ended).toMatchObject({ documents: [{ outcome: 'nothing-to-do' }] })
     expect(writes).toEqual([])
@@ -75,7 +75,7 @@ test('only the end of the upgrade is left: the question, the plan and the report
     const planned = await stage.plan('v1.8.4')
     expect(planned.documents[0]).toMatchObject({ pending: true })
     const ended = await stage.upgrade('v1.8.4')
-    expect(ended.text).toMatch(/\+ KubeVirt v1\.8\.4 in \S+, settled/u)
+    expect(ended.text).toMatch(/\+ KubeVirt v1\.8\.4 in \S+, healthy/u)
     for (const said of yetToCome) expect(text + planned.text + ended.text).not.toContain(said)
   })
 })

@@ -113,7 +113,7 @@ describe('what an upgrade that was killed saw is told by the one that goes back,
 
   const before: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
     'a person held updates before': (stage) => stage.hold(),
-    'another upgrade left updates held before': (stage) => stage.upgrade('v1.8.0', { leaveHeld: true }),
+    'another upgrade left updates held before': (stage) => stage.upgrade('v1.8.0', { leavePaused: true }),
   }
   test.each(Object.entries(before))('where %s', (_, first) =>
     play(oneVm, async (stage) => {
@@ -367,7 +367,7 @@ test('where VMs are only counted, an end between two steps says where fewer run'
 describe('a restart while an upgrade stands where nothing rolls is no loss:', () => {
   const stops: Readonly<Record<string, Partial<UpgradeOptions>>> = {
     'told to stop behind the checks between two steps': { until: 'gate-v1.7.4' },
-    'told to stop before the hold of the next step': { pauseBefore: ['hold-workload-updates-v1.7.4'] },
+    'told to stop before the hold of the next step': { pauseBefore: ['pause-workload-updates-v1.7.4'] },
     'told to stop before the first change': { pauseBefore: ['apply-operator-manifest-v1.6.6'] },
   }
   test.each(Object.entries(stops))('%s', (_, stop) =>
@@ -386,12 +386,12 @@ describe('a restart while an upgrade stands where nothing rolls is no loss:', ()
 
   test.each(['set-channel-1.18.1', 'approve-1.18.1'])('HyperConverged, told to stop before %s', (id) =>
     play(twoHops, async (stage) => {
-      expect(await stage.upgrade('1.18.1', { settle: '5s', pauseBefore: [id] })).toMatchObject({ code: 0 })
+      expect(await stage.upgrade('1.18.1', { stableFor: '5s', pauseBefore: [id] })).toMatchObject({ code: 0 })
       expect(censuses(stage)).toEqual([])
       await stage.until(minute)
       await restarted(stage, 'web-1')
       await stage.until(3 * minute)
-      expect(await stage.upgrade('1.18.1', { settle: '5s' }, elsewhere)).toMatchObject({
+      expect(await stage.upgrade('1.18.1', { stableFor: '5s' }, elsewhere)).toMatchObject({
         code: 0,
         documents: [{ comparedWith: { late: false } }],
       })
@@ -400,7 +400,7 @@ describe('a restart while an upgrade stands where nothing rolls is no loss:', ()
 
   test('told to stop once KubeVirt has settled; weeks later its owner goes on to another release', () =>
     play(oneVm, async (stage) => {
-      expect(await stage.upgrade('v1.7.4', { until: 'settled' })).toMatchObject({ code: 0 })
+      expect(await stage.upgrade('v1.7.4', { until: 'healthy' })).toMatchObject({ code: 0 })
       await restarted(stage, 'web-1')
       await stage.until(5 * minute)
       expect(await stage.upgrade('v1.8.4', {}, elsewhere)).toMatchObject({ code: 0 })
@@ -447,7 +447,7 @@ describe('a restart while an upgrade stands where nothing rolls is no loss:', ()
 test('resumed in the middle of a roll and told to stop before a step that was done long ago: what is lost then is lost', () =>
   play(oneVm, async (stage) => {
     await upgradeKilled(stage)
-    const until = 'hold-workload-updates'
+    const until = 'pause-workload-updates'
     expect(await stage.upgrade('v1.8.4', { until }, { host: 'second' })).toMatchObject({ code: 0 })
     expect(censuses(stage)).toHaveLength(1)
     lose(stage)
@@ -455,10 +455,10 @@ test('resumed in the middle of a roll and told to stop before a step that was do
     expect(await stage.upgrade('v1.8.4', {}, elsewhere)).toMatchObject(lostByDead)
   }))
 
-test('a path that was cut off and brought to its end by an upgrade with --leave-held is over: updates stay paused', () =>
+test('a path that was cut off and brought to its end by an upgrade with --leave-paused is over: updates stay paused', () =>
   play({ ...onePointFive, version: 'v1.6.6', vms: [stuck] }, async (stage) => {
     store(stage, ...all, 'v1.8.3')
-    const held = { manifest: undefined as never, ...inFolder, leaveHeld: true }
+    const held = { manifest: undefined as never, ...inFolder, leavePaused: true }
     const rolls = () => stage.kubevirt.status?.targetKubeVirtVersion === 'v1.7.4'
     await killedWhen(stage, rolls, (terminal) => along(stage, {}, terminal))
     expect(await stage.upgrade('v1.7.4', held, elsewhere)).toMatchObject({ code: 0 })
@@ -470,7 +470,7 @@ test('a path that was cut off and brought to its end by an upgrade with --leave-
 test('a path that was cut off and is resumed to another patch of its last minor waits for VMs as well', () =>
   play({ ...onePointFive, version: 'v1.6.6', vms: [stuck] }, async (stage) => {
     store(stage, ...all, 'v1.8.3')
-    expect(await along(stage, { via: 'v1.7.4', until: 'settled-v1.7.4' })).toMatchObject({ code: 0 })
+    expect(await along(stage, { via: 'v1.7.4', until: 'healthy-v1.7.4' })).toMatchObject({ code: 0 })
     const options = { manifest: undefined as never, ...inFolder }
     const ended = await stage.upgrade('v1.8.3', options, elsewhere)
     expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })

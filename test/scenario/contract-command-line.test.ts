@@ -63,7 +63,7 @@ test('contract: an update to the same target is joined, its migrations are not w
     expect(ended).toMatchObject({ code: 0 })
     expect(ended.text).toContain('kvup joins it')
     const steps = ended.events.flatMap((e) => (e.kind === 'step-applied' ? [e.step.id] : []))
-    expect(steps).toEqual(['hold-workload-updates', 'give-back-workload-updates'])
+    expect(steps).toEqual(['pause-workload-updates', 'resume-workload-updates'])
   })
 })
 
@@ -105,7 +105,7 @@ test('contract: --yes does not accept evictions; --accept evictions does', async
     const refused = await stage.upgrade('v1.8.4')
     expect(refused).toMatchObject({ code: 3, error: { reason: 'evictions' } })
     expect(refused.text).toContain('demo/pet')
-    expect(refused.text).toContain('--leave-held')
+    expect(refused.text).toContain('--leave-paused')
     expect(stage.writes()).toEqual([])
     expect(await stage.upgrade('v1.8.4', { accept: ['evictions'] })).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate', 'Evict'])

@@ -22,7 +22,7 @@ interface Change {
 
 interface Plan {
   kind: string
-  steps: { id: string; state: string; dependsOn?: string; changes?: Change[]; keeps?: object[] }[]
+  steps: { id: string; state: string; dependsOn?: string; changes?: Change[]; overrides?: object[] }[]
 }
 
 const planOf = async (stage: Stage, to: string, dryRun: string) =>
@@ -63,8 +63,8 @@ describe.for(cases)('manner 33: contract: --dry-run, $name', ({ shape, to }) => 
       expect(plan.kind).toBe('UpgradePlan')
       const states = Object.fromEntries(plan.steps.map(({ id, state }) => [id, state]))
       expect(states).toMatchObject({
-        'hold-workload-updates': 'would-change',
-        'give-back-workload-updates': 'depends',
+        'pause-workload-updates': 'would-change',
+        'resume-workload-updates': 'depends',
         'virt-handler': 'depends',
       })
       const ids = plan.steps.map(({ id }) => id)
@@ -79,7 +79,7 @@ describe.for(cases)('manner 33: contract: --dry-run, $name', ({ shape, to }) => 
       expect(there.steps.map(({ id, changes }) => [id, told(changes)])).toEqual(
         here.steps.map(({ id, changes }) => [id, told(changes)]),
       )
-      const hold = there.steps.find(({ id }) => id === 'hold-workload-updates')
+      const hold = there.steps.find(({ id }) => id === 'pause-workload-updates')
       expect(hold?.changes).toEqual([
         {
           object: { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', namespace: 'kubevirt', name: 'kubevirt' },
@@ -90,7 +90,7 @@ describe.for(cases)('manner 33: contract: --dry-run, $name', ({ shape, to }) => 
           by: 'server',
         },
       ])
-      expect(hold?.keeps).toMatchObject([{ givenBackBy: 'give-back-workload-updates' }])
+      expect(hold?.overrides).toMatchObject([{ restoredBy: 'resume-workload-updates' }])
       const changed = there.steps.flatMap(({ changes = [] }) => changes.map(({ object: { kind } }) => kind))
       expect(changed).not.toContain('ConfigMap')
       expect(changed).not.toContain('Lease')
@@ -127,10 +127,10 @@ test('contract: a dry run shows the plan even where a finding blocks, and exits 
 
 test('contract: a borrowed value that only has to be given back can be rehearsed', async () => {
   await play(byTag, async (stage) => {
-    expect(await stage.upgrade('v1.8.4', { leaveHeld: true })).toMatchObject({ code: 0 })
+    expect(await stage.upgrade('v1.8.4', { leavePaused: true })).toMatchObject({ code: 0 })
     for (const dryRun of ['client', 'server']) {
       const { steps } = await planOf(stage, 'v1.8.4', dryRun)
-      const back = steps.find(({ id }) => id === 'give-back-workload-updates')
+      const back = steps.find(({ id }) => id === 'resume-workload-updates')
       expect(back).toMatchObject({ state: 'would-change' })
       expect(back).not.toHaveProperty('refused')
       expect(back?.changes?.[0]?.fields).toMatchObject([{ from: [], to: ['LiveMigrate'] }])

@@ -22,22 +22,22 @@ const givenBack = ({ film }: Stage) =>
   )
 
 describe.for(cases)('contract: the order of the end, $name', ({ shape, to }) => {
-  test('rolled, settled for --settle, the new controller leads, given back, Available and generation, exit', async () => {
+  test('rolled, settled for --stable-for, the new controller leads, given back, Available and generation, exit', async () => {
     await play(shape, async (stage) => {
-      const ended = await stage.upgrade(to, { settle: '45s' })
+      const ended = await stage.upgrade(to, { stableFor: '45s' })
       expect(ended).toMatchObject({ code: 0 })
       const done = (id: string) =>
         ended.events.find((e) => e.kind === 'step-done' && e.step.id === id)?.after ?? NaN
       const order = [
         'virt-api',
-        'settled',
+        'healthy',
         'virt-controller-leads',
-        'give-back-workload-updates',
-        'settled-again',
+        'resume-workload-updates',
+        'healthy-again',
       ]
       const times = order.map(done)
       expect(times).toEqual(times.toSorted((a, b) => a - b))
-      expect(done('settled') - done('virt-api')).toBeGreaterThanOrEqual(45 * second)
+      expect(done('healthy') - done('virt-api')).toBeGreaterThanOrEqual(45 * second)
     })
   })
 
@@ -74,7 +74,7 @@ describe.for(cases)('contract: the order of the end, $name', ({ shape, to }) => 
 
   test('outdated labels are there before the methods are given back, and the report counts them', async () => {
     await play(shape, async (stage) => {
-      const ended = await stage.upgrade(to, { leaveHeld: true })
+      const ended = await stage.upgrade(to, { leavePaused: true })
       const labelled = stage.simulated.store.list(VirtualMachineInstances, {
         labels: 'kubevirt.io/outdatedLauncherImage',
       })
@@ -97,7 +97,7 @@ test('contract: --wait-workloads waits after the give-back until only those that
     const ended = await stage.upgrade('v1.8.4', { waitWorkloads: true })
     expect(ended).toMatchObject({ code: 0 })
     const ids = ended.events.flatMap((e) => (e.kind === 'step-done' ? [e.step.id] : []))
-    expect(ids.indexOf('workloads')).toBeGreaterThan(ids.indexOf('give-back-workload-updates'))
+    expect(ids.indexOf('workloads')).toBeGreaterThan(ids.indexOf('resume-workload-updates'))
     expect(ended.documents[0]).toMatchObject({ workloads: { instances: 3, outdated: 1 } })
   })
 })

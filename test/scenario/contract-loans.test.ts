@@ -16,12 +16,12 @@ async function cutAt(stage: Stage, ms: number, to = 'v1.8.4') {
 test('contract: the first value wins, whoever resumes and whatever is there then', async () => {
   await play(byTag, async (stage) => {
     await cutAt(stage, 20 * second)
-    const [first] = await stage.journal.loans()
+    const [first] = await stage.journal.overrides()
     expect(first?.was).toEqual({ present: true, value: ['LiveMigrate'] })
     expect(await stage.upgrade('v1.8.4', {}, { host: 'another-laptop' })).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate'])
-    const borrowed = (await stage.journal.entries()).filter(({ what }) => what === 'borrowed')
-    expect(borrowed).toHaveLength(1)
+    const overrides = (await stage.journal.entries()).filter(({ what }) => what === 'saved')
+    expect(overrides).toHaveLength(1)
   })
 })
 
@@ -31,7 +31,7 @@ test('contract: methods that are absent are not borrowed and stay absent', async
     const before = stage.kubevirt.spec?.workloadUpdateStrategy
     expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
     expect(stage.kubevirt.spec?.workloadUpdateStrategy).toEqual(before)
-    expect((await stage.journal.entries()).some(({ what }) => what === 'borrowed')).toBe(false)
+    expect((await stage.journal.entries()).some(({ what }) => what === 'saved')).toBe(false)
   })
 })
 
@@ -43,10 +43,10 @@ test('contract: the loan is older than the write, and is closed only after the g
     const entries = await stage.journal.entries()
     const said = entries.map(({ what, step }) => `${what} ${step}`)
     expect(said.indexOf('borrowed workload-updates')).toBeLessThan(
-      said.indexOf('applied hold-workload-updates'),
+      said.indexOf('applied pause-workload-updates'),
     )
-    expect(said.indexOf('gave-back workload-updates')).toBeLessThan(
-      said.indexOf('applied give-back-workload-updates'),
+    expect(said.indexOf('restored workload-updates')).toBeLessThan(
+      said.indexOf('applied resume-workload-updates'),
     )
     // started, intends and borrowed come before the first write to the CR.
     expect(patches[0]).toBeGreaterThanOrEqual(3)
@@ -57,7 +57,7 @@ test('contract: after Ctrl-C it stays open, with its age, the line that resumes 
   await play(byTag, async (stage) => {
     const ended = await cutAt(stage, 20 * second)
     expect(ended.code).toBe(130)
-    expect(await stage.journal.loans()).toHaveLength(1)
+    expect(await stage.journal.overrides()).toHaveLength(1)
     expect(stage.methods).toEqual([])
     expect(ended.text).toContain('borrowed 20s ago: workloadUpdateMethods was LiveMigrate; harmless for days')
     expect(ended.text).toContain('kvup upgrade --to v1.8.4 --yes')
@@ -65,21 +65,21 @@ test('contract: after Ctrl-C it stays open, with its age, the line that resumes 
   })
 })
 
-test('contract: --leave-held ends before it and says how to go on', async () => {
+test('contract: --leave-paused ends before it and says how to go on', async () => {
   await play({ ...byTag, vms: 1 }, async (stage) => {
-    const ended = await stage.upgrade('v1.8.4', { leaveHeld: true })
-    expect(ended).toMatchObject({ code: 0, documents: [{ workloads: { held: true } }] })
+    const ended = await stage.upgrade('v1.8.4', { leavePaused: true })
+    expect(ended).toMatchObject({ code: 0, documents: [{ workloads: { paused: true } }] })
     expect(stage.methods).toEqual([])
-    expect(await stage.journal.loans()).toHaveLength(1)
+    expect(await stage.journal.overrides()).toHaveLength(1)
     expect(ended.text).toContain('kvup workloads restore')
     expect(await stage.restore()).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate'])
   })
 })
 
-test('contract: --no-hold-workloads borrows nothing', async () => {
+test('contract: --no-pause-updates borrows nothing', async () => {
   await play(byTag, async (stage) => {
-    expect(await stage.upgrade('v1.8.4', { holdWorkloads: false })).toMatchObject({ code: 0 })
+    expect(await stage.upgrade('v1.8.4', { pauseUpdates: false })).toMatchObject({ code: 0 })
     expect(
       stage.film.every(({ spec }) => spec?.workloadUpdateStrategy?.workloadUpdateMethods?.length === 1),
     ).toBe(true)
@@ -91,7 +91,7 @@ test('contract: a foreign hold is never filled in', async () => {
     expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual([])
     const restored = await stage.restore()
-    expect(restored).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-borrowed' }] })
+    expect(restored).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-restore' }] })
     expect(restored.text).toContain('does not guess')
     expect(stage.methods).toEqual([])
   })
@@ -99,19 +99,19 @@ test('contract: a foreign hold is never filled in', async () => {
 
 test('contract: restore from another laptop gives back what the object itself says, a second restore writes nothing', async () => {
   await play(byTag, async (stage) => {
-    await stage.upgrade('v1.8.4', { leaveHeld: true })
+    await stage.upgrade('v1.8.4', { leavePaused: true })
     const mark = stage.mark
     expect(await stage.restore({}, { host: 'another-laptop' })).toMatchObject({
       code: 0,
-      documents: [{ outcome: 'given-back', methods: ['LiveMigrate'] }],
+      documents: [{ outcome: 'restored', methods: ['LiveMigrate'] }],
     })
     expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
     const again = stage.mark
     expect(stage.writes(mark)).not.toHaveLength(0)
     expect(await stage.restore({}, { host: 'another-laptop' })).toMatchObject({
       code: 0,
-      documents: [{ outcome: 'nothing-borrowed' }],
+      documents: [{ outcome: 'nothing-to-restore' }],
     })
     expect(stage.writes(again)).toEqual([])
   })
@@ -123,7 +123,7 @@ test('contract: restore does not give back while the control plane moves', async
     await stage.upgrade('v1.8.4', { timeout: '3m' })
     expect(await stage.restore({ timeout: '2m' })).toMatchObject({ code: 4 })
     expect(stage.methods).toEqual([])
-    expect(await stage.journal.loans()).toHaveLength(1)
+    expect(await stage.journal.overrides()).toHaveLength(1)
     stage.simulated.faults.set({ unpullable: undefined })
     expect(await stage.restore()).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate'])
@@ -133,7 +133,7 @@ test('contract: restore does not give back while the control plane moves', async
 
 test('contract: what somebody set meanwhile is not overwritten: exit 3, both ways out', async () => {
   await play(byTag, async (stage) => {
-    await stage.upgrade('v1.8.4', { leaveHeld: true })
+    await stage.upgrade('v1.8.4', { leavePaused: true })
     stage.edit(methods(['Evict']), 'kubectl-edit')
     await stage.until(minute)
     const refused = await stage.restore({ accept: ['evictions'] })
@@ -142,13 +142,13 @@ test('contract: what somebody set meanwhile is not overwritten: exit 3, both way
     expect(stage.methods).toEqual(['Evict'])
     expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['Evict'])
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
   })
 })
 
 test('contract: restore --overwrite sets the kept value', async () => {
   await play(byTag, async (stage) => {
-    await stage.upgrade('v1.8.4', { leaveHeld: true })
+    await stage.upgrade('v1.8.4', { leavePaused: true })
     stage.edit(methods(['Evict']))
     await stage.until(minute)
     expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
@@ -170,7 +170,7 @@ test('contract: somebody who sets the methods while they are held stops the run,
 test('contract: giving Evict back on restore is accepted by name, with the VMs that it hits', async () => {
   const vms = [{ name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' }]
   await play({ ...byTag, methods: ['LiveMigrate', 'Evict'], vms }, async (stage) => {
-    await stage.upgrade('v1.8.4', { leaveHeld: true })
+    await stage.upgrade('v1.8.4', { leavePaused: true })
     const refused = await stage.restore()
     expect(refused).toMatchObject({ code: 3, error: { reason: 'evictions' } })
     expect(refused.text).toContain('demo/pet')
@@ -180,10 +180,10 @@ test('contract: giving Evict back on restore is accepted by name, with the VMs t
   })
 })
 
-test('contract: --leave-held first and resumed later, evictions are accepted by name all the same', async () => {
+test('contract: --leave-paused first and resumed later, evictions are accepted by name all the same', async () => {
   const vms = [{ name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' }]
   await play({ ...byTag, methods: ['LiveMigrate', 'Evict'], vms }, async (stage) => {
-    expect(await stage.upgrade('v1.8.4', { leaveHeld: true })).toMatchObject({ code: 0 })
+    expect(await stage.upgrade('v1.8.4', { leavePaused: true })).toMatchObject({ code: 0 })
     const refused = await stage.upgrade('v1.8.4')
     expect(refused).toMatchObject({ code: 3, error: { reason: 'evictions' } })
     expect(stage.methods).toEqual([])
@@ -207,7 +207,7 @@ test('contract: what makes VMs move says the forecast before the question', asyn
   await play({ ...byTag, vms: 3, workers: 2 }, async (stage) => {
     const asked = await stage.upgrade('v1.8.4', {}, { answer: async () => false })
     expect(asked.text).toContain('migrates 3')
-    await stage.upgrade('v1.8.4', { leaveHeld: true })
+    await stage.upgrade('v1.8.4', { leavePaused: true })
     const restored = await stage.restore({}, { answer: async () => false })
     expect(restored).toMatchObject({ code: 3 })
     expect(restored.text).toContain('migrates 3')
@@ -218,10 +218,10 @@ test('contract: a way back to the old version gives back as well', async () => {
   await play({ ...byManifest, method: 'image-tag' }, async (stage) => {
     stage.simulated.faults.set({ unpullable: ':v1\\.8\\.5$' })
     expect(await stage.upgrade('v1.8.5', { method: 'image-tag', timeout: '2m' })).toMatchObject({ code: 4 })
-    expect(await stage.journal.loans()).toHaveLength(1)
+    expect(await stage.journal.overrides()).toHaveLength(1)
     expect(await stage.upgrade('v1.8.4', { method: 'image-tag' })).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
   })
 })
 
@@ -236,7 +236,7 @@ test('contract: the journal that cannot be written: nothing is changed', async (
 
 /** As after a backup was played in, or KubeVirt was deleted and created again from a copy, with the methods emptied as they were then. */
 async function heldOnAnEarlierKubevirt(stage: Stage): Promise<void> {
-  await stage.upgrade('v1.8.4', { leaveHeld: true })
+  await stage.upgrade('v1.8.4', { leavePaused: true })
   const { uid = '', annotations = {} } = stage.kubevirt.metadata
   const note = annotations[noteKey]?.replace(uid, 'the-one-before')
   if (note === undefined) throw new Error('nothing is borrowed')
@@ -252,7 +252,7 @@ test('contract: the value of a KubeVirt that was replaced is not lost: restore n
     expect(stage.methods).toEqual([])
     expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
   })
 })
 
@@ -261,6 +261,6 @@ test('contract: a loan of a KubeVirt that was replaced can be closed', async () 
     await heldOnAnEarlierKubevirt(stage)
     expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual([])
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
   })
 })

@@ -271,8 +271,8 @@ test('contract: sealed plan: --to, --accept and flags that would make another pl
     expect(await stage.upgrade('v1.8.4', { ...planned, method: 'auto' })).toMatchObject({ code: 2 })
     for (const more of [
       { accept: ['evictions'] },
-      { leaveHeld: true },
-      { settle: '1s' },
+      { leavePaused: true },
+      { stableFor: '1s' },
       { method: 'operator-manifest' },
     ] as const)
       expect(
@@ -315,7 +315,7 @@ describe.for(cases)('contract: sealed plan, half executed, $name', ({ shape, to 
   test('what somebody else did meanwhile is drift', async () => {
     await play(shape, async (stage) => {
       await stage.plan(to)
-      const stopped = await stage.upgrade(undefined, { ...planned, until: 'hold-workload-updates' })
+      const stopped = await stage.upgrade(undefined, { ...planned, until: 'pause-workload-updates' })
       expect(stopped).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual([])
       stage.edit({ imagePullPolicy: 'Always' })
@@ -340,7 +340,7 @@ describe.for(cases)('contract: sealed plan, half executed, $name', ({ shape, to 
 async function diesAfter(shape: Parameters<typeof play>[0], to: string, writes: number): Promise<boolean> {
   let hasDied = false
   await play(shape, async (stage) => {
-    expect(await stage.plan(to, { settle: '5s' })).toMatchObject({ code: 0 })
+    expect(await stage.plan(to, { stableFor: '5s' })).toMatchObject({ code: 0 })
     const made = () => stage.writes().filter(({ resource }) => resource !== 'leases').length
     const cluster = mortal(stage.cluster, { afterCallWhen: () => made() >= writes })
     const first = stage
@@ -350,7 +350,7 @@ async function diesAfter(shape: Parameters<typeof play>[0], to: string, writes: 
     hasDied = cluster.dead()
     const resumed = await stage.upgrade(undefined, planned, { host: 'other' })
     expect({ writes, code: resumed.code, notes: resumed.error?.notes }).toEqual({ writes, code: 0 })
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
     const ended = await first
     expect(ended instanceof Killed || (ended as Ended).code === 0).toBe(true)
     expect(ended instanceof Killed).toBe(hasDied)

@@ -52,17 +52,17 @@ describe.for(cases)('KubeVirt says that all is well, and $name', ({ faults, name
       expect(observed.document).toMatchObject({ verdict: 'Degraded' })
       expect(observed.document.conditions?.every(({ judged }) => judged === 'good')).toBe(true)
       expect(observed.document.why?.[0]?.sentence).toMatch(names)
-      expect(observed.document.why?.flatMap(({ look }) => look).join('\n')).toMatch(next)
+      expect(observed.document.why?.flatMap(({ commands }) => commands).join('\n')).toMatch(next)
       expect(Date.parse(observed.document.why?.[0]?.since ?? '')).toBeLessThanOrEqual(stage.now - 30 * second)
     })
   })
 
-  test('wait --for settled goes on waiting, says why, and ends once it is mended', async () => {
+  test('wait --for healthy goes on waiting, says why, and ends once it is mended', async () => {
     await play(settled, async (stage) => {
       stage.simulated.faults.set(faults)
       await stage.until(30 * second)
       stage.later(4 * minute, () => stage.simulated.faults.set(off(faults)))
-      const ended = await stage.perform((cx) => wait(cx, { for: 'settled', timeout: '20m' }).then(() => 0))
+      const ended = await stage.perform((cx) => wait(cx, { for: 'healthy', timeout: '20m' }).then(() => 0))
       expect(ended.took).toBeGreaterThan(4 * minute)
       expect(ended.took).toBeLessThan(6 * minute)
       expect(ended.lines.some((line) => names.test(line))).toBe(true)
@@ -90,7 +90,7 @@ describe.for(cases)('KubeVirt says that all is well, and $name', ({ faults, name
         {},
         {
           onEvent(event) {
-            const settling = event.kind === 'step-waiting' && event.step.id === 'settled'
+            const settling = event.kind === 'step-waiting' && event.step.id === 'healthy'
             if (!settling || !/stay settled/.test(JSON.stringify(event.state)) || there < Infinity) return
             there = stage.now
             stage.simulated.faults.set(faults)
@@ -161,7 +161,7 @@ test('a leader whose node is an hour behind renews its Lease all the same: statu
     await stage.until(20 * second)
     const observed = await statusOf(stage)
     stop()
-    expect(observed.document).toMatchObject({ verdict: 'Settled', why: [] })
+    expect(observed.document).toMatchObject({ verdict: 'Healthy', why: [] })
     expect(observed.took).toBeGreaterThan(0)
     expect(observed.took).toBeLessThan(15 * second)
     expect(observed.lines[0]).toMatch(/older than its term: watching for up to 30 s/)
@@ -171,7 +171,7 @@ test('a leader whose node is an hour behind renews its Lease all the same: statu
 test('a settled cluster is looked at once, without a wait', async () => {
   await play(settled, async (stage) => {
     const observed = await statusOf(stage)
-    expect(observed.document).toMatchObject({ verdict: 'Settled', why: [] })
+    expect(observed.document).toMatchObject({ verdict: 'Healthy', why: [] })
     expect(observed.document.remarks ?? []).toEqual([])
     expect(observed.took).toBeLessThan(second)
   })
@@ -189,7 +189,7 @@ test('an API of a component that nobody has heard of counts by where it leads; o
     }
     unavailable('v1beta1.upload.cdi.kubevirt.io', { 'app.kubernetes.io/managed-by': 'cdi-operator' })
     await stage.until(30 * second)
-    expect((await statusOf(stage)).document).toMatchObject({ verdict: 'Settled' })
+    expect((await statusOf(stage)).document).toMatchObject({ verdict: 'Healthy' })
     unavailable('v1.novel.kubevirt.io', {})
     await stage.until(30 * second)
     const { document } = await statusOf(stage)
@@ -239,7 +239,7 @@ describe('VMs that should run and do not', () => {
       expect(why?.[0]?.sentence).toMatch(
         /^6 of 6 VMs that should run do not, for one reason: ErrorUnschedulable: 0\/\d nodes are available/,
       )
-      expect(why?.[0]?.look).toContain('kubectl -n demo describe vmi web-1')
+      expect(why?.[0]?.commands).toContain('kubectl -n demo describe vmi web-1')
       expect(workloads.troubled).toMatchObject({ shouldRun: 6, count: 6, reasons: [{ mostOf: 'cluster' }] })
     })
   })
@@ -251,7 +251,7 @@ describe('VMs that should run and do not', () => {
       const observed = await statusOf(stage, { exitCode: true })
       expect(observed.code).toBe(0)
       expect(observed.document).toMatchObject({
-        verdict: 'Settled',
+        verdict: 'Healthy',
         why: [],
         workloads: {
           troubled: { shouldRun: 200, count: 1, reasons: [{ count: 1, examples: ['demo/web-7'] }] },
@@ -311,7 +311,7 @@ describe('VMs that should run and do not', () => {
         {},
         {
           onEvent(event) {
-            if (lost || event.kind !== 'step-started' || event.step.id !== 'settled-again') return
+            if (lost || event.kind !== 'step-started' || event.step.id !== 'healthy-again') return
             lost = true
             loseVms(stage, 'web-[123]')
             stage.later(40 * second, () => stage.simulated.faults.set({ unschedulable: undefined }))

@@ -22,7 +22,7 @@ const givenBackAt = ({ film }: Stage) =>
   )?.at ?? 0
 
 describe.for(cases)('what looks like the end and is not, $name', ({ shape, to }) => {
-  test('the blip: DeploymentFailed seconds after all was good; nothing is given back before it healed for --settle', async () => {
+  test('the blip: DeploymentFailed seconds after all was good; nothing is given back before it healed for --stable-for', async () => {
     await play({ ...shape, faults: { blipAfterReady: true } }, async (stage) => {
       const ended = await stage.upgrade(to)
       expect(ended.code).toBe(0)
@@ -35,11 +35,11 @@ describe.for(cases)('what looks like the end and is not, $name', ({ shape, to })
     })
   })
 
-  test('with --settle 0s the blip is not waited for, so the default matters', async () => {
+  test('with --stable-for 0s the blip is not waited for, so the default matters', async () => {
     await play({ ...shape, faults: { blipAfterReady: true } }, async (stage) => {
-      const ended = await stage.upgrade(to, { settle: '0s' })
+      const ended = await stage.upgrade(to, { stableFor: '0s' })
       expect(ended.code).toBe(0)
-      const settled = ended.events.find((e) => e.kind === 'step-done' && e.step.id === 'settled')
+      const settled = ended.events.find((e) => e.kind === 'step-done' && e.step.id === 'healthy')
       const there = stage.film.find(({ status }) => status?.observedKubeVirtVersion === to)?.at ?? Infinity
       expect(Date.parse(settled?.at ?? '') - there).toBeLessThan(5 * second)
     })
@@ -63,7 +63,7 @@ describe.for(cases)('what looks like the end and is not, $name', ({ shape, to })
   test('a stale count of outdated VMs: what is reported is what is labelled', async () => {
     await play(shape, async (stage) => {
       const stale = stage.film.length
-      const ended = await stage.upgrade(to, { settle: '0s', leaveHeld: true })
+      const ended = await stage.upgrade(to, { stableFor: '0s', leavePaused: true })
       expect(ended.documents[0]).toMatchObject({ workloads: { outdated: 2 } })
       const done = stage.film.slice(stale).find(({ status }) => status?.observedKubeVirtVersion === to)
       expect(done?.status?.outdatedVirtualMachineInstanceWorkloads ?? 0).toBe(0)
@@ -82,7 +82,7 @@ describe.for(cases)('what looks like the end and is not, $name', ({ shape, to })
         {},
         {
           onEvent(event) {
-            if (event.kind !== 'step-started' || event.step.id !== 'settled') return
+            if (event.kind !== 'step-started' || event.step.id !== 'healthy') return
             stage.later(20 * second, () => {
               edited = stage.now
               stage.edit({ configuration: { developerConfiguration: { logVerbosity: { virtLauncher: 4 } } } })
@@ -100,7 +100,7 @@ describe.for(cases)('what looks like the end and is not, $name', ({ shape, to })
 /** The cluster right after an update to v1.8.4, its controllers stopped, and the step that waits for true counts. */
 async function afterwards(act: (stage: Stage, states: () => Promise<StepState>) => Promise<void>) {
   await play({ ...byTag, vms: 2 }, async (stage) => {
-    expect(await stage.upgrade('v1.8.4', { leaveHeld: true })).toMatchObject({ code: 0 })
+    expect(await stage.upgrade('v1.8.4', { leavePaused: true })).toMatchObject({ code: 0 })
     await stage.simulated.stop()
     const { reader } = stage.cluster
     const { clock, journal } = stage

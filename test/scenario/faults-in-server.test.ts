@@ -37,7 +37,7 @@ describe.for(cases)('faults of the API server, $name', ({ shape, to }) => {
         expect(ended.code).toBe(0)
         expect(ended.text).toMatch(said ?? /./)
         expect(stage.methods).toEqual(['LiveMigrate'])
-        expect(await stage.journal.loans()).toEqual([])
+        expect(await stage.journal.overrides()).toEqual([])
       })
   })
 

@@ -40,12 +40,12 @@ test('W5 --wait-workloads: VMs that fail for one reason make it hold again, and 
     const remedy = ended.error?.remedy.join('\n')
     expect(remedy).toMatch(/update --canary 1[^]*kvup workloads restore[^]*goes on once they are given back/)
     expect(stage.methods).toEqual([])
-    const loan = { id: 'workload-updates', was: { value: ['LiveMigrate'] }, object: { kind: 'KubeVirt' } }
-    expect(await stage.journal.loans()).toMatchObject([loan])
+    const override = { id: 'workload-updates', was: { value: ['LiveMigrate'] }, object: { kind: 'KubeVirt' } }
+    expect(await stage.journal.overrides()).toMatchObject([override])
 
     const mark = stage.mark
     const again = await stage.upgrade('v1.8.4', wait)
-    expect(again).toMatchObject({ code: 3, error: { reason: 'held-for-harm' } })
+    expect(again).toMatchObject({ code: 3, error: { reason: 'paused-for-harm' } })
     expect(again.error?.remedy.join()).toMatch(/kvup history.*update --canary 1.*kvup workloads restore/)
     const unwaited = await stage.upgrade('v1.8.4')
     // It ends the run that was cut off: what ran before that one is compared.
@@ -58,7 +58,7 @@ test('W5 --wait-workloads: VMs that fail for one reason make it hold again, and 
     expect(await stage.restore()).toMatchObject({ code: 0 })
     expect(await stage.upgrade('v1.8.4', wait)).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
   })
 })
 
@@ -66,20 +66,20 @@ test('W5 --wait-workloads: another upgrade leaves that held too, and says so', a
   await play({ ...three, vms: failing }, async (stage) => {
     expect(await stage.upgrade('v1.8.4', wait)).toMatchObject({ code: 3 })
     const next = await stage.upgrade('v1.9.0')
-    expect(next).toMatchObject({ code: 0, documents: [{ outcome: 'done', workloads: { held: true } }] })
+    expect(next).toMatchObject({ code: 0, documents: [{ outcome: 'done', workloads: { paused: true } }] })
     expect(next.text).toContain('workload updates stay held: VMs came to harm')
     expect(stage.methods).toEqual([])
-    expect(await stage.journal.loans()).toHaveLength(1)
+    expect(await stage.journal.overrides()).toHaveLength(1)
   })
 })
 
 test('W5 --wait-workloads: the last VM that runs twice is seen, also where nothing was held before', async () => {
   await play({ ...three, vms: [{ name: 'a', migration: 'split' }] }, async (stage) => {
-    const ended = await stage.upgrade('v1.8.4', { ...wait, holdWorkloads: false })
+    const ended = await stage.upgrade('v1.8.4', { ...wait, pauseUpdates: false })
     expect(ended).toMatchObject({ code: 3, error: { reason: 'two-launchers' } })
     expect(ended.error?.message).toMatch(/two launchers run for demo\/a, .*kubevirt issue 18670/)
     expect(stage.methods).toEqual([])
-    expect(await stage.journal.loans()).toHaveLength(1)
+    expect(await stage.journal.overrides()).toHaveLength(1)
   })
 })
 
@@ -101,7 +101,7 @@ function without(stage: Stage, refused: (access: Access) => boolean) {
 
 test('W5 --wait-workloads: the right to hold is asked for before the first write, that to see launchers is a warning', async () => {
   await play({ ...three, vms: 1 }, async (stage) => {
-    const options = { ...wait, holdWorkloads: false }
+    const options = { ...wait, pauseUpdates: false }
     const unheld = without(stage, ({ resource, verb }) => resource === 'kubevirts' && verb === 'patch')
     expect(await stage.upgrade('v1.8.4', options, { cluster: unheld })).toMatchObject({ code: 7 })
     expect(stage.writes()).toEqual([])
@@ -141,7 +141,7 @@ test('W5 --follow writes nothing: it stops and names the commit that holds', asy
     const methods = ['LiveMigrate']
     const strategy = { workloadUpdateStrategy: { workloadUpdateMethods: methods } }
     stage.later(8 * minute, () => stage.edit(strategy, 'kustomize-controller'))
-    const ended = await stage.upgrade('v1.8.4', { ...wait, follow: true, settle: '8m' })
+    const ended = await stage.upgrade('v1.8.4', { ...wait, follow: true, stableFor: '8m' })
     expect(ended).toMatchObject({ code: 3, error: { reason: 'too-many-failures' } })
     expect(ended.text).toContain('commit workloadUpdateMethods: []')
     expect(kubeVirtWrites(stage, 0)).toEqual([])
@@ -169,7 +169,7 @@ test('W5 a plan that was sealed before there was a guard is carried out with it,
     const first = await stage.upgrade(undefined, planned)
     expect(first).toMatchObject({ code: 3, error: { reason: 'too-many-failures' } })
     const again = await stage.upgrade(undefined, planned)
-    expect(again).toMatchObject({ code: 3, error: { reason: 'held-for-harm' } })
+    expect(again).toMatchObject({ code: 3, error: { reason: 'paused-for-harm' } })
     expect(stage.methods).toEqual([])
     mend(stage)
     expect(await stage.restore()).toMatchObject({ code: 0 })
@@ -177,7 +177,7 @@ test('W5 a plan that was sealed before there was a guard is carried out with it,
   })
 })
 
-const brief = { ...wait, settle: '5s' } as const
+const brief = { ...wait, stableFor: '5s' } as const
 const lasting = (stage: Stage) => stage.writes().filter(({ resource }) => resource !== 'leases')
 
 test('W5 killed around the hold of the guard, the next run leaves it held as well', async () => {
@@ -194,13 +194,13 @@ test('W5 killed around the hold of the guard, the next run leaves it held as wel
         .catch((error: unknown) => error)
       await cluster.death
       expect(await killed).toBeInstanceOf(Killed)
-      expect(await stage.journal.loans()).toHaveLength(1)
+      expect(await stage.journal.overrides()).toHaveLength(1)
       const next = await stage.upgrade('v1.8.4', brief, { host: 'other' })
-      expect(next).toMatchObject({ code: 3, error: { reason: 'held-for-harm' } })
+      expect(next).toMatchObject({ code: 3, error: { reason: 'paused-for-harm' } })
       expect(stage.methods).toEqual([])
       expect(await stage.restore()).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
     })
 })
 
@@ -215,7 +215,7 @@ test('W5 killed right before the guard holds, the next run holds as well: nothin
     const killed = stage.upgrade('v1.8.4', brief, { cluster, host: 'dead' }).catch((error: unknown) => error)
     await cluster.death
     expect(await killed).toBeInstanceOf(Killed)
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
     expect(await stage.upgrade('v1.8.4', brief, { host: 'other' })).toMatchObject({ code: 3 })
     expect(stage.methods).toEqual([])
     expect(await stage.restore()).toMatchObject({ code: 0 })

@@ -6,7 +6,7 @@ import { runText } from '../lib/run-text.ts'
 import { minute, play, second, type Stage } from './stage.ts'
 
 const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
-const hop = { settle: '5s', timeout: '5m' }
+const hop = { stableFor: '5s', timeout: '5m' }
 
 interface Row {
   faults: HyperConvergedFaults
@@ -67,7 +67,7 @@ test.each(Object.entries(rows))(
       expect(await stage.upgrade('1.18.1', hop)).toMatchObject({ code: 0 })
       expect(versionOf(stage)).toEqual([{ name: 'operator', version: '1.18.1' }])
       expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
     }),
 )
 

@@ -8,17 +8,17 @@ describe('manner 35: ended early in every phase, image tag', async () => {
 
   test('the phases are the steps of the procedure', () => {
     expect([...phases.began.keys()]).toEqual([
-      'hold-workload-updates',
+      'pause-workload-updates',
       'migrations-in-flight',
       'set-image-tag',
       'install-strategy',
       'virt-handler',
       'virt-controller',
       'virt-api',
-      'settled',
+      'healthy',
       'virt-controller-leads',
-      'give-back-workload-updates',
-      'settled-again',
+      'resume-workload-updates',
+      'healthy-again',
     ])
   })
 

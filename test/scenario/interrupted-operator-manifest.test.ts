@@ -8,7 +8,7 @@ describe('ended early in every phase, operator manifest', async () => {
 
   test('the phases are the steps of the procedure', () => {
     expect([...phases.began.keys()]).toEqual([
-      'hold-workload-updates',
+      'pause-workload-updates',
       'migrations-in-flight',
       'apply-operator-manifest',
       'virt-operator',
@@ -19,10 +19,10 @@ describe('ended early in every phase, operator manifest', async () => {
       'virt-exportproxy',
       'virt-template-apiserver',
       'virt-template-controller',
-      'settled',
+      'healthy',
       'virt-controller-leads',
-      'give-back-workload-updates',
-      'settled-again',
+      'resume-workload-updates',
+      'healthy-again',
     ])
   })
 

@@ -42,11 +42,11 @@ export function stopAt(signal: 'SIGINT' | 'SIGTERM', at: (event: RunEvent) => bo
 
 /** Ended early, it left what the contract says, and the same line brings it to the end. */
 export async function expectWayOn(stage: Stage, ended: Ended, { to, spec }: Phases): Promise<void> {
-  const loans = await stage.journal.loans()
-  const heldOrNot = stage.methods.length === 0 ? 1 : loans.length
-  expect(loans).toHaveLength(heldOrNot)
+  const overrides = await stage.journal.overrides()
+  const heldOrNot = stage.methods.length === 0 ? 1 : overrides.length
+  expect(overrides).toHaveLength(heldOrNot)
   expect(ended.text).toContain('goes on where the cluster stands')
-  expect(ended.text.includes('kvup workloads restore')).toBe(loans.length > 0)
+  expect(ended.text.includes('kvup workloads restore')).toBe(overrides.length > 0)
   expect(stage.holder ?? '').toBe('')
   const resumed = await stage.upgrade(to, brief)
   expect(resumed.code).toBe(0)

@@ -24,7 +24,7 @@ test('contract: an update whose journal is deleted meanwhile gives its loan back
     expect(await stage.update({}, { onEvent })).toMatchObject({ code: 0 })
     expect(observed.deleted).toBe(true)
     expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
   })
 })
 
@@ -34,7 +34,7 @@ test('contract: an upgrade that is stopped after its journal was deleted leaves 
     const stopped = await stage.upgrade('v1.8.4', { until: 'virt-controller' }, { onEvent })
     expect(stopped).toMatchObject({ code: 0 })
     expect(observed.deleted).toBe(true)
-    expect(await stage.journal.loans()).toMatchObject([{ was: { value: ['LiveMigrate'] } }])
+    expect(await stage.journal.overrides()).toMatchObject([{ was: { value: ['LiveMigrate'] } }])
     expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate'])
   })

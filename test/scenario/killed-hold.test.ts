@@ -42,13 +42,13 @@ async function kill(stage: Stage, command: Command, death: Death): Promise<void>
 async function expectAsItWas(stage: Stage): Promise<void> {
   expect(storedMethods(stage)).toBe(first)
   expect(stage.methods).toEqual(JSON.parse(first))
-  expect(await stage.journal.loans()).toEqual([])
+  expect(await stage.journal.overrides()).toEqual([])
   const entries = (await stage.journal.entries()).map(({ what }) => what)
   const count = (word: string) => entries.filter((what) => what === word).length
   // The last write of a restore takes the note off its object: killed right behind it, the history has the intent of it.
   const intends = entries.lastIndexOf('intends')
-  const isCutOff = count('gave-back') === 0 && intends > entries.lastIndexOf('applied')
-  expect([count('borrowed'), isCutOff ? 1 : count('gave-back')]).toEqual([1, 1])
+  const isCutOff = count('restored') === 0 && intends > entries.lastIndexOf('applied')
+  expect([count('saved'), isCutOff ? 1 : count('restored')]).toEqual([1, 1])
   expect(JSON.stringify(storedOwner(stage).metadata)).not.toContain('kvup.io/saved-')
 }
 
@@ -73,10 +73,10 @@ describe.each(hardest)('contract: SIGKILL at each API call, $name', async ({ sha
     (_, [death]) =>
       play(shape, async (stage) => {
         await kill(stage, hold, death as Death)
-        expect(storedMethods(stage) === first || (await stage.journal.loans()).length === 1).toBe(true)
+        expect(storedMethods(stage) === first || (await stage.journal.overrides()).length === 1).toBe(true)
         expect(await stage.restore({}, { host: 'other' })).toMatchObject({ code: 0 })
         expect(storedMethods(stage)).toBe(first)
-        expect(await stage.journal.loans()).toEqual([])
+        expect(await stage.journal.overrides()).toEqual([])
       }),
   )
 
@@ -87,7 +87,9 @@ describe.each(hardest)('contract: SIGKILL at each API call, $name', async ({ sha
         await kill(stage, hold, death as Death)
         expect(await stage.hold({}, { host: 'other' })).toMatchObject({ code: 0 })
         expect(storedMethods(stage)).toBe('[]')
-        expect(await stage.journal.loans()).toMatchObject([{ was: { value: JSON.parse(first) as string[] } }])
+        expect(await stage.journal.overrides()).toMatchObject([
+          { was: { value: JSON.parse(first) as string[] } },
+        ])
         expect(await stage.restore({}, { host: 'third' })).toMatchObject({ code: 0 })
         await expectAsItWas(stage)
       }),

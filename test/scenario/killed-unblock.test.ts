@@ -16,10 +16,10 @@ const shape = {
 const unblock: Command = (stage, terminal) => stage.unblock({ accept: ['data-loss'] }, terminal)
 const restore: Command = (stage, terminal) => stage.restore({}, terminal)
 
-const machines = (stage: Stage): Promise<VirtualMachine[]> => stage.cluster.reader.list(VirtualMachines)
-const specs = async (stage: Stage) => JSON.stringify((await machines(stage)).map(({ spec }) => spec))
+const vms = (stage: Stage): Promise<VirtualMachine[]> => stage.cluster.reader.list(VirtualMachines)
+const specs = async (stage: Stage) => JSON.stringify((await vms(stage)).map(({ spec }) => spec))
 const notes = async (stage: Stage) =>
-  (await machines(stage)).map(({ metadata }) => metadata.annotations?.[overrideAnnotation] !== undefined)
+  (await vms(stage)).map(({ metadata }) => metadata.annotations?.[overrideAnnotation] !== undefined)
 
 /** A VM that nobody starts by itself runs nevertheless. */
 async function begin(stage: Stage): Promise<string> {
@@ -54,7 +54,7 @@ async function kill(stage: Stage, command: Command, death: Death): Promise<void>
 
 /** What is changed is noted, what is noted is changed: one patch does both. */
 async function expectNotedAsChanged(stage: Stage): Promise<void> {
-  const changed = (await machines(stage)).map(({ spec }) => spec?.template?.spec?.evictionStrategy === 'None')
+  const changed = (await vms(stage)).map(({ spec }) => spec?.template?.spec?.evictionStrategy === 'None')
   expect(await notes(stage)).toEqual(changed)
 }
 

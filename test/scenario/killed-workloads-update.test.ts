@@ -60,7 +60,7 @@ test('killed after each of its writes and run again elsewhere, each VM is moved 
         ),
       ).toHaveLength(1)
       expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
       // Killed between the last change and its entry, there is nothing left to do, and nobody to write it.
       if (documentOf(resumed).outcome === 'done') expectWhole(await stage.journal.entries())
       expect(documentOf(resumed).totals.failed).toBe(0)

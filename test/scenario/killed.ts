@@ -8,7 +8,7 @@ import { play, second, type Stage } from './stage.ts'
 type Shape = Omit<Simulation, 'clock'>
 
 /** Played hundreds of times: every simulated second costs. */
-export const brief = { settle: '5s' } as const
+export const brief = { stableFor: '5s' } as const
 
 /** An update that is to be killed, and what it leads to when nobody kills it. */
 export interface Update {
@@ -87,7 +87,7 @@ const isLast = (death: Death, calls: number) =>
 /** The CR as it should be, nothing borrowed, the journal whole. */
 export async function expectEnd(stage: Stage, spec: KubeVirt['spec']): Promise<void> {
   expect(stage.kubevirt.spec).toEqual(spec)
-  expect(await stage.journal.loans()).toEqual([])
+  expect(await stage.journal.overrides()).toEqual([])
   expectWhole(await stage.journal.entries())
 }
 
@@ -98,5 +98,5 @@ export function expectWhole(entries: readonly Entry[]): void {
     const ends = of('applied', 'failed').filter((entry) => entry.step === step)
     expect(ends, `${step}: ${text}`).not.toHaveLength(0)
   }
-  expect(of('gave-back')).toHaveLength(of('borrowed').length)
+  expect(of('restored')).toHaveLength(of('saved').length)
 }

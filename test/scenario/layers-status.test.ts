@@ -38,7 +38,11 @@ async function simulated(more: Partial<OpenShiftShape> = {}) {
 }
 
 /** The document of one look. */
-async function look(cluster: Cluster | undefined, clock: SimClock, from?: string): Promise<StatusDocument> {
+async function commands(
+  cluster: Cluster | undefined,
+  clock: SimClock,
+  from?: string,
+): Promise<StatusDocument> {
   const { cx, recorded } = contextOf(cluster, clock)
   await status(cx, from === undefined ? {} : { from })
   return recorded.documents.at(-1) as unknown as StatusDocument
@@ -68,7 +72,7 @@ const pause = async ({ writer }: Cluster) =>
 
 test('a cluster at rest has all its layers settled, and a snapshot of it says the same', async () => {
   const { cluster, clock } = await simulated()
-  const live = await look(cluster, clock)
+  const live = await commands(cluster, clock)
   expect(titles(live)).toEqual([
     'platform Settled',
     'pool master Settled',
@@ -80,10 +84,10 @@ test('a cluster at rest has all its layers settled, and a snapshot of it says th
     'KubeVirt Settled',
     'VMs Settled',
   ])
-  expect(live.overall).toEqual({ verdict: 'Settled' })
+  expect(live.overall).toEqual({ verdict: 'Healthy' })
   const file = fileIn('layers.ndjson')
   await snapshot(contextOf(cluster, clock).cx, { toFile: file })
-  const saved = await look(undefined, clock, file)
+  const saved = await commands(undefined, clock, file)
   expect([saved.overall, saved.layers]).toEqual([live.overall, live.layers])
 })
 
@@ -98,16 +102,16 @@ test('-w follows the platform through a window, whose paused pool is expected', 
   const documents = recorded.documents as unknown as StatusDocument[]
   const isPlanned = () => {
     const { overall, layers = [] } = documents.at(-1) ?? {}
-    return layers[0]?.verdict === 'Settled' && overall?.because?.startsWith('InstallPlan')
+    return layers[0]?.verdict === 'Healthy' && overall?.because?.startsWith('InstallPlan')
   }
   for (let waited = 0; waited < 400 && !isPlanned(); waited++) await clock.sleep(30_000)
   stop.abort(interrupted('SIGINT'))
   await expect(watching).rejects.toMatchObject({ exitCode: 130 })
   const platform = documents.map(({ layers = [] }) => layers[0]?.verdict)
   expect(platform.filter((one, index) => one !== platform[index - 1]).slice(0, 3)).toEqual([
-    'Settled',
+    'Healthy',
     'Updating',
-    'Settled',
+    'Healthy',
   ])
   expect(documents.at(-1)).toMatchObject({
     // The catalog of 4.19 has a newer operator: its plan is what somebody has to act on, and the pool is not.
@@ -126,7 +130,7 @@ test('night E6: an update that was refused is shown as armed, whoever asked for 
   const { cluster, clock } = await simulated({ adminGates: { [key]: 'Read what is removed.' } })
   await request(cluster, clock, '4.19')
   await clock.sleep(120_000)
-  const found = await look(cluster, clock)
+  const found = await commands(cluster, clock)
   expect(found.overall?.verdict).toBe('Waiting')
   expect(found.layers?.[0]).toMatchObject({
     title: 'platform',
@@ -145,7 +149,7 @@ test('open loans of kvup eus are a window, before any pool waits', async () => {
     kind,
     metadata: { uid = '' },
   } = pool.object
-  const loan: Override = {
+  const override: Override = {
     id: 'pool-paused/worker',
     procedure: 'eus to 4.20',
     object: { apiVersion, kind, name: 'worker', uid },
@@ -157,10 +161,10 @@ test('open loans of kvup eus are a window, before any pool waits', async () => {
   await cluster.writer.mergePatch(
     MachineConfigPools,
     { name: 'worker' },
-    { metadata: { annotations: noteOf(loan) } },
+    { metadata: { annotations: noteOf(override) } },
   )
   await pause(cluster)
-  const found = await look(cluster, clock)
-  expect(found.window).toMatchObject({ by: 'loans', at: '4.18' })
-  expect(found.borrowed).toHaveLength(1)
+  const found = await commands(cluster, clock)
+  expect(found.window).toMatchObject({ by: 'overrides', at: '4.18' })
+  expect(found.overrides).toHaveLength(1)
 })

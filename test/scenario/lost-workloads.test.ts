@@ -309,7 +309,7 @@ describe('a window of kvup eus', () => {
         documents: [{ outcome: 'done', comparedWith: { resumed: false } }],
       })
       expect(ended.text).toContain('lost: restarted: demo/web-1')
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
       expect(censuses(stage)).toEqual([])
     }))
 

@@ -8,7 +8,7 @@ import { minute, play, type Stage } from './stage.ts'
 
 const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
 const okd = { ...small, olm: okdOlm() }
-const brief = { settle: '5s' }
+const brief = { stableFor: '5s' }
 
 const cdi = (is: 'degraded' | 'progressing'): HyperConvergedFaults => ({
   components: [{ component: 'CDI', is, message: 'its importer does not start' }],
@@ -21,7 +21,7 @@ const approvals = (stage: Stage) => stage.writes().filter(({ resource }) => reso
 const waitsOf = ({ events }: { events: readonly { kind: string }[] }) =>
   JSON.stringify(events.filter(({ kind }) => kind === 'step-waiting'))
 /** The last steps before a gate is judged. */
-const heldAfter: ReadonlySet<string> = new Set(['hold-workload-updates', 'operands-rolled-1.17.3'])
+const heldAfter: ReadonlySet<string> = new Set(['pause-workload-updates', 'operands-rolled-1.17.3'])
 
 /** Somebody overrides what the installed operator says. */
 function holdForTenMinutes(stage: Stage): void {
@@ -71,7 +71,7 @@ describe('night E1: the gate of an operator hop is kvup’s own', () => {
       expect(ended).toMatchObject({ code: 4 })
       expect(ended.text).toContain('before anything is changed')
       expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
       const resources = stage.writes().map(({ resource }) => resource)
       expect(resources.filter((one) => one !== 'leases' && one !== 'configmaps')).toEqual([])
     }))

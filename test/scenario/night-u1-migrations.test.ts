@@ -54,7 +54,7 @@ test('U1 has a limit of its own: exit 4, nothing rolled, the hold stays', async 
     expect(ended.text).toContain('demo/web-1')
     expect(ended.text).toContain('kvup workloads restore')
     expect(tagSetAt(stage, 'v1.8.4')).toBeUndefined()
-    expect(await stage.journal.loans()).toHaveLength(1)
+    expect(await stage.journal.overrides()).toHaveLength(1)
   })
 })
 

@@ -22,7 +22,7 @@ test('U2 a tag that equals the operator is taken out, and put in again as the ne
     expect(targets(stage)).toHaveLength(2)
     expect(tags(stage).filter((tag, i) => i > 0 || tag !== 'v1.8.4')).toEqual([undefined, 'v1.9.0'])
     expect(stage.kubevirt.spec).toMatchObject({ imageTag: 'v1.9.0', imageRegistry: 'quay.io/kubevirt' })
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
     expect(ended.text).toContain('one roll')
   })
 })
@@ -122,7 +122,7 @@ test.each([20, 40, 45])(
       const moved = stage.film.find(({ spec }) => spec?.imageTag === 'v1.9.0')
       expect(moved?.status?.observedDeploymentID).toBe(status.targetDeploymentID)
       expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
     })
   },
 )

@@ -14,7 +14,7 @@ async function stuckAt(stage: Stage, to: string, unpullable: string) {
   stage.simulated.faults.set({ unpullable })
   const ended = await stage.upgrade(to, { timeout: '5m' })
   expect(ended.code).toBe(4)
-  expect(await stage.journal.loans()).toHaveLength(1)
+  expect(await stage.journal.overrides()).toHaveLength(1)
   return { ended, wayBack: downgrade }
 }
 
@@ -22,7 +22,7 @@ async function stuckAt(stage: Stage, to: string, unpullable: string) {
 async function expectBack(stage: Stage, to: string) {
   expect(stage.kubevirt.spec).toMatchObject({ imageTag: to })
   expect(stage.methods).toEqual(['LiveMigrate'])
-  expect(await stage.journal.loans()).toEqual([])
+  expect(await stage.journal.overrides()).toEqual([])
   const given = stage.film.findLastIndex(
     ({ spec }) => !spec?.workloadUpdateStrategy?.workloadUpdateMethods?.length,
   )
@@ -44,7 +44,7 @@ test('U4 a typo in the tag: no operand changed, the way back is free', async () 
     expect(back.text).toContain('no component carries it yet')
     expect(stage.kubevirt.spec).toMatchObject({ imageTag: 'v1.8.4' })
     expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
   })
 })
 

@@ -74,7 +74,7 @@ test('U6 the report compares VMIs before and after; differences come first, virt
 test('U6 nothing happened: it says so, and that a VM can be created', async () => {
   await play({ ...byTag, vms: [{ name: 'web-1' }] }, async (stage) => {
     const before = instance(stage, 'web-1')
-    const ended = await stage.upgrade('v1.8.4', { leaveHeld: true })
+    const ended = await stage.upgrade('v1.8.4', { leavePaused: true })
     expect(ended.documents[0]).toMatchObject({ vmCreation: { is: 'accepted' } })
     expect(ended.text).toContain('VMs and volumes are as they were')
     expect(instance(stage, 'web-1')?.metadata.uid).toBe(before?.metadata.uid)

@@ -49,7 +49,7 @@ test('U8 --follow writes nothing to the owned object, says the commits in order,
     const waited = ended.events.flatMap((e) =>
       e.kind === 'step-waiting' && e.state.on.includes('the commit') ? [e.step.id] : [],
     )
-    expect(waited).toEqual(['hold-workload-updates', 'version-committed', 'give-back-workload-updates'])
+    expect(waited).toEqual(['pause-workload-updates', 'version-committed', 'resume-workload-updates'])
   })
 })
 
@@ -117,7 +117,7 @@ test('U8 a self-heal that reverts the tag is named within seconds', async () => 
     expect(ended.text).toContain('kustomize-controller')
     const healed = stage.film.findLast(({ spec }) => spec?.imageTag === 'v1.7.0')?.at ?? 0
     expect(stage.now - healed).toBeLessThan(5 * second)
-    expect(await stage.journal.loans()).toHaveLength(1)
+    expect(await stage.journal.overrides()).toHaveLength(1)
     expect(stage.simulated.store.list(DaemonSets).items).not.toHaveLength(0)
   })
 })

@@ -76,8 +76,8 @@ describe.each([
         {},
         {
           onEvent(event) {
-            if (event.kind === 'step-started' && event.step.id === 'settled') doneFirst = stage.now
-            if (event.kind === 'step-done' && event.step.id === 'settled') settledAt = stage.now
+            if (event.kind === 'step-started' && event.step.id === 'healthy') doneFirst = stage.now
+            if (event.kind === 'step-done' && event.step.id === 'healthy') settledAt = stage.now
           },
         },
       )
@@ -124,7 +124,7 @@ describe.each([
         { waitWorkloads: true },
         {
           onEvent(event) {
-            if (event.kind !== 'step-done' || event.step.id !== 'give-back-workload-updates' || resumed > 0)
+            if (event.kind !== 'step-done' || event.step.id !== 'resume-workload-updates' || resumed > 0)
               return
             resumed = stage.now
             rollOnceMore(stage)
@@ -163,7 +163,7 @@ describe.each([
         {},
         {
           onEvent(event) {
-            if (event.kind !== 'step-started' || event.step.id !== 'settled') return
+            if (event.kind !== 'step-started' || event.step.id !== 'healthy') return
             stage.later(20 * second, () => {
               began = stage.now
               rollOnceMore(stage)
@@ -193,8 +193,7 @@ test('killed while it is paused for a second time: the next run resumes them', a
         {
           signal: killer.signal,
           onEvent(event) {
-            if (event.kind === 'step-done' && event.step.id === 'give-back-workload-updates')
-              rollOnceMore(stage)
+            if (event.kind === 'step-done' && event.step.id === 'resume-workload-updates') rollOnceMore(stage)
             if (event.kind === 'step-applied' && /pause automatic VM updates again/.test(event.change))
               killer.abort(Object.assign(new Error('killed'), { name: 'AbortError' }))
           },
@@ -269,7 +268,7 @@ describe('an edit of the KubeVirt resource that virt-operator is acting on', () 
       stage.simulated.faults.set({ stopped: true })
       edit(stage)
       const ended = await stage.upgrade('v1.9.0')
-      expect(ended.error?.reason).toBe('settled-now')
+      expect(ended.error?.reason).toBe('healthy-now')
       expect(ended.code).toBe(3)
       expect(ended.took).toBeGreaterThanOrEqual(90 * second)
       // A suspect Lease is watched for some seconds besides.

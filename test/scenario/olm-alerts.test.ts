@@ -9,7 +9,7 @@ const grave = { name: 'etcdMembersDown', severity: 'critical', namespace: 'opens
 const late = { name: 'TargetDown', severity: 'warning' }
 
 const upgraded = async (stage: Stage, onEvent = () => undefined as void) => {
-  const ended = await stage.upgrade('4.18.13', { settle: '5s', method: 'olm' }, { onEvent })
+  const ended = await stage.upgrade('4.18.13', { stableFor: '5s', method: 'olm' }, { onEvent })
   expect(ended.error).toBeUndefined()
   return ended
 }
@@ -52,7 +52,7 @@ test('a platform as it comes: that they were not compared, why, and what to type
 
 test('a cluster without a platform is asked for none, and nothing is said of them', () =>
   play(byTag, async (stage) => {
-    const ended = await stage.upgrade('v1.8.4', { settle: '5s' })
+    const ended = await stage.upgrade('v1.8.4', { stableFor: '5s' })
     expect(ended).toMatchObject({ code: 0 })
     expect(ended.text).not.toContain('alert')
     expect(asked(stage)).toEqual([])

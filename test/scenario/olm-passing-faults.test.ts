@@ -15,7 +15,7 @@ const namespace = 'kubevirt-hyperconverged'
 test('ocp 2.4: a CSV that is Failed for a while ends no upgrade, which ends when it is Succeeded', () =>
   play(shape, async (stage) => {
     stage.simulated.faults.set({ csvFailsFor: 2 * minute })
-    const ended = await stage.upgrade('1.18.1', { settle: '5s' })
+    const ended = await stage.upgrade('1.18.1', { stableFor: '5s' })
     expect(ended.code).toBe(0)
     const csv = stage.simulated.store.read(ClusterServiceVersions, {
       name,
@@ -30,7 +30,7 @@ test('ocp 2.4: a CSV that is Failed for a while ends no upgrade, which ends when
 test('ocp 2.3 #5: a plan that has no phase yet is waited for, so that no second one is made', () =>
   play(shape, async (stage) => {
     stage.simulated.faults.set({ planStatusAfter: 20 * second })
-    const ended = await stage.upgrade('1.18.1', { settle: '5s' })
+    const ended = await stage.upgrade('1.18.1', { stableFor: '5s' })
     expect(ended.code).toBe(0)
     const plans = stage.simulated.store.list(InstallPlans, { namespace }).items as InstallPlan[]
     expect(plans).toHaveLength(2)

@@ -6,7 +6,7 @@ import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { play, type Stage } from './stage.ts'
 
 const okd = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }
-const brief = { settle: '5s' }
+const brief = { stableFor: '5s' }
 
 const planOf = ({ documents }: { documents: readonly unknown[] }) => documents[0] as PlanDocument
 
@@ -22,7 +22,7 @@ test.each(['client', 'server'])('--dry-run=%s shows each step and changes nothin
     expect(operator).toMatchObject({ from: '1.17.3', to: '1.18.1', hops: [{ channel: 'stable-v1.18' }] })
     expect(steps.map(({ id }) => id)).toEqual([
       'gate',
-      'hold-workload-updates',
+      'pause-workload-updates',
       'migrations-in-flight',
       'gate-1.18.1',
       'set-channel-1.18.1',
@@ -32,15 +32,15 @@ test.each(['client', 'server'])('--dry-run=%s shows each step and changes nothin
       'csv-succeeded-1.18.1',
       'hyperconverged-at-1.18.1',
       'operands-rolled-1.18.1',
-      'settled',
+      'healthy',
       'virt-controller-leads',
-      'give-back-workload-updates',
+      'resume-workload-updates',
       'workload-updates-passed-on',
-      'settled-again',
+      'healthy-again',
     ])
     expect(steps[0]).toMatchObject({ state: 'already-so' })
     const byId = (id: string) => steps.find((step) => step.id === id)
-    expect(byId('hold-workload-updates')?.keeps).toMatchObject([{ value: ['LiveMigrate'] }])
+    expect(byId('pause-workload-updates')?.overrides).toMatchObject([{ value: ['LiveMigrate'] }])
     expect(byId('set-channel-1.18.1')?.change).toContain('from stable-v1.17 to stable-v1.18')
     const sent = stage
       .requests()

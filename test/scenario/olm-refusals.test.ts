@@ -12,7 +12,7 @@ import { minute, play, second, type Stage } from './stage.ts'
 const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
 const okd = { ...small, olm: okdOlm() }
 const ocp = { ...small, olm: ocpOlm({ installed: '4.18.9' }) }
-const brief = { settle: '5s' }
+const brief = { stableFor: '5s' }
 
 const stored = <T extends KubeObject>({ simulated }: Stage, kind: Kind<T>): T[] =>
   simulated.store.list(kind).items as T[]
@@ -179,7 +179,7 @@ describe('night E4: the wrong InstallPlan is not approved', () => {
       expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-off-path' } })
       expect(ended.text).toContain('it would install kubevirt-hyperconverged-operator.v1.17.4 and not')
       expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
       expect(stage.writes()).toEqual([])
       const lines = ended.error?.remedy.map((line) => line.split(/ {3,}/u)[0] ?? '') ?? []
       const drop = lines.filter((line) => / (patch|delete) /u.test(line))

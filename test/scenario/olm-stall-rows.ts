@@ -45,7 +45,7 @@ const hop = {
   code: 4,
   knownTo: 'both',
 } as const
-const short = ['--timeout', '3m', '--settle', '5s'] as const
+const short = ['--timeout', '3m', '--stable-for', '5s'] as const
 const describesSubscription =
   /^kubectl -n kubevirt-hyperconverged describe subscriptions?\.operators\.coreos\.com hco-operatorhub$/
 
@@ -65,7 +65,7 @@ export const olmStallRows: Readonly<Record<string, readonly StallRow[]>> = {
     {
       ...hop,
       name: 'the bundle is not unpacked',
-      flags: ['--timeout', '15m', '--settle', '5s'],
+      flags: ['--timeout', '15m', '--stable-for', '5s'],
       on: unpackedAgain(inOlm({ bundleUnpackFailed: 'pull access denied' })),
       says: [/BundleUnpackFailed/, /Reason: DeadlineExceeded, and Message: .*pull access denied/],
       prints: [describesSubscription, /^kubectl -n openshift-marketplace get jobs/],
@@ -90,7 +90,7 @@ export const olmStallRows: Readonly<Record<string, readonly StallRow[]>> = {
       ...hop,
       name: 'a Deployment of the new operator never comes up',
       knownTo: 'upgrade',
-      flags: ['--timeout', '15m', '--settle', '5s'],
+      flags: ['--timeout', '15m', '--stable-for', '5s'],
       on: inOlm({ csvFails: true }),
       says: [/kubevirt-hyperconverged-operator\.v1\.18\.1 \(Failed\); InstallCheckFailed: install timeout/],
       prints: [

@@ -10,7 +10,7 @@ import { minute, play, second, type Stage } from './stage.ts'
 const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
 const okd = { ...small, olm: okdOlm() }
 const of118 = { ...small, olm: okdOlm({ installed: '1.18.1', channel: 'stable-v1.18' }) }
-const brief = { settle: '5s' }
+const brief = { stableFor: '5s' }
 
 const stored = <T extends KubeObject>({ simulated }: Stage, kind: Kind<T>): T[] =>
   simulated.store.list(kind).items as T[]

@@ -6,7 +6,7 @@ import { play, second, type Stage } from './stage.ts'
 
 const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
 const okd = { ...small, olm: okdOlm() }
-const brief = { settle: '5s' }
+const brief = { stableFor: '5s' }
 
 const stored = <T extends KubeObject>({ simulated }: Stage, kind: Kind<T>): T[] =>
   simulated.store.list(kind).items as T[]
@@ -28,7 +28,7 @@ async function expectAtTarget(stage: Stage, version: string, kubevirt: string): 
   expect(hco?.status?.versions).toContainEqual({ name: 'operator', version })
   expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe(kubevirt)
   expect(stage.methods).toEqual(['LiveMigrate'])
-  expect(await stage.journal.loans()).toEqual([])
+  expect(await stage.journal.overrides()).toEqual([])
 }
 
 describe('kvup upgrade --method olm', () => {

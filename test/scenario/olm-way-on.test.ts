@@ -43,7 +43,7 @@ const rows: readonly [when: string, faults: SimulationFaults, note: string, line
 test.each(rows)('a run that ends early %s says what is true then', (_, faults, note, lines) =>
   play({ ...okd, faults }, async (stage) => {
     await stage.until(minute)
-    const ended = await stage.upgrade('1.18.1', { timeout: '20m', settle: '5s' })
+    const ended = await stage.upgrade('1.18.1', { timeout: '20m', stableFor: '5s' })
     expect(ended).toMatchObject({ code: 4 })
     expect(ended.error?.notes).toContain(note)
     expect(ended.error?.remedy.join('\n')).not.toContain('goes back')
@@ -57,7 +57,7 @@ test('a plan that waits for approval is left with its channel: the printed lines
     const stop = new AbortController()
     const ended = await stage.upgrade(
       '1.18.1',
-      { settle: '5s' },
+      { stableFor: '5s' },
       {
         signal: stop.signal,
         onEvent(event) {
@@ -79,7 +79,7 @@ test('where the Subscription cannot be seen any more nothing is promised', () =>
       const [found] = stage.simulated.store.list(Subscriptions).items
       if (found) stage.simulated.store.remove(Subscriptions, found.metadata)
     })
-    const ended = await stage.upgrade('1.18.1', { timeout: '20m', settle: '5s' })
+    const ended = await stage.upgrade('1.18.1', { timeout: '20m', stableFor: '5s' })
     expect(ended).toMatchObject({ code: 3, error: { reason: 'subscription-gone' } })
     expect(ended.error?.notes).toContain(
       'there is no way back once an InstallPlan is approved: OLM knows no downgrade',
@@ -88,7 +88,7 @@ test('where the Subscription cannot be seen any more nothing is promised', () =>
 
 test('a Job of the install strategy that finds no node leads nobody back where HyperConverged owns KubeVirt', () =>
   play({ ...okd, faults: { unschedulable: '-job' } }, async (stage) => {
-    const ended = await stage.upgrade('1.18.1', { timeout: '20m', settle: '5s' })
+    const ended = await stage.upgrade('1.18.1', { timeout: '20m', stableFor: '5s' })
     expect(ended.code).toBe(4)
     const place = { cluster: stage.cluster, clock: stage.clock, files: {} }
     const { out } = await runText(['status'], place)

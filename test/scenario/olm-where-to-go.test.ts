@@ -41,7 +41,7 @@ test('nothing that belongs to a later minor than the platform, which would be re
     ])
     const [line = ''] = error?.remedy ?? []
     const [to] = /\d+\.\d+\.\d+/u.exec(line) ?? []
-    expect(await stage.upgrade(to, { settle: '5s', dryRun: 'client' })).toMatchObject({ code: 0 })
+    expect(await stage.upgrade(to, { stableFor: '5s', dryRun: 'client' })).toMatchObject({ code: 0 })
   }))
 
 const okdAt = (version: string, installed: string) => ({
@@ -69,7 +69,7 @@ test('night E8: where nothing tells, it is offered and said', () =>
   play(okdAt('4.23.0-okd-scos.1', '1.18.1'), async (stage) => {
     const { error } = await stage.upgrade(undefined)
     expect(error?.remedy[0]).toMatch(/^kvup upgrade --to 1\.19\.0 --method olm {5}.*is not known$/u)
-    const planned = await stage.upgrade('1.19.0', { method: 'olm', settle: '5s', dryRun: 'client' })
+    const planned = await stage.upgrade('1.19.0', { method: 'olm', stableFor: '5s', dryRun: 'client' })
     expect(planned.code).toBe(0)
     expect(planned.text).toContain('whether HyperConverged 1.19.0 belongs to platform 4.23 or to a later one')
   }))

@@ -47,7 +47,7 @@ describe('a path that was cut off behind the roll of its last minor but one wait
   test.each(Object.entries(spoilt))('%s', async (_, spoil) => {
     await play({ ...onePointFive, version: 'v1.6.6', vms: [stuck] }, async (stage) => {
       store(stage, ...all)
-      expect(await along(stage, { via: 'v1.7.4', until: 'settled-v1.7.4' })).toMatchObject({ code: 0 })
+      expect(await along(stage, { via: 'v1.7.4', until: 'healthy-v1.7.4' })).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual([])
       spoil(stage)
       const ended = await along(stage, {}, elsewhere)
@@ -223,7 +223,7 @@ describe('whose manifest is gone when it is resumed', () => {
 
   test('an upgrade that runs its release everywhere is ended without it', () =>
     play(shape, async (stage) => {
-      const ended = await resumedWithout(stage, 'settled')
+      const ended = await resumedWithout(stage, 'healthy')
       expect(ended).toMatchObject({ code: 0 })
       expect(ended.text).toContain('KubeVirt runs v1.8.4 already, without its manifest being read')
       expect(stage.methods).toEqual(['LiveMigrate'])
@@ -231,7 +231,7 @@ describe('whose manifest is gone when it is resumed', () => {
 
   test('one that has still to apply it is refused', () =>
     play(shape, async (stage) => {
-      const ended = await resumedWithout(stage, 'hold-workload-updates')
+      const ended = await resumedWithout(stage, 'pause-workload-updates')
       expect(ended).toMatchObject({ code: 2, error: { reason: 'manifest-missing' } })
     }))
 })

@@ -19,7 +19,7 @@ const carryOut = (stage: Stage, options = {}, terminal: Terminal = {}) =>
   stage.upgrade(undefined, { ...sealed, ...options }, terminal)
 
 /** As far as the end of its first step. */
-const firstStep = { until: 'settled-again-v1.6.6' }
+const firstStep = { until: 'healthy-again-v1.6.6' }
 
 describe('a sealed plan of several minors', () => {
   test('is carried out to its end, stopped and resumed in the middle of each step', () =>
@@ -27,7 +27,7 @@ describe('a sealed plan of several minors', () => {
       await seal(stage)
       for (const until of [
         'virt-handler-v1.6.6',
-        'hold-workload-updates-v1.7.4',
+        'pause-workload-updates-v1.7.4',
         'apply-operator-manifest-v1.8.4',
       ])
         expect(await carryOut(stage, { until }, { host: until })).toMatchObject({ code: 0 })
@@ -138,7 +138,7 @@ test('a manifest that is gone in the middle of a step: the step is finished, and
     expect(ended).toMatchObject({ code: 3, error: { reason: 'manifest-missing' } })
     expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.6.6')
     expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
     store(stage, ...all)
     expect(await along(stage)).toMatchObject({ code: 0 })
   }))
@@ -148,6 +148,6 @@ test('without a seal: resumed from anywhere by the same line, and --via may name
     store(stage, ...all)
     const via = 'v1.6.6,v1.7.4'
     expect(await along(stage, { via, ...firstStep })).toMatchObject({ code: 0 })
-    expect(await along(stage, { via, until: 'settled-again-v1.7.4' })).toMatchObject({ code: 0 })
+    expect(await along(stage, { via, until: 'healthy-again-v1.7.4' })).toMatchObject({ code: 0 })
     expect(await along(stage, { via }, { host: 'other' })).toMatchObject({ code: 0 })
   }))

@@ -34,7 +34,7 @@ async function expectBetween(stage: Stage): Promise<void> {
   expect(observed(stage)).toBe('v1.6.6')
   expect(stage.kubevirt.status?.targetKubeVirtVersion).toBe('v1.6.6')
   expect(stage.methods).toEqual(['LiveMigrate'])
-  expect(await stage.journal.loans()).toEqual([])
+  expect(await stage.journal.overrides()).toEqual([])
   expect(stage.holder).toBe('')
 }
 
@@ -86,7 +86,7 @@ describe('VMs between two steps of an upgrade path', () => {
         expect(refused).toMatchObject({ code: 3, error: { reason: 'evictions' } })
         expect(refused.text).toContain('--accept evictions')
         expect(refused.text).not.toContain('goes as far as')
-        expect(refused.text).not.toContain('--leave-held')
+        expect(refused.text).not.toContain('--leave-paused')
         expect(await along(stage, { accept: ['evictions'] })).toMatchObject({ code: 0 })
         expect(observed(stage)).toBe('v1.8.4')
       },
@@ -121,14 +121,14 @@ describe('VMs between two steps of an upgrade path', () => {
         { ...onePointFive, vms: [stuck], ...(version === 'v1.7.4' && { version: 'v1.6.6' }) },
         async (stage) => {
           store(stage, ...all)
-          expect(await along(stage, { until: `settled-${version}` })).toMatchObject({ code: 0 })
+          expect(await along(stage, { until: `healthy-${version}` })).toMatchObject({ code: 0 })
           expect(stage.methods).toEqual([])
           // The last step that is left is one of a path too: the journal says so.
           const ended = await along(stage, {}, { host: 'other' })
           expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })
           expect(observed(stage)).toBe(version)
           expect(stage.methods).toEqual(['LiveMigrate'])
-          expect(await stage.journal.loans()).toEqual([])
+          expect(await stage.journal.overrides()).toEqual([])
         },
       ),
   )
@@ -163,7 +163,7 @@ describe('VMs between two steps of an upgrade path', () => {
       })
       expect(ended.code).toBe(code)
       expect(ended.text).toContain('--yes     goes on where the cluster stands')
-      expect(ended.text).not.toContain('borrowed')
+      expect(ended.text).not.toContain('saved')
       await expectBetween(stage)
     }),
   )
@@ -193,6 +193,6 @@ test('somebody upgraded it by hand between two steps: told, and the same line pl
     expect(ended.code).toBe(3)
     expect(ended.text).toMatch(/v1\.7\.0/u)
     await stage.until(3 * minute)
-    expect(await along(stage, { accept: ['settled-now'] })).toMatchObject({ code: 0 })
+    expect(await along(stage, { accept: ['healthy-now'] })).toMatchObject({ code: 0 })
     expect(observed(stage)).toBe('v1.8.4')
   }))

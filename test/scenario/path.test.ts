@@ -14,7 +14,7 @@ describe('one command over several minors', () => {
       const observed = stage.film.map(({ status }) => status?.observedKubeVirtVersion)
       expect([...new Set(observed)].filter((version) => version !== undefined)).toEqual(versions)
       expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
       const [started] = await stage.journal.entries()
       expect(started).toMatchObject({ what: 'started', procedure: 'upgrade to v1.8.4' })
       expect(started?.text).toMatch(/^upgrade path v1\.5\.2 → v1\.6\.6 → v1\.7\.4 → v1\.8\.4, \d+ steps$/u)
@@ -33,7 +33,7 @@ describe('one command over several minors', () => {
   test('by imageTag, where a newer operator is there for all of them', async () => {
     const tagged = { ...onePointFive, version: 'v1.7.0', operator: 'v1.9.0', method: 'image-tag' } as const
     await play(tagged, async (stage) => {
-      const ended = await stage.upgrade('v1.9.0', { settle: '5s' })
+      const ended = await stage.upgrade('v1.9.0', { stableFor: '5s' })
       expect(ended).toMatchObject({ code: 0 })
       const tags = stage.film.map(({ spec }) => spec?.imageTag)
       expect([...new Set(tags)]).toEqual(['v1.7.0', 'v1.8.4', 'v1.9.0'])

@@ -5,7 +5,10 @@ import { byManifest, type Stage } from './stage.ts'
 /** v1.5.2 with VMs that KubeVirt moves; small, so that four releases cost little. */
 export const onePointFive = { ...byManifest, version: 'v1.5.2', workers: 2, vms: 2 } as const
 
-export const inFolder = { manifestBase: 'releases', settle: '5s' } as const satisfies Partial<UpgradeOptions>
+export const inFolder = {
+  manifestBase: 'releases',
+  stableFor: '5s',
+} as const satisfies Partial<UpgradeOptions>
 
 /** A folder `releases` with the manifests of these. */
 export function store(stage: Stage, ...versions: readonly string[]): void {

@@ -19,7 +19,7 @@ const shape = {
     topology: 'HighlyAvailable',
   },
 } as const
-const hop = ['upgrade', '--to', '4.18.13', '--yes', '--timeout', '10m', '--settle', '5s']
+const hop = ['upgrade', '--to', '4.18.13', '--yes', '--timeout', '10m', '--stable-for', '5s']
 
 async function run({ cluster, clock }: Stage, argv: readonly string[]) {
   const { code, out, err } = await runText([...argv], { cluster, clock, files: {} })

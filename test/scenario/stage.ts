@@ -312,8 +312,8 @@ export class Stage {
 const defaults: UpgradeOptions = {
   method: 'auto',
   timeout: '60m',
-  settle: '30s',
-  holdWorkloads: true,
+  stableFor: '30s',
+  pauseUpdates: true,
   migrations: 'wait',
   migrationsTimeout: '30m',
   accept: [],

@@ -133,7 +133,7 @@ async function pasteKvups(
     await expectDone(argv, row, place)
   for (const argv of lines.filter(([verb]) => verb === 'workloads')) await expectDone(argv, row, place)
   expect(stage.methods).toEqual(['LiveMigrate'])
-  expect(await stage.journal.loans()).toEqual([])
+  expect(await stage.journal.overrides()).toEqual([])
   await stage.until(minute)
 }
 

@@ -19,12 +19,12 @@ const tried = (vmiName: string): VirtualMachineInstanceMigration => ({
   spec: { vmiName },
 })
 
-test('--leave-held names one VM to try first, none that failed before, and says before the question that they stay held', async () => {
+test('--leave-paused names one VM to try first, none that failed before, and says before the question that they stay held', async () => {
   await play({ ...byTag, workers: 2, vms }, async (stage) => {
     await stage.simulated.cluster().writer.create(VirtualMachineInstanceMigrations, tried('failing'))
     await stage.clock.sleep(30_000)
-    const ended = await stage.upgrade('v1.8.4', { leaveHeld: true })
-    expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'done', workloads: { held: true } }] })
+    const ended = await stage.upgrade('v1.8.4', { leavePaused: true })
+    expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'done', workloads: { paused: true } }] })
     expect(ended.text).toContain('held meanwhile and stay so at the end, until kvup workloads restore')
     expect(ended.text).toContain('virtctl migrate -n demo web-1     moves one VM first, as a canary')
   })
@@ -32,9 +32,9 @@ test('--leave-held names one VM to try first, none that failed before, and says 
 
 test('stopped by --until: the line that goes on does not stop there again', async () => {
   await play(byTag, async (stage) => {
-    const commandLine = 'kvup upgrade --to v1.8.4 --until set-image-tag --settle 1m'
+    const commandLine = 'kvup upgrade --to v1.8.4 --until set-image-tag --stable-for 1m'
     const ended = await stage.upgrade('v1.8.4', { until: 'set-image-tag' }, { commandLine })
     expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'stopped-before' }] })
-    expect(ended.text).toContain('kvup upgrade --to v1.8.4 --settle 1m     goes on from here')
+    expect(ended.text).toContain('kvup upgrade --to v1.8.4 --stable-for 1m     goes on from here')
   })
 })

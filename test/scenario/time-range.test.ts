@@ -87,7 +87,7 @@ test('two rolls, where the tag is pinned to the old version (night U2)', async (
   await play({ ...byTag, version: 'v1.8.3', workers: 3 }, async (stage) => {
     const observed = await upgraded(stage, 'v1.9.0')
     expectWithin(observed)
-    expect(observed.steps.get('settled-at-old-version')).toBeGreaterThan(40)
+    expect(observed.steps.get('healthy-at-old-version')).toBeGreaterThan(40)
   })
 })
 

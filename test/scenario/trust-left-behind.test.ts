@@ -89,7 +89,7 @@ describe('an upgrade that has not begun is judged by all checks', () => {
 
   test('also where another upgrade has left them held', () =>
     play({ ...byManifest, vms: 1 }, async (stage) => {
-      expect(await stage.upgrade('v1.8.5', { leaveHeld: true })).toMatchObject({ code: 0 })
+      expect(await stage.upgrade('v1.8.5', { leavePaused: true })).toMatchObject({ code: 0 })
       await stage.until(60 * minute)
       oneNodeAway(stage)
       await stage.until(2 * minute)
@@ -145,5 +145,5 @@ test('a KubeVirt that was made anew from a copy while its updates were held: an 
     await stage.until(minute)
     const ended = await stage.upgrade('v1.8.4')
     expect(ended).toMatchObject({ code: 0 })
-    expect(ended.text).toContain('(methods-empty-without-loan)')
+    expect(ended.text).toContain('(methods-empty-without-override)')
   }))

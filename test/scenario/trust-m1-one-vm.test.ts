@@ -29,14 +29,14 @@ const strategies = (stage: Stage) =>
 const notes = (stage: Stage) =>
   vms.map(({ name }) => vmOf(stage, name).metadata.annotations?.[overrideAnnotation] !== undefined)
 
-const lent = (stage: Stage) => stage.unblock({ accept: ['data-loss'] })
+const unblocked = (stage: Stage) => stage.unblock({ accept: ['data-loss'] })
 const kvup = (stage: Stage, line: string) =>
   runText(line.split(' '), { cluster: stage.cluster, clock: stage.clock })
 
 /** What a tenant may write on his own VM. */
 function forge(stage: Stage, was: string): void {
   const fields = [
-    { path: '/spec/template/spec/evictionStrategy', was: { present: true, value: was }, lent: 'None' },
+    { path: '/spec/template/spec/evictionStrategy', was: { present: true, value: was }, vms: 'None' },
   ]
   const note = JSON.stringify({ by: 'ops@jump', at: '2026-01-10T12:00:00Z', fields })
   const body = {
@@ -59,10 +59,10 @@ test.each(['Bogus', 'None; rm -rf /', '', 'livemigrate', '\u001B[2J'])(
   'M1 a former value that is none of KubeVirt’s (%j) is written nowhere, and keeps nobody else from theirs',
   async (was) => {
     await play(shape, async (stage) => {
-      await lent(stage)
+      await unblocked(stage)
       forge(stage, was)
       const ended = await stage.restore()
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'loan-unreadable' } })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'override-unreadable' } })
       expect(strategies(stage)).toEqual(['None', 'LiveMigrate', 'LiveMigrate'])
       expect(notes(stage)).toEqual([true, false, false])
       expect(ended.error?.remedy.join()).toMatch(
@@ -95,17 +95,17 @@ const answers: readonly [string, () => never | void][] = [
 
 test.each(answers)('M1 what %s refuses of one VM is the line of that VM', async (_, answer) => {
   await play(shape, async (stage) => {
-    await lent(stage)
+    await unblocked(stage)
     const letThrough = refusing(stage, 'a-tenant', answer)
     const ended = await stage.restore()
     expect(ended).toMatchObject({ code: 3, error: { reason: 'vm-refused' } })
     expect(ended.error?.notes.join()).toContain('demo/a-tenant: ')
     expect(ended.error?.remedy[0]).toMatch(/^kvup workloads restore a-tenant -n demo /)
     expect(ended.documents.at(-1)).toMatchObject({
-      machines: [
+      vmObjects: [
         { name: 'a-tenant', outcome: 'asks', reason: 'vm-refused' },
-        { name: 'db', outcome: 'given-back' },
-        { name: 'job', outcome: 'given-back' },
+        { name: 'db', outcome: 'restored' },
+        { name: 'job', outcome: 'restored' },
       ],
     })
     expect(strategies(stage)).toEqual(['None', 'LiveMigrate', 'LiveMigrate'])
@@ -118,7 +118,7 @@ test.each(answers)('M1 what %s refuses of one VM is the line of that VM', async 
 
 test('M1 what writes a VM back right away keeps nobody else from theirs', async () => {
   await play(shape, async (stage) => {
-    await lent(stage)
+    await unblocked(stage)
     refusing(stage, 'a-tenant', ({ object }) => {
       const { spec } = object as VirtualMachine
       if (spec?.template?.spec) spec.template.spec.evictionStrategy = 'None'
@@ -132,7 +132,7 @@ test('M1 what writes a VM back right away keeps nobody else from theirs', async 
 
 test('M1 --keep-current of one VM closes its loan alone, and leaves held updates held', async () => {
   await play(shape, async (stage) => {
-    await lent(stage)
+    await unblocked(stage)
     expect(await stage.hold()).toMatchObject({ code: 0 })
     const { code } = await kvup(stage, 'workloads restore a-tenant -n demo --keep-current --yes')
     expect(code).toBe(0)

@@ -66,7 +66,7 @@ test('M2 it makes kvup hold nobody’s updates: --watch-only', async () => {
       const ended = await stage.update({ watchOnly: true })
       expect(ended).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
     },
     ['LiveMigrate'],
   )
@@ -78,6 +78,6 @@ test('M2 it makes kvup hold nobody’s updates: upgrade --wait-workloads', async
     const ended = await stage.upgrade('v1.8.4', { waitWorkloads: true })
     expect(ended).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
   })
 })

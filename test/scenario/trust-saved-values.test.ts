@@ -33,7 +33,7 @@ const claimOf = (stage: Stage, value: readonly string[]): Override => ({
 })
 
 const claim = (stage: Stage, value: readonly string[]) => ({
-  loans: `${JSON.stringify(claimOf(stage, value))}\n`,
+  overrides: `${JSON.stringify(claimOf(stage, value))}\n`,
 })
 
 const takeOff = (stage: Stage) => stage.label({ annotations: { [note]: null } })
@@ -49,7 +49,7 @@ describe('trust H1: the journal is history, and no order', () => {
 
   test('nor after the run was killed and another one goes on', async () => {
     await play(byTag, async (stage) => {
-      await stage.upgrade('v1.8.4', { leaveHeld: true })
+      await stage.upgrade('v1.8.4', { leavePaused: true })
       plant(stage, claim(stage, ['Evict', 'LiveMigrate']))
       expect(await stage.restore({}, { host: 'another' })).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual(['LiveMigrate'])
@@ -83,7 +83,7 @@ describe('trust H1: the journal is history, and no order', () => {
       plant(stage, claim(stage, ['Evict']))
       expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
     })
   })
 
@@ -113,7 +113,7 @@ describe('trust H1: the journal is history, and no order', () => {
 })
 
 const heldWithoutNote = async (stage: Stage) => {
-  await stage.upgrade('v1.8.4', { leaveHeld: true })
+  await stage.upgrade('v1.8.4', { leavePaused: true })
   takeOff(stage)
 }
 
@@ -132,7 +132,7 @@ describe('trust: a note that is missing is asked about', () => {
       expect(await stage.restore({}, { yes: true })).toMatchObject({ code: 3 })
       expect(stage.methods).toEqual([])
       expect(await stage.strategy({ methods: 'LiveMigrate' })).toMatchObject({ code: 0 })
-      expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-borrowed' }] })
+      expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-restore' }] })
       expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual(['LiveMigrate'])
     })
@@ -153,7 +153,7 @@ describe('trust: a note that is missing is asked about', () => {
       expect(asked).toEqual([expect.stringContaining('says that it was LiveMigrate')])
       expect(await stage.restore({}, answer(true))).toMatchObject({
         code: 0,
-        documents: [{ outcome: 'given-back', methods: ['LiveMigrate'] }],
+        documents: [{ outcome: 'restored', methods: ['LiveMigrate'] }],
       })
       expect(stage.methods).toEqual(['LiveMigrate'])
     })
@@ -164,7 +164,7 @@ describe('trust: a note that is missing is asked about', () => {
       await heldWithoutNote(stage)
       expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual([])
-      expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-borrowed' }] })
+      expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-restore' }] })
     })
   })
 
@@ -231,7 +231,7 @@ describe('trust H1: a registry is never taken from the journal', () => {
       const { object, ...rest } = claimOf(stage, [])
       const was = { present: true, value: { tag: 'v1.8.4', registry: evil } }
       const forged = { ...rest, id: 'image-tag', object, path: '/spec/imageTag', was }
-      plant(stage, { loans: `${JSON.stringify(forged)}\n` })
+      plant(stage, { overrides: `${JSON.stringify(forged)}\n` })
       const refused = await stage.upgrade('v1.9.0')
       expect(refused).toMatchObject({ code: 3, error: { reason: 'saved-value-missing' } })
       const ended = await stage.upgrade('v1.9.0', { accept: ['saved-value-missing'] })
@@ -262,7 +262,7 @@ describe('trust H1: a registry is never taken from the journal', () => {
 describe('trust L3: a garbled journal', () => {
   test('in a run: said, moved aside, and the run ends as it would', async () => {
     await play(byTag, async (stage) => {
-      stage.later(20 * second, () => plant(stage, { loans: 'garbage', entries: '{"broken' }))
+      stage.later(20 * second, () => plant(stage, { overrides: 'garbage', entries: '{"broken' }))
       const ended = await stage.upgrade('v1.8.4')
       expect(ended).toMatchObject({ code: 0 })
       expect(ended.text).toContain('holds what kvup did not write')
@@ -275,8 +275,8 @@ describe('trust L3: a garbled journal', () => {
 
   test('behind a run that ended early: another person gives back what lies on the object', async () => {
     await play(byTag, async (stage) => {
-      await stage.upgrade('v1.8.4', { leaveHeld: true })
-      plant(stage, { loans: '[', entries: 'x', kept: '7' })
+      await stage.upgrade('v1.8.4', { leavePaused: true })
+      plant(stage, { overrides: '[', entries: 'x', kept: '7' })
       expect(await stage.restore({}, { host: 'another' })).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual(['LiveMigrate'])
     })

@@ -12,7 +12,7 @@ const procedures = [
   {
     name: 'without hold',
     shape: byTag,
-    run: (stage: Stage) => stage.upgrade('v1.8.4', { holdWorkloads: false }),
+    run: (stage: Stage) => stage.upgrade('v1.8.4', { pauseUpdates: false }),
   },
   {
     name: 'an image registry of its own',
@@ -42,14 +42,14 @@ describe.for(procedures)('run twice: $name', ({ shape, run }) => {
   })
 })
 
-test('run twice: --leave-held, the second goes on to give back only when it is not left held', async () => {
+test('run twice: --leave-paused, the second goes on to give back only when it is not left held', async () => {
   await play(byTag, async (stage) => {
-    expect(await stage.upgrade('v1.8.4', { leaveHeld: true })).toMatchObject({ code: 0 })
+    expect(await stage.upgrade('v1.8.4', { leavePaused: true })).toMatchObject({ code: 0 })
     const mark = stage.mark
-    expect(await stage.upgrade('v1.8.4', { leaveHeld: true })).toMatchObject({ code: 0 })
+    expect(await stage.upgrade('v1.8.4', { leavePaused: true })).toMatchObject({ code: 0 })
     expect(stage.writes(mark).filter(({ resource }) => resource === 'kubevirts')).toEqual([])
     expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
   })
 })

@@ -16,7 +16,7 @@ test('a release that the table does not know, by its manifest: one warning, and 
       targetKubeVirtVersion: 'v1.10.0',
     })
     expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
     const writes = stage.writes().length
     expect(await stage.upgrade('v1.10.0')).toMatchObject({
       code: 0,

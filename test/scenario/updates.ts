@@ -15,7 +15,7 @@ export function outdated(
   methods: readonly string[] = [],
 ): Promise<void> {
   return play({ ...byTag, workers: 3, methods, vms }, async (stage) => {
-    expect(await stage.upgrade('v1.8.4', methods.length > 0 ? { leaveHeld: true } : {})).toMatchObject({
+    expect(await stage.upgrade('v1.8.4', methods.length > 0 ? { leavePaused: true } : {})).toMatchObject({
       code: 0,
     })
     await act(stage)

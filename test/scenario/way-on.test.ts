@@ -48,7 +48,7 @@ test('a right that is taken away in the middle: what is borrowed and the way on 
 
 test('a bug in the middle: the same is said, and it stays a bug', async () => {
   await play(byTag, async (stage) => {
-    expect(await stage.upgrade('v1.8.4', { until: 'hold-workload-updates' })).toMatchObject({ code: 0 })
+    expect(await stage.upgrade('v1.8.4', { until: 'pause-workload-updates' })).toMatchObject({ code: 0 })
     const bug = new TypeError('x is undefined')
     const { printer, recorded } = recordingPrinter(stage.clock)
     const { clock, cluster, journal } = stage
@@ -115,9 +115,9 @@ test.each([
     expect(stuck.code).toBe(4)
     expect(stuck.error?.notes).toContain(closed)
     expect(stuck.error?.remedy.filter((line) => line.includes('v1.8.4'))).toEqual([])
-    for (const way of ['image-tag', 'operator-manifest'] as const) {
+    for (const path of ['image-tag', 'operator-manifest'] as const) {
       const mark = stage.mark
-      const back = await stage.upgrade('v1.8.4', { method: way, accept: ['downgrade', 'way-back'] })
+      const back = await stage.upgrade('v1.8.4', { method: path, accept: ['downgrade', 'way-back'] })
       expect(back).toMatchObject({ code: 3, error: { reason: 'no-way-back' } })
       expect(back.error?.object).toBe('customresourcedefinition/virtualmachineexports.export.kubevirt.io')
       expect(back.error?.remedy[0]).toBe('kvup upgrade --to v1.9.0     goes on, to the end')
@@ -147,7 +147,7 @@ test('CRDs that could not be read promise no way back', async () => {
 test.each([
   ['virt-handler', 0, undefined],
   ['virt-controller', 3, 'way-back'],
-  ['settled', 3, 'downgrade'],
+  ['healthy', 3, 'downgrade'],
 ])('paused at %s: going back is said only where it is done when it is pasted', async (step, code, reason) => {
   await play({ ...byTag, workers: 2 }, async (stage) => {
     const stop = new AbortController()
@@ -155,7 +155,7 @@ test.each([
       const isThere = 'step' in event && event.step.id === step && event.kind === 'step-waiting'
       if (isThere) stop.abort(interrupted('SIGINT'))
     }
-    const ended = await stage.upgrade('v1.8.4', { settle: '5m' }, { signal: stop.signal, onEvent })
+    const ended = await stage.upgrade('v1.8.4', { stableFor: '5m' }, { signal: stop.signal, onEvent })
     expect(ended.code).toBe(130)
     expect(ended.text.includes('goes back')).toBe(reason === undefined)
     const back = await stage.upgrade('v1.7.0', { method: 'image-tag' })

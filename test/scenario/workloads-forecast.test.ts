@@ -42,7 +42,7 @@ interface Item {
   namespace: string
   name: string
   uid?: string
-  will: string
+  outcome: string
   why: { id: string; text: string }[]
 }
 
@@ -50,7 +50,7 @@ interface Foretold {
   items: Item[]
   totals: {
     total: number
-    byFate: Record<string, number>
+    byOutcome: Record<string, number>
     namespaces: { namespace: string; total: number }[]
   }
 }
@@ -118,12 +118,12 @@ function outcomesIn(
   before: ReadonlyMap<string, string | undefined>,
 ): Record<string, string> {
   const now = new Map(instancesIn(sim).map((vmi) => [keyOf(vmi), vmi]))
-  const machines = new Set(sim.store.list(VirtualMachines).items.map((vm) => keyOf(vm)))
+  const vms = new Set(sim.store.list(VirtualMachines).items.map((vm) => keyOf(vm)))
   const became = (key: string): string => {
     const vmi = now.get(key)
     const runs = vmi?.status?.phase === 'Running'
     if (!before.has(key)) return runs ? 'started' : 'is down'
-    if (!runs) return machines.has(key) ? 'shuts down' : 'is lost'
+    if (!runs) return vms.has(key) ? 'shuts down' : 'is lost'
     if (vmi.metadata.uid !== before.get(key)) return 'restarts'
     return vmi.status?.launcherContainerImageVersion?.endsWith(':v1.8.4') ? 'migrates' : 'stays'
   }
@@ -136,14 +136,14 @@ const ends = new Set(['restarts', 'shuts down', 'is lost'])
 
 /** The short forecast, as it follows from the long one. */
 const inShort = ({ items, totals }: Foretold) => ({
-  counts: Object.fromEntries(Object.entries(totals.byFate).filter(([outcome]) => outcome !== 'is down')),
+  counts: Object.fromEntries(Object.entries(totals.byOutcome).filter(([outcome]) => outcome !== 'is down')),
   interrupted: items
-    .filter(({ will }) => ends.has(will))
-    .map(({ namespace, name, will }) => `${namespace}/${name} (${will})`),
+    .filter(({ outcome }) => ends.has(outcome))
+    .map(({ namespace, name, outcome }) => `${namespace}/${name} (${outcome})`),
 })
 
 const willOf = (items: readonly Item[]) =>
-  Object.fromEntries(items.map(({ namespace, name, will }) => [`${namespace}/${name}`, will]))
+  Object.fromEntries(items.map(({ namespace, name, outcome }) => [`${namespace}/${name}`, outcome]))
 
 const budget = (sim: SimulatedCluster) =>
   sim.cluster().writer.create(PodDisruptionBudgets, {
@@ -215,7 +215,7 @@ test('W8 a VM whose migrations fail every time stays, though another one of it i
   await sim.stop()
   const { out } = await runText(['workloads', 'forecast', '-o', 'json'], { cluster: sim.cluster(), clock })
   expect((JSON.parse(out) as Foretold).items).toMatchObject([
-    { name: 'failing', will: 'stays', why: [{ id: 'fails-every-time' }, { id: 'migrating' }] },
+    { name: 'failing', outcome: 'stays', why: [{ id: 'fails-every-time' }, { id: 'migrating' }] },
   ])
 })
 
@@ -229,7 +229,7 @@ test('contract: a plan says of the VMs what their forecast says: cut off from al
   const long = await runText(['workloads', 'forecast', '--to', 'v1.8.4', '-o', 'json'], place)
   const plan = await runText(['plan', '--to', 'v1.8.4', '-o', 'json'], place)
   await sim.stop()
-  const { byFate } = (JSON.parse(long.out) as Foretold).totals
-  expect(byFate).toMatchObject({ migrates: 2, stays: 4 })
+  const { byOutcome } = (JSON.parse(long.out) as Foretold).totals
+  expect(byOutcome).toMatchObject({ migrates: 2, stays: 4 })
   expect(plan.out).toContain('KubeVirt migrates 2, leaves 4 outdated')
 })

@@ -12,7 +12,7 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       const held = await stage.hold()
       expect(held).toMatchObject({
         code: 0,
-        documents: [{ outcome: 'held', owner: { kind, apiVersion }, kept: ['Evict', 'LiveMigrate'] }],
+        documents: [{ outcome: 'paused', owner: { kind, apiVersion }, kept: ['Evict', 'LiveMigrate'] }],
       })
       expect(storedMethods(stage)).toBe('[]')
       expect(stage.methods).toEqual([])
@@ -24,7 +24,7 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       expect(storedOwner(stage).metadata.annotations?.['kvup.io/saved-workload-updates']).toContain(
         '"value":["Evict","LiveMigrate"]',
       )
-      expect(await stage.journal.loans()).toMatchObject([
+      expect(await stage.journal.overrides()).toMatchObject([
         {
           id: 'workload-updates',
           object: { kind, apiVersion },
@@ -33,13 +33,7 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
         },
       ])
       const entries = await stage.journal.entries()
-      expect(entries.map(({ what }) => what)).toEqual([
-        'started',
-        'intends',
-        'borrowed',
-        'applied',
-        'finished',
-      ])
+      expect(entries.map(({ what }) => what)).toEqual(['started', 'intends', 'saved', 'applied', 'finished'])
       expect(entries[0]?.text).toBe('1 step')
     }))
 
@@ -50,22 +44,22 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       const again = await stage.hold({}, { host: 'another' })
       expect(again).toMatchObject({
         code: 0,
-        documents: [{ outcome: 'already-held', kept: ['Evict', 'LiveMigrate'], by: 'jane@here' }],
+        documents: [{ outcome: 'already-paused', kept: ['Evict', 'LiveMigrate'], by: 'jane@here' }],
       })
       expect(again.text).toMatch(/\n {2}(?:→|->) kvup workloads restore {5}# gives them back\n/u)
       expect(stage.writes(mark)).toEqual([])
       const restored = await stage.restore({}, { host: 'another' })
       expect(restored).toMatchObject({
         code: 0,
-        documents: [{ outcome: 'given-back', methods: ['Evict', 'LiveMigrate'] }],
+        documents: [{ outcome: 'restored', methods: ['Evict', 'LiveMigrate'] }],
       })
       // The operator has not acted on the hold itself yet: whether VMs get outdated is not known then.
       expect(restored.text).toContain('KubeVirt, counting all VMs because it is not settled, moves nothing')
       expect(storedMethods(stage)).toBe(first)
       expect(stage.methods).toEqual(['Evict', 'LiveMigrate'])
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
       const end = stage.mark
-      expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-borrowed' }] })
+      expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-restore' }] })
       expect(stage.writes(end)).toEqual([])
     }))
 
@@ -74,9 +68,9 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       const both = await Promise.all([stage.hold(), stage.hold({}, { host: 'another' })])
       expect(both.map(({ code }) => code)).toEqual([0, 0])
       expect(new Set(both.flatMap(({ documents }) => documents.map(({ outcome }) => outcome)))).toEqual(
-        new Set(['already-held', 'held']),
+        new Set(['already-paused', 'paused']),
       )
-      expect(await stage.journal.loans()).toMatchObject([{ was: { value: ['Evict', 'LiveMigrate'] } }])
+      expect(await stage.journal.overrides()).toMatchObject([{ was: { value: ['Evict', 'LiveMigrate'] } }])
       expect(storedMethods(stage)).toBe('[]')
     }))
 
@@ -88,7 +82,7 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       const refused = await stage.restore()
       expect(refused).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
       expect(refused.text).toMatch(/was Evict, LiveMigrate[^]*set it to LiveMigrate meanwhile/)
-      expect(await stage.hold()).toMatchObject({ code: 3, error: { reason: 'hold-changed' } })
+      expect(await stage.hold()).toMatchObject({ code: 3, error: { reason: 'pause-changed' } })
       expect(storedMethods(stage)).toBe('["LiveMigrate"]')
       expect(await stage.restore({ keepCurrent: true })).toMatchObject({
         code: 0,
@@ -100,7 +94,7 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       await stage.until(minute)
       expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
       expect(storedMethods(stage)).toBe('["LiveMigrate"]')
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
     }))
 
   test('contract: empty methods are nobody’s loan, and restore does not guess', () =>
@@ -110,10 +104,10 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       const mark = stage.mark
       expect(await stage.hold()).toMatchObject({
         code: 0,
-        documents: [{ outcome: 'nothing-to-hold', kept: [] }],
+        documents: [{ outcome: 'nothing-to-pause', kept: [] }],
       })
       const restored = await stage.restore()
-      expect(restored).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-borrowed' }] })
+      expect(restored).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-restore' }] })
       expect(restored.text).toMatch(/\n {2}(?:→|->) kvup workloads strategy set --methods LiveMigrate\n/u)
       expect(stage.writes(mark)).toEqual([])
       expect(storedMethods(stage)).toBe('[]')
@@ -126,7 +120,7 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
         const held = await stage.hold({ dryRun })
         expect(held).toMatchObject({
           code: 0,
-          documents: [{ outcome: 'rehearsed', dryRun, steps: [{ state: 'would-change' }] }],
+          documents: [{ outcome: 'dry-run', dryRun, steps: [{ state: 'would-change' }] }],
         })
         expect(held.text).toMatch(/workloadUpdateMethods: \[Evict, LiveMigrate\]/)
       }
@@ -135,10 +129,10 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       const held = stage.mark
       expect(await stage.restore({ dryRun: 'server' })).toMatchObject({
         code: 0,
-        documents: [{ outcome: 'rehearsed', methods: [] }],
+        documents: [{ outcome: 'dry-run', methods: [] }],
       })
       expect(stage.writes(held).filter((write) => !write.dryRun)).toEqual([])
-      expect(await stage.journal.loans()).toHaveLength(1)
+      expect(await stage.journal.overrides()).toHaveLength(1)
     }))
 })
 
@@ -152,11 +146,11 @@ describe.each(hyperConvergeds)('$name', ({ shape }) => {
       expect(late.text).toContain('HyperConverged to pass')
       expect(late.text).toMatch(/kvup upgrade --to the same {5}goes on/)
       expect(storedMethods(stage)).toBe(first)
-      expect(await stage.journal.loans()).toHaveLength(1)
+      expect(await stage.journal.overrides()).toHaveLength(1)
       stage.simulated.faults.set({ hyperConvergedStopped: undefined })
-      expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'given-back' }] })
+      expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'restored' }] })
       expect(stage.methods).toEqual(['Evict', 'LiveMigrate'])
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
     }))
 
   test('hold does not end before KubeVirt has it', () =>
@@ -164,7 +158,7 @@ describe.each(hyperConvergeds)('$name', ({ shape }) => {
       stage.simulated.faults.set({ hyperConvergedStopped: true })
       stage.later(40 * second, () => stage.simulated.faults.set({ hyperConvergedStopped: undefined }))
       const held = await stage.hold()
-      expect(held).toMatchObject({ code: 0, documents: [{ outcome: 'held' }] })
+      expect(held).toMatchObject({ code: 0, documents: [{ outcome: 'paused' }] })
       expect(held.took).toBeGreaterThanOrEqual(40 * second)
       expect(stage.methods).toEqual([])
     }))

@@ -11,7 +11,7 @@ async function kvup(stage: Stage, line: string) {
   return runText(line.split(' '), { cluster, clock })
 }
 
-async function look(stage: Stage, more = ''): Promise<MigrationsDocument> {
+async function commands(stage: Stage, more = ''): Promise<MigrationsDocument> {
   const { code, out } = await kvup(stage, `workloads migrations -o json${more}`)
   expect(code).toBe(0)
   return JSON.parse(out) as MigrationsDocument
@@ -36,7 +36,7 @@ async function lookUntil(
   holds: (document: MigrationsDocument) => boolean,
 ): Promise<MigrationsDocument> {
   for (let looks = 0; looks < 60; looks++) {
-    const document = await look(stage)
+    const document = await commands(stage)
     if (holds(document)) return document
     await stage.until(5 * second)
   }
@@ -77,12 +77,12 @@ test('what the limits hold back', async () => {
     vms,
     async (stage) => {
       await stage.until(minute)
-      const byNode = await look(stage)
+      const byNode = await commands(stage)
       expect(byNode.totals.running).toBe(4)
       expect(reasonsOf(byNode)).toEqual(new Set(['node-limit']))
       stage.edit({ configuration: { migrations: { parallelMigrationsPerCluster: 3 } } })
       await stage.until(second)
-      const byBoth = await look(stage)
+      const byBoth = await commands(stage)
       expect(byBoth.limits).toEqual({ perCluster: 3, perNode: 2 })
       expect(byBoth.items.at(-1)?.why?.map(({ reason }) => reason)).toEqual(['cluster-limit', 'node-limit'])
       const { out } = await kvup(stage, 'workloads migrations')
@@ -95,10 +95,10 @@ test('what the limits hold back', async () => {
 test('W8 a migration that fails without end is named: reason, back-off, remedy, history', async () => {
   await updating(mixedVms, async (stage) => {
     await stage.until(90 * second)
-    const early = (await look(stage)).items.find(({ vm }) => vm === 'failing')
+    const early = (await commands(stage)).items.find(({ vm }) => vm === 'failing')
     expect(early?.failures).toMatchObject({ again: true, endless: false })
     await stage.until(20 * minute)
-    const { items, totals } = await look(stage)
+    const { items, totals } = await commands(stage)
     expect(totals).toMatchObject({ failing: 1, endless: 1, succeeded: 7 })
     const failures = { inARow: 5, kept: 5, again: true, endless: true }
     expect(items[0]).toMatchObject({ vm: 'failing', failures })
@@ -112,31 +112,31 @@ test('W8 a migration that fails without end is named: reason, back-off, remedy, 
 
 /** The simulator keeps to the same rule (facts 3.3): nothing runs before that time, and the next one soon after it. */
 async function untilBackOffIsOver(stage: Stage): Promise<void> {
-  const { items, takenAt } = await look(stage)
+  const { items, takenAt } = await commands(stage)
   const why = items[0]?.why?.find(({ reason }) => reason === 'back-off')
   const left = Date.parse(why?.until ?? '') - Date.parse(takenAt)
   expect(left).toBeGreaterThan(0)
   expect(left).toBeLessThanOrEqual(320 * second)
   await stage.until(left - second)
-  expect((await look(stage)).totals).toMatchObject({ running: 0, pending: 1 })
+  expect((await commands(stage)).totals).toMatchObject({ running: 0, pending: 1 })
   await stage.until(3 * second)
-  expect((await look(stage)).items[0]?.why?.[0]?.reason).not.toBe('back-off')
+  expect((await commands(stage)).items[0]?.why?.[0]?.reason).not.toBe('back-off')
 }
 
 async function expectHistory(stage: Stage): Promise<void> {
-  const { items } = await look(stage, ' --history')
+  const { items } = await commands(stage, ' --history')
   const over = items.filter(({ state }) => state === 'succeeded' || state === 'failed')
   expect(over.filter(({ state }) => state === 'succeeded')).toHaveLength(7)
   const failed = over.find(({ state }) => state === 'failed')
   expect(failed).toMatchObject({ vm: 'failing', reason: expect.stringContaining('guest CPU') })
-  expect(await look(stage, ' --history -n other')).toMatchObject({ items: [], totals: { succeeded: 0 } })
+  expect(await commands(stage, ' --history -n other')).toMatchObject({ items: [], totals: { succeeded: 0 } })
 }
 
 test('a target pod that no node takes: the scheduler’s words, and when KubeVirt gives it up', async () => {
   await updating(1, async (stage) => {
     stage.simulated.faults.set({ unschedulable: '^virt-launcher-' })
     await stage.until(30 * second)
-    const { items, takenAt } = await look(stage)
+    const { items, takenAt } = await commands(stage)
     const [why] = items[0]?.why ?? []
     expect(why).toMatchObject({
       reason: 'unschedulable',
@@ -145,7 +145,7 @@ test('a target pod that no node takes: the scheduler’s words, and when KubeVir
     const left = Date.parse(why?.until ?? '') - Date.parse(takenAt)
     expect(left).toBeGreaterThan(4 * minute)
     expect(left).toBeLessThan(5 * minute)
-    expect(why?.look).toMatch(/^kubectl -n demo describe pod virt-launcher-web-1-/)
+    expect(why?.commands).toMatch(/^kubectl -n demo describe pod virt-launcher-web-1-/)
   })
 })
 
@@ -153,10 +153,10 @@ test('a quota that leaves no room for the second pod', async () => {
   await updating(1, async (stage) => {
     stage.simulated.faults.set({ quota: 'demo' })
     await stage.until(30 * second)
-    const [item] = (await look(stage)).items
+    const [item] = (await commands(stage)).items
     expect(item).toMatchObject({
       state: 'pending',
-      why: [{ reason: 'quota', look: 'kubectl -n demo get resourcequotas' }],
+      why: [{ reason: 'quota', commands: 'kubectl -n demo get resourcequotas' }],
     })
   })
 })
@@ -170,7 +170,7 @@ test('none, some, and more than a screen', async () => {
     ])
     await stage.until(minute)
     const { out } = await kvup(stage, 'workloads migrations --no-headers')
-    const shown = await look(stage)
+    const shown = await commands(stage)
     expect(lines(out).filter((line) => line.startsWith('demo'))).toHaveLength(shown.items.length)
   })
 })

@@ -210,9 +210,9 @@ test('--until canary ends there and stays on hold, however often it is run; what
       expect(unknown).toMatchObject({ code: 2, error: { reason: 'no-such-step' } })
       expect(unknown.text).toContain('canary, wave-prod')
       const line = 'workloads update --wave-by label=tier --until wave-prdo --dry-run=client'
-      const rehearsed = await kvup(stage, line)
-      expect(rehearsed).toMatchObject({ code: 2 })
-      expect(rehearsed.err).toContain('did you mean wave-prod?')
+      const dryRunSteps = await kvup(stage, line)
+      expect(dryRunSteps).toMatchObject({ code: 2 })
+      expect(dryRunSteps.err).toContain('did you mean wave-prod?')
       const order = await kvup(stage, 'workloads update --wave-by label=tier --waves prdo --dry-run=client')
       expect(order.code).toBe(0)
       expect(order.err).toContain('is in these waves of --waves: prdo (did you mean prod?)')
@@ -223,7 +223,7 @@ test('--until canary ends there and stays on hold, however often it is run; what
       const last = await stage.update({ waveBy: 'label=tier', until: 'wave-prod' })
       expect(documentOf(last)).toMatchObject({ outcome: 'done', totals: { migrated: 2 } })
       expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
     },
     ['LiveMigrate'],
   )

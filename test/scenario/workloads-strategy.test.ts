@@ -77,7 +77,7 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       const mark = stage.mark
       for (const dryRun of ['client', 'server'] as const) {
         const ended = await stage.strategy({ methods: 'LiveMigrate', dryRun })
-        expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'rehearsed', dryRun }] })
+        expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'dry-run', dryRun }] })
         expect(ended.text).toMatch(
           /- .*workloadUpdateMethods: \[Evict, LiveMigrate\]\n.*\+ .*: \[LiveMigrate\]/,
         )
@@ -90,12 +90,12 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
     play(shape, async (stage) => {
       await stage.hold()
       const refused = await stage.strategy({ methods: 'LiveMigrate' })
-      expect(refused).toMatchObject({ code: 3, error: { reason: 'workloads-held' } })
+      expect(refused).toMatchObject({ code: 3, error: { reason: 'paused-updates' } })
       expect(refused.text).toContain('kvup workloads restore')
       expect(storedMethods(stage)).toBe('[]')
       expect(await stage.strategy({ batchSize: '3' })).toMatchObject({
         code: 0,
-        documents: [{ outcome: 'set', held: { methods: ['Evict', 'LiveMigrate'], by: 'jane@here' } }],
+        documents: [{ outcome: 'set', paused: { methods: ['Evict', 'LiveMigrate'], by: 'jane@here' } }],
       })
       await stage.restore()
       expect(storedMethods(stage)).toBe('["Evict","LiveMigrate"]')
@@ -150,7 +150,7 @@ describe.each(hyperConvergeds)('$name', ({ shape }) => {
       })
       expect(storedMethods(stage)).toBe('[]')
       expect(stage.methods).toEqual([])
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
     }))
 })
 

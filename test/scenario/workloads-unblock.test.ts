@@ -28,7 +28,7 @@ function vmOf(stage: Stage, name: string): VirtualMachine {
   return found
 }
 const specOf = (stage: Stage, name: string) => JSON.stringify(vmOf(stage, name).spec)
-const borrowed = (stage: Stage, name: string) => vmOf(stage, name).metadata.annotations?.[overrideAnnotation]
+const overrides = (stage: Stage, name: string) => vmOf(stage, name).metadata.annotations?.[overrideAnnotation]
 
 function edit(stage: Stage, name: string, spec: object): void {
   const ref = { name, namespace: 'demo' }
@@ -68,15 +68,15 @@ test('W1 unblock lends None, and Always only where the VM would not come back; r
       runStrategy: 'Always',
       template: { spec: { evictionStrategy: 'None' } },
     })
-    expect(['web', 'pet'].map((name) => borrowed(stage, name))).toEqual([undefined, undefined])
+    expect(['web', 'pet'].map((name) => overrides(stage, name))).toEqual([undefined, undefined])
     const mark = stage.mark
     expect(await stage.unblock({ accept })).toMatchObject({ code: 0 })
     expect(stage.writes(mark)).toEqual([])
     expect(await stage.restore({}, { host: 'another-laptop' })).toMatchObject({ code: 0 })
     expect(names.map((name) => specOf(stage, name))).toEqual(before)
-    expect(names.map((name) => borrowed(stage, name))).toEqual([undefined, undefined, undefined, undefined])
+    expect(names.map((name) => overrides(stage, name))).toEqual([undefined, undefined, undefined, undefined])
     const again = stage.mark
-    expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-borrowed' }] })
+    expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-restore' }] })
     expect(stage.writes(again)).toEqual([])
   })
 })
@@ -98,12 +98,12 @@ test('W1 restore asks where the VM does not run, or somebody changed it, and giv
       'demo/job: it does not run, and runStrategy RerunOnFailure could start it or keep it down',
     )
     expect(ended.text).toMatch(/--keep-current[\s\S]*--overwrite/)
-    expect([specOf(stage, 'db'), borrowed(stage, 'db')]).toEqual([db, undefined])
-    expect(borrowed(stage, 'job')).toBeDefined()
+    expect([specOf(stage, 'db'), overrides(stage, 'db')]).toEqual([db, undefined])
+    expect(overrides(stage, 'job')).toBeDefined()
     expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
     expect(specOf(stage, 'job')).toBe(job)
     expect(vmOf(stage, 'other').spec?.template?.spec?.evictionStrategy).toBe('LiveMigrate')
-    expect(['job', 'other'].map((name) => borrowed(stage, name))).toEqual([undefined, undefined])
+    expect(['job', 'other'].map((name) => overrides(stage, name))).toEqual([undefined, undefined])
   })
 })
 
@@ -116,7 +116,7 @@ test('W1 evictionStrategy alone is given back whether the VM runs or not: it sta
     const { code, out } = await kvup(stage, 'workloads restore --yes')
     expect([code, out.includes('db')]).toEqual([0, true])
     expect(specOf(stage, 'db')).toBe(before.replace('"runStrategy":"Always"', '"runStrategy":"Halted"'))
-    expect(borrowed(stage, 'db')).toBeUndefined()
+    expect(overrides(stage, 'db')).toBeUndefined()
     await stage.until(minute)
     expect(
       stage.simulated.store.read(VirtualMachineInstances, { name: 'db', namespace: 'demo' }),
@@ -132,25 +132,25 @@ test('W1 running VMs only: one that does not run is not unblocked, and one that 
     const { code, out } = await kvup(stage, 'workloads unblock db -n demo --yes --accept data-loss')
     expect(code).toBe(0)
     expect(out).toMatch(/db +does not block +it does not run/)
-    expect([specOf(stage, 'db'), borrowed(stage, 'db')]).toEqual([before, undefined])
+    expect([specOf(stage, 'db'), overrides(stage, 'db')]).toEqual([before, undefined])
   })
 })
 
 test('W1 a VM that stops between the look and the give-back is asked about, and nothing of it is written', async () => {
   await play(shape, async (stage) => {
     await stage.unblock({ accept })
-    const lent = specOf(stage, 'job')
+    const set = specOf(stage, 'job')
     // KubeVirt begins to stop it right after the first look of its step.
     const onEvent = ({ kind, ...event }: { kind: string }) => {
-      if (kind !== 'step-started' || !JSON.stringify(event).includes('give-back/demo/job')) return
+      if (kind !== 'step-started' || !JSON.stringify(event).includes('restore/demo/job')) return
       stage.simulated.faults.set({ unschedulable: '^virt-launcher-job' })
       stage.simulated.store.remove(VirtualMachineInstances, { name: 'job', namespace: 'demo' })
     }
     const ended = await stage.restore({}, { onEvent })
     expect(ended).toMatchObject({ code: 3 })
     expect(ended.text).toContain('it does not run')
-    expect(specOf(stage, 'job')).toBe(lent)
-    expect(borrowed(stage, 'job')).toBeDefined()
+    expect(specOf(stage, 'job')).toBe(set)
+    expect(overrides(stage, 'job')).toBeDefined()
   })
 })
 
@@ -167,14 +167,14 @@ test('contract: a note that was changed keeps nobody else from what is theirs, a
     note({ annotations: { [overrideAnnotation]: '{}' } })
     for (const overwrite of [false, true]) {
       const ended = await stage.restore(overwrite ? { overwrite } : {})
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'loan-unreadable' } })
-      expect(ended.text).toContain('demo/db: its note kvup.io/loan was changed and cannot be read')
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'override-unreadable' } })
+      expect(ended.text).toContain('demo/db: its note kvup.io/override was changed and cannot be read')
       expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(borrowed(stage, 'job')).toBeUndefined()
+      expect(overrides(stage, 'job')).toBeUndefined()
     }
     expect((await kvup(stage, 'history')).err).toContain('VM demo/db was lent something')
     note({ annotations: { [overrideAnnotation]: null } })
-    expect(await stage.restore()).toMatchObject({ code: 3, error: { reason: 'loan-unreadable' } })
+    expect(await stage.restore()).toMatchObject({ code: 3, error: { reason: 'override-unreadable' } })
     const before = specOf(stage, 'db')
     expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
     expect(specOf(stage, 'db')).toBe(before)
@@ -188,7 +188,7 @@ test('W1 --keep-current closes the loan and leaves what is there', async () => {
     edit(stage, 'db', { template: { spec: { evictionStrategy: 'External' } } })
     expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
     expect(vmOf(stage, 'db').spec?.template?.spec?.evictionStrategy).toBe('External')
-    expect(['db', 'job'].map((name) => borrowed(stage, name))).toEqual([undefined, undefined])
+    expect(['db', 'job'].map((name) => overrides(stage, name))).toEqual([undefined, undefined])
   })
 })
 
@@ -210,11 +210,11 @@ test('contract: the first value wins, whoever unblocks again and whatever is the
     await stage.unblock({ accept })
     edit(stage, 'db', { template: { spec: { evictionStrategy: 'LiveMigrate' } }, runStrategy: 'Manual' })
     expect(await stage.unblock({ accept }, { host: 'another-laptop' })).toMatchObject({ code: 0 })
-    const { by, fields } = JSON.parse(borrowed(stage, 'db') ?? '') as { by: string; fields: object[] }
+    const { by, fields } = JSON.parse(overrides(stage, 'db') ?? '') as { by: string; fields: object[] }
     expect(by).toBe('jane@here')
     expect(fields).toMatchObject([
       { was: { value: 'LiveMigrate' } },
-      { was: { value: 'Manual' }, lent: 'Always' },
+      { was: { value: 'Manual' }, set: 'Always' },
     ])
     edit(stage, 'db', { runStrategy: 'Always' })
     expect(await stage.restore()).toMatchObject({ code: 0 })
@@ -245,7 +245,7 @@ test('W2 what would be lost with the pod is accepted by name, not by --yes', asy
     const refused = await stage.unblock()
     expect(refused).toMatchObject({ code: 3, error: { reason: 'data-loss' } })
     expect(refused.text).toContain('demo/db (containerDisk root)')
-    expect(borrowed(stage, 'db')).toBeUndefined()
+    expect(overrides(stage, 'db')).toBeUndefined()
   })
 })
 
@@ -261,7 +261,7 @@ test('by name: what blocks, what does not, and why; a VM that does not exist', a
       code: 3,
       err: expect.stringContaining('there is no VM nobody in namespace demo'),
     })
-    expect(borrowed(stage, 'job')).toBeUndefined()
+    expect(overrides(stage, 'job')).toBeUndefined()
   })
 })
 
@@ -290,7 +290,7 @@ test('once restarted a drain is no longer denied: the simulator’s own word', a
 test('a copy of a VM that was lent something has no loan of its own: it asks, and its settings are left or set', async () => {
   await play(shape, async (stage) => {
     expect(await stage.unblock({ accept })).toMatchObject({ code: 0 })
-    const note = JSON.parse(borrowed(stage, 'job') ?? '') as { uid?: string }
+    const note = JSON.parse(overrides(stage, 'job') ?? '') as { uid?: string }
     expect(note.uid).toBe(vmOf(stage, 'job').metadata.uid)
     const { annotations, labels } = vmOf(stage, 'job').metadata
     for (const name of ['copy', 'other'])
@@ -300,27 +300,27 @@ test('a copy of a VM that was lent something has no loan of its own: it asks, an
         spec: vmOf(stage, 'job').spec ?? {},
       })
     await stage.until(minute)
-    const lent = specOf(stage, 'copy')
+    const set = specOf(stage, 'copy')
     const ended = await stage.restore()
     expect(ended).toMatchObject({ code: 3, error: { reason: 'copied-note' } })
     expect(ended.text).toContain(
       'demo/copy: its note came along with a copy: another VM was lent, and had evictionStrategy LiveMigrate, runStrategy RerunOnFailure',
     )
     // Those that were lent it have it back.
-    expect(['db', 'job'].map((name) => borrowed(stage, name))).toEqual([undefined, undefined])
+    expect(['db', 'job'].map((name) => overrides(stage, name))).toEqual([undefined, undefined])
     expect((await kvup(stage, 'history')).out).toContain('of the VM that was copied to demo/copy')
 
     // Its own loan takes the place of the note.
     edit(stage, 'other', { template: { spec: { evictionStrategy: 'LiveMigrate' } } })
     await stopInstance(stage, 'other')
     expect(await stage.unblock({ accept })).toMatchObject({ code: 0 })
-    expect(JSON.parse(borrowed(stage, 'other') ?? '')).toMatchObject({
+    expect(JSON.parse(overrides(stage, 'other') ?? '')).toMatchObject({
       uid: vmOf(stage, 'other').metadata.uid,
       fields: [{ path: '/spec/template/spec/evictionStrategy', was: { value: 'LiveMigrate' } }],
     })
 
     expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
-    expect(borrowed(stage, 'copy')).toBeUndefined()
-    expect(specOf(stage, 'copy')).toBe(lent)
+    expect(overrides(stage, 'copy')).toBeUndefined()
+    expect(specOf(stage, 'copy')).toBe(set)
   })
 })

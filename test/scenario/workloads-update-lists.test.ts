@@ -52,7 +52,7 @@ test('one look serves a whole dry run', async () => {
     const { cluster, lists } = counting(stage.cluster)
     const ended = await stage.update({ dryRun: 'client' }, { cluster })
     expect(ended).toMatchObject({ code: 0 })
-    expect(documentOf(ended)).toMatchObject({ outcome: 'rehearsed', totals: { waiting: 3 } })
+    expect(documentOf(ended)).toMatchObject({ outcome: 'dry-run', totals: { waiting: 3 } })
     expect({ migrations: lists(migrations), vms: lists('virtualmachineinstances') }).toEqual({
       migrations: 1,
       vms: 1,

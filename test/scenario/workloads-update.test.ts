@@ -43,7 +43,7 @@ test('W6 it holds for its duration, says so, and gives back; what somebody else 
     )
     expect(observed[0]).toEqual([])
     expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
   })
   await outdated(
     4,
@@ -51,7 +51,7 @@ test('W6 it holds for its duration, says so, and gives back; what somebody else 
       await stage.hold()
       expect(await stage.update()).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual([])
-      expect(await stage.journal.loans()).toHaveLength(1)
+      expect(await stage.journal.overrides()).toHaveLength(1)
     },
     ['LiveMigrate'],
   )
@@ -275,7 +275,7 @@ test('a dry run changes nothing and shows whose turn it is', async () => {
     const ended = await stage.update({ dryRun: 'client' })
     expect(ended).toMatchObject({ code: 0 })
     expect(stage.writes(mark)).toEqual([])
-    expect(documentOf(ended)).toMatchObject({ outcome: 'rehearsed', totals: { waiting: 3 } })
+    expect(documentOf(ended)).toMatchObject({ outcome: 'dry-run', totals: { waiting: 3 } })
   })
 })
 
@@ -302,7 +302,7 @@ test('W5 while KubeVirt moves VMs itself, failures with one reason make it hold 
       expect(ended.error?.message).toContain('workload updates are held again')
       expect(ended.error?.remedy.join()).toMatch(/kvup workloads update --canary 1.*kvup workloads restore/)
       expect(stage.methods).toEqual([])
-      expect(await stage.journal.loans()).toMatchObject([
+      expect(await stage.journal.overrides()).toMatchObject([
         { id: 'workload-updates', was: { value: ['LiveMigrate'] } },
       ])
     },

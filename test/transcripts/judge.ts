@@ -55,7 +55,7 @@ export function judge(lines: readonly Line[], replay: Replay): Judgement {
   return {
     said,
     dones,
-    early: said.filter(({ verdict, own, rolling }) => verdict === 'Settled' && (!own || rolling)),
+    early: said.filter(({ verdict, own, rolling }) => verdict === 'Healthy' && (!own || rolling)),
     late: dones.filter(({ at, settledAt, until }) => (settledAt ?? until) - at > lateAfter),
   }
 }
@@ -72,7 +72,7 @@ function donesOf(said: readonly Said[], end: number): readonly Done[] {
 }
 
 function doneOf(during: readonly Said[], until: number): Done {
-  const settled = during.filter(({ verdict }) => verdict === 'Settled')
+  const settled = during.filter(({ verdict }) => verdict === 'Healthy')
   const clear = settled.slice(settled.findLastIndex(({ doubts }) => doubts.length > 0) + 1)
   return {
     at: timeOf(during[0]),

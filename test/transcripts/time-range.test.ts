@@ -49,7 +49,7 @@ function stepsOf(method: (typeof cases)[number]['method']) {
     ...components.map((name) =>
       componentRolled(owner, { name, version: to, undo: 'none', expectedMs: 19_000 }),
     ),
-    settledFor(owner, { id: 'settled', title: 'settle', version: to, settleMs: 0 }),
+    settledFor(owner, { id: 'healthy', title: 'settle', version: to, stableMs: 0 }),
     newControllerAtWork(owner),
   ]
 }
@@ -79,7 +79,7 @@ function marks(read: RolloutStatus, snapshot: Snapshot, method: string): Record<
     }),
     'install-strategy': aimed && read.components.some(({ applied }) => applied),
     ...Object.fromEntries(rolled),
-    settled: verdict === 'Settled' && observed.version === to,
+    settled: verdict === 'Healthy' && observed.version === to,
     'virt-controller-leads': observed.version === to && newControllerLeads(snapshot) === true,
   }
 }

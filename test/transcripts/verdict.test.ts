@@ -54,7 +54,7 @@ describe.each(['from events', 'unknown'] as const)('with Leases %s', (leases) =>
 
     test('and says Settled for as long as it lasts', () => {
       const during = judged.said.filter(({ own, rolling }) => own && !rolling)
-      expect(during.filter(({ verdict }) => verdict !== 'Settled')).toEqual([])
+      expect(during.filter(({ verdict }) => verdict !== 'Healthy')).toEqual([])
       expect(during.length).toBeGreaterThan(dones.length)
     })
 
@@ -78,8 +78,8 @@ test('the same moment with KubeVirt saying that it is done: it is waited for all
   if (!last || !rolling) throw new Error('the recording lacks it')
   const snapshot = { ...last.snapshot, daemonsets: rolling.snapshot.daemonsets }
   const { verdict, waitingFor } = assessRollout(snapshot, new Date(last.line.at))
-  expect(assessRollout(last.snapshot, new Date(last.line.at)).verdict).toBe('Settled')
-  expect(verdict).not.toBe('Settled')
+  expect(assessRollout(last.snapshot, new Date(last.line.at)).verdict).toBe('Healthy')
+  expect(verdict).not.toBe('Healthy')
   expect(waitingFor).toMatch(/^virt-handler: 1\/3 updated/)
 })
 
@@ -123,8 +123,8 @@ test('lab Seen 3, 16: an edit of the methods alone is Updating for its seconds o
   const from = lines.findIndex(({ line }) => line.note === 'methods [LiveMigrate]')
   const until = lines.findIndex(({ line }) => line.note?.startsWith('methods [LiveMigrate, Evict]'))
   const observed = lines.slice(from, until).map(({ verdict }) => verdict)
-  expect(new Set(observed)).toEqual(new Set(['Settled', 'Updating']))
-  expect(observed.at(-1)).toBe('Settled')
+  expect(new Set(observed)).toEqual(new Set(['Healthy', 'Updating']))
+  expect(observed.at(-1)).toBe('Healthy')
 })
 
 test('lab Seen 5: a wrong tag is Stalled within 30 s of the failing pull, and names pod and image', () => {
@@ -155,5 +155,5 @@ test('lab Seen 13: an operator that may not grant the new rights is Degraded aft
   expect(cause?.sentence).toContain(
     'kubevirt.io:admin is forbidden, rights on backup.kubevirt.io are missing',
   )
-  expect(cause?.look).toContain('kvup upgrade --to v1.8.4 --method operator-manifest')
+  expect(cause?.commands).toContain('kvup upgrade --to v1.8.4 --method operator-manifest')
 })

@@ -44,14 +44,14 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
     waits: !snapshot.saved,
   })
   ensureOlmOwns(options, observed.installation)
-  const way = await pathOf(options, observed, { cluster: snapshot.cluster, accepted, releases })
-  const target = targetOf(to, way, observed)
+  const path = await pathOf(options, observed, { cluster: snapshot.cluster, accepted, releases })
+  const target = targetOf(to, path, observed)
   const asked: Question = { ...observed, releases, ...(target && { target }), ...(manifest && { manifest }) }
   const question = options.probeImages ? await withProbes(cx, asked) : asked
   const strict = options.strict ?? false
-  const report = reportOf(runChecks(checksFor(question, way), question), accepted, strict)
+  const report = reportOf(runChecks(checksFor(question, path), question), accepted, strict)
   const document: CheckDocument = {
-    ...heading(cx, question, towardsOf(to, way)),
+    ...heading(cx, question, towardsOf(to, path)),
     strict,
     accepted,
     ...report,
@@ -75,19 +75,19 @@ async function pathOf(
 /** The KubeVirt to judge: by OLM the one that a release of HyperConverged brings, where it is near enough. */
 function targetOf(
   to: Version | undefined,
-  way: OlmPath | undefined,
+  path: OlmPath | undefined,
   { rolloutStatus }: CheckedCluster,
 ): Version | undefined {
-  if (way === undefined) return to
-  return 'goal' in way ? nearTarget(way.goal.part, way.goal.to, rolloutStatus) : undefined
+  if (path === undefined) return to
+  return 'goal' in path ? nearTarget(path.goal.part, path.goal.to, rolloutStatus) : undefined
 }
 
 /** What it says of where to: a release of HyperConverged where OLM is the way. */
-const towardsOf = (to: Version | undefined, way: OlmPath | undefined): string | undefined =>
-  way && 'goal' in way ? way.goal.part.to : to?.text
+const towardsOf = (to: Version | undefined, path: OlmPath | undefined): string | undefined =>
+  path && 'goal' in path ? path.goal.part.to : to?.text
 
-function checksFor(question: Question, way: OlmPath | undefined): readonly Check[] {
-  const ours = way === undefined ? allChecks : checksByOlm(allChecks, way, question)
+function checksFor(question: Question, path: OlmPath | undefined): readonly Check[] {
+  const ours = path === undefined ? allChecks : checksByOlm(allChecks, path, question)
   return question.ahead === undefined ? ours : [...ours, clockSkew]
 }
 
@@ -169,23 +169,23 @@ async function unless<T>(
  */
 export function checksByOlm(
   checks: readonly Check[],
-  way: OlmPath,
+  path: OlmPath,
   { installation, target }: Pick<Question, 'installation' | 'target'>,
 ): readonly Check[] {
   return checks.flatMap((one) => {
-    if (one.id === 'manager') return [byOlm(way, installation, target !== undefined)]
+    if (one.id === 'manager') return [byOlm(path, installation, target !== undefined)]
     return one.needsTarget && target === undefined ? [] : [one]
   })
 }
 
-const byOlm = (way: OlmPath, { manager }: Installation, isNear: boolean): Check => ({
+const byOlm = (path: OlmPath, { manager }: Installation, isNear: boolean): Check => ({
   id: 'manager',
   group: 'installation',
   title: `OLM can take HyperConverged there${isNear ? '' : '; what each minor of KubeVirt on the way brings is judged at its hop'}`,
   findings: 'any',
   needs: [],
   blocks: true,
-  assess: () => ('goal' in way ? way.goal.findings : [refusal(way.refused, manager.name ?? '')]),
+  assess: () => ('goal' in path ? path.goal.findings : [refusal(path.refused, manager.name ?? '')]),
 })
 
 const refusal = ({ message, remedy }: KvupError, name: string): Finding => ({

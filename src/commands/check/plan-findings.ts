@@ -57,12 +57,12 @@ export async function readCheckedCluster(
   if (asked.waits) await untilActedOn(cx, cluster.reader, first.kubevirt)
   const method = asked.to && chooseMethod(asked.method, first, asked.to)
   const rights = asked.without ? undefined : accessOf(method ? roleFor(method) : 'kvup-view', first.namespace)
-  const [gathered, borrowed] = await Promise.all([
+  const [gathered, overrides] = await Promise.all([
     takeFullSnapshot(cluster, clock, { rights }),
     overriddenIn(cluster.reader, first),
   ])
   const silentLeases = saved ? undefined : await silentIn(cx, { cluster, clock }, gathered)
-  const snapshot = { ...gathered, borrowed, ...(silentLeases && { silentLeases }) }
+  const snapshot = { ...gathered, overrides, ...(silentLeases && { silentLeases }) }
   const one = watched(snapshot)
   const at = clock.now()
   return {
@@ -98,12 +98,12 @@ function watched<S extends Snapshot>(snapshot: S): S {
 async function overriddenIn(
   reader: Reader,
   { namespace, uid }: Installation,
-): Promise<NonNullable<FullSnapshot['borrowed']>> {
+): Promise<NonNullable<FullSnapshot['overrides']>> {
   const found = await openOverrides(reader, namespace)
   if ('unread' in found) return { known: false, why: found.unread }
   // Of a KubeVirt that was deleted and made anew from a copy, nothing is given back by itself.
-  const loans = found.loans.filter(({ object }) => object.kind !== 'KubeVirt' || object.uid === uid)
-  return { known: true, items: loans.map(({ id, by }) => ({ id, by })) }
+  const overrides = found.overrides.filter(({ object }) => object.kind !== 'KubeVirt' || object.uid === uid)
+  return { known: true, items: overrides.map(({ id, by }) => ({ id, by })) }
 }
 
 /** The real operator took up to 34 s. */
@@ -133,8 +133,8 @@ async function untilActedOn(
  * What all checks of `kvup check` say against a plan. Nothing once its update has begun, for the checks judge a cluster that stands still, and
  * stopping half-way is worse; the rights of this user are asked for right before the first write.
  */
-async function checked({ cx, plan, upgradeState, releases, loans, manifest }: ToCheck): Promise<Checked> {
-  if (hasBegun(plan, upgradeState, loans)) return { findings: [] }
+async function checked({ cx, plan, upgradeState, releases, overrides, manifest }: ToCheck): Promise<Checked> {
+  if (hasBegun(plan, upgradeState, overrides)) return { findings: [] }
   const target = plan.olm === undefined ? plan.to : nearTarget(plan.olm, plan.to, upgradeState.rolloutStatus)
   const snapshot = await readCheckedCluster(cx, { to: target, method: plan.method, without: 'rights' })
   const question = {

@@ -38,10 +38,10 @@ async function wavesOfLine(asked: Asked): Promise<{ waves: readonly Wave[]; by: 
   const began = cx.clock.now().getTime()
   if (asked.command === 'restart') {
     const run = new RestartRun(wanted, { began, kubevirt })
-    return { waves: restartWaves(run, await run.look(reading)), by: wanted.waveBy }
+    return { waves: restartWaves(run, await run.read(reading)), by: wanted.waveBy }
   }
   const run = new UpdateRun(wanted, { began, releases: knownReleases })
-  return { waves: await wavesLeft(reading, run, await run.look(reading)), by: wanted.waveBy }
+  return { waves: await wavesLeft(reading, run, await run.read(reading)), by: wanted.waveBy }
 }
 
 /** The defaults of the flags, as the command has them. */

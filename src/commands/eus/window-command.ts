@@ -105,18 +105,19 @@ export async function eusRestore(
   const settled = meanwhile === 'keep-current' ? { ...asking, settle: forgetting(cx, names) } : asking
   const windowSnapshot = await seeWindow(cx, options, request, settled)
   if (names.length === 0) ensureDeducible(windowSnapshot)
-  const loans = chosen(windowSnapshot.loans, names, options.pools ?? false)
+  const overrides = chosen(windowSnapshot.overrides, names, options.pools ?? false)
   return carryOutWindow(cx, windowSnapshot, {
-    procedure: restoreWindow(windowSnapshot.window, { loans, meanwhile }),
+    procedure: restoreWindow(windowSnapshot.window, { overrides, meanwhile }),
     gate: () => undefined,
     question:
-      loans.length === 0
+      overrides.length === 0
         ? `Close the window to ${windowSnapshot.window.to}?`
-        : `Give back ${loans.map(({ id }) => id).join(', ')}?`,
+        : `Give back ${overrides.map(({ id }) => id).join(', ')}?`,
     limits,
     dryRun: options.dryRun,
-    end: 'given-back',
-    announce: () => loans.forEach(({ id, by, at }) => cx.printer.note(`borrowed by ${by} at ${at}: ${id}`)),
+    end: 'restored',
+    announce: () =>
+      overrides.forEach(({ id, by, at }) => cx.printer.note(`borrowed by ${by} at ${at}: ${id}`)),
   })
 }
 
@@ -128,11 +129,11 @@ const forgetting =
       if (names.includes(missing.id)) journal.believe(asOverride(missing, clock.now().toISOString()))
   }
 
-/** Throws `usage` for a name that is no open loan. */
+/** Throws `usage` for a name that is no open override. */
 function chosen(open: readonly Override[], names: readonly string[], pools: boolean): readonly Override[] {
   const wrong = names.find((name) => !open.some(({ id }) => id === name))
   if (wrong !== undefined)
-    throw usageError('no-such-loan', `nothing is borrowed under the name ${JSON.stringify(wrong)}`, {
+    throw usageError('no-such-override', `nothing is borrowed under the name ${JSON.stringify(wrong)}`, {
       remedy: open.length === 0 ? 'kvup history' : `borrowed are: ${open.map(({ id }) => id).join(', ')}`,
     })
   if (names.length > 0) return open.filter(({ id }) => names.includes(id))
@@ -158,29 +159,29 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
     journal: windowSnapshot.environment.journal,
   }
   const state = await abortState(windowSnapshot.window, reading)
-  const machines = await vmsToRestore(cx, windowSnapshot.cluster.reader)
+  const vms = await vmsToRestore(cx, windowSnapshot.cluster.reader)
   const theirs = await armedByOthers(windowSnapshot)
   const where = await connectedTo(cx)
   const since = cx.clock.now().toISOString()
   const { report, code } = await workOnWindow(cx, windowSnapshot, {
-    procedure: abortProcedure(windowSnapshot.window, { loans: windowSnapshot.loans, machines }),
+    procedure: abortProcedure(windowSnapshot.window, { overrides: windowSnapshot.overrides, vms }),
     gate: () => undefined,
     question: `End the window to ${windowSnapshot.window.to} at ${state.at}, and give back what is borrowed?`,
     limits,
     dryRun: options.dryRun,
     end: 'aborted',
-    alsoNeeds: vmsAccess(machines),
+    alsoNeeds: vmsAccess(vms),
     announce: () =>
       [
         ...where,
-        ...restoredText(windowSnapshot.loans, state),
+        ...restoredText(windowSnapshot.overrides, state),
         ...beforehand(state, windowSnapshot),
         ...theirs,
-        ...vmsText(machines),
+        ...vmsText(vms),
         ...timeAndApproval(windowSnapshot, state),
       ].forEach((line) => cx.printer.note(line)),
   })
-  const ran = report.outcome !== 'rehearsed' && report.outcome !== 'nothing-to-do'
+  const ran = report.outcome !== 'dry-run' && report.outcome !== 'nothing-to-do'
   const notes = ran ? [...(await afterwards(state, windowSnapshot, since)), ...report.notes] : report.notes
   cx.printer.result({ ...report, notes }, eusReportView)
   return endOf(report, code)
@@ -251,9 +252,9 @@ async function oneWindow(
     return { report, code: exitCode.done }
   }
   const where = await connectedTo(cx)
-  const machines = isLastWindow(windowSnapshot) ? await vmsToRestore(cx, windowSnapshot.cluster.reader) : []
+  const vms = isLastWindow(windowSnapshot) ? await vmsToRestore(cx, windowSnapshot.cluster.reader) : []
   const ended = await workOnWindow(cx, windowSnapshot, {
-    procedure: eusProcedure(windowSnapshot.window, machines),
+    procedure: eusProcedure(windowSnapshot.window, vms),
     gate: gateOf(
       gatingFindings(windowSnapshot.planned.plan.findings, { isOpen: windowSnapshot.open !== undefined }),
       windowSnapshot.planned.accepted,
@@ -262,10 +263,10 @@ async function oneWindow(
     limits,
     dryRun: options.dryRun,
     end: 'done',
-    alsoNeeds: vmsAccess(machines),
+    alsoNeeds: vmsAccess(vms),
     announce: () =>
       announceWindow(cx, windowSnapshot, {
-        where: [...where, ...vmsText(machines)],
+        where: [...where, ...vmsText(vms)],
         outages: outageLines(windowSnapshot.planned.plan),
       }),
     ...(sealed && { sealed: sealed.seal.uid, ensureFits: () => ensureEusFits(cx, windowSnapshot, sealed) }),

@@ -106,7 +106,7 @@ export async function setVmRollout(
     view: vmRolloutView,
     dryRun: {
       mode: options.dryRun,
-      report: async (fields) => ({ ...(await now()), outcome: 'rehearsed', said, ...fields }),
+      report: async (fields) => ({ ...(await now()), outcome: 'dry-run', said, ...fields }),
     },
     report: async (end) => ({
       ...(await now()),
@@ -145,7 +145,7 @@ function changeOf(
 function procedureOf(step: ReturnType<typeof setRollout>): Procedure {
   return {
     name: 'set the VM rollout strategy',
-    loans: [],
+    overrides: [],
     reached: async (reading) => (await step.check(reading)).is === 'done',
     steps: async () => [step],
   }

@@ -81,7 +81,7 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
       mode: options.dryRun,
       report: (fields) =>
         documentOf(restarting, {
-          outcome: 'rehearsed',
+          outcome: 'dry-run',
           ...fields,
           waves: shownWaves(work.waves, wanted.waveBy),
         }),
@@ -111,8 +111,8 @@ async function workOf(
   { cx, cluster, installation, environment, run, procedure }: Restarting,
   { options, timeoutMs }: { options: RestartOptions; timeoutMs: number },
 ): Promise<RestartWork> {
-  const look = await run.look({ reader: cluster.reader, clock: cx.clock, journal: environment.journal })
-  const { candidates, left, unread } = look
+  const snapshot = await run.read({ reader: cluster.reader, clock: cx.clock, journal: environment.journal })
+  const { candidates, left, unread } = snapshot
   const { namespace } = run.wanted.selection
   if (candidates.size + left.size + unread.length === 0)
     for (const remark of await noSuchPlace({ cluster }, { namespace })) cx.printer.warn(remark)
@@ -135,7 +135,7 @@ async function workOf(
       question: `Restart ${vms}?`,
       limits: { timeoutMs, until: options.until, pauseBefore: options.pauseBefore },
     },
-    waves: restartWaves(run, look),
+    waves: restartWaves(run, snapshot),
     unread,
   }
 }

@@ -44,8 +44,8 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
   const later = Promise.resolve()
   const around = later.then(() => readAround(snapshot, selection.namespace))
   const remedies = later.then(() => remediesFor(snapshot, cx))
-  const rules = around.then(({ context, held, at }) =>
-    rulesFrom(context, { held, asked: selection, releases: knownReleases, at }),
+  const rules = around.then(({ context, paused, at }) =>
+    rulesFrom(context, { paused, asked: selection, releases: knownReleases, at }),
   )
   // Awaited with the first page.
   rules.catch(() => undefined)
@@ -81,8 +81,8 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
 /** Where all VMs may be read: what may not be read has to be told in every format. */
 async function remediesFor({ cluster, saved }: ReadCluster, { flags }: Context): Promise<RemediesAsked> {
   if (saved || !['table', 'name'].includes(flags.output)) return ofEach
-  const machines = { group: groupOf(VirtualMachines), resource: VirtualMachines.plural }
-  const asked = ['get', 'list'].map((verb) => cluster.reviewer.can({ verb, ...machines }))
+  const vms = { group: groupOf(VirtualMachines), resource: VirtualMachines.plural }
+  const asked = ['get', 'list'].map((verb) => cluster.reviewer.can({ verb, ...vms }))
   const answers = await Promise.all(asked).catch(() => [{ allowed: false }])
   return answers.every(({ allowed }) => allowed) ? ofSome() : ofEach
 }

@@ -66,13 +66,13 @@ export async function migrations(cx: Context, options: MigrationsOptions): Promi
   const newest = new NewestFinished(options.history ? historyAtMost : 0, namespace)
   const each = (migration: Parameters<NewestFinished['add']>[0]) => newest.add(migration)
   const asked = { ...around(snapshot, namespace, settings), ...(options.history && { each }) }
-  const look = await readInFlight(asked).catch((error: unknown) => {
+  const inFlight = await readInFlight(asked).catch((error: unknown) => {
     throw oneNamespaceHelps(error, 'kvup workloads migrations')
   })
-  const report = reportOf(look, settings)
+  const report = reportOf(inFlight, settings)
   const nowhere = foundNone(report) ? await noSuchPlace(snapshot, { namespace }) : []
   print(cx, { ...report, remarks: [...report.remarks, ...nowhere] }, newest)
-  const refusal = partlyUnread(look.unread)
+  const refusal = partlyUnread(inFlight.unread)
   if (refusal) throw refusal
   return exitCode.done
 }
@@ -90,8 +90,11 @@ async function watch(cx: Context, snapshot: ReadCluster, namespace: string | und
   await watchMigrations({ reader, clock, namespace, signal: cx.signal }, async (ledger, lost) => {
     const now = await settings()
     const partial = namespace !== undefined
-    const look = await readAround(ledger, { ...around(snapshot, namespace, now), partial })
-    const report = reportOf(lost === undefined ? look : { ...look, remarks: [...look.remarks, lost] }, now)
+    const inFlight = await readAround(ledger, { ...around(snapshot, namespace, now), partial })
+    const report = reportOf(
+      lost === undefined ? inFlight : { ...inFlight, remarks: [...inFlight.remarks, lost] },
+      now,
+    )
     const text = JSON.stringify([report.items, report.totals, report.remarks])
     if (text !== before) print(cx, report)
     before = text
@@ -107,8 +110,8 @@ function around(
   return { reader: cluster.reader, at: clock.now(), namespace, kubevirt }
 }
 
-function reportOf(look: MigrationSnapshot, { toMove, remarks }: SettingsSnapshot): MigrationsReport {
-  return migrationsReport({ ...look, remarks: [...look.remarks, ...remarks] }, toMove)
+function reportOf(snapshot: MigrationSnapshot, { toMove, remarks }: SettingsSnapshot): MigrationsReport {
+  return migrationsReport({ ...snapshot, remarks: [...snapshot.remarks, ...remarks] }, toMove)
 }
 
 function print({ printer }: Context, report: MigrationsReport, newest?: NewestFinished): void {

@@ -39,10 +39,10 @@ export async function pauseUpdates(cx: Context, options: PauseOptions): Promise<
   const timeoutMs = parseDuration(options.timeout)
   const settingsWork = await seeSettings(cx, options)
   const { environment, owner, holding } = settingsWork
-  const before = overrideOn(owner, await environment.journal.loans())
+  const before = overrideOn(owner, await environment.journal.overrides())
   const methods = methodsIn(holding, owner)
   if (methods.length === 0 && !before) {
-    cx.printer.result(documentOf(settingsWork, { outcome: 'nothing-to-hold', kept: [] }), updatesPausedView)
+    cx.printer.result(documentOf(settingsWork, { outcome: 'nothing-to-pause', kept: [] }), updatesPausedView)
     return exitCode.done
   }
   const procedure = pauseProcedure(cx, settingsWork)
@@ -55,29 +55,29 @@ export async function pauseUpdates(cx: Context, options: PauseOptions): Promise<
       mode: options.dryRun,
       report: (fields) =>
         documentOf(settingsWork, {
-          outcome: 'rehearsed',
+          outcome: 'dry-run',
           kept: before ? keptMethods(before) : methods,
           ...fields,
         }),
     },
     async report(end) {
-      const loan = overrideOn(owner, await environment.journal.loans())
+      const override = overrideOn(owner, await environment.journal.overrides())
       const held = end.is === 'finished' && end.changed.length > 0
       return documentOf(settingsWork, {
-        outcome: held ? 'held' : 'already-held',
-        kept: loan ? keptMethods(loan) : [],
-        ...(loan && { by: loan.by, at: loan.at, giveBack: restoreUpdatesLine(loan) }),
+        outcome: held ? 'paused' : 'already-paused',
+        kept: override ? keptMethods(override) : [],
+        ...(override && { by: override.by, at: override.at, restore: restoreUpdatesLine(override) }),
       })
     },
   })
 }
 
-/** What it opens stays open at its end, so that an open loan is no reason to go on. */
+/** What it opens stays open at its end, so that an open override is no reason to go on. */
 function pauseProcedure({ world }: Context, { owner }: SettingsWork): Procedure {
   const step = pauseWorkloadUpdates(owner, { who: world.who, procedure: name })
   return {
     name,
-    loans: [],
+    overrides: [],
     reached: async (reading) =>
       methodsIn(await readOwner(reading.reader, owner), owner).length === 0 &&
       (await step.check(reading)).is === 'done',
@@ -113,7 +113,7 @@ function documentOf(
 ): UpdatesPausedDocument {
   return {
     apiVersion: 'kvup.io/v1alpha1',
-    kind: 'WorkloadsHeld',
+    kind: 'PausedUpdates',
     kubevirt: { name: kubevirt, namespace },
     owner: ownerInDocument(owner),
     ...end,

@@ -95,19 +95,19 @@ export async function restore(
     takeOver: options.takeOver,
     accept: options.accept,
   })
-  const machines = await savedVmOverrides(cx, settingsWork, names)
-  for (const name of names.filter((one) => !machines.some(({ ref }) => ref.name === one)))
+  const vms = await savedVmOverrides(cx, settingsWork, names)
+  for (const name of names.filter((one) => !vms.some(({ ref }) => ref.name === one)))
     cx.printer.warn(`kvup lent nothing to VM ${name}, or it is given back already`)
   const end =
     names.length > 0
       ? { outcome: 'not-asked' as const, methods: methodsIn(settingsWork.holding, settingsWork.owner) }
       : await restoreMethods(cx, settingsWork, { meanwhile, options })
-  if (machines.length === 0) {
+  if (vms.length === 0) {
     cx.printer.result(documentOf(settingsWork, end), restoreView)
     return exitCode.done
   }
-  const both = await restoreVms(cx, settingsWork, { loans: machines, meanwhile, options })
-  const document = { ...documentOf(settingsWork, end), machines: both.machines }
+  const both = await restoreVms(cx, settingsWork, { overrides: vms, meanwhile, options })
+  const document = { ...documentOf(settingsWork, end), vms: both.vms }
   if (both.dryRun === undefined) cx.printer.result(document, restoreView)
   else cx.printer.result({ ...document, ...dryRunOutput(end, both) }, restoreView)
   if (both.error) throw both.error
@@ -122,20 +122,20 @@ async function restoreMethods(
   const { owner, environment, holding } = settingsWork
   const now = methodsIn(holding, owner)
   await settleMissing(cx, settingsWork, { meanwhile, options })
-  const loan = overrideToRestore(await environment.journal.loans(), owner, meanwhile)
-  if (!loan) return { outcome: 'nothing-borrowed', methods: now }
+  const override = overrideToRestore(await environment.journal.overrides(), owner, meanwhile)
+  if (!override) return { outcome: 'nothing-to-restore', methods: now }
   const terms = {
     ...settingsWork,
-    loan,
+    override,
     now,
     meanwhile,
     options,
-    forecast: await forecastOf(settingsWork, loan),
+    forecast: await forecastOf(settingsWork, override),
   }
   const ended = await performChange({ environment, change: changeOf(cx, terms), dryRun: options.dryRun })
-  if (ended.is === 'dry-run') return { outcome: 'rehearsed', methods: now, ...ended.fields }
+  if (ended.is === 'dry-run') return { outcome: 'dry-run', methods: now, ...ended.fields }
   if (meanwhile === 'keep-current') return { outcome: 'left-as-it-is', methods: now }
-  return { outcome: 'given-back', methods: keptMethods(loan) }
+  return { outcome: 'restored', methods: keptMethods(override) }
 }
 
 /** The journal claims methods that no note on the object confirms: a person says, here or by `--keep-current`. */
@@ -151,7 +151,7 @@ async function settleMissing(
 }
 
 interface Terms extends SettingsWork {
-  loan: Override
+  override: Override
   /** The methods as they are now. */
   now: readonly string[]
   meanwhile: Meanwhile
@@ -160,22 +160,22 @@ interface Terms extends SettingsWork {
   forecast: Forecast
 }
 
-function announce({ printer }: Context, { loan, meanwhile, forecast, rolloutStatus }: Terms): void {
-  printer.note(`borrowed by ${loan.by} at ${loan.at}: ${keptMethods(loan).join(', ')}`)
+function announce({ printer }: Context, { override, meanwhile, forecast, rolloutStatus }: Terms): void {
+  printer.note(`borrowed by ${override.by} at ${override.at}: ${keptMethods(override).join(', ')}`)
   if (meanwhile === 'keep-current') return
-  const all = rolloutStatus.verdict === 'Settled' ? '' : ', counting all VMs because it is not settled,'
+  const all = rolloutStatus.verdict === 'Healthy' ? '' : ', counting all VMs because it is not settled,'
   printer.note(`once given back, KubeVirt${all} ${forecastText(forecast)}`)
 }
 
 function changeOf(cx: Context, terms: Terms): Change {
-  const { owner, loan, now, meanwhile, options, forecast } = terms
+  const { owner, override, now, meanwhile, options, forecast } = terms
   const leave = meanwhile === 'keep-current'
-  const settled = settledFor(owner.kubevirt, { id: 'settled', title: 'KubeVirt is settled', settleMs: 0 })
-  const kept = keptMethods(loan)
+  const settled = settledFor(owner.kubevirt, { id: 'healthy', title: 'KubeVirt is settled', stableMs: 0 })
+  const kept = keptMethods(override)
   return {
-    procedure: restoreProcedure({ owner, meanwhile, settled, takenFrom: loan.object.uid }),
+    procedure: restoreProcedure({ owner, meanwhile, settled, takenFrom: override.object.uid }),
     gate: gateOf(
-      [...windowHoldsFinding(loan), ...(leave ? [] : evictionFinding(kept, forecast))],
+      [...windowHoldsFinding(override), ...(leave ? [] : evictionFinding(kept, forecast))],
       parseAccepted(options.accept),
     ),
     rights: rightsFor(owner),
@@ -190,7 +190,7 @@ function changeOf(cx: Context, terms: Terms): Change {
 function documentOf({ installation: { name, namespace }, owner }: SettingsWork, end: End): RestoreDocument {
   return {
     apiVersion: 'kvup.io/v1alpha1',
-    kind: 'GiveBack',
+    kind: 'RestoreReport',
     kubevirt: { name, namespace },
     owner: ownerInDocument(owner),
     ...end,
@@ -205,34 +205,34 @@ function meanwhileOf({ keepCurrent, overwrite }: RestoreOptions): Meanwhile {
 }
 
 interface VmTerms {
-  loans: readonly SavedVmOverride[]
+  overrides: readonly SavedVmOverride[]
   meanwhile: Meanwhile
   options: { timeout: string; dryRun?: DryRun }
 }
 
 /** Gives back to every VM that runs and that nobody changed meanwhile (night W1); the others ask, and are in `error`. */
 export async function restoreVms(cx: Context, settingsWork: SettingsWork, terms: VmTerms): Promise<VmsEnd> {
-  const { loans, meanwhile, options } = terms
+  const { overrides, meanwhile, options } = terms
   const { environment, installation } = settingsWork
-  const asks = loans.filter(({ overrideStatus }) => waitsForAnswer(overrideStatus, meanwhile))
-  const restoring = loans.filter((loan) => !asks.includes(loan))
-  const machines = [...restoring.map((loan) => restoredVm(loan, meanwhile)), ...asks.map(vmThatAsks)]
+  const asks = overrides.filter(({ overrideStatus }) => waitsForAnswer(overrideStatus, meanwhile))
+  const restoring = overrides.filter((override) => !asks.includes(override))
+  const vms = [...restoring.map((override) => restoredVm(override, meanwhile)), ...asks.map(vmThatAsks)]
   const error = asks.length > 0 ? { error: someAsk(asks) } : {}
-  if (restoring.length === 0) return { machines, steps: [], ...error }
+  if (restoring.length === 0) return { vms, steps: [], ...error }
   const refused: RefusedVms = new Map()
   const procedure = procedureOn(settingsWork, restoring, { meanwhile, refused })
   const change: Change = {
     procedure,
     gate: gateOf([], []),
     rights: workloadsAccess(installation.namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
-    announce: () => announceVms(cx, machines),
+    announce: () => announceVms(cx, vms),
     question: `${meanwhile === 'keep-current' ? 'Close the loans of' : 'Give back to'} ${countText(restoring.length)}?`,
     limits: { timeoutMs: parseDuration(options.timeout) },
   }
   const ended = await performChange({ environment, change, dryRun: options.dryRun })
-  if (ended.is === 'dry-run') return { machines, ...ended.fields, ...error }
-  const after = machines.map((vm) => refusedOr(vm, refused.get(vmNameOf(vm))))
-  return { machines: after, steps: [], ...(refused.size > 0 ? { error: someRefused(after) } : error) }
+  if (ended.is === 'dry-run') return { vms, ...ended.fields, ...error }
+  const after = vms.map((vm) => refusedOr(vm, refused.get(vmNameOf(vm))))
+  return { vms: after, steps: [], ...(refused.size > 0 ? { error: someRefused(after) } : error) }
 }
 
 function procedureOn(
@@ -240,11 +240,11 @@ function procedureOn(
   restoring: readonly SavedVmOverride[],
   { meanwhile, refused }: { meanwhile: Meanwhile; refused: RefusedVms },
 ): Procedure {
-  const settled = settledFor(owner.kubevirt, { id: 'settled', title: 'KubeVirt is settled', settleMs: 0 })
+  const settled = settledFor(owner.kubevirt, { id: 'healthy', title: 'KubeVirt is settled', stableMs: 0 })
   const steps = restoring.map(({ ref }) => restoreVm(ref, meanwhile, refused))
   return {
     name: 'restore VMs',
-    loans: [],
+    overrides: [],
     reached: async (reading) => {
       for (const step of steps) if ((await step.check(reading)).is !== 'done') return false
       return true

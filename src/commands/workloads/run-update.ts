@@ -81,16 +81,16 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
       mode: options.dryRun,
       report: (fields) =>
         documentOf(running, {
-          outcome: 'rehearsed',
+          outcome: 'dry-run',
           ...fields,
           waves: shownWaves(work.waves, run.wanted.waveBy),
         }),
       end: readWhole,
     },
     async report(end) {
-      const held = (await journal.loans()).find(({ id }) => id === overrideId)
-      const borrowed = heldLines(held, '     gives workload updates back to KubeVirt')
-      return documentOf(running, endOfRun(cx, end, borrowed))
+      const held = (await journal.overrides()).find(({ id }) => id === overrideId)
+      const overrides = heldLines(held, '     gives workload updates back to KubeVirt')
+      return documentOf(running, endOfRun(cx, end, overrides))
     },
     end(document) {
       const failure = failureOf(document.totals, document.selection)
@@ -130,16 +130,16 @@ function procedureOf(
   { settingsWork: { owner }, run, typed: { timeoutMs }, options }: Omit<Running, 'cx' | 'procedure'>,
 ): Procedure {
   if (options.watchOnly) return guardProcedure({ owner, run: run, who, timeoutMs })
-  const settled = (id: string, title: string) => settledFor(owner.kubevirt, { id, title, settleMs: 0 })
+  const settled = (id: string, title: string) => settledFor(owner.kubevirt, { id, title, stableMs: 0 })
   return updateProcedure({ owner, run, who, timeoutMs, settled })
 }
 
 async function workOf(running: Running): Promise<UpdateWork> {
   const { run, procedure, settingsWork, typed, options } = running
   const reading = readingOf(running)
-  const look = await run.look(reading)
-  const { candidates, unread } = look.fleet
-  if (candidates.size + look.fleet.left.size + unread.length === 0)
+  const snapshot = await run.read(reading)
+  const { candidates, unread } = snapshot.fleet
+  if (candidates.size + snapshot.fleet.left.size + unread.length === 0)
     for (const remark of await noSuchPlace(settingsWork, run.wanted.selection))
       running.cx.printer.warn(remark)
   const namespaces = namespacesOf(candidates.keys(), {
@@ -153,8 +153,8 @@ async function workOf(running: Running): Promise<UpdateWork> {
     holds: await pausesUpdates(settingsWork),
   })
   const { until, pauseBefore } = options
-  const waves = await wavesLeft(reading, run, look)
-  const findings = options.watchOnly ? [] : await updateFindings(look, settingsWork, run.wanted.selection)
+  const waves = await wavesLeft(reading, run, snapshot)
+  const findings = options.watchOnly ? [] : await updateFindings(snapshot, settingsWork, run.wanted.selection)
   return {
     waves,
     unread,

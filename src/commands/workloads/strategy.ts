@@ -25,7 +25,7 @@ import { parseDuration } from '../../lib/kube/duration.ts'
 import { overrideOn } from '../../lib/vms/update-methods.ts'
 import { ownerFinding } from '../../lib/vms/strategy/settings-owner.ts'
 
-const look = [
+const showExamples = [
   ['kvup workloads strategy show', 'what holds'],
   ['kvup workloads strategy show -o wide', 'and where it is written'],
 ] as const
@@ -41,12 +41,12 @@ export function strategyCommand(wire: Wire): Command {
     .addCommand(
       new Command('show')
         .description('Show how VMs follow, each setting with who says so')
-        .addHelpText('after', manual({ examples: look, codes: asksCluster }))
+        .addHelpText('after', manual({ examples: showExamples, codes: asksCluster }))
         .action(wire(showWorkloadStrategy)),
       { isDefault: true },
     )
     .addCommand(setCommand(wire))
-    .addHelpText('after', manual({ examples: [...look, ...change], codes: asksCluster }))
+    .addHelpText('after', manual({ examples: [...showExamples, ...change], codes: asksCluster }))
 }
 
 function setCommand(wire: Wire): Command {
@@ -88,7 +88,7 @@ export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptio
   const wanted = parseWanted(options)
   const timeoutMs = parseDuration(options.timeout)
   const settingsWork = await seeSettings(cx, options)
-  ensureNotPaused(wanted, overrideOn(settingsWork.owner, await settingsWork.environment.journal.loans()))
+  ensureNotPaused(wanted, overrideOn(settingsWork.owner, await settingsWork.environment.journal.overrides()))
   const procedure = procedureOf(settingsWork, wanted)
   const choice = await choiceOf(settingsWork, wanted)
   return runChange<WorkloadStrategyDocument>(cx, {
@@ -99,7 +99,7 @@ export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptio
       mode: options.dryRun,
       report: async (fields) => ({
         ...(await strategyDocument(settingsWork)),
-        outcome: 'rehearsed',
+        outcome: 'dry-run',
         said: choiceText(choice),
         ...fields,
       }),

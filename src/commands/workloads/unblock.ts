@@ -57,7 +57,7 @@ export function unblockCommand(wire: Wire): Command {
     .action(wire<UnblockOptions, [string[]]>(unblock))
 }
 
-/** Lends each VM what lets it be evicted; the loan is on the VM. Throws `usage` where no VM is named, `blocked` for one that does not exist. */
+/** Lends each VM what lets it be evicted; the override is on the VM. Throws `usage` where no VM is named, `blocked` for one that does not exist. */
 export async function unblock(
   cx: Context,
   options: UnblockOptions,
@@ -91,8 +91,8 @@ export async function unblock(
       refusesNothing: true,
     },
     async report() {
-      const held = (await environment.journal.loans()).find(({ id }) => id === overrideId)
-      return { ...unblockDocument(itemsAs('unblocked'), bare), giveBack: restoreUpdatesLine(held) }
+      const held = (await environment.journal.overrides()).find(({ id }) => id === overrideId)
+      return { ...unblockDocument(itemsAs('unblocked'), bare), restore: restoreUpdatesLine(held) }
     },
   })
 }

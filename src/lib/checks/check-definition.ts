@@ -100,10 +100,10 @@ export function hopPath(
   question: Question,
   otherwise: readonly string[] = [],
 ): readonly string[] {
-  const way = pathFromHere(to, question)
-  if (way === undefined) return []
-  if (way.is === 'none') return [`no way keeps to what is supported: ${way.why}`, ...otherwise]
-  return way.steps.map((step) =>
+  const path = pathFromHere(to, question)
+  if (path === undefined) return []
+  if (path.is === 'none') return [`no way keeps to what is supported: ${path.why}`, ...otherwise]
+  return path.steps.map((step) =>
     step.is === 'kubevirt' ? `kvup upgrade --to ${step.to}` : `take Kubernetes to ${step.to} (${step.why})`,
   )
 }
@@ -120,11 +120,11 @@ export function instancesOf({ snapshot }: Pick<Question, 'snapshot'>): InstanceT
 }
 
 /** The id of the override that pauses workload updates. */
-const loan = 'workload-updates'
+const override = 'workload-updates'
 
 /** Whether kvup has borrowed the workload update methods: empty as they are now, they come back at the end of its run (contract "Loans"). */
-export const isPausedByKvup = ({ borrowed }: FullSnapshot): boolean =>
-  itemsOf(borrowed ?? { known: true, items: [] }).some(({ id }) => id === loan)
+export const isPausedByKvup = ({ overrides }: FullSnapshot): boolean =>
+  itemsOf(overrides ?? { known: true, items: [] }).some(({ id }) => id === override)
 
 /** How risks are taken by name, with the flags of the command itself unless it says otherwise. */
 export type Accepting = (ids: readonly string[]) => string

@@ -458,15 +458,15 @@ const nameOf = ({ object: { kind, name, namespace } }: MissingValue): string =>
   namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`
 
 /** Setting the field by hand decides as well: it then reads otherwise than kvup leaves it. */
-function remedyOf({ id: loan, claim }: MissingValue): readonly string[] {
+function remedyOf({ id: override, claim }: MissingValue): readonly string[] {
   const inWindow = claim !== undefined && isOfWindow(claim)
-  if (loan === 'workload-updates')
+  if (override === 'workload-updates')
     return [
       `kvup workloads strategy set --methods ${methodsIn(claim)}     resumes automatic VM updates so`,
-      `${inWindow ? `kvup eus restore ${loan}` : 'kvup workloads restore'} --keep-current     leaves them off, and forgets it`,
+      `${inWindow ? `kvup eus restore ${override}` : 'kvup workloads restore'} --keep-current     leaves them off, and forgets it`,
     ]
   const leaves = inWindow
-    ? `kvup eus restore ${loan} --keep-current     leaves it as it is, and forgets it`
+    ? `kvup eus restore ${override} --keep-current     leaves it as it is, and forgets it`
     : 'add --accept saved-value-missing     leaves it as it is'
   return [leaves, 'kvup history     shows what kvup changed, and when']
 }
@@ -478,8 +478,8 @@ function methodsIn(claim: MissingValue['claim']): string {
 }
 
 /** A person said that what it was is to be forgotten: then it is closed as any other, with whatever note is left of it. */
-export function asOverride({ id: loan, object, claim }: MissingValue, at: string): Override {
+export function asOverride({ id: override, object, claim }: MissingValue, at: string): Override {
   if (claim !== undefined) return claim
-  const [path = ''] = pathsOf(loan)
-  return { id: loan, procedure: 'restore', object, path, was: { present: false }, by: 'unknown', at }
+  const [path = ''] = pathsOf(override)
+  return { id: override, procedure: 'restore', object, path, was: { present: false }, by: 'unknown', at }
 }

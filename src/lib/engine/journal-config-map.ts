@@ -75,7 +75,7 @@ export function configMapJournal(
     },
   }
   return journalOn(store, () => ({ by: who, at: clock.now().toISOString() }), {
-    overrides: new Overrides(cluster.reader, namespace),
+    onObjects: new Overrides(cluster.reader, namespace),
   })
 }
 
@@ -107,7 +107,12 @@ function write(
     return writer.create(ConfigMaps, { apiVersion, kind, metadata, data })
   }
   const { name, namespace, resourceVersion = '' } = over.metadata
-  return writer.mergePatch(ConfigMaps, { name, namespace }, { metadata: { resourceVersion, labels }, data })
+  const moved = over.data?.[formerKey] === undefined ? {} : { [formerKey]: null }
+  return writer.mergePatch(
+    ConfigMaps,
+    { name, namespace },
+    { metadata: { resourceVersion, labels }, data: { ...data, ...moved } },
+  )
 }
 
 /** The key to which lines go that are not the journal's, so that nobody's text is lost. */
@@ -128,10 +133,17 @@ function garbledText([first, ...more]: readonly Garbled[], namespace: string): s
 /** How a journal is stored: JSON lines that a person can read with `kubectl get -o yaml`. */
 type JournalText = Record<keyof JournalContent, string>
 
-function writeJournal({ entries, loans, kept }: JournalContent): JournalText {
+/** The key of the overrides before kvup's first release: what lies there is read, and moved with the next write. */
+const formerKey = 'loans'
+const formerWords: ReadonlyMap<string, Entry['what']> = new Map([
+  ['borrowed', 'saved'],
+  ['gave-back', 'restored'],
+])
+
+function writeJournal({ entries, overrides, kept }: JournalContent): JournalText {
   return {
     entries: lines(entries),
-    loans: lines(loans),
+    overrides: lines(overrides),
     kept: lines(Object.entries(kept).map(([key, value]) => ({ key, value }))),
   }
 }
@@ -148,22 +160,23 @@ function readJournal(text: Readonly<Record<string, string>>): {
   garbled: readonly Garbled[]
 } {
   const entries = parsed(text, 'entries', isEntry)
-  const loans = parsed(text, 'loans', isOverride)
+  const former = parsed(text, formerKey, isOverride)
+  const overrides = parsed(text, 'overrides', isOverride)
   const kept = parsed(text, 'kept', isKept)
   const content = {
     ...emptyJournal,
-    entries: entries.values,
-    loans: loans.values,
+    entries: entries.values.map((entry) => ({ ...entry, what: formerWords.get(entry.what) ?? entry.what })),
+    overrides: [...former.values, ...overrides.values],
     kept: Object.fromEntries(kept.values.map(({ key, value }) => [key, value])),
   }
-  return { content, garbled: [...entries.garbled, ...loans.garbled, ...kept.garbled] }
+  return { content, garbled: [...entries.garbled, ...former.garbled, ...overrides.garbled, ...kept.garbled] }
 }
 
 const lines = (values: readonly unknown[]): string => values.map((v) => `${JSON.stringify(v)}\n`).join('')
 
 function parsed<T>(
   text: Readonly<Record<string, string>>,
-  key: keyof JournalContent,
+  key: string,
   fits: (value: unknown) => value is T,
 ): { values: readonly T[]; garbled: readonly Garbled[] } {
   const values: T[] = []

@@ -10,17 +10,17 @@ export interface Journal {
   /** Throws when it cannot be written: then nothing may be changed. */
   record(entry: Entry): Promise<void>
   /** The open ones, as they are noted on their objects (see `Overrides`). */
-  loans(): Promise<readonly Override[]>
+  overrides(): Promise<readonly Override[]>
   /** What reads as kvup leaves it, and whose former value nobody may be believed about. */
   missing(): Promise<readonly MissingValue[]>
   /** A person said that this claim of the journal is true: for this process it is open. */
   believe(claim: Override): void
   /**
-   * Says what is about to be changed. The first value wins: an open loan with this id is returned as it is, but for what it is set to. Whoever changes the field writes what is
+   * Says what is about to be changed. The first value wins: an open override with this id is returned as it is, but for what it is set to. Whoever changes the field writes what is
    * returned onto the object, in the same patch (`noteOf`, `savingNote`).
    */
-  override(loan: Override): Promise<Override>
-  /** Writes down that a loan is closed, whose note is off its object: given back, or for another reason. Closing a closed one is no error. */
+  override(override: Override): Promise<Override>
+  /** Writes down that an override is closed, whose note is off its object: given back, or for another reason. Closing a closed one is no error. */
   release(id: string, why?: string): Promise<void>
   /**
    * Keeps a baseline (a uid, an old transition time); the first value under a key wins. A key that begins with the
@@ -33,7 +33,7 @@ export interface Journal {
 }
 
 /** What a `check` may see of it. */
-export type JournalReader = Pick<Journal, 'entries' | 'loans' | 'kept'>
+export type JournalReader = Pick<Journal, 'entries' | 'overrides' | 'kept'>
 
 export interface Entry {
   /** RFC 3339. */
@@ -47,8 +47,8 @@ export interface Entry {
     | 'started'
     | 'intends'
     | 'applied'
-    | 'borrowed'
-    | 'gave-back'
+    | 'saved'
+    | 'restored'
     | 'closed'
     | 'finished'
     | 'failed'
@@ -58,7 +58,7 @@ export interface Entry {
   plan?: string
 }
 
-/** What a borrowed setting is set to, kept with the loan, for entries are forgotten in time. */
+/** What a borrowed setting is set to, kept with the override, for entries are forgotten in time. */
 interface Taken {
   value: unknown
   /** Id of the step that sets it. */
@@ -77,7 +77,7 @@ export interface Override {
   path: string
   /** Absence is a value too. */
   was: { present: true; value: unknown } | { present: false }
-  /** What it is meanwhile; absent for loans of more than one value. */
+  /** What it is meanwhile; absent for overrides of more than one value. */
   taken?: Taken
   by: string
   at: string
@@ -105,35 +105,35 @@ interface Below {
   /** Comes right before every try to write, and stops it when it throws. */
   confirm?: () => Promise<void>
   /** What is noted on the objects themselves. Without it (a dry run) the store is believed: nobody else writes it. */
-  overrides?: Overrides
+  onObjects?: Overrides
 }
 
-/** The journal's rules on any store. `sign` names who gives a loan back, and when. */
+/** The journal's rules on any store. `sign` names who gives an override back, and when. */
 export function journalOn(
   store: JournalStore,
   sign: (opened: Signature | undefined) => Signature,
-  { confirm = async () => undefined, overrides }: Below = {},
+  { confirm = async () => undefined, onObjects }: Below = {},
 ): Journal {
   const { read } = store
   const update = (change: (content: JournalContent) => JournalContent) => store.update(change, confirm)
   const closing = (content: JournalContent, id: string, why?: string) =>
-    released(content, id, { ...sign(content.loans.find((loan) => loan.id === id)), why })
-  const loans = async () => (overrides ? overrides.loans() : (await read()).loans)
-  const missing = async () => (await overrides?.missing((await read()).loans)) ?? []
+    released(content, id, { ...sign(content.overrides.find((override) => override.id === id)), why })
+  const overrides = async () => (onObjects ? onObjects.open() : (await read()).overrides)
+  const missing = async () => (await onObjects?.missing((await read()).overrides)) ?? []
   return {
     under: (held) =>
-      journalOn(store, sign, { confirm: () => held.confirm(), ...(overrides && { overrides }) }),
+      journalOn(store, sign, { confirm: () => held.confirm(), ...(onObjects && { onObjects }) }),
     entries: async () => (await read()).entries,
-    loans,
+    overrides,
     missing,
-    believe: (claim) => overrides?.remember(claim),
+    believe: (claim) => onObjects?.remember(claim),
     async kept(key) {
       const { kept } = await read()
       return Object.hasOwn(kept, key) ? kept[key] : undefined
     },
     async record(entry) {
-      const ends = entry.what === 'finished' && overrides
-      const over = ends ? await overrides.over((await read()).loans) : []
+      const ends = entry.what === 'finished' && onObjects
+      const over = ends ? await onObjects.over((await read()).overrides) : []
       await update((content) =>
         recorded(
           over.reduce((now, { id, why }) => closing(now, id, why), content),
@@ -141,21 +141,22 @@ export function journalOn(
         ),
       )
     },
-    async override(loan) {
-      if (overrides === undefined) {
-        const after = await update((content) => borrowed(content, loan))
-        return after.loans.find(({ id }) => id === loan.id) ?? loan
+    async override(override) {
+      if (onObjects === undefined) {
+        const after = await update((content) => withOverride(content, override))
+        return after.overrides.find(({ id }) => id === override.id) ?? override
       }
-      const open = (await overrides.loans()).find(
-        ({ id, object }) => id === loan.id && object.uid === loan.object.uid,
+      const open = (await onObjects.open()).find(
+        ({ id, object }) => id === override.id && object.uid === override.object.uid,
       )
-      const saved = open === undefined ? loan : { ...open, ...(loan.taken && { taken: loan.taken }) }
+      const saved =
+        open === undefined ? override : { ...open, ...(override.taken && { taken: override.taken }) }
       await update((content) => claimed(content, saved))
-      overrides.remember(saved)
+      onObjects.remember(saved)
       return saved
     },
     async release(id, why) {
-      const known = overrides?.close(id)
+      const known = onObjects?.close(id)
       await update((content) => closing(known ? withClaim(content, known) : content, id, why))
     },
     async keep(key, value) {
@@ -165,20 +166,20 @@ export function journalOn(
 }
 
 /** A journal that somebody deleted meanwhile has the entry all the same. */
-function withClaim(content: JournalContent, loan: Override): JournalContent {
-  const has = content.loans.some(({ id }) => id === loan.id)
-  return has ? content : { ...content, loans: [...content.loans, loan] }
+function withClaim(content: JournalContent, override: Override): JournalContent {
+  const has = content.overrides.some(({ id }) => id === override.id)
+  return has ? content : { ...content, overrides: [...content.overrides, override] }
 }
 
 /** Everything that a journal holds, as it is stored and as it is changed: by pure functions. */
 export interface JournalContent {
   entries: readonly Entry[]
-  /** Open ones only: a loan that was given back is an entry. */
-  loans: readonly Override[]
+  /** Open ones only: an override that was given back is an entry. */
+  overrides: readonly Override[]
   kept: Readonly<Record<string, unknown>>
 }
 
-export const emptyJournal: JournalContent = { entries: [], loans: [], kept: {} }
+export const emptyJournal: JournalContent = { entries: [], overrides: [], kept: {} }
 
 /** Who writes, and when: for the entries that borrowing and giving back leave behind. */
 interface Signature {
@@ -189,36 +190,36 @@ interface Signature {
 function recorded(content: JournalContent, entry: Entry): JournalContent {
   const entries = [...content.entries, entry]
   if (entry.what === 'applied')
-    return { ...content, entries, loans: content.loans.map((loan) => applied(loan, entry)) }
+    return { ...content, entries, overrides: content.overrides.map((override) => applied(override, entry)) }
   if (entry.what !== 'finished') return { ...content, entries }
   const prefix = `${entry.procedure}/`
   const kept = Object.fromEntries(Object.entries(content.kept).filter(([key]) => !key.startsWith(prefix)))
   return { ...content, entries, kept }
 }
 
-function applied(loan: Override, { procedure, step }: Entry): Override {
-  const { taken } = loan
-  const isOfStep = taken?.step === step && loan.procedure === procedure
-  return isOfStep ? { ...loan, taken: { ...taken, applied: true } } : loan
+function applied(override: Override, { procedure, step }: Entry): Override {
+  const { taken } = override
+  const isOfStep = taken?.step === step && override.procedure === procedure
+  return isOfStep ? { ...override, taken: { ...taken, applied: true } } : override
 }
 
-/** The first value wins: of an open loan with this id nothing changes but what it is set to from now on. */
-function borrowed(content: JournalContent, loan: Override): JournalContent {
-  const open = content.loans.find(({ id }) => id === loan.id)
-  return open === undefined ? claimed(content, loan) : takenAnew(content, open, loan)
+/** The first value wins: of an open override with this id nothing changes but what it is set to from now on. */
+function withOverride(content: JournalContent, override: Override): JournalContent {
+  const open = content.overrides.find(({ id }) => id === override.id)
+  return open === undefined ? claimed(content, override) : takenAnew(content, open, override)
 }
 
 /** As it is: another claim under this id is replaced, for what is said here lies on an object, or is about to. */
-function claimed(content: JournalContent, loan: Override): JournalContent {
-  const former = content.loans.find(({ id }) => id === loan.id)
-  if (former !== undefined && isSameOverride(former, loan)) return takenAnew(content, former, loan)
+function claimed(content: JournalContent, override: Override): JournalContent {
+  const former = content.overrides.find(({ id }) => id === override.id)
+  if (former !== undefined && isSameOverride(former, override)) return takenAnew(content, former, override)
   if (former !== undefined)
-    return claimed({ ...content, loans: content.loans.filter((one) => one !== former) }, loan)
-  if (loan.was.present && loan.was.value === undefined)
-    throw new Error(`loan ${loan.id} has no value to keep`)
-  const { procedure, by, at } = loan
-  const entry: Entry = { at, by, procedure, step: loan.id, what: 'borrowed', text: wordsOf(loan) }
-  return recorded({ ...content, loans: [...content.loans, loan] }, entry)
+    return claimed({ ...content, overrides: content.overrides.filter((one) => one !== former) }, override)
+  if (override.was.present && override.was.value === undefined)
+    throw new Error(`loan ${override.id} has no value to keep`)
+  const { procedure, by, at } = override
+  const entry: Entry = { at, by, procedure, step: override.id, what: 'saved', text: wordsOf(override) }
+  return recorded({ ...content, overrides: [...content.overrides, override] }, entry)
 }
 
 const isSameOverride = (one: Override, other: Override): boolean =>
@@ -226,8 +227,8 @@ const isSameOverride = (one: Override, other: Override): boolean =>
 
 function takenAnew(content: JournalContent, open: Override, { taken }: Override): JournalContent {
   if (taken === undefined || isDeepStrictEqual(open.taken?.value, taken.value)) return content
-  const loans = content.loans.map((loan) => (loan === open ? { ...open, taken } : loan))
-  return { ...content, loans }
+  const overrides = content.overrides.map((override) => (override === open ? { ...open, taken } : override))
+  return { ...content, overrides }
 }
 
 function released(
@@ -235,13 +236,13 @@ function released(
   id: string,
   signed: Signature & { why?: string | undefined },
 ): JournalContent {
-  const loan = content.loans.find((open) => open.id === id)
-  if (loan === undefined) return content
-  const { procedure } = loan
+  const override = content.overrides.find((open) => open.id === id)
+  if (override === undefined) return content
+  const { procedure } = override
   const { by, at, why } = signed
-  const text = why === undefined ? wordsOf(loan) : `${why}: ${wordsOf(loan)}`
-  const entry: Entry = { at, by, procedure, step: id, what: why === undefined ? 'gave-back' : 'closed', text }
-  return recorded({ ...content, loans: content.loans.filter((open) => open.id !== id) }, entry)
+  const text = why === undefined ? wordsOf(override) : `${why}: ${wordsOf(override)}`
+  const entry: Entry = { at, by, procedure, step: id, what: why === undefined ? 'restored' : 'closed', text }
+  return recorded({ ...content, overrides: content.overrides.filter((open) => open.id !== id) }, entry)
 }
 
 function keeping(content: JournalContent, key: string, value: unknown): JournalContent {
@@ -262,21 +263,21 @@ const mostOverrideBytes = 384 * 1024
 const mostKeptBytes = 128 * 1024
 
 /**
- * Stays well under the 1 MiB of a ConfigMap: the oldest entries and kept values go first, an open loan never. Throws `blocked`
- * when the loans alone are too large; nothing may be borrowed then.
+ * Stays well under the 1 MiB of a ConfigMap: the oldest entries and kept values go first, an open override never. Throws `blocked`
+ * when the overrides alone are too large; nothing may be borrowed then.
  */
-export function bounded({ entries, loans, kept }: JournalContent): JournalContent {
-  if (bytesOf(loans) > mostOverrideBytes)
+export function bounded({ entries, overrides, kept }: JournalContent): JournalContent {
+  if (bytesOf(overrides) > mostOverrideBytes)
     throw blocked(
       'journal-full',
-      `the journal holds ${loans.length} open loans and has no room for another`,
+      `the journal holds ${overrides.length} open loans and has no room for another`,
       {
         remedy: 'kvup history      shows them and the line that gives each back',
       },
     )
   return {
     entries: newest(entries.map(shortened), mostEntries, mostEntryBytes),
-    loans,
+    overrides,
     kept: Object.fromEntries(newest(Object.entries(kept), mostKept, mostKeptBytes)),
   }
 }
@@ -303,14 +304,18 @@ const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(val
 
 const nothing: JournalReader = {
   entries: async () => [],
-  loans: async () => [],
+  overrides: async () => [],
   kept: async () => undefined,
 }
 
 /** A journal that nobody finds later: for dry runs, over what the real one (`over`) says, and for tests. */
 export function memoryJournal(over: JournalReader = nothing): Journal {
   let copied: Promise<JournalContent> | undefined
-  const copy = async () => ({ ...emptyJournal, entries: await over.entries(), loans: await over.loans() })
+  const copy = async () => ({
+    ...emptyJournal,
+    entries: await over.entries(),
+    overrides: await over.overrides(),
+  })
   const read = () => (copied ??= copy())
   const journal = journalOn(
     {
@@ -355,8 +360,8 @@ export class RememberedJournal implements JournalReader {
     return this.#answers.once('entries', () => this.#journal.entries())
   }
 
-  loans(): ReturnType<JournalReader['loans']> {
-    return this.#answers.once('loans', () => this.#journal.loans())
+  overrides(): ReturnType<JournalReader['overrides']> {
+    return this.#answers.once('overrides', () => this.#journal.overrides())
   }
 
   kept(key: string): Promise<unknown> {
@@ -366,35 +371,35 @@ export class RememberedJournal implements JournalReader {
 
 /** A journal that knows without asking. */
 export interface KnowsOverrides {
-  /** The open loans as this process read or wrote them last; undefined before it has done either. */
+  /** The open overrides as this process read or wrote them last; undefined before it has done either. */
   known(): readonly Override[] | undefined
 }
 
 /** The same journal, which remembers what is borrowed: whoever leaves while the server is silent can still say so. */
 export function remembering(journal: Journal): Journal & KnowsOverrides {
-  return rememberingIn(journal, { loans: undefined })
+  return rememberingIn(journal, { overrides: undefined })
 }
 
 interface Memory {
-  loans: readonly Override[] | undefined
+  overrides: readonly Override[] | undefined
 }
 
 function rememberingIn(journal: Journal, memory: Memory): Journal & KnowsOverrides {
-  const without = (id: string) => (memory.loans ?? []).filter((loan) => loan.id !== id)
+  const without = (id: string) => (memory.overrides ?? []).filter((override) => override.id !== id)
   return {
     ...journal,
-    known: () => memory.loans,
-    async loans() {
-      return (memory.loans = await journal.loans())
+    known: () => memory.overrides,
+    async overrides() {
+      return (memory.overrides = await journal.overrides())
     },
-    async override(loan) {
-      const opened = await journal.override(loan)
-      memory.loans = [...without(loan.id), opened]
+    async override(override) {
+      const opened = await journal.override(override)
+      memory.overrides = [...without(override.id), opened]
       return opened
     },
     async release(id, why) {
       await journal.release(id, why)
-      memory.loans = without(id)
+      memory.overrides = without(id)
     },
     under: (held) => rememberingIn(journal.under(held), memory),
   }

@@ -30,7 +30,7 @@ export const isOfWindow = ({ procedure }: { procedure: string }): boolean =>
 
 /** A setting that reads as kvup leaves it, whose former value nobody may be believed about: a person says what becomes of it. */
 export interface MissingValue {
-  /** As the loan is called: `workload-updates`. */
+  /** As the override is called: `workload-updates`. */
   id: string
   object: Override['object']
   /** `missing`: the journal claims it and the object says nothing. `unreadable`: somebody changed the note on the object. */
@@ -68,7 +68,7 @@ const places: readonly Place[] = [
 export class Overrides {
   readonly #reader: Reader
   readonly #namespace: string
-  /** Loans that this process opened, or found confirmed: who takes a note off an object does not give anything back. */
+  /** Overrides that this process opened, or found confirmed: who takes a note off an object does not give anything back. */
   readonly #known = new Map<string, Override>()
   /** A kind that is not served is not asked for again: none of them appears while kvup is at work. */
   readonly #unserved = new Set<string>()
@@ -79,7 +79,7 @@ export class Overrides {
   }
 
   /** The open ones. Throws ApiError; what may not be listed (403) holds nothing that whoever asks could have changed. */
-  async loans(): Promise<readonly Override[]> {
+  async open(): Promise<readonly Override[]> {
     return this.#confirmed(await this.#objects())
   }
 
@@ -115,8 +115,8 @@ export class Overrides {
   }
 
   /** Opened, or changed, by this process. */
-  remember(loan: Override): void {
-    this.#known.set(loan.id, loan)
+  remember(override: Override): void {
+    this.#known.set(override.id, override)
   }
 
   /** Closed by this process: what it knew of it. */
@@ -127,13 +127,13 @@ export class Overrides {
   }
 
   #confirmed(objects: readonly KubeObject[]): readonly Override[] {
-    const noted = objects.flatMap((object) => savedOn(object).loans)
+    const noted = objects.flatMap((object) => savedOn(object).overrides)
     const ids = new Set(noted.map(({ id }) => id))
-    for (const loan of noted) this.#known.set(loan.id, loan)
-    const kept = [...this.#known.values()].filter((loan) => !ids.has(loan.id))
+    for (const override of noted) this.#known.set(override.id, override)
+    const kept = [...this.#known.values()].filter((override) => !ids.has(override.id))
     return [
-      ...new Map(noted.map((loan) => [loan.id, loan])).values(),
-      ...kept.filter((loan) => isOverriddenIn(objects, loan)),
+      ...new Map(noted.map((override) => [override.id, override])).values(),
+      ...kept.filter((override) => isOverriddenIn(objects, override)),
     ]
   }
 
@@ -162,13 +162,13 @@ export class Overrides {
   }
 }
 
-/** The open loans for a command that only reads; `unread` says why they are not known. */
+/** The open overrides for a command that only reads; `unread` says why they are not known. */
 export async function openOverrides(
   reader: Reader,
   namespace: string,
-): Promise<{ loans: readonly Override[] } | { unread: string }> {
+): Promise<{ overrides: readonly Override[] } | { unread: string }> {
   try {
-    return { loans: await new Overrides(reader, namespace).loans() }
+    return { overrides: await new Overrides(reader, namespace).open() }
   } catch (error) {
     if (error instanceof KvupError) return { unread: error.message }
     throw error
@@ -176,8 +176,8 @@ export async function openOverrides(
 }
 
 /** By any view of the very object. */
-const isOverriddenIn = (objects: readonly KubeObject[], loan: Override): boolean =>
-  objects.some((object) => object.metadata.uid === loan.object.uid && isOverridden(object, loan))
+const isOverriddenIn = (objects: readonly KubeObject[], override: Override): boolean =>
+  objects.some((object) => object.metadata.uid === override.object.uid && isOverridden(object, override))
 
 /** hco-webhook is away, as it is in every upgrade: the version that is stored is readable without it (hco 8). */
 const isNotConverted = (error: unknown): boolean =>
@@ -283,7 +283,7 @@ const families: Readonly<Record<string, Family>> = {
 /** `pool-paused/worker` is of the family `pool-paused`. */
 const familyOf = (id: string): string => id.split('/')[0] ?? ''
 
-/** JSON pointers of the fields that a loan of this name may be of. */
+/** JSON pointers of the fields that an override of this name may be of. */
 export const pathsOf = (id: string): readonly string[] =>
   Object.hasOwn(families, familyOf(id)) ? (families[familyOf(id)]?.paths ?? []) : []
 
@@ -291,14 +291,14 @@ const keyOf = (id: string): string => `${prefix}${familyOf(id)}`
 
 /** An object whose note cannot be read, or is of something that kvup never overrides. */
 interface Unreadable {
-  /** As the loan is called: `workload-updates`. */
+  /** As the override is called: `workload-updates`. */
   id: string
   object: KubeObject
 }
 
 /** What is noted on an object. A note that came along with a copy, or with an object that was made anew, names the uid of another one. */
 export function savedOn(object: KubeObject): {
-  loans: readonly Override[]
+  overrides: readonly Override[]
   unreadable: readonly Unreadable[]
 } {
   const notes = Object.entries(object.metadata.annotations ?? {}).filter(([key]) => isNote(key))
@@ -310,7 +310,7 @@ export function savedOn(object: KubeObject): {
     return overrideFrom(note, { id, family, object }) ?? { id, object, unreadable: true as const }
   })
   return {
-    loans: found.flatMap((one) => (one === undefined || 'unreadable' in one ? [] : [one])),
+    overrides: found.flatMap((one) => (one === undefined || 'unreadable' in one ? [] : [one])),
     unreadable: found.flatMap((one) => (one !== undefined && 'unreadable' in one ? [one] : [])),
   }
 }
@@ -387,9 +387,9 @@ function takenIn(taken: unknown): Override['taken'] | 'none such' {
   return { value: taken['value'], step: taken['step'], applied: true }
 }
 
-/** The annotation of a loan, for the same merge patch as the change. */
-export function noteOf(loan: Override): Record<string, string> {
-  const { procedure, path, was, taken, by, at, harmless, severalMinors, object } = loan
+/** The annotation of an override, for the same merge patch as the change. */
+export function noteOf(override: Override): Record<string, string> {
+  const { procedure, path, was, taken, by, at, harmless, severalMinors, object } = override
   const note = {
     apiVersion: object.apiVersion,
     uid: object.uid,
@@ -402,7 +402,7 @@ export function noteOf(loan: Override): Record<string, string> {
     harmless,
     severalMinors,
   }
-  return { [keyOf(loan.id)]: JSON.stringify(note) }
+  return { [keyOf(override.id)]: JSON.stringify(note) }
 }
 
 /** Takes the annotation out, in the same merge patch as the value goes back. */
@@ -418,10 +418,10 @@ export const hasNote = ({ metadata }: KubeObject, id: string): boolean =>
 /** Behind the operations that change the field, in the same JSON patch. `within`: JSON pointer of that field, which may bring the annotations along. */
 export function savingNote(
   { metadata: { annotations } }: KubeObject,
-  loan: Override,
+  override: Override,
   within: string,
 ): readonly JsonOperation[] {
-  const note = noteOf(loan)
+  const note = noteOf(override)
   if (annotations === undefined && !within.startsWith('/metadata/annotations/'))
     return [{ op: 'add', path: '/metadata/annotations', value: note }]
   return Object.entries(note).map(([key, value]) => ({ op: 'add', path: pointerTo(key), value }))

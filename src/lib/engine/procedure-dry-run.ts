@@ -28,7 +28,7 @@ import { localWriter } from './local-writer.ts'
 export interface DryRunContext {
   readonly cluster: Cluster
   readonly clock: Clock
-  /** The real one: its open loans count, and it is never written. */
+  /** The real one: its open overrides count, and it is never written. */
   readonly journal: JournalReader
   /**
    * `server`: the API server is asked to validate and admit each change, and keeps none. `client`: nothing is sent, kvup works the
@@ -53,19 +53,19 @@ export interface DryRunStep {
   /** What becomes of which object; absent where nothing of it is known. */
   changes?: readonly DryRunChange[]
   /** Settings that are borrowed: written down, and given back later. */
-  keeps?: readonly KeptValue[]
+  overrides?: readonly KeptValue[]
   /** Why it would not get through: a blocked step, or the server's answer to the dry run. */
   refused?: { reason: string; message: string }
 }
 
 /** A value that is kept while a setting is borrowed; none where the setting was absent. */
 export interface KeptValue {
-  loan: string
+  override: string
   /** JSON pointer: `/spec/workloadUpdateStrategy/workloadUpdateMethods`. */
   path: string
   value?: unknown
   /** Id of the step that gives it back; absent where it stays borrowed at the end. */
-  givenBackBy?: string
+  restoredBy?: string
 }
 
 /** What running would change now, which is nothing once the goal is reached; waits for nothing, and writes nothing that the cluster keeps. */
@@ -79,19 +79,19 @@ export async function dryRunProcedure(
   const reading = { reader, clock, journal }
   const steps = await procedure.steps(reading)
   if (await nothingToDo(procedure, reading)) return steps.map(alreadySo)
-  const rehearsed: DryRunStep[] = []
+  const dryRunSteps: DryRunStep[] = []
   for (const [index, step] of steps.entries()) {
     signal.throwIfAborted()
-    const changing = rehearsed.filter(({ state }) => state === 'would-change').map(({ id }) => id)
+    const changing = dryRunSteps.filter(({ state }) => state === 'would-change').map(({ id }) => id)
     const recording = new Recording(reader, (observed) => dryRunningBy(cx.mode, reviewer, observed))
     const quiet = quietly(
       reviewer,
       new Recording(reader, (observed) => dryRunningBy(cx.mode, reviewer, observed)).writer,
     )
     const acting = { ...reading, reader: recording.reader, writer: recording.writer, reviewer: quiet, signal }
-    rehearsed.push(await dryRunStep(step, changing, { acting, recording, later: steps.slice(index + 1) }))
+    dryRunSteps.push(await dryRunStep(step, changing, { acting, recording, later: steps.slice(index + 1) }))
   }
-  return rehearsed
+  return dryRunSteps
 }
 
 /** What a step tries before it writes is rehearsed as its writes are, and not shown: a client dry run sends nothing. */
@@ -129,31 +129,31 @@ async function dryRunStep(
   const last = changing.at(-1)
   if (last !== undefined && isMoving(state)) return { ...line, state: 'depends', dependsOn: last }
   if (state.is !== 'todo' || step.apply === undefined) return { ...line, ...stateOf(state) }
-  const unrestored = await acting.journal.loans()
+  const unrestored = await acting.journal.overrides()
   const refused = await refusal(() => step.apply?.(acting))
   const { changes } = recording
   const restores = later.find((other) => other.apply && other.dependsOn?.includes(id))
-  const keeps = keptBy(unrestored, await acting.journal.loans(), restores?.id)
+  const overrides = keptBy(unrestored, await acting.journal.overrides(), restores?.id)
   return {
     ...line,
     state: 'would-change',
     change: state.change,
     ...(changes.length > 0 && { changes }),
-    ...(keeps.length > 0 && { keeps }),
+    ...(overrides.length > 0 && { overrides }),
     ...(refused && { refused }),
   }
 }
 
-/** The loans that were opened in between. */
+/** The overrides that were opened in between. */
 function keptBy(
   before: readonly Override[],
   after: readonly Override[],
-  givenBackBy: string | undefined,
+  restoredBy: string | undefined,
 ): KeptValue[] {
   return after.flatMap(({ id, path, was }) => {
-    if (before.some((loan) => loan.id === id)) return []
-    const kept = { loan: id, path, ...(was.present && { value: was.value }) }
-    return [givenBackBy === undefined ? kept : { ...kept, givenBackBy }]
+    if (before.some((override) => override.id === id)) return []
+    const kept = { override: id, path, ...(was.present && { value: was.value }) }
+    return [restoredBy === undefined ? kept : { ...kept, restoredBy }]
   })
 }
 

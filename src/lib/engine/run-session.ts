@@ -334,7 +334,7 @@ class CachedReader {
   }
 
   /** Everything that is read from now on is news to be waited for. */
-  look(): void {
+  refresh(): void {
     this.#changesRead = this.#changes
     this.#liveReads = 0
   }

@@ -253,7 +253,7 @@ class SettlingStep {
 
   async #advance(): Promise<Settled | 'look-again' | undefined> {
     const isLast = this.#isLate
-    const snapshot = await this.#run.tolerantly(() => this.#look())
+    const snapshot = await this.#run.tolerantly(() => this.#read())
     const next = snapshot.ok ? await this.#act(snapshot.value) : this.#trouble()
     // A look that was cut off at the end was the last one as well.
     if (next === undefined && (isLast || (!snapshot.ok && this.#isLate)))
@@ -261,9 +261,9 @@ class SettlingStep {
     return next
   }
 
-  async #look(): Promise<StepState> {
+  async #read(): Promise<StepState> {
     const { watchCache } = this.#run
-    watchCache.look()
+    watchCache.refresh()
     const stepState = this.#fresh ? undefined : await this.#inTime(this.#step.check(this.#run.watching))
     if (stepState && isWaiting(stepState) && this.#run.ticks - this.#liveAt < liveAtLeastEvery)
       return stepState
@@ -490,7 +490,7 @@ function remedyOf(failure: unknown): readonly string[] {
   if (!(failure instanceof ApiError)) return []
   if (failure.remedy.length > 0) return failure.remedy
   const namespace = /in namespace (\S+)/.exec(failure.object ?? '')?.[1] ?? 'default'
-  return readRefusal(failure.message, namespace)?.look ?? []
+  return readRefusal(failure.message, namespace)?.commands ?? []
 }
 
 /** The same failure with what helps against it. */

@@ -244,7 +244,7 @@ const readAndDone = 'kubevirt from to method holds said accepted request manifes
 /** Of a plan of an EUS window. */
 const ofWindow =
   'flavour way began channel hops pools healthChecks operator hyperconverged methods notes'.split(' ')
-const ofStep = ['id', 'title', 'state', 'change', 'changes', 'keeps']
+const ofStep = ['id', 'title', 'state', 'change', 'changes', 'overrides']
 
 function picked(from: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(keys.map((key) => [key, from[key]]))

@@ -121,10 +121,10 @@ export interface Procedure {
   readonly name: string
   /** Where it leads, for its first entry in the journal: `v1.5.2 → v1.6.6 → v1.7.4`. */
   readonly leads?: string
-  /** Ids of the loans that its steps give back, whoever opened them. Default: those opened under its own name. */
-  readonly loans?: readonly string[]
-  /** Open loans of these ids that it does not give back: there is no more to do for them. */
-  readonly leaves?: (loan: Override) => boolean
+  /** Ids of the overrides that its steps give back, whoever opened them. Default: those opened under its own name. */
+  readonly overrides?: readonly string[]
+  /** Open overrides of these ids that it does not give back: there is no more to do for them. */
+  readonly leaves?: (override: Override) => boolean
   /** Under the lock, before anything is written: what has to be known before the first change. Safe to repeat: a failure that passes is tried again. */
   begin?(cx: StepContext): Promise<void>
   /**
@@ -132,7 +132,7 @@ export interface Procedure {
    * undefined where nothing had to be done.
    */
   leaving?(cx: StepContext): Promise<string | undefined>
-  /** The goal is reached; with no open loan there is nothing to do: exit 0, no lock, no write. */
+  /** The goal is reached; with no open override there is nothing to do: exit 0, no lock, no write. */
   reached(cx: ReadContext): Promise<boolean>
   /** All steps that are known now, for the plan and the live view; more may be found on the way. */
   steps(cx: ReadContext): Promise<readonly Step[]>
@@ -141,10 +141,10 @@ export interface Procedure {
 /** The goal is reached and nothing of it is borrowed: exit 0 before any question, lock or write. */
 export async function nothingToDo(procedure: Procedure, cx: ReadContext): Promise<boolean> {
   if (!(await procedure.reached(cx))) return false
-  const { name, loans: unrestored, leaves = () => false } = procedure
-  const open = (await cx.journal.loans()).filter((loan) => !leaves(loan))
-  return !open.some((loan) =>
-    unrestored === undefined ? loan.procedure === name : unrestored.includes(loan.id),
+  const { name, overrides: unrestored, leaves = () => false } = procedure
+  const open = (await cx.journal.overrides()).filter((override) => !leaves(override))
+  return !open.some((override) =>
+    unrestored === undefined ? override.procedure === name : unrestored.includes(override.id),
   )
 }
 

@@ -23,26 +23,26 @@ import { targetOfName } from '../engine/overrides.ts'
 
 /** What is given back. */
 interface RestoredSettings {
-  loans: readonly Override[]
+  overrides: readonly Override[]
   /** VMs that `kvup workloads unblock` lent something, so that their nodes could be drained. */
-  machines: readonly VmRef[]
+  vms: readonly VmRef[]
 }
 
 /** Whether the channel goes back is another thing once a hop is accepted, which may be while the abort is at work. */
-const anew: ReadonlySet<string> = new Set([...rewritten, 'give-back-platform-channel'])
+const anew: ReadonlySet<string> = new Set([...rewritten, 'restore-platform-channel'])
 
 /**
  * Out of a window, by where it stands (night E2). Not accepted: the request is taken back, the channel too. A hop is running, a patch too: platform
  * and operator of that hop come to their end. Then in any case methods, VMs, pools and the rest, as at the end of a window; last what VMs were lent,
  * which the drains of their nodes need.
  */
-export function abortProcedure(window: EusWindow, { loans, machines }: RestoredSettings): Procedure {
+export function abortProcedure(window: EusWindow, { overrides, vms }: RestoredSettings): Procedure {
   const remembered = rememberSteps(anew)
-  const back = vmsRestored(machines)
+  const back = vmsRestored(vms)
   const close = closeWindow({ name: window.name, text: 'aborted' })
   return {
     name: `abort ${window.name}`,
-    loans: loans.filter(({ procedure }) => procedure === window.name).map(({ id }) => id),
+    overrides: overrides.filter(({ procedure }) => procedure === window.name).map(({ id }) => id),
     reached: async ({ journal }) => (await keptBaseline(journal, window.name)) === undefined,
     steps: async (cx) => remembered([...(await stepsNow(window, cx)), ...back, close]),
   }
@@ -155,8 +155,8 @@ export function closeWindow({ name, text }: Closing): Step {
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: seconds,
     watches: [],
-    // Their loan is closed only once KubeVirt has them: a dry run cannot tell.
-    dependsOn: ['give-back-workload-updates'],
+    // Their override is closed only once KubeVirt has them: a dry run cannot tell.
+    dependsOn: ['resume-workload-updates'],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }): Promise<StepState> {
       const left = await overriddenFor(journal, name)
@@ -173,21 +173,23 @@ export function closeWindow({ name, text }: Closing): Step {
   }
 }
 
-/** Ids of the open loans of this window. */
+/** Ids of the open overrides of this window. */
 async function overriddenFor(
-  journal: Pick<JournalReader, 'loans'>,
+  journal: Pick<JournalReader, 'overrides'>,
   name: string,
 ): Promise<readonly string[]> {
   const to = targetOfName(name)
-  return (await journal.loans()).filter(({ procedure }) => targetOfName(procedure) === to).map(({ id }) => id)
+  return (await journal.overrides())
+    .filter(({ procedure }) => targetOfName(procedure) === to)
+    .map(({ id }) => id)
 }
 
-const ofOverrides: ReadonlySet<string> = new Set(['borrowed', 'gave-back', 'closed'])
+const ofOverrides: ReadonlySet<string> = new Set(['saved', 'restored', 'closed'])
 
 /** Of the procedure that gives the settings of the window of this name back. */
 export const restoreOf = (name: string): string => `restore ${name}`
 
-/** Its last loan was given back by a restore that ended before it could forget what was kept: nothing is borrowed, and it was the last at work. */
+/** Its last override was given back by a restore that ended before it could forget what was kept: nothing is borrowed, and it was the last at work. */
 export async function isLeftUnclosed(journal: JournalReader, name: string): Promise<boolean> {
   const by = restoreOf(name)
   if ((await keptBaseline(journal, name)) === undefined) return false

@@ -22,7 +22,7 @@ export interface Baseline {
   /** The pools that were there: one that is not among them appeared in the window. */
   pools: readonly string[]
   /** Whether pools stay behind: told by them no more, once somebody unpauses one. */
-  way: EusPlan['way']
+  mode: EusPlan['mode']
   /** The minor at the end of the way, where windows follow behind this one. */
   goal?: string
 }
@@ -33,9 +33,10 @@ export async function keptBaseline(journal: JournalReader, name: string): Promis
   const found = await journal.kept(windowKey(name, 'began'))
   if (!isRecord(found) || typeof found['from'] !== 'string' || !Array.isArray(found['pools']))
     return undefined
-  const way = found['way'] === 'plain' ? 'plain' : 'control-plane-only'
+  const isRolling = found['mode'] === 'rolling' || found['way'] === 'plain'
+  const mode = isRolling ? 'rolling' : 'control-plane-only'
   const goal = typeof found['goal'] === 'string' ? { goal: found['goal'] } : {}
-  return { from: found['from'], pools: found['pools'].map(String), way, ...goal }
+  return { from: found['from'], pools: found['pools'].map(String), mode, ...goal }
 }
 
 const keepBaseline = (journal: Journal, name: string, baseline: Baseline): Promise<void> =>
@@ -76,7 +77,7 @@ export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }): Promise<StepState> {
       const [began, nodes] = [await keptBaseline(journal, name), await keptNodes(journal, name)]
-      if (began && nodes && !(await isOver(journal, { name, way: baseline.way })))
+      if (began && nodes && !(await isOver(journal, { name, mode: baseline.mode })))
         return { is: 'done', note: `began at ${began.from}` }
       return {
         is: 'todo',
@@ -86,7 +87,7 @@ export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<
     },
     async apply({ reader, journal, clock }) {
       const at = clock.now().toISOString()
-      if (await isOver(journal, { name, way: baseline.way }))
+      if (await isOver(journal, { name, mode: baseline.mode }))
         await journal.record({
           at,
           by: '',
@@ -106,16 +107,16 @@ export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<
 }
 
 /**
- * Kept for a window whose loans were all given back, by a command that ended before it could forget this: pools stayed behind in it, and in the one that
+ * Kept for a window whose overrides were all given back, by a command that ended before it could forget this: pools stayed behind in it, and in the one that
  * begins they follow. One in which nothing was borrowed goes on the way it began.
  */
 async function isOver(
   journal: JournalReader,
-  { name, way }: { name: string } & Pick<Baseline, 'way'>,
+  { name, mode }: { name: string } & Pick<Baseline, 'mode'>,
 ): Promise<boolean> {
   const began = await keptBaseline(journal, name)
-  if (began === undefined || began.way === way) return false
-  return !(await journal.loans()).some(({ procedure }) => procedure === name)
+  if (began === undefined || began.mode === mode) return false
+  return !(await journal.overrides()).some(({ procedure }) => procedure === name)
 }
 
 /** The journal has room for some 2000, and other things to keep. */
@@ -256,7 +257,7 @@ export async function hyperConvergedBefore(
 }
 
 /** What kvup borrows and gives back. */
-const borrowed = /workloadUpdateMethods$/u
+const overrides = /workloadUpdateMethods$/u
 
 /**
  * Fields of its spec that read otherwise now: its operator rewrites some in each upgrade, which is listed and not reverted (night E13). A line
@@ -265,7 +266,7 @@ const borrowed = /workloadUpdateMethods$/u
 export async function rewrittenFields(reader: Reader, before: KeptSpec): Promise<readonly string[]> {
   const { leaves } = await specNow(reader, before.version)
   return fieldChanges(before.leaves, leaves)
-    .filter(({ path }) => !borrowed.test(path))
+    .filter(({ path }) => !overrides.test(path))
     .map(({ path, from, to }) => `${path} was ${leafText(from)}, is ${leafText(to)}`)
 }
 
@@ -320,10 +321,10 @@ function pathToKeep({
 }
 
 /** All of it is part of what is kept: hops that are behind are kept on. */
-function covers(kept: ChosenPath | undefined, way: ChosenPath): boolean {
+function covers(kept: ChosenPath | undefined, mode: ChosenPath): boolean {
   if (kept === undefined) return false
   const isKept = (hop: Hop) => kept.hops.some((one) => isSame(one, hop))
-  return way.hops.every(isKept) && way.operator.path.every((csv) => kept.operator.path.includes(csv))
+  return mode.hops.every(isKept) && mode.operator.path.every((csv) => kept.operator.path.includes(csv))
 }
 
 type Hop = ChosenPath['hops'][number]
@@ -337,10 +338,10 @@ const isSame = (kept: Hop, { minor, platform: { version, image } }: Hop): boolea
 const keyOf = (name: string, at: number): string => `${name}/way/${at}`
 
 /** Beside what was kept before: a value that is kept is never overwritten, and the last one counts. */
-async function keepPath(journal: Journal, name: string, way: ChosenPath): Promise<void> {
+async function keepPath(journal: Journal, name: string, mode: ChosenPath): Promise<void> {
   let at = 0
   while ((await journal.kept(keyOf(name, at))) !== undefined) at++
-  await journal.keep(keyOf(name, at), way)
+  await journal.keep(keyOf(name, at), mode)
 }
 
 /** The last that was kept. */
@@ -362,20 +363,20 @@ function isPath(found: unknown): found is ChosenPath {
 /** Writes down the releases that were chosen with a graph, a catalog or a sealed plan, so that a window that is open stays on its way without them. */
 export function keepChosenPath(window: Pick<EusWindow, 'name' | 'hops' | 'plan'>): Step {
   const { name } = window
-  const way = pathToKeep(window)
+  const mode = pathToKeep(window)
   return {
-    id: 'keep-way',
+    id: 'keep-path',
     title: 'keep the releases that were chosen',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: seconds,
     watches: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }): Promise<StepState> {
-      if (way === undefined || covers(await pathKept(journal, name), way)) return { is: 'done' }
+      if (mode === undefined || covers(await pathKept(journal, name), mode)) return { is: 'done' }
       return { is: 'todo', change: 'keep in the journal which releases lie on the way' }
     },
     async apply({ journal }) {
-      if (way !== undefined) await keepPath(journal, name, way)
+      if (mode !== undefined) await keepPath(journal, name, mode)
     },
   }
 }
@@ -474,5 +475,5 @@ const rules: Readonly<Record<string, Rule>> = {
         : path.endsWith('installPlanApproval') && has('approval'),
   // Its operator rewrites parts of it when it is upgraded, which follows the platform (night E13).
   hyperconverged: (path, has) =>
-    has('request-') || (path.includes('workloadUpdateStrategy') && has('hold-workload-updates')),
+    has('request-') || (path.includes('workloadUpdateStrategy') && has('pause-workload-updates')),
 }

@@ -3,7 +3,7 @@ import { MachineConfigPools, MachineHealthChecks, NodeHealthChecks } from '../ku
 import { type Procedure, type ReadContext, rememberSteps, type Step, type StepState } from '../engine/step.ts'
 import type { VmRef } from '../vms/unblock/vm-overrides.ts'
 import { isGuards } from '../vms/update-guard.ts'
-import { fieldRestored, heldOnce, takeField, whilePaused } from './settings/setting-steps.ts'
+import { fieldRestored, pausedOnce, takeField, whilePaused } from './settings/setting-steps.ts'
 import { keepChosenPath, keepWhereItBegan, keptBaseline } from './baseline.ts'
 import { forecastStep, noneOutdated, vmsMoved, vmsRestoredNow } from './steps/eus-vm-steps.ts'
 import { operatorLeadsOn, operatorMinorIn, operatorPart, type OperatorPart } from './steps/operator-steps.ts'
@@ -60,9 +60,9 @@ import { minutes, seconds } from '../kube/clock.ts'
  * The whole window, in the order of ocp 0, 5.1 and 9.19. Where it stands is asked of the cluster at each step, so that running it again, anywhere, goes on;
  * which releases of the operator lie on the way is known only when OLM shows them. `lent`: the VMs that are said to be given back at its end.
  */
-export function eusProcedure(window: EusWindow, lent: readonly VmRef[] = []): Procedure {
+export function eusProcedure(window: EusWindow, overridden: readonly VmRef[] = []): Procedure {
   const remembered = rememberSteps(rewritten)
-  const machines = vmsRestoredNow(lent)
+  const vms = vmsRestoredNow(overridden)
   return {
     name: window.name,
     leaves: isGuards,
@@ -73,7 +73,7 @@ export function eusProcedure(window: EusWindow, lent: readonly VmRef[] = []): Pr
       (await areNodesThere(cx)) &&
       !(await keptBaseline(cx.journal, window.name)) &&
       (await isOperatorKnown(window, cx)),
-    steps: async (cx) => remembered(await stepsNow(window, machines, cx)),
+    steps: async (cx) => remembered(await stepsNow(window, vms, cx)),
   }
 }
 
@@ -83,12 +83,12 @@ export function eusProcedure(window: EusWindow, lent: readonly VmRef[] = []): Pr
  */
 async function stepsNow(
   window: EusWindow,
-  machines: ReturnType<typeof vmsRestoredNow>,
+  vms: ReturnType<typeof vmsRestoredNow>,
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   const end = await endSteps(window, cx)
   if (await isThere(window, cx)) {
-    const back = window.to === window.plan.to ? await machines(cx.reader) : []
+    const back = window.to === window.plan.to ? await vms(cx.reader) : []
     return [...(await lastOperator(window, cx)), ...end, ...back]
   }
   const hops = await Promise.all(window.hops.map(async (hop) => hopSteps(window, hop, cx)))
@@ -132,9 +132,9 @@ async function areNodesThere({ reader }: ReadContext): Promise<boolean> {
 
 /** What is borrowed before the first hop, each kept before it is changed: update methods, pools, what would replace their nodes, approval. */
 async function preparation(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
-  const { plan, way, name, request } = window
+  const { plan, mode, name, request } = window
   const settings = await settingsOf(window, cx.reader)
-  const pools = way === 'plain' ? [] : await pausablePools(cx.reader)
+  const pools = mode === 'rolling' ? [] : await pausablePools(cx.reader)
   const checks = await healthChecks(cx.reader, plan.healthChecks)
   return [
     ...(window.hops.some((hop) => hop.outdatedMustBeZero)
@@ -147,15 +147,15 @@ async function preparation(window: EusWindow, cx: ReadContext): Promise<readonly
           ),
         ]
       : []),
-    ...(way === 'plain' ? await rooms(window, cx.reader) : []),
+    ...(mode === 'rolling' ? await rooms(window, cx.reader) : []),
     keepWhereItBegan({
       name,
-      way,
+      mode,
       pools: pools.map((pool) => pool.name),
       ...(plan.to !== window.to && { goal: plan.to }),
     }),
     keepChosenPath(window),
-    heldOnce(pauseWorkloadUpdates(settings, by(window)), pausingOf(window)),
+    pausedOnce(pauseWorkloadUpdates(settings, by(window)), pausingOf(window)),
     ...pools.map((pool) => pausePool(window, pool, by(window))),
     ...checks.map(({ field, id, title }) => takeField(field, { id, title, ...by(window) })),
     ...(await approvalStep(window, cx.reader)),
@@ -170,7 +170,7 @@ async function rooms(window: EusWindow, reader: Reader): Promise<readonly Step[]
 const by = ({ who, name, request }: EusWindow) => ({
   who,
   procedure: name,
-  again: request.accepted.includes('borrowed-changed'),
+  again: request.accepted.includes('override-changed'),
   command: request.command,
 })
 
@@ -179,7 +179,7 @@ function onlyAtFirst(step: Step): Step {
   return {
     ...step,
     async check(cx): Promise<StepState> {
-      const isOpen = (await cx.journal.loans()).some(({ id }) => id === 'workload-updates')
+      const isOpen = (await cx.journal.overrides()).some(({ id }) => id === 'workload-updates')
       return isOpen ? { is: 'done' } : step.check(cx)
     },
   }
@@ -265,7 +265,7 @@ async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Pr
     updateAccepted({ id: `accepted-${key}`, stop, name, leaveRequested: request.leaveRequested }),
     platformUpdated({ id: `platform-${key}`, stop }),
     masterRolled({ id: `control-plane-${key}`, stop, name }),
-    ...(window.way === 'plain' ? await poolsBehind(window, stop, reader) : []),
+    ...(window.mode === 'rolling' ? await poolsBehind(window, stop, reader) : []),
   ]
 }
 
@@ -296,14 +296,14 @@ async function operatorSteps(
 }
 
 /**
- * A window that was begun, and whose VMs are held still: its way back out has not begun. A loan alone would not tell it, for where the methods were empty
+ * A window that was begun, and whose VMs are held still: its way back out has not begun. an override alone would not tell it, for where the methods were empty
  * beforehand nothing is borrowed. Throws ApiError, and `blocked` where the KubeVirt is another one.
  */
 async function isHeldStill(
   { name, kubevirt }: Pick<EusWindow, 'name' | 'kubevirt'>,
   { reader, journal }: Pick<ReadContext, 'reader' | 'journal'>,
 ): Promise<boolean> {
-  if ((await journal.loans()).some(({ id }) => id === overrideId)) return true
+  if ((await journal.overrides()).some(({ id }) => id === overrideId)) return true
   if ((await keptBaseline(journal, name)) === undefined) return false
   return methodsOf(await readOwner(reader, kubevirt)).length === 0
 }
@@ -335,8 +335,8 @@ async function isOperatorKnown(
 
 /** They name the HyperConverged in the version in which it is stored, which an upgrade of its operator may change: made anew whenever steps are listed. */
 export const rewritten: ReadonlySet<string> = new Set([
-  'hold-workload-updates',
-  'give-back-workload-updates',
+  'pause-workload-updates',
+  'resume-workload-updates',
   'workload-updates-passed-on',
 ])
 
@@ -349,9 +349,9 @@ export async function endSteps(window: EusWindow, cx: ReadContext): Promise<read
   const settings = await settingsOf(window, cx.reader)
   return [
     settledFor(kubevirt, {
-      id: 'settled',
+      id: 'healthy',
       title: 'KubeVirt is settled',
-      settleMs: request.settleMs,
+      stableMs: request.stableMs,
       patience: new Patience(),
     }),
     newControllerAtWork(kubevirt),
@@ -370,16 +370,16 @@ export async function endSteps(window: EusWindow, cx: ReadContext): Promise<read
 async function poolSteps(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
   const { name, kubevirt, request } = window
   const pools = inOrder(await pausablePools(cx.reader), request.poolOrder)
-  if (window.way === 'plain') return pools.map((pool) => rolledPool({ pool, name }))
+  if (window.mode === 'rolling') return pools.map((pool) => rolledPool({ pool, name }))
   const { accepted, command } = request
   const back = pools.flatMap((pool) => unpausePool({ pool, kubevirt, name, accepted, command }))
-  const gone = poolsWithoutNodes(await cx.journal.loans(), pools)
-  return [...back, ...gone.flatMap((loan) => fieldRestored(loan))]
+  const gone = poolsWithoutNodes(await cx.journal.overrides(), pools)
+  return [...back, ...gone.flatMap((override) => fieldRestored(override))]
 }
 
-/** What is borrowed besides methods and pools, by the open loans: whatever was taken is given back, whichever run took it. */
+/** What is borrowed besides methods and pools, by the open overrides: whatever was taken is given back, whichever run took it. */
 async function settingSteps({ journal }: ReadContext): Promise<readonly Step[]> {
-  return (await journal.loans()).filter(isSetting).flatMap((loan) => fieldRestored(loan))
+  return (await journal.overrides()).filter(isSetting).flatMap((override) => fieldRestored(override))
 }
 
 const settings = ['machine-health-check', 'node-health-check', 'approval']
@@ -391,17 +391,17 @@ async function restoreMethods(
   owner: SettingsOwner,
   { journal }: Pick<ReadContext, 'journal'>,
 ): Promise<readonly Step[]> {
-  const loans = await journal.loans()
-  const ours = overrideOn(owner, loans)
+  const overrides = await journal.overrides()
+  const ours = overrideOn(owner, overrides)
   if (ours !== undefined) return restoreSteps(owner, { takenFrom: ours.object.uid })
-  const former = overrideNamed(loans, overrideId)
+  const former = overrideNamed(overrides, overrideId)
   return former === undefined ? restoreSteps(owner) : [toAnother(owner, former)]
 }
 
 /** It may have come with what was borrowed at the time: out of a backup, or a repository. */
-function toAnother(found: SettingsOwner, loan: Override): Step {
+function toAnother(found: SettingsOwner, override: Override): Step {
   return {
-    id: 'give-back-workload-updates',
+    id: 'resume-workload-updates',
     title: 'give workload updates back',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
@@ -409,25 +409,25 @@ function toAnother(found: SettingsOwner, loan: Override): Step {
     risk: { undo: 'none', safeToLeave: 'always' },
     shows: showsWriters(found),
     async check({ reader, journal }): Promise<StepState> {
-      if (overrideNamed(await journal.loans(), overrideId)?.object.uid !== loan.object.uid)
+      if (overrideNamed(await journal.overrides(), overrideId)?.object.uid !== override.object.uid)
         return { is: 'done' }
       const owner = await storedNow(reader, found)
       if ('is' in owner) return owner
       const now = methodsIn(await readOwner(reader, owner), owner)
-      return sameMethods(now, keptMethods(loan))
+      return sameMethods(now, keptMethods(override))
         ? {
             is: 'todo',
             change: `note workloadUpdateMethods of ${nameOf(owner)} as given back: it is ${methodsText(now)} again`,
           }
-        : madeAnew(owner, loan, now)
+        : madeAnew(owner, override, now)
     },
     apply: (cx) => closeMethodsOverride(cx, found, `the ${found.kind.kind} that it was taken from is gone`),
   }
 }
 
-function madeAnew(owner: SettingsOwner, loan: Override, now: readonly string[]): StepState {
-  const kept = methodsText(keptMethods(loan))
-  const restore = restoreLine(loan)
+function madeAnew(owner: SettingsOwner, override: Override, now: readonly string[]): StepState {
+  const kept = methodsText(keptMethods(override))
+  const restore = restoreLine(override)
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',

@@ -275,7 +275,7 @@ async function plannedSteps(
       approveAlso: [],
       poolOrder: [],
       leaveRequested: false,
-      settleMs: 30 * seconds,
+      stableMs: 30 * seconds,
       command: 'kvup eus run',
     },
   })
@@ -289,10 +289,10 @@ async function plannedSteps(
 }
 
 /** What was read of it already; of a saved cluster nothing is written. */
-function journalOf({ loans }: PlannedEus['snapshot']): JournalReader {
+function journalOf({ overrides }: PlannedEus['snapshot']): JournalReader {
   return {
     entries: async () => [],
-    loans: async () => itemsOf(loans),
+    overrides: async () => itemsOf(overrides),
     kept: async () => undefined,
   }
 }

@@ -12,24 +12,24 @@ import { inOrder, pausablePools, poolsWithoutNodes } from './steps/platform-roll
 import { rolledPool, unpausePool } from './steps/pool-steps.ts'
 
 interface Restoring {
-  /** The loans to give back, of those that are open. */
-  loans: readonly Override[]
+  /** The overrides to give back, of those that are open. */
+  overrides: readonly Override[]
   meanwhile: Meanwhile
 }
 
 /**
- * The settings alone, wherever the window stands, in the order of its end: requests, methods, pools, the rest. With the last loan the window is closed, for what
+ * The settings alone, wherever the window stands, in the order of its end: requests, methods, pools, the rest. With the last override the window is closed, for what
  * was kept for it must not pass for that of the next one.
  */
 export function restoreWindow(window: EusWindow, restoring: Restoring): Procedure {
-  const wanted = new Set(restoring.loans.map(({ id }) => id))
+  const wanted = new Set(restoring.overrides.map(({ id }) => id))
   const name = restoreOf(window.name)
   const remembered = rememberSteps(rewritten)
   return {
     name,
-    loans: [...wanted],
+    overrides: [...wanted],
     reached: async ({ journal }) =>
-      !(await journal.loans()).some(({ id }) => wanted.has(id)) &&
+      !(await journal.overrides()).some(({ id }) => wanted.has(id)) &&
       !(await isLeftUnclosed(journal, window.name)),
     steps: async (cx) => remembered(await stepsNow(window, restoring, cx)),
   }
@@ -37,37 +37,39 @@ export function restoreWindow(window: EusWindow, restoring: Restoring): Procedur
 
 async function stepsNow(
   window: EusWindow,
-  { loans, meanwhile }: Restoring,
+  { overrides, meanwhile }: Restoring,
   cx: ReadContext,
 ): Promise<readonly Step[]> {
-  const named = (id: string) => loans.find((loan) => loan.id === id)
+  const named = (id: string) => overrides.find((override) => override.id === id)
   const methods = named('workload-updates')
-  const pools = loans.filter(({ id }) => id.startsWith('pool-paused/'))
-  const rest = loans.filter((loan) => !pools.includes(loan))
+  const pools = overrides.filter(({ id }) => id.startsWith('pool-paused/'))
+  const rest = overrides.filter((override) => !pools.includes(override))
   return [
     ...(named('desired-update') ? [withdrawRequest(window.name, meanwhile)] : []),
     ...(named('platform-channel')
       ? [await channelBack(cx, { isAccepted: (await abortState(window, cx)).accepted, meanwhile })]
       : []),
-    ...(methods ? await methodsRestored(window, { loan: methods, meanwhile }, cx) : []),
-    ...(await poolsRestored(window, { loans: pools, meanwhile }, cx)),
-    ...rest.flatMap((loan) => fieldRestored(loan, meanwhile)),
+    ...(methods ? await methodsRestored(window, { override: methods, meanwhile }, cx) : []),
+    ...(await poolsRestored(window, { overrides: pools, meanwhile }, cx)),
+    ...rest.flatMap((override) => fieldRestored(override, meanwhile)),
     closeWindow({ name: window.name, text: 'all was given back' }),
   ]
 }
 
 async function methodsRestored(
   window: EusWindow,
-  { loan, meanwhile }: { loan: Override; meanwhile: Meanwhile },
+  { override, meanwhile }: { override: Override; meanwhile: Meanwhile },
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   const owner = await settingsOf(window, cx.reader)
   const settled = settledFor(owner.kubevirt, {
-    id: 'settled',
+    id: 'healthy',
     title: 'KubeVirt is settled',
-    settleMs: window.request.settleMs,
+    stableMs: window.request.stableMs,
   })
-  const steps = await restoreProcedure({ owner, meanwhile, settled, takenFrom: loan.object.uid }).steps(cx)
+  const steps = await restoreProcedure({ owner, meanwhile, settled, takenFrom: override.object.uid }).steps(
+    cx,
+  )
   return meanwhile === 'keep-current' ? steps : [forecastStep(owner, window.request), ...steps]
 }
 
@@ -77,23 +79,23 @@ async function methodsRestored(
  */
 async function poolsRestored(
   window: EusWindow,
-  { loans, meanwhile }: { loans: readonly Override[]; meanwhile: Meanwhile },
+  { overrides, meanwhile }: { overrides: readonly Override[]; meanwhile: Meanwhile },
   cx: ReadContext,
 ): Promise<readonly Step[]> {
-  if (loans.length === 0) return []
-  if (meanwhile === 'keep-current') return loans.flatMap((loan) => fieldRestored(loan, meanwhile))
+  if (overrides.length === 0) return []
+  if (meanwhile === 'keep-current') return overrides.flatMap((override) => fieldRestored(override, meanwhile))
   const { name, kubevirt, request } = window
   const { accepted, command } = request
   const pools = inOrder(await pausablePools(cx.reader), request.poolOrder)
-  const wanted = new Set(loans.map(({ id }) => id))
-  const open = new Set((await cx.journal.loans()).map(({ id }) => id))
+  const wanted = new Set(overrides.map(({ id }) => id))
+  const open = new Set((await cx.journal.overrides()).map(({ id }) => id))
   const others = pools.filter((pool) => !wanted.has(overrideOf(pool)) && !open.has(overrideOf(pool)))
   const ours = pools.filter((pool) => wanted.has(overrideOf(pool)))
   return [
     ...(await untilQuiet(window, cx)),
     ...others.map((pool) => rolledPool({ pool, name })),
     ...ours.flatMap((pool) => unpausePool({ pool, kubevirt, name, accepted, command, meanwhile })),
-    ...poolsWithoutNodes(loans, pools).flatMap((loan) => fieldRestored(loan, meanwhile)),
+    ...poolsWithoutNodes(overrides, pools).flatMap((override) => fieldRestored(override, meanwhile)),
   ]
 }
 

@@ -63,7 +63,7 @@ export async function stepStatuses(steps: readonly Step[], cx: ReadContext): Pro
 }
 
 /** Which releases were chosen is noted anew where a look knows others, as one without the files does: no state of the window. */
-const isNotedOnly = (id: string): boolean => id === 'keep-way'
+const isNotedOnly = (id: string): boolean => id === 'keep-path'
 
 const plain = ({ id, title }: Step, state: StepStatus['state']): StepStatus => ({ id, title, state })
 
@@ -125,8 +125,8 @@ function doneNote(name: string, steps: readonly StepStatus[]): string | undefine
 }
 
 /** What is borrowed, as a person names it: `workloadUpdateMethods, 2 pools, 1 health check`. */
-export function borrowedText(loans: readonly Pick<Override, 'id'>[]): string {
-  const count = (prefix: string) => loans.filter(({ id }) => id.startsWith(prefix)).length
+export function overridesText(overrides: readonly Pick<Override, 'id'>[]): string {
+  const count = (prefix: string) => overrides.filter(({ id }) => id.startsWith(prefix)).length
   const [pools, checks] = [
     count('pool-paused/'),
     count('machine-health-check/') + count('node-health-check/'),
@@ -144,7 +144,7 @@ export function borrowedText(loans: readonly Pick<Override, 'id'>[]): string {
 
 /** Parts by the ids of their steps, in their order; a step that fits none belongs to the part before it. */
 const parts: readonly (readonly [fits: RegExp, name: (id: string) => string])[] = [
-  [/^(?:launchers-current|keep-baseline|keep-way|hold-workload-updates)$/u, () => 'workload updates held'],
+  [/^(?:launchers-current|keep-baseline|keep-path|pause-workload-updates)$/u, () => 'workload updates held'],
   [/^pause-|^approval$/u, () => 'pools paused'],
   [
     /^(?:gate-platform|operator-way|channel|request|accepted|platform|control-plane)-\d/u,
@@ -152,7 +152,7 @@ const parts: readonly (readonly [fits: RegExp, name: (id: string) => string])[] 
   ],
   [/^gate-\d+\.\d+$/u, (id) => `platform ${minorIn(id)}`],
   [/^operator-(?:releases-|channel-)?\d+\.\d+/u, (id) => `virtualization ${minorIn(id)}`],
-  [/^(?:settled|forecast|give-back-workload-updates)$/u, () => 'workload updates given back'],
+  [/^(?:settled|forecast|resume-workload-updates)$/u, () => 'workload updates given back'],
   [/^(?:room|unpause|rolled)-/u, () => 'pools unpaused'],
 ]
 
@@ -199,7 +199,7 @@ export async function stepsBehind(
   cx: ReadContext,
   until: string | undefined,
 ): Promise<(id: string) => boolean> {
-  const reading = { ...window, request: { ...window.request, settleMs: 0 } }
+  const reading = { ...window, request: { ...window.request, stableMs: 0 } }
   const [steps, entries] = await Promise.all([eusProcedure(reading).steps(cx), cx.journal.entries()])
   const left = new Set(steps.map(({ id }) => id))
   const made = madeBy(window.name, entries)

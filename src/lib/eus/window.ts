@@ -29,7 +29,7 @@ export interface EusRequest {
   /** Leave an update that was refused requested. */
   leaveRequested: boolean
   /** For how long everything has to stay good, ms. */
-  settleMs: number
+  stableMs: number
   /** The line whose steps they are, as their remedies repeat it with one flag more: `kvup eus abort`. */
   command: string
 }
@@ -44,7 +44,7 @@ export interface EusWindow {
   who: string
   plan: EusPlan
   hops: readonly EusHop[]
-  way: EusPlan['way']
+  mode: EusPlan['mode']
   /** The minor where it began. */
   began: string
   kubevirt: Owner
@@ -57,14 +57,14 @@ export interface EusWindow {
 /** On a plain way pools and VMs follow each hop, so that each is a window of its own (night E10). What was kept of an open window beats what is seen now. */
 export function windowOf(
   plan: EusPlan,
-  rest: Omit<EusWindow, 'plan' | 'hops' | 'name' | 'to' | 'way' | 'began'>,
+  rest: Omit<EusWindow, 'plan' | 'hops' | 'name' | 'to' | 'mode' | 'began'>,
   kept?: Baseline,
 ): EusWindow {
-  const way = kept?.way ?? plan.way
+  const mode = kept?.mode ?? plan.mode
   const began = minorOfPlatform(kept?.from) || plan.began
-  const hops = way === 'plain' ? nextMinor(plan.hops, began) : plan.hops
+  const hops = mode === 'rolling' ? nextMinor(plan.hops, began) : plan.hops
   const to = hops.at(-1)?.minor ?? plan.to
-  return { ...rest, plan, hops, way, began, to, name: windowName(to) }
+  return { ...rest, plan, hops, mode, began, to, name: windowName(to) }
 }
 
 /** Up to the first that leaves the minor; a patch release that has to come first belongs to it. */
@@ -112,13 +112,13 @@ export const pausingOf = ({ name, kubevirt, request }: EusWindow) => ({
  * are paused. None where it leaves them held.
  */
 export function windowOpenFinding(
-  loans: readonly Pick<Override, 'id' | 'procedure'>[],
-  { leaveHeld }: { leaveHeld: boolean },
+  overrides: readonly Pick<Override, 'id' | 'procedure'>[],
+  { leavePaused }: { leavePaused: boolean },
 ): readonly Finding[] {
-  const [to] = loans.flatMap(({ id, procedure }) =>
+  const [to] = overrides.flatMap(({ id, procedure }) =>
     id === overrideId ? (targetOfName(procedure) ?? []) : [],
   )
-  if (to === undefined || leaveHeld) return []
+  if (to === undefined || leavePaused) return []
   return [
     {
       id: 'window-open',
@@ -126,13 +126,13 @@ export function windowOpenFinding(
       summary: `a window of the platform to ${to} is open and holds workload updates: this upgrade would give them back at its end, and VMs would move in the middle of the window`,
       remedy: [
         'kvup eus run      goes on with the window, and takes the operator along',
-        'kvup upgrade --leave-held      with the same flags: leaves workload updates held for the window',
+        'kvup upgrade --leave-paused      with the same flags: leaves workload updates held for the window',
       ],
     },
   ]
 }
 
-/** The same for `kvup workloads restore`, whichever way the loan would be closed: behind it VMs move while their pools are paused (night E11). */
+/** The same for `kvup workloads restore`, whichever way the override would be closed: behind it VMs move while their pools are paused (night E11). */
 export function windowHoldsFinding({ procedure }: Pick<Override, 'procedure'>): readonly Finding[] {
   const to = targetOfName(procedure)
   if (to === undefined) return []

@@ -56,7 +56,7 @@ interface Refusal {
   /** A sentence without its subject's verb: `the webhook X does not answer, …`. */
   message: string
   /** Commands that show it. */
-  look: readonly string[]
+  commands: readonly string[]
 }
 
 /**
@@ -74,7 +74,7 @@ function usedUpQuota(text: string, namespace: string): Refusal | undefined {
   return {
     is: 'quota',
     message: `the ResourceQuota ${quota} is used up${numbers ? ` (${numbers})` : ''}`,
-    look: [`kubectl -n ${namespace} describe resourcequota ${quota}`],
+    commands: [`kubectl -n ${namespace} describe resourcequota ${quota}`],
   }
 }
 
@@ -89,7 +89,7 @@ function silentWebhook(text: string, namespace: string): Refusal | undefined {
   return {
     is: 'webhook-down',
     message: `the webhook ${webhook} does not answer${behind}${why ? ` (${why.trim()})` : ''}`,
-    look: [
+    commands: [
       service === undefined
         ? configurations
         : `kubectl -n ${home} get endpointslices -l kubernetes.io/service-name=${service}`,
@@ -103,6 +103,6 @@ function refusingWebhook(text: string): Refusal | undefined {
   return {
     is: 'webhook-refuses',
     message: `the webhook ${found[1]} refuses it: ${found[2]}`,
-    look: [configurations],
+    commands: [configurations],
   }
 }

@@ -49,7 +49,7 @@ export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** For how long it does no harm to leave a loan open, in words: `harmless for days`, `not harmless while it is refused`. */
+/** For how long it does no harm to leave an override open, in words: `harmless for days`, `not harmless while it is refused`. */
 export function harmlessText(harmless: string): string {
   const not = /^not at all(?<rest>.*)$/su.exec(harmless)
   return not === null ? `harmless ${harmless}` : `not harmless${not.groups?.['rest'] ?? ''}`

@@ -46,7 +46,7 @@ export interface FullSnapshot extends Snapshot {
   /** One item. */
   instances: Known<InstanceTally>
   /** One item. */
-  machines: Known<VmTally>
+  vms: Known<VmTally>
   /** ResourceQuotas of namespaces with VMIs. */
   quotas: Known<ResourceQuota>
   /** Snapshots, restores, clones, exports, backups and DataVolumes that are not finished (night C5). */
@@ -62,7 +62,7 @@ export interface FullSnapshot extends Snapshot {
   /** Leases of KubeVirt's leaders that did not change while they were watched; absent where nothing can be watched: of a saved cluster. */
   silentLeases?: Known<SilentLease>
   /** Settings that kvup has borrowed and not given back; absent where the journal was not looked at. */
-  borrowed?: Known<{ id: string; by: string }>
+  overrides?: Known<{ id: string; by: string }>
   /** Which images of the target can be pulled, by pool of nodes (night C6); absent where it was not asked for. */
   probes?: Known<ImageProbe>
 }
@@ -113,7 +113,7 @@ const foldedParts = {
   webhooks: notAsked,
   endpoints: notAsked,
   instances: notAsked,
-  machines: notAsked,
+  vms: notAsked,
   quotas: notAsked,
   dataJobs: notAsked,
   others: notAsked,
@@ -175,7 +175,7 @@ async function partsOfCluster(reader: Reader, wants: ReadonlySet<SnapshotPart>):
   const [instances, parts] = await Promise.all([
     instanceParts(reader, wants),
     readParts(wants, {
-      machines: async () => [await foldVms(reader)],
+      vms: async () => [await foldVms(reader)],
       crds: () => definitions(reader),
       apiServices: () =>
         kept(reader, ApiServices, ({ spec }) => isKubeVirtGroup(spec?.group), withoutManagers),

@@ -151,7 +151,7 @@ export class LeaseWatch {
   }
 
   /** Those that do not change, after a look at all Leases of KubeVirt's namespace; pure but for what is kept. */
-  look(leases: readonly Lease[], namespace: string, clock: Clock): readonly SilentLease[] {
+  read(leases: readonly Lease[], namespace: string, clock: Clock): readonly SilentLease[] {
     const at = ownTicks(clock)
     for (const name of leaders) {
       const lease = leases.find(({ metadata: m }) => m.name === name && m.namespace === namespace)
@@ -170,7 +170,7 @@ export class LeaseWatch {
     leases: readonly Lease[],
     { namespace, reader, clock, signal, told }: Watching,
   ): Promise<readonly SilentLease[]> {
-    this.look(leases, namespace, clock)
+    this.read(leases, namespace, clock)
     const suspects = this.#suspects(clock)
     const [first] = suspects
     if (first === undefined) return this.#silent()
@@ -178,7 +178,7 @@ export class LeaseWatch {
     told?.(suspicion(first.lease, most / 1000))
     for (let waited = 0; waited < 2 * most && this.#suspects(clock).length > 0; waited += readEvery) {
       await clock.sleep(readEvery, signal)
-      this.look(await leasesNow(reader, namespace), namespace, clock)
+      this.read(await leasesNow(reader, namespace), namespace, clock)
     }
     return this.#silent()
   }
@@ -191,11 +191,11 @@ export class LeaseWatch {
     leases: readonly Lease[],
     { namespace, reader, clock }: Pick<Watching, 'reader' | 'namespace' | 'clock'>,
   ): Promise<readonly SilentLease[]> {
-    const silent = this.look(leases, namespace, clock)
+    const silent = this.read(leases, namespace, clock)
     const doubted = [...this.#observed.values()].some((one) => isSilent(one) && !one.confirmed)
     if (!doubted) return silent
     const lists = await Promise.all(leaders.map((name) => listServed(reader, Leases, { namespace, name })))
-    this.look(lists.flat(), namespace, clock)
+    this.read(lists.flat(), namespace, clock)
     for (const one of this.#observed.values()) one.confirmed = isSilent(one)
     return this.#silent()
   }
@@ -286,7 +286,7 @@ export function silentLeaseCause({ name, namespace, holder, renewed, watchedFor 
     message,
     ...(renewed !== undefined && { since: renewed }),
     sentence: `${name} is gone or hangs: ${message}`,
-    look: [
+    commands: [
       `kubectl -n ${namespace} get pods -l kubevirt.io=${name} -o wide`,
       `kubectl -n ${namespace} logs -l kubevirt.io=${name} --tail=20`,
     ],

@@ -45,7 +45,7 @@ import type { Reader } from '../kube/cluster.ts'
 import type { Clock } from '../kube/clock.ts'
 import { itemsOf } from '../kube/known.ts'
 
-export type Verdict = 'Settled' | 'Updating' | 'Stalled' | 'Degraded'
+export type Verdict = 'Healthy' | 'Updating' | 'Stalled' | 'Degraded'
 
 /** No component changed for this long while something is under way: Stalled. */
 const quietPatience = 10 * 60_000
@@ -135,7 +135,7 @@ interface VerdictInputs {
 
 function judge(snapshot: UpgradeSnapshot, observed: VerdictInputs): Verdict {
   const { open, why } = observed
-  if (open.length === 0) return 'Settled'
+  if (open.length === 0) return 'Healthy'
   if (hasFailed(snapshot, observed)) return 'Degraded'
   const moves = open.some((gap) => gap.is === 'under-way')
   if (why.some((cause) => isTerminal(cause, snapshot.at))) return moves ? 'Stalled' : 'Degraded'
@@ -152,7 +152,7 @@ function hasFailed({ kubevirt, at }: UpgradeSnapshot, { operator }: VerdictInput
 }
 
 function sinceOf(verdict: Verdict, snapshot: UpgradeSnapshot, why: readonly Cause[]): string | undefined {
-  if (verdict === 'Settled') return lastChange(snapshot)
+  if (verdict === 'Healthy') return lastChange(snapshot)
   if (verdict === 'Updating') return updateStart(snapshot)
   const terminal = why.filter((cause) => isTerminal(cause, snapshot.at)).map((cause) => cause.since)
   return earliest(terminal) ?? deploymentFailure(snapshot.kubevirt)?.since ?? lastChange(snapshot)
@@ -307,7 +307,7 @@ export interface Doubt {
   /** What is not as expected, in words that can be read alone. */
   sentence: string
   /** Commands that show it. */
-  look: readonly string[]
+  commands: readonly string[]
 }
 
 /** Every doubt over a KubeVirt that says it is done; none while it is at work, for then it is no news. */
@@ -332,19 +332,19 @@ function operatorDoubts(snapshot: UpgradeSnapshot, operator: OperatorStatus): re
     found.push({
       id: 'operator-silent',
       sentence: `virt-operator runs ${version}, and the KubeVirt resource still says ${snapshot.kubevirt.status?.operatorVersion}`,
-      look: [kubectl(snapshot, `logs -l kubevirt.io=${operatorName} --tail=20`)],
+      commands: [kubectl(snapshot, `logs -l kubevirt.io=${operatorName} --tail=20`)],
     })
   if (late && leads === false)
     found.push({
       id: 'operator-lease',
       sentence: `the Lease of virt-operator is held by ${leader ?? 'nobody'}, which is no pod of its Deployment as it is now`,
-      look: [kubectl(snapshot, `get lease ${operatorName} -o yaml`)],
+      commands: [kubectl(snapshot, `get lease ${operatorName} -o yaml`)],
     })
   if (ready > 0 && ready < desired)
     found.push({
       id: 'replicas-missing',
       sentence: `${operatorName}: ${ready} of ${desired} pods are ready`,
-      look: [kubectl(snapshot, `get pods -l kubevirt.io=${operatorName} -o wide`)],
+      commands: [kubectl(snapshot, `get pods -l kubevirt.io=${operatorName} -o wide`)],
     })
   return found
 }
@@ -353,7 +353,7 @@ function missing(snapshot: UpgradeSnapshot, { name, kind }: ComponentStatus): Do
   return {
     id: 'component-missing',
     sentence: `there is no ${kind} ${name}, which every release so far had`,
-    look: [kubectl(snapshot, 'get daemonsets,deployments')],
+    commands: [kubectl(snapshot, 'get daemonsets,deployments')],
   }
 }
 
@@ -370,19 +370,19 @@ function componentDoubts(snapshot: UpgradeSnapshot, workload: Workload): readonl
     found.push({
       id: 'component-not-stamped',
       sentence: stampSentence(snapshot, workload),
-      look: [shows],
+      commands: [shows],
     })
   if (desired === 0)
     found.push({
       id: 'component-runs-nowhere',
       sentence: `${name} is wanted on no node, so it has no pod`,
-      look: [shows],
+      commands: [shows],
     })
   if (kind === 'Deployment' && ready > 0 && ready < desired)
     found.push({
       id: 'replicas-missing',
       sentence: `${name}: ${ready} of ${desired} pods are ready; waiting for ${waitsFor(podsOf(snapshot, workload), undefined, snapshot)}`,
-      look: [pods],
+      commands: [pods],
     })
   return [...found, ...podDoubts(snapshot, workload, pods), ...handlerDoubts(snapshot, workload)]
 }
@@ -404,7 +404,7 @@ function podDoubts(snapshot: UpgradeSnapshot, workload: Workload, shows: string)
       {
         id: 'old-pods',
         sentence: `${name}: pods of another version are left: ${old.join(', ')}`,
-        look: [shows],
+        commands: [shows],
       },
     ]
   const observed = updatedPods(snapshot, workload)
@@ -413,7 +413,7 @@ function podDoubts(snapshot: UpgradeSnapshot, workload: Workload, shows: string)
     {
       id: 'pods-not-seen',
       sentence: `${name}: Kubernetes counts ${updated} updated pods, and ${observed} that belong to it bear the new deployment ID`,
-      look: [shows],
+      commands: [shows],
     },
   ]
 }
@@ -428,7 +428,7 @@ function oldPods(snapshot: UpgradeSnapshot, workload: Workload): readonly string
 function handlerDoubts(snapshot: UpgradeSnapshot, { kind, object }: Workload): readonly Doubt[] {
   if (kind !== 'DaemonSet' || componentLabel(object) !== 'virt-handler') return []
   const { name } = object.metadata
-  const look = [kubectl(snapshot, `get daemonset ${name} -o yaml`)]
+  const commands = [kubectl(snapshot, `get daemonset ${name} -o yaml`)]
   const roll = rollToCome(object)
   const limit = limitLeft(object, snapshot.kubevirt)
   const found: Doubt[] = []
@@ -436,9 +436,10 @@ function handlerDoubts(snapshot: UpgradeSnapshot, { kind, object }: Workload): r
     found.push({
       id: 'handler-roll-to-come',
       sentence: `virt-operator may roll ${name} once more (${roll}), now or in a later release; it has not begun`,
-      look,
+      commands,
     })
-  if (limit !== undefined) found.push({ id: 'max-unavailable', sentence: `${name} waits for ${limit}`, look })
+  if (limit !== undefined)
+    found.push({ id: 'max-unavailable', sentence: `${name} waits for ${limit}`, commands })
   return found
 }
 
@@ -451,7 +452,7 @@ function unlisted(snapshot: UpgradeSnapshot, workload: Workload): readonly Doubt
     {
       id: 'component-not-listed',
       sentence: `${name} bears the stamps of virt-operator, which does not list it as its own; ${ready} of ${desired} pods are ready`,
-      look: [kubectl(snapshot, `get ${workload.kind.toLowerCase()} ${name} -o yaml`)],
+      commands: [kubectl(snapshot, `get ${workload.kind.toLowerCase()} ${name} -o yaml`)],
     },
   ]
 }

@@ -47,7 +47,7 @@ function forward(to: Version, since: string, { rolloutStatus, releases }: CrdQue
     .at(-1)
   const goal = found ?? latestPatch(since, releases)
   if (goal === undefined) return [showsStatus]
-  if (verdict !== 'Settled' || observed.version !== goal.text)
+  if (verdict !== 'Healthy' || observed.version !== goal.text)
     return [`kvup upgrade --to ${goal.text}     goes on, to the end`, showsStatus]
   const patch = latestPatch(minorOf(goal), releases)
   return patch !== undefined && compareVersions(patch, goal) > 0

@@ -8,8 +8,8 @@ import { type PlatformSnapshot, type PlatformStatus, assessPlatform } from './pl
 
 /** What there is to see of a window, whoever opened it: a platform that is taken from one extended-update release to another while pools wait (ocp 3.8). */
 export interface RecognisedWindow {
-  /** What told it: open loans of `kvup eus`, or paused pools behind their control plane. */
-  by: 'loans' | 'pools'
+  /** What told it: open overrides of `kvup eus`, or paused pools behind their control plane. */
+  by: 'overrides' | 'pools'
   /** Names of the pools that are paused and wait. */
   pools: readonly string[]
   /** The minor that the paused pools are at, where their kubelets tell. */
@@ -19,7 +19,7 @@ export interface RecognisedWindow {
 }
 
 /**
- * The one definition of a window that is open. Recognised by the loans that `kvup eus` has open, or by paused pools below a control plane that is on its way to another minor, ahead
+ * The one definition of a window that is open. Recognised by the overrides that `kvup eus` has open, or by paused pools below a control plane that is on its way to another minor, ahead
  * of their kubelets, or at a minor without extended support. Undefined: pools that are merely paused.
  */
 export function recogniseWindow(
@@ -36,7 +36,7 @@ export function recogniseWindow(
     ...(at !== undefined && { at }),
     ...(from !== undefined && { from }),
   }
-  if (overridesAreOpen) return { by: 'loans', ...told }
+  if (overridesAreOpen) return { by: 'overrides', ...told }
   return held.length > 0 && platformStatus && isAhead(platformStatus, from)
     ? { by: 'pools', ...told }
     : undefined

@@ -54,7 +54,7 @@ export interface Layers {
 interface LayerInputs {
   kubevirt: KubeVirtSnapshot
   vms?: VmsSnapshot | undefined
-  /** `kvup eus` has loans open. */
+  /** `kvup eus` has overrides open. */
   overridesAreOpen: boolean
 }
 
@@ -77,7 +77,7 @@ export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at:
   return { overall: overallOf(layers), layers, ...filled({ window }) }
 }
 
-const atRest: ReadonlySet<LayerVerdict> = new Set(['Settled', 'Unknown'])
+const atRest: ReadonlySet<LayerVerdict> = new Set(['Healthy', 'Unknown'])
 
 /** Whether the cluster is OKD or OpenShift, asked beside what else is read: never rejects before it is awaited. */
 export function askPlatform(reader: Reader): Promise<boolean> {
@@ -95,19 +95,19 @@ interface ClusterRead {
   onPlatform: boolean
   /** Somebody manages KubeVirt who has layers of his own. */
   managed: boolean
-  /** Whether `kvup eus` has loans open in that cluster; asked only where it matters. */
+  /** Whether `kvup eus` has overrides open in that cluster; asked only where it matters. */
   overridesAreOpen?: (() => Promise<boolean>) | undefined
 }
 
 /** What KubeVirt depends on there; undefined on a plain cluster, at no further request. Throws what the Reader throws. */
-export async function readLayers(reader: Reader, look: ClusterRead): Promise<Layers | undefined> {
-  const { at, kubevirt, vms } = look
+export async function readLayers(reader: Reader, read: ClusterRead): Promise<Layers | undefined> {
+  const { at, kubevirt, vms } = read
   // Where there is no KubeVirt yet, its HyperConverged may be there.
   const mayBeBelow = async () => kubevirt.is !== 'one' && isServed(reader, operatorGroup)
-  if (!look.onPlatform && !look.managed && !(await mayBeBelow())) return undefined
+  if (!read.onPlatform && !read.managed && !(await mayBeBelow())) return undefined
   const [snapshot, overridesAreOpen] = await Promise.all([
     takeLayers(reader),
-    look.overridesAreOpen?.() ?? false,
+    read.overridesAreOpen?.() ?? false,
   ])
   const found = layersOf(snapshot, { kubevirt, vms, overridesAreOpen }, at)
   const above = found.layers.filter(({ layer }) => !own.has(layer))
@@ -179,7 +179,7 @@ function kubeVirtLayer(kubeVirtSnapshot: KubeVirtSnapshot): Layer {
     object: `kubevirt/${kubeVirtSnapshot.name}`,
     verdict,
     says: versions(observed.version, target.version),
-    ...(verdict !== 'Settled' && { waitsFor: cause?.sentence ?? waitingFor ?? 'its operator' }),
+    ...(verdict !== 'Healthy' && { waitsFor: cause?.sentence ?? waitingFor ?? 'its operator' }),
     ...(from !== undefined && { since: from }),
   }
 }
@@ -193,15 +193,15 @@ export interface VmsSnapshot {
   instances: number
   outdated: number
   /** workloadUpdateMethods is empty: nothing is updated by itself. */
-  held: boolean
+  paused: boolean
 }
 
 /** Undefined where it is not known how many there are. */
 function vmsLayer(vms: VmsSnapshot | undefined, window: RecognisedWindow | undefined): Layer | undefined {
   if (vms === undefined) return undefined
-  const { instances, outdated, held } = vms
+  const { instances, outdated, paused } = vms
   const says = outdated === 0 ? `${instances}, none outdated` : `${outdated} of ${instances} outdated`
-  if (outdated === 0 || !held) return { layer: 'vms', verdict: 'Settled', says }
+  if (outdated === 0 || !paused) return { layer: 'vms', verdict: 'Healthy', says }
   const waiting = { layer: 'vms', verdict: 'Waiting', says: `${says}, and workload updates are off` } as const
   if (!window)
     return { ...waiting, waitsFor: 'workload updates to be given back', help: ['kvup workloads outdated'] }
@@ -249,7 +249,7 @@ function several(items: readonly HyperConverged[]): Layer {
 /** Good only where every condition is; what is bad is expected while the operator is replaced (ocp 1.5, 9.5). */
 function judge(hco: HyperConverged, hyperConvergedStatus: HyperConvergedStatus, updating: boolean): Judged {
   const { good, why, operatorVersion = 'of no version yet', current } = hyperConvergedStatus
-  if (good) return { verdict: 'Settled', says: operatorVersion }
+  if (good) return { verdict: 'Healthy', says: operatorVersion }
   const bad = isBad(hco)
   const isMoving = updating || is(hco, 'Progressing', 'True') || !current
   const said = { says: operatorVersion, notes: why }
@@ -352,8 +352,8 @@ function platformAtRest({ failing, message, version, current, upgradeable }: Pla
   const says = platformName(version)
   if (failing === 'True') return { verdict: 'Degraded', says: `${says} fails`, notes: [message] }
   if (!current) return { verdict: 'Updating', says, waitsFor: 'the cluster version operator to see its spec' }
-  if (upgradeable.is !== 'no') return { verdict: 'Settled', says }
-  return { verdict: 'Settled', says, notes: [`no next minor for now: ${upgradeable.message}`] }
+  if (upgradeable.is !== 'no') return { verdict: 'Healthy', says }
+  return { verdict: 'Healthy', says, notes: [`no next minor for now: ${upgradeable.message}`] }
 }
 
 function updatingPlatform(platformStatus: PlatformStatus): JudgedLayer {
@@ -433,7 +433,7 @@ const said = ({ message }: PoolStatus): string[] => (message === '' ? [] : [mess
 
 const judged: Record<PoolStatus['state'], Judge> = {
   updated: (pool) => ({
-    verdict: 'Settled',
+    verdict: 'Healthy',
     says: `${counts(pool)}${pool.paused ? ', paused with nothing to do' : ''}`,
   }),
   updating: (pool) => ({

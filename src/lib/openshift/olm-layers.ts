@@ -53,13 +53,13 @@ function extensionLayer({ metadata }: ClusterExtension): Layer {
   return {
     layer: 'subscription',
     object: `clusterextension/${metadata.name}`,
-    verdict: 'Settled',
+    verdict: 'Healthy',
     says: `a ClusterExtension of OLM v1 instead, which kvup does not update`,
   }
 }
 
 const catalogVerdicts: Readonly<Record<string, Layer['verdict']>> = {
-  READY: 'Settled',
+  READY: 'Healthy',
   TRANSIENT_FAILURE: 'Degraded',
   SHUTDOWN: 'Degraded',
 }
@@ -73,8 +73,8 @@ function catalogLayer({ metadata, status = {} }: CatalogSource): Layer {
     verdict,
     says: `${metadata.name} is ${state}`,
     ...(status.message && { notes: [status.message] }),
-    ...(verdict !== 'Settled' && { waitsFor: 'its registry to answer' }),
-    ...(verdict !== 'Settled' && lastConnect !== undefined && { since: lastConnect }),
+    ...(verdict !== 'Healthy' && { waitsFor: 'its registry to answer' }),
+    ...(verdict !== 'Healthy' && lastConnect !== undefined && { since: lastConnect }),
   }
 }
 
@@ -87,7 +87,7 @@ function subscriptionLayer(all: readonly SubscriptionStatus[], first: Subscripti
   }
   const [trouble] = troubles
   const says = `${of} from ${channel}, ${approval.toLowerCase()} approval`
-  if (!trouble) return { ...base, verdict: 'Settled', says }
+  if (!trouble) return { ...base, verdict: 'Healthy', says }
   return {
     ...base,
     verdict: trouble.type === 'CatalogSourcesUnhealthy' ? 'Stalled' : 'Degraded',
@@ -229,7 +229,7 @@ const csvWords = ({ reason, message }: CsvStatus): string[] => {
 type JudgeCsv = (csv: CsvStatus, namespace: string) => JudgedLayer
 
 const csvVerdicts: Record<CsvStatus['state'], JudgeCsv> = {
-  succeeded: (csv) => ({ verdict: 'Settled', says: `${csv.name} is Succeeded` }),
+  succeeded: (csv) => ({ verdict: 'Healthy', says: `${csv.name} is Succeeded` }),
   going: (csv) => ({
     verdict: 'Updating',
     says: `${csv.name} is ${csv.phase || 'new'}`,
@@ -263,7 +263,7 @@ const csvVerdicts: Record<CsvStatus['state'], JudgeCsv> = {
 }
 
 /** Of one layer: `Waiting` for somebody who has to do something; `Unknown` where it may not be read or was not saved. */
-export type LayerVerdict = 'Settled' | 'Updating' | 'Waiting' | 'Stalled' | 'Degraded' | 'Unknown'
+export type LayerVerdict = 'Healthy' | 'Updating' | 'Waiting' | 'Stalled' | 'Degraded' | 'Unknown'
 
 /** One thing that those below it depend on. */
 export interface Layer {
@@ -310,7 +310,7 @@ export interface Overall {
   because?: string
 }
 
-const severity = ['Settled', 'Updating', 'Waiting', 'Stalled', 'Degraded'] as const
+const severity = ['Healthy', 'Updating', 'Waiting', 'Stalled', 'Degraded'] as const
 
 /** The worst of them; what is expected is no worse than Updating, and what is not known is not judged. */
 export function overallOf(layers: readonly TitledLayer[]): Overall {
@@ -320,17 +320,17 @@ export function overallOf(layers: readonly TitledLayer[]): Overall {
   })
   const worst = judged.reduce(
     (most, { verdict }) => (severity.indexOf(verdict) > severity.indexOf(most) ? verdict : most),
-    'Settled' as Overall['verdict'],
+    'Healthy' as Overall['verdict'],
   )
   const first = judged.find(({ verdict }) => verdict === worst)?.layer
-  return worst === 'Settled' || !first
+  return worst === 'Healthy' || !first
     ? { verdict: worst }
     : { verdict: worst, because: `${first.title}: ${first.says}` }
 }
 
 function counted({ verdict, expected }: Layer): Overall['verdict'] | undefined {
   if (verdict === 'Unknown') return undefined
-  return expected === undefined || verdict === 'Settled' ? verdict : 'Updating'
+  return expected === undefined || verdict === 'Healthy' ? verdict : 'Updating'
 }
 
 const titles: Record<Layer['layer'], string> = {

@@ -47,9 +47,9 @@ export function tableInParts<Row>(
     natural = widened(natural, cells)
     const layout = layOut({ holds, natural, rows: () => cells.map(widthsTold) }, room, below)
     below = layout.below
-    const look = { columns: shown, layout, room, paint: size.paint }
-    const lines = hasHeading ? [] : linesSideBySide(heading, look)
-    for (const line of cells) lines.push(...linesSideBySide(line, look), ...belowLines(line, look))
+    const style = { columns: shown, layout, room, paint: size.paint }
+    const lines = hasHeading ? [] : linesSideBySide(heading, style)
+    for (const line of cells) lines.push(...linesSideBySide(line, style), ...belowLines(line, style))
     hasHeading = true
     return room < leastRoom ? lines.map((line) => cut(line, room)) : lines
   }
@@ -87,17 +87,17 @@ interface LineStyle {
 }
 
 /** The cells that stand side by side, in as many lines as the highest of them takes. */
-function linesSideBySide(cells: readonly Cell[], look: LineStyle): string[] {
-  const { layout, room } = look
+function linesSideBySide(cells: readonly Cell[], style: LineStyle): string[] {
+  const { layout, room } = style
   return layout.lines.flatMap((indices, number) => {
     const indent = number === 0 ? '' : ' '.repeat(indentFor(room))
-    const parts = indices.map((index) => brokenCell(cells[index], index, look))
+    const parts = indices.map((index) => brokenCell(cells[index], index, style))
     const height = parts.reduce((most, { length }) => Math.max(most, length), 1)
     return Array.from({ length: height }, (_, line) =>
       joined(
         parts.map((part) => part[line]),
         indices.map((index) => layout.widths[index] ?? 0),
-        { indent, paint: look.paint },
+        { indent, paint: style.paint },
       ),
     )
   })

@@ -54,16 +54,16 @@ const unicodeMarks: Paint['mark'] = {
 const asciiMarks: Paint['mark'] = { done: '+', failed: 'x', running: '>', warning: '!', next: '->', dot: '-' }
 
 /** The words' colours and the marks for one stream. */
-export function paintFor(look: { colour: boolean; unicode: boolean }): Paint {
-  const chalk = new Chalk({ level: look.colour ? 1 : 0 })
-  const [full, empty] = look.unicode ? ['█', '░'] : ['#', '.']
+export function paintFor(style: { colour: boolean; unicode: boolean }): Paint {
+  const chalk = new Chalk({ level: style.colour ? 1 : 0 })
+  const [full, empty] = style.unicode ? ['█', '░'] : ['#', '.']
   return {
     good: (text) => chalk.green(text),
     bad: (text) => chalk.red(text),
     warn: (text) => chalk.yellow(text),
     dim: (text) => chalk.dim(text),
     strong: (text) => chalk.bold(text),
-    mark: look.unicode ? unicodeMarks : asciiMarks,
+    mark: style.unicode ? unicodeMarks : asciiMarks,
     bar: (done, total, cells) => {
       const filled = total <= 0 ? 0 : Math.min(cells, Math.floor((Math.max(0, done) / total) * cells))
       return full.repeat(filled) + empty.repeat(Math.max(0, cells - filled))

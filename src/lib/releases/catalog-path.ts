@@ -102,20 +102,20 @@ type Takes = (hop: { at: Installed; version: string | undefined }) => boolean
 
 function search({ channels }: CatalogPackage, { from, channel, to }: Journey, takes: Takes): CatalogPath {
   const observed = new Map<string, readonly CatalogHop[]>([[from.csv, []]])
-  let edge: readonly { at: Installed; way: readonly CatalogHop[] }[] = [{ at: from, way: [] }]
+  let edge: readonly { at: Installed; path: readonly CatalogHop[] }[] = [{ at: from, path: [] }]
   while (edge.length > 0) {
-    const next = edge.flatMap(({ at, way }) =>
-      hopsFrom(at, way, { channels, channel }).filter((hop) => takes({ at, version: hop.at.version })),
+    const next = edge.flatMap(({ at, path }) =>
+      hopsFrom(at, path, { channels, channel }).filter((hop) => takes({ at, version: hop.at.version })),
     )
     const fresh = next.filter(({ csv }) => !observed.has(csv))
-    for (const hop of fresh) if (!observed.has(hop.csv)) observed.set(hop.csv, hop.way)
-    const there = fresh.find(({ at, way }) => at.version === to && observed.get(at.csv) === way)
-    if (there !== undefined) return { is: 'path', hops: there.way }
-    edge = fresh.filter(({ csv, way }) => observed.get(csv) === way)
+    for (const hop of fresh) if (!observed.has(hop.csv)) observed.set(hop.csv, hop.path)
+    const there = fresh.find(({ at, path }) => at.version === to && observed.get(at.csv) === path)
+    if (there !== undefined) return { is: 'path', hops: there.path }
+    edge = fresh.filter(({ csv, path }) => observed.get(csv) === path)
   }
-  const ends = [...observed.values()].filter((way) => way.length > 0)
+  const ends = [...observed.values()].filter((path) => path.length > 0)
   const farthest = ends.toSorted((a, b) => b.length - a.length)
-  return { is: 'none', reaches: farthest.flatMap((way) => way.slice(-1)) }
+  return { is: 'none', reaches: farthest.flatMap((path) => path.slice(-1)) }
 }
 
 /** All that updates lead to, in any channel, the farthest first. Pure. */
@@ -133,23 +133,23 @@ const nowhere = ''
 interface Reached {
   csv: string
   at: Installed
-  way: readonly CatalogHop[]
+  path: readonly CatalogHop[]
 }
 
 /** Where one update leads, in the channel that is set first. */
 function hopsFrom(
   at: Installed,
-  way: readonly CatalogHop[],
+  path: readonly CatalogHop[],
   { channels, channel }: Pick<CatalogPackage, 'channels'> & Pick<Journey, 'channel'>,
 ): readonly Reached[] {
-  const current = way.at(-1)?.channel ?? channel
+  const current = path.at(-1)?.channel ?? channel
   const ordered = channels.toSorted((a, b) => Number(b.name === current) - Number(a.name === current))
   return ordered.flatMap((one): Reached[] => {
     const entry = nextIn(one, at)
     if (entry === undefined) return []
     const { name: csv, version } = entry
     const known = version === undefined ? {} : { version }
-    return [{ csv, at: { csv, ...known }, way: [...way, { csv, ...known, channel: one.name }] }]
+    return [{ csv, at: { csv, ...known }, path: [...path, { csv, ...known, channel: one.name }] }]
   })
 }
 

@@ -13,13 +13,13 @@ export interface HopFinding {
 
 /** Rules of the version policy (facts 7); nothing in KubeVirt itself enforces them. Empty: the hop is supported. */
 export function hopFindings(from: Version, to: Version, releases: Releases = knownReleases): HopFinding[] {
-  const way: ParsedHop = { from, to, releases, ...hop(from, to, releases) }
+  const path: ParsedHop = { from, to, releases, ...hop(from, to, releases) }
   return [
     tooOld(from),
-    downgrade(way),
-    minorSkipped(way),
-    majorStep(way),
-    patchGap(way),
+    downgrade(path),
+    minorSkipped(path),
+    majorStep(path),
+    patchGap(path),
     preRelease(to),
   ].filter((found) => found !== undefined)
 }

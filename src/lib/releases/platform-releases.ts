@@ -65,8 +65,8 @@ export function kubeletsBehind(kubelets: string, controlPlane: string): number |
 }
 
 /** The first minor of a way whose control plane does not tolerate kubelets of where it began; undefined where all do. */
-export function firstIntolerant(began: string, way: readonly string[]): string | undefined {
-  return way.find((minor) => {
+export function firstIntolerant(began: string, path: readonly string[]): string | undefined {
+  return path.find((minor) => {
     const behind = kubeletsBehind(began, minor)
     return behind === undefined || behind > (platformMinor(minor)?.kubeletsBehind ?? 0)
   })

@@ -117,7 +117,7 @@ function wrong(origin: string, why: string): Error {
 
 /** A way through the graph, release by release, and what is newer but leads nowhere. */
 interface GraphPath {
-  is: 'way'
+  is: 'path'
   releases: readonly string[]
   /** Newer releases than the chosen ones that have no way to the target (ocp 5.1). */
   deadEnds: readonly string[]
@@ -143,7 +143,7 @@ export function pathThrough(
   if (!graph.nodes.has(from))
     return { is: 'none', farthest: from, why: `${graph.origin} does not know ${from}` }
   const releases = shortest(graph, from, minors)
-  if (releases !== undefined) return { is: 'way', releases, deadEnds: deadEndsOf(graph, from, releases) }
+  if (releases !== undefined) return { is: 'path', releases, deadEnds: deadEndsOf(graph, from, releases) }
   const reached = minors.findLastIndex((_, i) => shortest(graph, from, minors.slice(0, i + 1)) !== undefined)
   const farthest = shortest(graph, from, minors.slice(0, reached + 1))?.at(-1) ?? from
   const missing = minors[reached + 1] ?? ''

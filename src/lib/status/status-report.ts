@@ -73,7 +73,7 @@ interface Asks {
   signal?: AbortSignal
   /** Told before such a wait. */
   told?: (line: string) => void
-  /** Whether `kvup eus` has loans open; the namespace is KubeVirt's, where it is known. */
+  /** Whether `kvup eus` has overrides open; the namespace is KubeVirt's, where it is known. */
   overridesAreOpen?: (namespace: string) => Promise<boolean>
 }
 
@@ -91,7 +91,7 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
   // Awaited last; an early failure of it must not go unhandled until then.
   asked.catch(() => undefined)
   const first = assessRollout(quick, clock.now())
-  const settled = first.verdict === 'Settled'
+  const settled = first.verdict === 'Healthy'
   const snapshot = settled ? quick : await withParts(reader, quick, causeParts)
   const observed = settled
     ? first
@@ -116,9 +116,9 @@ async function healthOf(
   reader: Reader,
   snapshot: Snapshot,
   namespace: string,
-  { clock, asks: { leases, signal, told, vms: look = new VmSnapshot() } }: { clock: Clock; asks: Asks },
+  { clock, asks: { leases, signal, told, vms: commands = new VmSnapshot() } }: { clock: Clock; asks: Asks },
 ): Promise<Health> {
-  const reading = look.now(reader, clock)
+  const reading = commands.now(reader, clock)
   // Awaited last; an early failure of it must not go unhandled until then.
   reading.catch(() => undefined)
   const rest =
@@ -170,7 +170,7 @@ async function withoutKubeVirt(
 function countedVms({ workloads }: StatusReport, found: Installation): VmsSnapshot | undefined {
   const { instances, outdated } = workloads
   if (instances === undefined || outdated.labelled === undefined) return undefined
-  return { instances, outdated: outdated.labelled, held: found.workloadUpdateMethods.length === 0 }
+  return { instances, outdated: outdated.labelled, paused: found.workloadUpdateMethods.length === 0 }
 }
 
 function installationReport(found: Installation): InstallationReport {

@@ -5,17 +5,18 @@ import type { StatusReport } from './status-report.ts'
 
 /** What can be waited for; `text` is how it was typed. */
 export type WaitCondition =
-  | { is: 'settled'; text: string }
+  | { is: 'healthy'; text: string }
   | { is: 'version'; text: string; version: string }
   | { is: 'workloads'; text: string }
   | { is: 'pools'; text: string }
 
 /** As they are typed; what ends in `=` wants a value. */
-export const waitConditions: readonly string[] = ['settled', 'version=', 'workloads=0', 'pools-updated']
+export const waitConditions: readonly string[] = ['healthy', 'version=', 'workloads=0', 'pools-updated']
 
 /** What a person typed. Throws `usage` for anything else, with what there is. */
 export function parseWaitCondition(typed: string): WaitCondition {
-  if (typed === 'settled') return { is: 'settled', text: typed }
+  // What it was called before kvup's first release.
+  if (typed === 'healthy' || typed === 'settled') return { is: 'healthy', text: 'healthy' }
   if (typed === 'workloads=0') return { is: 'workloads', text: typed }
   if (typed === 'pools-updated') return { is: 'pools', text: typed }
   if (!typed.startsWith('version=')) throw noSuchCondition(typed)
@@ -24,20 +25,20 @@ export function parseWaitCondition(typed: string): WaitCondition {
 }
 
 function noSuchCondition(typed: string): Error {
-  const meant = nearest(typed, ['settled', 'workloads=0', 'pools-updated'])
+  const meant = nearest(typed, ['healthy', 'workloads=0', 'pools-updated'])
   return usageError('no-such-condition', `there is no condition ${JSON.stringify(typed)} to wait for`, {
     remedy: [...(meant === undefined ? [] : [`did you mean ${meant}?`]), those],
   })
 }
 
-const those = '--for takes settled, version=VERSION, workloads=0 or pools-updated'
+const those = '--for takes healthy, version=VERSION, workloads=0 or pools-updated'
 
 /**
  * What one look lacks for the condition, in words; undefined when it holds. Pure. Of `workloads=0` that is what the labels say: whether
  * they are true yet is another question (`newControllerLeads`).
  */
 export function missingFor(condition: WaitCondition, report: StatusReport): string | undefined {
-  if (report.verdict !== 'Settled')
+  if (report.verdict !== 'Healthy')
     return report.waitingFor ?? report.why?.[0]?.sentence ?? 'KubeVirt to be settled'
   if (condition.is === 'version') return missingOfVersion(condition.version, report)
   return condition.is === 'workloads' ? missingOfWorkloads(report) : undefined

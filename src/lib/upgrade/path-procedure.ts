@@ -56,7 +56,7 @@ export function pathProcedure(plan: UpgradePlan & { path: UpgradePath }, tools: 
     leads: ['upgrade path', plan.from ?? '', '→', tools.legs.map((leg) => leg.plan.to.text).join(' → ')].join(
       ' ',
     ),
-    loans: last.loans ?? [],
+    overrides: last.overrides ?? [],
     ...(last.leaves && { leaves: last.leaves }),
     reached: (cx) => last.reached(cx),
     async steps(cx) {
@@ -103,7 +103,7 @@ export const isBetweenSteps = (id: string): boolean =>
   /^(?:vms-follow-|gate-|migrations-in-flight(?:-|$))/u.test(id)
 
 const outsideOfRolls = [
-  'hold-workload-updates',
+  'pause-workload-updates',
   'migrations-in-flight',
   'apply-operator-manifest',
   'set-image-tag',
@@ -111,9 +111,9 @@ const outsideOfRolls = [
   'set-channel',
   'approve',
   'virt-controller-leads',
-  'give-back-workload-updates',
+  'resume-workload-updates',
   'workload-updates-passed-on',
-  'settled-again',
+  'healthy-again',
   'workloads',
   'vms-follow',
   'gate',
@@ -191,7 +191,7 @@ class Row {
   #later(step: Step): Step {
     const { tools, index } = this.#making
     const before = tools.legs[index - 1]?.plan.to.text ?? ''
-    const changes = ['apply-operator-manifest', 'set-image-tag', 'hold-workload-updates']
+    const changes = ['apply-operator-manifest', 'set-image-tag', 'pause-workload-updates']
     return {
       ...step,
       dependsOn: [
@@ -218,14 +218,14 @@ class Row {
     const { plan, tools, index } = this.#making
     const { owner, from = '', to, request } = this.#leg.plan
     if (index > 0 || tools.hasBegun) return []
-    const isUnrestored = openOverride(await cx.journal.loans(), owner.uid) !== undefined
+    const isUnrestored = openOverride(await cx.journal.overrides(), owner.uid) !== undefined
     const settled = { version: from, title: 'settle' }
     const tail = isUnrestored
       ? [
-          settledFor(owner, { ...settled, id: 'settled', settleMs: request.settleMs }),
+          settledFor(owner, { ...settled, id: 'healthy', stableMs: request.stableMs }),
           newControllerAtWork(owner),
           unlessLeftPaused(restoreWorkloadUpdates(onKubeVirt(owner)), owner),
-          settledFor(owner, { ...settled, id: 'settled-again', settleMs: 0 }),
+          settledFor(owner, { ...settled, id: 'healthy-again', stableMs: 0 }),
         ]
       : []
     const since = cx.clock.now().getTime()
@@ -279,7 +279,7 @@ class Row {
         by: `KubeVirt is at ${at ?? 'no version'}, where this run left ${from}: somebody else upgraded it before ${to.text} was begun`,
         remedy: ['run the same command again     plans the rest from what is installed', 'kvup status'],
       }
-    if (rolloutStatus.verdict !== 'Settled' && rolloutStatus.target.version === from)
+    if (rolloutStatus.verdict !== 'Healthy' && rolloutStatus.target.version === from)
       return { is: 'waiting', on: rolloutStatus.waitingFor ?? 'KubeVirt to be healthy' }
     return undefined
   }
@@ -372,7 +372,7 @@ export function observedAfter(
     },
     rolloutStatus: {
       ...rolloutStatus,
-      verdict: 'Settled',
+      verdict: 'Healthy',
       why: [],
       observed: reached,
       target: reached,
@@ -394,7 +394,7 @@ export function enteredNow({
 
 interface LeftBehind {
   entries: readonly Entry[]
-  loans: readonly Override[]
+  overrides: readonly Override[]
   /** Uid of the KubeVirt. */
   kubevirt: string
 }
@@ -405,10 +405,10 @@ interface LeftBehind {
  */
 export function isPathUnderWay(
   { text }: Pick<Version, 'text'>,
-  { entries, loans, kubevirt }: LeftBehind,
+  { entries, overrides, kubevirt }: LeftBehind,
 ): boolean {
   const name = upgradeName(text)
-  const saved = openOverride(loans, kubevirt)
+  const saved = openOverride(overrides, kubevirt)
   if (saved?.procedure === name) return saved.severalMinors === true
   // Whoever goes on to another release resumes it all the same, where the journal shows that it began and that no upgrade has finished since.
   if (saved?.severalMinors) {

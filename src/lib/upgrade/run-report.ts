@@ -161,9 +161,9 @@ async function nextAfter(
   { plan, cluster, journal }: Ended,
   after: { [K in 'workloads' | 'differences']: UpgradeReport[K] | undefined },
 ): Promise<readonly string[]> {
-  const loans = await asFarAsRead(journal.loans(), [])
-  const loan = openOverride(loans, plan.olm?.hyperconverged.uid ?? plan.owner.uid)
-  return nextLines(cluster.reader, { ...after, loan })
+  const overrides = await asFarAsRead(journal.overrides(), [])
+  const override = openOverride(overrides, plan.olm?.hyperconverged.uid ?? plan.owner.uid)
+  return nextLines(cluster.reader, { ...after, override })
 }
 
 /** What was done is done, whatever becomes of its report. */
@@ -198,21 +198,21 @@ interface After {
   workloads?: WorkloadReport | undefined
   differences?: Differences | undefined
   /** Of the methods, where they are held still. */
-  loan: Override | undefined
+  override: Override | undefined
 }
 
 /** What to type after an upgrade: the migrations that failed again, one VM to try first while they are held, the rest. */
 async function nextLines(
   reader: Reader,
-  { workloads, differences, loan }: After,
+  { workloads, differences, override }: After,
 ): Promise<readonly string[]> {
   const { outdated } = workloads ?? { outdated: 0 }
-  const isOwn = loan !== undefined && !isOfWindow(loan)
+  const isOwn = override !== undefined && !isOfWindow(override)
   const canary = isOwn && outdated > 0 ? await getCanary(reader) : undefined
   return [
     ...(differences?.failedMigrations ?? []).map(migrate),
     ...(canary === undefined ? [] : [`${migrate(canary)}     moves one VM first, as a canary`]),
-    ...heldLines(loan),
+    ...heldLines(override),
     ...(outdated > 0 ? ['kvup workloads outdated'] : []),
   ]
 }
@@ -271,7 +271,7 @@ function notBegun(error: KvupError, { cx }: ReportedRun): KvupError {
 
 /** As far as it could be read. */
 interface Left {
-  loans: readonly Override[] | undefined
+  overrides: readonly Override[] | undefined
   observed: LeftUpdate | undefined
   /** By OLM. */
   out: RollbackHint | undefined
@@ -286,19 +286,19 @@ const fromMemory = ({ plan, journal }: ReportedRun): Left => ({
   out: plan().olm && unseen,
 })
 
-function remembered({ known }: ReportedRun['journal']): Pick<Left, 'loans' | 'remembered'> {
-  const loans = known?.()
-  return loans === undefined ? { loans } : { loans, remembered: true }
+function remembered({ known }: ReportedRun['journal']): Pick<Left, 'overrides' | 'remembered'> {
+  const overrides = known?.()
+  return overrides === undefined ? { overrides } : { overrides, remembered: true }
 }
 
 async function leftBehind({ cx, plan: now, journal }: ReportedRun, readWithin: number): Promise<Left> {
   const plan = now()
-  const [loans, observed, out] = await readInTime(cx.clock, readWithin, [
-    journal.loans(),
+  const [overrides, observed, out] = await readInTime(cx.clock, readWithin, [
+    journal.overrides(),
     readAgain(cx, plan),
     rollbackHintNow(cx, plan),
   ])
-  const known = loans ? { loans } : remembered(journal)
+  const known = overrides ? { overrides } : remembered(journal)
   return { ...known, observed, out: plan.olm && (out ?? unseen) }
 }
 
@@ -321,16 +321,16 @@ async function readAgain(
 }
 
 function linesFor({ cx, plan }: ReportedRun, left: Left): readonly string[] {
-  const { loans } = left
+  const { overrides } = left
   return [
-    ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
-    ...(loans?.some(isGuards) ? [] : [resumeLine(cx.world, 'goes on where the cluster stands')]),
+    ...(overrides === undefined ? ['kvup history     shows what is borrowed'] : []),
+    ...(overrides?.some(isGuards) ? [] : [resumeLine(cx.world, 'goes on where the cluster stands')]),
     ...restoreLines(plan(), left),
     ...heldLines(
-      loans?.find(({ id }) => id === overrideId),
+      overrides?.find(({ id }) => id === overrideId),
       '     gives workload updates back once KubeVirt is settled',
     ),
-    ...(loans?.some(isGuards) ? [resumeLine(cx.world, 'goes on once they are given back')] : []),
+    ...(overrides?.some(isGuards) ? [resumeLine(cx.world, 'goes on once they are given back')] : []),
   ]
 }
 
@@ -349,23 +349,25 @@ function byCommand(lines: readonly string[]): readonly string[] {
 }
 
 function notesOn(
-  { loans, observed, out, remembered: fromRun }: Left,
+  { overrides, observed, out, remembered: fromRun }: Left,
   { cx, plan: current }: ReportedRun,
 ): readonly string[] {
   const plan = current()
   const now = cx.clock.now().getTime()
-  const borrowed = loans?.map((loan) => overrideLine(loan, now)) ?? ['what is borrowed could not be read']
-  if (fromRun) borrowed.push('the API server does not answer: this is what the run itself knows')
+  const overridden = overrides?.map((override) => overrideLine(override, now)) ?? [
+    'what is borrowed could not be read',
+  ]
+  if (fromRun) overridden.push('the API server does not answer: this is what the run itself knows')
   const stays =
     out?.note ?? noDowngradeNote(plan, observed) ?? downgradeTakes(plan, out ? undefined : observed)
-  return stays === undefined ? borrowed : [...borrowed, stays]
+  return stays === undefined ? overridden : [...overridden, stays]
 }
 
-function overrideLine(loan: Override, now: number): string {
-  const value = loan.was.present ? valueText(loan.was.value) : 'absent'
-  const name = loan.path.slice(loan.path.lastIndexOf('/') + 1)
-  const age = formatDuration(now - Date.parse(loan.at))
-  return `borrowed ${age} ago: ${name} was ${value}; harmless ${loan.harmless ?? 'for now'}`
+function overrideLine(override: Override, now: number): string {
+  const value = override.was.present ? valueText(override.was.value) : 'absent'
+  const name = override.path.slice(override.path.lastIndexOf('/') + 1)
+  const age = formatDuration(now - Date.parse(override.at))
+  return `borrowed ${age} ago: ${name} was ${value}; harmless ${override.harmless ?? 'for now'}`
 }
 
 function valueText(value: unknown): string {

@@ -232,7 +232,7 @@ export function ownWork(plan: Asked, begun: ReadonlySet<string>): OwnWork {
 function isOfOlm({ id }: SealedFact, { path }: FieldChange, begun: ReadonlySet<string>): boolean {
   if ([...begun].some((step) => step.startsWith('approve-'))) return movedByOlm.has(id)
   const isMethods = path.startsWith('spec.workloadUpdateStrategy')
-  return id === 'kubevirt' && isMethods && begun.has('hold-workload-updates')
+  return id === 'kubevirt' && isMethods && begun.has('pause-workload-updates')
 }
 
 const movedByOlm: ReadonlySet<string> = new Set(['kubevirt', 'operator', 'crds', 'hyperconverged', 'csv'])
@@ -253,7 +253,7 @@ interface Result {
   to: Leaf | undefined
 }
 
-const repeated: ReadonlySet<string> = new Set(['hold-workload-updates', 'lift-image-tag'])
+const repeated: ReadonlySet<string> = new Set(['pause-workload-updates', 'lift-image-tag'])
 
 function tagResults(
   version: string,
@@ -284,7 +284,7 @@ interface SealedStep {
   id: string
   state: string
   changes: readonly { object: Readonly<Record<string, unknown>>; fields: readonly FieldChange[] }[]
-  keeps: readonly { path: string; value?: unknown; givenBackBy?: string }[]
+  overrides: readonly { path: string; value?: unknown; restoredBy?: string }[]
 }
 
 /**
@@ -350,8 +350,8 @@ function allowedIn(steps: readonly SealedStep[], asked: WritesAsked): readonly A
   // Behind the first release of a path nothing could be rehearsed: it gives back what was kept before it, and sets the version that its id names.
   const { base, version } = partsOf(id)
   const back = steps
-    .flatMap(({ keeps }) => keeps)
-    .filter((kept) => partsOf(kept.givenBackBy ?? '').base === base)
+    .flatMap(({ overrides }) => overrides)
+    .filter((kept) => partsOf(kept.restoredBy ?? '').base === base)
   if (tagSteps.has(base)) return tagAllowed({ ...asked, to: version ?? asked.to }, back)
   return back.length === 0 ? undefined : back.flatMap(({ path, value }) => leavesBelow(path, value))
 }
@@ -429,14 +429,14 @@ function stepFrom(value: unknown): SealedStep {
         ? [{ object: change['object'], fields: list(change['fields']).flatMap(fieldFrom) }]
         : [],
     ),
-    keeps: list(step['keeps']).flatMap((kept) => (isRecord(kept) ? [keptFrom(kept)] : [])),
+    overrides: list(step['overrides']).flatMap((kept) => (isRecord(kept) ? [keptFrom(kept)] : [])),
   }
 }
 
 const fieldFrom = (value: unknown): FieldChange[] =>
   isRecord(value) ? [{ ...value, path: word(value['path']) }] : []
 
-function keptFrom(kept: Readonly<Record<string, unknown>>): SealedStep['keeps'][number] {
-  const { path, value, givenBackBy } = kept
-  return { path: word(path), value, givenBackBy: word(givenBackBy) }
+function keptFrom(kept: Readonly<Record<string, unknown>>): SealedStep['overrides'][number] {
+  const { path, value, restoredBy } = kept
+  return { path: word(path), value, restoredBy: word(restoredBy) }
 }

@@ -81,7 +81,7 @@ const basisWords: Record<Basis, string> = {
 }
 
 const rolls = ({ id }: RangedStep, times: ReadonlyMap<string, RolloutTimes>): boolean =>
-  times.has(id) || id === 'settled-at-old-version'
+  times.has(id) || id === 'healthy-at-old-version'
 
 /** Of the steps that roll pods: the others are much the same everywhere. */
 function basisOf(steps: readonly RangedStep[], times: ReadonlyMap<string, RolloutTimes>): Basis {
@@ -395,11 +395,11 @@ const operatorLease: Range = { low: 0, high: 20 * seconds }
  * - virt-controller-leads, after "done": 2.1 s (imagetag), 0.9 s (workloads), 0 s (the others).
  */
 const fixed: Readonly<Record<string, Range>> = {
-  'hold-workload-updates': write,
+  'pause-workload-updates': write,
   'lift-image-tag': write,
   'set-image-tag': write,
   'put-image-tag-in': write,
-  'give-back-workload-updates': write,
+  'resume-workload-updates': write,
   'apply-operator-manifest': { low: 0, high: 20 * seconds },
   'install-strategy': { low: 4 * seconds, high: 40 * seconds },
   'virt-controller-leads': { low: 0, high: 15 * seconds },
@@ -420,7 +420,7 @@ function stepRange(timed: TimedStep, times: ReadonlyMap<string, RolloutTimes>): 
   if (isOpenEnded(step)) return undefined
   const rolled = times.get(step.id)
   if (rolled) return componentRange(step.id, rolled, times)
-  if (step.id === 'settled-at-old-version') return wholeRoll(step, times)
+  if (step.id === 'healthy-at-old-version') return wholeRoll(step, times)
   return { ...withoutPods(step), basis: 'guess' }
 }
 
@@ -430,8 +430,8 @@ function isOpenEnded({ id, estimate }: TimedStep): boolean {
 }
 
 function withoutPods({ id, estimate }: TimedStep): Range {
-  if (id === 'settled-again') return settledAgain
-  if (id === 'settled') return { low: Math.max(0, estimate - 5 * seconds), high: estimate + settledLater }
+  if (id === 'healthy-again') return settledAgain
+  if (id === 'healthy') return { low: Math.max(0, estimate - 5 * seconds), high: estimate + settledLater }
   return fixed[id] ?? { low: estimate / 2, high: estimate * 3 }
 }
 
@@ -453,7 +453,7 @@ function componentRange(
 function wholeRoll(step: TimedStep, times: ReadonlyMap<string, RolloutTimes>): BasedRange {
   const components = [...times].filter(([name, { isNew }]) => name !== operatorName && !isNew)
   const ranges = components.map(([name, rolled]) => componentRange(name, rolled, times))
-  const settled = withoutPods({ ...step, id: 'settled' })
+  const settled = withoutPods({ ...step, id: 'healthy' })
   const strategy = fixed['install-strategy'] ?? write
   const low = inTurn([strategy, settled]).low
   const basis = weakest(ranges.map((roll) => roll.basis))

@@ -55,14 +55,14 @@ function hops({ rolloutStatus, request: { to }, releases }: Question): readonly 
   if (from === undefined)
     return [
       {
-        id: 'never-settled',
+        id: 'never-healthy',
         level: 'warning',
         summary: 'no version was ever installed completely here',
         remedy: ['kvup status'],
       },
     ]
-  const way = runningUpdate(rolloutStatus, to)
-  return way === 'none' || way === 'joined' || way === 'untouched' ? hopFindings(from, to, releases) : []
+  const path = runningUpdate(rolloutStatus, to)
+  return path === 'none' || path === 'joined' || path === 'untouched' ? hopFindings(from, to, releases) : []
 }
 
 function operator(question: Question): readonly HopFinding[] {
@@ -121,7 +121,7 @@ function drained(evacuating: readonly string[]): readonly HopFinding[] {
 
 /** Once given back, or at once where they are not held, the methods apply to the new version. */
 function evictions({ forecast, methods, request }: Question): readonly HopFinding[] {
-  const stayPaused = request.hold && request.leaveHeld
+  const stayPaused = request.hold && request.leavePaused
   return stayPaused ? [] : evictionFinding(methods, forecast)
 }
 
@@ -164,10 +164,10 @@ function notPaused({ request, methods }: Question): readonly HopFinding[] {
   if (request.hold || methods.length === 0) return []
   return [
     {
-      id: 'workloads-not-held',
+      id: 'updates-not-paused',
       level: 'warning',
       summary: `workload updates (${methods.join(', ')}) are not held: migrations may race the virt-handler roll and fail`,
-      remedy: ['leave --no-hold-workloads out'],
+      remedy: ['leave --no-pause-updates out'],
     },
   ]
 }

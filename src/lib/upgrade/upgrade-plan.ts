@@ -26,7 +26,7 @@ export interface UpgradeRequest {
   /** Borrow the workload update methods while the control plane moves. */
   hold: boolean
   /** End before they are given back. */
-  leaveHeld: boolean
+  leavePaused: boolean
   /** Afterwards wait until no VM is left but those that stay. */
   waitWorkloads: boolean
   migrations: MigrationsPolicy
@@ -34,7 +34,7 @@ export interface UpgradeRequest {
   /** Write nothing to what Helm or GitOps owns: say what to commit, wait and judge (night U8). */
   follow: boolean
   /** How long it has to stay settled. */
-  settleMs: number
+  stableMs: number
   imageRegistry?: string
   /** Releases between what is installed and `to`, one of each minor, as a person named them. */
   via?: readonly Version[]
@@ -58,7 +58,7 @@ export interface UpgradePlan {
   /** To what is installed now. */
   wayBack: Downgrade
   /** The workload update methods that will be borrowed; empty: none are set. */
-  holds: readonly string[]
+  pausedMethods: readonly string[]
   request: UpgradeRequest
   findings: readonly HopFinding[]
   /** What a person should know before the question (night U5). */
@@ -115,7 +115,7 @@ export function makePlan(
     isRest,
     tag,
     wayBack: downgradeOf(request.to, upgradeState, releases),
-    holds: request.hold ? upgradeState.methods : [],
+    pausedMethods: request.hold ? upgradeState.methods : [],
     request,
     findings: upgradeFindings({ ...upgradeState, request, method, tag, releases }),
     said: [...(isRest ? [] : beforehand(request.to.text)), ...afterwards(request, upgradeState)],
@@ -143,7 +143,7 @@ function makeOlmPlan(
     isRest: olm.isThere,
     tag,
     wayBack: { is: 'closed', why: 'OLM knows no downgrade', later: [] },
-    holds: request.hold ? observed.methods : [],
+    pausedMethods: request.hold ? observed.methods : [],
     request,
     findings: [...upgradeFindings({ ...observed, request, method, tag, releases }), ...olm.findings],
     said: [
@@ -174,7 +174,7 @@ function afterwards(request: UpgradeRequest, upgradeState: UpgradeState): readon
   const { methods, forecast, pausedForHarm } = upgradeState
   if (pausedForHarm) return [leftPausedText(pausedForHarm)]
   const moves = Object.values(forecast.counts).some((count) => count > 0)
-  if (request.leaveHeld || methods.length === 0 || !moves) return []
+  if (request.leavePaused || methods.length === 0 || !moves) return []
   return [
     `workload updates then apply to the new version: KubeVirt ${forecastText(forecast)}`,
     ...(request.waitWorkloads ? [guarded(request)] : []),
@@ -298,21 +298,21 @@ function runsTarget(
 
 /**
  * Whether the way of a plan was entered already, or gone to its end: something is borrowed for it, its first write is made, or virt-operator is on
- * it. Pure; `loans` are the open ones.
+ * it. Pure; `overrides` are the open ones.
  */
 export function hasBegun(
   plan: UpgradePlan,
   { rolloutStatus, installation }: UpgradeState,
-  loans: readonly Override[],
+  overrides: readonly Override[],
 ): boolean {
   const { to, owner } = plan
   // Where nothing moves, what another run or `kvup workloads hold` has left borrowed is no beginning of this one.
   const names = plan.olm ? [olmUpgradeName(plan.olm.to)] : [upgradeName(to.text)]
   const own = isMoving.has(rolloutStatus.verdict)
-    ? loans
-    : loans.filter((loan) => names.includes(loan.procedure))
+    ? overrides
+    : overrides.filter((override) => names.includes(override.procedure))
   if (plan.olm) return own.length > 0 || plan.isRest || plan.olm.isUnderWay
-  const isThere = rolloutStatus.observed.version === to.text && rolloutStatus.verdict === 'Settled'
+  const isThere = rolloutStatus.observed.version === to.text && rolloutStatus.verdict === 'Healthy'
   return (
     isThere ||
     runningUpdate(rolloutStatus, to) !== 'none' ||

@@ -57,7 +57,7 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
   const patience = new Patience()
   return {
     name,
-    loans: plan.request.leaveHeld ? [imageTagOverride] : [workloadUpdatesOverride, imageTagOverride],
+    overrides: plan.request.leavePaused ? [imageTagOverride] : [workloadUpdatesOverride, imageTagOverride],
     leaves: isGuards,
     async reached(cx) {
       const clusterRead = await readRollout(cx, plan.owner, (rolloutStatus) =>
@@ -71,7 +71,7 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
 }
 
 const isReached = (plan: UpgradePlan, { rolloutStatus }: ClusterRead): boolean =>
-  rolloutStatus.verdict === 'Settled' && isInstalled(plan, rolloutStatus)
+  rolloutStatus.verdict === 'Healthy' && isInstalled(plan, rolloutStatus)
 
 /** Nothing is left to do for a run, and still it does not work: no run mends that, and none may write to a KubeVirt whose operator is gone. */
 async function refuseBroken(
@@ -81,10 +81,10 @@ async function refuseBroken(
 ): Promise<void> {
   const [first] = faults
   if (first === undefined || !isInstalled(plan, rolloutStatus)) return
-  if ((await cx.journal.loans()).length > 0) return
+  if ((await cx.journal.overrides()).length > 0) return
   const said = faults.map(({ sentence }) => sentence).join('; ')
   throw blocked('degraded', `KubeVirt is at ${plan.to.text} and ${rolloutStatus.verdict}: ${said}`, {
-    remedy: [...first.look, 'kvup status -w'],
+    remedy: [...first.commands, 'kvup status -w'],
   })
 }
 
@@ -104,9 +104,7 @@ async function stepsNow(
   const clusterRead = await readRollout(cx, owner, (rolloutStatus) => isInstalled(plan, rolloutStatus))
   const { rolloutStatus: status } = clusterRead
   const { patience } = tools
-  const { hold, change, giveBack, undone } = request.follow
-    ? watched(plan)
-    : written(plan, tools, clusterRead)
+  const { hold, change, restore, undone } = request.follow ? watched(plan) : written(plan, tools, clusterRead)
   const guarded = (step: Step) => unlessUndone(step, anyUndone(undone))
   const waits = [
     installStrategy(owner, { version: to.text, undo: undoOf(plan) }),
@@ -118,11 +116,11 @@ async function stepsNow(
         expectedMs: (10 + 3 * Math.min(desired, 100)) * seconds,
       }),
     ),
-    settledStep(plan, 'settled', patience),
+    settledStep(plan, 'healthy', patience),
   ]
-  const rolling = { owner, patience, settleMs: request.settleMs }
+  const rolling = { owner, patience, stableMs: request.stableMs }
   const settings = onKubeVirt(owner)
-  const isResumed = request.hold && !request.leaveHeld && !request.follow
+  const isResumed = request.hold && !request.leavePaused && !request.follow
   const paused = (step: Step) =>
     isResumed ? pausedWhileRolling(step, { ...rolling, settings, pauseTools: tools }) : step
   return [
@@ -136,9 +134,9 @@ async function stepsNow(
     ...((await isTagOut(plan, cx))
       ? [putImageTagIn(owner, { version: to.text, registry: request.imageRegistry })]
       : []),
-    ...(request.leaveHeld ? [] : [request.follow ? giveBack : onceRolled(giveBack, rolling)]),
-    paused(settledStep(plan, 'settled-again', patience)),
-    ...(request.waitWorkloads && !request.leaveHeld
+    ...(request.leavePaused ? [] : [request.follow ? restore : onceRolled(restore, rolling)]),
+    paused(settledStep(plan, 'healthy-again', patience)),
+    ...(request.waitWorkloads && !request.leavePaused
       ? [
           paused(
             workloadsMoved(owner, {
@@ -154,22 +152,22 @@ async function stepsNow(
 
 /** Not on the way back: virt-handler rolls once more then, and kills migrations once more. */
 function hasBegun(rolloutStatus: RolloutStatus, to: Version): boolean {
-  const way = runningUpdate(rolloutStatus, to)
-  return way === 'joined' || (way === 'none' && rolloutStatus.observed.version === to.text)
+  const path = runningUpdate(rolloutStatus, to)
+  return path === 'joined' || (path === 'none' && rolloutStatus.observed.version === to.text)
 }
 
 /** The steps that differ by who writes: kvup, or the owner whom it follows. */
 interface Writing {
   hold: Step
   change: readonly Step[]
-  giveBack: Step
+  restore: Step
   /** What ends the wait for it, as soon as somebody sets it back. */
   undone: readonly Undone[]
 }
 
 function watched(plan: UpgradePlan): Writing {
   const change = [gitopsVersion(plan)]
-  return { hold: gitopsPause(plan), change, giveBack: gitopsRestore(plan), undone: [commitUndone(plan)] }
+  return { hold: gitopsPause(plan), change, restore: gitopsRestore(plan), undone: [commitUndone(plan)] }
 }
 
 function written(plan: UpgradePlan, tools: Tools & PauseTools, clusterRead: ClusterRead): Writing {
@@ -183,7 +181,7 @@ function written(plan: UpgradePlan, tools: Tools & PauseTools, clusterRead: Clus
   return {
     hold: pauseWorkloadUpdates(onKubeVirt(owner), tools),
     change: change.map((step) => (step.apply ? step : unlessUndone(step, whileChanging))),
-    giveBack: unlessLeftPaused(restoreWorkloadUpdates(onKubeVirt(owner)), owner),
+    restore: unlessLeftPaused(restoreWorkloadUpdates(onKubeVirt(owner)), owner),
     undone: [whileChanging, ...change.filter(setsTag).map((step) => tagUndone(plan, step))],
   }
 }
@@ -192,18 +190,19 @@ const setsTag = ({ id }: Step): boolean => id === 'set-image-tag' || id === 'lif
 
 function settledStep(
   { owner, to, request }: UpgradePlan,
-  id: 'settled' | 'settled-again',
+  id: 'healthy' | 'healthy-again',
   patience: Patience,
 ): Step {
-  const [title, settleMs] = id === 'settled' ? ['settle', request.settleMs] : ['settle again', 0]
-  return settledFor(owner, { id, title, version: to.text, settleMs, patience })
+  const [title, stableMs] = id === 'healthy' ? ['settle', request.stableMs] : ['settle again', 0]
+  return settledFor(owner, { id, title, version: to.text, stableMs, patience })
 }
 
 /** Also when an earlier run took it out: then the plan of this one finds no tag any more. */
 async function isTagOut({ tag, owner }: UpgradePlan, { journal }: ReadContext): Promise<boolean> {
-  const loans = await journal.loans()
+  const overrides = await journal.overrides()
   return (
-    tag.is === 'lift' || loans.some(({ id, object }) => id === imageTagOverride && object.uid === owner.uid)
+    tag.is === 'lift' ||
+    overrides.some(({ id, object }) => id === imageTagOverride && object.uid === owner.uid)
   )
 }
 
@@ -243,7 +242,7 @@ function operatorUndone({ owner, to }: UpgradePlan): Undone {
 /** Somebody filled the methods in while they are held: KubeVirt would move VMs during the roll (facts 2.8). */
 function pauseUndone({ owner, to }: UpgradePlan): Undone {
   return async ({ reader, journal }) => {
-    if (openOverride(await journal.loans(), owner.uid) === undefined) return undefined
+    if (openOverride(await journal.overrides(), owner.uid) === undefined) return undefined
     const kubevirt = await readOwner(reader, owner)
     const methods = methodsOf(kubevirt)
     if (methods.length === 0) return undefined

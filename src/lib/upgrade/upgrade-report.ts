@@ -95,12 +95,12 @@ export interface WorkloadReport {
   outdated: number
   /** What the present methods do with them, in words. */
   forecast: string
-  held: boolean
+  paused: boolean
 }
 
 const document = { apiVersion: 'kvup.io/v1alpha1', kind: 'UpgradeReport' } as const
 
-/** The report of a run that found the goal reached; with --leave-held the methods may be held still: `next` gives them back. */
+/** The report of a run that found the goal reached; with --leave-paused the methods may be held still: `next` gives them back. */
 export function nothingToDoReport(plan: UpgradePlan, next: readonly string[]): UpgradeReport {
   return { ...document, outcome: 'nothing-to-do', ...heading(plan), steps: [], findings: [], next }
 }
@@ -143,15 +143,15 @@ export async function workloadsAfter(
   journal: JournalReader,
 ): Promise<WorkloadReport> {
   const kubevirt = await readOwner(reader, owner)
-  const [count, forecast, loans] = await Promise.all([
+  const [count, forecast, overrides] = await Promise.all([
     countWorkloads(reader),
     forecastOutdated(reader, kubevirt, methodsOf(kubevirt)),
-    journal.loans(),
+    journal.overrides(),
   ])
   return {
     ...count,
     forecast: forecastText(forecast),
-    held: openOverride(loans, olm?.hyperconverged.uid ?? owner.uid) !== undefined,
+    paused: openOverride(overrides, olm?.hyperconverged.uid ?? owner.uid) !== undefined,
   }
 }
 
@@ -207,12 +207,12 @@ export async function doubtsLeft(
   { owner }: Pick<UpgradePlan, 'owner'>,
 ): Promise<readonly HopFinding[]> {
   const { rolloutStatus, snapshot } = await readRollout(cx, owner)
-  if (rolloutStatus.verdict !== 'Settled') return []
+  if (rolloutStatus.verdict !== 'Healthy') return []
   const controller = await controllerDoubt(snapshot, () => countUnlabelled(cx.reader, snapshot))
   return [...rolloutStatus.doubts, ...(controller ? [controller] : [])].map(warningOf)
 }
 
-const warningOf = ({ id, sentence, look: remedy }: Doubt): HopFinding => ({
+const warningOf = ({ id, sentence, commands: remedy }: Doubt): HopFinding => ({
   id,
   level: 'warning',
   summary: sentence,
@@ -242,7 +242,7 @@ export class VmsOfRun {
 
   /** Throws what the Reader throws but for what may not be read. */
   async before(): Promise<void> {
-    this.#before = itemsOf(await this.#look())[0]
+    this.#before = itemsOf(await this.#read())[0]
   }
 
   /** Waits for those that ran and do not, for a minute at most. What was done is done: VMs that cannot be read are told as that, whatever the reason. */
@@ -274,14 +274,14 @@ export class VmsOfRun {
     }
   }
 
-  #look(): Promise<Known<VmsSnapshot>> {
+  #read(): Promise<Known<VmsSnapshot>> {
     return known(seeVms(this.#reader, this.#clock.now()).then((vmsSnapshot) => [vmsSnapshot]))
   }
 
   /** Undefined where the cluster does not answer, or does not let us. */
   async #tryRead(): Promise<VmsSnapshot | undefined> {
     try {
-      return itemsOf(await this.#look())[0]
+      return itemsOf(await this.#read())[0]
     } catch (error) {
       if (error instanceof KvupError) return undefined
       throw error

@@ -125,13 +125,13 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
 }
 
 const methodsOverride = async ({ plan: { olm, owner }, environment: { journal } }: Planned) =>
-  openOverride(await journal.loans(), olm?.hyperconverged.uid ?? owner.uid)
+  openOverride(await journal.overrides(), olm?.hyperconverged.uid ?? owner.uid)
 
 interface Asked {
   sealed: SealedPlan | undefined
   limits: RunLimits
   gate: Change['gate']
-  announce: (plan: UpgradePlan, told: { findings: Planned['findings']; giveBack: string }) => void
+  announce: (plan: UpgradePlan, told: { findings: Planned['findings']; restore: string }) => void
 }
 
 function unreadOf(...told: readonly Pick<UpgradeReport, 'unread'>[]): Pick<UpgradeReport, 'unread'> {
@@ -192,12 +192,12 @@ function changeOf(
   { observed, vms }: Running,
 ): Change {
   const { cx, plan, procedure, findings, manifest, environment, legs, census, cluster } = planned
-  const giveBack = restoreUpdatesLine(planned.loans.find(({ id }) => id === overrideId))
+  const restore = restoreUpdatesLine(planned.overrides.find(({ id }) => id === overrideId))
   return {
     procedure,
     gate,
     rights: rightsOf(planned),
-    announce: () => announce(plan, { findings, giveBack }),
+    announce: () => announce(plan, { findings, restore }),
     question: questionOf(plan),
     limits,
     ...(sealed && {

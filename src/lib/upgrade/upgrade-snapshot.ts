@@ -40,11 +40,11 @@ export async function seeForUpgrade(
   const installation = theInstallation(snapshot)
   ensureStays(installation)
   ensureOperatorsRead(snapshot)
-  const loans = (await overridesIn?.(installation.namespace)) ?? []
-  const loan = uidsOf(installation)
-    .map((uid) => openOverride(loans, uid))
+  const overrides = (await overridesIn?.(installation.namespace)) ?? []
+  const override = uidsOf(installation)
+    .map((uid) => openOverride(overrides, uid))
     .find(Boolean)
-  const methods = loan ? keptMethods(loan) : installation.workloadUpdateMethods
+  const methods = override ? keptMethods(override) : installation.workloadUpdateMethods
   const { kubevirt } = installation
   const nodes = snapshot.nodes.known ? snapshot.nodes.items : undefined
   const judged = assessRollout(snapshot, clock.now())
@@ -55,7 +55,7 @@ export async function seeForUpgrade(
   return {
     installation,
     methods,
-    ...(loan && isGuards(loan) && { pausedForHarm: loan }),
+    ...(override && isGuards(override) && { pausedForHarm: override }),
     rolloutStatus: judged,
     forecast,
     ...(crds && { crds }),
@@ -70,7 +70,7 @@ async function definitionsFor(
 ): Promise<UpgradeState['crds']> {
   if (to === undefined) return undefined
   const now = versionOf(observed.version)
-  const isForward = verdict === 'Settled' && now !== undefined && compareVersions(to, now) >= 0
+  const isForward = verdict === 'Healthy' && now !== undefined && compareVersions(to, now) >= 0
   return isForward ? undefined : kubeVirtDefinitions(reader)
 }
 
@@ -122,9 +122,9 @@ export async function readRollout(
     reader,
     clock,
     owner,
-    isEnd: first.verdict === 'Settled' && mayEnd(first),
+    isEnd: first.verdict === 'Healthy' && mayEnd(first),
   })
-  if (first.verdict === 'Settled') {
+  if (first.verdict === 'Healthy') {
     const answers = await takeAnswers(reader, ref.namespace)
     const judged = withHealth(first, { leases, answers }, clock.now())
     return { snapshot: quick, rolloutStatus: judged, faults: judged.why }

@@ -33,7 +33,7 @@ export async function whoIsAtWork(
   { totals, context }: { totals: Totals; context: UpdaterContext },
 ): Promise<ShownHolder | undefined> {
   const { kubevirt, updating } = context
-  if (totals.byFate.stays === 0 || kubevirt === undefined || updating) return undefined
+  if (totals.byOutcome.stays === 0 || kubevirt === undefined || updating) return undefined
   const holder = await getLockHolder(cx, snapshot, kubevirt.metadata.namespace ?? '')
   return holder?.gone ? undefined : holder
 }

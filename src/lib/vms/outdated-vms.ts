@@ -67,12 +67,12 @@ export async function* listOutdated(
   selection: Selection,
   { rules, remedies }: HowListed,
 ): AsyncGenerator<OutdatedPage> {
-  const machines = new Vms(reader)
+  const vmCache = new Vms(reader)
   try {
     for await (const page of pagesAllowed(reader, VirtualMachineInstances, outdatedIn(selection)))
       yield 'unread' in page
         ? nothingOf(page.unread, page.why.message)
-        : await told(page.items, await rules, { machines, remedies: await remedies })
+        : await told(page.items, await rules, { vmCache, remedies: await remedies })
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
@@ -87,16 +87,16 @@ const nothingOf = (namespace: string, why: string): OutdatedPage => ({
 async function told(
   vmis: readonly VirtualMachineInstance[],
   rules: OutlookRules | undefined,
-  { machines, remedies }: { machines: Vms; remedies: RemediesAsked },
+  { vmCache, remedies }: { vmCache: Vms; remedies: RemediesAsked },
 ): Promise<OutdatedPage> {
-  const before = new Set(machines.unread.keys())
+  const before = new Set(vmCache.unread.keys())
   const asked = rules ? vmis.filter((vmi) => dependsOnVm(vmi, rules, remedies)) : []
-  const vms = await machines.behind(asked.map(placeBehind))
-  const items = vmis.map((vmi) => itemOf(vmi, vms, { rules, unread: machines.unread }))
+  const vms = await vmCache.behind(asked.map(placeBehind))
+  const items = vmis.map((vmi) => itemOf(vmi, vms, { rules, unread: vmCache.unread }))
   return {
     items,
     notRunning: vmis.filter((vmi) => !runs(vmi)).length,
-    unread: [...machines.unread]
+    unread: [...vmCache.unread]
       .filter(([namespace]) => !before.has(namespace))
       .map(([namespace, why]) => ({ namespace, what: 'virtualmachines', why })),
   }
@@ -141,7 +141,7 @@ export interface OutdatedItem {
   /** The VMI's own strategy was frozen when it was made; where it has none the cluster's holds, and where there is none, None. */
   evictionStrategy: { value?: string; from: 'vmi' | 'cluster' | 'default' | 'unknown' }
   /** Absent: the methods may not be read. */
-  will?: VmOutcome
+  outcome?: VmOutcome
   why: readonly Reason[]
   /** Volumes whose content goes with its pod. */
   loses: readonly string[]
@@ -167,8 +167,11 @@ function outdatedItem(
   }
 }
 
-function outlookPart({ outcome, ...rest }: Outlook): Pick<OutdatedItem, 'will' | 'why' | 'loses' | 'remedy'> {
-  return { will: outcome, ...rest }
+function outlookPart({
+  outcome,
+  ...rest
+}: Outlook): Pick<OutdatedItem, 'outcome' | 'why' | 'loses' | 'remedy'> {
+  return { outcome: outcome, ...rest }
 }
 
 function launcherOf(image: string | undefined, rules: OutlookRules | undefined): OutdatedItem['launcher'] {
@@ -219,18 +222,22 @@ const enough = 3
 export interface Totals {
   total: number
   /** Those whose fate is not known are in `total` alone. */
-  byFate: Record<VmOutcome, number>
+  byOutcome: Record<VmOutcome, number>
   /** On a launcher that is more than a year old. */
   old: number
 }
 
 export function noTotals(): Totals {
-  return { total: 0, byFate: { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 }, old: 0 }
+  return {
+    total: 0,
+    byOutcome: { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 },
+    old: 0,
+  }
 }
 
-export function addTo(totals: Totals, { will, launcher }: OutdatedItem): void {
+export function addTo(totals: Totals, { outcome, launcher }: OutdatedItem): void {
   totals.total++
-  if (will !== undefined) totals.byFate[will]++
+  if (outcome !== undefined) totals.byOutcome[outcome]++
   if (launcher.old) totals.old++
 }
 
@@ -246,9 +253,9 @@ export class NextStep {
     this.#selection = selection
   }
 
-  add({ will, why, remedy }: OutdatedItem): void {
+  add({ outcome, why, remedy }: OutdatedItem): void {
     const [first] = why
-    if (will !== 'stays' || !first) return
+    if (outcome !== 'stays' || !first) return
     const { count, remedy: found } = this.#causes.get(first.id) ?? { count: 0, remedy: [] }
     this.#causes.set(first.id, { count: count + 1, remedy: found.length > 0 ? found : remedy })
   }
@@ -386,7 +393,7 @@ const after = 24 * hours
 function outdatedAlert(
   count: number,
   launcherSince: string | undefined,
-  held: boolean,
+  paused: boolean,
 ): OutdatedAlert | undefined {
   if (count === 0) return undefined
   const since = Date.parse(launcherSince ?? '')
@@ -394,7 +401,7 @@ function outdatedAlert(
   return {
     name: 'OutdatedVirtualMachineInstanceWorkloads',
     ...(firesFrom !== undefined && { firesFrom }),
-    expected: held,
+    expected: paused,
   }
 }
 
@@ -411,7 +418,7 @@ export interface OutdatedDocument {
   /** The virt-launcher of new pods. */
   launcher?: string
   /** kvup borrowed the methods. */
-  held?: { by: string; at: string }
+  paused?: { by: string; at: string }
   /** Labels and counts are not true before the update is over. */
   updating: boolean
   totals: Totals
@@ -427,7 +434,7 @@ export interface OutdatedDocument {
 
 interface Around {
   context: UpdaterContext
-  held: Override | undefined
+  paused: Override | undefined
   /** When the first of it was read. */
   at: Date
 }
@@ -441,11 +448,12 @@ export async function readAround(
   const at = clock.now()
   const [context, found] = await Promise.all([
     readContext(reader, clock, namespace, home),
-    home === undefined ? { loans: [] } : openOverrides(cluster.reader, home),
+    home === undefined ? { overrides: [] } : openOverrides(cluster.reader, home),
   ])
-  if ('loans' in found) return { context, held: found.loans.find(({ id }) => id === overrideId), at }
+  if ('overrides' in found)
+    return { context, paused: found.overrides.find(({ id }) => id === overrideId), at }
   const remarks = [...context.remarks, `whether workload updates are held is not known: ${found.unread}`]
-  return { context: { ...context, remarks }, held: undefined, at }
+  return { context: { ...context, remarks }, paused: undefined, at }
 }
 
 /** What is left of the rows once they are printed. */
@@ -469,7 +477,7 @@ interface AtWork {
 export async function outdatedDocument(
   reader: Reader,
   rows: Told,
-  { context, held, at }: Around,
+  { context, paused, at }: Around,
   { working, says }: AtWork,
 ): Promise<OutdatedDocument> {
   const { kubevirt, launcher, launcherSince, updating, unread } = context
@@ -480,9 +488,9 @@ export async function outdatedDocument(
   const alert = outdatedAlert(
     Math.max(count?.reported ?? 0, rows.totals.total),
     launcherSince,
-    held !== undefined,
+    paused !== undefined,
   )
-  const next = nextOf(rows, { context, held, holder })
+  const next = nextOf(rows, { context, paused, holder })
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'OutdatedWorkloads',
@@ -490,7 +498,7 @@ export async function outdatedDocument(
     selection: rows.selection,
     ...(kubevirt && kubevirtPart(kubevirt)),
     ...(launcher && { launcher }),
-    ...(held && { held: { by: held.by, at: held.at } }),
+    ...(paused && { paused: { by: paused.by, at: paused.at } }),
     updating,
     totals: rows.totals,
     ...(count && { count: { ...count, unexplained: unexplained(count) } }),
@@ -529,20 +537,20 @@ async function countOf(
   }
 }
 
-interface OutdatedContext extends Pick<Around, 'context' | 'held'> {
+interface OutdatedContext extends Pick<Around, 'context' | 'paused'> {
   holder: ShownHolder | undefined
 }
 
 function nextOf(
   { selection, totals, next }: Told,
-  { context: { updating }, held, holder }: OutdatedContext,
+  { context: { updating }, paused, holder }: OutdatedContext,
 ): string | undefined {
   if (totals.total === 0) return undefined
   if (holder) return narrowedLine('kvup workloads migrations', selection)
-  if (held) return restoreUpdatesLine(held)
+  if (paused) return restoreUpdatesLine(paused)
   if (updating) return 'kvup status'
   return (
     next.command ??
-    (totals.byFate.migrates > 0 ? narrowedLine('kvup workloads migrations', selection) : undefined)
+    (totals.byOutcome.migrates > 0 ? narrowedLine('kvup workloads migrations', selection) : undefined)
   )
 }

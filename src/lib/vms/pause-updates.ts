@@ -45,12 +45,12 @@ export interface PauseTools {
 
 /**
  * Empties `workloadUpdateMethods`, and notes its value on the same object in the same patch: workload migrations race the virt-handler roll
- * (facts 2.8, section 8). Methods that are empty already are left alone and no loan is opened. On HyperConverged only an explicit
+ * (facts 2.8, section 8). Methods that are empty already are left alone and no override is opened. On HyperConverged only an explicit
  * `[]` holds (hco 3), and it is done once the KubeVirt CR has it as well.
  */
 export function pauseWorkloadUpdates(found: SettingsOwner, pauseTools: PauseTools): Step {
   return {
-    id: 'hold-workload-updates',
+    id: 'pause-workload-updates',
     title: 'hold workload updates',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
@@ -80,15 +80,16 @@ async function pauseState(
   { again = false }: PauseTools,
 ): Promise<StepState> {
   const methods = methodsIn(await readOwner(cx.reader, owner), owner)
-  const loan = overrideOn(owner, await cx.journal.loans())
-  if (methods.length === 0) return (await untilPassedOn(cx, owner, [])) ?? held(loan)
-  if (loan && !again && !sameMethods(methods, keptMethods(loan))) return changedWhilePaused(methods, loan)
+  const override = overrideOn(owner, await cx.journal.overrides())
+  if (methods.length === 0) return (await untilPassedOn(cx, owner, [])) ?? held(override)
+  if (override && !again && !sameMethods(methods, keptMethods(override)))
+    return changedWhilePaused(methods, override)
   const change = `set workloadUpdateMethods of ${nameOf(owner)} from ${methods.join(', ')} to none, and keep the value`
   return (await untilWritable(cx.reader, owner)) ?? { is: 'todo', change }
 }
 
-function held(loan: Override | undefined): StepState {
-  return { is: 'done', ...(loan && { note: `kept ${keptMethods(loan).join(', ')}` }) }
+function held(override: Override | undefined): StepState {
+  return { is: 'done', ...(override && { note: `kept ${keptMethods(override).join(', ')}` }) }
 }
 
 async function hold(
@@ -101,7 +102,7 @@ async function hold(
   const holding = await readOwner(reader, owner)
   const { kind, ref, uid } = owner
   await closeFormerOverride(journal, overrideId, owner)
-  const loan = await journal.override({
+  const override = await journal.override({
     id: overrideId,
     procedure,
     object: { apiVersion: kind.apiVersion, kind: kind.kind, namespace: ref.namespace, name: ref.name, uid },
@@ -112,21 +113,21 @@ async function hold(
     harmless: 'for days; hotplug and volume changes wait meanwhile',
     ...(severalMinors && { severalMinors }),
   })
-  const patch = patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding, noteOf(loan))
+  const patch = patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding, noteOf(override))
   await writeSettings(cx, owner, patch)
 }
 
-function changedWhilePaused(now: readonly string[], loan: Override): StepState {
+function changedWhilePaused(now: readonly string[], override: Override): StepState {
   return {
     is: 'blocked',
-    reason: 'hold-changed',
-    by: `workloadUpdateMethods was set to ${methodsText(now)} while kvup held it (kept: ${keptMethods(loan).join(', ')})`,
-    remedy: [...heldLines(loan), 'kvup history'],
+    reason: 'pause-changed',
+    by: `workloadUpdateMethods was set to ${methodsText(now)} while kvup held it (kept: ${keptMethods(override).join(', ')})`,
+    remedy: [...heldLines(override), 'kvup history'],
   }
 }
 
 /**
- * Closes an open loan of this name whose object was deleted: there is nothing to give back to, and its value must not stand
+ * Closes an open override of this name whose object was deleted: there is nothing to give back to, and its value must not stand
  * for that of the one that is here now.
  */
 export async function closeFormerOverride(
@@ -135,19 +136,21 @@ export async function closeFormerOverride(
   owner: Pick<Owner, 'uid'> & Partial<Pick<SettingsOwner, 'kubevirt'>>,
 ): Promise<void> {
   const ours = new Set([owner.uid, owner.kubevirt?.uid])
-  const former = (await journal.loans()).some((loan) => loan.id === id && !ours.has(loan.object.uid))
+  const former = (await journal.overrides()).some(
+    (override) => override.id === id && !ours.has(override.object.uid),
+  )
   if (former) await journal.release(id, 'the KubeVirt that it was taken from is gone')
 }
 
 interface RestoreOptions {
   /** Also where somebody else set another value meanwhile. */
   overwrite?: boolean
-  /** The uid that the loan is of: another one than the owner's where that object was deleted and made anew. */
+  /** The uid that the override is of: another one than the owner's where that object was deleted and made anew. */
   takenFrom?: string
 }
 
 /**
- * All that it takes: where a HyperConverged owns the methods, the loan is closed in a step of its own, once KubeVirt has them
+ * All that it takes: where a HyperConverged owns the methods, the override is closed in a step of its own, once KubeVirt has them
  * (hco 5).
  */
 export function restoreSteps(owner: SettingsOwner, options: RestoreOptions = {}): readonly Step[] {
@@ -156,7 +159,7 @@ export function restoreSteps(owner: SettingsOwner, options: RestoreOptions = {})
 }
 
 /**
- * Sets `workloadUpdateMethods` back to the kept value; on a plain KubeVirt it closes the loan once that was read back. Belongs behind
+ * Sets `workloadUpdateMethods` back to the kept value; on a plain KubeVirt it closes the override once that was read back. Belongs behind
  * a step that saw the control plane settled (contract "Loans"). Somebody else's value is never overwritten unasked.
  */
 export function restoreWorkloadUpdates(
@@ -164,25 +167,25 @@ export function restoreWorkloadUpdates(
   { overwrite = false, takenFrom = found.uid }: RestoreOptions = {},
 ): Step {
   return {
-    id: 'give-back-workload-updates',
+    id: 'resume-workload-updates',
     title: 'give workload updates back',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
     watches: [],
-    dependsOn: ['hold-workload-updates'],
-    risk: { undo: 'kvup upgrade --leave-held leaves them held', safeToLeave: 'always' },
+    dependsOn: ['pause-workload-updates'],
+    risk: { undo: 'kvup upgrade --leave-paused leaves them held', safeToLeave: 'always' },
     async check({ reader, journal }): Promise<StepState> {
-      const loan = openOverride(await journal.loans(), takenFrom)
-      if (!loan) return { is: 'done' }
+      const override = openOverride(await journal.overrides(), takenFrom)
+      if (!override) return { is: 'done' }
       const owner = await storedNow(reader, found)
       if ('is' in owner) return owner
-      const state = resumeState(loan, { owner, holding: await readOwner(reader, owner), overwrite })
+      const state = resumeState(override, { owner, holding: await readOwner(reader, owner), overwrite })
       return state.is === 'todo' ? ((await untilWritable(reader, owner)) ?? state) : state
     },
     async apply(cx) {
-      const loan = openOverride(await cx.journal.loans(), takenFrom)
+      const override = openOverride(await cx.journal.overrides(), takenFrom)
       const owner = await storedNow(cx.reader, found)
-      if (loan) await restoreUpdates(cx, 'is' in owner ? found : owner, loan)
+      if (override) await restoreUpdates(cx, 'is' in owner ? found : owner, override)
     },
   }
 }
@@ -193,9 +196,9 @@ interface Now {
   overwrite: boolean
 }
 
-function resumeState(loan: Override, { owner, holding, overwrite }: Now): StepState {
+function resumeState(override: Override, { owner, holding, overwrite }: Now): StepState {
   const now = methodsIn(holding, owner)
-  const kept = keptMethods(loan)
+  const kept = keptMethods(override)
   if (sameMethods(now, kept))
     return passesOn(owner)
       ? { is: 'done' }
@@ -205,12 +208,12 @@ function resumeState(loan: Override, { owner, holding, overwrite }: Now): StepSt
         }
   if (now.length === 0 || overwrite)
     return { is: 'todo', change: `set workloadUpdateMethods back to ${kept.join(', ')}` }
-  return changedMeanwhile(now, loan)
+  return changedMeanwhile(now, override)
 }
 
-function changedMeanwhile(now: readonly string[], loan: Override): StepState {
-  const kept = keptMethods(loan)
-  const restore = restoreLine(loan)
+function changedMeanwhile(now: readonly string[], override: Override): StepState {
+  const kept = keptMethods(override)
+  const restore = restoreLine(override)
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',
@@ -224,13 +227,13 @@ function changedMeanwhile(now: readonly string[], loan: Override): StepState {
 
 /**
  * Writes the kept value with optimistic concurrency and takes its note off in the same patch, unless it has to be passed on first: until then a way back is still needed. Reads it
- * back, and only then writes down that the loan is closed.
+ * back, and only then writes down that the override is closed.
  */
-async function restoreUpdates(cx: StepContext, owner: SettingsOwner, loan: Override): Promise<void> {
+async function restoreUpdates(cx: StepContext, owner: SettingsOwner, override: Override): Promise<void> {
   const { reader, journal } = cx
   await ensureStillStored(reader, owner)
   const holding = await readOwner(reader, owner)
-  const kept = keptMethods(loan)
+  const kept = keptMethods(override)
   const fields = sameMethods(methodsIn(holding, owner), kept) ? {} : { workloadUpdateMethods: [...kept] }
   const note = passesOn(owner) ? {} : noteGone(holding, overrideId)
   if (Object.keys({ ...fields, ...note }).length > 0)
@@ -238,7 +241,7 @@ async function restoreUpdates(cx: StepContext, owner: SettingsOwner, loan: Overr
   const after = methodsIn(await readOwner(reader, owner), owner)
   if (!sameMethods(after, kept))
     throw blocked(
-      'give-back-undone',
+      'restore-undone',
       `workloadUpdateMethods was set back to ${kept.join(', ')}, but reads ${methodsText(after)}`,
       {
         remedy: [`kvup workloads strategy set --methods ${kept.join(',')}`, showsWriters(owner)],
@@ -247,7 +250,7 @@ async function restoreUpdates(cx: StepContext, owner: SettingsOwner, loan: Overr
   if (!passesOn(owner)) await journal.release(overrideId)
 }
 
-/** The loan stays open until the value took effect: until then a way back is still needed. */
+/** The override stays open until the value took effect: until then a way back is still needed. */
 function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: RestoreOptions): Step {
   return {
     id: 'workload-updates-passed-on',
@@ -256,16 +259,16 @@ function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: Rest
     estimate: 2 * seconds,
     closes: true,
     watches: watchesOf(found),
-    dependsOn: ['hold-workload-updates', 'give-back-workload-updates'],
+    dependsOn: ['pause-workload-updates', 'resume-workload-updates'],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
-      const loan = openOverride(await cx.journal.loans(), takenFrom)
-      if (!loan) return { is: 'done' }
+      const override = openOverride(await cx.journal.overrides(), takenFrom)
+      if (!override) return { is: 'done' }
       const owner = await storedNow(cx.reader, found)
       if ('is' in owner) return owner
-      const kept = keptMethods(loan)
+      const kept = keptMethods(override)
       const now = methodsIn(await readOwner(cx.reader, owner), owner)
-      if (!sameMethods(now, kept)) return changedMeanwhile(now, loan)
+      if (!sameMethods(now, kept)) return changedMeanwhile(now, override)
       const waiting = await untilPassedOn(cx, owner, kept)
       const there = `${nameOf(owner.kubevirt)} has ${kept.join(', ')} again`
       const todo = { is: 'todo', change: `note workloadUpdateMethods as given back: ${there}` } as const
@@ -275,7 +278,7 @@ function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: Rest
   }
 }
 
-/** Takes the note off whichever object bears it, changes nothing else, and writes down that the loan is closed. Throws ApiError, and `blocked` where an object is another one. */
+/** Takes the note off whichever object bears it, changes nothing else, and writes down that the override is closed. Throws ApiError, and `blocked` where an object is another one. */
 export async function closeMethodsOverride(
   cx: StepContext,
   found: SettingsOwner,
@@ -303,16 +306,16 @@ interface Restoring {
   owner: SettingsOwner
   meanwhile: Meanwhile
   settled: Step
-  /** The uid that the loan is of: another one than the owner's where KubeVirt was deleted and made anew. */
+  /** The uid that the override is of: another one than the owner's where KubeVirt was deleted and made anew. */
   takenFrom: string
 }
 
-/** Gives one loan back behind the step `settled`: at whichever version, but not while the control plane moves (contract "Loans"). */
+/** Gives one override back behind the step `settled`: at whichever version, but not while the control plane moves (contract "Loans"). */
 export function restoreProcedure({ owner, meanwhile, settled, takenFrom }: Restoring): Procedure {
   return {
     name: 'restore workload updates',
-    loans: [overrideId],
-    reached: async ({ journal }) => openOverride(await journal.loans(), takenFrom) === undefined,
+    overrides: [overrideId],
+    reached: async ({ journal }) => openOverride(await journal.overrides(), takenFrom) === undefined,
     steps: async () =>
       meanwhile === 'keep-current'
         ? [closeOverride(owner, takenFrom)]
@@ -320,17 +323,17 @@ export function restoreProcedure({ owner, meanwhile, settled, takenFrom }: Resto
   }
 }
 
-/** Closes the loan and leaves somebody else's value where it is. */
+/** Closes the override and leaves somebody else's value where it is. */
 function closeOverride(owner: SettingsOwner, takenFrom: string): Step {
   return {
-    id: 'close-loan',
+    id: 'close-override',
     title: 'leave workload updates as they are',
     patience: { every: 1000, atMost: 60_000 },
     estimate: 1000,
     watches: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }) {
-      return openOverride(await journal.loans(), takenFrom)
+      return openOverride(await journal.overrides(), takenFrom)
         ? {
             is: 'todo',
             change: 'leave workloadUpdateMethods as somebody set it, and note it as borrowed no more',

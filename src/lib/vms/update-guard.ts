@@ -48,9 +48,9 @@ interface ObservedHarm {
 async function readHarm(
   reader: Reader,
   migrationMoves: MigrationMoves,
-  { launchers, maxFailures }: { launchers: Pick<LauncherWatch, 'look'>; maxFailures: number },
+  { launchers, maxFailures }: { launchers: Pick<LauncherWatch, 'read'>; maxFailures: number },
 ): Promise<ObservedHarm> {
-  const { split, doubtful } = await launchers.look(
+  const { split, doubtful } = await launchers.read(
     reader,
     movedIn(migrationMoves, migrationMoves.known),
     migrationMoves.now,
@@ -165,7 +165,7 @@ export class MovesWatch {
   }
 
   /** `outdated`: uid of the VMIs that are to be moved, by `namespace/name`. Throws ApiError, but for launchers that may not be read. */
-  async look(reader: Reader, outdated: ReadonlyMap<string, string>, now: number): Promise<Watched> {
+  async read(reader: Reader, outdated: ReadonlyMap<string, string>, now: number): Promise<Watched> {
     const isFirst = this.#began === undefined
     this.#began ??= now
     for (const [vm, uid] of outdated) this.#known.set(vm, { uid })
@@ -176,7 +176,7 @@ export class MovesWatch {
     const moves = { succeeded: moved.succeeded, failures: failed.failures.bind(failed) }
     const open = ledger.open.filter((migration) => this.#known.has(vmOf(migration))).length
     const observed = { now, ledger, moves, restarts: [], outdated: outdated.keys(), known: this.#known }
-    const launchers = { look: this.#readLaunchers.bind(this) }
+    const launchers = { read: this.#readLaunchers.bind(this) }
     return { open, ...(await readHarm(reader, observed, { launchers, maxFailures: failuresTaken })) }
   }
 
@@ -190,11 +190,11 @@ export class MovesWatch {
       }
   }
 
-  async #readLaunchers(...asked: Parameters<LauncherWatch['look']>): ReturnType<LauncherWatch['look']> {
+  async #readLaunchers(...asked: Parameters<LauncherWatch['read']>): ReturnType<LauncherWatch['read']> {
     const nothing = { doubtful: new Set<string>(), slow: [], split: [] }
     if (this.#isBlind) return nothing
     try {
-      return await this.#launchers.look(...asked)
+      return await this.#launchers.read(...asked)
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403) throw error
       this.#isBlind = true
@@ -232,7 +232,7 @@ export class LauncherWatch {
   }
 
   /** `uids` of the VMIs by VM. Throws ApiError. */
-  async look(reader: Reader, uids: ReadonlyMap<string, string>, now: number): Promise<ObservedLaunchers> {
+  async read(reader: Reader, uids: ReadonlyMap<string, string>, now: number): Promise<ObservedLaunchers> {
     const asked = [...uids].filter(([vm]) => !this.#clean.has(vm))
     const living = await livingPods(reader, asked, new Date(now))
     const doubtful = new Set<string>()
@@ -290,7 +290,7 @@ export function guardProcedure(guarding: Guarding): Procedure {
   const step = guardStep(guarding)
   return {
     name: guardName,
-    loans: [],
+    overrides: [],
     reached: async (cx) => (await step.check(cx)).is === 'done',
     steps: async () => [step],
   }
@@ -308,47 +308,49 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
     async check(cx) {
       const holds = methodsIn(await readOwner(cx.reader, owner), owner).length === 0
       if (holds)
-        return again.tripped ?? nobodyMoves(overrideOn(owner, await cx.journal.loans()), run.wanted.selection)
-      const look = await run.look(cx)
-      const observed = { ...look, outdated: look.fleet.candidates.keys(), known: run.known }
+        return (
+          again.tripped ?? nobodyMoves(overrideOn(owner, await cx.journal.overrides()), run.wanted.selection)
+        )
+      const snapshot = await run.read(cx)
+      const observed = { ...snapshot, outdated: snapshot.fleet.candidates.keys(), known: run.known }
       const { launchers, wanted } = run
       const { harm, doubtful } = await readHarm(cx.reader, observed, {
         launchers,
         maxFailures: wanted.maxFailures,
       })
-      return harm === undefined ? movingOn(cx, { owner, run, look, doubtful }) : again.trip(harm)
+      return harm === undefined ? movingOn(cx, { owner, run, snapshot, doubtful }) : again.trip(harm)
     },
     apply: (cx) => again.apply(cx),
   }
 }
 
 /** Methods that are borrowed cannot be set. */
-const nobodyMoves = (loan: Override | undefined, selection: Selection): StepState => ({
+const nobodyMoves = (override: Override | undefined, selection: Selection): StepState => ({
   is: 'blocked',
   reason: 'nobody-moves',
   by: 'workloadUpdateMethods is empty, so that KubeVirt moves nothing',
   remedy: [
     `${narrowedLine('kvup workloads update', selection)}     moves VMs itself`,
-    ...(loan === undefined
+    ...(override === undefined
       ? ['kvup workloads strategy set --methods LiveMigrate']
-      : heldLines(loan, '     gives back what was held')),
+      : heldLines(override, '     gives back what was held')),
   ],
 })
 
 interface MovingOn extends Pick<Guarding, 'owner' | 'run'> {
-  look: UpdateSnapshot
+  snapshot: UpdateSnapshot
   doubtful: number
 }
 
 async function movingOn(
   { reader }: ReadContext,
-  { owner, run, look, doubtful }: MovingOn,
+  { owner, run, snapshot, doubtful }: MovingOn,
 ): Promise<StepState> {
   const kubevirt = await readOwner(reader, owner.kubevirt)
   const rules = { methods: methodsOf(kubevirt), clusterEviction: clusterEvictionOf(kubevirt) }
   const { moving, staying } = await countMoving(reader, rules)
   const total = Math.max(run.known.size, moving.size)
-  const on = toEnd({ outdated: moving.size, open: look.ledger.open.length, doubtful })
+  const on = toEnd({ outdated: moving.size, open: snapshot.ledger.open.length, doubtful })
   if (on === undefined) return { is: 'done', ...(staying > 0 && { note: `${staying} stay outdated` }) }
   return { is: 'waiting', on, progress: { done: total - moving.size, total } }
 }
@@ -422,22 +424,22 @@ export async function guardsOverride(
   journal: JournalReader,
   { uid }: Pick<SettingsOwner, 'uid'>,
 ): Promise<Override | undefined> {
-  const loan = openOverride(await journal.loans(), uid)
-  return loan && isGuards(loan) ? loan : undefined
+  const override = openOverride(await journal.overrides(), uid)
+  return override && isGuards(override) ? override : undefined
 }
 
 /** Gives back, but not into the trouble that made a guard hold: that stays until a person has looked. `holder`: whose the settings are. */
 export function unlessLeftPaused(
-  giveBack: Step,
+  restore: Step,
   owner: Owner,
   holder: Pick<SettingsOwner, 'uid'> = owner,
 ): Step {
   return {
-    ...giveBack,
+    ...restore,
     async check(cx): Promise<StepState> {
-      const loan = await guardsOverride(cx.journal, holder)
-      const isHeld = loan && methodsOf(await readOwner(cx.reader, owner)).length === 0
-      return isHeld ? { is: 'done', note: leftPausedText(loan) } : giveBack.check(cx)
+      const override = await guardsOverride(cx.journal, holder)
+      const isHeld = override && methodsOf(await readOwner(cx.reader, owner)).length === 0
+      return isHeld ? { is: 'done', note: leftPausedText(override) } : restore.check(cx)
     },
   }
 }
@@ -451,7 +453,7 @@ export function pausedForHarm({ at, by }: Override, outdated: number): StepState
   const vms = outdated === 1 ? '1 outdated VM' : `${outdated} outdated VMs`
   return {
     is: 'blocked',
-    reason: 'held-for-harm',
+    reason: 'paused-for-harm',
     by: `${vms} to move, and workload updates were held again at ${at} by ${by}, because VMs came to harm when KubeVirt moved them`,
     remedy: ['kvup history     shows what happened', ...resumeHints],
   }

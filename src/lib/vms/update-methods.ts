@@ -5,7 +5,7 @@ import type { Override } from '../engine/journal.ts'
 import { isOfWindow } from '../engine/overrides.ts'
 import type { SettingsOwner } from './strategy/settings-owner.ts'
 
-/** The one KubeVirt CR, as it was found: under the version that is served, with the uid that loans are tied to. */
+/** The one KubeVirt CR, as it was found: under the version that is served, with the uid that overrides are tied to. */
 export interface Owner {
   kind: Kind<KubeVirt>
   ref: Ref & { namespace: string }
@@ -31,14 +31,14 @@ export function sameMethods(a: readonly string[], b: readonly string[]): boolean
 /** `LiveMigrate, Evict`, or `none`. */
 export const methodsText = (methods: readonly string[]): string => methods.join(', ') || 'none'
 
-/** The open loan on this very object; one that was taken on an earlier CR of the same name is not ours to give back. */
-export function openOverride(loans: readonly Override[], uid: string): Override | undefined {
-  return loans.find((loan) => loan.id === overrideId && loan.object.uid === uid)
+/** The open override on this very object; one that was taken on an earlier CR of the same name is not ours to give back. */
+export function openOverride(overrides: readonly Override[], uid: string): Override | undefined {
+  return overrides.find((override) => override.id === overrideId && override.object.uid === uid)
 }
 
 /** The methods as they were before they were borrowed. */
-export function keptMethods(loan: Override): readonly string[] {
-  return loan.was.present && Array.isArray(loan.was.value) ? loan.was.value.map(String) : []
+export function keptMethods(override: Override): readonly string[] {
+  return override.was.present && Array.isArray(override.was.value) ? override.was.value.map(String) : []
 }
 
 /** Command that shows who writes which field of it. */
@@ -49,24 +49,24 @@ export function showWriters({ ref: { name, namespace } }: Owner): string {
 type Paused = Pick<Override, 'procedure'>
 
 /** The command whose end gives held workload updates back: in a window `kvup workloads restore` is refused (`window-open`). */
-export const restoreUpdatesLine = (loan: Paused | undefined): string =>
-  loan !== undefined && isOfWindow(loan) ? 'kvup eus run' : 'kvup workloads restore'
+export const restoreUpdatesLine = (override: Paused | undefined): string =>
+  override !== undefined && isOfWindow(override) ? 'kvup eus run' : 'kvup workloads restore'
 
-/** The command that ends this one loan, and takes `--keep-current` and `--overwrite`. */
-export const restoreLine = (loan: Paused): string =>
-  isOfWindow(loan) ? `kvup eus restore ${overrideId}` : 'kvup workloads restore'
+/** The command that ends this one override, and takes `--keep-current` and `--overwrite`. */
+export const restoreLine = (override: Paused): string =>
+  isOfWindow(override) ? `kvup eus restore ${overrideId}` : 'kvup workloads restore'
 
 /** What gives held workload updates back, with what it does. None where nothing is held. */
-export function heldLines(loan: Paused | undefined, why = ''): readonly string[] {
-  if (loan === undefined) return []
+export function heldLines(override: Paused | undefined, why = ''): readonly string[] {
+  if (override === undefined) return []
   const inWindow = '     goes on with the window, which gives workload updates back at its end'
-  return [`${restoreUpdatesLine(loan)}${isOfWindow(loan) ? inWindow : why}`]
+  return [`${restoreUpdatesLine(override)}${isOfWindow(override) ? inWindow : why}`]
 }
 
-/** The open loan of the methods: on the object that owns them now, or on the KubeVirt CR from before a HyperConverged took it over. */
+/** The open override of the methods: on the object that owns them now, or on the KubeVirt CR from before a HyperConverged took it over. */
 export function overrideOn(
   { uid, kubevirt }: SettingsOwner,
-  loans: readonly Override[],
+  overrides: readonly Override[],
 ): Override | undefined {
-  return openOverride(loans, uid) ?? openOverride(loans, kubevirt.uid)
+  return openOverride(overrides, uid) ?? openOverride(overrides, kubevirt.uid)
 }

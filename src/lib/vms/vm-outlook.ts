@@ -31,7 +31,7 @@ const words: Record<Decision, (vmi: VirtualMachineInstance, rules: OutlookRules)
   'migrate-volumes': () => reason('volumes-move', 'can be migrated together with its volumes'),
   evacuate: () => reason('evacuates', 'Evict is on; its evictionStrategy makes that a migration'),
   'shut-down': (vmi) => reason('evict-on', `${whyShutDown(vmi)}; Evict is on`),
-  'no-methods': (vmi, { held }) => whyNoMethods(vmi, held !== undefined),
+  'no-methods': (vmi, { paused }) => whyNoMethods(vmi, paused !== undefined),
   'evict-off': (vmi) => reason('not-migratable', notMigratable(vmi)),
   denied: (vmi, rules) =>
     reason(
@@ -50,9 +50,9 @@ function whyShutDown(vmi: VirtualMachineInstance): string {
   return isMigratable(vmi) ? 'LiveMigrate is off' : notMigratable(vmi)
 }
 
-function whyNoMethods(vmi: VirtualMachineInstance, held: boolean): Reason {
-  const why = noMethodsText(held)
-  return reason(held ? 'held' : 'no-methods', isMigratable(vmi) ? why : `${why}; ${notMigratable(vmi)}`)
+function whyNoMethods(vmi: VirtualMachineInstance, paused: boolean): Reason {
+  const why = noMethodsText(paused)
+  return reason(paused ? 'paused' : 'no-methods', isMigratable(vmi) ? why : `${why}; ${notMigratable(vmi)}`)
 }
 
 const isMigratable = (vmi: VirtualMachineInstance) => condition(vmi, 'LiveMigratable')?.status === 'True'
@@ -215,9 +215,11 @@ function remedyFor(
   if (moves.has(decision) && isAlone(rules)) return ['kubectl get nodes -l kubevirt.io/schedulable=true']
   if (decision === 'no-methods' && isMigratable(vmi))
     return [
-      rules.held ? restoreUpdatesLine(rules.held) : narrowedLine('kvup workloads update', rules.asked ?? {}),
+      rules.paused
+        ? restoreUpdatesLine(rules.paused)
+        : narrowedLine('kvup workloads update', rules.asked ?? {}),
     ]
-  return isJudged(vmi) ? byRestart(vmi, vm, { decision, rules }) : [look(vmi)]
+  return isJudged(vmi) ? byRestart(vmi, vm, { decision, rules }) : [commands(vmi)]
 }
 
 /** The strategy that forbids evictions has to go as well, or the next drain is blocked by it. */
@@ -236,7 +238,7 @@ const isJudged = (vmi: VirtualMachineInstance) =>
 const place = ({ metadata: { name, namespace = '' } }: VirtualMachineInstance) =>
   `${shellWord(name)} -n ${shellWord(namespace)}`
 
-const look = ({ metadata: { name, namespace = '' } }: VirtualMachineInstance) =>
+const commands = ({ metadata: { name, namespace = '' } }: VirtualMachineInstance) =>
   `kubectl -n ${shellWord(namespace)} get vmi ${shellWord(name)} -o jsonpath='{.status.conditions}'`
 
 /** Halted and Once refuse a restart with 409 (facts 5, night W3); a bare VMI has no VM to restart. */

@@ -70,7 +70,7 @@ export function workloadsMoved(owner: Owner, { who, follow, since: begun, settin
       if ('is' in found) return found
       const { moving, note } = found
       const now = cx.clock.now()
-      const { harm, ...ending } = await watch.look(cx.reader, moving, now.getTime())
+      const { harm, ...ending } = await watch.read(cx.reader, moving, now.getTime())
       if (harm && follow) return stoppedBy(harm, 'nothing is held, for kvup writes nothing here', commitPause)
       if (harm) return again.trip(harm)
       const on = toEnd({ outdated: moving.size, ...ending })
@@ -85,12 +85,12 @@ export function workloadsMoved(owner: Owner, { who, follow, since: begun, settin
 
 /** A dry run cannot tell what becomes of VMs before these. */
 const changesBefore = [
-  'hold-workload-updates',
+  'pause-workload-updates',
   'lift-image-tag',
   'apply-operator-manifest',
   'set-image-tag',
   'put-image-tag-in',
-  'give-back-workload-updates',
+  'resume-workload-updates',
 ]
 
 const commitPause = [
@@ -120,16 +120,16 @@ async function outdatedNow(
   { again, holder, nodes }: { again?: PauseAgain; holder: Pick<SettingsOwner, 'uid'>; nodes: NodesNow },
 ): Promise<Outdated | StepState> {
   const kubevirt = await readOwner(cx.reader, owner)
-  const loan = methodsOf(kubevirt).length === 0 ? await guardsOverride(cx.journal, holder) : undefined
-  const methods = loan ? keptMethods(loan) : methodsOf(kubevirt)
+  const override = methodsOf(kubevirt).length === 0 ? await guardsOverride(cx.journal, holder) : undefined
+  const methods = override ? keptMethods(override) : methodsOf(kubevirt)
   const rules = rulesOf(kubevirt, methods)
   const count = (more: { nodes?: number }) => countMoving(cx.reader, { ...rules, ...more })
   const first = await count({})
   // On one node nothing migrates: it is asked for only where that would keep us waiting.
   const { moving, staying } =
     first.moving.size === 0 ? first : await count(await nodes(cx.reader, cx.clock.now()))
-  if (loan && again?.tripped) return again.tripped
-  if (loan && moving.size > 0) return pausedForHarm(loan, moving.size)
+  if (override && again?.tripped) return again.tripped
+  if (override && moving.size > 0) return pausedForHarm(override, moving.size)
   return { moving, note: staying > 0 ? { note: `${staying} stay outdated` } : {} }
 }
 
@@ -152,7 +152,7 @@ function delayedNow(): typeof delayedVms {
 function delayedOr(found: readonly Delayed[], moving: number, on: string): StepState {
   if (found.length === 0) return { is: 'waiting', on }
   const why = found.map(({ sentence }) => sentence).join('; ')
-  const remedy = found.flatMap(({ look }) => look)
+  const remedy = found.flatMap(({ commands }) => commands)
   const held = new Set(found.flatMap(({ vms }) => vms))
   if (held.size < moving) return { is: 'waiting', on, trouble: why, remedy }
   const from = earliest(found.map((one) => one.since))
@@ -165,7 +165,7 @@ interface Delayed {
   vms: readonly string[]
   sentence: string
   /** Commands that show it. */
-  look: readonly string[]
+  commands: readonly string[]
   /** RFC 3339; "at least". */
   since?: string
 }
@@ -195,7 +195,7 @@ function refusedByQuota(migrations: readonly VirtualMachineInstanceMigration[]):
     delayedBy({
       vms: refused.map(({ metadata, spec }) => `${metadata.namespace}/${spec?.vmiName ?? metadata.name}`),
       why: 'cannot migrate: a ResourceQuota leaves no room for the second pod',
-      look: `kubectl -n ${first.metadata.namespace} get resourcequotas`,
+      commands: `kubectl -n ${first.metadata.namespace} get resourcequotas`,
       times: refused.map((one) => condition(one, 'migrationRejectedByResourceQuota')?.lastTransitionTime),
     }),
   ]
@@ -214,7 +214,7 @@ function protectedPods(events: readonly Event[], at: Date): Delayed[] {
     delayedBy({
       vms: [...last.keys()],
       why: 'cannot be evicted: a PodDisruptionBudget does not allow it',
-      look: `kubectl -n ${first.involvedObject?.namespace} get poddisruptionbudgets`,
+      commands: `kubectl -n ${first.involvedObject?.namespace} get poddisruptionbudgets`,
       times: [...last.values()].map(({ firstTimestamp, eventTime }) => firstTimestamp ?? eventTime),
     }),
   ]
@@ -226,13 +226,13 @@ const isFresh = ({ lastTimestamp, eventTime, firstTimestamp }: Event, at: Date):
 interface Told {
   vms: readonly string[]
   why: string
-  look: string
+  commands: string
   times: readonly (string | null | undefined)[]
 }
 
-function delayedBy({ vms, why, look, times }: Told): Delayed {
+function delayedBy({ vms, why, commands, times }: Told): Delayed {
   const names = vms.slice(0, 3).join(', ')
   const who = vms.length === 1 ? `VM ${names}` : `${vms.length} VMs (${names}${vms.length > 3 ? ', …' : ''})`
   const from = earliest(times)
-  return { vms, sentence: `${who} ${why}`, look: [look], ...(from !== undefined && { since: from }) }
+  return { vms, sentence: `${who} ${why}`, commands: [commands], ...(from !== undefined && { since: from }) }
 }

@@ -161,7 +161,7 @@ export interface OutlookRules extends UpdateRules {
   /** How many nodes take VMs; on one alone nothing can migrate (facts 3.3). */
   nodes?: number
   /** For what the methods are borrowed, where they are: its end gives them back. */
-  held?: Pick<Override, 'procedure'> | undefined
+  paused?: Pick<Override, 'procedure'> | undefined
   /** The VMs that were asked for: what helps one of them is to move no others. */
   asked?: Selection
   /** VMIs with an unfinished migration, `namespace/name`, whoever made it. */
@@ -283,15 +283,15 @@ async function unfinished(reader: Reader, namespace: string | undefined): Promis
   return names
 }
 
-/** What decides here, or undefined where the KubeVirt CR may not be read: then nothing is claimed. `held`: the loan of the methods. */
+/** What decides here, or undefined where the KubeVirt CR may not be read: then nothing is claimed. `held`: the override of the methods. */
 export function rulesFrom(
   { kubevirt, launcher, updating, nodes, migrating }: UpdaterContext,
   {
-    held,
+    paused,
     asked,
     releases,
     at,
-  }: { held?: Override | undefined; asked?: Selection; releases: Releases; at: Date },
+  }: { paused?: Override | undefined; asked?: Selection; releases: Releases; at: Date },
 ): OutlookRules | undefined {
   if (kubevirt === undefined) return undefined
   const version = kubevirt.status?.observedKubeVirtVersion
@@ -299,7 +299,7 @@ export function rulesFrom(
     methods: methodsOf(kubevirt),
     clusterEviction: clusterEvictionOf(kubevirt),
     updating,
-    held,
+    paused,
     migrating,
     ...(asked !== undefined && { asked }),
     launcher: launchersOf({ image: launcher, version }, releases, at),
@@ -333,7 +333,7 @@ export function launchersOf(
   at: Date,
 ): (image: string) => Launcher {
   const launchers = new Map<string, Launcher>()
-  const look = (asked: string): Launcher => {
+  const commands = (asked: string): Launcher => {
     const inUse = asked === image
     const release = versionOf(inUse ? version : parseImage(asked).tag)
     const day = release && minors[minorOf(release)]?.releases[release.text]
@@ -341,7 +341,7 @@ export function launchersOf(
     return { version: release?.text, inUse, old }
   }
   return (asked) => {
-    const found = launchers.get(asked) ?? look(asked)
+    const found = launchers.get(asked) ?? commands(asked)
     launchers.set(asked, found)
     return found
   }

@@ -55,11 +55,11 @@ async function advance(
     await removeCsv(cx, csv)
     return []
   }
-  const look = await readCsv(cx, csv, all)
-  const next = nextPhase(csv, look, times)
+  const snapshot = await readCsv(cx, csv, all)
+  const next = nextPhase(csv, snapshot, times)
   if (next === undefined || isIn(csv, next)) return isAtRest(csv) ? [] : [slow]
   if (next.phase === 'Installing' && csv.status?.phase === 'InstallReady') await installCsv(cx, csv)
-  await write(cx, csv, next, look)
+  await write(cx, csv, next, snapshot)
   return [shortest]
 }
 
@@ -123,52 +123,52 @@ const installTimeout = 300_000
 const backOff = 5000
 
 /** The next phase of a CSV; undefined where it stays as it is. What being in it takes is done by who writes it. */
-function nextPhase(csv: ClusterServiceVersion, look: CsvSnapshot, times: PhaseTimes): Phase | undefined {
+function nextPhase(csv: ClusterServiceVersion, snapshot: CsvSnapshot, times: PhaseTimes): Phase | undefined {
   const phase = csv.status?.phase ?? ''
   if (phase === 'Deleting') return undefined
-  if (phase === 'Replacing') return replaced(csv, look)
-  const successor = look.all.find(({ spec }) => spec?.replaces === csv.metadata.name)
+  if (phase === 'Replacing') return replaced(csv, snapshot)
+  const successor = snapshot.all.find(({ spec }) => spec?.replaces === csv.metadata.name)
   if (successor !== undefined)
     return to('Replacing', 'BeingReplaced', `being replaced by csv: ${successor.metadata.name}`)
-  const ungrouped = withoutGroup(look)
+  const ungrouped = withoutGroup(snapshot)
   if (ungrouped !== undefined) return ungrouped
-  return steps[phase]?.(csv, look, times)
+  return steps[phase]?.(csv, snapshot, times)
 }
 
 const to = (phase: string, reason: string, message: string): Phase => ({ phase, reason, message })
 
-type Step = (csv: ClusterServiceVersion, look: CsvSnapshot, times: PhaseTimes) => Phase | undefined
+type Step = (csv: ClusterServiceVersion, snapshot: CsvSnapshot, times: PhaseTimes) => Phase | undefined
 
 const steps: Readonly<Record<string, Step>> = {
   '': () => to('Pending', 'RequirementsUnknown', 'requirements not yet checked'),
-  Pending: (csv, look) => pending(csv, look),
+  Pending: (csv, snapshot) => pending(csv, snapshot),
   InstallReady: () =>
     to('Installing', 'InstallSucceeded', 'waiting for install components to report healthy'),
-  Installing: (_csv, look, times) => installing(look, times),
-  Succeeded: (_csv, look, times) => {
-    const why = look.unhealthy ?? pretended(times)
+  Installing: (_csv, snapshot, times) => installing(snapshot, times),
+  Succeeded: (_csv, snapshot, times) => {
+    const why = snapshot.unhealthy ?? pretended(times)
     return why === undefined ? undefined : to('Failed', 'ComponentUnhealthy', why)
   },
-  Failed: (_csv, look, { inPhase }) =>
+  Failed: (_csv, snapshot, { inPhase }) =>
     inPhase < backOff
       ? undefined
-      : to('Pending', 'NeedsReinstall', look.unhealthy ?? 'installing: waiting for the install strategy'),
+      : to('Pending', 'NeedsReinstall', snapshot.unhealthy ?? 'installing: waiting for the install strategy'),
 }
 
 /** A hold is looked at here alone: nothing asks again later (ocp 2.5). */
-function pending(csv: ClusterServiceVersion, look: CsvSnapshot): Phase | undefined {
-  const isReplaced = look.all.some(({ metadata }) => metadata.name === csv.spec?.replaces)
-  const hold = isReplaced ? waitOf(look.replacedCondition) : undefined
+function pending(csv: ClusterServiceVersion, snapshot: CsvSnapshot): Phase | undefined {
+  const isReplaced = snapshot.all.some(({ metadata }) => metadata.name === csv.spec?.replaces)
+  const hold = isReplaced ? waitOf(snapshot.replacedCondition) : undefined
   if (hold !== undefined)
     return to('Pending', 'OperatorConditionNotUpgradeable', `operator is not upgradeable: ${hold}`)
-  if (look.requirements.some(({ status }) => status !== 'Present'))
+  if (snapshot.requirements.some(({ status }) => status !== 'Present'))
     return to('Pending', 'RequirementsNotMet', "one or more requirements couldn't be found")
   return to('InstallReady', 'AllRequirementsMet', 'all requirements found, attempting install')
 }
 
-function installing(look: CsvSnapshot, { inPhase, failsFor }: PhaseTimes): Phase {
+function installing(snapshot: CsvSnapshot, { inPhase, failsFor }: PhaseTimes): Phase {
   if (inPhase >= installTimeout) return to('Failed', 'InstallCheckFailed', 'install timeout')
-  if (look.unhealthy !== undefined) return to('Installing', 'InstallWaiting', look.unhealthy)
+  if (snapshot.unhealthy !== undefined) return to('Installing', 'InstallWaiting', snapshot.unhealthy)
   if (failsFor === Infinity) return to('Installing', 'InstallWaiting', unavailableWebhook)
   return to('Succeeded', 'InstallSucceeded', 'install strategy completed with no errors')
 }

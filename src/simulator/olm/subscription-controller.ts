@@ -44,12 +44,12 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
     const found = await cx.reader.get(CatalogSources, { name, namespace })
     const source = found.is === 'object' ? found.object : undefined
     const again: number[] = []
-    for (const look of await readNamespaces(cx)) {
+    for (const snapshot of await readNamespaces(cx)) {
       const subscriptions: Subscription[] = []
-      for (const one of look.subscriptions)
-        subscriptions.push(await tellSubscription(cx, one, { look, source }))
+      for (const one of snapshot.subscriptions)
+        subscriptions.push(await tellSubscription(cx, one, { snapshot, source }))
       if (subscriptions.some(isMissingPlan)) again.push(missed)
-      const wait = source && (await advance(cx, { ...look, subscriptions }, source))
+      const wait = source && (await advance(cx, { ...snapshot, subscriptions }, source))
       if (wait !== undefined) again.push(wait)
     }
     return again.length > 0 ? Math.min(...again) : undefined
@@ -65,32 +65,34 @@ const isMissingPlan = (one: Subscription): boolean =>
 
 async function advance(
   cx: OlmContext,
-  look: NamespaceSnapshot,
+  snapshot: NamespaceSnapshot,
   source: CatalogSource,
 ): Promise<number | undefined> {
-  if (look.operatorGroups !== 1 || look.subscriptions.every(isPending)) return undefined
+  if (snapshot.operatorGroups !== 1 || snapshot.subscriptions.every(isPending)) return undefined
   const served = await servedBy(cx)
   if (served.is === 'not-ready')
-    return served.state === 'TRANSIENT_FAILURE' ? unavailable(cx, look) : undefined
+    return served.state === 'TRANSIENT_FAILURE' ? unavailable(cx, snapshot) : undefined
   const says = cx.faults.on.resolutionFailed
   const resolution =
-    says === undefined ? resolve(cx.shape, look, served.minor) : ({ is: 'unsatisfiable', why: says } as const)
+    says === undefined
+      ? resolve(cx.shape, snapshot, served.minor)
+      : ({ is: 'unsatisfiable', why: says } as const)
   if (resolution.is === 'unsatisfiable') {
-    return fail(cx, look, { reason: 'ConstraintsNotSatisfiable', message: resolution.why })
+    return fail(cx, snapshot, { reason: 'ConstraintsNotSatisfiable', message: resolution.why })
   }
-  const resolved = await sayAll(cx, look, { ResolutionFailed: undefined })
+  const resolved = await sayAll(cx, snapshot, { ResolutionFailed: undefined })
   const updates = resolution.releases.map(({ subscription, release }) => ({
     subscription: resolved.find(({ metadata }) => metadata.uid === subscription.metadata.uid) ?? subscription,
     release,
   }))
-  const changed = updates.filter(({ subscription, release }) => isNews(look, subscription, release))
+  const changed = updates.filter(({ subscription, release }) => isNews(snapshot, subscription, release))
   if (changed.length === 0) return undefined
-  return unpackAndPlan(cx, { ...look, subscriptions: resolved }, { updates, changed, source })
+  return unpackAndPlan(cx, { ...snapshot, subscriptions: resolved }, { updates, changed, source })
 }
 
 /** Not when the Subscription knows of it already; its plan may be gone. */
-function isNews(look: NamespaceSnapshot, { status }: Subscription, { entry }: Release): boolean {
-  const isThere = look.serviceVersions.some(({ metadata }) => metadata.name === entry.name)
+function isNews(snapshot: NamespaceSnapshot, { status }: Subscription, { entry }: Release): boolean {
+  const isThere = snapshot.serviceVersions.some(({ metadata }) => metadata.name === entry.name)
   return !isThere && status?.currentCSV !== entry.name
 }
 
@@ -102,7 +104,7 @@ interface Updates {
 
 async function unpackAndPlan(
   cx: OlmContext,
-  look: NamespaceSnapshot,
+  snapshot: NamespaceSnapshot,
   { updates, changed, source }: Updates,
 ): Promise<number | undefined> {
   const [first] = changed
@@ -114,7 +116,7 @@ async function unpackAndPlan(
     { since, source },
   )
   if (unpacked.is === 'done') {
-    await makePlan(cx, look, { updates, changed })
+    await makePlan(cx, snapshot, { updates, changed })
     return undefined
   }
   const said = unpackedSaid(unpacked.is === 'failed' ? unpacked.why : undefined)
@@ -133,27 +135,27 @@ function unpackedSaid(why: string | undefined): Said {
   }
 }
 
-function unavailable(cx: OlmContext, look: NamespaceSnapshot): Promise<number> {
+function unavailable(cx: OlmContext, snapshot: NamespaceSnapshot): Promise<number> {
   const { source, sourceNamespace } = cx.shape
   const message =
     `failed to populate resolver cache from source ${source}/${sourceNamespace}: failed to list bundles: ` +
     `rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial tcp: connect: connection refused"`
-  return fail(cx, look, { reason: 'ErrorPreventedResolution', message })
+  return fail(cx, snapshot, { reason: 'ErrorPreventedResolution', message })
 }
 
 /** It is said of every Subscription in the namespace, whosever fault it is (ocp 2.1). */
 async function fail(
   cx: OlmContext,
-  look: NamespaceSnapshot,
+  snapshot: NamespaceSnapshot,
   why: { reason: string; message: string },
 ): Promise<number> {
-  await sayAll(cx, look, { ResolutionFailed: { status: 'True', ...why } })
+  await sayAll(cx, snapshot, { ResolutionFailed: { status: 'True', ...why } })
   return retry
 }
 
-async function sayAll(cx: OlmContext, look: NamespaceSnapshot, said: Said): Promise<Subscription[]> {
+async function sayAll(cx: OlmContext, snapshot: NamespaceSnapshot, said: Said): Promise<Subscription[]> {
   const after: Subscription[] = []
-  for (const one of look.subscriptions) after.push(await changeStatus(cx, one, {}, said))
+  for (const one of snapshot.subscriptions) after.push(await changeStatus(cx, one, {}, said))
   return after
 }
 
@@ -163,15 +165,16 @@ type Resolution =
   | { is: 'unsatisfiable'; why: string }
 
 /** Each Subscription's next release, by what the catalog shows on this minor of the platform. One that has none holds up no other. */
-function resolve(shape: OlmShape, look: NamespaceSnapshot, minor: string | undefined): Resolution {
+function resolve(shape: OlmShape, snapshot: NamespaceSnapshot, minor: string | undefined): Resolution {
   const releases: { subscription: Subscription; release: Release }[] = []
-  for (const subscription of look.subscriptions) {
+  for (const subscription of snapshot.subscriptions) {
     const entries = entriesFor(shape, subscription, minor)
     if (typeof entries === 'string') return { is: 'unsatisfiable', why: entries }
-    const stray = strayOf(shape, look, subscription)
+    const stray = strayOf(shape, snapshot, subscription)
     if (stray !== undefined) return { is: 'unsatisfiable', why: notReferenced(subscription, stray) }
-    const entry = nextFor(shape, look, subscription, entries)
-    if (entry !== undefined) releases.push({ subscription, release: releaseFor(look, subscription, entry) })
+    const entry = nextFor(shape, snapshot, subscription, entries)
+    if (entry !== undefined)
+      releases.push({ subscription, release: releaseFor(snapshot, subscription, entry) })
   }
   return { is: 'updates', releases }
 }
@@ -199,7 +202,7 @@ function releaseFor(
 
 function nextFor(
   shape: OlmShape,
-  look: NamespaceSnapshot,
+  snapshot: NamespaceSnapshot,
   { spec, status }: Subscription,
   entries: readonly EntryShape[],
 ): EntryShape | undefined {
@@ -207,7 +210,7 @@ function nextFor(
   if (installedCSV === undefined) {
     return entries.find(({ name }) => name === spec?.startingCSV) ?? headOf(entries)
   }
-  const present = look.serviceVersions.find(({ metadata }) => metadata.name === installedCSV)
+  const present = snapshot.serviceVersions.find(({ metadata }) => metadata.name === installedCSV)
   const version = present?.spec?.version ?? entryNamed(shape, installedCSV)?.version ?? ''
   return nextEntry(entries, { name: installedCSV, version })
 }
@@ -224,13 +227,13 @@ function nothingIn({ metadata, spec }: Subscription, isPackage: boolean): string
 /** A CSV of the package that is there though its Subscription knows of none (ocp 7 #8). */
 function strayOf(
   shape: OlmShape,
-  look: NamespaceSnapshot,
+  snapshot: NamespaceSnapshot,
   { spec, status }: Subscription,
 ): string | undefined {
   if (status?.installedCSV !== undefined) return undefined
   const channels = contentOf(shape, undefined).find((one) => one.package === spec?.name)?.channels ?? []
   const names = new Set(channels.flatMap(({ entries }) => entries.map(({ name }) => name)))
-  const present = look.serviceVersions.map(({ metadata }) => metadata.name)
+  const present = snapshot.serviceVersions.map(({ metadata }) => metadata.name)
   return present.find((name) => names.has(name) && name !== status?.currentCSV)
 }
 
@@ -256,11 +259,11 @@ interface Update {
  */
 async function makePlan(
   cx: OlmContext,
-  look: NamespaceSnapshot,
+  snapshot: NamespaceSnapshot,
   { updates, changed }: { updates: readonly Update[]; changed: readonly Update[] },
 ): Promise<void> {
-  const generation = 1 + Math.max(0, ...look.plans.map(({ spec }) => spec?.generation ?? 0))
-  const created = await cx.writer.create(InstallPlans, planOf(cx, look, { updates, generation }))
+  const generation = 1 + Math.max(0, ...snapshot.plans.map(({ spec }) => spec?.generation ?? 0))
+  const created = await cx.writer.create(InstallPlans, planOf(cx, snapshot, { updates, generation }))
   await cx.clock.sleep(cx.faults.on.planStatusAfter ?? statusAfter, cx.signal)
   const { metadata, spec } = await cx.writer.mergePatch(
     InstallPlans,
@@ -287,7 +290,7 @@ async function makePlan(
       {
         state: 'UpgradePending',
         currentCSV: release.entry.name,
-        installPlanRef: { apiVersion, kind, name, namespace: look.namespace, uid },
+        installPlanRef: { apiVersion, kind, name, namespace: snapshot.namespace, uid },
         installplan: { apiVersion, kind, name, uuid: uid },
         installPlanGeneration: spec?.generation ?? generation,
       },
@@ -337,11 +340,11 @@ type StatusChange = { [K in keyof Status]?: Status[K] | null } & { installplan?:
 async function tellSubscription(
   cx: OlmContext,
   subscription: Subscription,
-  { look, source }: { look: NamespaceSnapshot; source: CatalogSource | undefined },
+  { snapshot, source }: { snapshot: NamespaceSnapshot; source: CatalogSource | undefined },
 ): Promise<Subscription> {
   const { status = {} } = subscription
-  const plan = look.plans.find(({ metadata }) => metadata.name === status.installPlanRef?.name)
-  const isThere = look.serviceVersions.some(({ metadata }) => metadata.name === status.currentCSV)
+  const plan = snapshot.plans.find(({ metadata }) => metadata.name === status.installPlanRef?.name)
+  const isThere = snapshot.serviceVersions.some(({ metadata }) => metadata.name === status.currentCSV)
   const isLost = status.installPlanRef !== undefined && plan === undefined
   const state = isThere ? 'AtLatestKnown' : status.currentCSV === undefined ? '' : 'UpgradePending'
   const isMissed = isLost && !isThere && missingFor(cx, subscription) >= missed

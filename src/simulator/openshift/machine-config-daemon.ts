@@ -78,7 +78,7 @@ async function tried(cx: PlatformContext, name: string): Promise<void> {
 }
 
 /** In ms: writing the new system, a reboot, and a look at a node that does not come back. */
-const takes = { writing: 1.5 * minute, reboot: 3 * minute, look: 10_000 }
+const takes = { writing: 1.5 * minute, reboot: 3 * minute, snapshot: 10_000 }
 
 /**
  * Takes a node to the configuration that it is to have: cordon, drain, write, reboot, come back with the release's kubelet, uncordon
@@ -150,7 +150,7 @@ async function reboot(cx: PlatformContext, name: string, config: string): Promis
   await setNodeReady(cx, node, false)
   await endLaunchers(cx, name)
   await cx.clock.sleep(cx.faults.on.rebootTime ?? takes.reboot, cx.signal)
-  while (cx.faults.on.lostNodes?.includes(name) === true) await cx.clock.sleep(takes.look, cx.signal)
+  while (cx.faults.on.lostNodes?.includes(name) === true) await cx.clock.sleep(takes.snapshot, cx.signal)
   await comeBack(cx, name, config)
 }
 

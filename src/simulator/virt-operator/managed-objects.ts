@@ -225,11 +225,11 @@ function webhooks({ namespace }: DeploymentConfig): Managed[] {
   const operator = { namespace, name: 'kubevirt-operator-webhook' }
   const api = { namespace, name: 'virt-api' }
   const updates = call('kubevirt-update-validator.kubevirt.io', operator, 'kubevirts')
-  const machines = call('virtualmachine-validator.kubevirt.io', api, 'virtualmachines')
+  const vms = call('virtualmachine-validator.kubevirt.io', api, 'virtualmachines')
   const defaults = call('virtualmachines-mutator.kubevirt.io', api, 'virtualmachines')
   return [
     managed(ValidatingWebhooks, { name: 'virt-operator-validator' }, { webhooks: [updates] }),
-    managed(ValidatingWebhooks, { name: 'virt-api-validator' }, { webhooks: [machines] }),
+    managed(ValidatingWebhooks, { name: 'virt-api-validator' }, { webhooks: [vms] }),
     managed(MutatingWebhooks, { name: 'virt-api-mutator' }, { webhooks: [defaults] }),
     ...['v1', 'v1alpha3'].map((version) => apiService(namespace, version)),
   ]

@@ -95,14 +95,14 @@ describe.concurrent('flags that cannot be meant: exit 2', () => {
     [['--dry-run'], /--dry-run <none\|client\|server>/],
     [['--dry-run=maybe'], /none, client or server/],
     [['--timeout', '5'], /it needs a unit\n.*5s for seconds, 5m for minutes/],
-    [['--settle', '10'], /10s for seconds/],
+    [['--stable-for', '10'], /10s for seconds/],
     [['--migrations-timeout', 'soon'], /90s, 5m, 1h30m/],
     [['--timeout=-5m'], /not a duration/],
-    [['--until', 'nosuch'], /the steps are: hold-workload-updates, /],
+    [['--until', 'nosuch'], /the steps are: pause-workload-updates, /],
     [['--pause-before', 'nosuch'], /the steps are: /],
     [['--deadline', 'tomorrow'], /04:30/],
-    [['--leave-held', '--no-hold-workloads'], /exclude each other/],
-    [['--leave-held', '--wait-workloads'], /exclude each other/],
+    [['--leave-paused', '--no-pause-updates'], /exclude each other/],
+    [['--leave-paused', '--wait-workloads'], /exclude each other/],
     [['--migrations', 'kill'], /wait, cancel, ignore/],
   ])('%j', async (flags, words) => {
     expect(await upgrade('--yes', '--to', 'v1.8.4', ...flags)).toEqual(refused(2, words))

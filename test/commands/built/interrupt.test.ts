@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => alive.stop())
 
-const argv = ['upgrade', '--to', 'v1.8.4', '--yes', '--settle', '0s'] as const
+const argv = ['upgrade', '--to', 'v1.8.4', '--yes', '--stable-for', '0s'] as const
 
 function cr() {
   const found = alive.store.read(KubeVirts, { namespace: 'kubevirt', name: 'kubevirt' }) as KubeVirt
@@ -139,7 +139,7 @@ test('killed with SIGKILL: who asks on the same machine is told that nobody is a
 })
 
 test('two at once: the second exits 6 and names the first', async () => {
-  const first = startKvup(['upgrade', '--to', 'v1.8.4', '--yes', '--settle', '60s'], alive)
+  const first = startKvup(['upgrade', '--to', 'v1.8.4', '--yes', '--stable-for', '60s'], alive)
   await first.until(phases.held)
   const second = await kvup(argv, alive)
   for (const command of ['status', 'history'])

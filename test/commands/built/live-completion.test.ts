@@ -63,7 +63,7 @@ test.each([
   ['check --accept kubernetes-w', 'kubernetes-window'],
   ['upgrade --accept=kubernetes-w', 'kubernetes-window'],
   ['explain kubernetes-w', 'kubernetes-window'],
-  ['wait --for s', 'settled'],
+  ['wait --for s', 'healthy'],
   ['wait --for ', 'workloads=0'],
   ['demo --scenario wrong', 'wrong-tag'],
   ['upgrade --method im', 'image-tag'],
@@ -102,7 +102,7 @@ test('--until offers the steps that a dry run has, by every method', async () =>
       .split('\n')
       .map((line) => line.replace(/^step\//, ''))
   }
-  for (const flags of ['--method=image-tag', '--no-hold-workloads --migrations ignore', '--wait-workloads']) {
+  for (const flags of ['--method=image-tag', '--no-pause-updates --migrations ignore', '--wait-workloads']) {
     const steps = await dryRun(...flags.split(' '))
     expect(steps.length).toBeGreaterThan(5)
     await expect.poll(offer(`upgrade --to v1.8.4 ${flags} --until `, alive), sooner).toEqual(steps)

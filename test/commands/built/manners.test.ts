@@ -126,7 +126,7 @@ test('manner 10: flag over environment over file over default, and config view s
   const said = Object.fromEntries(items.map(({ name, value, origin }) => [name, `${value} ${origin}`]))
   expect(said).toMatchObject({
     color: 'always flag',
-    settle: '10s environment',
+    'stable-for': '10s environment',
     timeout: '3h file',
     'request-timeout': '30s default',
   })
@@ -151,9 +151,9 @@ describe('manner 13: a proxy of the environment is used', () => {
 describe('manner 14: a duration needs a unit', () => {
   test.each([
     ['upgrade', '--to', 'v1.8.4', '--timeout', '5'],
-    ['upgrade', '--to', 'v1.8.4', '--settle', '5'],
+    ['upgrade', '--to', 'v1.8.4', '--stable-for', '5'],
     ['upgrade', '--to', 'v1.8.4', '--migrations-timeout', '5'],
-    ['wait', '--for', 'settled', '--timeout', '5'],
+    ['wait', '--for', 'healthy', '--timeout', '5'],
     ['workloads', 'restore', '--timeout', '5'],
     ['status', '--request-timeout', '5'],
   ])('kvup %s %s %s %s %s', async (...argv) => {

@@ -88,7 +88,7 @@ describe.skipIf(!completesPlugins('kubectl'))('kubectl itself (needs kubectl 1.2
   test.each<[string, (string | RegExp)[]]>([
     ['kvup sta', [/^status\tShow where/]],
     ['kvup upgrade --to ', [/^v1\.7\.4\t/, /^v1\.8\.4\t/]],
-    ['kvup upgrade --to v1.8.4 --until settled-', [/^settled-again\t/]],
+    ['kvup upgrade --to v1.8.4 --until healthy-', [/^healthy-again\t/]],
     ['kvup check --accept=kubernetes-w', ['kubernetes-window']],
   ])('kubectl %s', async (line, lines) => {
     const answer = async () => (await run('kubectl', ['__complete', ...line.split(' ')])).lines

@@ -113,7 +113,7 @@ test('a broken configuration of kvup still completes', async () => {
 })
 
 /** A page of virtual machines. */
-const machines = (more: string | undefined, ...namespaces: string[]) => ({
+const vms = (more: string | undefined, ...namespaces: string[]) => ({
   apiVersion: 'kubevirt.io/v1',
   kind: 'VirtualMachineList',
   metadata: { resourceVersion: '1', ...(more && { continue: more }) },
@@ -124,7 +124,7 @@ type Answers = (request: IncomingMessage, url: URL) => object | undefined
 
 const firstPageOnly: Answers = (_, { pathname, searchParams }) =>
   pathname.endsWith('/virtualmachines') && !searchParams.has('continue')
-    ? machines('next', 'shop', 'shop', 'staging')
+    ? vms('next', 'shop', 'shop', 'staging')
     : undefined
 
 const answering = async (answers: Answers, ask: (setting: Setting) => Promise<void>) => {
@@ -162,7 +162,7 @@ describe('a server that says what it likes', () => {
     ]
     await answering(
       (_, { pathname }) =>
-        pathname.endsWith('/virtualmachines') ? machines(undefined, ...namespaces) : undefined,
+        pathname.endsWith('/virtualmachines') ? vms(undefined, ...namespaces) : undefined,
       async (setting) => {
         expect(await values('status -n ', setting)).toEqual(['shop'])
       },

@@ -14,7 +14,7 @@ afterEach(() => alive.stop())
 
 const hidden = '\u001b[?25l'
 const shown = '\u001b[?25h'
-const upgrade = ['upgrade', '--to', 'v1.8.4', '--settle', '0s'] as const
+const upgrade = ['upgrade', '--to', 'v1.8.4', '--stable-for', '0s'] as const
 
 interface Terminal extends Live {
   /** Of kvup itself, not of the terminal around it. */
@@ -94,7 +94,7 @@ describe.skipIf(!hasScript())(`on a terminal (${reason})`, () => {
   })
 
   test('manner 27: SIGTSTP gives it back, SIGCONT draws on', async () => {
-    const terminal = await onTerminal([...upgrade, '--yes', '--settle', '60s'])
+    const terminal = await onTerminal([...upgrade, '--yes', '--stable-for', '60s'])
     await terminal.until(/[█░]{12}/, 'stdout')
     const before = terminal.screen().length
     process.kill(terminal.kvup(), 'SIGTSTP')

@@ -47,7 +47,7 @@ test('a clock that is wrong is said once, in the story and in the documents, and
 test('what an upgrade writes and tells has the time of the cluster; it ends as it does', async () => {
   alive = await behind(hour + 2 * 60_000)
   const began = Date.now() - hour - 2 * 60_000
-  const { code, stderr } = await kvup(['upgrade', '--to', 'v1.8.4', '--yes', '--settle', '0s'], alive)
+  const { code, stderr } = await kvup(['upgrade', '--to', 'v1.8.4', '--yes', '--stable-for', '0s'], alive)
   expect([code, timesWarned(stderr)]).toEqual([0, 1])
   const journal = alive.store.read(ConfigMaps, { namespace: 'kubevirt', name: 'kvup-journal' })
   const written = [...JSON.stringify(journal).matchAll(/\\"at\\":\\"([^\\]+)\\"/gu)]

@@ -22,7 +22,7 @@ export interface Pair {
 
 const methods = ['LiveMigrate'] as const
 const settleSeconds = 15
-/** How late kvup may be behind KubeVirt besides `--settle`, and how much later where it names a doubt that it waited for. */
+/** How late kvup may be behind KubeVirt besides `--stable-for`, and how much later where it names a doubt that it waited for. */
 const reactionSeconds = 5
 const doubtSeconds = 120
 
@@ -35,7 +35,7 @@ export const upgradeOf = ({ to, by, accept = [] }: Pair): readonly string[] => [
   '--to',
   to,
   '--yes',
-  '--settle',
+  '--stable-for',
   `${settleSeconds}s`,
   ...(by === 'operator-manifest' ? ['--manifest', operatorManifest(to)] : []),
   ...accept.flatMap((id) => ['--accept', id]),

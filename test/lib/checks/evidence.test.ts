@@ -5,7 +5,7 @@ import { evidence, ofVersion, question } from './evidence.ts'
 test('the evidence that checks are tried on is of a settled v1.8.4, and each copy is fresh', () => {
   const { rolloutStatus, installation } = question()
   expect([rolloutStatus.verdict, rolloutStatus.observed.version, installation.operator?.version]).toEqual([
-    'Settled',
+    'Healthy',
     'v1.8.4',
     'v1.8.4',
   ])
@@ -15,5 +15,5 @@ test('the evidence that checks are tried on is of a settled v1.8.4, and each cop
 
 test('and it can be of another version', () => {
   const { rolloutStatus } = question({ snapshot: ofVersion('v1.5.3') })
-  expect([rolloutStatus.verdict, rolloutStatus.observed.version]).toEqual(['Settled', 'v1.5.3'])
+  expect([rolloutStatus.verdict, rolloutStatus.observed.version]).toEqual(['Healthy', 'v1.5.3'])
 })

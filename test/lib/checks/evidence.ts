@@ -30,14 +30,14 @@ export function evidence(overrides: Partial<FullSnapshot> = {}): FullSnapshot {
     webhooks: known(),
     endpoints: known(),
     instances: known(emptyTally()),
-    machines: known({ total: 0, restartRequired: nobody() }),
+    vms: known({ total: 0, restartRequired: nobody() }),
     quotas: known(),
     dataJobs: known(),
     others: known(),
     operatorRoles: known(),
     rights: known(),
     clusterUid: known('8a1d8d6e-3f0f-4d44-9b0e-0c6f6e3c7a10'),
-    borrowed: known(),
+    overrides: known(),
     ...overrides,
   }
 }

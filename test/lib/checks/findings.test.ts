@@ -54,7 +54,7 @@ const levels = ['blocker', 'warning', 'info'] as const
 
 /** What another command than check makes of the same finding: in front of a window it blocks, and where OLM takes a hop it does not. */
 const byOthers: Readonly<Record<string, string>> = {
-  'methods-empty-without-loan': 'blocker',
+  'methods-empty-without-override': 'blocker',
   'minor-skipped': 'warning',
 }
 

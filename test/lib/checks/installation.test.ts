@@ -50,7 +50,7 @@ const editedBy = (who: string, subresource?: string) => {
   return found
 }
 
-test('settled-now', () => {
+test('healthy-now', () => {
   expect(ask(settledNow).is).toBe('passed')
   const { rolloutStatus } = question()
   const updating = {
@@ -63,7 +63,7 @@ test('settled-now', () => {
     { level: 'blocker', summary: 'KubeVirt is Updating: waiting for virt-handler: 1/3 updated' },
   ])
   expect(said(ask(settledNow, { rolloutStatus: updating, target: 'v1.9.0' }).findings)).toEqual([
-    'info settled-now',
+    'info healthy-now',
   ])
   expect(ask(settledNow, { snapshot: evidence({ pods: unread }) }).is).toBe('not-checked')
 })

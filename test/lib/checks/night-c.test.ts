@@ -182,13 +182,13 @@ test('rights: required ones block, optional ones warn, and the role that holds t
 
 test('C7 methods that are empty, and that kvup has not borrowed', () => {
   const wanted = withSpec({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } })
-  const held = evidence({ borrowed: known({ id: 'workload-updates', by: 'jane@laptop' }) })
+  const held = evidence({ overrides: known({ id: 'workload-updates', by: 'jane@laptop' }) })
   expect(said(ask(methodsEmpty, { snapshot: evidence() }).findings)).toEqual([
-    'warning methods-empty-without-loan',
+    'warning methods-empty-without-override',
   ])
   expect(ask(methodsEmpty, { snapshot: wanted }).is).toBe('passed')
   expect(ask(methodsEmpty, { snapshot: held }).is).toBe('passed')
-  expect(ask(methodsEmpty, { snapshot: evidence({ borrowed: unread }) }).is).toBe('not-checked')
+  expect(ask(methodsEmpty, { snapshot: evidence({ overrides: unread }) }).is).toBe('not-checked')
 })
 
 test('C7 mixed identifiers are a half-done update', () => {

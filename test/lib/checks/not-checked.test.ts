@@ -43,7 +43,7 @@ const resources: readonly (readonly [plural: string, parts: readonly SnapshotPar
   ['endpointslices', ['endpoints']],
   ['virtualmachineinstances', ['instances', 'quotas']],
   ['virtualmachineinstancemigrations', ['migrations']],
-  ['virtualmachines', ['machines']],
+  ['virtualmachines', ['vms']],
   ['resourcequotas', ['quotas']],
   ['virtualmachinesnapshots', ['dataJobs']],
   ['virtualmachineexports', ['dataJobs']],
@@ -76,7 +76,7 @@ describe('of a user who may do everything but read', () => {
     async (_, is, annotations) => {
       const changes = [...roleWithout('configmaps'), holding(annotations)]
       const { document } = await judgedExample({ user: 'jane', changes })
-      expect(itemOf(document, 'methods-empty-without-loan').is).toBe(is)
+      expect(itemOf(document, 'methods-empty-without-override').is).toBe(is)
       expect(document.items.filter((item) => item.is === 'not-checked')).toEqual([])
       expect(document).toMatchObject({ status: 'complete' })
     },

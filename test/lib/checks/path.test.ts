@@ -52,7 +52,7 @@ test('hop-supported needs a target, and says when nothing was ever settled', () 
   expect(ask(hopSupported).is).toBe('skipped')
   const never = ofVersion('devel')
   expect(said(ask(hopSupported, { snapshot: never, target: 'v1.9.0' }).findings)).toEqual([
-    'warning never-settled',
+    'warning never-healthy',
   ])
 })
 

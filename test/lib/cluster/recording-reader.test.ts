@@ -6,7 +6,7 @@ import { storeCluster } from '../../../src/simulator/api/store-client.ts'
 import { example } from '../facts/example.ts'
 
 test('what was asked for by its metadata alone is kept whole: who reads the file may want more of it', async () => {
-  const { reader, writer } = storeCluster(example('settled').store)
+  const { reader, writer } = storeCluster(example('healthy').store)
   const metadata = { name: 'kept', namespace: 'kubevirt' }
   await writer.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } })
   const recorder = new RecordingReader(reader)
@@ -16,7 +16,7 @@ test('what was asked for by its metadata alone is kept whole: who reads the file
 })
 
 test('of one cluster it is the same, whichever answer comes first', async () => {
-  const { reader, reviewer } = storeCluster(example('settled').store)
+  const { reader, reviewer } = storeCluster(example('healthy').store)
   const asked = [
     (recorder: RecordingReader) => recorder.list(Nodes),
     (recorder: RecordingReader) => recorder.list(ConfigMaps, { namespace: 'kubevirt' }),

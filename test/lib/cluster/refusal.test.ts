@@ -12,8 +12,8 @@ test.each([
     'the webhook w does not answer, service s in namespace kv (EOF)',
     'kubectl -n kv get endpointslices -l kubernetes.io/service-name=s',
   ],
-])('%s', (text, message, look) => {
-  expect(readRefusal(text, 'kv')).toMatchObject({ message, look: [look] })
+])('%s', (text, message, commands) => {
+  expect(readRefusal(text, 'kv')).toMatchObject({ message, commands: [commands] })
 })
 
 test('any other refusal is told in its own words', () => {

@@ -41,9 +41,9 @@ test.each([
 })
 
 test('a variable that cannot be meant is exit 2 and named', async () => {
-  await expect(settledSettings({ KVUP_SETTLE: '30' }, disk())).rejects.toMatchObject({
+  await expect(settledSettings({ KVUP_STABLE_FOR: '30' }, disk())).rejects.toMatchObject({
     exitCode: 2,
-    message: expect.stringContaining('KVUP_SETTLE: "30" is not a duration'),
+    message: expect.stringContaining('KVUP_STABLE_FOR: "30" is not a duration'),
   })
 })
 
@@ -69,17 +69,17 @@ test('fills in what was not typed, on the command and above it', async () => {
   root.addOption(new Option('-o, --output <format>').default('table'))
   const upgrade = new Command('upgrade')
     .addOption(new Option('--timeout <duration>').default('60m'))
-    .addOption(new Option('--settle <duration>').default('30s'))
+    .addOption(new Option('--stable-for <duration>').default('30s'))
     .addOption(new Option('--manifest-base <url>'))
     .action(() => {})
   root.addCommand(upgrade).parse(['-o', 'json', 'upgrade', '--timeout', '5m'], { from: 'user' })
   const file = 'timeout: 90m\ncolor: never\noutput: yaml\nmanifest-base: https://mirror.example'
-  fillIn(upgrade, await settledSettings({ ...home, KVUP_SETTLE: '0s' }, disk(file)))
+  fillIn(upgrade, await settledSettings({ ...home, KVUP_STABLE_FOR: '0s' }, disk(file)))
   expect(upgrade.optsWithGlobals()).toEqual({
     output: 'json',
     color: 'never',
     timeout: '5m',
-    settle: '0s',
+    stableFor: '0s',
     manifestBase: 'https://mirror.example',
   })
 })

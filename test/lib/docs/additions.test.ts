@@ -42,7 +42,7 @@ test.each([
     'a value less',
     'status.json',
     'properties.verdict.enum',
-    ['Settled'],
+    ['Healthy'],
     'status.json.verdict: lost Stalled',
   ],
   [
@@ -71,6 +71,6 @@ test('the guard bites: a file less', () => {
 
 test('and lets additions pass', () => {
   expect(changed('version.json', 'properties.more', { type: 'string' })).toEqual([])
-  const verdicts = ['Settled', 'Updating', 'Stalled', 'Degraded', 'Unknown']
+  const verdicts = ['Healthy', 'Updating', 'Stalled', 'Degraded', 'Unknown']
   expect(changed('status.json', 'properties.verdict.enum', verdicts)).toEqual([])
 })

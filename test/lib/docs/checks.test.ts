@@ -29,7 +29,7 @@ const doubtsIn = 'src/lib/kubevirt/rollout-status.ts'
 
 /** What a step ends with in the middle of a run, and goes on with once it is accepted by name. */
 const asked: Record<string, string> = {
-  'borrowed-changed': 'src/lib/eus/settings/setting-steps.ts',
+  'override-changed': 'src/lib/eus/settings/setting-steps.ts',
   'no-room': 'src/lib/eus/steps/pool-steps.ts',
   'pool-appeared': 'src/lib/eus/settings/setting-steps.ts',
 }

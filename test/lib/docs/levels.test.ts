@@ -64,7 +64,7 @@ const loosened = [...ofWindow].filter(
   ([id, levels]) =>
     !standsInTheWay.has(id) &&
     // It blocks only in front of a window.
-    id !== 'methods-empty-without-loan' &&
+    id !== 'methods-empty-without-override' &&
     (levels.has('blocker') || levels.has('not-checked')) &&
     pages.has(id),
 )

@@ -9,7 +9,7 @@ import { example } from '../facts/example.ts'
 const readme = readFileSync('README.md', 'utf8')
 const before = (time: string, seconds: number) => new Date(Date.parse(time) - seconds * 1000).toISOString()
 
-const loan = (at: string): Override => ({
+const override = (at: string): Override => ({
   id: 'workload-updates',
   object: {
     apiVersion: 'kubevirt.io/v1',
@@ -27,7 +27,7 @@ const loan = (at: string): Override => ({
 })
 
 test('README shows the lock and the loan as kvup status prints them', async () => {
-  const { reader, clock } = example('settled')
+  const { reader, clock } = example('healthy')
   const report = await statusReport(reader, clock)
   const lines = statusView.text(
     {
@@ -35,7 +35,7 @@ test('README shows the lock and the loan as kvup status prints them', async () =
       kind: 'Status',
       ...report,
       running: { holder: 'admin@laptop/7192/e02e1cda', renewed: before(report.takenAt, 3) },
-      borrowed: [loan(before(report.takenAt, 25))],
+      overrides: { settings: [override(before(report.takenAt, 25))] },
     },
     paintFor({ colour: false, unicode: true }),
     { columns: Infinity, wide: false },

@@ -15,7 +15,7 @@ test('there is no page of a command that is gone', () => {
 
 test('every flag of upgrade is on its pages, every command on the index', () => {
   for (const page of ['docs/commands/upgrade.md', 'docs/man/kvup-upgrade.1'])
-    for (const flag of ['--to', '--dry-run', '--accept', '--leave-held'])
+    for (const flag of ['--to', '--dry-run', '--accept', '--leave-paused'])
       expect(pages.get(page)?.replaceAll('\\-', '-')).toContain(flag)
   expect(pages.get('docs/commands/README.md')).toContain('kvup workloads restore')
 })

@@ -72,7 +72,7 @@ test.each([
   ['eus plan --from test/examples/eus/mid-window/cluster -o json', 0],
   ['eus plan --from test/examples/eus/cannot/cluster -o json', 3],
   ['eus status --from test/examples/eus/mid-window/cluster -o json', 0],
-  ['eus plan --from test/examples/settled/cluster.yaml -o json', 2],
+  ['eus plan --from test/examples/healthy/cluster.yaml -o json', 2],
   ['eus plan --to 4.20.1 -o json', 2],
   ['rbac kvup-view --namespace-of-kubevirt A! -o json', 2],
 ])('%s', async (line, code) => {
@@ -84,7 +84,7 @@ test.each([
 test('wait: it holds, it does not, and there is no such condition', async () => {
   const { kvup } = await simulated({ version: 'v1.8.4', vms: 1 })
   const ran = [
-    await kvup('wait --for settled -o json'),
+    await kvup('wait --for healthy -o json'),
     await kvup('wait --for version=v1.9.0 --timeout 10s -o json'),
     await kvup('wait --for pools -o json'),
     await kvup('wait --for pools-updated -o json'),
@@ -133,9 +133,9 @@ test('image-tag: plan, events, report, loan, give-back, nothing to do, refusal',
     vms: 3,
     methods,
   })
-  const upgrade = 'upgrade --to v1.8.4 --yes --settle 1s'
+  const upgrade = 'upgrade --to v1.8.4 --yes --stable-for 1s'
   const plan = await kvup(`${upgrade} --dry-run=server -o json`)
-  const held = await kvup(`${upgrade} --leave-held -o ndjson`)
+  const held = await kvup(`${upgrade} --leave-paused -o ndjson`)
   const history = await kvup('history -o json')
   const restored = await kvup('workloads restore --yes -o json')
   const after = [await kvup('workloads restore -o json'), await kvup('history -o json')]
@@ -144,7 +144,7 @@ test('image-tag: plan, events, report, loan, give-back, nothing to do, refusal',
   const refused = await kvup('upgrade --to v1.7.0 --yes -o json')
   const rest = [await kvup('version -o json'), await kvup('status -o json')]
   expect([plan, held, history, restored, none, refused].map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 3])
-  expect(history.documents).toMatchObject([{ loans: [{ id: 'workload-updates' }] }])
+  expect(history.documents).toMatchObject([{ overrides: [{ id: 'workload-updates' }] }])
   expect(none.documents).toMatchObject([{ outcome: 'nothing-to-do' }])
   expect(
     [plan, held, history, restored, ...after, none, refused, ...rest].flatMap((ran) =>
@@ -179,8 +179,8 @@ test('workloads hold and strategy: dry runs, done, done already, refused, on Kub
     ]
     expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 3, 0, 0, 0, 0, 2])
     const kinds = ran.map(({ documents }) => documents[0]?.kind)
-    expect(kinds.slice(0, 3)).toEqual(['WorkloadsHeld', 'WorkloadsHeld', 'WorkloadsHeld'])
-    expect(kinds.slice(5, 7)).toEqual(['GiveBack', 'GiveBack'])
+    expect(kinds.slice(0, 3)).toEqual(['PausedUpdates', 'PausedUpdates', 'PausedUpdates'])
+    expect(kinds.slice(5, 7)).toEqual(['RestoreReport', 'RestoreReport'])
     expect(new Set(kinds.toSpliced(5, 2).slice(3))).toEqual(new Set(['WorkloadStrategy']))
     expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
   }
@@ -198,7 +198,7 @@ test('workloads update: rehearsed, stopped by its canary, done with one that fai
     ],
     methods: [],
   })
-  await kvup('upgrade --to v1.8.4 --yes --settle 1s -o json')
+  await kvup('upgrade --to v1.8.4 --yes --stable-for 1s -o json')
   const ran = [
     await kvup('workloads update --dry-run=client -o json'),
     await kvup('workloads update --canary 1 --retries 0 --yes -o json'),
@@ -222,7 +222,7 @@ test('outdated workloads: held, of a part, with another count, and where KubeVir
     methods,
   })
   const none = await kvup('workloads outdated -o json')
-  await kvup('upgrade --to v1.8.4 --yes --settle 1s --leave-held -o json')
+  await kvup('upgrade --to v1.8.4 --yes --stable-for 1s --leave-paused -o json')
   const { reader, ...rest } = sim.cluster()
   const narrow = new Proxy(reader, {
     get: (all, name) => (name === 'list' ? unreadable(all) : Reflect.get(all, name).bind(all)),
@@ -236,7 +236,7 @@ test('outdated workloads: held, of a part, with another count, and where KubeVir
   expect(ran.map(({ code }) => code)).toEqual([0, 10, 0, 7])
   expect(ran.map(({ documents }) => documents[0])).toMatchObject([
     { items: [] },
-    { held: {}, count: {}, alert: { expected: true } },
+    { paused: {}, count: {}, alert: { expected: true } },
     { selection: { namespace: 'demo', node: 'worker-1' } },
     { status: 'partial', unread: [{ what: 'kubevirts' }] },
   ])
@@ -290,9 +290,9 @@ test('unblock and restore of VMs: rehearsed, done, done before, asked, refused',
     await kvup('status -o json'),
     await kvup('history -o json'),
   ]
-  expect(documents.at(-2)?.documents).toMatchObject([{ lent: { machines: 2 } }])
+  expect(documents.at(-2)?.documents).toMatchObject([{ overrides: { vms: 2 } }])
   expect(documents.at(-1)?.documents).toMatchObject([
-    { machines: [{ name: 'db', kept: ['evictionStrategy was LiveMigrate'] }, { name: 'job' }] },
+    { vms: [{ name: 'db', kept: ['evictionStrategy was LiveMigrate'] }, { name: 'job' }] },
   ])
   const body = { spec: { template: { spec: { evictionStrategy: 'External' } } } }
   sim.store.patch(VirtualMachines, { name: 'db', namespace: 'demo' }, { type: 'merge', body })
@@ -301,8 +301,8 @@ test('unblock and restore of VMs: rehearsed, done, done before, asked, refused',
   expect(ran.map(({ code }) => code)).toEqual([0, 3, 0, 0, 0, 0, 0, 3, 0])
   expect(asked.documents).toMatchObject([
     {
-      machines: [
-        { name: 'job', outcome: 'given-back' },
+      vms: [
+        { name: 'job', outcome: 'restored' },
         { name: 'db', outcome: 'asks' },
       ],
       error: {},
@@ -369,7 +369,7 @@ test('rollout: shown, set, rehearsed, refused, and what waits for a restart', as
 
 test('an upgrade by OLM: its plan, its report and nothing to do', async () => {
   const { kvup } = await simulated({ olm: okdOlm(), methods, workers: 1, controlPlanes: 1 })
-  const upgrade = 'upgrade --to 1.18.1 --method olm --yes --settle 1s'
+  const upgrade = 'upgrade --to 1.18.1 --method olm --yes --stable-for 1s'
   const plan = await kvup(`${upgrade} --dry-run=client -o json`)
   const stopped = await kvup(`${upgrade} --until approve-1.18.1 -o json`)
   const done = await kvup(`${upgrade} -o json`)
@@ -384,14 +384,14 @@ test('an upgrade by OLM: its plan, its report and nothing to do', async () => {
 
 test('operator-manifest with a tag, stopped on the way and resumed', async () => {
   const { kvup } = await simulated({ version: 'v1.7.4', method: 'image-tag', vms: 2, methods })
-  const upgrade = 'upgrade --to v1.8.4 --method operator-manifest --manifest - --yes --settle 1s'
+  const upgrade = 'upgrade --to v1.8.4 --method operator-manifest --manifest - --yes --stable-for 1s'
   const plan = await kvup(`${upgrade} --dry-run=client -o json`)
   const stopped = await kvup(`${upgrade} --pause-before virt-operator -o json`)
   const history = await kvup('history -o json')
   const done = await kvup(`${upgrade} -o ndjson`)
   expect([plan, stopped, done].map(({ code }) => code)).toEqual([0, 0, 0])
   expect(stopped.documents).toMatchObject([{ outcome: 'stopped-before', backup: expect.any(String) }])
-  expect(history.documents).toMatchObject([{ loans: [{}, {}] }])
+  expect(history.documents).toMatchObject([{ overrides: [{}, {}] }])
   expect([plan, stopped, history, done].flatMap((ran) => wrongIn(ran.documents))).toEqual([])
 })
 

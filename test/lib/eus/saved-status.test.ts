@@ -24,8 +24,8 @@ test.each([
   ['platforms/eus-window-at-4.19', { open: true, from: '4.18' }],
   ['platforms/armed-update', { open: false, armed: { by: 'somebody else' } }],
   ['eus/mid-window', { open: true, from: '4.18', to: '4.20' }],
-  ['eus/mid-window-by-hand', { open: true, from: '4.18', to: '4.20', borrowed: [] }],
-  ['eus/platform-alone', { open: false, borrowed: [] }],
+  ['eus/mid-window-by-hand', { open: true, from: '4.18', to: '4.20', overrides: [] }],
+  ['eus/platform-alone', { open: false, overrides: [] }],
 ])('kvup eus status --from %s, of what oc get -o yaml printed', async (folder, expected) => {
   const { code, document, problems } = await statusOf(folder)
   expect({ code, problems }).toEqual({ code: 0, problems: [] })

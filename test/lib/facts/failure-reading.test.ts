@@ -61,9 +61,9 @@ test.for([
     'the first new pod of virt-handler ended',
     'kubectl -n kv get pods -l kubevirt.io=virt-handler -o wide',
   ],
-])('%s', ([, text = '', kind, message, look]) => {
+])('%s', ([, text = '', kind, message, commands]) => {
   expect(readFailure(text, place)).toMatchObject({ kind, message })
-  expect(readFailure(text, place)?.look[0]).toBe(look)
+  expect(readFailure(text, place)?.commands[0]).toBe(commands)
 })
 
 test('what is not known is told as it is', () => {

@@ -58,7 +58,7 @@ test('40 pods with one reason are one line, with their number and three examples
     'virt-handler on 40 nodes (n-0, n-1, n-10, …) cannot pull q/v:1: not found',
   ])
   expect(causes[0]?.pods).toHaveLength(40)
-  expect(causes[0]?.look).toEqual(['kubectl -n kubevirt describe pod virt-handler-0'])
+  expect(causes[0]?.commands).toEqual(['kubectl -n kubevirt describe pod virt-handler-0'])
 })
 
 test.each([
@@ -121,13 +121,13 @@ test.each([
   ['kubectl -n kubevirt logs virt-handler-0 -c sidecar --previous', { ...crash, container: 'sidecar' }],
   ['kubectl -n kubevirt logs virt-handler-0', { ...crash, container: 'virt-handler', again: false }],
 ])('%s', (command, trouble) => {
-  expect(groupedCauses(handlers(1, trouble), snapshot)[0]?.look).toEqual([command])
+  expect(groupedCauses(handlers(1, trouble), snapshot)[0]?.commands).toEqual([command])
 })
 
 test('an install strategy that does not come: one command back, but not out of an update that was half-way', () => {
   const found = [troubled('install strategy', image)]
   const back = (one: UpgradeSnapshot) =>
-    groupedCauses(found, one)[0]?.look.filter((line) => line.startsWith('kvup'))
+    groupedCauses(found, one)[0]?.commands.filter((line) => line.startsWith('kvup'))
   const { observedKubeVirtVersion } = snapshot.kubevirt.status ?? {}
   expect(back(snapshot)).toEqual([expect.stringMatching(`^kvup upgrade --to ${observedKubeVirtVersion}`)])
   const halfWay = structuredClone(snapshot)

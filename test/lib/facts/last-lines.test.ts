@@ -26,7 +26,7 @@ function cause(more: Partial<Cause>): Cause {
     pods: [],
     nodes: [],
     sentence: '',
-    look: [],
+    commands: [],
     ...more,
   }
 }

@@ -51,13 +51,13 @@ test('the remedy leads forward: to the end of the update, to a later patch, or n
     'kvup status     shows what holds it up, to be repaired',
     forgets,
   ])
-  const settled = at({ verdict: 'Settled', observed: { version: 'v1.9.0' }, target: { version: 'v1.9.0' } })
+  const settled = at({ verdict: 'Healthy', observed: { version: 'v1.9.0' }, target: { version: 'v1.9.0' } })
   expect(back('v1.8.4', [replaced], settled)?.remedy).toEqual([
     'stay on v1.9.0, or go forward to a newer patch of v1.9',
     forgets,
   ])
   const pools = [crd('virtualmachinepools', 'pool.kubevirt.io', ['v1beta1'], ['v1beta1'])]
-  const older = at({ verdict: 'Settled', observed: { version: 'v1.7.0' }, target: { version: 'v1.7.0' } })
+  const older = at({ verdict: 'Healthy', observed: { version: 'v1.7.0' }, target: { version: 'v1.7.0' } })
   expect(back('v1.6.6', pools, { ...older, operator: undefined })?.remedy).toEqual([
     'kvup upgrade --to v1.7.4',
     forgets,

@@ -42,7 +42,7 @@ function watched({ reader }: Example, failures: Record<string, number> = {}) {
 const now = new Date('2026-12-03T07:31:29Z')
 const clock = { now: () => now }
 const all: readonly Part[] = [...statusParts, 'nodes', 'events', 'migrations', 'workloads']
-const world = example('settled')
+const world = example('healthy')
 
 test('what was not asked for is not read and not known', async () => {
   const { reader, calls } = watched(world)
@@ -66,7 +66,7 @@ test('lists are narrowed to the namespace and the labels, one call per part', as
 test('a settled status costs no more than fourteen reads, and looks for no causes', async () => {
   const { reader, calls } = watched(world)
   const report = await statusReport(reader, world.clock, { leases: new LeaseWatch() })
-  expect(report.verdict).toBe('Settled')
+  expect(report.verdict).toBe('Healthy')
   const reads = calls.filter((call) => !call.resource.startsWith('versions'))
   expect(reads.length).toBeLessThanOrEqual(14)
   expect(calls.map((call) => call.resource)).not.toContain('nodes')

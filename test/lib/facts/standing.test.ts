@@ -55,7 +55,7 @@ const asked = (w: Settled) => {
 test('the real cluster as it was recorded is Settled, with nothing in the way', () => {
   const { verdict, why, waitingFor, remarks, components, operator } = judge(() => undefined)
   expect({ verdict, why, waitingFor, remarks }).toEqual({
-    verdict: 'Settled',
+    verdict: 'Healthy',
     why: [],
     waitingFor: undefined,
     remarks: [],
@@ -118,7 +118,7 @@ describe('each rule of Settled, broken alone', () => {
   ]
   test.each(rules)('%s', (_name, damage, expected) => {
     const { verdict, waitingFor } = judge(damage)
-    expect(verdict).not.toBe('Settled')
+    expect(verdict).not.toBe('Healthy')
     expect(waitingFor).toMatch(expected)
   })
 })
@@ -217,9 +217,9 @@ describe('what kvup expects beyond what KubeVirt and Kubernetes say is a doubt: 
     '$name',
     ({ row: [, damage, id, sentence, seconds] }) => {
       const { verdict, why, doubts } = judge(damage, seconds)
-      expect({ verdict, why }).toEqual({ verdict: 'Settled', why: [] })
+      expect({ verdict, why }).toEqual({ verdict: 'Healthy', why: [] })
       expect(doubts[0]).toMatchObject({ id, sentence: expect.stringMatching(sentence) })
-      expect(doubts.every(({ look }) => look.length > 0)).toBe(true)
+      expect(doubts.every(({ commands }) => commands.length > 0)).toBe(true)
     },
   )
 
@@ -278,13 +278,13 @@ describe('a component is what virt-operator owns, whatever it is called', () => 
       const pods = [podFor(w, 'virt-novelty'), podFor(w, 'virt-novelty')]
       w.snapshot.pods = { known: true, items: [...w.pods, ...pods] }
     })
-    expect(whole).toMatchObject({ verdict: 'Settled', doubts: [] })
+    expect(whole).toMatchObject({ verdict: 'Healthy', doubts: [] })
     expect(whole.components.map(({ name }) => name)).toContain('virt-novelty')
   })
 
   test('one that bears the stamps and is not in the list of virt-operator keeps nobody waiting: a doubt', () => {
     const forged = judge((w) => (statusOf(copied(w, 'mine'))['readyReplicas'] = 0))
-    expect(forged).toMatchObject({ verdict: 'Settled', doubts: [{ id: 'component-not-listed' }] })
+    expect(forged).toMatchObject({ verdict: 'Healthy', doubts: [{ id: 'component-not-listed' }] })
     expect(forged.components.map(({ name }) => name)).not.toContain('mine')
   })
 
@@ -295,7 +295,7 @@ describe('a component is what virt-operator owns, whatever it is called', () => 
       Object.assign(forged.metadata.annotations ?? {}, { 'kubevirt.io/install-strategy-identifier': 'old' })
       w.snapshot.pods = { known: true, items: [...w.pods, forged] }
     })
-    expect({ verdict, doubts }).toEqual({ verdict: 'Settled', doubts: [] })
+    expect({ verdict, doubts }).toEqual({ verdict: 'Healthy', doubts: [] })
     expect(components.find(({ name }) => name === 'virt-api')?.updated).toBe(2)
   })
 
@@ -376,7 +376,7 @@ describe('what may differ without being unsettled', () => {
     ],
   ]
   test.each(harmless)('%s', (_name, change) => {
-    expect(judge(change)).toMatchObject({ verdict: 'Settled' })
+    expect(judge(change)).toMatchObject({ verdict: 'Healthy' })
   })
 })
 
@@ -384,14 +384,14 @@ test('an unknown part is said, never silently passed', () => {
   const { verdict, remarks, operator } = judge((w) => {
     w.snapshot.leases = { known: false, why: 'leases is forbidden' }
   })
-  expect(verdict).toBe('Settled')
+  expect(verdict).toBe('Healthy')
   expect(operator?.leads).toBeUndefined()
   expect(remarks).toEqual(['leases are not judged: leases is forbidden'])
 })
 
 test('a holder that is no pod of the operator cannot be told, and is remarked', () => {
   const { verdict, remarks } = judge((w) => w.leases.forEach((l) => (l.spec = { holderIdentity: 'laptop' })))
-  expect(verdict).toBe('Settled')
+  expect(verdict).toBe('Healthy')
   expect(remarks).toEqual(['it cannot be told which virt-operator leads: laptop is no pod of it'])
 })
 

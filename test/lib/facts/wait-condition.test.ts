@@ -3,7 +3,7 @@ import { statusReport } from '../../../src/lib/status/status-report.ts'
 import { missingFor, parseWaitCondition } from '../../../src/lib/status/wait-condition.ts'
 import { example } from './example.ts'
 
-const settled = example('settled')
+const settled = example('healthy')
 const report = await statusReport(settled.reader, settled.clock)
 const version = report.observed?.version ?? ''
 const outdated = (labelled?: number) => ({
@@ -12,7 +12,7 @@ const outdated = (labelled?: number) => ({
 })
 
 test('what holds of a settled cluster', () => {
-  expect(missingFor(parseWaitCondition('settled'), report)).toBeUndefined()
+  expect(missingFor(parseWaitCondition('healthy'), report)).toBeUndefined()
   expect(missingFor(parseWaitCondition(`version=${version}`), report)).toBeUndefined()
   expect(missingFor(parseWaitCondition('workloads=0'), outdated(0))).toBeUndefined()
 })
@@ -30,7 +30,7 @@ test.each(['updating-canary-passed', 'wrong-tag', 'operator-may-not-grant'])(
   async (name) => {
     const { reader, clock } = example(name)
     const now = await statusReport(reader, clock)
-    for (const typed of ['settled', `version=${now.observed?.version ?? 'v1.7.0'}`, 'workloads=0'])
+    for (const typed of ['healthy', `version=${now.observed?.version ?? 'v1.7.0'}`, 'workloads=0'])
       expect(missingFor(parseWaitCondition(typed), now)).toBeTruthy()
   },
 )
@@ -45,9 +45,9 @@ test.each([
 })
 
 test('an unknown one is answered with all there are', () => {
-  expect(() => parseWaitCondition('setled')).toThrow(
+  expect(() => parseWaitCondition('helthy')).toThrow(
     expect.objectContaining({
-      remedy: ['did you mean settled?', '--for takes settled, version=VERSION, workloads=0 or pools-updated'],
+      remedy: ['did you mean healthy?', '--for takes healthy, version=VERSION, workloads=0 or pools-updated'],
     }),
   )
 })

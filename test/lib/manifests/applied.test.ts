@@ -70,13 +70,13 @@ test.each(cases)(
       return fields.length === 0 ? [] : [{ kind: was?.kind, fields }]
     })
     expect(really.map(({ kind }) => kind)).toEqual(['ClusterRole', 'Deployment'])
-    const rehearsed = recording.changes.map(({ object: { kind }, fields }) => ({
+    const dryRunSteps = recording.changes.map(({ object: { kind }, fields }) => ({
       kind,
       fields: sorted(fields),
     }))
-    expect(rehearsed).toEqual(really.map(({ kind, fields }) => ({ kind, fields: sorted(fields) })))
+    expect(dryRunSteps).toEqual(really.map(({ kind, fields }) => ({ kind, fields: sorted(fields) })))
     expect(recording.changes.every(({ by }) => by === mode)).toBe(true)
-    const paths = rehearsed.flatMap(({ fields }) => fields.map(({ path }) => path))
+    const paths = dryRunSteps.flatMap(({ fields }) => fields.map(({ path }) => path))
     expect(paths).toEqual(
       expect.arrayContaining(['rules[get pods]', expect.stringMatching(/env\[OLD\]\.value$/u)]),
     )

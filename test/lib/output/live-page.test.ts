@@ -20,8 +20,8 @@ describe('a page on a terminal', () => {
     const { terminal, page } = open()
     page.show(() => ['updating', '0/3', 'waiting for worker-1'])
     const before = terminal.written.length
-    page.show(() => ['settled', '3/3'])
-    expect(terminal.lines).toEqual(['$ kvup status -w', 'settled', '3/3'])
+    page.show(() => ['healthy', '3/3'])
+    expect(terminal.lines).toEqual(['$ kvup status -w', 'healthy', '3/3'])
     expect(terminal.written).toHaveLength(before + 1)
   })
 
@@ -29,8 +29,8 @@ describe('a page on a terminal', () => {
     const { terminal, page } = open()
     page.show(() => ['stalled', command, 'end'])
     expect(terminal.lines).toHaveLength(6)
-    page.show(() => ['settled', 'a', 'b', 'c', 'd'])
-    expect(terminal.lines).toEqual(['$ kvup status -w', 'settled', 'a', 'b', 'c', 'd'])
+    page.show(() => ['healthy', 'a', 'b', 'c', 'd'])
+    expect(terminal.lines).toEqual(['$ kvup status -w', 'healthy', 'a', 'b', 'c', 'd'])
   })
 
   test('is never higher than the terminal, and says what is left out', () => {
@@ -50,14 +50,14 @@ describe('a page on a terminal', () => {
 
   test('makes room for what is said, and stays when it is over; the cursor comes back', () => {
     const { terminal, page } = open()
-    page.show(() => ['settled'])
+    page.show(() => ['healthy'])
     page.above(() => terminal.write('warning: slow\n'))
-    expect(terminal.lines).toEqual(['$ kvup status -w', 'warning: slow', 'settled'])
+    expect(terminal.lines).toEqual(['$ kvup status -w', 'warning: slow', 'healthy'])
     expect(terminal.isCursorShown).toBe(false)
     page.release()
     terminal.write('error: interrupted\n')
     terminal.resize(30, 10)
-    expect(terminal.lines).toEqual(['$ kvup status -w', 'warning: slow', 'settled', 'error: interrupted'])
+    expect(terminal.lines).toEqual(['$ kvup status -w', 'warning: slow', 'healthy', 'error: interrupted'])
     expect(terminal.isCursorShown).toBe(true)
   })
 })
@@ -70,7 +70,7 @@ const view: View<Snapshot> = {
   text: ({ verdict }) => [`it is ${verdict}`, 'second line'],
   names: () => ['seen'],
 }
-const verdicts = ['updating', 'settled']
+const verdicts = ['updating', 'healthy']
 
 /** A command with -w that gives both verdicts, warns in between, and is interrupted. */
 async function watched(
@@ -98,7 +98,7 @@ async function watched(
 
 const onePage = [
   'warning: a watch was refused',
-  'it is settled',
+  'it is healthy',
   'second line',
   'error: interrupted by SIGINT',
 ]
@@ -107,7 +107,7 @@ const pages = [
   `${time} it is updating`,
   `${time} second line`,
   'warning: a watch was refused',
-  `${time} it is settled`,
+  `${time} it is healthy`,
   `${time} second line`,
   'error: interrupted by SIGINT',
 ]

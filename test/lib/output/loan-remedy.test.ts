@@ -3,7 +3,7 @@ import type { Override } from '../../../src/lib/engine/journal.ts'
 import { overrideRemedy } from '../../../src/lib/output/views/report-lines.ts'
 
 const object = { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', name: 'kubevirt', uid: 'u' }
-const loan: Omit<Override, 'id' | 'path' | 'was'> = {
+const override: Omit<Override, 'id' | 'path' | 'was'> = {
   by: 'jane@here',
   at: '2026-01-01T00:00:00Z',
   procedure: 'upgrade to v1.8.4',
@@ -13,10 +13,10 @@ const loan: Omit<Override, 'id' | 'path' | 'was'> = {
 test('workloads restore gives back the methods; an imageTag that was taken out comes back with the upgrade', () => {
   const was = { present: true, value: ['LiveMigrate'] } as const
   const path = '/spec/workloadUpdateStrategy/workloadUpdateMethods'
-  const methods: Override = { ...loan, id: 'workload-updates', path, was }
+  const methods: Override = { ...override, id: 'workload-updates', path, was }
   expect(overrideRemedy(methods)).toBe('kvup workloads restore')
   const tag = { present: true, value: { tag: 'v1.7.4' } } as const
-  const imageTag: Override = { ...loan, id: 'image-tag', path: '/spec/imageTag', was: tag }
+  const imageTag: Override = { ...override, id: 'image-tag', path: '/spec/imageTag', was: tag }
   expect(overrideRemedy(imageTag)).toBe('kvup upgrade --to v1.8.4')
 })
 

@@ -60,7 +60,7 @@ test.each([
   ['explain eus', 80],
   ['explain eus', 40],
 ])('%s, %i columns wide', async (line, columns) => {
-  const text = await shown(line, 'settled', columns)
+  const text = await shown(line, 'healthy', columns)
   // The first of a list that grows with every finding.
   const first = text.split('\n').slice(0, 25).join('\n')
   await expect(first).toMatchFileSnapshot(`golden/${line.replace(' ', '-')}.${columns}.txt`)

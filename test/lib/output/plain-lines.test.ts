@@ -110,7 +110,7 @@ describe('a run on a pipe', () => {
     plain.event(waitingForHandler(at('13:14'), 13, 'node-14'))
     plain.event({ ...done, step: steps.handler })
     plain.event({ ...done, step: steps.api })
-    plain.event({ kind: 'steps-known', at: at('13:15'), steps: [steps.giveBack] })
+    plain.event({ kind: 'steps-known', at: at('13:15'), steps: [steps.restore] })
     expect(lines.slice(1)).toEqual(['07:13:15 virt-handler: done', '07:13:15 virt-api: already so'])
   })
 })

@@ -11,7 +11,7 @@ test('a value that is not there is kept as absent, and a step is named by its ti
       title: 'pause NodeHealthCheck a',
       state: 'would-change' as const,
       change: 'set it',
-      keeps: [{ loan: 'node-health-check/a', path: '/spec/pauseRequests' }],
+      overrides: [{ override: 'node-health-check/a', path: '/spec/pauseRequests' }],
     },
     { ...line, id: 'rest', title: 'the rest', state: 'depends' as const, dependsOn: 'pause-health-check-a' },
   ]
@@ -23,7 +23,9 @@ test('a value that is not there is kept as absent, and a step is named by its ti
 
 test('what a later step gives back, and where, is told by the step that keeps it', () => {
   const line = { estimate: 0, risk: { undo: 'none', safeToLeave: 'always' } }
-  const keeps = [{ loan: 'pool-paused/a', path: '/spec/paused', value: false, givenBackBy: 'unpause-a' }]
+  const overrides = [
+    { override: 'pool-paused/a', path: '/spec/paused', value: false, restoredBy: 'unpause-a' },
+  ]
   const steps = [
     {
       ...line,
@@ -31,7 +33,7 @@ test('what a later step gives back, and where, is told by the step that keeps it
       title: 'pause pool a',
       state: 'would-change' as const,
       change: 'pause it',
-      keeps,
+      overrides,
     },
     {
       ...line,

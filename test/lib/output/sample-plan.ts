@@ -14,7 +14,7 @@ export const samplePlan: PlanDocument = {
   from: 'v1.8.4',
   to: 'v1.9.0',
   method: 'operator-manifest',
-  holds: ['LiveMigrate'],
+  pausedMethods: ['LiveMigrate'],
   said: ['consoles and VNC sessions drop once, when virt-api is replaced; VMs keep running'],
   findings: [
     { id: 'fyi', level: 'info', summary: 'virt-handler rolls a second time', remedy: [] },
@@ -32,7 +32,7 @@ export const samplePlan: PlanDocument = {
     { ...waits, id: 'nothing', title: 'migrations in flight', state: 'already-so' },
     {
       ...waits,
-      id: 'hold-workload-updates',
+      id: 'pause-workload-updates',
       title: 'hold workload updates',
       state: 'would-change',
       change: 'set workloadUpdateMethods of kubevirt from LiveMigrate to none, and keep the value',
@@ -46,12 +46,12 @@ export const samplePlan: PlanDocument = {
           by: 'client',
         },
       ],
-      keeps: [
+      overrides: [
         {
-          loan: 'workload-updates',
+          override: 'workload-updates',
           path: '/spec/workloadUpdateStrategy/workloadUpdateMethods',
           value: ['LiveMigrate'],
-          givenBackBy: 'give-back-workload-updates',
+          restoredBy: 'resume-workload-updates',
         },
       ],
       risk: { undo: 'kvup workloads restore', safeToLeave: 'days; hotplug waits while held' },
@@ -117,7 +117,7 @@ export const samplePlan: PlanDocument = {
       dependsOn: 'apply-operator-manifest',
       time: { lowSeconds: 30, highSeconds: 90, atMostSeconds: 900, basis: 'own-pods' },
     },
-    { ...waits, id: 'settled', title: 'settle', state: 'waits', on: 'virt-handler to be ready' },
+    { ...waits, id: 'healthy', title: 'settle', state: 'waits', on: 'virt-handler to be ready' },
     {
       ...waits,
       id: 'stuck',
@@ -128,11 +128,11 @@ export const samplePlan: PlanDocument = {
     },
     {
       ...waits,
-      id: 'give-back-workload-updates',
+      id: 'resume-workload-updates',
       title: 'give workload updates back',
       state: 'depends',
-      dependsOn: 'hold-workload-updates',
-      risk: { undo: 'kvup upgrade --leave-held leaves them held', safeToLeave: 'always' },
+      dependsOn: 'pause-workload-updates',
+      risk: { undo: 'kvup upgrade --leave-paused leaves them held', safeToLeave: 'always' },
     },
   ],
   time: {

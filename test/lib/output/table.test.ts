@@ -155,7 +155,7 @@ describe('where a row has no room', () => {
       'database-0   worker-12',
       '  not migratable: a disk is not shared',
     ])
-    expect(part([{ ...plain[0]!, why: 'held' }])).toEqual(['a            worker-1', '  held'])
+    expect(part([{ ...plain[0]!, why: 'paused' }])).toEqual(['a            worker-1', '  paused'])
   })
 })
 

@@ -4,13 +4,13 @@ const minute = 60_000
 const step = (id: string, title: string, estimate: number): StepSummary => ({ id, title, estimate })
 
 export const steps = {
-  hold: step('hold-workload-updates', 'hold workload updates', 2000),
+  hold: step('pause-workload-updates', 'hold workload updates', 2000),
   operator: step('virt-operator', 'virt-operator', minute),
   strategy: step('install-strategy', 'install strategy, CRDs, RBAC', minute),
   handler: step('virt-handler', 'virt-handler', 4 * minute),
   controller: step('virt-controller', 'virt-controller', minute),
   api: step('virt-api', 'virt-api', minute),
-  giveBack: step('give-back', 'give workload updates back', 2000),
+  restore: step('restore', 'give workload updates back', 2000),
 }
 const all = Object.values(steps)
 

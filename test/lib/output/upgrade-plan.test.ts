@@ -60,8 +60,8 @@ describe('the page of a plan', () => {
 
   test('without times it guesses, and without a step that gives back it says so', () => {
     const { time: _, next: __, ...rest } = samplePlan
-    const keeps = [{ loan: 'workload-updates', path: '/spec/a', value: { tag: 'v1', registry: 'q' } }]
-    const steps = rest.steps.map((step) => (step.keeps ? { ...step, keeps } : step))
+    const overrides = [{ override: 'workload-updates', path: '/spec/a', value: { tag: 'v1', registry: 'q' } }]
+    const steps = rest.steps.map((step) => (step.overrides ? { ...step, overrides } : step))
     const text = page({ ...rest, steps }, Infinity)
     expect(text.at(-2)).toMatch(/^estimate 2m20s; kvup guesses/u)
     expect(text.at(-1)).toBe('✖ refused as it stands: manifest-conflicts')

@@ -39,8 +39,8 @@ test('nor is anything written down', async () => {
     () => journal.keep('x', 1),
   ]
   for (const write of writes) await expect(write()).rejects.toMatchObject({ exitCode: 6 })
-  expect([await inner.entries(), await inner.loans(), await inner.kept('x')]).toEqual([[], [], undefined])
-  expect([await journal.entries(), await journal.loans(), await journal.kept('x')]).toEqual([
+  expect([await inner.entries(), await inner.overrides(), await inner.kept('x')]).toEqual([[], [], undefined])
+  expect([await journal.entries(), await journal.overrides(), await journal.kept('x')]).toEqual([
     [],
     [],
     undefined,

@@ -42,7 +42,7 @@ const entry = (text: string, over: Partial<Entry> = {}): Entry => ({
   ...over,
 })
 
-const loan = (id: string, value: unknown = ['LiveMigrate']): Override => ({
+const override = (id: string, value: unknown = ['LiveMigrate']): Override => ({
   id,
   procedure: 'upgrade',
   object: { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', namespace, name: 'kubevirt', uid: 'u' },
@@ -59,7 +59,7 @@ describe.each<[string, () => Promise<Journal>]>([
 ])('journal in %s', (_, open) => {
   test('is empty at first, and keeps entries in their order', async () => {
     const journal = await open()
-    expect([await journal.entries(), await journal.loans(), await journal.kept('x')]).toEqual([
+    expect([await journal.entries(), await journal.overrides(), await journal.kept('x')]).toEqual([
       [],
       [],
       undefined,
@@ -101,44 +101,44 @@ describe.each<[string, () => Promise<Journal>]>([
 describe('loans of a journal in memory', () => {
   test('the first value of a loan wins, and giving back is written down', async () => {
     const journal = memoryJournal()
-    await journal.override(loan('methods'))
-    expect(await journal.override(loan('methods', []))).toEqual(loan('methods'))
-    expect(await journal.loans()).toEqual([loan('methods')])
+    await journal.override(override('methods'))
+    expect(await journal.override(override('methods', []))).toEqual(override('methods'))
+    expect(await journal.overrides()).toEqual([override('methods')])
     await journal.release('methods')
     await journal.release('methods')
-    expect(await journal.loans()).toEqual([])
+    expect(await journal.overrides()).toEqual([])
     expect((await journal.entries()).map(({ what, step }) => `${what} ${step}`)).toEqual([
-      'borrowed methods',
-      'gave-back methods',
+      'saved methods',
+      'restored methods',
     ])
-    expect(await journal.override(loan('methods', []))).toEqual(loan('methods', []))
+    expect(await journal.override(override('methods', []))).toEqual(override('methods', []))
   })
 
   test('absence is a value that can be kept', async () => {
     const journal = memoryJournal()
-    await journal.override({ ...loan('tag'), was: { present: false } })
-    expect((await journal.loans())[0]?.was).toEqual({ present: false })
+    await journal.override({ ...override('tag'), was: { present: false } })
+    expect((await journal.overrides())[0]?.was).toEqual({ present: false })
   })
 
   test('refuses another loan when there is no room for it', async () => {
     const journal = memoryJournal()
-    await journal.override(loan('big', 'x'.repeat(300 * 1024)))
-    await expect(journal.override(loan('bigger', 'x'.repeat(300 * 1024)))).rejects.toMatchObject({
+    await journal.override(override('big', 'x'.repeat(300 * 1024)))
+    await expect(journal.override(override('bigger', 'x'.repeat(300 * 1024)))).rejects.toMatchObject({
       reason: 'journal-full',
     })
-    expect(await journal.loans()).toHaveLength(1)
+    expect(await journal.overrides()).toHaveLength(1)
   })
 })
 
 test('a memory journal lies over the real one and leaves it alone', async () => {
   const real = memoryJournal()
-  await real.override(loan('methods'))
+  await real.override(override('methods'))
   await real.keep('k', 1)
   const over = memoryJournal(real)
   await over.keep('k', 2)
   await over.release('methods')
-  expect([await over.loans(), await over.kept('k')]).toEqual([[], 1])
-  expect(await real.loans()).toHaveLength(1)
+  expect([await over.overrides(), await over.kept('k')]).toEqual([[], 1])
+  expect(await real.overrides()).toHaveLength(1)
 })
 
 /** A KubeVirt whose methods are emptied, with the note of the loan on it. */
@@ -149,7 +149,7 @@ async function overridden(value: readonly string[] = ['LiveMigrate']) {
   const made = await cluster.writer.create(KubeVirts, { apiVersion, kind, metadata })
   const journal = on(cluster)
   const here: Override = {
-    ...loan('workload-updates', value),
+    ...override('workload-updates', value),
     object: { apiVersion, kind, namespace, name: 'kubevirt', uid: made.metadata.uid ?? '' },
   }
   const annotations = noteOf(await journal.override(here))
@@ -160,16 +160,16 @@ async function overridden(value: readonly string[] = ['LiveMigrate']) {
 test('contract: a loan outlives the journal that somebody deletes, for it lies on its object', async () => {
   const { cluster, here } = await overridden()
   await cluster.writer.delete(ConfigMaps, ref)
-  expect(await on(cluster).loans()).toEqual([here])
+  expect(await on(cluster).overrides()).toEqual([here])
   await on(cluster).record(entry('somebody begins anew'))
-  expect(await on(cluster).loans()).toEqual([here])
+  expect(await on(cluster).overrides()).toEqual([here])
 })
 
 test('contract: the first value wins against what the journal claims', async () => {
   const { cluster, journal, here } = await overridden()
   const forged = { ...here, was: { present: true, value: ['Evict'] } }
-  await cluster.writer.mergePatch(ConfigMaps, ref, { data: { loans: `${JSON.stringify(forged)}\n` } })
-  expect(await on(cluster).loans()).toEqual([here])
+  await cluster.writer.mergePatch(ConfigMaps, ref, { data: { overrides: `${JSON.stringify(forged)}\n` } })
+  expect(await on(cluster).overrides()).toEqual([here])
   expect(await on(cluster).override({ ...here, was: { present: true, value: [] } })).toEqual(here)
   expect(await journal.missing()).toEqual([])
 })
@@ -177,7 +177,7 @@ test('contract: the first value wins against what the journal claims', async () 
 test('contract: a loan that is closed is written down, in a journal that was deleted too', async () => {
   const { cluster, journal } = await overridden()
   await cluster.writer.delete(ConfigMaps, ref)
-  expect(await journal.loans()).toHaveLength(1)
+  expect(await journal.overrides()).toHaveLength(1)
   await cluster.writer.mergePatch(
     KubeVirts,
     { name: 'kubevirt', namespace },
@@ -187,15 +187,15 @@ test('contract: a loan that is closed is written down, in a journal that was del
     },
   )
   await journal.release('workload-updates')
-  expect(await on(cluster).loans()).toEqual([])
-  expect(await on(cluster).entries()).toMatchObject([{ what: 'gave-back', step: 'workload-updates' }])
+  expect(await on(cluster).overrides()).toEqual([])
+  expect(await on(cluster).entries()).toMatchObject([{ what: 'restored', step: 'workload-updates' }])
 })
 
 test('a claim of what is as it was is closed with the run that finds it so', async () => {
   const cluster = await stored()
-  await on(cluster).override(loan('workload-updates'))
+  await on(cluster).override(override('workload-updates'))
   await on(cluster).record(entry('', { what: 'finished' }))
-  expect((await on(cluster).entries()).map(({ what }) => what)).toEqual(['borrowed', 'closed', 'finished'])
+  expect((await on(cluster).entries()).map(({ what }) => what)).toEqual(['saved', 'closed', 'finished'])
 })
 
 test('two writers at once lose nothing', async () => {
@@ -215,7 +215,7 @@ test('two writers at once lose nothing', async () => {
 
 test.each([
   ['entries', 'garbage', 'line 1 of key "entries" is not JSON'],
-  ['loans', '{"id":"x"}\n', 'line 1 of key "loans" is not what kvup writes there'],
+  ['overrides', '{"id":"x"}\n', 'line 1 of key "overrides" is not what kvup writes there'],
   ['kept', '\n[]\n', 'line 2 of key "kept" is not what kvup writes there'],
 ])(
   'L3: a hand-edited %s is said once, stops nobody, and is moved aside with the next write',
@@ -266,9 +266,34 @@ const many = <T>(count: number, make: (i: number) => T) => Array.from({ length: 
 test('keeps 300 entries and 200 baselines, the newest', () => {
   const { entries, kept } = bounded({
     entries: many(310, (i) => entry(`${i}`)),
-    loans: [],
+    overrides: [],
     kept: Object.fromEntries(many(210, (i) => [`key-${i}`, i])),
   })
   expect([entries.length, entries[0]?.text]).toEqual([300, '10'])
   expect([Object.keys(kept).length, kept['key-209'], kept['key-9']]).toEqual([200, 209, undefined])
+})
+
+test('what an earlier kvup wrote is read under its former names, and moved with the next write', async () => {
+  const fake = new FakeCluster()
+  const former = {
+    id: 'workload-updates',
+    procedure: 'upgrade to v1.8.4',
+    object: { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', namespace, name: 'kubevirt', uid: 'u1' },
+    path: '/spec/workloadUpdateStrategy/workloadUpdateMethods',
+    was: { present: true, value: ['LiveMigrate'] },
+    by: 'jane@here',
+    at: '2026-01-10T12:00:00Z',
+  }
+  const texts = ['borrowed', 'gave-back'].map((what) => `${JSON.stringify({ ...entry('x'), what })}\n`)
+  fake.put(ConfigMaps, {
+    metadata: { ...ref },
+    data: { entries: texts.join(''), loans: `${JSON.stringify(former)}\n` },
+  })
+  const journal = on(fake.cluster())
+  expect((await journal.entries()).map(({ what }) => what)).toEqual(['saved', 'restored'])
+  await journal.record(entry('later'))
+  const { data = {} } = fake.peek(ConfigMaps, ref) ?? {}
+  expect(Object.keys(data).toSorted()).toEqual(['entries', 'kept', 'overrides'])
+  expect(data['overrides']).toBe(`${JSON.stringify(former)}\n`)
+  expect((await journal.entries()).map(({ what }) => what).slice(0, 2)).toEqual(['saved', 'restored'])
 })

@@ -38,12 +38,12 @@ function borrowing(): Procedure {
     async check({ journal, reader }) {
       const found = await reader.get(ConfigMaps, setting)
       if (found.is !== 'object') return { is: 'blocked', by: 'no setting' }
-      const isOver = found.object.data?.['rolled'] === 'on' && (await journal.loans()).length === 0
+      const isOver = found.object.data?.['rolled'] === 'on' && (await journal.overrides()).length === 0
       if (isOver || (await methodsNow(reader)).length === 0) return { is: 'done' }
       return { is: 'todo', change: 'empty methods' }
     },
     async apply({ reader, writer, journal }) {
-      const loan = await journal.override({
+      const override = await journal.override({
         id: saved,
         procedure: 'upgrade',
         object: { apiVersion: KubeVirts.apiVersion, kind: 'KubeVirt', ...ref, uid: 'u' },
@@ -52,28 +52,28 @@ function borrowing(): Procedure {
         by: 'jane',
         at: '2026-01-01T00:00:00Z',
       })
-      await writer.mergePatch(KubeVirts, ref, overriding([], noteOf(loan)))
+      await writer.mergePatch(KubeVirts, ref, overriding([], noteOf(override)))
     },
   }
-  const giveBack: Step = {
-    ...flip('give-back'),
+  const restore: Step = {
+    ...flip('restore'),
     check: async ({ journal }) =>
-      (await journal.loans()).length === 0 ? { is: 'done' } : { is: 'todo', change: 'set methods back' },
+      (await journal.overrides()).length === 0 ? { is: 'done' } : { is: 'todo', change: 'set methods back' },
     async apply({ writer, journal }) {
-      const [loan] = await journal.loans()
-      const methods = loan?.was.present ? (loan.was.value as string[]) : []
+      const [override] = await journal.overrides()
+      const methods = override?.was.present ? (override.was.value as string[]) : []
       await writer.mergePatch(KubeVirts, ref, overriding(methods, noNote(saved)))
       await journal.release(saved)
     },
   }
   return {
     name: 'upgrade',
-    loans: [saved],
+    overrides: [saved],
     async reached({ reader }) {
       const found = await reader.get(ConfigMaps, setting)
       return found.is === 'object' && found.object.data?.['rolled'] === 'on'
     },
-    steps: async () => [hold, flip('tag'), awaitOn('rolled'), giveBack],
+    steps: async () => [hold, flip('tag'), awaitOn('rolled'), restore],
   }
 }
 
@@ -124,7 +124,7 @@ async function callsOfAWholeRun(): Promise<number> {
   void operate(engine)
   expect(await engine.run(borrowing())).toMatchObject({
     is: 'finished',
-    changed: ['hold', 'tag', 'give-back'],
+    changed: ['hold', 'tag', 'restore'],
   })
   return engine.fake.calls.length
 }
@@ -143,11 +143,11 @@ test('killed after any of its calls and started again: same end, loan given back
     expect(engine.elapsed - before, `killed after ${n}`).toBeLessThan(20 * second)
     expect(engine.fake.peek(ConfigMaps, setting)?.data, `killed after ${n}`).toEqual(last)
     expectAsItWas(engine)
-    expect(await engine.journal().loans()).toEqual([])
+    expect(await engine.journal().overrides()).toEqual([])
     const history = await engine.history()
     // Killed right behind the write that gives back and takes the note off: the history has the intent of it.
-    const isCutOff = history.lastIndexOf('intends give-back') > history.lastIndexOf('applied give-back')
-    expect(history, `killed after ${n}`).toContain(isCutOff ? 'intends give-back' : `gave-back ${saved}`)
+    const isCutOff = history.lastIndexOf('intends restore') > history.lastIndexOf('applied restore')
+    expect(history, `killed after ${n}`).toContain(isCutOff ? 'intends restore' : `restored ${saved}`)
     // The last one may lack its end: the goal is reached then, and nothing to do means no write.
     for (const step of ['hold', 'tag']) {
       const known = history.filter((line) => line === `intends ${step}` || line === `applied ${step}`)

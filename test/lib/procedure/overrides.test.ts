@@ -38,37 +38,39 @@ const manual = { present: true, value: 'Manual' } as const
 function subscribed(within: string, noted: boolean) {
   const fake = new FakeCluster()
   const metadata = { name: 'operator', namespace: within, uid: 'u' }
-  const loan = {
+  const override = {
     ...overrideOn(Subscriptions, metadata, { ...approval, was: manual }),
     taken: { value: 'Automatic', step: 'approval' },
   }
-  const annotations = noted ? noteOf(loan) : {}
+  const annotations = noted ? noteOf(override) : {}
   fake.put(Subscriptions, {
     metadata: { ...metadata, annotations },
     spec: { installPlanApproval: 'Automatic' },
   } as never)
-  return { overrides: new Overrides(fake.cluster().reader, namespace), loan }
+  return { overrides: new Overrides(fake.cluster().reader, namespace), override }
 }
 
 describe('trust H1: a loan is of an object that kvup would have changed', () => {
   test('a note on the Subscription in KubeVirt’s namespace is a loan', async () => {
-    const { overrides, loan } = subscribed(namespace, true)
-    expect(await overrides.loans()).toEqual([{ ...loan, taken: { ...loan.taken, applied: true } }])
+    const { overrides, override } = subscribed(namespace, true)
+    expect(await overrides.open()).toEqual([{ ...override, taken: { ...override.taken, applied: true } }])
   })
 
   test('a Subscription of another namespace is none, whoever notes or claims it', async () => {
     for (const noted of [true, false]) {
-      const { overrides, loan } = subscribed('payments', noted)
-      expect(await overrides.loans()).toEqual([])
-      expect(await overrides.missing([loan])).toEqual([])
+      const { overrides, override } = subscribed('payments', noted)
+      expect(await overrides.open()).toEqual([])
+      expect(await overrides.missing([override])).toEqual([])
     }
   })
 
   test('a claim alone is no loan, and is asked about where the setting reads so', async () => {
-    const { overrides, loan } = subscribed(namespace, false)
-    expect(await overrides.loans()).toEqual([])
-    expect(await overrides.missing([loan])).toMatchObject([{ id: 'approval', why: 'missing', claim: loan }])
-    const other = { ...loan, taken: { value: 'Manual', step: 'approval' } }
+    const { overrides, override } = subscribed(namespace, false)
+    expect(await overrides.open()).toEqual([])
+    expect(await overrides.missing([override])).toMatchObject([
+      { id: 'approval', why: 'missing', claim: override },
+    ])
+    const other = { ...override, taken: { value: 'Manual', step: 'approval' } }
     expect(await overrides.missing([other])).toEqual([])
   })
 })
@@ -90,7 +92,7 @@ describe('a note is read strictly', () => {
     })
 
   test('as it was written', () => {
-    expect(on(text)).toEqual({ loans: [whole], unreadable: [] })
+    expect(on(text)).toEqual({ overrides: [whole], unreadable: [] })
   })
 
   test.each([
@@ -104,13 +106,13 @@ describe('a note is read strictly', () => {
     ['an escape', text.replace('jane@here', String.raw`jane\u001b]0;x`)],
     ['no value', text.replace(/"value":\[[^\]]*\]/u, '"other":1')],
   ])('%s is unreadable', (_, note) => {
-    expect(on(note)).toMatchObject({ loans: [], unreadable: [{ id: 'workload-updates' }] })
+    expect(on(note)).toMatchObject({ overrides: [], unreadable: [{ id: 'workload-updates' }] })
   })
 
   test('a note of what kvup never changes there is nothing', () => {
-    expect(on(text, MachineConfigPools)).toEqual({ loans: [], unreadable: [] })
-    expect(on(text, KubeVirts, 'kvup.io/saved-something')).toEqual({ loans: [], unreadable: [] })
-    expect(on(text, ClusterVersions, 'kvup.io/saved-constructor')).toEqual({ loans: [], unreadable: [] })
+    expect(on(text, MachineConfigPools)).toEqual({ overrides: [], unreadable: [] })
+    expect(on(text, KubeVirts, 'kvup.io/saved-something')).toEqual({ overrides: [], unreadable: [] })
+    expect(on(text, ClusterVersions, 'kvup.io/saved-constructor')).toEqual({ overrides: [], unreadable: [] })
   })
 })
 
@@ -122,7 +124,7 @@ test('a kind that is not served is asked for once; one that may not be listed ho
     throw new ApiError(status, status === 403 ? 'Forbidden' : 'NotFound', 'no')
   }
   const overrides = new Overrides(fake.cluster().reader, namespace)
-  expect([await overrides.loans(), await overrides.loans()]).toEqual([[], []])
+  expect([await overrides.open(), await overrides.open()]).toEqual([[], []])
   const kinds = fake.calls.map(({ kind }) => kind)
   expect(kinds.filter((kind) => kind === 'MachineConfigPool')).toHaveLength(1)
   expect(kinds.filter((kind) => kind === 'KubeVirt')).toHaveLength(2)

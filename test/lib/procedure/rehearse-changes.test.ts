@@ -9,7 +9,7 @@ import { Engine, flip, namespace, procedureOf, setting } from './engine.ts'
 type Mode = DryRunContext['mode']
 const modes: Mode[] = ['client', 'server', 'auto']
 
-async function rehearsed(engine: Engine, mode: Mode, ...steps: Step[]) {
+async function dryRunSteps(engine: Engine, mode: Mode, ...steps: Step[]) {
   return dryRunProcedure(procedureOf(...steps), {
     cluster: engine.fake.cluster(),
     clock: engine.clock,
@@ -28,7 +28,7 @@ const by = (mode: Mode) => (mode === 'client' ? 'client' : 'server')
 describe.each(modes)('by %s', (mode) => {
   test('a patch is told by its fields, without what the server keeps', async () => {
     const engine = new Engine({ a: 'off', b: 'stays' })
-    const [step] = await rehearsed(engine, mode, flip('a'))
+    const [step] = await dryRunSteps(engine, mode, flip('a'))
     const fields = [{ path: 'data.a', from: 'off', to: 'on' }]
     expect(step?.changes).toEqual([{ object, is: 'changed', fields, by: by(mode) }])
     expect(engine.value('a')).toBe('off')
@@ -37,7 +37,7 @@ describe.each(modes)('by %s', (mode) => {
   test('a write that changes nothing is not listed', async () => {
     const engine = new Engine({ b: 'so' })
     const same = doing(({ writer }) => writer.mergePatch(ConfigMaps, setting, { data: { b: 'so' } }))
-    const [step] = await rehearsed(engine, mode, same)
+    const [step] = await dryRunSteps(engine, mode, same)
     expect(step).toMatchObject({ state: 'would-change' })
     expect(step).not.toHaveProperty('changes')
   })
@@ -50,7 +50,7 @@ describe.each(modes)('by %s', (mode) => {
       metadata: { name: 'new', namespace },
       data: { x: '1' },
     }
-    const [step] = await rehearsed(
+    const [step] = await dryRunSteps(
       engine,
       mode,
       doing(async ({ writer }) => {
@@ -71,7 +71,7 @@ describe.each(modes)('by %s', (mode) => {
   test('two writes on one object are one change, and the step reads what it wrote', async () => {
     const engine = new Engine({ a: 'off' })
     const observed: unknown[] = []
-    const [step] = await rehearsed(
+    const [step] = await dryRunSteps(
       engine,
       mode,
       doing(async ({ reader, writer }) => {
@@ -100,13 +100,13 @@ describe.each(modes)('by %s', (mode) => {
 
   test('what one step would change the next one does not see', async () => {
     const engine = new Engine()
-    const [, second] = await rehearsed(engine, mode, flip('a'), flip('b'))
+    const [, second] = await dryRunSteps(engine, mode, flip('a'), flip('b'))
     expect(second?.changes?.[0]?.fields).toEqual([{ path: 'data.b', to: 'on' }])
   })
 
   test('a loan is kept by the step that opens it, with the step that gives it back; the journal and the lock are no changes', async () => {
     const engine = new Engine()
-    const loan = {
+    const override = {
       id: 'x',
       procedure: 'p',
       object: { ...object, uid: 'u' },
@@ -115,18 +115,20 @@ describe.each(modes)('by %s', (mode) => {
       by: 'jane',
       at: engine.clock.now().toISOString(),
     } as const
-    const overriding = doing(({ journal }) => journal.override(loan))
-    const [step] = await rehearsed(engine, mode, overriding, flip('b'), flip('back', { dependsOn: ['a'] }))
-    expect(step?.keeps).toEqual([{ loan: 'x', path: '/data/a', value: ['LiveMigrate'], givenBackBy: 'back' }])
+    const overriding = doing(({ journal }) => journal.override(override))
+    const [step] = await dryRunSteps(engine, mode, overriding, flip('b'), flip('back', { dependsOn: ['a'] }))
+    expect(step?.overrides).toEqual([
+      { override: 'x', path: '/data/a', value: ['LiveMigrate'], restoredBy: 'back' },
+    ])
     expect(step).not.toHaveProperty('changes')
-    expect(await engine.journal().loans()).toEqual([])
+    expect(await engine.journal().overrides()).toEqual([])
   })
 })
 
 describe('client', () => {
   test('sends nothing but reads', async () => {
     const engine = new Engine()
-    await rehearsed(engine, 'client', flip('a'))
+    await dryRunSteps(engine, 'client', flip('a'))
     expect(new Set(engine.fake.calls.map(({ verb }) => verb))).toEqual(new Set(['find', 'list']))
   })
 
@@ -147,7 +149,7 @@ describe('client', () => {
     ],
     ['another object of that name', (w) => w.delete(ConfigMaps, setting, { uid: 'no' }), /another object/],
   ])('refuses %s, as a server would', async (_, write, message) => {
-    const [step] = await rehearsed(
+    const [step] = await dryRunSteps(
       new Engine({ a: 'off' }),
       'client',
       doing(({ writer }) => write(writer)),
@@ -162,9 +164,9 @@ describe('client', () => {
     engine.fake.put(ConfigMaps, { metadata: { ...setting, managedFields: [theirs] }, data: { a: 'off' } })
     const wanted: ConfigMap = { ...whole, data: { a: 'on' } }
     const applying = (force: boolean) => doing(({ writer }) => writer.apply(ConfigMaps, wanted, { force }))
-    const [refused] = await rehearsed(engine, 'client', applying(false))
+    const [refused] = await dryRunSteps(engine, 'client', applying(false))
     expect(refused?.refused?.message).toMatch(/has fields of helm/)
-    const [forced] = await rehearsed(engine, 'client', applying(true))
+    const [forced] = await dryRunSteps(engine, 'client', applying(true))
     expect(forced?.changes?.[0]?.fields).toEqual([{ path: 'data.a', from: 'off', to: 'on' }])
   })
 })
@@ -190,7 +192,7 @@ describe('auto', () => {
     ],
     ['a call without dry runs', usageError('rehearsal-impossible', 'KubeVirt has no dry run for it'), false],
   ])('%s: kvup works it out, and nothing is refused', async (_, error, denied) => {
-    const [step] = await rehearsed(refusing(error, denied), 'auto', flip('a'))
+    const [step] = await dryRunSteps(refusing(error, denied), 'auto', flip('a'))
     expect(step?.refused).toBeUndefined()
     expect(step?.changes).toMatchObject([
       { by: 'client', fields: [{ path: 'data.a', from: 'off', to: 'on' }] },
@@ -203,14 +205,14 @@ describe('auto', () => {
     ['an object that is not valid', new ApiError(422, 'Invalid', 'spec.x: unknown')],
     ['a server that is away', new ApiError(503, '', 'unavailable')],
   ])('%s is refused still', async (_, error) => {
-    const [step] = await rehearsed(refusing(error), 'auto', flip('a'))
+    const [step] = await dryRunSteps(refusing(error), 'auto', flip('a'))
     expect(step?.refused?.message).toBe(error.message)
     expect(step).not.toHaveProperty('changes')
   })
 
   test('the server alone never falls back', async () => {
     const error = new ApiError(403, 'Forbidden', 'cannot patch')
-    const [step] = await rehearsed(refusing(error, true), 'server', flip('a'))
+    const [step] = await dryRunSteps(refusing(error, true), 'server', flip('a'))
     expect(step?.refused).toMatchObject({ reason: 'forbidden' })
   })
 })

@@ -5,7 +5,7 @@ import type { Procedure } from '../../../src/lib/engine/step.ts'
 import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { awaitOn, Engine, flip, procedureOf, setting } from './engine.ts'
 
-const rehearsed = (engine: Engine, procedure: Procedure, mode: 'client' | 'server') =>
+const dryRunSteps = (engine: Engine, procedure: Procedure, mode: 'client' | 'server') =>
   dryRunProcedure(procedure, {
     cluster: engine.fake.cluster(),
     clock: engine.clock,
@@ -17,7 +17,7 @@ const rehearsed = (engine: Engine, procedure: Procedure, mode: 'client' | 'serve
 test('says what would change, what is so already, and what cannot be known', async () => {
   const engine = new Engine({ a: 'on', d: 'on' })
   const steps = [flip('a'), flip('b'), awaitOn('c'), awaitOn('d'), flip('e'), flip('f', { dependsOn: ['b'] })]
-  expect(await rehearsed(engine, procedureOf(...steps), 'client')).toMatchObject([
+  expect(await dryRunSteps(engine, procedureOf(...steps), 'client')).toMatchObject([
     { id: 'a', state: 'already-so' },
     { id: 'b', state: 'would-change', change: 'set b to on' },
     { id: 'c', state: 'depends', dependsOn: 'b' },
@@ -30,7 +30,7 @@ test('says what would change, what is so already, and what cannot be known', asy
 
 test('what is waited for before any change is a wait', async () => {
   const engine = new Engine()
-  expect(await rehearsed(engine, procedureOf(awaitOn('a')), 'client')).toMatchObject([
+  expect(await dryRunSteps(engine, procedureOf(awaitOn('a')), 'client')).toMatchObject([
     { id: 'a', state: 'waits', on: 'a (now off)' },
   ])
 })
@@ -50,7 +50,7 @@ test('on the server every change is a dry run, the journal stays in memory, and 
       await writer.mergePatch(ConfigMaps, setting, { data: { a: 'on' } })
     },
   })
-  expect(await rehearsed(engine, procedureOf(journalling), 'server')).toMatchObject([
+  expect(await dryRunSteps(engine, procedureOf(journalling), 'server')).toMatchObject([
     { state: 'would-change' },
   ])
   expect(engine.fake.writes().map(({ verb }) => verb)).toEqual(['dry-patch'])
@@ -64,10 +64,10 @@ test('what the server refuses, and what is blocked, is told per step', async () 
     if (verb === 'dry-patch') throw new ApiError(422, 'Invalid', 'admission webhook denied the request')
   }
   const stuck = flip('b', { check: async () => ({ is: 'blocked', by: 'a budget', reason: 'budget' }) })
-  expect(await rehearsed(engine, procedureOf(flip('a')), 'server')).toMatchObject([
+  expect(await dryRunSteps(engine, procedureOf(flip('a')), 'server')).toMatchObject([
     { state: 'would-change', refused: { message: 'admission webhook denied the request' } },
   ])
-  expect(await rehearsed(engine, procedureOf(stuck), 'server')).toMatchObject([
+  expect(await dryRunSteps(engine, procedureOf(stuck), 'server')).toMatchObject([
     { state: 'waits', refused: { reason: 'budget', message: 'a budget' } },
   ])
 })

@@ -17,7 +17,7 @@ test('a reached goal without an open loan: nothing to do, no lock and no write',
 test('a reached goal with an open loan of its own is still run', async () => {
   const engine = new Engine({ a: 'on' })
   const kubevirt = { name: 'kubevirt', namespace: 'kubevirt', uid: 'u' }
-  const loan: Override = {
+  const override: Override = {
     id: 'workload-updates',
     procedure: 'flip all',
     object: { apiVersion: KubeVirts.apiVersion, kind: 'KubeVirt', ...kubevirt },
@@ -26,11 +26,11 @@ test('a reached goal with an open loan of its own is still run', async () => {
     by: 'jane',
     at: '2026-01-01T00:00:00Z',
   }
-  engine.fake.put(KubeVirts, { metadata: { ...kubevirt, annotations: noteOf(loan) } })
+  engine.fake.put(KubeVirts, { metadata: { ...kubevirt, annotations: noteOf(override) } })
   const procedure = procedureOf(flip('a'))
   expect(await engine.run(procedure)).toMatchObject({ is: 'finished' })
   expect(await engine.run({ ...procedure, name: 'another' })).toEqual({ is: 'nothing-to-do' })
-  expect(await engine.run({ ...procedure, name: 'another', loans: ['workload-updates'] })).toMatchObject({
+  expect(await engine.run({ ...procedure, name: 'another', overrides: ['workload-updates'] })).toMatchObject({
     is: 'finished',
   })
 })

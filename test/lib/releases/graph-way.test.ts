@@ -3,8 +3,8 @@ import { parseUpdateGraph, pathThrough } from '../../../src/lib/releases/update-
 
 /** `4.18.21 > 4.19.14 > 4.20.3`: each arrow an edge. */
 function graphOf(...paths: readonly string[]) {
-  const pairs = paths.flatMap((way) => {
-    const releases = way.split(' > ')
+  const pairs = paths.flatMap((path) => {
+    const releases = path.split(' > ')
     return releases.slice(1).map((to, i) => [releases[i] ?? '', to] as const)
   })
   const versions = [...new Set(pairs.flat())]
@@ -31,7 +31,7 @@ test('ocp 5.1: the newest release of the minor in between has no way on; the new
     ),
   )
   expect(pathThrough(graph, '4.18.21', minors)).toEqual({
-    is: 'way',
+    is: 'path',
     releases: ['4.19.14', '4.20.5'],
     deadEnds: ['4.19.16'],
   })

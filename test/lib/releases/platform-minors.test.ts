@@ -34,8 +34,8 @@ test.each([
   ['5.2', '5.5', ['5.3', '5.4', '5.5']],
   ['4.20', '4.18', undefined],
   ['4.20', '4.20', undefined],
-])('from %s to %s leads %j', (from, to, way) => {
-  expect(minorsTo(from, to)).toEqual(way)
+])('from %s to %s leads %j', (from, to, path) => {
+  expect(minorsTo(from, to)).toEqual(path)
 })
 
 test('trap 17: parity would forbid 4.22 to 5.2 and allow 4.21 to 4.23; the skew says otherwise', () => {

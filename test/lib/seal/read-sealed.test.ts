@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { coveredBy, readSealed, sealedFact, sealPlan } from '../../../src/lib/engine/sealed-plan.ts'
 import { KvupError } from '../../../src/lib/kube/errors.ts'
 
-const findings = [{ id: 'evictions', level: 'blocker', summary: 'VMs stop', remedy: ['look'] }]
+const findings = [{ id: 'evictions', level: 'blocker', summary: 'VMs stop', remedy: ['commands'] }]
 const unsealedPlan = {
   apiVersion: 'kvup.io/v1alpha1',
   kind: 'UpgradePlan',
@@ -95,7 +95,7 @@ test.each([
   ['the level of a finding', { ...plan, findings: [{ ...findings[0], level: 'info' }] }],
   ['the title of a step', { ...plan, steps: [{ id: 'a', title: 'harmless' }, { id: 'b' }] }],
   ['the request', { ...plan, request: { to: 'v1.9.1' } }],
-  ['a flag more', { ...plan, request: { to: 'v1.9.0', leaveHeld: true } }],
+  ['a flag more', { ...plan, request: { to: 'v1.9.0', leavePaused: true } }],
   ['a risk', { ...plan, accepted: [] }],
   ['a step', { ...plan, steps: [{ id: 'a' }] }],
   ['the order of the steps', { ...plan, steps: [{ id: 'b' }, { id: 'a' }] }],

@@ -6,7 +6,10 @@ test.each([
   ['kvup plan --to v1.9.0', 'kvup upgrade --to v1.9.0'],
   ['kvup --context a plan --to v1.9.0 -o yaml', 'kvup --context a upgrade --to v1.9.0'],
   ['kubectl kvup plan -ojson --to v1.9.0 --exit-code', 'kubectl kvup upgrade --to v1.9.0'],
-  ["kvup plan --to v1.9.0 --to-file='my plan.yaml' --leave-held", 'kvup upgrade --to v1.9.0 --leave-held'],
+  [
+    "kvup plan --to v1.9.0 --to-file='my plan.yaml' --leave-paused",
+    'kvup upgrade --to v1.9.0 --leave-paused',
+  ],
   ['kvup upgrade --to v1.9.0 --dry-run=server --output json', 'kvup upgrade --to v1.9.0'],
   ['kvup upgrade --plan plan.yaml --dry-run=server', 'kvup upgrade --plan plan.yaml'],
   ['kvup upgrade --to v1.9.0 --dry-run client -o=yaml', 'kvup upgrade --to v1.9.0'],

@@ -13,7 +13,7 @@ interface Now {
   imageTag?: string
   operator?: string
 }
-const found = ({ verdict = 'Settled', observed = 'v1.7.4', target = observed, ...installed }: Now) =>
+const found = ({ verdict = 'Healthy', observed = 'v1.7.4', target = observed, ...installed }: Now) =>
   ({
     rolloutStatus: {
       verdict,
@@ -24,7 +24,7 @@ const found = ({ verdict = 'Settled', observed = 'v1.7.4', target = observed, ..
     installation: { imageTag: installed.imageTag, operator: { version: installed.operator } },
   }) as unknown as UpgradeState
 
-const loan = (uid: string, procedure = 'upgrade to v1.8.4') =>
+const override = (uid: string, procedure = 'upgrade to v1.8.4') =>
   ({ object: { uid }, procedure }) as unknown as Override
 
 test.each([
@@ -35,17 +35,17 @@ test.each([
   ['the operator is new', { operator: 'v1.8.4', verdict: 'Stalled' }, 'operator-manifest', [], true],
   ['the operator was new before', { operator: 'v1.8.4' }, 'operator-manifest', [], false],
   ['another move', { verdict: 'Updating', imageTag: 'v1.7.4' }, 'image-tag', [], false],
-  ['a loan on it', {}, 'image-tag', [loan('ours')], true],
-  ['a loan of another run on it', {}, 'image-tag', [loan('ours', 'upgrade to v1.8.3')], false],
+  ['a loan on it', {}, 'image-tag', [override('ours')], true],
+  ['a loan of another run on it', {}, 'image-tag', [override('ours', 'upgrade to v1.8.3')], false],
   [
     'a loan of another run while it moves',
     { verdict: 'Updating' },
     'image-tag',
-    [loan('ours', 'hold')],
+    [override('ours', 'hold')],
     true,
   ],
-  ['a loan on one that was before it', {}, 'image-tag', [loan('theirs')], false],
+  ['a loan on one that was before it', {}, 'image-tag', [override('theirs')], false],
 ] as const)('%s', (...row) => {
-  const [, now, method, loans, expected] = row
-  expect(hasBegun(planned(method), found(now), loans)).toBe(expected)
+  const [, now, method, overrides, expected] = row
+  expect(hasBegun(planned(method), found(now), overrides)).toBe(expected)
 })

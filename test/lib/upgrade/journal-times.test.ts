@@ -14,14 +14,14 @@ const journal = (lines: readonly string[], procedure = 'upgrade to v1.9.0'): Ent
 
 const whole = [
   '0 started',
-  '1 intends hold-workload-updates',
+  '1 intends pause-workload-updates',
   '2 borrowed workload-updates',
-  '2 applied hold-workload-updates',
+  '2 applied pause-workload-updates',
   '42 intends set-image-tag',
   '43 applied set-image-tag',
-  '343 intends give-back-workload-updates',
-  '344 gave-back workload-updates',
-  '344 applied give-back-workload-updates',
+  '343 intends resume-workload-updates',
+  '344 restored workload-updates',
+  '344 applied resume-workload-updates',
   '360 finished',
 ]
 
@@ -29,9 +29,9 @@ test('a run that was finished tells how long it took, and what lay between its c
   expect(journalTimes(journal(whole))).toEqual({
     whole: [360_000],
     spans: [
-      { after: 'hold-workload-updates', before: 'set-image-tag', ms: 40_000 },
-      { after: 'set-image-tag', before: 'give-back-workload-updates', ms: 300_000 },
-      { after: 'give-back-workload-updates', ms: 16_000 },
+      { after: 'pause-workload-updates', before: 'set-image-tag', ms: 40_000 },
+      { after: 'set-image-tag', before: 'resume-workload-updates', ms: 300_000 },
+      { after: 'resume-workload-updates', ms: 16_000 },
     ],
   })
 })
@@ -60,12 +60,7 @@ test.each([
   ['still under way', whole.slice(0, 8)],
   [
     'only giving back',
-    [
-      '0 started',
-      '1 intends give-back-workload-updates',
-      '2 applied give-back-workload-updates',
-      '9 finished',
-    ],
+    ['0 started', '1 intends resume-workload-updates', '2 applied resume-workload-updates', '9 finished'],
   ],
   [
     'killed after its change, which the next only writes down',

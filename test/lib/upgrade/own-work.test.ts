@@ -26,7 +26,7 @@ test('the journal tells which steps of this plan have begun: not those of anothe
 })
 
 const tag = { path: 'spec.imageTag', to: 'v1.9.0' }
-const rehearsed = {
+const dryRunSteps = {
   becomes: [
     {
       step: 'set-image-tag',
@@ -37,10 +37,10 @@ const rehearsed = {
 } as const
 
 test.each([
-  ['a rehearsed result of a step that has begun', rehearsed, tag, ['set-image-tag'], true],
-  ['the same before it began', rehearsed, tag, [], false],
-  ['another value', rehearsed, { ...tag, to: 'v1.9.1' }, ['set-image-tag'], false],
-  ['another field', rehearsed, { path: 'spec.imageRegistry', to: 'x' }, ['set-image-tag'], false],
+  ['a rehearsed result of a step that has begun', dryRunSteps, tag, ['set-image-tag'], true],
+  ['the same before it began', dryRunSteps, tag, [], false],
+  ['another value', dryRunSteps, { ...tag, to: 'v1.9.1' }, ['set-image-tag'], false],
+  ['another field', dryRunSteps, { path: 'spec.imageRegistry', to: 'x' }, ['set-image-tag'], false],
   ['a step that no dry run could tell of', {}, tag, ['put-image-tag-in'], true],
   [
     'a stored version more, once the change began',
@@ -53,7 +53,7 @@ test.each([
     'a stored version more, before',
     { id: 'crds' },
     { path: 'a', from: ['v1'], to: ['v1', 'v2'] },
-    ['hold-workload-updates'],
+    ['pause-workload-updates'],
     false,
   ],
   [

@@ -21,7 +21,7 @@ const roll = [
   step('virt-handler', { estimate: 19 * second, atMost: 720 * minute }),
   step('virt-controller', { estimate: 16 * second }),
   step('virt-api', { estimate: 16 * second }),
-  step('settled', { estimate: 35 * second }),
+  step('healthy', { estimate: 35 * second }),
 ]
 const handler: RolloutTimes = { kind: 'DaemonSet', desired: 20, atOnce: 2, pulled: true }
 const deployment: RolloutTimes = { kind: 'Deployment', desired: 2, atOnce: 1, pulled: true }
@@ -110,7 +110,7 @@ test('the worst of what the components are known from is said of all', () => {
 })
 
 test('steps that roll nothing add up to little, and nothing is said of images', () => {
-  const range = timeRange([step('give-back-workload-updates'), step('settled-again')], ownPods, never)
+  const range = timeRange([step('resume-workload-updates'), step('healthy-again')], ownPods, never)
   expect(range).toMatchObject({ lowSeconds: 0, highSeconds: 30 })
   expect(range.says).toMatch(/^less than 1 min, /)
   expect(range.says).not.toContain('images')
@@ -122,7 +122,7 @@ test('a step that nobody has timed is taken from its estimate, and a guess', () 
 })
 
 test('the pinned version under the new operator is a roll of its own (night U2)', () => {
-  const pinned = step('settled-at-old-version', { estimate: 35 * second })
+  const pinned = step('healthy-at-old-version', { estimate: 35 * second })
   const range = timeRange([pinned], ownPods, never)
   const once = timeRange(roll.slice(1), ownPods, never)
   expect(range).toMatchObject({ highSeconds: once.highSeconds, basis: 'own-pods' })
@@ -152,19 +152,19 @@ describe('steps whose end is up to others', () => {
   test('so is a commit that somebody else has to make', () => {
     const commit = { estimate: 300 * second, atMost: 1440 * minute }
     const range = timeRange(
-      [step('hold-workload-updates', commit), step('version-committed', commit)],
+      [step('pause-workload-updates', commit), step('version-committed', commit)],
       ownPods,
       never,
     )
     expect(range.highSeconds).toBe(0)
     expect(range.says).toContain(
-      'not counted, for nothing tells how long: hold-workload-updates, version-committed',
+      'not counted, for nothing tells how long: pause-workload-updates, version-committed',
     )
   })
 
   test('are counted as long as they took before', () => {
-    const steps = [step('hold-workload-updates'), ...waits.slice(0, -1)]
-    const spans = [{ after: 'hold-workload-updates', before: 'set-image-tag', ms: 5 * minute }]
+    const steps = [step('pause-workload-updates'), ...waits.slice(0, -1)]
+    const spans = [{ after: 'pause-workload-updates', before: 'set-image-tag', ms: 5 * minute }]
     const range = timeRange(steps, ownPods, { whole: [], spans })
     expect(range.steps.get('migrations-in-flight')).toMatchObject({
       lowSeconds: 0,
@@ -176,10 +176,10 @@ describe('steps whose end is up to others', () => {
   })
 })
 
-const after = (ms: number) => ({ after: 'set-image-tag', before: 'give-back-workload-updates', ms })
+const after = (ms: number) => ({ after: 'set-image-tag', before: 'resume-workload-updates', ms })
 
 describe('earlier upgrades by kvup', () => {
-  const steps = [...roll, step('give-back-workload-updates'), step('settled-again')]
+  const steps = [...roll, step('resume-workload-updates'), step('healthy-again')]
   const ranged = (...took: number[]) =>
     timeRange(steps, ownPods, { whole: took.map((ms) => ms + minute), spans: took.map(after) })
   const plain = timeRange(steps, ownPods, never)
@@ -211,9 +211,7 @@ describe('earlier upgrades by kvup', () => {
   })
 
   test('by another method say nothing of this one', () => {
-    const spans = [
-      { after: 'apply-operator-manifest', before: 'give-back-workload-updates', ms: 40 * minute },
-    ]
+    const spans = [{ after: 'apply-operator-manifest', before: 'resume-workload-updates', ms: 40 * minute }]
     expect(timeRange(steps, ownPods, { whole: [], spans })).toEqual(plain)
   })
 })

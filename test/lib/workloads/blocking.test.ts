@@ -12,11 +12,11 @@ interface Shape {
   running?: boolean
   /** Of the VM; of the running instance too, unless that has one of its own. */
   eviction?: string
-  loan?: string
+  override?: string
   owner?: string
 }
 
-function machine({ runStrategy, running, eviction, loan, owner }: Shape): VirtualMachine {
+function machine({ runStrategy, running, eviction, override, owner }: Shape): VirtualMachine {
   const ownerReferences = [
     { apiVersion, kind: 'VirtualMachinePool', name: owner ?? '', uid: 'u', controller: true },
   ]
@@ -25,7 +25,7 @@ function machine({ runStrategy, running, eviction, loan, owner }: Shape): Virtua
     kind: 'VirtualMachine',
     metadata: {
       ...metadata,
-      ...(loan !== undefined && { annotations: { [overrideAnnotation]: loan } }),
+      ...(override !== undefined && { annotations: { [overrideAnnotation]: override } }),
       ...(owner !== undefined && { ownerReferences }),
     },
     spec: {
@@ -58,9 +58,7 @@ function instance(
 const evictionPath = '/spec/template/spec/evictionStrategy'
 const lentBy = (shape: Shape, vmi = instance(shape.eviction ?? 'LiveMigrate'), clusterEviction?: string) => {
   const blocking = blockingOf(machine(shape), vmi, { clusterEviction })
-  return blocking.is === 'blocks'
-    ? blocking.overrides.map(({ path, lent }) => `${path} ${lent}`)
-    : blocking.is
+  return blocking.is === 'blocks' ? blocking.overrides.map(({ path, set }) => `${path} ${set}`) : blocking.is
 }
 const [toNone, toAlways] = [`${evictionPath} None`, '/spec/runStrategy Always']
 
@@ -101,40 +99,41 @@ test('without a strategy of its own the one of the cluster holds', () => {
   expect(lentBy({ runStrategy: 'Always' }, instance(undefined), 'LiveMigrate')).toEqual([toNone])
 })
 
-const loan = (...fields: object[]) => JSON.stringify({ by: 'jane@host', at: '2026-11-20T07:00:00Z', fields })
-const eviction = (was: object = { present: false }) => ({ path: evictionPath, was, lent: 'None' })
-const manual = { path: '/spec/runStrategy', was: { present: true, value: 'Manual' }, lent: 'Always' }
+const override = (...fields: object[]) =>
+  JSON.stringify({ by: 'jane@host', at: '2026-11-20T07:00:00Z', fields })
+const eviction = (was: object = { present: false }) => ({ path: evictionPath, was, set: 'None' })
+const manual = { path: '/spec/runStrategy', was: { present: true, value: 'Manual' }, set: 'Always' }
 
 test.each<[string, Shape, VirtualMachineInstance | undefined, object]>([
   [
     'as it was lent',
-    { runStrategy: 'Always', eviction: 'None', loan: loan(eviction(), manual) },
+    { runStrategy: 'Always', eviction: 'None', override: override(eviction(), manual) },
     instance('None'),
-    { is: 'to-give-back', fields: [{}, {}] },
+    { is: 'to-restore', fields: [{}, {}] },
   ],
   [
     'set back by a person already',
-    { runStrategy: 'Manual', loan: loan(eviction(), manual) },
+    { runStrategy: 'Manual', override: override(eviction(), manual) },
     undefined,
-    { is: 'to-give-back', fields: [] },
+    { is: 'to-restore', fields: [] },
   ],
   [
     'changed meanwhile',
-    { runStrategy: 'Always', eviction: 'External', loan: loan(eviction()) },
+    { runStrategy: 'Always', eviction: 'External', override: override(eviction()) },
     instance('None'),
     { is: 'asks', id: 'changed-meanwhile' },
   ],
   [
     'it does not run: its run strategy could start it, or keep it down',
-    { runStrategy: 'Always', eviction: 'None', loan: loan(eviction(), manual) },
+    { runStrategy: 'Always', eviction: 'None', override: override(eviction(), manual) },
     undefined,
     { is: 'asks', id: 'vm-not-running' },
   ],
   [
     'it does not run, and nothing that is given back could start or stop it',
-    { runStrategy: 'Always', eviction: 'None', loan: loan(eviction()) },
+    { runStrategy: 'Always', eviction: 'None', override: override(eviction()) },
     undefined,
-    { is: 'to-give-back', fields: [{}] },
+    { is: 'to-restore', fields: [{}] },
   ],
 ])('W1 give back: %s', (_, shape, vmi, expected) => {
   expect(overrideStatus(machine(shape), vmi)).toMatchObject(expected)
@@ -145,22 +144,22 @@ test.each([
   '{}',
   'null',
   '[]',
-  loan({ path: '/metadata/name', was: { present: false }, lent: 'x' }),
-  loan({ ...manual, was: { present: true } }),
-  loan({ ...manual, was: { present: true, value: 'Halted' } }),
-  loan({ ...manual, was: { present: false } }),
-  loan({ ...manual, lent: 'Halted' }),
-  loan({ ...manual, was: null }),
-  loan({ ...manual, path: ['/spec/runStrategy'] }),
-  loan({ ...manual, path: '__proto__' }),
-  loan({ ...eviction(), lent: 'LiveMigrate' }),
-  loan(eviction()).replace('2026-11-20T', 'soon'),
+  override({ path: '/metadata/name', was: { present: false }, set: 'x' }),
+  override({ ...manual, was: { present: true } }),
+  override({ ...manual, was: { present: true, value: 'Halted' } }),
+  override({ ...manual, was: { present: false } }),
+  override({ ...manual, set: 'Halted' }),
+  override({ ...manual, was: null }),
+  override({ ...manual, path: ['/spec/runStrategy'] }),
+  override({ ...manual, path: '__proto__' }),
+  override({ ...eviction(), set: 'LiveMigrate' }),
+  override(eviction()).replace('2026-11-20T', 'soon'),
 ])('a note that was damaged is refused, never guessed: %s', (text) => {
-  const vm = machine({ runStrategy: 'Always', eviction: 'LiveMigrate', loan: text })
+  const vm = machine({ runStrategy: 'Always', eviction: 'LiveMigrate', override: text })
   expect(overrideOf(vm)).toBe('unreadable')
   expect(overrideStatus(vm, instance(undefined))).toMatchObject({ is: 'unreadable' })
   expect(blockingOf(vm, instance('LiveMigrate'), { clusterEviction: undefined })).toMatchObject({
     is: 'refused',
-    id: 'loan-unreadable',
+    id: 'override-unreadable',
   })
 })

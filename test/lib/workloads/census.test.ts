@@ -307,7 +307,7 @@ function many(count: number): Census {
         { uid: uid(), phase: 'Running', ready: true, migratable: true, drains: false },
       ]),
     ),
-    machines: new Map(
+    vms: new Map(
       names.map((name) => [
         name,
         { uid: uid(), generation: 3, spec: mark().slice(0, 8), runStrategy: 'Always' },

@@ -1,18 +1,22 @@
 import { expect, test } from 'vitest'
 import type { VirtualMachine } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { overrideStatus } from '../../../src/lib/vms/unblock/restore-vms.ts'
-import { overrideAnnotation, type OverrideField } from '../../../src/lib/vms/unblock/vm-overrides.ts'
+import {
+  overrideAnnotation,
+  type OverrideField,
+  overrideOf,
+} from '../../../src/lib/vms/unblock/vm-overrides.ts'
 import { aVmi } from './outdated/a-vmi.ts'
 
 const eviction: OverrideField = {
   path: '/spec/template/spec/evictionStrategy',
   was: { present: true, value: 'LiveMigrate' },
-  lent: 'None',
+  set: 'None',
 }
 const run = (value: string): OverrideField => ({
   path: '/spec/runStrategy',
   was: { present: true, value },
-  lent: 'Always',
+  set: 'Always',
 })
 
 interface Now {
@@ -43,7 +47,7 @@ const stopping = aVmi({ metadata: { deletionTimestamp: '2026-01-10T12:00:00Z' } 
 const ended = aVmi({ status: { phase: 'Succeeded' } })
 
 test.each<[string, VirtualMachine, typeof running | undefined, string]>([
-  ['W1 runStrategy while the VM runs', vmWith([eviction, run('Manual')]), running, 'to-give-back'],
+  ['W1 runStrategy while the VM runs', vmWith([eviction, run('Manual')]), running, 'to-restore'],
   [
     'W1 asked where it does not run: Once could start it',
     vmWith([eviction, run('Once')]),
@@ -68,8 +72,8 @@ test.each<[string, VirtualMachine, typeof running | undefined, string]>([
     stopping,
     'vm-not-running',
   ],
-  ['W1 evictionStrategy alone, stopped', vmWith([eviction]), undefined, 'to-give-back'],
-  ['W1 evictionStrategy alone, being stopped', vmWith([eviction]), stopping, 'to-give-back'],
+  ['W1 evictionStrategy alone, stopped', vmWith([eviction]), undefined, 'to-restore'],
+  ['W1 evictionStrategy alone, being stopped', vmWith([eviction]), stopping, 'to-restore'],
   [
     'W1 asked where somebody changed it',
     vmWith([eviction], { evictionStrategy: 'External' }),
@@ -82,7 +86,7 @@ test.each<[string, VirtualMachine, typeof running | undefined, string]>([
     undefined,
     'changed-meanwhile',
   ],
-  ['a note that names this VM', vmWith([eviction], { of: 'its-own' }), running, 'to-give-back'],
+  ['a note that names this VM', vmWith([eviction], { of: 'its-own' }), running, 'to-restore'],
   [
     'asked where the note came along with a copy',
     vmWith([eviction], { of: 'other' }),
@@ -92,4 +96,18 @@ test.each<[string, VirtualMachine, typeof running | undefined, string]>([
 ])('%s', (_, vm, vmi, expected) => {
   const rolloutStatus = overrideStatus(vm, vmi)
   expect(rolloutStatus?.is === 'asks' ? rolloutStatus.id : rolloutStatus?.is).toBe(expected)
+})
+
+test('a note of an earlier kvup is read under its former names', () => {
+  const field = { path: '/spec/runStrategy', was: { present: true, value: 'Manual' }, lent: 'Always' }
+  const vm = vmWith([])
+  const note = JSON.stringify({ by: 'jane@here', at: '2026-01-10T12:00:00Z', fields: [field] })
+  vm.metadata = {
+    ...vm.metadata,
+    annotations: { 'kvup.io/loan': note },
+    labels: { 'kvup.io/loan': 'unblock' },
+  }
+  expect(overrideOf(vm)).toMatchObject({ fields: [{ path: '/spec/runStrategy', set: 'Always' }] })
+  vm.metadata.annotations = { 'kvup.io/loan': note.replace('Manual', 'Halted') }
+  expect(overrideOf(vm)).toBe('unreadable')
 })

@@ -55,7 +55,7 @@ describe('hold', () => {
     expect((await hold().check(cx)).is).toBe('todo')
     await hold().apply?.(cx)
     expect(methodsOf(await read())).toEqual([])
-    expect(await journal.loans()).toMatchObject([
+    expect(await journal.overrides()).toMatchObject([
       { id: 'workload-updates', was: { present: true, value: ['LiveMigrate', 'Evict'] } },
     ])
     expect(await hold().check(cx)).toEqual({ is: 'done', note: 'kept LiveMigrate, Evict' })
@@ -64,19 +64,19 @@ describe('hold', () => {
   test('a second hold never overwrites the first value with []', async () => {
     await hold().apply?.(cx)
     await hold().apply?.(cx)
-    expect(await journal.loans()).toMatchObject([{ was: { value: ['LiveMigrate', 'Evict'] } }])
+    expect(await journal.overrides()).toMatchObject([{ was: { value: ['LiveMigrate', 'Evict'] } }])
   })
 
   test('a value that somebody set while it was held is not emptied', async () => {
     await hold().apply?.(cx)
     await set(['LiveMigrate'])
-    expect(await hold().check(cx)).toMatchObject({ is: 'blocked', reason: 'hold-changed' })
+    expect(await hold().check(cx)).toMatchObject({ is: 'blocked', reason: 'pause-changed' })
   })
 
   test('empty methods are left alone and open no loan', async () => {
     await install()
     expect(await hold().check(cx)).toEqual({ is: 'done' })
-    expect(await journal.loans()).toEqual([])
+    expect(await journal.overrides()).toEqual([])
   })
 
   test('a write that raced with somebody else’s is refused, not lost', async () => {
@@ -103,7 +103,9 @@ describe('hold', () => {
     await cluster.writer.create(KubeVirts, kubevirt(['Evict']))
     owner = { ...owner, uid: (await read()).metadata.uid ?? '' }
     await hold().apply?.(cx)
-    expect(await journal.loans()).toMatchObject([{ object: { uid: owner.uid }, was: { value: ['Evict'] } }])
+    expect(await journal.overrides()).toMatchObject([
+      { object: { uid: owner.uid }, was: { value: ['Evict'] } },
+    ])
   })
 
   test('a KubeVirt that took the place of ours is not touched', async () => {
@@ -124,7 +126,7 @@ describe('give back', () => {
     expect((await restoreUpdates().check(cx)).is).toBe('todo')
     await restoreUpdates().apply?.(cx)
     expect(methodsOf(await read())).toEqual(['LiveMigrate', 'Evict'])
-    expect(await journal.loans()).toEqual([])
+    expect(await journal.overrides()).toEqual([])
     expect(await restoreUpdates().check(cx)).toEqual({ is: 'done' })
   })
 
@@ -136,7 +138,7 @@ describe('give back', () => {
     })
     await restoreUpdates().apply?.(cx)
     expect(methodsOf(await read())).toEqual(['Evict', 'LiveMigrate'])
-    expect(await journal.loans()).toEqual([])
+    expect(await journal.overrides()).toEqual([])
   })
 
   test('somebody else’s value is asked about, and overwritten only when told to', async () => {
@@ -152,8 +154,8 @@ describe('give back', () => {
       ...cx,
       writer: { ...cx.writer, mergePatch: async (_kind, _ref, change) => change as never },
     }
-    await expect(restoreUpdates().apply?.(deaf)).rejects.toMatchObject({ reason: 'give-back-undone' })
-    expect(await journal.loans()).toHaveLength(1)
+    await expect(restoreUpdates().apply?.(deaf)).rejects.toMatchObject({ reason: 'restore-undone' })
+    expect(await journal.overrides()).toHaveLength(1)
   })
 
   test('nothing borrowed is nothing to do', async () => {

@@ -22,11 +22,11 @@ const specOf = (stage: Stage) => platformOf(stage).spec
 
 async function expectNothingBorrowed(stage: Stage, before: unknown): Promise<void> {
   expect(borrowedFields(stage)).toEqual(before)
-  expect(await stage.journal.loans()).toEqual([])
+  expect(await stage.journal.overrides()).toEqual([])
 }
 
 describe('night E2: abort by state', () => {
-  test.each(['keep-baseline', 'hold-workload-updates', 'pause-worker', 'channel-4.19'])(
+  test.each(['keep-baseline', 'pause-workload-updates', 'pause-worker', 'channel-4.19'])(
     'not accepted, stopped after %s: everything as it was, the channel and desiredUpdate included',
     (until) =>
       play(small418, async (stage) => {
@@ -54,7 +54,7 @@ describe('night E2: abort by state', () => {
         expect.arrayContaining([
           'platform-4.19',
           'operator-4.19',
-          'give-back-workload-updates',
+          'resume-workload-updates',
           'rolled-worker',
         ]),
       )
@@ -69,7 +69,7 @@ describe('night E2: abort by state', () => {
       const ended = await eusAbortOn(stage)
       expect(ended.error).toBeUndefined()
       const steps = doneSteps(ended)
-      const order = ['settled', 'give-back-workload-updates', 'workloads', 'unpause-worker', 'rolled-worker']
+      const order = ['healthy', 'resume-workload-updates', 'workloads', 'unpause-worker', 'rolled-worker']
       expect(steps.filter((id) => order.includes(id))).toEqual(order)
       expect(versionOf(stage)).toBe('4.19.14')
       await expectNothingBorrowed(stage, before)
@@ -163,9 +163,9 @@ describe('what an abort finds in its way', () => {
       const ended = await abort(stage)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
       expect(ended.error?.remedy.join('\n')).toContain('kvup workloads restore --overwrite')
-      const { machines: _, ...fields } = lentFields(stage)
+      const { vms: _, ...fields } = lentFields(stage)
       expect(expected.before).toMatchObject(fields)
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
       expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
       await expectAborted(stage, expected, await abort(stage))
     }))
@@ -189,8 +189,8 @@ describe('what an abort finds in its way', () => {
       const ended = await abort(stage, { cluster: denying(stage.cluster, listsVms) })
       expect(ended.error).toBeUndefined()
       expect(ended.text).toContain('whether a VM was lent anything is not known')
-      const { machines: _, ...fields } = lentFields(stage)
+      const { vms: _, ...fields } = lentFields(stage)
       expect(before).toMatchObject(fields)
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
     }))
 })

@@ -32,9 +32,9 @@ export async function expectAborted(stage: Stage, expected: Expected, ended: End
   expect(ended.code).toBe(0)
   const isNothing = ended.documents.at(-1)?.['outcome'] === 'nothing-to-do'
   const fields = lentFields(stage)
-  const vmIsBack = JSON.stringify(fields.machines) === JSON.stringify(expected.before.machines)
+  const vmIsBack = JSON.stringify(fields.vms) === JSON.stringify(expected.before.vms)
   expect(fields).toEqual(isNothing && !vmIsBack ? expected.began : expected.before)
-  expect(await stage.journal.loans()).toEqual([])
+  expect(await stage.journal.overrides()).toEqual([])
   expect(await keptBaseline(stage.journal, 'eus to 4.20')).toBeUndefined()
   expectRequests(stage, expected)
   if (!isNothing) expectSaid(stage, ended)

@@ -26,10 +26,10 @@ describe('what is borrowed is looked at as long as the window is open', () => {
     play(withVm, async (stage) => {
       const onEvent = after('control-plane-4.19', () => void setMethods(stage, ['LiveMigrate']))
       const ended = await eusRunOn(stage, {}, { onEvent })
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'borrowed-changed' } })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'override-changed' } })
       expect(ended.text).toContain('LiveMigrate')
       expect(migrations(stage)).toBe(0)
-      const accept = ['borrowed-changed']
+      const accept = ['override-changed']
       expect(await eusRunOn(stage, { accept, until: 'operator-4.19' })).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual([])
       expect(migrations(stage)).toBe(0)
@@ -41,7 +41,7 @@ describe('what is borrowed is looked at as long as the window is open', () => {
       await setMethods(stage, ['LiveMigrate', 'Evict'])
       await stage.until(60_000)
       expect(await eusRunOn(stage, { until: 'operator-4.19' })).toMatchObject({ code: 3 })
-      const accept = ['borrowed-changed']
+      const accept = ['override-changed']
       expect(await eusRunOn(stage, { accept, until: 'operator-4.19' })).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual([])
       expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
@@ -54,7 +54,7 @@ describe('what is borrowed is looked at as long as the window is open', () => {
       await setMethods(stage, ['LiveMigrate'])
       await stage.until(60_000)
       const ended = await eusRunOn(stage, { until: 'operator-4.19' })
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'borrowed-changed' } })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'override-changed' } })
       expect(stage.methods).toEqual(['LiveMigrate'])
     }))
 
@@ -62,16 +62,16 @@ describe('what is borrowed is looked at as long as the window is open', () => {
     play({ ...small418, methods: [] }, async (stage) => {
       const onEvent = after('platform-4.19', () => void setMethods(stage, ['LiveMigrate']))
       const ended = await eusRunOn(stage, { until: 'operator-4.19' }, { onEvent })
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'borrowed-changed' } })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'override-changed' } })
     }))
 
   test('a MachineHealthCheck that somebody lets go on again in the middle of a run; with --accept it is paused again', () =>
     play(small418, async (stage) => {
       const ended = await eusRunOn(stage, {}, { onEvent: after('platform-4.19', () => goOn(stage)) })
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'borrowed-changed' } })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'override-changed' } })
       expect(ended.text).toContain('MachineHealthCheck')
       expect(doneSteps(ended)).not.toContain('operator-4.19')
-      const accept = ['borrowed-changed']
+      const accept = ['override-changed']
       expect(await eusRunOn(stage, { accept, until: 'control-plane-4.19' })).toMatchObject({ code: 0 })
       expect(borrowedFields(stage).machineHealth).toEqual(['kvup'])
     }))
@@ -86,7 +86,7 @@ test('night E3: a CSV that fell back keeps HyperConverged from being written, un
     })
     const run = (accept: readonly string[]) => {
       const onEvent = after('keep-baseline', () => (fails = true))
-      return eusRunOn(stage, { accept: [...accept], until: 'hold-workload-updates' }, { cluster, onEvent })
+      return eusRunOn(stage, { accept: [...accept], until: 'pause-workload-updates' }, { cluster, onEvent })
     }
     expect(await run([])).toMatchObject({ code: 4 })
     expect(stage.methods).toEqual(['LiveMigrate'])

@@ -38,7 +38,11 @@ test('kvup upgrade --method olm: where nothing comes of another channel, the lin
       if (event.kind === 'step-done' && event.step?.id === 'set-channel-1.18.1')
         stage.simulated.faults.set({ resolutionFailed: 'constraints not satisfiable' })
     }
-    const ended = await stage.upgrade('1.18.1', { method: 'olm', settle: '5s', timeout: '4h' }, { onEvent })
+    const ended = await stage.upgrade(
+      '1.18.1',
+      { method: 'olm', stableFor: '5s', timeout: '4h' },
+      { onEvent },
+    )
     expect(ended).toMatchObject({ code: 4 })
     expect(channelOf(stage)).toBe('stable-v1.18')
     expect(ended.text).toMatch(back('stable-v1.17'))

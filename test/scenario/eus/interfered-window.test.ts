@@ -21,7 +21,7 @@ import {
 } from './window-stage.ts'
 
 const versionOf = (stage: Stage) => platformOf(stage).status?.desired?.version
-const loansOf = async (stage: Stage) => (await stage.journal.loans()).map(({ id }) => id)
+const loansOf = async (stage: Stage) => (await stage.journal.overrides()).map(({ id }) => id)
 const pausePool = (stage: Stage, name: string, paused = true) =>
   stage.cluster.writer.mergePatch(MachineConfigPools, { name }, { spec: { paused } })
 const journal = { name: 'kvup-journal', namespace: 'openshift-cnv' }
@@ -41,9 +41,9 @@ describe('night E5: a pool that is not ours', () => {
       const ended = await eusRunOn(stage, { accept: ['pool-paused-already'] })
       expect(ended.error).toBeUndefined()
       expect(versionOf(stage)).toBe('4.20.5')
-      const borrowed = (await stage.journal.entries()).filter(({ what }) => what === 'borrowed')
-      expect(borrowed.map(({ step }) => step)).toContain('pool-paused/worker')
-      expect(borrowed.map(({ step }) => step)).not.toContain('pool-paused/gpu')
+      const overrides = (await stage.journal.entries()).filter(({ what }) => what === 'saved')
+      expect(overrides.map(({ step }) => step)).toContain('pool-paused/worker')
+      expect(overrides.map(({ step }) => step)).not.toContain('pool-paused/gpu')
       expect(borrowedFields(stage).paused).toEqual({ gpu: true, master: false, worker: false })
       expect(kubeletOf(stage, 'gpu-0')).toBe('v1.31.7')
       expect(ended.text).toContain('pool gpu stays paused')
@@ -96,7 +96,7 @@ describe('night E7: health checks', () => {
       expect(borrowedFields(stage)).toEqual(before)
       const ids = doneSteps(ended)
       expect(ids.findLastIndex((id) => id.startsWith('rolled-'))).toBeLessThan(
-        ids.findIndex((id) => id.startsWith('give-back-machine-health-check')),
+        ids.findIndex((id) => id.startsWith('restore-machine-health-check')),
       )
     }))
 

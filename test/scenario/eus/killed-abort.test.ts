@@ -11,7 +11,7 @@ const stops = [
   'accepted-4.19',
   'operator-4.19',
   'accepted-4.20',
-  'give-back-workload-updates',
+  'resume-workload-updates',
 ]
 
 describe.each(stops)('SIGKILL before and after each API call of an abort, after %s', async (until) => {

@@ -47,7 +47,7 @@ describe('SIGKILL after a write of restore --pools', () => {
       const ended = await eusRestoreOn(stage, { pools: true }, { host: 'other' })
       expect(ended.error).toBeUndefined()
       expect(borrowedFields(stage)).toEqual(before)
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
       expect(await began(stage)).toBeUndefined()
     }),
   )

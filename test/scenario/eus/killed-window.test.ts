@@ -12,14 +12,14 @@ function expectWhole(entries: readonly Entry[]): void {
   const of = (...what: Entry['what'][]) => entries.filter((entry) => what.includes(entry.what))
   const ended = new Set(of('applied', 'failed').map(({ step }) => step))
   expect(of('intends').filter(({ step }) => !ended.has(step))).toEqual([])
-  expect(of('gave-back', 'closed')).toHaveLength(of('borrowed').length)
+  expect(of('restored', 'closed')).toHaveLength(of('saved').length)
 }
 
 /** The target is reached, nothing is borrowed, nothing is left to do. */
 async function expectEnd(stage: Stage, before: ReturnType<typeof lentFields>): Promise<void> {
   expect(platformOf(stage).status?.desired?.version).toBe('4.20.5')
   expect(lentFields(stage)).toEqual(before)
-  expect(await stage.journal.loans()).toEqual([])
+  expect(await stage.journal.overrides()).toEqual([])
   expect(await keptBaseline(stage.journal, 'eus to 4.20')).toBeUndefined()
   expectWhole(await stage.journal.entries())
   const mark = stage.mark
@@ -73,7 +73,7 @@ describe('cut off', () => {
     ],
     [
       'behind the last give-back: the next run means this window, not the next one',
-      at('step-done', 'give-back-approval'),
+      at('step-done', 'restore-approval'),
     ],
   ])('%s', (_, terminal) =>
     playLent(async (stage, before) => {

@@ -28,7 +28,7 @@ const firstOfHistory = (stage: Stage) => platformOf(stage).status?.history?.[0]
 
 async function expectNothingBorrowed(stage: Stage, before: unknown): Promise<void> {
   expect(borrowedFields(stage)).toEqual(before)
-  expect(await stage.journal.loans()).toEqual([])
+  expect(await stage.journal.overrides()).toEqual([])
 }
 
 describe('night E2: a patch is a hop as well', () => {
@@ -44,7 +44,7 @@ describe('night E2: a patch is a hop as well', () => {
       expect(firstOfHistory(stage)).toMatchObject({ state: 'Completed', version: '4.18.21' })
       expect(platformOf(stage).spec).toEqual(spec)
       const steps = doneSteps(ended)
-      const order = ['platform-4.18.21', 'give-back-workload-updates', 'unpause-worker', 'rolled-worker']
+      const order = ['platform-4.18.21', 'resume-workload-updates', 'unpause-worker', 'rolled-worker']
       expect(steps.filter((id) => order.includes(id))).toEqual(order)
       expect(steps).not.toContain('operator-4.18')
       await expectNothingBorrowed(stage, before)
@@ -84,7 +84,7 @@ test('a pool that is gone since, with its machines: nothing is left borrowed for
     const ended = await eusAbortOn(stage)
     expect(ended.error).toBeUndefined()
     expect(ended.text).toContain('not given back: pool-paused/gpu')
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
   }))
 
 const remedies = ({ error }: Ended) => (error?.remedy ?? []).join('\n')
@@ -131,21 +131,21 @@ describe('what an abort prints to type next ends the window, and does not drive 
       )
       const commandLine = 'kvup eus run --plan plan.yaml --approve'
       const ended = await eusRunOn(stage, {}, { commandLine })
-      expect(ended.error?.reason).toBe('borrowed-changed')
-      expect(remedies(ended)).toContain('kvup eus run --approve --accept borrowed-changed')
+      expect(ended.error?.reason).toBe('override-changed')
+      expect(remedies(ended)).toContain('kvup eus run --approve --accept override-changed')
     }))
 })
 
 test.each([
-  ['hold-workload-updates', 'depends'],
+  ['pause-workload-updates', 'depends'],
   ['keep-baseline', 'would-change'],
 ])('a dry run of abort after %s does not say of the window that it is closed already', (until, state) =>
   play(small418, async (stage) => {
     await eusRunOn(stage, { until })
     const mark = stage.mark
     const ended = await eusAbortOn(stage, { dryRun: 'client' })
-    const { rehearsed } = ended.documents.at(-1) as unknown as EusReportDocument
-    expect(rehearsed?.find(({ id }) => id === 'close-window')).toMatchObject({ state })
+    const { dryRunSteps } = ended.documents.at(-1) as unknown as EusReportDocument
+    expect(dryRunSteps?.find(({ id }) => id === 'close-window')).toMatchObject({ state })
     expect(stage.writes(mark)).toEqual([])
   }),
 )

@@ -46,7 +46,7 @@ export const abort: Command = (stage, terminal, more) =>
 /** Every field that is ever borrowed, as it is now. */
 export const lentFields = (stage: Stage) => ({
   ...borrowedFields(stage),
-  machines: stage.simulated.store
+  vms: stage.simulated.store
     .list(VirtualMachines)
     .items.map(({ spec, metadata: { labels, annotations } }: KubeObject & { spec?: object }) => ({
       spec,
@@ -59,8 +59,8 @@ export const lentFields = (stage: Stage) => ({
 export async function playLent(act: (stage: Stage, before: ReturnType<typeof lentFields>) => Promise<void>) {
   await play(shape, async (stage) => {
     const before = structuredClone(lentFields(stage))
-    const lent = await stage.unblock({ accept: ['data-loss'] })
-    if (lent.code !== 0) throw new Error(lent.text)
+    const vms = await stage.unblock({ accept: ['data-loss'] })
+    if (vms.code !== 0) throw new Error(vms.text)
     await restartDb(stage)
     await act(stage, before)
   })

@@ -128,7 +128,7 @@ describe('--deadline', () => {
       expect(ended).toMatchObject({ code: 4 })
       expect(reportOf(ended).stoppedBefore).toMatchObject({ step: 'request-4.19', because: 'deadline' })
       expect(versionOf(stage)).toBe('4.18.21')
-      expect((await stage.journal.loans()).map(({ id }) => id)).not.toContain('desired-update')
+      expect((await stage.journal.overrides()).map(({ id }) => id)).not.toContain('desired-update')
       expect((await eusRunOn(stage, { until: 'accepted-4.19' })).error).toBeUndefined()
       expect(versionOf(stage)).toBe('4.19.14')
     }))
@@ -155,7 +155,7 @@ describe('--deadline', () => {
 
   test('of abort and restore it is so as well', () =>
     play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'hold-workload-updates' })
+      await eusRunOn(stage, { until: 'pause-workload-updates' })
       const slow = { cluster: slowly(stage, 3 * minute) }
       for (const goBack of [eusAbortOn, eusRestoreOn]) {
         const soon = new Date(stage.now + 2 * minute)

@@ -9,7 +9,7 @@ import { type Ended, minute, play, type Stage } from '../stage.ts'
 import { after, cdiDegraded, operatorVersion, patchWorkers, setMethods } from './meanwhile.ts'
 import { eusRunOn, type Shape, small418 } from './window-stage.ts'
 
-const typed = 'kvup eus run --approve --settle 5s'
+const typed = 'kvup eus run --approve --stable-for 5s'
 
 interface Row {
   shape?: Shape
@@ -33,8 +33,8 @@ const rows: Record<string, Row> = {
   'methods that somebody sets between two runs': {
     behind: 'platform-4.19',
     happens: (stage) => setMethods(stage, ['LiveMigrate', 'Evict']),
-    reason: 'borrowed-changed',
-    goesOn: `${typed} --accept borrowed-changed`,
+    reason: 'override-changed',
+    goesOn: `${typed} --accept override-changed`,
   },
   'methods that somebody sets before they are given back': {
     behind: 'forecast',
@@ -45,8 +45,8 @@ const rows: Record<string, Row> = {
   'a pool that somebody unpauses': {
     behind: 'channel-4.19',
     happens: (stage) => patchWorkers(stage, { paused: false }),
-    reason: 'borrowed-changed',
-    goesOn: `${typed} --accept borrowed-changed`,
+    reason: 'override-changed',
+    goesOn: `${typed} --accept override-changed`,
   },
   'a pool that appears': {
     behind: 'accepted-4.19',
@@ -98,7 +98,7 @@ test('nor where HyperConverged is Degraded before a release that would repair it
     const options = {
       graphFile: undefined,
       catalogFile: undefined,
-      accept: ['way-unknown', 'operator-way-unknown'],
+      accept: ['path-unknown', 'operator-path-unknown'],
     } as object
     const onEvent = after('operands-rolled-4.19.5', () => set(stage, cdiDegraded))
     const ended = await eusRunOn(stage, options, { commandLine: typed, onEvent })

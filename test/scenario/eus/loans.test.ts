@@ -44,7 +44,7 @@ describe('what it was set to is kept with the loan', () => {
       expect((await stage.journal.entries()).some(({ step }) => step === 'pause-worker')).toBe(false)
       await patchWorkers(stage, { paused: false })
       const ended = await eusRunOn(stage, { until: 'pause-worker' })
-      expect(ended.error?.reason).toBe('borrowed-changed')
+      expect(ended.error?.reason).toBe('override-changed')
       expect(borrowedFields(stage).paused['worker']).toBe(false)
     }))
 
@@ -130,7 +130,7 @@ describe('what somebody else set is not overwritten unasked', () => {
 test('kvup upgrade --method olm inside of a window leaves its loan of the methods alone', () =>
   play(small418, async (stage) => {
     await eusRunOn(stage, { until: 'control-plane-4.19' })
-    const ended = await stage.upgrade('4.19.8', { settle: '5s' })
+    const ended = await stage.upgrade('4.19.8', { stableFor: '5s' })
     expect(ended.error?.reason).toBe('window-open')
     expect(await loanIds(stage)).toContain('workload-updates')
     expect(stage.methods).toEqual([])
@@ -220,7 +220,7 @@ describe('an update that somebody else asked for, and that is refused', () => {
 })
 
 const heldAndForgotten = async (stage: Stage) => {
-  await eusRunOn(stage, { until: 'hold-workload-updates' })
+  await eusRunOn(stage, { until: 'pause-workload-updates' })
   await forget(stage)
   expect(stage.methods).toEqual([])
   return stage.mark
@@ -228,7 +228,7 @@ const heldAndForgotten = async (stage: Stage) => {
 
 test('a journal that was deleted behind the hold is no loss: what it was lies on the HyperConverged', () =>
   play(small418, async (stage) => {
-    await eusRunOn(stage, { until: 'hold-workload-updates' })
+    await eusRunOn(stage, { until: 'pause-workload-updates' })
     await deleteJournal(stage)
     expect((await eusRunOn(stage, { until: 'pause-worker' })).error).toBeUndefined()
     expect(await eusAbortOn(stage)).toMatchObject({ code: 0 })
@@ -240,10 +240,10 @@ describe('a journal that was deleted right behind the hold, and the note with it
     play(small418, async (stage) => {
       const mark = await heldAndForgotten(stage)
       const ended = await eusRunOn(stage)
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'methods-empty-without-loan' } })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'methods-empty-without-override' } })
       expect(stage.writes(mark)).toEqual([])
       const accepted = await eusRunOn(stage, {
-        accept: ['methods-empty-without-loan'],
+        accept: ['methods-empty-without-override'],
         until: 'pause-worker',
       })
       expect(accepted.error).toBeUndefined()
@@ -256,7 +256,7 @@ describe('a journal that was deleted right behind the hold, and the note with it
         expect(ended).toMatchObject({ code: 3, error: { reason: 'window-not-in-journal' } })
         expect(ended.text).toContain('workload update methods were emptied by kvup')
         expect(ended.text).toContain('kvup workloads strategy set --methods LiveMigrate')
-        expect(ended.text).toContain('kvup eus run --accept methods-empty-without-loan')
+        expect(ended.text).toContain('kvup eus run --accept methods-empty-without-override')
       }
       expect(stage.writes(mark)).toEqual([])
     }))

@@ -36,7 +36,7 @@ export const after =
   }
 
 export const loanIds = async (stage: Stage): Promise<readonly Override['id'][]> =>
-  (await stage.journal.loans()).map(({ id }) => id)
+  (await stage.journal.overrides()).map(({ id }) => id)
 
 export const writesTo = (stage: Stage, resource: string, mark = 0) =>
   stage.writes(mark).filter((one) => one.resource === resource)

@@ -7,7 +7,7 @@ const remedyOf = ({ error }: Ended): string => error?.remedy.join('\n') ?? ''
 
 async function expectNothingBorrowed(stage: Stage): Promise<void> {
   expect(stage.writes()).toEqual([])
-  expect(await stage.journal.loans()).toEqual([])
+  expect(await stage.journal.overrides()).toEqual([])
 }
 
 const tooLong = { to: '4.21' } as const
@@ -23,7 +23,7 @@ test('a window that the kubelets do not bear is refused, and not offered for acc
 
 test('nor is it accepted by who names it', () =>
   play(small418, async (stage) => {
-    const accept = ['window-too-long', 'operator-way-unknown', 'operator-stranded']
+    const accept = ['window-too-long', 'operator-path-unknown', 'operator-stranded']
     const ended = await eusRunOn(stage, { ...tooLong, accept })
     expect(ended).toMatchObject({ code: 2, error: { reason: 'not-acceptable' } })
     expect(ended.error?.message).toBe('window-too-long cannot be accepted')

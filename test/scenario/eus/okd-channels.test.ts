@@ -97,9 +97,9 @@ describe('ocp 1.1: a channel for each minor', () => {
       const typed = { graphFile: 'own.json', ...withoutCatalog }
       stage.files.set('own.json', servedGraph(okd419))
       const refused = await eusRunOn(stage, typed)
-      expect(refused).toMatchObject({ code: 3, error: { reason: 'operator-way-unknown' } })
+      expect(refused).toMatchObject({ code: 3, error: { reason: 'operator-path-unknown' } })
       expect(channelOf(stage)).toBe('stable-v1.15')
-      const ended = await eusRunOn(stage, { ...typed, accept: ['operator-way-unknown'] })
+      const ended = await eusRunOn(stage, { ...typed, accept: ['operator-path-unknown'] })
       expect(ended.error).toBeUndefined()
       expect(channelOf(stage)).toBe('stable-v1.16')
       expect(doneSteps(ended)).toContain('approve-1.16.0')
@@ -117,7 +117,7 @@ describe('community-operators: one channel, in which a minor appears with the pl
         ]),
       )
       expect(ended.text).not.toContain('operator-channel')
-      expect(found(ended, 'operator-way-unknown')).toHaveLength(1)
+      expect(found(ended, 'operator-path-unknown')).toHaveLength(1)
     }))
 
   test('with a catalog of the end it goes there in that channel', () =>

@@ -53,7 +53,7 @@ describe('trap 15: the newest operator of the minor in between has no edge on', 
       // The way was kept: no file is needed any more.
       expect(await eusRunOn(stage, without('graphFile', 'catalogFile'))).toMatchObject({ code: 0 })
       expect(installed(stage)).toBe(csv('4.20.1'))
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
     }))
 
   test('where OLM went there by itself the platform is not taken on, unless that is accepted by name', () =>
@@ -85,8 +85,8 @@ describe('trap 15: the newest operator of the minor in between has no edge on', 
 
 describe('what nobody knows is asked about, before anything is written', () => {
   test.each([
-    ['catalogFile', 'operator-way-unknown', '--catalog-file'],
-    ['graphFile', 'way-unknown', '--graph-file'],
+    ['catalogFile', 'operator-path-unknown', '--catalog-file'],
+    ['graphFile', 'path-unknown', '--graph-file'],
   ] as const)('without --%s: %s', (name, id, flag) =>
     play(small418, async (stage) => {
       const mark = stage.mark
@@ -100,10 +100,10 @@ describe('what nobody knows is asked about, before anything is written', () => {
 
   test('who took the risk once is asked again at the platform that it is about', () =>
     play(small418, async (stage) => {
-      const accept = ['operator-way-unknown']
+      const accept = ['operator-path-unknown']
       await eusRunOn(stage, { ...without('catalogFile'), accept, until: 'operator-4.19' })
       const ended = await eusRunOn(stage, without('catalogFile'))
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'operator-way-unknown' } })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'operator-path-unknown' } })
       expect(target(stage)).toBe('4.19.14')
       expect(await eusRunOn(stage, { ...without('catalogFile'), accept })).toMatchObject({ code: 0 })
       expect(target(stage)).toBe('4.20.5')
@@ -112,7 +112,7 @@ describe('what nobody knows is asked about, before anything is written', () => {
   test('the newest of the minor in between is asked for only by name: it may lead nowhere', () =>
     play(small418, async (stage) => {
       const more = { ...without('graphFile'), until: 'accepted-4.19' }
-      expect(await eusRunOn(stage, { ...more, accept: ['way-unknown'] })).toMatchObject({ code: 0 })
+      expect(await eusRunOn(stage, { ...more, accept: ['path-unknown'] })).toMatchObject({ code: 0 })
       expect(target(stage)).toBe('4.19.17')
     }))
 })

@@ -12,7 +12,7 @@ async function leftBehind(stage: Stage): Promise<void> {
   await eusRestoreOn(stage)
   await stage.until(3_600_000)
   expect(operatorVersion(stage)).toBe('4.19.8')
-  expect(await stage.journal.loans()).toEqual([])
+  expect(await stage.journal.overrides()).toEqual([])
 }
 
 describe('an operator that does not say of which release it is: not "nothing to do"', () => {

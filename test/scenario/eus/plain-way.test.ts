@@ -82,7 +82,7 @@ describe('night E10: OKD, where pools follow each hop', () => {
     play(okd, async (stage) => {
       stage.files.set('own.json', servedGraph(okd419))
       const plan = planOf(await planOn(stage, ownGraph))
-      expect(plan).toMatchObject({ way: 'plain', to: '4.20', pools: [] })
+      expect(plan).toMatchObject({ mode: 'rolling', to: '4.20', pools: [] })
       const fields = borrowedFields(stage)
       const ended = await runOkd(stage)
       expect(ended.error).toBeUndefined()
@@ -92,7 +92,7 @@ describe('night E10: OKD, where pools follow each hop', () => {
       before(ended, `platform-${patch}`, 'request-4.20')
       before(ended, 'request-4.20', 'operator-4.20')
       expect(borrowedFields(stage)).toEqual(fields)
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
       const mark = stage.mark
       expect(await runOkd(stage)).toMatchObject({ code: 0 })
       expect(stage.writes(mark)).toEqual([])
@@ -123,7 +123,7 @@ describe('night E10: OKD, where pools follow each hop', () => {
       expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-block-drains' } })
       expect(ended.text).toContain('demo/stuck')
       expect(ended.text).toContain('kvup workloads unblock --all')
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
       expect((await stage.unblock({ accept: ['data-loss'] })).error).toBeUndefined()
       await stage.until(minute)
       const restarted = await runText(
@@ -139,14 +139,14 @@ describe('night E10: OKD, where pools follow each hop', () => {
 describe('night E10: a compact cluster, minor by minor', () => {
   test('one command goes through all of them, each a window of its own, to where the plan says; again there is nothing to do', () =>
     play(compact, async (stage) => {
-      expect(planOf(await planOn(stage))).toMatchObject({ way: 'plain', topology: 'compact', to: '4.20' })
+      expect(planOf(await planOn(stage))).toMatchObject({ mode: 'rolling', topology: 'compact', to: '4.20' })
       const fields = borrowedFields(stage)
       const ended = await eusRunOn(stage)
       expect(ended.error).toBeUndefined()
       expect(versionOf(stage)).toBe('4.20.5')
       expect(ended.documents).toHaveLength(1)
       expect(ended.documents[0]).toMatchObject({ from: '4.18', to: '4.20', outcome: 'done' })
-      expect(doneSteps(ended).filter((id) => id === 'give-back-workload-updates')).toHaveLength(2)
+      expect(doneSteps(ended).filter((id) => id === 'resume-workload-updates')).toHaveLength(2)
       expect(borrowedFields(stage)).toEqual(fields)
       const mark = stage.mark
       expect(await eusRunOn(stage)).toMatchObject({ code: 0 })

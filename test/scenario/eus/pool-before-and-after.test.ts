@@ -14,7 +14,7 @@ describe('night E5: a pool is paused only once it is through with what it was to
         if (isShown) for (const one of pool.status.conditions) one.status = one.type === is ? 'True' : 'False'
         return pool
       })
-      const onEvent = after('hold-workload-updates', () => (since = stage.now))
+      const onEvent = after('pause-workload-updates', () => (since = stage.now))
       const began = stage.now
       const ended = await eusRunOn(stage, { until: 'pause-worker' }, { cluster, onEvent })
       expect(ended).toMatchObject({ code: 0 })
@@ -29,7 +29,7 @@ describe('night E5: a pool is paused only once it is through with what it was to
       await patchWorkers(stage, { paused: false })
       await stage.until(60_000)
       const before = stage.now
-      const options = { accept: ['borrowed-changed'], until: 'pause-worker' }
+      const options = { accept: ['override-changed'], until: 'pause-worker' }
       expect(await eusRunOn(stage, options)).toMatchObject({ code: 0 })
       expect(borrowedFields(stage).paused['worker']).toBe(true)
       expect(stage.now - before).toBeLessThan(60_000)

@@ -92,7 +92,7 @@ test('a request that was taken back and is there still is asked about with its k
         onEvent: refusedOnceAsked(stage),
       },
     )
-    expect(ended).toMatchObject({ code: 3, error: { reason: 'give-back-undone' } })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'restore-undone' } })
     expect(ended.text).toContain('oc adm upgrade --clear')
     const claim = { id: 'desired-update', taken: { value: { version: '4.19.14' } } }
     expect(await stage.journal.missing()).toMatchObject([{ id: 'desired-update', why: 'missing', claim }])

@@ -45,7 +45,7 @@ describe('night E5: restore --pools gives pools back as the end of a window does
         `rolled-${name}`,
       ])
       expect(doneSteps(ended).filter((id) => ofPools.includes(id))).toEqual(ofPools)
-      expect(doneSteps(ended).indexOf('give-back-workload-updates')).toBeLessThan(
+      expect(doneSteps(ended).indexOf('resume-workload-updates')).toBeLessThan(
         doneSteps(ended).indexOf('none-outdated'),
       )
       expect(most()).toBe(1)
@@ -98,12 +98,12 @@ describe('the window is closed with its last loan', () => {
       await eusRestoreOn(stage)
       expect(await began(stage)).toMatchObject({ from: '4.18.21' })
       expect(await eusRestoreOn(stage, { pools: true })).toMatchObject({ code: 0 })
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
       expect(await began(stage)).toBeUndefined()
       await stage.until(10 * minute)
-      const ended = await eusRunOn(stage, { until: 'hold-workload-updates' })
+      const ended = await eusRunOn(stage, { until: 'pause-workload-updates' })
       expect(ended.error).toBeUndefined()
-      expect(await began(stage)).toMatchObject({ from: '4.19.14', way: 'plain' })
+      expect(await began(stage)).toMatchObject({ from: '4.19.14', mode: 'rolling' })
       expect(await eusRunOn(stage, { until: 'accepted-4.20' })).toMatchObject({ code: 0 })
       expect(isPaused(stage, 'worker')).toBe(false)
     }))
@@ -112,7 +112,7 @@ describe('the window is closed with its last loan', () => {
     play(withPools('worker'), async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
       await eusRestoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
       expect(await began(stage)).toBeDefined()
       expect(await eusRestoreOn(stage)).toMatchObject({ code: 0 })
       expect(await began(stage)).toBeUndefined()
@@ -127,7 +127,7 @@ describe('the window is closed with its last loan', () => {
       await eusRestoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
       await stage.until(10 * minute)
       expect(await eusRunOn(stage, { until: 'accepted-4.20' })).toMatchObject({ code: 0 })
-      expect(await began(stage)).toMatchObject({ from: '4.19.14', way: 'plain' })
+      expect(await began(stage)).toMatchObject({ from: '4.19.14', mode: 'rolling' })
       expect(await eusRunOn(stage, { until: 'platform-4.20' })).toMatchObject({ code: 0 })
       expect(isPaused(stage, 'worker')).toBe(false)
     }))

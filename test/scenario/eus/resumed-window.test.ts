@@ -67,7 +67,7 @@ describe.each([
 })
 
 /** As it is typed by who has neither graph nor catalog. */
-const withoutFiles = { accept: ['operator-way-unknown'] } as const
+const withoutFiles = { accept: ['operator-path-unknown'] } as const
 
 test.each([
   ['with its files', {}],

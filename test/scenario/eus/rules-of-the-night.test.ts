@@ -77,9 +77,9 @@ describe('night E6: a request that is refused', () => {
       expect(ended.error?.message).toContain('a disk is broken')
       expect(platformOf(stage).spec?.desiredUpdate).toEqual(spec?.desiredUpdate)
       expect(platformOf(stage).status?.desired?.version).toBe('4.18.21')
-      const loans = (await stage.journal.loans()).map(({ id }) => id)
-      expect(loans).not.toContain('desired-update')
-      expect(loans).toContain('pool-paused/worker')
+      const overrides = (await stage.journal.overrides()).map(({ id }) => id)
+      expect(overrides).not.toContain('desired-update')
+      expect(overrides).toContain('pool-paused/worker')
       stage.simulated.faults.set({ notUpgradeable: undefined })
       await stage.until(120_000)
       expect(await eusRunOn(stage, { until: 'accepted-4.19' })).toMatchObject({ code: 0 })
@@ -135,9 +135,9 @@ describe('night E5: pools', () => {
       await eusRunOn(stage, { until: 'accepted-4.19' })
       await patchPool(stage, { paused: false })
       const ended = await eusRunOn(stage)
-      expect(ended.error?.reason).toBe('borrowed-changed')
+      expect(ended.error?.reason).toBe('override-changed')
       expect(borrowedFields(stage).paused['worker']).toBe(false)
-      const again = await eusRunOn(stage, { accept: ['borrowed-changed'], until: 'pause-worker' })
+      const again = await eusRunOn(stage, { accept: ['override-changed'], until: 'pause-worker' })
       expect(again.error).toBeUndefined()
       expect(borrowedFields(stage).paused['worker']).toBe(true)
     }))
@@ -146,7 +146,7 @@ describe('night E5: pools', () => {
     play(small418, async (stage) => {
       stage.later(20 * 60_000, () => void patchPool(stage, { paused: false }))
       const ended = await eusRunOn(stage)
-      expect(ended.error?.reason).toBe('borrowed-changed')
+      expect(ended.error?.reason).toBe('override-changed')
     }))
 
   test('that leaving a changed one is a person’s word: restore by name keeps it', () =>
@@ -155,7 +155,7 @@ describe('night E5: pools', () => {
       await patchPool(stage, { paused: false })
       const ended = await eusRestoreOn(stage, { names: ['pool-paused/worker'], keepCurrent: true })
       expect(ended.error).toBeUndefined()
-      expect((await stage.journal.loans()).map(({ id }) => id)).not.toContain('pool-paused/worker')
+      expect((await stage.journal.overrides()).map(({ id }) => id)).not.toContain('pool-paused/worker')
     }))
 
   test('one that appears is asked about, then paused and kept', () =>
@@ -167,7 +167,7 @@ describe('night E5: pools', () => {
       expect(ended.error?.reason).toBe('pool-appeared')
       const again = await eusRunOn(stage, { accept: ['pool-appeared'], until: 'pause-infra' })
       expect(again.error).toBeUndefined()
-      expect((await stage.journal.loans()).map(({ id }) => id)).toContain('pool-paused/infra')
+      expect((await stage.journal.overrides()).map(({ id }) => id)).toContain('pool-paused/infra')
     }))
 })
 
@@ -181,7 +181,7 @@ test('night E7: health checks and approval are borrowed, and given back as they 
     expect(await eusRestoreOn(stage)).toMatchObject({ code: 0 })
     const after = borrowedFields(stage)
     expect(after).toEqual({ ...before, paused: during.paused })
-    expect((await stage.journal.loans()).map(({ id }) => id)).toEqual(['pool-paused/worker'])
+    expect((await stage.journal.overrides()).map(({ id }) => id)).toEqual(['pool-paused/worker'])
   }))
 
 const withRoom = {
@@ -194,7 +194,7 @@ test('night E12: what VMs will do is said before the methods are given back', ()
     const ended = await eusRunOn(stage, { accept: ['vms-that-stay'] })
     expect(ended.error).toBeUndefined()
     const steps = doneSteps(ended)
-    expect(steps.indexOf('forecast')).toBeLessThan(steps.indexOf('give-back-workload-updates'))
+    expect(steps.indexOf('forecast')).toBeLessThan(steps.indexOf('resume-workload-updates'))
     const note = ended.events.flatMap((event) =>
       event.kind === 'step-done' && event.step.id === 'forecast' ? [event.note] : [],
     )
@@ -211,7 +211,7 @@ test('night E4: without --approve the InstallPlan is named, and not approved', (
 
 test('night E3: nothing of HyperConverged is written between hold and give-back', () =>
   play(small418, async (stage) => {
-    await eusRunOn(stage, { until: 'hold-workload-updates' })
+    await eusRunOn(stage, { until: 'pause-workload-updates' })
     const mark = stage.mark
     await eusRunOn(stage, { until: 'operator-4.19' })
     expect(writesTo(stage, 'hyperconvergeds', mark)).toEqual([])

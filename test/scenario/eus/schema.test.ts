@@ -17,14 +17,14 @@ const problemsOf = ({ documents }: Ended, schema: string) =>
 test('every document of a window is of its schema', () =>
   play(small418, async (stage) => {
     const before = await eusStatusOn(stage)
-    const rehearsed = await eusRunOn(stage, { dryRun: 'client' })
+    const dryRunSteps = await eusRunOn(stage, { dryRun: 'client' })
     expect(stage.writes()).toEqual([])
     const stopped = await eusRunOn(stage, { until: 'pause-worker' })
     const open = await eusStatusOn(stage)
     const restored = await eusRestoreOn(stage)
     const aborted = await eusAbortOn(stage)
     expect(stopped.documents.at(-1)).toMatchObject({ outcome: 'stopped-before' })
-    for (const ended of [rehearsed, stopped, restored, aborted])
+    for (const ended of [dryRunSteps, stopped, restored, aborted])
       expect({ error: ended.error, problems: problemsOf(ended, 'eus-report.json') }).toEqual({
         error: undefined,
         problems: [],

@@ -48,7 +48,7 @@ describe('night E1: nothing is written past a gate that is shut by then', () => 
       stage.simulated.faults.set({ planStatusAfter: 20 * 60_000 })
       await stage.upgrade(
         '1.18.1',
-        { settle: '5s', until: 'approve-1.18.1' },
+        { stableFor: '5s', until: 'approve-1.18.1' },
         { onEvent: after('gate-1.18.1', () => stage.simulated.faults.set(cdiDegraded)) },
       )
       expect(conditionOf(stage, 'Upgradeable')).toBe('False')
@@ -61,7 +61,7 @@ describe('night E1: nothing is written past a gate that is shut by then', () => 
         stage.simulated.faults.set(cdiDegraded)
         await stage.until(5000)
       })
-      await stage.upgrade('1.18.1', { settle: '5s', until: 'approve-1.18.1' }, { cluster })
+      await stage.upgrade('1.18.1', { stableFor: '5s', until: 'approve-1.18.1' }, { cluster })
       expect(conditionOf(stage, 'Upgradeable')).toBe('False')
       expect(writesTo(stage, 'installplans')).toEqual([])
     }))

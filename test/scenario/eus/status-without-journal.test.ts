@@ -17,7 +17,7 @@ async function withoutJournal(stage: Stage, until: string) {
 test('the journal was deleted in the middle of a window: status tells the window by its pools, and what can be deduced', () =>
   play(small418, async (stage) => {
     const status = await withoutJournal(stage, 'operator-4.19')
-    expect(status).toMatchObject({ open: true, from: '4.18', at: '4.19.14', borrowed: [], steps: [] })
+    expect(status).toMatchObject({ open: true, from: '4.18', at: '4.19.14', overrides: [], steps: [] })
     expect(status.parts).toEqual([
       { name: 'pools paused', state: 'done', note: 'worker' },
       { name: 'platform 4.19', state: 'done' },

@@ -12,7 +12,7 @@ async function statusOf(stage: Stage): Promise<EusStatusDocument & { text: strin
 test('no window is open: it says so, and writes nothing', () =>
   play(small418, async (stage) => {
     const mark = stage.mark
-    expect(await statusOf(stage)).toMatchObject({ open: false, at: '4.18.21', borrowed: [], steps: [] })
+    expect(await statusOf(stage)).toMatchObject({ open: false, at: '4.18.21', overrides: [], steps: [] })
     expect(stage.writes(mark)).toEqual([])
   }))
 
@@ -33,7 +33,7 @@ test('between hops: what is behind, where it stands, what is ahead, and what is 
       'ahead workload updates given back',
       'ahead pools unpaused',
     ])
-    expect(status.borrowedText).toBe('workloadUpdateMethods, 1 pool, 1 health check')
+    expect(status.overridesText).toBe('workloadUpdateMethods, 1 pool, 1 health check')
     expect(status.text).toContain('day 1')
     expect(stage.writes(mark)).toEqual([])
   }))

@@ -131,7 +131,7 @@ describe('before the question', () => {
 test('a dry run says what is given back, and where, in no words of the journal', () =>
   play(small418, async (stage) => {
     const { text } = await eusRunOn(stage, { dryRun: 'client' })
-    expect(text).not.toContain('loan')
+    expect(text).not.toContain('override')
     expect(text).toMatch(
       /unpause pool worker +gives spec\.paused back: false, which "pause pool worker" keeps/u,
     )

@@ -153,10 +153,10 @@ describe('trap 17: version parity is no rule', () => {
   test('kvup takes 4.23 for one hop from 4.22, and 5.0 for the way to 5.2', () =>
     play(at('4.22.4', '4.22.1'), async (stage) => {
       const next = await planOn(stage)
-      expect(next.plan).toMatchObject({ way: 'plain', to: '4.23' })
+      expect(next.plan).toMatchObject({ mode: 'rolling', to: '4.23' })
       expect(minors(next)).toEqual(['4.23'])
       const far = await planOn(stage, { to: '5.2' })
-      expect(far.plan).toMatchObject({ way: 'control-plane-only', to: '5.2' })
+      expect(far.plan).toMatchObject({ mode: 'control-plane-only', to: '5.2' })
       expect(minors(far)).toEqual(['5.0', '5.1', '5.2'])
     }))
 
@@ -168,7 +168,7 @@ describe('trap 17: version parity is no rule', () => {
       expect(last(stage)).toMatchObject({ state: 'Completed', version: '5.2.3' })
       expect(doneSteps(ended).filter((id) => id.startsWith('rolled-'))).toEqual(['rolled-worker'])
       expect(borrowedFields(stage)).toEqual(before)
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
     }))
 
   test('kvup goes from 4.23 to 5.0, where the kubelets are of the same Kubernetes as before', () =>

@@ -19,7 +19,7 @@ import { conditionOf, hyperConverged, operatorVersion } from './meanwhile.ts'
 import { eusRunOn, twoWorkers418 } from './window-stage.ts'
 
 const okd = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() } as const
-const brief = { settle: '5s' }
+const brief = { stableFor: '5s' }
 const newCsv = 'kubevirt-hyperconverged-operator.v1.18.1'
 
 const csvPhase = ({ simulated, home }: Stage): string | undefined => {
@@ -85,7 +85,7 @@ describe('trap 7: HyperConverged is through when status.versions says so and not
 
   test('kvup ends with the operands of the new release, and nothing rolls any more', () =>
     play({ ...okd, faults: { moreHandlerRolls: true } }, async (stage) => {
-      expect(await stage.upgrade('1.18.1', { settle: '30s' })).toMatchObject({ code: 0 })
+      expect(await stage.upgrade('1.18.1', { stableFor: '30s' })).toMatchObject({ code: 0 })
       expect(atWork(stage)).toEqual(through)
       expect(await scriptWaits(stage, () => handlersRoll(stage), 10 * minute)).toBe(false)
     }))
@@ -172,7 +172,7 @@ describe('trap 9: the count of the KubeVirt is stale while it updates, and count
 
   test('kvup says two where the count says 0', () =>
     play(withVms, async (stage) => {
-      const ended = await stage.upgrade('1.18.1', { settle: '0s', leaveHeld: true })
+      const ended = await stage.upgrade('1.18.1', { stableFor: '0s', leavePaused: true })
       expect(ended.documents[0]).toMatchObject({ workloads: { outdated: 2 } })
       expect(counter(stage)).toBe(0)
     }))
@@ -189,7 +189,7 @@ describe('trap 9: the count of the KubeVirt is stale while it updates, and count
 
   test('kvup waits until no VM bears the label, and for none that does not', () =>
     play({ ...roomy, vms: [{ name: 'web-1' }, pet] }, async (stage) => {
-      const pauseBefore = ['give-back-workload-updates']
+      const pauseBefore = ['resume-workload-updates']
       await stage.upgrade('1.18.1', { ...brief, pauseBefore })
       await startWaiting(stage)
       expect([outdatedCount(stage), counter(stage)]).toEqual([1, 2])
@@ -257,7 +257,7 @@ describe('trap 10: what OLM says first proves nothing', () => {
   test('kvup does not end where all of OLM says so and the CSV does not come up', () =>
     play(okd, async (stage) => {
       stage.simulated.faults.set({ csvFails: true })
-      const ended = await stage.upgrade('1.18.1', { ...brief, holdWorkloads: false, timeout: '2h' })
+      const ended = await stage.upgrade('1.18.1', { ...brief, pauseUpdates: false, timeout: '2h' })
       expect(subscribed(stage)).toMatchObject({ state: 'AtLatestKnown', installedCSV: newCsv })
       expect(planPhase(stage)).toBe('Complete')
       expect(ended.code).toBe(4)

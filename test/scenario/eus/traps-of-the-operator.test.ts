@@ -78,12 +78,12 @@ describe('trap 2: methods are copied to the KubeVirt only where there are any', 
 
   test('kvup eus run, begun twice, keeps the first value, and eus restore brings it back', () =>
     play(withBoth, async (stage) => {
-      for (const until of ['hold-workload-updates', 'hold-workload-updates', 'pause-worker'])
+      for (const until of ['pause-workload-updates', 'pause-workload-updates', 'pause-worker'])
         expect(await eusRunOn(stage, { until })).toMatchObject({ code: 0 })
       expect(documentedBackup(stage)).toBe('')
-      const loans = await stage.journal.loans()
-      const loan = loans.find(({ id }) => id === 'workload-updates')
-      expect(loan?.was).toEqual({ present: true, value: ['Evict', 'LiveMigrate'] })
+      const overrides = await stage.journal.overrides()
+      const override = overrides.find(({ id }) => id === 'workload-updates')
+      expect(override?.was).toEqual({ present: true, value: ['Evict', 'LiveMigrate'] })
       expect(await eusRestoreOn(stage)).toMatchObject({ code: 0 })
       expect([storedMethods(stage), documentedBackup(stage)]).toEqual([both, both])
     }))
@@ -231,13 +231,13 @@ describe('trap 5: Upgradeable is True in the middle of an upgrade', () => {
     play(of116, async (stage) => {
       await inTheMiddleOf117(stage)
       const mark = stage.mark
-      const ended = await stage.upgrade('1.18.1', { settle: '5s', timeout: '2h' })
+      const ended = await stage.upgrade('1.18.1', { stableFor: '5s', timeout: '2h' })
       expect(ended).toMatchObject({ code: 4 })
       expect(ended.text).toContain('ssp is away')
       expect(writesTo(stage, 'installplans', mark)).toEqual([])
       expect(csvs(stage)).toEqual({ '1.17.3': 'Succeeded' })
       stage.simulated.faults.set(off)
-      expect(await stage.upgrade('1.18.1', { settle: '5s' })).toMatchObject({ code: 0 })
+      expect(await stage.upgrade('1.18.1', { stableFor: '5s' })).toMatchObject({ code: 0 })
       expect(operatorVersion(stage)).toBe('1.18.1')
     }))
 })

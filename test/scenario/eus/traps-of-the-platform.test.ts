@@ -250,7 +250,7 @@ describe('trap 18: which pools are paused, and what one says that was', () => {
 
   test('kvup, before it pauses a pool that still says Updated of the configuration before, waits until it has rolled', () =>
     play(withPools('worker'), async (stage) => {
-      await eusRunOn(stage, { until: 'hold-workload-updates' })
+      await eusRunOn(stage, { until: 'pause-workload-updates' })
       const atPause: ReturnType<typeof configOf>[] = []
       const onEvent = after('pause-worker', () => atPause.push(configOf(stage)), 'step-applied')
       await change(stage)

@@ -14,7 +14,7 @@ import { after } from './meanwhile.ts'
 
 const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
 const okd = { ...small, olm: okdOlm() }
-const brief = { settle: '5s' }
+const brief = { stableFor: '5s' }
 const namespace = 'kubevirt-hyperconverged'
 const csvOf = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 

@@ -46,10 +46,10 @@ describe('trap 1: only an explicit empty list disables workload updates', () => 
 
   test('kvup writes the empty list, and keeps what was there', () =>
     play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'hold-workload-updates' })
+      await eusRunOn(stage, { until: 'pause-workload-updates' })
       expect(storedMethods(stage)).toBe('[]')
-      const [loan] = await stage.journal.loans()
-      expect(loan?.was).toEqual({ present: true, value: ['LiveMigrate'] })
+      const [override] = await stage.journal.overrides()
+      expect(override?.was).toEqual({ present: true, value: ['LiveMigrate'] })
     }))
 })
 
@@ -79,7 +79,7 @@ describe('trap 8: held methods stop hotplug and moves of volumes as well, and no
       expect(said).toContain('4.20')
       expect(ended.text).toContain('CPU and memory hotplug and moves to another storage wait')
       expect(ended.text).toContain('OutdatedVirtualMachineInstanceWorkloads fires after 24 h')
-      await eusRunOn(stage, { until: 'hold-workload-updates' })
+      await eusRunOn(stage, { until: 'pause-workload-updates' })
       expect((await eusStatusOn(stage)).text).toContain('hotplug and volume changes wait')
     }))
 
@@ -129,7 +129,7 @@ describe('trap 19: at the end the methods come first, then the VMs, then the poo
         vms: [{ name: 'web-1' }, { name: 'pet', notMigratable: 'Disks', evictionStrategy: 'None' }],
       },
       async (stage) => {
-        await eusRunOn(stage, { pauseBefore: ['give-back-workload-updates'] })
+        await eusRunOn(stage, { pauseBefore: ['resume-workload-updates'] })
         await stage.until(10 * minute)
         expect(stage.methods).toEqual([])
         expect(outdatedCount(stage)).toBe(2)
@@ -150,7 +150,7 @@ describe('trap 19: at the end the methods come first, then the VMs, then the poo
       expect(ended.error).toBeUndefined()
       expect(observed[0]).toBe(0)
       const order = [
-        'give-back-workload-updates',
+        'resume-workload-updates',
         'workloads',
         'none-outdated',
         'unpause-worker',

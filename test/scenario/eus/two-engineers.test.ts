@@ -72,17 +72,17 @@ describe('two engineers at one window', () => {
       const killed = eusRunOn(stage, {}, { cluster, host: 'one' }).catch((error: unknown) => error)
       await cluster.death
       expect(await killed).toBeInstanceOf(Killed)
-      const loans = await stage.journal.loans()
-      expect(new Set(loans.map(({ by }) => by))).toEqual(new Set(['jane@one']))
+      const overrides = await stage.journal.overrides()
+      expect(new Set(overrides.map(({ by }) => by))).toEqual(new Set(['jane@one']))
       const ended = await eusRunOn(stage, {}, secondOn(stage))
       expect(ended.error).toBeUndefined()
       expect(versionOf(stage)).toBe('4.20.5')
       expect(borrowedFields(stage)).toEqual(before)
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
     }))
 })
 
-const toPatch = { method: 'olm', settle: '5s' } as const
+const toPatch = { method: 'olm', stableFor: '5s' } as const
 
 describe('kvup upgrade beside a window that is open', () => {
   test('is refused by name: it would give the methods back in the middle of it', () =>
@@ -92,23 +92,23 @@ describe('kvup upgrade beside a window that is open', () => {
       const ended = await stage.upgrade('4.19.8', toPatch)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'window-open' } })
       expect(ended.text).toContain('kvup eus run')
-      expect(ended.text).toContain('--leave-held')
+      expect(ended.text).toContain('--leave-paused')
       expect(stage.writes(mark)).toEqual([])
       expect(borrowedFields(stage)).toEqual(held)
     }))
 
-  test('with --leave-held it takes the operator along, and what the window has borrowed stays borrowed', () =>
+  test('with --leave-paused it takes the operator along, and what the window has borrowed stays borrowed', () =>
     play(small418, async (stage) => {
       const before = borrowedFields(stage)
       await eusRunOn(stage, { until: 'control-plane-4.19' })
-      const loans = await stage.journal.loans()
-      const ended = await stage.upgrade('4.19.8', { ...toPatch, leaveHeld: true })
+      const overrides = await stage.journal.overrides()
+      const ended = await stage.upgrade('4.19.8', { ...toPatch, leavePaused: true })
       expect(ended.error).toBeUndefined()
       expect(ended.text).toContain('stay so at the end, until kvup eus run')
-      const again = await stage.upgrade('4.19.8', { ...toPatch, leaveHeld: true })
+      const again = await stage.upgrade('4.19.8', { ...toPatch, leavePaused: true })
       for (const { text } of [ended, again]) expect(text).not.toContain('kvup workloads restore')
       expect(stage.methods).toEqual([])
-      expect(await stage.journal.loans()).toEqual(loans)
+      expect(await stage.journal.overrides()).toEqual(overrides)
       expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
       expect(borrowedFields(stage)).toEqual(before)
     }))

@@ -25,7 +25,7 @@ test('a step before the end is behind when only the way back out is left', () =>
       expect(await eusRunOn(stage, { until })).toMatchObject({ code: 0 })
     expect(stage.writes(mark)).toEqual([])
     expect(await eusRunOn(stage, { pauseBefore: ['pause-worker'] })).toMatchObject({ code: 0 })
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
   }))
 
 test.each(['operator-4.99', 'request-4.18', 'gate-4.19.99', 'pause-wroker', 'operator'])(

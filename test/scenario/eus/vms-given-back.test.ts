@@ -31,7 +31,7 @@ describe('what kvup workloads unblock lent to VMs', () => {
       expect(ended.error).toBeUndefined()
       const says = 'given back last, behind the pools: what kvup workloads unblock lent to demo/db'
       expect(ended.text).toContain(says)
-      expect(doneSteps(ended).at(-1)).toBe('give-back/demo/db')
+      expect(doneSteps(ended).at(-1)).toBe('restore/demo/db')
       expect(lentFields(stage)).toEqual(before)
     }))
 
@@ -55,7 +55,7 @@ describe('what kvup workloads unblock lent to VMs', () => {
       const asked = await run(stage)
       expect(asked).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
       expect(asked.error?.remedy.join('\n')).toContain('kvup workloads restore --overwrite')
-      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.journal.overrides()).toEqual([])
       expect(await isOpen(stage)).toBe(true)
       expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
       expect(await run(stage)).toMatchObject({ code: 0 })
@@ -99,7 +99,7 @@ describe('what kvup workloads unblock lent to VMs', () => {
       expect(ended.error).toBeUndefined()
       const steps = doneSteps(ended)
       expect(steps).toContain('request-4.20')
-      expect(steps.filter((id) => id === 'give-back/demo/db')).toHaveLength(1)
-      expect(steps.at(-1)).toBe('give-back/demo/db')
+      expect(steps.filter((id) => id === 'restore/demo/db')).toHaveLength(1)
+      expect(steps.at(-1)).toBe('restore/demo/db')
     }))
 })

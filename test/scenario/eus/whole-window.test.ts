@@ -9,7 +9,7 @@ test('4.18 to 4.20: platform, operator, pools, and every borrowed field as it wa
     expect(ended.code).toBe(0)
     expect(platformOf(stage).status?.desired?.version).toBe('4.20.5')
     expect(borrowedFields(stage)).toEqual(before)
-    expect(await stage.journal.loans()).toEqual([])
+    expect(await stage.journal.overrides()).toEqual([])
     expect(ended.text).toContain('labels and taints of the nodes are as they were')
     const mark = stage.mark
     expect(await eusRunOn(stage)).toMatchObject({ code: 0 })

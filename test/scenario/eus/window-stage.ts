@@ -79,7 +79,7 @@ const defaults: EusRunOptions = {
   approve: true,
   approveAlso: [],
   poolOrder: [],
-  settle: '5s',
+  stableFor: '5s',
   timeout: '24d',
   pauseBefore: [],
   graphFile: 'graph.json',

@@ -15,35 +15,35 @@ import type { Installation, Manager } from '../../kubevirt/installation.ts'
 
 /** Two changes at a time leave three versions side by side. */
 export const settledNow = check({
-  id: 'settled-now',
+  id: 'healthy-now',
   group: 'installation',
   title: 'KubeVirt is settled now',
   runbook: 'VirtOperatorDown',
   needs: ['deployments', 'daemonsets', 'pods', 'leases'],
   blocks: true,
   assess({ rolloutStatus, target, installation }) {
-    if (rolloutStatus.verdict === 'Settled') return rolloutStatus.doubts.map(doubted)
+    if (rolloutStatus.verdict === 'Healthy') return rolloutStatus.doubts.map(doubted)
     const joined = rolloutStatus.verdict === 'Updating' && rolloutStatus.target.version === target?.text
     return [
       {
-        id: 'settled-now',
+        id: 'healthy-now',
         level: joined ? 'info' : 'blocker',
         summary: joined
           ? `an update to ${target?.text} is under way already: it would be joined`
           : `KubeVirt is ${rolloutStatus.verdict}: ${reason(rolloutStatus)}`,
         objects: [`kubevirt/${installation.name}`],
-        remedy: ['kvup status -w', ...rolloutStatus.why.flatMap(({ look }) => look.slice(0, 1))],
+        remedy: ['kvup status -w', ...rolloutStatus.why.flatMap(({ commands }) => commands.slice(0, 1))],
       },
     ]
   },
 })
 
 /** That a further roll of virt-handler may come is how these releases are, and nothing to be mended. */
-const doubted = ({ id, sentence, look }: Doubt): Finding => ({
-  id: 'settled-now',
+const doubted = ({ id, sentence, commands }: Doubt): Finding => ({
+  id: 'healthy-now',
   level: id === 'handler-roll-to-come' ? 'info' : 'warning',
   summary: `KubeVirt says that it is done, but: ${sentence}`,
-  remedy: [...look],
+  remedy: [...commands],
 })
 
 function reason({ why, waitingFor }: RolloutStatus): string {
@@ -164,15 +164,15 @@ function ownerOf({ manager: { owner, name, kind } }: Installation): string {
 
 /** Empty methods that nobody of ours has borrowed stay empty, and no VM follows (night C7). */
 export const methodsEmpty = check({
-  id: 'methods-empty-without-loan',
+  id: 'methods-empty-without-override',
   group: 'installation',
   title: 'VMs will follow: workload updates are on, or held by kvup',
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
-  needs: ['kubevirts', 'borrowed'],
+  needs: ['kubevirts', 'overrides'],
   assess({ snapshot, installation: { workloadUpdateMethods, name, namespace, manager } }) {
     if (workloadUpdateMethods.length > 0 || isPausedByKvup(snapshot)) return undefined
     return {
-      id: 'methods-empty-without-loan',
+      id: 'methods-empty-without-override',
       level: 'warning',
       summary:
         'workloadUpdateMethods is empty and kvup has not borrowed it: no VM will move to the new virt-launcher by itself',

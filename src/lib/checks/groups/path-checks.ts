@@ -32,7 +32,7 @@ export const hopSupported = check({
   group: 'path',
   title: 'the hop to this version is supported',
   findings: [
-    'never-settled',
+    'never-healthy',
     'from-unsupported',
     'downgrade',
     'minor-skipped',
@@ -61,11 +61,11 @@ export const hopSupported = check({
 function withPath(found: Finding, question: Question): Finding {
   const { target } = question
   if (found.id !== 'minor-skipped' || target === undefined) return found
-  const way = pathFromHere(target, question)
-  const isOneRun = way?.is === 'path' && way.steps.every((step) => step.is === 'kubevirt')
+  const path = pathFromHere(target, question)
+  const isOneRun = path?.is === 'path' && path.steps.every((step) => step.is === 'kubevirt')
   if (!isOneRun || question.method === 'olm')
     return { ...found, remedy: hopPath(target, question, found.remedy) }
-  const inBetween = way.steps
+  const inBetween = path.steps
     .slice(0, -1)
     .map(({ to }) => to)
     .join(', ')
@@ -78,7 +78,7 @@ function withPath(found: Finding, question: Question): Finding {
 }
 
 const neverSettled: Finding = {
-  id: 'never-settled',
+  id: 'never-healthy',
   level: 'warning',
   summary: 'no version was ever installed completely here, so there is none to come from',
   remedy: ['kvup status'],
@@ -161,8 +161,8 @@ const sentence = ({ version, runs, is, window }: Misfit) =>
   `Kubernetes 1.${runs} is ${is} for KubeVirt ${minorOf(version)} (${window})`
 
 function pathThere({ version, runs, is }: Misfit, question: Question): readonly string[] {
-  const way = is === 'too old' ? hopPath(version, question) : []
-  return way.length > 0 ? way : [`choose a version that supports Kubernetes 1.${runs}: kvup releases`]
+  const path = is === 'too old' ? hopPath(version, question) : []
+  return path.length > 0 ? path : [`choose a version that supports Kubernetes 1.${runs}: kvup releases`]
 }
 
 interface Hop {

@@ -229,8 +229,8 @@ function forgotten(
   const now = spec?.versions?.find((version) => version.storage)?.name ?? ''
   if (stored.includes(now))
     return [`go through a release that stores another version than ${now}: kvup releases`]
-  const keeps = status?.storedVersions?.filter((version) => !stored.includes(version)) ?? []
-  const after = keeps.length > 0 ? keeps : [now]
+  const overrides = status?.storedVersions?.filter((version) => !stored.includes(version)) ?? []
+  const after = overrides.length > 0 ? overrides : [now]
   return [
     `kubectl get ${name} -A -o json | kubectl replace -f -`,
     `kubectl patch crd ${name} --subresource=status --type=merge -p '${JSON.stringify({ status: { storedVersions: after } })}'`,

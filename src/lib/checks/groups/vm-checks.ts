@@ -318,9 +318,9 @@ export const restartRequired = check({
   id: 'restart-required',
   group: 'workloads',
   title: 'no VM waits for a restart',
-  needs: ['machines'],
+  needs: ['vms'],
   assess({ snapshot }) {
-    const waiting = itemsOf(snapshot.machines)[0]?.restartRequired
+    const waiting = itemsOf(snapshot.vms)[0]?.restartRequired
     if (!waiting || waiting.count === 0) return undefined
     return {
       id: 'restart-required',

@@ -149,10 +149,10 @@ class ProbeRun {
 
   /** Undefined: not yet. */
   async #outcome(one: Try, pod: Pod): Promise<Outcome | undefined> {
-    const look = readPull(pod)
-    if (look.is === 'pulled') return look
-    if (look.is === 'ended') return one.failing ? refusedBy(one.failing.text) : { ...look, is: 'untried' }
-    if (look.is === 'failing') return this.#failing(one, pod, look)
+    const pull = readPull(pod)
+    if (pull.is === 'pulled') return pull
+    if (pull.is === 'ended') return one.failing ? refusedBy(one.failing.text) : { ...pull, is: 'untried' }
+    if (pull.is === 'failing') return this.#failing(one, pod, pull)
     if (this.#now - one.began < pullLimit * 1000 + grace) return undefined
     const text = await this.#events(pod)
     return { is: 'untried', why: 'it was not there in time', ...(text && { message: shorten(text) }) }

@@ -21,7 +21,7 @@ export interface EusPlan {
    * `control-plane-only`: pools stay behind, paused, until the end. `plain`: the pools follow hop by hop, for there is none that may be
    * paused or nothing that tolerates it (night E10, ocp 3.7).
    */
-  way: 'control-plane-only' | 'plain'
+  mode: 'control-plane-only' | 'rolling'
   /** The minor that the paused pools run, `4.18`: where the window began. */
   began: string
   /** Of the ClusterVersion. Absent: the channel that is set serves every hop that is known. */
@@ -142,7 +142,7 @@ export interface PoolToPause {
   /** By somebody else: not ours to give back (night E5). */
   paused: boolean
   /** Paused by kvup, in a window that is open. */
-  borrowed?: true
+  pausedByKvup?: true
 }
 
 export interface HealthCheckRef {

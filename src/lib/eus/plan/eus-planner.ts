@@ -74,7 +74,7 @@ export function makeEusPlan(snapshot: EusClusterSnapshot, request: EusPlanReques
     topology: topology.is,
     from: release,
     to: route.to,
-    way: route.way,
+    mode: route.mode,
     began,
     ...(channel.is === 'change' && { channel: changeOf(channel) }),
     hops,
@@ -93,7 +93,7 @@ export function makeEusPlan(snapshot: EusClusterSnapshot, request: EusPlanReques
 
 /** What stays behind, what would take nodes that are away for lost, and which VMs nothing can take meanwhile. */
 function awayOf({ route, snapshot, hops }: Judged): Pick<EusPlan, 'pools' | 'healthChecks' | 'outages'> {
-  const staysBehind = route.way === 'control-plane-only'
+  const staysBehind = route.mode === 'control-plane-only'
   const outages = hops.length > 0 ? itemsOf(snapshot.snapshot.outages) : []
   return {
     pools: staysBehind ? poolsToPause(snapshot) : [],
@@ -109,30 +109,30 @@ const changeOf = ({ from, to }: Extract<ChannelChoice, { is: 'change' }>) => ({
 
 function judge(snapshot: EusSnapshot, route: Route, request: EusPlanRequest): Judged {
   const { platformStatus, flavour } = snapshot
-  const { minors, to, way } = route
+  const { minors, to, mode } = route
   const channel = chooseChannel({
     flavour,
     now: platformStatus.channel,
     offered: platformStatus.channels,
-    to: way === 'plain' ? (minors[0] ?? to) : to,
-    hops: way === 'plain' ? Math.min(1, minors.length) : minors.length,
+    to: mode === 'rolling' ? (minors[0] ?? to) : to,
+    hops: mode === 'rolling' ? Math.min(1, minors.length) : minors.length,
     reaches: offers(snapshot, minors[0]),
   })
   const chosen = choose(snapshot, {
     minors,
     channel,
     graph: request.graph,
-    staysBehind: way === 'control-plane-only',
+    staysBehind: mode === 'control-plane-only',
   })
   const releases = request.releases ?? knownReleases
   const { catalog } = request
   const ahead = minorsAhead({ snapshot, minors, releases })
   const pathOfOperator = wayOfOperator(snapshot.snapshot, { minors: ahead, catalog, releases })
-  const operator = { way: pathOfOperator, certain: catalog !== undefined }
+  const operator = { mode: pathOfOperator, certain: catalog !== undefined }
   const hops = hopsOf({
     snapshot,
     stops: withChannels(chosen.stops, route, snapshot),
-    way,
+    mode,
     releases,
     operator,
   })
@@ -144,7 +144,7 @@ function judge(snapshot: EusSnapshot, route: Route, request: EusPlanRequest): Ju
     hops,
     releases,
     operatorPath: pathOfOperator,
-    lasts: lastsOf(snapshot, hops, way),
+    lasts: lastsOf(snapshot, hops, mode),
   }
 }
 
@@ -177,27 +177,27 @@ function choose(
 /** Where pools follow, each minor has its own channel of the same kind; OKD has one for all. */
 function withChannels(
   stops: Chosen['stops'],
-  { way }: Route,
+  { mode }: Route,
   { flavour, platformStatus }: EusSnapshot,
 ): Chosen['stops'] {
   const prefix = /^(?<prefix>[a-z]+)-\d/u.exec(platformStatus.channel ?? '')?.groups?.['prefix']
-  if (way !== 'plain' || flavour === 'okd' || prefix === undefined) return stops
+  if (mode !== 'rolling' || flavour === 'okd' || prefix === undefined) return stops
   const kept = prefix === 'eus' ? 'stable' : prefix
   return stops.map((one, i) =>
     i === 0 ? one : { minor: one.minor, stop: { ...one.stop, channel: `${kept}-${one.minor}` } },
   )
 }
 
-function lastsOf(snapshot: EusSnapshot, hops: readonly EusHop[], way: EusPlan['way']): Range {
-  return inTurn([...hops.map(rangeOf), rollsOf(snapshot, hops, way)])
+function lastsOf(snapshot: EusSnapshot, hops: readonly EusHop[], mode: EusPlan['mode']): Range {
+  return inTurn([...hops.map(rangeOf), rollsOf(snapshot, hops, mode)])
 }
 
 /** On a plain way the pools roll in each hop. */
-function rollsOf(snapshot: EusSnapshot, hops: readonly EusHop[], way: EusPlan['way']): Range {
+function rollsOf(snapshot: EusSnapshot, hops: readonly EusHop[], mode: EusPlan['mode']): Range {
   const isThere = hops.every(({ platform }) => platform.done)
   const pools = poolsToPause(snapshot)
   const once = isThere ? poolsLeft(snapshot, pools) : poolRolls(pools)
-  if (way === 'control-plane-only' || isThere) return once
+  if (mode === 'control-plane-only' || isThere) return once
   const times = hops.filter(({ platform }) => !platform.done).length
   return { low: once.low * times, high: once.high * times }
 }
@@ -209,8 +209,8 @@ const rangeOf = ({ time: { lowSeconds, highSeconds } }: EusHop): Range => ({
 
 function timeOf({ snapshot, hops, route }: Judged): EusPlan['time'] {
   const isRolling = snapshot.pools.some(({ isMaster, state }) => !isMaster && state !== 'updated')
-  const left = hops.length > 0 || route.way === 'control-plane-only' || isRolling
-  const rolls = left ? rollsOf(snapshot, hops, route.way) : nothing
+  const left = hops.length > 0 || route.mode === 'control-plane-only' || isRolling
+  const rolls = left ? rollsOf(snapshot, hops, route.mode) : nothing
   return wholeTime(hops.map(rangeOf), rolls, platformHop(snapshot).basis)
 }
 
@@ -239,7 +239,7 @@ function notesOf(judged: Judged): readonly string[] {
     ...(isMidWindow(judged)
       ? [`a window is open: the control plane is at ${snapshot.release}, paused pools at ${snapshot.began}`]
       : []),
-    ...(route.way === 'control-plane-only' ? windowNotes(judged) : []),
+    ...(route.mode === 'control-plane-only' ? windowNotes(judged) : []),
     ...(hops.some(({ operators }) => operators.some(({ done }) => !done))
       ? ['an update of the operator is mostly through in 15 minutes, and interrupts no VM and no network']
       : []),
@@ -334,22 +334,22 @@ const lifecycleParts = {
 function unknownOf(judged: Judged): readonly string[] {
   const { chosen, hops, route, snapshot } = judged
   const { snapshot: observed } = snapshot
-  const { platform, lifecycle, methods, forecast, undrainable, outages, loans } = observed
+  const { platform, lifecycle, methods, forecast, undrainable, outages, overrides } = observed
   const later = hops.filter(({ platform: { version } }) => version === undefined).map(({ minor }) => minor)
   return [
     ...chosen.unknown,
     ...(later.length > 0 ? [`which releases of ${later.join(', ')} there are when it is their turn`] : []),
     ...operatorUnknown(judged),
-    ...unread(platform, route.way === 'plain' ? parts : { ...parts, ...healthCheckParts }),
+    ...unread(platform, route.mode === 'rolling' ? parts : { ...parts, ...healthCheckParts }),
     ...unread(lifecycle, lifecycleParts),
     ...unread(
-      { methods, forecast, undrainable, outages, loans },
+      { methods, forecast, undrainable, outages, overrides },
       {
         methods: 'which workload update methods to give back',
         forecast: 'what becomes of the VMs at the end',
         undrainable: 'which VMs deny their eviction',
         outages: 'which VMs are down while the node reboots',
-        loans: 'what kvup has borrowed already',
+        overrides: 'what kvup has borrowed already',
       },
     ),
     ...unread({ alerts: observed.alerts }, { alerts: 'which alerts fire' }),

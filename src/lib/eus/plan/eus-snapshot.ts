@@ -61,10 +61,10 @@ export interface EusClusterSnapshot {
   hyperconverged: Known<HyperConverged>
   kubevirts: Known<KubeVirt>
   /** Open ones, of any procedure. */
-  loans: Known<Override>
+  overrides: Known<Override>
   /** One item: the methods that are set on the HyperConverged, or were before kvup borrowed them. */
   methods: Known<readonly string[]>
-  /** They are empty by a write of kvup that no open loan tells of: the journal was deleted, or somebody asked kvup for it. */
+  /** They are empty by a write of kvup that no open override tells of: the journal was deleted, or somebody asked kvup for it. */
   emptiedByKvup: boolean
   /** One item. */
   instances: Known<InstanceTally>
@@ -130,8 +130,8 @@ async function aboutVirtualization(
 ): Promise<Virtualization> {
   const { reader } = cluster
   const [kubevirt] = itemsOf(await listKubeVirts(reader))
-  const loans = await overridesIn(cluster.reader, kubevirt?.metadata.namespace)
-  const { methods, emptiedByKvup } = await methodsNow(reader, { kubevirt, loans })
+  const overrides = await overridesIn(cluster.reader, kubevirt?.metadata.namespace)
+  const { methods, emptiedByKvup } = await methodsNow(reader, { kubevirt, overrides })
   const isSingle = topologyOf(await platform).is === 'single-node'
   const [snapshot, forecast, undrainable, outages] = await inOnePass(reader, VirtualMachineInstances, [
     (shared) => takeFullSnapshot({ reader: shared }, clock, { only: ['instances', 'clusterUid'] }),
@@ -140,13 +140,23 @@ async function aboutVirtualization(
     (shared) => (isSingle ? known(outagesIn(shared)) : notAsked),
   ])
   const { kubevirts, instances, clusterUid } = snapshot
-  return { kubevirts, loans, methods, emptiedByKvup, instances, clusterUid, forecast, undrainable, outages }
+  return {
+    kubevirts,
+    overrides,
+    methods,
+    emptiedByKvup,
+    instances,
+    clusterUid,
+    forecast,
+    undrainable,
+    outages,
+  }
 }
 
 async function overridesIn(reader: Reader, namespace: string | undefined): Promise<Known<Override>> {
   if (namespace === undefined) return { known: true, items: [] }
   const found = await openOverrides(reader, namespace)
-  return 'loans' in found ? { known: true, items: found.loans } : { known: false, why: found.unread }
+  return 'overrides' in found ? { known: true, items: found.overrides } : { known: false, why: found.unread }
 }
 
 async function forecastFor(
@@ -163,7 +173,7 @@ async function undrainableIn(reader: Reader, kubevirt: KubeVirt): Promise<readon
     namespace: undefined,
     clusterEviction: clusterEvictionOf(kubevirt),
   })
-  return [...found.machines, ...found.bare].map(({ namespace, name }) => `${namespace}/${name}`)
+  return [...found.vms, ...found.bare].map(({ namespace, name }) => `${namespace}/${name}`)
 }
 
 type Platform = Pick<EusClusterSnapshot, 'removedApis' | 'kubeletSigner' | 'alerts'>
@@ -208,12 +218,12 @@ async function removedApisOf(reader: Reader): Promise<readonly RemovedApi[]> {
   return found
 }
 
-/** The window that is open, by what `kvup status` tells it by as well: open loans of `kvup eus`, or paused pools behind their control plane. Pure. */
+/** The window that is open, by what `kvup status` tells it by as well: open overrides of `kvup eus`, or paused pools behind their control plane. Pure. */
 export const windowIn = ({
   platform,
-  loans,
-}: Pick<EusClusterSnapshot, 'platform' | 'loans'>): RecognisedWindow | undefined =>
-  recogniseWindow(platform, itemsOf(loans).some(isOfWindow))
+  overrides,
+}: Pick<EusClusterSnapshot, 'platform' | 'overrides'>): RecognisedWindow | undefined =>
+  recogniseWindow(platform, itemsOf(overrides).some(isOfWindow))
 
 type Methods = Pick<EusClusterSnapshot, 'methods' | 'emptiedByKvup'>
 
@@ -222,11 +232,11 @@ const not = { emptiedByKvup: false } as const
 /** Of the HyperConverged in the version that is stored, never of the KubeVirt, where "none" and "nobody said" are one (ocp 1.6). */
 async function methodsNow(
   reader: Reader,
-  { kubevirt, loans }: { kubevirt: KubeVirt | undefined; loans: Known<Override> },
+  { kubevirt, overrides }: { kubevirt: KubeVirt | undefined; overrides: Known<Override> },
 ): Promise<Methods> {
   if (kubevirt === undefined) return { methods: { known: false, why: 'there is no KubeVirt' }, ...not }
-  const loan = itemsOf(loans).find(({ id }) => id === overrideId)
-  if (loan) return { methods: { known: true, items: [keptMethods(loan)] }, ...not }
+  const override = itemsOf(overrides).find(({ id }) => id === overrideId)
+  if (override) return { methods: { known: true, items: [keptMethods(override)] }, ...not }
   try {
     return await methodsOn(reader, kubevirt)
   } catch (error) {
@@ -411,9 +421,9 @@ function flavourOf(release: string, channel = ''): EusPlan['flavour'] {
   return rest.includes('okd') || /scos|^stable-4$/u.test(channel) ? 'okd' : 'ocp'
 }
 
-/** Whether kvup itself has borrowed it, by the id of the loan: `pool-paused/worker`. */
+/** Whether kvup itself has borrowed it, by the id of the override: `pool-paused/worker`. */
 export function isOverridden({ snapshot }: Pick<EusSnapshot, 'snapshot'>, id: string): boolean {
-  return itemsOf(snapshot.loans).some((loan) => loan.id === id)
+  return itemsOf(snapshot.overrides).some((override) => override.id === id)
 }
 
 /** Every pool but master that has machines, custom ones too: a node in one is not the worker pool's (ocp 3.5). */
@@ -425,15 +435,15 @@ export function poolsToPause(snapshot: EusSnapshot): readonly PoolToPause[] {
 
 function toPause(
   { name, machines, paused, pool: { metadata, spec } }: JudgedPool,
-  borrowed: boolean,
+  pausedByKvup: boolean,
 ): PoolToPause {
   return {
     name,
     ...(metadata.uid !== undefined && { uid: metadata.uid }),
     machines,
     maxUnavailable: spec?.maxUnavailable ?? 1,
-    paused: paused && !borrowed,
-    ...(borrowed && { borrowed }),
+    paused: paused && !pausedByKvup,
+    ...(pausedByKvup && { pausedByKvup }),
   }
 }
 
@@ -476,7 +486,7 @@ export const standsInTheWay: ReadonlySet<string> = new Set([
 ])
 
 /** kvup has borrowed something for a window, and not given it back. */
-export const isWindowOpen = ({ window }: Pick<EusSnapshot, 'window'>): boolean => window?.by === 'loans'
+export const isWindowOpen = ({ window }: Pick<EusSnapshot, 'window'>): boolean => window?.by === 'overrides'
 
 /**
  * The findings judge a cluster that stands still, and in an open window everything moves: its steps judge anew and wait for what passes. So the

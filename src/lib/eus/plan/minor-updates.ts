@@ -32,10 +32,10 @@ import type { EusClusterSnapshot, EusSnapshot } from './eus-snapshot.ts'
 interface HopsQuestion {
   snapshot: EusSnapshot
   stops: readonly { minor: string; stop: PlatformStop }[]
-  way: 'control-plane-only' | 'plain'
+  mode: 'control-plane-only' | 'rolling'
   releases: Pick<Releases, 'hyperconverged'>
   /** Of the operator, as far as it is known; `certain`: from the edges of a catalog file. */
-  operator: { way: OperatorPath | undefined; certain: boolean }
+  operator: { mode: OperatorPath | undefined; certain: boolean }
 }
 
 /** All that is still to be done, in order; first the hop that the control plane has begun, where its operator is not there yet. */
@@ -126,9 +126,9 @@ function gatesOn({ snapshot: { platform } }: EusSnapshot, minor: string): readon
  * From 4.16 on a window does not begin while VMs run an older virt-launcher (ocp 6.3). Inside of it they are to; where pools follow, each
  * hop begins anew.
  */
-function outdatedMustBeZero({ snapshot, way }: HopsQuestion, leaves: boolean): boolean {
+function outdatedMustBeZero({ snapshot, mode }: HopsQuestion, leaves: boolean): boolean {
   if (compareMinors(snapshot.began, '4.16') < 0 || snapshot.began !== snapshot.here) return false
-  return way === 'plain' || leaves
+  return mode === 'rolling' || leaves
 }
 
 function removedBy(apis: readonly RemovedApi[], before: string, minor: string): readonly RemovedApi[] {
@@ -178,7 +178,7 @@ interface StopsQuestion {
   /** The channel that is set when the hop begins: of hops before it, where they change it. */
   set: string | undefined
   /** What is known of all minors ahead; undefined without an operator. */
-  way: OperatorPath | undefined
+  mode: OperatorPath | undefined
   /** It is from the edges of a catalog file. */
   certain: boolean
 }
@@ -189,10 +189,10 @@ interface StopsQuestion {
  */
 function operatorStops(snapshot: EusClusterSnapshot, question: StopsQuestion): readonly OperatorStop[] {
   const now = operatorNow(snapshot)
-  const { minor, releases, way, set } = question
+  const { minor, releases, mode, set } = question
   if (now?.version !== undefined && operatorMinorNow(snapshot, releases) === minor)
     return [thereNow(now, now.version), ...stillLeft(snapshot, question, now.version)]
-  const stops = way?.stops.filter((stop) => stop.minor === minor) ?? []
+  const stops = mode?.stops.filter((stop) => stop.minor === minor) ?? []
   return stops.length === 0 ? [headNow(snapshot, { minor, set, releases })] : stopsOnPath(stops, question)
 }
 
@@ -224,14 +224,14 @@ const thereNow = ({ csv }: OperatorNow, version: string): OperatorStop => ({
 /** A later release of the same minor, which OLM has found or is about to install: the next hop waits for it. */
 function stillLeft(
   snapshot: EusClusterSnapshot,
-  { minor, releases, way, certain }: StopsQuestion,
+  { minor, releases, mode, certain }: StopsQuestion,
   runs: string,
 ): readonly OperatorStop[] {
   const csv = releaseLeft(snapshot, minor, releases)
   const version = versionOfCsv(csv)?.text
   if (csv === undefined || version === undefined || version === runs) return []
   // By its edges it may lead nowhere (ocp 9.15).
-  if (certain && way?.path.includes(csv) !== true) return []
+  if (certain && mode?.path.includes(csv) !== true) return []
   return [{ version, csv, chosenBecause: `OLM offers it after ${runs}`, done: false }]
 }
 

@@ -77,18 +77,18 @@ function byShownCatalog(
   question: PathQuestion,
 ): OperatorPath {
   const { minors, releases } = question
-  let way: OperatorPath = { stops: [], path: [csv] }
+  let path: OperatorPath = { stops: [], path: [csv] }
   let set = channel
   for (const minor of minors) {
-    const from = way.stops.at(-1)?.csv ?? csv
+    const from = path.stops.at(-1)?.csv ?? csv
     const found = channelOf(snapshot, { minor, set, releases })
     const stop = found && headOf(found, minor)
     if (found === undefined || stop === undefined || !leadsOn(found, from))
-      return { ...way, open: { is: 'unknown', from, minor } }
-    way = { stops: [...way.stops, stop], path: [...new Set([...way.path, ...between(found, from, stop)])] }
+      return { ...path, open: { is: 'unknown', from, minor } }
+    path = { stops: [...path.stops, stop], path: [...new Set([...path.path, ...between(found, from, stop)])] }
     set = found.name
   }
-  return way
+  return path
 }
 
 /** The channel whose head belongs to that minor; of several the one that is set, else the one with the newest head. */
@@ -199,11 +199,11 @@ function through(
   const [minor, ...rest] = minors
   if (minor === undefined) return []
   const observed = upTo(pack, minor, releases)
-  for (const way of pathsInto(observed, begin, { minor, releases })) {
-    const [end] = way.slice(-1)
+  for (const path of pathsInto(observed, begin, { minor, releases })) {
+    const [end] = path.slice(-1)
     if (end === undefined) continue
     const further = through(pack, { at: end, channel: end.channel }, { minors: rest, releases })
-    if (further !== undefined) return [...way, ...further]
+    if (further !== undefined) return [...path, ...further]
   }
   return undefined
 }
@@ -236,14 +236,14 @@ function pathsInto(
   const found = new Map<string, readonly PathStop[]>([[begin.at.csv, hereAlready(begin, minor, releases)]])
   let edge: readonly (readonly PathStop[])[] = [[]]
   while (edge.length > 0) {
-    const next = edge.flatMap((way) => furtherFrom(way, begin, { channels, releases }))
-    edge = next.filter((way) => !found.has(lastOf(way)))
-    for (const way of edge) if (!found.has(lastOf(way))) found.set(lastOf(way), way)
+    const next = edge.flatMap((path) => furtherFrom(path, begin, { channels, releases }))
+    edge = next.filter((path) => !found.has(lastOf(path)))
+    for (const path of edge) if (!found.has(lastOf(path))) found.set(lastOf(path), path)
   }
   return [...found.values()]
-    .filter((way) => way.at(-1)?.minor === minor)
+    .filter((path) => path.at(-1)?.minor === minor)
     .toSorted(newestReleaseFirst)
-    .map((way) => way.map((stop) => ({ ...stop, minor })))
+    .map((path) => path.map((stop) => ({ ...stop, minor })))
 }
 
 /** Its release is of that minor already: to stay is a way as well. */
@@ -252,29 +252,29 @@ function hereAlready({ at }: Beginning, minor: string, releases: Rows): readonly
   return version === undefined || minorOf(version, releases) !== minor ? [] : [{ minor, csv, version }]
 }
 
-const lastOf = (way: readonly PathStop[]): string => way.at(-1)?.csv ?? ''
+const lastOf = (path: readonly PathStop[]): string => path.at(-1)?.csv ?? ''
 
 /** In the channel that is set first, as long as that leads on. */
 function furtherFrom(
-  way: readonly PathStop[],
+  path: readonly PathStop[],
   begin: Beginning,
   { channels, releases }: Pick<CatalogPackage, 'channels'> & { releases: Rows },
 ): readonly (readonly PathStop[])[] {
-  const last = way.at(-1)
+  const last = path.at(-1)
   const at: Installed = last ?? begin.at
   const set = last === undefined ? begin.channel : last.channel
   const ordered = channels.toSorted((a, b) => Number(b.name === set) - Number(a.name === set))
   return ordered.flatMap((channel) => {
     const entry = nextIn(channel, at)
     const minor = minorOf(entry?.version, releases)
-    if (entry?.version === undefined || minor === undefined || way.some(({ csv }) => csv === entry.name))
+    if (entry?.version === undefined || minor === undefined || path.some(({ csv }) => csv === entry.name))
       return []
-    return [[...way, { minor, csv: entry.name, version: entry.version, channel: channel.name }]]
+    return [[...path, { minor, csv: entry.name, version: entry.version, channel: channel.name }]]
   })
 }
 
 function newestReleaseFirst(a: readonly PathStop[], b: readonly PathStop[]): number {
-  const [one, other] = [a, b].map((way) => operatorVersionOf(way.at(-1)?.version))
+  const [one, other] = [a, b].map((path) => operatorVersionOf(path.at(-1)?.version))
   return one && other ? compareOperatorVersions(other, one) : 0
 }
 

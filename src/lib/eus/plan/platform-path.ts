@@ -23,7 +23,7 @@ export interface Route {
   to: string
   /** Behind `here`, the target last; none where it is reached. */
   minors: readonly string[]
-  way: EusPlan['way']
+  mode: EusPlan['mode']
   /** Why the pools follow hop by hop; absent where they do not. */
   plainBecause?: string
   /** The first minor that does not tolerate the pools where they are: they have to follow before it. */
@@ -40,10 +40,10 @@ export function routeOf(whereabouts: Whereabouts): Route {
   const minors = to === here ? [] : minorsTo(here, to)
   if (minors === undefined) throw noPathTo(to, whereabouts)
   const plainBecause = whyPlain(whereabouts, to)
-  if (plainBecause !== undefined) return { to, minors, way: 'plain', plainBecause }
+  if (plainBecause !== undefined) return { to, minors, mode: 'rolling', plainBecause }
   const behind = began === here ? minors : [here, ...minors]
   const intolerant = firstIntolerant(began, behind)
-  return { to, minors, way: 'control-plane-only', ...(intolerant !== undefined && { intolerant }) }
+  return { to, minors, mode: 'control-plane-only', ...(intolerant !== undefined && { intolerant }) }
 }
 
 function defaultTarget({ flavour, here, began }: Whereabouts): string {
@@ -76,7 +76,7 @@ function noPathTo(to: string, { here }: Whereabouts): Error {
       : order < 0
         ? `this cluster is at ${here}, and there is no way back`
         : `no way leads there from ${here}`
-  return usageError('no-such-way', `the platform cannot be taken to ${to}: ${why}`, {
+  return usageError('no-such-path', `the platform cannot be taken to ${to}: ${why}`, {
     remedy: 'kvup eus plan      says where it can go',
   })
 }
@@ -168,19 +168,19 @@ export function choosePlatform(choosing: Choosing): Chosen {
 }
 
 function byGraph({ platformStatus, minors, channel }: Choosing, graph: UpdateGraph): Chosen {
-  const way = pathThrough(graph, platformStatus.target ?? '', minors)
-  if (way.is === 'none')
+  const mode = pathThrough(graph, platformStatus.target ?? '', minors)
+  if (mode.is === 'none')
     return {
       stops: minors.map((minor) => ({ minor, stop: later(minor, channel) })),
       notes: [],
       unknown: [],
-      closed: { is: 'not-in-graph', why: way.why },
+      closed: { is: 'not-in-graph', why: mode.why },
     }
   const notes = [
-    ...way.deadEnds.map((dead) => `${dead} is newer, but leads nowhere on this way: not chosen`),
-    ...riskyNotes(graph, [platformStatus.target ?? '', ...way.releases]),
+    ...mode.deadEnds.map((dead) => `${dead} is newer, but leads nowhere on this way: not chosen`),
+    ...riskyNotes(graph, [platformStatus.target ?? '', ...mode.releases]),
   ]
-  const stops = way.releases.map((version, i) => {
+  const stops = mode.releases.map((version, i) => {
     const image = graph.nodes.get(version)?.image
     return {
       minor: minorOfPlatform(version),
@@ -188,7 +188,7 @@ function byGraph({ platformStatus, minors, channel }: Choosing, graph: UpdateGra
         version,
         ...(image !== undefined && { image }),
         ...(i === 0 && channel !== undefined && { channel }),
-        chosenBecause: becauseOfGraph(version, way.releases, i),
+        chosenBecause: becauseOfGraph(version, mode.releases, i),
         done: false,
       },
     }
@@ -197,9 +197,9 @@ function byGraph({ platformStatus, minors, channel }: Choosing, graph: UpdateGra
 }
 
 /** Newer releases that the graph offers under conditions only. */
-function riskyNotes(graph: UpdateGraph, way: readonly string[]): readonly string[] {
-  return way.slice(1).flatMap((chosen, i) => {
-    const offers = graph.conditional.get(way[i] ?? '') ?? []
+function riskyNotes(graph: UpdateGraph, mode: readonly string[]): readonly string[] {
+  return mode.slice(1).flatMap((chosen, i) => {
+    const offers = graph.conditional.get(mode[i] ?? '') ?? []
     return offers
       .filter(({ to }) => newestOf([to, chosen], minorOfPlatform(chosen))[0] === to && to !== chosen)
       .map(

@@ -28,7 +28,7 @@ type Comparison = Pick<
 
 type End = Pick<EusReportDocument, 'outcome' | 'steps'> &
   Partial<Comparison> &
-  Partial<Pick<EusReportDocument, 'seconds' | 'dryRun' | 'rehearsed' | 'stoppedBefore' | 'notes' | 'next'>>
+  Partial<Pick<EusReportDocument, 'seconds' | 'dryRun' | 'dryRunSteps' | 'stoppedBefore' | 'notes' | 'next'>>
 
 /** The document of a run's end, with what is borrowed still and what to type next. */
 export async function reportOfWindow(
@@ -36,7 +36,7 @@ export async function reportOfWindow(
   { window, environment }: WindowSnapshot,
   end: End,
 ): Promise<EusReportDocument> {
-  const loans = (await environment.journal.loans()).filter(
+  const overrides = (await environment.journal.overrides()).filter(
     ({ procedure }) => targetOfName(procedure) !== undefined,
   )
   const next = end.next ?? nextOf(world.commandLine, end)
@@ -47,7 +47,7 @@ export async function reportOfWindow(
     to: window.to,
     ...end,
     notes: end.notes ?? [],
-    borrowed: loans,
+    overrides: overrides,
     next,
   }
 }
@@ -212,16 +212,16 @@ export interface EusReportDocument {
   /** Minors of the platform. */
   from: string
   to: string
-  outcome: 'done' | 'nothing-to-do' | 'stopped-before' | 'aborted' | 'given-back' | 'rehearsed'
+  outcome: 'done' | 'nothing-to-do' | 'stopped-before' | 'aborted' | 'restored' | 'dry-run'
   /** What is said of it beforehand or afterwards: what cannot be undone, what was not compared. */
   notes: readonly string[]
   seconds?: number
   steps: readonly EusStepReport[]
   dryRun?: 'client' | 'server'
   /** Only of a dry run. */
-  rehearsed?: readonly DryRunStep[]
+  dryRunSteps?: readonly DryRunStep[]
   /** Still open. */
-  borrowed: readonly Override[]
+  overrides: readonly Override[]
   stoppedBefore?: { step: string; because: string; safeToLeave?: string }
   /** With what VMs and volumes were compared. Reboots inside a guest are not seen. */
   comparedWith?: ComparedWith

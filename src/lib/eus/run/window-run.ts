@@ -44,7 +44,7 @@ export interface WindowWork {
   limits: RunLimits
   dryRun: DryRun | undefined
   /** What a run that came to its end is called. */
-  end: 'done' | 'aborted' | 'given-back'
+  end: 'done' | 'aborted' | 'restored'
   /** Shown before the question. */
   announce: () => void
   /** Rights that this work needs besides those of a window. */
@@ -92,7 +92,7 @@ export async function workOnWindow(
     })
     if (outcome.is === 'dry-run') {
       const { steps, dryRun } = outcome.fields
-      const end = { outcome: 'rehearsed', dryRun, steps: [], rehearsed: steps } as const
+      const end = { outcome: 'dry-run', dryRun, steps: [], dryRunSteps: steps } as const
       return { report: await reportOfWindow(cx, windowSnapshot, end), code: exitCode.done }
     }
     const report = await ended(cx, windowSnapshot, { work, observed, outcome })
@@ -156,7 +156,7 @@ async function ended(
   const after = await observed.after()
   const common = { steps: observed.steps, seconds, ...after }
   if (outcome.is === 'finished') {
-    const notes = work.end === 'given-back' ? [] : await leftOver(windowSnapshot)
+    const notes = work.end === 'restored' ? [] : await leftOver(windowSnapshot)
     return reportOfWindow(cx, windowSnapshot, { outcome: work.end, ...common, notes })
   }
   const { step, because, safeToLeave } = outcome
@@ -207,13 +207,13 @@ async function leftBehind(
 ): Promise<readonly string[]> {
   const { clock } = cx
   const { environment, cluster, window } = windowSnapshot
-  const [loans, platform] = await readInTime(clock, readWithin, [
-    environment.journal.loans(),
+  const [overrides, platform] = await readInTime(clock, readWithin, [
+    environment.journal.overrides(),
     readPlatform(cluster.reader),
   ])
   return [
-    ...overriddenLines(cx, windowSnapshot, loans),
-    ...(platform === undefined ? [] : await armedLine(window.name, platform, loans ?? [])),
+    ...overriddenLines(cx, windowSnapshot, overrides),
+    ...(platform === undefined ? [] : await armedLine(window.name, platform, overrides ?? [])),
   ]
 }
 
@@ -223,21 +223,22 @@ function overriddenLines(
   { environment }: WindowSnapshot,
   asked?: readonly Override[],
 ): readonly string[] {
-  const loans = asked ?? environment.journal.known?.()
-  if (loans === undefined) return ['what is borrowed could not be read']
+  const overrides = asked ?? environment.journal.known?.()
+  if (overrides === undefined) return ['what is borrowed could not be read']
   const now = clock.now().getTime()
-  const lines = loans.map((loan) => overrideLine(loan, now))
+  const lines = overrides.map((override) => overrideLine(override, now))
   return asked ? lines : [...lines, 'the API server does not answer: this is what the run itself knows']
 }
 
 async function armedLine(
   name: string,
   platform: Awaited<ReturnType<typeof readPlatform>>,
-  loans: readonly Override[],
+  overrides: readonly Override[],
 ): Promise<readonly string[]> {
   const { armed } = platform.platformStatus
   if (armed === undefined) return []
-  if (!(await ourRequest({ loans: async () => loans }, name, platform))) return [armedByOthersText(armed)]
+  if (!(await ourRequest({ overrides: async () => overrides }, name, platform)))
+    return [armedByOthersText(armed)]
   return [
     `the platform is asked for ${armed.version ?? armed.image} and has not begun: it starts by itself; kvup eus abort takes it back`,
   ]
@@ -277,18 +278,18 @@ export async function vmsToRestore(
 }
 
 /** What giving it back takes. */
-export function vmsAccess(machines: readonly VmRef[]): readonly Access[] {
+export function vmsAccess(vms: readonly VmRef[]): readonly Access[] {
   const { plural: resource } = VirtualMachines
-  return machines.length === 0 ? [] : [{ verb: 'patch', group: groupOf(VirtualMachines), resource }]
+  return vms.length === 0 ? [] : [{ verb: 'patch', group: groupOf(VirtualMachines), resource }]
 }
 
 const toldAtMost = 20
 
 /** Said before the question. */
-export function vmsText(machines: readonly VmRef[]): readonly string[] {
-  if (machines.length === 0) return []
-  const names = machines.slice(0, toldAtMost).map(({ namespace, name }) => `${namespace}/${name}`)
-  const more = machines.length > toldAtMost ? `, and ${machines.length - toldAtMost} more` : ''
+export function vmsText(vms: readonly VmRef[]): readonly string[] {
+  if (vms.length === 0) return []
+  const names = vms.slice(0, toldAtMost).map(({ namespace, name }) => `${namespace}/${name}`)
+  const more = vms.length > toldAtMost ? `, and ${vms.length - toldAtMost} more` : ''
   return [`given back last, behind the pools: what kvup workloads unblock lent to ${names.join(', ')}${more}`]
 }
 
@@ -308,7 +309,7 @@ export interface EusRunOptions extends EusPlanningOptions {
   approval?: 'Manual' | 'Automatic'
   poolOrder: string[]
   leaveRequested?: boolean
-  settle: string
+  stableFor: string
   timeout: string
   deadline?: string
   until?: string
@@ -326,7 +327,7 @@ export function requestOf(options: EusRunOptions, commandLine: string): EusReque
     ...(options.approval !== undefined && { approval: options.approval }),
     poolOrder: options.poolOrder,
     leaveRequested: options.leaveRequested ?? false,
-    settleMs: parseDuration(options.settle),
+    stableMs: parseDuration(options.stableFor),
     command: withoutFlags(wordsOf(commandLine), { valued: ['--plan'] }).join(' '),
   }
 }

@@ -17,7 +17,7 @@ import { approvalIsAhead, type PlannedEus, plannedEus, type ReadAccepted } from 
 import { type EusPlan, poolRolls } from '../plan/eus-plan.ts'
 import { standsInTheWay, windowIn } from '../plan/eus-snapshot.ts'
 import type { EusPlanningOptions, EusRunOptions } from './window-run.ts'
-import { borrowedText, stepsBehind } from '../window-status.ts'
+import { overridesText, stepsBehind } from '../window-status.ts'
 import { rangeWords } from '../../upgrade/upgrade-duration.ts'
 import { keptText, overrideNamed } from '../settings/eus-settings.ts'
 import type { CommandContext } from '../../kube/world.ts'
@@ -32,7 +32,7 @@ export interface WindowSnapshot {
   planned: PlannedEus
   environment: RunEnvironment
   /** Open ones of any window. */
-  loans: readonly Override[]
+  overrides: readonly Override[]
   /** The minor that the open window leads to: something is borrowed for it, or a hop was accepted and it was not finished. Undefined where none is open. */
   open: string | undefined
 }
@@ -54,22 +54,22 @@ export async function seeWindow(
   const environment = runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver })
   await settle?.(environment.journal)
   const journal = new RememberedJournal(environment.journal)
-  const loans = (await journal.loans()).filter(isOfWindow)
-  const { to, begun, kept } = await meantBy(options, { cluster, journal, loans })
+  const overrides = (await journal.overrides()).filter(isOfWindow)
+  const { to, begun, kept } = await meantBy(options, { cluster, journal, overrides })
   const planned = await plannedEus(
     cx,
     { cluster: { ...cluster, reader }, clock: cx.clock, accepted },
     { ...options, ...(to && { to }) },
   )
-  const isOpen = loans.length > 0 || (kept !== undefined && hasMoved(kept, planned.plan.from))
+  const isOpen = overrides.length > 0 || (kept !== undefined && hasMoved(kept, planned.plan.from))
   const open = isOpen ? begun : undefined
   const { who } = cx.world
   const { releases } = planned
   const kubevirt = ownerOf(installation)
   const fresh = windowOf(planned.plan, { who, kubevirt, manager, releases, request }, kept)
-  const way = open === undefined ? undefined : await pathKept(journal, windowName(open))
-  const window = onKeptPath(fresh, way, options)
-  return { cluster, installation, window, planned, environment, loans, open }
+  const mode = open === undefined ? undefined : await pathKept(journal, windowName(open))
+  const window = onKeptPath(fresh, mode, options)
+  return { cluster, installation, window, planned, environment, overrides, open }
 }
 
 /** What becomes of saved values that are missing, before anything is judged by the journal. */
@@ -81,7 +81,8 @@ export interface Asking {
   settle?: Settling
 }
 
-const targetOf = ([loan]: readonly Override[]): string | undefined => loan && targetOfName(loan.procedure)
+const targetOf = ([override]: readonly Override[]): string | undefined =>
+  override && targetOfName(override.procedure)
 
 interface Meant {
   /** The minor that is planned for; undefined: the next one. */
@@ -94,14 +95,18 @@ interface Meant {
 
 async function meantBy(
   options: EusPlanningOptions,
-  { cluster, journal, loans }: { cluster: Cluster; journal: JournalReader; loans: readonly Override[] },
+  {
+    cluster,
+    journal,
+    overrides,
+  }: { cluster: Cluster; journal: JournalReader; overrides: readonly Override[] },
 ): Promise<Meant> {
-  const lent = targetOf(loans)
-  const begun = lent ?? (await unfinishedTarget(journal))
+  const vms = targetOf(overrides)
+  const begun = vms ?? (await unfinishedTarget(journal))
   const kept = begun === undefined ? undefined : await keptBaseline(journal, windowName(begun))
   const goal = kept?.goal ?? begun
-  const to = targetFor(options, lent, goal) ?? (await reachedTarget(cluster, journal))
-  const isMeant = lent !== undefined || to === goal
+  const to = targetFor(options, vms, goal) ?? (await reachedTarget(cluster, journal))
+  const isMeant = vms !== undefined || to === goal
   return { to, begun, kept: isMeant ? kept : undefined }
 }
 
@@ -148,9 +153,9 @@ function targetFor({ to }: EusPlanningOptions, open: string | undefined, goal = 
  * A journal that was deleted half-way took the kept values with it: nothing is guessed. Throws `blocked` with what the cluster itself still shows, and
  * with the commands that a person decides about.
  */
-export function ensureDeducible({ loans, planned: { plan } }: WindowSnapshot): void {
+export function ensureDeducible({ overrides, planned: { plan } }: WindowSnapshot): void {
   const arePaused = plan.pools.some(({ paused }) => paused)
-  if (loans.length > 0 || !(arePaused || isEmptied(plan))) return
+  if (overrides.length > 0 || !(arePaused || isEmptied(plan))) return
   const what = arePaused ? pausedText(plan) : 'workload update methods were emptied by kvup'
   const otherwise = arePaused ? 'somebody else paused them' : 'somebody had kvup set them so'
   throw blocked(
@@ -160,9 +165,9 @@ export function ensureDeducible({ loans, planned: { plan } }: WindowSnapshot): v
   )
 }
 
-/** The hold is the first that a window borrows: without its loan nothing else tells of it. */
+/** The hold is the first that a window borrows: without its override nothing else tells of it. */
 const isEmptied = ({ findings }: EusPlan): boolean =>
-  findings.some(({ id, level }) => id === 'methods-empty-without-loan' && level === 'blocker')
+  findings.some(({ id, level }) => id === 'methods-empty-without-override' && level === 'blocker')
 
 const rollbackHints = (plan: EusPlan): readonly string[] => [
   ...plan.pools
@@ -178,7 +183,7 @@ const rollbackHints = (plan: EusPlan): readonly string[] => [
 function acceptingAll(plan: EusPlan): string {
   const ids = [
     ...(plan.pools.some(({ paused }) => paused) ? ['pool-paused-already'] : []),
-    ...(isEmptied(plan) ? ['methods-empty-without-loan'] : []),
+    ...(isEmptied(plan) ? ['methods-empty-without-override'] : []),
   ]
   return ids.map((id) => `--accept ${id}`).join(' ')
 }
@@ -254,7 +259,7 @@ export function ensurePools({ poolOrder }: EusRunOptions, { planned, window }: W
     `--pool-order names ${JSON.stringify(wrong)}, which is no pool to unpause`,
     {
       remedy:
-        window.way === 'plain'
+        window.mode === 'rolling'
           ? 'leave it out: on this way pools are not paused, and follow the platform'
           : `the pools are: ${pools.map(({ name }) => name).join(', ')}`,
     },
@@ -289,7 +294,7 @@ function meanwhile({ planned: { plan }, open }: WindowSnapshot): readonly string
     ...(pools.length > 0 ? [`paused until the end: pools ${pools.join(', ')}; master never`] : []),
     ...(methods.length > 0 ? [`workload updates (${methods.join(', ')}) stop until the end`] : []),
     // Of a window with paused pools its notes say it.
-    ...(methods.length > 0 && plan.way === 'plain'
+    ...(methods.length > 0 && plan.mode === 'rolling'
       ? ['hotplug of CPU, memory and networks and changes of volumes wait meanwhile']
       : []),
   ]
@@ -359,26 +364,23 @@ export function gatingFindings(
 }
 
 /** Said before the question: what an abort gives back. Past an accepted hop channel and request stay (night E2). */
-export function restoredText(loans: readonly Override[], { accepted }: AbortState): readonly string[] {
+export function restoredText(overrides: readonly Override[], { accepted }: AbortState): readonly string[] {
   const back = accepted
-    ? loans.filter(({ id }) => id !== 'platform-channel' && id !== 'desired-update')
-    : loans
-  const text = borrowedText(back)
+    ? overrides.filter(({ id }) => id !== 'platform-channel' && id !== 'desired-update')
+    : overrides
+  const text = overridesText(back)
   return text === '' ? ['nothing is borrowed that would be given back'] : [`given back: ${text}`]
 }
 
 /** How long it takes, and where it would end early. */
 export function timeAndApproval(
-  { loans, planned: { plan }, window }: Pick<WindowSnapshot, 'loans' | 'planned' | 'window'>,
+  { overrides, planned: { plan }, window }: Pick<WindowSnapshot, 'overrides' | 'planned' | 'window'>,
   { accepted, running, at, leavesMinor }: AbortState,
 ): readonly string[] {
-  const lent = plan.pools.filter(({ name }) => loans.some(({ id }) => id === `pool-paused/${name}`))
-  const [rest, rolls] = [
-    running ? `the rest of the hop to ${at}, and then ` : '',
-    rangeWords(poolRolls(lent)),
-  ]
+  const vms = plan.pools.filter(({ name }) => overrides.some(({ id }) => id === `pool-paused/${name}`))
+  const [rest, rolls] = [running ? `the rest of the hop to ${at}, and then ` : '', rangeWords(poolRolls(vms))]
   return [
-    accepted && lent.length > 0
+    accepted && vms.length > 0
       ? `takes ${rest}${rolls} until the nodes have followed; VMs that move and drains that are refused come on top`
       : `takes ${rest}minutes`,
     ...(accepted && leavesMinor && approvalIsAhead(plan) && !window.request.approve
@@ -402,11 +404,11 @@ export async function armedByOthers({
 /** Said before the question: what goes back of the platform, and what cannot (night E2, E13). */
 export function beforehand(
   state: AbortState,
-  { loans, planned: { plan } }: Pick<WindowSnapshot, 'loans' | 'planned'>,
+  { overrides, planned: { plan } }: Pick<WindowSnapshot, 'overrides' | 'planned'>,
 ): readonly string[] {
   const { accepted, running, at } = state
-  if (!accepted) return [requestsRestored(state, loans)]
-  const hasPools = loans.some(({ id }) => id.startsWith('pool-paused/'))
+  if (!accepted) return [requestsRestored(state, overrides)]
+  const hasPools = overrides.some(({ id }) => id.startsWith('pool-paused/'))
   return [
     ...(running ? [`the platform is on its way to ${at}: that hop is seen to its end first`] : []),
     ...stays(state),
@@ -415,11 +417,11 @@ export function beforehand(
   ]
 }
 
-function requestsRestored({ at }: AbortState, loans: readonly Override[]): string {
-  const channel = overrideNamed(loans, 'platform-channel')
+function requestsRestored({ at }: AbortState, overrides: readonly Override[]): string {
+  const channel = overrideNamed(overrides, 'platform-channel')
   const back = [
     ...(channel === undefined ? [] : [`the channel goes back to ${keptText(channel)}`]),
-    ...(overrideNamed(loans, 'desired-update') === undefined
+    ...(overrideNamed(overrides, 'desired-update') === undefined
       ? []
       : ['the request for an update is taken back']),
   ]
@@ -456,10 +458,14 @@ export async function afterwards(
   }
 }
 
-async function told({ from }: AbortState, { loans, environment, cluster }: WindowSnapshot, since: string) {
+async function told(
+  { from }: AbortState,
+  { overrides, environment, cluster }: WindowSnapshot,
+  since: string,
+) {
   const entries = (await environment.journal.entries()).filter(({ at }) => at >= since)
   const back = entries
-    .filter(({ what, step }) => what === 'gave-back' && overrideNamed(loans, step) !== undefined)
+    .filter(({ what, step }) => what === 'restored' && overrideNamed(overrides, step) !== undefined)
     .map(({ step }) => step)
   // Also of an object that is gone, with what was noted on it: only the journal knows of that.
   const closed = entries.filter(({ what }) => what === 'closed')

@@ -2,7 +2,7 @@ import type { ChangingCommand } from '../../engine/change.ts'
 import { alertsLine } from '../../openshift/firing-alerts.ts'
 import { onceCached } from '../../kube/read-cache.ts'
 import {
-  borrowedText,
+  overridesText,
   type Part,
   partsOf,
   safeToLeave,
@@ -39,16 +39,16 @@ export interface EusStatusDocument {
   at: string
   /** The release that it has reached, while it is on its way to `at`. */
   leaves?: string
-  /** RFC 3339: when the first loan was opened; and how long ago, in seconds. */
+  /** RFC 3339: when the first override was opened; and how long ago, in seconds. */
   since?: string
   ageSeconds?: number
   /** RFC 3339: pools have to be unpaused before. */
   unpauseBefore?: string
   parts: readonly Part[]
   steps: readonly StepStatus[]
-  borrowed: readonly Override[]
+  overrides: readonly Override[]
   /** What is borrowed, in words. */
-  borrowedText: string
+  overridesText: string
   /** An update that is asked for and neither running nor done: it starts by itself (night E6). */
   armed?: ArmedUpdate & { by: 'kvup' | 'somebody else'; why?: string }
   /** Who has kvup's lock now, and when that was read (RFC 3339). */
@@ -88,13 +88,13 @@ async function windowStatus(
   snapshot: ReadCluster,
 ): Promise<EusStatusDocument> {
   const windowSnapshot = await seeWindow(cx, { ...options, accept: [] }, readOptions, { accepted: none })
-  const { window, planned, environment, loans } = windowSnapshot
+  const { window, planned, environment, overrides } = windowSnapshot
   const journal = new RememberedJournal(environment.journal)
   const reading: ReadContext = { reader: windowSnapshot.cluster.reader, clock: cx.clock, journal }
   const platform = await readPlatform(reading.reader)
   const { platformStatus } = platform
   const all = await eusProcedure(window).steps(reading)
-  const steps = loans.length === 0 ? [] : await stepStatuses(all, reading)
+  const steps = overrides.length === 0 ? [] : await stepStatuses(all, reading)
   const { unpauseBefore, time, unknown } = planned.plan
   const open = windowIn(planned.snapshot)
   const lost = forgotten(windowSnapshot)
@@ -114,10 +114,10 @@ async function windowStatus(
     ...(unpauseBefore !== undefined && { unpauseBefore }),
     parts: partsNow(steps, windowSnapshot, platformStatus),
     steps,
-    borrowed: loans,
-    borrowedText: borrowedText(toRestore(loans, platformStatus)),
+    overrides: overrides,
+    overridesText: overridesText(toRestore(overrides, platformStatus)),
     ...(await armedOf(platform, windowSnapshot)),
-    ...(loans.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
+    ...(overrides.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
     ...safeToLeave(all, steps),
     ...alertsOf(windowSnapshot),
     unknown: [...(lost?.unknown ?? []), ...unknown],
@@ -144,15 +144,15 @@ const readOptions = {
   approveAlso: [],
   poolOrder: [],
   leaveRequested: false,
-  settleMs: 0,
+  stableMs: 0,
   command: 'kvup eus run',
 }
 
-const alertsOf = ({ planned: { snapshot }, loans }: WindowSnapshot): Pick<EusStatusDocument, 'alerts'> =>
-  snapshot.alerts.known ? { alerts: alertsLine(snapshot.alerts.items, loans.length > 0) } : {}
+const alertsOf = ({ planned: { snapshot }, overrides }: WindowSnapshot): Pick<EusStatusDocument, 'alerts'> =>
+  snapshot.alerts.known ? { alerts: alertsLine(snapshot.alerts.items, overrides.length > 0) } : {}
 
-function sinceOf({ loans }: WindowSnapshot, now: Date): Pick<EusStatusDocument, 'since' | 'ageSeconds'> {
-  const [since] = loans.map(({ at }) => at).toSorted()
+function sinceOf({ overrides }: WindowSnapshot, now: Date): Pick<EusStatusDocument, 'since' | 'ageSeconds'> {
+  const [since] = overrides.map(({ at }) => at).toSorted()
   if (since === undefined) return {}
   return { since, ageSeconds: Math.round((now.getTime() - Date.parse(since)) / 1000) }
 }
@@ -184,19 +184,19 @@ async function armedOf(
 }
 
 /** Once its hop runs, a request is nobody's to take back (night E2), closed or not. */
-function toRestore(loans: readonly Override[], { state }: PlatformStatus): readonly Override[] {
+function toRestore(overrides: readonly Override[], { state }: PlatformStatus): readonly Override[] {
   return state === 'idle'
-    ? loans
-    : loans.filter(({ id }) => id !== 'desired-update' && id !== 'platform-channel')
+    ? overrides
+    : overrides.filter(({ id }) => id !== 'desired-update' && id !== 'platform-channel')
 }
 
 /** Where somebody is at work a second one would be refused. */
 function nextOf(
-  { loans, window, planned }: WindowSnapshot,
+  { overrides, window, planned }: WindowSnapshot,
   { at, running }: { at: string | undefined; running: ShownHolder | undefined },
 ): readonly string[] {
   const isThere = window.to === minorOfPlatform(at)
-  if (loans.length === 0)
+  if (overrides.length === 0)
     return [`kvup eus plan --to ${isThere ? 'MINOR' : window.to}     what a window would do`]
   if (running && !running.gone) return ['kvup eus status -w     follows it']
   return [
@@ -225,8 +225,8 @@ async function platformAlone(cx: ChangingCommand, options: EusPlanningOptions): 
     ...(plan.unpauseBefore !== undefined && { unpauseBefore: plan.unpauseBefore }),
     parts: partsByPlatform(window, plan.began, platformStatus),
     steps: [],
-    borrowed: [],
-    borrowedText: '',
+    overrides: [],
+    overridesText: '',
     ...(armed && {
       armed: { ...armed, by: 'somebody else', ...(accepted.is === 'no' && { why: accepted.message }) },
     }),

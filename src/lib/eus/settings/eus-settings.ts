@@ -29,7 +29,7 @@ const unwatched = 'for days; nodes that fail are not replaced meanwhile'
 export const poolPaused = ({ name, uid }: ReadObject): Borrowable =>
   overriddenField(
     {
-      loan: `pool-paused/${name}`,
+      override: `pool-paused/${name}`,
       kind: MachineConfigPools,
       ref: { name },
       uid,
@@ -47,7 +47,7 @@ const byKvup = 'kvup'
 export const machineHealthCheckPaused = (snapshot: ReadObject): Borrowable =>
   overriddenField(
     {
-      loan: `machine-health-check/${snapshot.namespace ?? ''}/${snapshot.name}`,
+      override: `machine-health-check/${snapshot.namespace ?? ''}/${snapshot.name}`,
       kind: MachineHealthChecks,
       ref: refOf(snapshot),
       uid: snapshot.uid,
@@ -62,7 +62,7 @@ export const machineHealthCheckPaused = (snapshot: ReadObject): Borrowable =>
 export const nodeHealthCheckPaused = ({ name, uid }: ReadObject): Borrowable =>
   overriddenEntry(
     {
-      loan: `node-health-check/${name}`,
+      override: `node-health-check/${name}`,
       kind: NodeHealthChecks,
       ref: { name },
       uid,
@@ -79,7 +79,7 @@ export type Approval = 'Manual' | 'Automatic'
 export const approvalOf = (snapshot: ReadObject, approval: Approval): Borrowable =>
   overriddenField(
     {
-      loan: 'approval',
+      override: 'approval',
       kind: Subscriptions,
       ref: refOf(snapshot),
       uid: snapshot.uid,
@@ -94,7 +94,7 @@ export const approvalOf = (snapshot: ReadObject, approval: Approval): Borrowable
 export const platformChannel = ({ name, uid }: ReadObject, channel: string): Borrowable =>
   overriddenField(
     {
-      loan: 'platform-channel',
+      override: 'platform-channel',
       kind: ClusterVersions,
       ref: { name },
       uid,
@@ -105,7 +105,7 @@ export const platformChannel = ({ name, uid }: ReadObject, channel: string): Bor
     { meanwhile: channel },
   )
 
-/** What a loan is of: pools, health checks, approval. Undefined for those that are more than a field. */
+/** What an override is of: pools, health checks, approval. Undefined for those that are more than a field. */
 export function fieldOfOverride({
   id,
   object: { name, namespace, uid },
@@ -137,7 +137,7 @@ const ofOneRequest: ReadonlySet<string> = new Set(['version', 'image', 'force', 
  */
 export function desiredUpdate({ name, uid }: ReadObject, update: Update): Borrowable {
   const place: Place = {
-    loan: 'desired-update',
+    override: 'desired-update',
     kind: ClusterVersions,
     ref: { name },
     uid,
@@ -172,7 +172,7 @@ export const isAskedFor = (present: unknown, { version, image }: Update): boolea
 /** One setting of one object that is other than its owner wants it while the window is open, and is put back at its end. */
 export interface Borrowable {
   /** Its name in the journal: `pool-paused/worker`. */
-  readonly loan: string
+  readonly override: string
   readonly kind: Kind
   readonly ref: Ref
   readonly uid: string
@@ -197,7 +197,7 @@ export interface Borrowable {
 }
 
 /** What a borrowed thing is of, and what the journal says of it. */
-type Place = Pick<Borrowable, 'loan' | 'kind' | 'ref' | 'uid' | 'harmless'> & {
+type Place = Pick<Borrowable, 'override' | 'kind' | 'ref' | 'uid' | 'harmless'> & {
   path: readonly string[]
 }
 
@@ -301,7 +301,7 @@ const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const pointerOf = (path: readonly string[]): string =>
   `/${path.map((name) => name.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`
 
-/** The object that a loan is of: there, another one of the same name in its place, or none. */
+/** The object that an override is of: there, another one of the same name in its place, or none. */
 export type Sought =
   | { is: 'there'; object: KubeObject }
   | { is: 'replaced'; object: KubeObject }
@@ -319,9 +319,9 @@ export async function getOverridden(
   return { is: object.metadata.uid === uid ? 'there' : 'replaced', object }
 }
 
-/** The open loan of this name, whichever object it was taken from. */
-export const overrideNamed = (loans: readonly Override[], name: string): Override | undefined =>
-  loans.find(({ id }) => id === name)
+/** The open override of this name, whichever object it was taken from. */
+export const overrideNamed = (overrides: readonly Override[], name: string): Override | undefined =>
+  overrides.find(({ id }) => id === name)
 
 /** `spec.paused of MachineConfigPool worker`, with its namespace where it has one. */
 export const whatIs = ({ pointer, kind, ref }: Borrowable): string => {

@@ -41,8 +41,8 @@ export interface Taking {
 }
 
 /**
- * Sets the field, and notes its value on the same object in the same patch; done once it reads so. What was so already is left alone, and is nobody's loan.
- * What somebody undid or changed since is asked about (`borrowed-changed`), never quietly set again.
+ * Sets the field, and notes its value on the same object in the same patch; done once it reads so. What was so already is left alone, and is nobody's override.
+ * What somebody undid or changed since is asked about (`override-changed`), never quietly set again.
  */
 export function takeField(field: Borrowable, taking: Taking): Step {
   const follows: Watched[] = [{ kind: field.kind, where: field.ref }]
@@ -67,17 +67,18 @@ async function overrideState(cx: ReadContext, field: Borrowable, taking: Taking)
   const found = await getOverridden(cx.reader, field, field.uid)
   if (found.is === 'gone') return { is: 'done', note: `${nameOfOverridden(field)} is gone` }
   if (found.is === 'replaced') return recreatedSinceOverride(field, taking)
-  const loan = overrideNamed(await cx.journal.loans(), field.loan)
-  const ours = loan?.object.uid === field.uid ? loan : undefined
-  if (isSo(field, found.object, loan))
+  const override = overrideNamed(await cx.journal.overrides(), field.override)
+  const ours = override?.object.uid === field.uid ? override : undefined
+  if (isSo(field, found.object, override))
     return { is: 'done', note: ours ? `kept ${keptText(ours)}` : `${field.meanwhile} already: not kvup's` }
-  if (loan !== undefined && ours === undefined && !taking.again) return recreatedSinceOverride(field, taking)
+  if (override !== undefined && ours === undefined && !taking.again)
+    return recreatedSinceOverride(field, taking)
   return notTaken(field, { taking, ours, object: found.object })
 }
 
 /** As kvup writes it, or, where nothing is borrowed, as somebody else wants it just so. */
-function isSo(field: Borrowable, object: KubeObject, loan: Override | undefined): boolean {
-  return field.isTaken(object) || (loan === undefined && field.suffices?.(object) === true)
+function isSo(field: Borrowable, object: KubeObject, override: Override | undefined): boolean {
+  return field.isTaken(object) || (override === undefined && field.suffices?.(object) === true)
 }
 
 function notTaken(
@@ -87,7 +88,7 @@ function notTaken(
   const value = field.valueIn(object)
   const change = `set ${whatIs(field)}: ${field.meanwhile}; it was ${valueText(value)}`
   if (taking.again || ours === undefined || isByKvup(field, object, ours)) return { is: 'todo', change }
-  return changedSinceOverride(field, { loan: ours, taking }, value)
+  return changedSinceOverride(field, { override: ours, taking }, value)
 }
 
 /** As an earlier run set it, to another value than this one would. */
@@ -98,12 +99,12 @@ function isByKvup(field: Borrowable, object: KubeObject, { taken }: Override): b
 async function take(cx: StepContext, field: Borrowable, taking: Taking): Promise<void> {
   const found = await getOverridden(cx.reader, field, field.uid)
   if (found.is !== 'there')
-    throw blocked('borrowed-replaced', `${nameOfOverridden(field)} is another one than was looked at`, {
+    throw blocked('override-replaced', `${nameOfOverridden(field)} is another one than was looked at`, {
       object: nameOfOverridden(field),
       remedy: 'run the same command again',
     })
-  const loan = overrideNamed(await cx.journal.loans(), field.loan)
-  if (!isSo(field, found.object, loan)) await keepAndTake(cx, field, { taking, object: found.object })
+  const override = overrideNamed(await cx.journal.overrides(), field.override)
+  if (!isSo(field, found.object, override)) await keepAndTake(cx, field, { taking, object: found.object })
 }
 
 /**
@@ -115,12 +116,12 @@ export async function keepAndTake(
   field: Borrowable,
   { taking, object }: { taking: Pick<Taking, 'id' | 'who' | 'procedure'>; object: KubeObject },
 ): Promise<void> {
-  const former = overrideNamed(await journal.loans(), field.loan)
+  const former = overrideNamed(await journal.overrides(), field.override)
   if (former !== undefined && former.object.uid !== field.uid)
-    await journal.release(field.loan, 'the object that it was taken from is gone')
+    await journal.release(field.override, 'the object that it was taken from is gone')
   const value = field.valueIn(object)
-  const loan = await journal.override({
-    id: field.loan,
+  const override = await journal.override({
+    id: field.override,
     procedure: taking.procedure,
     object: {
       apiVersion: field.kind.apiVersion,
@@ -136,7 +137,7 @@ export async function keepAndTake(
     at: clock.now().toISOString(),
     harmless: field.harmless,
   })
-  const operations = [...field.take(object), ...savingNote(object, loan, field.pointer)]
+  const operations = [...field.take(object), ...savingNote(object, override, field.pointer)]
   await writer.jsonPatch(field.kind, field.ref, operations)
 }
 
@@ -144,16 +145,16 @@ const defaultCommand = 'kvup eus run'
 
 function changedSinceOverride(
   field: Borrowable,
-  { loan, taking: { command = defaultCommand } }: { loan: Override; taking: Taking },
+  { override, taking: { command = defaultCommand } }: { override: Override; taking: Taking },
   now: unknown,
 ): StepState {
   return {
     is: 'blocked',
-    reason: 'borrowed-changed',
-    by: `${whatIs(field)} was ${field.meanwhile} by kvup (kept: ${keptText(loan)}), and somebody set it to ${valueText(now)} meanwhile`,
+    reason: 'override-changed',
+    by: `${whatIs(field)} was ${field.meanwhile} by kvup (kept: ${keptText(override)}), and somebody set it to ${valueText(now)} meanwhile`,
     remedy: [
-      `${command} --accept borrowed-changed     takes it again`,
-      `kvup eus restore ${field.loan} --keep-current     leaves it as it is and forgets the kept value`,
+      `${command} --accept override-changed     takes it again`,
+      `kvup eus restore ${field.override} --keep-current     leaves it as it is and forgets the kept value`,
       `${showsOverridden(field)}     shows who writes it`,
     ],
   }
@@ -162,9 +163,9 @@ function changedSinceOverride(
 function recreatedSinceOverride(field: Borrowable, { command = defaultCommand }: Taking): StepState {
   return {
     is: 'blocked',
-    reason: 'borrowed-replaced',
+    reason: 'override-replaced',
     by: `${nameOfOverridden(field)} was deleted and made anew since it was looked at`,
-    remedy: [`${command} --accept borrowed-changed     takes the new one as well`, 'kvup eus status'],
+    remedy: [`${command} --accept override-changed     takes the new one as well`, 'kvup eus status'],
   }
 }
 
@@ -174,7 +175,7 @@ export interface Restoring {
   title: string
   /** What to do where somebody changed it meanwhile. Default: ask. */
   meanwhile?: Meanwhile
-  /** Why it is not given back: then the loan is closed with this reason and the field stays. */
+  /** Why it is not given back: then the override is closed with this reason and the field stays. */
   closeBecause?: string
   dependsOn?: readonly string[]
 }
@@ -185,7 +186,7 @@ type RestoreChoice =
   | { is: 'ask'; state: StepState }
 
 /**
- * Sets the field back to the kept value and takes its note off in the same patch, reads it back, and only then writes down that the loan is closed. Without a loan it is done at once. What somebody
+ * Sets the field back to the kept value and takes its note off in the same patch, reads it back, and only then writes down that the override is closed. Without an override it is done at once. What somebody
  * else set meanwhile, or an object that was made anew, is asked about (`changed-meanwhile`).
  */
 export function restoreField(field: Borrowable, restoring: Restoring): Step {
@@ -204,89 +205,96 @@ export function restoreField(field: Borrowable, restoring: Restoring): Step {
 }
 
 async function restoreState(cx: ReadContext, field: Borrowable, restoring: Restoring): Promise<StepState> {
-  const loan = overrideNamed(await cx.journal.loans(), field.loan)
-  if (loan === undefined) return { is: 'done' }
-  const way = pathOf(await getOverridden(cx.reader, field, loan.object.uid), {
+  const override = overrideNamed(await cx.journal.overrides(), field.override)
+  if (override === undefined) return { is: 'done' }
+  const path = pathOf(await getOverridden(cx.reader, field, override.object.uid), {
     field,
-    loan,
+    override,
     giving: restoring,
   })
-  if (way.is === 'ask') return way.state
-  if (way.is === 'write') return { is: 'todo', change: `set ${whatIs(field)} back to ${keptText(loan)}` }
+  if (path.is === 'ask') return path.state
+  if (path.is === 'write') return { is: 'todo', change: `set ${whatIs(field)} back to ${keptText(override)}` }
   const change =
-    way.why === undefined
-      ? `note ${whatIs(field)} as given back: it is ${keptText(loan)} again`
-      : `note ${whatIs(field)} as borrowed no more: ${way.why}`
+    path.why === undefined
+      ? `note ${whatIs(field)} as given back: it is ${keptText(override)} again`
+      : `note ${whatIs(field)} as borrowed no more: ${path.why}`
   return { is: 'todo', change }
 }
 
 function pathOf(
   found: Sought,
-  { field, loan, giving: restoring }: { field: Borrowable; loan: Override; giving: Restoring },
+  { field, override, giving: restoring }: { field: Borrowable; override: Override; giving: Restoring },
 ): RestoreChoice {
   const { meanwhile = 'ask', closeBecause } = restoring
   if (closeBecause !== undefined) return { is: 'close', why: closeBecause }
   if (found.is === 'gone') return { is: 'close', why: `${nameOfOverridden(field)} is gone` }
   const { object } = found
-  if (field.isBack(object, loan.was)) return { is: 'close' }
+  if (field.isBack(object, override.was)) return { is: 'close' }
   if (meanwhile === 'keep-current') return { is: 'close', why: 'left as somebody else set it' }
   const isOurs = found.is === 'there' && field.isTaken(object)
   if (isOurs || meanwhile === 'overwrite') return { is: 'write', object }
   const asked =
     found.is === 'replaced'
-      ? recreatedBeforeRestore(field, loan)
-      : changedBeforeRestore(field, loan, field.valueIn(object))
+      ? recreatedBeforeRestore(field, override)
+      : changedBeforeRestore(field, override, field.valueIn(object))
   return { is: 'ask', state: asked }
 }
 
 async function restore(cx: StepContext, field: Borrowable, restoring: Restoring): Promise<NotApplied | void> {
   const { reader, writer, journal } = cx
-  const loan = overrideNamed(await journal.loans(), field.loan)
-  if (loan === undefined) return
-  const way = pathOf(await getOverridden(reader, field, loan.object.uid), { field, loan, giving: restoring })
-  if (way.is === 'ask') return { notApplied: `somebody changed ${whatIs(field)} meanwhile` }
-  if (way.is === 'close') return closeNoted(cx, field, [field.loan], way.why)
-  const operations = [...field.give(way.object, loan.was), ...removingNotes(way.object, [field.loan])]
+  const override = overrideNamed(await journal.overrides(), field.override)
+  if (override === undefined) return
+  const path = pathOf(await getOverridden(reader, field, override.object.uid), {
+    field,
+    override,
+    giving: restoring,
+  })
+  if (path.is === 'ask') return { notApplied: `somebody changed ${whatIs(field)} meanwhile` }
+  if (path.is === 'close') return closeNoted(cx, field, [field.override], path.why)
+  const operations = [
+    ...field.give(path.object, override.was),
+    ...removingNotes(path.object, [field.override]),
+  ]
   await writer.jsonPatch(field.kind, field.ref, operations)
-  const after = await getOverridden(reader, field, way.object.metadata.uid ?? '')
-  if (after.is === 'there' && !field.isBack(after.object, loan.was))
+  const after = await getOverridden(reader, field, path.object.metadata.uid ?? '')
+  if (after.is === 'there' && !field.isBack(after.object, override.was))
     throw blocked(
-      'give-back-undone',
-      `${whatIs(field)} was set back to ${keptText(loan)}, but reads ${valueText(field.valueIn(after.object))}`,
+      'restore-undone',
+      `${whatIs(field)} was set back to ${keptText(override)}, but reads ${valueText(field.valueIn(after.object))}`,
       { object: nameOfOverridden(field), remedy: [showsOverridden(field)] },
     )
-  await journal.release(field.loan)
+  await journal.release(field.override)
 }
 
-const resumeHints = ({ loan }: Borrowable): readonly string[] => [
-  `kvup eus restore ${loan} --keep-current     closes the loan and leaves their value`,
-  `kvup eus restore ${loan} --overwrite     sets the kept value`,
+const resumeHints = ({ override }: Borrowable): readonly string[] => [
+  `kvup eus restore ${override} --keep-current     closes the loan and leaves their value`,
+  `kvup eus restore ${override} --overwrite     sets the kept value`,
 ]
 
-function changedBeforeRestore(field: Borrowable, loan: Override, now: unknown): StepState {
+function changedBeforeRestore(field: Borrowable, override: Override, now: unknown): StepState {
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',
-    by: `${whatIs(field)} was ${keptText(loan)} when it was borrowed; somebody set it to ${valueText(now)} meanwhile`,
+    by: `${whatIs(field)} was ${keptText(override)} when it was borrowed; somebody set it to ${valueText(now)} meanwhile`,
     remedy: [...resumeHints(field), `${showsOverridden(field)}     shows who writes it`],
   }
 }
 
-function recreatedBeforeRestore(field: Borrowable, loan: Override): StepState {
+function recreatedBeforeRestore(field: Borrowable, override: Override): StepState {
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',
-    by: `${nameOfOverridden(field)} was deleted and made anew since ${whatIs(field)} was borrowed (kept: ${keptText(loan)})`,
+    by: `${nameOfOverridden(field)} was deleted and made anew since ${whatIs(field)} was borrowed (kept: ${keptText(override)})`,
     remedy: resumeHints(field),
   }
 }
 
-/** Gives one borrowed setting back, whichever run took it; none for loans that have steps of their own (methods, requests). */
-export function fieldRestored(loan: Override, meanwhile: Meanwhile = 'ask'): readonly Step[] {
-  const field = fieldOfOverride(loan)
+/** Gives one borrowed setting back, whichever run took it; none for overrides that have steps of their own (methods, requests). */
+export function fieldRestored(override: Override, meanwhile: Meanwhile = 'ask'): readonly Step[] {
+  const field = fieldOfOverride(override)
   if (field === undefined) return []
-  const { kind, name } = loan.object
-  const id = `give-back-${loan.id.replaceAll('/', '-')}`
+  const { kind, name } = override.object
+  const id = `restore-${override.id.replaceAll('/', '-')}`
   return [restoreField(field, { id, title: `give ${kind} ${name} back`, meanwhile })]
 }
 
@@ -319,27 +327,27 @@ async function disturbance(
   { reader, journal }: ReadContext,
   watching: Watching,
 ): Promise<StepState | undefined> {
-  const [loans, began] = [await journal.loans(), await keptBaseline(journal, watching.name)]
+  const [overrides, began] = [await journal.overrides(), await keptBaseline(journal, watching.name)]
   return (
-    (await methodsSetAgain(reader, loans, watching)) ??
-    (began?.way === 'plain'
+    (await methodsSetAgain(reader, overrides, watching)) ??
+    (began?.mode === 'rolling'
       ? undefined
-      : poolsRolling(await reader.list(MachineConfigPools), { loans, began, watching })) ??
-    (await settingChanged(reader, loans, watching))
+      : poolsRolling(await reader.list(MachineConfigPools), { overrides, began, watching })) ??
+    (await settingChanged(reader, overrides, watching))
   )
 }
 
 interface Known {
-  loans: readonly Override[]
+  overrides: readonly Override[]
   began: Baseline | undefined
   watching: Watching
 }
 
 function poolsRolling(
   pools: readonly MachineConfigPool[],
-  { loans, began, watching: { accepted, command } }: Known,
+  { overrides, began, watching: { accepted, command } }: Known,
 ): StepState | undefined {
-  const paused = new Set(loans.filter(isPause).map(({ object }) => object.uid))
+  const paused = new Set(overrides.filter(isPause).map(({ object }) => object.uid))
   const unpaused = pools.find(({ metadata, spec }) => paused.has(metadata.uid ?? '') && spec?.paused !== true)
   if (unpaused) return unpausedBy(unpaused.metadata.name, command)
   const known = began?.pools
@@ -359,23 +367,23 @@ function poolsRolling(
 /** Health checks and the approval. Where it was accepted that they are other ones it was said at the start of the run. */
 async function settingChanged(
   reader: Reader,
-  loans: readonly Override[],
+  overrides: readonly Override[],
   { name, accepted, command }: Watching,
 ): Promise<StepState | undefined> {
-  if (accepted.includes('borrowed-changed')) return undefined
-  for (const loan of loans.filter((one) => one.procedure === name && !isPause(one))) {
-    const field = fieldOfOverride(loan)
-    const found = field && (await getOverridden(reader, field, loan.object.uid))
+  if (accepted.includes('override-changed')) return undefined
+  for (const override of overrides.filter((one) => one.procedure === name && !isPause(one))) {
+    const field = fieldOfOverride(override)
+    const found = field && (await getOverridden(reader, field, override.object.uid))
     if (field === undefined || found?.is !== 'there') continue
     const { object } = found
     if (field.isTaken(object) || field.suffices?.(object) === true) continue
     return {
       is: 'blocked',
-      reason: 'borrowed-changed',
+      reason: 'override-changed',
       by: `${whatIs(field)} was ${field.meanwhile} by kvup, and somebody set it to ${valueText(field.valueIn(object))} in the middle of the window`,
       remedy: [
-        `${command} --accept borrowed-changed     takes it again`,
-        `kvup eus restore ${shellWord(loan.id)} --keep-current     leaves it as it is and forgets the kept value`,
+        `${command} --accept override-changed     takes it again`,
+        `kvup eus restore ${shellWord(override.id)} --keep-current     leaves it as it is and forgets the kept value`,
         `${showsOverridden(field)}     shows who writes it`,
       ],
     }
@@ -388,10 +396,10 @@ const isPause = ({ id }: Override): boolean => id.startsWith('pool-paused/')
 function unpausedBy(pool: string, command: string): StepState {
   return {
     is: 'blocked',
-    reason: 'borrowed-changed',
+    reason: 'override-changed',
     by: `somebody unpaused pool ${pool}, which kvup has paused: its nodes follow the platform now`,
     remedy: [
-      `${command} --accept borrowed-changed     pauses it again`,
+      `${command} --accept override-changed     pauses it again`,
       `kvup eus restore pool-paused/${pool} --keep-current     leaves it unpaused and forgets the kept value`,
       `oc get machineconfigpool ${pool} -o yaml --show-managed-fields     shows who wrote it`,
     ],
@@ -426,7 +434,7 @@ interface ChangeQuestion {
  */
 async function methodsSetAgain(
   reader: Reader,
-  loans: readonly Override[],
+  overrides: readonly Override[],
   holding: ChangeQuestion,
 ): Promise<StepState | undefined> {
   const now = methodsOf(await readOwner(reader, holding.kubevirt))
@@ -434,39 +442,40 @@ async function methodsSetAgain(
     ? undefined
     : setAgain(
         now,
-        loans.find(({ id }) => id === overrideId),
+        overrides.find(({ id }) => id === overrideId),
         holding,
       )
 }
 
 /** The hold of a window: done by an earlier run, and undone by somebody since, is asked about and not quietly done again. */
-export function heldOnce(hold: Step, holding: ChangeQuestion): Step {
+export function pausedOnce(hold: Step, holding: ChangeQuestion): Step {
   return {
     ...hold,
     async check(cx): Promise<StepState> {
       const state = await hold.check(cx)
-      const isUndone = state.is === 'todo' || (state.is === 'blocked' && state.reason === 'hold-changed')
-      if (!isUndone || holding.accepted.includes('borrowed-changed')) return state
-      const loans = await cx.journal.loans()
-      const loan = loans.find(({ id, procedure }) => id === overrideId && procedure === holding.name)
-      if (loan === undefined) return state
-      return setAgain(methodsOf(await readOwner(cx.reader, holding.kubevirt)), loan, holding)
+      const isUndone = state.is === 'todo' || (state.is === 'blocked' && state.reason === 'pause-changed')
+      if (!isUndone || holding.accepted.includes('override-changed')) return state
+      const overrides = await cx.journal.overrides()
+      const override = overrides.find(({ id, procedure }) => id === overrideId && procedure === holding.name)
+      if (override === undefined) return state
+      return setAgain(methodsOf(await readOwner(cx.reader, holding.kubevirt)), override, holding)
     },
   }
 }
 
 function setAgain(
   now: readonly string[],
-  loan: Override | undefined,
+  override: Override | undefined,
   { kubevirt, command }: ChangeQuestion,
 ): StepState {
-  const before = loan === undefined ? 'they were none before' : `kept: ${methodsText(keptMethods(loan))}`
+  const before =
+    override === undefined ? 'they were none before' : `kept: ${methodsText(keptMethods(override))}`
   return {
     is: 'blocked',
-    reason: 'borrowed-changed',
+    reason: 'override-changed',
     by: `workload updates are held (${before}), and somebody set workloadUpdateMethods of ${nameOf(kubevirt)} to ${methodsText(now)} in the middle of the window: VMs move`,
     remedy: [
-      `${command} --accept borrowed-changed     empties them again`,
+      `${command} --accept override-changed     empties them again`,
       'kvup history     shows when they were borrowed',
       `kubectl -n ${kubevirt.ref.namespace} get kubevirts,hyperconvergeds -o yaml --show-managed-fields     shows who writes them`,
     ],

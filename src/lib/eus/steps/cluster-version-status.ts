@@ -67,14 +67,14 @@ export interface Request {
  * E6). What was taken back and is asked for again is somebody else's.
  */
 export async function ourRequest(
-  journal: Pick<JournalReader, 'loans'>,
+  journal: Pick<JournalReader, 'overrides'>,
   name: string,
   { cv, platformStatus: { armed } }: { cv: ClusterVersion; platformStatus: Pick<PlatformStatus, 'armed'> },
 ): Promise<Request | undefined> {
   if (armed?.version === undefined) return undefined
-  const loan = overrideNamed(await journal.loans(), 'desired-update')
-  if (loan?.procedure !== name || loan.taken === undefined) return undefined
-  const [written, now] = [said(loan.taken.value), said(cv.spec?.desiredUpdate)]
+  const override = overrideNamed(await journal.overrides(), 'desired-update')
+  if (override?.procedure !== name || override.taken === undefined) return undefined
+  const [written, now] = [said(override.taken.value), said(cv.spec?.desiredUpdate)]
   if (!isDeepStrictEqual(written, now)) return undefined
   return { version: armed.version, ...(armed.image !== undefined && { image: armed.image }) }
 }

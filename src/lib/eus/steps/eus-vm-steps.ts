@@ -26,10 +26,10 @@ export function forecastStep(settings: SettingsOwner, { accepted, command }: Tak
     watches: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader, journal }: ReadContext): Promise<StepState> {
-      const loan = overrideOn(settings, await journal.loans())
-      if (loan === undefined) return { is: 'done' }
+      const override = overrideOn(settings, await journal.overrides())
+      if (override === undefined) return { is: 'done' }
       const kubevirt: KubeVirt = await readOwner(reader, settings.kubevirt)
-      const methods = keptMethods(loan)
+      const methods = keptMethods(override)
       const forecast = await forecastOutdated(reader, kubevirt, methods)
       const [evictions] = evictionFinding(methods, forecast)
       if (evictions === undefined || accepted.includes(evictions.id))
@@ -152,8 +152,8 @@ async function stuckIn(reader: Reader, owner: Owner): Promise<number> {
  * Gives VMs back what `kvup workloads unblock` lent them, as `kvup workloads restore` does: behind the pools, for the drains of their nodes need it. One that the server
  * refuses is told, keeps its note, and keeps no window open.
  */
-export const vmsRestored = (machines: readonly VmRef[], refused: RefusedVms = new Map()): readonly Step[] =>
-  machines.map((ref) => restoreVm(ref, 'ask', refused))
+export const vmsRestored = (vms: readonly VmRef[], refused: RefusedVms = new Map()): readonly Step[] =>
+  vms.map((ref) => restoreVm(ref, 'ask', refused))
 
 /**
  * The same at the end of a window, whoever lent it meanwhile: steps are listed often, so that each VM is read only where there is one that was not seen before. Those
@@ -164,8 +164,8 @@ export function vmsRestoredNow(atFirst: readonly VmRef[]): (reader: Reader) => P
   const refused: RefusedVms = new Map()
   return async (reader) => {
     try {
-      const { lent, unreadable } = await overriddenVms(reader)
-      if (![...lent, ...unreadable].every((ref) => has(observed, ref))) {
+      const { vms, unreadable } = await overriddenVms(reader)
+      if (![...vms, ...unreadable].every((ref) => has(observed, ref))) {
         const now = await vmsInOrder(reader)
         observed = [...observed.filter((ref) => !has(now, ref)), ...now]
       }

@@ -65,7 +65,7 @@ export async function operatorPart(
         csv,
         version,
         approveAlso: request.approveAlso,
-        settleMs: request.settleMs,
+        stableMs: request.stableMs,
       },
       tools,
     ),
@@ -266,7 +266,7 @@ function leadsOn(installed: string, following: Watching): StepState {
   const to = path.slice(at + 1).find((csv) => minorOfCsv(csv, releases) === stop.minor)
   if (at >= 0 && to !== undefined) return { is: 'done', note: `${installed} leads on to ${to}` }
   const isLeft = isStranded || (at < 0 && path.some((csv) => minorOfCsv(csv, releases) === stop.minor))
-  const risk = isLeft ? 'operator-stranded' : 'operator-way-unknown'
+  const risk = isLeft ? 'operator-stranded' : 'operator-path-unknown'
   if (accepted.includes(risk))
     return { is: 'done', note: `whether ${installed} leads on is not known: accepted` }
   return {

@@ -249,9 +249,9 @@ export function inOrder<T extends { name: string }>(
 
 /** Loans of pools that are gone, or have lost their machines since: they are given back without a drain to judge or to wait for. */
 export function poolsWithoutNodes(
-  loans: readonly Override[],
+  overrides: readonly Override[],
   pools: readonly PausablePool[],
 ): readonly Override[] {
   const names = new Set(pools.map(({ name }) => `pool-paused/${name}`))
-  return loans.filter(({ id }) => id.startsWith('pool-paused/') && !names.has(id))
+  return overrides.filter(({ id }) => id.startsWith('pool-paused/') && !names.has(id))
 }

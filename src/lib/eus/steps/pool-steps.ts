@@ -56,7 +56,7 @@ export function pausePool(
     patience: untilQuiet,
     async check(cx): Promise<StepState> {
       const state = await take.check(cx)
-      if (state.is !== 'todo' || overrideNamed(await cx.journal.loans(), field.loan)) return state
+      if (state.is !== 'todo' || overrideNamed(await cx.journal.overrides(), field.override)) return state
       if (!(await isKnown(window, pool, cx))) return poolAppeared(pool.name, window.request.command)
       return untilUpdated(await readPool(cx.reader, pool.name)) ?? state
     },
@@ -88,7 +88,7 @@ interface Unpausing extends Draining {
 export function unpausePool(unpausing: Unpausing): readonly Step[] {
   const { pool } = unpausing
   const isOurs = async ({ journal }: ReadContext) =>
-    overrideNamed(await journal.loans(), `pool-paused/${pool.name}`) !== undefined
+    overrideNamed(await journal.overrides(), `pool-paused/${pool.name}`) !== undefined
   return [roomForPool(unpausing, isOurs), unpause(unpausing), rolledPool(unpausing)]
 }
 

@@ -31,7 +31,7 @@ interface Accepting {
 
 /**
  * A patch of the ClusterVersion always succeeds; that it was refused shows in ReleaseAccepted=False alone (ocp 3.2). What was refused is taken back at
- * once, and the run ends with the reason (night E6); once accepted, desiredUpdate and channel are nobody's loan any more (night E2).
+ * once, and the run ends with the reason (night E6); once accepted, desiredUpdate and channel are nobody's override any more (night E2).
  */
 export function updateAccepted(accepting: Accepting): Step {
   let refused: string | undefined
@@ -48,7 +48,7 @@ export function updateAccepted(accepting: Accepting): Step {
     async check(cx): Promise<StepState> {
       const observed = await readPlatform(cx.reader)
       const { platformStatus } = observed
-      if (isAccepted(platformStatus, stop)) return closing(await cx.journal.loans())
+      if (isAccepted(platformStatus, stop)) return closing(await cx.journal.overrides())
       const { accepted, armed, current } = platformStatus
       if (armed === undefined)
         return refused === undefined ? withdrawn(stop) : turnedDown(refused, 'the request was taken back')
@@ -73,8 +73,8 @@ const untilAccepted = ['desired-update', 'platform-channel'] as const
 
 const fieldNames = { 'desired-update': 'desiredUpdate', 'platform-channel': 'channel' } as const
 
-function closing(loans: readonly Override[]): StepState {
-  const open = untilAccepted.filter((id) => overrideNamed(loans, id))
+function closing(overrides: readonly Override[]): StepState {
+  const open = untilAccepted.filter((id) => overrideNamed(overrides, id))
   return open.length === 0
     ? { is: 'done' }
     : {
@@ -89,7 +89,7 @@ const closeOverrides = (cx: StepContext): Promise<void> =>
   closeNoted(cx, theOne, untilAccepted, 'a hop was accepted')
 
 /**
- * Takes back exactly what the procedure of this name wrote, and nothing else, reads it back, and only then closes the loan; an older release is never asked
+ * Takes back exactly what the procedure of this name wrote, and nothing else, reads it back, and only then closes the override; an older release is never asked
  * for. Throws `blocked` where it is asked for still.
  */
 async function withdraw(cx: StepContext, name: string): Promise<void> {
@@ -97,8 +97,8 @@ async function withdraw(cx: StepContext, name: string): Promise<void> {
   const { cv, platformStatus } = observed
   const ours = await ourRequest(cx.journal, name, observed)
   if (ours === undefined) return closeNoted(cx, theOne, ['desired-update'], whyNotOurs(cv, platformStatus))
-  const loan = overrideNamed(await cx.journal.loans(), 'desired-update')
-  const back = desiredUpdate(refOfVersion(cv), ours).give(cv, before(loan, platformStatus))
+  const override = overrideNamed(await cx.journal.overrides(), 'desired-update')
+  const back = desiredUpdate(refOfVersion(cv), ours).give(cv, before(override, platformStatus))
   const operations = [...back, ...removingNotes(cv, ['desired-update'])]
   await cx.writer.jsonPatch(ClusterVersions, theClusterVersion, operations)
   const after = await readPlatform(cx.reader)
@@ -113,7 +113,7 @@ function whyNotOurs({ spec }: ClusterVersion, { target }: PlatformStatus): strin
 
 function notTakenBack(version: string): Error {
   return blocked(
-    'give-back-undone',
+    'restore-undone',
     `the request for ${version} was taken back, but the ClusterVersion asks for it still: it starts by itself once nothing is in the way`,
     {
       object: 'clusterversions/version',
@@ -123,10 +123,10 @@ function notTakenBack(version: string): Error {
 }
 
 /** What was there before is put back only where it is what runs now. */
-function before(loan: Override | undefined, { version }: PlatformStatus): Override['was'] {
-  if (loan?.was.present !== true) return { present: false }
-  const { value } = loan.was
-  return isRecord(value) && value['version'] === version ? loan.was : { present: false }
+function before(override: Override | undefined, { version }: PlatformStatus): Override['was'] {
+  if (override?.was.present !== true) return { present: false }
+  const { value } = override.was
+  return isRecord(value) && value['version'] === version ? override.was : { present: false }
 }
 
 function turnedDown(why: string, what: string): StepState {
@@ -186,10 +186,10 @@ export function withdrawRequest(name: string, meanwhile: Meanwhile = 'ask'): Ste
     risk: { undo: 'kvup eus run     asks again', safeToLeave: 'always' },
     shows: showsPlatform,
     async check({ reader, journal }): Promise<StepState> {
-      if (meanwhile === 'keep-current') return keeping(await journal.loans())
+      if (meanwhile === 'keep-current') return keeping(await journal.overrides())
       const ours = await ourRequest(journal, name, await readPlatform(reader))
       if (ours) return { is: 'todo', change: `take the request for ${ours.version} back` }
-      return overrideNamed(await journal.loans(), 'desired-update')
+      return overrideNamed(await journal.overrides(), 'desired-update')
         ? {
             is: 'todo',
             change: 'note desiredUpdate of the ClusterVersion as given back: nothing of ours is requested',
@@ -208,8 +208,8 @@ export function withdrawRequest(name: string, meanwhile: Meanwhile = 'ask'): Ste
   }
 }
 
-function keeping(loans: readonly Override[]): StepState {
-  return overrideNamed(loans, 'desired-update')
+function keeping(overrides: readonly Override[]): StepState {
+  return overrideNamed(overrides, 'desired-update')
     ? {
         is: 'todo',
         change: 'leave desiredUpdate of the ClusterVersion as it is, and note it as borrowed no more',
@@ -218,7 +218,7 @@ function keeping(loans: readonly Override[]): StepState {
 }
 
 /**
- * The channel as it was, where no hop was accepted and it is still the one that kvup has set; past a hop it stays, and the loan is closed with that
+ * The channel as it was, where no hop was accepted and it is still the one that kvup has set; past a hop it stays, and the override is closed with that
  * reason.
  */
 export async function channelBack(
@@ -226,9 +226,9 @@ export async function channelBack(
   { isAccepted: acceptedBefore, meanwhile = 'ask' }: { isAccepted: boolean; meanwhile?: Meanwhile },
 ): Promise<Step> {
   const { cv } = await readPlatform(reader)
-  const taken = overrideNamed(await journal.loans(), 'platform-channel')?.taken?.value
+  const taken = overrideNamed(await journal.overrides(), 'platform-channel')?.taken?.value
   return restoreField(platformChannel(refOfVersion(cv), typeof taken === 'string' ? taken : ''), {
-    id: 'give-back-platform-channel',
+    id: 'restore-platform-channel',
     title: 'give the channel back',
     meanwhile,
     ...(acceptedBefore && { closeBecause: 'a hop was accepted: a channel does not go back past it' }),

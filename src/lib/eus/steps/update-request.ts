@@ -116,7 +116,7 @@ function armedByOthers({ version, image }: Partial<Request>): StepState {
   }
 }
 
-/** As a loan names it. */
+/** As an override names it. */
 export const refOfVersion = (cv: ClusterVersion): { name: string; uid: string } => ({
   name: theClusterVersion.name,
   uid: cv.metadata.uid ?? '',
@@ -167,7 +167,7 @@ function offeredRelease(platformStatus: PlatformStatus, wanting: Wanting): Choic
   if (found?.version === undefined) return { is: 'not-yet', state: notOffered(platformStatus, wanting) }
   const { version, image } = found
   if (isOther(wanted.image, image)) return { is: 'not-yet', state: otherImage(version, { wanted, image }) }
-  if (wanted.unproven && !accepted.includes('way-unknown'))
+  if (wanted.unproven && !accepted.includes('path-unknown'))
     return { is: 'not-yet', state: mayLeadNowhere(version, command) }
   return { is: 'release', version, ...(image !== undefined && { image }) }
 }
@@ -204,11 +204,11 @@ function otherImage(
 function mayLeadNowhere(version: string, command: string): StepState {
   return {
     is: 'blocked',
-    reason: 'way-unknown',
+    reason: 'path-unknown',
     by: `nothing says whether ${version} leads on to the next minor: the cluster knows only its next hop`,
     remedy: [
       `${command} --graph-file FILE     knows the whole way`,
-      `${command} --accept way-unknown     asks for it all the same`,
+      `${command} --accept path-unknown     asks for it all the same`,
     ],
   }
 }

@@ -294,8 +294,8 @@ export class ServerBehind {
 
   /** Rejects where that cannot be told now. */
   async isKubernetes(): Promise<boolean> {
-    if (this.#marked) return this.#look()
-    this.#is ??= this.#look()
+    if (this.#marked) return this.#ask()
+    this.#is ??= this.#ask()
     try {
       const is = await this.#is
       if (!is) this.#is = undefined
@@ -306,7 +306,7 @@ export class ServerBehind {
     }
   }
 
-  async #look(): Promise<boolean> {
+  async #ask(): Promise<boolean> {
     try {
       return isVersion(await this.#askVersion())
     } catch (error) {

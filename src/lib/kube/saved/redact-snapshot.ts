@@ -84,11 +84,11 @@ function redactedMetadata(
   }
 }
 
-function nameOf(object: KubeObject, { nodes, machines, others, namespaces }: StandIns): string {
+function nameOf(object: KubeObject, { nodes, vms, others, namespaces }: StandIns): string {
   const { name } = object.metadata
   if (object.kind === 'Node') return nodes.get(name) ?? name
   if (object.kind === 'Namespace') return namespaces.get(name) ?? name
-  return (isMachine(object) ? undefined : others.get(name)) ?? machines.get(name) ?? name
+  return (isMachine(object) ? undefined : others.get(name)) ?? vms.get(name) ?? name
 }
 
 /** Webhooks of other programs name services of other people. */
@@ -105,7 +105,7 @@ interface PrivateNames {
   namespaces: ReadonlySet<string>
   nodes: ReadonlySet<string>
   /** Of VMs and VMIs. */
-  machines: ReadonlySet<string>
+  vms: ReadonlySet<string>
   /** Of what else lives in private namespaces. */
   others: ReadonlySet<string>
   /** Names that judgements know: of what is in KubeVirt's namespace, and of what has none. */
@@ -117,7 +117,7 @@ function privateNames(objects: readonly KubeObject[], home: string | undefined):
   const names = {
     namespaces: new Set<string>(),
     nodes: new Set<string>(),
-    machines: new Set<string>(),
+    vms: new Set<string>(),
     others: new Set<string>(),
     known: new Set<string>(),
   }
@@ -126,8 +126,8 @@ function privateNames(objects: readonly KubeObject[], home: string | undefined):
     const { name, namespace } = object.metadata
     if (namespace !== undefined && !isPublic(namespace)) {
       names.namespaces.add(namespace)
-      names[isMachine(object) ? 'machines' : 'others'].add(name)
-    } else if (isMachine(object)) names.machines.add(name)
+      names[isMachine(object) ? 'vms' : 'others'].add(name)
+    } else if (isMachine(object)) names.vms.add(name)
     else if (object.kind === 'Node') names.nodes.add(name)
     else if (object.kind !== 'Namespace' || isPublic(name)) names.known.add(name)
     for (const node of nodesIn(object)) names.nodes.add(node)
@@ -159,12 +159,12 @@ const image =
 /** Registries of one's own, with their paths, the longest first, and what stands for them. */
 function registryStandIns(objects: readonly KubeObject[]): [registry: string, standIn: string][] {
   const found = new Set<string>()
-  const look = (value: unknown, key: string): void => {
+  const commands = (value: unknown, key: string): void => {
     if (typeof value === 'string') for (const registry of registriesIn(value, key)) found.add(registry)
     else if (typeof value === 'object' && value !== null)
-      for (const [name, below] of Object.entries(value)) look(below, name)
+      for (const [name, below] of Object.entries(value)) commands(below, name)
   }
-  for (const object of objects) look(object, '')
+  for (const object of objects) commands(object, '')
   const own = [...found].filter((registry) => !publicRegistry.test(registry)).toSorted()
   return own
     .map((registry, index): [string, string] => [registry, `registry-${index + 1}.invalid/mirror`])
@@ -182,17 +182,17 @@ const judgedLength = 47
 interface StandIns {
   namespaces: ReadonlyMap<string, string>
   nodes: ReadonlyMap<string, string>
-  machines: ReadonlyMap<string, string>
+  vms: ReadonlyMap<string, string>
   others: ReadonlyMap<string, string>
 }
 
 /** A name for each, always the same, in the same order; what is too long stays too long. */
-function standIns({ namespaces, nodes, machines, others }: PrivateNames): StandIns {
+function standIns({ namespaces, nodes, vms, others }: PrivateNames): StandIns {
   return {
     namespaces: numbered(namespaces, 'namespace'),
     nodes: numbered(nodes, 'node'),
-    machines: numbered(machines, 'vm'),
-    others: numbered(new Set([...others].filter((name) => !machines.has(name))), 'name'),
+    vms: numbered(vms, 'vm'),
+    others: numbered(new Set([...others].filter((name) => !vms.has(name))), 'name'),
   }
 }
 
@@ -234,8 +234,8 @@ const common =
   'kubevirt default system true false linux amd64 arm64 s390x node nodes pod pods get list watch patch create delete metadata spec status'
 
 function wordsOf(places: StandIns, { known, registries, users }: Vocabulary): Words {
-  const { nodes, machines, others, namespaces } = places
-  const names = new Map([...others, ...machines, ...nodes, ...namespaces])
+  const { nodes, vms, others, namespaces } = places
+  const names = new Map([...others, ...vms, ...nodes, ...namespaces])
   const people = new Map(users)
   const spared = new Set([...known, ...common.split(' ')])
   const personOf = (name: string): string => {
@@ -246,7 +246,7 @@ function wordsOf(places: StandIns, { known, registries, users }: Vocabulary): Wo
   const wordOf = (one: string): string => {
     if (spared.has(one)) return one
     const { before = '', vm = '', after = '' } = launcher.exec(one)?.groups ?? {}
-    const oneVm = machines.get(vm)
+    const oneVm = vms.get(vm)
     return names.get(one) ?? (oneVm === undefined ? one : `${before}${oneVm}${after}`)
   }
   const textOf = (text: string): string => {

@@ -117,12 +117,12 @@ function keyOf({ component, trouble }: TroubledPod): string {
 function causeOfGroup(group: Group, snapshot: UpgradeSnapshot): Cause {
   const [{ component, trouble, pod }] = group
   const cause = { ...whatIsKnown(group), ...lastWords(group, snapshot) }
-  const { sentence, look } = troubleSentence(cause)
-  const shows = trouble.kind === 'crash' ? [logCommand(pod, trouble)] : look
-  return { ...cause, sentence, look: [...shows, ...downgradeCause(component, snapshot)] }
+  const { sentence, commands } = troubleSentence(cause)
+  const shows = trouble.kind === 'crash' ? [logCommand(pod, trouble)] : commands
+  return { ...cause, sentence, commands: [...shows, ...downgradeCause(component, snapshot)] }
 }
 
-function whatIsKnown(group: Group): Omit<Cause, 'sentence' | 'look'> {
+function whatIsKnown(group: Group): Omit<Cause, 'sentence' | 'commands'> {
   const [{ component, pod, trouble }] = group
   const { kind, reason, terminal, container, image, message } = trouble
   const components = [...new Set(group.map((one) => one.component))]
@@ -181,7 +181,7 @@ function failureCause({ kubevirt }: UpgradeSnapshot): Cause | undefined {
   const { namespace = '' } = kubevirt.metadata
   // What helps by another manifest helps nobody whose operator is of a CSV.
   const target = isOfHyperConverged(kubevirt) ? undefined : kubevirt.status?.targetKubeVirtVersion
-  const { kind, message, look } = {
+  const { kind, message, commands } = {
     ...unread(failure.message),
     ...readFailure(failure.message, { namespace, target }),
   }
@@ -197,10 +197,10 @@ function failureCause({ kubevirt }: UpgradeSnapshot): Cause | undefined {
     ...(failure.since ? { since: failure.since } : {}),
   }
   const { sentence } = troubleSentence(cause)
-  return { ...cause, sentence, look: [...look, operatorLogs(namespace)] }
+  return { ...cause, sentence, commands: [...commands, operatorLogs(namespace)] }
 }
 
-const unread = (message: string) => ({ kind: 'failed' as const, message, look: [] })
+const unread = (message: string) => ({ kind: 'failed' as const, message, commands: [] })
 
 function operatorLogs(namespace: string): string {
   return `kubectl -n ${namespace} logs -l kubevirt.io=virt-operator --tail=20`
@@ -211,7 +211,7 @@ interface FailureReading {
   kind: Extract<CauseKind, 'forbidden' | 'webhook' | 'stored-versions' | 'canary' | 'refused'>
   message: string
   /** Commands that show it or lead out of it. */
-  look: readonly string[]
+  commands: readonly string[]
 }
 
 interface Place {
@@ -230,8 +230,8 @@ export function readFailure(text: string, place: Place): FailureReading | undefi
 function refused(text: string, { namespace }: Place): FailureReading | undefined {
   const found = readRefusal(text, namespace)
   if (!found) return undefined
-  const { message, look } = found
-  return { kind: found.is === 'quota' ? 'refused' : 'webhook', message, look }
+  const { message, commands } = found
+  return { kind: found.is === 'quota' ? 'refused' : 'webhook', message, commands }
 }
 
 /** `clusterroles… "kubevirt.io:admin" is forbidden: … permissions not currently held: {…}` in one line (lab 13). */
@@ -247,7 +247,7 @@ function rbacRefusal(text: string, { target }: Place): FailureReading | undefine
     message: verb
       ? `may not ${verb} ${what}`
       : `may not grant what the new version needs: ${what} is forbidden${missingRights(refusal)}`,
-    look: target ? [`kvup upgrade --to ${target} --method operator-manifest`] : [],
+    commands: target ? [`kvup upgrade --to ${target} --method operator-manifest`] : [],
   }
 }
 
@@ -265,7 +265,7 @@ function storedVersions(text: string, { target }: Place): FailureReading | undef
   return {
     kind: 'stored-versions',
     message: `${crd} has objects stored as ${versions.join(' and ')}`,
-    look: [
+    commands: [
       ...(target ? [`kvup check --to ${target}`] : []),
       `kubectl get crd ${crd} -o jsonpath='{.status.storedVersions}'`,
     ],
@@ -283,7 +283,7 @@ function canary(text: string, { namespace }: Place): FailureReading | undefined 
   return {
     kind: 'canary',
     message: failed ? `the first new pod of ${name} ended` : (more ?? 'more pods are ready than are wanted'),
-    look: [`kubectl -n ${namespace} get pods -l kubevirt.io=${name} -o wide`],
+    commands: [`kubectl -n ${namespace} get pods -l kubevirt.io=${name} -o wide`],
   }
 }
 
@@ -350,8 +350,8 @@ function refusalCause(component: string, event: Event, from: string | undefined)
     message: reading?.message ?? withoutName(event.message ?? ''),
     ...(from === undefined ? {} : { since: from }),
   }
-  const { sentence, look } = troubleSentence(cause)
-  return { ...cause, sentence, look: reading?.look ?? look }
+  const { sentence, commands } = troubleSentence(cause)
+  return { ...cause, sentence, commands: reading?.commands ?? commands }
 }
 
 /** `Error creating: pods "virt-api-x" is forbidden: …`: the pod was never there, and each try has another name. */
@@ -434,7 +434,7 @@ export function quietCause(snapshot: UpgradeSnapshot, waitingFor: string): Cause
   return {
     ...cause,
     sentence: troubleSentence(cause).sentence,
-    look: [`kubectl -n ${namespace} logs -l kubevirt.io=virt-operator --tail=20`],
+    commands: [`kubectl -n ${namespace} logs -l kubevirt.io=virt-operator --tail=20`],
   }
 }
 

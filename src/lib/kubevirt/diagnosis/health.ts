@@ -67,7 +67,7 @@ function verdictWith(
 ): Verdict {
   const explained = verdict === 'Stalled' && why.some((cause) => isTerminal(cause, at))
   if (dead.length > 0) return explained ? verdict : 'Degraded'
-  if (verdict !== 'Settled') return verdict
+  if (verdict !== 'Healthy') return verdict
   // Endpoints do not say since when they are gone: not longer than everything else has been at rest.
   const dated = silent.map((cause) => ({ ...(since !== undefined && { since }), ...cause }))
   return dated.some((cause) => isTerminal(cause, at)) ? 'Degraded' : 'Updating'
@@ -220,7 +220,7 @@ function causeOf(kind: 'api' | 'webhook-silent', silent: Silent, namespace: stri
     message,
     ...(since !== undefined && { since }),
     sentence: `nobody answers for ${named}: ${message}`,
-    look: kind === 'api' ? apiHealth(silent, namespace) : webhookHealth(silent, namespace),
+    commands: kind === 'api' ? apiHealth(silent, namespace) : webhookHealth(silent, namespace),
   }
 }
 

@@ -38,7 +38,7 @@ export interface Cause {
   /** The whole of it in one sentence, without its duration. */
   sentence: string
   /** Commands that show more. */
-  look: readonly string[]
+  commands: readonly string[]
 }
 
 export type CauseKind =
@@ -79,13 +79,13 @@ export function concerns({ component, components = [component] }: Cause, name: s
   return components.includes(name)
 }
 
-type Worded = Pick<Cause, 'sentence' | 'look'>
+type Worded = Pick<Cause, 'sentence' | 'commands'>
 type Unworded = Omit<Cause, keyof Worded>
 
 /** One sentence a person can act on, and the commands that show more. */
 export function troubleSentence(cause: Unworded): Worded {
   const sentence = words[cause.kind](cause, subjectOf(cause))
-  return { sentence, look: commandsFor(cause) }
+  return { sentence, commands: commandsFor(cause) }
 }
 
 const words: Record<Cause['kind'], (cause: Unworded, subject: Subject) => string> = {

@@ -337,7 +337,10 @@ export function vmCauses({ reasons, shouldRun }: VmTroubles, at: Date): readonly
         ...(message !== '' && { message }),
         ...(from !== undefined && { since: from }),
         sentence: `${said} (${examples.join(', ')}${count > examples.length ? ' …' : ''})`,
-        look: [`kubectl -n ${namespace} describe vm ${name}`, `kubectl -n ${namespace} describe vmi ${name}`],
+        commands: [
+          `kubectl -n ${namespace} describe vm ${name}`,
+          `kubectl -n ${namespace} describe vmi ${name}`,
+        ],
       },
     ]
   })

@@ -65,14 +65,14 @@ interface LineStyle {
   size: Size
 }
 
-function findingLines(finding: ReportedFinding, { is }: ReportedCheck, look: LineStyle): string[] {
-  const { paint, size } = look
+function findingLines(finding: ReportedFinding, { is }: ReportedCheck, style: LineStyle): string[] {
+  const { paint, size } = style
   const { accepted, reason, summary, remedy } = finding
   const taken = accepted ? `accepted${reason ? `, ${reason}` : ''}: ` : ''
   const mark = accepted ? paint.dim(paint.mark.dot) : markOf(is === 'not-checked' ? is : finding.level, paint)
   const objects = objectsText(finding, size)
   return [
-    ...named(` ${mark} ${taken}${brief(summary)}`, finding.id, look),
+    ...named(` ${mark} ${taken}${brief(summary)}`, finding.id, style),
     ...(objects === '' ? [] : [paint.dim(`   namely ${objects}`)]),
     ...remedy.map((line) => `   ${paint.dim(paint.mark.next)} ${line}`),
   ]

@@ -25,7 +25,7 @@ export function dryRunLines(
           : []),
       ]),
       ...diffLines(step, mostLines, { paint, size }),
-      ...fitted((step.keeps ?? []).map(({ path, value }) => `${indent}keeps ${path}: ${valueOf(value)}`)),
+      ...fitted((step.overrides ?? []).map(({ path, value }) => `${indent}keeps ${path}: ${valueOf(value)}`)),
     ]),
   ]
 }
@@ -43,8 +43,8 @@ function stateText(step: DryRunStep, steps: readonly DryRunStep[]): string {
 
 /** What the step gives back is known from the one that keeps it. */
 function backText({ id }: DryRunStep, steps: readonly DryRunStep[]): string | undefined {
-  for (const { title, keeps = [] } of steps) {
-    const kept = keeps.find(({ givenBackBy }) => givenBackBy === id)
+  for (const { title, overrides = [] } of steps) {
+    const kept = overrides.find(({ restoredBy }) => restoredBy === id)
     if (kept) return `gives ${fieldOf(kept.path)} back: ${valueOf(kept.value)}, which "${title}" keeps`
   }
   return undefined

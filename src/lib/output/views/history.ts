@@ -15,11 +15,11 @@ export interface HistoryDocument extends Document {
   /** When it was read: ages count to here. */
   asOf: string
   /** Open ones only. */
-  loans: readonly Override[]
+  overrides: readonly Override[]
   /** The line that gives them back, where there are any. */
-  giveBack?: string
+  restore?: string
   /** VMs that `kvup workloads unblock` changed and that have what they were lent, where there are any. */
-  machines?: readonly OverriddenVm[]
+  vms?: readonly OverriddenVm[]
   /** Who has the lock now, where somebody has. */
   running?: ShownHolder
   /** The oldest first. */
@@ -28,30 +28,30 @@ export interface HistoryDocument extends Document {
 
 /** `restoresVms`: the line that gives VMs back what they were lent. */
 export const historyView = (restoresVms: string): View<HistoryDocument> => ({
-  text: ({ items, loans, asOf, namespace, running, machines = [] }, paint, size) => [
+  text: ({ items, overrides, asOf, namespace, running, vms = [] }, paint, size) => [
     ...(items.length > 0
       ? historyEntries(items, paint, size)
       : wrap(`kvup has changed nothing here (no journal in namespace ${namespace}).`, size.columns)),
     ...(running ? ['', ...wrap(holderText(running, asOf), size.columns)] : []),
-    ...loans.flatMap((loan) => [
+    ...overrides.flatMap((override) => [
       '',
-      ...overrideLines(loan, asOf, paint).flatMap((line) => wrap(line, size.columns)),
+      ...overrideLines(override, asOf, paint).flatMap((line) => wrap(line, size.columns)),
     ]),
-    ...vmLines({ machines, asOf, restoresVms }, paint).flatMap((line) => wrap(line, size.columns)),
+    ...vmLines({ vms, asOf, restoresVms }, paint).flatMap((line) => wrap(line, size.columns)),
   ],
-  names: ({ items, loans }) => [
+  names: ({ items, overrides }) => [
     ...items.map(({ at, what }) => `entry/${at}-${what}`),
-    ...loans.map(({ id }) => `loan/${id}`),
+    ...overrides.map(({ id }) => `loan/${id}`),
   ],
 })
 
-function overrideLines(loan: Override, asOf: string, paint: Paint): string[] {
-  const { object, path, was, by, at, procedure, harmless } = loan
+function overrideLines(override: Override, asOf: string, paint: Paint): string[] {
+  const { object, path, was, by, at, procedure, harmless } = override
   const value = was.present ? JSON.stringify(was.value) : 'absent'
   return [
     `${paint.warn(paint.mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} for ${procedure}: ${path} of ${object.kind} ${object.name}, which was ${value}`,
     ...(harmless === undefined ? [] : [`  ${harmlessText(harmless)}`]),
-    `  ${paint.mark.next} ${overrideRemedy(loan)}     # gives it back`,
+    `  ${paint.mark.next} ${overrideRemedy(override)}     # gives it back`,
   ]
 }
 
@@ -59,20 +59,20 @@ function overrideLines(loan: Override, asOf: string, paint: Paint): string[] {
 const toldAtMost = 10
 
 function vmLines(
-  { machines, asOf, restoresVms }: { machines: readonly OverriddenVm[]; asOf: string; restoresVms: string },
+  { vms, asOf, restoresVms }: { vms: readonly OverriddenVm[]; asOf: string; restoresVms: string },
   paint: Paint,
 ): string[] {
-  if (machines.length === 0) return []
+  if (vms.length === 0) return []
   const { mark } = paint
   return [
     '',
-    ...machines
+    ...vms
       .slice(0, toldAtMost)
       .map(
         ({ namespace, name, by, at, kept, copied }) =>
           `${paint.warn(mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} of ${copied ? 'the VM that was copied to' : 'VM'} ${namespace}/${name}: ${kept.join(', ')}`,
       ),
-    ...(machines.length > toldAtMost ? [`  and of ${machines.length - toldAtMost} more (-o json)`] : []),
+    ...(vms.length > toldAtMost ? [`  and of ${vms.length - toldAtMost} more (-o json)`] : []),
     `  ${mark.next} ${restoresVms}     # gives it back`,
   ]
 }
@@ -124,7 +124,7 @@ function byRun(items: readonly Entry[], paint: Paint, room: number): string[] {
 const runOf = ({ procedure, by }: Entry, paint: Paint): string => `${paint.strong(procedure)}, by ${by}`
 
 const entryOf = (entry: Entry): string =>
-  `${timeOf(entry)}  ${entry.what.padEnd('gave-back'.length)}  ${entry.step === '' ? '' : `${entry.step}: `}${entry.text}`
+  `${timeOf(entry)}  ${entry.what.padEnd('restored'.length)}  ${entry.step === '' ? '' : `${entry.step}: `}${entry.text}`
 
 function timeOf({ at }: Entry): string {
   return at.replace(/\.\d+Z$/, 'Z')

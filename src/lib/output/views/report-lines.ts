@@ -156,15 +156,18 @@ interface LineStyle {
   takenAt: string
 }
 
-/** A line per loan, and below them each command once. What a window borrowed goes back with it. */
-export function overriddenLines(loans: readonly Override[], look: LineStyle): string[] {
-  const [ofWindow, others] = [loans.filter(isOfWindow), loans.filter((loan) => !isOfWindow(loan))]
+/** A line per override, and below them each command once. What a window borrowed goes back with it. */
+export function overriddenLines(overrides: readonly Override[], style: LineStyle): string[] {
+  const [ofWindow, others] = [
+    overrides.filter(isOfWindow),
+    overrides.filter((override) => !isOfWindow(override)),
+  ]
   return [
-    ...others.flatMap((loan) => overrideLine(loan, look)),
-    ...[...new Set(others.map(overrideRemedy))].flatMap((line) => next(`${line}     # gives it back`, look)),
-    ...ofWindow.flatMap((loan) => overrideLine(loan, look)),
-    ...(ofWindow.length === 0 ? [] : windowPaths.flatMap((line) => next(line, look))),
-    ...(loans.length === 0 ? [] : next('kvup history     # shows it', look)),
+    ...others.flatMap((override) => overrideLine(override, style)),
+    ...[...new Set(others.map(overrideRemedy))].flatMap((line) => next(`${line}     # gives it back`, style)),
+    ...ofWindow.flatMap((override) => overrideLine(override, style)),
+    ...(ofWindow.length === 0 ? [] : windowPaths.flatMap((line) => next(line, style))),
+    ...(overrides.length === 0 ? [] : next('kvup history     # shows it', style)),
   ]
 }
 
@@ -176,12 +179,14 @@ const windowPaths = [
 const next = (line: string, { paint, entry }: LineStyle): string[] =>
   entry('', paint.dim(`${paint.mark.next} ${line}`))
 
-function overrideLine(loan: Override, { takenAt, paint, entry }: LineStyle): string[] {
-  const value = loan.was.present ? JSON.stringify(loan.was.value) : 'absent'
-  const harmless = loan.harmless ? `; ${harmlessText(loan.harmless)}` : ''
+function overrideLine(override: Override, { takenAt, paint, entry }: LineStyle): string[] {
+  const value = override.was.present ? JSON.stringify(override.was.value) : 'absent'
+  const harmless = override.harmless ? `; ${harmlessText(override.harmless)}` : ''
   return entry(
     'borrowed',
-    paint.warn(`${nameOf(loan)}, was ${value}, by ${loan.by}, ${ageAt(loan.at, takenAt)} ago${harmless}`),
+    paint.warn(
+      `${nameOf(override)}, was ${value}, by ${override.by}, ${ageAt(override.at, takenAt)} ago${harmless}`,
+    ),
   )
 }
 
@@ -198,13 +203,14 @@ function nameOf({ path, procedure, object }: Override): string {
 const settings = new Set(['KubeVirt', 'HyperConverged'])
 
 /**
- * The command that gives a loan back: an imageTag that was taken out is put in by the upgrade itself, what a window borrowed by the window's own commands, the methods
+ * The command that gives an override back: an imageTag that was taken out is put in by the upgrade itself, what a window borrowed by the window's own commands, the methods
  * by theirs. Pools, whose nodes roll then, and what was asked of the platform go back with the end of the window.
  */
-export function overrideRemedy(loan: Pick<Override, 'id' | 'path' | 'procedure'>): string {
-  const { id, path } = loan
-  if (isOfWindow(loan)) return withTheWindow.test(id) ? 'kvup eus abort' : `kvup eus restore ${shellWord(id)}`
-  const target = ofUpgrade(loan)
+export function overrideRemedy(override: Pick<Override, 'id' | 'path' | 'procedure'>): string {
+  const { id, path } = override
+  if (isOfWindow(override))
+    return withTheWindow.test(id) ? 'kvup eus abort' : `kvup eus restore ${shellWord(id)}`
+  const target = ofUpgrade(override)
   return path === '/spec/imageTag' && target !== undefined
     ? `kvup upgrade --to ${target}`
     : 'kvup workloads restore'

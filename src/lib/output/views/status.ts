@@ -19,14 +19,19 @@ import type { VmTroubles } from '../../kubevirt/diagnosis/vm-troubles.ts'
 
 export interface StatusDocument extends Document, StatusReport {
   kind: 'Status'
-  /** Open loans; absent where the journal could not be read. */
-  borrowed?: readonly Override[]
-  /** VMs that have what `kvup workloads unblock` lent them, where there are any, and the line that gives it back. */
-  lent?: { machines: number; giveBack: string }
+  /** What kvup changed for a time and has to restore, where there is anything. */
+  overrides?: OpenOverrides
   /** In words, where this machine's clock is not the cluster's. */
   clock?: string
   /** Who has kvup's lock now. */
   running?: ShownHolder
+}
+
+/** `settings`: absent where the journal could not be read. `vms`: how many have what `kvup workloads unblock` set; `restore`: the line that restores them. */
+interface OpenOverrides {
+  settings?: readonly Override[]
+  vms?: number
+  restore?: string
 }
 
 /** Below this many columns a label stands above its text. */
@@ -63,7 +68,7 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
     ...entry('managed by', managedBy(status)),
     ...entry('operator', operatorText(status)),
     ...(status.running ? entry('kvup', holderText(status.running, status.takenAt)) : []),
-    ...overriddenLines(status.borrowed ?? [], { paint, entry, takenAt: status.takenAt }),
+    ...overriddenLines(status.overrides?.settings ?? [], { paint, entry, takenAt: status.takenAt }),
     ...overrideRows(status, { paint, entry }),
     ...(status.clock ? entry('clock', paint.warn(status.clock)) : []),
     ...(status.doubts ?? []).flatMap((doubt) => doubtLines(doubt, { paint, entry })),
@@ -83,18 +88,21 @@ interface LineStyle {
   entry: Entry
 }
 
-function overrideRows({ lent }: StatusDocument, { paint, entry }: LineStyle): string[] {
-  if (lent === undefined) return []
-  const whose = lent.machines === 1 ? '1 VM has settings' : `${lent.machines} VMs have settings`
+function overrideRows(
+  { overrides: { vms = 0, restore } = {} }: StatusDocument,
+  { paint, entry }: LineStyle,
+): string[] {
+  if (vms === 0 || restore === undefined) return []
+  const whose = vms === 1 ? '1 VM has settings' : `${vms} VMs have settings`
   return [
     ...entry('borrowed', paint.warn(`${whose} that kvup workloads unblock lent`)),
-    ...entry('', paint.dim(`${paint.mark.next} ${lent.giveBack}     # gives them back`)),
+    ...entry('', paint.dim(`${paint.mark.next} ${restore}     # gives them back`)),
     ...entry('', paint.dim(`${paint.mark.next} kvup history     # names them`)),
   ]
 }
 
 /** What is expected beyond KubeVirt's own word, below it: the verdict does not depend on it. */
-function doubtLines({ sentence, look: [first] }: Doubt, { paint, entry }: LineStyle): string[] {
+function doubtLines({ sentence, commands: [first] }: Doubt, { paint, entry }: LineStyle): string[] {
   const lines = entry('note', paint.warn(brief(sentence)))
   if (first !== undefined) lines.push(...entry('', paint.dim(`${paint.mark.next} ${first}`)))
   return lines
@@ -114,7 +122,7 @@ function idle({ idleOperator: operator, next = [] }: StatusDocument, paint: Pain
 }
 
 const tones: Record<NonNullable<StatusReport['verdict']>, Tone> = {
-  Settled: 'good',
+  Healthy: 'good',
   Updating: 'strong',
   Stalled: 'bad',
   Degraded: 'bad',
@@ -142,7 +150,7 @@ function causeLines(cause: Cause, { takenAt }: StatusDocument, { paint, entry }:
   const age = cause.since ? `, for ${ageAt(cause.since, takenAt)}` : ''
   return [
     ...entry('why', paint.bad(`${brief(cause.sentence)}${age}`)),
-    ...cause.look.flatMap((line) => entry('', paint.dim(`${paint.mark.next} ${line}`))),
+    ...cause.commands.flatMap((line) => entry('', paint.dim(`${paint.mark.next} ${line}`))),
   ]
 }
 
@@ -156,6 +164,13 @@ function operatorText({ operator }: StatusDocument): string {
 export type Entry = (label: string, text: string) => string[]
 
 type Components = Pick<StatusReport, 'components' | 'verdict'>
+
+/** `settings`: absent where the journal could not be read. `vms`: how many have what `kvup workloads unblock` set; `restore`: the line that restores them. */
+interface OpenOverrides {
+  settings?: readonly Override[]
+  vms?: number
+  restore?: string
+}
 
 /** Below this many columns each component has lines of its own. */
 const roomForTable = 60
@@ -174,7 +189,7 @@ function inWords(component: ComponentStatus, verdict: Components['verdict'], pai
     `${updated}/${desired} updated`,
     `${ready}/${desired} ready`,
     ...(version === undefined ? [] : [version]),
-    ...(verdict === 'Settled' ? [] : [tone === undefined ? said : paint[tone](said)]),
+    ...(verdict === 'Healthy' ? [] : [tone === undefined ? said : paint[tone](said)]),
   ].join(', ')
 }
 
@@ -184,7 +199,7 @@ function componentColumns(verdict: Components['verdict']): Column<ComponentStatu
     { name: 'UPDATED', cell: ({ updated, desired }) => `${updated}/${desired}` },
     { name: 'READY', cell: ({ ready, desired }) => `${ready}/${desired}` },
     { name: 'VERSION', cell: ({ version }) => version },
-    ...(verdict === 'Settled' ? [] : [stateColumn]),
+    ...(verdict === 'Healthy' ? [] : [stateColumn]),
     { name: 'IMAGE', cell: ({ image }) => image, wide: true },
   ]
 }
@@ -220,7 +235,7 @@ function layerLines(shown: Shown, paint: Paint, how: Pick<LayerStyle, 'entry' | 
 }
 
 const layerTones: Record<LayerVerdict, Tone> = {
-  Settled: 'good',
+  Healthy: 'good',
   Updating: 'strong',
   Waiting: 'warn',
   Stalled: 'bad',
@@ -229,7 +244,7 @@ const layerTones: Record<LayerVerdict, Tone> = {
 }
 
 const marks: Record<LayerVerdict, keyof Paint['mark']> = {
-  Settled: 'done',
+  Healthy: 'done',
   Updating: 'running',
   Waiting: 'warning',
   Stalled: 'failed',
@@ -238,7 +253,7 @@ const marks: Record<LayerVerdict, keyof Paint['mark']> = {
 }
 
 function layerHeadline({ overall, window }: Shown, paint: Paint): string {
-  const { verdict = 'Settled', because } = overall ?? {}
+  const { verdict = 'Healthy', because } = overall ?? {}
   const parts = [
     paint.strong('cluster'),
     paint[layerTones[verdict]](verdict.toLowerCase()),
@@ -314,7 +329,7 @@ const methodsOverride: typeof overrideId = 'workload-updates'
 
 /** How many instances there are, how many of them run an old virt-launcher, and what shows which. */
 export function workloadLines(
-  { workloads, verdict, installation, borrowed = [] }: StatusReport & { borrowed?: readonly Override[] },
+  { workloads, verdict, installation, overrides }: StatusReport & { overrides?: OpenOverrides },
   paint: Pick<Paint, 'mark'>,
 ): readonly string[] {
   const { instances, outdated } = workloads
@@ -322,12 +337,12 @@ export function workloadLines(
     return [count(0, 'instance'), ...signedTroubles(workloads.troubled, paint.mark.warning)]
   const behind = outdated.labelled ?? outdated.reported
   const all = instances === undefined ? 'not readable' : count(instances, 'instance')
-  const held = borrowed.some(({ id }) => id === methodsOverride)
-  const why = behind && installation?.workloadUpdateMethods.length === 0 ? ` (${noMethodsText(held)})` : ''
+  const paused = overrides?.settings?.some(({ id }) => id === methodsOverride) ?? false
+  const why = behind && installation?.workloadUpdateMethods.length === 0 ? ` (${noMethodsText(paused)})` : ''
   return [
     `${all}${lateText(behind)}${why}`,
     ...signedTroubles(workloads.troubled, paint.mark.warning),
-    ...(behind && verdict === 'Settled' ? [`${paint.mark.next} kvup workloads outdated`] : []),
+    ...(behind && verdict === 'Healthy' ? [`${paint.mark.next} kvup workloads outdated`] : []),
   ]
 }
 

@@ -9,19 +9,19 @@ import { hours, seconds } from '../../kube/clock.ts'
 const keptKey = ({ owner, to }: UpgradePlan) => `upgrade to ${to.text}/followed-methods/${owner.uid}`
 
 /** What a person has to commit where the owner keeps it, in order: nothing of it is written by kvup (night U8). */
-export function commitsOf({ method, holds, to, owner, tag }: UpgradePlan): readonly string[] {
-  const kept = holds.join(', ')
+export function commitsOf({ method, pausedMethods, to, owner, tag }: UpgradePlan): readonly string[] {
+  const kept = pausedMethods.join(', ')
   const change =
     method === 'image-tag' ? [`spec.imageTag: ${to.text}`] : [`the kubevirt-operator.yaml of ${to.text}`]
   const tagAfter = tag.is === 'none' || method === 'image-tag' ? [] : [`spec.imageTag: ${to.text}`]
   return [
-    ...(holds.length > 0
+    ...(pausedMethods.length > 0
       ? [`kubevirts/${owner.ref.name}: spec.workloadUpdateStrategy.workloadUpdateMethods: [] (was [${kept}])`]
       : []),
     ...[...change, ...tagAfter].map((line) =>
       line.startsWith('spec') ? `kubevirts/${owner.ref.name}: ${line}` : line,
     ),
-    ...(holds.length > 0
+    ...(pausedMethods.length > 0
       ? [`kubevirts/${owner.ref.name}: spec.workloadUpdateStrategy.workloadUpdateMethods: [${kept}]`]
       : []),
   ]
@@ -31,7 +31,7 @@ export function commitsOf({ method, holds, to, owner, tag }: UpgradePlan): reado
 export function gitopsPause(plan: UpgradePlan): Step {
   const { owner } = plan
   return {
-    ...commitStep(owner, 'hold-workload-updates', 'workload updates are held by their owner'),
+    ...commitStep(owner, 'pause-workload-updates', 'workload updates are held by their owner'),
     async check({ reader, journal }): Promise<StepState> {
       const methods = methodsOf(await readOwner(reader, owner))
       if (methods.length === 0) return { is: 'done' }
@@ -73,7 +73,7 @@ export function gitopsVersion({ owner, method, to }: UpgradePlan): Step {
 export function gitopsRestore(plan: UpgradePlan): Step {
   const { owner } = plan
   return {
-    ...commitStep(owner, 'give-back-workload-updates', 'workload updates are given back by their owner'),
+    ...commitStep(owner, 'resume-workload-updates', 'workload updates are given back by their owner'),
     async check(cx): Promise<StepState> {
       const kept = await keptBy(cx, plan)
       const now = methodsOf(await readOwner(cx.reader, owner))

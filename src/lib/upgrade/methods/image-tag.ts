@@ -23,7 +23,7 @@ export function imageTagSteps(
   const { owner, from, to, request } = plan
   const set = setImageTag(owner, { from, tag: to.text, registry: request.imageRegistry, operator })
   return from !== undefined && from !== to.text && isTakenOver(clusterRead)
-    ? [settledAtOldVersion(owner, { version: from, settleMs: request.settleMs }), set]
+    ? [settledAtOldVersion(owner, { version: from, stableMs: request.stableMs }), set]
     : [set]
 }
 
@@ -158,7 +158,7 @@ export function liftImageTag(owner: Owner, { to, who }: { to: string; who: strin
     async check({ reader, journal }): Promise<StepState> {
       const { spec } = await readOwner(reader, owner)
       if (spec?.imageTag === undefined || spec.imageTag === to) return { is: 'done' }
-      const kept = (await journal.loans()).find((loan) => isTagOverrideOf(loan, owner))
+      const kept = (await journal.overrides()).find((override) => isTagOverrideOf(override, owner))
       return {
         is: 'todo',
         change: `take imageTag ${spec.imageTag}${spec.imageRegistry === undefined ? '' : ` and imageRegistry ${spec.imageRegistry}`} out of ${nameOf(owner)}${kept ? ' again' : ', and keep the value'}`,
@@ -177,7 +177,7 @@ async function lift(
   const { imageTag: tag = '', imageRegistry: registry } = kubevirt.spec ?? {}
   const { name, namespace } = owner.ref
   await closeFormerOverride(journal, imageTagOverride, owner)
-  const loan = await journal.override({
+  const override = await journal.override({
     id: imageTagOverride,
     procedure: `upgrade to ${by.to}`,
     object: { apiVersion: owner.kind.apiVersion, kind: owner.kind.kind, namespace, name, uid: owner.uid },
@@ -188,7 +188,7 @@ async function lift(
     harmless: 'always: the operator installs its own version without it',
   })
   await writer.mergePatch(owner.kind, owner.ref, {
-    metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '', annotations: noteOf(loan) },
+    metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '', annotations: noteOf(override) },
     spec: { imageTag: null, imageRegistry: null },
   })
 }
@@ -211,9 +211,9 @@ export function putImageTagIn(owner: Owner, wanted: PutIn): Step {
     estimate: 2 * seconds,
     risk: { undo: 'none', safeToLeave: 'always: the operator installs the same version without it' },
     async check({ journal }): Promise<StepState> {
-      const loan = (await journal.loans()).find((one) => isTagOverrideOf(one, owner))
-      if (loan === undefined) return { is: 'done' }
-      const registry = registryFor(loan, wanted)
+      const override = (await journal.overrides()).find((one) => isTagOverrideOf(one, owner))
+      if (override === undefined) return { is: 'done' }
+      const registry = registryFor(override, wanted)
       const beside = registry === undefined ? '' : ` and imageRegistry to ${registry}`
       return { is: 'todo', change: `set imageTag of ${nameOf(owner)} to ${version}${beside}` }
     },
@@ -228,8 +228,8 @@ function registryFor({ was }: Override, { registry: wanted }: PutIn): string | u
 }
 
 async function putIn({ reader, writer, journal }: StepContext, owner: Owner, wanted: PutIn): Promise<void> {
-  const loan = (await journal.loans()).find((one) => isTagOverrideOf(one, owner))
-  const registry = loan && registryFor(loan, wanted)
+  const override = (await journal.overrides()).find((one) => isTagOverrideOf(one, owner))
+  const registry = override && registryFor(override, wanted)
   const kubevirt = await readOwner(reader, owner)
   const { imageTag, imageRegistry } = kubevirt.spec ?? {}
   const isIn = imageTag === wanted.version && (registry === undefined || imageRegistry === registry)
@@ -242,6 +242,6 @@ async function putIn({ reader, writer, journal }: StepContext, owner: Owner, wan
   await journal.release(imageTagOverride)
 }
 
-function isTagOverrideOf(loan: Override, owner: Owner): boolean {
-  return loan.id === imageTagOverride && loan.object.uid === owner.uid
+function isTagOverrideOf(override: Override, owner: Owner): boolean {
+  return override.id === imageTagOverride && override.object.uid === owner.uid
 }

@@ -118,7 +118,7 @@ function partOf(question: Question, { operator, kubevirt }: OperatorTarget): Olm
   const { namespace, name, uid } = metadata
   const { operatorVersion = installed.text } = assessHyperConverged(operatorSnapshot.hyperconverged)
   const csvNamed = (version: string) => csvIn(operatorSnapshot, version) ?? `${stemOf(csv)}.v${version}`
-  const way = { from: installed, channel: spec.channel, to: operator, csvNamed }
+  const path = { from: installed, channel: spec.channel, to: operator, csvNamed }
   return {
     package: operatorSnapshot.package,
     subscription: { namespace, name, uid },
@@ -130,7 +130,7 @@ function partOf(question: Question, { operator, kubevirt }: OperatorTarget): Olm
     ...(kubevirt !== undefined && { kubevirt }),
     hops:
       catalog === undefined
-        ? guessHops(operatorSnapshot.offered ?? [], way)
+        ? guessHops(operatorSnapshot.offered ?? [], path)
         : hopsIn(catalog, question, operator.text),
     certain: catalog !== undefined,
     offered: operatorSnapshot.offered ?? [],
@@ -318,7 +318,7 @@ function waitingPlan(
 ): readonly HopFinding[] {
   const [next] = part.isUnderWay ? [] : part.hops
   if (next === undefined || plan === undefined || plan.status?.phase === 'Complete') return []
-  const hop = { ...part, ...next, settleMs: 0 }
+  const hop = { ...part, ...next, stableMs: 0 }
   const judged = judgedOn(platform, { snapshot: { subscription }, plan, hop, tools })
   if (judged.blocked === undefined || isOnTheWay(judged, subscription, part)) return []
   const { reason, by, remedy } = judged.blocked

@@ -54,10 +54,10 @@ export function olmProcedure(plan: OlmPlan, tools: Tools): Procedure {
   const name = olmUpgradeName(plan.olm.to)
   const remembered = rememberSteps()
   const patience = new Patience()
-  const hops = new HopsNow(plan.olm, plan.request.settleMs)
+  const hops = new HopsNow(plan.olm, plan.request.stableMs)
   return {
     name,
-    loans: plan.request.leaveHeld ? [] : [workloadUpdatesOverride],
+    overrides: plan.request.leavePaused ? [] : [workloadUpdatesOverride],
     leaves: isGuards,
     reached: async (cx) => (await isAtTarget(plan, cx)) && (await areMovedIfWanted(plan, cx)),
     steps: async (cx) => remembered(await stepsNow({ plan, tools, name, hops, patience }, cx)),
@@ -72,7 +72,7 @@ async function isAtTarget({ olm, owner }: OlmPlan, cx: ReadContext): Promise<boo
   const { good, operatorVersion } = assessHyperConverged(hco)
   const isThere = subscription.status?.installedCSV === olm.csv && operatorVersion === olm.to && good
   const { rolloutStatus } = await readRollout(cx, owner, () => isThere)
-  return isThere && rolloutStatus.verdict === 'Settled'
+  return isThere && rolloutStatus.verdict === 'Healthy'
 }
 
 async function areMovedIfWanted({ owner, request, olm }: OlmPlan, cx: ReadContext): Promise<boolean> {
@@ -106,9 +106,11 @@ async function stepsNow(
   const { command } = request.olm
   const hopTools = { kubevirt: owner, accepted, releases: tools.releases, procedure: name, command }
   const pauseTools = { who: tools.who, procedure: name }
-  const rolling = { owner, patience, settleMs: request.settleMs }
+  const rolling = { owner, patience, stableMs: request.stableMs }
   const paused = (step: Step) =>
-    request.hold && !request.leaveHeld ? pausedWhileRolling(step, { ...rolling, settings, pauseTools }) : step
+    request.hold && !request.leavePaused
+      ? pausedWhileRolling(step, { ...rolling, settings, pauseTools })
+      : step
   return [
     ...ahead.slice(0, 1).map((hop) => firstGate(hop, hopTools)),
     ...(request.hold ? [pauseWorkloadUpdates(settings, pauseTools)] : []),
@@ -116,13 +118,13 @@ async function stepsNow(
       ? []
       : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
     ...ahead.flatMap((hop) => ofHop(operatorHopSteps(hop, hopTools), labelOf(hop))),
-    settledFor(owner, { id: 'settled', title: 'settle', settleMs: request.settleMs, patience }),
+    settledFor(owner, { id: 'healthy', title: 'settle', stableMs: request.stableMs, patience }),
     newControllerAtWork(owner, patience),
-    ...(request.leaveHeld
+    ...(request.leavePaused
       ? []
       : restoreSteps(settings).map((step) => unlessLeftPaused(onceRolled(step, rolling), owner, settings))),
-    paused(settledFor(owner, { id: 'settled-again', title: 'settle again', settleMs: 0, patience })),
-    ...(request.waitWorkloads && !request.leaveHeld
+    paused(settledFor(owner, { id: 'healthy-again', title: 'settle again', stableMs: 0, patience })),
+    ...(request.waitWorkloads && !request.leavePaused
       ? [paused(workloadsMoved(owner, { ...watching, settings }))]
       : []),
   ]
@@ -146,9 +148,9 @@ export class HopsNow {
   readonly #gone: OperatorHop[] = []
   readonly #beforeAtFirst = new Map<string, string>()
 
-  constructor(part: OlmPart, settleMs: number) {
+  constructor(part: OlmPart, stableMs: number) {
     this.#part = part
-    this.#settleMs = settleMs
+    this.#settleMs = stableMs
   }
 
   all(snapshot: HopsSnapshot): readonly OperatorHop[] {
@@ -180,7 +182,7 @@ export class HopsNow {
       ...(channel !== undefined && { channel }),
       mayPassOthers: !certain,
       approveAlso,
-      settleMs: this.#settleMs,
+      stableMs: this.#settleMs,
     }
   }
 }

@@ -40,7 +40,7 @@ export function operatorManifestSteps(
   if (tag.is === 'pin')
     return [
       ...replace,
-      settledAtOldVersion(owner, { version: tag.tag, settleMs: plan.request.settleMs }),
+      settledAtOldVersion(owner, { version: tag.tag, stableMs: plan.request.stableMs }),
       setImageTag(owner, {
         from: tag.tag,
         tag: to.text,
@@ -166,7 +166,7 @@ export interface OperatorHop {
   /** CSVs or packages that may be installed by the same InstallPlan. */
   approveAlso: readonly string[]
   /** For how long everything has to stay good at the end, ms. */
-  settleMs: number
+  stableMs: number
 }
 
 export const labelOf = ({ label, version }: Pick<OperatorHop, 'label' | 'version'>): string =>

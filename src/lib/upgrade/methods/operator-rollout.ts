@@ -182,17 +182,17 @@ const goodReadings = 3
  */
 export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
   const { namespace } = hop.subscription
-  const good = new GoodInARow(hop.settleMs)
+  const good = new GoodInARow(hop.stableMs)
   const broken = new Broken()
   const short = new ShortFor()
   return {
     id: `operands-rolled-${labelOf(hop)}`,
     title: `operands of ${hop.version} settle`,
     patience: {
-      every: Math.max(Math.min(5 * seconds, hop.settleMs / goodReadings), 250),
+      every: Math.max(Math.min(5 * seconds, hop.stableMs / goodReadings), 250),
       atMost: 12 * 60 * minutes,
     },
-    estimate: hop.settleMs + 2 * minutes,
+    estimate: hop.stableMs + 2 * minutes,
     watches: [
       ...snapshotWatches(kubevirt),
       { kind: Deployments, where: { namespace } },
@@ -221,7 +221,7 @@ async function firstMissing(
   const { rolloutStatus, faults } = await readRollout(cx, kubevirt)
   const end = broken.after(faults, ticks(cx.clock))
   if (end !== undefined) return end
-  if (rolloutStatus.verdict !== 'Settled')
+  if (rolloutStatus.verdict !== 'Healthy')
     return stalledOr(rolloutStatus, undefined, {
       is: 'waiting',
       on: rolloutStatus.waitingFor ?? 'KubeVirt to settle',
@@ -256,8 +256,8 @@ class GoodInARow {
   #since: number | undefined
   #readings = 0
 
-  constructor(settleMs: number) {
-    this.#settleMs = settleMs
+  constructor(stableMs: number) {
+    this.#settleMs = stableMs
   }
 
   after(missing: StepState | undefined, now: number): StepState {

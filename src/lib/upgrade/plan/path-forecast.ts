@@ -110,7 +110,7 @@ async function legsAlong(
 /** What is asked for at the end is of the last step alone. */
 function ofLeg(request: UpgradeRequest, to: Version, isLast: boolean): UpgradeRequest {
   const { via: _, ...asked } = request
-  return isLast ? asked : { ...asked, to, leaveHeld: false, waitWorkloads: false }
+  return isLast ? asked : { ...asked, to, leavePaused: false, waitWorkloads: false }
 }
 
 /** One file holds one release. */
@@ -310,7 +310,7 @@ function refusedAt(step: PathStep | undefined, stops: (finding: Finding) => bool
   return { before: step.to, findings: step.findings.filter(stops) }
 }
 
-/** Between two steps VM updates are resumed whatever is asked for the end: `--leave-held` spares no VM. */
+/** Between two steps VM updates are resumed whatever is asked for the end: `--leave-paused` spares no VM. */
 const alongWholePath = (finding: Finding): Finding =>
   finding.id === 'evictions' ? { ...finding, remedy: [] } : finding
 

@@ -66,7 +66,7 @@ export async function planDocument(
     dryRun: mode,
     ...heading(plan),
     ...(plan.path && { path: plan.path }),
-    holds: plan.holds,
+    pausedMethods: plan.pausedMethods,
     said: isThere ? [] : plan.said,
     pending: !isThere,
     findings,
@@ -121,11 +121,11 @@ async function manifestPart({ cluster, manifest: { loaded } }: Planned): Promise
 async function plannedTime(
   { plan, procedure }: Planned,
   reading: ReadContext,
-  rehearsed: readonly DryRunStep[],
+  dryRunSteps: readonly DryRunStep[],
 ): Promise<TimeRange | undefined> {
   const { reader, clock, journal } = reading
-  const done = new Set(rehearsed.filter(({ state }) => state === 'already-so').map(({ id }) => id))
-  if (rehearsed.every(({ id }) => done.has(id))) return undefined
+  const done = new Set(dryRunSteps.filter(({ state }) => state === 'already-so').map(({ id }) => id))
+  if (dryRunSteps.every(({ id }) => done.has(id))) return undefined
   const { namespace } = plan.owner.ref
   const [steps, snapshot, entries] = await Promise.all([
     procedure.steps(reading),
@@ -318,7 +318,7 @@ export interface PlanDocument extends Pick<
   /** Where it goes over several minors. */
   path?: UpgradePath
   /** Workload update methods that are borrowed. */
-  holds: readonly string[]
+  pausedMethods: readonly string[]
   said: readonly string[]
   findings: readonly HopFinding[]
   /** Risks that were taken by name, why and by whom (`user@host`). */

@@ -68,7 +68,7 @@ export interface ToCheck {
   upgradeState: UpgradeState
   releases: Releases
   /** Open ones: an earlier run has begun. */
-  loans: readonly Override[]
+  overrides: readonly Override[]
   /** Where it was read already. */
   manifest: LoadedManifest | undefined
 }
@@ -86,7 +86,7 @@ export interface PlanJudge {
   notWaitedFor: (steps: readonly PathStep[]) => Finding
   /** Throws `blocked` for what nobody accepted. */
   gate: (findings: readonly Finding[], accepted: readonly AcceptedRisk[], accepting?: Accepting) => void
-  windowOpen: (loans: readonly Override[], request: UpgradeRequest) => readonly Finding[]
+  windowOpen: (overrides: readonly Override[], request: UpgradeRequest) => readonly Finding[]
   /** Asks a person about saved values that are missing. Throws `blocked`. */
   askAboutMissing: (journal: Journal, accepted: readonly AcceptedRisk[]) => Promise<void>
 }
@@ -106,7 +106,7 @@ export interface Planned {
   /** Of VMs and volumes, taken when the procedure begins. */
   census: RunCensus
   /** What was borrowed when it was planned. */
-  loans: readonly Override[]
+  overrides: readonly Override[]
   /** Of an upgrade path each of its steps, the first of which has `manifest`; else empty. */
   legs: readonly PlannedLeg[]
   /** What is carried out right now: of an upgrade path the step that is at work. */
@@ -140,8 +140,8 @@ export async function planUpgrade(
     accepted,
     judge,
   })
-  const look = () => readWhole({ cx, options, request, releases, cluster, environmentIn, overridesIn })
-  const { reader, upgradeState, foreseen } = readNow ? await look() : await readOnceActedOn(look, cx)
+  const read = () => readWhole({ cx, options, request, releases, cluster, environmentIn, overridesIn })
+  const { reader, upgradeState, foreseen } = readNow ? await read() : await readOnceActedOn(read, cx)
   // Where there is a path, it is the plan of its first step that is judged by all that there is now.
   const near = foreseen?.legs[0].plan ?? makePlan(request, upgradeState, releases)
   const environment = environmentIn(near.owner.ref.namespace)
@@ -153,19 +153,19 @@ export async function planUpgrade(
     plan: near,
     upgradeState,
   })
-  const loans = await reading.journal.loans()
+  const overrides = await reading.journal.overrides()
   const { findings: found, snapshot } = await judge.checked({
     cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
     plan: near,
     upgradeState,
     releases,
     // What the minor behind left borrowed is no beginning of the next one.
-    loans: foreseen ? [] : loans,
+    overrides: foreseen ? [] : overrides,
     manifest: manifest.loaded,
   })
   const nearFindings = dedupeById(
     missingValueFindings(await environment.journal.missing()),
-    judge.windowOpen(loans, request),
+    judge.windowOpen(overrides, request),
     near.findings,
     manifest.findings,
     found,
@@ -185,7 +185,7 @@ export async function planUpgrade(
     environment,
   }
   const whole = foreseen ? await alongPath(foreseen, { ...along, snapshot, reader }) : alone()
-  const census = censusOf(cx, near, { environment, loans })
+  const census = censusOf(cx, near, { environment, overrides })
   const findings = dedupeById(whole.findings, await loginFindings(cluster.reviewer, whole.procedure, reading))
   return {
     planned: {
@@ -197,7 +197,7 @@ export async function planUpgrade(
       accepted,
       environment,
       census,
-      loans,
+      overrides,
       ...whole,
       procedure: census.around(whole.procedure),
       findings,
@@ -209,7 +209,7 @@ export async function planUpgrade(
 function censusOf(
   { world }: ChangingCommand,
   { owner: { ref, uid }, olm }: UpgradePlan,
-  { environment, loans }: Pick<Planned, 'environment' | 'loans'>,
+  { environment, overrides }: Pick<Planned, 'environment' | 'overrides'>,
 ): RunCensus {
   return new RunCensus({
     namespace: ref.namespace,
@@ -217,7 +217,7 @@ function censusOf(
     who: world.who,
     warn: (line) => environment.warn(line),
     takesUp: isUpgradeName,
-    saved: openOverride(loans, olm?.hyperconverged.uid ?? uid),
+    saved: openOverride(overrides, olm?.hyperconverged.uid ?? uid),
     isEnd: ({ what, step, text }) =>
       cutShort.has(what) &&
       (isBetweenSteps(step) || (text.startsWith(stoppedBefore) && isOutsideOfRolls(step))),
@@ -246,13 +246,13 @@ async function readWhole({
   const upgradeState = await withOlm(first, { cx, options, request, releases, reader })
   const { journal } = environmentIn(upgradeState.installation.namespace)
   const entries = await journal.entries()
-  const loans = await journal.loans()
+  const overrides = await journal.overrides()
   const { uid: kubevirt = '' } = upgradeState.installation.kubevirt.metadata
-  const isResumed = isPathUnderWay(request.to, { entries, loans, kubevirt })
+  const isResumed = isPathUnderWay(request.to, { entries, overrides, kubevirt })
   // An update to the same release is joined wherever it stands: nothing is judged by what the operator makes of the edit.
   const isJoined = upgradeState.rolloutStatus.target.version === request.to.text
   const name = upgradeState.olm ? olmUpgradeName(upgradeState.olm.part.to) : upgradeName(request.to.text)
-  const isOpen = isUnderWay(entries, name, ends) || loans.some((loan) => loan.procedure === name)
+  const isOpen = isUnderWay(entries, name, ends) || overrides.some((override) => override.procedure === name)
   const isOurs = isJoined || (!isResumed && isOpen)
   const asked = { cx, options, request, upgradeState, releases, isResumed }
   return { reader, upgradeState, isResumed, isOurs, foreseen: await foreseePath(asked) }
@@ -266,12 +266,12 @@ const actsFor = 90 * seconds
  * makes of that is waited for before anything is judged. An edit of a run that was cut off is no such edit: that run is to be resumed at once.
  */
 async function readOnceActedOn<L extends { upgradeState: UpgradeState; isResumed: boolean; isOurs: boolean }>(
-  look: () => Promise<L>,
+  read: () => Promise<L>,
   { clock, printer, signal }: ChangingCommand,
 ): Promise<L> {
   const began = ownTicks(clock)
   for (let isTold = false; ; isTold = true) {
-    const snapshot = await look()
+    const snapshot = await read()
     const late = ownTicks(clock) - began >= actsFor
     if (late || snapshot.isOurs || !isActing(snapshot.upgradeState, snapshot.isResumed)) return snapshot
     if (!isTold) printer.note('virt-operator acts on a change of the KubeVirt resource: waiting for it')
@@ -309,7 +309,7 @@ function environmentOfRun(
   const overridesIn = async (namespace: string) => {
     const { journal } = environmentIn(namespace)
     if (asks) await judge.askAboutMissing(journal, accepted)
-    return journal.loans()
+    return journal.overrides()
   }
   return { environmentIn, overridesIn }
 }
@@ -494,7 +494,7 @@ async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along)
   }
   const reader = onceCached(cluster.reader)
   const { to, request } = leg.plan
-  const overridesIn = () => environment.journal.loans()
+  const overridesIn = () => environment.journal.overrides()
   const upgradeState = await seeForUpgrade(reader, cx.clock, { overridesIn, to })
   const plan = makePlan(request, upgradeState, releases)
   const read = legs.find((one) => one.plan.to.text === to.text)?.manifest.loaded
@@ -505,13 +505,13 @@ async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along)
       throw typed.manifestSha256 === undefined ? asAnotherFile(error) : error
     },
   )
-  const loans = await overridesIn()
+  const overrides = await overridesIn()
   const { findings } = await judge.checked({
     cx,
     plan,
     upgradeState,
     releases,
-    loans,
+    overrides,
     manifest: manifest.loaded,
   })
   judge.gate(dedupeById(plan.findings, manifest.findings, findings), accepted)

@@ -40,10 +40,10 @@ export interface UpgradeOptions {
   approveAlso?: string
   backup?: string
   timeout: string
-  settle: string
+  stableFor: string
   dryRun?: string
-  holdWorkloads: boolean
-  leaveHeld?: boolean
+  pauseUpdates: boolean
+  leavePaused?: boolean
   waitWorkloads?: boolean
   migrations: MigrationsPolicy
   migrationsTimeout: string
@@ -66,13 +66,13 @@ export function requestOf(options: UpgradeOptions, yes: boolean): UpgradeRequest
     between: options.between ?? 'wait',
     olm: olmRequestOf(options),
     method: methodOf(options),
-    hold: options.holdWorkloads,
-    leaveHeld: options.leaveHeld ?? false,
+    hold: options.pauseUpdates,
+    leavePaused: options.leavePaused ?? false,
     waitWorkloads: options.waitWorkloads ?? false,
     migrations: options.migrations,
     migrationsTimeoutMs: parseDuration(options.migrationsTimeout),
     follow: options.follow ?? false,
-    settleMs: parseDuration(options.settle),
+    stableMs: parseDuration(options.stableFor),
     ...(options.imageRegistry !== undefined && { imageRegistry: parseRegistry(options.imageRegistry) }),
   }
 }
@@ -101,13 +101,13 @@ const valued = (flag: string, values: readonly string[]): readonly string[] =>
 
 /** With what decides about its way; the others are of one run. */
 function olmLine(
-  { to = '', accept, catalogFile, leaveHeld }: UpgradeOptions,
+  { to = '', accept, catalogFile, leavePaused }: UpgradeOptions,
   also: readonly string[],
 ): string {
   return [
     `kvup upgrade --to ${shellWord(to.trim())} --method olm`,
     ...valued('--catalog-file', catalogFile === undefined ? [] : [catalogFile]),
-    ...(leaveHeld ? ['--leave-held'] : []),
+    ...(leavePaused ? ['--leave-paused'] : []),
     ...valued('--approve-also', also),
     ...valued('--accept', accept),
   ].join(' ')
@@ -141,13 +141,13 @@ function methodOf({ method, manifest, manifestSha256 }: UpgradeOptions): Upgrade
 
 function refuseContradictions(options: UpgradeOptions, yes: boolean): void {
   refuseForeignFlags(options)
-  const { leaveHeld, holdWorkloads, waitWorkloads, manifest, dryRun } = options
-  if (leaveHeld && !holdWorkloads)
-    throw usageError('contradiction', '--leave-held and --no-hold-workloads exclude each other')
-  if (leaveHeld && waitWorkloads)
+  const { leavePaused, pauseUpdates, waitWorkloads, manifest, dryRun } = options
+  if (leavePaused && !pauseUpdates)
+    throw usageError('contradiction', '--leave-paused and --no-pause-updates exclude each other')
+  if (leavePaused && waitWorkloads)
     throw usageError(
       'contradiction',
-      '--leave-held and --wait-workloads exclude each other: held VMs do not move',
+      '--leave-paused and --wait-workloads exclude each other: held VMs do not move',
     )
   if (manifest === '-' && !yes && (dryRun ?? 'none') === 'none')
     throw usageError('contradiction', 'standard input cannot carry both the manifest and your answer', {
@@ -175,9 +175,9 @@ const kept = [
   'imageRegistry',
   'catalogFile',
   'approveAlso',
-  'settle',
-  'holdWorkloads',
-  'leaveHeld',
+  'stableFor',
+  'pauseUpdates',
+  'leavePaused',
   'waitWorkloads',
   'migrations',
   'migrationsTimeout',
@@ -206,8 +206,8 @@ const asKept = (name: string, value: unknown): unknown =>
 const silent: Readonly<Record<string, unknown>> = {
   method: 'auto',
   between: 'wait',
-  settle: '30s',
-  holdWorkloads: true,
+  stableFor: '30s',
+  pauseUpdates: true,
   migrations: 'wait',
   migrationsTimeout: '30m',
 }
@@ -256,8 +256,8 @@ const choices: Readonly<Record<string, readonly unknown[]>> = {
   method: ['auto', 'image-tag', 'operator-manifest', 'olm'],
   between: ['wait', 'none'],
   migrations: ['wait', 'cancel', 'ignore'],
-  holdWorkloads: [true, false],
-  leaveHeld: [true, false],
+  pauseUpdates: [true, false],
+  leavePaused: [true, false],
   waitWorkloads: [true, false],
   follow: [true, false],
   rewriteNamespace: [true, false],
@@ -287,12 +287,12 @@ const isKept = (name: string): boolean => kept.some((one) => one === name)
 
 /** Whether no flag says the same. */
 const isAsWithout = (name: string, value: unknown): boolean =>
-  value === undefined || value === silent[name] || (value === false && name !== 'holdWorkloads')
+  value === undefined || value === silent[name] || (value === false && name !== 'pauseUpdates')
 
 /** As it is typed: `--image-registry`. */
 function flagOf(name: string): string {
   const words = name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
-  return name === 'holdWorkloads' ? '--no-hold-workloads' : `--${words}`
+  return name === 'pauseUpdates' ? '--no-pause-updates' : `--${words}`
 }
 
 /** Worked out when the plan is made, not asked for. */

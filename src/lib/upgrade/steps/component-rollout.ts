@@ -97,7 +97,7 @@ interface Rolling {
   owner: Owner
   patience: Patience
   /** For how long virt-handler has to be rolled before VMs are moved again, ms. */
-  settleMs: number
+  stableMs: number
 }
 
 /** A roll of a DaemonSet may take hours on many nodes, whatever the step itself needs. */
@@ -107,7 +107,7 @@ const isRolling = 'virt-handler to finish the roll that has begun'
 
 /**
  * The step that resumes automatic VM updates, held back while virt-handler rolls: its restart ends migrations (facts 2.8). It has to
- * be rolled by its own status for as long as `--settle` says, whatever KubeVirt says meanwhile.
+ * be rolled by its own status for as long as `--stable-for` says, whatever KubeVirt says meanwhile.
  */
 export function onceRolled(step: Step, rolling: Rolling): Step {
   return {
@@ -124,14 +124,14 @@ export function onceRolled(step: Step, rolling: Rolling): Step {
 
 async function stillRolling(
   cx: ReadContext,
-  { owner, patience, settleMs }: Rolling,
+  { owner, patience, stableMs }: Rolling,
 ): Promise<StepState | undefined> {
   const now = ticks(cx.clock)
   patience.saw(await readRollout(cx, owner), now)
   const rolledFor = patience.rolledFor(now)
   if (rolledFor === undefined) return { is: 'waiting', on: isRolling }
-  return rolledFor < settleMs
-    ? { is: 'waiting', on: `virt-handler to stay rolled for ${Math.round(settleMs / seconds)}s` }
+  return rolledFor < stableMs
+    ? { is: 'waiting', on: `virt-handler to stay rolled for ${Math.round(stableMs / seconds)}s` }
     : undefined
 }
 
@@ -154,14 +154,14 @@ export function pausedWhileRolling(
     repeats: { atMost: 12, parallel: 1 },
     async check(cx): Promise<StepState> {
       next = undefined
-      const loan = openOverride(await cx.journal.loans(), settings.uid)
-      if (loan && !isGuards(loan)) {
+      const override = openOverride(await cx.journal.overrides(), settings.uid)
+      if (override && !isGuards(override)) {
         const found = await firstOpen(gives, cx)
         next = found?.step
         return found?.state ?? step.check(cx)
       }
       rolling.patience.saw(await readRollout(cx, rolling.owner), ticks(cx.clock))
-      if (!loan && rolling.patience.rollsAnew) {
+      if (!override && rolling.patience.rollsAnew) {
         const found = await firstOpen([hold], cx)
         next = found?.step
         if (found?.state.is === 'todo')
@@ -197,7 +197,7 @@ interface SettledFor {
   /** Absent: whichever version is installed. */
   version?: string
   /** ms without a bad look in between. */
-  settleMs: number
+  stableMs: number
   /** How long doubts are waited for as well; absent: they are only named. */
   patience?: Patience
 }
@@ -207,14 +207,14 @@ interface SettledFor {
  * DeploymentFailed 4 s later and heal (lab README, Seen 2). Any worse look starts the clock again. A doubt is waited for no longer
  * than the patience lasts, and is named then.
  */
-export function settledFor(owner: Owner, { id, title, version, settleMs, patience }: SettledFor): Step {
+export function settledFor(owner: Owner, { id, title, version, stableMs, patience }: SettledFor): Step {
   let goodSince: number | undefined
   const broken = new Broken()
   return {
     id,
     title,
-    patience: { every: Math.min(5 * seconds, Math.max(settleMs / 4, 250)), atMost: 60 * minutes },
-    estimate: settleMs + 5 * seconds,
+    patience: { every: Math.min(5 * seconds, Math.max(stableMs / 4, 250)), atMost: 60 * minutes },
+    estimate: stableMs + 5 * seconds,
     watches: snapshotWatches(owner),
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
@@ -225,36 +225,36 @@ export function settledFor(owner: Owner, { id, title, version, settleMs, patienc
       const end = broken.after(clusterRead.faults, now)
       if (end !== undefined) return end
       if (
-        rolloutStatus.verdict !== 'Settled' ||
+        rolloutStatus.verdict !== 'Healthy' ||
         (version !== undefined && rolloutStatus.observed.version !== version)
       ) {
         goodSince = undefined
         const on =
-          rolloutStatus.verdict === 'Settled'
+          rolloutStatus.verdict === 'Healthy'
             ? `${version} to be observed`
             : (rolloutStatus.waitingFor ?? 'KubeVirt to settle')
         return stalledOr(rolloutStatus, undefined, { is: 'waiting', on })
       }
       goodSince ??= now
       const held = now - goodSince
-      if (held < settleMs)
-        return { is: 'waiting', on: `it to stay settled for ${Math.round(settleMs / seconds)}s` }
+      if (held < stableMs)
+        return { is: 'waiting', on: `it to stay settled for ${Math.round(stableMs / seconds)}s` }
       const [doubt] = patience?.waitsFor(rolloutStatus.doubts, now) ?? []
-      return doubt ? waitingFor(doubt) : doneAfter(held, settleMs, rolloutStatus.doubts)
+      return doubt ? waitingFor(doubt) : doneAfter(held, stableMs, rolloutStatus.doubts)
     },
   }
 }
 
 /** KubeVirt says that it is done: what is waited for beyond that, and that it is not for long. */
-const waitingFor = ({ sentence, look: remedy }: Doubt): StepState => ({
+const waitingFor = ({ sentence, commands: remedy }: Doubt): StepState => ({
   is: 'waiting',
   on: `KubeVirt says that it is done; for 2m at most: ${sentence}`,
   remedy,
 })
 
-function doneAfter(held: number, settleMs: number, doubts: readonly Doubt[]): StepState {
+function doneAfter(held: number, stableMs: number, doubts: readonly Doubt[]): StepState {
   const notes = [
-    ...(settleMs > 0 ? [`settled for ${Math.round(held / seconds)}s`] : []),
+    ...(stableMs > 0 ? [`settled for ${Math.round(held / seconds)}s`] : []),
     ...doubts.map(({ sentence }) => sentence),
   ]
   return { is: 'done', ...(notes.length > 0 && { note: notes.join('; ') }) }
@@ -263,11 +263,11 @@ function doneAfter(held: number, settleMs: number, doubts: readonly Doubt[]): St
 /** The first of the two rolls of night U2: the new operator takes the pinned version over. */
 export function settledAtOldVersion(
   owner: Owner,
-  { version, settleMs }: { version: string; settleMs: number },
+  { version, stableMs }: { version: string; stableMs: number },
 ): Step {
   const title = `settle at ${version} under the new operator`
   const patience = new Patience()
-  return settledFor(owner, { id: 'settled-at-old-version', title, version, settleMs, patience })
+  return settledFor(owner, { id: 'healthy-at-old-version', title, version, stableMs, patience })
 }
 
 /**
@@ -307,7 +307,7 @@ export async function controllerDoubt(
     return {
       id: 'controller-lease',
       sentence: `the Lease of virt-controller is held by ${holder}, which is no pod of the new version: outdated VMs may not be counted yet`,
-      look: [`kubectl -n ${namespace ?? ''} get lease virt-controller -o yaml`],
+      commands: [`kubectl -n ${namespace ?? ''} get lease virt-controller -o yaml`],
     }
   }
   const left = await missing()
@@ -315,7 +315,7 @@ export async function controllerDoubt(
   return {
     id: 'vms-not-labelled',
     sentence: `virt-controller has not labelled ${left} ${left === 1 ? 'VM' : 'VMs'} on an old virt-launcher as outdated`,
-    look: ['kubectl get vmi -A -l kubevirt.io/outdatedLauncherImage'],
+    commands: ['kubectl get vmi -A -l kubevirt.io/outdatedLauncherImage'],
   }
 }
 
@@ -347,13 +347,13 @@ export function stalledOr(
     rolloutStatus.why.find((c) => component === undefined || concerns(c, component)) ?? rolloutStatus.why[0]
   if (!cause) return waiting
   const counts = rolloutStatus.verdict === 'Stalled' || rolloutStatus.verdict === 'Degraded'
-  if (!counts) return { ...waiting, trouble: cause.sentence, remedy: cause.look }
+  if (!counts) return { ...waiting, trouble: cause.sentence, remedy: cause.commands }
   const since = cause.since ?? rolloutStatus.since
   return {
     is: 'stalled',
     on: waiting.on,
     why: cause.sentence,
-    remedy: cause.look,
+    remedy: cause.commands,
     ...(since !== undefined && { since }),
     ...(waiting.progress && { progress: waiting.progress }),
   }
@@ -382,7 +382,7 @@ export class Broken {
       is: 'blocked',
       reason: 'degraded',
       by: `KubeVirt says that all is well, and is Degraded: ${faults.map(({ sentence }) => sentence).join('; ')}`,
-      remedy: first.look,
+      remedy: first.commands,
     }
   }
 }
@@ -392,7 +392,7 @@ const doubtsAtMost = 2 * minutes
 
 /**
  * What the steps of one run share behind KubeVirt's own done: for how long a doubt is waited for still, and since when every DaemonSet
- * is rolled. Kept in memory: a run that is resumed begins anew, as `--settle` does. All times are ticks of one clock, ms.
+ * is rolled. Kept in memory: a run that is resumed begins anew, as `--stable-for` does. All times are ticks of one clock, ms.
  */
 export class Patience {
   #doneSince: number | undefined
@@ -402,7 +402,7 @@ export class Patience {
 
   /** Takes a look into account; what is asked later is about it. */
   saw({ rolloutStatus, snapshot }: ClusterRead, now: number): void {
-    if (rolloutStatus.verdict === 'Settled') this.#doneSince ??= now
+    if (rolloutStatus.verdict === 'Healthy') this.#doneSince ??= now
     else this.#doneSince = undefined
     this.#templates = itemsOf(snapshot.daemonsets)
       .map(({ metadata, spec }) => `${metadata.name} ${JSON.stringify(spec?.template)}`)

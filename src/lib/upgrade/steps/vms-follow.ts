@@ -158,7 +158,7 @@ async function stuckOf(
       ]
     }
     const held = kept.find(({ vms: those }) => those.includes(vm))
-    return held === undefined ? [] : [{ vm, why: held.sentence, remedy: held.look }]
+    return held === undefined ? [] : [{ vm, why: held.sentence, remedy: held.commands }]
   })
 }
 

@@ -356,12 +356,10 @@ export function lostSince(
   const all = changes.filter((change) => change.lost)
   if (all.length === 0) return undefined
   const volumes = all.filter(isVolume)
-  const machines = all.filter((change) => !isVolume(change))
+  const vms = all.filter((change) => !isVolume(change))
   const parts = [
-    ...(machines.length > 0
-      ? [
-          `${counted(machines.length, 'VM', ['lost its instance', 'lost their instances'])}: ${named(machines)}`,
-        ]
+    ...(vms.length > 0
+      ? [`${counted(vms.length, 'VM', ['lost its instance', 'lost their instances'])}: ${named(vms)}`]
       : []),
     ...(volumes.length > 0
       ? [`${counted(volumes.length, 'volume', ['was', 'were'])} lost: ${named(volumes)}`]

@@ -193,14 +193,13 @@ export function packCounts(census: Census): Packed {
 type Line = readonly (string | number | object)[]
 
 function* linesOf(census: Census): Generator<Line> {
-  const { instances, machines, restartRequired, sets, volumes, migrations, unread } = census
+  const { instances, vms, restartRequired, sets, volumes, migrations, unread } = census
   for (const [name, { uid, phase, ready, migratable, drains, set }] of instances) {
     const has = flags({ r: ready, m: migratable, d: drains, q: restartRequired.has(name) })
     const of = set === undefined ? [] : [{ set }]
-    yield ['instance', ...inTwo(name), uid, phase, has, ...vmCells(machines.get(name)), ...of]
+    yield ['instance', ...inTwo(name), uid, phase, has, ...vmCells(vms.get(name)), ...of]
   }
-  for (const [name, vm] of machines)
-    if (!instances.has(name)) yield ['machine', ...inTwo(name), ...vmCells(vm)]
+  for (const [name, vm] of vms) if (!instances.has(name)) yield ['machine', ...inTwo(name), ...vmCells(vm)]
   for (const name of restartRequired) if (!instances.has(name)) yield ['restart', ...inTwo(name)]
   for (const [name, { uid, generation }] of sets) yield ['set', ...inTwo(name), uid, generation]
   for (const [name, { uid, phase }] of volumes) yield ['volume', name, uid, phase]
@@ -223,7 +222,7 @@ export function unpack(packed: Packed): Unpacked | undefined {
   const running = new Map<string, number>()
   const into: Filling = {
     instances: new Map(),
-    machines: new Map(),
+    vms: new Map(),
     sets: new Map(),
     restartRequired: new Set(),
     volumes: new Map(),
@@ -243,7 +242,7 @@ export function unpack(packed: Packed): Unpacked | undefined {
 
 interface Filling extends Census {
   instances: Map<string, InstanceMark>
-  machines: Map<string, VmMark>
+  vms: Map<string, VmMark>
   sets: Map<string, SetMark>
   restartRequired: Set<string>
   volumes: Map<string, Mark>
@@ -261,7 +260,7 @@ function take(into: Filling, line: unknown): void {
     case 'instance':
       return takeInstance(into, row)
     case 'machine':
-      return void into.machines.set(row.name(), row.machine())
+      return void into.vms.set(row.name(), row.machine())
     case 'restart':
       return void into.restartRequired.add(row.name())
     case 'set':
@@ -289,7 +288,7 @@ function takeInstance(into: Filling, row: Row): void {
     drains: has.includes('d'),
   }
   if (has.includes('q')) into.restartRequired.add(name)
-  if (row.isText()) into.machines.set(name, row.machine())
+  if (row.isText()) into.vms.set(name, row.machine())
   const set = row.set()
   into.instances.set(name, { ...mark, ...(set !== undefined && { set }) })
 }

@@ -53,7 +53,7 @@ export interface SetMark {
 /** By `namespace/name`. Known parts only: a kind that could not be read is named in `unread`, and nothing is claimed of it. */
 export interface Census {
   instances: ReadonlyMap<string, InstanceMark>
-  machines: ReadonlyMap<string, VmMark>
+  vms: ReadonlyMap<string, VmMark>
   /** Read only where an instance is of one. */
   sets: ReadonlyMap<string, SetMark>
   restartRequired: ReadonlySet<string>
@@ -87,7 +87,7 @@ const updaterAnnotation = 'kubevirt.io/workloadUpdateMigration'
 /** Reads VMIs, VMs, DataVolumes and claims page by page and keeps only the marks. */
 export async function takeCensus(reader: Reader): Promise<Census> {
   const instances = new Map<string, InstanceMark>()
-  const machines = new Map<string, VmMark>()
+  const vms = new Map<string, VmMark>()
   const sets = new Map<string, SetMark>()
   const restartRequired = new Set<string>()
   const volumes = new Map<string, Mark>()
@@ -104,7 +104,7 @@ export async function takeCensus(reader: Reader): Promise<Census> {
   await Promise.all([
     fold(VirtualMachineInstances, (vmi) => instances.set(nameOf(vmi), instanceMark(vmi))),
     fold(VirtualMachines, (vm) => {
-      machines.set(nameOf(vm), vmMark(vm))
+      vms.set(nameOf(vm), vmMark(vm))
       if (condition(vm, 'RestartRequired')?.status === 'True') restartRequired.add(nameOf(vm))
     }),
     fold(VirtualMachineInstanceMigrations, ({ metadata, spec, status }) => {
@@ -117,7 +117,7 @@ export async function takeCensus(reader: Reader): Promise<Census> {
   ])
   if ([...instances.values()].some(({ set }) => set !== undefined))
     await fold(InstanceReplicaSets, (set) => sets.set(nameOf(set), generationMark(set)))
-  return { instances, machines, sets, restartRequired, volumes, migrations, unread }
+  return { instances, vms, sets, restartRequired, volumes, migrations, unread }
 }
 
 /** Which of these volumes a VM of today still asks for: the VM `namespace/name` by the volume. Reads all VMs once. */
@@ -316,20 +316,20 @@ const owners = (what: Change['what'], why: string): Judged => ({ what, lost: fal
  */
 export async function changesBetween(reader: Reader, between: Between): Promise<readonly Change[]> {
   const { before } = between
-  const machines = [...before.instances].flatMap(([name, was]) => {
+  const vms = [...before.instances].flatMap(([name, was]) => {
     const judged = judgeInstance(name, was, between)
     if (judged === undefined) return []
-    const kind = before.machines.has(name) ? 'VirtualMachine' : 'VirtualMachineInstance'
+    const kind = before.vms.has(name) ? 'VirtualMachine' : 'VirtualMachineInstance'
     return [{ kind, ...placeOf(name), ...judged } as const]
   })
-  return [...machines, ...stoppedOnes(between), ...(await volumeChanges(reader, between))]
+  return [...vms, ...stoppedOnes(between), ...(await volumeChanges(reader, between))]
 }
 
 /** VMs that did not run: all that can become of them is that they go. */
 function stoppedOnes({ before, after }: Between): readonly Change[] {
   if (after.unread.includes('virtualmachines')) return []
-  return [...before.machines].flatMap(([name, { uid }]): Change[] => {
-    const now = after.machines.get(name)
+  return [...before.vms].flatMap(([name, { uid }]): Change[] => {
+    const now = after.vms.get(name)
     if (before.instances.has(name) || now?.uid === uid) return []
     const judged = now ? owners('replaced', replaced) : owners('deleted', 'the VM was deleted')
     return [{ kind: 'VirtualMachine', ...placeOf(name), ...judged }]
@@ -343,7 +343,7 @@ function judgeInstance(name: string, was: InstanceMark, between: Between): Judge
   // Of what could not be read now nothing is known: the report says which kinds those are.
   if (after.unread.includes('virtualmachineinstances')) return undefined
   const is = after.instances.get(name)
-  const vm = before.machines.get(name)
+  const vm = before.vms.get(name)
   if (is?.uid === was.uid) return samePlace(was, is, ownersDoing(name, vm, between))
   if ([...before.unread, ...after.unread].includes('virtualmachines'))
     return owners(
@@ -371,7 +371,7 @@ function goneFrom(
   { vm, between }: { vm: VmMark; between: Between },
 ): Judged {
   const { after } = between
-  const now = after.machines.get(name)
+  const now = after.vms.get(name)
   if (now === undefined) return owners('deleted', 'the VM was deleted')
   if (now.uid !== vm.uid) return owners('replaced', replaced)
   const what = after.instances.has(name) ? 'restarted' : 'stopped'
@@ -407,7 +407,7 @@ const endsByItself: ReadonlySet<string> = new Set(['RerunOnFailure', 'Once'])
 
 /** What the owner of a VM is seen to have done, in words. */
 function ownersDoing(name: string, vm: VmMark | undefined, { after, asked }: Between): string | undefined {
-  const now = after.machines.get(name)
+  const now = after.vms.get(name)
   if (vm === undefined || now === undefined) return undefined
   if (now.isBeingDeleted) return 'the VM is being deleted'
   if (!isSpecUnchanged(vm, now))
@@ -479,7 +479,7 @@ function isGarbageOf(name: string, suspects: ReadonlyMap<string, string>, { volu
 }
 
 const isVmUnchanged = (name: string, { before, after }: Between): boolean => {
-  const [was, is] = [before.machines.get(name), after.machines.get(name)]
+  const [was, is] = [before.vms.get(name), after.vms.get(name)]
   return was !== undefined && is !== undefined && was.uid === is.uid && isSpecUnchanged(was, is)
 }
 

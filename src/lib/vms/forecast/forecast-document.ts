@@ -39,8 +39,8 @@ export interface Foretold {
 export const foundNone = ({ totals, current, unread }: Foretold): boolean =>
   totals.total + current + unread.length === 0
 
-export const isUneven = ({ byFate, total }: ForecastTotals): boolean =>
-  total - byFate.migrates - byFate['is down'] > 0
+export const isUneven = ({ byOutcome, total }: ForecastTotals): boolean =>
+  total - byOutcome.migrates - byOutcome['is down'] > 0
 
 export function fold(foretold: Foretold, { items, current, unread }: ForecastPage): void {
   foretold.current += current
@@ -48,7 +48,7 @@ export function fold(foretold: Foretold, { items, current, unread }: ForecastPag
   for (const item of items) {
     foretold.totals.add(item)
     if (item.seconds) foretold.time?.addMigration(item.node ?? '', item.seconds)
-    else if (item.will === 'restarts' || item.will === 'shuts down' || item.will === 'is lost')
+    else if (item.outcome === 'restarts' || item.outcome === 'shuts down' || item.outcome === 'is lost')
       foretold.time?.addEviction()
   }
 }
@@ -58,7 +58,7 @@ export function forecastDocument(
   { selection, to, totals, current, time, unread, remarks }: Foretold,
   { at, context, room, judging, methodsFrom, remarks: known }: Basis,
 ): ForecastDocument {
-  const next = nextOf(totals.byFate, {
+  const next = nextOf(totals.byOutcome, {
     selection,
     to: to?.text,
     methodsFrom,
@@ -73,7 +73,7 @@ export function forecastDocument(
     ...(to && { to: to.text }),
     ...(judging && { methods: judging.rules.methods }),
     methodsFrom,
-    totals: { total: totals.total, byFate: totals.byFate, current, namespaces: totals.namespaces },
+    totals: { total: totals.total, byOutcome: totals.byOutcome, current, namespaces: totals.namespaces },
     ...(span && { seconds: span }),
     unread: [...context.unread, ...unread],
     remarks: [...known, ...room.remarks, ...lateRemarks(room), ...remarks],
@@ -90,7 +90,7 @@ interface Judged {
 
 /** What is held, or only supposed, needs no hold. */
 function nextOf(
-  counts: Foretold['totals']['byFate'],
+  counts: Foretold['totals']['byOutcome'],
   { selection, to, methodsFrom, methods = [] }: Judged,
 ): string | undefined {
   if (to !== undefined) return `kvup plan --to ${to}`
@@ -98,7 +98,7 @@ function nextOf(
   if (interrupted + counts.stays + counts.migrates === 0) return undefined
   if (methodsFrom === 'flag')
     return `kvup workloads strategy set --methods ${methods.join(',') || 'none'} --dry-run=client`
-  if (methodsFrom === 'loan') return narrowedLine('kvup workloads update', selection)
+  if (methodsFrom === 'override') return narrowedLine('kvup workloads update', selection)
   return interrupted > 0 ? 'kvup workloads hold' : narrowedLine('kvup workloads outdated', selection)
 }
 
@@ -137,8 +137,8 @@ function isForecast(saved: unknown): saved is SavedForecast {
 }
 
 function isItem(item: unknown): item is ForecastItem {
-  const { namespace, name, will } = (item ?? {}) as Record<string, unknown>
-  const known = will === undefined || outcomes.some((one) => one === will)
+  const { namespace, name, outcome } = (item ?? {}) as Record<string, unknown>
+  const known = outcome === undefined || outcomes.some((one) => one === outcome)
   return typeof namespace === 'string' && typeof name === 'string' && known
 }
 
@@ -152,11 +152,11 @@ export interface ForecastDocument {
   to?: string
   /** The methods that it is judged by. Absent: they may not be read. */
   methods?: readonly string[]
-  /** `loan`: kvup borrowed them, and gives these back; `flag`: --methods. */
-  methodsFrom: 'cluster' | 'loan' | 'flag' | 'unknown'
+  /** `override`: kvup borrowed them, and gives these back; `flag`: --methods. */
+  methodsFrom: 'cluster' | 'override' | 'flag' | 'unknown'
   totals: {
     total: number
-    byFate: Counts
+    byOutcome: Counts
     /** VMs that run the new virt-launcher already: no rows. */
     current: number
     namespaces: readonly NamespaceTotals[]
@@ -185,7 +185,7 @@ export interface Basis {
   /** When it was read. */
   at: Date
   context: UpdaterContext
-  methodsFrom: 'cluster' | 'loan' | 'flag' | 'unknown'
+  methodsFrom: 'cluster' | 'override' | 'flag' | 'unknown'
   room: Room
   /** Undefined: the KubeVirt CR may not be read. */
   judging: Judging | undefined
@@ -204,7 +204,7 @@ export async function readForForecast({ cluster, clock }: ReadCluster, asked: As
   const reader = onceCached(cluster.reader)
   const home = listKubeVirts(reader).then(homeOf)
   const surrounding = home.then((known) => readContext(reader, clock, asked.selection.namespace, known))
-  const [context, room, { loan, unread }] = await Promise.all([
+  const [context, room, { override, unread }] = await Promise.all([
     surrounding,
     readRoom(
       reader,
@@ -215,14 +215,14 @@ export async function readForForecast({ cluster, clock }: ReadCluster, asked: As
   const { kubevirt } = context
   const at = clock.now()
   const rules = rulesFrom(context, { asked: asked.selection, releases: knownReleases, at })
-  const kept = loan && keptMethods(loan)
+  const kept = override && keptMethods(override)
   const methods = asked.methods ?? kept ?? rules?.methods ?? []
   const judged = rules && rulesAfter({ ...rules, ...nodesIn(room), methods }, asked.to, at)
   return {
     at,
     context,
     room,
-    methodsFrom: whence(asked, { loan: loan !== undefined, known: rules !== undefined }),
+    methodsFrom: whence(asked, { override: override !== undefined, known: rules !== undefined }),
     judging: judged && kubevirt && { rules: judged, room, speed: speedOf(kubevirt) },
     remarks: [...context.remarks, ...unread],
   }
@@ -231,20 +231,20 @@ export async function readForForecast({ cluster, clock }: ReadCluster, asked: As
 async function overrideOf(
   reader: Reader,
   namespace: string | undefined,
-): Promise<{ loan?: Override | undefined; unread: readonly string[] }> {
+): Promise<{ override?: Override | undefined; unread: readonly string[] }> {
   if (namespace === undefined) return { unread: [] }
   const found = await openOverrides(reader, namespace)
   if ('unread' in found)
     return { unread: [`whether workload updates are held is not known: ${found.unread}`] }
-  return { loan: found.loans.find(({ id }) => id === overrideId), unread: [] }
+  return { override: found.overrides.find(({ id }) => id === overrideId), unread: [] }
 }
 
 function whence(
   { methods }: Asked,
-  { loan, known }: { loan: boolean; known: boolean },
+  { override, known }: { override: boolean; known: boolean },
 ): Basis['methodsFrom'] {
   if (methods !== undefined) return 'flag'
-  if (loan) return 'loan'
+  if (override) return 'override'
   return known ? 'cluster' : 'unknown'
 }
 

@@ -65,7 +65,7 @@ async function* instancesIn(
   wanted: Wanted,
   judging: Promise<Judging | undefined>,
 ): AsyncGenerator<ForecastPage> {
-  const machines = new Vms(reader)
+  const vms = new Vms(reader)
   const before = new Set<string>()
   for await (const page of pagesAllowed(reader, VirtualMachineInstances, placeOf(wanted)))
     if ('unread' in page) yield refused(page.unread, 'virtualmachineinstances', page.why.message)
@@ -74,8 +74,8 @@ async function* instancesIn(
       const due = page.items.filter((vmi) => !isOver(vmi) && !isCurrent(vmi))
       const current = page.items.filter((vmi) => !isOver(vmi)).length - due.length
       const rules = await judging
-      const items = rules ? await judgePage(due, { reader, machines }, rules) : due.map(plainItem)
-      yield { items, vmis: due, current, unread: newlyUnread(machines, before) }
+      const items = rules ? await judgePage(due, { reader, vmCache: vms }, rules) : due.map(plainItem)
+      yield { items, vmis: due, current, unread: newlyUnread(vms, before) }
     }
 }
 
@@ -111,7 +111,7 @@ function downItem(vm: VirtualMachine): ForecastItem {
   return {
     namespace: vm.metadata.namespace ?? '',
     name: vm.metadata.name,
-    will: 'is down',
+    outcome: 'is down',
     why: [reason('down', `does not run (runStrategy ${strategy}); it starts with the new virt-launcher`)],
     loses: [],
     remedy: [],
@@ -124,7 +124,7 @@ export type Counts = Record<Outcome, number>
 export interface NamespaceTotals {
   namespace: string
   total: number
-  byFate: Counts
+  byOutcome: Counts
 }
 
 const none = (): Counts => Object.fromEntries(outcomes.map((one) => [one, 0])) as Counts
@@ -132,17 +132,17 @@ const none = (): Counts => Object.fromEntries(outcomes.map((one) => [one, 0])) a
 /** What is kept of the rows once they are printed. */
 export class ForecastTotals {
   total = 0
-  readonly byFate = none()
+  readonly byOutcome = none()
   readonly #byNamespace = new Map<string, NamespaceTotals>()
 
-  add({ namespace, will }: ForecastItem): void {
-    const there = this.#byNamespace.get(namespace) ?? { namespace, total: 0, byFate: none() }
+  add({ namespace, outcome }: ForecastItem): void {
+    const there = this.#byNamespace.get(namespace) ?? { namespace, total: 0, byOutcome: none() }
     this.#byNamespace.set(namespace, there)
     this.total++
     there.total++
-    if (will === undefined) return
-    this.byFate[will]++
-    there.byFate[will]++
+    if (outcome === undefined) return
+    this.byOutcome[outcome]++
+    there.byOutcome[outcome]++
   }
 
   get namespaces(): readonly NamespaceTotals[] {
@@ -225,11 +225,11 @@ const ends = new Set(['restarts', 'shuts down', 'is lost'])
 
 /** What the server says beats what was worked out. */
 function corrected(item: ForecastItem): ForecastItem {
-  const { probe, will = 'stays', why } = item
-  if (probe?.answer !== 'denied' || !ends.has(will)) return item
+  const { probe, outcome = 'stays', why } = item
+  if (probe?.answer !== 'denied' || !ends.has(outcome)) return item
   return {
     ...item,
-    will: 'stays',
+    outcome: 'stays',
     why: [reason('probe-denied', `the server refuses its eviction: ${probe.message}`), ...why],
   }
 }
@@ -238,7 +238,7 @@ function corrected(item: ForecastItem): ForecastItem {
 export interface ScoredItem {
   namespace: string
   name: string
-  will: Outcome
+  outcome: Outcome
   became: Outcome | 'runs'
   agreed: boolean
 }
@@ -254,13 +254,13 @@ interface Score {
 export async function scoreForecast(reader: Reader, forecast: readonly ForecastItem[]): Promise<Score> {
   const wanted = new Set(forecast.map(keyOf))
   const instances = await readInstances(reader, wanted)
-  const machines = await vmsOf(reader, wanted)
+  const vms = await vmsOf(reader, wanted)
   const items = forecast.flatMap((item) => {
-    const { namespace, name, will } = item
-    if (will === undefined) return []
+    const { namespace, name, outcome } = item
+    if (outcome === undefined) return []
     const key = keyOf(item)
-    const became = becameOf(item, instances.get(key), machines.has(key))
-    return [{ namespace, name, will, became, agreed: became === will }]
+    const became = becameOf(item, instances.get(key), vms.has(key))
+    return [{ namespace, name, outcome, became, agreed: became === outcome }]
   })
   const agreed = items.filter((item) => item.agreed).length
   return { items, agreed, unknown: forecast.length - items.length }

@@ -69,14 +69,14 @@ export async function forecastUpdates(
   question: ForecastQuestion,
   where: Where = {},
 ): Promise<Forecast> {
-  const machines = new Vms(reader)
+  const vmCache = new Vms(reader)
   const found: Found = { counts: noneOf(), interrupted: [], evacuating: [], onLauncher: [] }
   let judging: Judging | undefined
   for await (const vmis of running(reader, where)) {
     if (vmis.length === 0) continue
     judging ??= await judgingOf(reader, question)
-    const items = await judgePage(vmis, { reader, machines }, judging)
-    vmis.forEach((vmi, i) => take(found, { vmi, will: items[i]?.will }, question.launcher))
+    const items = await judgePage(vmis, { reader, vmCache }, judging)
+    vmis.forEach((vmi, i) => take(found, { vmi, outcome: items[i]?.outcome }, question.launcher))
   }
   return found
 }
@@ -103,16 +103,16 @@ async function judgingOf(reader: Reader, { kubevirt, methods, nodes }: ForecastQ
 
 interface Judged {
   vmi: VirtualMachineInstance
-  will: Outcome | undefined
+  outcome: Outcome | undefined
 }
 
-function take(found: Found, { vmi, will }: Judged, launcher: string | undefined): void {
+function take(found: Found, { vmi, outcome }: Judged, launcher: string | undefined): void {
   const name = vmName(vmi)
   if (vmi.status?.evacuationNodeName) add(found.evacuating, name)
   if (isOn(vmi, launcher)) add(found.onLauncher, name)
-  if (will === undefined || will === 'is down') return
-  found.counts[will]++
-  if (will !== 'migrates' && will !== 'stays') add(found.interrupted, `${name} (${will})`)
+  if (outcome === undefined || outcome === 'is down') return
+  found.counts[outcome]++
+  if (outcome !== 'migrates' && outcome !== 'stays') add(found.interrupted, `${name} (${outcome})`)
 }
 
 function add(names: string[], name: string): void {
@@ -169,7 +169,7 @@ export function evictionFinding(methods: readonly string[], forecast: Forecast):
       level: 'blocker',
       summary: `Evict is among the workload update methods; once they apply to the new version, KubeVirt ${forecastText(forecast)}`,
       objects: forecast.interrupted.slice(0, 20),
-      remedy: ['kvup upgrade --leave-held ends before the methods are given back'],
+      remedy: ['kvup upgrade --leave-paused ends before the methods are given back'],
     },
   ]
 }
@@ -212,7 +212,7 @@ export interface ForecastItem {
   /** The image that it runs. */
   launcher?: string
   /** Absent: the methods may not be read. */
-  will?: Outcome
+  outcome?: Outcome
   /** The first one decides. */
   why: readonly Reason[]
   /** Volumes whose content goes with its pod. */
@@ -241,24 +241,21 @@ export function plainItem({ metadata, status }: VirtualMachineInstance): Forecas
 interface Asking {
   reader: Reader
   /** Where it may not read VMs, it says so afterwards. */
-  machines: Vms
+  vmCache: Vms
 }
 
 /** The items of these VMIs, in the same order; VMs, pods and migrations are asked for only where they decide. Throws ApiError but 403. */
 export async function judgePage(
   vmis: readonly VirtualMachineInstance[],
-  { reader, machines }: Asking,
+  { reader, vmCache }: Asking,
   judging: Judging,
 ): Promise<ForecastItem[]> {
   const asked = vmis.filter((vmi) => dependsOnVm(vmi, judging))
-  const [vms, beside] = await Promise.all([
-    machines.behind(asked.map(placeBehind)),
-    readContext(reader, vmis),
-  ])
+  const [vms, beside] = await Promise.all([vmCache.behind(asked.map(placeBehind)), readContext(reader, vmis)])
   const items: ForecastItem[] = []
   for (const vmi of vmis) {
     const { namespace, name } = placeBehind(vmi)
-    const rules = { ...judging.rules, vmsUnread: machines.unread.has(namespace) }
+    const rules = { ...judging.rules, vmsUnread: vmCache.unread.has(namespace) }
     const vm = vms.get(`${namespace}/${name}`)
     items.push(await judge(vmi, vm, { ...judging, rules }, beside.get(vmi.metadata.uid ?? '') ?? {}))
   }
@@ -288,7 +285,7 @@ export async function judge(
   const { outcome, why, loses, remedy } = await hindered(vmi, outlook, judging.room, beside)
   const item: ForecastItem = {
     ...plainItem(vmi),
-    will: outcome,
+    outcome: outcome,
     why: [...why, ...asides(vmi, outcome)],
     loses,
     remedy,

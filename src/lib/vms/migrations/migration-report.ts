@@ -70,20 +70,20 @@ export interface MigrationsReport {
 }
 
 /** `toMove`: how many outdated VMIs KubeVirt is going to migrate; undefined: not counted. Pure. */
-export function migrationsReport(look: MigrationSnapshot, toMove?: number): MigrationsReport {
-  const limits = look.kubevirt && migrationLimits(look.kubevirt)
-  const items = [...openItems(look, limits), ...restingItems(look)].sort(byState)
-  const totals = totalsOf(look, items)
-  const pace = paceOf(look.ledger.ends(look.namespace), look.at)
+export function migrationsReport(snapshot: MigrationSnapshot, toMove?: number): MigrationsReport {
+  const limits = snapshot.kubevirt && migrationLimits(snapshot.kubevirt)
+  const items = [...openItems(snapshot, limits), ...restingItems(snapshot)].sort(byState)
+  const totals = totalsOf(snapshot, items)
+  const pace = paceOf(snapshot.ledger.ends(snapshot.namespace), snapshot.at)
   const left = Math.max(totals.running + totals.pending, toMove ?? 0) - totals.endless
   return {
-    takenAt: look.at.toISOString(),
+    takenAt: snapshot.at.toISOString(),
     ...(limits && { limits }),
     totals,
     ...(pace && { pace }),
     ...(left > 0 && { left: { migrations: left, ...(pace && { seconds: timeFor(left, pace) }) } }),
-    remarks: look.remarks,
-    ...(look.unread.length > 0 && { unread: look.unread }),
+    remarks: snapshot.remarks,
+    ...(snapshot.unread.length > 0 && { unread: snapshot.unread }),
     items,
   }
 }
@@ -98,19 +98,19 @@ function byState(a: MigrationItem, b: MigrationItem): number {
 
 const isShown = ({ namespace }: MigrationSnapshot, of: string) => namespace === undefined || namespace === of
 
-function openItems(look: MigrationSnapshot, limits: MigrationLimits | undefined): MigrationItem[] {
-  const { ledger, movers, partial } = look
+function openItems(snapshot: MigrationSnapshot, limits: MigrationLimits | undefined): MigrationItem[] {
+  const { ledger, movers, partial } = snapshot
   const away = Map.groupBy(ledger.running, (one) => movers.get(vmOf(one))?.node ?? '')
   const running = partial ? undefined : ledger.running.length
   return ledger.open
-    .filter(({ namespace }) => isShown(look, namespace))
+    .filter(({ namespace }) => isShown(snapshot, namespace))
     .map((migration) => {
       const mover = movers.get(vmOf(migration))
       const item = itemOf(migration, mover)
-      item.failures = failingOf(ledger.pastOf(vmOf(migration)), mover, { look, open: true })
+      item.failures = failingOf(ledger.pastOf(vmOf(migration)), mover, { snapshot, open: true })
       const runningFromNode = away.get(mover?.node ?? '')?.length ?? 0
       if (!isRunning(migration) || migration.phase === 'Scheduling')
-        item.why = whyOf(migration, look, { running, runningFromNode, limits })
+        item.why = whyOf(migration, snapshot, { running, runningFromNode, limits })
       return item
     })
 }
@@ -136,15 +136,16 @@ function whyOf(
 }
 
 /** VMIs whose last migration failed and that have no other one: those that KubeVirt tries again, or that are outdated still. */
-function restingItems(look: MigrationSnapshot): MigrationItem[] {
-  const { ledger, movers } = look
+function restingItems(snapshot: MigrationSnapshot): MigrationItem[] {
+  const { ledger, movers } = snapshot
   const open = new Set(ledger.open.map(vmOf))
   return ledger.failing.flatMap((vm) => {
     const mover = movers.get(vm)
     const past = ledger.pastOf(vm)
     const [last] = past.failures
-    if (open.has(vm) || mover === undefined || last === undefined || !isShown(look, last.namespace)) return []
-    const failures = failingOf(past, mover, { look, open: false })
+    if (open.has(vm) || mover === undefined || last === undefined || !isShown(snapshot, last.namespace))
+      return []
+    const failures = failingOf(past, mover, { snapshot, open: false })
     if (failures === undefined || !(failures.again || mover.outdated)) return []
     const state = failures.again ? 'failing' : 'failed'
     return [{ ...itemOf(last, mover), state, failures } satisfies MigrationItem]
@@ -204,11 +205,11 @@ export interface Failing {
 function failingOf(
   { kept, failures }: PastMigrations,
   mover: Mover | undefined,
-  { look, open }: { look: MigrationSnapshot; open: boolean },
+  { snapshot, open }: { snapshot: MigrationSnapshot; open: boolean },
 ): Failing | undefined {
   const [last] = failures
   if (last === undefined) return undefined
-  const again = open || triesAgain(last, mover, look)
+  const again = open || triesAgain(last, mover, snapshot)
   const endless = again && failures.length >= keptByKubeVirt
   const { failureReason: reason } = last
   return {
@@ -248,11 +249,11 @@ function remedyOf(
   { endless, mover }: { endless: boolean; mover: Mover | undefined },
 ): readonly string[] {
   const [name, place] = [shellWord(vmi), shellWord(namespace)]
-  const look = `kubectl -n ${place} describe vmi ${name}`
+  const snapshot = `kubectl -n ${place} describe vmi ${name}`
   if (mover === undefined) return []
-  if (incompatible.test(failureReason)) return [look, `virtctl restart ${name} -n ${place}`]
-  if (tooSlow.test(failureReason)) return [look, 'kvup workloads strategy show']
-  return endless ? [look, `virtctl restart ${name} -n ${place}`] : [look]
+  if (incompatible.test(failureReason)) return [snapshot, `virtctl restart ${name} -n ${place}`]
+  if (tooSlow.test(failureReason)) return [snapshot, 'kvup workloads strategy show']
+  return endless ? [snapshot, `virtctl restart ${name} -n ${place}`] : [snapshot]
 }
 
 /** How fast migrations succeed. */

@@ -39,7 +39,7 @@ export class MigrationWatch {
   }
 
   /** As they are now; undefined while changes may be missed: then they have to be listed. Throws ApiError. */
-  async look(): Promise<{ ledger: MigrationLedger; moves: ObservedMoves } | undefined> {
+  async read(): Promise<{ ledger: MigrationLedger; moves: ObservedMoves } | undefined> {
     if (this.#stream.isOver && this.#now - this.#openedAt >= reopenAfter) this.#reopen()
     await this.#stream.settled
     if (this.#stream.isSynced && (await this.#isDead())) {
@@ -197,7 +197,7 @@ const readEvery = 15 * seconds
  */
 export async function watchMigrations(
   { reader, clock, namespace, signal }: Watching,
-  look: (ledger: MigrationLedger, lost: string | undefined) => Promise<void>,
+  snapshot: (ledger: MigrationLedger, lost: string | undefined) => Promise<void>,
 ): Promise<never> {
   const done = new AbortController()
   const watched = new WatchedMigrations()
@@ -205,7 +205,7 @@ export async function watchMigrations(
   void watched.run(reader.watch(VirtualMachineInstanceMigrations, { namespace }, both))
   try {
     for (;;) {
-      if (watched.synced || watched.lost !== undefined) await look(watched.ledger, watched.lost)
+      if (watched.synced || watched.lost !== undefined) await snapshot(watched.ledger, watched.lost)
       await watched.changed.wait(clock, readEvery, signal)
       await clock.sleep(burst, signal)
     }

@@ -183,7 +183,7 @@ export interface Why {
   /** RFC 3339: when KubeVirt tries again, or when it gives this one up. */
   until?: string
   /** Command that shows more. */
-  look?: string
+  commands?: string
 }
 
 /** The pod that is made for a migration. */
@@ -243,8 +243,8 @@ const byCondition: Rule = ({ conditions: holding, cancelled, namespace }) => {
   const found = conditions.find(([type]) => holding.includes(type))
   if (found === undefined) return undefined
   const [, reason, sentence] = found
-  const look = reason === 'quota' ? { look: `kubectl -n ${namespace} get resourcequotas` } : {}
-  return { reason, sentence, ...look }
+  const commands = reason === 'quota' ? { commands: `kubectl -n ${namespace} get resourcequotas` } : {}
+  return { reason, sentence, ...commands }
 }
 
 const backOff: Rule = (_, { backOffUntil: until, failures, at }) => {
@@ -261,7 +261,7 @@ const severalPods: Rule = ({ namespace }, { livingPods = 0, uid }) =>
     ? {
         reason: 'several-pods',
         sentence: `${livingPods} launcher pods of this VM have not ended: KubeVirt waits until one is left`,
-        look: `kubectl -n ${namespace} get pods -l kubevirt.io/created-by=${uid ?? ''}`,
+        commands: `kubectl -n ${namespace} get pods -l kubevirt.io/created-by=${uid ?? ''}`,
       }
     : undefined
 
@@ -298,7 +298,7 @@ const onTarget: Rule = (migration, { target }) => {
     reason: unschedulable ? 'unschedulable' : 'target-pod',
     sentence: `${words}: ${trouble.message === '' ? trouble.reason : trouble.message}`,
     ...until,
-    look: `kubectl -n ${migration.namespace} describe pod ${name}`,
+    commands: `kubectl -n ${migration.namespace} describe pod ${name}`,
   }
 }
 
@@ -313,8 +313,8 @@ function givenUpAt({ patience }: Migration, { createdAt, trouble }: TargetPod): 
 function notKnown({ phase, since, name }: Migration, { at, home }: MigrationContext): Why {
   const waited = at.getTime() - (Date.parse(since ?? '') || at.getTime())
   if (waited < quiet) return { reason: 'starting', sentence: 'it was made just now' }
-  const look = `kubectl -n ${home} logs -l kubevirt.io=virt-controller --tail=-1 | grep ${name}`
+  const commands = `kubectl -n ${home} logs -l kubevirt.io=virt-controller --tail=-1 | grep ${name}`
   return phase === ''
-    ? { reason: 'not-taken-up', sentence: 'virt-controller has not taken it up', look }
-    : { reason: 'not-known', sentence: 'KubeVirt does not say why; its log may', look }
+    ? { reason: 'not-taken-up', sentence: 'virt-controller has not taken it up', commands }
+    : { reason: 'not-known', sentence: 'KubeVirt does not say why; its log may', commands }
 }

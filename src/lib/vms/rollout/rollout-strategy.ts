@@ -340,7 +340,7 @@ export interface VmRolloutDocument {
   gate: VmRollout['gate']
   notes: readonly string[]
   /** Only of `set`. `rehearsed`: a dry run. */
-  outcome?: 'set' | 'already-so' | 'rehearsed'
+  outcome?: 'set' | 'already-so' | 'dry-run'
   dryRun?: 'client' | 'server'
   steps?: readonly DryRunStep[]
   /** What the choice means; only of a dry run, for else it is said before the question. */

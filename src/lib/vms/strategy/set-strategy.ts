@@ -350,15 +350,15 @@ function isOn({ spec }: KubeVirt): boolean {
 }
 
 /** Methods that are borrowed are not set: the next restore would find another value and give nothing back. Throws `blocked`. */
-export function ensureNotPaused(wanted: Wanted, loan: Override | undefined): void {
-  if (wanted['workloadUpdateMethods'] === undefined || loan === undefined) return
+export function ensureNotPaused(wanted: Wanted, override: Override | undefined): void {
+  if (wanted['workloadUpdateMethods'] === undefined || override === undefined) return
   throw blocked(
-    'workloads-held',
-    `workloadUpdateMethods is borrowed by ${loan.by} since ${loan.at} (kept: ${keptMethods(loan).join(', ')})`,
+    'paused-updates',
+    `workloadUpdateMethods is borrowed by ${override.by} since ${override.at} (kept: ${keptMethods(override).join(', ')})`,
     {
       remedy: [
-        ...heldLines(loan, '     gives it back first'),
-        `${restoreLine(loan)} --keep-current     forgets the kept value`,
+        ...heldLines(override, '     gives it back first'),
+        `${restoreLine(override)} --keep-current     forgets the kept value`,
       ],
     },
   )
@@ -374,9 +374,9 @@ export interface WorkloadStrategyDocument {
   /** Of KubeVirt, which decides what the defaults are. */
   version?: string
   /** The methods are borrowed: what they were, by whom, since when. */
-  held?: { methods: readonly string[]; by: string; at: string; giveBack: string }
+  paused?: { methods: readonly string[]; by: string; at: string; restore: string }
   /** Only of `set`. `rehearsed`: a dry run. */
-  outcome?: 'set' | 'already-so' | 'rehearsed'
+  outcome?: 'set' | 'already-so' | 'dry-run'
   /** What the choice means for these VMs; only of a dry run, for else it is said before the question. */
   said?: readonly string[]
   /** In effect now; after a `set` as they were read back. */
@@ -396,7 +396,7 @@ export function procedureOf({ owner }: SettingsWork, wanted: Wanted): Procedure 
   const step = setStrategy(owner, wanted)
   return {
     name: 'set the workload update strategy',
-    loans: [],
+    overrides: [],
     reached: async (reading) => (await step.check(reading)).is === 'done',
     steps: async () => [step],
   }
@@ -418,15 +418,15 @@ export async function strategyDocument({
   environment,
   installation: { name, namespace },
 }: SettingsWork): Promise<WorkloadStrategyDocument> {
-  const [holding, kubevirt, loans, policies] = await Promise.all([
+  const [holding, kubevirt, overrides, policies] = await Promise.all([
     readOwner(reader, owner),
     readOwner(reader, owner.kubevirt),
-    environment.journal.loans(),
+    environment.journal.overrides(),
     readMigrationPolicies(reader),
   ])
   const items = effectiveSettings(owner, holding, kubevirt)
   const findings = gateFinding(kubevirt, methodsOf(kubevirt))
-  const loan = overrideOn(owner, loans)
+  const override = overrideOn(owner, overrides)
   const version = kubevirt.status?.observedKubeVirtVersion
   return {
     apiVersion: 'kvup.io/v1alpha1',
@@ -434,8 +434,13 @@ export async function strategyDocument({
     kubevirt: { name, namespace },
     owner: ownerInDocument(owner),
     ...(version !== undefined && { version }),
-    ...(loan && {
-      held: { methods: keptMethods(loan), by: loan.by, at: loan.at, giveBack: restoreUpdatesLine(loan) },
+    ...(override && {
+      paused: {
+        methods: keptMethods(override),
+        by: override.by,
+        at: override.at,
+        restore: restoreUpdatesLine(override),
+      },
     }),
     items,
     ...(policies.known

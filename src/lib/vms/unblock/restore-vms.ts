@@ -4,13 +4,13 @@ import {
   type VirtualMachineInstance,
   VirtualMachines,
 } from '../../kube/kinds/kubevirt-kinds.ts'
-import { ApiError, blocked, isNotFound, KvupError } from '../../kube/errors.ts'
+import { ApiError, blocked, KvupError } from '../../kube/errors.ts'
 import {
   fieldName,
   isOfThisVm,
-  overrideAnnotation,
   type OverrideField,
-  overrideLabel,
+  noteOff,
+  notedVms,
   overrideOf,
   readVm,
   readVms,
@@ -38,43 +38,43 @@ export interface SavedVmOverride {
   ref: VmRef
   overrideStatus: OverrideStatus
   /** It was restarted since, and runs with what was lent: what is given back reaches it at its next restart (night W1). */
-  runsWithLent: boolean
+  runsWithOverrides: boolean
 }
 
-/** Every VM with a loan, of one namespace or of all: the server finds them by their label. Throws ApiError. */
+/** Every VM with an override, of one namespace or of all: the server finds them by their label. Throws ApiError. */
 async function listVmOverrides(reader: Reader, namespace?: string): Promise<readonly SavedVmOverride[]> {
   const refs: VmRef[] = []
-  try {
-    for await (const { items } of reader.pages(VirtualMachines, { namespace, labels: overrideLabel }))
-      refs.push(...items.map(refOf))
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const vm of notedVms(reader, namespace)) refs.push(refOf(vm))
   return (await readVms(reader, refs)).flatMap(({ vm, vmi }) => {
     const rolloutStatus = vm && overrideStatus(vm, vmi)
     if (vm === undefined || rolloutStatus === undefined) return []
-    const fields = rolloutStatus.is === 'unreadable' ? [] : rolloutStatus.loan.fields
+    const fields = rolloutStatus.is === 'unreadable' ? [] : rolloutStatus.override.fields
     const eviction = fields.find(({ path }) => path === '/spec/template/spec/evictionStrategy')
-    const runsWithLent = eviction !== undefined && vmi?.spec?.evictionStrategy === eviction.lent
-    return [{ ref: refOf(vm), overrideStatus: rolloutStatus, runsWithLent }]
+    const runsWithOverrides = eviction !== undefined && vmi?.spec?.evictionStrategy === eviction.set
+    return [{ ref: refOf(vm), overrideStatus: rolloutStatus, runsWithOverrides }]
   })
 }
 
 /** The same as they are given back: last those that a person has to say about. Throws ApiError. */
 export async function vmsInOrder(reader: Reader): Promise<readonly VmRef[]> {
-  const loans = await listVmOverrides(reader)
-  const asks = loans.filter(({ overrideStatus: rolloutStatus }) => waitsForAnswer(rolloutStatus, 'ask'))
-  return [...loans.filter((loan) => !asks.includes(loan)), ...asks].map(({ ref }) => ref)
+  const overrides = await listVmOverrides(reader)
+  const asks = overrides.filter(({ overrideStatus: rolloutStatus }) => waitsForAnswer(rolloutStatus, 'ask'))
+  return [...overrides.filter((override) => !asks.includes(override)), ...asks].map(({ ref }) => ref)
 }
 
-/** Where a VM's loan stands. */
+/** Where a VM's override stands. */
 type OverrideStatus =
   /** These fields still have what they were lent; none: only the note is left. */
-  | { is: 'to-give-back'; loan: VmOverride; fields: readonly OverrideField[] }
+  | { is: 'to-restore'; override: VmOverride; fields: readonly OverrideField[] }
   /** A person has to say: somebody changed it, or giving it back could start or stop the VM. */
-  | { is: 'asks'; loan: VmOverride; id: 'changed-meanwhile' | 'vm-not-running' | 'copied-note'; why: string }
+  | {
+      is: 'asks'
+      override: VmOverride
+      id: 'changed-meanwhile' | 'vm-not-running' | 'copied-note'
+      why: string
+    }
   /** There is nothing that could be set back: it can only be left as it is. */
-  | { is: 'unreadable'; id: 'loan-unreadable'; why: string }
+  | { is: 'unreadable'; id: 'override-unreadable'; why: string }
 
 /**
  * Given back only to the VM that was lent it, while nobody changed it, and the runStrategy only while the VM runs (night W1); its evictionStrategy alone starts and stops
@@ -84,31 +84,32 @@ export function overrideStatus(
   vm: VirtualMachine,
   vmi: VirtualMachineInstance | undefined,
 ): OverrideStatus | undefined {
-  const loan = overrideOf(vm)
-  if (loan === undefined) return undefined
-  if (loan === 'unreadable') return { is: 'unreadable', id: 'loan-unreadable', why: unreadable }
-  if (!isOfThisVm(vm, loan)) return { is: 'asks', loan, id: 'copied-note', why: copiedText(loan) }
-  const changed = loan.fields.filter((field) => !isAs(vm, field))
-  if (changed.length > 0) return { is: 'asks', loan, id: 'changed-meanwhile', why: changedText(vm, changed) }
-  const fields = loan.fields.filter(
-    (field) => valueOf(vm, field.path) === field.lent && !wasThatAlready(field),
+  const override = overrideOf(vm)
+  if (override === undefined) return undefined
+  if (override === 'unreadable') return { is: 'unreadable', id: 'override-unreadable', why: unreadable }
+  if (!isOfThisVm(vm, override)) return { is: 'asks', override, id: 'copied-note', why: copiedText(override) }
+  const changed = override.fields.filter((field) => !isAs(vm, field))
+  if (changed.length > 0)
+    return { is: 'asks', override, id: 'changed-meanwhile', why: changedText(vm, changed) }
+  const fields = override.fields.filter(
+    (field) => valueOf(vm, field.path) === field.set && !wasThatAlready(field),
   )
   const run = fields.find(({ path }) => path === '/spec/runStrategy')
   if (run !== undefined && !runs(vmi))
     return {
       is: 'asks',
-      loan,
+      override,
       id: 'vm-not-running',
       why: `it does not run, and runStrategy ${wasText(run)} could start it or keep it down`,
     }
-  return { is: 'to-give-back', loan, fields }
+  return { is: 'to-restore', override, fields }
 }
 
 /** Nothing is done to it until a person has said so. */
 export function waitsForAnswer(
   rolloutStatus: OverrideStatus,
   meanwhile: Meanwhile,
-): rolloutStatus is Exclude<OverrideStatus, { is: 'to-give-back' }> {
+): rolloutStatus is Exclude<OverrideStatus, { is: 'to-restore' }> {
   if (rolloutStatus.is === 'unreadable') return meanwhile !== 'keep-current'
   return rolloutStatus.is === 'asks' && meanwhile === 'ask'
 }
@@ -118,10 +119,10 @@ const runs = (vmi: VirtualMachineInstance | undefined): boolean =>
   vmi?.status?.phase === 'Running' && vmi.metadata.deletionTimestamp === undefined
 
 const isAs = (vm: VirtualMachine, field: OverrideField) =>
-  valueOf(vm, field.path) === field.lent || valueOf(vm, field.path) === formerly(field)
+  valueOf(vm, field.path) === field.set || valueOf(vm, field.path) === formerly(field)
 
 const formerly = ({ was }: OverrideField) => (was.present ? was.value : undefined)
-const wasThatAlready = (field: OverrideField) => formerly(field) === field.lent
+const wasThatAlready = (field: OverrideField) => formerly(field) === field.set
 
 function copiedText({ fields }: VmOverride): string {
   const kept = fields.map((field) => `${fieldName(field.path)} ${wasText(field)}`).join(', ')
@@ -130,7 +131,7 @@ function copiedText({ fields }: VmOverride): string {
 
 function changedText(vm: VirtualMachine, changed: readonly OverrideField[]): string {
   const one = (field: OverrideField) =>
-    `${fieldName(field.path)} was ${wasText(field)} and was lent ${field.lent}; somebody set it to ${valueOf(vm, field.path) ?? 'nothing'} meanwhile`
+    `${fieldName(field.path)} was ${wasText(field)} and was lent ${field.set}; somebody set it to ${valueOf(vm, field.path) ?? 'nothing'} meanwhile`
   return changed.map(one).join('; ')
 }
 
@@ -144,7 +145,7 @@ export type RefusedVms = Map<string, string>
 export function restoreVm(ref: VmRef, meanwhile: Meanwhile, refused: RefusedVms): Step {
   const name = vmNameOf(ref)
   return {
-    ...stepOn(ref, { id: 'give-back', title: 'give back to', undo: 'kvup workloads unblock' }),
+    ...stepOn(ref, { id: 'restore', title: 'give back to', undo: 'kvup workloads unblock' }),
     async check({ reader }): Promise<StepState> {
       const why = refused.get(name)
       if (why !== undefined) return { is: 'done', note: `not given back: ${why}` }
@@ -181,11 +182,11 @@ function refusalOf(error: unknown): string | undefined {
   return error.status === 403 || error.status === 400 || refusesThisVm(error) ? error.message : undefined
 }
 
-const asks = (ref: VmRef, { id, why }: Exclude<OverrideStatus, { is: 'to-give-back' }>): StepState => ({
+const asks = (ref: VmRef, { id, why }: Exclude<OverrideStatus, { is: 'to-restore' }>): StepState => ({
   is: 'blocked',
   by: why,
   reason: id,
-  remedy: id === 'loan-unreadable' ? [leaveIt([ref])] : rollbackHints([ref]),
+  remedy: id === 'override-unreadable' ? [leaveIt([ref])] : rollbackHints([ref]),
 })
 
 const namedAtMost = 3
@@ -202,7 +203,7 @@ function named(refs: readonly VmRef[]): string {
 const leaveIt = (refs: readonly VmRef[]): string =>
   `kvup workloads restore --keep-current${named(refs)}     closes ${refs.length === 1 ? 'its loan' : 'the loans'} and leaves what is there`
 
-/** The two answers to loans that ask. */
+/** The two answers to overrides that ask. */
 const rollbackHints = (refs: readonly VmRef[]): readonly string[] => [
   leaveIt(refs),
   `kvup workloads restore --overwrite${named(refs)}        sets the kept values all the same`,
@@ -214,7 +215,7 @@ const retryOf = (ref: VmRef): string => `kvup workloads restore${named([ref])}  
 /** What is set back: all of them where a person said so. */
 function fieldsOf(rolloutStatus: OverrideStatus): readonly OverrideField[] {
   if (rolloutStatus.is === 'unreadable') return []
-  return rolloutStatus.is === 'asks' ? rolloutStatus.loan.fields : rolloutStatus.fields
+  return rolloutStatus.is === 'asks' ? rolloutStatus.override.fields : rolloutStatus.fields
 }
 
 function changeText(rolloutStatus: OverrideStatus, meanwhile: Meanwhile): string {
@@ -249,7 +250,7 @@ async function setBack(
   )
 }
 
-const undoneReason = 'give-back-undone'
+const undoneReason = 'restore-undone'
 
 const isRestored = (vm: VirtualMachine, field: OverrideField) => valueOf(vm, field.path) === formerly(field)
 
@@ -259,8 +260,7 @@ async function takeNoteOff({ reader, writer }: StepContext, ref: VmRef): Promise
   await writer.mergePatch(VirtualMachines, placeOf(vm), {
     metadata: {
       resourceVersion: vm.metadata.resourceVersion ?? '',
-      annotations: { [overrideAnnotation]: null },
-      labels: { [overrideLabel]: null },
+      ...noteOff,
     },
   })
 }
@@ -275,14 +275,14 @@ export interface RestoredVm {
   namespace: string
   name: string
   /** `asks`: nothing was done, a person has to say; `closed`: left as it is. */
-  outcome: 'given-back' | 'closed' | 'asks'
+  outcome: 'restored' | 'closed' | 'asks'
   /** In words: `evictionStrategy back to LiveMigrate`. */
   changes: readonly string[]
   why?: string
   /** Why it asks, for scripts. */
   reason?: string
   /** What runs was started with what was lent, until its next restart (night W1). */
-  runsWithLent?: boolean
+  runsWithOverrides?: boolean
   next?: string
 }
 
@@ -293,8 +293,8 @@ export function refusedOr(vm: RestoredVm, why: string | undefined): RestoredVm {
 }
 
 /** The others are given back: each of these has its reason, and its note still. */
-export function someRefused(machines: readonly RestoredVm[]): KvupError {
-  const left = machines.filter(({ outcome }) => outcome === 'asks')
+export function someRefused(vms: readonly RestoredVm[]): KvupError {
+  const left = vms.filter(({ outcome }) => outcome === 'asks')
   const refs = left.filter(({ reason }) => reason === 'vm-refused')
   return blocked(
     'vm-refused',
@@ -317,16 +317,16 @@ export const vmNameOf = ({ namespace, name }: { namespace: string; name: string 
 const toldAtMost = 20
 
 export function restoredVm(
-  { ref, overrideStatus: state, runsWithLent }: SavedVmOverride,
+  { ref, overrideStatus: state, runsWithOverrides }: SavedVmOverride,
   meanwhile: Meanwhile,
 ): RestoredVm {
   const fields = fieldsOf(state)
   const leave = meanwhile === 'keep-current'
   return {
     ...ref,
-    outcome: leave ? 'closed' : 'given-back',
+    outcome: leave ? 'closed' : 'restored',
     changes: leave ? [] : fields.map((field) => `${fieldName(field.path)} back to ${wasText(field)}`),
-    ...(runsWithLent && !leave && { runsWithLent, next: restartOf(ref) }),
+    ...(runsWithOverrides && !leave && { runsWithOverrides, next: restartOf(ref) }),
   }
 }
 
@@ -338,7 +338,7 @@ export function vmThatAsks({ ref, overrideStatus: state }: SavedVmOverride): Res
     ...ref,
     outcome: 'asks',
     changes: [],
-    ...(state.is !== 'to-give-back' && { why: state.why, reason: state.id }),
+    ...(state.is !== 'to-restore' && { why: state.why, reason: state.id }),
   }
 }
 
@@ -360,18 +360,18 @@ export function someAsk(asking: readonly SavedVmOverride[]): KvupError {
 /** The end of `kvup workloads hold`. */
 export interface UpdatesPausedDocument {
   apiVersion: 'kvup.io/v1alpha1'
-  kind: 'WorkloadsHeld'
+  kind: 'PausedUpdates'
   kubevirt: { name: string; namespace: string }
   owner: OwnerInDocument
-  /** `nothing-to-hold`: the methods were empty already, and kvup borrows nothing. `rehearsed`: a dry run. */
-  outcome: 'held' | 'already-held' | 'nothing-to-hold' | 'rehearsed'
+  /** `nothing-to-pause`: the methods were empty already, and kvup borrows nothing. `rehearsed`: a dry run. */
+  outcome: 'paused' | 'already-paused' | 'nothing-to-pause' | 'dry-run'
   /** The methods that are kept. */
   kept: readonly string[]
   /** Who borrowed them, and since when. */
   by?: string
   at?: string
   /** The command that gives them back. */
-  giveBack?: string
+  restore?: string
   dryRun?: 'client' | 'server'
   steps?: readonly DryRunStep[]
 }
@@ -379,17 +379,17 @@ export interface UpdatesPausedDocument {
 /** The end of `kvup workloads restore`. */
 export interface RestoreDocument {
   apiVersion: 'kvup.io/v1alpha1'
-  kind: 'GiveBack'
+  kind: 'RestoreReport'
   kubevirt: { name: string; namespace: string }
   owner: OwnerInDocument
   /** `rehearsed`: a dry run; `not-asked`: only VMs were named. */
-  outcome: 'nothing-borrowed' | 'not-asked' | 'given-back' | 'left-as-it-is' | 'rehearsed'
+  outcome: 'nothing-to-restore' | 'not-asked' | 'restored' | 'left-as-it-is' | 'dry-run'
   /** workloadUpdateMethods as they are now. */
   methods: readonly string[]
   dryRun?: 'client' | 'server'
   steps?: readonly DryRunStep[]
   /** VMs that `kvup workloads unblock` had changed, where there are any. */
-  machines?: readonly RestoredVm[]
+  vms?: readonly RestoredVm[]
 }
 
 /** Of the methods and of the VMs, as one. */
@@ -398,7 +398,7 @@ export function dryRunOutput(
   both: VmsEnd,
 ): Pick<RestoreDocument, 'outcome' | 'dryRun' | 'steps'> {
   return {
-    outcome: 'rehearsed',
+    outcome: 'dry-run',
     ...(both.dryRun && { dryRun: both.dryRun }),
     steps: [...steps, ...both.steps],
   }
@@ -406,14 +406,14 @@ export function dryRunOutput(
 
 export type End = Omit<RestoreDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>
 
-/** The loan of this KubeVirt, or one of a KubeVirt that was here before: its value is nobody's until a person says so. */
+/** The override of this KubeVirt, or one of a KubeVirt that was here before: its value is nobody's until a person says so. */
 export function overrideToRestore(
-  loans: readonly Override[],
+  overrides: readonly Override[],
   owner: SettingsOwner,
   meanwhile: Meanwhile,
 ): Override | undefined {
-  const own = overrideOn(owner, loans)
-  const former = loans.find(({ id }) => id === overrideId)
+  const own = overrideOn(owner, overrides)
+  const former = overrides.find(({ id }) => id === overrideId)
   if (own !== undefined || former === undefined || meanwhile !== 'ask') return own ?? former
   throw blocked(
     'kubevirt-replaced',
@@ -431,16 +431,16 @@ export function overrideToRestore(
 /** What is outdated is labelled only once the update is over: before that every VMI counts. */
 export async function forecastOf(
   { rolloutStatus, installation: { kubevirt }, cluster: { reader } }: SettingsWork,
-  loan: Override,
+  override: Override,
 ): Promise<Forecast> {
-  const methods = keptMethods(loan)
-  if (rolloutStatus.verdict === 'Settled') return forecastOutdated(reader, kubevirt, methods)
+  const methods = keptMethods(override)
+  if (rolloutStatus.verdict === 'Healthy') return forecastOutdated(reader, kubevirt, methods)
   return forecastUpdates(reader, { kubevirt, methods })
 }
 
 /** What became of what VMs were lent. */
 export interface VmsEnd {
-  machines: readonly RestoredVm[]
+  vms: readonly RestoredVm[]
   /** Of a dry run. */
   dryRun?: 'client' | 'server'
   steps: readonly DryRunStep[]
@@ -465,8 +465,8 @@ export async function savedVmOverrides(
   }
 }
 
-export function announceVms({ printer }: CommandContext, machines: readonly RestoredVm[]): void {
-  const restoring = machines.filter(({ outcome }) => outcome !== 'asks')
+export function announceVms({ printer }: CommandContext, vms: readonly RestoredVm[]): void {
+  const restoring = vms.filter(({ outcome }) => outcome !== 'asks')
   for (const vm of restoring.slice(0, toldAtMost))
     printer.note(`${vmNameOf(vm)}: ${vm.changes.join(', ') || 'only the note is taken off'}`)
   if (restoring.length > toldAtMost)

@@ -13,13 +13,10 @@ import {
   fieldName,
   type FieldPath,
   isOfThisVm,
-  labelValue,
   overriddenText,
-  overrideAnnotation,
   type OverrideField,
-  overrideLabel,
   overrideOf,
-  overrideText,
+  noteOn,
   readVm,
   readVms,
   refOf,
@@ -83,13 +80,12 @@ async function overrideFields(
   if (before === 'unreadable') return
   // What another VM had is not what this one had.
   const own = before && isOfThisVm(vm, before) ? before : undefined
-  const loan = added(overrides, own ?? newOverride(vm, { by: who, at: clock.now().toISOString() }))
-  const values = overrides.map(({ path, lent }) => [path, lent] as const)
+  const override = added(overrides, own ?? newOverride(vm, { by: who, at: clock.now().toISOString() }))
+  const values = overrides.map(({ path, set }) => [path, set] as const)
   await writer.mergePatch(VirtualMachines, placeOf(vm), {
     metadata: {
       resourceVersion: vm.metadata.resourceVersion ?? '',
-      annotations: { [overrideAnnotation]: overrideText(loan) },
-      labels: { [overrideLabel]: labelValue },
+      ...noteOn(override),
     },
     ...withValues(new Map(values)),
   })
@@ -105,9 +101,9 @@ const newOverride = (
 })
 
 /** The first value wins (contract "Loans"). */
-function added(overrides: readonly OverrideField[], loan: VmOverride): VmOverride {
-  const fresh = overrides.filter(({ path }) => !loan.fields.some((field) => field.path === path))
-  return { ...loan, fields: [...loan.fields, ...fresh] }
+function added(overrides: readonly OverrideField[], override: VmOverride): VmOverride {
+  const fresh = overrides.filter(({ path }) => !override.fields.some((field) => field.path === path))
+  return { ...override, fields: [...override.fields, ...fresh] }
 }
 
 export const placeOf = ({ metadata: { name, namespace } }: VirtualMachine): Ref => ({ name, namespace })
@@ -169,11 +165,11 @@ export function blockingOf(
   vmi: VirtualMachineInstance | undefined,
   cluster: Cluster,
 ): Blocking {
-  const lent = hasOverride(vm)
+  const set = hasOverride(vm)
   if (vmi?.status?.phase !== 'Running' || vmi.metadata.deletionTimestamp !== undefined)
-    return lent ? { is: 'unblocked', waits: false } : { is: 'free', why: 'it does not run' }
+    return set ? { is: 'unblocked', waits: false } : { is: 'free', why: 'it does not run' }
   const free = whyFree(vmi, cluster)
-  if (free !== undefined) return lent ? { is: 'unblocked', waits: false } : { is: 'free', why: free }
+  if (free !== undefined) return set ? { is: 'unblocked', waits: false } : { is: 'free', why: free }
   const refused = refusalOf(vm, vmi, cluster)
   if (refused !== undefined) return refused
   const overrides = [...fieldToOverride(vm, evictionPath, 'None'), ...overrideRunStrategy(vm)]
@@ -182,8 +178,8 @@ export function blockingOf(
 
 /** A damaged note counts: something was lent. */
 function hasOverride(vm: VirtualMachine): boolean {
-  const loan = overrideOf(vm)
-  return loan === 'unreadable' || (loan !== undefined && isOfThisVm(vm, loan))
+  const override = overrideOf(vm)
+  return override === 'unreadable' || (override !== undefined && isOfThisVm(vm, override))
 }
 
 const evictionPath = '/spec/template/spec/evictionStrategy'
@@ -204,7 +200,7 @@ function refusalOf(
   vmi: VirtualMachineInstance,
   cluster: Cluster,
 ): ReturnType<typeof refused> | undefined {
-  if (overrideOf(vm) === 'unreadable') return refused('loan-unreadable', unreadable)
+  if (overrideOf(vm) === 'unreadable') return refused('override-unreadable', unreadable)
   if (effectiveEviction(vmi, cluster) === 'External')
     return refused('external', 'its evictionStrategy is External: somebody else has to move it')
   if (condition(vmi, 'LiveMigratable')?.status !== 'False')
@@ -231,15 +227,15 @@ function overrideRunStrategy(vm: VirtualMachine): OverrideField[] {
   return replaced.has(runStrategyOf(vm)) ? fieldToOverride(vm, '/spec/runStrategy', 'Always') : []
 }
 
-function fieldToOverride(vm: VirtualMachine, path: FieldPath, lent: string): OverrideField[] {
+function fieldToOverride(vm: VirtualMachine, path: FieldPath, set: string): OverrideField[] {
   const value = valueOf(vm, path)
-  if (value === lent) return []
-  return [{ path, was: value === undefined ? { present: false } : { present: true, value }, lent }]
+  if (value === set) return []
+  return [{ path, was: value === undefined ? { present: false } : { present: true, value }, set }]
 }
 
 /** VMs whose eviction is denied because they cannot be migrated, and bare VMIs of that kind, which have no VM to change. */
 interface Blockers {
-  machines: readonly VmRef[]
+  vms: readonly VmRef[]
   bare: readonly VmRef[]
 }
 
@@ -248,16 +244,16 @@ export async function listBlockers(
   reader: Reader,
   { namespace, clusterEviction }: { namespace: string | undefined; clusterEviction: string | undefined },
 ): Promise<Blockers> {
-  const machines: VmRef[] = []
+  const vms: VmRef[] = []
   const bare: VmRef[] = []
   try {
     for await (const { items } of readAhead(reader.pages(VirtualMachineInstances, { namespace })))
       for (const vmi of items.filter((one) => isDenied(one, clusterEviction)))
-        (isOfVm(vmi) ? machines : bare).push(refOf(vmi))
+        (isOfVm(vmi) ? vms : bare).push(refOf(vmi))
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
-  return { machines, bare }
+  return { vms, bare }
 }
 
 /** Whether an eviction of this VMI is denied: it runs, cannot migrate, and is to be migrated (facts 3.4). */
@@ -301,7 +297,7 @@ export interface UnblockItem {
   outcome: 'unblocked' | 'would-unblock' | 'already-unblocked' | 'not-blocking' | 'refused'
   /** In words, `evictionStrategy None (was LiveMigrate)`. */
   changes?: readonly string[]
-  lent?: readonly { path: string; field: string; was?: string; lent: string }[]
+  set?: readonly { path: string; field: string; was?: string; set: string }[]
   /** Volumes whose content is gone when its pod ends. */
   loses?: readonly string[]
   why?: string
@@ -321,7 +317,7 @@ export interface UnblockDocument {
   /** VMIs that block and have no VM that could be changed. */
   bare?: readonly { namespace: string; name: string }[]
   /** The command that gives back what was lent. */
-  giveBack?: string
+  restore?: string
 }
 
 const procedureName = 'unblock VMs'
@@ -333,7 +329,7 @@ export function unblockProcedure(
   const steps = candidates.map(({ ref }) => unblockStep(ref, lending))
   return {
     name: procedureName,
-    loans: [],
+    overrides: [],
     reached: async (reading) => {
       for (const step of steps) if ((await step.check(reading)).is !== 'done') return false
       return true
@@ -377,14 +373,14 @@ export async function candidatesOf(
   clusterEviction: string | undefined,
 ): Promise<{ candidates: readonly Candidate[]; bare: readonly VmRef[] }> {
   const { namespace } = asked
-  const { machines, bare } = asked.all
+  const { vms, bare } = asked.all
     ? await listBlockers(reader, { namespace, clusterEviction })
-    : { machines: asked.names.map((name) => ({ namespace: asked.namespace, name })), bare: [] }
-  const reads = await readVms(reader, machines)
-  const missing = machines.filter((_, index) => reads[index]?.vm === undefined)
+    : { vms: asked.names.map((name) => ({ namespace: asked.namespace, name })), bare: [] }
+  const reads = await readVms(reader, vms)
+  const missing = vms.filter((_, index) => reads[index]?.vm === undefined)
   const [first] = missing
   if (first !== undefined && !asked.all) throw noSuchVm(first)
-  const candidates = machines.flatMap((ref, index) => {
+  const candidates = vms.flatMap((ref, index) => {
     const read = reads[index]
     if (read?.vm === undefined) return []
     const blocking = blockingOf(read.vm, read.vmi, { clusterEviction })
@@ -422,11 +418,11 @@ export function itemOf(
     ...ref,
     outcome: done,
     changes,
-    lent: blocking.overrides.map(({ path, was, lent }) => ({
+    set: blocking.overrides.map(({ path, was, set }) => ({
       path,
       field: fieldName(path),
       ...(was.present && { was: was.value }),
-      lent,
+      set,
     })),
     ...(loses.length > 0 && { loses }),
     next: restart,

@@ -4,14 +4,44 @@ import {
   VirtualMachineInstances,
   VirtualMachines,
 } from '../../kube/kinds/kubevirt-kinds.ts'
-import type { Reader } from '../../kube/cluster.ts'
+import type { Reader, Where } from '../../kube/cluster.ts'
 import { isNotFound } from '../../kube/errors.ts'
+import { isRecord } from '../../kube/object.ts'
 
-/** On the VM, written in the same patch as the change: a loan that cannot be lost without it (contract "Loans"). */
-export const overrideAnnotation = 'kvup.io/loan'
+/** On the VM, written in the same patch as the change: an override that cannot be lost without it (contract "Loans"). */
+export const overrideAnnotation = 'kvup.io/override'
 /** By which the server finds the VMs that have one. */
-export const overrideLabel = 'kvup.io/loan'
-export const labelValue = 'unblock'
+export const overrideLabel = 'kvup.io/override'
+/** What both were called before kvup's first release; what lies in a cluster under it is read, and taken off, as well. */
+const formerKey = 'kvup.io/loan'
+const labelValue = 'unblock'
+
+/** What a merge patch writes into the metadata of a VM whose settings are overridden. */
+export const noteOn = (override: VmOverride) => ({
+  annotations: { [overrideAnnotation]: JSON.stringify(override), [formerKey]: null },
+  labels: { [overrideLabel]: labelValue, [formerKey]: null },
+})
+
+/** What a merge patch writes into the metadata of a VM whose settings are restored. */
+export const noteOff = {
+  annotations: { [overrideAnnotation]: null, [formerKey]: null },
+  labels: { [overrideLabel]: null, [formerKey]: null },
+} as const
+
+/** The VMs that carry a note, of one namespace or of all, by lists that the server narrows. Throws ApiError; no VMs where KubeVirt is not served. */
+export async function* notedVms(reader: Reader, namespace?: string): AsyncGenerator<VirtualMachine> {
+  try {
+    yield* labelled(reader, { namespace, labels: overrideLabel })
+    for await (const vm of labelled(reader, { namespace, labels: formerKey }))
+      if (vm.metadata.labels?.[overrideLabel] === undefined) yield vm
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+async function* labelled(reader: Reader, where: Where): AsyncGenerator<VirtualMachine> {
+  for await (const { items } of reader.pages(VirtualMachines, where)) yield* items
+}
 
 /** The fields of a VM that kvup borrows, by JSON pointer. */
 export type FieldPath = '/spec/template/spec/evictionStrategy' | '/spec/runStrategy'
@@ -25,7 +55,7 @@ export interface OverrideField {
   /** Absence is a value too. */
   was: { present: true; value: string } | { present: false }
   /** What it was set to. */
-  lent: string
+  set: string
 }
 
 /** What was borrowed of one VM. */
@@ -47,13 +77,14 @@ export function valueOf({ spec }: VirtualMachine, path: FieldPath): string | und
 /** The last word of its path: what a person calls it. */
 export const fieldName = (path: FieldPath): string => path.slice(path.lastIndexOf('/') + 1)
 
-/** The loan that a VM carries. `unreadable`: its note was changed, or taken off and its label left; nothing is guessed then. */
+/** The override that a VM carries. `unreadable`: its note was changed, or taken off and its label left; nothing is guessed then. */
 export function overrideOf({
   metadata: { annotations, labels },
 }: VirtualMachine): VmOverride | 'unreadable' | undefined {
-  const text = annotations?.[overrideAnnotation]
+  const text = annotations?.[overrideAnnotation] ?? annotations?.[formerKey]
   if (text !== undefined) return parsed(text) ?? 'unreadable'
-  return labels?.[overrideLabel] === undefined ? undefined : 'unreadable'
+  const isMarked = labels?.[overrideLabel] !== undefined || labels?.[formerKey] !== undefined
+  return isMarked ? 'unreadable' : undefined
 }
 
 /** False for a note that came along with a copy: of a VM that was cloned, or made anew from a manifest or a backup. One that names no VM is taken for its own. */
@@ -64,17 +95,23 @@ export function isOfThisVm({ metadata }: VirtualMachine, { uid }: VmOverride): b
 /** For a person. */
 export const unreadable = `its note ${overrideAnnotation} was changed and cannot be read: what it had before is not known`
 
-export const overrideText = (loan: VmOverride): string => JSON.stringify(loan)
-
 function parsed(text: string): VmOverride | undefined {
   try {
-    const loan = JSON.parse(text) as Partial<VmOverride>
-    const whole =
-      typeof loan.by === 'string' && isTime(loan.at) && isUid(loan.uid) && Array.isArray(loan.fields)
-    return whole && loan.fields?.every(isOverrideField) ? (loan as VmOverride) : undefined
+    const override = JSON.parse(text) as Partial<VmOverride>
+    const { by, at, uid, fields } = override
+    if (typeof by !== 'string' || !isTime(at) || !isUid(uid) || !Array.isArray(fields)) return undefined
+    const named = fields.map(asNamedNow)
+    return named.every(isOverrideField) ? ({ ...override, fields: named } as VmOverride) : undefined
   } catch {
     return undefined
   }
+}
+
+/** What a field was set to was called `lent` before kvup's first release. */
+function asNamedNow(field: unknown): Partial<OverrideField> | null {
+  if (!isRecord(field) || field['lent'] === undefined) return field as Partial<OverrideField> | null
+  const { ['lent']: set, ...rest } = field
+  return { ...rest, set } as Partial<OverrideField>
 }
 
 const isTime = (at: unknown) => typeof at === 'string' && !Number.isNaN(Date.parse(at))
@@ -96,16 +133,16 @@ const evictionStrategies: ReadonlySet<string> = new Set([
 
 /** What unblock lends and nothing else: whoever may write a VM's annotations does not stop it by way of a restore, and stops no restore. */
 function isOverrideField(field: Partial<OverrideField> | null): boolean {
-  const { path, was, lent } = field ?? {}
+  const { path, was, set } = field ?? {}
   if (!isFormer(was)) return false
-  if (path === '/spec/runStrategy') return lent === 'Always' && was.present && replaced.has(was.value)
+  if (path === '/spec/runStrategy') return set === 'Always' && was.present && replaced.has(was.value)
   const isFormerEviction = !was.present || evictionStrategies.has(was.value)
-  return path === '/spec/template/spec/evictionStrategy' && lent === 'None' && isFormerEviction
+  return path === '/spec/template/spec/evictionStrategy' && set === 'None' && isFormerEviction
 }
 
 /** `evictionStrategy None (was LiveMigrate)`. */
-export function overriddenText({ path, was, lent }: OverrideField): string {
-  return `${fieldName(path)} ${lent} (was ${wasText({ was })})`
+export function overriddenText({ path, was, set }: OverrideField): string {
+  return `${fieldName(path)} ${set} (was ${wasText({ was })})`
 }
 
 export const wasText = ({ was }: Pick<OverrideField, 'was'>): string => (was.present ? was.value : 'not set')
@@ -162,29 +199,24 @@ export interface OverriddenVm extends VmRef {
 }
 
 interface OverriddenVms {
-  lent: readonly OverriddenVm[]
+  vms: readonly OverriddenVm[]
   /** Whose note was changed: what they had before is not known. */
   unreadable: readonly VmRef[]
 }
 
-/** Every VM with a loan, by one list that the server narrows. Throws ApiError. */
+/** Every VM with an override, by lists that the server narrows. Throws ApiError. */
 export async function overriddenVms(reader: Reader): Promise<OverriddenVms> {
-  const lent: OverriddenVm[] = []
+  const vms: OverriddenVm[] = []
   const unreadableVms: VmRef[] = []
-  try {
-    for await (const { items } of reader.pages(VirtualMachines, { labels: overrideLabel }))
-      for (const vm of items) sort(vm, { lent, unreadable: unreadableVms })
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
-  return { lent, unreadable: unreadableVms }
+  for await (const vm of notedVms(reader)) sort(vm, { vms, unreadable: unreadableVms })
+  return { vms, unreadable: unreadableVms }
 }
 
-function sort(vm: VirtualMachine, into: { lent: OverriddenVm[]; unreadable: VmRef[] }): void {
-  const loan = overrideOf(vm)
-  if (loan === 'unreadable') into.unreadable.push(refOf(vm))
-  else if (loan !== undefined)
-    into.lent.push({ ...refOf(vm), ...inWords(loan), ...(!isOfThisVm(vm, loan) && { copied: true }) })
+function sort(vm: VirtualMachine, into: { vms: OverriddenVm[]; unreadable: VmRef[] }): void {
+  const override = overrideOf(vm)
+  if (override === 'unreadable') into.unreadable.push(refOf(vm))
+  else if (override !== undefined)
+    into.vms.push({ ...refOf(vm), ...inWords(override), ...(!isOfThisVm(vm, override) && { copied: true }) })
 }
 
 const inWords = ({ by, at, fields }: VmOverride): Pick<OverriddenVm, 'by' | 'at' | 'kept'> => ({
@@ -193,14 +225,9 @@ const inWords = ({ by, at, fields }: VmOverride): Pick<OverriddenVm, 'by' | 'at'
   kept: fields.map((field) => `${fieldName(field.path)} was ${wasText(field)}`),
 })
 
-/** How many VMs have what `kvup workloads unblock` lent them, by one list that the server narrows; a damaged note counts too. Throws ApiError. */
+/** How many VMs have what `kvup workloads unblock` lent them, by lists that the server narrows; a damaged note counts too. Throws ApiError. */
 export async function countOverridden(reader: Reader): Promise<number> {
   let count = 0
-  try {
-    for await (const { items } of reader.pages(VirtualMachines, { labels: overrideLabel }))
-      count += items.length
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const _ of notedVms(reader)) count++
   return count
 }

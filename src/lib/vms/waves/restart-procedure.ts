@@ -21,15 +21,15 @@ const name = 'restart VMs'
 export function restartProcedure(run: RestartRun, timeoutMs: number): Procedure {
   return {
     name,
-    loans: [],
+    overrides: [],
     async reached(cx) {
-      const { candidates, restarts } = await run.look(cx)
+      const { candidates, restarts } = await run.read(cx)
       const open = restarts.some(({ state }) => state.is === 'under-way' || state.is === 'missing')
       return candidates.size === 0 && !open
     },
     async steps(cx) {
-      const look = await run.look(cx)
-      return restartWaves(run, look).map((wave) =>
+      const snapshot = await run.read(cx)
+      return restartWaves(run, snapshot).map((wave) =>
         restartWave(run, wave, { title: waveTitle(wave, run.wanted.waveBy), atMost: timeoutMs }),
       )
     },
@@ -96,27 +96,27 @@ class RestartingWave {
   }
 
   async check(cx: ReadContext): Promise<StepState> {
-    const look = await this.#run.look(cx)
-    const stop = this.#stop(look)
+    const snapshot = await this.#run.read(cx)
+    const stop = this.#stop(snapshot)
     if (stop) return { is: 'blocked', reason: stop.reason, by: stop.text, remedy: remedyFor(this.#run) }
-    const traffic = restartTraffic(look, this.#run.known)
-    const open = this.#queue(look).filter(({ vm }) => !traffic.moving.has(vm))
+    const traffic = restartTraffic(snapshot, this.#run.known)
+    const open = this.#queue(snapshot).filter(({ vm }) => !traffic.moving.has(vm))
     const total = this.#members.size
     const progress = {
       done: total - open.length - [...traffic.moving].filter((vm) => this.#members.has(vm)).length,
       total,
     }
-    if (open.length === 0 && traffic.moving.size === 0) return this.#done(look)
+    if (open.length === 0 && traffic.moving.size === 0) return this.#done(snapshot)
     if (open.length === 0)
       return { is: 'waiting', on: `${[...traffic.moving].slice(0, 3).join(', ')} to be back`, progress }
     const { pacing } = this.#run.wanted
     const turn = turnOf(
       open,
-      { ...traffic, wavedAt: this.#wavedAt(look) },
-      { pacing: { ...pacing, perNode: Infinity }, now: look.now },
+      { ...traffic, wavedAt: this.#wavedAt(snapshot) },
+      { pacing: { ...pacing, perNode: Infinity }, now: snapshot.now },
     )
     if (turn.is === 'wait') return { is: 'waiting', on: turn.on, progress }
-    this.#next = look.candidates.get(turn.vms[0]?.vm ?? '')
+    this.#next = snapshot.candidates.get(turn.vms[0]?.vm ?? '')
     if (this.#next === undefined) return { is: 'waiting', on: 'the next look', progress }
     return { is: 'todo', change: restartText(this.#next, this.#next.agent) }
   }
@@ -190,9 +190,9 @@ interface RestartOutcome {
 
 /** From a fresh look at the cluster. Throws ApiError. */
 export async function restartOutcome(cx: ReadContext, run: RestartRun): Promise<RestartOutcome> {
-  const look = await run.look(cx)
+  const snapshot = await run.read(cx)
   const refused = new Map(run.failed.map(({ vm, reason }) => [vm, reason]))
-  const concerning = look.restarts.filter((one) => run.known.has(one.vm) || isOfRun(one, run))
+  const concerning = snapshot.restarts.filter((one) => run.known.has(one.vm) || isOfRun(one, run))
   const states = new Map(concerning.map(({ vm, state }) => [vm, state.is]))
   const endOf = (vm: string): Pick<RestartedVm, 'outcome' | 'why'> => {
     const why = refused.get(vm)
@@ -201,18 +201,18 @@ export async function restartOutcome(cx: ReadContext, run: RestartRun): Promise<
     if (state === 'missing') return { outcome: 'failed', why: 'it did not come back after the restart' }
     if (state === 'back') return { outcome: 'restarted' }
     if (state === 'under-way') return { outcome: 'restarting' }
-    return look.candidates.has(vm)
+    return snapshot.candidates.has(vm)
       ? { outcome: 'waiting' }
-      : { outcome: 'left', why: look.left.get(vm) ?? 'it does not wait for a restart any more' }
+      : { outcome: 'left', why: snapshot.left.get(vm) ?? 'it does not wait for a restart any more' }
   }
-  const vms = [...new Set([...run.known.keys(), ...look.left.keys(), ...states.keys()])]
+  const vms = [...new Set([...run.known.keys(), ...snapshot.left.keys(), ...states.keys()])]
   const items: RestartedVm[] = []
   for (const vm of vms) {
     const wave = run.known.get(vm)?.wave
     items.push({ ...placeOfVm(vm), ...endOf(vm), ...(wave && { wave }) })
   }
   items.sort((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome) || byName(a, b))
-  const { unread } = look
+  const { unread } = snapshot
   return { totals: totalsOf(items), items, ...(unread.length > 0 && { unread }) }
 }
 

@@ -74,7 +74,7 @@ export class RestartRun {
     return [...this.#refused].map(([vm, reason]) => ({ vm, reason }))
   }
 
-  async look(cx: ReadContext): Promise<RestartSnapshot> {
+  async read(cx: ReadContext): Promise<RestartSnapshot> {
     const now = cx.clock.now().getTime()
     const restarts = await this.#restarts(cx, now)
     const { candidates, left, unread } = await this.#fleet(cx, now)

@@ -153,17 +153,17 @@ export async function readFleet(
   reader: Reader,
   wanted: UpdateWanted,
   rules: FleetRules,
-  machines: Vms,
+  vmCache: Vms,
 ): Promise<Fleet> {
   const sorted = new Sorted(wanted, rules)
   try {
     for await (const page of pagesAllowed(reader, VirtualMachineInstances, outdatedIn(wanted.selection)))
       if ('unread' in page) sorted.unread.push(refusedIn(page.unread, page.why.message))
-      else await sorted.addAll(page.items, machines)
+      else await sorted.addAll(page.items, vmCache)
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
-  for (const [place, why] of machines.unread)
+  for (const [place, why] of vmCache.unread)
     sorted.unread.push({ namespace: place, what: 'virtualmachines', why })
   return sorted
 }
@@ -187,13 +187,13 @@ class Sorted implements Fleet {
     this.#rules = rules
   }
 
-  async addAll(vmis: readonly VirtualMachineInstance[], machines: Vms): Promise<void> {
+  async addAll(vmis: readonly VirtualMachineInstance[], vmCache: Vms): Promise<void> {
     const asked = vmis.filter((vmi) => isOfVm(vmi) && !this.#migrates(vmi))
-    const vms = await machines.behind(
+    const vms = await vmCache.behind(
       asked.map(({ metadata }) => ({ name: metadata.name, namespace: metadata.namespace ?? '' })),
     )
     for (const vmi of vmis) {
-      const unread = isOfVm(vmi) ? machines.unread.get(vmi.metadata.namespace ?? '') : undefined
+      const unread = isOfVm(vmi) ? vmCache.unread.get(vmi.metadata.namespace ?? '') : undefined
       await this.#add(vmi, { vm: vms.get(vmName(vmi)), unread })
     }
   }

@@ -29,11 +29,11 @@ import { lastWriter } from '../../kube/last-writer.ts'
 import type { Override } from '../../engine/journal.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
 
-/** Also the name in the journal: the loan that is opened under it is the update's own (night W6). */
+/** Also the name in the journal: the override that is opened under it is the update's own (night W6). */
 export const updateName = 'update workloads'
 
-/** Behind the last wave: from here on the loan is given back. */
-export const settledAgainId = 'settled-again'
+/** Behind the last wave: from here on the override is given back. */
+export const settledAgainId = 'healthy-again'
 
 interface Updating {
   owner: SettingsOwner
@@ -41,7 +41,7 @@ interface Updating {
   who: string
   /** Ms: of the whole run. */
   timeoutMs: number
-  /** KubeVirt is settled: before VMs are moved, and before the loan is given back (contract "Loans"). */
+  /** KubeVirt is settled: before VMs are moved, and before the override is given back (contract "Loans"). */
   settled: (id: string, title: string) => Step
 }
 
@@ -51,18 +51,18 @@ export function updateProcedure(updating: Updating): Procedure {
   return {
     name: updateName,
     async reached(cx) {
-      const look = await run.look(cx)
+      const snapshot = await run.read(cx)
       return (
-        look.fleet.candidates.size === 0 &&
-        look.restarts.every(({ state }) => state.is === 'back' || state.is === 'not-begun')
+        snapshot.fleet.candidates.size === 0 &&
+        snapshot.restarts.every(({ state }) => state.is === 'back' || state.is === 'not-begun')
       )
     },
     async steps(cx) {
-      const look = await run.look(cx)
-      const waves = await wavesLeft(cx, run, look)
+      const snapshot = await run.read(cx)
+      const waves = await wavesLeft(cx, run, snapshot)
       return [
         remembering(pauseWorkloadUpdates(owner, { who, procedure: updateName }), run),
-        settled('settled', 'KubeVirt is settled'),
+        settled('healthy', 'KubeVirt is settled'),
         ...waves.map((wave) => stepOf(updating, wave)),
         ...(await restoring(cx, updating)),
       ]
@@ -82,15 +82,17 @@ function stepOf({ owner, run, timeoutMs }: Updating, wave: Wave): Step {
 export async function wavesLeft(
   cx: ReadContext,
   run: UpdateRun,
-  look: UpdateSnapshot,
+  snapshot: UpdateSnapshot,
 ): Promise<readonly Wave[]> {
   const { wanted, through } = run
-  const over = new Set(run.failed(look).map(({ vm }) => vm))
-  const candidates = [...look.fleet.candidates.values()].filter(({ vm }) => !over.has(vm))
-  const waves = wavesOf(candidates, wanted.waves, await observedCanaries(cx, run, look))
+  const over = new Set(run.failed(snapshot).map(({ vm }) => vm))
+  const candidates = [...snapshot.fleet.candidates.values()].filter(({ vm }) => !over.has(vm))
+  const waves = wavesOf(candidates, wanted.waves, await observedCanaries(cx, run, snapshot))
   const missed = waves.filter(({ id }) => through.has(id)).flatMap(({ vms }) => vms)
   const late = missed.length > 0 && !through.has(lateId) ? [{ id: lateId, vms: missed }] : []
-  const restarting = look.restarts.filter(({ state }) => state.is === 'under-way' || state.is === 'missing')
+  const restarting = snapshot.restarts.filter(
+    ({ state }) => state.is === 'under-way' || state.is === 'missing',
+  )
   const pending =
     waves.length === 0 && restarting.length > 0 && !through.has('wave') ? [{ id: 'wave', vms: [] }] : []
   return [...canaryThatPassed(run, waves), ...waves.filter(({ id }) => !through.has(id)), ...late, ...pending]
@@ -123,12 +125,12 @@ async function restoring(
   { reader, journal }: ReadContext,
   { owner, settled }: Updating,
 ): Promise<readonly Step[]> {
-  const loan = overrideOn(owner, await journal.loans())
-  const own = loan
-    ? loan.procedure === updateName
+  const override = overrideOn(owner, await journal.overrides())
+  const own = override
+    ? override.procedure === updateName
     : methodsIn(await readOwner(reader, owner), owner).length > 0
   if (!own) return []
-  const takenFrom = loan ? { takenFrom: loan.object.uid } : {}
+  const takenFrom = override ? { takenFrom: override.object.uid } : {}
   return [settled(settledAgainId, 'KubeVirt is still settled'), ...restoreSteps(owner, takenFrom)]
 }
 
@@ -181,20 +183,24 @@ class MovingWave {
     const now = cx.clock.now().getTime()
     if (this.#asleep !== undefined && now < this.#asleep.until) return this.#asleep.state
     this.#asleep = undefined
-    return this.#look(cx)
+    return this.#read(cx)
   }
 
-  async #look(cx: ReadContext): Promise<StepState> {
+  async #read(cx: ReadContext): Promise<StepState> {
     const run = this.#run
-    const look = await run.look(cx)
-    const failed = run.failed(look)
-    const { split, slow, doubtful } = await run.launchers.look(cx.reader, movedIn(look, run.known), look.now)
-    const stop = this.#stop(look, { split, failed })
+    const snapshot = await run.read(cx)
+    const failed = run.failed(snapshot)
+    const { split, slow, doubtful } = await run.launchers.read(
+      cx.reader,
+      movedIn(snapshot, run.known),
+      snapshot.now,
+    )
+    const stop = this.#stop(snapshot, { split, failed })
     if (stop !== undefined)
       return { is: 'blocked', reason: stop.reason, by: stop.text, remedy: this.#remedy(stop, split) }
     const over = new Set(failed.map(({ vm }) => vm))
-    const queue = this.#queue(look).filter(({ vm }) => !over.has(vm))
-    const traffic = trafficOf(look, run.known, run.earlier)
+    const queue = this.#queue(snapshot).filter(({ vm }) => !over.has(vm))
+    const traffic = trafficOf(snapshot, run.known, run.earlier)
     const underWay = [...this.#members].filter((vm) => traffic.moving.has(vm) || doubtful.has(vm))
     const progress = {
       done: this.#members.size - new Set([...underWay, ...queue.map(({ vm }) => vm)]).size,
@@ -202,18 +208,18 @@ class MovingWave {
     }
     const open = queue.filter(({ vm }) => !traffic.moving.has(vm))
     const notBefore = new Map([...run.notYet, ...traffic.notBefore])
-    if (open.length === 0 && underWay.length === 0) return this.#done(look, over)
+    if (open.length === 0 && underWay.length === 0) return this.#done(snapshot, over)
     if (open.length === 0) return { is: 'waiting', on: `${someOf(underWay)} to be through`, progress }
     if (slow.length > 0)
       return { is: 'waiting', on: `the launcher that ${someOf(slow)} has left to end`, progress }
     const turn = turnOf(
       open,
-      { ...traffic, notBefore, wavedAt: this.#wavedAt(look) },
-      { pacing: run.pacing, now: look.now },
+      { ...traffic, notBefore, wavedAt: this.#wavedAt(snapshot) },
+      { pacing: run.pacing, now: snapshot.now },
     )
     const state = await this.#turn(cx, turn, progress)
     if (turn.is === 'wait' && turn.until !== undefined && traffic.moving.size + doubtful.size === 0)
-      this.#asleep = { until: Math.min(turn.until, look.now + asleepAtMost), state }
+      this.#asleep = { until: Math.min(turn.until, snapshot.now + asleepAtMost), state }
     return state
   }
 
@@ -255,7 +261,7 @@ class MovingWave {
   }
 
   #stop(
-    look: UpdateSnapshot,
+    snapshot: UpdateSnapshot,
     { split, failed }: { split: readonly string[]; failed: ReturnType<UpdateRun['failed']> },
   ): Stop | undefined {
     const { wanted, known } = this.#run
@@ -264,8 +270,8 @@ class MovingWave {
       canary: this.#wave.id === 'canary',
       maxFailures: wanted.maxFailures,
       split,
-      missing: look.restarts.filter(({ state }) => state.is === 'missing').map(({ vm }) => vm),
-      still: stillFor(look, known),
+      missing: snapshot.restarts.filter(({ state }) => state.is === 'missing').map(({ vm }) => vm),
+      still: stillFor(snapshot, known),
       stillAtMost: wanted.stillAtMost,
     })
   }
@@ -347,17 +353,19 @@ function unlessSwitchedOn(
         is: 'blocked',
         reason: 'updater-switched-on',
         by: `workloadUpdateMethods was set to ${methodsText(methods)} meanwhile: KubeVirt moves VMs itself now, in an order of its own${who ? `. It was ${who}` : ''}`,
-        remedy: resumedRemedy(overrideOn(owner, await cx.journal.loans()), selection),
+        remedy: resumedRemedy(overrideOn(owner, await cx.journal.overrides()), selection),
       }
     },
   }
 }
 
-function resumedRemedy(loan: Override | undefined, selection: Selection): readonly string[] {
+function resumedRemedy(override: Override | undefined, selection: Selection): readonly string[] {
   const update = narrowedLine('kvup workloads update', selection)
   return [
     `${update}     holds again, and goes on`,
     `${update} --watch-only     follows KubeVirt instead`,
-    ...(loan ? [`${restoreLine(loan)} --keep-current     closes the loan, and leaves it to KubeVirt`] : []),
+    ...(override
+      ? [`${restoreLine(override)} --keep-current     closes the loan, and leaves it to KubeVirt`]
+      : []),
   ]
 }

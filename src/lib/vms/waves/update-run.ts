@@ -133,26 +133,26 @@ export class UpdateRun {
     this.#followed = undefined
   }
 
-  async look(cx: ReadContext): Promise<UpdateSnapshot> {
-    if (!this.#once) return this.#look(cx)
-    this.#snapshot ??= this.#look(cx)
+  async read(cx: ReadContext): Promise<UpdateSnapshot> {
+    if (!this.#once) return this.#read(cx)
+    this.#snapshot ??= this.#read(cx)
     return this.#snapshot
   }
 
-  async #look(cx: ReadContext): Promise<UpdateSnapshot> {
+  async #read(cx: ReadContext): Promise<UpdateSnapshot> {
     const now = cx.clock.now().getTime()
-    const { ledger, moves } = (await this.#followed?.look()) ?? (await this.#migrations(cx))
+    const { ledger, moves } = (await this.#followed?.read()) ?? (await this.#migrations(cx))
     for (const at of moves.ended.values()) if (at < this.began) this.#earlier = Math.max(this.#earlier, at)
     const restarts = await this.#restarts(cx, now)
     const fleet = await this.#outdated(cx, now)
-    const wellAt = await this.#soaks.look(cx.reader, moves, { known: this.known, now })
+    const wellAt = await this.#soaks.read(cx.reader, moves, { known: this.known, now })
     return { now, fleet, ledger, moves, restarts, wellAt }
   }
 
   /** Those whose tries are over, or that a webhook refused. */
-  failed(look: UpdateSnapshot): FailedVm[] {
-    const refused = [...this.#refused].filter(([vm]) => look.fleet.candidates.has(vm))
-    return [...failedIn(look, this.wanted.retries), ...refused.map(([vm, reason]) => ({ vm, reason }))]
+  failed(snapshot: UpdateSnapshot): FailedVm[] {
+    const refused = [...this.#refused].filter(([vm]) => snapshot.fleet.candidates.has(vm))
+    return [...failedIn(snapshot, this.wanted.retries), ...refused.map(([vm, reason]) => ({ vm, reason }))]
   }
 
   /** Whose turn was for nothing waits a moment, lest it be its turn without end. */
@@ -205,8 +205,8 @@ export class UpdateRun {
     const listed = this.#fleet
     if (listed && listed.fleet.candidates.size > fewCandidates && now - listed.at < listEvery)
       return listed.fleet
-    const { rules, machines } = await this.#decides(cx, now)
-    const fleet = await readFleet(cx.reader, this.wanted, rules, machines)
+    const { rules, vmCache } = await this.#decides(cx, now)
+    const fleet = await readFleet(cx.reader, this.wanted, rules, vmCache)
     this.#fleet = { at: now, fleet }
     for (const one of fleet.candidates.values()) if (!this.known.has(one.vm)) this.known.set(one.vm, one)
     return fleet
@@ -236,7 +236,7 @@ export class UpdateRun {
       at: now,
       kubevirt,
       launcher,
-      machines: new Vms(reader),
+      vmCache: new Vms(reader),
       ...(room && { room }),
       rules: { ...others, methods: ['LiveMigrate'], busy, stranded },
     }
@@ -251,7 +251,7 @@ interface Decided {
   kubevirt: KubeVirt
   launcher: string | undefined
   /** VMs that were looked at already. */
-  machines: Vms
+  vmCache: Vms
   room?: ReturnRoom
 }
 
@@ -267,7 +267,7 @@ export class SoakWatch {
   }
 
   /** By VM, ms since the epoch; Infinity for one that is not Ready. Throws ApiError. */
-  async look(
+  async read(
     reader: Reader,
     { succeeded }: ObservedMoves,
     { known, now }: { known: ReadonlyMap<string, Candidate>; now: number },
@@ -315,17 +315,17 @@ interface UpdateOutcome {
 /** From a fresh look at the cluster: what this run has moved, and what is outdated still. Throws ApiError. */
 export async function outcomeOf(
   cx: ReadContext,
-  run: Pick<UpdateRun, 'look' | 'known' | 'failed'>,
+  run: Pick<UpdateRun, 'read' | 'known' | 'failed'>,
 ): Promise<UpdateOutcome> {
-  const look = await run.look(cx)
-  const ended = endedBy(look, run)
+  const snapshot = await run.read(cx)
+  const ended = endedBy(snapshot, run)
   const items = await Promise.all([...run.known.values()].map((one) => become(cx, one, ended)))
-  for (const { vm, why, remedy } of look.fleet.left.values())
+  for (const { vm, why, remedy } of snapshot.fleet.left.values())
     if (!run.known.has(vm)) items.push({ ...placeOfVm(vm), outcome: 'left', why, remedy })
   items.sort(
     (a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome) || (nameOf(a) < nameOf(b) ? -1 : 1),
   )
-  const { unread } = look.fleet
+  const { unread } = snapshot.fleet
   return { totals: totalsOf(items), items, ...(unread.length > 0 && { unread }) }
 }
 
@@ -343,27 +343,27 @@ const nameOf = ({ namespace, name }: UpdatedVm) => `${namespace}/${name}`
 
 /** By VM, for there may be many. */
 interface Ended {
-  look: UpdateSnapshot
+  snapshot: UpdateSnapshot
   moving: ReadonlyMap<string, unknown>
   failed: ReadonlyMap<string, string>
   restarts: ReadonlyMap<string, RestartState['is']>
 }
 
 /** Of several reasons the first counts. */
-function endedBy(look: UpdateSnapshot, run: Pick<UpdateRun, 'failed'>): Ended {
-  const failed = run.failed(look).toReversed()
+function endedBy(snapshot: UpdateSnapshot, run: Pick<UpdateRun, 'failed'>): Ended {
+  const failed = run.failed(snapshot).toReversed()
   return {
-    look,
-    moving: look.ledger.openByVm,
+    snapshot,
+    moving: snapshot.ledger.openByVm,
     failed: new Map(failed.map(({ vm, reason }) => [vm, reason])),
-    restarts: new Map(look.restarts.map(({ vm, state }) => [vm, state.is])),
+    restarts: new Map(snapshot.restarts.map(({ vm, state }) => [vm, state.is])),
   }
 }
 
 async function become(cx: ReadContext, one: Candidate, ended: Ended): Promise<UpdatedVm> {
   const { vm, by, wave } = one
-  const { look } = ended
-  const failures = look.moves.failures(look.ledger, vm).length
+  const { snapshot } = ended
+  const failures = snapshot.moves.failures(snapshot.ledger, vm).length
   const end = await endOfVm(cx, one, ended)
   return {
     ...placeOfVm(vm),
@@ -380,7 +380,7 @@ async function endOfVm(cx: ReadContext, one: Candidate, ended: Ended): Promise<E
   const { vm, uid } = one
   const observed = endOfRestart(vm, ended) ?? outdatedStill(vm, ended)
   if (observed !== undefined) return observed
-  if (ended.look.moves.succeeded.has(vm)) return { outcome: 'migrated' }
+  if (ended.snapshot.moves.succeeded.has(vm)) return { outcome: 'migrated' }
   const found = await cx.reader.get(VirtualMachineInstances, placeOfVm(vm))
   if (found.is !== 'object') return { outcome: 'gone', why: 'it does not run any more' }
   return found.object.metadata.uid === uid
@@ -395,12 +395,12 @@ function endOfRestart(vm: string, { restarts }: Ended): End | undefined {
   return is === 'under-way' ? { outcome: 'moving' } : undefined
 }
 
-function outdatedStill(vm: string, { look, moving, failed }: Ended): End | undefined {
+function outdatedStill(vm: string, { snapshot, moving, failed }: Ended): End | undefined {
   if (moving.has(vm)) return { outcome: 'moving' }
   const why = failed.get(vm)
   if (why !== undefined) return { outcome: 'failed', why }
-  if (look.fleet.candidates.has(vm)) return { outcome: 'waiting', why: waitingFor(vm, look) }
-  const left = look.fleet.left.get(vm)
+  if (snapshot.fleet.candidates.has(vm)) return { outcome: 'waiting', why: waitingFor(vm, snapshot) }
+  const left = snapshot.fleet.left.get(vm)
   return left && { outcome: 'left', why: left.why, remedy: left.remedy }
 }
 

@@ -73,7 +73,7 @@ type RunEnd = Pick<WaveRunDocument, 'outcome' | 'stoppedBefore' | 'next'>
 export function endOfRun(
   { world }: CommandContext,
   outcome: RunOutcome,
-  borrowed: readonly string[],
+  overrides: readonly string[],
 ): RunEnd {
   if (outcome.is === 'nothing-to-do') return { outcome: 'nothing-to-do' }
   if (outcome.is === 'finished') return { outcome: 'done' }
@@ -81,7 +81,7 @@ export function endOfRun(
   return {
     outcome: 'stopped',
     stoppedBefore: { step: step.id, because: `--${because}` },
-    next: [goesOn(world.commandLine), ...borrowed],
+    next: [goesOn(world.commandLine), ...overrides],
   }
 }
 
@@ -90,7 +90,7 @@ export interface WaveRunDocument {
   apiVersion: 'kvup.io/v1alpha1'
   kubevirt: { name: string; namespace: string }
   /** `stopped`: by a rule, a person, or its time; `rehearsed`: a dry run. */
-  outcome: 'done' | 'stopped' | 'nothing-to-do' | 'rehearsed'
+  outcome: 'done' | 'stopped' | 'nothing-to-do' | 'dry-run'
   dryRun?: 'client' | 'server'
   steps?: readonly DryRunStep[]
   /** Of a dry run: whose turn comes when. */
@@ -130,7 +130,7 @@ export interface StoppedBefore {
 /** False while somebody else holds them: then the update leaves them as they are. */
 export async function pausesUpdates({ owner, holding, environment }: SettingsWork): Promise<boolean> {
   if (methodsIn(holding, owner).length > 0) return true
-  return overrideOn(owner, await environment.journal.loans())?.procedure === updateName
+  return overrideOn(owner, await environment.journal.overrides())?.procedure === updateName
 }
 
 /** What was asked for; where KubeVirt's own updater is followed, what it shuts down is told of as well. */
@@ -144,18 +144,18 @@ export function wantedOf(
 
 /** What speaks against it: data that a restart loses, evictions once the methods are given back, an owner that undoes the hold. */
 export async function updateFindings(
-  look: UpdateSnapshot,
+  commands: UpdateSnapshot,
   settingsWork: SettingsWork,
   selection: SelectedVms,
 ): Promise<readonly HopFinding[]> {
   const { owner, holding, cluster, installation } = settingsWork
   const methods = methodsIn(holding, owner)
   const { kubevirt } = installation
-  const interrupts = methods.includes('Evict') && look.fleet.left.size > 0
+  const interrupts = methods.includes('Evict') && commands.fleet.left.size > 0
   return [
     ...(methods.length > 0 ? ownerFinding(owner, holding) : []),
     ...dataLoss(
-      look.fleet.loses,
+      commands.fleet.loses,
       `${narrowedLine('kvup workloads update', selection)}     leaves these VMs as they are`,
     ),
     ...(interrupts

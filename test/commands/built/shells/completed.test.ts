@@ -35,8 +35,8 @@ const formats = [
   'wide',
   'yaml',
 ]
-const hold = 'hold-workload-updates'
-const steps = ['set-image-tag', 'virt-api', 'virt-handler', 'settled', 'settled-again']
+const hold = 'pause-workload-updates'
+const steps = ['set-image-tag', 'virt-api', 'virt-handler', 'healthy', 'healthy-again']
 
 /** Everything that is offered, in the words that the line then holds. */
 const offered: readonly (readonly [typed: string, all: readonly string[]])[] = [
@@ -65,7 +65,7 @@ const finished = [
   ['kvup upgrade --accept=kubernetes-wi', 'kvup upgrade --accept=kubernetes-window '],
   [
     'kvup upgrade --to v1.8.4 --pause-before hold',
-    'kvup upgrade --to v1.8.4 --pause-before hold-workload-updates ',
+    'kvup upgrade --to v1.8.4 --pause-before pause-workload-updates ',
   ],
   ["kvup --context 'two words' workl", "kvup --context 'two words' workloads "],
   ['kvup explain kubernetes-w', 'kvup explain kubernetes-window '],
@@ -99,7 +99,7 @@ describe.each<ShellName>(['bash', 'zsh', 'fish'])('%s', (name) => {
 
     const stepsOf = async (flags: string) => (await shell.all(`kvup upgrade ${flags} --until `)).map(bare)
 
-    const notHeld = '--to v1.8.4 --no-hold-workloads'
+    const notHeld = '--to v1.8.4 --no-pause-updates'
 
     test('the steps of the upgrade that stands on the line', async () => {
       await expect

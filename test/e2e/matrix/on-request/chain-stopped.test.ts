@@ -27,7 +27,7 @@ test('with VMs that cannot move it ends between two releases, names them, and le
     '--accept',
     'kubernetes-window,evictions',
     '--yes',
-    '--settle',
+    '--stable-for',
     '15s',
   ])
   expect(outcome).toMatchObject({ code: 3 })

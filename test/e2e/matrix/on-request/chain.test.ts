@@ -21,7 +21,7 @@ const upgrade = [
   '--accept',
   'issue-15373,kubernetes-window,evictions',
   '--yes',
-  '--settle',
+  '--stable-for',
   '15s',
 ]
 /** None of them has anything against moving; `pet` restarts and `once` stops when it is evicted, which their specs ask for. */

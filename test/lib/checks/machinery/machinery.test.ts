@@ -96,7 +96,7 @@ describe('webhooks-answering', () => {
   test.each([
     ['Updating', 'passed'],
     ['Stalled', 'passed'],
-    ['Settled', 'found'],
+    ['Healthy', 'found'],
     ['Degraded', 'found'],
   ] as const)('what keeps new kinds out until virt-api is new, while KubeVirt is %s: %s', (verdict, is) => {
     const barrier = known(webhooks({ name: 'virt-operator-tmp-webhookngx6w' }))

@@ -61,7 +61,7 @@ export const ofTheInstallation: readonly Row[] = [
   [
     'hop-supported',
     'nothing was ever settled',
-    ['warning never-settled'],
+    ['warning never-healthy'],
     { changes: [kubevirt({ status: { observedKubeVirtVersion: null } })] },
   ],
   ['hop-supported', 'a step back', ['blocker downgrade'], { run: 'check --to v1.7.4' }],
@@ -127,7 +127,7 @@ export const ofTheInstallation: readonly Row[] = [
     checkExample('cannot-be-undone/failing.yaml'),
   ],
   ['known-bad', 'a step between patches', [], { run: 'check --to v1.8.5' }],
-  ['settled-now', 'the same update is under way', ['info settled-now'], joining],
+  ['healthy-now', 'the same update is under way', ['info healthy-now'], joining],
   ['mixed-identifiers', 'the same update is under way', ['info mixed-identifiers'], joining],
   [
     'manager',

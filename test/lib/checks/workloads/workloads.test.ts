@@ -83,7 +83,7 @@ test('migrations-in-flight names the VMs that move', () => {
 })
 
 test('restart-required is today’s list, an info', () => {
-  const { findings } = found(restartRequired, { machines: known({ total: 3, restartRequired: one }) })
+  const { findings } = found(restartRequired, { vms: known({ total: 3, restartRequired: one }) })
   expect(said(findings)).toEqual(['info restart-required'])
   expect(findings[0]?.objects).toEqual(['shop/db-0'])
 })
@@ -112,10 +112,10 @@ describe('vms-that-stay', () => {
   })
 
   test('methods that kvup holds come back: only those that cannot be migrated stay', () => {
-    const borrowed = known({ id: 'workload-updates', by: 'jane@here' })
+    const overrides = known({ id: 'workload-updates', by: 'jane@here' })
     const held = { workloadUpdateStrategy: { workloadUpdateMethods: [] } }
-    expect(found(vmsThatStay, { borrowed, instances: known(tally({})) }, held).is).toBe('passed')
-    const { findings } = found(vmsThatStay, { borrowed, instances: known(tally(stuck)) }, held)
+    expect(found(vmsThatStay, { overrides, instances: known(tally({})) }, held).is).toBe('passed')
+    const { findings } = found(vmsThatStay, { overrides, instances: known(tally(stuck)) }, held)
     expect(findings[0]?.summary).toContain('1 running VM cannot be migrated')
     expect(findings[0]?.remedy[0]).toContain('LiveMigratable')
   })

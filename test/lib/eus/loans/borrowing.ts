@@ -103,7 +103,7 @@ const harmless = 'for weeks'
 export const pausedPool = (uid: string): Borrowable =>
   overriddenField(
     {
-      loan: 'pool-paused/worker',
+      override: 'pool-paused/worker',
       kind: MachineConfigPools,
       ref: worker,
       uid,
@@ -117,7 +117,7 @@ export const pausedPool = (uid: string): Borrowable =>
 export const pausedHealthCheck = (uid: string): Borrowable =>
   overriddenField(
     {
-      loan: 'machine-health-check/openshift-machine-api/workers',
+      override: 'machine-health-check/openshift-machine-api/workers',
       kind: MachineHealthChecks,
       ref: health,
       uid,
@@ -131,7 +131,7 @@ export const pausedHealthCheck = (uid: string): Borrowable =>
 export const pausedNodeHealthCheck = (uid: string): Borrowable =>
   overriddenEntry(
     {
-      loan: 'node-health-check/nhc',
+      override: 'node-health-check/nhc',
       kind: NodeHealthChecks,
       ref: nodeHealth,
       uid,

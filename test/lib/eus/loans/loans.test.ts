@@ -37,8 +37,8 @@ const shapes = [
 
 function setUp({ object, field }: (typeof shapes)[number]) {
   const world = new Borrowing([object])
-  const borrowed = field(world.uidOf(field('')))
-  return { world, field: borrowed, before: world.bare(borrowed) }
+  const overrides = field(world.uidOf(field('')))
+  return { world, field: overrides, before: world.bare(overrides) }
 }
 
 /** As the server leaves it out. */
@@ -50,10 +50,12 @@ describe.each(shapes)('$name', (shape) => {
     const { world, field, before } = setUp(shape)
     await world.run([take(field)])
     expect(world.bare(field)).not.toEqual(before)
-    expect(await world.journal().loans()).toMatchObject([{ id: field.loan, object: { uid: field.uid } }])
+    expect(await world.journal().overrides()).toMatchObject([
+      { id: field.override, object: { uid: field.uid } },
+    ])
     await world.run([restore(field)])
     expect(withoutEmpty(world.bare(field))).toEqual(before)
-    expect(await world.journal().loans()).toEqual([])
+    expect(await world.journal().overrides()).toEqual([])
   })
 
   test('killed at each call, taken and given back on another machine: as it was', async () => {
@@ -78,7 +80,7 @@ describe.each(shapes)('$name', (shape) => {
         death,
         object: again.before,
       })
-      expect(await again.world.journal().loans()).toEqual([])
+      expect(await again.world.journal().overrides()).toEqual([])
     }
   })
 
@@ -98,7 +100,7 @@ test('night E5: a pool that was paused before us is not ours: no loan, and it st
   const { world, field, before } = setUp(paused)
   await world.run([take(field), restore(field)])
   expect(world.bare(field)).toEqual(before)
-  expect(await world.journal().entries()).not.toContainEqual(expect.objectContaining({ what: 'borrowed' }))
+  expect(await world.journal().entries()).not.toContainEqual(expect.objectContaining({ what: 'saved' }))
 })
 
 async function taken() {
@@ -116,7 +118,7 @@ describe('somebody else', () => {
       const { world, field, edit } = await taken()
       await edit(spec)
       await expect(world.run([take(field)])).rejects.toMatchObject({
-        reason: 'borrowed-changed',
+        reason: 'override-changed',
         exitCode: 3,
       })
       expect(world.bare(field)).not.toMatchObject({ spec: { paused: true } })
@@ -133,7 +135,7 @@ describe('somebody else', () => {
     await edit({ paused: false })
     await world.run([restore(field)])
     expect(world.bare(field)).toMatchObject({ spec: { paused: false } })
-    expect(await world.journal().loans()).toEqual([])
+    expect(await world.journal().overrides()).toEqual([])
   })
 
   test('made the object anew from a copy: asked, and taken again only when said so', async () => {
@@ -144,11 +146,11 @@ describe('somebody else', () => {
     const { metadata, ...rest } = pool({ paused: true })
     await world.cluster.writer.create(field.kind, { ...rest, metadata: { ...metadata, annotations } })
     const renewed = pausedPool(world.uidOf(field))
-    await expect(world.run([take(field)])).rejects.toMatchObject({ reason: 'borrowed-replaced' })
+    await expect(world.run([take(field)])).rejects.toMatchObject({ reason: 'override-replaced' })
     await expect(world.run([restore(renewed)])).rejects.toMatchObject({ reason: 'changed-meanwhile' })
     expect(world.bare(renewed)).toMatchObject({ spec: { paused: true } })
     await world.run([restore(renewed, { meanwhile: 'keep-current' })])
-    expect(await world.journal().loans()).toEqual([])
+    expect(await world.journal().overrides()).toEqual([])
   })
 
   test('made the object anew, paused and without a note: it is theirs', async () => {
@@ -158,7 +160,7 @@ describe('somebody else', () => {
     const renewed = pausedPool(world.uidOf(field))
     await world.run([restore(renewed)])
     expect(world.bare(renewed)).toMatchObject({ spec: { paused: true } })
-    expect(await world.journal().loans()).toEqual([])
+    expect(await world.journal().overrides()).toEqual([])
   })
 
   test('took the note off: nothing is guessed, and a person is asked', async () => {
@@ -166,7 +168,7 @@ describe('somebody else', () => {
     await world.cluster.writer.mergePatch(field.kind, field.ref, {
       metadata: { annotations: { 'kvup.io/saved-pool-paused': null } },
     })
-    expect(await world.journal().loans()).toEqual([])
+    expect(await world.journal().overrides()).toEqual([])
     expect(await world.journal().missing()).toMatchObject([
       { id: 'pool-paused/worker', why: 'missing', claim: { was: { present: false } } },
     ])
@@ -178,7 +180,7 @@ describe('somebody else', () => {
     const { world, field } = await taken()
     await world.cluster.writer.delete(field.kind, field.ref)
     await world.run([restore(field)])
-    expect(await world.journal().loans()).toEqual([])
+    expect(await world.journal().overrides()).toEqual([])
     expect((await world.journal().entries()).findLast(({ what }) => what === 'closed')?.text).toContain(
       'is gone',
     )
@@ -200,7 +202,7 @@ describe('somebody else', () => {
     )
     expect(refusal).toBe(open === 1 ? 'changed-meanwhile' : undefined)
     expect(world.bare(field)).toMatchObject({ metadata: { annotations: { 'cluster.x-k8s.io/paused': now } } })
-    expect(await world.journal().loans()).toHaveLength(open)
+    expect(await world.journal().overrides()).toHaveLength(open)
   })
 
   test('adds a pause request of their own: it stays when ours goes', async () => {

@@ -20,7 +20,7 @@ test.each(['', 'true', 'by hand'])(
     const { world, field, before } = setUp({ [annotation]: value })
     await world.run([takeField(field, taking)])
     expect(world.bare(field)).toEqual(before)
-    expect(await world.journal().loans()).toEqual([])
+    expect(await world.journal().overrides()).toEqual([])
     await world.run([restoreField(field, restoring)])
     expect(world.bare(field)).toEqual(before)
   },

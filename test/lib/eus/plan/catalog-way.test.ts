@@ -16,13 +16,13 @@ const channel = (name: string, ...edges: Edge[]) => ({
   })),
 })
 const packageOf = (...channels: CatalogPackage['channels']): CatalogPackage => ({ name: 'hco', channels })
-const way = (pack: CatalogPackage, from: string, minors: string[], set?: string) =>
+const path = (pack: CatalogPackage, from: string, minors: string[], set?: string) =>
   catalogPath(
     pack,
     { at: { csv: csv(from), version: from }, channel: set },
     { minors, releases: knownReleases },
   )
-const shown = ({ stops, missing }: ReturnType<typeof way>) => [
+const shown = ({ stops, missing }: ReturnType<typeof path>) => [
   ...stops.map(({ minor, version, channel: of }) => `${minor} ${version} ${of ?? '-'}`),
   ...(missing === undefined ? [] : [`no ${missing}`]),
 ]
@@ -44,18 +44,18 @@ test.each([
   ['4.18.9', ['4.19'], ['4.18.13', '4.19.5', '4.19.8']],
   ['4.19.8', ['4.19', '4.20'], ['4.19.8', '4.20.1']],
 ] as const)('from %s through %j: the newest of each minor that leads on', (from, minors, expected) => {
-  const { stops, missing } = way(ocp, from, [...minors], 'stable')
+  const { stops, missing } = path(ocp, from, [...minors], 'stable')
   expect({ versions: stops.map(({ version }) => version), missing }).toEqual({ versions: expected })
 })
 
 test('trap 15: the newest of the minor in between is left out where nothing leads on from it', () => {
   const stranding = packageOf(channel('stable', ['4.18.13'], ['4.19.5', '4.18.13'], ['4.20.1', '4.19.5']))
-  expect(shown(way(stranding, '4.18.13', ['4.19', '4.20']))).toEqual([
+  expect(shown(path(stranding, '4.18.13', ['4.19', '4.20']))).toEqual([
     '4.19 4.19.5 stable',
     '4.20 4.20.1 stable',
   ])
-  expect(shown(way(stranding, '4.19.8', ['4.20']))).toEqual(['no 4.20'])
-  expect(shown(way(stranding, '4.18.13', ['4.19', '4.20', '4.21']))).toEqual([
+  expect(shown(path(stranding, '4.19.8', ['4.20']))).toEqual(['no 4.20'])
+  expect(shown(path(stranding, '4.18.13', ['4.19', '4.20', '4.21']))).toEqual([
     '4.19 4.19.5 stable',
     '4.20 4.20.1 stable',
     'no 4.21',
@@ -69,7 +69,7 @@ const okd = packageOf(
 )
 
 test('of two channels that of the minor, in which OLM offers no later one', () => {
-  expect(shown(way(okd, '1.15.2', ['4.20', '4.21'], 'stable-v1.15'))).toEqual([
+  expect(shown(path(okd, '1.15.2', ['4.20', '4.21'], 'stable-v1.15'))).toEqual([
     '4.20 1.16.0 stable-v1.16',
     '4.21 1.17.3 stable-v1.17',
   ])

@@ -7,12 +7,12 @@ const snapshot = new Map<string, Promise<EusClusterSnapshot>>()
 
 /** What is seen of a cluster of test/examples/eus; a copy of its own for each test. */
 export async function evidenceOf(name: string): Promise<EusClusterSnapshot> {
-  const observed = snapshot.get(name) ?? look(name)
+  const observed = snapshot.get(name) ?? commands(name)
   snapshot.set(name, observed)
   return structuredClone(await observed)
 }
 
-async function look(name: string): Promise<EusClusterSnapshot> {
+async function commands(name: string): Promise<EusClusterSnapshot> {
   const folder = new URL(`../../../examples/eus/${name}/cluster`, import.meta.url).pathname
   const cluster = await readSaved(folder)
   const at = cluster.takenAt ?? new Date(0)

@@ -8,8 +8,8 @@ const good = '4.18-to-4.20-with-a-graph'
 /** The cluster shows its next hop alone, of platform and operator. */
 const always = {
   'approval-automatic': 'info',
-  'way-unknown': 'not-checked',
-  'operator-way-unknown': 'not-checked',
+  'path-unknown': 'not-checked',
+  'operator-path-unknown': 'not-checked',
 }
 
 interface Row {
@@ -313,8 +313,8 @@ test('night E10: a single node has no window, and its VMs an outage', async () =
   const snapshot = await evidenceOf('compact')
   const [node] = snapshot.platform.nodes.known ? snapshot.platform.nodes.items : []
   Object.assign(snapshot.platform, { nodes: { known: true, items: [node] } })
-  const { way, findings } = makeEusPlan(snapshot)
-  expect(way).toBe('plain')
+  const { mode, findings } = makeEusPlan(snapshot)
+  expect(mode).toBe('rolling')
   expect(findings.find(({ id }) => id === 'no-window')?.summary).toContain(
     'each is down while the node reboots',
   )
@@ -335,9 +335,9 @@ test('a window that is open is judged by its steps: findings are told and stop n
     'platform-not-steady': 'warning',
     'hyperconverged-not-good': 'warning',
   })
-  const loans = snapshot.loans.known ? snapshot.loans.items : []
-  const without = loans.filter(({ id }) => id !== 'pool-paused/gpu')
-  expect(found({ ...snapshot, loans: { known: true, items: without } })).toMatchObject({
+  const overrides = snapshot.overrides.known ? snapshot.overrides.items : []
+  const without = overrides.filter(({ id }) => id !== 'pool-paused/gpu')
+  expect(found({ ...snapshot, overrides: { known: true, items: without } })).toMatchObject({
     'pool-paused-already': 'blocker',
   })
 })
@@ -346,8 +346,8 @@ test('trap 2: methods that are lent are taken from the journal, not from the emp
   const plan = makeEusPlan(await evidenceOf('mid-window'))
   expect(plan.methods).toEqual(['LiveMigrate'])
   expect(plan.pools).toMatchObject([
-    { name: 'gpu', borrowed: true, paused: false },
-    { name: 'worker', borrowed: true, paused: false },
+    { name: 'gpu', pausedByKvup: true, paused: false },
+    { name: 'worker', pausedByKvup: true, paused: false },
   ])
 })
 
@@ -379,7 +379,7 @@ test('methods that could not be read are not "none"', async () => {
   const snapshot = await evidenceOf(good)
   const plan = makeEusPlan({ ...snapshot, methods: unknown })
   expect(plan).toMatchObject({ methods: [], methodsUnknown: true })
-  expect(plan.findings.map(({ id }) => id)).not.toContain('methods-empty-without-loan')
+  expect(plan.findings.map(({ id }) => id)).not.toContain('methods-empty-without-override')
   expect(makeEusPlan(snapshot)).not.toHaveProperty('methodsUnknown')
 })
 
@@ -391,5 +391,5 @@ test('trap 17: what kube-apiserver says of its next minor wins over the table, i
   expect(ids).not.toContain('kubelets-too-old')
   expect(ids).not.toContain('window-too-long')
   // What is let through is judged like any other way.
-  expect(ids).toContain('way-unknown')
+  expect(ids).toContain('path-unknown')
 })

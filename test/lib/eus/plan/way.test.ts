@@ -14,14 +14,14 @@ test.each([
   [{ here: '4.18' }, '4.20', ['4.19', '4.20'], 'control-plane-only'],
   [{ here: '4.19', began: '4.18' }, '4.20', ['4.20'], 'control-plane-only'],
   [{ here: '4.20', began: '4.18' }, '4.20', [], 'control-plane-only'],
-  [{ here: '4.19' }, '4.20', ['4.20'], 'plain'],
-  [{ here: '4.22' }, '4.23', ['4.23'], 'plain'],
+  [{ here: '4.19' }, '4.20', ['4.20'], 'rolling'],
+  [{ here: '4.22' }, '4.23', ['4.23'], 'rolling'],
   [{ here: '4.22', to: '5.2' }, '5.2', ['5.0', '5.1', '5.2'], 'control-plane-only'],
-  [{ here: '4.18', topology: 'compact' }, '4.20', ['4.19', '4.20'], 'plain'],
-  [{ here: '4.19', flavour: 'okd' }, '4.20', ['4.20'], 'plain'],
-  [{ here: '4.19', flavour: 'okd', to: '4.21' }, '4.21', ['4.20', '4.21'], 'plain'],
-] as const)('from %j the way leads to %s over %j, %s', (where, to, minors, way) => {
-  expect(route(where)).toMatchObject({ to, minors, way })
+  [{ here: '4.18', topology: 'compact' }, '4.20', ['4.19', '4.20'], 'rolling'],
+  [{ here: '4.19', flavour: 'okd' }, '4.20', ['4.20'], 'rolling'],
+  [{ here: '4.19', flavour: 'okd', to: '4.21' }, '4.21', ['4.20', '4.21'], 'rolling'],
+] as const)('from %j the way leads to %s over %j, %s', (where, to, minors, mode) => {
+  expect(route(where)).toMatchObject({ to, minors, mode })
 })
 
 test('trap 17: pools that stayed at 4.18 are not tolerated by 4.21, whatever its parity', () => {
@@ -32,8 +32,8 @@ test('trap 17: pools that stayed at 4.18 are not tolerated by 4.21, whatever its
 })
 
 test.each([
-  [{ here: '4.20', to: '4.18' }, 'no-such-way', 'there is no way back'],
-  [{ here: '4.18', to: '4.99' }, 'no-such-way', 'does not know it'],
+  [{ here: '4.20', to: '4.18' }, 'no-such-path', 'there is no way back'],
+  [{ here: '4.18', to: '4.99' }, 'no-such-path', 'does not know it'],
   [{ here: '5.5' }, 'no-target', 'no minor with extended support after 5.5'],
 ] as const)('%j is refused: %s', (where, reason, message) => {
   expect(() => route(where)).toThrow(
@@ -90,7 +90,7 @@ test('ocp 2.6: the cluster knows its next hop alone; what is offered with a risk
   expect(hops.map(({ platform }) => platform.version)).toEqual(['4.19.14', undefined])
   expect(hops[0]?.platform.image).toMatch(/@sha256:[0-9a-f]{64}$/u)
   expect(notes[0]).toContain('4.19.17 is offered with a known risk (VSphereVolumesLeak): not chosen')
-  const unknown = findings.find(({ id }) => id === 'way-unknown')
+  const unknown = findings.find(({ id }) => id === 'path-unknown')
   expect(unknown).toMatchObject({
     level: 'not-checked',
     summary: expect.stringContaining('4.19.14 leads on to 4.20'),
@@ -126,7 +126,7 @@ test('how far it is possible is said where the graph has no way', async () => {
     'graph.json',
   )
   const { findings } = makeEusPlan(await evidenceOf('4.18-to-4.20'), { graph })
-  expect(findings.find(({ id }) => id === 'no-way-in-graph')?.summary).toBe(
+  expect(findings.find(({ id }) => id === 'no-path-in-graph')?.summary).toBe(
     'no recommended update leads from 4.19.14 to a release of 4.20',
   )
 })

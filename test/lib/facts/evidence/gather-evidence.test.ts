@@ -61,7 +61,7 @@ test('everything is known of a whole cluster, but what was not asked', async () 
     expect(unknown.map(([name]) => name)).toEqual(['rights'])
     expect(snapshot.instances).toMatchObject({ items: [{ total: 6, running: 6 }] })
     expect(snapshot.workloads).toMatchObject({ items: [{ instances: 6, outdated: 0 }] })
-    expect(snapshot.machines).toMatchObject({ items: [{ total: 6 }] })
+    expect(snapshot.vms).toMatchObject({ items: [{ total: 6 }] })
     expect(snapshot.serverVersion).toBeDefined()
     expect(snapshot.clusterUid).toMatchObject({ items: [expect.any(String)] })
     const roles = snapshot.operatorRoles.known ? snapshot.operatorRoles.items : []
@@ -111,7 +111,7 @@ test('only what is wanted is read', async () => {
 
 test.each([
   ['virtualmachineinstances', ['instances', 'workloads', 'quotas']],
-  ['virtualmachines', ['machines']],
+  ['virtualmachines', ['vms']],
   ['customresourcedefinitions', ['crds']],
   ['apiservices', ['apiServices']],
   ['endpointslices', ['endpoints']],

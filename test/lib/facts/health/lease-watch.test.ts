@@ -84,14 +84,14 @@ test('another leader that takes it over is a change as well', async () => {
 
 test('who looks again and again need not wait; a time in which nobody looked counts little, for the API server may have been away', () => {
   const [watch, clock] = [new LeaseWatch(), new RunEnvironment()]
-  const look = () => watch.look([lease('virt-operator', at(0))], 'kubevirt', clock)
-  expect(look()).toEqual([])
+  const commands = () => watch.read([lease('virt-operator', at(0))], 'kubevirt', clock)
+  expect(commands()).toEqual([])
   clock.seconds = 600
-  expect(look()).toEqual([])
-  for (clock.seconds = 605; clock.seconds < 620; clock.seconds += 5) expect(look()).toEqual([])
+  expect(commands()).toEqual([])
+  for (clock.seconds = 605; clock.seconds < 620; clock.seconds += 5) expect(commands()).toEqual([])
   clock.seconds = 620
-  expect(look()).toMatchObject([{ name: 'virt-operator' }])
-  expect(watch.look([lease('virt-operator', at(621))], 'kubevirt', clock)).toEqual([])
+  expect(commands()).toMatchObject([{ name: 'virt-operator' }])
+  expect(watch.read([lease('virt-operator', at(621))], 'kubevirt', clock)).toEqual([])
 })
 
 test('nobody holds it, others of that name, other Leases: not judged here', () => {
@@ -102,7 +102,7 @@ test('nobody holds it, others of that name, other Leases: not judged here', () =
     lease('kvup', at(-999)),
   ]
   const watch = new LeaseWatch()
-  for (; clock.seconds < 100; clock.seconds += 5) expect(watch.look(others, 'kubevirt', clock)).toEqual([])
+  for (; clock.seconds < 100; clock.seconds += 5) expect(watch.read(others, 'kubevirt', clock)).toEqual([])
 })
 
 test('where time stands still nothing is claimed, and it is known that nothing is known', async () => {

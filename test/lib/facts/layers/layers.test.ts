@@ -40,34 +40,37 @@ interface Changed {
   lifecycle?: Partial<LifecycleSnapshot>
   hyperConverged?: LayersSnapshot['hyperConverged']
   overridesAreOpen?: boolean
-  vms?: { instances: number; outdated: number; held: boolean }
+  vms?: { instances: number; outdated: number; paused: boolean }
 }
 
 /** A cluster at rest but for what is changed. */
-function look(changed: Changed = {}): Layers {
+function layersIn(changed: Changed = {}): Layers {
   const snapshot = {
     platform: { ...platform, ...changed.platform },
     lifecycle: { ...lifecycle, ...changed.lifecycle },
     hyperConverged: changed.hyperConverged ?? known(hyperConverged()),
   }
-  const { overridesAreOpen = false, vms = { instances: 9, outdated: 0, held: false } } = changed
+  const { overridesAreOpen = false, vms = { instances: 9, outdated: 0, paused: false } } = changed
   return layersOf(snapshot, { kubevirt: { is: 'none' }, vms, overridesAreOpen }, at)
 }
 
 const layer = (layers: Layers, title: string) => layers.layers.find((one) => one.title === title)
 
 test('in the order in which they depend on one another', () => {
-  expect(look().layers.map(({ title, verdict }) => `${title} ${verdict}`)).toEqual([
-    'platform Settled',
-    'pool master Settled',
-    'pool worker Settled',
-    'Subscription Settled',
-    'CSV Settled',
-    'HyperConverged Settled',
+  expect(layersIn().layers.map(({ title, verdict }) => `${title} ${verdict}`)).toEqual([
+    'platform Healthy',
+    'pool master Healthy',
+    'pool worker Healthy',
+    'Subscription Healthy',
+    'CSV Healthy',
+    'HyperConverged Healthy',
     'KubeVirt Waiting',
-    'VMs Settled',
+    'VMs Healthy',
   ])
-  expect(look().overall).toEqual({ verdict: 'Waiting', because: 'KubeVirt: there is no KubeVirt resource' })
+  expect(layersIn().overall).toEqual({
+    verdict: 'Waiting',
+    because: 'KubeVirt: there is no KubeVirt resource',
+  })
 })
 
 describe('an EUS window', () => {
@@ -92,7 +95,7 @@ describe('an EUS window', () => {
       ],
     },
   })
-  const held = { instances: 9, outdated: 4, held: true }
+  const held = { instances: 9, outdated: 4, paused: true }
 
   test.each<readonly [string, Changed, Layers['window'] | undefined]>([
     [
@@ -123,7 +126,7 @@ describe('an EUS window', () => {
       { by: 'pools', pools: ['worker'], at: '4.19' },
     ],
     ['nothing paused', { platform: { clusterVersion: known(odd) } }, undefined],
-    ['loans of kvup eus', { overridesAreOpen: true }, { by: 'loans', pools: [], at: '4.18' }],
+    ['loans of kvup eus', { overridesAreOpen: true }, { by: 'overrides', pools: [], at: '4.18' }],
     [
       '4.23 is odd and ends one: kubelets tell',
       {
@@ -142,11 +145,11 @@ describe('an EUS window', () => {
       undefined,
     ],
   ])('%s', (_name, changed, window) => {
-    expect(look(changed).window).toEqual(window)
+    expect(layersIn(changed).window).toEqual(window)
   })
 
   test('a paused pool and outdated VMs are expected in it, with the alert, and nobody is told to act', () => {
-    const found = look({ platform: { pools, clusterVersion: known(odd) }, vms: held })
+    const found = layersIn({ platform: { pools, clusterVersion: known(odd) }, vms: held })
     expect(layer(found, 'pool worker')).toMatchObject({ verdict: 'Waiting', expected: 'in an EUS window' })
     expect(layer(found, 'pool worker')).not.toHaveProperty('help')
     expect(layer(found, 'VMs')).toMatchObject({
@@ -156,7 +159,7 @@ describe('an EUS window', () => {
   })
 
   test('outside of one both wait for somebody, and it is said what to type', () => {
-    const found = look({ platform: { pools }, vms: held })
+    const found = layersIn({ platform: { pools }, vms: held })
     expect(layer(found, 'pool worker')).toMatchObject({
       verdict: 'Waiting',
       help: [expect.stringContaining('"paused":false')],
@@ -172,8 +175,8 @@ describe('an EUS window', () => {
     const changed = {
       platform: { pools: known(pool('master', [], { paused: true }), paused), clusterVersion: known(odd) },
     }
-    expect(layer(look(changed), 'pool master')).toMatchObject({ verdict: 'Stalled' })
-    expect(look(changed).overall.verdict).toBe('Stalled')
+    expect(layer(layersIn(changed), 'pool master')).toMatchObject({ verdict: 'Stalled' })
+    expect(layersIn(changed).overall.verdict).toBe('Stalled')
   })
 })
 
@@ -216,14 +219,16 @@ describe('degraded while updating', () => {
     ['for 40 minutes and more, in an update', updating, 49, 'Degraded'],
     ['at rest', clusterVersion(), 55, 'Degraded'],
   ])('%s', (_name, cv, minute, verdict) => {
-    const found = look({ platform: { clusterVersion: known(cv), clusterOperators: known(degraded(minute)) } })
+    const found = layersIn({
+      platform: { clusterVersion: known(cv), clusterOperators: known(degraded(minute)) },
+    })
     const operators = layer(found, 'operators')
     expect(operators).toMatchObject({ verdict, notes: ['network: hangs'] })
     expect(operators?.expected !== undefined).toBe(verdict === 'Updating')
   })
 
   test('what the platform waits for is said', () => {
-    expect(layer(look({ platform: { clusterVersion: known(updating) } }), 'platform')).toMatchObject({
+    expect(layer(layersIn({ platform: { clusterVersion: known(updating) } }), 'platform')).toMatchObject({
       verdict: 'Updating',
       says: 'OpenShift 4.18.21 to 4.19.14',
       waitsFor: 'network',
@@ -232,13 +237,13 @@ describe('degraded while updating', () => {
 
   test('HyperConverged is degraded for a while when its operator is replaced, and is degraded where it is not', () => {
     const bad = known(hyperConverged([['Degraded', 'True', 'CDIDegraded', 'x']]))
-    expect(layer(look({ hyperConverged: bad }), 'HyperConverged')?.verdict).toBe('Degraded')
+    expect(layer(layersIn({ hyperConverged: bad }), 'HyperConverged')?.verdict).toBe('Degraded')
     const unread = { csvs: { known: false, why: 'forbidden' } } as const
-    expect(layer(look({ hyperConverged: bad, lifecycle: unread }), 'HyperConverged')?.verdict).toBe(
+    expect(layer(layersIn({ hyperConverged: bad, lifecycle: unread }), 'HyperConverged')?.verdict).toBe(
       'Degraded',
     )
     const csvs = known(csv('4.18.9', { phase: 'Installing' }))
-    expect(layer(look({ hyperConverged: bad, lifecycle: { csvs } }), 'HyperConverged')).toMatchObject({
+    expect(layer(layersIn({ hyperConverged: bad, lifecycle: { csvs } }), 'HyperConverged')).toMatchObject({
       verdict: 'Updating',
       expected: 'so it looks while it updates',
     })
@@ -257,13 +262,15 @@ describe('what OLM does', () => {
     ['installs', installPlan('Installing', { approved: true }), 'Updating'],
     ['failed for good', installPlan('Failed', { approved: true }, { message: 'no' }), 'Degraded'],
   ])('a plan %s', (_name, plan, verdict) => {
-    expect(layer(look(planned(plan)), 'InstallPlan')).toMatchObject({ verdict })
+    expect(layer(layersIn(planned(plan)), 'InstallPlan')).toMatchObject({ verdict })
   })
 
   test('a plan that is complete, or that the Subscription does not mean, is not told', () => {
-    expect(layer(look(planned(installPlan('Complete', { approved: true }))), 'InstallPlan')).toBeUndefined()
+    expect(
+      layer(layersIn(planned(installPlan('Complete', { approved: true }))), 'InstallPlan'),
+    ).toBeUndefined()
     const other = { lifecycle: { installPlans: known(installPlan('RequiresApproval')) } }
-    expect(layer(look(other), 'InstallPlan')).toBeUndefined()
+    expect(layer(layersIn(other), 'InstallPlan')).toBeUndefined()
   })
 
   test.each<readonly [string, ClusterServiceVersion['status'], string]>([
@@ -274,23 +281,27 @@ describe('what OLM does', () => {
       'Updating',
     ],
     ['Failed for good', { phase: 'Failed', reason: 'TooManyOperatorGroups' }, 'Degraded'],
-    ['held', { phase: 'Pending', reason: 'OperatorConditionNotUpgradeable' }, 'Waiting'],
+    ['paused', { phase: 'Pending', reason: 'OperatorConditionNotUpgradeable' }, 'Waiting'],
   ])('a CSV that is %s', (_name, status, verdict) => {
-    expect(layer(look({ lifecycle: { csvs: known(csv('4.18.9', status)) } }), 'CSV')?.verdict).toBe(verdict)
+    expect(layer(layersIn({ lifecycle: { csvs: known(csv('4.18.9', status)) } }), 'CSV')?.verdict).toBe(
+      verdict,
+    )
   })
 
   test('two Subscriptions, two HyperConvergeds and a failed resolution are degraded, and named', () => {
-    const two = look({ lifecycle: { subscriptions: known(subscription(), subscription()) } })
+    const two = layersIn({ lifecycle: { subscriptions: known(subscription(), subscription()) } })
     expect(layer(two, 'Subscription')).toMatchObject({
       verdict: 'Degraded',
       says: expect.stringContaining('openshift-cnv/hco-operatorhub') as string,
     })
-    const several = look({ hyperConverged: known(hyperConverged(), hyperConverged()) })
+    const several = layersIn({ hyperConverged: known(hyperConverged(), hyperConverged()) })
     expect(layer(several, 'HyperConverged')).toMatchObject({ verdict: 'Degraded' })
     const unresolved = subscription({}, [
       ['ResolutionFailed', 'True', 'ConstraintsNotSatisfiable', 'no operators found'],
     ])
-    expect(layer(look({ lifecycle: { subscriptions: known(unresolved) } }), 'Subscription')).toMatchObject({
+    expect(
+      layer(layersIn({ lifecycle: { subscriptions: known(unresolved) } }), 'Subscription'),
+    ).toMatchObject({
       verdict: 'Degraded',
       notes: ['no operators found'],
     })
@@ -298,7 +309,7 @@ describe('what OLM does', () => {
 
   test('what may not be read is not judged, and said', () => {
     const unread = { known: false, why: 'subscriptions: forbidden' } as const
-    expect(layer(look({ lifecycle: { subscriptions: unread } }), 'Subscription')).toEqual({
+    expect(layer(layersIn({ lifecycle: { subscriptions: unread } }), 'Subscription')).toEqual({
       layer: 'subscription',
       title: 'Subscription',
       verdict: 'Unknown',
@@ -309,7 +320,7 @@ describe('what OLM does', () => {
 
 test('each part that may not be read is told as such, and judged by nobody', () => {
   const unread = { known: false, why: 'forbidden' } as const
-  const found = look({
+  const found = layersIn({
     platform: { clusterOperators: unread, pools: unread },
     lifecycle: { catalogSources: unread, installPlans: unread, csvs: unread },
     hyperConverged: unread,

@@ -39,7 +39,7 @@ test.each(names)('kvup status --from what oc printed: %s', async (name) => {
 })
 
 test.each([
-  ['idle-4.18', 'Settled', undefined],
+  ['idle-4.18', 'Healthy', undefined],
   ['eus-window-at-4.19', 'Updating', 'pools'],
   ['armed-update', 'Waiting', undefined],
   ['pool-degraded', 'Degraded', undefined],

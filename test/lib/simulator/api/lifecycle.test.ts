@@ -81,10 +81,10 @@ describe('what the server makes of an object', () => {
 describe('how objects go', () => {
   test('finalizers hold an object back until the last is gone', () => {
     const store = freshStore()
-    createMap(store, 'held', { finalizers: ['x/y'] })
-    expect(store.remove(ConfigMaps, named('held')).metadata.deletionTimestamp).toBe('2026-01-01T00:00:00Z')
-    store.patch(ConfigMaps, named('held'), { type: 'merge', body: { metadata: { finalizers: null } } })
-    expect(store.read(ConfigMaps, named('held'))).toBeUndefined()
+    createMap(store, 'paused', { finalizers: ['x/y'] })
+    expect(store.remove(ConfigMaps, named('paused')).metadata.deletionTimestamp).toBe('2026-01-01T00:00:00Z')
+    store.patch(ConfigMaps, named('paused'), { type: 'merge', body: { metadata: { finalizers: null } } })
+    expect(store.read(ConfigMaps, named('paused'))).toBeUndefined()
   })
 
   test('what is owned goes with its owner, and the owned of that as well', () => {
@@ -130,10 +130,10 @@ describe('how objects go', () => {
   test('a namespace takes what is in it, and waits for finalizers', () => {
     const store = freshStore()
     createMap(store, 'plain')
-    createMap(store, 'held', { finalizers: ['x/y'] })
+    createMap(store, 'paused', { finalizers: ['x/y'] })
     expect(store.remove(Namespaces, { name: namespace })).toMatchObject({ status: { phase: 'Terminating' } })
     expect(store.read(ConfigMaps, named('plain'))).toBeUndefined()
-    store.patch(ConfigMaps, named('held'), { type: 'merge', body: { metadata: { finalizers: [] } } })
+    store.patch(ConfigMaps, named('paused'), { type: 'merge', body: { metadata: { finalizers: [] } } })
     expect(store.read(Namespaces, { name: namespace })).toBeUndefined()
   })
 

@@ -158,7 +158,7 @@ test.each([
     const channel = pack?.channels.find((one) => one.name === name)
     return channel && nextIn(channel, { csv, version })?.name
   })
-  expect(byOlm.filter((way) => !way.endsWith('nothing')).length).toBeGreaterThan(2)
+  expect(byOlm.filter((path) => !path.endsWith('nothing')).length).toBeGreaterThan(2)
   expect(byFile).toEqual(byOlm)
 })
 

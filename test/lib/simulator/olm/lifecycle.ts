@@ -60,7 +60,7 @@ export async function lifecycle(shape: OlmShape, beside: ForecastContext = {}): 
   const cluster = storeCluster(store)
   const faults = new Faults<OlmFaults & MachineryFaults>()
   animate(cluster, { clock, faults, shape })
-  const own = look(cluster, store, shape, clock)
+  const own = snapshot(cluster, store, shape, clock)
   await own.until('the operator that was installed runs', () =>
     store.list(ClusterServiceVersions).items.every((csv) => phaseOf(csv) === 'Succeeded'),
   )
@@ -88,7 +88,7 @@ function animate(
   })
 }
 
-function look(cluster: Cluster, store: Store, shape: OlmShape, clock: SimClock) {
+function snapshot(cluster: Cluster, store: Store, shape: OlmShape, clock: SimClock) {
   const { namespace, subscription = 'hco-operatorhub' } = shape
   return {
     subscription: () => store.read(Subscriptions, { name: subscription, namespace }) as Subscription,

@@ -28,7 +28,7 @@ function judged(version: string, minor: string) {
     csv: csv(version),
     version,
     approveAlso: [],
-    settleMs: 0,
+    stableMs: 0,
   }
   const tools = { releases: knownReleases, command: 'kvup upgrade' }
   return judgedOn({ minor }, { snapshot: { subscription }, plan, hop, tools })

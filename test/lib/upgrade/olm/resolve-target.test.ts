@@ -27,7 +27,7 @@ const upstream = (
     releases: knownReleases,
   })
 
-const way = (from: string, to: string, channel?: string) => ({
+const path = (from: string, to: string, channel?: string) => ({
   from: version(from),
   to: version(to),
   channel,
@@ -92,7 +92,7 @@ describe('the hops as far as they can be told', () => {
     { name: 'stable-v1.16', entries: entries('1.15.2', '1.16.0') },
   ]
   test('a minor at a time, each in the channel whose head it is', () => {
-    expect(guessHops(perMinor, way('1.15.2', '1.18.1', 'stable-v1.15'))).toEqual([
+    expect(guessHops(perMinor, path('1.15.2', '1.18.1', 'stable-v1.15'))).toEqual([
       { csv: csv('1.16.0'), version: '1.16.0', channel: 'stable-v1.16' },
       { csv: csv('1.17.3'), version: '1.17.3', channel: 'stable-v1.17' },
       { csv: csv('1.18.1'), version: '1.18.1', channel: 'stable-v1.18' },
@@ -100,18 +100,18 @@ describe('the hops as far as they can be told', () => {
   })
 
   test('the channel that leads least further is taken for a release that several have', () => {
-    expect(guessHops(perMinor, way('1.16.0', '1.17.3'))).toMatchObject([{ channel: 'stable-v1.17' }])
+    expect(guessHops(perMinor, path('1.16.0', '1.17.3'))).toMatchObject([{ channel: 'stable-v1.17' }])
   })
 
   test('a channel that is set and has the target is stayed in', () => {
     const stable = [{ name: 'stable', entries: entries('4.18.9', '4.19.5', '4.20.1') }]
-    expect(guessHops(stable, way('4.18.9', '4.20.1', 'stable'))).toEqual([
+    expect(guessHops(stable, path('4.18.9', '4.20.1', 'stable'))).toEqual([
       { csv: csv('4.20.1'), version: '4.20.1' },
     ])
   })
 
   test('nothing shown, and nothing to do', () => {
-    expect(guessHops([], way('1.17.3', '1.18.1'))).toEqual([{ csv: csv('1.18.1'), version: '1.18.1' }])
-    expect(guessHops(perMinor, way('1.18.1', '1.18.1'))).toEqual([])
+    expect(guessHops([], path('1.17.3', '1.18.1'))).toEqual([{ csv: csv('1.18.1'), version: '1.18.1' }])
+    expect(guessHops(perMinor, path('1.18.1', '1.18.1'))).toEqual([])
   })
 })

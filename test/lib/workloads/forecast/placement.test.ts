@@ -98,9 +98,9 @@ async function outcome(snapshot: UpgradeSnapshot): Promise<string> {
     room: await readRoom(reader, undefined),
     speed: { bandwidth: 0, completionTimeoutPerGiB: 150 },
   }
-  const { will, why } = await judge({ ...vmi, spec }, aVm('Always'), judging, snapshot.beside ?? {})
-  const said = why.find(({ id }) => id === 'no-node-again') ?? why[0]
-  return `${will}: ${said?.text}`
+  const judged = await judge({ ...vmi, spec }, aVm('Always'), judging, snapshot.beside ?? {})
+  const said = judged.why.find(({ id }) => id === 'no-node-again') ?? judged.why[0]
+  return `${judged.outcome}: ${said?.text}`
 }
 
 const skylake = { labels: { 'host-model-cpu.node.kubevirt.io/Skylake': 'true' } }

@@ -126,12 +126,12 @@ test('on one node nothing can migrate, whatever the methods say', () => {
   expect(outlookOf(aVmi(), aVm('Always'), rules(both, { nodes: 2 })).outcome).toBe('migrates')
 })
 
-const held = { held: { procedure: 'upgrade to v1.9.0' } }
-const inWindow = { held: { procedure: 'eus to 4.20' } }
+const paused = { paused: { procedure: 'upgrade to v1.9.0' } }
+const inWindow = { paused: { procedure: 'eus to 4.20' } }
 const denied = { migratable: 'False', eviction: 'LiveMigrate' } as const
 
 test.each([
-  ['held by kvup', aVmi(), 'Always', rules([], held), ['kvup workloads restore']],
+  ['held by kvup', aVmi(), 'Always', rules([], paused), ['kvup workloads restore']],
   ['held for a window', aVmi(), 'Always', rules([], inWindow), ['kvup eus run']],
   ['no methods', aVmi(), 'Always', rules([]), ['kvup workloads update']],
   [

@@ -79,16 +79,16 @@ async function refusal(snapshot: UpgradeSnapshot): Promise<string | undefined> {
 const none = (why: string) => `no node would take it again: 2 ${why}`
 const disk = { volumes: [{ name: 'root', dataVolume: { name: 'disk' } }] }
 const domain = (more: object) => ({ domain: { memory: { guest: '2Gi' }, ...more } })
-const machines = { 'machine-type.node.kubevirt.io/q35': 'true' }
+const vms = { 'machine-type.node.kubevirt.io/q35': 'true' }
 const models = { 'cpu-model.node.kubevirt.io/Skylake': 'true' }
 
 test.each<[string, UpgradeSnapshot, string | undefined]>([
   ['room enough', {}, undefined],
   ['W2 some *schedulable* node', { unschedulable: true }, none('cordoned')],
-  ['W2 machine type: offered', { labels: machines, vmi: domain({ machine: { type: 'q35' } }) }, undefined],
+  ['W2 machine type: offered', { labels: vms, vmi: domain({ machine: { type: 'q35' } }) }, undefined],
   [
     'W2 machine type: offered by none',
-    { labels: machines, vmi: domain({ machine: { type: 'pc-q35-2.1' } }) },
+    { labels: vms, vmi: domain({ machine: { type: 'pc-q35-2.1' } }) },
     none('without machine type pc-q35-2.1'),
   ],
   ['W2 CPU model: offered', { labels: models, vmi: domain({ cpu: { model: 'Skylake' } }) }, undefined],

@@ -47,7 +47,7 @@ function scene() {
   const clock = new SimClock()
   const reader = { watch: follow, list } as unknown as Reader
   const watched = new MigrationWatch({ reader, clock, since: 0 })
-  const open = async () => (await watched.look())?.ledger.open.map(({ uid }) => uid)
+  const open = async () => (await watched.read())?.ledger.open.map(({ uid }) => uid)
   return { followed: watched, streams, there, clock, open }
 }
 
@@ -64,13 +64,13 @@ test('what was made counts at once, and once, whether the watch tells of it befo
   await streams[0]?.say({ type: 'modified', object: migration('b', 'Failed') })
   watched.made(migration('b', ''))
   expect(await open()).toEqual([])
-  expect((await watched.look())?.ledger.finished()).toEqual({ succeeded: 1, failed: 1 })
+  expect((await watched.read())?.ledger.finished()).toEqual({ succeeded: 1, failed: 1 })
   watched.close()
 })
 
 test('while changes may be missed nothing is claimed; a look does not change behind whoever decides by it', async () => {
   const { followed: watched, streams, open } = scene()
-  const before = await watched.look()
+  const before = await watched.read()
   await streams[0]?.say({ type: 'added', object: migration('a', 'Running') })
   expect(before?.ledger.open).toEqual([])
   expect(await open()).toEqual(['a'])

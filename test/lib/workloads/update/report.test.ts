@@ -6,7 +6,7 @@ import { aCandidate } from '../waves/a-candidate.ts'
 
 test('the report of many VMs asks once who failed, and names the first reason of each', async () => {
   const known = new Map(Array.from({ length: 5000 }, (_, i) => [`shop/vm-${i}`, aCandidate(`shop/vm-${i}`)]))
-  const look: UpdateSnapshot = {
+  const snapshot: UpdateSnapshot = {
     now: 0,
     fleet: { candidates: known, left: new Map(), loses: new Map(), unread: [] },
     ledger: new MigrationLedger(),
@@ -22,7 +22,7 @@ test('the report of many VMs asks once who failed, and names the first reason of
       { vm: 'shop/vm-7', reason: 'refused' },
     ]
   }
-  const run = { look: async () => look, known, failed }
+  const run = { read: async () => snapshot, known, failed }
   const { totals, items } = await outcomeOf({} as never, run)
   expect(asked).toBe(1)
   expect(totals).toMatchObject({ total: 5000, waiting: 4999, failed: 1 })

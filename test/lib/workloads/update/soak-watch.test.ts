@@ -30,10 +30,10 @@ async function wellAt(ready: object | undefined, soak = minute, looks = 1) {
   moves.succeeded.set('shop/a', movedAt)
   const watch = new SoakWatch(soak)
   let found: ReadonlyMap<string, number> = new Map()
-  for (let look = 0; look < looks; look++)
-    found = await watch.look(reader, moves, { known, now: movedAt + 2 * minute })
+  for (let commands = 0; commands < looks; commands++)
+    found = await watch.read(reader, moves, { known, now: movedAt + 2 * minute })
   const fleet = { candidates: new Map(), left: new Map(), loses: new Map(), unread: [] }
-  const look: UpdateSnapshot = {
+  const commands: UpdateSnapshot = {
     now: 0,
     fleet,
     ledger: new MigrationLedger(),
@@ -41,7 +41,7 @@ async function wellAt(ready: object | undefined, soak = minute, looks = 1) {
     restarts: [],
     wellAt: found,
   }
-  return { until: trafficOf(look, known, 0).apart.get('db'), asked }
+  return { until: trafficOf(commands, known, 0).apart.get('db'), asked }
 }
 
 test('W4 the next only after Ready: moved, and not Ready, is not well', async () => {

@@ -36,21 +36,21 @@ function scene(kubevirts: () => object[] = () => [kubevirt]) {
   }
   const clock = new SimClock()
   const run = new UpdateRun(wanted as never, { began: 0, releases: { minors: {} } as never })
-  const look = () => run.look({ reader, clock, journal: { entries: async () => [] } } as never)
-  return { reads, look, clock }
+  const snapshot = () => run.read({ reader, clock, journal: { entries: async () => [] } } as never)
+  return { reads, snapshot, clock }
 }
 
 test('what a look needs to know of a VM behind a VMI is read once, however often is looked within a minute', async () => {
-  const { reads, look } = scene()
-  for (let times = 0; times < 3; times++) expect((await look()).fleet.left.size).toBe(1)
+  const { reads, snapshot } = scene()
+  for (let times = 0; times < 3; times++) expect((await snapshot()).fleet.left.size).toBe(1)
   expect(reads).toHaveLength(1)
 })
 
 test('a KubeVirt that may not be read any more ends an update as forbidden, and is no bug', async () => {
-  const { look } = scene(() => {
+  const { snapshot } = scene(() => {
     throw new ApiError(403, 'Forbidden', 'kubevirts is forbidden')
   })
-  await expect(look()).rejects.toMatchObject({
+  await expect(snapshot()).rejects.toMatchObject({
     exitCode: 7,
     reason: 'kubevirts-not-readable',
     message: expect.stringContaining('kubevirts is forbidden') as string,

@@ -59,7 +59,7 @@ function unproven({ chosen }: Judged): readonly Finding[] {
   const { release, to } = chosen.unproven
   return [
     {
-      id: 'way-unknown',
+      id: 'path-unknown',
       level: 'not-checked',
       summary: `whether ${release} leads on to ${to}: ${onlyNextHop}`,
       objects: ['clusterversion/version'],
@@ -73,7 +73,7 @@ function unproven({ chosen }: Judged): readonly Finding[] {
 const closedPaths: Readonly<Record<NonNullable<Judged['chosen']['closed']>['is'], Omit<Finding, 'summary'>>> =
   {
     'not-in-graph': {
-      id: 'no-way-in-graph',
+      id: 'no-path-in-graph',
       level: 'blocker',
       remedy: ['kvup eus plan --graph-file FILE      with the graph of another channel, or a later one'],
     },
@@ -132,7 +132,7 @@ const stranded = ({ from, minor }: Open): Finding => ({
 })
 
 const unknown = ({ from, minor }: Open): Finding => ({
-  id: 'operator-way-unknown',
+  id: 'operator-path-unknown',
   level: 'not-checked',
   summary: `whether the operator ${releaseOf(from)} leads on to a release of ${minor}: the cluster shows releases of its catalog, and no edges between them`,
   objects: [`csv/${from}`],
@@ -304,14 +304,14 @@ function asStandalone({ metadata, spec = {} }: NodeMaintenance): string {
 
 /** The day by which pools that stay behind have to be unpaused; undefined where nothing runs out, or nothing tells (ocp 3.6). */
 export function unpauseBefore({ snapshot, route }: Pick<Judged, 'snapshot' | 'route'>): string | undefined {
-  if (route.way !== 'control-plane-only' || compareMinors(snapshot.began, '4.14') >= 0) return undefined
+  if (route.mode !== 'control-plane-only' || compareMinors(snapshot.began, '4.14') >= 0) return undefined
   const [signer] = itemsOf(snapshot.snapshot.kubeletSigner)
   return signer && rotationOf(signer).toISOString()
 }
 
 function certificates(judged: Judged): readonly Finding[] {
   const { snapshot, route, lasts } = judged
-  if (route.way !== 'control-plane-only' || compareMinors(snapshot.began, '4.14') >= 0) return []
+  if (route.mode !== 'control-plane-only' || compareMinors(snapshot.began, '4.14') >= 0) return []
   const deadline = unpauseBefore(judged)
   const { kubeletSigner } = snapshot.snapshot
   const until = deadline && Date.parse(deadline) - snapshot.snapshot.at.getTime()

@@ -236,7 +236,7 @@ function pausedAlready(judged: Judged): readonly Finding[] {
     ({ name, paused, isMaster }) => paused && !isMaster && !isOverridden(snapshot, `pool-paused/${name}`),
   )
   if (foreign.length === 0) return []
-  const inWindow = isMidWindow(judged) && route.way === 'control-plane-only'
+  const inWindow = isMidWindow(judged) && route.mode === 'control-plane-only'
   const why = inWindow
     ? 'a window was begun by hand; kvup leaves them paused at the end'
     : 'not by kvup, which neither counts on it nor gives it back'

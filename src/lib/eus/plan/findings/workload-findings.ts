@@ -27,7 +27,7 @@ function methodsEmpty({ snapshot }: Judged): readonly Finding[] {
   if (snapshot.snapshot.emptiedByKvup && snapshot.window === undefined)
     return [
       {
-        id: 'methods-empty-without-loan',
+        id: 'methods-empty-without-override',
         level: 'blocker',
         summary:
           'workloadUpdateMethods is empty by a write of kvup, and the journal does not know what it was: it was deleted, or somebody set it so by kvup; it would stay empty at the end',
@@ -36,7 +36,7 @@ function methodsEmpty({ snapshot }: Judged): readonly Finding[] {
     ]
   return [
     {
-      id: 'methods-empty-without-loan',
+      id: 'methods-empty-without-override',
       level: 'warning',
       summary:
         'workloadUpdateMethods is empty and kvup has not borrowed it: no VM will move to the new virt-launcher at the end',

@@ -81,8 +81,8 @@ function headText({ flavour, from, to }: EusPlanDocument, arrow = '→'): string
   return `${platformNames[flavour]} ${from} ${arrow} ${to}`
 }
 
-function pathText({ way, topology }: EusPlanDocument): string {
-  if (way === 'control-plane-only') return 'control plane only: the pools stay behind until the end'
+function pathText({ mode, topology }: EusPlanDocument): string {
+  if (mode === 'control-plane-only') return 'control plane only: the pools stay behind until the end'
   return `hop by hop: the pools follow in each${topology === 'usual' ? '' : ` (${topology})`}`
 }
 
@@ -136,15 +136,15 @@ function rangeText({ time: { lowSeconds, highSeconds } }: Hop): string {
 
 /** What is borrowed for the window, and when it is given back. */
 function keptLines(plan: EusPlanDocument): readonly (readonly [label: string, text: string])[] {
-  const { pools, healthChecks, channel, way, hops, unpauseBefore } = plan
+  const { pools, healthChecks, channel, mode, hops, unpauseBefore } = plan
   const pausing = pools.map(
-    ({ name, machines, paused, borrowed }) =>
-      `${name} (${machines} ${machines === 1 ? 'machine' : 'machines'}${borrowed ? ', paused by kvup' : paused ? ', paused already' : ''})`,
+    ({ name, machines, paused, pausedByKvup }) =>
+      `${name} (${machines} ${machines === 1 ? 'machine' : 'machines'}${pausedByKvup ? ', paused by kvup' : paused ? ', paused already' : ''})`,
   )
   const checks = healthChecks.map(
     ({ kind, namespace, name }) => `${kind} ${namespace ? `${namespace}/` : ''}${name}`,
   )
-  const isOpen = way === 'control-plane-only' || hops.length > 0
+  const isOpen = mode === 'control-plane-only' || hops.length > 0
   return [
     ...(isOpen ? [['workload updates', heldText(plan)] as const] : []),
     ...(pausing.length > 0
@@ -158,11 +158,11 @@ function keptLines(plan: EusPlanDocument): readonly (readonly [label: string, te
   ]
 }
 
-function heldText({ methods, methodsUnknown, way }: EusPlanDocument): string {
+function heldText({ methods, methodsUnknown, mode }: EusPlanDocument): string {
   if (methodsUnknown) return 'held; what is given back at the end could not be read'
   if (methods.length === 0) return 'none are set: nothing is held, and nothing given back'
   const names = methods.join(', ')
-  return way === 'plain'
+  return mode === 'rolling'
     ? `${names} held in each hop and given back behind it`
     : `${names} held, and given back at the end`
 }

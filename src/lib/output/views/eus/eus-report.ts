@@ -10,9 +10,9 @@ import type { EusStatusDocument } from '../../../eus/run/window-status-report.ts
 
 export const eusReportView: View<EusReportDocument> = {
   text(report, paint, size) {
-    const { outcome, rehearsed = [], dryRun, notes, next } = report
-    if (outcome === 'rehearsed')
-      return dryRunLines({ steps: rehearsed, mode: dryRun ?? 'client' }, paint, size)
+    const { outcome, dryRunSteps = [], dryRun, notes, next } = report
+    if (outcome === 'dry-run')
+      return dryRunLines({ steps: dryRunSteps, mode: dryRun ?? 'client' }, paint, size)
     const lines = [
       headline(report, paint),
       ...stopLines(report, paint),
@@ -27,7 +27,7 @@ export const eusReportView: View<EusReportDocument> = {
     ]
     return lines.flatMap((line) => wrap(line, size.columns))
   },
-  names: ({ steps, rehearsed = [] }) => [...steps, ...rehearsed].map(({ id }) => `step/${id}`),
+  names: ({ steps, dryRunSteps = [] }) => [...steps, ...dryRunSteps].map(({ id }) => `step/${id}`),
 }
 
 const words: Readonly<Record<EusReportDocument['outcome'], string>> = {
@@ -35,8 +35,8 @@ const words: Readonly<Record<EusReportDocument['outcome'], string>> = {
   'nothing-to-do': 'there is nothing to do',
   'stopped-before': 'stopped on the way',
   aborted: 'the window was aborted',
-  'given-back': 'settings were given back',
-  rehearsed: 'rehearsed',
+  restored: 'settings were given back',
+  'dry-run': 'rehearsed',
 }
 
 function headline({ from, to, outcome, seconds }: EusReportDocument, paint: Paint): string {
@@ -82,9 +82,9 @@ function rewrittenLines({ rewritten = [] }: EusReportDocument, paint: Paint): st
   )
 }
 
-function overriddenLines({ borrowed }: EusReportDocument, paint: Paint): string[] {
-  if (borrowed.length === 0) return []
-  const named = borrowed.map(({ id }) => id).join(', ')
+function overriddenLines({ overrides }: EusReportDocument, paint: Paint): string[] {
+  if (overrides.length === 0) return []
+  const named = overrides.map(({ id }) => id).join(', ')
   return [`borrowed: ${named}`, `  ${paint.mark.next} kvup eus abort     # gives it back`]
 }
 
@@ -144,12 +144,12 @@ const isAtWork = ({ running }: EusStatusDocument): boolean =>
   running !== undefined && running.gone === undefined
 
 function lastLines(status: EusStatusDocument, paint: Paint): string[] {
-  const { borrowedText, open, left, safeToLeave, unknown, next } = status
+  const { overridesText, open, left, safeToLeave, unknown, next } = status
   return [
-    ...(borrowedText === ''
+    ...(overridesText === ''
       ? []
       : [
-          `borrowed: ${borrowedText}${isAtWork(status) ? '' : ` ${paint.mark.next} kvup eus abort gives them back`}`,
+          `borrowed: ${overridesText}${isAtWork(status) ? '' : ` ${paint.mark.next} kvup eus abort gives them back`}`,
         ]),
     ...(status.running ? [`kvup: ${holderText(status.running, status.running.asOf)}`] : []),
     ...(left === undefined || !open

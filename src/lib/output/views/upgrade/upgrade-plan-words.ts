@@ -18,7 +18,7 @@ export function stepWords(step: PlannedStep, plan: PlanDocument): StepWords {
   return {
     state: words[step.state](step, plan),
     entries: [
-      ...(step.keeps ?? []).map((kept) => ['keeps', keptText(kept, plan)] as const),
+      ...(step.overrides ?? []).map((kept) => ['keeps', keptText(kept, plan)] as const),
       ...(step.state === 'already-so' ? [] : [...riskEntries(step, plan), ...timeEntries(step)]),
     ],
   }
@@ -36,12 +36,12 @@ function numberOf(id: string | undefined, { steps }: PlanDocument): number {
   return steps.findIndex((step) => step.id === id) + 1
 }
 
-function keptText({ path, value, givenBackBy }: KeptValue, plan: PlanDocument): string {
+function keptText({ path, value, restoredBy }: KeptValue, plan: PlanDocument): string {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const back =
-    givenBackBy === undefined
+    restoredBy === undefined
       ? 'not given back by this plan: kvup workloads restore does it'
-      : `given back by step ${numberOf(givenBackBy, plan)}`
+      : `given back by step ${numberOf(restoredBy, plan)}`
   return `${name} ${value === undefined ? 'absent' : valueText(value)}, ${back}`
 }
 

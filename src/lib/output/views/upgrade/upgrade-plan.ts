@@ -121,12 +121,12 @@ function manifestLines({ plan: { manifest }, paint, size }: Page): readonly stri
 
 /** What is said before the question: what will happen, what is borrowed, what nobody can undo (night U5). */
 export function announcement(
-  { from, to, method, owner, holds, said, tag, request, isRest, olm, path }: UpgradePlan,
-  { findings, giveBack }: { findings: readonly HopFinding[]; giveBack: string },
+  { from, to, method, owner, pausedMethods, said, tag, request, isRest, olm, path }: UpgradePlan,
+  { findings, restore }: { findings: readonly HopFinding[]; restore: string },
 ): readonly string[] {
   if (isRest)
     return [
-      `${olm ? `HyperConverged is at ${olm.to}` : `KubeVirt runs ${to.text}`} already: what is left is to settle${givenBack(holds, request)}`,
+      `${olm ? `HyperConverged is at ${olm.to}` : `KubeVirt runs ${to.text}`} already: what is left is to settle${givenBack(pausedMethods, request)}`,
       ...said,
       ...findings.map(findingText),
     ]
@@ -137,8 +137,8 @@ export function announcement(
   }[method]
   return [
     `${hopText({ from, to: to.text, operator: olm })}: ${how}`,
-    ...(holds.length > 0
-      ? [`workload updates are held meanwhile and ${after(request, giveBack)} (${holds.join(', ')})`]
+    ...(pausedMethods.length > 0
+      ? [`workload updates are held meanwhile and ${after(request, restore)} (${pausedMethods.join(', ')})`]
       : []),
     ...(tag.is === 'lift' && path
       ? ['each step takes imageTag out and puts it in again as its release: one roll each']
@@ -157,8 +157,10 @@ export function announcement(
 const findingText = ({ level, summary, id }: HopFinding) =>
   `${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`
 
-const givenBack = (holds: readonly string[], { leaveHeld }: UpgradePlan['request']) =>
-  holds.length > 0 && !leaveHeld ? `, and to give workload updates back (${holds.join(', ')})` : ''
+const givenBack = (pausedMethods: readonly string[], { leavePaused }: UpgradePlan['request']) =>
+  pausedMethods.length > 0 && !leavePaused
+    ? `, and to give workload updates back (${pausedMethods.join(', ')})`
+    : ''
 
-const after = ({ leaveHeld }: UpgradePlan['request'], giveBack: string) =>
-  leaveHeld ? `stay so at the end, until ${giveBack}` : 'given back at the end'
+const after = ({ leavePaused }: UpgradePlan['request'], restore: string) =>
+  leavePaused ? `stay so at the end, until ${restore}` : 'given back at the end'

@@ -21,10 +21,10 @@ function unchanged(report: UpgradeReport, paint: Paint): readonly string[] {
       `${paint.bad(paint.mark.failed)} ${operator ? `HyperConverged is at ${operator.to}` : `KubeVirt is at ${to}`}, and Degraded: ${degraded.map(brief).join('; ')}`,
       ...nextLines(next, paint),
     ]
-  const held = next.length > 0 ? '; workload updates are still held' : ''
+  const paused = next.length > 0 ? '; workload updates are still held' : ''
   return [
     ...changeLines(report, paint),
-    `${paint.good(paint.mark.done)} ${operator ? `HyperConverged is at ${operator.to}` : `KubeVirt is at ${to}`} and settled: nothing to do${held}`,
+    `${paint.good(paint.mark.done)} ${operator ? `HyperConverged is at ${operator.to}` : `KubeVirt is at ${to}`} and settled: nothing to do${paused}`,
     ...nextLines(next, paint),
   ]
 }
@@ -73,8 +73,9 @@ function slowest({ steps, path = [] }: UpgradeReport): readonly string[] {
 
 function workloadLines({ workloads }: UpgradeReport): readonly string[] {
   if (!workloads) return []
-  const { instances, outdated, forecast, held } = workloads
-  const outcome = outdated === 0 ? '' : held ? '; workload updates are still held' : `; KubeVirt ${forecast}`
+  const { instances, outdated, forecast, paused } = workloads
+  const outcome =
+    outdated === 0 ? '' : paused ? '; workload updates are still held' : `; KubeVirt ${forecast}`
   const late = outdated === 0 ? 'none' : outdated
   return [`workloads       ${count(instances, 'VM')}, ${late} on an old virt-launcher${outcome}`]
 }

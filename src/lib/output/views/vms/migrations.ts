@@ -70,7 +70,7 @@ function whyText({ why = [], failures, reason, state }: MigrationItem, takenAt: 
 
 /** The command that shows more. */
 function commandOf({ why = [], failures }: MigrationItem): string | undefined {
-  return why.find(({ look }) => look !== undefined)?.look ?? failures?.remedy[0]
+  return why.find(({ commands }) => commands !== undefined)?.commands ?? failures?.remedy[0]
 }
 
 function pendingText({ reason, sentence, until }: Why, takenAt: string): string {

@@ -22,7 +22,11 @@ function columnsAt(now: () => Date): readonly Column<OutdatedItem>[] {
     { name: 'NODE', cell: ({ node }) => node },
     { name: 'LAUNCHER', cell: ({ launcher }) => launcherText(launcher), tone: toneOfLauncher },
     { name: 'AGE', cell: ({ since }) => ageAt(since, now()) },
-    { name: 'WILL', cell: ({ will }) => (will ? outcomeTexts[will].infinitive : 'not known'), tone: toneOf },
+    {
+      name: 'WILL',
+      cell: ({ outcome }) => (outcome ? outcomeTexts[outcome].infinitive : 'not known'),
+      tone: toneOf,
+    },
     { name: 'MIGRATABLE', holds: 'text', cell: ({ migratable }) => migratableText(migratable), wide: true },
     {
       name: 'EVICTION',
@@ -35,7 +39,7 @@ function columnsAt(now: () => Date): readonly Column<OutdatedItem>[] {
   ]
 }
 
-const toneOf = ({ will }: OutdatedItem): Tone | undefined => will && outcomeTexts[will].tone
+const toneOf = ({ outcome }: OutdatedItem): Tone | undefined => outcome && outcomeTexts[outcome].tone
 const toneOfLauncher = ({ launcher }: OutdatedItem): Tone | undefined => (launcher.old ? 'warn' : undefined)
 
 /** A digest is told by its first digits. */
@@ -48,11 +52,11 @@ function migratableText({ status, reason }: OutdatedItem['migratable']): string 
 }
 
 function summary({ totals, selection, updating, next }: OutdatedDocument, paint: Paint): string {
-  const { total, byFate } = totals
+  const { total, byOutcome } = totals
   const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
   if (total === 0)
     return `${updating ? 'no VM is labelled outdated yet' : 'no outdated VMs'}${selectionText(selection)}${then}`
-  const how = outcomesText(outcomeTexts, byFate) || 'what becomes of them is not known'
+  const how = outcomesText(outcomeTexts, byOutcome) || 'what becomes of them is not known'
   return `${paint.strong(`${total} outdated`)}${selectionText(selection)}: ${how}${then}`
 }
 
@@ -75,10 +79,10 @@ function outdatedRemarks(document: OutdatedDocument, paint: Paint): readonly str
   ]
 }
 
-function heldLines({ held, asOf }: OutdatedDocument): readonly string[] {
-  if (held === undefined) return []
+function heldLines({ paused, asOf }: OutdatedDocument): readonly string[] {
+  if (paused === undefined) return []
   return [
-    `workload updates are held by ${held.by} for ${ageAt(held.at, asOf)}; KubeVirt moves nothing meanwhile`,
+    `workload updates are held by ${paused.by} for ${ageAt(paused.at, asOf)}; KubeVirt moves nothing meanwhile`,
   ]
 }
 

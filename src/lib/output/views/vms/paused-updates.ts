@@ -6,20 +6,20 @@ import { table } from '../../table.ts'
 import type { UnblockDocument, UnblockItem } from '../../../vms/unblock/unblock-vms.ts'
 
 export const updatesPausedView: View<UpdatesPausedDocument> = {
-  text(held, paint, size) {
-    const { outcome, kept, by, at, giveBack, steps = [], dryRun } = held
-    if (outcome === 'rehearsed') return dryRunLines({ steps, mode: dryRun ?? 'client' }, paint, size)
+  text(paused, paint, size) {
+    const { outcome, kept, by, at, restore, steps = [], dryRun } = paused
+    if (outcome === 'dry-run') return dryRunLines({ steps, mode: dryRun ?? 'client' }, paint, size)
     const fitted = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, size.columns))
-    if (outcome === 'nothing-to-hold')
+    if (outcome === 'nothing-to-pause')
       return fitted([
         'workloadUpdateMethods is empty already: KubeVirt moves no VM by itself, and kvup borrows nothing',
         `  ${paint.mark.next} kvup workloads strategy set --methods LiveMigrate     # turns workload updates on`,
       ])
-    const since = outcome === 'already-held' ? ` by ${by ?? 'kvup'} since ${at ?? 'an unknown time'}` : ''
+    const since = outcome === 'already-paused' ? ` by ${by ?? 'kvup'} since ${at ?? 'an unknown time'}` : ''
     return fitted([
       `${paint.mark.done} workload updates are held${since}; kept: ${kept.join(', ')}`,
       'hotplug of CPU, memory and networks and changes of volumes wait meanwhile',
-      ...(giveBack === undefined ? [] : [`  ${paint.mark.next} ${giveBack}     # gives them back`]),
+      ...(restore === undefined ? [] : [`  ${paint.mark.next} ${restore}     # gives them back`]),
     ])
   },
   names: ({ owner }) => [`${owner.kind.toLowerCase()}.${owner.apiVersion.split('/')[0] ?? ''}/${owner.name}`],
@@ -27,15 +27,15 @@ export const updatesPausedView: View<UpdatesPausedDocument> = {
 
 export const restoreView: View<RestoreDocument> = {
   text(document, paint, size) {
-    const { outcome, methods, owner, steps = [], dryRun = 'client', machines = [] } = document
+    const { outcome, methods, owner, steps = [], dryRun = 'client', vms = [] } = document
     const now = methods.length > 0 ? methods.join(', ') : 'none'
-    if (outcome === 'rehearsed') return dryRunLines({ steps, mode: dryRun }, paint, size)
-    const below = vmLines(machines, paint, size)
-    if (outcome === 'given-back')
+    if (outcome === 'dry-run') return dryRunLines({ steps, mode: dryRun }, paint, size)
+    const below = vmLines(vms, paint, size)
+    if (outcome === 'restored')
       return [`${paint.mark.done} workload updates are given back and read back: ${now}`, ...below]
     if (outcome === 'left-as-it-is')
       return [`${paint.mark.done} left as they are (${now}); the loan is closed`, ...below]
-    if (machines.length > 0 || outcome === 'not-asked') return below
+    if (vms.length > 0 || outcome === 'not-asked') return below
     return [
       `nothing is borrowed; workloadUpdateMethods: ${now}`,
       ...(methods.length === 0
@@ -51,11 +51,11 @@ export const restoreView: View<RestoreDocument> = {
 
 const shownAtMost = 20
 
-function vmLines(machines: readonly RestoredVm[], paint: Paint, size: Size): string[] {
-  const running = machines.flatMap(({ next }) => next ?? [])
+function vmLines(vms: readonly RestoredVm[], paint: Paint, size: Size): string[] {
+  const running = vms.flatMap(({ next }) => next ?? [])
   return [
-    ...machines.slice(0, shownAtMost).map((vm) => vmLine(vm, paint)),
-    ...(machines.length > shownAtMost ? [`and ${machines.length - shownAtMost} more (-o json)`] : []),
+    ...vms.slice(0, shownAtMost).map((vm) => vmLine(vm, paint)),
+    ...(vms.length > shownAtMost ? [`and ${vms.length - shownAtMost} more (-o json)`] : []),
     ...(running.length > 0
       ? wrap(
           `${count(running.length, 'VM')} still run${running.length === 1 ? 's' : ''} with what was lent, until restarted:`,
@@ -93,11 +93,11 @@ const columns: readonly Column<UnblockItem>[] = [
 ]
 
 export const unblockView: View<UnblockDocument> = {
-  text: ({ items, bare = [], steps, dryRun, giveBack }, paint, size) => [
+  text: ({ items, bare = [], steps, dryRun, restore }, paint, size) => [
     ...(items.length > 0 ? table(columns, items, { ...size, paint }) : ['no VM blocks a drain or an update']),
     ...(steps && dryRun ? ['', ...dryRunLines({ steps, mode: dryRun }, paint, size)] : []),
     ...bareLines(bare, paint, size),
-    ...(giveBack === undefined ? [] : nextLines({ items, giveBack }, paint, size)),
+    ...(restore === undefined ? [] : nextLines({ items, restore }, paint, size)),
   ],
   names: ({ items }) => items.map(({ name }) => `virtualmachine.kubevirt.io/${name}`),
 }
@@ -117,7 +117,7 @@ const unblockedShown = 10
 
 /** Nothing is restarted here: when, is for a person to say. */
 function nextLines(
-  { items, giveBack }: { items: readonly UnblockItem[]; giveBack: string },
+  { items, restore }: { items: readonly UnblockItem[]; restore: string },
   paint: Paint,
   { columns: width }: Size,
 ): string[] {
@@ -132,6 +132,6 @@ function nextLines(
     ...restarts.slice(0, unblockedShown).map((command) => `  ${paint.mark.next} ${command}`),
     ...(restarts.length > unblockedShown ? [`  and ${restarts.length - unblockedShown} more (-o json)`] : []),
     ...wrap('what was there is given back by', width),
-    `  ${paint.mark.next} ${giveBack}`,
+    `  ${paint.mark.next} ${restore}`,
   ]
 }

@@ -10,7 +10,7 @@ import { selectionText, unreadLines } from '../report-lines.ts'
 export const vmRolloutView: View<VmRolloutDocument> = {
   text(document, paint, size) {
     const { outcome, steps = [], said = [], dryRun = 'client', strategy, meaning, path } = document
-    if (outcome === 'rehearsed')
+    if (outcome === 'dry-run')
       return [
         ...dryRunLines({ steps, mode: dryRun }, paint, size),
         ...said.flatMap((line) => wrap(noteText(line, paint), size.columns)),

@@ -30,7 +30,7 @@ function waveRunLines<Row>(
 ): string[] {
   const { outcome, steps = [], dryRun = 'client', waves = [], unread = [], next = [] } = document
   return [
-    ...(outcome === 'rehearsed' ? [...dryRunLines({ steps, mode: dryRun }, paint, size), ''] : []),
+    ...(outcome === 'dry-run' ? [...dryRunLines({ steps, mode: dryRun }, paint, size), ''] : []),
     ...waveLines(waves, paint, size),
     ...(rows.length > 0 ? [...table(columns, rows, { ...size, paint }), ''] : []),
     ...wrap(summary, size.columns),
@@ -173,7 +173,7 @@ function nextLines(
   { mark }: Paint,
   { columns: width }: Size,
 ): string[] {
-  if (outcome === 'rehearsed' || stoppedBefore) return []
+  if (outcome === 'dry-run' || stoppedBefore) return []
   const remedies = [...new Set(remediesOf(items, selection))].slice(0, remediesAtMost)
   return remedies.flatMap((line) => wrap(`  ${mark.next} ${line}`, width))
 }

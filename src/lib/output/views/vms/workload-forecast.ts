@@ -25,7 +25,11 @@ function columns(): readonly Column<ForecastItem>[] {
     { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
     { name: 'NAME', cell: ({ name }) => name },
     { name: 'NODE', cell: ({ node }) => node },
-    { name: 'WILL', cell: ({ will }) => (will ? outcomeWords[will].infinitive : 'not known'), tone: toneOf },
+    {
+      name: 'WILL',
+      cell: ({ outcome }) => (outcome ? outcomeWords[outcome].infinitive : 'not known'),
+      tone: toneOf,
+    },
     { name: 'TAKES', cell: ({ seconds }) => seconds && spanText(seconds), wide: true },
     { name: 'PROBE', cell: ({ probe }) => probe?.answer, wide: true },
     { name: 'WHY', holds: 'text', cell: ({ why }) => why.map(({ text }) => text).join('; ') },
@@ -39,8 +43,8 @@ const outcomeWords: Readonly<Record<Outcome, Said>> = {
   'is down': { infinitive: 'already down', one: 'is down', many: 'are down', tone: 'dim' },
 }
 
-function toneOf({ will }: ForecastItem): Tone | undefined {
-  return will && outcomeWords[will].tone
+function toneOf({ outcome }: ForecastItem): Tone | undefined {
+  return outcome && outcomeWords[outcome].tone
 }
 
 const spanText = ({ low, high }: Span) =>
@@ -57,7 +61,7 @@ function byNamespace({ totals: { namespaces } }: ForecastDocument): readonly str
   const more = namespaces.length - shown.length
   return [
     ...shown.map(
-      ({ namespace, byFate, total }) => `${namespace}: ${countsText(byFate) || `${total} not known`}`,
+      ({ namespace, byOutcome, total }) => `${namespace}: ${countsText(byOutcome) || `${total} not known`}`,
     ),
     ...(more === 0 ? [] : [`and ${count(more, 'more namespace')}: -o json has all`]),
   ]
@@ -72,7 +76,7 @@ function remarksOf(
   return [
     ...unreadLines(unread, paint),
     ...remarks.map(warn),
-    ...(methodsFrom === 'loan'
+    ...(methodsFrom === 'override'
       ? [`workload updates are held: this is what happens once they are restored, with ${said}`]
       : []),
     ...(methodsFrom === 'flag' ? [`judged as if workloadUpdateMethods were ${said}`] : []),
@@ -84,12 +88,12 @@ function timeLines({ seconds }: ForecastDocument): readonly string[] {
 }
 
 function summary({ totals, selection, to, next }: ForecastDocument, paint: Paint): string {
-  const { total, byFate, current } = totals
+  const { total, byOutcome, current } = totals
   const where = selectionText(selection)
   const already = current === 0 ? '' : `; ${current} on the new virt-launcher already`
   const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
   if (total === 0) return `no VM has to be moved${where}${already}${then}`
-  const how = countsText(byFate) || 'what becomes of them is not known'
+  const how = countsText(byOutcome) || 'what becomes of them is not known'
   const after = to === undefined ? '' : ` after ${to}`
   return `${paint.strong(count(total, 'VM'))}${where}${after}: ${how}${already}${then}`
 }
@@ -98,7 +102,7 @@ export const forecastScoreView: RowsView<ScoredItem, ForecastScoreDocument> = {
   columns: [
     { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
     { name: 'NAME', cell: ({ name }) => name },
-    { name: 'FORECAST', cell: ({ will }) => outcomeWords[will].one },
+    { name: 'FORECAST', cell: ({ outcome }) => outcomeWords[outcome].one },
     { name: 'BECAME', cell: ({ became }) => (became === 'runs' ? 'runs' : outcomeWords[became].one) },
     { name: 'AGREES', cell: ({ agreed }) => (agreed ? 'yes' : 'no'), tone: scoreTone },
   ],

@@ -16,8 +16,7 @@ export const workloadStrategyView: View<WorkloadStrategyDocument> = {
     const { outcome, items, said = [], steps = [], dryRun = 'client', owner } = document
     const { policies = [], remarks = [], findings = [] } = document
     const fitted = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, size.columns))
-    if (outcome === 'rehearsed')
-      return [...dryRunLines({ steps, mode: dryRun }, paint, size), ...fitted(said)]
+    if (outcome === 'dry-run') return [...dryRunLines({ steps, mode: dryRun }, paint, size), ...fitted(said)]
     const ended =
       outcome && { set: 'set, and in effect', 'already-so': 'already so, nothing was changed' }[outcome]
     return [
@@ -59,11 +58,11 @@ function findingLines({ summary, id, remedy }: Finding, paint: Paint): readonly 
   ]
 }
 
-function heldLines({ held }: WorkloadStrategyDocument, { mark }: Paint): readonly string[] {
-  if (held === undefined) return []
+function heldLines({ paused }: WorkloadStrategyDocument, { mark }: Paint): readonly string[] {
+  if (paused === undefined) return []
   return [
-    `held by ${held.by} since ${held.at}; kept: ${held.methods.join(', ')}`,
-    `  ${mark.next} ${held.giveBack}     # gives them back`,
+    `held by ${paused.by} since ${paused.at}; kept: ${paused.methods.join(', ')}`,
+    `  ${mark.next} ${paused.restore}     # gives them back`,
   ]
 }
 
