@@ -28,7 +28,7 @@ const openLate: OpenContext = async (flags, called) => (await import('./open.ts'
 
 /** Flags of before kvup's first release and what they are called now; no help and no completion names them. */
 const formerFlags: ReadonlyMap<string, string> = new Map([
-  ['--stable-for', '--stable-for'],
+  ['--settle', '--stable-for'],
   ['--leave-held', '--leave-paused'],
   ['--no-hold-workloads', '--no-pause-updates'],
 ])

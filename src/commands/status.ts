@@ -23,7 +23,7 @@ export function statusCommand(wire: Wire): Command {
   return new Command('status')
     .option('-w, --watch', 'go on, and print again at every change')
     .addOption(fromOption().conflicts('watch'))
-    .option('--exit-code', 'exit 0 when Settled, 10 Updating or Waiting, 4 Stalled, 3 Degraded')
+    .option('--exit-code', 'exit 0 when Healthy, 10 Updating or Waiting, 4 Stalled, 3 Degraded')
     .addHelpText(
       'after',
       manual({

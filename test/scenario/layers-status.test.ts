@@ -74,15 +74,15 @@ test('a cluster at rest has all its layers settled, and a snapshot of it says th
   const { cluster, clock } = await simulated()
   const live = await commands(cluster, clock)
   expect(titles(live)).toEqual([
-    'platform Settled',
-    'pool master Settled',
-    'pool worker Settled',
-    'catalog Settled',
-    'Subscription Settled',
-    'CSV Settled',
-    'HyperConverged Settled',
-    'KubeVirt Settled',
-    'VMs Settled',
+    'platform Healthy',
+    'pool master Healthy',
+    'pool worker Healthy',
+    'catalog Healthy',
+    'Subscription Healthy',
+    'CSV Healthy',
+    'HyperConverged Healthy',
+    'KubeVirt Healthy',
+    'VMs Healthy',
   ])
   expect(live.overall).toEqual({ verdict: 'Healthy' })
   const file = fileIn('layers.ndjson')
@@ -166,5 +166,5 @@ test('open loans of kvup eus are a window, before any pool waits', async () => {
   await pause(cluster)
   const found = await commands(cluster, clock)
   expect(found.window).toMatchObject({ by: 'overrides', at: '4.18' })
-  expect(found.overrides).toHaveLength(1)
+  expect(found.overrides?.settings).toHaveLength(1)
 })

@@ -89,14 +89,14 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'addedPool: it is one of the layers': {
     faults: { addedPool: { name: 'infra', nodes: 1 } },
-    status: /pool infra +\+ settled: 1 of 1 updated/u,
+    status: /pool infra +\+ healthy: 1 of 1 updated/u,
     upgrade: goesOn,
   },
   'rebootTime: it costs time, and the master pool is up to date in the end': {
     faults: { rebootTime: 40 * minute },
     updating: true,
     after: 300 * minute,
-    status: /pool master +\+ settled: 1 of 1 updated/u,
+    status: /pool master +\+ healthy: 1 of 1 updated/u,
     upgrade: goesOn,
   },
 }
@@ -130,5 +130,5 @@ test('unpausedPools: what somebody had paused is not told as paused any more', (
     expect((await run(stage, ['status'])).text).toMatch(/pool worker .*paused/u)
     stage.simulated.faults.set({ unpausedPools: ['worker'] })
     await stage.until(minute)
-    expect((await run(stage, ['status'])).text).toMatch(/pool worker +\+ settled: 2 of 2 updated$/mu)
+    expect((await run(stage, ['status'])).text).toMatch(/pool worker +\+ healthy: 2 of 2 updated$/mu)
   }))

@@ -102,7 +102,7 @@ test.each(answers)('M1 what %s refuses of one VM is the line of that VM', async 
     expect(ended.error?.notes.join()).toContain('demo/a-tenant: ')
     expect(ended.error?.remedy[0]).toMatch(/^kvup workloads restore a-tenant -n demo /)
     expect(ended.documents.at(-1)).toMatchObject({
-      vmObjects: [
+      vms: [
         { name: 'a-tenant', outcome: 'asks', reason: 'vm-refused' },
         { name: 'db', outcome: 'restored' },
         { name: 'job', outcome: 'restored' },

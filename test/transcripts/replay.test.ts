@@ -22,7 +22,7 @@ test('a recording that is as it has to be: each change of the verdict, the real 
   const { text, code } = replay(recorded('operator-v1.6.0-v1.7.0'))
   expect(code).toBe(0)
   expect(text).toContain('   169.1  KubeVirt itself: done')
-  expect(text).toContain('   169.1  kvup: Settled, doubts: handler-roll-to-come')
+  expect(text).toContain('   169.1  kvup: Healthy, doubts: handler-roll-to-come')
   expect(text).toContain(
     'done at 169.1 s: settled 0.0 s behind it; doubts until its end at 289.5 s: handler-roll-to-come',
   )

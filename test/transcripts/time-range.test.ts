@@ -79,7 +79,7 @@ function marks(read: RolloutStatus, snapshot: Snapshot, method: string): Record<
     }),
     'install-strategy': aimed && read.components.some(({ applied }) => applied),
     ...Object.fromEntries(rolled),
-    settled: verdict === 'Healthy' && observed.version === to,
+    healthy: verdict === 'Healthy' && observed.version === to,
     'virt-controller-leads': observed.version === to && newControllerLeads(snapshot) === true,
   }
 }

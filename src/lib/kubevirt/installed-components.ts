@@ -284,7 +284,7 @@ function judge(found: Condition, kubevirt: KubeVirt, at: Date): JudgedCondition[
   return found.reason?.endsWith('InProgress') ? 'expected' : 'bad'
 }
 
-/** One thing that keeps it from being Settled. */
+/** One thing that keeps it from being Healthy. */
 export interface Gap {
   /**
    * `under-way`: a new state was asked for and is not reached. `short`: all is of the target, but too little is ready.

@@ -56,9 +56,9 @@ export interface RolloutStatus {
   verdict: Verdict
   /** RFC 3339; one look can only say "at least". */
   since?: string
-  /** What is in the way; also while Updating, before it counts. Empty when Settled. */
+  /** What is in the way; also while Updating, before it counts. Empty when Healthy. */
   why: readonly Cause[]
-  /** The first thing that is missing for Settled. */
+  /** The first thing that is missing for Healthy. */
   waitingFor?: string
   /** In the order in which virt-operator rolls them. */
   components: readonly ComponentStatus[]
@@ -70,7 +70,7 @@ export interface RolloutStatus {
   strategyJob?: StrategyJob
   /** What kvup expects beyond what KubeVirt and Kubernetes say, and does not see: no verdict depends on it. Empty unless KubeVirt says that it is done. */
   doubts: readonly Doubt[]
-  /** What could not be seen and was therefore not judged: a Settled with remarks is one with that reservation. */
+  /** What could not be seen and was therefore not judged: a Healthy with remarks is one with that reservation. */
   remarks: readonly string[]
 }
 

@@ -286,7 +286,7 @@ export interface Layer {
   says: string
   /** What has to happen before it is settled. */
   waitsFor?: string
-  /** Why a verdict that is not Settled is as it should be here: then nobody has to do anything. */
+  /** Why a verdict that is not Healthy is as it should be here: then nobody has to do anything. */
   expected?: string
   /** RFC 3339. */
   since?: string

@@ -405,7 +405,7 @@ const fixed: Readonly<Record<string, Range>> = {
   'virt-controller-leads': { low: 0, high: 15 * seconds },
 }
 
-/** The estimate is what it has to stay settled and 5 s; recorded were 6.4 to 7.5 s from the last pod to Settled, and once 25 s (lab "Seen" 9). */
+/** The estimate is what it has to stay settled and 5 s; recorded were 6.4 to 7.5 s from the last pod to Healthy, and once 25 s (lab "Seen" 9). */
 const settledLater = 25 * seconds
 /** An edit of the CR is seen at once, or after 12 and 17 s (workloads-v1.7.0-v1.8.4). */
 const settledAgain: Range = { low: 0, high: 25 * seconds }

@@ -63,7 +63,7 @@ test.each([
   ['check --accept kubernetes-w', 'kubernetes-window'],
   ['upgrade --accept=kubernetes-w', 'kubernetes-window'],
   ['explain kubernetes-w', 'kubernetes-window'],
-  ['wait --for s', 'healthy'],
+  ['wait --for h', 'healthy'],
   ['wait --for ', 'workloads=0'],
   ['demo --scenario wrong', 'wrong-tag'],
   ['upgrade --method im', 'image-tag'],

@@ -78,7 +78,7 @@ describe.skipIf(!hasScript())(`on a terminal (${reason})`, () => {
 
   test('status -w draws its page in place, and Ctrl-C gives the cursor back', async () => {
     const terminal = await onTerminal(['status', '-w'])
-    await terminal.until(/settled/, 'stdout')
+    await terminal.until(/healthy/, 'stdout')
     expect(cursor(terminal.screen())).toBe('hidden')
     const run = startKvup([...upgrade, '--yes'], alive)
     await terminal.until(/virt-handler +[1-5]\/6/, 'stdout')

@@ -52,7 +52,7 @@ describe('the main job on a pipe', () => {
     expect(story.at(-1)).toMatch(/^upgrade to v1\.8\.4: finished in /)
     expect(story).toEqual([...new Set(story)])
     expect(first.stdout.trimEnd().split('\n').at(-1)).toMatch(
-      /^✔ KubeVirt v1\.7\.4 → v1\.8\.4 in \S+, healthy$/,
+      /^✔ KubeVirt v1\.7\.4 → v1\.8\.4 in \S+, settled$/,
     )
     const writes = alive.writes().length
     const second = await kvup(['upgrade', ...run], alive)

@@ -207,7 +207,7 @@ describe('trap 14: whose CSV it is, what its Subscription is called, and which c
   test('kvup finds it by its package whatever it is called, sets the channel of the minor, and touches no other', () =>
     play(arbitrary, async (stage) => {
       expect(await statusOf(stage)).toMatch(
-        /CSV +\S+ settled: kubevirt-hyperconverged-operator\.v1\.17\.3 is Succeeded/u,
+        /CSV +\S+ healthy: kubevirt-hyperconverged-operator\.v1\.17\.3 is Succeeded/u,
       )
       const ended = await stage.upgrade('1.18.1', brief)
       expect(ended).toMatchObject({ code: 0 })

@@ -41,7 +41,7 @@ export const historyView = (restoresVms: string): View<HistoryDocument> => ({
   ],
   names: ({ items, overrides }) => [
     ...items.map(({ at, what }) => `entry/${at}-${what}`),
-    ...overrides.map(({ id }) => `loan/${id}`),
+    ...overrides.map(({ id }) => `override/${id}`),
   ],
 })
 

@@ -177,7 +177,7 @@ function degradedSince(hco: HyperConverged): string | undefined {
 const goodReadings = 3
 
 /**
- * Conditions become good before all is rolled (ocp 5.1): the CSV has to be Succeeded still, KubeVirt Settled, every Deployment and DaemonSet of the namespace rolled,
+ * Conditions become good before all is rolled (ocp 5.1): the CSV has to be Succeeded still, KubeVirt Healthy, every Deployment and DaemonSet of the namespace rolled,
  * and HyperConverged good, for as long as the hop says and several times in a row.
  */
 export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {

@@ -203,7 +203,7 @@ interface SettledFor {
 }
 
 /**
- * Done means Settled, and so for a while: Available once is no proof, the real operator was seen to fall back to
+ * Done means Healthy, and so for a while: Available once is no proof, the real operator was seen to fall back to
  * DeploymentFailed 4 s later and heal (lab README, Seen 2). Any worse look starts the clock again. A doubt is waited for no longer
  * than the patience lasts, and is named then.
  */

@@ -297,7 +297,7 @@ export interface UnblockItem {
   outcome: 'unblocked' | 'would-unblock' | 'already-unblocked' | 'not-blocking' | 'refused'
   /** In words, `evictionStrategy None (was LiveMigrate)`. */
   changes?: readonly string[]
-  set?: readonly { path: string; field: string; was?: string; set: string }[]
+  overrides?: readonly { path: string; field: string; was?: string; set: string }[]
   /** Volumes whose content is gone when its pod ends. */
   loses?: readonly string[]
   why?: string
@@ -418,7 +418,7 @@ export function itemOf(
     ...ref,
     outcome: done,
     changes,
-    set: blocking.overrides.map(({ path, was, set }) => ({
+    overrides: blocking.overrides.map(({ path, was, set }) => ({
       path,
       field: fieldName(path),
       ...(was.present && { was: was.value }),

@@ -64,7 +64,7 @@ const finished = [
   ['kvup status -o jsonpath-', 'kvup status -o jsonpath-file='],
   ['kvup upgrade --accept=kubernetes-wi', 'kvup upgrade --accept=kubernetes-window '],
   [
-    'kvup upgrade --to v1.8.4 --pause-before hold',
+    'kvup upgrade --to v1.8.4 --pause-before pause',
     'kvup upgrade --to v1.8.4 --pause-before pause-workload-updates ',
   ],
   ["kvup --context 'two words' workl", "kvup --context 'two words' workloads "],
