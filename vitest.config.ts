@@ -15,12 +15,12 @@ const together = { isolate: false, setupFiles: ['test/leaves-no-traces.ts'], env
 const whole = [
   'test/lib/simulator/**/*.test.ts',
   'test/lib/docs/schema.test.ts',
-  'test/lib/facts/evidence/*.test.ts',
+  'test/lib/kubevirt/snapshots/*.test.ts',
   'test/lib/checks/simulated.test.ts',
-  'test/lib/cluster/**/*.test.ts',
+  'test/lib/kube/**/*.test.ts',
   'test/lib/manifests/read-manifest.test.ts',
   'test/lib/output/narrow.test.ts',
-  'test/lib/procedure/killed.test.ts',
+  'test/lib/engine/killed.test.ts',
 ]
 
 export default defineConfig({

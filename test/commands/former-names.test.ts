@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
-import { example } from '../lib/facts/example.ts'
+import { example } from '../lib/kubevirt/example.ts'
 import { runText } from '../lib/run-text.ts'
 
 const { reader, clock } = example('healthy')

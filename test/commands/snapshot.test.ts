@@ -18,7 +18,7 @@ import { simulate, type SimulatedCluster, type Simulation } from '../../src/simu
 import { mixedVms } from '../../src/simulator/vm-shape.ts'
 import type { Clock } from '../../src/lib/kube/clock.ts'
 import { ApiError } from '../../src/lib/kube/errors.ts'
-import { example } from '../lib/facts/example.ts'
+import { example } from '../lib/kubevirt/example.ts'
 import { contextOf, fileIn, folder as files, judged, judgedFrom } from './saved.ts'
 
 afterAll(() => rmSync(files, { recursive: true, force: true }))

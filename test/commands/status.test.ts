@@ -9,7 +9,7 @@ import type { StatusDocument } from '../../src/lib/output/views/status.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { interrupted } from '../../src/lib/kube/errors.ts'
-import { example, exampleOf } from '../lib/facts/example.ts'
+import { example, exampleOf } from '../lib/kubevirt/example.ts'
 
 const running: SimulatedCluster[] = []
 afterEach(async () => {

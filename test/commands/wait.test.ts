@@ -4,7 +4,7 @@ import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { systemClock } from '../../src/lib/kube/clock.ts'
-import { example } from '../lib/facts/example.ts'
+import { example } from '../lib/kubevirt/example.ts'
 import { runText } from '../lib/run-text.ts'
 
 const running: SimulatedCluster[] = []

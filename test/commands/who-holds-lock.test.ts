@@ -4,7 +4,7 @@ import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import type { KubeObject } from '../../src/lib/kube/object.ts'
 import { holderText } from '../../src/lib/output/views/report-lines.ts'
 import { storeCluster } from '../../src/simulator/api/store-client.ts'
-import { exampleOf } from '../lib/facts/example.ts'
+import { exampleOf } from '../lib/kubevirt/example.ts'
 
 const at = '2026-11-21T10:00:00Z'
 const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kubevirt' } }

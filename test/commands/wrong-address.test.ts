@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
-import { opened, reply, refuse, tinyServer, type TinyServer } from '../lib/cluster/http/tiny-server.ts'
+import { opened, reply, refuse, tinyServer, type TinyServer } from '../lib/kube/http/tiny-server.ts'
 import { runText } from '../lib/run-text.ts'
 
 let server: TinyServer | undefined

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { identityOf, isDead, leaseLock, processOf } from '../../src/lib/engine/lease.ts'
 import { minute, second } from './stage.ts'
-import { Engine, namespace } from '../lib/procedure/engine.ts'
+import { Engine, namespace } from '../lib/engine/engine.ts'
 import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 
 /** A run on a machine called localhost, which sees none of the processes of any other. */

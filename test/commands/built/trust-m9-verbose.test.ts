@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sanitise } from '../../../src/lib/output/terminal.ts'
-import { reply, tinyServer } from '../../lib/cluster/http/tiny-server.ts'
+import { reply, tinyServer } from '../../lib/kube/http/tiny-server.ts'
 import { kvup } from './program.ts'
 
 const text = 'oops \u001b]0;OWNED\u0007 \u001b[2J\nGET https://forged 200 in 1 ms'

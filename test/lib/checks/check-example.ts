@@ -7,7 +7,7 @@ import type { CheckDocument } from '../../../src/lib/output/views/check-report.t
 import { storeCluster } from '../../../src/simulator/api/store-client.ts'
 import type { MachineryFaults } from '../../../src/simulator/machinery/machinery-faults.ts'
 import type { Clock } from '../../../src/lib/kube/clock.ts'
-import { exampleOf, savedExample } from '../facts/example.ts'
+import { exampleOf, savedExample } from '../kubevirt/example.ts'
 import { runText } from '../run-text.ts'
 import { withKubelets } from './with-kubelets.ts'
 import { type Change, laidOver, ofVersions, type Versions } from './laid-over.ts'

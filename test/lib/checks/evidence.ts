@@ -9,7 +9,7 @@ import type { Known } from '../../../src/lib/kube/known.ts'
 import { assessRollout } from '../../../src/lib/kubevirt/rollout-status.ts'
 import { knownReleases } from '../../../src/lib/releases/releases.ts'
 import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
-import { settled } from '../facts/settled.ts'
+import { settled } from '../kubevirt/settled.ts'
 
 export const known = <T>(...items: T[]): Known<T> => ({ known: true, items })
 export const unread: Known<never> = { known: false, why: 'nodes is forbidden' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { storeCluster } from '../../../src/simulator/api/store-client.ts'
-import { example, exampleNames, expected } from '../facts/example.ts'
+import { example, exampleNames, expected } from '../kubevirt/example.ts'
 import { runText } from '../run-text.ts'
 
 /** Golden output beside each cluster; there has to be a KubeVirt to be judged. */

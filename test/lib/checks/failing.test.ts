@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { allChecks, type ReportedCheck } from '../../../src/lib/checks/check-run.ts'
 import { type CheckDocument, checkView } from '../../../src/lib/output/views/check-report.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
-import { expected } from '../facts/example.ts'
+import { expected } from '../kubevirt/example.ts'
 import { runText } from '../run-text.ts'
 import {
   checkExample,

@@ -4,7 +4,7 @@ import type { Override } from '../../../src/lib/engine/journal.ts'
 import { statusReport } from '../../../src/lib/status/status-report.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
 import { statusView } from '../../../src/lib/output/views/status.ts'
-import { example } from '../facts/example.ts'
+import { example } from '../kubevirt/example.ts'
 
 const readme = readFileSync('README.md', 'utf8')
 const before = (time: string, seconds: number) => new Date(Date.parse(time) - seconds * 1000).toISOString()

@@ -15,7 +15,7 @@ import { simulate, type SimulatedCluster, type Simulation } from '../../../src/s
 import { mixedVms } from '../../../src/simulator/vm-shape.ts'
 import { systemClock } from '../../../src/lib/kube/clock.ts'
 import { ApiError } from '../../../src/lib/kube/errors.ts'
-import { example, exampleNames } from '../facts/example.ts'
+import { example, exampleNames } from '../kubevirt/example.ts'
 import { readSchema, validate } from './json-schema.ts'
 import { small418 } from '../../scenario/eus/window-stage.ts'
 import { runKvup } from './run-kvup.ts'

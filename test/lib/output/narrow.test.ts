@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { displayWidth } from '../../../src/lib/output/text.ts'
 import { storeCluster } from '../../../src/simulator/api/store-client.ts'
-import { example, expected } from '../facts/example.ts'
+import { example, expected } from '../kubevirt/example.ts'
 import { runText } from '../run-text.ts'
 
 async function shown(line: string, name: string, columns: number): Promise<string> {

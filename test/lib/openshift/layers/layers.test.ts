@@ -8,10 +8,10 @@ import type { LifecycleSnapshot } from '../../../../src/lib/openshift/olm-status
 import { statusReport } from '../../../../src/lib/status/status-report.ts'
 import { paintFor } from '../../../../src/lib/output/terminal.ts'
 import { workloadLines } from '../../../../src/lib/output/views/status.ts'
-import { exampleOf, savedExample } from '../example.ts'
+import { exampleOf, savedExample } from '../../kubevirt/example.ts'
 import { hyperConverged } from '../hyperconverged/hyperconverged.ts'
-import { clusterVersion, conditions, type Said } from '../openshift/cluster-version.ts'
-import { node, pool } from '../openshift/pools.ts'
+import { clusterVersion, conditions, type Said } from '../platform/cluster-version.ts'
+import { node, pool } from '../platform/pools.ts'
 import { csv, installPlan, nameOf, subscription } from '../operator-lifecycle/lifecycle.ts'
 
 const at = new Date('2026-11-20T08:30:00Z')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ContainerStatus, Pod } from '../../../src/lib/kube/kinds/workload-kinds.ts'
-import { readPull } from '../../../src/lib/checks/probes/probe-run.ts'
+import type { ContainerStatus, Pod } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { readPull } from '../../../../src/lib/checks/probes/probe-run.ts'
 
 const pod = (container: Partial<ContainerStatus> | undefined, status: Pod['status'] = {}): Pod => ({
   apiVersion: 'v1',

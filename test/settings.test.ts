@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { configPath, fillIn, settledSettings } from '../../../src/settings.ts'
+import { configPath, fillIn, settledSettings } from '../src/settings.ts'
 
 const home = { HOME: '/home/me' }
 const path = '/home/me/.config/kvup/config.yaml'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { takeLifecycle } from '../../../../src/lib/openshift/olm-status.ts'
-import { answering } from '../openshift/asked-reader.ts'
+import { answering } from '../platform/asked-reader.ts'
 import { csv, installPlan, subscription } from './lifecycle.ts'
 
 const other = subscription({}, [], { name: 'nmstate' })

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import type { Node } from '../../../src/lib/kube/kinds/core-kinds.ts'
-import type { Pod } from '../../../src/lib/kube/kinds/workload-kinds.ts'
-import { nodePools, planProbes } from '../../../src/lib/checks/probes/probe-plan.ts'
-import type { TargetImage } from '../../../src/lib/checks/probes/target-images.ts'
-import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
-import { known, question } from '../checks/evidence.ts'
-import { nodes, notReady, wholeCluster } from '../checks/whole-cluster.ts'
-import { itemsOf } from '../../../src/lib/kube/known.ts'
-import { componentLabel } from '../../../src/lib/kubevirt/installed-components.ts'
+import type { Node } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import type { Pod } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { nodePools, planProbes } from '../../../../src/lib/checks/probes/probe-plan.ts'
+import type { TargetImage } from '../../../../src/lib/checks/probes/target-images.ts'
+import { parseVersion } from '../../../../src/lib/releases/release-versions.ts'
+import { known, question } from '../evidence.ts'
+import { nodes, notReady, wholeCluster } from '../whole-cluster.ts'
+import { itemsOf } from '../../../../src/lib/kube/known.ts'
+import { componentLabel } from '../../../../src/lib/kubevirt/installed-components.ts'
 
 /** virt-handler on the workers, everything else on the control plane, as the operator puts it. */
 function pools(changes: Record<string, (node: Node) => void> = {}, to = 'v1.9.0', all = nodes(changes)) {

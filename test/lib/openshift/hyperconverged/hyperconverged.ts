@@ -1,5 +1,5 @@
 import type { HyperConverged } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
-import { conditions, type Said } from '../openshift/cluster-version.ts'
+import { conditions, type Said } from '../platform/cluster-version.ts'
 
 interface Shape {
   generation?: number

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { OperatorCondition } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import { saidOfReplacing } from '../../../../src/lib/openshift/platform-status.ts'
-import { conditions, type Said } from '../openshift/cluster-version.ts'
+import { conditions, type Said } from '../platform/cluster-version.ts'
 
 const no: Said = ['Upgradeable', 'False', 'Migrating', 'a volume is copied']
 const yes: Said = ['Upgradeable', 'True', 'Upgradeable', '']

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Deployment } from '../../../src/lib/kube/kinds/workload-kinds.ts'
-import { theInstallation } from '../../../src/lib/kubevirt/installation.ts'
-import { targetImages } from '../../../src/lib/checks/probes/target-images.ts'
-import { knownReleases } from '../../../src/lib/releases/releases.ts'
-import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
-import { evidence, withSpec } from '../checks/evidence.ts'
+import type { Deployment } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { theInstallation } from '../../../../src/lib/kubevirt/installation.ts'
+import { targetImages } from '../../../../src/lib/checks/probes/target-images.ts'
+import { knownReleases } from '../../../../src/lib/releases/releases.ts'
+import { parseVersion } from '../../../../src/lib/releases/release-versions.ts'
+import { evidence, withSpec } from '../evidence.ts'
 
 interface Shape {
   to?: string

@@ -4,7 +4,7 @@ import type {
   OperatorCondition,
   Subscription,
 } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
-import { conditions, type Said } from '../openshift/cluster-version.ts'
+import { conditions, type Said } from '../platform/cluster-version.ts'
 
 const apiVersion = 'operators.coreos.com/v1alpha1'
 const namespace = 'openshift-cnv'

@@ -3,7 +3,7 @@ import type { OperatorCondition } from '../../../../src/lib/kube/kinds/operator-
 import { assessHyperConverged } from '../../../../src/lib/openshift/hyperconverged.ts'
 import { operatorConditionGate } from '../../../../src/lib/openshift/platform-status.ts'
 import { hyperConverged } from '../hyperconverged/hyperconverged.ts'
-import { conditions, type Said } from '../openshift/cluster-version.ts'
+import { conditions, type Said } from '../platform/cluster-version.ts'
 import { operatorCondition } from './lifecycle.ts'
 
 const no: Said = ['Upgradeable', 'False', 'AlreadyPerformingUpgrade', 'upgrading']

@@ -3,7 +3,7 @@ import { metadataOf } from '../../../src/lib/kube/object.ts'
 import { ConfigMaps, Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { RecordingReader } from '../../../src/lib/kube/saved/recording-reader.ts'
 import { storeCluster } from '../../../src/simulator/api/store-client.ts'
-import { example } from '../facts/example.ts'
+import { example } from '../kubevirt/example.ts'
 
 test('what was asked for by its metadata alone is kept whole: who reads the file may want more of it', async () => {
   const { reader, writer } = storeCluster(example('healthy').store)
