@@ -136,10 +136,10 @@ test('the upgrade holds the updates and leaves them held; the VMs are as they we
 })
 
 test("the list is that of the labels, and the count that is explained is KubeVirt's", async () => {
-  const { items, count, held } = await document<{
+  const { items, count, paused } = await document<{
     items: Item[]
     count: Record<string, number>
-    held?: object
+    paused?: object
   }>('workloads outdated')
   const labelled = [...(await instances(lab))].filter(([, { outdated }]) => outdated).map(([vm]) => vm)
   expect(labelled).toHaveLength(before.size)
@@ -147,7 +147,7 @@ test("the list is that of the labels, and the count that is explained is KubeVir
   const { status } = await kubeVirtOf(lab)
   expect(count).toMatchObject({ reported: before.size, labelled: before.size, unexplained: 0 })
   expect(status).toMatchObject({ outdatedVirtualMachineInstanceWorkloads: count['reported'] })
-  expect(held).toBeDefined()
+  expect(paused).toBeDefined()
 })
 
 test('held: only what a person asks for moves, and the third one away from a node is said to wait for the other two', async () => {
