@@ -139,6 +139,20 @@ const formerWords: ReadonlyMap<string, Entry['what']> = new Map([
   ['borrowed', 'saved'],
   ['gave-back', 'restored'],
 ])
+const formerSteps: readonly (readonly [RegExp, string])[] = [
+  [/^hold-workload-updates\b/u, 'pause-workload-updates'],
+  [/^give-back-workload-updates\b/u, 'resume-workload-updates'],
+  [/^give-back\b/u, 'restore'],
+  [/^settled\b/u, 'healthy'],
+  [/^keep-way\b/u, 'keep-path'],
+]
+
+/** A run that an earlier kvup began is ended by this one: what it wrote down is read in the present words. */
+function inPresentWords(entry: Entry): Entry {
+  const [former, now = ''] = formerSteps.find(([pattern]) => pattern.test(entry.step)) ?? []
+  const step = former === undefined ? entry.step : entry.step.replace(former, now)
+  return { ...entry, what: formerWords.get(entry.what) ?? entry.what, step }
+}
 
 function writeJournal({ entries, overrides, kept }: JournalContent): JournalText {
   return {
@@ -165,7 +179,7 @@ function readJournal(text: Readonly<Record<string, string>>): {
   const kept = parsed(text, 'kept', isKept)
   const content = {
     ...emptyJournal,
-    entries: entries.values.map((entry) => ({ ...entry, what: formerWords.get(entry.what) ?? entry.what })),
+    entries: entries.values.map(inPresentWords),
     overrides: [...former.values, ...overrides.values],
     kept: Object.fromEntries(kept.values.map(({ key, value }) => [key, value])),
   }

@@ -284,16 +284,34 @@ test('what an earlier kvup wrote is read under its former names, and moved with 
     by: 'jane@here',
     at: '2026-01-10T12:00:00Z',
   }
-  const texts = ['borrowed', 'gave-back'].map((what) => `${JSON.stringify({ ...entry('x'), what })}\n`)
+  const steps = [
+    'hold-workload-updates-v1.8.4',
+    'give-back-workload-updates',
+    'settled-again',
+    'give-back/demo/db',
+    'virt-api',
+  ]
+  const texts = steps.map(
+    (step, index) =>
+      `${JSON.stringify({ ...entry('x'), step, what: ['borrowed', 'gave-back'][index] ?? 'applied' })}\n`,
+  )
   fake.put(ConfigMaps, {
     metadata: { ...ref },
     data: { entries: texts.join(''), loans: `${JSON.stringify(former)}\n` },
   })
   const journal = on(fake.cluster())
-  expect((await journal.entries()).map(({ what }) => what)).toEqual(['saved', 'restored'])
+  const told = async () => (await journal.entries()).slice(0, 5).map(({ what, step }) => `${what} ${step}`)
+  const present = [
+    'saved pause-workload-updates-v1.8.4',
+    'restored resume-workload-updates',
+    'applied healthy-again',
+    'applied restore/demo/db',
+    'applied virt-api',
+  ]
+  expect(await told()).toEqual(present)
   await journal.record(entry('later'))
   const { data = {} } = fake.peek(ConfigMaps, ref) ?? {}
   expect(Object.keys(data).toSorted()).toEqual(['entries', 'kept', 'overrides'])
   expect(data['overrides']).toBe(`${JSON.stringify(former)}\n`)
-  expect((await journal.entries()).map(({ what }) => what).slice(0, 2)).toEqual(['saved', 'restored'])
+  expect(await told()).toEqual(present)
 })
