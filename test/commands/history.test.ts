@@ -152,7 +152,7 @@ describe('on a terminal', () => {
     expect(lines).toMatchInlineSnapshot(`
       [
         "eus to 4.20, by jane@laptop.example.org",
-        "2026-11-22T14:20:27Z  started    38 steps",
+        "2026-11-22T14:20:27Z  started   38 steps",
         "2026-11-22T14:20:27Z  intends",
         "                      pause-health-check-openshift-machine-api-workers: set the",
         "                      annotation cluster.x-k8s.io/paused of MachineHealthCheck",

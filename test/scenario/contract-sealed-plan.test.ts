@@ -222,6 +222,7 @@ test.for(['asked', 'queueing'] as const)(
 
 /** As far as the tests change it. */
 interface SavedPlan {
+  pausedMethods: string[]
   request: { to: string }
   accepted: { id: string }[]
   steps: object[]
@@ -237,6 +238,7 @@ function tamper(stage: Stage, change: (plan: SavedPlan) => void): void {
 
 const edits: readonly [string, (plan: SavedPlan) => void][] = [
   ['the target', (plan) => (plan.request.to = 'v1.8.3')],
+  ['the methods that are paused', (plan) => (plan.pausedMethods = [])],
   ['an accepted risk', (plan) => plan.accepted.push({ id: 'evictions' })],
   ['a fact', (plan) => (plan.seal.facts[0]!.leaves['spec.imageTag'] = 'v1.6.0')],
   ['a step', (plan) => plan.steps.pop()],

@@ -139,19 +139,25 @@ const formerWords: ReadonlyMap<string, Entry['what']> = new Map([
   ['borrowed', 'saved'],
   ['gave-back', 'restored'],
 ])
-const formerSteps: readonly (readonly [RegExp, string])[] = [
-  [/^hold-workload-updates\b/u, 'pause-workload-updates'],
-  [/^give-back-workload-updates\b/u, 'resume-workload-updates'],
-  [/^give-back\b/u, 'restore'],
-  [/^settled\b/u, 'healthy'],
-  [/^keep-way\b/u, 'keep-path'],
+/** The longer ones first: a step's id may go on behind them, with a release or an object. */
+const formerSteps: readonly (readonly [string, string])[] = [
+  ['hold-workload-updates', 'pause-workload-updates'],
+  ['give-back-workload-updates', 'resume-workload-updates'],
+  ['give-back', 'restore'],
+  ['settled', 'healthy'],
+  ['keep-way', 'keep-path'],
+  ['close-loan', 'close-override'],
 ]
 
 /** A run that an earlier kvup began is ended by this one: what it wrote down is read in the present words. */
 function inPresentWords(entry: Entry): Entry {
-  const [former, now = ''] = formerSteps.find(([pattern]) => pattern.test(entry.step)) ?? []
-  const step = former === undefined ? entry.step : entry.step.replace(former, now)
-  return { ...entry, what: formerWords.get(entry.what) ?? entry.what, step }
+  const isOf = (id: string) => entry.step === id || /^[-#/]/u.test(entry.step.slice(id.length))
+  const [former, now] = formerSteps.find(([id]) => entry.step.startsWith(id) && isOf(id)) ?? ['', '']
+  return {
+    ...entry,
+    what: formerWords.get(entry.what) ?? entry.what,
+    step: now + entry.step.slice(former.length),
+  }
 }
 
 function writeJournal({ entries, overrides, kept }: JournalContent): JournalText {

@@ -240,11 +240,12 @@ const pathStepOf = (step: Readonly<Record<string, unknown>>): Record<string, unk
   findings: records(step['findings']).map((finding) => picked(finding, ['id', 'level', 'summary'])),
 })
 
-const readAndDone = 'kubevirt from to method holds said accepted request manifest'.split(' ')
+/** With the former names beside the present ones: what a document lacks does not count. */
+const readAndDone = 'kubevirt from to method pausedMethods holds said accepted request manifest'.split(' ')
 /** Of a plan of an EUS window. */
 const ofWindow =
-  'flavour way began channel hops pools healthChecks operator hyperconverged methods notes'.split(' ')
-const ofStep = ['id', 'title', 'state', 'change', 'changes', 'overrides']
+  'flavour mode way began channel hops pools healthChecks operator hyperconverged methods notes'.split(' ')
+const ofStep = ['id', 'title', 'state', 'change', 'changes', 'overrides', 'keeps']
 
 function picked(from: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(keys.map((key) => [key, from[key]]))

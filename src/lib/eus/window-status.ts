@@ -152,7 +152,7 @@ const parts: readonly (readonly [fits: RegExp, name: (id: string) => string])[] 
   ],
   [/^gate-\d+\.\d+$/u, (id) => `platform ${minorIn(id)}`],
   [/^operator-(?:releases-|channel-)?\d+\.\d+/u, (id) => `virtualization ${minorIn(id)}`],
-  [/^(?:settled|forecast|resume-workload-updates)$/u, () => 'workload updates given back'],
+  [/^(?:healthy|forecast|resume-workload-updates)$/u, () => 'workload updates given back'],
   [/^(?:room|unpause|rolled)-/u, () => 'pools unpaused'],
 ]
 

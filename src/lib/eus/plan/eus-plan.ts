@@ -18,7 +18,7 @@ export interface EusPlan {
   /** The platform's minor at the end, `4.20`. */
   to: string
   /**
-   * `control-plane-only`: pools stay behind, paused, until the end. `plain`: the pools follow hop by hop, for there is none that may be
+   * `control-plane-only`: pools stay behind, paused, until the end. `rolling`: the pools follow hop by hop, for there is none that may be
    * paused or nothing that tolerates it (night E10, ocp 3.7).
    */
   mode: 'control-plane-only' | 'rolling'

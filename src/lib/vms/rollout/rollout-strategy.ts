@@ -339,7 +339,7 @@ export interface VmRolloutDocument {
   path: string
   gate: VmRollout['gate']
   notes: readonly string[]
-  /** Only of `set`. `rehearsed`: a dry run. */
+  /** Only of `set`. `dry-run`: a dry run. */
   outcome?: 'set' | 'already-so' | 'dry-run'
   dryRun?: 'client' | 'server'
   steps?: readonly DryRunStep[]

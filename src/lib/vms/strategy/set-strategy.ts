@@ -375,7 +375,7 @@ export interface WorkloadStrategyDocument {
   version?: string
   /** The methods are borrowed: what they were, by whom, since when. */
   paused?: { methods: readonly string[]; by: string; at: string; restore: string }
-  /** Only of `set`. `rehearsed`: a dry run. */
+  /** Only of `set`. `dry-run`: a dry run. */
   outcome?: 'set' | 'already-so' | 'dry-run'
   /** What the choice means for these VMs; only of a dry run, for else it is said before the question. */
   said?: readonly string[]

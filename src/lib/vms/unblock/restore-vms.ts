@@ -363,7 +363,7 @@ export interface UpdatesPausedDocument {
   kind: 'PausedUpdates'
   kubevirt: { name: string; namespace: string }
   owner: OwnerInDocument
-  /** `nothing-to-pause`: the methods were empty already, and kvup borrows nothing. `rehearsed`: a dry run. */
+  /** `nothing-to-pause`: the methods were empty already, and kvup borrows nothing. `dry-run`: a dry run. */
   outcome: 'paused' | 'already-paused' | 'nothing-to-pause' | 'dry-run'
   /** The methods that are kept. */
   kept: readonly string[]
@@ -382,7 +382,7 @@ export interface RestoreDocument {
   kind: 'RestoreReport'
   kubevirt: { name: string; namespace: string }
   owner: OwnerInDocument
-  /** `rehearsed`: a dry run; `not-asked`: only VMs were named. */
+  /** `dry-run`: a dry run; `not-asked`: only VMs were named. */
   outcome: 'nothing-to-restore' | 'not-asked' | 'restored' | 'left-as-it-is' | 'dry-run'
   /** workloadUpdateMethods as they are now. */
   methods: readonly string[]

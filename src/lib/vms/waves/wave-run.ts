@@ -89,7 +89,7 @@ export function endOfRun(
 export interface WaveRunDocument {
   apiVersion: 'kvup.io/v1alpha1'
   kubevirt: { name: string; namespace: string }
-  /** `stopped`: by a rule, a person, or its time; `rehearsed`: a dry run. */
+  /** `stopped`: by a rule, a person, or its time; `dry-run`: a dry run. */
   outcome: 'done' | 'stopped' | 'nothing-to-do' | 'dry-run'
   dryRun?: 'client' | 'server'
   steps?: readonly DryRunStep[]
