@@ -321,10 +321,10 @@ function pathToKeep({
 }
 
 /** All of it is part of what is kept: hops that are behind are kept on. */
-function covers(kept: ChosenPath | undefined, mode: ChosenPath): boolean {
+function covers(kept: ChosenPath | undefined, path: ChosenPath): boolean {
   if (kept === undefined) return false
   const isKept = (hop: Hop) => kept.hops.some((one) => isSame(one, hop))
-  return mode.hops.every(isKept) && mode.operator.path.every((csv) => kept.operator.path.includes(csv))
+  return path.hops.every(isKept) && path.operator.path.every((csv) => kept.operator.path.includes(csv))
 }
 
 type Hop = ChosenPath['hops'][number]
@@ -338,10 +338,10 @@ const isSame = (kept: Hop, { minor, platform: { version, image } }: Hop): boolea
 const keyOf = (name: string, at: number): string => `${name}/way/${at}`
 
 /** Beside what was kept before: a value that is kept is never overwritten, and the last one counts. */
-async function keepPath(journal: Journal, name: string, mode: ChosenPath): Promise<void> {
+async function keepPath(journal: Journal, name: string, path: ChosenPath): Promise<void> {
   let at = 0
   while ((await journal.kept(keyOf(name, at))) !== undefined) at++
-  await journal.keep(keyOf(name, at), mode)
+  await journal.keep(keyOf(name, at), path)
 }
 
 /** The last that was kept. */
@@ -363,7 +363,7 @@ function isPath(found: unknown): found is ChosenPath {
 /** Writes down the releases that were chosen with a graph, a catalog or a sealed plan, so that a window that is open stays on its way without them. */
 export function keepChosenPath(window: Pick<EusWindow, 'name' | 'hops' | 'plan'>): Step {
   const { name } = window
-  const mode = pathToKeep(window)
+  const path = pathToKeep(window)
   return {
     id: 'keep-path',
     title: 'keep the releases that were chosen',
@@ -372,11 +372,11 @@ export function keepChosenPath(window: Pick<EusWindow, 'name' | 'hops' | 'plan'>
     watches: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }): Promise<StepState> {
-      if (mode === undefined || covers(await pathKept(journal, name), mode)) return { is: 'done' }
+      if (path === undefined || covers(await pathKept(journal, name), path)) return { is: 'done' }
       return { is: 'todo', change: 'keep in the journal which releases lie on the way' }
     },
     async apply({ journal }) {
-      if (mode !== undefined) await keepPath(journal, name, mode)
+      if (path !== undefined) await keepPath(journal, name, path)
     },
   }
 }

@@ -1,5 +1,4 @@
-import { isRecord } from './object.ts'
-import type { KubeObject, ManagedField } from './object.ts'
+import { isRecord, type KubeObject, type ManagedField } from './object.ts'
 import { sameQuantity } from './quantity.ts'
 
 /** One step into an object: a key, an element of a list that is known by a key of its own, or one by its place. */

@@ -1,6 +1,5 @@
-import { isRecord } from '../kube/object.ts'
+import { isRecord, type Kind, type KubeObject, type Metadata } from '../kube/object.ts'
 import { type Container, type Deployment, Deployments } from '../kube/kinds/workload-kinds.ts'
-import type { Kind, KubeObject, Metadata } from '../kube/object.ts'
 import { usageError } from '../kube/errors.ts'
 import {
   ClusterRoleBindings,

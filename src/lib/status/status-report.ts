@@ -116,9 +116,9 @@ async function healthOf(
   reader: Reader,
   snapshot: Snapshot,
   namespace: string,
-  { clock, asks: { leases, signal, told, vms: commands = new VmSnapshot() } }: { clock: Clock; asks: Asks },
+  { clock, asks: { leases, signal, told, vms: vmSnapshot = new VmSnapshot() } }: { clock: Clock; asks: Asks },
 ): Promise<Health> {
-  const reading = commands.now(reader, clock)
+  const reading = vmSnapshot.now(reader, clock)
   // Awaited last; an early failure of it must not go unhandled until then.
   reading.catch(() => undefined)
   const rest =

@@ -101,8 +101,8 @@ function howFar(components: RolloutStatus['components']): DowngradeState {
 
 /** Whether `kvup upgrade --to` the version before is done without a risk to accept: virt-controller is not new yet (night U4). */
 function isDowngradeOpen(rolloutStatus: RolloutStatus, back: Version): boolean {
-  const path = runningUpdate(rolloutStatus, back)
-  return rolloutStatus.observed.version === back.text && path !== 'controllers' && path !== 'all'
+  const direction = runningUpdate(rolloutStatus, back)
+  return rolloutStatus.observed.version === back.text && direction !== 'controllers' && direction !== 'all'
 }
 
 /** What stands against leaving an update that is under way, and what it means. `onNew`: VMIs on its virt-launcher already. */
@@ -111,10 +111,10 @@ export function runningFindings(
   to: Version,
   onNew: readonly string[],
 ): readonly HopFinding[] {
-  const path = runningUpdate(rolloutStatus, to)
-  if (path === 'none') return []
+  const direction = runningUpdate(rolloutStatus, to)
+  if (direction === 'none') return []
   const running = rolloutStatus.target.version ?? 'another version'
-  if (path === 'joined')
+  if (direction === 'joined')
     return [
       {
         id: 'update-joined',
@@ -123,7 +123,7 @@ export function runningFindings(
         remedy: [],
       },
     ]
-  if (path === 'untouched')
+  if (direction === 'untouched')
     return [
       {
         id: 'update-taken-over',
@@ -136,7 +136,7 @@ export function runningFindings(
       },
     ]
   return rolloutStatus.observed.version === to.text
-    ? rollbackLine(path, { running, to, onNew })
+    ? rollbackLine(direction, { running, to, onNew })
     : [anotherUpdate(running, to)]
 }
 
@@ -151,22 +151,22 @@ function anotherUpdate(running: string, to: Version): HopFinding {
 
 /** Graded by what was replaced already: virt-controller of the new version starts VMs that cannot migrate back (night U4). */
 function rollbackLine(
-  path: DowngradeState,
+  direction: DowngradeState,
   { running, to, onNew }: { running: string; to: Version; onNew: readonly string[] },
 ): readonly HopFinding[] {
   const summary = {
     handlers: `going back from ${running} to ${to.text}: virt-handler was replaced on some nodes and rolls back`,
     controllers: `going back from ${running} to ${to.text}: virt-controller is new, ${stranded(onNew)}`,
     all: `going back from ${running} to ${to.text}: every component was replaced, this is a downgrade, and ${stranded(onNew)}`,
-  }[path as 'handlers' | 'controllers' | 'all']
-  const level = path === 'handlers' ? 'warning' : 'blocker'
-  const id = path === 'all' ? 'downgrade' : 'way-back'
+  }[direction as 'handlers' | 'controllers' | 'all']
+  const level = direction === 'handlers' ? 'warning' : 'blocker'
+  const id = direction === 'all' ? 'downgrade' : 'way-back'
   return [
     {
       id,
       level,
       summary: [summary, ...crdsGone(running, to)].join('; '),
-      ...(path !== 'handlers' && onNew.length > 0 && { objects: onNew.slice(0, 20) }),
+      ...(direction !== 'handlers' && onNew.length > 0 && { objects: onNew.slice(0, 20) }),
       remedy: [`kvup upgrade --to ${shellWord(running)}`, `kvup upgrade --to ${to.text} --accept ${id}`],
     },
   ]

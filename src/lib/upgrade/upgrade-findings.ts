@@ -61,8 +61,10 @@ function hops({ rolloutStatus, request: { to }, releases }: Question): readonly 
         remedy: ['kvup status'],
       },
     ]
-  const path = runningUpdate(rolloutStatus, to)
-  return path === 'none' || path === 'joined' || path === 'untouched' ? hopFindings(from, to, releases) : []
+  const direction = runningUpdate(rolloutStatus, to)
+  return direction === 'none' || direction === 'joined' || direction === 'untouched'
+    ? hopFindings(from, to, releases)
+    : []
 }
 
 function operator(question: Question): readonly HopFinding[] {

@@ -152,8 +152,8 @@ async function stepsNow(
 
 /** Not on the way back: virt-handler rolls once more then, and kills migrations once more. */
 function hasBegun(rolloutStatus: RolloutStatus, to: Version): boolean {
-  const path = runningUpdate(rolloutStatus, to)
-  return path === 'joined' || (path === 'none' && rolloutStatus.observed.version === to.text)
+  const direction = runningUpdate(rolloutStatus, to)
+  return direction === 'joined' || (direction === 'none' && rolloutStatus.observed.version === to.text)
 }
 
 /** The steps that differ by who writes: kvup, or the owner whom it follows. */

@@ -219,7 +219,7 @@ function remedyFor(
         ? restoreUpdatesLine(rules.paused)
         : narrowedLine('kvup workloads update', rules.asked ?? {}),
     ]
-  return isJudged(vmi) ? byRestart(vmi, vm, { decision, rules }) : [commands(vmi)]
+  return isJudged(vmi) ? byRestart(vmi, vm, { decision, rules }) : [conditionsLine(vmi)]
 }
 
 /** The strategy that forbids evictions has to go as well, or the next drain is blocked by it. */
@@ -238,7 +238,7 @@ const isJudged = (vmi: VirtualMachineInstance) =>
 const place = ({ metadata: { name, namespace = '' } }: VirtualMachineInstance) =>
   `${shellWord(name)} -n ${shellWord(namespace)}`
 
-const commands = ({ metadata: { name, namespace = '' } }: VirtualMachineInstance) =>
+const conditionsLine = ({ metadata: { name, namespace = '' } }: VirtualMachineInstance) =>
   `kubectl -n ${shellWord(namespace)} get vmi ${shellWord(name)} -o jsonpath='{.status.conditions}'`
 
 /** Halted and Once refuse a restart with 409 (facts 5, night W3); a bare VMI has no VM to restart. */

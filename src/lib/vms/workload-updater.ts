@@ -333,7 +333,7 @@ export function launchersOf(
   at: Date,
 ): (image: string) => Launcher {
   const launchers = new Map<string, Launcher>()
-  const commands = (asked: string): Launcher => {
+  const launcherOf = (asked: string): Launcher => {
     const inUse = asked === image
     const release = versionOf(inUse ? version : parseImage(asked).tag)
     const day = release && minors[minorOf(release)]?.releases[release.text]
@@ -341,7 +341,7 @@ export function launchersOf(
     return { version: release?.text, inUse, old }
   }
   return (asked) => {
-    const found = launchers.get(asked) ?? commands(asked)
+    const found = launchers.get(asked) ?? launcherOf(asked)
     launchers.set(asked, found)
     return found
   }

@@ -14,7 +14,7 @@ const away = {
   silent: { is: 'slow', ms: 600_000 },
   'out of order': { is: 'refused', status: 503 },
 } as const
-const overrides = /borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /
+const overridden = /borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /
 
 /** What stands behind the arrows, without what it is for. */
 const lineThat = (end: string, does: string): string =>
@@ -44,7 +44,7 @@ describe.each(Object.entries(away))('trust M5: interrupted while the API server 
       expect(ended).toMatchObject({ code, stdout: '' })
       expect(within).toBeLessThan(2000)
       const end = ended.stderr.split('error: ')[1] ?? ''
-      expect(end).toMatch(overrides)
+      expect(end).toMatch(overridden)
       expect(lineThat(end, 'gives workload updates back')).toBe('kvup workloads restore')
       alive.faults.clear()
       const resumed = await paste(lineThat(end, 'goes on'), alive)
@@ -65,7 +65,7 @@ describe.each(Object.entries(away))('trust M5: interrupted while the API server 
         remedy: expect.arrayContaining([expect.stringContaining('goes on') as string]) as string[],
       },
     })
-    expect(stdout).toMatch(overrides)
+    expect(stdout).toMatch(overridden)
   })
 })
 
@@ -77,7 +77,7 @@ test('trust M5, M8: a silent server: --timeout ends it in time, and it knows wha
   expect(code).toBe(4)
   expect(ms).toBeLessThan(18_000)
   expect(stderr).not.toContain('could not be read')
-  expect(stderr).toMatch(overrides)
+  expect(stderr).toMatch(overridden)
 })
 
 test.each([

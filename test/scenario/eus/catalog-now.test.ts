@@ -13,7 +13,7 @@ import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { play, type Stage } from '../stage.ts'
 import { small418 } from './window-stage.ts'
 
-const commands = (stage: Stage, reader: Reader = stage.cluster.reader) => {
+const offeredNow = (stage: Stage, reader: Reader = stage.cluster.reader) => {
   const [subscription]: readonly Subscription[] = stage.simulated.store.list(Subscriptions).items
   if (subscription === undefined) throw new Error('no Subscription')
   return catalogNow(reader, subscription, 'kvup eus run')
@@ -39,7 +39,7 @@ describe('night E4: an answer of the catalog counts only where it is the present
   test('READY, with a ready pod of its image, and a head', () =>
     play(small418, async (stage) => {
       await stage.until(60_000)
-      expect(await commands(stage)).toMatchObject({
+      expect(await offeredNow(stage)).toMatchObject({
         is: 'answers',
         head: expect.stringMatching(/4\.18\.13$/u),
       })
@@ -52,7 +52,7 @@ describe('night E4: an answer of the catalog counts only where it is the present
   ])('%s: waits, and is not taken for "no more"', (_, kind, why) =>
     play(small418, async (stage) => {
       await stage.until(60_000)
-      const found = await commands(
+      const found = await offeredNow(
         stage,
         instead(stage, kind, async () => []),
       )
@@ -64,7 +64,7 @@ describe('night E4: an answer of the catalog counts only where it is the present
   test('pods that may not be read prove nothing', () =>
     play(small418, async (stage) => {
       await stage.until(60_000)
-      expect(await commands(stage, instead(stage, Pods.kind, refuse))).toMatchObject({
+      expect(await offeredNow(stage, instead(stage, Pods.kind, refuse))).toMatchObject({
         is: 'waits',
         state: { is: 'stalled' },
       })

@@ -59,8 +59,8 @@ export const lentFields = (stage: Stage) => ({
 export async function playLent(act: (stage: Stage, before: ReturnType<typeof lentFields>) => Promise<void>) {
   await play(shape, async (stage) => {
     const before = structuredClone(lentFields(stage))
-    const vms = await stage.unblock({ accept: ['data-loss'] })
-    if (vms.code !== 0) throw new Error(vms.text)
+    const unblocked = await stage.unblock({ accept: ['data-loss'] })
+    if (unblocked.code !== 0) throw new Error(unblocked.text)
     await restartDb(stage)
     await act(stage, before)
   })

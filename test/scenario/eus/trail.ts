@@ -22,7 +22,7 @@ const releaseOf = (csv = ''): string => csv.replace(/^.*\.v/u, '')
 export function trailOf({ simulated: { store } }: Stage): Trail {
   const hops: string[] = []
   const places: string[] = []
-  const commands = () => {
+  const note = () => {
     const [cv]: readonly ClusterVersion[] = store.list(ClusterVersions).items
     const [subscription]: readonly Subscription[] = store.list(Subscriptions).items
     const [hco]: readonly HyperConverged[] = store.list(HyperConvergeds).items
@@ -37,7 +37,7 @@ export function trailOf({ simulated: { store } }: Stage): Trail {
     const place = `platform ${version} ${state}, operator ${operator} ${rolls}, ${installed} installed, ${next} next`
     if (!places.includes(place)) places.push(place)
   }
-  for (const kind of [ClusterVersions, Subscriptions, HyperConvergeds]) store.watch(kind, commands)
-  commands()
+  for (const kind of [ClusterVersions, Subscriptions, HyperConvergeds]) store.watch(kind, note)
+  note()
   return { hops, places }
 }

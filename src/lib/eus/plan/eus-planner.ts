@@ -128,7 +128,7 @@ function judge(snapshot: EusSnapshot, route: Route, request: EusPlanRequest): Ju
   const { catalog } = request
   const ahead = minorsAhead({ snapshot, minors, releases })
   const pathOfOperator = wayOfOperator(snapshot.snapshot, { minors: ahead, catalog, releases })
-  const operator = { mode: pathOfOperator, certain: catalog !== undefined }
+  const operator = { path: pathOfOperator, certain: catalog !== undefined }
   const hops = hopsOf({
     snapshot,
     stops: withChannels(chosen.stops, route, snapshot),

@@ -35,7 +35,7 @@ interface HopsQuestion {
   mode: 'control-plane-only' | 'rolling'
   releases: Pick<Releases, 'hyperconverged'>
   /** Of the operator, as far as it is known; `certain`: from the edges of a catalog file. */
-  operator: { mode: OperatorPath | undefined; certain: boolean }
+  operator: { path: OperatorPath | undefined; certain: boolean }
 }
 
 /** All that is still to be done, in order; first the hop that the control plane has begun, where its operator is not there yet. */
@@ -178,7 +178,7 @@ interface StopsQuestion {
   /** The channel that is set when the hop begins: of hops before it, where they change it. */
   set: string | undefined
   /** What is known of all minors ahead; undefined without an operator. */
-  mode: OperatorPath | undefined
+  path: OperatorPath | undefined
   /** It is from the edges of a catalog file. */
   certain: boolean
 }
@@ -189,10 +189,10 @@ interface StopsQuestion {
  */
 function operatorStops(snapshot: EusClusterSnapshot, question: StopsQuestion): readonly OperatorStop[] {
   const now = operatorNow(snapshot)
-  const { minor, releases, mode, set } = question
+  const { minor, releases, path, set } = question
   if (now?.version !== undefined && operatorMinorNow(snapshot, releases) === minor)
     return [thereNow(now, now.version), ...stillLeft(snapshot, question, now.version)]
-  const stops = mode?.stops.filter((stop) => stop.minor === minor) ?? []
+  const stops = path?.stops.filter((stop) => stop.minor === minor) ?? []
   return stops.length === 0 ? [headNow(snapshot, { minor, set, releases })] : stopsOnPath(stops, question)
 }
 
@@ -224,14 +224,14 @@ const thereNow = ({ csv }: OperatorNow, version: string): OperatorStop => ({
 /** A later release of the same minor, which OLM has found or is about to install: the next hop waits for it. */
 function stillLeft(
   snapshot: EusClusterSnapshot,
-  { minor, releases, mode, certain }: StopsQuestion,
+  { minor, releases, path, certain }: StopsQuestion,
   runs: string,
 ): readonly OperatorStop[] {
   const csv = releaseLeft(snapshot, minor, releases)
   const version = versionOfCsv(csv)?.text
   if (csv === undefined || version === undefined || version === runs) return []
   // By its edges it may lead nowhere (ocp 9.15).
-  if (certain && mode?.path.includes(csv) !== true) return []
+  if (certain && path?.path.includes(csv) !== true) return []
   return [{ version, csv, chosenBecause: `OLM offers it after ${runs}`, done: false }]
 }
 

@@ -168,19 +168,19 @@ export function choosePlatform(choosing: Choosing): Chosen {
 }
 
 function byGraph({ platformStatus, minors, channel }: Choosing, graph: UpdateGraph): Chosen {
-  const mode = pathThrough(graph, platformStatus.target ?? '', minors)
-  if (mode.is === 'none')
+  const path = pathThrough(graph, platformStatus.target ?? '', minors)
+  if (path.is === 'none')
     return {
       stops: minors.map((minor) => ({ minor, stop: later(minor, channel) })),
       notes: [],
       unknown: [],
-      closed: { is: 'not-in-graph', why: mode.why },
+      closed: { is: 'not-in-graph', why: path.why },
     }
   const notes = [
-    ...mode.deadEnds.map((dead) => `${dead} is newer, but leads nowhere on this way: not chosen`),
-    ...riskyNotes(graph, [platformStatus.target ?? '', ...mode.releases]),
+    ...path.deadEnds.map((dead) => `${dead} is newer, but leads nowhere on this way: not chosen`),
+    ...riskyNotes(graph, [platformStatus.target ?? '', ...path.releases]),
   ]
-  const stops = mode.releases.map((version, i) => {
+  const stops = path.releases.map((version, i) => {
     const image = graph.nodes.get(version)?.image
     return {
       minor: minorOfPlatform(version),
@@ -188,7 +188,7 @@ function byGraph({ platformStatus, minors, channel }: Choosing, graph: UpdateGra
         version,
         ...(image !== undefined && { image }),
         ...(i === 0 && channel !== undefined && { channel }),
-        chosenBecause: becauseOfGraph(version, mode.releases, i),
+        chosenBecause: becauseOfGraph(version, path.releases, i),
         done: false,
       },
     }
@@ -197,9 +197,9 @@ function byGraph({ platformStatus, minors, channel }: Choosing, graph: UpdateGra
 }
 
 /** Newer releases that the graph offers under conditions only. */
-function riskyNotes(graph: UpdateGraph, mode: readonly string[]): readonly string[] {
-  return mode.slice(1).flatMap((chosen, i) => {
-    const offers = graph.conditional.get(mode[i] ?? '') ?? []
+function riskyNotes(graph: UpdateGraph, path: readonly string[]): readonly string[] {
+  return path.slice(1).flatMap((chosen, i) => {
+    const offers = graph.conditional.get(path[i] ?? '') ?? []
     return offers
       .filter(({ to }) => newestOf([to, chosen], minorOfPlatform(chosen))[0] === to && to !== chosen)
       .map(

@@ -67,8 +67,8 @@ export async function seeWindow(
   const { releases } = planned
   const kubevirt = ownerOf(installation)
   const fresh = windowOf(planned.plan, { who, kubevirt, manager, releases, request }, kept)
-  const mode = open === undefined ? undefined : await pathKept(journal, windowName(open))
-  const window = onKeptPath(fresh, mode, options)
+  const chosen = open === undefined ? undefined : await pathKept(journal, windowName(open))
+  const window = onKeptPath(fresh, chosen, options)
   return { cluster, installation, window, planned, environment, overrides, open }
 }
 

@@ -207,17 +207,18 @@ export function restoreField(field: Borrowable, restoring: Restoring): Step {
 async function restoreState(cx: ReadContext, field: Borrowable, restoring: Restoring): Promise<StepState> {
   const override = overrideNamed(await cx.journal.overrides(), field.override)
   if (override === undefined) return { is: 'done' }
-  const path = pathOf(await getOverridden(cx.reader, field, override.object.uid), {
+  const choice = pathOf(await getOverridden(cx.reader, field, override.object.uid), {
     field,
     override,
     giving: restoring,
   })
-  if (path.is === 'ask') return path.state
-  if (path.is === 'write') return { is: 'todo', change: `set ${whatIs(field)} back to ${keptText(override)}` }
+  if (choice.is === 'ask') return choice.state
+  if (choice.is === 'write')
+    return { is: 'todo', change: `set ${whatIs(field)} back to ${keptText(override)}` }
   const change =
-    path.why === undefined
+    choice.why === undefined
       ? `note ${whatIs(field)} as given back: it is ${keptText(override)} again`
-      : `note ${whatIs(field)} as borrowed no more: ${path.why}`
+      : `note ${whatIs(field)} as borrowed no more: ${choice.why}`
   return { is: 'todo', change }
 }
 
@@ -244,19 +245,19 @@ async function restore(cx: StepContext, field: Borrowable, restoring: Restoring)
   const { reader, writer, journal } = cx
   const override = overrideNamed(await journal.overrides(), field.override)
   if (override === undefined) return
-  const path = pathOf(await getOverridden(reader, field, override.object.uid), {
+  const choice = pathOf(await getOverridden(reader, field, override.object.uid), {
     field,
     override,
     giving: restoring,
   })
-  if (path.is === 'ask') return { notApplied: `somebody changed ${whatIs(field)} meanwhile` }
-  if (path.is === 'close') return closeNoted(cx, field, [field.override], path.why)
+  if (choice.is === 'ask') return { notApplied: `somebody changed ${whatIs(field)} meanwhile` }
+  if (choice.is === 'close') return closeNoted(cx, field, [field.override], choice.why)
   const operations = [
-    ...field.give(path.object, override.was),
-    ...removingNotes(path.object, [field.override]),
+    ...field.give(choice.object, override.was),
+    ...removingNotes(choice.object, [field.override]),
   ]
   await writer.jsonPatch(field.kind, field.ref, operations)
-  const after = await getOverridden(reader, field, path.object.metadata.uid ?? '')
+  const after = await getOverridden(reader, field, choice.object.metadata.uid ?? '')
   if (after.is === 'there' && !field.isBack(after.object, override.was))
     throw blocked(
       'restore-undone',

@@ -1,6 +1,5 @@
-import { isRecord } from '../object.ts'
+import { isRecord, type KubeObject } from '../object.ts'
 import type { ServerVersion } from '../cluster.ts'
-import type { KubeObject } from '../object.ts'
 import { ApiError } from '../errors.ts'
 import type { Readable } from 'node:stream'
 

@@ -159,12 +159,12 @@ const image =
 /** Registries of one's own, with their paths, the longest first, and what stands for them. */
 function registryStandIns(objects: readonly KubeObject[]): [registry: string, standIn: string][] {
   const found = new Set<string>()
-  const commands = (value: unknown, key: string): void => {
+  const visit = (value: unknown, key: string): void => {
     if (typeof value === 'string') for (const registry of registriesIn(value, key)) found.add(registry)
     else if (typeof value === 'object' && value !== null)
-      for (const [name, below] of Object.entries(value)) commands(below, name)
+      for (const [name, below] of Object.entries(value)) visit(below, name)
   }
-  for (const object of objects) commands(object, '')
+  for (const object of objects) visit(object, '')
   const own = [...found].filter((registry) => !publicRegistry.test(registry)).toSorted()
   return own
     .map((registry, index): [string, string] => [registry, `registry-${index + 1}.invalid/mirror`])

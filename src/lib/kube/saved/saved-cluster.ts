@@ -381,13 +381,13 @@ const future = /^(deletionTimestamp|notAfter|expirationTimestamp)$/
 /** The latest time that an object speaks of: Leases and heartbeats are seconds old when they are read. RFC 3339. */
 function latestTime(objects: readonly KubeObject[]): string | undefined {
   let latest: string | undefined
-  const commands = (value: unknown, key: string): void => {
+  const visit = (value: unknown, key: string): void => {
     if (isTime(value)) {
       if (/time(stamp)?$/i.test(key) && !future.test(key) && (latest === undefined || value > latest))
         latest = value
     } else if (typeof value === 'object' && value !== null)
-      for (const [name, below] of Object.entries(value)) commands(below, name)
+      for (const [name, below] of Object.entries(value)) visit(below, name)
   }
-  for (const object of objects) commands(object, '')
+  for (const object of objects) visit(object, '')
   return latest
 }

@@ -210,13 +210,13 @@ export interface OperatorUpdate {
  * The hops from what the cluster shows of the catalog: it names no edges (ocp 2.6), so a channel that is set and has the target is stayed in, and
  * else it goes minor by minor, to the newest release of each minor's channel (ocp 1.1). What OLM really takes is seen on the way. Pure.
  */
-export function guessHops(offered: readonly OfferedChannel[], path: OperatorUpdate): readonly GuessedHop[] {
+export function guessHops(offered: readonly OfferedChannel[], update: OperatorUpdate): readonly GuessedHop[] {
   const hops: GuessedHop[] = []
-  let { from, channel } = path
+  let { from, channel } = update
   for (
-    let next = step(offered, { ...path, from, channel });
+    let next = step(offered, { ...update, from, channel });
     next !== undefined;
-    next = step(offered, { ...path, from, channel })
+    next = step(offered, { ...update, from, channel })
   ) {
     const isOther = next.channel !== undefined && next.channel !== channel
     hops.push({ csv: next.csv, version: next.version.text, ...(isOther && { channel: next.channel }) })

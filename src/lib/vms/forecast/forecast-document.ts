@@ -241,10 +241,10 @@ async function overrideOf(
 
 function whence(
   { methods }: Asked,
-  { override, known }: { override: boolean; known: boolean },
+  { override: isPaused, known }: { override: boolean; known: boolean },
 ): Basis['methodsFrom'] {
   if (methods !== undefined) return 'flag'
-  if (override) return 'override'
+  if (isPaused) return 'override'
   return known ? 'cluster' : 'unknown'
 }
 

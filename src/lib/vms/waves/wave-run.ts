@@ -144,18 +144,18 @@ export function wantedOf(
 
 /** What speaks against it: data that a restart loses, evictions once the methods are given back, an owner that undoes the hold. */
 export async function updateFindings(
-  commands: UpdateSnapshot,
+  snapshot: UpdateSnapshot,
   settingsWork: SettingsWork,
   selection: SelectedVms,
 ): Promise<readonly HopFinding[]> {
   const { owner, holding, cluster, installation } = settingsWork
   const methods = methodsIn(holding, owner)
   const { kubevirt } = installation
-  const interrupts = methods.includes('Evict') && commands.fleet.left.size > 0
+  const interrupts = methods.includes('Evict') && snapshot.fleet.left.size > 0
   return [
     ...(methods.length > 0 ? ownerFinding(owner, holding) : []),
     ...dataLoss(
-      commands.fleet.loses,
+      snapshot.fleet.loses,
       `${narrowedLine('kvup workloads update', selection)}     leaves these VMs as they are`,
     ),
     ...(interrupts

@@ -42,8 +42,8 @@ const snapshots: readonly (readonly [what: string, pod: Pod, is: string])[] = [
   ['a kubelet that has no room', pod(undefined, { phase: 'Failed', reason: 'OutOfpods' }), 'ended'],
 ]
 
-test.each(snapshots)('C6 %s', (_, commands, is) => {
-  expect(readPull(commands).is).toBe(is)
+test.each(snapshots)('C6 %s', (_, given, is) => {
+  expect(readPull(given).is).toBe(is)
 })
 
 test('C6 what ended for another reason says which', () => {

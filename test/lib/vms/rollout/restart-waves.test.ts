@@ -35,7 +35,7 @@ const one = (vm: string): RestartCandidate => ({
   loses: [],
 })
 
-const commands = (candidates: readonly RestartCandidate[]): RestartSnapshot => ({
+const snapshotOf = (candidates: readonly RestartCandidate[]): RestartSnapshot => ({
   now: 0,
   candidates: new Map(candidates.map((candidate) => [candidate.vm, candidate])),
   left: new Map(),
@@ -47,17 +47,17 @@ const told = (waves: ReturnType<typeof restartWaves>) =>
   waves.map(({ id, vms }) => `${id}: ${vms.map(({ vm }) => vm).join(' ')}`)
 
 test('a VM whose wave is through comes late, where no other wave is left, and once', () => {
-  const both = commands([one('a/1'), one('b/1')])
+  const both = snapshotOf([one('a/1'), one('b/1')])
   expect(told(restartWaves(run(), both))).toEqual(['wave-a: a/1', 'wave-b: b/1'])
   expect(told(restartWaves(run(['wave-a']), both))).toEqual(['wave-b: b/1'])
   expect(told(restartWaves(run(['wave-a', 'wave-b']), both))).toEqual(['late: a/1 b/1'])
   expect(told(restartWaves(run(['wave-a', 'wave-b', 'late']), both))).toEqual([])
-  expect(restartWaves(run(), commands([]))).toEqual([])
+  expect(restartWaves(run(), snapshotOf([]))).toEqual([])
 })
 
 test('what is under way is waited for in a wave of its own', () => {
   const state = { is: 'under-way' } as RestartSnapshot['restarts'][number]['state']
-  const open = { ...commands([]), restarts: [{ vm: 'a/1', state } as RestartSnapshot['restarts'][number]] }
+  const open = { ...snapshotOf([]), restarts: [{ vm: 'a/1', state } as RestartSnapshot['restarts'][number]] }
   expect(told(restartWaves(run(), open))).toEqual(['late: '])
 })
 
@@ -67,7 +67,7 @@ function looksAtNames(count: number, through: readonly string[], canaries = 0): 
   const counted = (vm: string): RestartCandidate =>
     Object.defineProperty(one(vm), 'vm', { enumerable: true, get: () => (looks++, vm) })
   const all = Array.from({ length: count }, (_, i) => counted(`ns-${i % 20}/vm-${(i * 7919) % count}`))
-  const there = commands(all)
+  const there = snapshotOf(all)
   looks = 0
   const waves = restartWaves(run(through, canaries), there)
   expect(waves.reduce((sum, { vms }) => sum + vms.length, 0)).toBe(count)

@@ -30,10 +30,10 @@ async function wellAt(ready: object | undefined, soak = minute, looks = 1) {
   moves.succeeded.set('shop/a', movedAt)
   const watch = new SoakWatch(soak)
   let found: ReadonlyMap<string, number> = new Map()
-  for (let commands = 0; commands < looks; commands++)
+  for (let reads = 0; reads < looks; reads++)
     found = await watch.read(reader, moves, { known, now: movedAt + 2 * minute })
   const fleet = { candidates: new Map(), left: new Map(), loses: new Map(), unread: [] }
-  const commands: UpdateSnapshot = {
+  const snapshot: UpdateSnapshot = {
     now: 0,
     fleet,
     ledger: new MigrationLedger(),
@@ -41,7 +41,7 @@ async function wellAt(ready: object | undefined, soak = minute, looks = 1) {
     restarts: [],
     wellAt: found,
   }
-  return { until: trafficOf(commands, known, 0).apart.get('db'), asked }
+  return { until: trafficOf(snapshot, known, 0).apart.get('db'), asked }
 }
 
 test('W4 the next only after Ready: moved, and not Ready, is not well', async () => {
