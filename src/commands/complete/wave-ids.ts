@@ -6,7 +6,7 @@ import { knownReleases } from '../../lib/releases/releases.ts'
 import { RestartRun } from '../../lib/vms/waves/restart-run.ts'
 import { restartWaves } from '../../lib/vms/waves/restart-procedure.ts'
 import { UpdateRun, type UpdateWanted } from '../../lib/vms/waves/update-run.ts'
-import { wavesLeft } from '../../lib/vms/waves/update-procedure.ts'
+import { updateWaves } from '../../lib/vms/waves/update-procedure.ts'
 import { type Wave, type WaveBy, waveTitle } from '../../lib/vms/waves/waves.ts'
 import { updateCommand } from '../workloads/update.ts'
 import { typedUpdate, type UpdateOptions } from '../../lib/vms/waves/wave-run.ts'
@@ -41,7 +41,7 @@ async function wavesOfLine(asked: Asked): Promise<{ waves: readonly Wave[]; by: 
     return { waves: restartWaves(run, await run.read(reading)), by: wanted.waveBy }
   }
   const run = new UpdateRun(wanted, { began, releases: knownReleases })
-  return { waves: await wavesLeft(reading, run, await run.read(reading)), by: wanted.waveBy }
+  return { waves: await updateWaves(reading, run, await run.read(reading)), by: wanted.waveBy }
 }
 
 /** The defaults of the flags, as the command has them. */

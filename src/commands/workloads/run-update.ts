@@ -28,7 +28,7 @@ import { minutes } from '../../lib/kube/clock.ts'
 import { cancelProcedure } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { guardProcedure } from '../../lib/vms/update-guard.ts'
 import { failureOf, outcomeOf, UpdateRun } from '../../lib/vms/waves/update-run.ts'
-import { settledAgainId, updateProcedure, wavesLeft } from '../../lib/vms/waves/update-procedure.ts'
+import { settledAgainId, updateProcedure, updateWaves } from '../../lib/vms/waves/update-procedure.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { heldLines, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
@@ -153,7 +153,7 @@ async function workOf(running: Running): Promise<UpdateWork> {
     holds: await pausesUpdates(settingsWork),
   })
   const { until, pauseBefore } = options
-  const waves = await wavesLeft(reading, run, snapshot)
+  const waves = await updateWaves(reading, run, snapshot)
   const findings = options.watchOnly ? [] : await updateFindings(snapshot, settingsWork, run.wanted.selection)
   return {
     waves,

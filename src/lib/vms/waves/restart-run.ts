@@ -11,16 +11,13 @@ import {
   type Against,
   askRestart,
   type Begun,
-  hasAgent,
+  readRestarts,
   readReturnRoom,
-  type Restart,
-  restartsIn,
-  type RestartState,
+  type RestartWithState,
   type ReturnRoom,
-  statusOf,
 } from './vm-restart.ts'
 import type { Unread } from '../migrations/migration-ledger.ts'
-import type { FailedVm, Traffic } from './pacing.ts'
+import type { FailedVm, Pacing, Traffic } from './pacing.ts'
 import { waitsForRestart } from '../rollout/restart-required.ts'
 import { type Candidate, candidateOf, type WaveRunWanted } from './waves.ts'
 import type { Reader } from '../../kube/cluster.ts'
@@ -29,6 +26,8 @@ import { isNotFound } from '../../kube/errors.ts'
 import { lostData, runStrategyOf, vmName } from '../vm.ts'
 import { isMigrating } from '../workload-updater.ts'
 import { pagesAllowed } from '../../kube/readable-pages.ts'
+import { narrowedLine } from '../../output/kvup-words.ts'
+import type { WaveRun, WaveSnapshot } from './wave-step.ts'
 
 /** All VMs are listed again so seldom; what a restart needs to know of its VM is read right before it. */
 const listEvery = 1 * minutes
@@ -41,11 +40,11 @@ export interface RestartSnapshot {
   left: ReadonlyMap<string, string>
   /** What may not be read. */
   unread: readonly Unread[]
-  restarts: readonly (Restart & { state: RestartState })[]
+  restarts: readonly RestartWithState[]
 }
 
 /** One run of restarts. Where it stands is read from the cluster and the journal; what is kept here is for its report. */
-export class RestartRun {
+export class RestartRun implements WaveRun {
   readonly wanted: WaveRunWanted
   /** ms since the epoch. */
   readonly began: number
@@ -63,11 +62,27 @@ export class RestartRun {
     this.wanted = wanted
     this.began = began
     this.#kubevirt = kubevirt
+    const { namespace } = wanted.selection
+    this.step = {
+      watches: [{ kind: VirtualMachineInstances, where: namespace === undefined ? {} : { namespace } }],
+      risk: {
+        undo: 'none: a VM that was restarted has taken its changes over',
+        safeToLeave:
+          'always: what is under way comes back by itself, and running it again goes on from there',
+      },
+    }
   }
 
   /** What is not judged, because it may not be read. */
   get remarks(): readonly string[] {
     return this.#listed?.room.remarks ?? []
+  }
+
+  readonly step: WaveRun['step']
+  readonly words = { done: 'back', failed: 'refused', awaited: 'to be back' }
+
+  get pacing(): Pacing {
+    return { ...this.wanted.pacing, perNode: Infinity }
   }
 
   get failed(): FailedVm[] {
@@ -76,15 +91,38 @@ export class RestartRun {
 
   async read(cx: ReadContext): Promise<RestartSnapshot> {
     const now = cx.clock.now().getTime()
-    const restarts = await this.#restarts(cx, now)
+    const restarts = await readRestarts(cx, { began: this.began, now, backWithin: this.wanted.backWithin })
     const { candidates, left, unread } = await this.#fleet(cx, now)
     const asked = new Map(restarts.map((restart) => [restart.vm, restart]))
     const open = [...candidates].filter(([vm, one]) => this.#isOpen(one, asked.get(vm)))
     return { now, candidates: new Map(open), left, unread, restarts }
   }
 
-  /** Asks for one restart; a refusal is remembered as a failure of this VM. */
-  async restart(cx: StepContext, one: RestartCandidate): Promise<Begun> {
+  async readWave(cx: ReadContext): Promise<WaveSnapshot> {
+    const { now, candidates, restarts } = await this.read(cx)
+    return {
+      now,
+      candidates,
+      restarts,
+      failed: this.failed,
+      traffic: restartTraffic(restarts, this.known),
+      split: [],
+      stillAtMost: Infinity,
+      doubtful: new Set(),
+      slow: [],
+      ended: new Map(),
+      succeeded: new Set(),
+    }
+  }
+
+  remedy(): readonly string[] {
+    return [
+      'kubectl get virtualmachines,virtualmachineinstances -A     shows which do not run',
+      `${narrowedLine('kvup rollout restart', this.wanted.selection)}     goes on with those that still wait for a restart`,
+    ]
+  }
+
+  async begin(cx: StepContext, one: Candidate): Promise<Begun> {
     const { vm } = one
     const begun = await askRestart(cx, one, (vmi) => this.#against(cx, vmi))
     if (begun.is === 'refused') this.#refused.set(vm, begun.why)
@@ -103,21 +141,11 @@ export class RestartRun {
     return whyNotNow(vmi) ?? (await readReturnRoom(reader, this.#kubevirt)).refusal(vmi)
   }
 
-  #isOpen({ vm, since }: RestartCandidate, asked: (Restart & { state: RestartState }) | undefined): boolean {
+  #isOpen({ vm, since }: RestartCandidate, asked: RestartWithState | undefined): boolean {
     if (this.#refused.has(vm) || this.#gone.has(vm)) return false
     if (asked === undefined || asked.state.is === 'not-begun') return true
     // Changed once more after it was back.
     return asked.state.is === 'back' && asked.at < this.began && since > asked.at
-  }
-
-  async #restarts({ reader, journal }: ReadContext, now: number): Promise<RestartSnapshot['restarts']> {
-    const { backWithin } = this.wanted
-    const entries = restartsIn(await journal.entries(), this.began - backWithin)
-    const states = await Promise.all(entries.map((one) => statusOf(reader, one, { now, backWithin })))
-    return entries.flatMap((one, index) => {
-      const state = states[index]
-      return state === undefined ? [] : [{ ...one, state }]
-    })
   }
 
   async #fleet({ reader }: ReadContext, now: number): Promise<RestartFleet> {
@@ -132,8 +160,8 @@ export class RestartRun {
 }
 
 /** What is under way, and until when others are kept apart from it (night W4). `known`: every VM that was seen. Pure. */
-export function restartTraffic(
-  { restarts }: RestartSnapshot,
+function restartTraffic(
+  restarts: RestartSnapshot['restarts'],
   known: ReadonlyMap<string, RestartCandidate>,
 ): Traffic {
   const moving = new Set(restarts.filter(({ state }) => state.is === 'under-way').map(({ vm }) => vm))
@@ -150,8 +178,6 @@ export function restartTraffic(
 export interface RestartCandidate extends Candidate {
   /** ms since the epoch: since when it waits for that; 0: not known. */
   since: number
-  /** The guest agent is connected. */
-  agent: boolean
   /** Only the restart itself starts it again: were that lost, it would stay down (facts 3.4). */
   onlyOnce: boolean
   /** Volumes that live in its pod (night W2). */
@@ -272,7 +298,6 @@ function restartCandidate(
   return {
     ...candidateOf(vmi, 'restart', wanted),
     since,
-    agent: hasAgent(vmi),
     onlyOnce: runStrategy !== 'Always',
     loses: lostData(vmi),
   }

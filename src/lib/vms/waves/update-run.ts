@@ -2,6 +2,7 @@ import type { Candidate, WaveRunWanted } from './waves.ts'
 import {
   type KubeVirt,
   type VirtualMachineInstance,
+  VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { openDataJobs } from '../../kubevirt/cluster-activity.ts'
@@ -14,28 +15,25 @@ import { ObservedMoves, readMigrations, type Unread } from '../migrations/migrat
 import { type Migration, migrationLimits } from '../migrations/migration.ts'
 import { placeOfVm, type Selection, Vms } from '../vm.ts'
 import { readAround, rulesFrom } from '../workload-updater.ts'
-import type { FailedVm, Pacing } from './pacing.ts'
-import {
-  type Begun,
-  readReturnRoom,
-  restartsIn,
-  type RestartState,
-  type ReturnRoom,
-  statusOf,
-} from './vm-restart.ts'
+import type { FailedVm, Pacing, Stop } from './pacing.ts'
+import { type Begun, readRestarts, readReturnRoom, type RestartState, type ReturnRoom } from './vm-restart.ts'
 import {
   begin,
   failedIn,
   type Fleet,
   type FleetRules,
   readFleet,
+  trafficOf,
+  stillFor,
   type UpdateSnapshot,
 } from './update-fleet.ts'
-import { LauncherWatch } from '../update-guard.ts'
+import { LauncherWatch, movedIn } from '../update-guard.ts'
 import { MigrationWatch } from '../migrations/migration-watch.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
+import { shellWord } from '../../kube/shell-line.ts'
+import type { WaveRun, WaveSnapshot } from './wave-step.ts'
 
 /** What was asked of an update. Times in ms. */
 export interface UpdateWanted extends WaveRunWanted {
@@ -58,7 +56,7 @@ const readAgainAfter = 15_000
  * One run of an update. Where it stands is read from the cluster with every look; what is kept here is what this process has seen, for its
  * report and so that not all is read every time.
  */
-export class UpdateRun {
+export class UpdateRun implements WaveRun {
   readonly wanted: UpdateWanted
   /** ms since the epoch: failures before are history. */
   readonly began: number
@@ -94,11 +92,24 @@ export class UpdateRun {
     this.#releases = releases
     this.#once = once
     this.#soaks = new SoakWatch(wanted.pacing.soak)
+    const { namespace } = wanted.selection
+    const labels = 'app.kubernetes.io/managed-by=kvup'
+    this.step = {
+      watches: [
+        {
+          kind: VirtualMachineInstanceMigrations,
+          where: { ...(namespace !== undefined && { namespace }), labels },
+        },
+      ],
+      risk: {
+        undo: 'none: a VM on the new virt-launcher cannot be migrated back',
+        safeToLeave: 'always: what is under way goes on by itself, and running it again goes on from there',
+      },
+    }
   }
 
-  get earlier(): number {
-    return this.#earlier
-  }
+  readonly step: WaveRun['step']
+  readonly words = { done: 'moved', failed: 'failed', awaited: 'to be through' }
 
   /** The virt-launcher of new pods, as far as it was read. */
   get launcher(): string | undefined {
@@ -143,7 +154,8 @@ export class UpdateRun {
     const now = cx.clock.now().getTime()
     const { ledger, moves } = (await this.#followed?.read()) ?? (await this.#migrations(cx))
     for (const at of moves.ended.values()) if (at < this.began) this.#earlier = Math.max(this.#earlier, at)
-    const restarts = await this.#restarts(cx, now)
+    const { restart, backWithin } = this.wanted
+    const restarts = restart ? await readRestarts(cx, { began: this.began, now, backWithin }) : []
     const fleet = await this.#outdated(cx, now)
     const wellAt = await this.#soaks.read(cx.reader, moves, { known: this.known, now })
     return { now, fleet, ledger, moves, restarts, wellAt }
@@ -155,12 +167,32 @@ export class UpdateRun {
     return [...failedIn(snapshot, this.wanted.retries), ...refused.map(([vm, reason]) => ({ vm, reason }))]
   }
 
-  /** Whose turn was for nothing waits a moment, lest it be its turn without end. */
-  get notYet(): ReadonlyMap<string, number> {
-    return this.#notYet
+  async readWave(cx: ReadContext): Promise<WaveSnapshot> {
+    const snapshot = await this.read(cx)
+    const { now, fleet, restarts, moves } = snapshot
+    const failed = this.failed(snapshot)
+    const over = new Set(failed.map(({ vm }) => vm))
+    const launchers = await this.launchers.read(cx.reader, movedIn(snapshot, this.known), now)
+    const traffic = trafficOf(snapshot, this.known, this.#earlier)
+    return {
+      now,
+      candidates: new Map([...fleet.candidates].filter(([vm]) => !over.has(vm))),
+      failed,
+      // Whose turn was for nothing waits a moment, lest it be its turn without end.
+      traffic: { ...traffic, notBefore: new Map([...this.#notYet, ...traffic.notBefore]) },
+      restarts,
+      ...launchers,
+      still: stillFor(snapshot, this.known),
+      stillAtMost: this.wanted.stillAtMost,
+      ended: moves.ended,
+      succeeded: moves.succeeded,
+    }
   }
 
-  /** Begins one move; a refusal is remembered as a failure of this VM. */
+  remedy(stop: Stop, split: readonly string[]): readonly string[] {
+    return stopRemedy(stop, { split, selection: this.wanted.selection })
+  }
+
   async begin(cx: StepContext, one: Candidate, canary: boolean): Promise<Begun> {
     const against = async (vmi: VirtualMachineInstance) =>
       (await readReturnRoom(cx.reader, this.#rules?.kubevirt)).refusal(vmi)
@@ -188,17 +220,6 @@ export class UpdateRun {
       if (this.#followed) this.follow({ reader, clock }, namespace)
       return { moves, ledger: (await readMigrations(reader, { namespace, each })).ledger }
     }
-  }
-
-  async #restarts({ reader, journal }: ReadContext, now: number): Promise<UpdateSnapshot['restarts']> {
-    if (!this.wanted.restart) return []
-    const { backWithin } = this.wanted
-    const asked = restartsIn(await journal.entries(), this.began - backWithin)
-    const states = await Promise.all(asked.map((restart) => statusOf(reader, restart, { now, backWithin })))
-    return asked.flatMap((restart, index) => {
-      const state = states[index]
-      return state === undefined ? [] : [{ ...restart, state }]
-    })
   }
 
   async #outdated(cx: ReadContext, now: number): Promise<Fleet> {
@@ -242,6 +263,25 @@ export class UpdateRun {
     }
     return this.#rules
   }
+}
+
+/** Commands that show what stopped an update, and how it goes on. */
+function stopRemedy(
+  { reason }: Stop,
+  { split, selection }: { split: readonly string[]; selection: Selection },
+): readonly string[] {
+  const [first] = split
+  if (reason === 'two-launchers' && first !== undefined) {
+    const { namespace, name } = placeOfVm(first)
+    return [
+      `kubectl -n ${shellWord(namespace)} get pods -l vm.kubevirt.io/name=${shellWord(name)} -o wide`,
+      'end the launcher in which the guest does not run, and look at its disks, before anything else moves (kubevirt issue 18670)',
+    ]
+  }
+  return [
+    `${narrowedLine('kvup workloads migrations', selection)}     shows what runs, what waits and what fails`,
+    `${narrowedLine('kvup workloads update', selection)}     goes on with what is outdated still`,
+  ]
 }
 
 /** What was read of all that decides over VMs in general. */

@@ -4,7 +4,7 @@ import {
   VirtualMachineInstances,
   VirtualMachines,
 } from '../../kube/kinds/kubevirt-kinds.ts'
-import type { StepContext } from '../../engine/step.ts'
+import type { ReadContext, StepContext } from '../../engine/step.ts'
 import { ApiError } from '../../kube/errors.ts'
 import type { Candidate } from './waves.ts'
 import { placeOfVm, refusesThisVm } from '../vm.ts'
@@ -144,8 +144,28 @@ function readySince(vmi: VirtualMachineInstance): number | undefined {
   return Date.parse(condition(vmi, 'Ready')?.lastTransitionTime ?? '') || undefined
 }
 
-export const hasAgent = (vmi: VirtualMachineInstance): boolean =>
-  condition(vmi, 'AgentConnected')?.status === 'True'
+const hasAgent = (vmi: VirtualMachineInstance): boolean => condition(vmi, 'AgentConnected')?.status === 'True'
+
+/** Whether the guest agent of a VM is connected now. Throws ApiError. */
+export async function readAgent(reader: Reader, vm: string): Promise<boolean> {
+  const found = await reader.get(VirtualMachineInstances, placeOfVm(vm))
+  return found.is === 'object' && hasAgent(found.object)
+}
+
+export type RestartWithState = Restart & { state: RestartState }
+
+/** The restarts that kvup has asked for, and where each VM stands now. `began` and `backWithin` in ms. Throws ApiError. */
+export async function readRestarts(
+  { reader, journal }: Pick<ReadContext, 'reader' | 'journal'>,
+  { began, now, backWithin }: { began: number; now: number; backWithin: number },
+): Promise<readonly RestartWithState[]> {
+  const asked = restartsIn(await journal.entries(), began - backWithin)
+  const withState = async (restart: Restart): Promise<RestartWithState> => {
+    const state = await statusOf(reader, restart, { now, backWithin })
+    return { ...restart, state }
+  }
+  return Promise.all(asked.map(withState))
+}
 
 /**
  * Restarts that lose what a guest wrote into its pod: accepted by name, never by --yes alone (night W2). `loses`: by VM, the volumes;

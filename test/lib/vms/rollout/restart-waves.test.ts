@@ -30,7 +30,6 @@ const run = (through: readonly string[] = [], canaries = 0): RestartRun => {
 const one = (vm: string): RestartCandidate => ({
   ...aCandidate(vm, { wave: vm.split('/')[0] ?? '', by: 'restart' }),
   since: 0,
-  agent: true,
   onlyOnce: false,
   loses: [],
 })
