@@ -357,8 +357,22 @@ function covers(wide: Question, asked: Question): boolean {
   return (
     wide.apiVersion === asked.apiVersion &&
     wide.kind === asked.kind &&
-    limits.every((limit) => wide[limit] === undefined || wide[limit] === asked[limit])
+    limits.every(
+      (limit) =>
+        wide[limit] === undefined ||
+        wide[limit] === asked[limit] ||
+        (limit === 'labels' && isOfOperands(wide, asked)),
+    )
   )
+}
+
+/**
+ * Former snapshots hold what KubeVirt runs as `kubevirt.io,…`, a label that all of it had but the pods of virt-template: it is judged by that.
+ */
+function isOfOperands({ labels: wide = '', namespace }: Question, { labels: asked = '' }: Question): boolean {
+  const [first, ...others] = wide.split(',')
+  const terms = asked.split(',')
+  return namespace !== undefined && first === 'kubevirt.io' && others.every((term) => terms.includes(term))
 }
 
 /** A saved cluster was asked for what it does not hold: neither "there is none" nor "there is one" would be true. */
