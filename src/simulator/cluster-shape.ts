@@ -118,7 +118,7 @@ function node(name: string, labels: Record<string, string>): Node {
       addresses: [{ type: 'Hostname', address: name }],
       nodeInfo: {
         kubeletVersion: 'v1.35.4',
-        containerRuntimeVersion: 'containerd://2.2.3',
+        containerRuntimeVersion: 'containerd://2.3.2',
         architecture: 'amd64',
       },
     },

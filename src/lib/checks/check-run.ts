@@ -19,6 +19,8 @@ import {
   longNames,
   migrationQuota,
   pendingChanges,
+  hotpluggedVolumes,
+  vmsWithoutAnotherNode,
   restartRequired,
   twoLaunchers,
   twoNodes,
@@ -213,6 +215,8 @@ export const workloadChecks: readonly Check[] = [
   twoNodes,
   migrationQuota,
   pendingChanges,
+  hotpluggedVolumes,
+  vmsWithoutAnotherNode,
   restartRequired,
   longNames,
 ]

@@ -72,6 +72,8 @@ export type { ResourceQuota }
 export interface VmTally {
   total: number
   restartRequired: Named
+  /** Volumes that their VMs name as plugged in while they ran, `namespace/name/volume`. */
+  hotplugged: Named
 }
 
 /** The name of a part, for a check's needs. */

@@ -24,7 +24,7 @@ import {
 import type { Clock } from '../kube/clock.ts'
 import { isOperand, isOperator, operatorName, podsOutsideVms } from './installed-components.ts'
 import { itemsOf, type Known, known, notAsked, onlyKnown, readParts } from '../kube/known.ts'
-import { atVersion, condition, type KubeObject, metadataOf } from '../kube/object.ts'
+import { atVersion, condition, isRecord, type KubeObject, metadataOf } from '../kube/object.ts'
 import { ApiError, forbidden, isNotFound, type KvupError } from '../kube/errors.ts'
 import { readAhead } from '../kube/read-cache.ts'
 import type { VmTally } from './full-snapshot.ts'
@@ -32,6 +32,8 @@ import { quantity } from '../kube/quantity.ts'
 import { type NarrowedCommand, narrowedLine, roleRemedy } from '../output/kvup-words.ts'
 import type { CommandContext } from '../kube/world.ts'
 import type { Needed } from '../kube/saved/saved-cluster.ts'
+import { type VmTrait, traitNames, vmTraits } from './vm-traits.ts'
+import { valueAt } from '../kube/server-side-apply.ts'
 
 /** What was seen of an installation, as plain JSON. Every part is known or not; the judgements over it are pure. */
 export interface Snapshot {
@@ -199,6 +201,10 @@ export interface InstanceTally {
   notMigratable: Named
   /** Being moved off a drained node. */
   evacuating: Named
+  /** The same VMs by the node that they leave (`status.evacuationNodeName`). */
+  evacuatingFrom: Record<string, Named>
+  /** What running VMs ask of a node by labels, without more than 200 different demands; VMs that ask nothing are not in it. */
+  placed: PlacedVms[]
   /** Hotplug and volume changes that workload updates would carry out (facts 5). */
   pendingChanges: Named
   /** More than one active pod, and no migration that explains it (data-corruption rule; facts 8). */
@@ -208,6 +214,10 @@ export interface InstanceTally {
   /** Over 47 characters: names of migration pods get too long. */
   longNames: Named
   nodes: Record<string, number>
+  /** Running VMs by what a release breaks or takes away. */
+  traits: Partial<Record<VmTrait, Named>>
+  /** Volumes that were hotplugged into running VMs, `namespace/name/volume`. */
+  hotplugged: Named
   /** By namespace: the guest memory of the largest running VMI in bytes, without huge pages; its pod asks for more. */
   largestMemory: Record<string, number>
 }
@@ -220,10 +230,14 @@ export function emptyTally(): InstanceTally {
     launchers: {},
     notMigratable: nobody(),
     evacuating: nobody(),
+    evacuatingFrom: {},
+    placed: [],
     pendingChanges: nobody(),
     twoLaunchers: nobody(),
     frozen: nobody(),
     longNames: nobody(),
+    traits: {},
+    hotplugged: nobody(),
     nodes: {},
     largestMemory: {},
   }
@@ -252,6 +266,59 @@ function tallyRunning(tally: InstanceTally, vmi: VirtualMachineInstance, name: s
   if (migratable?.status !== 'True')
     add(tally.notMigratable, `${name} (${migratable?.reason ?? 'not judged yet'})`)
   for (const [list, holds] of marks) if (holds(vmi)) add(tally[list], name)
+  tallyTraits(tally, vmi, name)
+  tallyPlace(tally, vmi, name)
+}
+
+function tallyTraits(tally: InstanceTally, vmi: VirtualMachineInstance, name: string): void {
+  for (const trait of traitNames)
+    if (vmTraits[trait](vmi)) {
+      tally.traits[trait] ??= nobody()
+      add(tally.traits[trait], name)
+    }
+  for (const volume of hotpluggedIn(vmi.spec)) add(tally.hotplugged, `${name}/${volume}`)
+  const { evacuationNodeName } = vmi.status ?? {}
+  if (evacuationNodeName) add((tally.evacuatingFrom[evacuationNodeName] ??= nobody()), name)
+}
+
+/** VMs that ask the same of a node, and run on the same one. */
+export interface PlacedVms {
+  /** Labels that a node must have; a value that is undefined may be any. */
+  labels: Readonly<Record<string, string | undefined>>
+  node: string
+  vms: Named
+}
+
+const placesAtMost = 200
+
+const keyOfLabels = (labels: PlacedVms['labels']): string =>
+  JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+
+function tallyPlace(tally: InstanceTally, { spec, status }: VirtualMachineInstance, name: string): void {
+  const model = valueAt(spec, ['domain', 'cpu', 'model'])
+  const isOwn = typeof model === 'string' && !/^host-(?:model|passthrough)$/u.test(model)
+  const labels = {
+    ...spec?.nodeSelector,
+    ...(isOwn && { [`cpu-model.node.kubevirt.io/${model}`]: undefined }),
+  }
+  if (Object.keys(labels).length === 0) return
+  const node = status?.nodeName ?? ''
+  const key = keyOfLabels(labels)
+  const found = tally.placed.find((one) => one.node === node && keyOfLabels(one.labels) === key)
+  const place = found ?? { labels, node, vms: nobody() }
+  if (found === undefined) {
+    if (tally.placed.length >= placesAtMost) return
+    tally.placed.push(place)
+  }
+  add(place.vms, name)
+}
+
+/** Names of the volumes of a VM or VMI that were plugged in while it ran. */
+function hotpluggedIn(spec: VirtualMachineInstance['spec']): readonly string[] {
+  return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, dataVolume }) => {
+    const source = persistentVolumeClaim ?? dataVolume
+    return isRecord(source) && source['hotpluggable'] === true && typeof name === 'string' ? [name] : []
+  })
 }
 
 function addOne(by: Record<string, number>, key: string | undefined): void {
@@ -294,10 +361,12 @@ export async function foldInstances(reader: Reader): Promise<FoldedInstances> {
 
 /** Reads every VM once and keeps the names of a few. Throws ApiError. */
 export async function foldVms(reader: Reader): Promise<VmTally> {
-  const tally: VmTally = { total: 0, restartRequired: nobody() }
+  const tally: VmTally = { total: 0, restartRequired: nobody(), hotplugged: nobody() }
   for await (const { items } of readAhead(reader.pages(VirtualMachines)))
     for (const vm of items) {
       tally.total++
+      for (const volume of hotpluggedIn(vm.spec?.template?.spec))
+        add(tally.hotplugged, `${vm.metadata.namespace}/${vm.metadata.name}/${volume}`)
       if (condition(vm, 'RestartRequired')?.status === 'True')
         add(tally.restartRequired, `${vm.metadata.namespace}/${vm.metadata.name}`)
     }

@@ -216,8 +216,17 @@ export function issuesOf(
     (bad) =>
       (bad.toMinor === undefined || (crosses && bad.toMinor.includes(minorOf(to)))) &&
       isVersion(from, bad.from) &&
-      isVersion(to, bad.to),
+      isVersion(to, bad.to) &&
+      (bad.enters === undefined || (reaches(to, bad.enters) && !reaches(from, bad.enters))) &&
+      (bad.affects === undefined || bad.affects.some((range) => isWithin(to, range))),
   )
+}
+
+/** Not of a release whose text is none. */
+function isWithin(version: Version, { from, until }: { from: string; until: string }): boolean {
+  const [first, fixed] = [versionOf(from), versionOf(until)]
+  if (first === undefined || fixed === undefined) return false
+  return compareVersions(version, first) >= 0 && compareVersions(version, fixed) < 0
 }
 
 /** A minor or a release. */

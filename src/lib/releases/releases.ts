@@ -73,6 +73,10 @@ export interface Shift {
   pin?: string
   /** A command, in capitals what is to be filled in. */
   command?: string
+  /** Name of what a VM has that it concerns (`vmTraits`): without such a VM it is not told. */
+  hits?: string
+  /** Where it is written down: pull requests of kubevirt/kubevirt. */
+  sources?: readonly string[]
 }
 
 /** An edge that hurt somebody. `from` and `to` are minors or releases; what is absent matches all. */
@@ -81,6 +85,16 @@ export interface KnownBad {
   from?: string
   to?: string
   toMinor?: readonly string[]
+  /** A minor that the step enters or passes over. */
+  enters?: string
+  /** Releases that have it: from the first one, and no more in the second, where that is of the same minor. */
+  affects?: readonly { from: string; until: string }[]
+  /** Name of what a VM has that it concerns (`vmTraits`): such VMs are counted, and without one it is not told. */
+  hits?: string
+  /** It concerns clusters with so many running VMs, or more. */
+  vmsAtLeast?: number
+  /** What to type beforehand, or when it has happened. */
+  remedy?: readonly string[]
   issue: string
   summary: string
   level: 'info' | 'warning' | 'blocker'

@@ -30,7 +30,7 @@ export function evidence(overrides: Partial<FullSnapshot> = {}): FullSnapshot {
     webhooks: known(),
     endpoints: known(),
     instances: known(emptyTally()),
-    vms: known({ total: 0, restartRequired: nobody() }),
+    vms: known({ total: 0, restartRequired: nobody(), hotplugged: nobody() }),
     quotas: known(),
     dataJobs: known(),
     others: known(),
@@ -115,7 +115,7 @@ export function node(name: string): Node {
     metadata: { name, labels: { 'kubernetes.io/os': 'linux', 'kubevirt.io/schedulable': 'true' } },
     status: {
       conditions: [{ type: 'Ready', status: 'True' }],
-      nodeInfo: { kubeletVersion: 'v1.35.4', containerRuntimeVersion: 'containerd://2.2.3' },
+      nodeInfo: { kubeletVersion: 'v1.35.4', containerRuntimeVersion: 'containerd://2.3.2' },
     },
   }
 }

@@ -6,7 +6,8 @@ import {
   zeroDowntime,
 } from '../../../src/lib/checks/groups/path-checks.ts'
 import { knownReleases } from '../../../src/lib/releases/releases.ts'
-import { ask, evidence, ofVersion, said } from './evidence.ts'
+import { emptyTally } from '../../../src/lib/kubevirt/snapshot.ts'
+import { ask, evidence, known, ofVersion, said } from './evidence.ts'
 
 const running = (gitVersion: string, version = 'v1.8.4') => {
   const [major = '', minor = ''] = gitVersion.replace('v', '').split('.')
@@ -97,11 +98,15 @@ describe('kubernetes-window', () => {
 })
 
 test.each([
-  ['v1.6.6', 'v1.7.4', ['warning issue-16386', 'info issue-18670']],
+  ['v1.6.6', 'v1.7.4', ['info issue-16264', 'info issue-18670']],
   ['v1.5.3', 'v1.6.0', ['blocker issue-15373']],
   ['v1.5.3', 'v1.6.6', []],
   ['v1.9.0', 'v1.9.1', []],
   ['v1.8.4', 'v1.9.0', ['info issue-18670']],
+  // Nobody has two vCPUs there, or a q35 machine: whom it does not concern is not told.
+  ['v1.7.4', 'v1.8.4', ['info issue-18670']],
+  ['v1.4.1', 'v1.5.0', ['warning issue-14318']],
+  ['v1.7.4', 'v1.8.2', ['info issue-16561', 'info issue-18670']],
 ])('known-bad: from %s to %s', (version, target, findings) => {
   expect(said(ask(knownBad, { snapshot: ofVersion(version), target }).findings)).toEqual(findings)
 })
@@ -112,4 +117,53 @@ test.each([
   ['v1.8.4', []],
 ])('C8 nothing older than v0.17.0 is promised zero downtime: %s', (version, findings) => {
   expect(said(ask(zeroDowntime, { snapshot: ofVersion(version) }).findings)).toEqual(findings)
+})
+
+const counted = [
+  {
+    trait: 'smp',
+    version: 'v1.7.4',
+    target: 'v1.8.4',
+    id: 'issue-16386',
+    command: 'kvup workloads update --canary 1 --until canary     moves one first, once KubeVirt is upgraded',
+  },
+  {
+    trait: 'q35',
+    version: 'v1.5.3',
+    target: 'v1.6.3',
+    id: 'issue-17029',
+    command: 'kvup upgrade --to v1.6.6',
+  },
+  {
+    trait: 'q35',
+    version: 'v1.6.6',
+    target: 'v1.7.1',
+    id: 'issue-17029',
+    command: 'kvup upgrade --to v1.7.4',
+  },
+]
+
+test.each(counted)('known-bad: VMs that are $trait are counted, from $version to $target', (row) => {
+  const vms = { count: 2, names: ['demo/a', 'demo/b'] }
+  const tally = { ...emptyTally(), running: 2, traits: { [row.trait]: vms } }
+  const snapshot = { ...ofVersion(row.version), instances: known(tally) }
+  const found = ask(knownBad, { snapshot, target: row.target }).findings.find(({ id }) => id === row.id)
+  expect(found).toMatchObject({ level: 'warning', objects: vms.names })
+  expect(found?.summary).toContain('it concerns 2 running VMs here (demo/a, demo/b)')
+  expect(found?.remedy[0]).toBe(row.command)
+})
+
+test.each([
+  [399, false],
+  [400, true],
+])('known-bad: %i running VMs are many: %s', (count, many) => {
+  const snapshot = { ...ofVersion('v1.4.1'), instances: known({ ...emptyTally(), running: count }) }
+  const ids = ask(knownBad, { snapshot, target: 'v1.5.0' }).findings.map(({ id }) => id)
+  expect(ids.includes('issue-14495')).toBe(many)
+})
+
+test('known-bad: VMs that may not be read are said to be unknown', () => {
+  const snapshot = { ...ofVersion('v1.7.4'), instances: { known: false as const, why: 'forbidden' } }
+  const [first] = ask(knownBad, { snapshot, target: 'v1.8.4' }).findings
+  expect(first?.summary).toContain('which VMs it concerns is not known: forbidden')
 })

@@ -58,7 +58,7 @@ function plainNode(name: string, labels: Record<string, string>, taints: readonl
     status: {
       allocatable: { pods: '110' },
       conditions: [{ type: 'Ready', status: 'True' }],
-      nodeInfo: { kubeletVersion: 'v1.35.4', containerRuntimeVersion: 'containerd://2.2.3' },
+      nodeInfo: { kubeletVersion: 'v1.35.4', containerRuntimeVersion: 'containerd://2.3.2' },
     },
   }
 }

@@ -3,6 +3,7 @@ import { itemsOf } from '../../kube/known.ts'
 import { instancesOf, type Question, check, type Finding } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
+import type { Named } from '../../kubevirt/snapshot.ts'
 
 /** The virt-handler roll kills them (night U1, facts 2.8). An upgrade waits for them unless it is told otherwise. */
 export const migrationsInFlight = check({
@@ -26,27 +27,60 @@ export const migrationsInFlight = check({
 const nameOf = ({ metadata, spec }: VirtualMachineInstanceMigration): string =>
   `${metadata.namespace}/${spec?.vmiName ?? metadata.name}`
 
-/** What evacuates them are migrations, which the virt-handler roll kills (night U1 and C4). */
+/**
+ * What evacuates them are migrations, which the virt-handler roll kills (night U1 and C4). Where the node takes pods again the mark was left behind,
+ * and KubeVirt makes migrations without end (kubevirt issue 9585).
+ */
 export const nodeDrained = check({
   id: 'node-drained',
   group: 'workloads',
   title: 'no VM is being moved off a drained node',
-  needs: ['instances'],
+  needs: ['instances', 'nodes'],
   blocks: true,
   assess(question) {
-    const { count, names } = instancesOf(question).evacuating
-    if (count === 0) return undefined
-    return {
-      id: 'node-drained',
-      level: 'blocker',
-      summary: `${counted(count, 'VM', ['is', 'are'])} being moved off a node that is drained (${someOf(names, count)}): the virt-handler roll would kill these migrations`,
-      objects: names,
-      remedy: [
-        'kubectl get virtualmachineinstances -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,LEAVES:.status.evacuationNodeName',
-      ],
-    }
+    const { evacuating, evacuatingFrom } = instancesOf(question)
+    const open = new Set(
+      itemsOf(question.snapshot.nodes).flatMap(({ metadata, spec }) =>
+        spec?.unschedulable ? [] : metadata.name,
+      ),
+    )
+    const left = Object.entries(evacuatingFrom).filter(([node]) => open.has(node))
+    const marked = new Set(left.flatMap(([, { names }]) => names))
+    return [
+      leavingVms({
+        count: left.reduce((rest, [, { count }]) => rest - count, evacuating.count),
+        names: evacuating.names.filter((name) => !marked.has(name)),
+      }),
+      ...left.map(([node, vms]) => leftBehind(node, vms)),
+    ]
   },
 })
+
+function leavingVms({ count, names }: Named): Finding | undefined {
+  if (count === 0) return undefined
+  return {
+    id: 'node-drained',
+    level: 'blocker',
+    summary: `${counted(count, 'VM', ['is', 'are'])} being moved off a node that is drained (${someOf(names, count)}): the virt-handler roll would kill these migrations`,
+    objects: names,
+    remedy: [
+      'kubectl get virtualmachineinstances -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,LEAVES:.status.evacuationNodeName',
+    ],
+  }
+}
+
+function leftBehind(node: string, { count, names }: Named): Finding {
+  return {
+    id: 'node-drained',
+    level: 'blocker',
+    summary: `${counted(count, 'VM', ['is', 'are'])} still marked to leave ${node} (${someOf(names, count)}), which takes pods again: KubeVirt begins migrations of them without end`,
+    objects: names,
+    remedy: names.slice(0, 5).map((vm) => {
+      const [namespace = '', name = ''] = vm.split('/')
+      return `virtctl -n ${namespace} evacuate-cancel vmi ${name}     takes the mark away (virtctl v1.7 or newer)`
+    }),
+  }
+}
 
 /** Work on VMs' data that is under way (night C5). What KubeVirt itself works on is interrupted; CDI's imports and an export that waits for a download are only told of. */
 export const dataJobsInFlight = check({

@@ -6,6 +6,7 @@ import { isOperand } from '../../kubevirt/installed-components.ts'
 import { someOf } from '../../kube/text.ts'
 import type { Shift } from '../../releases/releases.ts'
 import { gatesOf, undecided } from '../../kubevirt/installation.ts'
+import { hitsOf } from './path-checks.ts'
 
 type Patch = NonNullable<NonNullable<NonNullable<KubeVirt['spec']>['customizeComponents']>['patches']>[number]
 
@@ -164,14 +165,25 @@ export const defaultsThatShift = check({
     return releases.shifts
       .filter((shift) => enters(hop, shift.in))
       .filter((shift) => isOpen(shift, question))
-      .map((shift) => ({
-        id: 'defaults-that-shift',
-        level: 'warning',
-        summary: shift.summary,
-        remedy: [pinCommand(shift, question)].flatMap((command) => command ?? []),
-      }))
+      .flatMap((shift) => shiftFinding(shift, question) ?? [])
   },
 })
+
+/** Undefined where it is about VMs, and no such VM runs. */
+function shiftFinding(shift: Shift, question: Question): Finding | undefined {
+  const hits = hitsOf(shift, question)
+  if (hits === 'none') return undefined
+  return {
+    id: 'defaults-that-shift',
+    level: 'warning',
+    summary: `${shift.summary}${hits === undefined ? '' : `; ${hits.text}`}`,
+    ...(hits !== undefined && hits.names.length > 0 && { objects: hits.names }),
+    remedy: [
+      ...[pinCommand(shift, question)].flatMap((command) => command ?? []),
+      ...(shift.sources ?? []).map((source) => `read ${source}`),
+    ],
+  }
+}
 
 /** Where the field is set nothing changes; but a list of gates decides only on those that are in it. */
 function isOpen(shift: Shift, question: Question): boolean {

@@ -262,7 +262,7 @@ function disable({ gate }: Gate, { installation }: Question): string {
   return `kubectl -n ${namespace} patch kubevirt ${name} --type merge -p '${JSON.stringify(patch)}'`
 }
 
-/** `v1.33.4+k3s1`, `1.35`, `containerd://2.2.3-rc.1`: by its numbers alone. Undefined where there are none. */
+/** `v1.33.4+k3s1`, `1.35`, `containerd://2.3.2-rc.1`: by its numbers alone. Undefined where there are none. */
 export function atLeast(has: string | undefined, needs: string): boolean | undefined {
   const found = numbers(has ?? '')
   if (found === undefined) return undefined

@@ -5,14 +5,16 @@ import {
   isPausedByKvup,
   type Question,
   check,
+  hopOf,
+  enters,
 } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { ResourceQuota } from '../../kubevirt/full-snapshot.ts'
-import { parseImage } from '../../kubevirt/installation.ts'
+import { gatesOf, parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { allReleases, type Releases } from '../../releases/releases.ts'
 import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
-import type { InstanceTally } from '../../kubevirt/snapshot.ts'
+import type { InstanceTally, PlacedVms } from '../../kubevirt/snapshot.ts'
 import { isNodeReady } from '../../kubevirt/component-status.ts'
 import { launcherImage } from '../../kubevirt/lease-holders.ts'
 import { quantity } from '../../kube/quantity.ts'
@@ -309,6 +311,80 @@ export const pendingChanges = check({
       }`,
       objects: names,
       remedy: ['kubectl get virtualmachineinstancemigrations -A'],
+    }
+  },
+})
+
+/** A VM whose node is the only one that fits runs, and can neither migrate nor start elsewhere (kubevirt issue 14813). */
+export const vmsWithoutAnotherNode = check({
+  id: 'vms-without-another-node',
+  group: 'workloads',
+  title: 'every running VM that asks for a node finds another one',
+  needs: ['instances', 'nodes'],
+  assess(question) {
+    const nodes = itemsOf(question.snapshot.nodes).filter(
+      (node) => node.spec?.unschedulable !== true && isNodeReady(node),
+    )
+    const fits = (labels: PlacedVms['labels']) => (node: (typeof nodes)[number]) =>
+      Object.entries(labels).every(([key, value]) => {
+        const has = node.metadata.labels?.[key]
+        return value === undefined ? has !== undefined : has === value
+      })
+    return instancesOf(question)
+      .placed.filter(
+        ({ labels, node }) => !nodes.filter(fits(labels)).some(({ metadata }) => metadata.name !== node),
+      )
+      .map(({ labels, node, vms: { count, names } }) => {
+        const missing = Object.entries(labels).filter(([key, value]) => !nodes.some(fits({ [key]: value })))
+        const asked = (missing.length > 0 ? missing : Object.entries(labels)).map(([key, value]) =>
+          value === undefined ? key : `${key}=${value}`,
+        )
+        const [first = ''] = names
+        const [namespace = '', name = ''] = first.split('/')
+        const why = missing.length > 0 ? 'no node has the label' : `no node but ${node} has the label`
+        return {
+          id: 'vms-without-another-node',
+          level: 'warning' as const,
+          summary: `${counted(count, 'running VM', ['finds', 'find'])} no other node (${someOf(names, count)}): ${why} ${asked.join(' and ')}; they can neither migrate nor${missing.length > 0 ? ' start again' : ' start elsewhere'}`,
+          objects: names,
+          remedy: [
+            `kubectl get nodes -L ${asked.map((label) => label.split('=')[0]).join(' -L ')}`,
+            `kubectl -n ${namespace} get vm ${name} -o jsonpath='{.spec.template.spec.nodeSelector} {.spec.template.spec.domain.cpu}'     shows what asks for it: another CPU model, or the selector taken out, helps`,
+          ],
+        }
+      })
+  },
+})
+
+/** Which volumes v1.9 unplugs: those that a running VM has and its VM object does not name (kubevirt vm.go, DeclarativeHotplugVolumes). */
+export const hotpluggedVolumes = check({
+  id: 'hotplugged-volumes',
+  group: 'workloads',
+  title: 'no volume is plugged into a running VM that its VM object does not name',
+  needs: ['instances', 'vms'],
+  needsTarget: true,
+  assess(question) {
+    const hop = hopOf(question)
+    const { featureGates, disabledFeatureGates } = gatesOf(question.installation)
+    if (hop === undefined || !enters(hop, 'v1.9')) return undefined
+    if (featureGates.includes('HotplugVolumes') || disabledFeatureGates.includes('DeclarativeHotplugVolumes'))
+      return undefined
+    const named = new Set(itemsOf(question.snapshot.vms)[0]?.hotplugged.names)
+    const { names } = instancesOf(question).hotplugged
+    const lost = names.filter((volume) => !named.has(volume))
+    if (lost.length === 0) return undefined
+    return {
+      id: 'hotplugged-volumes',
+      level: 'warning',
+      summary: `v1.9 turns DeclarativeHotplugVolumes on and unplugs ${counted(lost.length, 'volume')} from running VMs (${someOf(lost)}): they were plugged into the VMI alone, and their VMs do not name them`,
+      objects: lost,
+      remedy: [
+        ...lost.slice(0, 3).map((volume) => {
+          const [namespace = '', name = '', disk = ''] = volume.split('/')
+          return `kubectl -n ${namespace} edit vm ${name}     add volume ${disk} and its disk to spec.template.spec before the upgrade`
+        }),
+        'or keep HotplugVolumes in featureGates: then nothing is unplugged',
+      ],
     }
   },
 })

@@ -172,7 +172,7 @@ describe('C2 new-gates', () => {
     const { findings } = withNodes(newGates, { 'worker-1': old })
     expect(said(findings)).toEqual(['blocker new-gates'])
     expect(findings[0]?.summary).toBe(
-      'v1.9 turns ImageVolume on by itself, and 1 node is too old for it: worker-1 (kubelet v1.34.6+k3s1, needs 1.35, containerd://2.1.5-k3s1, needs 2.2.3)',
+      'v1.9 turns ImageVolume on by itself, and 1 node is too old for it: worker-1 (kubelet v1.34.6+k3s1, needs 1.35, containerd://2.1.5-k3s1, needs 2.3.2)',
     )
     expect(findings[0]?.remedy).toEqual([
       `kubectl -n kubevirt patch kubevirt kubevirt --type merge -p '{"spec":{"configuration":{"developerConfiguration":{"disabledFeatureGates":["ImageVolume"]}}}}'`,
@@ -215,7 +215,7 @@ describe('C2 new-gates', () => {
     ['v1.35.4', '1.35', true],
     ['v1.35.0-rc.1', '1.35', true],
     ['v1.9.0', '1.35', false],
-    ['containerd://2.2.3', '2.2.3', true],
+    ['containerd://2.3.2', '2.2.3', true],
     ['containerd://2.10.0', '2.2.3', true],
     ['containerd://1.7.28', '2.2.3', false],
     ['v2', '1.35', true],
@@ -247,7 +247,7 @@ describe('room-for-surge', () => {
 })
 
 test('C4 version-skew: nodes at different kubelets are an update under way', () => {
-  const { findings } = withNodes(versionSkew, { 'worker-1': runs('v1.36.0', 'containerd://2.2.3') })
+  const { findings } = withNodes(versionSkew, { 'worker-1': runs('v1.36.0', 'containerd://2.3.2') })
   expect(said(findings)).toEqual(['warning version-skew'])
   expect(findings[0]?.summary).toContain('v1.35.4 on 5, v1.36.0 on 1')
   expect(findings[0]?.objects).toEqual(['node/worker-1'])

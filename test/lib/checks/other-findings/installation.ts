@@ -123,10 +123,25 @@ export const ofTheInstallation: readonly Row[] = [
   [
     'known-bad',
     'v1.6 to v1.7',
-    ['warning issue-16386', 'info issue-18670'],
+    ['info issue-16264', 'info issue-18670'],
     checkExample('cannot-be-undone/failing.yaml'),
   ],
   ['known-bad', 'a step between patches', [], { run: 'check --to v1.8.5' }],
+  [
+    'node-drained',
+    'the node takes pods again, and the mark was left behind',
+    ['blocker node-drained'],
+    {
+      changes: [
+        {
+          apiVersion: 'kubevirt.io/v1',
+          kind: 'VirtualMachineInstance',
+          metadata: { name: 'web-1', namespace: 'demo' },
+          status: { evacuationNodeName: 'worker-1' },
+        } as Change,
+      ],
+    },
+  ],
   ['healthy-now', 'the same update is under way', ['info healthy-now'], joining],
   ['mixed-identifiers', 'the same update is under way', ['info mixed-identifiers'], joining],
   [

@@ -83,7 +83,9 @@ test('migrations-in-flight names the VMs that move', () => {
 })
 
 test('restart-required is today’s list, an info', () => {
-  const { findings } = found(restartRequired, { vms: known({ total: 3, restartRequired: one }) })
+  const { findings } = found(restartRequired, {
+    vms: known({ total: 3, restartRequired: one, hotplugged: { count: 0, names: [] } }),
+  })
   expect(said(findings)).toEqual(['info restart-required'])
   expect(findings[0]?.objects).toEqual(['shop/db-0'])
 })

@@ -1,0 +1,46 @@
+import { valueAt } from '../kube/server-side-apply.ts'
+import type { VirtualMachineInstance } from '../kube/kinds/kubevirt-kinds.ts'
+import { isRecord } from '../kube/object.ts'
+
+/** What a VM has that a release breaks or takes away; the release data name these. */
+export const vmTraits = {
+  /** Two vCPUs or more, on amd64. */
+  smp: (vmi) => isAmd64(vmi) && vcpus(vmi) > 1,
+  /** A machine type of the q35 family: its disks lie behind PCI root ports. */
+  q35: (vmi) => /q35/u.test(textAt(vmi, ['domain', 'machine', 'type']) ?? (isAmd64(vmi) ? 'q35' : '')),
+  efi: (vmi) => isRecord(valueAt(vmi.spec, ['domain', 'firmware', 'bootloader', 'efi'])),
+  'host-disk': (vmi) => (vmi.spec?.volumes ?? []).some((volume) => 'hostDisk' in volume),
+  virtiofs: (vmi) => listAt(vmi, ['domain', 'devices', 'filesystems']).length > 0,
+  /** Core bindings that v1.8 removes. */
+  'removed-binding': (vmi) => interfaces(vmi).some((one) => 'macvtap' in one || 'slirp' in one),
+  /** No binding, or more than one. */
+  'odd-binding': (vmi) => interfaces(vmi).some((one) => bindings.filter((name) => name in one).length !== 1),
+  'guest-log': (vmi) => valueAt(vmi.spec, ['domain', 'devices', 'logSerialConsole']) !== false,
+} satisfies Record<string, (vmi: VirtualMachineInstance) => boolean>
+
+export type VmTrait = keyof typeof vmTraits
+
+export const traitNames = Object.keys(vmTraits) as readonly VmTrait[]
+
+const bindings = ['bridge', 'masquerade', 'slirp', 'macvtap', 'passt', 'passtBinding', 'sriov', 'binding']
+
+const listAt = (vmi: VirtualMachineInstance, path: readonly string[]): readonly Record<string, unknown>[] => {
+  const found = valueAt(vmi.spec, [...path])
+  return Array.isArray(found) ? found.filter(isRecord) : []
+}
+
+const interfaces = (vmi: VirtualMachineInstance) => listAt(vmi, ['domain', 'devices', 'interfaces'])
+
+function textAt(vmi: VirtualMachineInstance, path: readonly string[]): string | undefined {
+  const found = valueAt(vmi.spec, [...path])
+  return typeof found === 'string' && found !== '' ? found : undefined
+}
+
+const isAmd64 = (vmi: VirtualMachineInstance): boolean =>
+  (textAt(vmi, ['architecture']) ?? 'amd64') === 'amd64'
+
+/** What is not set counts as one. */
+function vcpus({ spec }: VirtualMachineInstance): number {
+  const count = (name: string) => Number(valueAt(spec, ['domain', 'cpu', name]) ?? 1) || 1
+  return count('cores') * count('sockets') * count('threads')
+}
