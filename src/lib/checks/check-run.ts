@@ -13,19 +13,8 @@ import {
 } from './groups/installation-checks.ts'
 import { crdStoredVersions, imagesPinned, imagesPullable, operatorNotOlder } from './groups/target-checks.ts'
 import { customizeComponents, defaultsThatShift, foreignEdits } from './groups/customization-checks.ts'
-import { dataJobsInFlight, migrationsInFlight, nodeDrained, othersAtWork } from './groups/activity-checks.ts'
-import {
-  launcherAge,
-  longNames,
-  migrationQuota,
-  pendingChanges,
-  hotpluggedVolumes,
-  vmsWithoutAnotherNode,
-  restartRequired,
-  twoLaunchers,
-  twoNodes,
-  vmsThatStay,
-} from './groups/vm-checks.ts'
+import { activityChecks } from './groups/activity-checks.ts'
+import { vmChecks } from './groups/vm-checks.ts'
 import { backupChecks, pathChecks } from './groups/path-checks.ts'
 import { machineryChecks } from './groups/machinery-checks.ts'
 import { nodeChecks } from './groups/node-checks.ts'
@@ -204,22 +193,7 @@ const installationChecks: readonly Check[] = [
 ]
 
 /** What the update does to VMs, and they to it. */
-export const workloadChecks: readonly Check[] = [
-  migrationsInFlight,
-  nodeDrained,
-  dataJobsInFlight,
-  othersAtWork,
-  twoLaunchers,
-  launcherAge,
-  vmsThatStay,
-  twoNodes,
-  migrationQuota,
-  pendingChanges,
-  hotpluggedVolumes,
-  vmsWithoutAnotherNode,
-  restartRequired,
-  longNames,
-]
+export const workloadChecks: readonly Check[] = [...activityChecks, ...vmChecks]
 
 /** Every check, in the order in which they are printed. */
 export const allChecks: readonly Check[] = [

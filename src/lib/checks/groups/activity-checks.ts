@@ -1,6 +1,6 @@
 import type { VirtualMachineInstanceMigration } from '../../kube/kinds/kubevirt-kinds.ts'
 import { itemsOf } from '../../kube/known.ts'
-import { instancesOf, type Question, check, type Finding } from '../check-definition.ts'
+import { instancesOf, type Question, check, type Finding, type Check } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
 import type { Named } from '../../kubevirt/snapshot.ts'
@@ -205,3 +205,11 @@ function others({ snapshot }: Question): Finding[] {
     remedy: [showObject({ kind, name })],
   }))
 }
+
+/** What is under way while the update would begin, in the order in which it is printed. */
+export const activityChecks: readonly Check[] = [
+  migrationsInFlight,
+  nodeDrained,
+  dataJobsInFlight,
+  othersAtWork,
+]

@@ -7,6 +7,7 @@ import {
   check,
   hopOf,
   enters,
+  type Check,
 } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { ResourceQuota } from '../../kubevirt/full-snapshot.ts'
@@ -316,7 +317,7 @@ export const pendingChanges = check({
 })
 
 /** A VM whose node is the only one that fits runs, and can neither migrate nor start elsewhere (kubevirt issue 14813). */
-export const vmsWithoutAnotherNode = check({
+const vmsWithoutAnotherNode = check({
   id: 'vms-without-another-node',
   group: 'workloads',
   title: 'every running VM that asks for a node finds another one',
@@ -357,7 +358,7 @@ export const vmsWithoutAnotherNode = check({
 })
 
 /** Which volumes v1.9 unplugs: those that a running VM has and its VM object does not name (kubevirt vm.go, DeclarativeHotplugVolumes). */
-export const hotpluggedVolumes = check({
+const hotpluggedVolumes = check({
   id: 'hotplugged-volumes',
   group: 'workloads',
   title: 'no volume is plugged into a running VM that its VM object does not name',
@@ -428,3 +429,17 @@ export const longNames = check({
     }
   },
 })
+
+/** What the update does to VMs, and they to it, in the order in which it is printed. */
+export const vmChecks: readonly Check[] = [
+  twoLaunchers,
+  launcherAge,
+  vmsThatStay,
+  twoNodes,
+  migrationQuota,
+  pendingChanges,
+  hotpluggedVolumes,
+  vmsWithoutAnotherNode,
+  restartRequired,
+  longNames,
+]
