@@ -11,7 +11,7 @@ import type {
   ServerVersion,
   Where,
 } from '../cluster.ts'
-import { type Kind, type KubeObject, type Metadata, wholeOf } from '../object.ts'
+import { isRecord, type Kind, type KubeObject, type Metadata, wholeOf } from '../object.ts'
 import { type Question, questionOf, type SnapshotIndex, type Unread } from './saved-cluster.ts'
 import { poolAnnotation, withoutSecrets } from './redact-snapshot.ts'
 
@@ -302,12 +302,38 @@ function bareInstance(spec: Json | undefined): Json {
   return {
     ...rest,
     ...(Array.isArray(volumes) && { volumes: volumes.map((volume) => bareVolume(volume as Json)) }),
-    ...(domain !== undefined && { domain: without(domain as Json, 'firmware', 'chassis', 'devices') }),
+    ...(domain !== undefined && { domain: bareDomain(domain as Json) }),
   }
 }
 
+/** What releases break or take away is judged by these (`vmTraits`): no serial number, no MAC address. */
+function bareDomain(domain: Json): Json {
+  const { firmware, devices, ...rest } = without(domain, 'chassis')
+  const { bootloader } = { ...(firmware as Json | undefined) }
+  const { interfaces, filesystems, logSerialConsole } = { ...(devices as Json | undefined) }
+  const kept = {
+    ...(Array.isArray(interfaces) && { interfaces: interfaces.map((one) => bareInterface(one as Json)) }),
+    ...(Array.isArray(filesystems) && { filesystems: filesystems.map(() => ({})) }),
+    ...(typeof logSerialConsole === 'boolean' && { logSerialConsole }),
+  }
+  return {
+    ...rest,
+    ...(isRecord(bootloader) && { firmware: { bootloader: 'efi' in bootloader ? { efi: {} } : {} } }),
+    ...(Object.keys(kept).length > 0 && { devices: kept }),
+  }
+}
+
+/** Its binding alone. */
+function bareInterface(one: Json): Json {
+  const kept = Object.entries(one).filter(([, value]) => isRecord(value))
+  return Object.fromEntries(kept.map(([key]) => [key, {}])) as Json
+}
+
 function bareVolume(volume: Json): Json {
-  const kept = Object.entries(volume).map(([key, value]) => [key, typeof value === 'string' ? value : {}])
+  const kept = Object.entries(volume).map(([key, value]) => {
+    if (typeof value === 'string') return [key, value]
+    return [key, isRecord(value) && value['hotpluggable'] === true ? { hotpluggable: true } : {}]
+  })
   return Object.fromEntries(kept) as Json
 }
 
