@@ -326,7 +326,7 @@ function bareDomain(domain: Json): Json {
 /** Its binding alone. */
 function bareInterface(one: Json): Json {
   const kept = Object.entries(one).filter(([, value]) => isRecord(value))
-  return Object.fromEntries(kept.map(([key]) => [key, {}])) as Json
+  return Object.fromEntries(kept.map(([key]) => [key, {}]))
 }
 
 function bareVolume(volume: Json): Json {
