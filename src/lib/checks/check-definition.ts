@@ -3,14 +3,16 @@ import type { FullSnapshot, SnapshotPart } from '../kubevirt/full-snapshot.ts'
 import type { Installation } from '../kubevirt/installation.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { type AcceptedRisk, type HopFinding, type Method, unaccepted } from '../releases/hop-findings.ts'
-import type { Releases } from '../releases/releases.ts'
+import type { KnownBad, Releases } from '../releases/releases.ts'
 import { type Version, versionOf } from '../releases/release-versions.ts'
-import { type Path, pathTo, reaches } from '../releases/release-path.ts'
+import { type Path, pathTo } from '../releases/release-path.ts'
 import type { ServerVersion } from '../kube/cluster.ts'
 import { emptyTally, type InstanceTally } from '../kubevirt/snapshot.ts'
 import { itemsOf } from '../kube/known.ts'
 import { explanations, isRefusal } from './explanations.ts'
 import { blocked } from '../kube/errors.ts'
+import { counted, someOf } from '../kube/text.ts'
+import { traitNames } from '../kubevirt/vm-traits.ts'
 
 /** In the order in which they are printed. */
 const groups = ['path', 'installation', 'rights', 'machinery', 'nodes', 'workloads', 'backup'] as const
@@ -81,11 +83,6 @@ export function hopOf({ rolloutStatus, target }: Question): { from: Version; to:
   return from === undefined || target === undefined ? undefined : { from, to: target }
 }
 
-/** Whether the hop enters this minor (`v1.9`), or passes over it. */
-export function enters({ from, to }: { from: Version; to: Version }, minor: string): boolean {
-  return reaches(to, minor) && !reaches(from, minor)
-}
-
 /** The way from what is installed to that version, with the steps of Kubernetes in between; undefined where nothing was ever installed completely. */
 export function pathFromHere(to: Version, { rolloutStatus, snapshot, releases }: Question): Path | undefined {
   const from = versionOf(rolloutStatus.observed.version)
@@ -113,6 +110,32 @@ export function kubernetesMinor(version: ServerVersion | undefined): number | un
   const found = /^v?\d+\.(\d+)/u.exec(version?.gitVersion ?? '')?.[1]
   return found === undefined ? undefined : Number(found)
 }
+
+/** What is said of running VMs that an issue or a change concerns, behind its summary; undefined where there is no such VM. */
+export function concerned(
+  { hits, vmsAtLeast }: Pick<KnownBad, 'hits' | 'vmsAtLeast'>,
+  { snapshot: { instances } }: Pick<Question, 'snapshot'>,
+): { text: string; objects?: readonly string[] } | undefined {
+  if (hits === undefined && vmsAtLeast === undefined) return { text: '' }
+  if (!instances.known) return unknownVms(instances.why)
+  const [tally] = instances.items
+  if (tally === undefined) return unknownVms('none were read')
+  if (vmsAtLeast !== undefined)
+    return tally.running < vmsAtLeast
+      ? undefined
+      : { text: `; ${counted(tally.running, 'VM', ['runs', 'run'])} here` }
+  const trait = traitNames.find((name) => name === hits)
+  if (trait === undefined) return unknownVms(`kvup knows no trait ${hits}`)
+  const found = tally.traits[trait]
+  return (
+    found && {
+      text: `; it concerns ${counted(found.count, 'running VM')} here (${someOf(found.names, found.count)})`,
+      objects: found.names,
+    }
+  )
+}
+
+const unknownVms = (why: string) => ({ text: `; which VMs it concerns is not known: ${why}` })
 
 /** The tally of all VMIs; only for checks that need `instances`. */
 export function instancesOf({ snapshot }: Pick<Question, 'snapshot'>): InstanceTally {

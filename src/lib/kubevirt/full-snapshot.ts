@@ -73,7 +73,7 @@ export interface VmTally {
   total: number
   restartRequired: Named
   /** Volumes that their VMs name as plugged in while they ran, `namespace/name/volume`. */
-  hotplugged: Named
+  hotplugged: Set<string>
 }
 
 /** The name of a part, for a check's needs. */

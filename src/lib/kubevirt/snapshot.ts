@@ -203,8 +203,8 @@ export interface InstanceTally {
   evacuating: Named
   /** The same VMs by the node that they leave (`status.evacuationNodeName`). */
   evacuatingFrom: Record<string, Named>
-  /** What running VMs ask of a node by labels, without more than 200 different demands; VMs that ask nothing are not in it. */
-  placed: PlacedVms[]
+  /** What running VMs ask of a node by labels, each demand of a node once; VMs that ask nothing are not in it. */
+  placed: Map<string, PlacedVms>
   /** Hotplug and volume changes that workload updates would carry out (facts 5). */
   pendingChanges: Named
   /** More than one active pod, and no migration that explains it (data-corruption rule; facts 8). */
@@ -216,8 +216,8 @@ export interface InstanceTally {
   nodes: Record<string, number>
   /** Running VMs by what a release breaks or takes away. */
   traits: Partial<Record<VmTrait, Named>>
-  /** Volumes that were hotplugged into running VMs, `namespace/name/volume`. */
-  hotplugged: Named
+  /** Volumes that were hotplugged into running VMs, `namespace/name/volume`: all of them, for they are compared with those of the VMs. */
+  hotplugged: Set<string>
   /** By namespace: the guest memory of the largest running VMI in bytes, without huge pages; its pod asks for more. */
   largestMemory: Record<string, number>
 }
@@ -231,13 +231,13 @@ export function emptyTally(): InstanceTally {
     notMigratable: nobody(),
     evacuating: nobody(),
     evacuatingFrom: {},
-    placed: [],
+    placed: new Map(),
     pendingChanges: nobody(),
     twoLaunchers: nobody(),
     frozen: nobody(),
     longNames: nobody(),
     traits: {},
-    hotplugged: nobody(),
+    hotplugged: new Set(),
     nodes: {},
     largestMemory: {},
   }
@@ -256,7 +256,7 @@ export function tallyInstance(tally: InstanceTally, vmi: VirtualMachineInstance)
 }
 
 function tallyRunning(tally: InstanceTally, vmi: VirtualMachineInstance, name: string): void {
-  const { launcherContainerImageVersion, nodeName } = vmi.status ?? {}
+  const { launcherContainerImageVersion, nodeName, evacuationNodeName } = vmi.status ?? {}
   tally.running++
   addOne(tally.launchers, launcherContainerImageVersion)
   addOne(tally.nodes, nodeName)
@@ -266,6 +266,8 @@ function tallyRunning(tally: InstanceTally, vmi: VirtualMachineInstance, name: s
   if (migratable?.status !== 'True')
     add(tally.notMigratable, `${name} (${migratable?.reason ?? 'not judged yet'})`)
   for (const [list, holds] of marks) if (holds(vmi)) add(tally[list], name)
+  if (evacuationNodeName) add((tally.evacuatingFrom[evacuationNodeName] ??= nobody()), name)
+  for (const volume of hotpluggedIn(vmi.spec)) tally.hotplugged.add(`${name}/${volume}`)
   tallyTraits(tally, vmi, name)
   tallyPlace(tally, vmi, name)
 }
@@ -276,9 +278,6 @@ function tallyTraits(tally: InstanceTally, vmi: VirtualMachineInstance, name: st
       tally.traits[trait] ??= nobody()
       add(tally.traits[trait], name)
     }
-  for (const volume of hotpluggedIn(vmi.spec)) add(tally.hotplugged, `${name}/${volume}`)
-  const { evacuationNodeName } = vmi.status ?? {}
-  if (evacuationNodeName) add((tally.evacuatingFrom[evacuationNodeName] ??= nobody()), name)
 }
 
 /** VMs that ask the same of a node, and run on the same one. */
@@ -289,27 +288,21 @@ export interface PlacedVms {
   vms: Named
 }
 
-const placesAtMost = 200
-
-const keyOfLabels = (labels: PlacedVms['labels']): string =>
-  JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+/** In front of the model, on nodes that have it. */
+export const cpuModelLabel = 'cpu-model.node.kubevirt.io/'
 
 function tallyPlace(tally: InstanceTally, { spec, status }: VirtualMachineInstance, name: string): void {
   const model = valueAt(spec, ['domain', 'cpu', 'model'])
   const isOwn = typeof model === 'string' && !/^host-(?:model|passthrough)$/u.test(model)
   const labels = {
     ...spec?.nodeSelector,
-    ...(isOwn && { [`cpu-model.node.kubevirt.io/${model}`]: undefined }),
+    ...(isOwn && { [`${cpuModelLabel}${model}`]: undefined }),
   }
   if (Object.keys(labels).length === 0) return
   const node = status?.nodeName ?? ''
-  const key = keyOfLabels(labels)
-  const found = tally.placed.find((one) => one.node === node && keyOfLabels(one.labels) === key)
-  const place = found ?? { labels, node, vms: nobody() }
-  if (found === undefined) {
-    if (tally.placed.length >= placesAtMost) return
-    tally.placed.push(place)
-  }
+  const key = JSON.stringify([node, Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1))])
+  const place = tally.placed.get(key) ?? { labels, node, vms: nobody() }
+  tally.placed.set(key, place)
   add(place.vms, name)
 }
 
@@ -361,12 +354,12 @@ export async function foldInstances(reader: Reader): Promise<FoldedInstances> {
 
 /** Reads every VM once and keeps the names of a few. Throws ApiError. */
 export async function foldVms(reader: Reader): Promise<VmTally> {
-  const tally: VmTally = { total: 0, restartRequired: nobody(), hotplugged: nobody() }
+  const tally: VmTally = { total: 0, restartRequired: nobody(), hotplugged: new Set() }
   for await (const { items } of readAhead(reader.pages(VirtualMachines)))
     for (const vm of items) {
       tally.total++
       for (const volume of hotpluggedIn(vm.spec?.template?.spec))
-        add(tally.hotplugged, `${vm.metadata.namespace}/${vm.metadata.name}/${volume}`)
+        tally.hotplugged.add(`${vm.metadata.namespace}/${vm.metadata.name}/${volume}`)
       if (condition(vm, 'RestartRequired')?.status === 'True')
         add(tally.restartRequired, `${vm.metadata.namespace}/${vm.metadata.name}`)
     }

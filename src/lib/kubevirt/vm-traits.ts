@@ -5,7 +5,7 @@ import { isRecord } from '../kube/object.ts'
 /** What a VM has that a release breaks or takes away; the release data name these. */
 export const vmTraits = {
   /** Two vCPUs or more, on amd64. */
-  smp: (vmi) => isAmd64(vmi) && vcpus(vmi) > 1,
+  smp: (vmi) => isAmd64(vmi) && vcpusOf(vmi.spec?.domain) > 1,
   /** A machine type of the q35 family: its disks lie behind PCI root ports. */
   q35: (vmi) => /q35/u.test(textAt(vmi, ['domain', 'machine', 'type']) ?? (isAmd64(vmi) ? 'q35' : '')),
   efi: (vmi) => isRecord(valueAt(vmi.spec, ['domain', 'firmware', 'bootloader', 'efi'])),
@@ -39,8 +39,10 @@ function textAt(vmi: VirtualMachineInstance, path: readonly string[]): string | 
 const isAmd64 = (vmi: VirtualMachineInstance): boolean =>
   (textAt(vmi, ['architecture']) ?? 'amd64') === 'amd64'
 
-/** What is not set counts as one. */
-function vcpus({ spec }: VirtualMachineInstance): number {
-  const count = (name: string) => Number(valueAt(spec, ['domain', 'cpu', name]) ?? 1) || 1
-  return count('cores') * count('sockets') * count('threads')
+/** Of a domain; what is not set counts as one. */
+export function vcpusOf({
+  cpu,
+}: { cpu?: { cores?: number; sockets?: number; threads?: number } } = {}): number {
+  const { cores = 1, sockets = 1, threads = 1 } = cpu ?? {}
+  return cores * sockets * threads
 }

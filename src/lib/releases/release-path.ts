@@ -217,7 +217,7 @@ export function issuesOf(
       (bad.toMinor === undefined || (crosses && bad.toMinor.includes(minorOf(to)))) &&
       isVersion(from, bad.from) &&
       isVersion(to, bad.to) &&
-      (bad.enters === undefined || (reaches(to, bad.enters) && !reaches(from, bad.enters))) &&
+      (bad.enters === undefined || enters({ from, to }, bad.enters)) &&
       (bad.affects === undefined || bad.affects.some((range) => isWithin(to, range))),
   )
 }
@@ -247,6 +247,11 @@ const weight = { info: 0, warning: 1, blocker: 2 } as const
 
 function harm(from: Version, to: Version, releases: Releases): number {
   return Math.max(0, ...issuesOf({ from, to }, releases).map(({ level }) => weight[level]))
+}
+
+/** Whether the hop enters this minor (`v1.9`), or passes over it. */
+export function enters({ from, to }: { from: Version; to: Version }, minor: string): boolean {
+  return reaches(to, minor) && !reaches(from, minor)
 }
 
 /** Whether it is of this minor (`v1.9`), or of a later one. */

@@ -30,7 +30,7 @@ export function evidence(overrides: Partial<FullSnapshot> = {}): FullSnapshot {
     webhooks: known(),
     endpoints: known(),
     instances: known(emptyTally()),
-    vms: known({ total: 0, restartRequired: nobody(), hotplugged: nobody() }),
+    vms: known({ total: 0, restartRequired: nobody(), hotplugged: new Set() }),
     quotas: known(),
     dataJobs: known(),
     others: known(),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { metadataOf } from '../../../src/lib/kube/object.ts'
 import { ConfigMaps, Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
-import { RecordingReader } from '../../../src/lib/kube/saved/recording-reader.ts'
+import { RecordingReader, trimmed } from '../../../src/lib/kube/saved/recording-reader.ts'
 import { storeCluster } from '../../../src/simulator/api/store-client.ts'
 import { example } from '../kubevirt/example.ts'
 
@@ -33,4 +33,37 @@ test('of one cluster it is the same, whichever answer comes first', async () => 
     return JSON.stringify([recorder.objects(), recorder.recorded()])
   }
   expect(await said(asked.toReversed())).toBe(await said(asked))
+})
+
+test('of a VM everything is kept that release data judge it by, and nothing that says whose it is', () => {
+  const devices = {
+    interfaces: [{ name: 'default', macAddress: '02:00:00:00:00:01', macvtap: { any: 1 } }],
+    filesystems: [{ name: 'shared', virtiofs: {} }],
+    logSerialConsole: false,
+    disks: [{ name: 'root', serial: 'SER-1' }],
+  }
+  const domain = {
+    firmware: { serial: 'SER-2', uuid: 'u', bootloader: { efi: { secureBoot: true } } },
+    devices,
+  }
+  const volumes = [
+    { name: 'root', containerDisk: { image: 'registry.example/whose' } },
+    { name: 'extra', dataVolume: { name: 'whose', hotpluggable: true } },
+  ]
+  const instance = {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstance',
+    metadata: { name: 'a', namespace: 'vms' },
+    spec: { domain, volumes },
+  }
+  expect(trimmed(instance)).toHaveProperty('spec', {
+    domain: {
+      firmware: { bootloader: { efi: {} } },
+      devices: { interfaces: [{ macvtap: {} }], filesystems: [{}], logSerialConsole: false },
+    },
+    volumes: [
+      { name: 'root', containerDisk: {} },
+      { name: 'extra', dataVolume: { hotpluggable: true } },
+    ],
+  })
 })

@@ -1,12 +1,12 @@
 import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
+import { enters } from '../../releases/release-path.ts'
 import { itemsOf } from '../../kube/known.ts'
-import { enters, hopOf, type Question, check, type Finding } from '../check-definition.ts'
+import { hopOf, type Question, check, type Finding, concerned } from '../check-definition.ts'
 import type { KubeObject, ManagedField } from '../../kube/object.ts'
 import { isOperand } from '../../kubevirt/installed-components.ts'
 import { someOf } from '../../kube/text.ts'
 import type { Shift } from '../../releases/releases.ts'
 import { gatesOf, undecided } from '../../kubevirt/installation.ts'
-import { hitsOf } from './path-checks.ts'
 
 type Patch = NonNullable<NonNullable<NonNullable<KubeVirt['spec']>['customizeComponents']>['patches']>[number]
 
@@ -171,13 +171,13 @@ export const defaultsThatShift = check({
 
 /** Undefined where it is about VMs, and no such VM runs. */
 function shiftFinding(shift: Shift, question: Question): Finding | undefined {
-  const hits = hitsOf(shift, question)
-  if (hits === 'none') return undefined
+  const vms = concerned(shift, question)
+  if (vms === undefined) return undefined
   return {
     id: 'defaults-that-shift',
     level: 'warning',
-    summary: `${shift.summary}${hits === undefined ? '' : `; ${hits.text}`}`,
-    ...(hits !== undefined && hits.names.length > 0 && { objects: hits.names }),
+    summary: `${shift.summary}${vms.text}`,
+    ...(vms.objects && { objects: vms.objects }),
     remedy: [
       ...[pinCommand(shift, question)].flatMap((command) => command ?? []),
       ...(shift.sources ?? []).map((source) => `read ${source}`),

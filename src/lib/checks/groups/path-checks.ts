@@ -15,7 +15,6 @@ import {
 } from '../../releases/release-versions.ts'
 import {
   type Check,
-  enters,
   hopOf,
   hopPath,
   kubernetesMinor,
@@ -23,12 +22,9 @@ import {
   type Question,
   check,
   type Finding,
+  concerned,
 } from '../check-definition.ts'
-import { issuesOf } from '../../releases/release-path.ts'
-import { itemsOf } from '../../kube/known.ts'
-import { counted, someOf } from '../../kube/text.ts'
-import { nobody } from '../../kubevirt/snapshot.ts'
-import { traitNames } from '../../kubevirt/vm-traits.ts'
+import { enters, issuesOf } from '../../releases/release-path.ts'
 
 /** The version policy, which nothing in KubeVirt enforces (facts 7). */
 export const hopSupported = check({
@@ -192,8 +188,8 @@ export const knownBad = check({
 
 function finding(bad: KnownBad, hop: Hop, question: Question): Finding | undefined {
   const { id, level, summary, issue, remedy = [] } = bad
-  const hits = hitsOf(bad, question)
-  if (hits === 'none') return undefined
+  const vms = concerned(bad, question)
+  if (vms === undefined) return undefined
   const patch = level === 'info' ? undefined : patchWithout(bad, hop, question.releases)
   const fixed =
     patch === undefined
@@ -204,35 +200,10 @@ function finding(bad: KnownBad, hop: Hop, question: Question): Finding | undefin
   return {
     id,
     level,
-    summary: `${summary}${hits === undefined ? '' : `; ${hits.text}`}${fixed}`,
-    ...(hits !== undefined && hits.names.length > 0 && { objects: hits.names }),
+    summary: `${summary}${vms.text}${fixed}`,
+    ...(vms.objects && { objects: vms.objects }),
     remedy: [...(patch === undefined ? [] : [`kvup upgrade --to ${patch.text}`]), ...remedy, `read ${issue}`],
   }
-}
-
-/** VMs that an issue or a change concerns, counted; `none`: there is no such VM; undefined: it is not about VMs. */
-export function hitsOf(
-  { hits, vmsAtLeast }: Pick<KnownBad, 'hits' | 'vmsAtLeast'>,
-  { snapshot: { instances } }: Question,
-): { text: string; names: readonly string[] } | 'none' | undefined {
-  if (hits === undefined && vmsAtLeast === undefined) return undefined
-  const [tally] = itemsOf(instances)
-  if (!instances.known || tally === undefined)
-    return {
-      text: `which VMs it concerns is not known: ${instances.known ? 'none were read' : instances.why}`,
-      names: [],
-    }
-  if (vmsAtLeast !== undefined)
-    return tally.running < vmsAtLeast
-      ? 'none'
-      : { text: `${counted(tally.running, 'VM', ['runs', 'run'])} here`, names: [] }
-  const found = traitNames.find((name) => name === hits)
-  if (found === undefined)
-    return { text: `which VMs it concerns is not known: kvup knows no trait ${hits}`, names: [] }
-  const { count, names } = tally.traits[found] ?? nobody()
-  return count === 0
-    ? 'none'
-    : { text: `it concerns ${counted(count, 'running VM')} here (${someOf(names, count)})`, names }
 }
 
 /** The newest patch of the same minor, where the issue is not in it. */

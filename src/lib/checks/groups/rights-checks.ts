@@ -1,5 +1,6 @@
 import { itemsOf } from '../../kube/known.ts'
-import { type Check, enters, hopOf, type Question, check, type Finding } from '../check-definition.ts'
+import { enters } from '../../releases/release-path.ts'
+import { type Check, hopOf, type Question, check, type Finding } from '../check-definition.ts'
 import { someOf } from '../../kube/text.ts'
 import { holds, rightsBetween, rightsIn } from '../../kube/access-rights.ts'
 import type { Role } from '../../kube/kinds/extension-kinds.ts'

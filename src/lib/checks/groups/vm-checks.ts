@@ -6,16 +6,17 @@ import {
   type Question,
   check,
   hopOf,
-  enters,
   type Check,
 } from '../check-definition.ts'
+import { enters } from '../../releases/release-path.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { ResourceQuota } from '../../kubevirt/full-snapshot.ts'
+import type { Node } from '../../kube/kinds/core-kinds.ts'
 import { gatesOf, parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { allReleases, type Releases } from '../../releases/releases.ts'
 import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
-import type { InstanceTally, PlacedVms } from '../../kubevirt/snapshot.ts'
+import { cpuModelLabel, type InstanceTally, type PlacedVms } from '../../kubevirt/snapshot.ts'
 import { isNodeReady } from '../../kubevirt/component-status.ts'
 import { launcherImage } from '../../kubevirt/lease-holders.ts'
 import { quantity } from '../../kube/quantity.ts'
@@ -317,48 +318,62 @@ export const pendingChanges = check({
 })
 
 /** A VM whose node is the only one that fits runs, and can neither migrate nor start elsewhere (kubevirt issue 14813). */
-const vmsWithoutAnotherNode = check({
+export const vmsWithoutAnotherNode = check({
   id: 'vms-without-another-node',
   group: 'workloads',
   title: 'every running VM that asks for a node finds another one',
   needs: ['instances', 'nodes'],
   assess(question) {
-    const nodes = itemsOf(question.snapshot.nodes).filter(
-      (node) => node.spec?.unschedulable !== true && isNodeReady(node),
-    )
-    const fits = (labels: PlacedVms['labels']) => (node: (typeof nodes)[number]) =>
-      Object.entries(labels).every(([key, value]) => {
-        const has = node.metadata.labels?.[key]
-        return value === undefined ? has !== undefined : has === value
-      })
-    return instancesOf(question)
-      .placed.filter(
-        ({ labels, node }) => !nodes.filter(fits(labels)).some(({ metadata }) => metadata.name !== node),
-      )
-      .map(({ labels, node, vms: { count, names } }) => {
-        const missing = Object.entries(labels).filter(([key, value]) => !nodes.some(fits({ [key]: value })))
-        const asked = (missing.length > 0 ? missing : Object.entries(labels)).map(([key, value]) =>
-          value === undefined ? key : `${key}=${value}`,
-        )
-        const [first = ''] = names
-        const [namespace = '', name = ''] = first.split('/')
-        const why = missing.length > 0 ? 'no node has the label' : `no node but ${node} has the label`
-        return {
-          id: 'vms-without-another-node',
-          level: 'warning' as const,
-          summary: `${counted(count, 'running VM', ['finds', 'find'])} no other node (${someOf(names, count)}): ${why} ${asked.join(' and ')}; they can neither migrate nor${missing.length > 0 ? ' start again' : ' start elsewhere'}`,
-          objects: names,
-          remedy: [
-            `kubectl get nodes -L ${asked.map((label) => label.split('=')[0]).join(' -L ')}`,
-            `kubectl -n ${namespace} get vm ${name} -o jsonpath='{.spec.template.spec.nodeSelector} {.spec.template.spec.domain.cpu}'     shows what asks for it: another CPU model, or the selector taken out, helps`,
-          ],
-        }
-      })
+    const everyNode = itemsOf(question.snapshot.nodes)
+    const nodes = everyNode.filter((node) => node.spec?.unschedulable !== true && isNodeReady(node))
+    const placed = [...instancesOf(question).placed.values()]
+    return placed.flatMap((place) => stuck({ ...place, labels: askedOf(place, everyNode) }, nodes) ?? [])
   },
 })
 
+/** Where no node tells of CPU models nothing is asked of them, as in the forecast. */
+function askedOf({ labels }: PlacedVms, nodes: readonly Node[]): PlacedVms['labels'] {
+  const tells = nodes.some(({ metadata }) =>
+    Object.keys(metadata.labels ?? {}).some((key) => key.startsWith(cpuModelLabel)),
+  )
+  const asked = Object.entries(labels).filter(([key]) => tells || !key.startsWith(cpuModelLabel))
+  return Object.fromEntries(asked)
+}
+
+/** A value that is undefined may be any. */
+const hasLabel = ({ metadata }: Node, [key, value]: readonly [string, string | undefined]): boolean =>
+  value === undefined ? Object.hasOwn(metadata.labels ?? {}, key) : metadata.labels?.[key] === value
+
+/** Undefined where another node fits, or nothing is asked. */
+function stuck(
+  { labels, node, vms: { count, names } }: PlacedVms,
+  nodes: readonly Node[],
+): Finding | undefined {
+  const asked = Object.entries(labels)
+  const fits = (one: Node) => asked.every((label) => hasLabel(one, label))
+  if (asked.length === 0 || nodes.some((one) => one.metadata.name !== node && fits(one))) return undefined
+  const missing = asked.filter((label) => !nodes.some((one) => hasLabel(one, label)))
+  const isMissing = missing.length > 0
+  const told = (isMissing ? missing : asked).map(([key, value]) =>
+    value === undefined ? key : `${key}=${value}`,
+  )
+  const why = isMissing ? 'no node has the label' : `no node but ${node} has the label`
+  const [first = ''] = names
+  const [namespace = '', name = ''] = first.split('/')
+  return {
+    id: 'vms-without-another-node',
+    level: 'warning',
+    summary: `${counted(count, 'running VM', ['finds', 'find'])} no other node (${someOf(names, count)}): ${why} ${told.join(' and ')}; they can neither migrate nor start ${isMissing ? 'again' : 'elsewhere'}`,
+    objects: names,
+    remedy: [
+      `kubectl get nodes -L ${told.map((label) => label.split('=')[0]).join(' -L ')}`,
+      `kubectl -n ${namespace} get vm ${name} -o jsonpath='{.spec.template.spec.nodeSelector} {.spec.template.spec.domain.cpu}'     shows what asks for it: another CPU model, or the selector taken out, helps`,
+    ],
+  }
+}
+
 /** Which volumes v1.9 unplugs: those that a running VM has and its VM object does not name (kubevirt vm.go, DeclarativeHotplugVolumes). */
-const hotpluggedVolumes = check({
+export const hotpluggedVolumes = check({
   id: 'hotplugged-volumes',
   group: 'workloads',
   title: 'no volume is plugged into a running VM that its VM object does not name',
@@ -370,15 +385,14 @@ const hotpluggedVolumes = check({
     if (hop === undefined || !enters(hop, 'v1.9')) return undefined
     if (featureGates.includes('HotplugVolumes') || disabledFeatureGates.includes('DeclarativeHotplugVolumes'))
       return undefined
-    const named = new Set(itemsOf(question.snapshot.vms)[0]?.hotplugged.names)
-    const { names } = instancesOf(question).hotplugged
-    const lost = names.filter((volume) => !named.has(volume))
+    const named = itemsOf(question.snapshot.vms)[0]?.hotplugged
+    const lost = [...instancesOf(question).hotplugged].filter((volume) => !named?.has(volume))
     if (lost.length === 0) return undefined
     return {
       id: 'hotplugged-volumes',
       level: 'warning',
       summary: `v1.9 turns DeclarativeHotplugVolumes on and unplugs ${counted(lost.length, 'volume')} from running VMs (${someOf(lost)}): they were plugged into the VMI alone, and their VMs do not name them`,
-      objects: lost,
+      objects: lost.slice(0, 100),
       remedy: [
         ...lost.slice(0, 3).map((volume) => {
           const [namespace = '', name = '', disk = ''] = volume.split('/')

@@ -8,6 +8,7 @@ import type { Node } from '../../kube/kinds/core-kinds.ts'
 import type { KubeVirt, VirtualMachineInstance } from '../../kube/kinds/kubevirt-kinds.ts'
 import { guestMemory } from '../../kubevirt/snapshot.ts'
 import { quantity } from '../../kube/quantity.ts'
+import { vcpusOf } from '../../kubevirt/vm-traits.ts'
 
 /** Where a launcher pod is to go. */
 interface Move {
@@ -450,10 +451,6 @@ export function launcherResources(vmi: VirtualMachineInstance, sharing: Sharing)
     ...hugePages(domain),
     ...devicesOf(domain),
   }
-}
-
-function vcpusOf({ cpu: { cores = 1, sockets = 1, threads = 1 } = {} }: Domain): number {
-  return cores * sockets * threads
 }
 
 const isHuge = ({ memory }: Domain): boolean => memory?.hugepages !== undefined

@@ -58,28 +58,23 @@ export class RestartRun implements WaveRun {
   readonly #gone = new Set<string>()
   #listed: { at: number; fleet: RestartFleet; room: ReturnRoom } | undefined
 
+  readonly watched = { kind: VirtualMachineInstances }
+  readonly risk = {
+    undo: 'none: a VM that was restarted has taken its changes over',
+    safeToLeave: 'always: what is under way comes back by itself, and running it again goes on from there',
+  }
+  readonly words = { done: 'back', failed: 'refused', awaited: 'to be back' }
+
   constructor(wanted: WaveRunWanted, { began, kubevirt }: { began: number; kubevirt: KubeVirt }) {
     this.wanted = wanted
     this.began = began
     this.#kubevirt = kubevirt
-    const { namespace } = wanted.selection
-    this.step = {
-      watches: [{ kind: VirtualMachineInstances, where: namespace === undefined ? {} : { namespace } }],
-      risk: {
-        undo: 'none: a VM that was restarted has taken its changes over',
-        safeToLeave:
-          'always: what is under way comes back by itself, and running it again goes on from there',
-      },
-    }
   }
 
   /** What is not judged, because it may not be read. */
   get remarks(): readonly string[] {
     return this.#listed?.room.remarks ?? []
   }
-
-  readonly step: WaveRun['step']
-  readonly words = { done: 'back', failed: 'refused', awaited: 'to be back' }
 
   get pacing(): Pacing {
     return { ...this.wanted.pacing, perNode: Infinity }

@@ -66,8 +66,7 @@ export async function updateWaves(
   run: UpdateRun,
   snapshot: UpdateSnapshot,
 ): Promise<readonly Wave[]> {
-  const over = new Set(run.failed(snapshot).map(({ vm }) => vm))
-  const candidates = [...snapshot.fleet.candidates.values()].filter(({ vm }) => !over.has(vm))
+  const candidates = run.left(snapshot).values()
   const { restarts } = snapshot
   return wavesLeft(run, { candidates, restarts }, await observedCanaries(cx, run, snapshot))
 }

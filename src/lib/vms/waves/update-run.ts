@@ -82,6 +82,16 @@ export class UpdateRun implements WaveRun {
   #snapshot: Promise<UpdateSnapshot> | undefined
   #followed: MigrationWatch | undefined
 
+  readonly watched = {
+    kind: VirtualMachineInstanceMigrations,
+    labels: 'app.kubernetes.io/managed-by=kvup',
+  }
+  readonly risk = {
+    undo: 'none: a VM on the new virt-launcher cannot be migrated back',
+    safeToLeave: 'always: what is under way goes on by itself, and running it again goes on from there',
+  }
+  readonly words = { done: 'moved', failed: 'failed', awaited: 'to be through' }
+
   /** `once`: the first look serves all that are asked for, as for a dry run. */
   constructor(
     wanted: UpdateWanted,
@@ -92,24 +102,7 @@ export class UpdateRun implements WaveRun {
     this.#releases = releases
     this.#once = once
     this.#soaks = new SoakWatch(wanted.pacing.soak)
-    const { namespace } = wanted.selection
-    const labels = 'app.kubernetes.io/managed-by=kvup'
-    this.step = {
-      watches: [
-        {
-          kind: VirtualMachineInstanceMigrations,
-          where: { ...(namespace !== undefined && { namespace }), labels },
-        },
-      ],
-      risk: {
-        undo: 'none: a VM on the new virt-launcher cannot be migrated back',
-        safeToLeave: 'always: what is under way goes on by itself, and running it again goes on from there',
-      },
-    }
   }
-
-  readonly step: WaveRun['step']
-  readonly words = { done: 'moved', failed: 'failed', awaited: 'to be through' }
 
   /** The virt-launcher of new pods, as far as it was read. */
   get launcher(): string | undefined {
@@ -167,17 +160,21 @@ export class UpdateRun implements WaveRun {
     return [...failedIn(snapshot, this.wanted.retries), ...refused.map(([vm, reason]) => ({ vm, reason }))]
   }
 
+  /** Outdated still, without those that failed for good. */
+  left(snapshot: UpdateSnapshot): ReadonlyMap<string, Candidate> {
+    const over = new Set(this.failed(snapshot).map(({ vm }) => vm))
+    return new Map([...snapshot.fleet.candidates].filter(([vm]) => !over.has(vm)))
+  }
+
   async readWave(cx: ReadContext): Promise<WaveSnapshot> {
     const snapshot = await this.read(cx)
-    const { now, fleet, restarts, moves } = snapshot
-    const failed = this.failed(snapshot)
-    const over = new Set(failed.map(({ vm }) => vm))
+    const { now, restarts, moves } = snapshot
     const launchers = await this.launchers.read(cx.reader, movedIn(snapshot, this.known), now)
     const traffic = trafficOf(snapshot, this.known, this.#earlier)
     return {
       now,
-      candidates: new Map([...fleet.candidates].filter(([vm]) => !over.has(vm))),
-      failed,
+      candidates: this.left(snapshot),
+      failed: this.failed(snapshot),
       // Whose turn was for nothing waits a moment, lest it be its turn without end.
       traffic: { ...traffic, notBefore: new Map([...this.#notYet, ...traffic.notBefore]) },
       restarts,

@@ -24,6 +24,7 @@ import {
 } from './waves.ts'
 import { type Begun, readAgent, restartText, type RestartWithState } from './vm-restart.ts'
 import { canaryText } from './update-fleet.ts'
+import type { Kind } from '../../kube/object.ts'
 
 /** A run that takes one VM after the other, in waves: it moves outdated VMs, or restarts those that wait for it. */
 export interface WaveRun {
@@ -34,8 +35,9 @@ export interface WaveRun {
   readonly through: Set<string>
   /** The virt-launcher of new pods, as far as it was read. */
   readonly launcher?: string | undefined
-  /** Of the step of each wave. */
-  readonly step: Pick<Step, 'watches' | 'risk'>
+  /** Where its VMs are watched while they are under way, in the namespace of its selection. */
+  readonly watched: { kind: Kind; labels?: string }
+  readonly risk: Step['risk']
   readonly words: WaveWords
   /** Throws ApiError. */
   readWave(cx: ReadContext): Promise<WaveSnapshot>
@@ -90,12 +92,20 @@ export function wavesLeft(
 /** Takes the VMs of one wave, each once and as many at a time as may be; stops by the rules of `stopOf` (night W3, W5). `atMost`: ms, of the whole run. */
 export function waveStep(run: WaveRun, wave: Wave, atMost: number): Step {
   const members = new WaveMembers(run, wave)
+  const { kind, labels } = run.watched
+  const { namespace } = run.wanted.selection
   return {
     id: wave.id,
     title: waveTitle(wave, run.wanted.waveBy),
     patience: { every: 5 * seconds, atMost },
     estimate: estimateOf(wave.vms, run.pacing),
-    ...run.step,
+    watches: [
+      {
+        kind,
+        where: { ...(namespace !== undefined && { namespace }), ...(labels !== undefined && { labels }) },
+      },
+    ],
+    risk: run.risk,
     repeats: { atMost: Infinity, parallel: Math.min(run.pacing.parallel, wave.vms.length) },
     check: (cx) => members.check(cx),
     apply: (cx) => members.apply(cx),

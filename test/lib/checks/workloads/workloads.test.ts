@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Check } from '../../../../src/lib/checks/check-definition.ts'
 import { workloadChecks } from '../../../../src/lib/checks/check-run.ts'
 import {
+  hotpluggedVolumes,
   longNames,
   migrationQuota,
   pendingChanges,
@@ -9,6 +10,7 @@ import {
   twoLaunchers,
   twoNodes,
   vmsThatStay,
+  vmsWithoutAnotherNode,
 } from '../../../../src/lib/checks/groups/vm-checks.ts'
 import { migrationsInFlight, nodeDrained } from '../../../../src/lib/checks/groups/activity-checks.ts'
 import type { FullSnapshot, ResourceQuota } from '../../../../src/lib/kubevirt/full-snapshot.ts'
@@ -84,7 +86,7 @@ test('migrations-in-flight names the VMs that move', () => {
 
 test('restart-required is today’s list, an info', () => {
   const { findings } = found(restartRequired, {
-    vms: known({ total: 3, restartRequired: one, hotplugged: { count: 0, names: [] } }),
+    vms: known({ total: 3, restartRequired: one, hotplugged: new Set() }),
   })
   expect(said(findings)).toEqual(['info restart-required'])
   expect(findings[0]?.objects).toEqual(['shop/db-0'])
@@ -168,4 +170,44 @@ describe('migration-quota', () => {
     const { is } = found(migrationQuota, { quotas: known(quota({ pods: '1' }, { pods: '1' })) })
     expect(is).toBe('passed')
   })
+})
+
+test('a mark to leave a node is told as a drain where the nodes may not be read', () => {
+  const evacuatingFrom = { 'worker-1': one }
+  const { findings } = found(nodeDrained, {
+    instances: known(tally({ evacuating: one, evacuatingFrom })),
+    nodes: unread,
+  })
+  expect(findings).toMatchObject([
+    { id: 'node-drained', summary: expect.stringContaining('is drained') as string },
+  ])
+})
+
+test('all hotplugged volumes are compared, however many their VMs name', () => {
+  const volumes = Array.from({ length: 300 }, (_, i) => `shop/vm-${i}/disk`)
+  const vms = known({
+    total: 300,
+    restartRequired: { count: 0, names: [] },
+    hotplugged: new Set(volumes.toReversed()),
+  })
+  const plugged = (more: readonly string[]) =>
+    found(hotpluggedVolumes, { instances: known(tally({ hotplugged: new Set([...volumes, ...more]) })), vms })
+      .findings
+  expect(plugged([])).toEqual([])
+  expect(plugged(['shop/db-0/scratch'])).toMatchObject([{ objects: ['shop/db-0/scratch'] }])
+})
+
+test('a CPU model is asked of nodes only where one of them tells of models', () => {
+  const place = { labels: { 'cpu-model.node.kubevirt.io/EPYC-Rome': undefined }, node: 'worker-1', vms: one }
+  const on = (labels: Record<string, string>) => {
+    const label = (node: { metadata: object }) => Object.assign(node.metadata, { labels })
+    const given = nodes({ 'worker-1': label, 'worker-2': label })
+    const placed = new Map([['one', place]])
+    return found(vmsWithoutAnotherNode, { instances: known(tally({ placed })), nodes: known(...given) })
+      .findings
+  }
+  expect(on({})).toEqual([])
+  expect(on({ 'cpu-model.node.kubevirt.io/Skylake': 'true' })).toMatchObject([
+    { id: 'vms-without-another-node' },
+  ])
 })
