@@ -29,6 +29,11 @@ import { same } from '../api/json.ts'
 
 /** How long a namespace that cannot be resolved is left alone, ms. */
 const retry = 15_000
+/** OLM looks at everything again so often, whatever happens, ms. */
+const resync = 900_000
+
+/** What a failed resolution was about, by the namespace. */
+type Failures = Map<string, { at: number; stray: string; annotations: string }>
 
 /** The catalog operator: says of each Subscription where it stands, resolves each namespace and makes its plans. */
 export function runSubscriptions(cx: OlmContext): Promise<void> {
@@ -39,6 +44,7 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
     { kind: CatalogSources },
     { kind: Jobs, where: { namespace: cx.shape.sourceNamespace } },
   ]
+  const failures: Failures = new Map()
   return control(cx, watched, async () => {
     const { source: name, sourceNamespace: namespace } = cx.shape
     const found = await cx.reader.get(CatalogSources, { name, namespace })
@@ -49,7 +55,7 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
       for (const one of snapshot.subscriptions)
         subscriptions.push(await tellSubscription(cx, one, { snapshot, source }))
       if (subscriptions.some(isMissingPlan)) again.push(missed)
-      const wait = source && (await advance(cx, { ...snapshot, subscriptions }, source))
+      const wait = source && (await advance(cx, { ...snapshot, subscriptions }, { source, failures }))
       if (wait !== undefined) again.push(wait)
     }
     return again.length > 0 ? Math.min(...again) : undefined
@@ -66,17 +72,19 @@ const isMissingPlan = (one: Subscription): boolean =>
 async function advance(
   cx: OlmContext,
   snapshot: NamespaceSnapshot,
-  source: CatalogSource,
+  { source, failures }: { source: CatalogSource; failures: Failures },
 ): Promise<number | undefined> {
   if (snapshot.operatorGroups !== 1 || snapshot.subscriptions.every(isPending)) return undefined
   const served = await servedBy(cx)
   if (served.is === 'not-ready')
     return served.state === 'TRANSIENT_FAILURE' ? unavailable(cx, snapshot) : undefined
+  if (isLeftAlone(cx, snapshot, failures)) return retry
   const says = cx.faults.on.resolutionFailed
   const resolution =
     says === undefined
       ? resolve(cx.shape, snapshot, served.minor)
       : ({ is: 'unsatisfiable', why: says } as const)
+  rememberStray(cx, snapshot, failures)
   if (resolution.is === 'unsatisfiable') {
     return fail(cx, snapshot, { reason: 'ConstraintsNotSatisfiable', message: resolution.why })
   }
@@ -89,6 +97,36 @@ async function advance(
   if (changed.length === 0) return undefined
   return unpackAndPlan(cx, { ...snapshot, subscriptions: resolved }, { updates, changed, source })
 }
+
+const annotationsIn = ({ subscriptions }: NamespaceSnapshot): string =>
+  JSON.stringify(subscriptions.map(({ metadata }) => metadata.annotations ?? {}))
+
+/** That a CSV went is no event to the resolver. */
+function isLeftAlone(cx: OlmContext, snapshot: NamespaceSnapshot, failures: Failures): boolean {
+  const failure = failures.get(snapshot.namespace)
+  const { resolutionStale = false } = cx.faults.on
+  if (resolutionStale === false || failure === undefined) return false
+  const isGone = !snapshot.serviceVersions.some(({ metadata }) => metadata.name === failure.stray)
+  const isAsked = annotationsIn(snapshot) !== failure.annotations
+  const isTime = cx.clock.now().getTime() - failure.at >= resync
+  return isGone && (resolutionStale === 'for-ever' || (!isAsked && !isTime))
+}
+
+function rememberStray(cx: OlmContext, snapshot: NamespaceSnapshot, failures: Failures): void {
+  const stray = replacedIn(snapshot)
+  if (stray === undefined) failures.delete(snapshot.namespace)
+  else
+    failures.set(snapshot.namespace, {
+      at: cx.clock.now().getTime(),
+      stray,
+      annotations: annotationsIn(snapshot),
+    })
+}
+
+/** The CSV that another one replaces: no Subscription refers to it any more. */
+const replacedIn = ({ serviceVersions }: NamespaceSnapshot): string | undefined =>
+  serviceVersions.find(({ metadata }) => serviceVersions.some(({ spec }) => spec?.replaces === metadata.name))
+    ?.metadata.name
 
 /** Not when the Subscription knows of it already; its plan may be gone. */
 function isNews(snapshot: NamespaceSnapshot, { status }: Subscription, { entry }: Release): boolean {
@@ -170,7 +208,7 @@ function resolve(shape: OlmShape, snapshot: NamespaceSnapshot, minor: string | u
   for (const subscription of snapshot.subscriptions) {
     const entries = entriesFor(shape, subscription, minor)
     if (typeof entries === 'string') return { is: 'unsatisfiable', why: entries }
-    const stray = strayOf(shape, snapshot, subscription)
+    const stray = replacedBy(snapshot, subscription) ?? strayOf(shape, snapshot, subscription)
     if (stray !== undefined) return { is: 'unsatisfiable', why: notReferenced(subscription, stray) }
     const entry = nextFor(shape, snapshot, subscription, entries)
     if (entry !== undefined)
@@ -222,6 +260,13 @@ function nothingIn({ metadata, spec }: Subscription, isPackage: boolean): string
     `constraints not satisfiable: no operators found in ${where} in the catalog referenced by subscription ${metadata.name}, ` +
     `subscription ${metadata.name} exists`
   )
+}
+
+/** Of this Subscription, while its own CSV replaces it. */
+function replacedBy({ serviceVersions }: NamespaceSnapshot, { status }: Subscription): string | undefined {
+  const own = serviceVersions.find(({ metadata }) => metadata.name === status?.installedCSV)
+  const replaced = own?.spec?.replaces
+  return serviceVersions.some(({ metadata }) => metadata.name === replaced) ? replaced : undefined
 }
 
 /** A CSV of the package that is there though its Subscription knows of none (ocp 7 #8). */
