@@ -28,6 +28,7 @@ import {
   onlyKnown,
   readParts,
 } from '../kube/known.ts'
+import type { Deployment } from '../kube/kinds/workload-kinds.ts'
 import { ApiError } from '../kube/errors.ts'
 import { since } from '../kube/timestamps.ts'
 
@@ -434,3 +435,13 @@ export const goneCsv = (subscription: string, csv: string): string =>
 /** What is there instead. */
 export const showsWithoutCsv = (namespace: string): string =>
   `kubectl -n ${namespace} get csv,installplans,subscriptions.operators.coreos.com`
+
+/** The release of KubeVirt that a CSV brings, as the Deployment of its virt-operator says. */
+export function kubeVirtIn({ spec }: ClusterServiceVersion): string | undefined {
+  const deployments = spec?.install?.spec?.deployments ?? []
+  const pods = deployments.map((one) => (one.spec as DeploymentSpec | undefined)?.template?.spec)
+  const env = pods.flatMap((pod) => pod?.containers ?? []).flatMap((container) => container.env ?? [])
+  return env.find(({ name }) => name === 'KUBEVIRT_VERSION')?.value
+}
+
+type DeploymentSpec = Partial<Deployment>['spec']
