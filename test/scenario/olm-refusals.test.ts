@@ -274,6 +274,10 @@ describe('OLM and its operator in trouble', () => {
       const ended = await stage.upgrade('1.18.1', brief)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-failed' } })
       expect(ended.text).toContain('conflict of fields')
+      const csv = 'kubevirt-hyperconverged-operator.v1.18.1'
+      expect(ended.text).toContain(`deleting the InstallPlan does not help: ${csv} exists already`)
+      expect(ended.text).toContain('the only way out, which nobody has tried here')
+      expect(ended.text).not.toContain('delete installplan')
     }))
 
   test('ocp 2.4: Failed for a while is waited out', () =>

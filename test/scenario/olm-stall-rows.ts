@@ -25,6 +25,22 @@ const unpackedAgain =
     }
   }
 
+/** OLM never tries a failed plan again, nor makes another one (olm-real 4): somebody has it carried out by hand, in its status. */
+const carriedOutAgain =
+  (on: StallRow['on']): StallRow['on'] =>
+  (stage) => {
+    const off = on(stage)
+    return () => {
+      off()
+      const { store } = stage.simulated
+      for (const { metadata, status } of store.list(InstallPlans).items as InstallPlan[]) {
+        const body = { status: { phase: 'Installing', startTime: null } }
+        if (status?.phase === 'Failed')
+          store.patch(InstallPlans, metadata, { type: 'merge', body }, { on: 'status' })
+      }
+    }
+  }
+
 /** When the plan has been approved, and before its steps are done. */
 const onceApproved =
   (on: StallRow['on']): StallRow['on'] =>
@@ -77,12 +93,12 @@ export const olmStallRows: Readonly<Record<string, readonly StallRow[]>> = {
       name: 'the API server takes no step of the plan',
       code: 3,
       flags: short,
-      on: inOlm({ planFailed: "error validating existing CRs against new CRD's schema" }),
+      on: carriedOutAgain(inOlm({ planFailed: "error validating existing CRs against new CRD's schema" })),
       says: [
         /install-\w+ .*failed, and OLM (never tries it|does not try it) again/,
         /error validating existing CRs against new CRD's schema/,
       ],
-      prints: [/^kubectl -n kubevirt-hyperconverged delete installplan install-\w+$/],
+      prints: [/^kubectl -n kubevirt-hyperconverged get installplan install-\w+ -o yaml$/],
     },
   ],
   csvFails: [

@@ -64,7 +64,9 @@ describe('kvup upgrade --method olm', () => {
       const ended = await stage.upgrade('1.18.1', brief)
       expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'done', to: 'v1.8.0' }] })
       expect(ended.text).toMatch(/virtctl .*\/v1\.8\.0\//u)
-      expect(ended.text).toMatch(/^\+ .*1\.17\.3 \S+ 1\.18\.1, KubeVirt v1\.7\.4 \S+ v1\.8\.0 in .*settled$/mu)
+      expect(ended.text).toMatch(
+        /^\+ .*1\.17\.3 \S+ 1\.18\.1, KubeVirt v1\.7\.4 \S+ v1\.8\.0 in .*settled$/mu,
+      )
       await expectAtTarget(stage, '1.18.1', 'v1.8.0')
     })
   })

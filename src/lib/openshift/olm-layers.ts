@@ -7,6 +7,7 @@ import type {
 } from '../kube/kinds/operator-kinds.ts'
 import { filled, itemsOf, type Known } from '../kube/known.ts'
 import {
+  afterExecuted,
   channelsOf,
   type CsvStatus,
   assessCsv,
@@ -164,10 +165,10 @@ const installPlanVerdicts: Record<Exclude<InstallPlanStatus['state'], 'done'>, J
     waitsFor: 'OLM to write what it holds',
     notes: installPlanWords(plan),
   }),
-  failed: (plan) => ({
+  failed: (plan, of) => ({
     verdict: 'Degraded',
     says: `${plan.name} failed, and OLM does not try it again`,
-    notes: installPlanWords(plan),
+    notes: [...installPlanWords(plan), ...(plan.executed ? afterExecuted(of.name, plan.csvs) : [])],
     help: [`kubectl -n ${plan.namespace} describe installplans ${plan.name}`],
   }),
 }

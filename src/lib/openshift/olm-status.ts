@@ -291,6 +291,8 @@ export interface InstallPlanStatus {
   approved: boolean
   /** All that it installs, each once: of every Subscription in the namespace (ocp 9.12). */
   csvs: readonly string[]
+  /** Its CSV was written, which is its first step: OLM makes no other plan for that, also when this one is deleted. */
+  executed: boolean
   /** The Subscription that was given refers to it. */
   referenced: boolean
   message: string
@@ -315,6 +317,7 @@ export function assessInstallPlan(plan: InstallPlan, subscription?: Subscription
     state: installPlanState(plan),
     approved: spec.approved === true,
     csvs: [...new Set(spec.clusterServiceVersionNames)],
+    executed: isExecuted(plan),
     referenced: subscription !== undefined && refersTo(subscription, plan),
     message,
     ...(startTime && { startedAt: startTime }),
@@ -326,6 +329,19 @@ function installPlanState({ spec, status }: InstallPlan): InstallPlanStatus['sta
   if (phase === 'RequiresApproval') return spec?.approved === true ? 'approved' : 'needs-approval'
   return states[phase] ?? 'preparing'
 }
+
+const written: ReadonlySet<string> = new Set(['Created', 'Present'])
+
+const isExecuted = ({ status }: InstallPlan): boolean =>
+  (status?.plan ?? []).some(
+    ({ resource, status: is = '' }) => resource?.kind === 'ClusterServiceVersion' && written.has(is),
+  )
+
+/** What is left where a plan failed that was executed: olm-real 4, where neither the plan nor the CSV alone could be deleted with success. Sentences. */
+export const afterExecuted = (subscription: string, csvs: readonly string[]): readonly string[] => [
+  `deleting the InstallPlan does not help: ${csvs.join(', ')} exists already, and OLM makes no other plan for it`,
+  `the only way out, which nobody has tried here: mend the cause, delete subscription ${subscription} and clusterserviceversion ${csvs.join(', ')}, and create the Subscription again`,
+]
 
 function refersTo({ status, metadata }: Subscription, plan: InstallPlan): boolean {
   const { name, namespace = metadata.namespace, uid } = status?.installPlanRef ?? {}

@@ -64,7 +64,10 @@ async function advance(cx: OlmContext, plan: InstallPlan): Promise<number | unde
 
 async function execute(cx: OlmContext, plan: InstallPlan, since: number): Promise<number | undefined> {
   try {
-    if (cx.faults.on.planFailed !== undefined) throw new Refused(cx.faults.on.planFailed)
+    if (cx.faults.on.planFailed !== undefined) {
+      await writeFirst(cx, plan)
+      throw new Refused(cx.faults.on.planFailed)
+    }
     const steps: InstallStep[] = []
     for (const step of plan.status?.plan ?? []) steps.push({ ...step, status: await applyStep(cx, step) })
     await write(cx, plan, {
@@ -79,6 +82,18 @@ async function execute(cx: OlmContext, plan: InstallPlan, since: number): Promis
     return await markFailed(cx, plan, { since, why: error.message })
   }
 }
+
+/** The CSVs are the first steps of a plan: they are there when another step is refused. */
+async function writeFirst(cx: OlmContext, plan: InstallPlan): Promise<void> {
+  const steps = plan.status?.plan ?? []
+  if (!steps.some(isFirst)) return
+  const after: InstallStep[] = []
+  for (const step of steps) after.push(isFirst(step) ? { ...step, status: await applyStep(cx, step) } : step)
+  await write(cx, plan, { plan: after })
+}
+
+const isFirst = ({ resource, status }: InstallStep): boolean =>
+  resource?.kind === ClusterServiceVersions.kind && status === 'Unknown'
 
 /** What the API server says to a step. */
 class Refused extends Error {}

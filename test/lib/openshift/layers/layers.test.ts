@@ -291,6 +291,25 @@ describe('what OLM does', () => {
     )
   })
 
+  test('a plan that failed once its CSV was written: deleting it does not help, and what does is said as untried', () => {
+    const steps = (status: string) => [
+      { resource: { kind: 'ClusterServiceVersion' }, status },
+      { resource: { kind: 'ClusterRole' }, status: 'Unknown' },
+    ]
+    const notes = (status: string) => {
+      const plan = installPlan('Failed', { approved: true }, { message: 'refused', plan: steps(status) })
+      const refers = subscription({ ...current, installPlanRef: { name: 'install-abcde', uid: 'u1' } })
+      const lifecycleNow = { subscriptions: known(refers), installPlans: known(plan) }
+      return layer(layersIn({ lifecycle: lifecycleNow }), 'InstallPlan')?.notes
+    }
+    expect(notes('Unknown')).toEqual(['refused'])
+    expect(notes('Created')).toEqual([
+      'refused',
+      `deleting the InstallPlan does not help: ${nameOf('4.19.8')} exists already, and OLM makes no other plan for it`,
+      `the only way out, which nobody has tried here: mend the cause, delete subscription hco-operatorhub and clusterserviceversion ${nameOf('4.19.8')}, and create the Subscription again`,
+    ])
+  })
+
   test('two Subscriptions, two HyperConvergeds and a failed resolution are degraded, and named', () => {
     const two = layersIn({ lifecycle: { subscriptions: known(subscription(), subscription()) } })
     expect(layer(two, 'Subscription')).toMatchObject({
