@@ -1,7 +1,14 @@
 import { Jobs } from '../../src/lib/kube/kinds/workload-kinds.ts'
-import { type InstallPlan, InstallPlans } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import {
+  type InstallPlan,
+  InstallPlans,
+  PackageManifests,
+  type Subscription,
+  Subscriptions,
+} from '../../src/lib/kube/kinds/operator-kinds.ts'
 import type { OlmFaults } from '../../src/simulator/olm/olm-context.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
 import type { StallRow } from './stall-rows.ts'
 
 const inOlm =
@@ -24,6 +31,27 @@ const unpackedAgain =
         store.remove(Jobs, metadata)
     }
   }
+
+/** When the channel of the plan is set: what the catalog has was seen, and OLM has not made an InstallPlan of it. Whoever goes on waits until its packages are shown again. */
+const onceChannelIsSet =
+  (on: StallRow['on']): StallRow['on'] =>
+  (stage) => {
+    const { store } = stage.simulated
+    const shown = store.list(PackageManifests).items
+    let off: (() => void) | undefined
+    const stop = store.watch(Subscriptions, ({ object }) => {
+      if ((object as Subscription).spec?.channel !== 'stable-v1.18') return
+      stop()
+      queueMicrotask(() => (off = on(stage)))
+    })
+    return () => {
+      off?.()
+      const there = new Set(store.list(PackageManifests).items.map(nameIn))
+      for (const one of shown) if (!there.has(nameIn(one))) store.create(PackageManifests, one)
+    }
+  }
+
+const nameIn = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`
 
 /** OLM never tries a failed plan again, nor makes another one (olm-real 4): somebody has it carried out by hand, in its status. */
 const carriedOutAgain =
@@ -138,12 +166,9 @@ export const olmStallRows: Readonly<Record<string, readonly StallRow[]>> = {
       ...hop,
       name: 'the catalog does not answer',
       flags: short,
-      on: inOlm({ catalogNotReady: true }),
-      says: [
-        /CatalogSourcesUnhealthy/,
-        /targeted catalogsource openshift-marketplace\/community-operators unhealthy/,
-      ],
-      prints: [describesSubscription],
+      on: onceChannelIsSet(inOlm({ catalogNotReady: true })),
+      says: [/community-operators .*is TRANSIENT_FAILURE/],
+      prints: [/^kubectl -n openshift-marketplace get catalogsource community-operators -o yaml$/],
     },
   ],
 }

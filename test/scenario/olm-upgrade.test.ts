@@ -57,7 +57,7 @@ describe('kvup upgrade --method olm', () => {
     const { channels } = okdOlm()
     const bringing = (kubevirt: string) =>
       channels.map((channel) => ({
-        ...channel,
+        name: channel.name,
         entries: channel.entries.map((one) => (one.version === '1.18.1' ? { ...one, kubevirt } : one)),
       }))
     return play({ ...small, olm: okdOlm({ channels: bringing('v1.8.0') }) }, async (stage) => {

@@ -170,6 +170,16 @@ async function packageManifestsOf(
   return found.flat()
 }
 
+/** A catalog that does not answer, in words; undefined where it does. The condition CatalogSourcesUnhealthy does not tell: OLM looks for pods there, not at the connection. */
+export function silentCatalog({ metadata, status }: CatalogSource): string | undefined {
+  const { lastObservedState: state = 'not connected yet' } = status?.connectionState ?? {}
+  if (state === 'READY') return undefined
+  return `CatalogSource ${metadata.name} in namespace ${metadata.namespace ?? ''} is ${state}`
+}
+
+export const showsCatalog = ({ name, namespace = '' }: CatalogSource['metadata']): string =>
+  `kubectl -n ${namespace} get catalogsource ${name} -o yaml`
+
 function offersOf(subscriptions: readonly Subscription[]): Offer[] {
   const offers = subscriptions.map(({ spec = {}, metadata }) => ({
     package: spec.name ?? '',

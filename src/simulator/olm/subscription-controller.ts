@@ -76,8 +76,7 @@ async function advance(
 ): Promise<number | undefined> {
   if (snapshot.operatorGroups !== 1 || snapshot.subscriptions.every(isPending)) return undefined
   const served = await servedBy(cx)
-  if (served.is === 'not-ready')
-    return served.state === 'TRANSIENT_FAILURE' ? unavailable(cx, snapshot) : undefined
+  if (served.is === 'not-ready') return undefined
   if (isLeftAlone(cx, snapshot, failures)) return retry
   const says = cx.faults.on.resolutionFailed
   const resolution =
@@ -171,14 +170,6 @@ function unpackedSaid(why: string | undefined): Said {
     BundleUnpacking: undefined,
     BundleUnpackFailed: { status: 'True', reason: 'BundleUnpackFailed', message: why },
   }
-}
-
-function unavailable(cx: OlmContext, snapshot: NamespaceSnapshot): Promise<number> {
-  const { source, sourceNamespace } = cx.shape
-  const message =
-    `failed to populate resolver cache from source ${source}/${sourceNamespace}: failed to list bundles: ` +
-    `rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial tcp: connect: connection refused"`
-  return fail(cx, snapshot, { reason: 'ErrorPreventedResolution', message })
 }
 
 /** It is said of every Subscription in the namespace, whosever fault it is (ocp 2.1). */
@@ -449,6 +440,7 @@ function failedSaid({ status }: InstallPlan): Said[string] {
   return { status: 'True', reason: 'InstallComponentFailed', ...(message !== undefined && { message }) }
 }
 
+/** It looks for the catalog's pod alone: one that does not answer is healthy to it (olm-real 6). */
 function catalogHealth(source: CatalogSource | undefined): {
   of: NonNullable<Status['catalogHealth']>
   condition: Said[string]
@@ -459,10 +451,9 @@ function catalogHealth(source: CatalogSource | undefined): {
   }
   const { apiVersion, kind, metadata, status } = source
   const { name, namespace = '', creationTimestamp = '' } = metadata
-  const healthy = status?.connectionState?.lastObservedState === 'READY'
   const lastUpdated = status?.connectionState?.lastConnect ?? creationTimestamp
-  const of = [{ catalogSourceRef: { apiVersion, kind, name, namespace }, healthy, lastUpdated }]
-  return { of, condition: healthy ? allHealthy : unhealthy(`${namespace}/${name}`) }
+  const of = [{ catalogSourceRef: { apiVersion, kind, name, namespace }, healthy: true, lastUpdated }]
+  return { of, condition: allHealthy }
 }
 
 const allHealthy = {
@@ -470,9 +461,3 @@ const allHealthy = {
   reason: 'AllCatalogSourcesHealthy',
   message: 'all available catalogsources are healthy',
 } as const
-
-const unhealthy = (source: string): Said[string] => ({
-  status: 'True',
-  reason: 'UnhealthyCatalogSourceFound',
-  message: `targeted catalogsource ${source} unhealthy`,
-})

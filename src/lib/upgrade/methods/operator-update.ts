@@ -20,6 +20,8 @@ import {
 import { csvSucceeded, hyperConvergedAt, operandsRolled, planComplete } from './operator-rollout.ts'
 import { condition, isRecord } from '../../kube/object.ts'
 import {
+  type CatalogSource,
+  CatalogSources,
   type HyperConverged,
   HyperConvergeds,
   InstallPlans,
@@ -31,6 +33,8 @@ import { operatorConditionGate } from '../../openshift/platform-status.ts'
 import { operatorMinor, operatorVersionOf, versionOfCsv } from '../../releases/release-versions.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import type { Reader } from '../../kube/cluster.ts'
+import { whyUnknown } from '../../kube/known.ts'
+import { showsCatalog, silentCatalog } from '../../openshift/olm-status.ts'
 import { ApiError } from '../../kube/errors.ts'
 import { managerOf } from '../../kubevirt/installation.ts'
 import { assessResolution, resolutionNote, type ResolutionStatus } from '../../openshift/olm-resolution.ts'
@@ -309,7 +313,12 @@ async function planState(
 ): Promise<StepState> {
   const { plan } = snapshot
   const waiting = untilResolved(snapshot, hop, clock.now())
-  if (plan === undefined || waiting !== undefined) return waiting ?? notNamed(hop)
+  if (plan === undefined || waiting !== undefined)
+    return (
+      (waiting?.is === 'stalled' ? undefined : await silentState(reader, snapshot)) ??
+      waiting ??
+      notNamed(hop)
+    )
   const offered = await offeredPlan(reader, { snapshot, plan, hop, tools })
   if (offered.is === 'first') return { is: 'done', note: `OLM takes ${offered.csv} first` }
   if (offered.is === 'wrong') return offered.blocked
@@ -317,6 +326,28 @@ async function planState(
     return { is: 'waiting', on: `InstallPlan ${plan.metadata.name}: ${offered.why}` }
   return { is: 'done', note: plan.metadata.name }
 }
+
+/** A catalog that does not answer: nothing is resolved from it. Undefined where it answers, and where it may not be read. */
+async function silentState(
+  reader: Reader,
+  { subscription: { spec = {} } }: OperatorRollSnapshot,
+): Promise<StepState | undefined> {
+  const ref = { name: spec.source ?? '', namespace: spec.sourceNamespace ?? '' }
+  try {
+    const found = await reader.get(CatalogSources, ref)
+    const why = found.is === 'object' && isBroken(found.object) ? silentCatalog(found.object) : undefined
+    return why === undefined
+      ? undefined
+      : { is: 'stalled', on: 'the catalog to answer', why, remedy: [showsCatalog(ref)] }
+  } catch (error) {
+    if (whyUnknown(error) === undefined) throw error
+    return undefined
+  }
+}
+
+/** Not one that is being connected. */
+const isBroken = ({ status }: CatalogSource): boolean =>
+  ['TRANSIENT_FAILURE', 'SHUTDOWN'].includes(status?.connectionState?.lastObservedState ?? '')
 
 const notNamed = ({ csv }: OperatorHop): StepState => ({
   is: 'waiting',
@@ -444,10 +475,8 @@ type Trouble = readonly [
 const troubles: readonly Trouble[] = [
   [
     'CatalogSourcesUnhealthy',
-    'the catalog to answer',
-    ({ spec }) => [
-      `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.status.connectionState.lastObservedState}'`,
-    ],
+    'OLM to find the pod of the catalog',
+    ({ spec }) => [showsCatalog({ name: spec?.source ?? '', namespace: spec?.sourceNamespace ?? '' })],
   ],
   ['ResolutionFailed', 'OLM to resolve the namespace', () => []],
   [

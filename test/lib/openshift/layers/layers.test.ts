@@ -57,7 +57,21 @@ function layersIn(changed: Changed = {}): Layers {
 /** So many minutes after eight. */
 const since = (minute: string) => `2026-11-20T08:${minute}:00Z`
 
+/** Of a plan of which one object was written, if that. */
+const steps = (status: string) => [
+  { resource: { kind: 'ClusterServiceVersion' }, status },
+  { resource: { kind: 'ClusterRole' }, status: 'Unknown' },
+]
+
 const layer = (layers: Layers, title: string) => layers.layers.find((one) => one.title === title)
+
+/** Of a plan that failed with its CSV in that state. */
+function failedNotes(status: string): readonly string[] | undefined {
+  const plan = installPlan('Failed', { approved: true }, { message: 'refused', plan: steps(status) })
+  const refers = subscription({ ...current, installPlanRef: { name: 'install-abcde', uid: 'u1' } })
+  const now = { subscriptions: known(refers), installPlans: known(plan) }
+  return layer(layersIn({ lifecycle: now }), 'InstallPlan')?.notes
+}
 
 test('in the order in which they depend on one another', () => {
   expect(layersIn().layers.map(({ title, verdict }) => `${title} ${verdict}`)).toEqual([
@@ -292,18 +306,8 @@ describe('what OLM does', () => {
   })
 
   test('a plan that failed once its CSV was written: deleting it does not help, and what does is said as untried', () => {
-    const steps = (status: string) => [
-      { resource: { kind: 'ClusterServiceVersion' }, status },
-      { resource: { kind: 'ClusterRole' }, status: 'Unknown' },
-    ]
-    const notes = (status: string) => {
-      const plan = installPlan('Failed', { approved: true }, { message: 'refused', plan: steps(status) })
-      const refers = subscription({ ...current, installPlanRef: { name: 'install-abcde', uid: 'u1' } })
-      const lifecycleNow = { subscriptions: known(refers), installPlans: known(plan) }
-      return layer(layersIn({ lifecycle: lifecycleNow }), 'InstallPlan')?.notes
-    }
-    expect(notes('Unknown')).toEqual(['refused'])
-    expect(notes('Created')).toEqual([
+    expect(failedNotes('Unknown')).toEqual(['refused'])
+    expect(failedNotes('Created')).toEqual([
       'refused',
       `deleting the InstallPlan does not help: ${nameOf('4.19.8')} exists already, and OLM makes no other plan for it`,
       `the only way out, which nobody has tried here: mend the cause, delete subscription hco-operatorhub and clusterserviceversion ${nameOf('4.19.8')}, and create the Subscription again`,
