@@ -231,7 +231,8 @@ function heldBack(
   }
 }
 
-const csvWords = ({ reason, message }: CsvStatus): string[] => {
+const csvWords = ({ reason, message, isUsual }: CsvStatus): string[] => {
+  if (isUsual) return []
   const text = [reason, message].filter(Boolean).join(': ')
   return text === '' ? [] : [text]
 }

@@ -371,6 +371,8 @@ export interface CsvStatus {
   state: 'succeeded' | 'going' | 'held' | 'failing' | 'failed' | 'leaving'
   reason: string
   message: string
+  /** Its requirements are looked for: the CSV is made before its CRDs and roles, so it says in every update that they are missing. */
+  isUsual: boolean
   /** RFC 3339: since when it is in this phase. */
   since?: string
   /** RFC 3339: since when it has not been Succeeded; a CSV flips between Failed, Pending and Installing. */
@@ -379,6 +381,11 @@ export interface CsvStatus {
 
 /** How long it may be without success and still be about to have it (ocp 5.1: ten minutes are usual). */
 const failurePatience = 10 * 60_000
+
+const early: ReadonlySet<string> = new Set(['RequirementsUnknown', 'RequirementsNotMet'])
+
+/** They were there after 3 to 30 s. */
+const requirementsWithin = 60_000
 
 const lasting = new Set([
   'NoOperatorGroup',
@@ -404,6 +411,8 @@ export function assessCsv(csv: ClusterServiceVersion, at: Date): CsvStatus {
     state: csvState(csv, since(unsettledSince, at) ?? 0),
     reason,
     message,
+    isUsual:
+      phase === 'Pending' && early.has(reason) && (since(lastTransitionTime, at) ?? 0) < requirementsWithin,
     ...filled({ version: csv.spec?.version, since: lastTransitionTime, unsettledSince }),
   }
 }

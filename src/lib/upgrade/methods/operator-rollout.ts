@@ -105,17 +105,25 @@ function csvState(snapshot: OperatorRollSnapshot, hop: OperatorHop, now: Date): 
   return csv === undefined ? { is: 'waiting', on: `OLM to make ${hop.csv}` } : phaseState(csv, hop, now)
 }
 
+/** Which of its Deployments a CSV waits for stands in its message alone: on one line, and not for kilobytes. */
+const deploymentIn = (message: string): string =>
+  message
+    .replace(/^installing: /u, '')
+    .replaceAll(/\s+/gu, ' ')
+    .slice(0, 300)
+
 function phaseState(csv: ClusterServiceVersion, hop: OperatorHop, now: Date): StepState {
-  const { name, phase, state, reason, message, since } = assessCsv(csv, now)
+  const { name, phase, state, reason, message, isUsual, since } = assessCsv(csv, now)
   if (state === 'succeeded') return { is: 'done' }
   const { namespace } = hop.subscription
-  const on = `clusterserviceversions/${name} (${phase || 'new'})`
+  const waits = phase === 'Installing' && reason === 'InstallWaiting' ? deploymentIn(message) : ''
+  const on = `clusterserviceversions/${name} (${phase || 'new'})${waits === '' ? '' : `: ${waits}`}`
   const at = filled({ since })
   if (state === 'held') return { is: 'stalled', on, ...heldBack(csv, message, namespace), ...at }
   const why = `${reason}: ${message}`
   const remedy = [`kubectl -n ${namespace} describe csv ${name}`, `kubectl -n ${namespace} get pods`]
   if (state === 'failed') return { is: 'stalled', on, why, remedy, ...at }
-  const told = state === 'failing' || (phase === 'Pending' && message !== '')
+  const told = state === 'failing' || (phase === 'Pending' && message !== '' && !isUsual)
   return { is: 'waiting', on, ...(told && { trouble: why, remedy }), ...at }
 }
 

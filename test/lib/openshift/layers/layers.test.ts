@@ -305,6 +305,20 @@ describe('what OLM does', () => {
     )
   })
 
+  test.each([
+    ['is no note for a minute', '2026-11-20T08:29:01Z', undefined],
+    ['is one for longer', since('28'), [`RequirementsNotMet: one or more requirements couldn't be found`]],
+  ])(
+    'a CSV whose requirements are missing, as in every update: that %s',
+    (_name, lastTransitionTime, notes) => {
+      const message = "one or more requirements couldn't be found"
+      const early = { phase: 'Pending', reason: 'RequirementsNotMet', message, lastTransitionTime }
+      const found = layer(layersIn({ lifecycle: { csvs: known(csv('4.18.9', early)) } }), 'CSV')
+      expect(found?.verdict).toBe('Updating')
+      expect(found?.notes?.length === 0 ? undefined : found?.notes).toEqual(notes)
+    },
+  )
+
   test('a plan that failed once its CSV was written: deleting it does not help, and what does is said as untried', () => {
     expect(failedNotes('Unknown')).toEqual(['refused'])
     expect(failedNotes('Created')).toEqual([
