@@ -382,10 +382,10 @@ async function tellSubscription(
   const plan = snapshot.plans.find(({ metadata }) => metadata.name === status.installPlanRef?.name)
   const isThere = snapshot.serviceVersions.some(({ metadata }) => metadata.name === status.currentCSV)
   const isLost = status.installPlanRef !== undefined && plan === undefined
-  const state = isThere ? 'AtLatestKnown' : status.currentCSV === undefined ? '' : 'UpgradePending'
+  const state = isThere ? 'AtLatestKnown' : status.currentCSV === undefined ? null : 'UpgradePending'
   const isMissed = isLost && !isThere && missingFor(cx, subscription) >= missed
   const change: StatusChange = isMissed
-    ? { installPlanRef: null, installplan: null, currentCSV: status.installedCSV ?? null, state: '' }
+    ? { installPlanRef: null, installplan: null, currentCSV: null, state: null }
     : { state, ...(isThere && { installedCSV: status.currentCSV }) }
   const health = catalogHealth(source)
   const said = { ...planConditions(plan, isLost), CatalogSourcesUnhealthy: health.condition }
