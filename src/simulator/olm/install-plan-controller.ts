@@ -26,6 +26,8 @@ import type { OlmShape } from './olm-shape.ts'
 
 /** A plan shows that it is Installing for so long before its objects are there, ms. */
 const executing = 2000
+/** So long after its CSVs the other objects of a plan are there, ms: until then their requirements are not met. */
+const behindFirst = 4000
 /** An execution that fails is tried again for so long (ocp 2.2). */
 const retried = 60_000
 /** As many plans are kept in a namespace (ocp 2.2). */
@@ -64,12 +66,12 @@ async function advance(cx: OlmContext, plan: InstallPlan): Promise<number | unde
 
 async function execute(cx: OlmContext, plan: InstallPlan, since: number): Promise<number | undefined> {
   try {
-    if (cx.faults.on.planFailed !== undefined) {
-      await writeFirst(cx, plan)
-      throw new Refused(cx.faults.on.planFailed)
-    }
+    await writeFirst(cx, plan)
+    if (cx.faults.on.planFailed !== undefined) throw new Refused(cx.faults.on.planFailed)
+    if (since < executing + behindFirst) return executing + behindFirst - since
     const steps: InstallStep[] = []
-    for (const step of plan.status?.plan ?? []) steps.push({ ...step, status: await applyStep(cx, step) })
+    for (const step of plan.status?.plan ?? [])
+      steps.push(step.status === 'Created' ? step : { ...step, status: await applyStep(cx, step) })
     await write(cx, plan, {
       phase: 'Complete',
       message: null,
