@@ -16,7 +16,8 @@ export type ResolutionStatus =
   | { is: 'stale'; csv: string }
   | { is: 'failed'; stuck?: string }
 
-const unreferenced = /clusterserviceversion (?<csv>\S+) exists and is not referenced by a subscription/gu
+const unreferenced =
+  /clusterserviceversion (?<csv>[a-z0-9][a-z0-9.-]{0,252}) exists and is not referenced by a subscription/gu
 
 /**
  * Pure; `csvs` are those of the Subscription's namespace, `at` is the time of the look. Undefined where the Subscription has no such condition. Where the CSVs are
