@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
-import { HyperConvergeds, InstallPlans, Subscriptions } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import {
+  HyperConvergeds,
+  InstallPlans,
+  PackageManifests,
+  Subscriptions,
+} from '../../src/lib/kube/kinds/operator-kinds.ts'
 import { ocp418to420 } from '../../src/simulator/openshift/openshift-shape.ts'
 import { ocpOlm, okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { runText } from '../lib/run-text.ts'
@@ -259,7 +264,10 @@ describe('OLM and its operator in trouble', () => {
   test.each([
     [{ resolutionFailed: 'constraints not satisfiable' }, 'ResolutionFailed: '],
     [{ bundleUnpackFailed: 'no such image' }, 'BundleUnpackFailed: '],
-    [{ catalogNotReady: true }, 'CatalogSourcesUnhealthy: '],
+    [
+      { catalogNotReady: true },
+      'CatalogSource community-operators in namespace openshift-marketplace is TRANSIENT_FAILURE',
+    ],
   ])('%j is said, and it ends in 4', (faults, says) =>
     play({ ...okd, faults }, async (stage) => {
       const ended = await stage.upgrade('1.18.1', { ...brief, timeout: '20m' })
@@ -269,11 +277,29 @@ describe('OLM and its operator in trouble', () => {
     }),
   )
 
+  test('olm-real 6: the catalog is down while the wanted plan waits: that plan is offered, and is carried out', () =>
+    play({ ...small, olm: okdOlm({ channel: 'stable-v1.18' }) }, async (stage) => {
+      await stage.until(minute)
+      stage.simulated.faults.set({ catalogNotReady: true })
+      await stage.until(minute)
+      expect(stored(stage, PackageManifests)).toEqual([])
+      const other = await stage.upgrade('1.19.0', brief)
+      expect(other).toMatchObject({ code: 3, error: { reason: 'target-unknown' } })
+      expect(other.text).toContain(
+        'CatalogSource community-operators in namespace openshift-marketplace is TRANSIENT_FAILURE',
+      )
+      expect(await stage.upgrade('1.18.1', brief)).toMatchObject({ code: 0 })
+    }))
+
   test('ocp 2.2: a plan that failed is final', () =>
     play({ ...okd, faults: { planFailed: 'conflict of fields' } }, async (stage) => {
       const ended = await stage.upgrade('1.18.1', brief)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-failed' } })
       expect(ended.text).toContain('conflict of fields')
+      const csv = 'kubevirt-hyperconverged-operator.v1.18.1'
+      expect(ended.text).toContain(`deleting the InstallPlan does not help: ${csv} exists already`)
+      expect(ended.text).toContain('the only way out, which nobody has tried here')
+      expect(ended.text).not.toContain('delete installplan')
     }))
 
   test('ocp 2.4: Failed for a while is waited out', () =>

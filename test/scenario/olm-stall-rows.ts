@@ -1,7 +1,14 @@
 import { Jobs } from '../../src/lib/kube/kinds/workload-kinds.ts'
-import { type InstallPlan, InstallPlans } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import {
+  type InstallPlan,
+  InstallPlans,
+  PackageManifests,
+  type Subscription,
+  Subscriptions,
+} from '../../src/lib/kube/kinds/operator-kinds.ts'
 import type { OlmFaults } from '../../src/simulator/olm/olm-context.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
 import type { StallRow } from './stall-rows.ts'
 
 const inOlm =
@@ -22,6 +29,43 @@ const unpackedAgain =
       const { store } = stage.simulated
       for (const { metadata } of store.list(Jobs, { namespace: 'openshift-marketplace' }).items)
         store.remove(Jobs, metadata)
+    }
+  }
+
+/** When the channel of the plan is set: what the catalog has was seen, and OLM has not made an InstallPlan of it. Whoever goes on waits until its packages are shown again. */
+const onceChannelIsSet =
+  (on: StallRow['on']): StallRow['on'] =>
+  (stage) => {
+    const { store } = stage.simulated
+    const shown = store.list(PackageManifests).items
+    let off: (() => void) | undefined
+    const stop = store.watch(Subscriptions, ({ object }) => {
+      if ((object as Subscription).spec?.channel !== 'stable-v1.18') return
+      stop()
+      queueMicrotask(() => (off = on(stage)))
+    })
+    return () => {
+      off?.()
+      const there = new Set(store.list(PackageManifests).items.map(nameIn))
+      for (const one of shown) if (!there.has(nameIn(one))) store.create(PackageManifests, one)
+    }
+  }
+
+const nameIn = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`
+
+/** OLM never tries a failed plan again, nor makes another one (olm-real 4): somebody has it carried out by hand, in its status. */
+const carriedOutAgain =
+  (on: StallRow['on']): StallRow['on'] =>
+  (stage) => {
+    const off = on(stage)
+    return () => {
+      off()
+      const { store } = stage.simulated
+      for (const { metadata, status } of store.list(InstallPlans).items as InstallPlan[]) {
+        const body = { status: { phase: 'Installing', startTime: null } }
+        if (status?.phase === 'Failed')
+          store.patch(InstallPlans, metadata, { type: 'merge', body }, { on: 'status' })
+      }
     }
   }
 
@@ -77,12 +121,12 @@ export const olmStallRows: Readonly<Record<string, readonly StallRow[]>> = {
       name: 'the API server takes no step of the plan',
       code: 3,
       flags: short,
-      on: inOlm({ planFailed: "error validating existing CRs against new CRD's schema" }),
+      on: carriedOutAgain(inOlm({ planFailed: "error validating existing CRs against new CRD's schema" })),
       says: [
         /install-\w+ .*failed, and OLM (never tries it|does not try it) again/,
         /error validating existing CRs against new CRD's schema/,
       ],
-      prints: [/^kubectl -n kubevirt-hyperconverged delete installplan install-\w+$/],
+      prints: [/^kubectl -n kubevirt-hyperconverged get installplan install-\w+ -o yaml$/],
     },
   ],
   csvFails: [
@@ -122,12 +166,9 @@ export const olmStallRows: Readonly<Record<string, readonly StallRow[]>> = {
       ...hop,
       name: 'the catalog does not answer',
       flags: short,
-      on: inOlm({ catalogNotReady: true }),
-      says: [
-        /CatalogSourcesUnhealthy/,
-        /targeted catalogsource openshift-marketplace\/community-operators unhealthy/,
-      ],
-      prints: [describesSubscription],
+      on: onceChannelIsSet(inOlm({ catalogNotReady: true })),
+      says: [/community-operators .*is TRANSIENT_FAILURE/],
+      prints: [/^kubectl -n openshift-marketplace get catalogsource community-operators -o yaml$/],
     },
   ],
 }

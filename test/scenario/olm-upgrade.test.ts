@@ -53,6 +53,24 @@ describe('kvup upgrade --method olm', () => {
       expect(stage.writes(mark)).toEqual([])
     }))
 
+  test('the last line says the KubeVirt that runs, where the table has another one for this release', () => {
+    const { channels } = okdOlm()
+    const bringing = (kubevirt: string) =>
+      channels.map((channel) => ({
+        name: channel.name,
+        entries: channel.entries.map((one) => (one.version === '1.18.1' ? { ...one, kubevirt } : one)),
+      }))
+    return play({ ...small, olm: okdOlm({ channels: bringing('v1.8.0') }) }, async (stage) => {
+      const ended = await stage.upgrade('1.18.1', brief)
+      expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'done', to: 'v1.8.0' }] })
+      expect(ended.text).toMatch(/virtctl .*\/v1\.8\.0\//u)
+      expect(ended.text).toMatch(
+        /^\+ .*1\.17\.3 \S+ 1\.18\.1, KubeVirt v1\.7\.4 \S+ v1\.8\.0 in .*settled$/mu,
+      )
+      await expectAtTarget(stage, '1.18.1', 'v1.8.0')
+    })
+  })
+
   test('two minors are two hops, each in the channel of its minor', () =>
     play({ ...small, olm: okdOlm({ installed: '1.16.0', channel: 'stable-v1.16' }) }, async (stage) => {
       const ended = await stage.upgrade('1.18.1', brief)

@@ -18,6 +18,11 @@ export function readTranscript(name: string): Line[] {
   return parseRecording(fs.readFileSync(path.join(import.meta.dirname, 'recorded', `${name}.ndjson.gz`)))
 }
 
+/** A transcript of the real OLM around HyperConverged, from recorded-olm/. */
+export function readOlmTranscript(name: string): Line[] {
+  return parseRecording(fs.readFileSync(path.join(import.meta.dirname, 'recorded-olm', `${name}.ndjson.gz`)))
+}
+
 /** The lines of a recording as `test/e2e/lab/record.mjs` makes it. Throws an Error in words that name what is wrong with it. */
 export function parseRecording(bytes: Uint8Array): Line[] {
   const lines = textOf(bytes)

@@ -128,7 +128,7 @@ async function dryRunStep(
   const state = await (step.due?.(acting) ?? step.check(acting))
   const last = changing.at(-1)
   if (last !== undefined && isMoving(state)) return { ...line, state: 'depends', dependsOn: last }
-  if (state.is !== 'todo' || step.apply === undefined) return { ...line, ...stateOf(state) }
+  if (state.is !== 'todo' || step.apply === undefined || step.hurries) return { ...line, ...stateOf(state) }
   const unrestored = await acting.journal.overrides()
   const refused = await refusal(() => step.apply?.(acting))
   const { changes } = recording
@@ -159,7 +159,7 @@ function keptBy(
 
 /** The change that this step builds on: one that it names, or, where it only waits, the last one. */
 function declared(step: Step, changing: readonly string[]): string | undefined {
-  if (step.apply === undefined) return changing.at(-1)
+  if (step.apply === undefined || step.hurries) return changing.at(-1)
   return changing.findLast((id) => step.dependsOn?.includes(id))
 }
 

@@ -106,6 +106,8 @@ export interface Step {
   apply?(cx: StepContext): Promise<NotApplied | void>
   /** Its `apply` ends what an earlier step began: to --deadline it is a wait, and nothing stops before it. */
   readonly closes?: true
+  /** Its `apply` only hurries what it waits for, and may never be due: to a dry run and to --deadline it is a wait. */
+  readonly hurries?: true
   /** Command that shows the object which it changes, and who writes it. */
   readonly shows?: string
   /** The minor of an upgrade path, or the release of an operator, that it belongs to (`v1.7.4`): with each of them the time of the run begins anew. */
@@ -270,14 +272,14 @@ export function reasonToStop(
 ): StopReason | undefined {
   if (state.is === 'done') return undefined
   if (limits.pauseBefore?.includes(step.id)) return 'pause-before'
-  if (limits.deadline === undefined || state.is !== 'todo' || step.closes) return undefined
+  if (limits.deadline === undefined || state.is !== 'todo' || step.closes || step.hurries) return undefined
   return now + costOf(step, steps) > limits.deadline.getTime() ? 'deadline' : undefined
 }
 
 /** A step together with those right after it that only wait for what it set going, or close it: between them is no safe point. */
 function costOf(step: Step, steps: readonly Step[]): number {
   const after = steps.slice(steps.findIndex(({ id }) => id === step.id) + 1)
-  const nextChange = after.findIndex((next) => next.apply !== undefined && !next.closes)
+  const nextChange = after.findIndex((next) => next.apply !== undefined && !next.closes && !next.hurries)
   const waits = nextChange === -1 ? after : after.slice(0, nextChange)
   return [step, ...waits].reduce((sum, { estimate }) => sum + estimate, 0)
 }

@@ -267,7 +267,7 @@ export function safeToLeave(
   const next = statuses.find(({ state }) => state !== 'done')
   const isOurTurn = next?.state === 'todo' || next?.state === 'blocked'
   if (last === undefined) return {}
-  if (last.apply === undefined && isOurTurn)
+  if ((last.apply === undefined || last.hurries) && isOurTurn)
     return { safeToLeave: 'always: nothing goes on until it is run again' }
   return { safeToLeave: last.risk.safeToLeave }
 }

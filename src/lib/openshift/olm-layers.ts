@@ -7,6 +7,7 @@ import type {
 } from '../kube/kinds/operator-kinds.ts'
 import { filled, itemsOf, type Known } from '../kube/known.ts'
 import {
+  afterExecuted,
   channelsOf,
   type CsvStatus,
   assessCsv,
@@ -19,6 +20,7 @@ import {
   type SubscriptionStatus,
   assessSubscription,
 } from './olm-status.ts'
+import { assessResolution, resolutionNote, type ResolutionStatus } from './olm-resolution.ts'
 import { isOverridden, saidOfReplacing } from './platform-status.ts'
 
 /** Catalog, OperatorGroups where there is not exactly one, Subscription, the InstallPlan that it refers to where that is not done, and its CSV. None where OLM installs nothing of KubeVirt. */
@@ -27,15 +29,17 @@ export function lifecycleLayers(lifecycle: LifecycleSnapshot, at: Date): Layer[]
   if (!subscriptions.known) return [{ layer: 'subscription', verdict: 'Unknown', says: subscriptions.why }]
   const statuses = subscriptions.items.map(assessSubscription)
   const [first] = statuses
-  if (!first) return itemsOf(clusterExtensions).map(extensionLayer)
+  const [object] = subscriptions.items
+  if (!first || !object) return itemsOf(clusterExtensions).map(extensionLayer)
   const { catalogSources, installPlans, csvs, operatorGroups, operatorConditions, packageManifests } =
     lifecycle
   const conditions = itemsOf(operatorConditions)
   const channels = channelsOf(itemsOf(packageManifests))
+  const resolution = assessResolution(object, csvs, at)
   return [
     ...told('catalog', catalogSources, (items) => items.map(catalogLayer)),
     ...present(operatorGroupLayer(operatorGroups, first.namespace)),
-    { ...subscriptionLayer(statuses, first), ...(channels.length > 0 && { channels }) },
+    { ...subscriptionLayer(statuses, first, resolution), ...(channels.length > 0 && { channels }) },
     ...told('install-plan', installPlans, () => present(referenced(lifecycle))),
     ...told('csv', csvs, (items) => present(csvLayer({ csvs: items, conditions }, first, at))),
   ]
@@ -78,21 +82,27 @@ function catalogLayer({ metadata, status = {} }: CatalogSource): Layer {
   }
 }
 
-function subscriptionLayer(all: readonly SubscriptionStatus[], first: SubscriptionStatus): Layer {
-  const { name, namespace, channel = 'the default channel', approval, package: of, troubles } = first
+function subscriptionLayer(
+  all: readonly SubscriptionStatus[],
+  first: SubscriptionStatus,
+  resolution: ResolutionStatus | undefined,
+): Layer {
+  const { name, namespace, channel = 'the default channel', approval, package: of } = first
   const base = { layer: 'subscription', object: `subscription/${name}` } as const
   if (all.length > 1) {
     const places = all.map((one) => `${one.namespace}/${one.name}`).join(', ')
     return { ...base, verdict: 'Degraded', says: `${all.length} Subscriptions of one package: ${places}` }
   }
-  const [trouble] = troubles
+  const note = resolutionNote(resolution)
+  const trouble = first.troubles.find(({ type }) => type !== 'ResolutionFailed' || note === undefined)
   const says = `${of} from ${channel}, ${approval.toLowerCase()} approval`
-  if (!trouble) return { ...base, verdict: 'Healthy', says }
+  if (!trouble) return { ...base, verdict: 'Healthy', says, ...(note !== undefined && { notes: [note] }) }
+  const stuck = resolution?.is === 'failed' ? resolution.stuck : undefined
   return {
     ...base,
     verdict: trouble.type === 'CatalogSourcesUnhealthy' ? 'Stalled' : 'Degraded',
     says: `${trouble.type} (${trouble.reason})`,
-    notes: [trouble.message],
+    notes: [trouble.message, ...(stuck === undefined ? [] : [`${stuck} does not get on`])],
     help: [`kubectl -n ${namespace} describe subscriptions.operators.coreos.com ${name}`],
   }
 }
@@ -155,10 +165,10 @@ const installPlanVerdicts: Record<Exclude<InstallPlanStatus['state'], 'done'>, J
     waitsFor: 'OLM to write what it holds',
     notes: installPlanWords(plan),
   }),
-  failed: (plan) => ({
+  failed: (plan, of) => ({
     verdict: 'Degraded',
     says: `${plan.name} failed, and OLM does not try it again`,
-    notes: installPlanWords(plan),
+    notes: [...installPlanWords(plan), ...(plan.executed ? afterExecuted(of.name, plan.csvs) : [])],
     help: [`kubectl -n ${plan.namespace} describe installplans ${plan.name}`],
   }),
 }
@@ -221,7 +231,8 @@ function heldBack(
   }
 }
 
-const csvWords = ({ reason, message }: CsvStatus): string[] => {
+const csvWords = ({ reason, message, isUsual }: CsvStatus): string[] => {
+  if (isUsual) return []
   const text = [reason, message].filter(Boolean).join(': ')
   return text === '' ? [] : [text]
 }

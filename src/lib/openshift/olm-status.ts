@@ -28,6 +28,7 @@ import {
   onlyKnown,
   readParts,
 } from '../kube/known.ts'
+import type { Deployment } from '../kube/kinds/workload-kinds.ts'
 import { ApiError } from '../kube/errors.ts'
 import { since } from '../kube/timestamps.ts'
 
@@ -169,6 +170,16 @@ async function packageManifestsOf(
   return found.flat()
 }
 
+/** A catalog that does not answer, in words; undefined where it does. The condition CatalogSourcesUnhealthy does not tell: OLM looks for pods there, not at the connection. */
+export function silentCatalog({ metadata, status }: CatalogSource): string | undefined {
+  const { lastObservedState: state = 'not connected yet' } = status?.connectionState ?? {}
+  if (state === 'READY') return undefined
+  return `CatalogSource ${metadata.name} in namespace ${metadata.namespace ?? ''} is ${state}`
+}
+
+export const showsCatalog = ({ name, namespace = '' }: CatalogSource['metadata']): string =>
+  `kubectl -n ${namespace} get catalogsource ${name} -o yaml`
+
 function offersOf(subscriptions: readonly Subscription[]): Offer[] {
   const offers = subscriptions.map(({ spec = {}, metadata }) => ({
     package: spec.name ?? '',
@@ -290,6 +301,8 @@ export interface InstallPlanStatus {
   approved: boolean
   /** All that it installs, each once: of every Subscription in the namespace (ocp 9.12). */
   csvs: readonly string[]
+  /** Its CSV was written, which is its first step: OLM makes no other plan for that, also when this one is deleted. */
+  executed: boolean
   /** The Subscription that was given refers to it. */
   referenced: boolean
   message: string
@@ -314,6 +327,7 @@ export function assessInstallPlan(plan: InstallPlan, subscription?: Subscription
     state: installPlanState(plan),
     approved: spec.approved === true,
     csvs: [...new Set(spec.clusterServiceVersionNames)],
+    executed: isExecuted(plan),
     referenced: subscription !== undefined && refersTo(subscription, plan),
     message,
     ...(startTime && { startedAt: startTime }),
@@ -325,6 +339,19 @@ function installPlanState({ spec, status }: InstallPlan): InstallPlanStatus['sta
   if (phase === 'RequiresApproval') return spec?.approved === true ? 'approved' : 'needs-approval'
   return states[phase] ?? 'preparing'
 }
+
+const written: ReadonlySet<string> = new Set(['Created', 'Present'])
+
+const isExecuted = ({ status }: InstallPlan): boolean =>
+  (status?.plan ?? []).some(
+    ({ resource, status: is = '' }) => resource?.kind === 'ClusterServiceVersion' && written.has(is),
+  )
+
+/** What is left where a plan failed that was executed: olm-real 4, where neither the plan nor the CSV alone could be deleted with success. Sentences. */
+export const afterExecuted = (subscription: string, csvs: readonly string[]): readonly string[] => [
+  `deleting the InstallPlan does not help: ${csvs.join(', ')} exists already, and OLM makes no other plan for it`,
+  `the only way out, which nobody has tried here: mend the cause, delete subscription ${subscription} and clusterserviceversion ${csvs.join(', ')}, and create the Subscription again`,
+]
 
 function refersTo({ status, metadata }: Subscription, plan: InstallPlan): boolean {
   const { name, namespace = metadata.namespace, uid } = status?.installPlanRef ?? {}
@@ -344,6 +371,8 @@ export interface CsvStatus {
   state: 'succeeded' | 'going' | 'held' | 'failing' | 'failed' | 'leaving'
   reason: string
   message: string
+  /** Its requirements are looked for: the CSV is made before its CRDs and roles, so it says in every update that they are missing. */
+  isUsual: boolean
   /** RFC 3339: since when it is in this phase. */
   since?: string
   /** RFC 3339: since when it has not been Succeeded; a CSV flips between Failed, Pending and Installing. */
@@ -352,6 +381,11 @@ export interface CsvStatus {
 
 /** How long it may be without success and still be about to have it (ocp 5.1: ten minutes are usual). */
 const failurePatience = 10 * 60_000
+
+const early: ReadonlySet<string> = new Set(['RequirementsUnknown', 'RequirementsNotMet'])
+
+/** They were there after 3 to 30 s. */
+const requirementsWithin = 60_000
 
 const lasting = new Set([
   'NoOperatorGroup',
@@ -377,6 +411,8 @@ export function assessCsv(csv: ClusterServiceVersion, at: Date): CsvStatus {
     state: csvState(csv, since(unsettledSince, at) ?? 0),
     reason,
     message,
+    isUsual:
+      phase === 'Pending' && early.has(reason) && (since(lastTransitionTime, at) ?? 0) < requirementsWithin,
     ...filled({ version: csv.spec?.version, since: lastTransitionTime, unsettledSince }),
   }
 }
@@ -434,3 +470,13 @@ export const goneCsv = (subscription: string, csv: string): string =>
 /** What is there instead. */
 export const showsWithoutCsv = (namespace: string): string =>
   `kubectl -n ${namespace} get csv,installplans,subscriptions.operators.coreos.com`
+
+/** The release of KubeVirt that a CSV brings, as the Deployment of its virt-operator says. */
+export function kubeVirtIn({ spec }: ClusterServiceVersion): string | undefined {
+  const deployments = spec?.install?.spec?.deployments ?? []
+  const pods = deployments.map((one) => (one.spec as DeploymentSpec | undefined)?.template?.spec)
+  const env = pods.flatMap((pod) => pod?.containers ?? []).flatMap((container) => container.env ?? [])
+  return env.find(({ name }) => name === 'KUBEVIRT_VERSION')?.value
+}
+
+type DeploymentSpec = Partial<Deployment>['spec']

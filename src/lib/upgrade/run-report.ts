@@ -30,6 +30,10 @@ import type { KnowsOverrides, Override } from '../engine/journal.ts'
 import { onlyFlag, shellWord, withoutFlags, wordsOf } from '../kube/shell-line.ts'
 import { getCanary } from '../vms/outdated-vms.ts'
 import type { CommandContext } from '../kube/world.ts'
+import { ClusterServiceVersions } from '../kube/kinds/operator-kinds.ts'
+import { kubeVirtIn } from '../openshift/olm-status.ts'
+import { versionOf } from '../releases/release-versions.ts'
+import { readOwner } from '../vms/strategy/settings-owner.ts'
 import { theInstallation } from '../kubevirt/installation.ts'
 import { statusParts, takeSnapshot } from '../kubevirt/snapshot.ts'
 import { assessRollout } from '../kubevirt/rollout-status.ts'
@@ -101,7 +105,7 @@ async function reportAfter(
 ): Promise<UpgradeReport> {
   const { plan, outcome, cluster, journal, clock, backup, commandLine, census, evicted } = ended
   const reading = { reader: cluster.reader, clock, journal }
-  const [workloads, compared, vmCreation, webhooks, doubts, alerts, noWayBack] = await Promise.all([
+  const [workloads, compared, vmCreation, webhooks, doubts, alerts, noWayBack, runs] = await Promise.all([
     asFarAsRead(workloadsAfter(cluster, plan, journal), undefined),
     asFarAsRead(census.compare(cluster.reader, evicted), notCompared),
     tryVmCreation(cluster, plan.owner.ref.namespace),
@@ -109,6 +113,7 @@ async function reportAfter(
     outcome.is === 'finished' ? asFarAsRead(doubtsLeft(reading, plan), []) : [],
     alertsSince(cluster.reader, fired),
     closedBehind(cluster.reader, ended),
+    asFarAsRead(runningKubeVirt(cluster.reader, plan), undefined),
   ])
   const { since, unread = [], ...changes }: Partial<Compared> = compared ?? {}
   const next = await asFarAsRead(nextAfter(ended, { workloads, differences: changes.differences }), [])
@@ -132,7 +137,7 @@ async function reportAfter(
     ...(noWayBack !== undefined && { noWayBack }),
     ...(stopped
       ? { stoppedBefore: stopOf(stopped), next: [goesOn(commandLine), ...next] }
-      : { ...clientOf(plan), next }),
+      : { ...broughtBy(plan, runs), next }),
   })
 }
 
@@ -184,9 +189,28 @@ function stopOf({
   return { step: step.id, because, ...(safeToLeave !== undefined && { safeToLeave }) }
 }
 
-/** None where no table says which KubeVirt this release of HyperConverged brings. */
-function clientOf({ olm, to }: UpgradePlan): Pick<UpgradeReport, 'virtctl'> {
-  return olm !== undefined && olm.kubevirt === undefined ? {} : { virtctl: virtctlOf(to.text) }
+/**
+ * By OLM it is the KubeVirt that runs, whatever a table says of this release of HyperConverged: its own version stands in the place where the cluster does not tell. A
+ * build has no virtctl of its own.
+ */
+function broughtBy(
+  { olm, to }: UpgradePlan,
+  runs: string | undefined,
+): Partial<Pick<UpgradeReport, 'to' | 'virtctl'>> {
+  if (olm === undefined) return { virtctl: virtctlOf(to.text) }
+  if (runs === undefined) return { to: olm.to }
+  return { to: runs, ...(/^v\d+\.\d+\.\d+$/u.test(runs) && { virtctl: virtctlOf(runs) }) }
+}
+
+/** After an upgrade by OLM: what KubeVirt says that it runs, or else the release in the Deployments of the CSV. */
+async function runningKubeVirt(reader: Reader, { olm, owner }: UpgradePlan): Promise<string | undefined> {
+  if (olm === undefined) return undefined
+  const kubevirt = await asFarAsRead(readOwner(reader, owner), undefined)
+  const observed = versionOf(kubevirt?.status?.observedKubeVirtVersion)
+  if (observed !== undefined) return observed.text
+  const { namespace } = olm.subscription
+  const csv = await reader.get(ClusterServiceVersions, { name: olm.csv, namespace })
+  return csv.is === 'object' ? versionOf(kubeVirtIn(csv.object))?.text : undefined
 }
 
 /** The artifact's name (facts 7). */

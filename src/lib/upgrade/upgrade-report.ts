@@ -131,7 +131,9 @@ function operatorOf({ package: name, subscription, approval, from, to, hops }: O
 
 export function reportOf(
   plan: UpgradePlan,
-  rest: Omit<UpgradeReport, 'apiVersion' | 'kind' | 'kubevirt' | 'from' | 'to' | 'method' | 'operator'>,
+  /** `to` where another KubeVirt runs than was planned. */
+  rest: Omit<UpgradeReport, 'apiVersion' | 'kind' | 'kubevirt' | 'from' | 'to' | 'method' | 'operator'> &
+    Partial<Pick<UpgradeReport, 'to'>>,
 ): UpgradeReport {
   return { ...document, ...heading(plan), ...rest }
 }

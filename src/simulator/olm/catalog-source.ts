@@ -119,6 +119,7 @@ async function refuse(cx: OlmContext, source: CatalogSource): Promise<number | u
   if (state === 'TRANSIENT_FAILURE') return undefined
   const isLate = state === 'CONNECTING' && msSince(cx, lastConnect) >= retry
   await observe(cx, source, isLate ? 'TRANSIENT_FAILURE' : 'CONNECTING')
+  if (isLate) await forgetPackages(cx)
   return retry
 }
 
@@ -154,6 +155,12 @@ async function tellPackages(cx: OlmContext, minor: string | undefined): Promise<
   const { namespace, sourceNamespace } = cx.shape
   for (const content of contentOf(cx.shape, minor))
     for (const where of new Set([sourceNamespace, namespace])) await tell(cx, manifest(cx, content, where))
+}
+
+/** The package server shows nothing of a catalog that does not answer. */
+async function forgetPackages({ reader, writer, shape }: OlmContext): Promise<void> {
+  for (const { metadata, status } of await reader.list(PackageManifests))
+    if (status?.catalogSource === shape.source) await writer.delete(PackageManifests, metadata)
 }
 
 async function tell({ reader, writer }: OlmContext, wanted: PackageManifest): Promise<void> {

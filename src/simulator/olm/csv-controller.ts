@@ -263,12 +263,14 @@ async function requirementsOf(
   csv: ClusterServiceVersion,
 ): Promise<Requirement[]> {
   const requirements: Requirement[] = []
-  for (const { name = '' } of csv.spec?.customresourcedefinitions?.owned ?? []) {
+  const owned = csv.spec?.customresourcedefinitions?.owned ?? []
+  for (const { name = '' } of owned) {
     const found = await reader.get(CustomResourceDefinitions, { name })
     const { kind } = CustomResourceDefinitions
     const of = { group: 'apiextensions.k8s.io', version: 'v1', kind, name }
     requirements.push({ ...of, ...presence(found.is === 'object') })
   }
+  if (owned.length > 0) requirements.push(await permission(reader, csv.metadata.name))
   const accounts = carriedBy(csv).flatMap(({ spec }) => spec.template?.spec?.serviceAccountName ?? [])
   for (const name of new Set(accounts)) {
     const found = await reader.get(ServiceAccounts, { name, namespace: csv.metadata.namespace })
@@ -276,6 +278,13 @@ async function requirementsOf(
     requirements.push({ ...of, ...presence(found.is === 'object') })
   }
   return requirements
+}
+
+/** Its cluster roles, which a plan writes behind it. */
+async function permission(reader: OlmContext['reader'], csv: string): Promise<Requirement> {
+  const roles = await reader.list(ClusterRoles, { labels: `olm.owner=${csv}` })
+  const of = { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'PolicyRule', name: csv }
+  return { ...of, ...presence(roles.length > 0) }
 }
 
 const presence = (isThere: boolean): Requirement => ({

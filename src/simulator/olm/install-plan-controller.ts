@@ -26,6 +26,8 @@ import type { OlmShape } from './olm-shape.ts'
 
 /** A plan shows that it is Installing for so long before its objects are there, ms. */
 const executing = 2000
+/** So long after its CSVs the other objects of a plan are there, ms: until then their requirements are not met. */
+const behindFirst = 4000
 /** An execution that fails is tried again for so long (ocp 2.2). */
 const retried = 60_000
 /** As many plans are kept in a namespace (ocp 2.2). */
@@ -64,9 +66,12 @@ async function advance(cx: OlmContext, plan: InstallPlan): Promise<number | unde
 
 async function execute(cx: OlmContext, plan: InstallPlan, since: number): Promise<number | undefined> {
   try {
+    await writeFirst(cx, plan)
     if (cx.faults.on.planFailed !== undefined) throw new Refused(cx.faults.on.planFailed)
+    if (since < executing + behindFirst) return executing + behindFirst - since
     const steps: InstallStep[] = []
-    for (const step of plan.status?.plan ?? []) steps.push({ ...step, status: await applyStep(cx, step) })
+    for (const step of plan.status?.plan ?? [])
+      steps.push(step.status === 'Created' ? step : { ...step, status: await applyStep(cx, step) })
     await write(cx, plan, {
       phase: 'Complete',
       message: null,
@@ -79,6 +84,18 @@ async function execute(cx: OlmContext, plan: InstallPlan, since: number): Promis
     return await markFailed(cx, plan, { since, why: error.message })
   }
 }
+
+/** The CSVs are the first steps of a plan: they are there when another step is refused. */
+async function writeFirst(cx: OlmContext, plan: InstallPlan): Promise<void> {
+  const steps = plan.status?.plan ?? []
+  if (!steps.some(isFirst)) return
+  const after: InstallStep[] = []
+  for (const step of steps) after.push(isFirst(step) ? { ...step, status: await applyStep(cx, step) } : step)
+  await write(cx, plan, { plan: after })
+}
+
+const isFirst = ({ resource, status }: InstallStep): boolean =>
+  resource?.kind === ClusterServiceVersions.kind && status === 'Unknown'
 
 /** What the API server says to a step. */
 class Refused extends Error {}

@@ -35,6 +35,8 @@ export function msSince({ clock }: Pick<ControllerContext, 'clock'>, time: strin
 export interface OlmFaults {
   /** Nothing in the namespace is resolved: what the resolver says (ocp 2.1). */
   resolutionFailed?: string | undefined
+  /** OLM does not look again when the CSV that it replaced is gone, but at an annotation of a Subscription or after 15 minutes; `for-ever`: not even then. */
+  resolutionStale?: boolean | 'for-ever' | undefined
   /** Bundles are not unpacked within their ten minutes: what the registry says. The failed Job stays when this is lifted (ocp 7 #4). */
   bundleUnpackFailed?: string | undefined
   /** Plans that are executed end as Failed, for good: what the API server says (ocp 2.2). */
@@ -96,12 +98,15 @@ export function saying(conditions: Condition[] | undefined, said: Said, now: str
   const rest = before.filter(({ type }) => !changed.includes(type))
   const added = changed.flatMap((type) => {
     const next = said[type]
-    return next === undefined
-      ? []
-      : [{ type, ...next, lastTransitionTime: sinceOf(before, type, next.status) ?? now }]
+    if (next === undefined) return []
+    const since = { lastTransitionTime: sinceOf(before, type, next.status) ?? now }
+    return [{ type, ...next, ...(timeless.has(type) ? {} : since) }]
   })
   return [...rest, ...added]
 }
+
+/** OLM gives these no lastTransitionTime. */
+const timeless: ReadonlySet<string> = new Set(['ResolutionFailed'])
 
 function saysSo(before: readonly Condition[], type: string, next: Said[string]): boolean {
   const there = before.find((one) => one.type === type)

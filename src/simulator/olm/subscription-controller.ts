@@ -29,6 +29,11 @@ import { same } from '../api/json.ts'
 
 /** How long a namespace that cannot be resolved is left alone, ms. */
 const retry = 15_000
+/** OLM looks at everything again so often, whatever happens, ms. */
+const resync = 900_000
+
+/** What a failed resolution was about, by the namespace. */
+type Failures = Map<string, { at: number; stray: string; annotations: string }>
 
 /** The catalog operator: says of each Subscription where it stands, resolves each namespace and makes its plans. */
 export function runSubscriptions(cx: OlmContext): Promise<void> {
@@ -39,6 +44,7 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
     { kind: CatalogSources },
     { kind: Jobs, where: { namespace: cx.shape.sourceNamespace } },
   ]
+  const failures: Failures = new Map()
   return control(cx, watched, async () => {
     const { source: name, sourceNamespace: namespace } = cx.shape
     const found = await cx.reader.get(CatalogSources, { name, namespace })
@@ -49,7 +55,7 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
       for (const one of snapshot.subscriptions)
         subscriptions.push(await tellSubscription(cx, one, { snapshot, source }))
       if (subscriptions.some(isMissingPlan)) again.push(missed)
-      const wait = source && (await advance(cx, { ...snapshot, subscriptions }, source))
+      const wait = source && (await advance(cx, { ...snapshot, subscriptions }, { source, failures }))
       if (wait !== undefined) again.push(wait)
     }
     return again.length > 0 ? Math.min(...again) : undefined
@@ -66,17 +72,18 @@ const isMissingPlan = (one: Subscription): boolean =>
 async function advance(
   cx: OlmContext,
   snapshot: NamespaceSnapshot,
-  source: CatalogSource,
+  { source, failures }: { source: CatalogSource; failures: Failures },
 ): Promise<number | undefined> {
   if (snapshot.operatorGroups !== 1 || snapshot.subscriptions.every(isPending)) return undefined
   const served = await servedBy(cx)
-  if (served.is === 'not-ready')
-    return served.state === 'TRANSIENT_FAILURE' ? unavailable(cx, snapshot) : undefined
+  if (served.is === 'not-ready') return undefined
+  if (isLeftAlone(cx, snapshot, failures)) return retry
   const says = cx.faults.on.resolutionFailed
   const resolution =
     says === undefined
       ? resolve(cx.shape, snapshot, served.minor)
       : ({ is: 'unsatisfiable', why: says } as const)
+  rememberStray(cx, snapshot, failures)
   if (resolution.is === 'unsatisfiable') {
     return fail(cx, snapshot, { reason: 'ConstraintsNotSatisfiable', message: resolution.why })
   }
@@ -89,6 +96,36 @@ async function advance(
   if (changed.length === 0) return undefined
   return unpackAndPlan(cx, { ...snapshot, subscriptions: resolved }, { updates, changed, source })
 }
+
+const annotationsIn = ({ subscriptions }: NamespaceSnapshot): string =>
+  JSON.stringify(subscriptions.map(({ metadata }) => metadata.annotations ?? {}))
+
+/** That a CSV went is no event to the resolver. */
+function isLeftAlone(cx: OlmContext, snapshot: NamespaceSnapshot, failures: Failures): boolean {
+  const failure = failures.get(snapshot.namespace)
+  const { resolutionStale = false } = cx.faults.on
+  if (resolutionStale === false || failure === undefined) return false
+  const isGone = !snapshot.serviceVersions.some(({ metadata }) => metadata.name === failure.stray)
+  const isAsked = annotationsIn(snapshot) !== failure.annotations
+  const isTime = cx.clock.now().getTime() - failure.at >= resync
+  return isGone && (resolutionStale === 'for-ever' || (!isAsked && !isTime))
+}
+
+function rememberStray(cx: OlmContext, snapshot: NamespaceSnapshot, failures: Failures): void {
+  const stray = replacedIn(snapshot)
+  if (stray === undefined) failures.delete(snapshot.namespace)
+  else
+    failures.set(snapshot.namespace, {
+      at: cx.clock.now().getTime(),
+      stray,
+      annotations: annotationsIn(snapshot),
+    })
+}
+
+/** The CSV that another one replaces: no Subscription refers to it any more. */
+const replacedIn = ({ serviceVersions }: NamespaceSnapshot): string | undefined =>
+  serviceVersions.find(({ metadata }) => serviceVersions.some(({ spec }) => spec?.replaces === metadata.name))
+    ?.metadata.name
 
 /** Not when the Subscription knows of it already; its plan may be gone. */
 function isNews(snapshot: NamespaceSnapshot, { status }: Subscription, { entry }: Release): boolean {
@@ -135,14 +172,6 @@ function unpackedSaid(why: string | undefined): Said {
   }
 }
 
-function unavailable(cx: OlmContext, snapshot: NamespaceSnapshot): Promise<number> {
-  const { source, sourceNamespace } = cx.shape
-  const message =
-    `failed to populate resolver cache from source ${source}/${sourceNamespace}: failed to list bundles: ` +
-    `rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial tcp: connect: connection refused"`
-  return fail(cx, snapshot, { reason: 'ErrorPreventedResolution', message })
-}
-
 /** It is said of every Subscription in the namespace, whosever fault it is (ocp 2.1). */
 async function fail(
   cx: OlmContext,
@@ -170,7 +199,7 @@ function resolve(shape: OlmShape, snapshot: NamespaceSnapshot, minor: string | u
   for (const subscription of snapshot.subscriptions) {
     const entries = entriesFor(shape, subscription, minor)
     if (typeof entries === 'string') return { is: 'unsatisfiable', why: entries }
-    const stray = strayOf(shape, snapshot, subscription)
+    const stray = replacedBy(snapshot, subscription) ?? strayOf(shape, snapshot, subscription)
     if (stray !== undefined) return { is: 'unsatisfiable', why: notReferenced(subscription, stray) }
     const entry = nextFor(shape, snapshot, subscription, entries)
     if (entry !== undefined)
@@ -222,6 +251,13 @@ function nothingIn({ metadata, spec }: Subscription, isPackage: boolean): string
     `constraints not satisfiable: no operators found in ${where} in the catalog referenced by subscription ${metadata.name}, ` +
     `subscription ${metadata.name} exists`
   )
+}
+
+/** Of this Subscription, while its own CSV replaces it. */
+function replacedBy({ serviceVersions }: NamespaceSnapshot, { status }: Subscription): string | undefined {
+  const own = serviceVersions.find(({ metadata }) => metadata.name === status?.installedCSV)
+  const replaced = own?.spec?.replaces
+  return serviceVersions.some(({ metadata }) => metadata.name === replaced) ? replaced : undefined
 }
 
 /** A CSV of the package that is there though its Subscription knows of none (ocp 7 #8). */
@@ -346,10 +382,10 @@ async function tellSubscription(
   const plan = snapshot.plans.find(({ metadata }) => metadata.name === status.installPlanRef?.name)
   const isThere = snapshot.serviceVersions.some(({ metadata }) => metadata.name === status.currentCSV)
   const isLost = status.installPlanRef !== undefined && plan === undefined
-  const state = isThere ? 'AtLatestKnown' : status.currentCSV === undefined ? '' : 'UpgradePending'
+  const state = isThere ? 'AtLatestKnown' : status.currentCSV === undefined ? null : 'UpgradePending'
   const isMissed = isLost && !isThere && missingFor(cx, subscription) >= missed
   const change: StatusChange = isMissed
-    ? { installPlanRef: null, installplan: null, currentCSV: status.installedCSV ?? null, state: '' }
+    ? { installPlanRef: null, installplan: null, currentCSV: null, state: null }
     : { state, ...(isThere && { installedCSV: status.currentCSV }) }
   const health = catalogHealth(source)
   const said = { ...planConditions(plan, isLost), CatalogSourcesUnhealthy: health.condition }
@@ -404,6 +440,7 @@ function failedSaid({ status }: InstallPlan): Said[string] {
   return { status: 'True', reason: 'InstallComponentFailed', ...(message !== undefined && { message }) }
 }
 
+/** It looks for the catalog's pod alone: one that does not answer is healthy to it (olm-real 6). */
 function catalogHealth(source: CatalogSource | undefined): {
   of: NonNullable<Status['catalogHealth']>
   condition: Said[string]
@@ -414,10 +451,9 @@ function catalogHealth(source: CatalogSource | undefined): {
   }
   const { apiVersion, kind, metadata, status } = source
   const { name, namespace = '', creationTimestamp = '' } = metadata
-  const healthy = status?.connectionState?.lastObservedState === 'READY'
   const lastUpdated = status?.connectionState?.lastConnect ?? creationTimestamp
-  const of = [{ catalogSourceRef: { apiVersion, kind, name, namespace }, healthy, lastUpdated }]
-  return { of, condition: healthy ? allHealthy : unhealthy(`${namespace}/${name}`) }
+  const of = [{ catalogSourceRef: { apiVersion, kind, name, namespace }, healthy: true, lastUpdated }]
+  return { of, condition: allHealthy }
 }
 
 const allHealthy = {
@@ -425,9 +461,3 @@ const allHealthy = {
   reason: 'AllCatalogSourcesHealthy',
   message: 'all available catalogsources are healthy',
 } as const
-
-const unhealthy = (source: string): Said[string] => ({
-  status: 'True',
-  reason: 'UnhealthyCatalogSourceFound',
-  message: `targeted catalogsource ${source} unhealthy`,
-})

@@ -26,6 +26,7 @@ import {
   CustomResourceDefinitions,
 } from '../../kube/kinds/extension-kinds.ts'
 import { whyUnknown } from '../../kube/known.ts'
+import { afterExecuted, assessInstallPlan } from '../../openshift/olm-status.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import type { OlmPart } from './olm-plan.ts'
 import type { Journal, JournalReader } from '../../engine/journal.ts'
@@ -208,6 +209,7 @@ export function judgedOn(platform: PlatformNow, { snapshot, plan, hop, tools }: 
       remedy: remedyFor(verdict, {
         ...hop,
         plan: name,
+        executed: assessInstallPlan(plan).executed ? (plan.spec?.clusterServiceVersionNames ?? []) : [],
         set: snapshot.subscription.spec?.channel,
         command: tools.command,
       }),
@@ -262,6 +264,8 @@ type Wrong = Extract<PlanVerdict, { is: 'wrong' }>
 interface Place extends Pick<OperatorHop, 'subscription' | 'version' | 'channel'> {
   /** The InstallPlan's name. */
   plan: string
+  /** The CSVs that it has written. */
+  executed: readonly string[]
   /** The channel that is set now. */
   set: string | undefined
   /** That goes on, with a flag more. */
@@ -273,15 +277,16 @@ interface Place extends Pick<OperatorHop, 'subscription' | 'version' | 'channel'
  * that is set, that comes first: else OLM makes the same plan once more.
  */
 function remedyFor({ reason, others = [] }: Wrong, place: Place): readonly string[] {
-  const { subscription, version, channel, plan, set, command } = place
+  const { subscription, version, channel, plan, executed, set, command } = place
   const { namespace, name } = subscription
   const show = `kubectl -n ${namespace} get installplan ${plan} -o yaml`
-  const drop = [
+  const anew = [
     ...(channel === undefined || channel === set
       ? []
       : [`${channelCommand(subscription, channel)}     sets the channel of ${version} first`]),
     `kubectl -n ${namespace} delete installplan ${plan}     lets OLM resolve again to the present head of its channel`,
   ]
+  const drop = executed.length > 0 ? afterExecuted(name, executed) : anew
   const also = others.map((other) => ` --approve-also ${other}`).join('')
   const remedies: Readonly<Record<WrongPlan, readonly string[]>> = {
     'foreign-plan': [

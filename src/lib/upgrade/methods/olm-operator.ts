@@ -1,5 +1,6 @@
 import type { Reader } from '../../kube/cluster.ts'
 import {
+  type CatalogSource,
   type ClusterServiceVersion,
   ClusterServiceVersions,
   type HyperConverged,
@@ -10,11 +11,17 @@ import {
 } from '../../kube/kinds/operator-kinds.ts'
 import { groupOf } from '../../kube/object.ts'
 import { filled, itemsOf, type Known } from '../../kube/known.ts'
-import { type LifecycleSnapshot, takeLifecycle } from '../../openshift/olm-status.ts'
+import {
+  type LifecycleSnapshot,
+  showsCatalog,
+  silentCatalog,
+  takeLifecycle,
+} from '../../openshift/olm-status.ts'
 import {
   compareOperatorVersions,
   type OperatorVersion,
   operatorVersionOf,
+  stemOf,
   versionOfCsv,
 } from '../../releases/release-versions.ts'
 import { blocked, forbidden, type KvupError } from '../../kube/errors.ts'
@@ -43,6 +50,10 @@ export interface OperatorSnapshot {
   csvIsGone: boolean
   /** The InstallPlan that the Subscription refers to. */
   plan?: InstallPlan
+  /** The release in that plan while it is not carried out: OLM installs it, whatever the catalog shows now. */
+  waiting?: OperatorVersion
+  /** The catalog does not answer: in words, and what shows it. */
+  silent?: { why: string; show: string }
   /** Undefined: the catalog does not show it, or may not be read. */
   offered?: readonly OfferedChannel[]
   platform: PlatformNow
@@ -54,7 +65,7 @@ export interface OperatorSnapshot {
  */
 export async function seeOperator(reader: Reader): Promise<OperatorSnapshot> {
   const [lifecycle, platform, served] = await Promise.all([
-    takeLifecycle(reader, { parts: ['csvs', 'packageManifests', 'installPlans'] }),
+    takeLifecycle(reader, { parts: ['csvs', 'packageManifests', 'installPlans', 'catalogSources'] }),
     platformNow(reader),
     reader.versions(groupOf(Subscriptions)),
   ])
@@ -62,19 +73,38 @@ export async function seeOperator(reader: Reader): Promise<OperatorSnapshot> {
   const subscription = theSubscription(lifecycle.subscriptions, served.length > 0)
   const hyperconverged = await hyperConvergedIn(reader, subscription.metadata.namespace)
   const offered = offeredIn(lifecycle.packageManifests)
+  const plan = referenced(subscription, itemsOf(lifecycle.installPlans))
   return {
     hyperconverged,
     subscription,
     package: subscription.spec?.name ?? '',
     ...installedOf(subscription, lifecycle.csvs),
     ...(offered && { offered }),
-    ...filled({ plan: referenced(subscription, itemsOf(lifecycle.installPlans)) }),
+    ...filled({
+      plan,
+      waiting: waitingIn(plan, subscription),
+      silent: silentAmong(itemsOf(lifecycle.catalogSources)),
+    }),
     platform,
   }
 }
 
 const referenced = ({ status }: Subscription, plans: readonly InstallPlan[]): InstallPlan | undefined =>
   plans.find(({ metadata }) => metadata.name === status?.installPlanRef?.name)
+
+function waitingIn(plan: InstallPlan | undefined, { status }: Subscription): OperatorVersion | undefined {
+  if (plan === undefined || isOver.has(plan.status?.phase ?? '')) return undefined
+  const stem = stemOf(status?.installedCSV ?? '')
+  return versionOfCsv(plan.spec?.clusterServiceVersionNames?.find((name) => stemOf(name) === stem))
+}
+
+const isOver: ReadonlySet<string> = new Set(['Complete', 'Failed'])
+
+function silentAmong(catalogs: readonly CatalogSource[]): OperatorSnapshot['silent'] {
+  const silent = catalogs.find((one) => silentCatalog(one) !== undefined)
+  const why = silent && silentCatalog(silent)
+  return silent && why !== undefined ? { why, show: showsCatalog(silent.metadata) } : undefined
+}
 
 function installedOf(
   subscription: Subscription,

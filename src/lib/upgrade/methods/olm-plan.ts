@@ -89,6 +89,8 @@ export function olmGoal(question: Question): OlmGoal {
         ? operatorSnapshot.offered?.flatMap(({ entries }) => entries.map(({ version }) => version))
         : undefined,
     filed: question.catalog && versionsIn(packageIn(question.catalog, operatorSnapshot.package)),
+    waiting: operatorSnapshot.waiting,
+    silent: operatorSnapshot.silent,
     platform: operatorSnapshot.platform.minor,
     releases,
   })

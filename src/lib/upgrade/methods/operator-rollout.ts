@@ -5,7 +5,7 @@ import {
   type InstallPlan,
 } from '../../kube/kinds/operator-kinds.ts'
 import { filled } from '../../kube/known.ts'
-import { assessCsv, assessInstallPlan } from '../../openshift/olm-status.ts'
+import { afterExecuted, assessCsv, assessInstallPlan } from '../../openshift/olm-status.ts'
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
 import { minutes, seconds, ticks } from '../../kube/clock.ts'
 import {
@@ -47,10 +47,11 @@ function completion(snapshot: OperatorRollSnapshot, hop: OperatorHop): StepState
   const { plan } = snapshot
   if (plan === undefined || !isOurs(plan, hop) || plan.status?.phase === 'Complete')
     return isEntered(snapshot, hop) ? { is: 'done' } : { is: 'waiting', on: `OLM to make ${hop.csv}` }
-  const { name, phase, message, startedAt, state } = assessInstallPlan(plan)
+  const { name, phase, message, startedAt, state, executed } = assessInstallPlan(plan)
   const { namespace } = hop.subscription
   const remedy = [`kubectl -n ${namespace} get installplan ${name} -o yaml`]
-  if (state === 'failed') return failed(name, message, { namespace, remedy })
+  if (state === 'failed')
+    return failed(name, message, { hop, remedy, executed: executed || csvOf(snapshot, hop) !== undefined })
   const trouble = message === '' ? {} : { trouble: message, remedy }
   return {
     is: 'waiting',
@@ -63,18 +64,19 @@ function completion(snapshot: OperatorRollSnapshot, hop: OperatorHop): StepState
 const isOurs = ({ spec }: InstallPlan, { csv }: OperatorHop): boolean =>
   spec?.clusterServiceVersionNames?.includes(csv) === true
 
-/** Final (ocp 2.2). */
+/** Final (ocp 2.2). Only a plan of which nothing was written is made anew when it is deleted. */
 function failed(
   name: string,
   message: string,
-  { namespace, remedy }: { namespace: string; remedy: readonly string[] },
+  { hop, remedy, executed }: { hop: OperatorHop; remedy: readonly string[]; executed: boolean },
 ): StepState {
+  const { namespace, name: subscription } = hop.subscription
   const drop = `kubectl -n ${namespace} delete installplan ${name}     lets OLM make a new one, once its cause is mended`
   return {
     is: 'blocked',
     reason: 'plan-failed',
     by: `installplans/${name} in namespace ${namespace} has failed, and OLM never tries it again: ${message || 'no message'}`,
-    remedy: [...remedy, drop],
+    remedy: [...remedy, ...(executed ? afterExecuted(subscription, [hop.csv]) : [drop])],
   }
 }
 
@@ -103,17 +105,25 @@ function csvState(snapshot: OperatorRollSnapshot, hop: OperatorHop, now: Date): 
   return csv === undefined ? { is: 'waiting', on: `OLM to make ${hop.csv}` } : phaseState(csv, hop, now)
 }
 
+/** Which of its Deployments a CSV waits for stands in its message alone: on one line, and not for kilobytes. */
+const deploymentIn = (message: string): string =>
+  message
+    .replace(/^installing: /u, '')
+    .replaceAll(/\s+/gu, ' ')
+    .slice(0, 300)
+
 function phaseState(csv: ClusterServiceVersion, hop: OperatorHop, now: Date): StepState {
-  const { name, phase, state, reason, message, since } = assessCsv(csv, now)
+  const { name, phase, state, reason, message, isUsual, since } = assessCsv(csv, now)
   if (state === 'succeeded') return { is: 'done' }
   const { namespace } = hop.subscription
-  const on = `clusterserviceversions/${name} (${phase || 'new'})`
+  const waits = phase === 'Installing' && reason === 'InstallWaiting' ? deploymentIn(message) : ''
+  const on = `clusterserviceversions/${name} (${phase || 'new'})${waits === '' ? '' : `: ${waits}`}`
   const at = filled({ since })
   if (state === 'held') return { is: 'stalled', on, ...heldBack(csv, message, namespace), ...at }
   const why = `${reason}: ${message}`
   const remedy = [`kubectl -n ${namespace} describe csv ${name}`, `kubectl -n ${namespace} get pods`]
   if (state === 'failed') return { is: 'stalled', on, why, remedy, ...at }
-  const told = state === 'failing' || (phase === 'Pending' && message !== '')
+  const told = state === 'failing' || (phase === 'Pending' && message !== '' && !isUsual)
   return { is: 'waiting', on, ...(told && { trouble: why, remedy }), ...at }
 }
 

@@ -26,6 +26,10 @@ interface Known {
   offered: readonly OperatorVersion[] | undefined
   /** All that a catalog file has; how far its edges lead is not asked here. */
   filed?: readonly OperatorVersion[] | undefined
+  /** In an InstallPlan that waits. */
+  waiting?: OperatorVersion | undefined
+  /** The catalog does not answer. */
+  silent?: OperatorSnapshot['silent']
   /** The platform's minor. */
   platform: string | undefined
   releases: Pick<Releases, 'hyperconverged'>
@@ -54,9 +58,17 @@ function read(typed: string, known: Known): OperatorTarget {
 
 const shownBy = ({ offered, filed }: Known): readonly OperatorVersion[] | undefined => offered ?? filed
 
+const isWaiting = ({ text }: OperatorVersion, { waiting }: Known): boolean => waiting?.text === text
+
+/** Behind what is not offered: a catalog that does not answer offers nothing. */
+const silence = ({ silent }: Known): string => (silent === undefined ? '' : `; ${silent.why}`)
+const showsSilence = ({ silent }: Known): readonly string[] =>
+  silent === undefined ? [] : [`${silent.show}     shows the catalog, which does not answer`]
+
 function isOperatorRelease(version: OperatorVersion, known: Known): boolean {
   const isSame = ({ text }: OperatorVersion) => text === version.text
-  const isShown = isSame(known.installed) || (shownBy(known)?.some(isSame) ?? false)
+  const isShown =
+    isSame(known.installed) || isWaiting(version, known) || (shownBy(known)?.some(isSame) ?? false)
   return isShown || releaseOfOperator(version, known.releases) !== undefined
 }
 
@@ -126,9 +138,10 @@ function nobodyBrings(kubevirt: string, observed: Known): KvupError {
   const which = shown === undefined ? 'the newest known are' : 'the catalog has'
   return blocked(
     'target-unknown',
-    `no HyperConverged ${kubevirt.slice(1)} is offered, and no HyperConverged is known to bring KubeVirt ${kubevirt}${known.length === 0 ? '' : `; ${which} ${known.join(', ')}`}`,
+    `no HyperConverged ${kubevirt.slice(1)} is offered, and no HyperConverged is known to bring KubeVirt ${kubevirt}${known.length === 0 ? '' : `; ${which} ${known.join(', ')}`}${silence(observed)}`,
     {
       remedy: [
+        ...showsSilence(observed),
         'kvup upgrade --to VERSION --method olm     names the version of HyperConverged itself',
         'kvup releases -o yaml',
       ],
@@ -136,7 +149,8 @@ function nobodyBrings(kubevirt: string, observed: Known): KvupError {
   )
 }
 
-function refuse({ operator }: OperatorTarget, { installed, offered, platform, releases }: Known): void {
+function refuse({ operator }: OperatorTarget, known: Known): void {
+  const { installed, offered, platform, releases } = known
   if (lineOf(operator) !== lineOf(installed))
     throw blocked(
       'target-unknown',
@@ -154,9 +168,12 @@ function refuse({ operator }: OperatorTarget, { installed, offered, platform, re
       },
     )
   refuseBeyondPlatform(operator, platform, releases)
-  const isThere = operator.text === installed.text
-  if (isThere || offered === undefined || offered.some(({ text }) => text === operator.text)) return
-  throw notOffered(operator, offered)
+  if (operator.text === installed.text || isWaiting(operator, known)) return
+  // Through which channels it leads there is not known either.
+  const isSilent = known.silent !== undefined && known.filed === undefined
+  if (offered === undefined && !isSilent) return
+  if (offered?.some(({ text }) => text === operator.text)) return
+  throw notOffered(operator, offered ?? [], known)
 }
 
 /** The platform goes first (night E8). */
@@ -178,20 +195,29 @@ function refuseBeyondPlatform(
 }
 
 /** OpenShift's catalogs show a minor once the platform is there, a quarter of an hour later (ocp 2.6). */
-function notOffered({ text }: OperatorVersion, offered: readonly OperatorVersion[]): KvupError {
+function notOffered({ text }: OperatorVersion, offered: readonly OperatorVersion[], known: Known): KvupError {
   const newest = offered.toSorted(compareOperatorVersions).slice(-5)
   const how =
     newest.length === 0
       ? 'it shows none'
       : `the newest that it shows are ${newest.map((one) => one.text).join(', ')}`
-  return blocked('target-not-offered', `the catalog does not show HyperConverged ${text}: ${how}`, {
-    remedy: [
-      ...newest
-        .slice(-1)
-        .map((one) => `kvup upgrade --to ${one.text} --method olm     is as far as it can go`),
-      'kubectl get packagemanifests     a catalog shows the new minor some time after the platform has reached it',
-    ],
-  })
+  return blocked(
+    'target-not-offered',
+    `the catalog does not show HyperConverged ${text}: ${how}${silence(known)}`,
+    {
+      remedy: [
+        ...showsSilence(known),
+        ...newest
+          .slice(-1)
+          .map((one) => `kvup upgrade --to ${one.text} --method olm     is as far as it can go`),
+        ...(known.silent === undefined
+          ? [
+              'kubectl get packagemanifests     a catalog shows the new minor some time after the platform has reached it',
+            ]
+          : []),
+      ],
+    },
+  )
 }
 
 interface Question {

@@ -18,19 +18,26 @@ import {
   rollSnapshotWatches,
 } from './operator-manifest.ts'
 import { csvSucceeded, hyperConvergedAt, operandsRolled, planComplete } from './operator-rollout.ts'
-import { condition } from '../../kube/object.ts'
+import { condition, isRecord } from '../../kube/object.ts'
 import {
+  type CatalogSource,
+  CatalogSources,
   type HyperConverged,
   HyperConvergeds,
   InstallPlans,
   OperatorConditions,
+  Subscriptions,
 } from '../../kube/kinds/operator-kinds.ts'
 import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import { operatorConditionGate } from '../../openshift/platform-status.ts'
 import { operatorMinor, operatorVersionOf, versionOfCsv } from '../../releases/release-versions.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import type { Reader } from '../../kube/cluster.ts'
+import { whyUnknown } from '../../kube/known.ts'
+import { showsCatalog, silentCatalog } from '../../openshift/olm-status.ts'
 import { ApiError } from '../../kube/errors.ts'
+import { managerOf } from '../../kubevirt/installation.ts'
+import { assessResolution, resolutionNote, type ResolutionStatus } from '../../openshift/olm-resolution.ts'
 
 export type { HopTools, OperatorHop } from './operator-manifest.ts'
 
@@ -177,8 +184,13 @@ async function wrongPlan(reader: Reader, hop: OperatorHop, tools: HopTools): Pro
   return offered.is === 'wrong' ? offered.blocked : undefined
 }
 
-/** Waits until the Subscription names an InstallPlan that may be approved, or that somebody approved already. */
+/**
+ * Waits until the Subscription names an InstallPlan that may be approved, or that somebody approved already. Where OLM stands at a resolution of which the ground is
+ * gone, it has OLM resolve again, once in each hop.
+ */
 function installPlan(hop: OperatorHop, tools: HopTools): Step {
+  const { namespace, name } = hop.subscription
+  const again = new ResolveAgain(hop, tools)
   return {
     id: `install-plan-${labelOf(hop)}`,
     title: `InstallPlan of ${hop.version}`,
@@ -187,22 +199,126 @@ function installPlan(hop: OperatorHop, tools: HopTools): Step {
     watches: rollSnapshotWatches(hop),
     dependsOn: [`set-channel-${labelOf(hop)}`],
     risk: { undo: 'none', safeToLeave: 'always' },
+    hurries: true,
+    shows: `kubectl -n ${namespace} get subscription.operators.coreos.com ${name} -o yaml --show-managed-fields`,
     async check(cx) {
       const snapshot = await readOperator(cx.reader, hop)
-      return isEntered(snapshot, hop) ? { is: 'done' } : planState(cx, snapshot, { hop, tools })
+      if (isEntered(snapshot, hop)) return { is: 'done' }
+      return (await again.state(cx, snapshot)) ?? planState(cx, snapshot, { hop, tools })
     },
+    apply: (cx) => again.ask(cx),
   }
+}
+
+const againAnnotation = 'kvup.io/resolve-again'
+
+/** OLM answered within 3 s where it was seen. */
+const answeredWithin = 2 * minutes
+
+/**
+ * OLM resolves a namespace at an event of a Subscription, an InstallPlan or a catalog, or after 15 minutes; that the CSV which was in the way went is none. An annotation
+ * on HyperConverged's own Subscription is one; where GitOps or Helm owns that, nothing is written.
+ */
+class ResolveAgain {
+  readonly #hop: OperatorHop
+  readonly #key: string
+
+  constructor(hop: OperatorHop, { procedure }: Pick<HopTools, 'procedure'>) {
+    this.#hop = hop
+    this.#key = `${procedure}/resolve-again/${labelOf(hop)}`
+  }
+
+  /** Undefined where OLM does not stand at a stale resolution. */
+  async state(cx: ReadContext, snapshot: OperatorRollSnapshot): Promise<StepState | undefined> {
+    const now = cx.clock.now()
+    const found = staleResolution(snapshot, now)
+    if (found === undefined || untilResolved(snapshot, this.#hop, now)?.is !== 'waiting') return undefined
+    const { namespace, name } = this.#hop.subscription
+    const on = 'OLM to look at the namespace again'
+    const why = resolutionNote(found) ?? ''
+    const show = `kubectl -n ${namespace} describe subscription.operators.coreos.com ${name}`
+    const manager = managerOf(snapshot.subscription)
+    if (manager?.kind === 'gitops' || manager?.kind === 'helm')
+      return {
+        is: 'waiting',
+        on: `${on}, which it does within 15m: its Subscription belongs to ${manager.owner ?? manager.kind}, and kvup writes nothing there`,
+        trouble: why,
+        remedy: [show],
+      }
+    const asked = await this.#askedAt(cx)
+    if (asked === undefined)
+      return {
+        is: 'todo',
+        change: `annotate subscription ${name} with ${againAnnotation}, so that OLM looks at the namespace again: it has not since ${found.csv} went`,
+      }
+    const passed = now.getTime() - asked
+    if (passed >= 0 && passed < answeredWithin) return { is: 'waiting', on, trouble: why, remedy: [show] }
+    return {
+      is: 'stalled',
+      on,
+      why: `${why}, nor after kvup annotated subscription ${name}`,
+      remedy: [
+        show,
+        'kubectl get pods -A -l app=catalog-operator     shows whether the resolver of OLM runs',
+      ],
+    }
+  }
+
+  async #askedAt({ journal }: Pick<ReadContext, 'journal'>): Promise<number | undefined> {
+    const kept = await journal.kept(this.#key)
+    const at = isRecord(kept) ? kept['at'] : undefined
+    return typeof at === 'string' ? Date.parse(at) : undefined
+  }
+
+  /** Refused (422) where somebody wrote the Subscription since it was read. */
+  async ask({ reader, writer, journal, clock }: StepContext): Promise<NotApplied | undefined> {
+    const snapshot = await readOperator(reader, this.#hop)
+    if (staleResolution(snapshot, clock.now()) === undefined)
+      return { notApplied: 'OLM has looked again meanwhile' }
+    const at = clock.now().toISOString()
+    const { resourceVersion, annotations } = snapshot.subscription.metadata
+    const { namespace, name } = this.#hop.subscription
+    await writer.jsonPatch(Subscriptions, { namespace, name }, [
+      { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+      annotations === undefined
+        ? { op: 'add', path: '/metadata/annotations', value: { [againAnnotation]: at } }
+        : {
+            op: 'add',
+            path: `/metadata/annotations/${againAnnotation.replaceAll('/', '~1')}`,
+            value: at,
+          },
+    ])
+    await journal.keep(this.#key, { at })
+    return undefined
+  }
+}
+
+function resolutionOf({ subscription, csvs }: OperatorRollSnapshot, now: Date): ResolutionStatus | undefined {
+  return assessResolution(subscription, { known: true, items: csvs }, now)
+}
+
+function staleResolution(
+  snapshot: OperatorRollSnapshot,
+  now: Date,
+): Extract<ResolutionStatus, { is: 'stale' }> | undefined {
+  const found = resolutionOf(snapshot, now)
+  return found?.is === 'stale' ? found : undefined
 }
 
 /** Where the InstallPlan of a hop stands, as long as its CSV is not there. `done`: it is right, or approved already. */
 async function planState(
-  { reader }: ReadContext,
+  { reader, clock }: ReadContext,
   snapshot: OperatorRollSnapshot,
   { hop, tools }: { hop: OperatorHop; tools: HopTools },
 ): Promise<StepState> {
   const { plan } = snapshot
-  const waiting = untilResolved(snapshot, hop)
-  if (plan === undefined || waiting !== undefined) return waiting ?? notNamed(hop)
+  const waiting = untilResolved(snapshot, hop, clock.now())
+  if (plan === undefined || waiting !== undefined)
+    return (
+      (waiting?.is === 'stalled' ? undefined : await silentState(reader, snapshot)) ??
+      waiting ??
+      notNamed(hop)
+    )
   const offered = await offeredPlan(reader, { snapshot, plan, hop, tools })
   if (offered.is === 'first') return { is: 'done', note: `OLM takes ${offered.csv} first` }
   if (offered.is === 'wrong') return offered.blocked
@@ -210,6 +326,28 @@ async function planState(
     return { is: 'waiting', on: `InstallPlan ${plan.metadata.name}: ${offered.why}` }
   return { is: 'done', note: plan.metadata.name }
 }
+
+/** A catalog that does not answer: nothing is resolved from it. Undefined where it answers, and where it may not be read. */
+async function silentState(
+  reader: Reader,
+  { subscription: { spec = {} } }: OperatorRollSnapshot,
+): Promise<StepState | undefined> {
+  const ref = { name: spec.source ?? '', namespace: spec.sourceNamespace ?? '' }
+  try {
+    const found = await reader.get(CatalogSources, ref)
+    const why = found.is === 'object' && isBroken(found.object) ? silentCatalog(found.object) : undefined
+    return why === undefined
+      ? undefined
+      : { is: 'stalled', on: 'the catalog to answer', why, remedy: [showsCatalog(ref)] }
+  } catch (error) {
+    if (whyUnknown(error) === undefined) throw error
+    return undefined
+  }
+}
+
+/** Not one that is being connected. */
+const isBroken = ({ status }: CatalogSource): boolean =>
+  ['TRANSIENT_FAILURE', 'SHUTDOWN'].includes(status?.connectionState?.lastObservedState ?? '')
 
 const notNamed = ({ csv }: OperatorHop): StepState => ({
   is: 'waiting',
@@ -230,11 +368,11 @@ function approve(hop: OperatorHop, tools: HopTools): Step {
     dependsOn: [`set-channel-${labelOf(hop)}`],
     risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
     shows: `kubectl -n ${hop.subscription.namespace} get installplans -o yaml --show-managed-fields`,
-    async check({ reader }): Promise<StepState> {
+    async check({ reader, clock }): Promise<StepState> {
       const snapshot = await readOperator(reader, hop)
       if (isEntered(snapshot, hop)) return { is: 'done' }
       const { plan } = snapshot
-      const waiting = untilResolved(snapshot, hop)
+      const waiting = untilResolved(snapshot, hop, clock.now())
       if (plan === undefined || waiting !== undefined)
         return waiting ?? { is: 'waiting', on: `OLM to make an InstallPlan for ${hop.csv}` }
       const { verdict, blocked } = await judgedPlan(reader, { snapshot, plan, hop, tools })
@@ -278,15 +416,20 @@ type ResolutionWait = Extract<StepState, { is: 'waiting' | 'stalled' }>
 
 /** Undefined where OLM has resolved something that is still to be done; else what it waits for (ocp 2.1). */
 function untilResolved(
-  { subscription, plan }: OperatorRollSnapshot,
+  snapshot: OperatorRollSnapshot,
   hop: OperatorHop,
+  now: Date,
 ): ResolutionWait | undefined {
-  const trouble = troubleOf(subscription, hop)
+  const { subscription, plan } = snapshot
+  const resolution = resolutionOf(snapshot, now)
+  const trouble = troubleOf(subscription, hop, resolution)
   if (trouble !== undefined) return trouble
   const over = plan === undefined || plan.status?.phase === 'Complete'
   if (!over) return undefined
   const { channel, source } = subscription.spec ?? {}
   const { state } = subscription.status ?? {}
+  if (resolution?.is === 'passing')
+    return { is: 'waiting', on: `OLM to replace ${resolution.csv} by ${resolution.by}` }
   return {
     is: 'waiting',
     on: `OLM to make an InstallPlan for ${hop.csv} in channel ${channel ?? 'none'} of catalog ${source ?? 'none'}`,
@@ -305,18 +448,22 @@ function untilResolved(
 function troubleOf(
   subscription: OperatorRollSnapshot['subscription'],
   hop: OperatorHop,
+  resolution: ResolutionStatus | undefined,
 ): ResolutionWait | undefined {
   const { namespace, name } = hop.subscription
   const show = `kubectl -n ${namespace} describe subscription.operators.coreos.com ${name}`
   for (const [type, on, remedy] of troubles) {
     const found = condition(subscription, type)
-    if (found?.status !== 'True') continue
-    const why = `${type}: ${found.message ?? found.reason ?? 'no message'}`
+    if (found?.status !== 'True' || (type === 'ResolutionFailed' && resolution?.is !== 'failed')) continue
+    const why = `${type}: ${found.message ?? found.reason ?? 'no message'}${type === 'ResolutionFailed' ? stuckText(resolution) : ''}`
     const since = found.lastTransitionTime
     return { is: 'stalled', on, why, remedy: [show, ...remedy(subscription)], ...(since && { since }) }
   }
   return undefined
 }
+
+const stuckText = (resolution: ResolutionStatus | undefined): string =>
+  resolution?.is === 'failed' && resolution.stuck !== undefined ? `; ${resolution.stuck} does not get on` : ''
 
 type Trouble = readonly [
   type: string,
@@ -328,10 +475,8 @@ type Trouble = readonly [
 const troubles: readonly Trouble[] = [
   [
     'CatalogSourcesUnhealthy',
-    'the catalog to answer',
-    ({ spec }) => [
-      `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.status.connectionState.lastObservedState}'`,
-    ],
+    'OLM to find the pod of the catalog',
+    ({ spec }) => [showsCatalog({ name: spec?.source ?? '', namespace: spec?.sourceNamespace ?? '' })],
   ],
   ['ResolutionFailed', 'OLM to resolve the namespace', () => []],
   [

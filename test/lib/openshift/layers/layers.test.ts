@@ -54,7 +54,24 @@ function layersIn(changed: Changed = {}): Layers {
   return layersOf(snapshot, { kubevirt: { is: 'none' }, vms, overridesAreOpen }, at)
 }
 
+/** So many minutes after eight. */
+const since = (minute: string) => `2026-11-20T08:${minute}:00Z`
+
+/** Of a plan of which one object was written, if that. */
+const steps = (status: string) => [
+  { resource: { kind: 'ClusterServiceVersion' }, status },
+  { resource: { kind: 'ClusterRole' }, status: 'Unknown' },
+]
+
 const layer = (layers: Layers, title: string) => layers.layers.find((one) => one.title === title)
+
+/** Of a plan that failed with its CSV in that state. */
+function failedNotes(status: string): readonly string[] | undefined {
+  const plan = installPlan('Failed', { approved: true }, { message: 'refused', plan: steps(status) })
+  const refers = subscription({ ...current, installPlanRef: { name: 'install-abcde', uid: 'u1' } })
+  const now = { subscriptions: known(refers), installPlans: known(plan) }
+  return layer(layersIn({ lifecycle: now }), 'InstallPlan')?.notes
+}
 
 test('in the order in which they depend on one another', () => {
   expect(layersIn().layers.map(({ title, verdict }) => `${title} ${verdict}`)).toEqual([
@@ -288,6 +305,29 @@ describe('what OLM does', () => {
     )
   })
 
+  test.each([
+    ['is no note for a minute', '2026-11-20T08:29:01Z', undefined],
+    ['is one for longer', since('28'), [`RequirementsNotMet: one or more requirements couldn't be found`]],
+  ])(
+    'a CSV whose requirements are missing, as in every update: that %s',
+    (_name, lastTransitionTime, notes) => {
+      const message = "one or more requirements couldn't be found"
+      const early = { phase: 'Pending', reason: 'RequirementsNotMet', message, lastTransitionTime }
+      const found = layer(layersIn({ lifecycle: { csvs: known(csv('4.18.9', early)) } }), 'CSV')
+      expect(found?.verdict).toBe('Updating')
+      expect(found?.notes?.length === 0 ? undefined : found?.notes).toEqual(notes)
+    },
+  )
+
+  test('a plan that failed once its CSV was written: deleting it does not help, and what does is said as untried', () => {
+    expect(failedNotes('Unknown')).toEqual(['refused'])
+    expect(failedNotes('Created')).toEqual([
+      'refused',
+      `deleting the InstallPlan does not help: ${nameOf('4.19.8')} exists already, and OLM makes no other plan for it`,
+      `the only way out, which nobody has tried here: mend the cause, delete subscription hco-operatorhub and clusterserviceversion ${nameOf('4.19.8')}, and create the Subscription again`,
+    ])
+  })
+
   test('two Subscriptions, two HyperConvergeds and a failed resolution are degraded, and named', () => {
     const two = layersIn({ lifecycle: { subscriptions: known(subscription(), subscription()) } })
     expect(layer(two, 'Subscription')).toMatchObject({
@@ -304,6 +344,93 @@ describe('what OLM does', () => {
     ).toMatchObject({
       verdict: 'Degraded',
       notes: ['no operators found'],
+    })
+  })
+
+  describe('ResolutionFailed that names a CSV which no Subscription refers to', () => {
+    const old = nameOf('4.18.9')
+    const message = `constraints not satisfiable: clusterserviceversion ${old} exists and is not referenced by a subscription, subscription hco-operatorhub exists`
+    const failing = subscription({ installedCSV: nameOf('4.18.13'), currentCSV: nameOf('4.18.13') }, [
+      ['ResolutionFailed', 'True', 'ConstraintsNotSatisfiable', message],
+    ])
+    const next = (status: ClusterServiceVersion['status']) => csv('4.18.13', status, { replaces: old })
+    const replacing = csv('4.18.9', { phase: 'Replacing' })
+    const timedOut = [
+      { phase: 'Failed', reason: 'InstallCheckFailed', lastTransitionTime: since('28') },
+      { phase: 'Installing', reason: 'InstallWaiting', lastTransitionTime: since('29') },
+    ]
+    const judged = (...csvs: ClusterServiceVersion[]) =>
+      layer(layersIn({ lifecycle: { subscriptions: known(failing), csvs: known(...csvs) } }), 'Subscription')
+
+    test.each<readonly [string, readonly ClusterServiceVersion[]]>([
+      ['the next is Pending', [replacing, next({ phase: 'Pending', lastTransitionTime: since('29') })]],
+      ['the next is Installing', [replacing, next({ phase: 'Installing' })]],
+      ['the next is Succeeded', [csv('4.18.9', { phase: 'Deleting' }), next({ phase: 'Succeeded' })]],
+      [
+        'the next is new, and the one before Succeeded still',
+        [csv('4.18.9', { phase: 'Succeeded' }), next({})],
+      ],
+      [
+        'the next is held back by an OperatorCondition for long',
+        [
+          replacing,
+          next({
+            phase: 'Pending',
+            reason: 'OperatorConditionNotUpgradeable',
+            lastTransitionTime: since('01'),
+          }),
+        ],
+      ],
+    ])('is no fault while %s', (_name, csvs) => {
+      expect(judged(...csvs)).toMatchObject({
+        verdict: 'Healthy',
+        notes: [
+          `OLM resolves nothing while ${nameOf('4.18.13')} replaces ${old}: that is so in every update`,
+        ],
+      })
+    })
+
+    test.each<readonly [string, readonly ClusterServiceVersion[]]>([
+      ['nothing replaces it', [replacing]],
+      [
+        'the next has timed out, and begins again',
+        [replacing, next({ phase: 'Installing', conditions: timedOut })],
+      ],
+      [
+        'the requirements of the next are missing for long',
+        [
+          replacing,
+          next({ phase: 'Pending', reason: 'RequirementsNotMet', lastTransitionTime: since('05') }),
+        ],
+      ],
+    ])('is a fault where %s', (_name, csvs) => {
+      expect(judged(...csvs)).toMatchObject({
+        verdict: 'Degraded',
+        says: 'ResolutionFailed (ConstraintsNotSatisfiable)',
+      })
+    })
+
+    test('is stale where it is gone', () => {
+      expect(judged(next({ phase: 'Succeeded' }))).toMatchObject({
+        verdict: 'Healthy',
+        notes: [`ResolutionFailed is stale: OLM has not looked again since ${old} went`],
+      })
+    })
+
+    test('is a fault where the CSVs may not be read, and hides no other trouble', () => {
+      const unread = { known: false, why: 'csvs: forbidden' } as const
+      expect(
+        layer(layersIn({ lifecycle: { subscriptions: known(failing), csvs: unread } }), 'Subscription'),
+      ).toMatchObject({ verdict: 'Degraded' })
+      const both = [
+        ...(failing.status?.conditions ?? []),
+        { type: 'InstallPlanMissing', status: 'True', reason: 'ReferencedInstallPlanNotFound' } as const,
+      ]
+      const missing = { ...failing, status: { ...failing.status, conditions: both } }
+      const csvs = known(replacing, next({ phase: 'Installing' }))
+      expect(
+        layer(layersIn({ lifecycle: { subscriptions: known(missing), csvs } }), 'Subscription'),
+      ).toMatchObject({ verdict: 'Degraded', says: 'InstallPlanMissing (ReferencedInstallPlanNotFound)' })
     })
   })
 

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import { Deployments } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
-import { InstallPlans, Subscriptions } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import {
+  InstallPlans,
+  type Subscription,
+  Subscriptions,
+} from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { condition } from '../../../../src/lib/kube/object.ts'
 import { okdOlm } from '../../../../src/simulator/olm/olm-shape.ts'
 import { csvName, lifecycle, phaseOf } from './lifecycle.ts'
 
@@ -30,4 +35,34 @@ test('a channel that has the next release brings a plan, which waits for its app
     `"name":"OPERATOR_CONDITION_NAME","value":"${csvName('1.18.1')}"`,
   )
   expect(olm.store.list(InstallPlans, { namespace }).items).toHaveLength(2)
+})
+
+test('olm-real: in a hop nothing is resolved, on every Subscription, until the old CSV is gone; requirements are missing first', async () => {
+  const other = {
+    package: 'lvms',
+    channel: 'stable',
+    approval: 'Manual',
+    installed: '1.0.0',
+    entries: [{ name: 'lvms.v1.0.0', version: '1.0.0' }],
+  } as const
+  const olm = await lifecycle(okdOlm({ channel: 'stable-v1.18', others: [other] }))
+  const said = () =>
+    (olm.store.list(Subscriptions).items as Subscription[]).map((one) => condition(one, 'ResolutionFailed'))
+  await olm.until('there is a plan', () => phaseOf(olm.plans().at(-1)) === 'RequiresApproval')
+  await olm.approve(olm.plans().at(-1))
+  await olm.until('the new one is there', () => olm.csv(csvName('1.18.1')) !== undefined)
+  await olm.until('requirements are missing', () => {
+    return olm.csv(csvName('1.18.1'))?.status?.reason === 'RequirementsNotMet'
+  })
+  await olm.until('it is said', () => said().every((one) => one?.status === 'True'))
+  for (const one of said()) {
+    expect(one?.reason).toBe('ConstraintsNotSatisfiable')
+    expect(one?.message).toContain(
+      `clusterserviceversion ${csvName('1.17.3')} exists and is not referenced by a subscription`,
+    )
+    expect(one?.lastTransitionTime).toBeUndefined()
+  }
+  await olm.until('the old one is gone', () => olm.csv(csvName('1.17.3')) === undefined)
+  await olm.until('it is taken back', () => said().every((one) => one === undefined))
+  expect(phaseOf(olm.csv(csvName('1.18.1')))).toBe('Succeeded')
 })

@@ -63,7 +63,9 @@ test('ocp 2.3 #3: a pending plan blocks newer ones; deleted, OLM plans anew for 
   await olm.writer.delete(InstallPlans, olm.plans()[1]!.metadata)
   await olm.clock.sleep(60_000)
   expect(olm.plans()).toHaveLength(1)
-  expect(olm.subscription().status).toMatchObject({ state: 'AtLatestKnown', currentCSV: csvName('1.17.3') })
+  const { status = {} } = olm.subscription()
+  expect([status.state, status.currentCSV, status.installPlanRef]).toEqual([undefined, undefined, undefined])
+  expect(status.installedCSV).toBe(csvName('1.17.3'))
   await olm.writer.mergePatch(Subscriptions, metadata, { spec: { channel: 'stable-v1.18' } })
   await olm.until('there is another', () => olm.plans().length === 2)
   expect(olm.plans()[1]?.spec?.clusterServiceVersionNames).toEqual([csvName('1.18.1')])
@@ -136,7 +138,34 @@ test('ocp 2.2: a plan that cannot be executed tries for a minute, is Failed then
   expect(phaseOf(olm.plans()[1])).toBe('Failed')
   expect(condition(olm.plans()[1]!, 'Installed')).toMatchObject({ status: 'False', message: refused })
   expect(condition(olm.subscription(), 'InstallPlanFailed')).toMatchObject({ status: 'True' })
-  expect(olm.subscription().status?.state).toBe('UpgradePending')
+})
+
+test('olm-real 4: the CSV of a plan that failed exists already, so that no other plan follows when it is deleted', async () => {
+  const olm = await lifecycle(offered())
+  olm.faults.set({ planFailed: 'conflict of fields' })
+  await olm.until('there is a plan', () => phaseOf(olm.plans()[1]) === 'RequiresApproval')
+  await olm.approve(olm.plans()[1])
+  await olm.until('it failed', () => phaseOf(olm.plans()[1]) === 'Failed')
+  const steps = olm.plans()[1]?.status?.plan ?? []
+  const of = (kind: string) =>
+    steps.filter(({ resource }) => resource?.kind === kind).map(({ status }) => status)
+  expect([of('ClusterServiceVersion'), new Set(of('ClusterRole'))]).toEqual([
+    ['Created'],
+    new Set(['Unknown']),
+  ])
+  const stands = () => [
+    phaseOf(olm.csv(csvName('1.17.3'))),
+    olm.csv(csvName('1.18.1'))?.status?.reason,
+    olm.subscription().status?.state,
+    olm.subscription().status?.installedCSV,
+  ]
+  expect(stands()).toEqual(['Replacing', 'RequirementsNotMet', 'AtLatestKnown', csvName('1.18.1')])
+  olm.faults.set({ planFailed: undefined })
+  await olm.writer.delete(InstallPlans, olm.plans()[1]!.metadata)
+  await olm.clock.sleep(3_600_000)
+  expect(olm.plans()).toHaveLength(1)
+  expect(condition(olm.subscription(), 'InstallPlanMissing')).toMatchObject({ status: 'True' })
+  expect(stands()).toEqual(['Replacing', 'RequirementsNotMet', 'AtLatestKnown', csvName('1.18.1')])
 })
 
 test('ocp 2.2: a step may say where its manifest is instead of what it is', async () => {

@@ -115,3 +115,43 @@ describe('the hops as far as they can be told', () => {
     expect(guessHops(perMinor, path('1.18.1', '1.18.1'))).toEqual([])
   })
 })
+
+describe('a catalog that does not answer', () => {
+  const silent = {
+    why: 'CatalogSource community-operators in namespace olm is TRANSIENT_FAILURE',
+    show: 'kubectl -n olm get catalogsource community-operators -o yaml',
+  }
+  const asked = (typed: string, more: object = {}) =>
+    resolveTarget(typed, {
+      installed: version('1.17.6'),
+      offered: undefined,
+      platform: undefined,
+      releases: knownReleases,
+      silent,
+      ...more,
+    })
+
+  test.each([
+    ['of a release that no table knows', '1.17.7', 'target-unknown', {}],
+    ['of one that a table knows', '1.18.1', 'target-not-offered', {}],
+    ['while others are shown', '1.18.1', 'target-not-offered', { offered: [version('1.17.6')] }],
+  ])('is named, %s', (_name, typed, reason, more) => {
+    expect(() => asked(typed, more)).toThrow(
+      expect.objectContaining({
+        reason,
+        message: expect.stringContaining(silent.why) as string,
+        remedy: expect.arrayContaining([
+          `${silent.show}     shows the catalog, which does not answer`,
+        ]) as string[],
+      }) as Error,
+    )
+  })
+
+  test.each(['1.17.7', '1.18.1'])('is no hindrance where the InstallPlan of %s waits', (typed) => {
+    expect(asked(typed, { waiting: version(typed) })).toMatchObject({ operator: { text: typed } })
+  })
+
+  test('nor where its file is at hand', () => {
+    expect(asked('1.18.1', { filed: [version('1.18.1')] })).toMatchObject({ operator: { text: '1.18.1' } })
+  })
+})

@@ -7,6 +7,7 @@ import { compareMinors, operatorVersionOf } from '../../../releases/release-vers
 import { manually } from '../../../upgrade/methods/olm-operator.ts'
 import { isMidWindow, type Judged, unreadRemedy } from '../eus-snapshot.ts'
 import { objectsOf, operatorMinorNow, operatorNow, subscriptionOf } from '../operator-path.ts'
+import { assessResolution } from '../../../openshift/olm-resolution.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { beingDeleted } from '../../../kubevirt/installation.ts'
 
@@ -230,7 +231,12 @@ export function lifecycleFindings(judged: Judged): readonly Finding[] {
 
 /** An operator whose catalog does not answer is stranded behind the platform (ocp 2.6, 7.4). */
 function catalog({ snapshot: { snapshot } }: Judged): readonly Finding[] {
-  const troubles = subscriptionOf(snapshot)?.troubles ?? []
+  const [object] = itemsOf(snapshot.lifecycle.subscriptions)
+  const resolution = object && assessResolution(object, snapshot.lifecycle.csvs, snapshot.at)
+  const isFailed = resolution?.is === 'failed'
+  const troubles = (subscriptionOf(snapshot)?.troubles ?? []).filter(
+    ({ type }) => type !== 'ResolutionFailed' || isFailed,
+  )
   const silent = itemsOf(snapshot.lifecycle.catalogSources).filter(
     ({ status }) => status?.connectionState?.lastObservedState !== 'READY',
   )

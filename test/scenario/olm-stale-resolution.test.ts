@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { condition } from '../../src/lib/kube/object.ts'
+import { type Subscription, Subscriptions } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
+import { minute, play, type Stage } from './stage.ts'
+
+const shape = {
+  methods: ['LiveMigrate'],
+  workers: 1,
+  controlPlanes: 1,
+  olm: okdOlm({ installed: '1.16.0', channel: 'stable-v1.16' }),
+}
+const brief = { stableFor: '5s' }
+const annotation = 'kvup.io/resolve-again'
+
+const subscription = ({ simulated }: Stage): Subscription | undefined =>
+  (simulated.store.list(Subscriptions).items as Subscription[])[0]
+
+/** The values that the annotation has had until now, of all Subscriptions. */
+function watchAnnotation({ simulated: { store } }: Stage): Set<string> {
+  const seen = new Set<string>()
+  store.watch(Subscriptions, ({ object }) => {
+    const value = object.metadata.annotations?.[annotation]
+    if (value !== undefined) seen.add(value)
+  })
+  return seen
+}
+
+test('OLM stands at a resolution whose ground is gone: it is asked to look again, once in a hop', () =>
+  play({ ...shape, faults: { resolutionStale: true } }, async (stage) => {
+    const asked = watchAnnotation(stage)
+    const ended = await stage.upgrade('1.18.1', brief)
+    expect(ended.code).toBe(0)
+    expect(ended.took).toBeLessThan(30 * minute)
+    const said = ended.events.flatMap((event) => (event.kind === 'step-applied' ? [event.change] : []))
+    expect(said.filter((one) => one.includes(annotation))).toEqual([
+      `annotate subscription hco-operatorhub with ${annotation}, so that OLM looks at the namespace again: it has not since kubevirt-hyperconverged-operator.v1.16.0 went`,
+    ])
+    expect(asked.size).toBe(1)
+    expect(subscription(stage)?.metadata.annotations?.[annotation]).toMatch(/^\d{4}-\d\d-\d\dT/)
+  }))
+
+test('GitOps owns the Subscription: nothing is written there, and OLM looks again by itself', () =>
+  play({ ...shape, faults: { resolutionStale: true } }, async (stage) => {
+    const labels = { 'argocd.argoproj.io/instance': 'virt' }
+    const { metadata } = subscription(stage) ?? { metadata: { name: '' } }
+    await stage.cluster.writer.mergePatch(Subscriptions, metadata, { metadata: { labels } })
+    const asked = watchAnnotation(stage)
+    const ended = await stage.upgrade('1.18.1', brief)
+    expect(ended.code).toBe(0)
+    expect(asked.size).toBe(0)
+    expect(JSON.stringify(ended.events)).toContain(
+      'which it does within 15m: its Subscription belongs to Argo CD application, and kvup writes nothing there',
+    )
+  }))
+
+test('OLM does not look again even so: that is a fault after two minutes, and said with what shows it', () =>
+  play({ ...shape, faults: { resolutionStale: 'for-ever' } }, async (stage) => {
+    const asked = watchAnnotation(stage)
+    const ended = await stage.upgrade('1.18.1', { ...brief, timeout: '30m' })
+    expect(ended.code).toBe(4)
+    expect(asked.size).toBe(1)
+    expect(condition(subscription(stage)!, 'ResolutionFailed')?.status).toBe('True')
+    expect(ended.text).toContain(
+      'OLM has not looked again since kubevirt-hyperconverged-operator.v1.16.0 went',
+    )
+    expect(ended.text).toContain('nor after kvup annotated subscription hco-operatorhub')
+    expect(ended.text).toContain('kubectl get pods -A -l app=catalog-operator')
+  }))
