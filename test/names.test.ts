@@ -86,3 +86,20 @@ test.each(rows)('glossary: $word is where it is said to be', ({ where }) => {
   const declares = new RegExp(`\\b(?:interface|type|class|function|const) ${name}\\b`, 'u')
   expect(name === undefined || declares.test(readFileSync(file, 'utf8'))).toBe(true)
 })
+
+const architecture = readFileSync('docs/architecture.md', 'utf8')
+const named = [...architecture.matchAll(/`(\w+)`\s(?:in\s|\()`(src\/[^`\s]+\.ts)`/gu)].map(
+  ([, name = '', file = '']) => ({ name, file }),
+)
+
+test('the architecture page names what is declared, and where', () => {
+  expect(named.length).toBeGreaterThanOrEqual(40)
+  expect(
+    named.filter(
+      ({ name, file }) =>
+        !new RegExp(String.raw`\b(?:interface|type|class|function\*?|const) #?${name}\b`, 'u').test(
+          readFileSync(file, 'utf8'),
+        ),
+    ),
+  ).toEqual([])
+})

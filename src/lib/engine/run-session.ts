@@ -298,7 +298,7 @@ interface CachedReaderOptions {
 }
 
 /**
- * Answers `find` and `list` from watches for what a step follows, and from the cluster for everything else or while a watch
+ * Answers `get`, `list` and `pages` from watches for what a step follows, and from the cluster for everything else or while a watch
  * is not in sync. Streams that the next step follows too go on; `close` ends them all.
  */
 class CachedReader {
@@ -339,7 +339,7 @@ class CachedReader {
     this.#liveReads = 0
   }
 
-  /** Resolves after `ms`, or a moment after the first change since `look`. Rejects with the signal's reason. */
+  /** Resolves after `ms`, or a moment after the first change since `refresh`. Rejects with the signal's reason. */
   async changeWithin(ms: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options
     const patience = new AbortController()
@@ -424,7 +424,7 @@ interface StreamListener {
 const restartAfter = 1000
 const restartAtMost = 30_000
 
-/** The objects of one `follows` line, kept up to date by a watch. Answers only while it is in sync. */
+/** The objects of one `Watched`, kept up to date by a watch. Answers only while it is in sync. */
 class CachedStream {
   readonly followed: Watched
   readonly #source: { reader: Reader; clock: Clock; listener: StreamListener }

@@ -188,7 +188,7 @@ function revision(version?: string, registry?: string, id?: string): Revision {
   return { ...(version && { version }), ...(registry && { registry }), ...(id && { id }) }
 }
 
-/** The verdict over a look that has the cause parts, with the last log lines of what keeps ending. Throws what `standing` throws. */
+/** The verdict over a look that has the cause parts, with the last log lines of what keeps ending. Throws what `assessRollout` throws. */
 export async function explainedStatus(
   snapshot: Snapshot,
   from: { reader: Pick<Reader, 'log'>; clock: Clock },

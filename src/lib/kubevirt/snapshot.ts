@@ -65,7 +65,7 @@ export interface Snapshot {
 type Always = 'takenAt' | 'kubevirts' | 'operators' | 'deployments'
 export type Part = Exclude<keyof Snapshot, Always>
 
-/** What `standing` judges by. */
+/** What `assessRollout` judges by. */
 export const statusParts: readonly Part[] = ['daemonsets', 'replicaSets', 'pods', 'jobs', 'leases']
 /** What it names causes with, when something is not as it should be. */
 export const causeParts: readonly Part[] = ['nodes', 'events']

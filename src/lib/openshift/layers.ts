@@ -160,7 +160,7 @@ async function takeLayers(reader: Reader): Promise<LayersSnapshot> {
   return { platform: { ...platform, nodes }, lifecycle: { ...lifecycle, packageManifests }, hyperConverged }
 }
 
-/** What is known of KubeVirt itself: its standing, that there is none, or why neither is known. */
+/** What is known of KubeVirt itself: its rollout status, that there is none, or why neither is known. */
 type KubeVirtSnapshot =
   | { is: 'one'; name: string; rolloutStatus: RolloutStatus }
   | { is: 'none' }

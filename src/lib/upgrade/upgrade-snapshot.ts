@@ -107,7 +107,7 @@ export interface ClusterRead {
 
 /**
  * One judged look at the installation; answered from what is followed while a step is waited for. Some causes (a NotReady
- * node, pods that a quota refuses) show only in nodes and events, so these are read whenever it is not Healthy. `mayEnd`: with that standing the run would
+ * node, pods that a quota refuses) show only in nodes and events, so these are read whenever it is not Healthy. `mayEnd`: with that status the run would
  * be over, so that a suspect Lease is watched first.
  */
 export async function readRollout(

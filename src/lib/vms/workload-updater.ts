@@ -283,7 +283,7 @@ async function unfinished(reader: Reader, namespace: string | undefined): Promis
   return names
 }
 
-/** What decides here, or undefined where the KubeVirt CR may not be read: then nothing is claimed. `held`: the override of the methods. */
+/** What decides here, or undefined where the KubeVirt CR may not be read: then nothing is claimed. `paused`: the override of the methods. */
 export function rulesFrom(
   { kubevirt, launcher, updating, nodes, migrating }: UpdaterContext,
   {

@@ -31,7 +31,7 @@ export interface Health {
 }
 
 /**
- * The standing with what else was measured. A leader that is gone is Degraded whatever is under way, unless the pods of it tell why already. An
+ * The rollout status with what else was measured. A leader that is gone is Degraded whatever is under way, unless the pods of it tell why already. An
  * API that nobody answers is part of every roll of virt-api: it counts once nothing is under way, after 15 s. Pure.
  */
 export function withHealth(judged: RolloutStatus, health: Health, at: Date): RolloutStatus {
