@@ -98,34 +98,6 @@ const noManifest: ReleaseManifest = {
   load: () => Promise.reject(new Error('no step of this procedure is taken')),
 }
 
-/** By its id: a wait for VMs, the checks before the next minor, or the wait for migrations before the first change. Nothing rolls there, and people may restart VMs. */
-export const isBetweenSteps = (id: string): boolean =>
-  /^(?:vms-follow-|gate-|migrations-in-flight(?:-|$))/u.test(id)
-
-const outsideOfRolls = [
-  'pause-workload-updates',
-  'migrations-in-flight',
-  'apply-operator-manifest',
-  'set-image-tag',
-  'lift-image-tag',
-  'set-channel',
-  'approve',
-  'virt-controller-leads',
-  'resume-workload-updates',
-  'workload-updates-passed-on',
-  'healthy-again',
-  'workloads',
-  'vms-follow',
-  'gate',
-]
-
-/**
- * By the id of the step that it stopped before: no component rolls while it stands there, as before the first change, between two steps and once KubeVirt has
- * settled. What was lost up to there is told, and what becomes of VMs while it stands is none of its doing.
- */
-export const isOutsideOfRolls = (id: string): boolean =>
-  outsideOfRolls.some((stem) => id === stem || id.startsWith(`${stem}-`))
-
 interface Making {
   index: number
   /** Of the procedure. */

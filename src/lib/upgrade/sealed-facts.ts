@@ -24,6 +24,7 @@ import type { Entry } from '../engine/journal.ts'
 import type { DryRunStep } from '../engine/procedure-dry-run.ts'
 import { changedFields, type DryRunChange } from '../engine/dry-run-change.ts'
 import { idIn, idWithout } from './path-procedure.ts'
+import { setsIn, stepsThatSet } from './step-traits.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { localWriter } from '../engine/local-writer.ts'
@@ -238,7 +239,7 @@ function isOfOlm({ id }: SealedFact, { path }: FieldChange, begun: ReadonlySet<s
 const movedByOlm: ReadonlySet<string> = new Set(['kubevirt', 'operator', 'crds', 'hyperconverged', 'csv'])
 
 /** From these on virt-operator brings the CRDs of the new version. */
-const bringsCrds = ['apply-operator-manifest', 'set-image-tag']
+const bringsCrds = stepsThatSet('version')
 
 /** Steps that build on an earlier one: no dry run can tell what they leave. */
 function resultsOf({ to, request, path }: Asked): readonly Result[] {
@@ -260,10 +261,12 @@ function tagResults(
   registry: string | undefined,
   named: (step: string) => string,
 ): readonly Result[] {
-  return ['set-image-tag', 'put-image-tag-in'].map(named).flatMap((step) => {
-    const tag = { step, path: 'spec.imageTag', to: version }
-    return registry === undefined ? [tag] : [tag, { step, path: 'spec.imageRegistry', to: registry }]
-  })
+  return stepsThatSet('tag')
+    .map(named)
+    .flatMap((step) => {
+      const tag = { step, path: 'spec.imageTag', to: version }
+      return registry === undefined ? [tag] : [tag, { step, path: 'spec.imageRegistry', to: registry }]
+    })
 }
 
 /** The server adds defaults to a Deployment that is applied, none to a KubeVirt whose one field is patched: what is more there, somebody added. */
@@ -352,7 +355,7 @@ function allowedIn(steps: readonly SealedStep[], asked: WritesAsked): readonly A
   const back = steps
     .flatMap(({ overrides }) => overrides)
     .filter((kept) => partsOf(kept.restoredBy ?? '').base === base)
-  if (tagSteps.has(base)) return tagAllowed({ ...asked, to: version ?? asked.to }, back)
+  if (setsIn(base, 'tag')) return tagAllowed({ ...asked, to: version ?? asked.to }, back)
   return back.length === 0 ? undefined : back.flatMap(({ path, value }) => leavesBelow(path, value))
 }
 
@@ -361,8 +364,6 @@ function partsOf(id: string): { base: string; version?: string } {
   const [, base = id, version] = /^(.+)-(v\d+\.\d+\.\d+.*)$/u.exec(id) ?? []
   return { base, ...(version !== undefined && { version }) }
 }
-
-const tagSteps: ReadonlySet<string> = new Set(['set-image-tag', 'put-image-tag-in'])
 
 /** The version that was planned; the registry that was typed, or the one that was taken out with the former tag. */
 function tagAllowed({ to, registry }: WritesAsked, back: readonly { value?: unknown }[]): readonly Allowed[] {

@@ -3,6 +3,7 @@ import { hours, minutes, seconds } from '../kube/clock.ts'
 import type { Entry } from '../engine/journal.ts'
 import { operatorName } from '../kubevirt/installed-components.ts'
 import type { Step } from '../engine/step.ts'
+import { type Range, setsIn, takesOf } from './step-traits.ts'
 
 /** From when to when an upgrade is likely to be through. */
 export interface TimeRange {
@@ -210,9 +211,6 @@ interface JournalSpan {
   ms: number
 }
 
-/** The changes that set a new version going. */
-const changes = new Set(['apply-operator-manifest', 'set-image-tag'])
-
 /**
  * Reads the times out of a journal. Pure. A run that was interrupted, failed or killed, or that went on with what another one had
  * begun, is left out: what it took says nothing of a whole upgrade.
@@ -240,7 +238,7 @@ function finishedRuns(entries: readonly Entry[]): Entry[][] {
 function isWhole(run: readonly Entry[]): boolean {
   const intended = new Set(run.filter(({ what }) => what === 'intends').map(({ step }) => step))
   const applied = run.filter(({ what }) => what === 'applied').map(({ step }) => step)
-  return applied.some((step) => changes.has(step)) && applied.every((step) => intended.has(step))
+  return applied.some((step) => setsIn(step, 'version')) && applied.every((step) => intended.has(step))
 }
 
 function spansOf(run: readonly Entry[]): JournalSpan[] {
@@ -263,11 +261,7 @@ function lengthOf(run: readonly Entry[]): number {
   return first && last ? between(first, last) : 0
 }
 
-/** A span of time that is not known exactly, in ms. */
-export interface Range {
-  low: number
-  high: number
-}
+export type { Range }
 
 export const nothing: Range = { low: 0, high: 0 }
 
@@ -382,36 +376,11 @@ export type TimedStep = Pick<Step, 'id' | 'title' | 'estimate' | 'patience'> & {
   base?: string
 }
 
-/** One request and what the journal needs. */
-const write: Range = { low: 0, high: 5 * seconds }
 /** The old leader's Lease runs out 15 s after it ended: in four recordings it led 22 to 23 s after the apply. */
 const operatorLease: Range = { low: 0, high: 20 * seconds }
 
-/**
- * Steps that take about as long on every cluster, from the recordings in test/transcripts/recorded with room on both sides: for
- * API servers that are nearer or further away, and for the image of the strategy Job:
- * - apply-operator-manifest: 0.8 s (operator-v1.7.0-v1.8.4);
- * - install-strategy, from what set it going to the first operand: 14.4 s (imagetag), 14.9 s (operator), 14.7 s (workloads), 21.0 s (oldop);
- * - virt-controller-leads, after "done": 2.1 s (imagetag), 0.9 s (workloads), 0 s (the others).
- */
-const fixed: Readonly<Record<string, Range>> = {
-  'pause-workload-updates': write,
-  'lift-image-tag': write,
-  'set-image-tag': write,
-  'put-image-tag-in': write,
-  'resume-workload-updates': write,
-  'apply-operator-manifest': { low: 0, high: 20 * seconds },
-  'install-strategy': { low: 4 * seconds, high: 40 * seconds },
-  'virt-controller-leads': { low: 0, high: 15 * seconds },
-}
-
 /** The estimate is what it has to stay settled and 5 s; recorded were 6.4 to 7.5 s from the last pod to Healthy, and once 25 s (lab "Seen" 9). */
 const settledLater = 25 * seconds
-/** An edit of the CR is seen at once, or after 12 and 17 s (workloads-v1.7.0-v1.8.4). */
-const settledAgain: Range = { low: 0, high: 25 * seconds }
-
-/** Their end is up to somebody else: the people who commit, or the VMs that migrate. */
-const openEnded = new Set(['migrations-in-flight', 'workloads', 'version-committed', 'vms-follow'])
 
 /** How long a step takes, from what the pods tell; undefined where nothing does. */
 function stepRange(timed: TimedStep, times: ReadonlyMap<string, RolloutTimes>): BasedRange | undefined {
@@ -426,13 +395,14 @@ function stepRange(timed: TimedStep, times: ReadonlyMap<string, RolloutTimes>): 
 
 /** A write of kvup's own is short; where its owner has to commit it, there is time for that. */
 function isOpenEnded({ id, estimate }: TimedStep): boolean {
-  return openEnded.has(id) || (id in fixed && estimate > 60 * seconds)
+  const takes = takesOf(id)
+  return takes === 'open-ended' || (takes !== 'estimated' && estimate > 60 * seconds)
 }
 
 function withoutPods({ id, estimate }: TimedStep): Range {
-  if (id === 'healthy-again') return settledAgain
   if (id === 'healthy') return { low: Math.max(0, estimate - 5 * seconds), high: estimate + settledLater }
-  return fixed[id] ?? { low: estimate / 2, high: estimate * 3 }
+  const takes = takesOf(id)
+  return typeof takes === 'object' ? takes : { low: estimate / 2, high: estimate * 3 }
 }
 
 /** virt-api waits for the Deployments that come with the target, which no step of the plan knows yet (facts 2.5). */
@@ -454,7 +424,7 @@ function wholeRoll(step: TimedStep, times: ReadonlyMap<string, RolloutTimes>): B
   const components = [...times].filter(([name, { isNew }]) => name !== operatorName && !isNew)
   const ranges = components.map(([name, rolled]) => componentRange(name, rolled, times))
   const settled = withoutPods({ ...step, id: 'healthy' })
-  const strategy = fixed['install-strategy'] ?? write
+  const strategy = withoutPods({ ...step, id: 'install-strategy' })
   const low = inTurn([strategy, settled]).low
   const basis = weakest(ranges.map((roll) => roll.basis))
   return { low, high: inTurn([strategy, ...ranges, settled]).high, basis }

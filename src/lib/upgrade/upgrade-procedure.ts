@@ -15,6 +15,7 @@ import {
 import { isGuards, unlessLeftPaused } from '../vms/update-guard.ts'
 import { areWorkloadsMoved, workloadsMoved } from '../vms/vms-updated.ts'
 import { type ClusterRead, readRollout } from './upgrade-snapshot.ts'
+import { setsIn } from './step-traits.ts'
 import { gitopsPause, gitopsRestore, gitopsVersion } from './methods/gitops.ts'
 import { imageTagOverride, imageTagSteps, putImageTagIn } from './methods/image-tag.ts'
 import { operatorManifestSteps, type ReleaseManifest } from './methods/operator-manifest.ts'
@@ -186,7 +187,7 @@ function written(plan: UpgradePlan, tools: Tools & PauseTools, clusterRead: Clus
   }
 }
 
-const setsTag = ({ id }: Step): boolean => id === 'set-image-tag' || id === 'lift-image-tag'
+const setsTag = ({ id }: Step): boolean => setsIn(id, 'tag') || setsIn(id, 'no-tag')
 
 function settledStep(
   { owner, to, request }: UpgradePlan,

@@ -41,14 +41,8 @@ import { dedupeById, type Foreseen, type ForeseenLeg, foreseePath, judgePath } f
 import { optionsOfLeg, type PreparedManifest, prepareManifest } from '../methods/prepared-manifest.ts'
 import { requestOf, type UpgradeOptions, withOlm } from './upgrade-options.ts'
 import { openOverride } from '../../vms/update-methods.ts'
-import {
-  isBetweenSteps,
-  isOutsideOfRolls,
-  isPathUnderWay,
-  type PathLeg,
-  pathProcedure,
-  type PathStep,
-} from '../path-procedure.ts'
+import { isPathUnderWay, type PathLeg, pathProcedure, type PathStep } from '../path-procedure.ts'
+import { isBetweenSteps, isOutsideOfRolls } from '../step-traits.ts'
 import { manifestSource, originOf } from '../../manifests/manifest-source.ts'
 import { sealedParts } from '../sealed-facts.ts'
 import { blocked, KvupError } from '../../kube/errors.ts'
