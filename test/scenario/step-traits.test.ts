@@ -30,9 +30,15 @@ const fleet = {
   'kustomize.toolkit.fluxcd.io/namespace': 'flux',
 }
 
+const small = { workers: 1, controlPlanes: 1, methods: ['LiveMigrate'], method: 'image-tag' } as const
+const lifted = { ...small, version: 'v1.8.4' } as const
+const pinned = { ...small, version: 'v1.8.3', operator: 'v1.8.4' } as const
+
 const asked: readonly Asked[] = [
   ['by imageTag, until the VMs are moved', () => stepsOf(byTag, 'v1.8.4', { waitWorkloads: true })],
   ['by operator manifest', () => stepsOf(byManifest, 'v1.8.4', {})],
+  ['with an imageTag that the operator follows', () => stepsOf(lifted, 'v1.9.0', {})],
+  ['with an imageTag that holds the operator back', () => stepsOf(pinned, 'v1.9.0', {})],
   ['by GitOps', () => stepsOf(byTag, 'v1.8.4', { follow: true }, (stage) => stage.label({ labels: fleet }))],
   [
     'by OLM',

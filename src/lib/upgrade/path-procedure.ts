@@ -12,6 +12,7 @@ import { isUpgradeName, upgradeName, type UpgradePlan, type UpgradeState } from 
 import { upgradeProcedure } from './upgrade-procedure.ts'
 import type { ReleaseManifest } from './methods/operator-manifest.ts'
 import { newControllerAtWork, settledFor } from './steps/component-rollout.ts'
+import { stepsThatSet } from './step-traits.ts'
 import { vmsFollow } from './steps/vms-follow.ts'
 import type { KubernetesWindow } from '../releases/releases.ts'
 import type { Entry, Override } from '../engine/journal.ts'
@@ -163,7 +164,7 @@ class Row {
   #later(step: Step): Step {
     const { tools, index } = this.#making
     const before = tools.legs[index - 1]?.plan.to.text ?? ''
-    const changes = ['apply-operator-manifest', 'set-image-tag', 'pause-workload-updates']
+    const changes = [...stepsThatSet('version'), 'pause-workload-updates']
     return {
       ...step,
       dependsOn: [

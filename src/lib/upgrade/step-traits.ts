@@ -75,13 +75,11 @@ export function rowOf(id: string): string | undefined {
   const names = Object.keys(table).filter(
     (name) => id === name || id.startsWith(name.endsWith('-') ? name : `${name}-`),
   )
-  return names.toSorted((one, other) => other.length - one.length)[0]
+  // Each of them begins with the one before it.
+  return names.toSorted().at(-1)
 }
 
-function traitsOf(id: string): StepTraits {
-  const row = rowOf(id)
-  return (row === undefined ? undefined : table[row]) ?? component
-}
+const traitsOf = (id: string): StepTraits => table[rowOf(id) ?? ''] ?? component
 
 export const takesOf = (id: string): StepTraits['takes'] => traitsOf(id).takes
 

@@ -3,7 +3,7 @@ import { hours, minutes, seconds } from '../kube/clock.ts'
 import type { Entry } from '../engine/journal.ts'
 import { operatorName } from '../kubevirt/installed-components.ts'
 import type { Step } from '../engine/step.ts'
-import { type Range, setsIn, takesOf } from './step-traits.ts'
+import { type Range, stepsThatSet, takesOf } from './step-traits.ts'
 
 /** From when to when an upgrade is likely to be through. */
 export interface TimeRange {
@@ -211,6 +211,9 @@ interface JournalSpan {
   ms: number
 }
 
+/** The changes that set a new version going. */
+const startsVersion: ReadonlySet<string> = new Set(stepsThatSet('version'))
+
 /**
  * Reads the times out of a journal. Pure. A run that was interrupted, failed or killed, or that went on with what another one had
  * begun, is left out: what it took says nothing of a whole upgrade.
@@ -234,11 +237,14 @@ function finishedRuns(entries: readonly Entry[]): Entry[][] {
   return runs
 }
 
-/** Every change that it found made was its own: one that a cut-off run made is only written down (as applied) by the next. */
+/**
+ * Every change that it found made was its own: one that a cut-off run made is only written down (as applied) by the next. The steps of an upgrade path bear
+ * their release, and a path over several minors is no measure for one upgrade.
+ */
 function isWhole(run: readonly Entry[]): boolean {
   const intended = new Set(run.filter(({ what }) => what === 'intends').map(({ step }) => step))
   const applied = run.filter(({ what }) => what === 'applied').map(({ step }) => step)
-  return applied.some((step) => setsIn(step, 'version')) && applied.every((step) => intended.has(step))
+  return applied.some((step) => startsVersion.has(step)) && applied.every((step) => intended.has(step))
 }
 
 function spansOf(run: readonly Entry[]): JournalSpan[] {
@@ -260,8 +266,6 @@ function lengthOf(run: readonly Entry[]): number {
   const [first, last] = [run[0], run.at(-1)]
   return first && last ? between(first, last) : 0
 }
-
-export type { Range }
 
 export const nothing: Range = { low: 0, high: 0 }
 

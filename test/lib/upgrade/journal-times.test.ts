@@ -63,6 +63,10 @@ test.each([
     ['0 started', '1 intends resume-workload-updates', '2 applied resume-workload-updates', '9 finished'],
   ],
   [
+    'one of several minors, which take longer than one',
+    whole.map((line) => line.replace(/set-image-tag$/u, 'set-image-tag-v1.8.4')),
+  ],
+  [
     'killed after its change, which the next only writes down',
     [...whole.slice(0, 5), '900 started', '901 applied set-image-tag', '950 finished'],
   ],

@@ -6,7 +6,8 @@ import { itemsOf } from '../../kube/known.ts'
 import { poolOf } from '../../openshift/machine-config-pools.ts'
 import { platformsOfKubernetes } from '../../releases/platform-releases.ts'
 import { hours, minutes, seconds } from '../../kube/clock.ts'
-import { inTurn, type Range, rangeWords, rounded } from '../../upgrade/upgrade-duration.ts'
+import type { Range } from '../../upgrade/step-traits.ts'
+import { inTurn, rangeWords, rounded } from '../../upgrade/upgrade-duration.ts'
 import type { EusSnapshot } from './eus-snapshot.ts'
 
 /** From where a control-plane-only update goes to where, and all that decides on the way. Plain JSON; made by `makeEusPlan`. */
