@@ -241,6 +241,18 @@ describe('kvup releases', () => {
     ])
   })
 
+  test('prints what each minor breaks, with the check that tells it and the source', async () => {
+    const { out } = await kvup('releases --since v1.8.2', { cluster: nowhere })
+    const rows = out.split('\n').filter((line) => /^v1\.[89] {3}/u.test(line))
+    expect(rows.find((line) => line.includes('screenshot-rights'))).toMatch(
+      /^v1\.8 {3}from v1\.8\.2 .* loses vnc\/screenshot +#17512 #17525$/u,
+    )
+    expect(rows.find((line) => line.includes('qemu-jump'))).toMatch(/v1\.8\.0\/hack\/rpm-deps\.sh$/u)
+    expect(out).toContain('\n#NUMBER is https://github.com/kubevirt/kubevirt/pull/NUMBER\n')
+    const before = await kvup('releases --until v1.0.1', { cluster: nowhere })
+    expect(before.out).not.toContain('SOURCE')
+  })
+
   test('what it prints as JSON is what --releases takes', async () => {
     const { out } = await kvup('releases --since v1.7.0 --until v1.8.2 -o json')
     const again = await kvup('releases --releases own.json -o name', { files: { 'own.json': out } })
