@@ -215,8 +215,21 @@ function gatesText({ in: minor, field, gates = [] }: Shift, { releases, installa
     .join('')
 }
 
+/**
+ * The command that keeps off what a minor turns on: the gates that are known to hurt and that nobody decided on, behind those that are listed. One list
+ * for whoever asks, for a merge patch replaces it: pasted behind one another, none takes back what the other did.
+ */
+export function keepGatesOff(minor: string, question: Question): string {
+  const gates = gatesToPin({ in: minor }, question)
+  const value = [...gatesOf(question.installation).disabledFeatureGates, ...gates]
+  return patchCommand(question, 'spec.configuration.developerConfiguration.disabledFeatureGates', value)
+}
+
 /** The gates that are known to hurt and that nobody has turned on or off: what a shift of gates is kept away from. */
-function gatesToPin({ in: minor }: Shift, { releases, installation }: Question): readonly string[] {
+function gatesToPin(
+  { in: minor }: Pick<Shift, 'in'>,
+  { releases, installation }: Question,
+): readonly string[] {
   const known = releases.newGates.filter((gate) => gate.in === minor).map(({ gate }) => gate)
   return undecided(known, installation)
 }
@@ -251,7 +264,12 @@ function replacingGates(gates: readonly string[], question: Question): string {
   return patchCommand(question, 'spec.configuration.developerConfiguration.featureGates', all)
 }
 
-function patchCommand({ installation: { name, namespace } }: Question, path: string, value: unknown): string {
+/** A merge patch of the KubeVirt. */
+export function patchCommand(
+  { installation: { name, namespace } }: Pick<Question, 'installation'>,
+  path: string,
+  value: unknown,
+): string {
   return `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '${JSON.stringify(patchOf(path, value))}'`
 }
 

@@ -9,7 +9,7 @@ import { type HypervisorStack, hypervisorOf, type Shift } from '../../releases/r
 import type { Version } from '../../releases/release-versions.ts'
 import type { Deployment } from '../../kube/kinds/workload-kinds.ts'
 import { type Check, check, type Finding, hopOf, instancesOf, type Question } from '../check-definition.ts'
-import { shiftFinding, shiftsOfHop } from './customization-checks.ts'
+import { keepGatesOff, shiftFinding, shiftsOfHop } from './customization-checks.ts'
 import { atLeast } from './node-checks.ts'
 
 const sourcesOf = ({ sources = [] }: Shift): readonly string[] => sources.map((source) => `read ${source}`)
@@ -360,7 +360,7 @@ export const networkResources = check({
       objects: named.slice(0, 100),
       remedy: [
         'kubectl get mutatingwebhookconfigurations     network-resources-injector has one: with it nothing is to be done',
-        disableInjection(question),
+        `${keepGatesOff('v1.9', question)}     before the upgrade, where there is none`,
         ...sourcesOf(shift),
       ],
     }
@@ -377,13 +377,6 @@ function isInjectionLeft(question: Question): boolean {
     !featureGates.includes(injection) &&
     !disabledFeatureGates.includes(injection)
   )
-}
-
-function disableInjection({ installation }: Question): string {
-  const { namespace, name } = installation
-  const disabledFeatureGates = [...gatesOf(installation).disabledFeatureGates, injection]
-  const patch = { spec: { configuration: { developerConfiguration: { disabledFeatureGates } } } }
-  return `kubectl -n ${namespace} patch kubevirt ${name} --type merge -p '${JSON.stringify(patch)}'     before the upgrade, where there is none`
 }
 
 /** What a release breaks, by what it takes to see it, in the order in which it is printed within each group. */
