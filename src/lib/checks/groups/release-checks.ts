@@ -188,9 +188,11 @@ function notTold(asked: readonly (readonly [type: string, vms: Named])[]): Findi
   return {
     id: 'machine-types',
     level: 'info',
-    summary: `no node tells its machine types, which KubeVirt writes down from v1.5.1 on: whether nodes have those of ${counted(count, 'running VM')} (${someOf(asked.map(([type]) => type))}) cannot be told`,
+    summary: `no node has a label of its machine types: whether nodes have those of ${counted(count, 'running VM')} (${someOf(asked.map(([type]) => type))}) cannot be told`,
     objects: asked.flatMap(([, { names }]) => names).slice(0, 100),
-    remedy: [`kubectl get nodes --show-labels | grep -o '${machineTypeLabel}[^=]*'     after the upgrade`],
+    remedy: [
+      `kubectl get nodes --show-labels | grep -o '${machineTypeLabel}[^=]*'     KubeVirt writes them from v1.5.1 on`,
+    ],
   }
 }
 
