@@ -13,6 +13,7 @@ import { usageError } from '../lib/kube/errors.ts'
 import { manual } from './command-options.ts'
 import type { Column, View } from '../lib/output/printer.ts'
 import { table } from '../lib/output/table.ts'
+import { wrap } from '../lib/output/text.ts'
 
 export interface ReleasesOptions {
   since?: string
@@ -29,7 +30,10 @@ export function releasesCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup releases --since v1.7.0', 'what there is, and the Kubernetes it runs on'],
+          [
+            'kvup releases --since v1.7.0',
+            'what there is, the Kubernetes it runs on, and what each minor breaks',
+          ],
           ['kvup releases -o json', 'the data; changed, it is what --releases takes'],
         ],
       }),
@@ -96,9 +100,18 @@ interface ReleaseRow {
 export const releasesView: View<ReleasesDocument> = {
   text: ({ items, breaks, asOf }, paint, size) => [
     ...table(columns, items, { ...size, paint }),
-    ...(breaks.length > 0 ? ['', ...table(breakColumns, breaks, { ...size, paint }), ...where(breaks)] : []),
+    ...(breaks.length > 0
+      ? [
+          '',
+          ...table(breakColumns, breaks, { ...size, paint }),
+          ...where(breaks).flatMap((line) => wrap(line, size.columns)),
+        ]
+      : []),
     '',
-    `as of ${asOf}; newer ones are judged by rule, and --releases FILE brings newer data`,
+    ...wrap(
+      `as of ${asOf}; newer ones are judged by rule, and --releases FILE brings newer data`,
+      size.columns,
+    ),
   ],
   names: ({ items }) => items.map(({ version }) => `release/${version}`),
 }

@@ -22,7 +22,7 @@ const releases = readFileSync('src/lib/releases/releases.json', 'utf8')
 const nowhere = {} as Cluster
 const kvup = (
   line: string,
-  more: { stdin?: string; files?: Record<string, string>; cluster?: Cluster } = {},
+  more: { stdin?: string; files?: Record<string, string>; cluster?: Cluster; columns?: number } = {},
 ) => runText(line.split(' '), { cluster: sim.cluster(), clock, ...more })
 
 interface Report {
@@ -252,6 +252,19 @@ describe('kvup releases', () => {
     const before = await kvup('releases --until v1.0.1', { cluster: nowhere })
     expect(before.out).not.toContain('SOURCE')
   })
+
+  test.each([120, 80, 40])(
+    '%i columns: what breaks is there whole, and no line is wider',
+    async (columns) => {
+      const { out } = await kvup('releases --since v1.8.4 --until v1.8.4', { cluster: nowhere, columns })
+      expect(out.replaceAll(/\s+/gu, ' ')).toContain(
+        columns === 120
+          ? 'VMs migrate only between nodes whose CPUs are of #16060 one vendor'
+          : 'CPUs are of one vendor',
+      )
+      expect(out.split('\n').filter((line) => line.length > columns && !line.includes('http'))).toEqual([])
+    },
+  )
 
   test('what it prints as JSON is what --releases takes', async () => {
     const { out } = await kvup('releases --since v1.7.0 --until v1.8.2 -o json')
