@@ -1,10 +1,10 @@
-import type { KubeObject } from '../kube/object.ts'
+import { isRecord, type KubeObject } from '../kube/object.ts'
 import type { FullSnapshot, SnapshotPart } from '../kubevirt/full-snapshot.ts'
 import type { Installation } from '../kubevirt/installation.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { type AcceptedRisk, type HopFinding, type Method, unaccepted } from '../releases/hop-findings.ts'
 import type { KnownBad, Releases } from '../releases/releases.ts'
-import { type Version, versionOf } from '../releases/release-versions.ts'
+import { minorNumber, type Version, versionOf } from '../releases/release-versions.ts'
 import { type Path, pathTo } from '../releases/release-path.ts'
 import type { ServerVersion } from '../kube/cluster.ts'
 import { emptyTally, type InstanceTally } from '../kubevirt/snapshot.ts'
@@ -45,6 +45,8 @@ export interface Check {
   readonly title: string
   /** An unknown need makes it `not-checked`. */
   readonly needs: readonly SnapshotPart[]
+  /** What it needs besides, of this hop and this cluster. */
+  readonly alsoNeeds?: (question: Question) => readonly SnapshotPart[]
   readonly needsTarget?: true
   /** Made only where images were tried (`--probe-images`). */
   readonly needsProbes?: true
@@ -111,9 +113,35 @@ export function kubernetesMinor(version: ServerVersion | undefined): number | un
   return found === undefined ? undefined : Number(found)
 }
 
-/** What is said of running VMs that an issue or a change concerns, behind its summary; undefined where there is no such VM. */
+/** What a known issue or a change of a release asks of a cluster before it concerns it. */
+type Concern = Pick<KnownBad, 'hits' | 'vmsAtLeast' | 'kubernetes' | 'where'>
+
+/** What is said of whom an issue or a change concerns, behind its summary; undefined where it concerns nobody here. */
 export function concerned(
-  { hits, vmsAtLeast }: Pick<KnownBad, 'hits' | 'vmsAtLeast'>,
+  concern: Concern,
+  question: Pick<Question, 'snapshot' | 'installation'>,
+): { text: string; objects?: readonly string[] } | undefined {
+  const { where } = concern
+  if (where !== undefined && valueIn(question.installation.kubevirt, where.field) !== where.is)
+    return undefined
+  const kubernetes = concernsKubernetes(concern, question)
+  if (kubernetes === undefined) return undefined
+  const vms = concernedVms(concern, question)
+  return vms && { ...vms, text: `${kubernetes}${vms.text}` }
+}
+
+function concernsKubernetes(
+  { kubernetes }: Concern,
+  { snapshot }: Pick<Question, 'snapshot'>,
+): string | undefined {
+  if (kubernetes === undefined) return ''
+  const runs = kubernetesMinor(snapshot.serverVersion)
+  if (runs === undefined) return `; whether this is Kubernetes ${kubernetes} or newer is not known`
+  return runs < minorNumber(kubernetes) ? undefined : ''
+}
+
+function concernedVms(
+  { hits, vmsAtLeast }: Concern,
   { snapshot: { instances } }: Pick<Question, 'snapshot'>,
 ): { text: string; objects?: readonly string[] } | undefined {
   if (hits === undefined && vmsAtLeast === undefined) return { text: '' }
@@ -136,6 +164,12 @@ export function concerned(
 }
 
 const unknownVms = (why: string) => ({ text: `; which VMs it concerns is not known: ${why}` })
+
+/** What lies at a dotted path (`spec.configuration.vmRolloutStrategy`); undefined where there is nothing, or null. */
+export function valueIn(object: unknown, path: string): unknown {
+  const found = path.split('.').reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), object)
+  return found ?? undefined
+}
 
 /** The tally of all VMIs; only for checks that need `instances`. */
 export function instancesOf({ snapshot }: Pick<Question, 'snapshot'>): InstanceTally {

@@ -18,6 +18,7 @@ import { vmChecks } from './groups/vm-checks.ts'
 import { backupChecks, pathChecks } from './groups/path-checks.ts'
 import { machineryChecks } from './groups/machinery-checks.ts'
 import { nodeChecks } from './groups/node-checks.ts'
+import { releaseChecks } from './groups/release-checks.ts'
 import { rightsChecks } from './groups/rights-checks.ts'
 import type { AcceptedRisk } from '../releases/hop-findings.ts'
 
@@ -41,7 +42,8 @@ export function runChecks(checks: readonly Check[], question: Question): readonl
 function resultOf(check: Check, question: Question): CheckResult {
   const without = notAskedFor(check, question)
   if (without !== undefined) return { check, is: 'skipped', findings: [], without }
-  const unknown = check.needs.flatMap((part) => whyUnknown(part, question))
+  const needs = [...check.needs, ...(check.alsoNeeds?.(question) ?? [])]
+  const unknown = [...new Set(needs)].flatMap((part) => whyUnknown(part, question))
   if (unknown.length > 0) return { check, is: 'not-checked', findings: [notChecked(check, unknown)] }
   const findings = check.assess(question).map((finding) => notReset(finding, question))
   return { check, is: findings.length > 0 ? 'found' : 'passed', findings }
@@ -174,6 +176,10 @@ function counted(items: readonly ReportedCheck[]): CheckCounts {
   }
 }
 
+function ofGroup(group: Group, checks: readonly Check[]): readonly Check[] {
+  return checks.filter((check) => check.group === group)
+}
+
 /** Whether what is installed can be upgraded as it is. */
 const installationChecks: readonly Check[] = [
   settledNow,
@@ -188,20 +194,27 @@ const installationChecks: readonly Check[] = [
   lastAppliedSize,
   foreignEdits,
   defaultsThatShift,
+  ...ofGroup('installation', releaseChecks),
   methodsEmpty,
   cdiAlongside,
 ]
 
 /** What the update does to VMs, and they to it. */
-export const workloadChecks: readonly Check[] = [...activityChecks, ...vmChecks]
+export const workloadChecks: readonly Check[] = [
+  ...activityChecks,
+  ...vmChecks,
+  ...ofGroup('workloads', releaseChecks),
+]
 
 /** Every check, in the order in which they are printed. */
 export const allChecks: readonly Check[] = [
   ...pathChecks,
   ...installationChecks,
   ...rightsChecks,
+  ...ofGroup('rights', releaseChecks),
   ...machineryChecks,
   ...nodeChecks,
+  ...ofGroup('nodes', releaseChecks),
   ...workloadChecks,
   ...backupChecks,
 ]

@@ -11,7 +11,13 @@ import {
   Roles,
   type WebhookConfiguration,
 } from '../kube/kinds/extension-kinds.ts'
-import { EndpointSlices, Namespaces, type ResourceQuota, ResourceQuotas } from '../kube/kinds/core-kinds.ts'
+import {
+  EndpointSlices,
+  Namespaces,
+  NetworkAttachmentDefinitions,
+  type ResourceQuota,
+  ResourceQuotas,
+} from '../kube/kinds/core-kinds.ts'
 import type { SilentLease } from './lease-holders.ts'
 import {
   causeParts,
@@ -26,7 +32,16 @@ import {
   statusParts,
   takeSnapshot,
 } from './snapshot.ts'
-import { itemsOf, type Known, known, notAsked, onlyKnown, readParts, whyUnknown } from '../kube/known.ts'
+import {
+  itemsOf,
+  type Known,
+  known,
+  listServed,
+  notAsked,
+  onlyKnown,
+  readParts,
+  whyUnknown,
+} from '../kube/known.ts'
 import type { Access, Reader, Reviewer, ServerVersion } from '../kube/cluster.ts'
 import type { Clock } from '../kube/clock.ts'
 import type { Kind, KubeObject } from '../kube/object.ts'
@@ -55,6 +70,10 @@ export interface FullSnapshot extends Snapshot {
   others: Known<{ kind: string; name: string; what: string }>
   /** ClusterRoles and Roles of the operator's ServiceAccount. */
   operatorRoles: Known<Role>
+  /** Bindings of the ClusterRoles edit and kubevirt.io:edit; `namespace` absent: of the whole cluster. */
+  editBindings: Known<{ namespace?: string; name: string }>
+  /** NetworkAttachmentDefinitions that ask for a device of the node: `namespace/name`, and the resource. None where Multus is not installed. */
+  networkDevices: Known<{ name: string; resource: string }>
   /** What we may do of what the plan needs; one item per question that was asked. */
   rights: Known<{ what: string; allowed: boolean; optional: boolean }>
   /** One item: the uid of kube-system, which tells clusters apart. */
@@ -120,6 +139,8 @@ const foldedParts = {
   dataJobs: notAsked,
   others: notAsked,
   operatorRoles: notAsked,
+  editBindings: notAsked,
+  networkDevices: notAsked,
   rights: notAsked,
   clusterUid: notAsked,
 } as const
@@ -140,8 +161,9 @@ export async function takeFullSnapshot(
   { rights, only = everything }: Wanted = {},
 ): Promise<FullSnapshot> {
   const wants = new Set(only)
+  const clusterBindings = once(() => kept(reader, ClusterRoleBindings, () => true, withoutManagers))
   const wide = Promise.all([
-    partsOfCluster(reader, wants),
+    partsOfCluster(reader, wants, clusterBindings),
     wants.has('serverVersion') ? serverVersion(reader) : {},
     wants.has('rights') ? answeredRights(reviewer, rights) : notAsked,
   ])
@@ -153,7 +175,9 @@ export async function takeFullSnapshot(
   const snapshot = takeSnapshot(reader, observed, clock, home)
   const why = kubevirts.known ? 'there is no KubeVirt' : kubevirts.why
   const [around, found, [everywhere, version, answered]] = await Promise.all([
-    home === undefined ? homelessParts(wants, why) : partsOfHome(reader, wants, { home, snapshot }),
+    home === undefined
+      ? homelessParts(wants, why)
+      : partsOfHome(reader, wants, { home, snapshot, clusterBindings }),
     snapshot,
     wide,
   ])
@@ -172,8 +196,18 @@ async function serverVersion(reader: Reader): Promise<{ serverVersion?: ServerVe
 
 type Parts = Partial<FullSnapshot>
 
+/** Done at the first call, and not again. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined
+  return () => (done ??= work())
+}
+
 /** The parts of Evidence that do not depend on where KubeVirt is, in parallel. Throws ApiError. */
-async function partsOfCluster(reader: Reader, wants: ReadonlySet<SnapshotPart>): Promise<Parts> {
+async function partsOfCluster(
+  reader: Reader,
+  wants: ReadonlySet<SnapshotPart>,
+  clusterBindings: () => Promise<readonly RoleBinding[]>,
+): Promise<Parts> {
   const [instances, parts] = await Promise.all([
     instanceParts(reader, wants),
     readParts(wants, {
@@ -183,10 +217,41 @@ async function partsOfCluster(reader: Reader, wants: ReadonlySet<SnapshotPart>):
         kept(reader, ApiServices, ({ spec }) => isKubeVirtGroup(spec?.group), withoutManagers),
       dataJobs: () => openDataJobs(reader),
       others: () => othersAtWork(reader),
+      editBindings: () => editBindings(reader, clusterBindings),
+      networkDevices: () => networkDevices(reader),
       clusterUid: () => clusterUid(reader),
     }),
   ])
   return { ...instances, ...parts }
+}
+
+const editRoles = new Set(['edit', 'kubevirt.io:edit'])
+
+const bindsEdit = ({ roleRef }: RoleBinding): boolean =>
+  roleRef?.kind === 'ClusterRole' && editRoles.has(roleRef.name)
+
+async function editBindings(
+  reader: Reader,
+  clusterBindings: () => Promise<readonly RoleBinding[]>,
+): Promise<{ namespace?: string; name: string }[]> {
+  const [everywhere, inNamespaces] = await Promise.all([
+    clusterBindings(),
+    kept(reader, RoleBindings, bindsEdit, withoutManagers),
+  ])
+  return [...everywhere.filter(bindsEdit), ...inNamespaces].map(({ metadata: { namespace, name } }) =>
+    namespace === undefined ? { name } : { namespace, name },
+  )
+}
+
+/** Which device of its node a network needs (KubeVirt: pkg/network/multus). */
+const resourceAnnotation = 'k8s.v1.cni.cncf.io/resourceName'
+
+async function networkDevices(reader: Reader): Promise<{ name: string; resource: string }[]> {
+  const found = await listServed(reader, NetworkAttachmentDefinitions)
+  return found.flatMap(({ metadata: { namespace = '', name, annotations } }) => {
+    const resource = annotations?.[resourceAnnotation]
+    return resource ? [{ name: `${namespace}/${name}`, resource }] : []
+  })
 }
 
 /** VMIs are listed once, whoever asks for them. */
@@ -265,16 +330,24 @@ async function clusterUid(reader: Reader): Promise<string[]> {
 
 type HomePart = 'webhooks' | 'endpoints' | 'operatorRoles'
 
+interface Home {
+  home: string
+  snapshot: Promise<Snapshot>
+  /** Listed once for all parts. */
+  clusterBindings: () => Promise<readonly RoleBinding[]>
+}
+
 /** The parts of Evidence around KubeVirt's own namespace. Throws ApiError. */
 function partsOfHome(
   reader: Reader,
   wants: ReadonlySet<SnapshotPart>,
-  { home, snapshot }: { home: string; snapshot: Promise<Snapshot> },
+  { home, snapshot, clusterBindings }: Home,
 ): Promise<Parts> {
   return readParts<HomePart>(wants, {
     webhooks: () => webhooksInto(reader, home),
     endpoints: async () => readyEndpoints(await reader.list(EndpointSlices, { namespace: home })),
-    operatorRoles: async () => rolesOf(reader, { name: accountOf(await snapshot, home), namespace: home }),
+    operatorRoles: async () =>
+      rolesOf(reader, { name: accountOf(await snapshot, home), namespace: home }, clusterBindings),
   })
 }
 
@@ -301,10 +374,14 @@ interface Account {
  * The ClusterRoles and Roles that a ServiceAccount has, by whichever binding: aggregated ClusterRoles hold their rules as the
  * cluster filled them in. Roles of KubeVirt's namespace only. Throws ApiError.
  */
-async function rolesOf(reader: Reader, account: Account): Promise<Role[]> {
+async function rolesOf(
+  reader: Reader,
+  account: Account,
+  clusterBindings: () => Promise<readonly RoleBinding[]>,
+): Promise<Role[]> {
   const { namespace } = account
   const [everywhere, here] = await Promise.all([
-    bindings(reader.pages(ClusterRoleBindings), account),
+    clusterBindings().then((all) => all.filter((binding) => binds(binding, account))),
     bindings(reader.pages(RoleBindings, { namespace }), account),
   ])
   const clusterRoles = [...everywhere, ...here].flatMap(namesOf('ClusterRole'))

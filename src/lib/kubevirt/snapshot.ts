@@ -216,6 +216,10 @@ export interface InstanceTally {
   nodes: Record<string, number>
   /** Running VMs by what a release breaks or takes away. */
   traits: Partial<Record<VmTrait, Named>>
+  /** Running VMs by the machine type that their spec asks for. */
+  machineTypes: Map<string, Named>
+  /** Running VMs by their networks of Multus: the NetworkAttachmentDefinition, `namespace/name`. */
+  networks: Map<string, Named>
   /** Volumes that were hotplugged into running VMs, `namespace/name/volume`: all of them, for they are compared with those of the VMs. */
   hotplugged: Set<string>
   /** By namespace: the guest memory of the largest running VMI in bytes, without huge pages; its pod asks for more. */
@@ -237,6 +241,8 @@ export function emptyTally(): InstanceTally {
     frozen: nobody(),
     longNames: nobody(),
     traits: {},
+    machineTypes: new Map(),
+    networks: new Map(),
     hotplugged: new Set(),
     nodes: {},
     largestMemory: {},
@@ -270,6 +276,29 @@ function tallyRunning(tally: InstanceTally, vmi: VirtualMachineInstance, name: s
   for (const volume of hotpluggedIn(vmi.spec)) tally.hotplugged.add(`${name}/${volume}`)
   tallyTraits(tally, vmi, name)
   tallyPlace(tally, vmi, name)
+  tallyDevices(tally, vmi, name)
+}
+
+function tallyDevices(tally: InstanceTally, vmi: VirtualMachineInstance, name: string): void {
+  const machine = valueAt(vmi.spec, ['domain', 'machine', 'type'])
+  if (typeof machine === 'string' && machine !== '') addTo(tally.machineTypes, machine, name)
+  for (const network of networksOf(vmi)) addTo(tally.networks, network, name)
+}
+
+/** The NetworkAttachmentDefinitions that it is connected to, each once. */
+function networksOf({ metadata: { namespace = '' }, spec }: VirtualMachineInstance): ReadonlySet<string> {
+  const networks = valueAt(spec, ['networks'])
+  const names = (Array.isArray(networks) ? networks : []).map((one) =>
+    valueAt(one, ['multus', 'networkName']),
+  )
+  const told = names.filter((one) => typeof one === 'string').filter((one) => one !== '')
+  return new Set(told.map((one) => (one.includes('/') ? one : `${namespace}/${one}`)))
+}
+
+function addTo(by: Map<string, Named>, key: string, name: string): void {
+  const named = by.get(key) ?? nobody()
+  by.set(key, named)
+  add(named, name)
 }
 
 function tallyTraits(tally: InstanceTally, vmi: VirtualMachineInstance, name: string): void {
@@ -290,6 +319,10 @@ export interface PlacedVms {
 
 /** In front of the model, on nodes that have it. */
 export const cpuModelLabel = 'cpu-model.node.kubevirt.io/'
+/** In front of the vendor of a node's CPU. */
+export const cpuVendorLabel = 'cpu-vendor.node.kubevirt.io/'
+/** In front of each machine type that a node's QEMU has. */
+export const machineTypeLabel = 'machine-type.node.kubevirt.io/'
 
 function tallyPlace(tally: InstanceTally, { spec, status }: VirtualMachineInstance, name: string): void {
   const model = valueAt(spec, ['domain', 'cpu', 'model'])

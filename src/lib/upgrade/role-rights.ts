@@ -350,6 +350,15 @@ const forChecks: readonly Row[] = [
   ['cluster', rbac, 'clusterroles', 'get', 'see what virt-operator may do', checks],
   ['kubevirt', rbac, 'rolebindings', 'list', 'see what virt-operator may do', checks],
   ['kubevirt', rbac, 'roles', 'get', 'see what virt-operator may do', checks],
+  ['cluster', rbac, 'rolebindings', 'list', 'see who loses a right over VMs', checks],
+  [
+    'cluster',
+    'k8s.cni.cncf.io',
+    'network-attachment-definitions',
+    'list',
+    'see which networks of VMs need a device',
+    checks,
+  ],
   [
     'cluster',
     'snapshot.kubevirt.io',

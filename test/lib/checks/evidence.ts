@@ -35,6 +35,8 @@ export function evidence(overrides: Partial<FullSnapshot> = {}): FullSnapshot {
     dataJobs: known(),
     others: known(),
     operatorRoles: known(),
+    editBindings: known(),
+    networkDevices: known(),
     rights: known(),
     clusterUid: known('8a1d8d6e-3f0f-4d44-9b0e-0c6f6e3c7a10'),
     overrides: known(),

@@ -1,7 +1,7 @@
 import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
-import { enters } from '../../releases/release-path.ts'
+import { brings } from '../../releases/release-path.ts'
 import { itemsOf } from '../../kube/known.ts'
-import { hopOf, type Question, check, type Finding, concerned } from '../check-definition.ts'
+import { hopOf, type Question, check, type Finding, concerned, valueIn } from '../check-definition.ts'
 import type { KubeObject, ManagedField } from '../../kube/object.ts'
 import { isOperand } from '../../kubevirt/installed-components.ts'
 import { someOf } from '../../kube/text.ts'
@@ -151,7 +151,7 @@ function fieldNames(
   })
 }
 
-/** What changes where nobody has said what is wanted (night C2, facts 1.3 and 5). */
+/** What changes where nobody has said what is wanted (night C2, facts 1.3 and 5). What concerns VMs or nodes is told by checks that read them. */
 export const defaultsThatShift = check({
   id: 'defaults-that-shift',
   group: 'installation',
@@ -159,24 +159,27 @@ export const defaultsThatShift = check({
   needs: ['kubevirts'],
   needsTarget: true,
   assess(question) {
-    const { releases } = question
-    const hop = hopOf(question)
-    if (hop === undefined) return []
-    return releases.shifts
-      .filter((shift) => enters(hop, shift.in))
+    return shiftsOfHop(question)
+      .filter(({ check: id, hits, nodes }) => (id ?? hits ?? nodes) === undefined)
       .filter((shift) => isOpen(shift, question))
-      .flatMap((shift) => shiftFinding(shift, question) ?? [])
+      .map((shift) => shiftFinding('defaults-that-shift', shift, question))
   },
 })
 
-/** Undefined where it is about VMs, and no such VM runs. */
-function shiftFinding(shift: Shift, question: Question): Finding | undefined {
+/** The changes that this hop brings. */
+export function shiftsOfHop(question: Question): readonly Shift[] {
+  const hop = hopOf(question)
+  return hop === undefined ? [] : question.releases.shifts.filter((shift) => brings(hop, shift))
+}
+
+/** Undefined where it is about VMs or a value in the KubeVirt, and there is none. */
+export function shiftFinding(id: string, shift: Shift, question: Question): Finding | undefined {
   const vms = concerned(shift, question)
   if (vms === undefined) return undefined
   return {
-    id: 'defaults-that-shift',
-    level: 'warning',
-    summary: `${shift.summary}${vms.text}`,
+    id,
+    level: shift.level ?? 'warning',
+    summary: `${shift.summary}${gatesText(shift, question)}${vms.text}`,
     ...(vms.objects && { objects: vms.objects }),
     remedy: [
       ...[pinCommand(shift, question)].flatMap((command) => command ?? []),
@@ -185,15 +188,48 @@ function shiftFinding(shift: Shift, question: Question): Finding | undefined {
   }
 }
 
+/** A field that holds a list of gates. */
+const isGateList = (field: string | undefined): boolean => /[gG]ates$/u.test(field ?? '')
+
 /** Where the field is set nothing changes; but a list of gates decides only on those that are in it. */
 function isOpen(shift: Shift, question: Question): boolean {
-  const { field } = shift
-  const set = field === undefined ? undefined : at(question.installation.kubevirt, field)
-  return set === undefined || (Array.isArray(set) && gatesToPin(shift, question).length > 0)
+  const { field, gates = [], withoutGate } = shift
+  const { featureGates } = gatesOf(question.installation)
+  if (withoutGate !== undefined && featureGates.includes(withoutGate)) return false
+  const set = field === undefined ? undefined : valueIn(question.installation.kubevirt, field)
+  if (isGateList(field)) return set === undefined || gatesToPin(shift, question).length > 0
+  return set === undefined && (gates.length === 0 || gates.some((gate) => featureGates.includes(gate)))
+}
+
+/** Which gates turn on that nobody has decided on, and what those of them do that can hurt. */
+function gatesText({ in: minor, field, gates = [] }: Shift, { releases, installation }: Question): string {
+  if (!isGateList(field) || gates.length === 0) return ''
+  const open = undecided(gates, installation)
+  const known = new Map(
+    releases.newGates.flatMap(({ in: of, gate, does }) => (of === minor && does ? [[gate, does]] : [])),
+  )
+  const does = open.flatMap((gate) => (known.has(gate) ? [`${gate}: ${known.get(gate)}`] : []))
+  const rest = open.filter((gate) => !known.has(gate))
+  return [does.length > 0 && ` (${does.join('; ')})`, rest.length > 0 && `; also on: ${rest.join(', ')}`]
+    .filter(Boolean)
+    .join('')
+}
+
+/**
+ * The command that keeps off what a minor turns on: the gates that are known to hurt and that nobody decided on, behind those that are listed. One list
+ * for whoever asks, for a merge patch replaces it: pasted behind one another, none takes back what the other did.
+ */
+export function keepGatesOff(minor: string, question: Question): string {
+  const gates = gatesToPin({ in: minor }, question)
+  const value = [...gatesOf(question.installation).disabledFeatureGates, ...gates]
+  return patchCommand(question, 'spec.configuration.developerConfiguration.disabledFeatureGates', value)
 }
 
 /** The gates that are known to hurt and that nobody has turned on or off: what a shift of gates is kept away from. */
-function gatesToPin({ in: minor }: Shift, { releases, installation }: Question): readonly string[] {
+function gatesToPin(
+  { in: minor }: Pick<Shift, 'in'>,
+  { releases, installation }: Question,
+): readonly string[] {
   const known = releases.newGates.filter((gate) => gate.in === minor).map(({ gate }) => gate)
   return undecided(known, installation)
 }
@@ -203,30 +239,38 @@ function gatesToPin({ in: minor }: Shift, { releases, installation }: Question):
  * those that are listed: a merge patch replaces a list. Undefined where there is nothing to fill in.
  */
 function pinCommand(shift: Shift, question: Question): string | undefined {
-  const { pin, command } = shift
-  if (command !== undefined || pin === undefined) return command
-  const { installation } = question
+  const { pin, command, replacedBy, pinAfter } = shift
+  if (command !== undefined) return command
+  if (replacedBy !== undefined) return `${replacingGates(replacedBy, question)}${after(pinAfter)}`
+  if (pin === undefined) return undefined
   const [path = '', text] = pin.split(/:\s*/u)
   const gates = gatesToPin(shift, question)
   if (text === undefined && gates.length === 0) return undefined
   const value =
-    text === undefined
-      ? [...gatesOf(installation).disabledFeatureGates, ...gates]
-      : /^\d+$/u.test(text)
-        ? Number(text)
-        : text
-  const { name, namespace } = installation
-  return `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '${JSON.stringify(patchOf(path, value))}'`
+    text === undefined ? [...gatesOf(question.installation).disabledFeatureGates, ...gates] : valueOf(text)
+  return `${patchCommand(question, path, value)}${after(pinAfter)}`
 }
 
-/** What lies at a dotted path (`spec.configuration.vmRolloutStrategy`); undefined where there is nothing. */
-function at(object: unknown, path: string): unknown {
-  let found = object
-  for (const name of path.split('.')) {
-    if (typeof found !== 'object' || found === null) return undefined
-    found = (found as Readonly<Record<string, unknown>>)[name]
-  }
-  return found ?? undefined
+const after = (when: string | undefined): string => (when === undefined ? '' : `     ${when}`)
+
+/** `800`, `false` and `null` are what they are in JSON. */
+const valueOf = (text: string): unknown =>
+  /^(?:\d+|true|false|null)$/u.test(text) ? (JSON.parse(text) as unknown) : text
+
+/** The whole list, for a merge patch replaces it: what is listed stays, the old gate as well, which does no harm. */
+function replacingGates(gates: readonly string[], question: Question): string {
+  const { featureGates } = gatesOf(question.installation)
+  const all = [...new Set([...featureGates, ...gates])]
+  return patchCommand(question, 'spec.configuration.developerConfiguration.featureGates', all)
+}
+
+/** A merge patch of the KubeVirt. */
+export function patchCommand(
+  { installation: { name, namespace } }: Pick<Question, 'installation'>,
+  path: string,
+  value: unknown,
+): string {
+  return `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '${JSON.stringify(patchOf(path, value))}'`
 }
 
 /** An object with this value at that path: a merge patch. */

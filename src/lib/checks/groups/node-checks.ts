@@ -15,7 +15,8 @@ import {
 } from '../../kubevirt/component-status.ts'
 import { compareVersions, type Version, versionOf, isBefore } from '../../releases/release-versions.ts'
 import type { Releases } from '../../releases/releases.ts'
-import { gatesOf, undecided } from '../../kubevirt/installation.ts'
+import { undecided } from '../../kubevirt/installation.ts'
+import { keepGatesOff } from './customization-checks.ts'
 import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
 
 /** One such node keeps virt-handler short for ever, and no condition says why (facts 2.9). */
@@ -230,7 +231,7 @@ function findings(gate: Gate, nodes: readonly Node[], question: Question): Findi
     level: 'blocker',
     summary: `${gate.in} turns ${gate.gate} on by itself, and ${counted(lacking.length, 'node', ['is', 'are'])} too old for it: ${someOf(said)}`,
     objects: lacking.map(({ metadata }) => `node/${metadata.name}`),
-    remedy: [disable(gate, question)],
+    remedy: [keepGatesOff(gate.in, question)],
   }
 }
 
@@ -246,20 +247,6 @@ function lacks({ status }: Node, { needs }: Gate): string[] {
       ? [`${containerRuntimeVersion}, needs ${needs.containerd}`]
       : []),
   ]
-}
-
-/** The whole list: a merge patch replaces it. The field is there since v1.8 (facts 1.3). */
-function disable({ gate }: Gate, { installation }: Question): string {
-  const { namespace, name } = installation
-  const { disabledFeatureGates } = gatesOf(installation)
-  const patch = {
-    spec: {
-      configuration: {
-        developerConfiguration: { disabledFeatureGates: [...disabledFeatureGates, gate] },
-      },
-    },
-  }
-  return `kubectl -n ${namespace} patch kubevirt ${name} --type merge -p '${JSON.stringify(patch)}'`
 }
 
 /** `v1.33.4+k3s1`, `1.35`, `containerd://2.3.2-rc.1`: by its numbers alone. Undefined where there are none. */

@@ -12,6 +12,7 @@ import { enters } from '../../releases/release-path.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { ResourceQuota } from '../../kubevirt/full-snapshot.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
+import { patchCommand } from './customization-checks.ts'
 import { gatesOf, parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { allReleases, type Releases } from '../../releases/releases.ts'
@@ -398,7 +399,7 @@ export const hotpluggedVolumes = check({
           const [namespace = '', name = '', disk = ''] = volume.split('/')
           return `kubectl -n ${namespace} edit vm ${name}     add volume ${disk} and its disk to spec.template.spec before the upgrade`
         }),
-        'or keep HotplugVolumes in featureGates: then nothing is unplugged',
+        `${patchCommand(question, 'spec.configuration.developerConfiguration.featureGates', [...featureGates, 'HotplugVolumes'])}     or this: nothing is unplugged while HotplugVolumes is listed (untested)`,
       ],
     }
   },

@@ -155,6 +155,7 @@ const trims: Readonly<Record<string, Trim>> = {
   CustomResourceDefinition: withoutSchemas,
   ClusterRoleBinding: withoutPeople,
   RoleBinding: withoutPeople,
+  NetworkAttachmentDefinition: networkDevice,
   Node: nodeWithoutImages,
   Pod: podWithoutMounts,
   VirtualMachine: vmWithoutDisks,
@@ -291,10 +292,9 @@ const noise = [
 ]
 
 function bareInstance(spec: Json | undefined): Json {
-  const { volumes, domain, ...rest } = without(
+  const { volumes, domain, networks, ...rest } = without(
     spec,
     'accessCredentials',
-    'networks',
     'dnsConfig',
     'readinessProbe',
     'livenessProbe',
@@ -303,14 +303,24 @@ function bareInstance(spec: Json | undefined): Json {
     ...rest,
     ...(Array.isArray(volumes) && { volumes: volumes.map((volume) => bareVolume(volume as Json)) }),
     ...(domain !== undefined && { domain: bareDomain(domain as Json) }),
+    ...(Array.isArray(networks) && { networks: networks.flatMap((one) => bareNetwork(one as Json)) }),
   }
+}
+
+/** Of a network of Multus its NetworkAttachmentDefinition. */
+function bareNetwork({ multus }: Json): Json[] {
+  return isRecord(multus) ? [{ multus: { networkName: multus['networkName'] } }] : []
 }
 
 /** What releases break or take away is judged by these (`vmTraits`): no serial number, no MAC address. */
 function bareDomain(domain: Json): Json {
   const { firmware, devices, ...rest } = without(domain, 'chassis')
-  const { bootloader } = { ...(firmware as Json | undefined) }
+  const { bootloader, kernelBoot } = { ...(firmware as Json | undefined) }
   const { interfaces, filesystems, logSerialConsole } = { ...(devices as Json | undefined) }
+  const boots = {
+    ...(isRecord(bootloader) && { bootloader: 'efi' in bootloader ? { efi: {} } : {} }),
+    ...(isRecord(kernelBoot) && { kernelBoot: 'container' in kernelBoot ? { container: {} } : {} }),
+  }
   const kept = {
     ...(Array.isArray(interfaces) && { interfaces: interfaces.map((one) => bareInterface(one as Json)) }),
     ...(Array.isArray(filesystems) && { filesystems: filesystems.map(() => ({})) }),
@@ -318,7 +328,7 @@ function bareDomain(domain: Json): Json {
   }
   return {
     ...rest,
-    ...(isRecord(bootloader) && { firmware: { bootloader: 'efi' in bootloader ? { efi: {} } : {} } }),
+    ...(Object.keys(boots).length > 0 && { firmware: boots }),
     ...(Object.keys(kept).length > 0 && { devices: kept }),
   }
 }
@@ -327,6 +337,25 @@ function bareDomain(domain: Json): Json {
 function bareInterface(one: Json): Json {
   const kept = Object.entries(one).filter(([, value]) => isRecord(value))
   return Object.fromEntries(kept.map(([key]) => [key, {}]))
+}
+
+/** Which device of its node it asks for, and nothing of its addresses. */
+function networkDevice({
+  apiVersion,
+  kind,
+  metadata: { name, namespace, annotations },
+}: KubeObject): KubeObject {
+  const key = 'k8s.v1.cni.cncf.io/resourceName'
+  const value = annotations?.[key]
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(value !== undefined && { annotations: { [key]: value } }),
+    },
+  }
 }
 
 function bareVolume(volume: Json): Json {

@@ -26,7 +26,9 @@ export function redacted<T extends KubeObject>(
     registries: registryStandIns(objects),
     users: numbered(new Set(users), 'user'),
   })
-  const ours = objects.filter((object) => !isForeignWebhook(object, home))
+  const ours = objects
+    .filter((object) => !isForeignWebhook(object, home))
+    .map((object, at) => namelessBinding(object, home, at))
   return {
     objects: ours.map((object) => redactedObject(nameless(object), places, words)),
     index: { ...(words.within(index) as T), objects: ours.length },
@@ -45,10 +47,23 @@ function nameless(object: KubeObject): KubeObject {
   }
 }
 
+/** In a namespace of people a binding may be called by their names: of those it is judged which role is bound, and how many there are. */
+function namelessBinding(object: KubeObject, home: string | undefined, at: number): KubeObject {
+  const { apiVersion, kind, metadata, roleRef } = object as KubeObject & { roleRef?: unknown }
+  if (kind !== 'RoleBinding' || metadata.namespace === home) return object
+  const { namespace } = metadata
+  const bare = { name: `binding-${at + 1}`, ...(namespace !== undefined && { namespace }) }
+  return { apiVersion, kind, metadata: bare, ...(roleRef !== undefined && { roleRef }) }
+}
+
 function redactedObject(object: KubeObject, places: StandIns, words: Words): KubeObject {
   const { metadata, ...rest } = object
-  if (impersonal.has(object.kind))
-    return { ...object, metadata: { ...metadata, ...annotationsOf(metadata, words) } }
+  if (impersonal.has(object.kind)) {
+    const { namespace } = metadata
+    const placed = namespace !== undefined && places.namespaces.get(namespace)
+    const where = placed ? { namespace: placed } : {}
+    return { ...object, metadata: { ...metadata, ...annotationsOf(metadata, words), ...where } }
+  }
   return {
     ...(words.within(rest) as typeof rest),
     metadata: redactedMetadata(object, metadata, { places, words }),
@@ -60,7 +75,8 @@ function annotationsOf({ annotations }: Metadata, words: Words): Pick<Metadata, 
   return annotations ? { annotations: words.within(annotations) as Record<string, string> } : {}
 }
 
-const judgedKeys = /(^|[./])(kubevirt|kubernetes|k8s|kvup|x-k8s)\.io(\/|$)|^(app\.kubernetes\.io|name$)/
+const judgedKeys =
+  /(^|[./])(kubevirt|kubernetes|k8s|kvup|x-k8s)\.io(\/|$)|^(app\.kubernetes\.io|name$)|^k8s\.v1\.cni\.cncf\.io\/resourceName$|^sidecar\.istio\.io\/inject$/
 
 function redactedMetadata(
   object: KubeObject,
@@ -126,7 +142,7 @@ function privateNames(objects: readonly KubeObject[], home: string | undefined):
     const { name, namespace } = object.metadata
     if (namespace !== undefined && !isPublic(namespace)) {
       names.namespaces.add(namespace)
-      names[isMachine(object) ? 'vms' : 'others'].add(name)
+      if (object.kind !== 'RoleBinding') names[isMachine(object) ? 'vms' : 'others'].add(name)
     } else if (isMachine(object)) names.vms.add(name)
     else if (object.kind === 'Node') names.nodes.add(name)
     else if (object.kind !== 'Namespace' || isPublic(name)) names.known.add(name)

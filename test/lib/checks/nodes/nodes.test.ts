@@ -1,3 +1,4 @@
+import { defaultsThatShift } from '../../../../src/lib/checks/groups/customization-checks.ts'
 import { describe, expect, test } from 'vitest'
 import type { Check, Question } from '../../../../src/lib/checks/check-definition.ts'
 import {
@@ -175,7 +176,7 @@ describe('C2 new-gates', () => {
       'v1.9 turns ImageVolume on by itself, and 1 node is too old for it: worker-1 (kubelet v1.34.6+k3s1, needs 1.35, containerd://2.1.5-k3s1, needs 2.3.2)',
     )
     expect(findings[0]?.remedy).toEqual([
-      `kubectl -n kubevirt patch kubevirt kubevirt --type merge -p '{"spec":{"configuration":{"developerConfiguration":{"disabledFeatureGates":["ImageVolume"]}}}}'`,
+      `kubectl -n kubevirt patch kubevirt kubevirt --type=merge -p '{"spec":{"configuration":{"developerConfiguration":{"disabledFeatureGates":["ImageVolume","ExternalNetResourceInjection","DeclarativeHotplugVolumes","Template"]}}}}'`,
     ])
   })
 
@@ -185,7 +186,16 @@ describe('C2 new-gates', () => {
       { configuration: { developerConfiguration } },
       wholeCluster({ nodes: known(...nodes({ 'worker-1': old })) }),
     )
-    expect(on(newGates, snapshot).findings[0]?.remedy[0]).toContain('["Template","ImageVolume"]')
+    expect(on(newGates, snapshot).findings[0]?.remedy[0]).toContain(
+      '["Template","ImageVolume","ExternalNetResourceInjection","DeclarativeHotplugVolumes"]',
+    )
+  })
+
+  test('C2 whichever command on disabledFeatureGates is pasted last, it takes nothing back', () => {
+    const snapshot = wholeCluster({ nodes: known(...nodes({ 'worker-1': old })) })
+    const lines = [newGates, defaultsThatShift].flatMap((one) => on(one, snapshot).findings[0]?.remedy[0])
+    expect(lines[0]).toContain('ImageVolume')
+    expect(new Set(lines).size).toBe(1)
   })
 
   test.each([{ disabledFeatureGates: ['ImageVolume'] }, { featureGates: ['ImageVolume'] }])(
