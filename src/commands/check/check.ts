@@ -5,6 +5,7 @@ import { clockSkew } from '../../lib/checks/groups/machinery-checks.ts'
 import type { Installation } from '../../lib/kubevirt/installation.ts'
 import { type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
+import { firingAlerts } from '../../lib/openshift/firing-alerts.ts'
 import { readReleases, type Releases } from '../../lib/releases/releases.ts'
 import type { Check, Finding, Question } from '../../lib/checks/check-definition.ts'
 import { type CheckDocument, checkView } from '../../lib/output/views/check-report.ts'
@@ -42,6 +43,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
     method: options.method,
     snapshot,
     waits: !snapshot.saved,
+    layers: { alerts: firingAlerts },
   })
   ensureOlmOwns(options, observed.installation)
   const path = await pathOf(options, observed, { cluster: snapshot.cluster, accepted, releases })

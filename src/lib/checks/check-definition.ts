@@ -12,15 +12,35 @@ import { itemsOf } from '../kube/known.ts'
 import { explanations, isRefusal } from './explanations.ts'
 import { blocked } from '../kube/errors.ts'
 import { counted, someOf } from '../kube/text.ts'
+import type { LayerPart, LayerParts } from '../openshift/layer-parts.ts'
 import { traitNames } from '../kubevirt/vm-traits.ts'
 
 /** In the order in which they are printed. */
-const groups = ['path', 'installation', 'rights', 'machinery', 'nodes', 'workloads', 'backup'] as const
+const groups = [
+  'path',
+  'installation',
+  'operator',
+  'platform',
+  'rights',
+  'machinery',
+  'nodes',
+  'workloads',
+  'backup',
+] as const
 export type Group = (typeof groups)[number]
+
+/** KubeVirt, and of the layers above and below it those that this cluster has and that were looked at. */
+export type CheckedSnapshot = FullSnapshot & Partial<LayerParts>
+
+/** The name of a part, for a check's needs. */
+export type NeededPart = SnapshotPart | LayerPart
+
+/** Whoever has none of them is not judged by what only they have: `olm` is a Subscription of HyperConverged, `operator` HyperConverged itself. */
+export type CheckedLayer = 'platform' | 'operator' | 'olm'
 
 /** All that a check is judged by; no cluster, no clock. */
 export interface Question {
-  snapshot: FullSnapshot
+  snapshot: CheckedSnapshot
   installation: Installation
   rolloutStatus: RolloutStatus
   /** Absent: `kvup check` without --to; checks that need a target pass over it (`needsTarget`). */
@@ -44,7 +64,13 @@ export interface Check {
   /** A sentence that is true when it passes. */
   readonly title: string
   /** An unknown need makes it `not-checked`. */
-  readonly needs: readonly SnapshotPart[]
+  readonly needs: readonly NeededPart[]
+  /** Layers without which it is not made, and not told of. */
+  readonly layers?: readonly CheckedLayer[]
+  /** What helps where it is not checked, in place of a right to read or a snapshot that holds all. */
+  readonly toSee?: readonly string[]
+  /** What is missing inside of its needs, or beside them, so that nothing found is no pass; undefined where all is there. Pure. */
+  lacks?(question: Question): string | undefined
   readonly needsTarget?: true
   /** Made only where images were tried (`--probe-images`). */
   readonly needsProbes?: true

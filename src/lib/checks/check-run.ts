@@ -1,6 +1,6 @@
 import { roleRemedy } from '../output/kvup-words.ts'
-import type { SnapshotPart } from '../kubevirt/full-snapshot.ts'
-import type { Check, Finding, Group, Question } from './check-definition.ts'
+import type { Check, CheckedLayer, Finding, Group, NeededPart, Question } from './check-definition.ts'
+import type { LayerPart } from '../openshift/layer-parts.ts'
 
 import {
   cdiAlongside,
@@ -18,6 +18,7 @@ import { vmChecks } from './groups/vm-checks.ts'
 import { backupChecks, pathChecks } from './groups/path-checks.ts'
 import { machineryChecks } from './groups/machinery-checks.ts'
 import { nodeChecks } from './groups/node-checks.ts'
+import { methodsKnown, operatorChecks, platformChecks } from './groups/layer-checks.ts'
 import { rightsChecks } from './groups/rights-checks.ts'
 import type { AcceptedRisk } from '../releases/hop-findings.ts'
 
@@ -33,10 +34,23 @@ export interface CheckResult {
 /** Flags without which some checks are not made. */
 type AskedBy = '--to' | '--probe-images'
 
-/** All of them, always, in their order; what could not be read is `not-checked`, never passed. Pure. */
+/**
+ * All of them, always, in their order, but for those of layers that this cluster does not have; what could not be read is `not-checked`, never
+ * passed. Pure.
+ */
 export function runChecks(checks: readonly Check[], question: Question): readonly CheckResult[] {
-  return checks.map((check) => resultOf(check, question))
+  return checks.filter((check) => hasLayers(check, question)).map((check) => resultOf(check, question))
 }
+
+/** Each layer by the part that is read wherever it is. */
+const partOf: Readonly<Record<CheckedLayer, LayerPart>> = {
+  platform: 'clusterVersion',
+  operator: 'hyperconverged',
+  olm: 'subscriptions',
+}
+
+const hasLayers = ({ layers = [] }: Check, { snapshot }: Question): boolean =>
+  layers.every((layer) => snapshot[partOf[layer]] !== undefined)
 
 function resultOf(check: Check, question: Question): CheckResult {
   const without = notAskedFor(check, question)
@@ -44,6 +58,8 @@ function resultOf(check: Check, question: Question): CheckResult {
   const unknown = check.needs.flatMap((part) => whyUnknown(part, question))
   if (unknown.length > 0) return { check, is: 'not-checked', findings: [notChecked(check, unknown)] }
   const findings = check.assess(question).map((finding) => notReset(finding, question))
+  const lack = findings.length === 0 ? check.lacks?.(question) : undefined
+  if (lack !== undefined) return { check, is: 'not-checked', findings: [notChecked(check, [lack])] }
   return { check, is: findings.length > 0 ? 'found' : 'passed', findings }
 }
 
@@ -52,19 +68,19 @@ function notAskedFor(check: Check, { target, snapshot }: Question): AskedBy | un
   return check.needsProbes && snapshot.probes === undefined ? '--probe-images' : undefined
 }
 
-function whyUnknown(part: SnapshotPart, { snapshot }: Question): string[] {
+function whyUnknown(part: NeededPart, { snapshot }: Question): string[] {
   const found = snapshot[part]
   if (found === undefined) return [`${part}: not read`]
   return 'known' in found && !found.known ? [`${part}: ${found.why}`] : []
 }
 
 /** Blocks where the check can block: unknown is not the same as good. */
-function notChecked({ id, title, blocks }: Check, why: readonly string[]): Finding {
+function notChecked({ id, title, blocks, toSee }: Check, why: readonly string[]): Finding {
   return {
     id,
     level: blocks ? 'not-checked' : 'warning',
     summary: `could not tell whether ${title}: ${why.join('; ')}`,
-    remedy: [why.every(isNotSaved) ? saveAll : roleRemedy('kvup-view')],
+    remedy: toSee ?? [why.every(isNotSaved) ? saveAll : roleRemedy('kvup-view')],
   }
 }
 
@@ -189,6 +205,7 @@ const installationChecks: readonly Check[] = [
   foreignEdits,
   defaultsThatShift,
   methodsEmpty,
+  methodsKnown,
   cdiAlongside,
 ]
 
@@ -199,6 +216,8 @@ export const workloadChecks: readonly Check[] = [...activityChecks, ...vmChecks]
 export const allChecks: readonly Check[] = [
   ...pathChecks,
   ...installationChecks,
+  ...operatorChecks,
+  ...platformChecks,
   ...rightsChecks,
   ...machineryChecks,
   ...nodeChecks,

@@ -130,6 +130,10 @@ const everything: readonly SnapshotPart[] = [
   ...(Object.keys(foldedParts) as (keyof typeof foldedParts)[]),
 ]
 
+/** Whether `takeFullSnapshot` reads it; of other layers it reads nothing. */
+export const isSnapshotPart = (part: string): part is SnapshotPart =>
+  (everything as readonly string[]).includes(part)
+
 /**
  * Reads what the checks judge by, in parallel and narrowed by the server; of VMs and VMIs only sums and some names are kept. What may
  * not be read (403), is not served (404) or was not saved is an unknown part; any other ApiError is thrown.

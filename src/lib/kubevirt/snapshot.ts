@@ -220,6 +220,8 @@ export interface InstanceTally {
   hotplugged: Set<string>
   /** By namespace: the guest memory of the largest running VMI in bytes, without huge pages; its pod asks for more. */
   largestMemory: Record<string, number>
+  /** Running VMs by the NetworkAttachmentDefinition that they are on, `namespace/name`. */
+  networks: Record<string, Named>
 }
 
 export function emptyTally(): InstanceTally {
@@ -240,6 +242,7 @@ export function emptyTally(): InstanceTally {
     hotplugged: new Set(),
     nodes: {},
     largestMemory: {},
+    networks: {},
   }
 }
 
@@ -268,8 +271,18 @@ function tallyRunning(tally: InstanceTally, vmi: VirtualMachineInstance, name: s
   for (const [list, holds] of marks) if (holds(vmi)) add(tally[list], name)
   if (evacuationNodeName) add((tally.evacuatingFrom[evacuationNodeName] ??= nobody()), name)
   for (const volume of hotpluggedIn(vmi.spec)) tally.hotplugged.add(`${name}/${volume}`)
+  for (const network of networksOf(vmi)) add((tally.networks[network] ??= nobody()), name)
   tallyTraits(tally, vmi, name)
   tallyPlace(tally, vmi, name)
+}
+
+/** `namespace/name` of each; a name alone is one of the VM's namespace. */
+function networksOf({ spec, metadata }: VirtualMachineInstance): readonly string[] {
+  const names = (spec?.networks ?? []).map((network) => valueAt(network, ['multus', 'networkName']))
+  return names.flatMap((name) => {
+    if (typeof name !== 'string' || name === '') return []
+    return [name.includes('/') ? name : `${metadata.namespace ?? ''}/${name}`]
+  })
 }
 
 function tallyTraits(tally: InstanceTally, vmi: VirtualMachineInstance, name: string): void {

@@ -10,6 +10,7 @@ import {
   createCommand,
   type Found,
   getInstallation,
+  hasOwnLayers,
   type Installation,
   type Manager,
   notOne,
@@ -104,7 +105,7 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
     kubevirt: { is: 'one', name: found.name, rolloutStatus: judged },
     vms: countedVms(report, found),
     onPlatform,
-    managed: found.manager.kind === 'hyperconverged' || found.manager.kind === 'olm',
+    managed: hasOwnLayers(found.manager),
     overridesAreOpen:
       asks.overridesAreOpen && (async () => asks.overridesAreOpen?.(found.namespace) ?? false),
   })

@@ -6,19 +6,30 @@ import type { SnapshotPart } from '../../../src/lib/kubevirt/full-snapshot.ts'
 import { noteOf } from '../../../src/lib/engine/overrides.ts'
 import { rightsOf } from '../../../src/lib/upgrade/role-rights.ts'
 import { runText } from '../run-text.ts'
-import { clusterOf, itemOf, judgedExample, nextMinor } from './check-example.ts'
+import type { CheckedSnapshot } from '../../../src/lib/checks/check-definition.ts'
+import { readLayerParts } from '../../../src/lib/openshift/layer-parts.ts'
+import { clusterOf, itemOf, judgedExample, layered, nextMinor } from './check-example.ts'
 import { ask, question, unread } from './evidence.ts'
 import type { Change } from './laid-over.ts'
 import { wholeCluster } from './whole-cluster.ts'
 
 const needs = allChecks.flatMap((check) => check.needs.map((part) => [check.id, part, check] as const))
-const whole = question({ snapshot: wholeCluster(), target: 'v1.9.0' })
+
+/** With all layers that there are. */
+const { cluster: withLayers } = clusterOf(layered)
+const layers = await readLayerParts(withLayers.reader, {
+  onPlatform: true,
+  managed: true,
+  alerts: async () => ({ known: true, items: [] }),
+})
+const wholeSnapshot = (): CheckedSnapshot => ({ ...wholeCluster(), ...layers })
+const whole = question({ snapshot: wholeSnapshot(), target: 'v1.9.0' })
 
 /** Unknown is not the same as good. */
 const levelOf = (blocks: boolean) => (blocks ? 'not-checked' : 'warning')
 
 test.each(needs)('%s is not checked without %s', (id, part, check) => {
-  const { serverVersion, ...rest } = wholeCluster()
+  const { serverVersion, ...rest } = wholeSnapshot()
   const snapshot =
     part === 'serverVersion' ? rest : { ...rest, ...(serverVersion && { serverVersion }), [part]: unread }
   const { is, findings } = ask(check, { ...whole, snapshot, target: 'v1.9.0' })
@@ -56,7 +67,9 @@ describe('of a user who may do everything but read', () => {
   test.each(resources)('%s', async (plural, parts) => {
     const { code, document } = await judgedExample({ user: 'jane', changes: roleWithout(plural) })
     const unknown = new Set<string>(parts)
-    const wanted = allChecks.filter((check) => check.needs.some((part) => unknown.has(part)))
+    const wanted = allChecks.filter(
+      (check) => check.layers === undefined && check.needs.some((part) => unknown.has(part)),
+    )
     const left = document.items.filter(({ is }) => is === 'not-checked')
     expect(left.map(({ id, findings }) => [id, findings[0]?.level])).toEqual(
       wanted.map(({ id, blocks }) => [id, levelOf(blocks)]),

@@ -11,7 +11,7 @@ import type {
   ServerVersion,
   Where,
 } from '../cluster.ts'
-import { isRecord, type Kind, type KubeObject, type Metadata, wholeOf } from '../object.ts'
+import { isRecord, type Kind, type KubeObject, type Metadata, parseJson, wholeOf } from '../object.ts'
 import { type Question, questionOf, type SnapshotIndex, type Unread } from './saved-cluster.ts'
 import { poolAnnotation, withoutSecrets } from './redact-snapshot.ts'
 
@@ -172,6 +172,7 @@ const trims: Readonly<Record<string, Trim>> = {
   ClusterServiceVersion: csvWithoutTexts,
   InstallPlan: planWithoutManifests,
   PackageManifest: packageWithoutTexts,
+  NetworkAttachmentDefinition: networkWithoutAddresses,
 }
 
 /** Of these it is judged who wrote what, and how large the last-applied annotation is. */
@@ -291,10 +292,9 @@ const noise = [
 ]
 
 function bareInstance(spec: Json | undefined): Json {
-  const { volumes, domain, ...rest } = without(
+  const { volumes, domain, networks, ...rest } = without(
     spec,
     'accessCredentials',
-    'networks',
     'dnsConfig',
     'readinessProbe',
     'livenessProbe',
@@ -302,8 +302,34 @@ function bareInstance(spec: Json | undefined): Json {
   return {
     ...rest,
     ...(Array.isArray(volumes) && { volumes: volumes.map((volume) => bareVolume(volume as Json)) }),
+    ...(Array.isArray(networks) && { networks: networks.flatMap(bareNetwork) }),
     ...(domain !== undefined && { domain: bareDomain(domain as Json) }),
   }
+}
+
+/** Which NetworkAttachmentDefinition it is on; of the pods' own network nothing is judged. */
+function bareNetwork(network: unknown): readonly Json[] {
+  const { name, multus } = isRecord(network) ? network : {}
+  if (!isRecord(multus)) return []
+  return [{ name, multus: { networkName: multus['networkName'] } }]
+}
+
+const typeOf = (one: unknown): Json =>
+  isRecord(one) && typeof one['type'] === 'string' ? { type: one['type'] } : {}
+
+/** The plugins that it is made of by their types alone: bridges, VLANs and addresses are nobody's business. */
+function networkWithoutAddresses(object: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata, spec } = object as Loose
+  const { config } = spec ?? {}
+  const parsed = typeof config === 'string' ? parseJson(config) : undefined
+  const plugins = isRecord(parsed) && Array.isArray(parsed['plugins']) ? parsed['plugins'] : undefined
+  const kept = { ...typeOf(parsed), ...(plugins && { plugins: plugins.map(typeOf) }) }
+  return {
+    apiVersion,
+    kind,
+    metadata,
+    spec: isRecord(parsed) ? { config: JSON.stringify(kept) } : {},
+  } as Loose
 }
 
 /** What releases break or take away is judged by these (`vmTraits`): no serial number, no MAC address. */
