@@ -197,7 +197,7 @@ function patchAnnotations({ metadata }: HyperConverged): readonly string[] {
 const knownMethods: ReadonlySet<string> = new Set(['LiveMigrate', 'Evict'])
 
 /** Words among update methods that KubeVirt does not know. */
-const unknownMethods = (methods: readonly string[]): readonly string[] =>
+export const unknownMethods = (methods: readonly string[]): readonly string[] =>
   methods.filter((method) => !knownMethods.has(method))
 
 /** Those of the HyperConverged's spec, in either of its versions. */

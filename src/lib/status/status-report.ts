@@ -17,6 +17,7 @@ import {
   type Operator,
 } from '../kubevirt/installation.ts'
 import { itemsOf } from '../kube/known.ts'
+import { unknownMethods } from '../openshift/operator-rules.ts'
 import { causeParts, type Snapshot, statusParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
 import type { Kind } from '../kube/object.ts'
 import { DaemonSets, Deployments, Pods } from '../kube/kinds/workload-kinds.ts'
@@ -53,6 +54,8 @@ interface InstallationReport {
 
 interface WorkloadsReport {
   instances?: number
+  /** Words among workloadUpdateMethods that KubeVirt does not know; absent where it knows all, and where HyperConverged has them, whose layer tells it. */
+  unknownMethods?: readonly string[]
   /** Absent where VMs may not be read. */
   troubled?: VmTroubles
   outdated: {
@@ -144,7 +147,7 @@ function reportOf(
     takenAt: snapshot.takenAt,
     installation: installationReport(found),
     ...judged,
-    workloads: { ...workloadsReport(snapshot), ...(vms && { troubled: vms }) },
+    workloads: { ...workloadsReport(snapshot), ...methodsReport(found), ...(vms && { troubled: vms }) },
     ...(running ? { running } : {}),
   }
 }
@@ -198,6 +201,11 @@ function workloadsReport(snapshot: Snapshot): WorkloadsReport {
       ...(count ? { labelled: count.outdated } : {}),
     },
   }
+}
+
+function methodsReport({ manager, workloadUpdateMethods }: Installation): Partial<WorkloadsReport> {
+  const unknown = manager.kind === 'hyperconverged' ? [] : unknownMethods(workloadUpdateMethods)
+  return unknown.length === 0 ? {} : { unknownMethods: unknown }
 }
 
 /** Without when it renewed: that alone is no change of where things stand. */
