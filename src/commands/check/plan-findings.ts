@@ -174,7 +174,10 @@ async function checked({ cx, plan, upgradeState, releases, overrides, manifest }
   const checks = allChecks.filter(({ id }) => !judgedElsewhere.has(id))
   const results = runChecks(checks, question)
   return {
-    findings: results.flatMap(({ findings }) => findings.map(unlessUnseen)),
+    // What only `kvup check` is given is no news of a plan: it has a manifest where it needs one.
+    findings: results
+      .filter(({ lacks }) => lacks === undefined)
+      .flatMap(({ findings }) => findings.map(unlessUnseen)),
     snapshot: snapshot.snapshot,
   }
 }
@@ -211,7 +214,10 @@ const foretoldParts: readonly SnapshotPart[] = foretold.flatMap(({ needs }) => n
 export const planJudge = (cx: Pick<Context, 'prompt'>): PlanJudge => ({
   accepted: acceptedRisks,
   checked,
-  foretold: (question) => runChecks(foretold, question).flatMap(({ findings }) => findings),
+  foretold: (question) =>
+    runChecks(foretold, question)
+      .filter(({ lacks }) => lacks === undefined)
+      .flatMap(({ findings }) => findings),
   foretoldParts,
   notWaitedFor,
   gate: passGate,

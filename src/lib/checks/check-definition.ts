@@ -4,7 +4,7 @@ import type { Installation } from '../kubevirt/installation.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { type AcceptedRisk, type HopFinding, type Method, unaccepted } from '../releases/hop-findings.ts'
 import type { KnownBad, Releases } from '../releases/releases.ts'
-import { type Version, versionOf } from '../releases/release-versions.ts'
+import { minorOf, type Version, versionOf } from '../releases/release-versions.ts'
 import { type Path, pathTo } from '../releases/release-path.ts'
 import type { ServerVersion } from '../kube/cluster.ts'
 import { emptyTally, type InstanceTally } from '../kubevirt/snapshot.ts'
@@ -130,6 +130,25 @@ export function hopPath(
     step.is === 'kubevirt' ? `kvup upgrade --to ${step.to}` : `take Kubernetes to ${step.to} (${step.why})`,
   )
 }
+
+/** Why nothing can be said of the hop: there is no release to come from, or the release data do not know the minor to go to. */
+export const lacksHop = (question: Question): string | undefined =>
+  lacksVersion(question) ?? lacksRelease(question)
+
+/** Why nothing can be said of the target by the release data. */
+export function lacksRelease({
+  target,
+  releases,
+}: Pick<Question, 'target' | 'releases'>): string | undefined {
+  const isKnown = target === undefined || releases.minors[minorOf(target)] !== undefined
+  return isKnown ? undefined : `the release data of ${releases.asOf} do not know ${minorOf(target)}`
+}
+
+/** Why nothing can be said of what is installed. */
+export const lacksVersion = ({ rolloutStatus }: Pick<Question, 'rolloutStatus'>): string | undefined =>
+  versionOf(rolloutStatus.observed.version) === undefined
+    ? 'kubevirts: no version was ever installed completely'
+    : undefined
 
 /** 35 of `v1.35.4+k3s1`: `minor` is `35+` on some providers. */
 export function kubernetesMinor(version: ServerVersion | undefined): number | undefined {

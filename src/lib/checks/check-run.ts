@@ -29,6 +29,8 @@ export interface CheckResult {
   findings: readonly Finding[]
   /** Of a skipped one: the flag that it is made with. */
   without?: AskedBy
+  /** Of one that is not checked although all its parts were read: what is missing in them, or beside them. */
+  lacks?: string
 }
 
 /** Flags without which some checks are not made. */
@@ -58,9 +60,41 @@ function resultOf(check: Check, question: Question): CheckResult {
   const unknown = check.needs.flatMap((part) => whyUnknown(part, question))
   if (unknown.length > 0) return { check, is: 'not-checked', findings: [notChecked(check, unknown)] }
   const findings = check.assess(question).map((finding) => notReset(finding, question))
-  const lack = findings.length === 0 ? check.lacks?.(question) : undefined
-  if (lack !== undefined) return { check, is: 'not-checked', findings: [notChecked(check, [lack])] }
+  const lack = findings.length === 0 ? lackOf(check, question) : undefined
+  if (lack !== undefined) return { check, is: 'not-checked', lacks: lack, findings: [lacking(check, lack)] }
   return { check, is: findings.length > 0 ? 'found' : 'passed', findings }
+}
+
+/** Of these every KubeVirt that runs has some: where none were found, others were looked at. */
+const neverEmpty: ReadonlySet<NeededPart> = new Set([
+  'kubevirts',
+  'operators',
+  'deployments',
+  'daemonsets',
+  'pods',
+  'nodes',
+  'leases',
+  'crds',
+  'apiServices',
+  'webhooks',
+  'clusterOperators',
+  'pools',
+])
+
+function lackOf(check: Check, question: Question): string | undefined {
+  const empty = check.needs.find((part) => neverEmpty.has(part) && isEmpty(part, question))
+  return empty === undefined ? check.lacks?.(question) : `${empty}: none were found, and there must be some`
+}
+
+function isEmpty(part: NeededPart, { snapshot }: Question): boolean {
+  const found = snapshot[part]
+  return found !== undefined && 'known' in found && found.known && found.items.length === 0
+}
+
+/** Nothing was found in what there is, and that is no pass: told, and no reason to stop. */
+function lacking(check: Check, why: string): Finding {
+  const { id, toSee = [`kvup explain ${id}      says what it looks at`] } = check
+  return { ...notChecked({ ...check, toSee }, [why]), level: 'warning' }
 }
 
 function notAskedFor(check: Check, { target, snapshot }: Question): AskedBy | undefined {

@@ -260,7 +260,10 @@ export function catalogTroubles(
   const silent = itemsOf(parts.catalogSources).filter(
     ({ status }) => status?.connectionState?.lastObservedState !== 'READY',
   )
+  const { source = '', sourceNamespace = '' } = oneSubscription(parts) ?? {}
+  const isGone = source !== '' && parts.catalogSources.known && parts.catalogSources.items.length === 0
   const told = [
+    ...(isGone ? [`CatalogSource ${source} in namespace ${sourceNamespace} is not there`] : []),
     ...silent.map(
       ({ metadata, status }) =>
         `CatalogSource ${metadata.name} is ${status?.connectionState?.lastObservedState ?? 'not connected'}`,

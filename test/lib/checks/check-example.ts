@@ -36,6 +36,8 @@ export interface CheckExample extends Versions {
   also?: Readonly<Record<string, string>>
   /** What is said of the hop to v1.9 and not of this one, and why. */
   passes?: Readonly<Record<string, string>>
+  /** Checks that cannot be made there, and why. */
+  unseen?: Readonly<Record<string, string>>
   changes?: readonly Change[]
   /** What fires, where there is a platform; default: nothing. `unasked`: nobody answers. */
   alerts?: 'unasked' | readonly { name: string; severity: string; namespace?: string }[]

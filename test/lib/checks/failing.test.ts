@@ -83,8 +83,10 @@ describe('fails', () => {
     const said = isOfAHop ? ofTheHop.filter((one) => example.passes?.[one] === undefined) : []
 
     expect(found(document.items)).toEqual(ids.filter((one) => [...said, ...also, id].includes(one)))
-    const left = document.items.filter(({ is }) => is === 'not-checked' || is === 'skipped')
+    const left = document.items.filter(({ is }) => is === 'skipped')
     expect(left.map((item) => item.id)).toEqual(isProbing(example) ? [] : isOfAHop ? ofAFlag : ofATarget)
+    const unseen = document.items.filter(({ is }) => is === 'not-checked').map((item) => item.id)
+    expect(unseen.toSorted()).toEqual(Object.keys(example.unseen ?? {}).toSorted())
 
     const items = document.items.filter((item) => item.id === id || also.includes(item.id))
     const command = `kvup ${wordsOf(example).join(' ')}`

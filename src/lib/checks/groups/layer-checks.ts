@@ -245,6 +245,10 @@ const platformUpgradeable = check({
   layers: ['platform'],
   title: 'the platform may go to its next minor',
   needs: ['clusterVersion'],
+  lacks: (question) =>
+    itemsOf(platformOf(question).clusterVersion).some(({ status }) => (status?.conditions ?? []).length > 0)
+      ? undefined
+      : 'clusterVersion: it has no conditions',
   assess: (question) =>
     itemsOf(platformOf(question).clusterVersion).map((cv) => notUpgradeable(cv, assessPlatform(cv))),
 })
