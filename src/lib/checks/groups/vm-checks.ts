@@ -363,7 +363,7 @@ const nodesForVms = ({ snapshot }: Question): readonly Node[] =>
 function withoutAnotherNode(question: Question): readonly PlacedVms[] {
   const nodes = nodesForVms(question)
   return [...instancesOf(question).placed.values()]
-    .map((place) => ({ ...place, labels: askedOf(place, itemsOf(question.snapshot.nodes)) }))
+    .map((place) => Object.assign({}, place, { labels: askedOf(place, itemsOf(question.snapshot.nodes)) }))
     .filter(({ labels, node }) => {
       const asked = Object.entries(labels)
       const fits = (one: Node) => asked.every((label) => hasLabel(one, label))
