@@ -65,7 +65,7 @@ async function platformParts(reader: Reader, { alerts }: Asked): Promise<Partial
 }
 
 /** Page by page: most networks are of another type, and not kept. */
-async function oldBridgeNetworks(reader: Reader): Promise<Known<NetworkAttachmentDefinition>> {
+export async function oldBridgeNetworks(reader: Reader): Promise<Known<NetworkAttachmentDefinition>> {
   const found: NetworkAttachmentDefinition[] = []
   return known(
     (async () => {

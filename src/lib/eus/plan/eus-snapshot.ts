@@ -20,6 +20,8 @@ import {
   takePlatform,
 } from '../../openshift/platform-status.ts'
 import { flavourOf } from '../../openshift/operator-rules.ts'
+import { oldBridgeNetworks } from '../../openshift/layer-parts.ts'
+import type { NetworkAttachmentDefinition } from '../../kube/kinds/extension-kinds.ts'
 import { releaseOf } from '../../openshift/platform-rules.ts'
 import { type LifecycleSnapshot, takeLifecycle } from '../../openshift/olm-status.ts'
 import type { Override } from '../../engine/journal.ts'
@@ -82,6 +84,8 @@ export interface EusClusterSnapshot {
   oldMaintenances: Known<NodeMaintenance>
   /** Of the standalone operator, which comes after it. */
   maintenances: Known<NodeMaintenance>
+  /** Networks of type cnv-bridge only. */
+  bridgeNetworks: Known<NetworkAttachmentDefinition>
   /** One item: the newest signer of the certificates that kubelets know the API server by (ocp 3.6). Asked for before 4.14 only. */
   kubeletSigner: Known<{ begins: string; ends: string }>
   /** One item. */
@@ -97,31 +101,40 @@ export interface EusClusterSnapshot {
 export async function readEusCluster(cluster: Cluster, clock: Clock): Promise<EusClusterSnapshot> {
   const reader = onceCached(cluster.reader)
   const platform = takePlatform(reader)
-  const [lifecycle, hyperconverged, oldMaintenances, maintenances, virtualization, about, platformSnapshot] =
-    await Promise.all([
-      takeLifecycle(reader),
-      getHyperConverged(reader),
-      known(listServed(reader, OldNodeMaintenances)),
-      known(listServed(reader, NodeMaintenances)),
-      aboutVirtualization({ ...cluster, reader }, clock, platform),
-      platform.then((found) => aboutPlatform(reader, found)),
-      platform,
-    ])
+  const [lifecycle, hyperconverged, held, virtualization, about, platformSnapshot] = await Promise.all([
+    takeLifecycle(reader),
+    getHyperConverged(reader),
+    aboutOldKinds(reader),
+    aboutVirtualization({ ...cluster, reader }, clock, platform),
+    platform.then((found) => aboutPlatform(reader, found)),
+    platform,
+  ])
   return {
     at: clock.now(),
     platform: platformSnapshot,
     lifecycle,
     hyperconverged,
-    oldMaintenances,
-    maintenances,
+    ...held,
     ...virtualization,
     ...about,
   }
 }
 
+type OldKinds = Pick<EusClusterSnapshot, 'oldMaintenances' | 'maintenances' | 'bridgeNetworks'>
+
+/** What goes away with single minors. */
+async function aboutOldKinds(reader: Reader): Promise<OldKinds> {
+  const [oldMaintenances, maintenances, bridgeNetworks] = await Promise.all([
+    known(listServed(reader, OldNodeMaintenances)),
+    known(listServed(reader, NodeMaintenances)),
+    oldBridgeNetworks(reader),
+  ])
+  return { oldMaintenances, maintenances, bridgeNetworks }
+}
+
 type Virtualization = Omit<
   EusClusterSnapshot,
-  'at' | 'platform' | 'lifecycle' | 'hyperconverged' | 'oldMaintenances' | 'maintenances' | keyof Platform
+  'at' | 'platform' | 'lifecycle' | 'hyperconverged' | keyof OldKinds | keyof Platform
 >
 
 /** KubeVirt, what is borrowed of it, and its VMs, which are gone through once. */

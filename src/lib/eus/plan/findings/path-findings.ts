@@ -7,7 +7,7 @@ import { channelBehind, channelFor, isOfOneMinor, operatorNow, type OperatorPath
 import type { PackageManifest } from '../../../kube/kinds/operator-kinds.ts'
 import { itemsOf, type Known } from '../../../kube/known.ts'
 import type { EusHop } from '../eus-plan.ts'
-import { oldMaintenance } from '../../../openshift/platform-rules.ts'
+import { bridgeNetworks, oldMaintenance } from '../../../openshift/platform-rules.ts'
 import { hours } from '../../../kube/clock.ts'
 import { someOf } from '../../../kube/text.ts'
 
@@ -239,7 +239,7 @@ function channelsIn(manifests: Known<PackageManifest>): readonly string[] | unde
 
 /** Rules of single minors: what goes away with them, and what is over since. */
 export function onceFindings(judged: Judged): readonly Finding[] {
-  return [...removedApis(judged), ...maintenances(judged), ...certificates(judged)]
+  return [...removedApis(judged), ...maintenances(judged), ...networks(judged), ...certificates(judged)]
 }
 
 function removedApis({ hops, snapshot: { snapshot } }: Judged): readonly Finding[] {
@@ -273,6 +273,14 @@ function maintenances({ hops, snapshot: { snapshot, here } }: Judged): readonly 
   const found = oldMaintenance(snapshot)
   if (hops.some(({ minor, platform }) => minor === '4.11' && !platform.done)) return asBlockers(found)
   return here === '4.11' ? found : []
+}
+
+/** VMs that no drain moves behind 4.12: told in front of it and behind it. */
+function networks({ hops, snapshot: { snapshot, here } }: Judged): readonly Finding[] {
+  const [tally] = itemsOf(snapshot.instances)
+  return tally === undefined || hops.length === 0
+    ? []
+    : bridgeNetworks(snapshot, { here, vms: tally.networks })
 }
 
 /** The day by which pools that stay behind have to be unpaused; undefined where nothing runs out, or nothing tells (ocp 3.6). */
