@@ -4,7 +4,7 @@ import type { Installation } from '../kubevirt/installation.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { type AcceptedRisk, type HopFinding, type Method, unaccepted } from '../releases/hop-findings.ts'
 import type { KnownBad, Releases } from '../releases/releases.ts'
-import { minorNumber, type Version, versionOf } from '../releases/release-versions.ts'
+import { minorNumber, minorOf, type Version, versionOf } from '../releases/release-versions.ts'
 import { type Path, pathTo } from '../releases/release-path.ts'
 import type { ServerVersion } from '../kube/cluster.ts'
 import { emptyTally, type InstanceTally } from '../kubevirt/snapshot.ts'
@@ -12,15 +12,35 @@ import { itemsOf } from '../kube/known.ts'
 import { explanations, isRefusal } from './explanations.ts'
 import { blocked } from '../kube/errors.ts'
 import { counted, someOf } from '../kube/text.ts'
+import type { LayerPart, LayerParts } from '../openshift/layer-parts.ts'
 import { traitNames } from '../kubevirt/vm-traits.ts'
 
 /** In the order in which they are printed. */
-const groups = ['path', 'installation', 'rights', 'machinery', 'nodes', 'workloads', 'backup'] as const
+const groups = [
+  'path',
+  'installation',
+  'operator',
+  'platform',
+  'rights',
+  'machinery',
+  'nodes',
+  'workloads',
+  'backup',
+] as const
 export type Group = (typeof groups)[number]
+
+/** KubeVirt, and of the layers above and below it those that this cluster has and that were looked at. */
+export type CheckedSnapshot = FullSnapshot & Partial<LayerParts>
+
+/** The name of a part, for a check's needs. */
+export type NeededPart = SnapshotPart | LayerPart
+
+/** Whoever has none of them is not judged by what only they have: `olm` is a Subscription of HyperConverged, `operator` HyperConverged itself. */
+export type CheckedLayer = 'platform' | 'operator' | 'olm'
 
 /** All that a check is judged by; no cluster, no clock. */
 export interface Question {
-  snapshot: FullSnapshot
+  snapshot: CheckedSnapshot
   installation: Installation
   rolloutStatus: RolloutStatus
   /** Absent: `kvup check` without --to; checks that need a target pass over it (`needsTarget`). */
@@ -44,9 +64,15 @@ export interface Check {
   /** A sentence that is true when it passes. */
   readonly title: string
   /** An unknown need makes it `not-checked`. */
-  readonly needs: readonly SnapshotPart[]
+  readonly needs: readonly NeededPart[]
   /** What it needs besides, of this hop and this cluster. */
-  readonly alsoNeeds?: (question: Question) => readonly SnapshotPart[]
+  readonly alsoNeeds?: (question: Question) => readonly NeededPart[]
+  /** Layers without which it is not made, and not told of. */
+  readonly layers?: readonly CheckedLayer[]
+  /** What helps where it is not checked, in place of a right to read or a snapshot that holds all. */
+  readonly toSee?: readonly string[]
+  /** What is missing inside of its needs, or beside them, so that nothing found is no pass; undefined where all is there. Pure. */
+  lacks?(question: Question): string | undefined
   readonly needsTarget?: true
   /** Made only where images were tried (`--probe-images`). */
   readonly needsProbes?: true
@@ -106,6 +132,25 @@ export function hopPath(
     step.is === 'kubevirt' ? `kvup upgrade --to ${step.to}` : `take Kubernetes to ${step.to} (${step.why})`,
   )
 }
+
+/** Why nothing can be said of the hop: there is no release to come from, or the release data do not know the minor to go to. */
+export const lacksHop = (question: Question): string | undefined =>
+  lacksVersion(question) ?? lacksRelease(question)
+
+/** Why nothing can be said of the target by the release data. */
+export function lacksRelease({
+  target,
+  releases,
+}: Pick<Question, 'target' | 'releases'>): string | undefined {
+  const isKnown = target === undefined || releases.minors[minorOf(target)] !== undefined
+  return isKnown ? undefined : `the release data of ${releases.asOf} do not know ${minorOf(target)}`
+}
+
+/** Why nothing can be said of what is installed. */
+export const lacksVersion = ({ rolloutStatus }: Pick<Question, 'rolloutStatus'>): string | undefined =>
+  versionOf(rolloutStatus.observed.version) === undefined
+    ? 'kubevirts: no version was ever installed completely'
+    : undefined
 
 /** 35 of `v1.35.4+k3s1`: `minor` is `35+` on some providers. */
 export function kubernetesMinor(version: ServerVersion | undefined): number | undefined {

@@ -5,19 +5,14 @@ import {
   ClusterRoles,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
+  NetworkAttachmentDefinitions,
   type Role,
   type RoleBinding,
   RoleBindings,
   Roles,
   type WebhookConfiguration,
 } from '../kube/kinds/extension-kinds.ts'
-import {
-  EndpointSlices,
-  Namespaces,
-  NetworkAttachmentDefinitions,
-  type ResourceQuota,
-  ResourceQuotas,
-} from '../kube/kinds/core-kinds.ts'
+import { EndpointSlices, Namespaces, type ResourceQuota, ResourceQuotas } from '../kube/kinds/core-kinds.ts'
 import type { SilentLease } from './lease-holders.ts'
 import {
   causeParts,
@@ -150,6 +145,10 @@ const everything: readonly SnapshotPart[] = [
   'serverVersion',
   ...(Object.keys(foldedParts) as (keyof typeof foldedParts)[]),
 ]
+
+/** Whether `takeFullSnapshot` reads it; of other layers it reads nothing. */
+export const isSnapshotPart = (part: string): part is SnapshotPart =>
+  (everything as readonly string[]).includes(part)
 
 /**
  * Reads what the checks judge by, in parallel and narrowed by the server; of VMs and VMIs only sums and some names are kept. What may

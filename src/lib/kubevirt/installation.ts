@@ -204,6 +204,9 @@ export interface Manager {
   namespace?: string
 }
 
+/** Whether its owner has layers of its own: HyperConverged, OLM and what they depend on. */
+export const hasOwnLayers = ({ kind }: Manager): boolean => kind === 'hyperconverged' || kind === 'olm'
+
 type Finder = (object: KubeObject) => Manager | undefined
 
 /** In this order: what rewrites soonest comes first. */

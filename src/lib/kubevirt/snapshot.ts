@@ -285,7 +285,7 @@ function tallyDevices(tally: InstanceTally, vmi: VirtualMachineInstance, name: s
   for (const network of networksOf(vmi)) addTo(tally.networks, network, name)
 }
 
-/** The NetworkAttachmentDefinitions that it is connected to, each once. */
+/** The NetworkAttachmentDefinitions that it is connected to, each once as `namespace/name`: a name alone is one of the VM's namespace. */
 function networksOf({ metadata: { namespace = '' }, spec }: VirtualMachineInstance): ReadonlySet<string> {
   const networks = valueAt(spec, ['networks'])
   const names = (Array.isArray(networks) ? networks : []).map((one) =>

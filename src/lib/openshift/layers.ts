@@ -1,4 +1,4 @@
-import { filled, itemsOf, type Known, whyUnknown } from '../kube/known.ts'
+import { filled, itemsOf, type Known, known, listServed, whyUnknown } from '../kube/known.ts'
 import { type RecognisedWindow, recogniseWindow } from './eus-window.ts'
 import {
   type Layer,
@@ -22,6 +22,7 @@ import {
   OperatorGroups,
   Subscriptions,
 } from '../kube/kinds/operator-kinds.ts'
+import { withWarnings } from './layer-warnings.ts'
 import { getHyperConverged, type HyperConvergedStatus, assessHyperConverged } from './hyperconverged.ts'
 import { isMasterPool, type PoolStatus, assessPool } from './machine-config-pools.ts'
 import {
@@ -41,6 +42,9 @@ import {
   ClusterVersions,
   type MachineConfigPool,
   MachineConfigPools,
+  type NodeMaintenance,
+  NodeMaintenances,
+  OldNodeMaintenances,
 } from '../kube/kinds/openshift-kinds.ts'
 import { earliest, since } from '../kube/timestamps.ts'
 
@@ -73,7 +77,8 @@ export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at:
     kubeVirtLayer(layerInputs.kubevirt),
     vmsLayer(layerInputs.vms, window),
   ]
-  const layers = found.filter((layer) => layer !== undefined).map(titled)
+  const judged = found.filter((layer) => layer !== undefined)
+  const layers = withWarnings(judged, snapshot, window).map(titled)
   return { overall: overallOf(layers), layers, ...filled({ window }) }
 }
 
@@ -123,6 +128,9 @@ export interface LayersSnapshot {
   platform: PlatformSnapshot
   lifecycle: LifecycleSnapshot
   hyperConverged: Known<HyperConverged>
+  /** Asked for where there is a platform. */
+  oldMaintenances?: Known<NodeMaintenance>
+  maintenances?: Known<NodeMaintenance>
 }
 
 /** Groups whose presence says that KubeVirt is not alone. */
@@ -153,11 +161,20 @@ async function takeLayers(reader: Reader): Promise<LayersSnapshot> {
     getHyperConverged(reader),
   ])
   const paused = itemsOf(platform.pools).some((pool) => pool.spec?.paused === true && !isMasterPool(pool))
-  const [{ nodes }, packageManifests] = await Promise.all([
+  const isThere = itemsOf(platform.clusterVersion).length > 0
+  const [{ nodes }, packageManifests, oldMaintenances, maintenances] = await Promise.all([
     paused ? takePlatform(reader, { parts: ['nodes'] }) : platform,
     shownPackages(reader, itemsOf(lifecycle.subscriptions)),
+    isThere ? known(listServed(reader, OldNodeMaintenances)) : undefined,
+    isThere ? known(listServed(reader, NodeMaintenances)) : undefined,
   ])
-  return { platform: { ...platform, nodes }, lifecycle: { ...lifecycle, packageManifests }, hyperConverged }
+  return {
+    platform: { ...platform, nodes },
+    lifecycle: { ...lifecycle, packageManifests },
+    hyperConverged,
+    ...(oldMaintenances && { oldMaintenances }),
+    ...(maintenances && { maintenances }),
+  }
 }
 
 /** What is known of KubeVirt itself: its rollout status, that there is none, or why neither is known. */
@@ -222,7 +239,7 @@ function hyperConvergedLayer(found: Known<HyperConverged>, updating: boolean): L
   if (!hco) return undefined
   if (second) return several(found.items)
   const hyperConvergedStatus = assessHyperConverged(hco)
-  const { name, tainted } = hyperConvergedStatus
+  const { name } = hyperConvergedStatus
   const help = `kubectl -n ${hyperConvergedStatus.namespace} describe hyperconvergeds.hco.kubevirt.io ${name}`
   const judged = judge(hco, hyperConvergedStatus, updating)
   return {
@@ -230,9 +247,6 @@ function hyperConvergedLayer(found: Known<HyperConverged>, updating: boolean): L
     object: `hyperconverged/${name}`,
     ...judged,
     ...(judged.verdict === 'Degraded' && { help: [help] }),
-    ...(tainted !== undefined && {
-      notes: [...(judged.notes ?? []), `its configuration is not supported: ${tainted}`],
-    }),
   }
 }
 

@@ -10,12 +10,14 @@ import {
   createCommand,
   type Found,
   getInstallation,
+  hasOwnLayers,
   type Installation,
   type Manager,
   notOne,
   type Operator,
 } from '../kubevirt/installation.ts'
 import { itemsOf } from '../kube/known.ts'
+import { unknownMethods } from '../openshift/operator-rules.ts'
 import { causeParts, type Snapshot, statusParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
 import type { Kind } from '../kube/object.ts'
 import { DaemonSets, Deployments, Pods } from '../kube/kinds/workload-kinds.ts'
@@ -52,6 +54,8 @@ interface InstallationReport {
 
 interface WorkloadsReport {
   instances?: number
+  /** Words among workloadUpdateMethods that KubeVirt does not know; absent where it knows all, and where HyperConverged has them, whose layer tells it. */
+  unknownMethods?: readonly string[]
   /** Absent where VMs may not be read. */
   troubled?: VmTroubles
   outdated: {
@@ -104,7 +108,7 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
     kubevirt: { is: 'one', name: found.name, rolloutStatus: judged },
     vms: countedVms(report, found),
     onPlatform,
-    managed: found.manager.kind === 'hyperconverged' || found.manager.kind === 'olm',
+    managed: hasOwnLayers(found.manager),
     overridesAreOpen:
       asks.overridesAreOpen && (async () => asks.overridesAreOpen?.(found.namespace) ?? false),
   })
@@ -143,7 +147,7 @@ function reportOf(
     takenAt: snapshot.takenAt,
     installation: installationReport(found),
     ...judged,
-    workloads: { ...workloadsReport(snapshot), ...(vms && { troubled: vms }) },
+    workloads: { ...workloadsReport(snapshot), ...methodsReport(found), ...(vms && { troubled: vms }) },
     ...(running ? { running } : {}),
   }
 }
@@ -197,6 +201,11 @@ function workloadsReport(snapshot: Snapshot): WorkloadsReport {
       ...(count ? { labelled: count.outdated } : {}),
     },
   }
+}
+
+function methodsReport({ manager, workloadUpdateMethods }: Installation): Partial<WorkloadsReport> {
+  const unknown = manager.kind === 'hyperconverged' ? [] : unknownMethods(workloadUpdateMethods)
+  return unknown.length === 0 ? {} : { unknownMethods: unknown }
 }
 
 /** Without when it renewed: that alone is no change of where things stand. */

@@ -164,7 +164,9 @@ test('C3 what a running component loses before it is replaced is said', () => {
     { id: 'rbac-diff', level: 'info', objects: ['virt-handler: patch virtualmachineinstances.kubevirt.io'] },
   ])
   expect(findings[0]?.summary).toContain('expect "forbidden"')
-  expect(ask(rbacDiff, { snapshot: ofVersion('v1.7.4'), target: 'v1.8.4' }).is).toBe('passed')
+  // What v1.8 takes from whom is not in the data: without a manifest nobody can tell.
+  const untold = ask(rbacDiff, { snapshot: ofVersion('v1.7.4'), target: 'v1.8.4' })
+  expect([untold.is, untold.findings[0]?.level]).toEqual(['not-checked', 'warning'])
 })
 
 test('C3 what virt-operator may by roles that the manifest does not bring stays, and is not lost', () => {

@@ -1,7 +1,15 @@
 import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
 import { brings } from '../../releases/release-path.ts'
 import { itemsOf } from '../../kube/known.ts'
-import { hopOf, type Question, check, type Finding, concerned, valueIn } from '../check-definition.ts'
+import {
+  hopOf,
+  lacksHop,
+  type Question,
+  check,
+  type Finding,
+  concerned,
+  valueIn,
+} from '../check-definition.ts'
 import type { KubeObject, ManagedField } from '../../kube/object.ts'
 import { isOperand } from '../../kubevirt/installed-components.ts'
 import { someOf } from '../../kube/text.ts'
@@ -158,6 +166,7 @@ export const defaultsThatShift = check({
   title: 'no default changes that this cluster relies on',
   needs: ['kubevirts'],
   needsTarget: true,
+  lacks: lacksHop,
   assess(question) {
     return shiftsOfHop(question)
       .filter(({ check: id, hits, nodes }) => (id ?? hits ?? nodes) === undefined)

@@ -3,7 +3,7 @@ import { condition } from '../../kube/object.ts'
 import { since } from '../../kube/timestamps.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { formatDuration } from '../../kube/duration.ts'
-import { type Check, type Question, check, type Finding } from '../check-definition.ts'
+import { type Check, type Question, check, type Finding, lacksHop } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import {
   handlerSet,
@@ -197,11 +197,34 @@ export const newGates = check({
   needs: ['nodes', 'pods'],
   needsTarget: true,
   blocks: true,
+  lacks: (question) => lacksHop(question) ?? untoldNodes(question),
   assess(question) {
     const nodes = nodesWithHandler(question.snapshot)
     return turnedOn(question).map((gate) => findings(gate, nodes, question))
   },
 })
+
+/** Nodes that do not tell what a gate needs of them, and none at all. */
+function untoldNodes(question: Question): string | undefined {
+  const gates = turnedOn(question)
+  const nodes = nodesWithHandler(question.snapshot)
+  if (gates.length === 0) return undefined
+  if (nodes.length === 0) return 'pods: no node with a virt-handler was found'
+  const untold = nodes.filter((node) => gates.some((gate) => !tells(node, gate)))
+  if (untold.length === 0) return undefined
+  const names = gates.map(({ gate }) => gate).join(', ')
+  return `nodes: whether ${someOf(untold.map(nameOfNode), untold.length)} can do ${names} cannot be told from kubelet and container runtime`
+}
+
+/** A runtime that is known and none of containerd is judged by its kubelet. */
+function tells({ status }: Node, { needs }: Gate): boolean {
+  const { kubeletVersion, containerRuntimeVersion = '' } = status?.nodeInfo ?? {}
+  const isKubelet = needs.kubelet === undefined || atLeast(kubeletVersion, needs.kubelet) !== undefined
+  const runtime = containerRuntimeVersion.startsWith('containerd://')
+    ? atLeast(containerRuntimeVersion, needs.containerd ?? '0') !== undefined
+    : containerRuntimeVersion !== ''
+  return isKubelet && (needs.containerd === undefined || runtime)
+}
 
 /** Not those that somebody decided on: listed as disabled, or on already. */
 function turnedOn({ releases, rolloutStatus, target, installation }: Question): readonly Gate[] {
@@ -310,6 +333,12 @@ export const versionSkew = check({
   group: 'nodes',
   title: 'all nodes run the same kubelet',
   needs: ['nodes'],
+  lacks({ snapshot }) {
+    const untold = itemsOf(snapshot.nodes).filter(({ status }) => !status?.nodeInfo?.kubeletVersion)
+    return untold.length === 0
+      ? undefined
+      : `nodes: ${someOf(untold.map(nameOfNode), untold.length)} ${untold.length === 1 ? 'does' : 'do'} not say which kubelet runs`
+  },
   assess(question) {
     const byVersion = nodesByVersion(question)
     if (byVersion.size < 2) return undefined

@@ -18,6 +18,8 @@ import {
   hopOf,
   hopPath,
   kubernetesMinor,
+  lacksHop,
+  lacksVersion,
   pathFromHere,
   type Question,
   check,
@@ -103,6 +105,10 @@ export const kubernetesSupported = check({
   title: 'Kubernetes is supported before and after',
   needs: ['serverVersion', 'kubevirts'],
   blocks: true,
+  lacks: ({ snapshot: { serverVersion } }) =>
+    kubernetesMinor(serverVersion) === undefined
+      ? 'serverVersion: it does not say which minor it is'
+      : undefined,
   assess(question) {
     const runs = kubernetesMinor(question.snapshot.serverVersion)
     if (runs === undefined) return []
@@ -178,6 +184,7 @@ export const knownBad = check({
   findings: 'any',
   needs: ['kubevirts'],
   needsTarget: true,
+  lacks: lacksHop,
   blocks: true,
   assess(question) {
     const hop = hopOf(question)
@@ -221,6 +228,7 @@ export const zeroDowntime = check({
   group: 'path',
   title: 'updates without downtime are promised for the installed version',
   needs: ['kubevirts'],
+  lacks: lacksVersion,
   blocks: true,
   assess({ rolloutStatus }) {
     const from = versionOf(rolloutStatus.observed.version)

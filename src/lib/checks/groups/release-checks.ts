@@ -8,7 +8,15 @@ import { minorText } from '../../releases/release-breaks.ts'
 import { type HypervisorStack, hypervisorOf, type Shift } from '../../releases/releases.ts'
 import type { Version } from '../../releases/release-versions.ts'
 import type { Deployment } from '../../kube/kinds/workload-kinds.ts'
-import { type Check, check, type Finding, hopOf, instancesOf, type Question } from '../check-definition.ts'
+import {
+  type Check,
+  check,
+  type Finding,
+  hopOf,
+  instancesOf,
+  type Question,
+  lacksHop,
+} from '../check-definition.ts'
 import { keepGatesOff, shiftFinding, shiftsOfHop } from './customization-checks.ts'
 import { atLeast } from './node-checks.ts'
 
@@ -25,6 +33,7 @@ export const qemuJump = check({
   title: 'the target runs VMs with the same QEMU',
   needs: ['instances'],
   needsTarget: true,
+  lacks: lacksHop,
   assess(question) {
     const hop = hopOf(question)
     const { running } = instancesOf(question)
@@ -59,6 +68,7 @@ export const vmsThatChange = check({
   title: 'no running VM has what the target changes or takes away',
   needs: ['instances'],
   needsTarget: true,
+  lacks: lacksHop,
   assess: (question) =>
     shiftsOfHop(question)
       .filter(({ hits }) => hits !== undefined)
@@ -96,6 +106,7 @@ const nodeSupport = check({
   title: 'the target runs on every node that is here',
   needs: ['nodes'],
   needsTarget: true,
+  lacks: lacksHop,
   assess: (question) =>
     shiftsOfHop(question)
       .filter(({ nodes }) => nodes !== undefined)
@@ -124,6 +135,7 @@ const cpuVendors = check({
   title: 'VMs have a second node whose CPU is of the same vendor',
   needs: ['nodes', 'instances'],
   needsTarget: true,
+  lacks: lacksHop,
   assess(question) {
     const shift = shiftOf('cpu-vendors', question)
     const vendors = Map.groupBy(
@@ -165,6 +177,7 @@ export const machineTypes = check({
   group: 'workloads',
   title: 'every running VM has a machine type that nodes and the target know',
   needs: ['instances', 'nodes'],
+  lacks: lacksHop,
   assess(question) {
     const nodes = itemsOf(question.snapshot.nodes)
     const offered = new Set(nodes.flatMap(({ metadata }) => machineTypesIn(metadata.labels)))
@@ -261,6 +274,7 @@ export const operatorEnvironment = check({
   title: 'virt-operator has no setting that the target does not read',
   needs: ['operators'],
   needsTarget: true,
+  lacks: lacksHop,
   assess(question) {
     const shift = shiftOf('operator-environment', question)
     // By OLM the new CSV brings the whole environment.
@@ -310,6 +324,7 @@ export const screenshotRights = check({
   needs: ['kubevirts'],
   alsoNeeds: (question) => (shiftOf('screenshot-rights', question) === undefined ? [] : ['editBindings']),
   needsTarget: true,
+  lacks: lacksHop,
   assess(question) {
     const shift = shiftOf('screenshot-rights', question)
     const bound = itemsOf(question.snapshot.editBindings ?? { known: true, items: [] })
@@ -345,6 +360,7 @@ export const networkResources = check({
   alsoNeeds: (question) =>
     isInjectionLeft(question) && instancesOf(question).networks.size > 0 ? ['networkDevices'] : [],
   needsTarget: true,
+  lacks: lacksHop,
   assess(question) {
     const shift = shiftOf('network-resources', question)
     if (shift === undefined || !isInjectionLeft(question)) return undefined

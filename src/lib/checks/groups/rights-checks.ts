@@ -105,6 +105,13 @@ export const rbacDiff = check({
   title: 'no running component loses a right before it is replaced',
   needs: ['operatorRoles'],
   needsTarget: true,
+  lacks: ({ manifest }) =>
+    manifest === undefined
+      ? 'the manifest of the target was not given, and no release data name a right'
+      : undefined,
+  toSee: [
+    "kvup check --to VERSION --manifest FILE|URL      compares the rights of the release's kubevirt-operator.yaml",
+  ],
   assess: (question) => [...lostByComponents(question), lostByOperator(question)],
 })
 

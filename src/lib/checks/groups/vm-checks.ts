@@ -3,6 +3,7 @@ import {
   hopPath,
   instancesOf,
   isPausedByKvup,
+  lacksVersion,
   type Question,
   check,
   hopOf,
@@ -63,6 +64,13 @@ export const launcherAge = check({
   title: 'no VM runs on a virt-launcher two minors or a year before the target',
   needs: ['instances', 'deployments'],
   needsTarget: true,
+  lacks(question) {
+    const { running, launchers } = instancesOf(question)
+    const told = Object.values(launchers).reduce((sum, count) => sum + count, 0)
+    return told >= running
+      ? undefined
+      : `instances: ${counted(running - told, 'running VM', ['does', 'do'])} not say which virt-launcher`
+  },
   assess(question) {
     const launchers = launchersOf(question)
     const outdated = launchers.filter(({ inUse }) => !inUse)
@@ -178,14 +186,15 @@ export const vmsThatStay = check({
   id: 'vms-that-stay',
   group: 'workloads',
   title: 'every running VM can follow to the new virt-launcher by itself',
-  needs: ['instances'],
+  needs: ['instances', 'nodes'],
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
   assess(question) {
     const { installation, snapshot } = question
     const tally = instancesOf(question)
     const methods = installation.workloadUpdateMethods
     const isOff = methods.length === 0 && !isPausedByKvup(snapshot)
-    const summary = whyTheyStay(tally, methods, isOff)
+    const unplaced = withoutAnotherNode(question)
+    const summary = whyTheyStay(tally, { methods, isOff, unplaced })
     if (summary === undefined) return undefined
     const { namespace, name } = installation
     return {
@@ -202,15 +211,33 @@ export const vmsThatStay = check({
   },
 })
 
+interface Staying {
+  methods: readonly string[]
+  /** Workload updates are off, and not by kvup. */
+  isOff: boolean
+  /** What is told of VMs that no other node takes. */
+  unplaced: readonly PlacedVms[]
+}
+
 function whyTheyStay(
   { running, notMigratable }: InstanceTally,
-  methods: readonly string[],
-  isOff: boolean,
+  { methods, isOff, unplaced }: Staying,
 ): string | undefined {
   if (running > 0 && isOff)
     return `workloadUpdateMethods is empty: ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher`
-  if (notMigratable.count === 0) return undefined
-  const who = `${counted(notMigratable.count, 'running VM')} cannot be migrated: ${someOf(notMigratable.names, notMigratable.count)}`
+  const count = unplaced.reduce((sum, { vms }) => sum + vms.count, 0)
+  const names = unplaced.flatMap(({ vms }) => vms.names)
+  const who = [
+    ...(notMigratable.count > 0
+      ? [
+          `${counted(notMigratable.count, 'running VM')} cannot be migrated: ${someOf(notMigratable.names, notMigratable.count)}`,
+        ]
+      : []),
+    ...(count > 0
+      ? [`${counted(count, 'running VM', ['finds', 'find'])} no other node: ${someOf(names, count)}`]
+      : []),
+  ].join('; ')
+  if (who === '') return undefined
   return methods.includes('Evict')
     ? `${who}; Evict is on, so each is shut down or stays, by its evictionStrategy`
     : `${who}; they keep the old virt-launcher until they are restarted`
@@ -325,12 +352,25 @@ export const vmsWithoutAnotherNode = check({
   title: 'every running VM that asks for a node finds another one',
   needs: ['instances', 'nodes'],
   assess(question) {
-    const everyNode = itemsOf(question.snapshot.nodes)
-    const nodes = everyNode.filter((node) => node.spec?.unschedulable !== true && isNodeReady(node))
-    const placed = [...instancesOf(question).placed.values()]
-    return placed.flatMap((place) => stuck({ ...place, labels: askedOf(place, everyNode) }, nodes) ?? [])
+    const nodes = nodesForVms(question)
+    return withoutAnotherNode(question).map((place) => stuck(place, nodes))
   },
 })
+
+const nodesForVms = ({ snapshot }: Question): readonly Node[] =>
+  itemsOf(snapshot.nodes).filter((node) => node.spec?.unschedulable !== true && isNodeReady(node))
+
+/** VMs that ask something of a node which no other one has, with what they ask. */
+function withoutAnotherNode(question: Question): readonly PlacedVms[] {
+  const nodes = nodesForVms(question)
+  return [...instancesOf(question).placed.values()]
+    .map((place) => Object.assign({}, place, { labels: askedOf(place, itemsOf(question.snapshot.nodes)) }))
+    .filter(({ labels, node }) => {
+      const asked = Object.entries(labels)
+      const fits = (one: Node) => asked.every((label) => hasLabel(one, label))
+      return asked.length > 0 && !nodes.some((one) => one.metadata.name !== node && fits(one))
+    })
+}
 
 /** Where no node tells of CPU models nothing is asked of them, as in the forecast. */
 function askedOf({ labels }: PlacedVms, nodes: readonly Node[]): PlacedVms['labels'] {
@@ -345,14 +385,8 @@ function askedOf({ labels }: PlacedVms, nodes: readonly Node[]): PlacedVms['labe
 const hasLabel = ({ metadata }: Node, [key, value]: readonly [string, string | undefined]): boolean =>
   value === undefined ? Object.hasOwn(metadata.labels ?? {}, key) : metadata.labels?.[key] === value
 
-/** Undefined where another node fits, or nothing is asked. */
-function stuck(
-  { labels, node, vms: { count, names } }: PlacedVms,
-  nodes: readonly Node[],
-): Finding | undefined {
+function stuck({ labels, node, vms: { count, names } }: PlacedVms, nodes: readonly Node[]): Finding {
   const asked = Object.entries(labels)
-  const fits = (one: Node) => asked.every((label) => hasLabel(one, label))
-  if (asked.length === 0 || nodes.some((one) => one.metadata.name !== node && fits(one))) return undefined
   const missing = asked.filter((label) => !nodes.some((one) => hasLabel(one, label)))
   const isMissing = missing.length > 0
   const told = (isMissing ? missing : asked).map(([key, value]) =>
@@ -380,6 +414,7 @@ export const hotpluggedVolumes = check({
   title: 'no volume is plugged into a running VM that its VM object does not name',
   needs: ['instances', 'vms'],
   needsTarget: true,
+  lacks: lacksVersion,
   assess(question) {
     const hop = hopOf(question)
     const { featureGates, disabledFeatureGates } = gatesOf(question.installation)

@@ -145,14 +145,6 @@ export interface EndpointSlice extends KubeObject {
     | null
 }
 
-/** A network of Multus: a VM names it in `networks[].multus`. */
-export const NetworkAttachmentDefinitions: Kind = {
-  apiVersion: 'k8s.cni.cncf.io/v1',
-  kind: 'NetworkAttachmentDefinition',
-  plural: 'network-attachment-definitions',
-  namespaced: true,
-}
-
 export const EndpointSlices: Kind<EndpointSlice> = {
   apiVersion: 'discovery.k8s.io/v1',
   kind: 'EndpointSlice',

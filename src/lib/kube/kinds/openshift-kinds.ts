@@ -249,3 +249,26 @@ export const ClusterApiMachineHealthChecks: Kind = {
   plural: 'machinehealthchecks',
   namespaced: true,
 }
+
+/** Where the cluster's Routes are (`cluster`). */
+interface Ingress extends KubeObject {
+  spec?: { domain?: string }
+}
+
+interface Route extends KubeObject {
+  spec?: { host?: string; to?: { kind?: string; name?: string } }
+}
+
+export const Ingresses: Kind<Ingress> = {
+  apiVersion: config,
+  kind: 'Ingress',
+  plural: 'ingresses',
+  namespaced: false,
+}
+
+export const Routes: Kind<Route> = {
+  apiVersion: 'route.openshift.io/v1',
+  kind: 'Route',
+  plural: 'routes',
+  namespaced: true,
+}

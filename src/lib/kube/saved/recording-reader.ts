@@ -11,7 +11,7 @@ import type {
   ServerVersion,
   Where,
 } from '../cluster.ts'
-import { isRecord, type Kind, type KubeObject, type Metadata, wholeOf } from '../object.ts'
+import { isRecord, type Kind, type KubeObject, type Metadata, parseJson, wholeOf } from '../object.ts'
 import { type Question, questionOf, type SnapshotIndex, type Unread } from './saved-cluster.ts'
 import { poolAnnotation, withoutSecrets } from './redact-snapshot.ts'
 
@@ -155,7 +155,6 @@ const trims: Readonly<Record<string, Trim>> = {
   CustomResourceDefinition: withoutSchemas,
   ClusterRoleBinding: withoutPeople,
   RoleBinding: withoutPeople,
-  NetworkAttachmentDefinition: networkDevice,
   Node: nodeWithoutImages,
   Pod: podWithoutMounts,
   VirtualMachine: vmWithoutDisks,
@@ -173,6 +172,7 @@ const trims: Readonly<Record<string, Trim>> = {
   ClusterServiceVersion: csvWithoutTexts,
   InstallPlan: planWithoutManifests,
   PackageManifest: packageWithoutTexts,
+  NetworkAttachmentDefinition: networkWithoutAddresses,
 }
 
 /** Of these it is judged who wrote what, and how large the last-applied annotation is. */
@@ -302,14 +302,41 @@ function bareInstance(spec: Json | undefined): Json {
   return {
     ...rest,
     ...(Array.isArray(volumes) && { volumes: volumes.map((volume) => bareVolume(volume as Json)) }),
+    ...(Array.isArray(networks) && { networks: networks.flatMap(bareNetwork) }),
     ...(domain !== undefined && { domain: bareDomain(domain as Json) }),
-    ...(Array.isArray(networks) && { networks: networks.flatMap((one) => bareNetwork(one as Json)) }),
   }
 }
 
-/** Of a network of Multus its NetworkAttachmentDefinition. */
-function bareNetwork({ multus }: Json): Json[] {
-  return isRecord(multus) ? [{ multus: { networkName: multus['networkName'] } }] : []
+/** Which NetworkAttachmentDefinition it is on; of the pods' own network nothing is judged. */
+function bareNetwork(network: unknown): readonly Json[] {
+  const { name, multus } = isRecord(network) ? network : {}
+  if (!isRecord(multus)) return []
+  return [{ name, multus: { networkName: multus['networkName'] } }]
+}
+
+const typeOf = (one: unknown): Json =>
+  isRecord(one) && typeof one['type'] === 'string' ? { type: one['type'] } : {}
+
+/** The plugins that it is made of by their types alone, and which device of its node it asks for: bridges, VLANs and addresses are nobody's business. */
+function networkWithoutAddresses(object: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata, spec } = object as Loose
+  const { name, namespace, annotations } = metadata
+  const key = 'k8s.v1.cni.cncf.io/resourceName'
+  const device = annotations?.[key]
+  const { config } = spec ?? {}
+  const parsed = typeof config === 'string' ? parseJson(config) : undefined
+  const plugins = isRecord(parsed) && Array.isArray(parsed['plugins']) ? parsed['plugins'] : undefined
+  const kept = { ...typeOf(parsed), ...(plugins && { plugins: plugins.map(typeOf) }) }
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(device !== undefined && { annotations: { [key]: device } }),
+    },
+    spec: isRecord(parsed) ? { config: JSON.stringify(kept) } : {},
+  } as Loose
 }
 
 /** What releases break or take away is judged by these (`vmTraits`): no serial number, no MAC address. */
@@ -337,25 +364,6 @@ function bareDomain(domain: Json): Json {
 function bareInterface(one: Json): Json {
   const kept = Object.entries(one).filter(([, value]) => isRecord(value))
   return Object.fromEntries(kept.map(([key]) => [key, {}]))
-}
-
-/** Which device of its node it asks for, and nothing of its addresses. */
-function networkDevice({
-  apiVersion,
-  kind,
-  metadata: { name, namespace, annotations },
-}: KubeObject): KubeObject {
-  const key = 'k8s.v1.cni.cncf.io/resourceName'
-  const value = annotations?.[key]
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      name,
-      ...(namespace !== undefined && { namespace }),
-      ...(value !== undefined && { annotations: { [key]: value } }),
-    },
-  }
 }
 
 function bareVolume(volume: Json): Json {

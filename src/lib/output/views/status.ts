@@ -332,15 +332,21 @@ export function workloadLines(
   { workloads, verdict, installation, overrides }: StatusReport & { overrides?: OpenOverrides },
   paint: Pick<Paint, 'mark'>,
 ): readonly string[] {
-  const { instances, outdated } = workloads
+  const { instances, outdated, unknownMethods } = workloads
+  const unknown = unknownMethods
+    ? [
+        `${paint.mark.warning} workloadUpdateMethods has ${unknownMethods.join(', ')}, which KubeVirt does not know`,
+      ]
+    : []
   if (instances === 0)
-    return [count(0, 'instance'), ...signedTroubles(workloads.troubled, paint.mark.warning)]
+    return [count(0, 'instance'), ...unknown, ...signedTroubles(workloads.troubled, paint.mark.warning)]
   const behind = outdated.labelled ?? outdated.reported
   const all = instances === undefined ? 'not readable' : count(instances, 'instance')
   const paused = overrides?.settings?.some(({ id }) => id === methodsOverride) ?? false
   const why = behind && installation?.workloadUpdateMethods.length === 0 ? ` (${noMethodsText(paused)})` : ''
   return [
     `${all}${lateText(behind)}${why}`,
+    ...unknown,
     ...signedTroubles(workloads.troubled, paint.mark.warning),
     ...(behind && verdict === 'Healthy' ? [`${paint.mark.next} kvup workloads outdated`] : []),
   ]
