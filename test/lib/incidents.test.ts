@@ -119,6 +119,11 @@ const named: readonly (readonly [file: string, cause: RegExp, helps: RegExp])[] 
   ],
   ['08-docs-89105/cluster', /migrations.*612 VMs run here/u, /→ kvup upgrade --to v1\.5\.\d/u],
   [
+    '09-kubevirt-18063/cluster',
+    /PodDisruptionBudget demo\/web allows no eviction.*maxUnavailable cannot be counted/u,
+    /patch poddisruptionbudget web .*\/spec\/minAvailable/u,
+  ],
+  [
     '11-ocp-cnv-38746/during',
     /no network plug-in "cnv-bridge", which NetworkAttachmentDefinition demo\/br1 asks for/u,
     /→ kubectl -n demo edit network-attachment-definitions br1 .*type "bridge"/u,
@@ -158,9 +163,19 @@ const named: readonly (readonly [file: string, cause: RegExp, helps: RegExp])[] 
   ],
   ['28-docs-45712/cluster', /1 node can take VMs: no migration will ever succeed/u, /until a restart/u],
   [
+    '31-harvester-10677/cluster',
+    /fleetagent applies KubeVirt.*kubectl-patch owns spec\.workloadUpdateStrategy\.workloadUpdateMethods/u,
+    /"remove","path":"\/metadata\/managedFields\/3"/u,
+  ],
+  [
     '32-harvester-8212/cluster',
     /no node but worker-1 has the label kubernetes\.io\/hostname=worker-1/u,
     /the selector taken out, helps/u,
+  ],
+  [
+    '35-k3s-14323/cluster',
+    /turns ImageVolume on by itself.*containerd:\/\/2\.2\.3-k3s1, needs 2\.3\.2/u,
+    /"disabledFeatureGates":\["ImageVolume"\]/u,
   ],
   [
     '37-harvester-5756/cluster',

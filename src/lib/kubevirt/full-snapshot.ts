@@ -30,7 +30,9 @@ import { itemsOf, type Known, known, notAsked, onlyKnown, readParts, whyUnknown 
 import type { Access, Reader, Reviewer, ServerVersion } from '../kube/cluster.ts'
 import type { Clock } from '../kube/clock.ts'
 import type { Kind, KubeObject } from '../kube/object.ts'
+import { type BlockingBudget, blockingBudgets } from './blocking-budgets.ts'
 import { openDataJobs, othersAtWork } from './cluster-activity.ts'
+import { type StuckMigration, stuckMigrations } from './diagnosis/stuck-migrations.ts'
 import { readyEndpoints, webhooksInto } from './diagnosis/health.ts'
 
 /** A snapshot with everything that the checks judge by. Every part is known or not, and says why not. */
@@ -51,6 +53,10 @@ export interface FullSnapshot extends Snapshot {
   quotas: Known<ResourceQuota>
   /** Snapshots, restores, clones, exports, backups and DataVolumes that are not finished (night C5). */
   dataJobs: Known<{ kind: string; name: string; phase: string }>
+  /** PodDisruptionBudgets over virt-launchers that allow nothing. */
+  budgets: Known<BlockingBudget>
+  /** Of the unfinished migrations those that do not get on by themselves. */
+  stuckMigrations: Known<StuckMigration>
   /** Deschedulers, MachineHealthChecks and the like (night C4). */
   others: Known<{ kind: string; name: string; what: string }>
   /** ClusterRoles and Roles of the operator's ServiceAccount. */
@@ -118,6 +124,8 @@ const foldedParts = {
   vms: notAsked,
   quotas: notAsked,
   dataJobs: notAsked,
+  budgets: notAsked,
+  stuckMigrations: notAsked,
   others: notAsked,
   operatorRoles: notAsked,
   rights: notAsked,
@@ -157,7 +165,19 @@ export async function takeFullSnapshot(
     snapshot,
     wide,
   ])
-  return { ...found, ...foldedParts, ...everywhere, ...version, ...around, rights: answered }
+  const stuck = wants.has('stuckMigrations') ? await stuckAmong(reader, found, clock) : notAsked
+  const more = { rights: answered, stuckMigrations: stuck }
+  return { ...found, ...foldedParts, ...everywhere, ...version, ...around, ...more }
+}
+
+/** Pods are read only where a migration is open for minutes. */
+async function stuckAmong(
+  reader: Reader,
+  { migrations }: Snapshot,
+  clock: Pick<Clock, 'now'>,
+): Promise<Known<StuckMigration>> {
+  if (!migrations.known) return migrations
+  return known(stuckMigrations(reader, migrations.items, clock.now()).then((found) => [...found]))
 }
 
 /** Nothing where it cannot be known. */
@@ -182,6 +202,7 @@ async function partsOfCluster(reader: Reader, wants: ReadonlySet<SnapshotPart>):
       apiServices: () =>
         kept(reader, ApiServices, ({ spec }) => isKubeVirtGroup(spec?.group), withoutManagers),
       dataJobs: () => openDataJobs(reader),
+      budgets: () => blockingBudgets(reader),
       others: () => othersAtWork(reader),
       clusterUid: () => clusterUid(reader),
     }),

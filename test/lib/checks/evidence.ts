@@ -34,6 +34,8 @@ export function evidence(overrides: Partial<FullSnapshot> = {}): FullSnapshot {
     quotas: known(),
     dataJobs: known(),
     others: known(),
+    budgets: known(),
+    stuckMigrations: known(),
     operatorRoles: known(),
     rights: known(),
     clusterUid: known('8a1d8d6e-3f0f-4d44-9b0e-0c6f6e3c7a10'),

@@ -45,6 +45,7 @@ const resources: readonly (readonly [plural: string, parts: readonly SnapshotPar
   ['virtualmachineinstancemigrations', ['migrations']],
   ['virtualmachines', ['vms']],
   ['resourcequotas', ['quotas']],
+  ['poddisruptionbudgets', ['budgets']],
   ['virtualmachinesnapshots', ['dataJobs']],
   ['virtualmachineexports', ['dataJobs']],
   ['cronjobs', ['others']],

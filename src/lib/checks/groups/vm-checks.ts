@@ -12,7 +12,7 @@ import { enters } from '../../releases/release-path.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { ResourceQuota } from '../../kubevirt/full-snapshot.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
-import { gatesOf, parseImage } from '../../kubevirt/installation.ts'
+import { configuredValue, gatesOf, parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { allReleases, type Releases } from '../../releases/releases.ts'
 import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
@@ -20,6 +20,8 @@ import { cpuModelLabel, type InstanceTally, type PlacedVms } from '../../kubevir
 import { isNodeReady } from '../../kubevirt/component-status.ts'
 import { launcherImage } from '../../kubevirt/lease-holders.ts'
 import { quantity } from '../../kube/quantity.ts'
+import type { BlockingBudget } from '../../kubevirt/blocking-budgets.ts'
+import { shellWord } from '../../kube/shell-line.ts'
 
 /** One VM that runs twice damages its disk; an entry may also be a stale one (facts 8: #15373, #18670, #12773). */
 export const twoLaunchers = check({
@@ -225,14 +227,30 @@ export const twoNodes = check({
     const count = placesForVms(question)
     const { running } = instancesOf(question)
     if (count >= 2 || running === 0) return undefined
+    const stay = onlyMigrating(question)
     return {
       id: 'two-nodes',
       level: 'warning',
-      summary: `${counted(count, 'node')} can take VMs: no migration will ever succeed, and ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher until a restart`,
-      remedy: ['kubectl get nodes -L kubevirt.io/schedulable'],
+      summary: `${counted(count, 'node')} can take VMs: no migration will ever succeed, and ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher until a restart${stay === 0 ? '' : `; ${counted(stay, 'VM', ['has', 'have'])} evictionStrategy LiveMigrate, so that a drain of the node, and with it an update of the platform, waits without end`}`,
+      remedy: [
+        'kubectl get nodes -L kubevirt.io/schedulable',
+        ...(stay === 0
+          ? []
+          : [
+              'kvup workloads unblock --all     sets evictionStrategy None for a time: a drain then stops these VMs; kvup workloads restore undoes it',
+            ]),
+      ],
     }
   },
 })
+
+/** How many running VMs a drain may not stop: it has to move them. */
+function onlyMigrating(question: Question): number {
+  const { evictionStrategies } = instancesOf(question)
+  const byDefault = configuredValue(question.installation, ['evictionStrategy'])
+  const unset = byDefault === 'LiveMigrate' ? evictionStrategies['']?.count : 0
+  return (evictionStrategies['LiveMigrate']?.count ?? 0) + (unset ?? 0)
+}
 
 function placesForVms({ snapshot }: Question): number {
   return itemsOf(snapshot.nodes).filter(
@@ -241,6 +259,50 @@ function placesForVms({ snapshot }: Question): number {
       isNodeReady(node) &&
       !node.spec?.unschedulable,
   ).length
+}
+
+/** Budgets of users over launcher pods: each drain of their nodes is refused, and the update of a node pool waits for it (kubevirt issue 18063). */
+export const disruptionBudgets = check({
+  id: 'disruption-budgets',
+  group: 'workloads',
+  title: 'no PodDisruptionBudget refuses every eviction of VMs',
+  needs: ['budgets'],
+  assess: ({ snapshot }) => itemsOf(snapshot.budgets).map(blocksDrains),
+})
+
+function blocksDrains({
+  namespace,
+  name,
+  isUncounted,
+  message,
+  maxUnavailable,
+  healthy,
+}: BlockingBudget): Finding {
+  const why = isUncounted
+    ? `maxUnavailable cannot be counted for virt-launchers (${message ?? 'SyncFailed'}), only minAvailable can`
+    : 'as many pods as it asks for are there, and no more'
+  const [place, budget] = [shellWord(namespace), shellWord(name)]
+  return {
+    id: 'disruption-budgets',
+    level: 'warning',
+    summary: `PodDisruptionBudget ${namespace}/${name} allows no eviction of its virt-launchers: every drain of their nodes waits without end; ${why}`,
+    objects: [`poddisruptionbudget/${namespace}/${name}`],
+    remedy: [
+      `kubectl -n ${place} describe poddisruptionbudget ${budget}`,
+      ...(isUncounted && typeof maxUnavailable === 'number'
+        ? [countedBudget(place, budget, Math.max(0, healthy - maxUnavailable))]
+        : []),
+    ],
+  }
+}
+
+/** The field that Kubernetes can count for pods of any owner, with the number that comes to the same now. */
+function countedBudget(namespace: string, name: string, minAvailable: number): string {
+  const patch = [
+    { op: 'remove', path: '/spec/maxUnavailable' },
+    { op: 'add', path: '/spec/minAvailable', value: minAvailable },
+  ]
+  return `kubectl -n ${namespace} patch poddisruptionbudget ${name} --type=json -p ${shellWord(JSON.stringify(patch))}     asks for so many pods in place of maxUnavailable; untested`
 }
 
 /** A migration has a second launcher pod beside the first, and both count (facts 3.3 and 8: #14957). */
@@ -451,6 +513,7 @@ export const vmChecks: readonly Check[] = [
   vmsThatStay,
   twoNodes,
   migrationQuota,
+  disruptionBudgets,
   pendingChanges,
   hotpluggedVolumes,
   vmsWithoutAnotherNode,

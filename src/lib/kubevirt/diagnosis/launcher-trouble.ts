@@ -4,7 +4,7 @@ import { type ContainerStatus, type Pod, Pods } from '../../kube/kinds/workload-
 import type { KubeObject } from '../../kube/object.ts'
 import { isReady } from '../installed-components.ts'
 import { itemsOf, known } from '../../kube/known.ts'
-import { type UnmetLabels, unmetLabels } from '../../kube/node-selector.ts'
+import { type UnmetLabels, unmetLabels } from '../../kube/selectors.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { shorten } from '../../kube/text.ts'
 import { since } from '../../kube/timestamps.ts'

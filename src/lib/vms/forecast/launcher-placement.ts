@@ -5,7 +5,7 @@ import { Pods } from '../../kube/kinds/workload-kinds.ts'
 import { readAhead } from '../../kube/read-cache.ts'
 import { whyUnknown } from '../../kube/known.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
-import { fitsTerms, type NodeTerm } from '../../kube/node-selector.ts'
+import { fitsTerms, type LabelSelector, type NodeTerm, selectorText } from '../../kube/selectors.ts'
 import type { KubeVirt, VirtualMachineInstance } from '../../kube/kinds/kubevirt-kinds.ts'
 import { guestMemory } from '../../kubevirt/snapshot.ts'
 import { quantity } from '../../kube/quantity.ts'
@@ -421,20 +421,4 @@ function devicesOf({ devices: { hostDevices = [], gpus = [] } = {} }: Domain): R
   for (const { deviceName } of [...hostDevices, ...gpus])
     if (deviceName) counts[deviceName] = (counts[deviceName] ?? 0) + 1
   return counts
-}
-
-/** A LabelSelector as objects have it. */
-interface LabelSelector {
-  matchLabels?: Record<string, string>
-  matchExpressions?: { key: string; operator: string; values?: string[] }[]
-}
-
-/** The same in kubectl's words; empty selects everything. */
-export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
-  const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
-    if (operator === 'Exists') return key
-    if (operator === 'DoesNotExist') return `!${key}`
-    return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join()})`
-  })
-  return [...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`), ...expressions].join()
 }

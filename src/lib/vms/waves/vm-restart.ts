@@ -23,7 +23,7 @@ import {
   sharingOf,
   startDemandOf,
 } from '../forecast/launcher-placement.ts'
-import type { NodeTerm } from '../../kube/node-selector.ts'
+import type { NodeTerm } from '../../kube/selectors.ts'
 import { type Places, readPlaces } from '../forecast/cluster-room.ts'
 import {
   type PersistentVolumeClaim,
