@@ -1,7 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import type { Cluster, Reader, Ref, Where } from '../../src/lib/kube/cluster.ts'
+import { Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
+import { readSaved } from '../../src/lib/kube/saved/saved-file.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { podsOutsideVms } from '../../src/lib/kubevirt/installed-components.ts'
 import { expected } from './kubevirt/example.ts'
 import { runText } from './run-text.ts'
 
@@ -77,6 +81,35 @@ function foundLines(page: string): string {
     .filter((text) => !/^ ✔ |^[a-z]+$|^\d+ checks: /u.test(text))
     .join('\n')
 }
+
+/** A cluster of a file that is alive: its leaders renew their Leases, and a container's log is what the pod is annotated with. */
+async function liveCluster(folder: string, file: string): Promise<{ cluster: Cluster; clock: SimClock }> {
+  const saved = await readSaved(`${root}/${folder}/${file}.yaml`)
+  const clock = new SimClock(saved.takenAt?.toISOString())
+  const reader = new Proxy(saved.reader, {
+    get(target, name) {
+      if (name === 'log') return async (ref: Ref) => logOf(target, ref)
+      if (name === 'list')
+        return async (kind: Kind, where?: Where) => {
+          const items = await target.list(kind, where)
+          return kind.kind === 'Lease' ? items.map((lease) => renewed(lease, clock)) : items
+        }
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+  return { cluster: { ...saved, reader }, clock }
+}
+
+async function logOf(reader: Reader, ref: Ref): Promise<string> {
+  const found = await reader.list(Pods, { namespace: ref.namespace, labels: podsOutsideVms })
+  return found.find(({ metadata }) => metadata.name === ref.name)?.metadata.annotations?.['sim/log'] ?? ''
+}
+
+const renewed = <T extends KubeObject>(lease: T, clock: SimClock): T =>
+  Object.assign(lease, {
+    spec: { ...(lease as { spec?: object }).spec, renewTime: clock.now().toISOString() },
+  })
 
 const slug = (line: string): string =>
   line
@@ -193,4 +226,20 @@ describe('the cause is named, and what helps', () => {
     expect(text).toMatch(cause)
     expect(text).toMatch(helps)
   })
+})
+
+test.each([
+  [
+    '16-kubevirt-16261',
+    /last log line: "error: Unable to query peer security context: Invalid argument".*kernel that was built without SELinux/u,
+  ],
+  [
+    '17-kubevirt-14318',
+    /last log line: "panic: runtime error.*panic in cellToCell.*→ kvup upgrade --to v1\.5\.1/u,
+  ],
+])('%s: where the log may be read it is quoted, and what it means is known', async (folder, says) => {
+  const { out } = await runText(['status'], { ...(await liveCluster(folder, 'cluster')), columns })
+  const text = out.replaceAll(/\s+/gu, ' ')
+  expect(text).toMatch(says)
+  expect(text).not.toContain('its log was not read')
 })

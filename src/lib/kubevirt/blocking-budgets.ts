@@ -1,7 +1,6 @@
 import type { Reader } from '../kube/cluster.ts'
 import { type PodDisruptionBudget, PodDisruptionBudgets } from '../kube/kinds/core-kinds.ts'
 import { Pods } from '../kube/kinds/workload-kinds.ts'
-import { known } from '../kube/known.ts'
 import { condition } from '../kube/object.ts'
 import { readAhead } from '../kube/read-cache.ts'
 import { selectorText } from '../kube/selectors.ts'
@@ -21,7 +20,9 @@ export interface BlockingBudget {
 }
 
 /** So many are compared with pods, a request each. */
-const comparedAtMost = 20
+const comparedAtMost = 50
+/** Platforms have budgets for what they run once; nobody runs VMs there. */
+const ofPlatform = /^(?:openshift|kube)-/u
 
 /**
  * Those of the cluster that allow no disruption and cover virt-launchers; not those that KubeVirt makes for a VMI itself. Of one that Kubernetes can count the
@@ -30,7 +31,7 @@ const comparedAtMost = 20
 export async function blockingBudgets(reader: Reader): Promise<BlockingBudget[]> {
   const found: PodDisruptionBudget[] = []
   for await (const { items } of readAhead(reader.pages(PodDisruptionBudgets)))
-    found.push(...items.filter((budget) => allowsNothing(budget) && !isOfVmi(budget)))
+    found.push(...items.filter(mayBlock))
   const uncounted = found.filter(isUncounted)
   const counted = found.filter((budget) => !isUncounted(budget)).slice(0, comparedAtMost)
   const covering = await Promise.all(
@@ -38,6 +39,9 @@ export async function blockingBudgets(reader: Reader): Promise<BlockingBudget[]>
   )
   return [...uncounted, ...covering.flat()].map(blockingBudget)
 }
+
+const mayBlock = (budget: PodDisruptionBudget): boolean =>
+  allowsNothing(budget) && !isOfVmi(budget) && !ofPlatform.test(budget.metadata.namespace ?? '')
 
 /** One that covers no pod allows none as well, and blocks nobody. */
 function allowsNothing({ status }: PodDisruptionBudget): boolean {
@@ -60,11 +64,13 @@ function isUncounted(budget: PodDisruptionBudget): boolean {
 async function coversLaunchers(reader: Reader, { metadata, spec }: PodDisruptionBudget): Promise<boolean> {
   if (spec?.selector === undefined) return false
   const own = selectorText(spec.selector)
+  if (own.split(',').includes(launchers)) return true
   // Components of KubeVirt and others' pods have another value, or none.
-  const labels = [own, 'kubevirt.io=virt-launcher'].filter((text) => text !== '').join()
-  const pods = await known(reader.list(Pods, { namespace: metadata.namespace, labels }))
-  return pods.known ? pods.items.length > 0 : own.includes('kubevirt.io=virt-launcher')
+  const labels = [own, launchers].filter((text) => text !== '').join()
+  return (await reader.list(Pods, { namespace: metadata.namespace, labels })).length > 0
 }
+
+const launchers = 'kubevirt.io=virt-launcher'
 
 function blockingBudget(budget: PodDisruptionBudget): BlockingBudget {
   const { metadata, spec, status } = budget
