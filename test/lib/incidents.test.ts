@@ -28,6 +28,7 @@ const alsoRun: Readonly<Record<string, readonly string[]>> = {
   '11-ocp-cnv-38746/during': ['workloads migrations', 'check'],
   '12-harvester-10698/cluster': ['workloads migrations', 'check'],
   '14-hco-4381/cluster': ['check --to v1.9.0'],
+  '14-hco-4381/okd': ['check'],
   '15-harvester-10447/cluster': ['check --to v1.8.4'],
   '17-kubevirt-14318/before': ['check --to v1.5.0'],
   '18-kubevirt-15355/before': ['check --to v1.6.0'],
@@ -139,6 +140,11 @@ const named: readonly (readonly [file: string, cause: RegExp, helps: RegExp])[] 
     /disks of VMs to other PCI addresses.*12 running VMs here/u,
     /→ kvup upgrade --to v1\.6\.6/u,
   ],
+  [
+    '02-harvester-11615/before',
+    /QEMU goes from 9\.1 to 10\.1 with libvirt 11\.9.*extra features: ht.*3 running VMs here/u,
+    /→ kvup workloads update --canary 1 --until canary/u,
+  ],
   ['02-harvester-11615/cluster', /never give up: .*extra features: ht/u, /→ virtctl restart web-1 -n demo/u],
   [
     '04-harvester-9715/cluster',
@@ -169,6 +175,11 @@ const named: readonly (readonly [file: string, cause: RegExp, helps: RegExp])[] 
   [
     '14-hco-4381/cluster',
     /DeclarativeHotplugVolumes on and unplugs 1 volume from running VMs/u,
+    /→ kubectl -n demo edit vm [a-z0-9-]+ .*before the upgrade/u,
+  ],
+  [
+    '14-hco-4381/okd',
+    /HyperConverged 1\.19 brings, turns DeclarativeHotplugVolumes on and unplugs 1 volume/u,
     /→ kubectl -n demo edit vm [a-z0-9-]+ .*before the upgrade/u,
   ],
   [

@@ -15,7 +15,7 @@ import type { Node } from '../../kube/kinds/core-kinds.ts'
 import { configuredValue, gatesOf, parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { allReleases, type Releases } from '../../releases/releases.ts'
-import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
+import { isBefore, minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
 import { cpuModelLabel, type InstanceTally, type PlacedVms } from '../../kubevirt/snapshot.ts'
 import { isNodeReady } from '../../kubevirt/component-status.ts'
 import { launcherImage } from '../../kubevirt/lease-holders.ts'
@@ -440,31 +440,41 @@ export const hotpluggedVolumes = check({
   group: 'workloads',
   title: 'no volume is plugged into a running VM that its VM object does not name',
   needs: ['instances', 'vms'],
-  needsTarget: true,
   assess(question) {
+    const { installation, target, rolloutStatus } = question
     const hop = hopOf(question)
-    const { featureGates, disabledFeatureGates } = gatesOf(question.installation)
-    if (hop === undefined || !enters(hop, 'v1.9')) return undefined
-    if (featureGates.includes('HotplugVolumes') || disabledFeatureGates.includes('DeclarativeHotplugVolumes'))
-      return undefined
+    // Without a target it is told of what is to come.
+    const concerns =
+      target === undefined
+        ? isBefore(versionOf(rolloutStatus.observed.version), 9)
+        : hop && enters(hop, 'v1.9')
+    const ofHyperConverged = installation.manager.kind === 'hyperconverged'
+    if (!concerns || staysEphemeral(installation)) return undefined
     const named = itemsOf(question.snapshot.vms)[0]?.hotplugged
     const lost = [...instancesOf(question).hotplugged].filter((volume) => !named?.has(volume))
     if (lost.length === 0) return undefined
     return {
       id: 'hotplugged-volumes',
-      level: 'warning',
-      summary: `v1.9 turns DeclarativeHotplugVolumes on and unplugs ${counted(lost.length, 'volume')} from running VMs (${someOf(lost)}): they were plugged into the VMI alone, and their VMs do not name them`,
+      level: target === undefined ? 'info' : 'warning',
+      summary: `v1.9${ofHyperConverged ? ', which HyperConverged 1.19 brings,' : ''} turns DeclarativeHotplugVolumes on and unplugs ${counted(lost.length, 'volume')} from running VMs (${someOf(lost)}): they were plugged into the VMI alone, and their VMs do not name them`,
       objects: lost.slice(0, 100),
       remedy: [
         ...lost.slice(0, 3).map((volume) => {
           const [namespace = '', name = '', disk = ''] = volume.split('/')
           return `kubectl -n ${namespace} edit vm ${name}     add volume ${disk} and its disk to spec.template.spec before the upgrade`
         }),
-        'or keep HotplugVolumes in featureGates: then nothing is unplugged',
+        ...(ofHyperConverged ? [] : ['or keep HotplugVolumes in featureGates: then nothing is unplugged']),
       ],
     }
   },
 })
+
+/** HyperConverged lists the gates itself, and leaves HotplugVolumes out from 1.19 on (PR 4381). */
+function staysEphemeral(installation: Question['installation']): boolean {
+  const { featureGates, disabledFeatureGates } = gatesOf(installation)
+  if (disabledFeatureGates.includes('DeclarativeHotplugVolumes')) return true
+  return installation.manager.kind !== 'hyperconverged' && featureGates.includes('HotplugVolumes')
+}
 
 /** An upgrade was seen to add VMs to this list; what is in it today was there before (facts 5 and 8: #16719). */
 export const restartRequired = check({

@@ -14,8 +14,27 @@ const job = (kind: string, apiVersion: string, status: object) => ({
 const cdi = checkExample('cdi-beside/failing.yaml').changes ?? []
 const ending = bundle(certificate(new Date('2026-01-01T00:22:51Z'), { since: 6.5, left: 0.5 }))
 
+const plugged = checkExample('hotplugged-volumes/failing.yaml').changes ?? []
+const hotplugGate = {
+  spec: { configuration: { developerConfiguration: { featureGates: ['HotplugVolumes'] } } },
+}
+const ofHyperConverged = { metadata: { labels: { 'app.kubernetes.io/managed-by': 'hco-operator' } } }
+
 /** Of what writes go through, nodes and VMs. */
 export const ofTheCluster: readonly Row[] = [
+  [
+    'hotplugged-volumes',
+    'no target is named',
+    ['info hotplugged-volumes'],
+    { run: 'check', changes: plugged },
+  ],
+  [
+    'hotplugged-volumes',
+    'HyperConverged leaves out the gate that is listed',
+    ['info hotplugged-volumes'],
+    { run: 'check', changes: [...plugged, kubevirt({ ...hotplugGate, ...ofHyperConverged })] },
+  ],
+  ['hotplugged-volumes', 'the gate is listed', [], { changes: [...plugged, kubevirt(hotplugGate)] }],
   [
     'webhooks-answering',
     'one that an operator has left behind',
