@@ -262,7 +262,7 @@ function placesForVms({ snapshot }: Question): number {
 }
 
 /** Budgets of users over launcher pods: each drain of their nodes is refused, and the update of a node pool waits for it (kubevirt issue 18063). */
-export const disruptionBudgets = check({
+const disruptionBudgets = check({
   id: 'disruption-budgets',
   group: 'workloads',
   title: 'no PodDisruptionBudget refuses every eviction of VMs',

@@ -218,7 +218,7 @@ export async function explainLaunchers(
 }
 
 async function explainLauncher(reader: Reader, vmi: IdleVmi, at: Date): Promise<LauncherTrouble | undefined> {
-  const { namespace, name, uid } = vmi
+  const { namespace, uid } = vmi
   const labels = `kubevirt.io/created-by=${uid}`
   const all = await reader.list(Pods, { namespace, labels })
   const own = all.filter(({ metadata }) => metadata.ownerReferences?.some((one) => one.uid === uid))
@@ -229,19 +229,11 @@ async function explainLauncher(reader: Reader, vmi: IdleVmi, at: Date): Promise<
   const trouble = pod && around && launcherTrouble(pod, around)
   if (trouble) return trouble
   const shows = `kubectl -n ${shellWord(namespace)} get pods -l ${shellWord(labels)} -o wide`
-  const warning = itemsOf(
-    await known(warningsOn(reader, { kind: 'VirtualMachineInstance', metadata: { name, namespace } })),
+  const said = itemsOf(
+    await known(lastWarning(reader, vmi).then((text) => (text === undefined ? [] : [text]))),
   )
-    .filter(({ involvedObject }) => (involvedObject?.uid ?? uid) === uid)
-    .toSorted((a, b) => timeOf(a.lastTimestamp) - timeOf(b.lastTimestamp))
-    .at(-1)
-  if (warning?.message)
-    return {
-      kind: 'not-ready',
-      reason: warning.reason ?? 'Warning',
-      message: `${warning.reason ?? 'Warning'}: ${shorten(warning.message)}`,
-      remedy: [shows],
-    }
+  const [message] = said
+  if (message !== undefined) return { kind: 'not-ready', reason: 'Warning', message, remedy: [shows] }
   if (pod !== undefined) return undefined
   return {
     kind: 'not-ready',
@@ -249,6 +241,20 @@ async function explainLauncher(reader: Reader, vmi: IdleVmi, at: Date): Promise<
     message: 'no virt-launcher pod is there',
     remedy: [shows],
   }
+}
+
+/** `REASON: what it says` of the last warning about a VMI; undefined where there is none. Throws ApiError. */
+export async function lastWarning(
+  reader: Reader,
+  { namespace, name, uid }: IdleVmi,
+): Promise<string | undefined> {
+  const metadata = { name, namespace }
+  const all = await warningsOn(reader, { kind: 'VirtualMachineInstance', metadata })
+  const last = all
+    .filter(({ involvedObject }) => (involvedObject?.uid ?? uid) === uid)
+    .toSorted((a, b) => timeOf(a.lastTimestamp) - timeOf(b.lastTimestamp))
+    .at(-1)
+  return last?.message ? `${last.reason ?? 'Warning'}: ${shorten(last.message)}` : undefined
 }
 
 const timeOf = (time: string | null | undefined): number => Date.parse(time ?? '') || 0

@@ -40,7 +40,7 @@ export interface VmTroubles {
 }
 
 /** The mark of a drain that is over: `status.evacuationNodeName` of a VMI. */
-export interface LeftBehind {
+interface LeftBehind {
   namespace: string
   vm: string
   node: string

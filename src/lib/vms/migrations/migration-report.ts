@@ -135,6 +135,7 @@ function whyOf(
     node: mover?.node,
     leftBehind: leftBehindOf(migration, mover, snapshot),
     target: launchers?.targets.get(migration.uid),
+    warning: snapshot.warnings?.get(vmOf(migration)),
     livingPods: launchers?.living.get(mover?.uid ?? ''),
   }
   if (!isRunning(migration) || migration.phase === 'Scheduling') return whyPending(migration, around)

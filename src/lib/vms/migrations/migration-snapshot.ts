@@ -10,13 +10,14 @@ import {
 import { itemsOf, known } from '../../kube/known.ts'
 import { ApiError, isNotFound } from '../../kube/errors.ts'
 import { type MigrationLedger, readMigrations, type Unread } from './migration-ledger.ts'
-import { type Migration, type TargetPod, vmOf } from './migration.ts'
+import { isRunning, type Migration, type TargetPod, vmOf } from './migration.ts'
 import { outdatedLabel, unfinishedMigrations } from '../../kubevirt/snapshot.ts'
 import { placeOfVm, vmName } from '../vm.ts'
 import { type Pod, Pods } from '../../kube/kinds/workload-kinds.ts'
 import {
   type AroundPods,
   isEnded,
+  lastWarning,
   launcherTrouble,
   readAroundPods,
 } from '../../kubevirt/diagnosis/launcher-trouble.ts'
@@ -38,6 +39,8 @@ export interface MigrationSnapshot {
   /** By `namespace/name`: VMIs with an unfinished migration, and those whose last one failed. */
   movers: ReadonlyMap<string, Mover>
   launchers?: Launchers
+  /** The last warning about VMIs whose migration waits, by `namespace/name`; of ten at most. */
+  warnings?: ReadonlyMap<string, string>
   /** Nodes that take pods, where a VMI that moves is marked to leave one. */
   openNodes?: ReadonlySet<string>
   kubevirt?: KubeVirt
@@ -102,9 +105,14 @@ export async function readAround(
     const uid = movers.get(vmOf(one))?.uid
     return uid === undefined ? [] : [{ uid, namespace: one.namespace }]
   })
-  const [launchers, openNodes] = await Promise.all([
+  const [launchers, openNodes, warnings] = await Promise.all([
     known(readLaunchers(reader, vmis, { namespace, at }).then((read) => [read])),
     readOpenNodes(reader, [...movers.values()]),
+    readWarnings(
+      reader,
+      shown.filter((one) => !isRunning(one)),
+      movers,
+    ),
   ])
   const [pods] = launchers.known ? launchers.items : []
   return {
@@ -116,12 +124,34 @@ export async function readAround(
     ...(namespace !== undefined && { namespace }),
     ...(pods && { launchers: pods }),
     ...(openNodes && { openNodes }),
+    ...(warnings.size > 0 && { warnings }),
     ...(kubevirt && { kubevirt }),
     remarks: [
       ...(partial ? ['not all namespaces are read: limits of the whole cluster are not judged'] : []),
       ...(launchers.known ? [] : [`why a target pod waits is not known: ${launchers.why}`]),
     ],
   }
+}
+
+/** So many VMIs are asked for their events, a request each. */
+const warnedAtMost = 10
+
+/** What may not be read is left out. Throws any ApiError but 403 and 404. */
+async function readWarnings(
+  reader: Reader,
+  waiting: readonly Migration[],
+  movers: ReadonlyMap<string, Mover>,
+): Promise<ReadonlyMap<string, string>> {
+  const found = await Promise.all(
+    waiting.slice(0, warnedAtMost).map(async (migration) => {
+      const { namespace, vmi: name } = migration
+      const uid = movers.get(vmOf(migration))?.uid ?? ''
+      const read = await known(lastWarning(reader, { namespace, name, uid }).then((text) => [text]))
+      const [text] = itemsOf(read)
+      return text === undefined ? [] : [[vmOf(migration), text] as const]
+    }),
+  )
+  return new Map(found.flat())
 }
 
 /** Only where a VMI is marked to leave a node. Undefined where none is, or where nodes may not be read. Throws any ApiError but 403 and 404. */

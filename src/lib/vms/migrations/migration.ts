@@ -222,6 +222,8 @@ export interface MigrationContext {
   node?: string | undefined
   /** Of its VMI. */
   uid?: string | undefined
+  /** The last warning about its VMI. */
+  warning?: string | undefined
   /** The node that its VMI was marked to leave, and that takes pods again: the mark was left behind. */
   leftBehind?: { node: string; remedy: readonly string[] } | undefined
   runningFromNode: number
@@ -353,11 +355,18 @@ function givenUpAt({ patience }: Migration, { createdAt, trouble }: TargetPod): 
 }
 
 /** What virt-controller only writes into its log (lab "Seen with workloads" 8). */
-function notKnown({ phase, since, name }: Migration, { at, home }: MigrationContext): Why {
+function notKnown({ phase, since, name }: Migration, { at, home, warning }: MigrationContext): Why {
   const waited = at.getTime() - (Date.parse(since ?? '') || at.getTime())
   if (waited < quiet) return { reason: 'starting', sentence: 'it was made just now' }
   const commands = `kubectl -n ${home} logs -l kubevirt.io=virt-controller --tail=-1 | grep ${name}`
   return phase === ''
     ? { reason: 'not-taken-up', sentence: 'virt-controller has not taken it up', commands }
-    : { reason: 'not-known', sentence: 'KubeVirt does not say why; its log may', commands }
+    : {
+        reason: 'not-known',
+        sentence:
+          warning === undefined
+            ? 'KubeVirt does not say why; its log may'
+            : `KubeVirt does not say why; the last warning about its VM is ${warning}`,
+        commands,
+      }
 }
