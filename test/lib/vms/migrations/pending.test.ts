@@ -116,3 +116,16 @@ test('limits are those of the CR, else those of KubeVirt', () => {
     perNode: 2,
   })
 })
+
+test('where KubeVirt does not say why, the last warning about the VM is told', () => {
+  const [why] = whyPending(migration(), { ...around, warning: 'SyncFailed: no socket' })
+  expect(why?.sentence).toBe(
+    'KubeVirt does not say why; the last warning about its VM is SyncFailed: no socket',
+  )
+})
+
+test('a mark of a drain that is over goes first, with what takes it away', () => {
+  const leftBehind = { node: 'node-1', remedy: ['virtctl -n demo evacuate-cancel vmi web-1'] }
+  const [why] = whyPending(migration({ phase: 'Scheduling' }), { ...around, leftBehind })
+  expect(why).toMatchObject({ reason: 'left-behind', remedy: leftBehind.remedy })
+})
