@@ -97,7 +97,7 @@ test.each(incidents)('%s is named before the upgrade: %j', async (folder, { file
   expect(found.find((line) => cause.test(line))).toBeDefined()
   expect(found.find((line) => /^ +-> /u.test(line) && helps.test(line))).toBeDefined()
   const text = [`$ kvup check --to ${to} --from ${file}.yaml`, `exit ${code}`, ...found].join('\n')
-  expect(text).toBe(expected(`incidents/${folder}`, `${file}.check.txt`, text))
+  expect(text).toBe(expected(`incidents/${folder}`, `${file}.releases.txt`, text))
 })
 
 /** Findings with what belongs to them: neither what passed nor the counts, which grow with every check. */

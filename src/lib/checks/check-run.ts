@@ -12,7 +12,12 @@ import {
   settledNow,
 } from './groups/installation-checks.ts'
 import { crdStoredVersions, imagesPinned, imagesPullable, operatorNotOlder } from './groups/target-checks.ts'
-import { customizeComponents, defaultsThatShift, foreignEdits } from './groups/customization-checks.ts'
+import {
+  customizeComponents,
+  defaultsThatShift,
+  fieldOwners,
+  foreignEdits,
+} from './groups/customization-checks.ts'
 import { activityChecks } from './groups/activity-checks.ts'
 import { vmChecks } from './groups/vm-checks.ts'
 import { backupChecks, pathChecks } from './groups/path-checks.ts'
@@ -249,6 +254,7 @@ const installationChecks: readonly Check[] = [
   crdStoredVersions,
   lastAppliedSize,
   foreignEdits,
+  fieldOwners,
   defaultsThatShift,
   ...ofGroup('installation', releaseChecks),
   methodsEmpty,

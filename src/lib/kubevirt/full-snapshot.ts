@@ -40,7 +40,9 @@ import {
 import type { Access, Reader, Reviewer, ServerVersion } from '../kube/cluster.ts'
 import type { Clock } from '../kube/clock.ts'
 import type { Kind, KubeObject } from '../kube/object.ts'
+import { type BlockingBudget, blockingBudgets } from './blocking-budgets.ts'
 import { openDataJobs, othersAtWork } from './cluster-activity.ts'
+import { type StuckMigration, stuckMigrations } from './diagnosis/stuck-migrations.ts'
 import { readyEndpoints, webhooksInto } from './diagnosis/health.ts'
 
 /** A snapshot with everything that the checks judge by. Every part is known or not, and says why not. */
@@ -61,6 +63,10 @@ export interface FullSnapshot extends Snapshot {
   quotas: Known<ResourceQuota>
   /** Snapshots, restores, clones, exports, backups and DataVolumes that are not finished (night C5). */
   dataJobs: Known<{ kind: string; name: string; phase: string }>
+  /** PodDisruptionBudgets over virt-launchers that allow nothing. */
+  budgets: Known<BlockingBudget>
+  /** Of the unfinished migrations those that do not get on by themselves. */
+  stuckMigrations: Known<StuckMigration>
   /** Deschedulers, MachineHealthChecks and the like (night C4). */
   others: Known<{ kind: string; name: string; what: string }>
   /** ClusterRoles and Roles of the operator's ServiceAccount. */
@@ -70,7 +76,7 @@ export interface FullSnapshot extends Snapshot {
   /** NetworkAttachmentDefinitions that ask for a device of the node: `namespace/name`, and the resource. None where Multus is not installed. */
   networkDevices: Known<{ name: string; resource: string }>
   /** What we may do of what the plan needs; one item per question that was asked. */
-  rights: Known<{ what: string; allowed: boolean; optional: boolean }>
+  rights: Known<AnsweredRight>
   /** One item: the uid of kube-system, which tells clusters apart. */
   clusterUid: Known<string>
   /** Leases of KubeVirt's leaders that did not change while they were watched; absent where nothing can be watched: of a saved cluster. */
@@ -132,6 +138,8 @@ const foldedParts = {
   vms: notAsked,
   quotas: notAsked,
   dataJobs: notAsked,
+  budgets: notAsked,
+  stuckMigrations: notAsked,
   others: notAsked,
   operatorRoles: notAsked,
   editBindings: notAsked,
@@ -180,7 +188,19 @@ export async function takeFullSnapshot(
     snapshot,
     wide,
   ])
-  return { ...found, ...foldedParts, ...everywhere, ...version, ...around, rights: answered }
+  const stuck = wants.has('stuckMigrations') ? await stuckAmong(reader, found, clock) : notAsked
+  const more = { rights: answered, stuckMigrations: stuck }
+  return { ...found, ...foldedParts, ...everywhere, ...version, ...around, ...more }
+}
+
+/** Pods are read only where a migration is open for minutes. */
+async function stuckAmong(
+  reader: Reader,
+  { migrations }: Snapshot,
+  clock: Pick<Clock, 'now'>,
+): Promise<Known<StuckMigration>> {
+  if (!migrations.known) return migrations
+  return known(stuckMigrations(reader, migrations.items, clock.now()).then((found) => [...found]))
 }
 
 /** Nothing where it cannot be known. */
@@ -215,6 +235,7 @@ async function partsOfCluster(
       apiServices: () =>
         kept(reader, ApiServices, ({ spec }) => isKubeVirtGroup(spec?.group), withoutManagers),
       dataJobs: () => openDataJobs(reader),
+      budgets: () => blockingBudgets(reader),
       others: () => othersAtWork(reader),
       editBindings: () => editBindings(reader, clusterBindings),
       networkDevices: () => networkDevices(reader),
@@ -425,10 +446,10 @@ interface AskedRight {
   optional: boolean
 }
 
+/** `allowed` is absent where an optional question has no answer: a snapshot of an earlier kvup did not ask it. */
 interface AnsweredRight {
-  /** `patch kubevirts.kubevirt.io in namespace kubevirt` */
   what: string
-  allowed: boolean
+  allowed?: boolean
   optional: boolean
 }
 
@@ -443,8 +464,14 @@ async function answeredRights(
   return known(
     Promise.all(
       asked.map(async ({ access, optional }) => {
-        const { allowed } = await reviewer.can(access)
-        return { what: inWords(access), allowed, optional }
+        const answer = { what: inWords(access), optional }
+        try {
+          const { allowed } = await reviewer.can(access)
+          return { ...answer, allowed }
+        } catch (error) {
+          if (!optional || whyUnknown(error) === undefined) throw error
+          return answer
+        }
       }),
     ),
   )

@@ -205,6 +205,8 @@ export interface InstanceTally {
   evacuatingFrom: Record<string, Named>
   /** What running VMs ask of a node by labels, each demand of a node once; VMs that ask nothing are not in it. */
   placed: Map<string, PlacedVms>
+  /** Running VMs by their evictionStrategy, empty where they leave it to KubeVirt. */
+  evictionStrategies: Record<string, Named>
   /** Hotplug and volume changes that workload updates would carry out (facts 5). */
   pendingChanges: Named
   /** More than one active pod, and no migration that explains it (data-corruption rule; facts 8). */
@@ -236,6 +238,7 @@ export function emptyTally(): InstanceTally {
     evacuating: nobody(),
     evacuatingFrom: {},
     placed: new Map(),
+    evictionStrategies: {},
     pendingChanges: nobody(),
     twoLaunchers: nobody(),
     frozen: nobody(),
@@ -272,7 +275,8 @@ function tallyRunning(tally: InstanceTally, vmi: VirtualMachineInstance, name: s
   if (migratable?.status !== 'True')
     add(tally.notMigratable, `${name} (${migratable?.reason ?? 'not judged yet'})`)
   for (const [list, holds] of marks) if (holds(vmi)) add(tally[list], name)
-  if (evacuationNodeName) add((tally.evacuatingFrom[evacuationNodeName] ??= nobody()), name)
+  if (evacuationNodeName) addBy(tally.evacuatingFrom, evacuationNodeName, name)
+  addBy(tally.evictionStrategies, vmi.spec?.evictionStrategy ?? '', name)
   for (const volume of hotpluggedIn(vmi.spec)) tally.hotplugged.add(`${name}/${volume}`)
   tallyTraits(tally, vmi, name)
   tallyPlace(tally, vmi, name)
@@ -299,6 +303,10 @@ function addTo(by: Map<string, Named>, key: string, name: string): void {
   const named = by.get(key) ?? nobody()
   by.set(key, named)
   add(named, name)
+}
+
+function addBy(lists: Record<string, Named>, key: string, name: string): void {
+  add((lists[key] ??= nobody()), name)
 }
 
 function tallyTraits(tally: InstanceTally, vmi: VirtualMachineInstance, name: string): void {

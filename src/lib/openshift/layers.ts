@@ -211,13 +211,16 @@ export interface VmsSnapshot {
   outdated: number
   /** workloadUpdateMethods is empty: nothing is updated by itself. */
   paused: boolean
+  /** What is wrong with some of them, in a few words each; it is told and changes no verdict. */
+  problems?: readonly string[]
 }
 
 /** Undefined where it is not known how many there are. */
 function vmsLayer(vms: VmsSnapshot | undefined, window: RecognisedWindow | undefined): Layer | undefined {
   if (vms === undefined) return undefined
-  const { instances, outdated, paused } = vms
-  const says = outdated === 0 ? `${instances}, none outdated` : `${outdated} of ${instances} outdated`
+  const { instances, outdated, paused, problems = [] } = vms
+  const counts = outdated === 0 ? `${instances}, none outdated` : `${outdated} of ${instances} outdated`
+  const says = [counts, ...problems].join(', ')
   if (outdated === 0 || !paused) return { layer: 'vms', verdict: 'Healthy', says }
   const waiting = { layer: 'vms', verdict: 'Waiting', says: `${says}, and workload updates are off` } as const
   if (!window)

@@ -3,7 +3,8 @@ import type { Clock } from '../kube/clock.ts'
 import { assessRollout, explainedStatus, type RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { type Health, takeAnswers, withHealth } from '../kubevirt/diagnosis/health.ts'
 import { type LeaseWatch, leaseWatchOf, lockHolder } from '../kubevirt/lease-holders.ts'
-import { VmSnapshot, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
+import { vmProblems, VmSnapshot, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
+import { harmlessOf } from '../kubevirt/diagnosis/known-messages.ts'
 import { LastLines } from '../kubevirt/diagnosis/pod-trouble.ts'
 import { askPlatform, layerKinds, type Layers, readLayers, type VmsSnapshot } from '../openshift/layers.ts'
 import {
@@ -38,6 +39,8 @@ export interface StatusReport extends Partial<RolloutStatus>, Partial<Layers> {
   workloads: WorkloadsReport
   /** Who holds kvup's lock. */
   running?: { holder: string; since?: string }
+  /** What this release of KubeVirt logs by design, in sentences; absent where nothing is known. */
+  harmlessMessages?: readonly string[]
 }
 
 interface InstallationReport {
@@ -58,6 +61,8 @@ interface WorkloadsReport {
   unknownMethods?: readonly string[]
   /** Absent where VMs may not be read. */
   troubled?: VmTroubles
+  /** What is wrong with VMs and their migrations in a few words each; absent where nothing is, and where VMs may not be read. */
+  problems?: readonly string[]
   outdated: {
     /** status.outdatedVirtualMachineInstanceWorkloads; counts pending hotplug too (facts 3.2). */
     reported?: number
@@ -91,7 +96,7 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
   const found = getInstallation(quick)
   const onPlatform = await platform
   if (found.is !== 'one') return withoutKubeVirt(reader, quick, { found, onPlatform })
-  const asked = healthOf(reader, quick, found.namespace, { clock, asks })
+  const asked = healthOf(reader, quick, found, { clock, asks })
   // Awaited last; an early failure of it must not go unhandled until then.
   asked.catch(() => undefined)
   const first = assessRollout(quick, clock.now())
@@ -119,15 +124,15 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
 async function healthOf(
   reader: Reader,
   snapshot: Snapshot,
-  namespace: string,
+  { namespace, kubevirt }: Installation,
   { clock, asks: { leases, signal, told, vms: vmSnapshot = new VmSnapshot() } }: { clock: Clock; asks: Asks },
 ): Promise<Health> {
-  const reading = vmSnapshot.now(reader, clock)
+  const reading = vmSnapshot.now(reader, clock, kubevirt.status?.observedKubeVirtVersion)
   // Awaited last; an early failure of it must not go unhandled until then.
   reading.catch(() => undefined)
   const rest =
     leases === undefined
-      ? { leases: [] }
+      ? { leases: [], answers: await takeAnswers(reader, namespace), saved: true as const }
       : await Promise.all([
           takeAnswers(reader, namespace),
           leases.settle(itemsOf(snapshot.leases), { namespace, reader, clock, signal, told }),
@@ -143,12 +148,20 @@ function reportOf(
   { judged, vms }: { judged: RolloutStatus; vms: VmTroubles | undefined },
 ): StatusReport {
   const running = runningKvup(snapshot, found.namespace)
+  const problems = vmProblems(vms)
+  const harmless = harmlessOf(judged.observed.version)
   return {
     takenAt: snapshot.takenAt,
     installation: installationReport(found),
     ...judged,
-    workloads: { ...workloadsReport(snapshot), ...methodsReport(found), ...(vms && { troubled: vms }) },
+    workloads: {
+      ...workloadsReport(snapshot),
+      ...methodsReport(found),
+      ...(vms && { troubled: vms }),
+      ...(problems.length > 0 && { problems }),
+    },
     ...(running ? { running } : {}),
+    ...(harmless.length > 0 && { harmlessMessages: harmless }),
   }
 }
 
@@ -172,9 +185,10 @@ async function withoutKubeVirt(
 }
 
 function countedVms({ workloads }: StatusReport, found: Installation): VmsSnapshot | undefined {
-  const { instances, outdated } = workloads
+  const { instances, outdated, problems } = workloads
   if (instances === undefined || outdated.labelled === undefined) return undefined
-  return { instances, outdated: outdated.labelled, paused: found.workloadUpdateMethods.length === 0 }
+  const paused = found.workloadUpdateMethods.length === 0
+  return { instances, outdated: outdated.labelled, paused, ...(problems && { problems }) }
 }
 
 function installationReport(found: Installation): InstallationReport {

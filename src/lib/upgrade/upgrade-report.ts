@@ -1,4 +1,11 @@
-import { seeVms, vmCauses, type VmsSnapshot, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
+import {
+  inspectVms,
+  seeVms,
+  vmCauses,
+  vmProblems,
+  type VmsSnapshot,
+  type VmTroubles,
+} from '../kubevirt/diagnosis/vm-troubles.ts'
 import type { NewAlerts } from '../openshift/firing-alerts.ts'
 import type { HopFinding } from '../releases/hop-findings.ts'
 import type { Change, Differences } from '../vms/census/vm-census.ts'
@@ -263,7 +270,7 @@ export class VmsOfRun {
       vmsSnapshot = next
       stuck = this.#stuck(vmsSnapshot, new Set(stuck))
     }
-    const { troubles } = vmsSnapshot
+    const { troubles } = await this.#explained(vmsSnapshot)
     const degraded = [
       ...(stuck.length > 0
         ? [`${stuck.length} of ${ran.size} VMs that ran when the run began do not run: ${named(stuck)}`]
@@ -271,13 +278,23 @@ export class VmsOfRun {
       ...vmCauses(troubles, this.#clock.now()).map(({ sentence }) => sentence),
     ]
     return {
-      ...(troubles.count > 0 && { vms: troubles }),
+      ...(vmProblems(troubles).length > 0 && { vms: troubles }),
       ...(degraded.length > 0 && { degraded }),
     }
   }
 
   #read(): Promise<Known<VmsSnapshot>> {
     return known(seeVms(this.#reader, this.#clock.now()).then((vmsSnapshot) => [vmsSnapshot]))
+  }
+
+  /** With what keeps VMs that do not run, and what is wrong with migrations; as it is where the cluster does not answer. */
+  async #explained(vmsSnapshot: VmsSnapshot): Promise<VmsSnapshot> {
+    try {
+      return await inspectVms(this.#reader, this.#clock.now(), undefined)
+    } catch (error) {
+      if (error instanceof KvupError) return vmsSnapshot
+      throw error
+    }
   }
 
   /** Undefined where the cluster does not answer, or does not let us. */

@@ -34,6 +34,8 @@ export function evidence(overrides: Partial<FullSnapshot> = {}): FullSnapshot {
     quotas: known(),
     dataJobs: known(),
     others: known(),
+    budgets: known(),
+    stuckMigrations: known(),
     operatorRoles: known(),
     editBindings: known(),
     networkDevices: known(),

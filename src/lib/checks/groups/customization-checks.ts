@@ -10,11 +10,12 @@ import {
   concerned,
   valueIn,
 } from '../check-definition.ts'
-import type { KubeObject, ManagedField } from '../../kube/object.ts'
+import { isRecord, type KubeObject, type ManagedField } from '../../kube/object.ts'
+import { oneLine, shellWord } from '../../kube/shell-line.ts'
 import { isOperand } from '../../kubevirt/installed-components.ts'
 import { someOf } from '../../kube/text.ts'
 import type { Shift } from '../../releases/releases.ts'
-import { gatesOf, undecided } from '../../kubevirt/installation.ts'
+import { gatesOf, type Installation, undecided } from '../../kubevirt/installation.ts'
 
 type Patch = NonNullable<NonNullable<NonNullable<KubeVirt['spec']>['customizeComponents']>['patches']>[number]
 
@@ -107,6 +108,96 @@ export const foreignEdits = check({
     )
   },
 })
+
+/** What kvup writes on the KubeVirt, as managedFields name it. */
+const writtenFields: readonly (readonly string[])[] = [
+  ['f:spec', 'f:imageTag'],
+  ['f:spec', 'f:imageRegistry'],
+  ['f:spec', 'f:workloadUpdateStrategy', 'f:workloadUpdateMethods'],
+]
+
+/**
+ * Somebody applies the KubeVirt by server-side apply, and somebody else owns a field of it by a patch: as soon as the two want different values the next apply is refused
+ * (harvester issue 10677).
+ */
+export const fieldOwners = check({
+  id: 'field-owners',
+  group: 'installation',
+  title: 'who applies the KubeVirt owns the fields that an upgrade changes',
+  needs: ['kubevirts'],
+  assess: ({ installation }) => {
+    const { metadata } = installation.kubevirt
+    const all = metadata.managedFields ?? []
+    const applier = all.find(({ operation, manager = '', fieldsV1 }) => {
+      const ownsSpec = fieldsV1 !== undefined && Object.hasOwn(fieldsV1, 'f:spec')
+      return operation === 'Apply' && ownsSpec && !manager.startsWith('kvup')
+    })
+    if (applier === undefined) return undefined
+    return all.flatMap((entry, index) => {
+      const { operation, manager = '', subresource } = entry
+      if (operation !== 'Update' || subresource !== undefined || ownWriters.test(manager)) return []
+      const fields = writtenFields.filter((path) => isOwned(entry.fieldsV1, path))
+      return fields.length === 0 ? [] : [ownerFinding(installation, applier, { entry, index, fields })]
+    })
+  },
+})
+
+/** kvup gives back what it owns; the operators write what nobody applies. */
+const ownWriters = /^(?:kvup|virt-|hyperconverged|kubevirt-)/u
+
+function isOwned(fields: unknown, path: readonly string[]): boolean {
+  let owned = fields
+  for (const step of path) owned = isRecord(owned) ? owned[step] : undefined
+  return owned !== undefined
+}
+
+interface OwnedFields {
+  entry: ManagedField
+  /** Its place in managedFields. */
+  index: number
+  fields: readonly (readonly string[])[]
+}
+
+function ownerFinding(
+  { namespace, name, kubevirt }: Installation,
+  { manager: applier = 'somebody' }: ManagedField,
+  { entry, index, fields }: OwnedFields,
+): Finding {
+  const { manager = 'somebody' } = entry
+  const names = fields.map((path) => path.map((step) => step.slice('f:'.length)).join('.'))
+  return {
+    id: 'field-owners',
+    level: 'warning',
+    summary: `${applier} applies KubeVirt ${namespace}/${name}, and ${manager} owns ${names.join(' and ')}: the next apply that wants another value is refused by a conflict`,
+    objects: [`kubevirt/${name}`],
+    remedy: [
+      `kubectl -n ${namespace} get kubevirt ${name} -o yaml --show-managed-fields`,
+      ...(leavesOf(entry.fieldsV1) === fields.length
+        ? [giveBack({ namespace, name, version: kubevirt.metadata.resourceVersion }, index, applier)]
+        : []),
+    ],
+  }
+}
+
+/** How many fields it owns at the lowest level. */
+function leavesOf(fields: unknown): number {
+  if (!isRecord(fields)) return 0
+  const below = Object.values(fields)
+  return below.length === 0 ? 1 : below.reduce<number>((sum, one) => sum + leavesOf(one), 0)
+}
+
+/** The value stays; guarded by the resourceVersion, for the place of an entry in the list changes with each write. */
+function giveBack(
+  { namespace, name, version = '' }: { namespace: string; name: string; version?: string | undefined },
+  index: number,
+  applier: string,
+): string {
+  const patch = [
+    { op: 'test', path: '/metadata/resourceVersion', value: version },
+    { op: 'remove', path: `/metadata/managedFields/${index}` },
+  ]
+  return `kubectl -n ${namespace} patch kubevirt ${name} --type=json -p ${shellWord(JSON.stringify(patch))}     leaves the value and gives the field to ${oneLine(applier)} at its next apply; untested`
+}
 
 interface Edit {
   by: string

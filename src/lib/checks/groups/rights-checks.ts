@@ -14,8 +14,12 @@ export const rights = check({
   findings: ['rights-optional'],
   needs: ['rights'],
   blocks: true,
+  lacks({ snapshot }) {
+    const open = itemsOf(snapshot.rights).flatMap(({ what, allowed }) => (allowed === undefined ? what : []))
+    return open.length > 0 ? `nobody asked whether you may ${someOf(open)}` : undefined
+  },
   assess(question) {
-    const refused = itemsOf(question.snapshot.rights).filter(({ allowed }) => !allowed)
+    const refused = itemsOf(question.snapshot.rights).filter(({ allowed }) => allowed === false)
     const missing = refused.filter(({ optional }) => !optional).map(({ what }) => what)
     const extra = refused.filter(({ optional }) => optional).map(({ what }) => what)
     return [

@@ -14,14 +14,16 @@ import { counted, someOf } from '../../kube/text.ts'
 import type { ResourceQuota } from '../../kubevirt/full-snapshot.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
 import { patchCommand } from './customization-checks.ts'
-import { gatesOf, parseImage } from '../../kubevirt/installation.ts'
+import { configuredValue, gatesOf, parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { allReleases, type Releases } from '../../releases/releases.ts'
-import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
+import { isBefore, minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
 import { cpuModelLabel, type InstanceTally, type PlacedVms } from '../../kubevirt/snapshot.ts'
 import { isNodeReady } from '../../kubevirt/component-status.ts'
 import { launcherImage } from '../../kubevirt/lease-holders.ts'
 import { quantity } from '../../kube/quantity.ts'
+import type { BlockingBudget } from '../../kubevirt/blocking-budgets.ts'
+import { shellWord } from '../../kube/shell-line.ts'
 
 /** One VM that runs twice damages its disk; an entry may also be a stale one (facts 8: #15373, #18670, #12773). */
 export const twoLaunchers = check({
@@ -253,14 +255,30 @@ export const twoNodes = check({
     const count = placesForVms(question)
     const { running } = instancesOf(question)
     if (count >= 2 || running === 0) return undefined
+    const stay = onlyMigrating(question)
     return {
       id: 'two-nodes',
       level: 'warning',
-      summary: `${counted(count, 'node')} can take VMs: no migration will ever succeed, and ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher until a restart`,
-      remedy: ['kubectl get nodes -L kubevirt.io/schedulable'],
+      summary: `${counted(count, 'node')} can take VMs: no migration will ever succeed, and ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher until a restart${stay === 0 ? '' : `; ${counted(stay, 'VM', ['has', 'have'])} evictionStrategy LiveMigrate, so that a drain of the node, and with it an update of the platform, waits without end`}`,
+      remedy: [
+        'kubectl get nodes -L kubevirt.io/schedulable',
+        ...(stay === 0
+          ? []
+          : [
+              'kvup workloads unblock --all     sets evictionStrategy None for a time: a drain then stops these VMs; kvup workloads restore undoes it',
+            ]),
+      ],
     }
   },
 })
+
+/** How many running VMs a drain may not stop: it has to move them. */
+function onlyMigrating(question: Question): number {
+  const { evictionStrategies } = instancesOf(question)
+  const byDefault = configuredValue(question.installation, ['evictionStrategy'])
+  const unset = byDefault === 'LiveMigrate' ? evictionStrategies['']?.count : 0
+  return (evictionStrategies['LiveMigrate']?.count ?? 0) + (unset ?? 0)
+}
 
 function placesForVms({ snapshot }: Question): number {
   return itemsOf(snapshot.nodes).filter(
@@ -269,6 +287,50 @@ function placesForVms({ snapshot }: Question): number {
       isNodeReady(node) &&
       !node.spec?.unschedulable,
   ).length
+}
+
+/** Budgets of users over launcher pods: each drain of their nodes is refused, and the update of a node pool waits for it (kubevirt issue 18063). */
+const disruptionBudgets = check({
+  id: 'disruption-budgets',
+  group: 'workloads',
+  title: 'no PodDisruptionBudget refuses every eviction of VMs',
+  needs: ['budgets'],
+  assess: ({ snapshot }) => itemsOf(snapshot.budgets).map(blocksDrains),
+})
+
+function blocksDrains({
+  namespace,
+  name,
+  isUncounted,
+  message,
+  maxUnavailable,
+  healthy,
+}: BlockingBudget): Finding {
+  const why = isUncounted
+    ? `maxUnavailable cannot be counted for virt-launchers (${message ?? 'SyncFailed'}), only minAvailable can`
+    : 'as many pods as it asks for are there, and no more'
+  const [place, budget] = [shellWord(namespace), shellWord(name)]
+  return {
+    id: 'disruption-budgets',
+    level: 'warning',
+    summary: `PodDisruptionBudget ${namespace}/${name} allows no eviction of its virt-launchers: every drain of their nodes waits without end; ${why}`,
+    objects: [`poddisruptionbudget/${namespace}/${name}`],
+    remedy: [
+      `kubectl -n ${place} describe poddisruptionbudget ${budget}`,
+      ...(isUncounted && typeof maxUnavailable === 'number'
+        ? [countedBudget(place, budget, Math.max(0, healthy - maxUnavailable))]
+        : []),
+    ],
+  }
+}
+
+/** The field that Kubernetes can count for pods of any owner, with the number that comes to the same now. */
+function countedBudget(namespace: string, name: string, minAvailable: number): string {
+  const patch = [
+    { op: 'remove', path: '/spec/maxUnavailable' },
+    { op: 'add', path: '/spec/minAvailable', value: minAvailable },
+  ]
+  return `kubectl -n ${namespace} patch poddisruptionbudget ${name} --type=json -p ${shellWord(JSON.stringify(patch))}     asks for so many pods in place of maxUnavailable; untested`
 }
 
 /** A migration has a second launcher pod beside the first, and both count (facts 3.3 and 8: #14957). */
@@ -413,32 +475,46 @@ export const hotpluggedVolumes = check({
   group: 'workloads',
   title: 'no volume is plugged into a running VM that its VM object does not name',
   needs: ['instances', 'vms'],
-  needsTarget: true,
-  lacks: lacksVersion,
+  lacks: (question) => (question.target === undefined ? undefined : lacksVersion(question)),
   assess(question) {
+    const { installation, target, rolloutStatus } = question
     const hop = hopOf(question)
-    const { featureGates, disabledFeatureGates } = gatesOf(question.installation)
-    if (hop === undefined || !enters(hop, 'v1.9')) return undefined
-    if (featureGates.includes('HotplugVolumes') || disabledFeatureGates.includes('DeclarativeHotplugVolumes'))
-      return undefined
+    // Without a target it is told of what is to come.
+    const concerns =
+      target === undefined
+        ? isBefore(versionOf(rolloutStatus.observed.version), 9)
+        : hop && enters(hop, 'v1.9')
+    const ofHyperConverged = installation.manager.kind === 'hyperconverged'
+    if (!concerns || staysEphemeral(installation)) return undefined
     const named = itemsOf(question.snapshot.vms)[0]?.hotplugged
     const lost = [...instancesOf(question).hotplugged].filter((volume) => !named?.has(volume))
     if (lost.length === 0) return undefined
     return {
       id: 'hotplugged-volumes',
-      level: 'warning',
-      summary: `v1.9 turns DeclarativeHotplugVolumes on and unplugs ${counted(lost.length, 'volume')} from running VMs (${someOf(lost)}): they were plugged into the VMI alone, and their VMs do not name them`,
+      level: target === undefined ? 'info' : 'warning',
+      summary: `v1.9${ofHyperConverged ? ', which HyperConverged 1.19 brings,' : ''} turns DeclarativeHotplugVolumes on and unplugs ${counted(lost.length, 'volume')} from running VMs (${someOf(lost)}): they were plugged into the VMI alone, and their VMs do not name them`,
       objects: lost.slice(0, 100),
       remedy: [
         ...lost.slice(0, 3).map((volume) => {
           const [namespace = '', name = '', disk = ''] = volume.split('/')
           return `kubectl -n ${namespace} edit vm ${name}     add volume ${disk} and its disk to spec.template.spec before the upgrade`
         }),
-        `${patchCommand(question, 'spec.configuration.developerConfiguration.featureGates', [...featureGates, 'HotplugVolumes'])}     or this: nothing is unplugged while HotplugVolumes is listed (untested)`,
+        ...(ofHyperConverged
+          ? []
+          : [
+              `${patchCommand(question, 'spec.configuration.developerConfiguration.featureGates', [...gatesOf(installation).featureGates, 'HotplugVolumes'])}     or this: nothing is unplugged while HotplugVolumes is listed (untested)`,
+            ]),
       ],
     }
   },
 })
+
+/** HyperConverged lists the gates itself, and leaves HotplugVolumes out from 1.19 on (PR 4381). */
+function staysEphemeral(installation: Question['installation']): boolean {
+  const { featureGates, disabledFeatureGates } = gatesOf(installation)
+  if (disabledFeatureGates.includes('DeclarativeHotplugVolumes')) return true
+  return installation.manager.kind !== 'hyperconverged' && featureGates.includes('HotplugVolumes')
+}
 
 /** An upgrade was seen to add VMs to this list; what is in it today was there before (facts 5 and 8: #16719). */
 export const restartRequired = check({
@@ -487,6 +563,7 @@ export const vmChecks: readonly Check[] = [
   vmsThatStay,
   twoNodes,
   migrationQuota,
+  disruptionBudgets,
   pendingChanges,
   hotpluggedVolumes,
   vmsWithoutAnotherNode,

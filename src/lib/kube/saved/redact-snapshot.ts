@@ -30,10 +30,30 @@ export function redacted<T extends KubeObject>(
     .filter((object) => !isForeignWebhook(object, home))
     .map((object, at) => namelessBinding(object, home, at))
   return {
-    objects: ours.map((object) => redactedObject(nameless(object), places, words)),
-    index: { ...(words.within(index) as T), objects: ours.length },
+    objects: ours.map((object) => redactedObject(nameless(withoutSelector(object)), places, words)),
+    index: { ...(words.within(withoutSelections(index)) as T), objects: ours.length },
   }
 }
+
+/** A budget of people's pods selects them by labels of their own. */
+function withoutSelector<T extends KubeObject>(object: T): T {
+  const { spec } = object as { spec?: { selector?: { matchLabels?: Record<string, string> } } }
+  if (object.kind !== 'PodDisruptionBudget' || !spec?.selector) return object
+  const labels = Object.entries(spec.selector.matchLabels ?? {}).filter(([key]) => judgedKeys.test(key))
+  return { ...object, spec: { ...spec, selector: { matchLabels: Object.fromEntries(labels) } } }
+}
+
+/** What was asked of pods by such labels is not told either: it counts as not saved. */
+function withoutSelections<T extends KubeObject>(index: T): T {
+  const { read } = index as { read?: readonly { kind?: string; labels?: string }[] }
+  if (read === undefined) return index
+  return { ...index, read: read.filter(isTold) }
+}
+
+const isTold = ({ kind, labels = '' }: { kind?: string; labels?: string }): boolean =>
+  kind !== 'Pod' || labels.split(/,(?![^(]*\))/u).every((term) => term === '' || judgedKeys.test(keyOf(term)))
+
+const keyOf = (term: string): string => term.replace(/^!/u, '').split(/[=! ]/u)[0] ?? ''
 
 /** Of people's own objects no note stays that is not judged; of KubeVirt's and the cluster's all. */
 function nameless(object: KubeObject): KubeObject {

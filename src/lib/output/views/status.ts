@@ -73,6 +73,7 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
     ...(status.clock ? entry('clock', paint.warn(status.clock)) : []),
     ...(status.doubts ?? []).flatMap((doubt) => doubtLines(doubt, { paint, entry })),
     ...(status.remarks ?? []).flatMap((remark) => entry('not judged', paint.warn(brief(remark)))),
+    ...(size.wide ? (status.harmlessMessages ?? []) : []).flatMap((text) => entry('known', paint.dim(text))),
     '',
     ...componentLines(status, paint, size),
     '',
@@ -135,6 +136,7 @@ function headline(status: StatusDocument, paint: Paint): string {
     paint.strong(`KubeVirt ${versions(status, paint)}`),
     `namespace ${status.installation?.namespace ?? ''}`,
     `${paint[tones[verdict]](verdict.toLowerCase())}${age}`,
+    ...(status.workloads.problems ?? []).map((text) => paint.warn(text)),
   ]
   return parts.join(` ${paint.mark.dot} `)
 }
@@ -339,7 +341,11 @@ export function workloadLines(
       ]
     : []
   if (instances === 0)
-    return [count(0, 'instance'), ...unknown, ...signedTroubles(workloads.troubled, paint.mark.warning)]
+    return [
+      count(0, 'instance'),
+      ...unknown,
+      ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
+    ]
   const behind = outdated.labelled ?? outdated.reported
   const all = instances === undefined ? 'not readable' : count(instances, 'instance')
   const paused = overrides?.settings?.some(({ id }) => id === methodsOverride) ?? false
@@ -347,7 +353,7 @@ export function workloadLines(
   return [
     `${all}${lateText(behind)}${why}`,
     ...unknown,
-    ...signedTroubles(workloads.troubled, paint.mark.warning),
+    ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
     ...(behind && verdict === 'Healthy' ? [`${paint.mark.next} kvup workloads outdated`] : []),
   ]
 }

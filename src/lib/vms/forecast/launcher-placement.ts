@@ -5,6 +5,7 @@ import { Pods } from '../../kube/kinds/workload-kinds.ts'
 import { readAhead } from '../../kube/read-cache.ts'
 import { whyUnknown } from '../../kube/known.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
+import { fitsTerms, type LabelSelector, type NodeTerm, selectorText } from '../../kube/selectors.ts'
 import type { KubeVirt, VirtualMachineInstance } from '../../kube/kinds/kubevirt-kinds.ts'
 import { guestMemory } from '../../kubevirt/snapshot.ts'
 import { quantity } from '../../kube/quantity.ts'
@@ -184,52 +185,6 @@ function refusalBy({ apart }: PodTerm, met: boolean): string | undefined {
   if (apart) return met ? 'pod anti-affinity' : undefined
   return met ? undefined : 'pod affinity'
 }
-
-interface Expression {
-  key: string
-  operator: string
-  values?: string[]
-}
-
-/** A term of required node affinity. */
-export interface NodeTerm {
-  matchExpressions?: Expression[]
-  matchFields?: Expression[]
-}
-
-interface LabeledNode {
-  name: string
-  labels: Readonly<Record<string, string>>
-}
-
-/** True where there are none, or one of them holds; an empty term holds nowhere, as for the scheduler. */
-function fitsTerms(terms: readonly NodeTerm[], place: LabeledNode): boolean {
-  return terms.length === 0 || terms.some((term) => holds(term, place))
-}
-
-function holds(
-  { matchExpressions = [], matchFields = [] }: NodeTerm,
-  { name, labels }: LabeledNode,
-): boolean {
-  if (matchExpressions.length + matchFields.length === 0) return false
-  return (
-    matchExpressions.every((one) => meets(one, labels[one.key])) &&
-    matchFields.every((one) => one.key === 'metadata.name' && meets(one, name))
-  )
-}
-
-const operators: Readonly<Record<string, (value: string | undefined, values: readonly string[]) => boolean>> =
-  {
-    In: (value, values) => value !== undefined && values.includes(value),
-    NotIn: (value, values) => value === undefined || !values.includes(value),
-    Exists: (value) => value !== undefined,
-    DoesNotExist: (value) => value === undefined,
-    Gt: (value, [limit]) => Number(value) > Number(limit),
-    Lt: (value, [limit]) => Number(value) < Number(limit),
-  }
-
-const meets = ({ operator, values = [] }: Expression, value: string | undefined): boolean =>
-  operators[operator]?.(value, values) ?? false
 
 interface Toleration {
   key?: string
@@ -466,20 +421,4 @@ function devicesOf({ devices: { hostDevices = [], gpus = [] } = {} }: Domain): R
   for (const { deviceName } of [...hostDevices, ...gpus])
     if (deviceName) counts[deviceName] = (counts[deviceName] ?? 0) + 1
   return counts
-}
-
-/** A LabelSelector as objects have it. */
-interface LabelSelector {
-  matchLabels?: Record<string, string>
-  matchExpressions?: { key: string; operator: string; values?: string[] }[]
-}
-
-/** The same in kubectl's words; empty selects everything. */
-export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
-  const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
-    if (operator === 'Exists') return key
-    if (operator === 'DoesNotExist') return `!${key}`
-    return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join()})`
-  })
-  return [...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`), ...expressions].join()
 }

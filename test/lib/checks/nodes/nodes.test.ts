@@ -5,6 +5,7 @@ import {
   atLeast,
   controlPlaneLabel,
   heartbeat,
+  kvmDevices,
   newGates,
   nodeChecks,
   nodeReady,
@@ -33,6 +34,9 @@ const taint =
     Object.assign(node, { spec: { ...node.spec, taints: [{ key, effect }] } })
 const runs = (kubeletVersion: string, containerRuntimeVersion: string) => (node: Node) =>
   Object.assign(node.status ?? {}, { nodeInfo: { kubeletVersion, containerRuntimeVersion } })
+
+const offers = (kvm: string) => (node: Node) =>
+  Object.assign(node.status ?? {}, { allocatable: { pods: '110', 'devices.kubevirt.io/kvm': kvm } })
 
 const windows = (node: Node) => {
   notReady(node)
@@ -261,4 +265,13 @@ test('C4 version-skew: nodes at different kubelets are an update under way', () 
   expect(said(findings)).toEqual(['warning version-skew'])
   expect(findings[0]?.summary).toContain('v1.35.4 on 5, v1.36.0 on 1')
   expect(findings[0]?.objects).toEqual(['node/worker-1'])
+})
+
+test('kvm-devices: a node that takes VMs and offers none, unless KubeVirt emulates', () => {
+  const hollow = known(...nodes({ 'worker-1': offers('0'), 'worker-2': offers('1k'), 'cp-1': offers('0') }))
+  const { findings } = on(kvmDevices, wholeCluster({ nodes: hollow }))
+  expect(findings).toMatchObject([{ level: 'warning', objects: ['node/worker-1'] }])
+  const configuration = { developerConfiguration: { useEmulation: true } }
+  expect(on(kvmDevices, withSpec({ configuration }, wholeCluster({ nodes: hollow }))).is).toBe('passed')
+  expect(on(kvmDevices, wholeCluster()).is).toBe('passed')
 })

@@ -25,8 +25,27 @@ const editors = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
 }
 
+const plugged = checkExample('hotplugged-volumes/failing.yaml').changes ?? []
+const hotplugGate = {
+  spec: { configuration: { developerConfiguration: { featureGates: ['HotplugVolumes'] } } },
+}
+const ofHyperConverged = { metadata: { labels: { 'app.kubernetes.io/managed-by': 'hco-operator' } } }
+
 /** Of what writes go through, nodes and VMs. */
 export const ofTheCluster: readonly Row[] = [
+  [
+    'hotplugged-volumes',
+    'no target is named',
+    ['info hotplugged-volumes'],
+    { run: 'check', changes: plugged },
+  ],
+  [
+    'hotplugged-volumes',
+    'HyperConverged leaves out the gate that is listed',
+    ['info hotplugged-volumes'],
+    { run: 'check', changes: [...plugged, kubevirt({ ...hotplugGate, ...ofHyperConverged })] },
+  ],
+  ['hotplugged-volumes', 'the gate is listed', [], { changes: [...plugged, kubevirt(hotplugGate)] }],
   [
     'webhooks-answering',
     'one that an operator has left behind',
