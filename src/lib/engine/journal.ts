@@ -1,6 +1,7 @@
 import type { HeldLease } from './lease.ts'
 import type { MissingValue, Overrides } from './overrides.ts'
 import { isDeepStrictEqual } from 'node:util'
+import type { FieldOwner } from '../kube/field-owners.ts'
 import { blocked } from '../kube/errors.ts'
 import { Answers } from '../kube/read-cache.ts'
 
@@ -85,6 +86,8 @@ export interface Override {
   harmless?: string
   /** It was opened by an upgrade over several minors, which waits for VMs between them. */
   severalMinors?: true
+  /** Who owned the field in managedFields, to whom it goes back with the value; none: nobody. Absent where the server did not tell. */
+  owners?: readonly FieldOwner[]
 }
 
 /** Where the content of a journal is kept. */

@@ -1,6 +1,6 @@
 import { lastWriter } from '../kube/last-writer.ts'
 import type { Journal, Override } from '../engine/journal.ts'
-import { hasNote, noNote, noteGone, noteOf } from '../engine/overrides.ts'
+import { giveToOwners, hasNote, noNote, noteGone, noteOf, ownersNow } from '../engine/overrides.ts'
 import type { Procedure, ReadContext, Step, StepContext, StepState } from '../engine/step.ts'
 import { minutes, seconds } from '../kube/clock.ts'
 import {
@@ -31,6 +31,7 @@ import {
   sameMethods,
 } from './update-methods.ts'
 import type { KubeObject } from '../kube/object.ts'
+import type { JsonOperation, Reader } from '../kube/cluster.ts'
 import { blocked } from '../kube/errors.ts'
 
 /** Who borrows, for the journal. */
@@ -112,6 +113,7 @@ async function hold(
     at: clock.now().toISOString(),
     harmless: 'for days; hotplug and volume changes wait meanwhile',
     ...(severalMinors && { severalMinors }),
+    ...ownersNow(holding, overrideId),
   })
   const patch = patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding, noteOf(override))
   await writeSettings(cx, owner, patch)
@@ -226,8 +228,8 @@ function changedMeanwhile(now: readonly string[], override: Override): StepState
 }
 
 /**
- * Writes the kept value with optimistic concurrency and takes its note off in the same patch, unless it has to be passed on first: until then a way back is still needed. Reads it
- * back, and only then writes down that the override is closed.
+ * Writes the kept value with optimistic concurrency. Its note goes in the same patch, unless it is needed still: for a way back until the value is passed on, and for the owners of the field, who
+ * get it once it reads as before. Reads it back, and only then writes down that the override is closed.
  */
 async function restoreUpdates(cx: StepContext, owner: SettingsOwner, override: Override): Promise<void> {
   const { reader, journal } = cx
@@ -235,19 +237,43 @@ async function restoreUpdates(cx: StepContext, owner: SettingsOwner, override: O
   const holding = await readOwner(reader, owner)
   const kept = keptMethods(override)
   const fields = sameMethods(methodsIn(holding, owner), kept) ? {} : { workloadUpdateMethods: [...kept] }
-  const note = passesOn(owner) ? {} : noteGone(holding, overrideId)
+  const isNeeded = passesOn(owner) || override.owners !== undefined
+  const note = isNeeded ? {} : noteGone(holding, overrideId)
   if (Object.keys({ ...fields, ...note }).length > 0)
     await writeSettings(cx, owner, patchAt([[owner.strategy, fields]], holding, note))
+  await ensureBack(reader, owner, kept)
+  if (passesOn(owner)) return
+  if (isNeeded) {
+    await takeNoteOff(cx, owner, { isBack: true })
+    await ensureBack(reader, owner, kept)
+  }
+  await journal.release(overrideId)
+}
+
+/** Throws `blocked` where the methods do not read so. */
+async function ensureBack(reader: Reader, owner: SettingsOwner, kept: readonly string[]): Promise<void> {
   const after = methodsIn(await readOwner(reader, owner), owner)
-  if (!sameMethods(after, kept))
-    throw blocked(
-      'restore-undone',
-      `workloadUpdateMethods was set back to ${kept.join(', ')}, but reads ${methodsText(after)}`,
-      {
-        remedy: [`kvup workloads strategy set --methods ${kept.join(',')}`, showsWriters(owner)],
-      },
-    )
-  if (!passesOn(owner)) await journal.release(overrideId)
+  if (sameMethods(after, kept)) return
+  throw blocked(
+    'restore-undone',
+    `workloadUpdateMethods was set back to ${kept.join(', ')}, but reads ${methodsText(after)}`,
+    {
+      remedy: [`kvup workloads strategy set --methods ${kept.join(',')}`, showsWriters(owner)],
+    },
+  )
+}
+
+/** Changes nothing else but, where the value is back, whose field it is. Throws ApiError. */
+async function takeNoteOff(
+  cx: StepContext,
+  owner: SettingsOwner,
+  { isBack }: { isBack: boolean },
+): Promise<void> {
+  const read = () => readOwner(cx.reader, owner)
+  const write = (operations: readonly JsonOperation[]) => writeSettings(cx, owner, operations)
+  if (isBack && (await giveToOwners({ read, write }, overrideId))) return
+  const holding = await read()
+  if (hasNote(holding, overrideId)) await writeSettings(cx, owner, patchAt([], holding, noNote(overrideId)))
 }
 
 /** The override stays open until the value took effect: until then a way back is still needed. */
@@ -278,7 +304,7 @@ function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: Rest
   }
 }
 
-/** Takes the note off whichever object bears it, changes nothing else, and writes down that the override is closed. Throws ApiError, and `blocked` where an object is another one. */
+/** Takes the note off whichever object bears it, where the value is back as a field of its former owners, changes nothing else, and writes down that the override is closed. Throws ApiError, and `blocked` where an object is another one. */
 export async function closeMethodsOverride(
   cx: StepContext,
   found: SettingsOwner,
@@ -290,7 +316,7 @@ export async function closeMethodsOverride(
   const holding = await readOwner(reader, owner)
   if (hasNote(holding, overrideId)) {
     await ensureStillStored(reader, owner)
-    await writeSettings(cx, owner, patchAt([], holding, noNote(overrideId)))
+    await takeNoteOff(cx, owner, { isBack: why === undefined })
   }
   const { kubevirt } = owner
   const below = passesOn(owner) ? await readOwner(reader, kubevirt) : undefined
