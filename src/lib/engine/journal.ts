@@ -86,6 +86,8 @@ export interface Override {
   harmless?: string
   /** It was opened by an upgrade over several minors, which waits for VMs between them. */
   severalMinors?: true
+  /** The version that an upgrade went back to: what was overridden stays so at its end, for a person to restore. */
+  goesBack?: string
   /** Who owned the field in managedFields, to whom it goes back with the value; none: nobody. Absent where the server did not tell. */
   owners?: readonly FieldOwner[]
 }
@@ -152,8 +154,9 @@ export function journalOn(
       const open = (await onObjects.open()).find(
         ({ id, object }) => id === override.id && object.uid === override.object.uid,
       )
+      const { taken, goesBack } = override
       const saved =
-        open === undefined ? override : { ...open, ...(override.taken && { taken: override.taken }) }
+        open === undefined ? override : { ...open, ...(taken && { taken }), ...(goesBack && { goesBack }) }
       await update((content) => claimed(content, saved))
       onObjects.remember(saved)
       return saved

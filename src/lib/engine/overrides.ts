@@ -366,6 +366,7 @@ function overrideFrom(note: string, { id, family, object }: NotePlace): Override
     at,
     ...(line(harmless, 400) && { harmless }),
     ...(said['severalMinors'] === true && { severalMinors: true }),
+    ...(line(said['goesBack'], 60) && { goesBack: said['goesBack'] }),
     ...(owners && { owners }),
   }
 }
@@ -410,7 +411,7 @@ function takenIn(taken: unknown): Override['taken'] | 'none such' {
 
 /** The annotation of an override, for the same merge patch as the change. */
 export function noteOf(override: Override): Record<string, string> {
-  const { procedure, path, was, taken, by, at, harmless, severalMinors, owners, object } = override
+  const { procedure, path, was, taken, by, at, harmless, severalMinors, goesBack, owners, object } = override
   const note = {
     apiVersion: object.apiVersion,
     uid: object.uid,
@@ -422,6 +423,7 @@ export function noteOf(override: Override): Record<string, string> {
     at,
     harmless,
     severalMinors,
+    goesBack,
     owners,
   }
   return { [keyOf(override.id)]: JSON.stringify(note) }

@@ -93,6 +93,8 @@ export interface StepReport {
 export interface WorkloadReport {
   instances: number
   outdated: number
+  /** Of them those on a newer virt-launcher, which only a restart takes back; absent where there is none. */
+  restart?: number
   /** What the present methods do with them, in words. */
   forecast: string
   paused: boolean
@@ -152,6 +154,7 @@ export async function workloadsAfter(
   ])
   return {
     ...count,
+    ...(forecast.counts.restart && { restart: forecast.counts.restart }),
     forecast: forecastText(forecast),
     paused: openOverride(overrides, olm?.hyperconverged.uid ?? owner.uid) !== undefined,
   }

@@ -151,8 +151,13 @@ function evictedBy({ accepted, upgradeState: { methods } }: Planned): CensusCirc
 }
 
 /** The way back to what was left is from a version to the same one. */
-function questionOf({ from = 'an unfinished installation', to, isRest, olm, path }: UpgradePlan): string {
+function questionOf(plan: UpgradePlan): string {
+  const { from = 'an unfinished installation', to, isRest, goesBack, olm, path } = plan
   if (olm) return olmQuestion(olm, isRest)
+  if (goesBack)
+    return isRest
+      ? `Finish the downgrade of KubeVirt to ${to.text}?`
+      : `Downgrade KubeVirt from ${from} to ${to.text}?`
   if (isRest) return `Finish the upgrade of KubeVirt to ${to.text}?`
   if (path !== undefined && path.steps.length > 1)
     return `Upgrade KubeVirt from ${from} to ${to.text} in ${path.steps.length} steps?`

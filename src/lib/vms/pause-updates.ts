@@ -42,6 +42,8 @@ export interface PauseTools {
   again?: boolean
   /** It goes over several minors: whoever resumes it knows by the saved value, which nobody else can write. */
   severalMinors?: boolean
+  /** The version that is gone back to, where they stay paused at the end: whoever runs the line again knows it by the saved value. */
+  goesBack?: string | undefined
 }
 
 /**
@@ -78,10 +80,12 @@ export function pauseWorkloadUpdates(found: SettingsOwner, pauseTools: PauseTool
 async function pauseState(
   cx: ReadContext,
   owner: SettingsOwner,
-  { again = false }: PauseTools,
+  { again = false, goesBack }: PauseTools,
 ): Promise<StepState> {
   const methods = methodsIn(await readOwner(cx.reader, owner), owner)
   const override = overrideOn(owner, await cx.journal.overrides())
+  if (methods.length === 0 && override && goesBack !== undefined && override.goesBack !== goesBack)
+    return { is: 'todo', change: `note on ${nameOf(owner)} that automatic VM updates stay paused at the end` }
   if (methods.length === 0) return (await untilPassedOn(cx, owner, [])) ?? held(override)
   if (override && !again && !sameMethods(methods, keptMethods(override)))
     return changedWhilePaused(methods, override)
@@ -96,7 +100,7 @@ function held(override: Override | undefined): StepState {
 async function hold(
   cx: StepContext,
   owner: SettingsOwner,
-  { who, procedure, severalMinors = false }: PauseTools,
+  { who, procedure, severalMinors = false, goesBack }: PauseTools,
 ): Promise<void> {
   const { reader, journal, clock } = cx
   await ensureStillStored(reader, owner)
@@ -113,6 +117,7 @@ async function hold(
     at: clock.now().toISOString(),
     harmless: 'for days; hotplug and volume changes wait meanwhile',
     ...(severalMinors && { severalMinors }),
+    ...(goesBack !== undefined && { goesBack }),
     ...ownersNow(holding, overrideId),
   })
   const patch = patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding, noteOf(override))

@@ -95,7 +95,7 @@ function nextOf(
 ): string | undefined {
   if (to !== undefined) return `kvup plan --to ${to}`
   const interrupted = counts.restarts + counts['shuts down'] + counts['is lost']
-  if (interrupted + counts.stays + counts.migrates === 0) return undefined
+  if (interrupted + counts.stays + (counts.restart ?? 0) + counts.migrates === 0) return undefined
   if (methodsFrom === 'flag')
     return `kvup workloads strategy set --methods ${methods.join(',') || 'none'} --dry-run=client`
   if (methodsFrom === 'override') return narrowedLine('kvup workloads update', selection)
@@ -252,7 +252,7 @@ function whence(
 function rulesAfter(rules: OutlookRules, to: Version | undefined, at: Date): OutlookRules {
   if (to === undefined) return rules
   const launcher = launchersOf({ image: undefined, version: undefined }, knownReleases, at)
-  return { ...rules, updating: false, launcher }
+  return { ...rules, updating: false, launcher, installs: to.text }
 }
 
 /** Which VMIs have nothing to be done for: by the version of their launcher where an upgrade is asked for, else as KubeVirt counts. */

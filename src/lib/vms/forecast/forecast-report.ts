@@ -19,6 +19,7 @@ import {
   type Probe,
 } from './vm-forecast.ts'
 import { type Pod, Pods } from '../../kube/kinds/workload-kinds.ts'
+import type { OutcomeCounts } from '../workload-updater.ts'
 import { readAhead } from '../../kube/read-cache.ts'
 
 /** Which VMs, and which of them have the launcher already that they are to get. */
@@ -118,7 +119,7 @@ function downItem(vm: VirtualMachine): ForecastItem {
   }
 }
 
-export type Counts = Record<Outcome, number>
+export type Counts = OutcomeCounts & Record<'is down', number>
 
 /** How many of each, by namespace; those whose outcome is not known are in `total` alone. */
 export interface NamespaceTotals {
@@ -127,7 +128,8 @@ export interface NamespaceTotals {
   byOutcome: Counts
 }
 
-const none = (): Counts => Object.fromEntries(outcomes.map((one) => [one, 0])) as Counts
+const none = (): Counts =>
+  Object.fromEntries(outcomes.flatMap((one) => (one === 'restart' ? [] : [[one, 0]]))) as Counts
 
 /** What is kept of the rows once they are printed. */
 export class ForecastTotals {
@@ -141,8 +143,7 @@ export class ForecastTotals {
     this.total++
     there.total++
     if (outcome === undefined) return
-    this.byOutcome[outcome]++
-    there.byOutcome[outcome]++
+    for (const counts of [this.byOutcome, there.byOutcome]) counts[outcome] = (counts[outcome] ?? 0) + 1
   }
 
   get namespaces(): readonly NamespaceTotals[] {
@@ -260,11 +261,15 @@ export async function scoreForecast(reader: Reader, forecast: readonly ForecastI
     if (outcome === undefined) return []
     const key = keyOf(item)
     const became = becameOf(item, instances.get(key), vms.has(key))
-    return [{ namespace, name, outcome, became, agreed: became === outcome }]
+    return [{ namespace, name, outcome, became, agreed: isAsForecast(outcome, became) }]
   })
   const agreed = items.filter((item) => item.agreed).length
   return { items, agreed, unknown: forecast.length - items.length }
 }
+
+/** Of a VM that needs a restart nothing is said of when a person gives it one. */
+const isAsForecast = (outcome: Outcome, became: ScoredItem['became']): boolean =>
+  became === outcome || (outcome === 'restart' && (became === 'restarts' || became === 'stays'))
 
 const keyOf = ({ namespace, name }: Pick<ForecastItem, 'namespace' | 'name'>) => `${namespace}/${name}`
 

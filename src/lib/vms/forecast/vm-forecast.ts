@@ -14,8 +14,10 @@ import {
   isAlone,
   isMigrating,
   moves,
+  type OutcomeCounts,
   outcomeOf,
   type OutlookRules,
+  takesRestart,
   type UpdateRules,
   type VmOutcome,
 } from '../workload-updater.ts'
@@ -39,7 +41,7 @@ import { countLivingLaunchers } from '../migrations/migration-snapshot.ts'
 
 /** How many VMIs meet which fate, and by name those that would not simply migrate or stay. */
 export interface Forecast {
-  counts: Record<VmOutcome, number>
+  counts: OutcomeCounts
   /** `namespace/name` of VMIs that are interrupted; at most 100 are named. */
   interrupted: readonly string[]
   /** VMIs that run this virt-launcher already: they cannot migrate back to an older one; at most 100 are named. */
@@ -56,6 +58,8 @@ interface ForecastQuestion {
   methods: readonly string[]
   /** The image that VMIs are looked for on. */
   launcher?: string | undefined
+  /** The version whose virt-launcher they are to run; default: what is installed. */
+  installs?: string | undefined
   /** All of them, where they were read already. */
   nodes?: readonly Node[] | undefined
 }
@@ -95,9 +99,12 @@ const noneOf = (): Forecast['counts'] => ({
   stays: 0,
 })
 
-async function judgingOf(reader: Reader, { kubevirt, methods, nodes }: ForecastQuestion): Promise<Judging> {
+async function judgingOf(
+  reader: Reader,
+  { kubevirt, methods, nodes, installs = kubevirt.status?.observedKubeVirtVersion }: ForecastQuestion,
+): Promise<Judging> {
   const room = await readRoom(reader, kubevirt, nodes)
-  const rules = { methods, clusterEviction: clusterEvictionOf(kubevirt), ...nodesIn(room) }
+  const rules = { methods, clusterEviction: clusterEvictionOf(kubevirt), installs, ...nodesIn(room) }
   return { rules, room, speed: speedOf(kubevirt) }
 }
 
@@ -111,8 +118,9 @@ function take(found: Found, { vmi, outcome }: Judged, launcher: string | undefin
   if (vmi.status?.evacuationNodeName) add(found.evacuating, name)
   if (isOn(vmi, launcher)) add(found.onLauncher, name)
   if (outcome === undefined || outcome === 'is down') return
-  found.counts[outcome]++
-  if (outcome !== 'migrates' && outcome !== 'stays') add(found.interrupted, `${name} (${outcome})`)
+  found.counts[outcome] = (found.counts[outcome] ?? 0) + 1
+  if (outcome !== 'migrates' && outcome !== 'restart' && outcome !== 'stays')
+    add(found.interrupted, `${name} (${outcome})`)
 }
 
 function add(names: string[], name: string): void {
@@ -128,7 +136,7 @@ interface Moving {
 
 /** Of the outdated ones. Asks for no VM: whatever becomes of a VMI that moves, it does not stay. */
 export async function countMoving(reader: Reader, rules: UpdateRules & { nodes?: number }): Promise<Moving> {
-  const stays: readonly VmOutcome[] = isAlone(rules) ? ['stays', 'migrates'] : ['stays']
+  const stays: readonly VmOutcome[] = isAlone(rules) ? ['stays', 'restart', 'migrates'] : ['stays', 'restart']
   const moving = new Map<string, string>()
   let staying = 0
   for await (const vmis of running(reader, outdatedOnes))
@@ -145,10 +153,12 @@ const isOn = ({ status }: VirtualMachineInstance, launcher: string | undefined):
 export function forecastText({ counts }: Forecast): string {
   const order: readonly VmOutcome[] = ['migrates', 'restarts', 'shuts down', 'is lost']
   const parts = order
-    .filter((outcome) => counts[outcome] > 0)
+    .filter((outcome) => (counts[outcome] ?? 0) > 0)
     .map((outcome) => `${outcome} ${counts[outcome]}`)
   const stays = counts.stays > 0 ? [`leaves ${counts.stays} outdated`] : []
-  return parts.length + stays.length === 0 ? 'moves nothing' : [...parts, ...stays].join(', ')
+  const restart = counts.restart ? [`leaves ${counts.restart} for you to restart`] : []
+  const all = [...parts, ...restart, ...stays]
+  return all.length === 0 ? 'moves nothing' : all.join(', ')
 }
 
 async function* running(reader: Reader, where: Where): AsyncGenerator<readonly VirtualMachineInstance[]> {
@@ -191,6 +201,7 @@ export const outcomes: readonly Outcome[] = [
   'restarts',
   'shuts down',
   'is lost',
+  'restart',
   'stays',
   'is down',
 ]
@@ -264,7 +275,8 @@ export async function judgePage(
 
 /** What its VM says changes nothing for those that migrate, where they do. */
 function dependsOnVm(vmi: VirtualMachineInstance, { rules }: Judging): boolean {
-  return isOfVm(vmi) && !moves.has(decisionOf(vmi, rules))
+  const decision = decisionOf(vmi, rules)
+  return isOfVm(vmi) && (!moves.has(decision) || takesRestart(vmi, decision, rules))
 }
 
 /** What every VM is judged by. */
@@ -304,7 +316,7 @@ async function hindered(
   beside: ForecastContext,
 ): Promise<Outlook> {
   const { outcome, why } = outlook
-  if (outcome === 'stays') return outlook
+  if (outcome === 'stays' || outcome === 'restart') return outlook
   if (why[0]?.id === 'migrating') return staysFor(outlook, failsEveryTime(vmi, beside))
   if (outcome === 'migrates') return staysFor(outlook, await obstacleToMigration(vmi, room, beside))
   const forbidden = obstacleToEviction(vmi, room)

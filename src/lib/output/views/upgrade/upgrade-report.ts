@@ -73,11 +73,14 @@ function slowest({ steps, path = [] }: UpgradeReport): readonly string[] {
 
 function workloadLines({ workloads }: UpgradeReport): readonly string[] {
   if (!workloads) return []
-  const { instances, outdated, forecast, paused } = workloads
+  const { instances, outdated, restart = 0, forecast, paused } = workloads
   const outcome =
     outdated === 0 ? '' : paused ? '; workload updates are still held' : `; KubeVirt ${forecast}`
-  const late = outdated === 0 ? 'none' : outdated
-  return [`workloads       ${count(instances, 'VM')}, ${late} on an old virt-launcher${outcome}`]
+  const old = outdated - restart
+  const newer = `${restart} on a newer virt-launcher, ${restart === 1 ? 'which needs' : 'each of which needs'} a restart`
+  const late = `${old <= 0 ? 'none' : old} on an old virt-launcher`
+  const which = restart === 0 ? late : old <= 0 ? newer : `${late}, ${newer}`
+  return [`workloads       ${count(instances, 'VM')}, ${which}${outcome}`]
 }
 
 function migrationLines({ migrations }: UpgradeReport): readonly string[] {
