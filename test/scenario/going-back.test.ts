@@ -147,8 +147,13 @@ describe('a downgrade that was accepted', () => {
   })
 
   test('also where an upgrade that was cut off had paused them', async () => {
-    await play({ ...shape, version: 'v1.7.0', operator: 'v1.8.4' }, async (stage) => {
+    const vms = [{ name: 'web-1' }, { name: 'late', runStrategy: 'Manual' }] as const
+    await play({ ...shape, vms, version: 'v1.7.0', operator: 'v1.8.4' }, async (stage) => {
       expect(await stage.upgrade('v1.8.4', { leavePaused: true })).toMatchObject({ code: 0 })
+      await stage.start('late')
+      expect((await stage.plan('v1.7.0', options)).text).toContain(
+        '1 VM runs a newer virt-launcher than v1.7.0: a migration to an older one fails, it needs a restart',
+      )
       expect(await stage.upgrade('v1.7.0', options)).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual([])
       expect(await stage.journal.overrides()).toMatchObject([
@@ -156,6 +161,16 @@ describe('a downgrade that was accepted', () => {
       ])
       expect(await stage.upgrade('v1.7.0', options)).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual([])
+    })
+  })
+
+  test('where no VM runs a newer virt-launcher nothing is to be waited for: they are resumed', async () => {
+    await play({ ...shape, vms: [] }, async (stage) => {
+      const plan = await stage.plan('v1.7.0', options)
+      expect(plan.text).not.toMatch(forward)
+      expect(plan.text).not.toContain('stay paused at the end')
+      expect(await stage.upgrade('v1.7.0', options)).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual(['LiveMigrate'])
     })
   })
 })

@@ -130,7 +130,7 @@ async function workOf(
   return {
     change: {
       procedure,
-      gate: gateOf(findings, parseAccepted(options.accept)),
+      ...gateOf(findings, parseAccepted(options.accept)),
       rights: narrowed(workloadsAccess(installation.namespace, [restartRight]), namespaces),
       question: `Restart ${vms}?`,
       limits: { timeoutMs, until: options.until, pauseBefore: options.pauseBefore },

@@ -71,7 +71,7 @@ async function carryOutUpgrade(
   const run = upgradeRun(planned, {
     sealed,
     limits,
-    gate: gateOf(findings, accepted, sealed && acceptingIn(sealed)),
+    ...gateOf(findings, accepted, sealed && acceptingIn(sealed)),
     announce: (plan, told) => announcement(plan, told).forEach((line) => cx.printer.note(line)),
   })
   try {

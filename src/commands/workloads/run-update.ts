@@ -160,7 +160,7 @@ async function workOf(running: Running): Promise<UpdateWork> {
     unread,
     change: {
       procedure,
-      gate: gateOf(findings, parseAccepted(options.accept)),
+      ...gateOf(findings, parseAccepted(options.accept)),
       rights: narrowed(rights, namespaces),
       question: options.watchOnly
         ? 'Follow the workload updates of KubeVirt, and hold them should they do harm?'

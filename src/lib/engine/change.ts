@@ -1,4 +1,5 @@
 import type { Access, Cluster, Reviewer } from '../kube/cluster.ts'
+import type { AcceptedRisk } from '../releases/hop-findings.ts'
 import type { CommandContext, Prompt, World } from '../kube/world.ts'
 import { type Clock, ownClock } from '../kube/clock.ts'
 import { blocked, exitCode, forbidden, KvupError } from '../kube/errors.ts'
@@ -26,6 +27,8 @@ export interface Change {
   procedure: Procedure
   /** Throws `blocked` for what stands against it and nobody accepted. */
   gate: () => void
+  /** What was accepted by name, which the journal keeps. */
+  accepted?: readonly AcceptedRisk[]
   rights: Rights
   /** Shown between the gate and the question: what will be done. */
   announce: () => void
@@ -58,6 +61,8 @@ export interface RunEnvironment {
   prompt: Prompt
   signal: AbortSignal
   who: string
+  /** Who the API server takes us for, asked once; undefined where it does not say. */
+  user(): Promise<string | undefined>
   world: Leaving['world']
   emit(event: RunEvent): void
   warn(line: string): void
@@ -76,12 +81,14 @@ export function runEnvironment(
 ): RunEnvironment {
   const { who } = world
   const warn = (line: string) => printer.warn(line)
+  let user: Promise<string | undefined> | undefined
   return {
     cluster,
     clock,
     prompt,
     signal,
     who,
+    user: () => (user ??= cluster.reviewer.whoAmI().catch(() => undefined)),
     world,
     journal: remembering(configMapJournal(cluster, { namespace, who, clock, warn })),
     lock: leaseLock(cluster, { namespace, holder: world, clock, takeOver }),
@@ -201,12 +208,13 @@ async function asked(change: Change, environment: RunEnvironment, began: () => v
 }
 
 async function runToTheEnd(
-  { procedure, limits, plan, writes, ensureFits, onEvent, restoresAt }: Change,
+  { procedure, limits, plan, writes, ensureFits, onEvent, restoresAt, accepted = [] }: Change,
   environment: RunEnvironment,
   began: () => void,
 ): Promise<RunOutcome> {
   const running = {
     ...environment,
+    accepted: accepted.length === 0 ? [] : acceptedBy(accepted, await environment.user()),
     plan,
     writes,
     emit(event: RunEvent) {
@@ -222,6 +230,33 @@ async function runToTheEnd(
   if (outcome.is !== 'stopped-before' || outcome.step.id !== restoresAt) return outcome
   return runProcedure(procedure, { ...running, limits: { timeoutMs: limits.timeoutMs } })
 }
+
+/** A risk that somebody took: by whom, as the API server and as the machine know him. */
+export interface TakenRisk extends AcceptedRisk {
+  by: string
+  /** Absent: the API server does not say. */
+  user?: string
+}
+
+/** As they stand in a report. */
+export async function takenRisks(
+  accepted: readonly AcceptedRisk[],
+  { who, user }: Pick<RunEnvironment, 'who' | 'user'>,
+): Promise<readonly TakenRisk[]> {
+  if (accepted.length === 0) return []
+  const name = await user()
+  return accepted.map((risk) => ({ ...risk, by: who, ...(name !== undefined && { user: name }) }))
+}
+
+const acceptedBy = (
+  accepted: readonly AcceptedRisk[],
+  user: string | undefined,
+): NonNullable<RunContext['accepted']> =>
+  accepted.map(({ id, reason }) => ({
+    id,
+    text: reason === undefined || reason === '' ? 'accepted, no reason given' : `accepted: ${reason}`,
+    ...(user !== undefined && { user }),
+  }))
 
 /** Whoever had the lock before us may have left another cluster than the one that was looked at. */
 const fitting = (lock: Lock, ensureFits: Change['ensureFits']): Lock => ({

@@ -43,9 +43,10 @@ export interface Entry {
   by: string
   procedure: string
   step: string
-  /** `intends` is written before `apply`, `applied` after it. */
+  /** `intends` is written before `apply`, `applied` after it; the `step` of `accepted` is the id of the risk. */
   what:
     | 'started'
+    | 'accepted'
     | 'intends'
     | 'applied'
     | 'saved'
@@ -57,6 +58,8 @@ export interface Entry {
   text: string
   /** The uid of the sealed plan that was carried out, where there was one. */
   plan?: string
+  /** Of an accepted risk: who the API server took kvup for. Absent there: the server did not say. */
+  user?: string
 }
 
 /** What a borrowed setting is set to, kept with the override, for entries are forgotten in time. */

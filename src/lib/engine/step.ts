@@ -181,6 +181,8 @@ export interface RunContext {
   readonly limits: RunLimits
   /** The uid of the sealed plan that is carried out: written into every entry of the journal. */
   readonly plan?: string | undefined
+  /** Risks that were accepted by name, with the words and the API user that the journal keeps beside the beginning of the run. */
+  readonly accepted?: readonly { id: string; text: string; user?: string }[]
   /** Compares what the step of this id is about to write, and throws before it is sent: with what a sealed plan says. */
   readonly writes?: ((step: string, writer: Writer) => Writer) | undefined
 }

@@ -103,9 +103,11 @@ export function makePlan(asked: UpgradeRequest, upgradeState: UpgradeState, rele
   const { installation, rolloutStatus } = upgradeState
   refuseForeignOwner(installation, asked)
   if (upgradeState.olm) return makeOlmPlan(asked, { ...upgradeState, olm: upgradeState.olm }, releases)
-  const isBack = upgradeState.wentBackTo === asked.to.text || isDowngrade(rolloutStatus, asked.to)
+  const wentBack = upgradeState.wentBackTo === asked.to.text
+  const isBack = wentBack || isDowngrade(rolloutStatus, asked.to)
   // No VM migrates to an older virt-launcher: KubeVirt would try it without end.
-  const request = isBack ? { ...asked, leavePaused: asked.hold } : asked
+  const staysPaused = asked.hold && isBack && (wentBack || (upgradeState.forecast.counts.restart ?? 0) > 0)
+  const request = staysPaused ? { ...asked, leavePaused: true } : asked
   refuseClosedDowngrade(request.to, upgradeState, releases)
   const method = chooseMethod(request.method, installation, request.to)
   const tag = tagTreatment(method, installation, request.to)
@@ -124,7 +126,8 @@ export function makePlan(asked: UpgradeRequest, upgradeState: UpgradeState, rele
     ...(isBack && { goesBack: true as const }),
     said: [
       ...(isRest ? [] : beforehand(request.to.text, isBack)),
-      ...(isBack ? afterGoingBack(request, upgradeState) : afterwards(request, upgradeState)),
+      ...(isBack ? afterGoingBack(request, upgradeState) : []),
+      ...(staysPaused ? [] : afterwards(request, upgradeState, isBack)),
     ],
   }
   return request.follow
@@ -179,20 +182,20 @@ function beforehand(to: string, isBack = false): readonly string[] {
 }
 
 /** Giving the methods back makes VMs move: said before the question (contract "Loans"). */
-function afterwards(request: UpgradeRequest, upgradeState: UpgradeState): readonly string[] {
+function afterwards(request: UpgradeRequest, upgradeState: UpgradeState, isBack = false): readonly string[] {
   const { methods, forecast, pausedForHarm } = upgradeState
   if (pausedForHarm) return [leftPausedText(pausedForHarm)]
   const moves = Object.values(forecast.counts).some((count) => count > 0)
   if (request.leavePaused || methods.length === 0 || !moves) return []
   return [
-    `workload updates then apply to the new version: KubeVirt ${forecastText(forecast)}`,
+    `workload updates then apply to ${isBack ? request.to.text : 'the new version'}: KubeVirt ${forecastText(forecast)}`,
     ...(request.waitWorkloads ? [guarded(request)] : []),
   ]
 }
 
 /** No text of going forward: what runs a newer virt-launcher stays on it until it is restarted (night U4). */
 function afterGoingBack(
-  { hold, to }: UpgradeRequest,
+  { hold, leavePaused, to }: UpgradeRequest,
   { methods, forecast: { counts }, pausedForHarm }: UpgradeState,
 ): readonly string[] {
   const { restart = 0 } = counts
@@ -200,8 +203,8 @@ function afterGoingBack(
   const needs = `${vms} a newer virt-launcher than ${to.text}: a migration to an older one fails, ${restart === 1 ? 'it needs' : 'each needs'} a restart`
   return [
     ...(restart > 0 ? [needs] : []),
-    ...(pausedForHarm ? [leftPausedText(pausedForHarm)] : []),
-    ...(hold && methods.length > 0 && !pausedForHarm
+    ...(pausedForHarm && leavePaused ? [leftPausedText(pausedForHarm)] : []),
+    ...(leavePaused && methods.length > 0 && !pausedForHarm
       ? [
           'automatic VM updates stay paused at the end; kvup workloads restore resumes them, once no VM runs a newer virt-launcher',
         ]

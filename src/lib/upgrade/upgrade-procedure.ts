@@ -189,7 +189,7 @@ function written(plan: UpgradePlan, tools: Tools & PauseTools, clusterRead: Clus
   return {
     hold: pauseWorkloadUpdates(onKubeVirt(owner), {
       ...tools,
-      goesBack: plan.goesBack && plan.to.text,
+      goesBack: plan.goesBack && plan.request.leavePaused ? plan.to.text : undefined,
     }),
     change: change.map((step) => (step.apply ? step : unlessUndone(step, whileChanging))),
     restore: unlessLeftPaused(restoreWorkloadUpdates(onKubeVirt(owner)), owner),

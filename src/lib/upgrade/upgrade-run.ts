@@ -1,6 +1,6 @@
 import type { Access } from '../kube/cluster.ts'
 import type { RunLimits, RunOutcome } from '../engine/step.ts'
-import type { Change } from '../engine/change.ts'
+import { type Change, takenRisks } from '../engine/change.ts'
 import { type Compared, lostSince } from '../vms/census/run-census.ts'
 import type { SealedPlan } from '../engine/sealed-plan.ts'
 import { type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
@@ -106,7 +106,9 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
               evicted: evictedBy(planned),
             })
       judged = await vms.after(cx.signal)
-      return { ...report, ...judged, ...unreadOf(report, judged) }
+      const accepted = outcome.is === 'nothing-to-do' ? [] : await takenRisks(planned.accepted, environment)
+      const taken = accepted.length > 0 && { accepted }
+      return { ...report, ...taken, ...judged, ...unreadOf(report, judged) }
     },
     async end(report, outcome) {
       const isBetween = outcome.is === 'stopped-before' && (await isSettled(planned, outcome.step.id))
@@ -201,6 +203,7 @@ function changeOf(
   return {
     procedure,
     gate,
+    accepted: planned.accepted,
     rights: rightsOf(planned),
     announce: () => announce(plan, { findings, restore }),
     question: questionOf(plan),

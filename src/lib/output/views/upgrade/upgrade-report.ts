@@ -2,7 +2,7 @@ import { formatDuration } from '../../../kube/duration.ts'
 import type { UpgradeReport } from '../../../upgrade/upgrade-report.ts'
 import { brief, count, wrap } from '../../text.ts'
 import type { Paint, View } from '../../printer.ts'
-import { alertLines, changeLines, signedTroubles } from '../report-lines.ts'
+import { alertLines, changeLines, signedTroubles, takenLines } from '../report-lines.ts'
 import { hopText } from './upgrade-plan-words.ts'
 
 export const reportView: View<UpgradeReport> = {
@@ -46,6 +46,7 @@ function whole(report: UpgradeReport, paint: Paint): readonly string[] {
     ...signedTroubles(report.vms, paint.warn(paint.mark.warning)),
     ...migrationLines(report),
     ...rollbackLines(report),
+    ...takenLines(report.accepted),
     ...(report.virtctl ? [`virtctl         ${report.virtctl}`] : []),
     lastLine(report, paint),
     ...nextLines(report.next, paint),
