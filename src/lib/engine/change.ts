@@ -1,5 +1,4 @@
 import type { Access, Cluster, Reviewer } from '../kube/cluster.ts'
-import type { AcceptedRisk } from '../releases/hop-findings.ts'
 import type { CommandContext, Prompt, World } from '../kube/world.ts'
 import { type Clock, ownClock } from '../kube/clock.ts'
 import { blocked, exitCode, forbidden, KvupError } from '../kube/errors.ts'
@@ -231,8 +230,14 @@ async function runToTheEnd(
   return runProcedure(procedure, { ...running, limits: { timeoutMs: limits.timeoutMs } })
 }
 
+/** As it was typed: `--accept ID=reason`. */
+type AcceptedRisk = Pick<TakenRisk, 'id' | 'reason'>
+
 /** A risk that somebody took: by whom, as the API server and as the machine know him. */
-export interface TakenRisk extends AcceptedRisk {
+export interface TakenRisk {
+  /** Of the finding. */
+  id: string
+  reason?: string
   by: string
   /** Absent: the API server does not say. */
   user?: string
