@@ -118,8 +118,16 @@ async function awaitTarget(cx: VirtControllerContext, both: Migrated): Promise<n
   const target = await targetOf(cx, both)
   if (target === undefined || !isLiving(target))
     return fail(cx, both.migration, 'migration target pod is gone')
-  return isReady(target) ? become(cx, both.migration, 'Scheduled') : undefined
+  if (isReady(target)) return become(cx, both.migration, 'Scheduled')
+  if (condition(target, 'PodScheduled')?.status !== 'False') return undefined
+  const waits = Date.parse(target.metadata.creationTimestamp ?? '') + unschedulable - cx.clock.now().getTime()
+  if (waits > 0) return waits
+  await finishLauncher(cx, target, seconds(cx))
+  return fail(cx, both.migration, 'migration target pod is unschedulable')
 }
+
+/** So long a target pod may find no node (facts 3.7: unschedulable 300 s). */
+const unschedulable = 300_000
 
 async function start(cx: VirtControllerContext, both: Migrated): Promise<number> {
   const { migration, vmi } = both

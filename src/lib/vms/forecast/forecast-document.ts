@@ -2,7 +2,7 @@ import type { Reader } from '../../kube/cluster.ts'
 import { openOverrides } from '../../engine/overrides.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
 import { type Version, versionOf } from '../../releases/release-versions.ts'
-import { type ForecastItem, type Judging, outcomes } from './vm-forecast.ts'
+import { type ForecastItem, jointly, type Judging, outcomes } from './vm-forecast.ts'
 import { type Span, speedOf, type WholeTime } from './migration-time.ts'
 import { homeOf, listKubeVirts, type ReadCluster } from '../../kubevirt/snapshot.ts'
 import { lateRemarks, nodesIn, readRoom, type Room } from './cluster-room.ts'
@@ -223,7 +223,8 @@ export async function readForForecast({ cluster, clock }: ReadCluster, asked: As
     context,
     room,
     methodsFrom: whence(asked, { override: override !== undefined, known: rules !== undefined }),
-    judging: judged && kubevirt && { rules: judged, room, speed: speedOf(kubevirt) },
+    judging: judged &&
+      kubevirt && { rules: judged, room, speed: speedOf(kubevirt), ...jointly(room, kubevirt) },
     remarks: [...context.remarks, ...unread],
   }
 }

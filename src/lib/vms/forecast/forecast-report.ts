@@ -68,6 +68,7 @@ async function* instancesIn(
 ): AsyncGenerator<ForecastPage> {
   const vms = new Vms(reader)
   const before = new Set<string>()
+  const kept: ForecastPage[] = []
   for await (const page of pagesAllowed(reader, VirtualMachineInstances, placeOf(wanted)))
     if ('unread' in page) yield refused(page.unread, 'virtualmachineinstances', page.why.message)
     else {
@@ -76,8 +77,30 @@ async function* instancesIn(
       const current = page.items.filter((vmi) => !isOver(vmi)).length - due.length
       const rules = await judging
       const items = rules ? await judgePage(due, { reader, vmCache: vms }, rules) : due.map(plainItem)
-      yield { items, vmis: due, current, unread: newlyUnread(vms, before) }
+      const judged = { items, vmis: due, current, unread: newlyUnread(vms, before) }
+      // Behind one whose room depends on others the rows wait for it, so that they keep their order.
+      if (kept.length > 0 || isWaiting(judged, rules)) kept.push(judged)
+      else yield judged
     }
+  const rules = await judging
+  await rules?.joint?.settle()
+  for (const page of kept) yield rules ? await judgedAgain(page, { reader, vmCache: vms }, rules) : page
+}
+
+const isWaiting = ({ vmis }: ForecastPage, rules: Judging | undefined): boolean =>
+  vmis.some((vmi) => rules?.joint?.isDeferred(vmi.metadata.uid ?? '') === true)
+
+/** Those that waited for room: by now it is known whether others left it behind. */
+async function judgedAgain(
+  page: ForecastPage,
+  asking: Parameters<typeof judgePage>[1],
+  rules: Judging,
+): Promise<ForecastPage> {
+  const found = page.vmis.filter((vmi) => rules.joint?.isSettled(vmi.metadata.uid ?? '') === true)
+  if (found.length === 0) return page
+  const items = await judgePage(found, asking, rules)
+  const byVmi = new Map(found.map((vmi, i) => [vmi, items[i]]))
+  return { ...page, items: page.items.map((item, i) => byVmi.get(page.vmis[i] as never) ?? item) }
 }
 
 const placeOf = ({ namespace, labels }: Wanted) => ({ namespace, labels })

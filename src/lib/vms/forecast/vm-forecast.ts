@@ -34,6 +34,8 @@ import type { HopFinding } from '../../releases/hop-findings.ts'
 import { type Outlook, outlookOf, type Reason, reason } from '../vm-outlook.ts'
 import { condition } from '../../kube/object.ts'
 import { demandOf, domainOf, placeFor, refusalsText, startDemandOf } from './launcher-placement.ts'
+import { JointPlacement } from './joint-placement.ts'
+import { migrationLimits } from '../migrations/migration.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { whyUnknown } from '../../kube/known.ts'
 import { keptByKubeVirt, MigrationLedger } from '../migrations/migration-ledger.ts'
@@ -76,12 +78,19 @@ export async function forecastUpdates(
   const vmCache = new Vms(reader)
   const found: Found = { counts: noneOf(), interrupted: [], evacuating: [], onLauncher: [] }
   let judging: Judging | undefined
+  const waiting: VirtualMachineInstance[] = []
   for await (const vmis of running(reader, where)) {
     if (vmis.length === 0) continue
     judging ??= await judgingOf(reader, question)
     const items = await judgePage(vmis, { reader, vmCache }, judging)
-    vmis.forEach((vmi, i) => take(found, { vmi, outcome: items[i]?.outcome }, question.launcher))
+    for (const [i, vmi] of vmis.entries())
+      if (judging.joint?.isDeferred(vmi.metadata.uid ?? '')) waiting.push(vmi)
+      else take(found, { vmi, outcome: items[i]?.outcome }, question.launcher)
   }
+  if (judging === undefined || waiting.length === 0) return found
+  await judging.joint?.settle()
+  const items = await judgePage(waiting, { reader, vmCache }, judging)
+  waiting.forEach((vmi, i) => take(found, { vmi, outcome: items[i]?.outcome }, question.launcher))
   return found
 }
 
@@ -105,7 +114,7 @@ async function judgingOf(
 ): Promise<Judging> {
   const room = await readRoom(reader, kubevirt, nodes)
   const rules = { methods, clusterEviction: clusterEvictionOf(kubevirt), installs, ...nodesIn(room) }
-  return { rules, room, speed: speedOf(kubevirt) }
+  return { rules, room, speed: speedOf(kubevirt), ...jointly(room, kubevirt) }
 }
 
 interface Judged {
@@ -284,7 +293,20 @@ export interface Judging {
   rules: OutlookRules
   room: Room
   speed: MigrationSpeed
+  /** Places them together; without it each VM is judged as if it were alone. */
+  joint?: JointPlacement | undefined
 }
+
+/** With room that VMs take from each other, where nodes may be read. */
+export const jointly = (room: Room, kubevirt: KubeVirt): Pick<Judging, 'joint'> =>
+  room.places === undefined
+    ? {}
+    : {
+        joint: new JointPlacement(
+          { places: room.places, neighbours: room.neighbours },
+          migrationLimits(kubevirt),
+        ),
+      }
 
 /** One VMI: what the methods make of it (facts 3.5), and whether what they would do can be done. Throws ApiError. */
 export async function judge(
@@ -294,7 +316,7 @@ export async function judge(
   beside: ForecastContext,
 ): Promise<ForecastItem> {
   const outlook = outlookOf(vmi, vm, judging.rules)
-  const { outcome, why, loses, remedy } = await hindered(vmi, outlook, judging.room, beside)
+  const { outcome, why, loses, remedy } = await hindered(vmi, outlook, judging, beside)
   const item: ForecastItem = {
     ...plainItem(vmi),
     outcome: outcome,
@@ -312,16 +334,17 @@ export async function judge(
 async function hindered(
   vmi: VirtualMachineInstance,
   outlook: Outlook,
-  room: Room,
+  judging: Pick<Judging, 'room' | 'joint'>,
   beside: ForecastContext,
 ): Promise<Outlook> {
+  const { room } = judging
   const { outcome, why } = outlook
   if (outcome === 'stays' || outcome === 'restart') return outlook
   if (why[0]?.id === 'migrating') return staysFor(outlook, failsEveryTime(vmi, beside))
-  if (outcome === 'migrates') return staysFor(outlook, await obstacleToMigration(vmi, room, beside))
+  if (outcome === 'migrates') return staysFor(outlook, await obstacleToMigration(vmi, judging, beside))
   const forbidden = obstacleToEviction(vmi, room)
   if (forbidden !== undefined || outcome !== 'restarts') return staysFor(outlook, forbidden)
-  const gone = await obstacleToReturn(vmi, room)
+  const gone = await obstacleToReturn(vmi, judging)
   return gone === undefined
     ? outlook
     : { ...outlook, outcome: 'shuts down', why: [...why, gone.why], remedy: gone.remedy }
@@ -385,14 +408,14 @@ export interface ForecastContext {
 /** Why its migration would never end well; undefined: nothing is known that is in the way. Throws ApiError. */
 async function obstacleToMigration(
   vmi: VirtualMachineInstance,
-  room: Room,
+  judging: Pick<Judging, 'room' | 'joint'>,
   beside: ForecastContext,
 ): Promise<Obstacle | undefined> {
   return (
     twoLaunchers(vmi, beside) ??
     failsEveryTime(vmi, beside) ??
-    quotaRefuses(vmi, room) ??
-    (await noNode(vmi, room, false))
+    quotaRefuses(vmi, judging.room) ??
+    (await noNode(vmi, judging, false))
   )
 }
 
@@ -408,8 +431,11 @@ function obstacleToEviction(vmi: VirtualMachineInstance, { budgets }: Room): Obs
 }
 
 /** Why it would not find a node once its pod has ended. Throws ApiError. */
-async function obstacleToReturn(vmi: VirtualMachineInstance, room: Room): Promise<Obstacle | undefined> {
-  return noNode(vmi, room, true)
+async function obstacleToReturn(
+  vmi: VirtualMachineInstance,
+  judging: Pick<Judging, 'room' | 'joint'>,
+): Promise<Obstacle | undefined> {
+  return noNode(vmi, judging, true)
 }
 
 /** KubeVirt waits while there are two pods (facts 3.3). */
@@ -455,14 +481,14 @@ function quotaRefuses(vmi: VirtualMachineInstance, { quotas, sharing }: Room): O
 
 async function noNode(
   vmi: VirtualMachineInstance,
-  { places, neighbours, sharing }: Room,
+  { room: { places, neighbours, sharing }, joint }: Pick<Judging, 'room' | 'joint'>,
   again: boolean,
 ): Promise<Obstacle | undefined> {
   if (places === undefined) return undefined
   const from = vmi.status?.nodeName
   const demand = again ? startDemandOf(vmi, sharing, places) : demandOf(vmi, sharing, places.labelsOf(from))
   const move = { from, again, uid: vmi.metadata.uid ?? '' }
-  const found = await placeFor(demand, { places, neighbours }, move)
+  const found = await (joint?.place(demand, move) ?? placeFor(demand, { places, neighbours }, move))
   if ('node' in found) return undefined
   const others = again ? 'no node takes it again' : 'no other node takes it'
   return {
