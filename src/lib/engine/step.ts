@@ -28,6 +28,8 @@ export type StepState =
       since?: string
       /** What was found to be in the way already, in a sentence, before it counts as a stall. */
       trouble?: string
+      /** Times in which nothing of it is begun, from now on (RFC 3339; without `from`: now): they count for how long it takes, and are no delay. */
+      closed?: readonly { from?: string; until: string }[]
       /** Commands that show it or help. */
       remedy?: readonly string[]
     }

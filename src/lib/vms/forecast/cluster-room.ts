@@ -142,11 +142,9 @@ export class Places {
     return this.#known.get(name)
   }
 
-  /** Those that were not read yet, some at a time. Throws ApiError but 403. */
-  async readAll(nodes: readonly Place[]): Promise<void> {
-    const left = nodes.filter(({ metadata }) => !this.#free.has(metadata.name))
-    for (let from = 0; from < left.length; from += readAtOnce)
-      await Promise.all(left.slice(from, from + readAtOnce).map((node) => this.freeOn(node)))
+  /** Whether its pods were asked for, with whatever answer. */
+  isRead({ metadata: { name } }: Place): boolean {
+    return this.#free.has(name)
   }
 
   /** A pod that asks for so much came to the node. */
@@ -239,9 +237,6 @@ function placeOf({ metadata, spec, status }: Node): Place {
 function take(free: Record<string, number>, asked: Resources, times = 1): void {
   for (const [name, amount] of Object.entries(asked)) free[name] = (free[name] ?? 0) - times * amount
 }
-
-/** Nodes whose pods are asked for at a time. */
-const readAtOnce = 16
 
 type Quantities = Readonly<Record<string, string>>
 

@@ -28,7 +28,7 @@ const remembered = 500
 /**
  * Places VMs together: as many migrations as KubeVirt lets run at a time take room from each other, and the room of a source is free again once its VM has gone. Who finds no room
  * while others run waits for them, as KubeVirt tries again; who finds none behind them is `deferred` until `settle` has tried him after all the others.
- * The scheduler's choice is its usual one, the node that is used least. What may not be read refuses nothing.
+ * The scheduler's choice is its usual one, of the nodes that were read the one that is used least. What may not be read refuses nothing.
  */
 export class JointPlacement {
   readonly #places: Places
@@ -104,22 +104,30 @@ export class JointPlacement {
     return first !== undefined
   }
 
+  /** Another node is read only where none of those that were takes it. */
   async #find(demand: Demand, move: Move): Promise<Placement> {
     const { places, refusals: structural } = this.#fittingFor(demand)
     const others = places.filter(({ metadata }) => metadata.name !== move.from || move.again)
-    await this.#places.readAll(others)
     const short = new Map<string, number>()
     let isShort = false
     let best: { node: string; used: number } | undefined
-    for (const place of others) {
+    const offer = async (place: Place) => {
       const { why, room } = await this.#refusal(place, demand, move)
-      if (why === undefined) {
+      isShort ||= room && this.#places.couldHold(place, demand.resources)
+      if (why !== undefined) short.set(why, (short.get(why) ?? 0) + 1)
+      else {
         const used = this.#places.usedOn(place)
         if (best === undefined || used < best.used) best = { node: place.metadata.name, used }
-      } else short.set(why, (short.get(why) ?? 0) + 1)
-      isShort ||= room && this.#places.couldHold(place, demand.resources)
+      }
     }
-    if (best !== undefined) return { node: best.node }
+    const unread = others.filter((place) => !this.#places.isRead(place))
+    for (const place of others) if (!unread.includes(place)) await offer(place)
+    for (const place of unread) {
+      if (best !== undefined) break
+      await this.#places.freeOn(place)
+      await offer(place)
+    }
+    if (best !== undefined) return { node: (best as { node: string }).node }
     return { refusals: this.#told(structural, short, this.#ownRefusal(demand, move)), isShort }
   }
 

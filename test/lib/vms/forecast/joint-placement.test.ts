@@ -53,10 +53,12 @@ function placing(
 describe('VMs are placed together', () => {
   const three = [node('a', 10), node('b', 10), node('c', 10)]
 
-  test('on the node that is used least, as the scheduler does', async () => {
+  test('on the node that is used least, as the scheduler does; another is read only where those that were have no room', async () => {
     const joint = placing(three, { a: 8, b: 5, c: 2 })
-    expect(await joint.place(asks(2), from('a', '1'))).toEqual({ node: 'c' })
-    expect(await joint.place(asks(2), from('a', '2'))).toEqual({ node: 'c' })
+    expect(await joint.place(asks(2), from('a', '1'))).toEqual({ node: 'b' })
+    expect(await joint.place(asks(6), from('a', '2'))).toEqual({ node: 'c' })
+    expect(await joint.place(asks(1), from('a', '3'))).toEqual({ node: 'b' })
+    expect(await joint.place(asks(1), from('a', '4'))).toHaveProperty('node')
   })
 
   test('targets of migrations that run at the same time take room from each other', async () => {
