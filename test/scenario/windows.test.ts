@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../src/lib/engine/step.ts'
 import { progressOf, timeLeft } from '../../src/lib/output/progress/run-progress.ts'
 import { readSchema, validate } from '../lib/docs/json-schema.ts'
-import { minute, type Stage } from './stage.ts'
+import { byTag, minute, play, type Stage } from './stage.ts'
 import { documentOf, migrationsIn, outdated } from './updates.ts'
 
 const schemas = new Map(
@@ -97,5 +97,43 @@ describe('windows', () => {
       expect(timeLeft(progressOf(waiting), new Date(at - 30 * minute))).toMatch(/min left$/u)
       expect(timeLeft(progressOf(waiting), new Date(at - 30 * minute))).not.toMatch(/overdue|longer/u)
       for (const { left } of said) expect(left ?? '').not.toMatch(/overdue|longer/u)
+    }))
+})
+
+const inTime = (stage: Stage, ms: number) => new Date(stage.now + ms).toISOString()
+
+describe('--deadline', () => {
+  test('too short for the next step is said before the question, and nothing was written by then', () =>
+    play(byTag, async (stage) => {
+      const mark = stage.mark
+      const asked = await stage.upgrade(
+        'v1.8.4',
+        { deadline: inTime(stage, minute) },
+        { answer: async () => false },
+      )
+      expect(asked).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
+      expect(asked.text).toMatch(
+        /the time until 2026-01-01T00:01:00Z \(--deadline\) is too short for all of it: by the estimates it stops before set imageTag \(set-image-tag\), which takes about \d+m/u,
+      )
+      expect(stage.writes(mark)).toEqual([])
+    }))
+
+  test('it stops where that was said', () =>
+    play(byTag, async (stage) => {
+      const ended = await stage.upgrade('v1.8.4', { deadline: inTime(stage, minute) })
+      expect(ended).toMatchObject({
+        code: 4,
+        documents: [
+          { outcome: 'stopped-before', stoppedBefore: { step: 'set-image-tag', because: 'deadline' } },
+        ],
+      })
+    }))
+
+  test('a dry run says it too; with time enough nothing is said', () =>
+    play(byTag, async (stage) => {
+      const dry = await stage.upgrade('v1.8.4', { deadline: inTime(stage, minute), dryRun: 'client' })
+      expect(dry.text).toContain('(--deadline) is too short for all of it')
+      const enough = await stage.upgrade('v1.8.4', { deadline: inTime(stage, 60 * minute), dryRun: 'client' })
+      expect(enough.text).not.toContain('too short')
     }))
 })

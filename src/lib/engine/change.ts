@@ -10,13 +10,16 @@ import { runProcedure } from './runner.ts'
 import {
   ensureStepsExist,
   nothingToDo,
+  pastDeadline,
   type Procedure,
   type ReadContext,
   type RunContext,
   type RunEvent,
   type RunLimits,
   type RunOutcome,
+  type Step,
 } from './step.ts'
+import { formatDuration } from '../kube/duration.ts'
 import { leavingSoon, leftOf } from '../kube/interruption.ts'
 import { withoutFlags, wordsOf } from '../kube/shell-line.ts'
 import { isOfWindow, type MissingValue, pathsOf } from './overrides.ts'
@@ -154,15 +157,17 @@ export async function carryOut({
 /** What the change would do now; it refuses what the run would refuse before it asks. Undefined where it is to be carried out. */
 export async function dryRunOf(
   { procedure, limits, ensureFits }: Pick<Change, 'procedure' | 'limits' | 'ensureFits'>,
-  { cluster, journal, clock, signal }: RunEnvironment,
+  environment: RunEnvironment,
   mode: DryRun = 'none',
 ): Promise<DryRunOutcome | undefined> {
   if (mode === 'none') return undefined
+  const { cluster, journal, clock, signal } = environment
   const reading: ReadContext = { reader: cluster.reader, clock, journal }
   if ((namesSteps(limits) || ensureFits) && !(await nothingToDo(procedure, reading))) {
     if (namesSteps(limits)) ensureStepsExist(limits, await procedure.steps(reading))
     await ensureFits?.()
   }
+  await sayWhatIsPastDeadline({ procedure, limits }, { reading, warn: (line) => environment.warn(line) })
   const steps = await dryRunProcedure(procedure, { cluster, clock, signal, journal, mode })
   return { is: 'dry-run', fields: { dryRun: mode, steps } }
 }
@@ -198,6 +203,7 @@ async function asked(change: Change, environment: RunEnvironment, began: () => v
   change.gate()
   for (const warning of missing) environment.warn(warning)
   change.announce()
+  await sayWhatIsPastDeadline(change, { reading, warn: (line) => environment.warn(line) })
   if (!(await environment.prompt.confirm(change.question)))
     throw blocked('answered-no', 'nothing was changed')
   await change.ensureFits?.()
@@ -262,6 +268,32 @@ const acceptedBy = (
     text: reason === undefined || reason === '' ? 'accepted, no reason given' : `accepted: ${reason}`,
     ...(user !== undefined && { user }),
   }))
+
+/** Beforehand, so that nobody begins what his time is too short for. Throws what the steps throw. */
+export async function sayWhatIsPastDeadline(
+  { procedure, limits: { deadline } }: Pick<Change, 'procedure' | 'limits'>,
+  { reading, warn }: { reading: ReadContext; warn: (line: string) => void },
+): Promise<void> {
+  if (deadline === undefined) return
+  const steps = await procedure.steps(reading)
+  const done = await countDone(steps, reading)
+  const past = pastDeadline(steps.slice(done), deadline, reading.clock.now().getTime())
+  if (past === undefined) return
+  const { step, takes, left, isFirst } = past
+  const until = deadline.toISOString().replace(/\.\d+Z$/u, 'Z')
+  const takesText = `about ${formatDuration(takes)}, and ${left > 0 ? formatDuration(left) : 'nothing'} is left by then`
+  warn(
+    isFirst
+      ? `the time until ${until} (--deadline) is too short for the first step, ${step.title}: it takes ${takesText}; nothing is begun`
+      : `the time until ${until} (--deadline) is too short for all of it: by the estimates it stops before ${step.title} (${step.id}), which takes ${takesText}`,
+  )
+}
+
+/** How many of the first steps are behind us. */
+async function countDone(steps: readonly Step[], reading: ReadContext): Promise<number> {
+  for (const [index, step] of steps.entries()) if ((await step.check(reading)).is !== 'done') return index
+  return steps.length
+}
 
 /** Whoever had the lock before us may have left another cluster than the one that was looked at. */
 const fitting = (lock: Lock, ensureFits: Change['ensureFits']): Lock => ({

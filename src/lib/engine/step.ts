@@ -280,6 +280,31 @@ export function reasonToStop(
   return now + costOf(step, steps) > limits.deadline.getTime() ? 'deadline' : undefined
 }
 
+/** A step before which the deadline stops a run, as far as the estimates go. */
+export interface PastDeadline {
+  step: Step
+  /** ms that it is expected to take, with what waits for it. */
+  takes: number
+  /** ms that are left when its turn comes. */
+  left: number
+  isFirst: boolean
+}
+
+/** The first of these steps that the deadline leaves no time for; undefined where all fit. `steps`: those that are left. Pure. */
+export function pastDeadline(steps: readonly Step[], deadline: Date, now: number): PastDeadline | undefined {
+  let at = now
+  let isFirst = true
+  for (const step of steps) {
+    const changes = step.apply !== undefined && !step.closes && !step.hurries
+    const takes = costOf(step, steps)
+    const left = deadline.getTime() - at
+    if (changes && takes > left) return { step, takes, left, isFirst }
+    at += step.estimate
+    isFirst &&= !changes
+  }
+  return undefined
+}
+
 /** A step together with those right after it that only wait for what it set going, or close it: between them is no safe point. */
 function costOf(step: Step, steps: readonly Step[]): number {
   const after = steps.slice(steps.findIndex(({ id }) => id === step.id) + 1)
