@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { type KubeVirt, KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { ownersOfField } from '../../src/lib/kube/field-owners.ts'
 import { pathsOf } from '../../src/lib/engine/overrides.ts'
+import { MachineConfigPools } from '../../src/lib/kube/kinds/openshift-kinds.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
+import { eusAbortOn, eusRunOn, small418 } from './eus/window-stage.ts'
 import { hyperConvergeds, storedOwner } from './settings-owners.ts'
 import type { ApplyOptions, Writer } from '../../src/lib/kube/cluster.ts'
 import { ApiError } from '../../src/lib/kube/errors.ts'
@@ -140,4 +143,23 @@ describe('incident 31: workloadUpdateMethods', () => {
       expect(stage.kubevirt.metadata.labels).toMatchObject({ somebody: 'else' })
     })
   })
+})
+
+describe('what a window changed for a time', () => {
+  test('is a field of its former owner again: a worker pool that was paused', () =>
+    play(small418, async (stage) => {
+      const { store } = stage.simulated
+      const pool = { name: 'worker' }
+      const whose = () => {
+        const found = store.read(MachineConfigPools, pool) as KubeObject
+        return (ownersOfField(found, ['/spec/paused']) ?? []).map(({ manager }) => manager)
+      }
+      expect(whose()).toEqual(['kubectl-create'])
+      expect(await eusRunOn(stage, { until: 'pause-worker' })).toMatchObject({ code: 0 })
+      expect(whose()).toEqual(['kvup'])
+      expect(await eusAbortOn(stage)).toMatchObject({ code: 0 })
+      expect(store.read(MachineConfigPools, pool)).toMatchObject({ spec: { paused: false } })
+      expect(whose()).toEqual(['kubectl-create'])
+      expect(await stage.journal.overrides()).toEqual([])
+    }))
 })
