@@ -79,8 +79,15 @@ async function* instancesIn(
       const items = rules ? await judgePage(due, { reader, vmCache: vms }, rules) : due.map(plainItem)
       const judged = { items, vmis: due, current, unread: newlyUnread(vms, before) }
       // Behind one whose room depends on others the rows wait for it, so that they keep their order.
-      if (kept.length > 0 || isWaiting(judged, rules)) kept.push(judged)
-      else yield judged
+      if (kept.length === 0 && !isWaiting(judged, rules)) yield judged
+      else {
+        kept.push(judged)
+        await rules?.joint?.retry()
+        for (let [first] = kept; first !== undefined && !isWaiting(first, rules); [first] = kept) {
+          kept.shift()
+          yield rules ? await judgedAgain(first, { reader, vmCache: vms }, rules) : first
+        }
+      }
     }
   const rules = await judging
   await rules?.joint?.settle()

@@ -25,6 +25,9 @@ interface Fitting {
 /** So many kinds of pods are remembered: most VMs ask for the same of a node. */
 const remembered = 500
 
+/** So many that are deferred are tried again at a time. */
+const triedAgain = 200
+
 /**
  * Places VMs together: as many migrations as KubeVirt lets run at a time take room from each other, and the room of a source is free again once its VM has gone. Who finds no room
  * while others run waits for them, as KubeVirt tries again; who finds none behind them is `deferred` until `settle` has tried him after all the others.
@@ -67,6 +70,17 @@ export class JointPlacement {
     return found
   }
 
+  /** Tries the first of those that are deferred once more: others have left room behind since. Throws ApiError. */
+  async retry(): Promise<void> {
+    for (const [uid, { demand, move }] of [...this.#deferred].slice(0, triedAgain)) {
+      const found = await this.#find(demand, move)
+      if (!('node' in found)) continue
+      this.#begin(found.node, demand, move)
+      this.#deferred.delete(uid)
+      this.#settled.add(uid)
+    }
+  }
+
   /** Tries those that are deferred until none of them moves any more: then they are not deferred, and who moved is placed. Throws ApiError. */
   async settle(): Promise<void> {
     for (let moved = true; moved;) {
@@ -106,43 +120,55 @@ export class JointPlacement {
 
   /** Another node is read only where none of those that were takes it. */
   async #find(demand: Demand, move: Move): Promise<Placement> {
-    const { places, refusals: structural } = this.#fittingFor(demand)
-    const others = places.filter(({ metadata }) => metadata.name !== move.from || move.again)
-    const short = new Map<string, number>()
-    let isShort = false
-    let best: { node: string; used: number } | undefined
-    const offer = async (place: Place) => {
-      const { why, room } = await this.#refusal(place, demand, move)
-      isShort ||= room && this.#places.couldHold(place, demand.resources)
-      if (why !== undefined) short.set(why, (short.get(why) ?? 0) + 1)
-      else {
-        const used = this.#places.usedOn(place)
-        if (best === undefined || used < best.used) best = { node: place.metadata.name, used }
-      }
-    }
-    const unread = others.filter((place) => !this.#places.isRead(place))
-    for (const place of others) if (!unread.includes(place)) await offer(place)
-    for (const place of unread) {
-      if (best !== undefined) break
+    const { places, refusals } = this.#fittingFor(demand)
+    const read = await this.#best(places, demand, move)
+    if (read !== undefined) return { node: read }
+    for (const place of places) {
+      if (this.#places.isRead(place) || !isOther(place, move)) continue
       await this.#places.freeOn(place)
-      await offer(place)
+      if ((await this.#best([place], demand, move)) !== undefined) return { node: place.metadata.name }
     }
-    if (best !== undefined) return { node: (best as { node: string }).node }
-    return { refusals: this.#told(structural, short, this.#ownRefusal(demand, move)), isShort }
+    return this.#none(places, refusals, { demand, move })
   }
 
-  /** `room`: for want of it. */
-  async #refusal(
-    place: Place,
-    demand: Demand,
-    move: Move,
-  ): Promise<{ why: string | undefined; room: boolean }> {
-    const back = move.again && place.metadata.name === move.from
-    const byRoom = refusalFor(demand, this.#places.freeNow(place), back)
-    if (byRoom !== undefined || demand.podTerms.length === 0)
-      return { why: byRoom, room: byRoom !== undefined }
-    const why = await this.#neighbours.refusal(place, demand.podTerms, { places: this.#places, move })
-    return { why, room: false }
+  /** Of those that were read and take it the one that is used least. Nothing is made for each of them: there are as many as VMs times nodes. */
+  async #best(places: readonly Place[], demand: Demand, move: Move): Promise<string | undefined> {
+    let best: string | undefined
+    let least = Number.POSITIVE_INFINITY
+    for (const place of places) {
+      if (!this.#places.isRead(place) || !isOther(place, move)) continue
+      const used = this.#places.usedOn(place)
+      if (used >= least || this.#shortOn(place, demand, move) !== undefined) continue
+      if (demand.podTerms.length > 0 && (await this.#apart(place, demand, move)) !== undefined) continue
+      best = place.metadata.name
+      least = used
+    }
+    return best
+  }
+
+  #shortOn(place: Place, demand: Demand, { again, from }: Move): string | undefined {
+    return refusalFor(demand, this.#places.freeNow(place), again && place.metadata.name === from)
+  }
+
+  #apart(place: Place, { podTerms }: Demand, move: Move): Promise<string | undefined> {
+    return this.#neighbours.refusal(place, podTerms, { places: this.#places, move })
+  }
+
+  /** Why none of them takes it. */
+  async #none(
+    places: readonly Place[],
+    structural: ReadonlyMap<string, number>,
+    { demand, move }: { demand: Demand; move: Move },
+  ): Promise<Placement> {
+    const refusals = new Map<string, number>()
+    let isShort = false
+    for (const place of places.filter((one) => isOther(one, move))) {
+      const short = this.#shortOn(place, demand, move)
+      const why = short ?? (await this.#apart(place, demand, move)) ?? ''
+      refusals.set(why, (refusals.get(why) ?? 0) + 1)
+      isShort ||= short !== undefined && this.#places.couldHold(place, demand.resources)
+    }
+    return { refusals: this.#told(structural, refusals, this.#ownRefusal(demand, move)), isShort }
   }
 
   /** What the node that it leaves would say: it is not asked, and does not count. */
@@ -179,3 +205,6 @@ export class JointPlacement {
     return { places, refusals }
   }
 }
+
+/** A migration never goes to where it comes from. */
+const isOther = ({ metadata }: Place, { from, again }: Move): boolean => again || metadata.name !== from

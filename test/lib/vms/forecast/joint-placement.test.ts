@@ -96,6 +96,18 @@ describe('VMs are placed together', () => {
     expect(await other.place(asks(6), from('a', 'big'))).toHaveProperty('node')
   })
 
+  test('room that others have left behind since is found on the way, not only at the end', async () => {
+    const joint = placing(three, { a: 10, b: 6, c: 8 }, { perCluster: 1, perNode: 1 })
+    expect(await joint.place(asks(5), from('a', 'waits'))).toMatchObject({ isShort: true })
+    await joint.retry()
+    expect(joint.isDeferred('waits')).toBe(true)
+    expect(await joint.place(asks(2), from('b', '1'))).toEqual({ node: 'c' })
+    // The first is through by then: b has room for six, and keeps it for five.
+    expect(await joint.place(asks(1), from('a', '2'))).toEqual({ node: 'b' })
+    await joint.retry()
+    expect([joint.isDeferred('waits'), joint.isSettled('waits')]).toEqual([false, true])
+  })
+
   test('what no room would help is not deferred', async () => {
     const joint = placing(three, {})
     expect(await joint.place(asks(1, { pool: 'gold' }), from('a', '1'))).toEqual({
