@@ -27,6 +27,7 @@ import { readRollout } from './upgrade-snapshot.ts'
 import { controllerDoubt } from './steps/component-rollout.ts'
 import { itemsOf, type Known, known } from '../kube/known.ts'
 import { type Clock, ticks } from '../kube/clock.ts'
+import type { TakenRisk } from '../engine/change.ts'
 
 /** The end of `kvup upgrade` as a document (night U6). */
 export interface UpgradeReport {
@@ -67,6 +68,8 @@ export interface UpgradeReport {
   vmCreation?: { is: 'accepted' | 'not-allowed' } | { is: 'refused'; why: string }
   /** Left behind or to be looked at. */
   findings: readonly HopFinding[]
+  /** Risks that were accepted by name for it; absent where there was none. */
+  accepted?: readonly TakenRisk[]
   /** File with the replaced operator objects: the way back, unless there is none. */
   backup?: string
   /** Why going back to what was installed is closed, after `there is no way back: `. */
@@ -100,6 +103,8 @@ export interface StepReport {
 export interface WorkloadReport {
   instances: number
   outdated: number
+  /** Of them those on a newer virt-launcher, which only a restart takes back; absent where there is none. */
+  restart?: number
   /** What the present methods do with them, in words. */
   forecast: string
   paused: boolean
@@ -159,6 +164,7 @@ export async function workloadsAfter(
   ])
   return {
     ...count,
+    ...(forecast.counts.restart && { restart: forecast.counts.restart }),
     forecast: forecastText(forecast),
     paused: openOverride(overrides, olm?.hyperconverged.uid ?? owner.uid) !== undefined,
   }

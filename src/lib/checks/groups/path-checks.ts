@@ -280,6 +280,12 @@ function whatStays(question: Question): readonly string[] {
   const dropped = question.releases.droppedCrdVersions.filter((one) => hop && enters(hop, one.in))
   const later = hop ? laterCrdVersions(hop.from, question.releases, hop.to) : []
   const stored = later.map(({ group, versions }) => `${group} as ${versions.join(' and ')}`)
+  const backup = 'how old the last backup of etcd is cannot be seen from here'
+  if (hop && compareVersions(hop.to, hop.from) < 0)
+    return [
+      `a VM on a newer virt-launcher than ${hop.to.text} cannot migrate to it: it needs a restart`,
+      backup,
+    ]
   return [
     question.method === 'olm'
       ? 'once the InstallPlan is approved nothing goes back to the release before: OLM knows no downgrade, and takes the new HyperConverged and KubeVirt to the end'
@@ -287,7 +293,7 @@ function whatStays(question: Question): readonly string[] {
         ? `there is no way back once virt-operator has replaced the CRDs: ${hop?.to.text} stores ${stored.join(' and ')}, which ${hop?.from.text} does not have`
         : 'going back is not supported once virt-controller is new',
     'a VM on the new virt-launcher cannot migrate to an old one',
-    'how old the last backup of etcd is cannot be seen from here',
+    backup,
     ...dropped.map(({ group, versions }) => `${group} is never again served as ${versions.join(' or ')}`),
   ]
 }

@@ -4,6 +4,7 @@ import type { Paint } from '../printer.ts'
 import type { NewAlerts } from '../../openshift/firing-alerts.ts'
 import type { VmReason, VmTroubles } from '../../kubevirt/diagnosis/vm-troubles.ts'
 import { brief, count as counted } from '../text.ts'
+import type { TakenRisk } from '../../engine/change.ts'
 import type { Override } from '../../engine/journal.ts'
 import { isOfWindow } from '../../engine/overrides.ts'
 import { ageAt } from '../age.ts'
@@ -22,6 +23,13 @@ interface Told {
 }
 
 /** What became of VMs and volumes: losses first, then what needs a look, then what owners did. */
+/** Who took which risk, and why: `accepted        downgrade, by jane@bastion (API user jane): tested on stage`. */
+export const takenLines = (accepted: readonly TakenRisk[] = []): readonly string[] =>
+  accepted.map(({ id, reason, by, user }) => {
+    const who = `by ${by} (${user === undefined ? 'user unknown' : `API user ${user}`})`
+    return `accepted        ${id}, ${who}: ${reason === undefined || reason === '' ? 'no reason given' : reason}`
+  })
+
 export function changeLines(told: Told, paint: Paint): readonly string[] {
   const { comparedWith, changes = [], differences, unread = [] } = told
   const { mark } = paint

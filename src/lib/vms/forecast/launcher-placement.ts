@@ -12,7 +12,7 @@ import { quantity } from '../../kube/quantity.ts'
 import { vcpusOf } from '../../kubevirt/vm-traits.ts'
 
 /** Where a launcher pod is to go. */
-interface Move {
+export interface Move {
   /** The node that it leaves; `again`: the pod there ends first, so that it may come back to it. */
   from: string | undefined
   again: boolean
@@ -20,7 +20,10 @@ interface Move {
 }
 
 /** The first node that takes it, or why none does: how many refuse for which reason, the most frequent first. */
-type Placement = { node: string } | { refusals: readonly (readonly [why: string, nodes: number])[] }
+export type Placement =
+  | { node: string }
+  /** `isShort`: with more room on a node it would be taken. */
+  | { refusals: readonly (readonly [why: string, nodes: number])[]; isShort?: boolean }
 
 /** Looks at what needs no reading first. What may not be read refuses nothing. Throws ApiError. */
 export async function placeFor(
@@ -69,7 +72,8 @@ const placementRules: readonly PlacementRule[] = [
   },
 ]
 
-function refusalByNode(place: Place, demand: Demand): string | undefined {
+/** What of a node itself keeps the pod away, whatever room there is. Pure. */
+export function refusalByNode(place: Place, demand: Demand): string | undefined {
   for (const snapshot of placementRules) {
     const why = snapshot(place, demand)
     if (why) return why
@@ -79,16 +83,24 @@ function refusalByNode(place: Place, demand: Demand): string | undefined {
 
 async function refusalByRoom(
   place: Place,
-  { resources }: Demand,
+  demand: Demand,
   { places, move }: { places: Places; move: Move },
 ): Promise<string | undefined> {
-  const free = await places.freeOn(place)
+  return refusalFor(demand, await places.freeOn(place), move.again && place.metadata.name === move.from)
+}
+
+/** What there is too little of; `back`: the pod that is there ends first. Pure. */
+export function refusalFor(
+  { resources }: Pick<Demand, 'resources'>,
+  free: Resources | undefined,
+  back: boolean,
+): string | undefined {
   if (free === undefined) return undefined
-  const back = move.again && place.metadata.name === move.from
-  const short = Object.entries(resources).find(
-    ([name, asked]) => asked > 0 && (free[name] ?? -asked) + (back ? asked : 0) < asked,
-  )
-  return short && shortOf(short[0], free)
+  for (const name in resources) {
+    const asked = resources[name] ?? 0
+    if (asked > 0 && (free[name] ?? -asked) + (back ? asked : 0) < asked) return shortOf(name, free)
+  }
+  return undefined
 }
 
 function shortOf(name: string, free: Resources): string {
@@ -224,7 +236,7 @@ export interface BoundVolume {
 }
 
 /** What a launcher pod of a VMI asks of the node that it is to run on. */
-interface Demand {
+export interface Demand {
   resources: Resources
   selector: Readonly<Record<string, string>>
   /** Labels `PREFIX/VALUE=true` of the node, and what each means to a person. */

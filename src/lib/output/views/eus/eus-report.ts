@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../kube/duration.ts'
 import type { Paint, View } from '../../printer.ts'
 import { brief, wrap } from '../../text.ts'
-import { alertLines, changeLines, holderText, upToTwenty } from '../report-lines.ts'
+import { alertLines, changeLines, holderText, takenLines, upToTwenty } from '../report-lines.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { EusReportDocument } from '../../../eus/run/window-report.ts'
 import type { Part } from '../../../eus/window-status.ts'
@@ -22,6 +22,7 @@ export const eusReportView: View<EusReportDocument> = {
       ...alertLines(report, paint),
       ...rewrittenLines(report, paint),
       ...overriddenLines(report, paint),
+      ...takenLines(report.accepted),
       ...notes,
       ...next.map((line) => `  ${paint.mark.next} ${line}`),
     ]
