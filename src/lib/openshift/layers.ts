@@ -1,4 +1,4 @@
-import { filled, itemsOf, type Known, whyUnknown } from '../kube/known.ts'
+import { filled, itemsOf, type Known, known, whyUnknown } from '../kube/known.ts'
 import { type RecognisedWindow, recogniseWindow } from './eus-window.ts'
 import {
   type Layer,
@@ -22,7 +22,8 @@ import {
   OperatorGroups,
   Subscriptions,
 } from '../kube/kinds/operator-kinds.ts'
-import { getHyperConverged, type HyperConvergedStatus, assessHyperConverged } from './hyperconverged.ts'
+import { assessHyperConverged, getHyperConverged } from './hyperconverged.ts'
+import { hyperConvergedLayer } from './hyperconverged-layer.ts'
 import { isMasterPool, type PoolStatus, assessPool } from './machine-config-pools.ts'
 import {
   type ClusterOperatorStatus,
@@ -34,7 +35,8 @@ import {
 } from './platform-status.ts'
 import { type LifecycleSnapshot, shownPackages, takeLifecycle } from './olm-status.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
-import { condition, type Kind } from '../kube/object.ts'
+import type { Kind } from '../kube/object.ts'
+import { type Deployment, Deployments } from '../kube/kinds/workload-kinds.ts'
 import {
   type ClusterOperator,
   ClusterOperators,
@@ -64,13 +66,20 @@ export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at:
   const window = recogniseWindow(platform, layerInputs.overridesAreOpen)
   const cluster = platformLayers(platform, at)
   const installed = lifecycleLayers(lifecycle, at)
-  const isUpdating = installed.some(({ layer, verdict }) => layer !== 'catalog' && !atRest.has(verdict))
+  const pools = cluster.length === 0 ? [] : poolLayers(platform.pools, window)
+  const kubevirt = kubeVirtLayer(layerInputs.kubevirt)
+  const around = {
+    updating: [...cluster, ...pools, ...installed, kubevirt].some(isUpdated),
+    kubeVirtIsTold: !atRest.has(kubevirt.verdict),
+    at,
+    deployments: snapshot.deployments,
+  }
   const found = [
     ...cluster,
-    ...(cluster.length === 0 ? [] : poolLayers(platform.pools, window)),
+    ...pools,
     ...installed,
-    hyperConvergedLayer(hyperConverged, isUpdating),
-    kubeVirtLayer(layerInputs.kubevirt),
+    hyperConvergedLayer(hyperConverged, around),
+    kubevirt,
     vmsLayer(layerInputs.vms, window),
   ]
   const layers = found.filter((layer) => layer !== undefined).map(titled)
@@ -78,6 +87,12 @@ export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at:
 }
 
 const atRest: ReadonlySet<LayerVerdict> = new Set(['Healthy', 'Unknown'])
+
+/** What is being replaced makes HyperConverged look bad for a while. What waits, for an approval say, does not. */
+function isUpdated({ layer, verdict }: Layer): boolean {
+  if (layer === 'catalog' || layer === 'operators') return false
+  return layer === 'csv' ? !atRest.has(verdict) : verdict === 'Updating'
+}
 
 /** Whether the cluster is OKD or OpenShift, asked beside what else is read: never rejects before it is awaited. */
 export function askPlatform(reader: Reader): Promise<boolean> {
@@ -123,6 +138,8 @@ export interface LayersSnapshot {
   platform: PlatformSnapshot
   lifecycle: LifecycleSnapshot
   hyperConverged: Known<HyperConverged>
+  /** Of HyperConverged's namespace, where it is not as it should be; absent where they were not asked for. */
+  deployments?: Known<Deployment>
 }
 
 /** Groups whose presence says that KubeVirt is not alone. */
@@ -153,11 +170,27 @@ async function takeLayers(reader: Reader): Promise<LayersSnapshot> {
     getHyperConverged(reader),
   ])
   const paused = itemsOf(platform.pools).some((pool) => pool.spec?.paused === true && !isMasterPool(pool))
-  const [{ nodes }, packageManifests] = await Promise.all([
+  const [{ nodes }, packageManifests, deployments] = await Promise.all([
     paused ? takePlatform(reader, { parts: ['nodes'] }) : platform,
     shownPackages(reader, itemsOf(lifecycle.subscriptions)),
+    deploymentsBeside(reader, itemsOf(hyperConverged)),
   ])
-  return { platform: { ...platform, nodes }, lifecycle: { ...lifecycle, packageManifests }, hyperConverged }
+  return {
+    platform: { ...platform, nodes },
+    lifecycle: { ...lifecycle, packageManifests },
+    hyperConverged,
+    ...(deployments && { deployments }),
+  }
+}
+
+/** Only where one of its components may be lacking. */
+async function deploymentsBeside(
+  reader: Reader,
+  [hco]: readonly HyperConverged[],
+): Promise<Known<Deployment> | undefined> {
+  const namespace = hco?.metadata.namespace
+  if (!hco || namespace === undefined || assessHyperConverged(hco).good) return undefined
+  return known(reader.list(Deployments, { namespace }))
 }
 
 /** What is known of KubeVirt itself: its rollout status, that there is none, or why neither is known. */
@@ -212,58 +245,6 @@ function vmsLayer(vms: VmsSnapshot | undefined, window: RecognisedWindow | undef
     notes: ['the alert OutdatedVirtualMachineInstanceWorkloads fires after 24 h of this, by design'],
   }
 }
-
-type Judged = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'expected' | 'notes'>
-
-/** Undefined where there is none; `updating`: the CSV or the InstallPlan above it is on its way. */
-function hyperConvergedLayer(found: Known<HyperConverged>, updating: boolean): Layer | undefined {
-  if (!found.known) return { layer: 'hyperconverged', verdict: 'Unknown', says: found.why }
-  const [hco, second] = found.items
-  if (!hco) return undefined
-  if (second) return several(found.items)
-  const hyperConvergedStatus = assessHyperConverged(hco)
-  const { name, tainted } = hyperConvergedStatus
-  const help = `kubectl -n ${hyperConvergedStatus.namespace} describe hyperconvergeds.hco.kubevirt.io ${name}`
-  const judged = judge(hco, hyperConvergedStatus, updating)
-  return {
-    layer: 'hyperconverged',
-    object: `hyperconverged/${name}`,
-    ...judged,
-    ...(judged.verdict === 'Degraded' && { help: [help] }),
-    ...(tainted !== undefined && {
-      notes: [...(judged.notes ?? []), `its configuration is not supported: ${tainted}`],
-    }),
-  }
-}
-
-function several(items: readonly HyperConverged[]): Layer {
-  const places = items.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).join(', ')
-  return {
-    layer: 'hyperconverged',
-    verdict: 'Degraded',
-    says: `there are ${items.length} (${places}), and a cluster has one`,
-    help: ['kubectl get hyperconvergeds.hco.kubevirt.io -A'],
-  }
-}
-
-/** Good only where every condition is; what is bad is expected while the operator is replaced (ocp 1.5, 9.5). */
-function judge(hco: HyperConverged, hyperConvergedStatus: HyperConvergedStatus, updating: boolean): Judged {
-  const { good, why, operatorVersion = 'of no version yet', current } = hyperConvergedStatus
-  if (good) return { verdict: 'Healthy', says: operatorVersion }
-  const bad = isBad(hco)
-  const isMoving = updating || is(hco, 'Progressing', 'True') || !current
-  const said = { says: operatorVersion, notes: why }
-  if (bad && !isMoving) return { verdict: 'Degraded', ...said }
-  const waits = { ...said, waitsFor: 'every condition to be as it must be' }
-  if (!isMoving) return { verdict: 'Waiting', ...waits }
-  return { verdict: 'Updating', ...waits, ...(bad && { expected: 'so it looks while it updates' }) }
-}
-
-const is = (hco: HyperConverged, type: string, status: string): boolean =>
-  condition(hco, type)?.status === status
-
-const isBad = (hco: HyperConverged): boolean =>
-  is(hco, 'Degraded', 'True') || is(hco, 'Available', 'False') || is(hco, 'ReconcileComplete', 'False')
 
 const kinds: { readonly [L in Layer['layer']]?: readonly Kind[] } = {
   platform: [ClusterVersions, ClusterOperators],
