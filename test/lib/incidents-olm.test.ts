@@ -38,18 +38,33 @@ const incidents: readonly Incident[] = [
     file: 'cluster',
     line: 'status',
     cause:
-      /\ncluster · stalled · HyperConverged: 4\.18\.13: CDI is not available\n[^]*although nothing is being updated[^]*cdi-operator runs/u,
+      / cluster · stalled · HyperConverged: 4\.18\.13: CDI is not available[^]*although nothing is being updated[^]*cdi-operator runs/u,
     helps:
-      /→ kubectl get cdis\.cdi\.kubevirt\.io cdi-kubevirt-hyperconverged -o yaml {5}[^]*→ kubectl -n openshift-cnv logs deployment\/cdi-operator --tail=50/u,
+      /→ kubectl get cdis\.cdi\.kubevirt\.io cdi-kubevirt-hyperconverged -o yaml[^]*→ kubectl -n openshift-cnv logs deployment\/cdi-operator --tail=50/u,
   },
   {
     folder: '23-cnao-1292',
     file: 'cluster',
     line: 'status',
     cause:
-      /\ncluster · degraded · HyperConverged: 4\.18\.13: NetworkAddonsConfig is degraded\n[^]*please install\s+Kubernetes NMState Operator/u,
+      / cluster · degraded · HyperConverged: 4\.18\.13: NetworkAddonsConfig is degraded[^]*please install Kubernetes NMState Operator/u,
     helps:
       /→ kubectl get networkaddonsconfigs\.networkaddonsoperator\.network\.kubevirt\.io cluster -o yaml/u,
+  },
+  {
+    folder: '25-hpp-255',
+    file: 'cluster',
+    line: 'status',
+    cause: /new CRD removes version v1alpha1 that is listed as a stored version/u,
+    helps:
+      /→ kubectl get hostpathprovisioners\.hostpathprovisioner\.kubevirt\.io -A -o json \| kubectl replace -f -[^]*→ kubectl patch crd hostpathprovisioners\.hostpathprovisioner\.kubevirt\.io --subresource=status/u,
+  },
+  {
+    folder: '26-hco-2256',
+    file: 'cluster',
+    line: 'status',
+    cause: /Job 0a1b2c3d in namespace openshift-marketplace failed \(BackoffLimitExceeded\)/u,
+    helps: /→ kubectl -n openshift-marketplace delete job\/0a1b2c3d configmap\/0a1b2c3d[^]*\(untested\)/u,
   },
 ]
 
@@ -61,7 +76,8 @@ describe.each(incidents)('$folder $file: $line', ({ folder, file, line, cause, h
   })
 
   test('the cause is named, and what helps', async () => {
-    const text = await printed(folder, file, line)
+    // Lines are wrapped anywhere.
+    const text = (await printed(folder, file, line)).replaceAll(/\s+/gu, ' ')
     expect(text).toMatch(cause)
     expect(text).toMatch(helps)
   })

@@ -1,10 +1,10 @@
 import type { HyperConverged } from '../kube/kinds/operator-kinds.ts'
-import type { Deployment } from '../kube/kinds/workload-kinds.ts'
 import { filled, type Known } from '../kube/known.ts'
 import { condition } from '../kube/object.ts'
 import { minutes } from '../kube/clock.ts'
 import { earliest, latest, since } from '../kube/timestamps.ts'
 import { assessHyperConverged, type HyperConvergedStatus } from './hyperconverged.ts'
+import { deploymentHelp, type FailureHelp, type RunningObjects } from './olm-failures.ts'
 import type { Layer } from './olm-layers.ts'
 
 interface AroundHyperConverged {
@@ -14,8 +14,8 @@ interface AroundHyperConverged {
   kubeVirtIsTold: boolean
   /** The time of the look. */
   at: Date
-  /** Of its namespace; absent where they were not asked for. */
-  deployments?: Known<Deployment> | undefined
+  /** In its namespace; absent where that was not asked for. */
+  running?: RunningObjects | undefined
 }
 
 /** Undefined where there is none. Pure. */
@@ -80,12 +80,13 @@ function lasting(hco: HyperConverged, status: HyperConvergedStatus, around: Arou
   const lacking = lackingComponents(hco)
   if (around.kubeVirtIsTold && isAllKubeVirt(lacking))
     return { verdict: 'Updating', says: version, notes: why, waitsFor: 'KubeVirt, whose cause is told below' }
+  const operators = operatorsOf(lacking, around.running)
   return {
     ...verdictOn(hco, lacking, around),
     says: [version, ...(lacking.length === 0 ? [] : [lacking.map(inWords).join(', ')])].join(': '),
     ...filled({ since: earliest(lacking.map(({ since: from }) => from)) }),
-    notes: [...why, ...operatorsOf(lacking, around.deployments)],
-    help: helpFor(hco, status, lacking),
+    notes: [...why, ...operators.flatMap(({ notes }) => notes)],
+    help: [...helpFor(hco, status, lacking), ...operators.flatMap(({ help }) => help)],
   }
 }
 
@@ -249,22 +250,22 @@ function placeOf(resource: string, { name = '', namespace }: RelatedObject = {})
 /** Whether the operators of these run: where one does not, that comes first. */
 function operatorsOf(
   lacking: readonly LackingComponent[],
-  deployments: Known<Deployment> | undefined,
-): readonly string[] {
-  if (deployments === undefined) return []
+  running: RunningObjects | undefined,
+): readonly FailureHelp[] {
+  if (running === undefined) return []
   return lacking.flatMap(({ name }) => {
     const operator = knownComponents[name]?.operator
-    return operator === undefined ? [] : [saidOf(operator, name, deployments)]
+    return operator === undefined ? [] : [saidOf(operator, name, running)]
   })
 }
 
-function saidOf(operator: string, component: string, deployments: Known<Deployment>): string {
-  if (!deployments.known) return `whether ${operator} runs is not checked: ${deployments.why}`
+function saidOf(operator: string, component: string, running: RunningObjects): FailureHelp {
+  const { deployments } = running
+  if (!deployments.known)
+    return { notes: [`whether ${operator} runs is not checked: ${deployments.why}`], help: [] }
   const found = deployments.items.find(({ metadata }) => metadata.name === operator)
-  if (found === undefined) return `there is no Deployment ${operator}`
-  const { replicas = 1 } = found.spec ?? {}
-  const { readyReplicas = 0 } = found.status ?? {}
-  return readyReplicas < replicas
-    ? `its operator ${operator} does not run: ${readyReplicas} of ${replicas} ready`
-    : `its operator ${operator} runs, and does not get ${component} ready`
+  const { replicas = 1 } = found?.spec ?? {}
+  const isReady = found !== undefined && (found.status?.readyReplicas ?? 0) >= replicas
+  if (!isReady) return deploymentHelp(operator, running)
+  return { notes: [`its operator ${operator} runs, and does not get ${component} ready`], help: [] }
 }

@@ -1,6 +1,7 @@
 import { filled, itemsOf, type Known, known, whyUnknown } from '../kube/known.ts'
 import { type RecognisedWindow, recogniseWindow } from './eus-window.ts'
 import {
+  type FailureParts,
   type Layer,
   type LayerVerdict,
   lifecycleLayers,
@@ -33,10 +34,18 @@ import {
   assessPlatform,
   takePlatform,
 } from './platform-status.ts'
-import { type LifecycleSnapshot, shownPackages, takeLifecycle } from './olm-status.ts'
+import { assessCsv, type LifecycleSnapshot, shownPackages, takeLifecycle } from './olm-status.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import type { Kind } from '../kube/object.ts'
-import { type Deployment, Deployments } from '../kube/kinds/workload-kinds.ts'
+import { Deployments, Jobs, Pods, ReplicaSets } from '../kube/kinds/workload-kinds.ts'
+import { CustomResourceDefinitions } from '../kube/kinds/extension-kinds.ts'
+import {
+  isSlow,
+  isUnpackFailure,
+  type RunningObjects,
+  storedVersionLoss,
+  unpackLabel,
+} from './olm-failures.ts'
 import {
   type ClusterOperator,
   ClusterOperators,
@@ -65,14 +74,14 @@ export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at:
   const { platform, lifecycle, hyperConverged } = snapshot
   const window = recogniseWindow(platform, layerInputs.overridesAreOpen)
   const cluster = platformLayers(platform, at)
-  const installed = lifecycleLayers(lifecycle, at)
+  const installed = lifecycleLayers(lifecycle, at, snapshot.failures)
   const pools = cluster.length === 0 ? [] : poolLayers(platform.pools, window)
   const kubevirt = kubeVirtLayer(layerInputs.kubevirt)
   const around = {
     updating: [...cluster, ...pools, ...installed, kubevirt].some(isUpdated),
     kubeVirtIsTold: !atRest.has(kubevirt.verdict),
     at,
-    deployments: snapshot.deployments,
+    running: snapshot.failures?.running,
   }
   const found = [
     ...cluster,
@@ -121,7 +130,7 @@ export async function readLayers(reader: Reader, read: ClusterRead): Promise<Lay
   const mayBeBelow = async () => kubevirt.is !== 'one' && isServed(reader, operatorGroup)
   if (!read.onPlatform && !read.managed && !(await mayBeBelow())) return undefined
   const [snapshot, overridesAreOpen] = await Promise.all([
-    takeLayers(reader),
+    takeLayers(reader, at),
     read.overridesAreOpen?.() ?? false,
   ])
   const found = layersOf(snapshot, { kubevirt, vms, overridesAreOpen }, at)
@@ -138,8 +147,8 @@ export interface LayersSnapshot {
   platform: PlatformSnapshot
   lifecycle: LifecycleSnapshot
   hyperConverged: Known<HyperConverged>
-  /** Of HyperConverged's namespace, where it is not as it should be; absent where they were not asked for. */
-  deployments?: Known<Deployment>
+  /** Absent where nothing fails. */
+  failures?: FailureParts
 }
 
 /** Groups whose presence says that KubeVirt is not alone. */
@@ -163,34 +172,68 @@ async function isServed(reader: Reader, group: string): Promise<boolean> {
 const shown = ['installPlans', 'csvs', 'catalogSources', 'operatorGroups', 'operatorConditions'] as const
 
 /** Two round trips, three where OLM has a Subscription of it; nodes are read only where a pool is paused, for whose kubelets tell what the pause is for. Throws ApiError. */
-async function takeLayers(reader: Reader): Promise<LayersSnapshot> {
+async function takeLayers(reader: Reader, at: Date): Promise<LayersSnapshot> {
   const [platform, lifecycle, hyperConverged] = await Promise.all([
     takePlatform(reader, { parts: ['clusterVersion', 'clusterOperators', 'pools'] }),
     takeLifecycle(reader, { parts: shown }),
     getHyperConverged(reader),
   ])
   const paused = itemsOf(platform.pools).some((pool) => pool.spec?.paused === true && !isMasterPool(pool))
-  const [{ nodes }, packageManifests, deployments] = await Promise.all([
+  const [{ nodes }, packageManifests, failures] = await Promise.all([
     paused ? takePlatform(reader, { parts: ['nodes'] }) : platform,
     shownPackages(reader, itemsOf(lifecycle.subscriptions)),
-    deploymentsBeside(reader, itemsOf(hyperConverged)),
+    takeFailures(reader, { lifecycle, hyperConverged }, at),
   ])
   return {
     platform: { ...platform, nodes },
     lifecycle: { ...lifecycle, packageManifests },
     hyperConverged,
-    ...(deployments && { deployments }),
+    failures,
   }
 }
 
-/** Only where one of its components may be lacking. */
-async function deploymentsBeside(
+/** Asks for more only where something does not get on. Throws ApiError. */
+async function takeFailures(
   reader: Reader,
-  [hco]: readonly HyperConverged[],
-): Promise<Known<Deployment> | undefined> {
-  const namespace = hco?.metadata.namespace
-  if (!hco || namespace === undefined || assessHyperConverged(hco).good) return undefined
-  return known(reader.list(Deployments, { namespace }))
+  { lifecycle, hyperConverged }: Pick<LayersSnapshot, 'lifecycle' | 'hyperConverged'>,
+  at: Date,
+): Promise<FailureParts> {
+  const [subscription] = itemsOf(lifecycle.subscriptions)
+  const loss = itemsOf(lifecycle.installPlans)
+    .map(({ status }) => (status?.phase === 'Failed' ? storedVersionLoss(status.message ?? '') : undefined))
+    .find((one) => one !== undefined)
+  const [running, unpackJobs, refusedCrd] = await Promise.all([
+    takeRunning(reader, namespaceToAsk({ lifecycle, hyperConverged }, at)),
+    subscription && isUnpackFailure(subscription)
+      ? known(reader.list(Jobs, { namespace: subscription.spec?.sourceNamespace, labels: unpackLabel }))
+      : undefined,
+    loss && known(reader.list(CustomResourceDefinitions, { name: loss.name })),
+  ])
+  return filled({ running, unpackJobs, refusedCrd })
+}
+
+/** Where a CSV or a component does not get ready. */
+function namespaceToAsk(
+  { lifecycle, hyperConverged }: Pick<LayersSnapshot, 'lifecycle' | 'hyperConverged'>,
+  at: Date,
+): string | undefined {
+  const [hco] = itemsOf(hyperConverged)
+  const slow = itemsOf(lifecycle.csvs).find((csv) => isSlow(csv, assessCsv(csv, at), at))
+  if (slow !== undefined) return slow.metadata.namespace
+  return hco && !assessHyperConverged(hco).good ? hco.metadata.namespace : undefined
+}
+
+async function takeRunning(
+  reader: Reader,
+  namespace: string | undefined,
+): Promise<RunningObjects | undefined> {
+  if (namespace === undefined) return undefined
+  const [deployments, replicaSets, pods] = await Promise.all([
+    known(reader.list(Deployments, { namespace })),
+    known(reader.list(ReplicaSets, { namespace })),
+    known(reader.list(Pods, { namespace })),
+  ])
+  return { deployments, replicaSets, pods }
 }
 
 /** What is known of KubeVirt itself: its rollout status, that there is none, or why neither is known. */

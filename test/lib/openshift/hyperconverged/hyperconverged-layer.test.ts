@@ -119,14 +119,17 @@ const deployment = (readyReplicas: number): Deployment => ({
   status: { readyReplicas },
 })
 
+const none = { known: true, items: [] } as const
+
 describe('its operator', () => {
   test.each([
-    [{ known: true, items: [deployment(0)] }, 'its operator cdi-operator does not run: 0 of 1 ready'],
+    [{ known: true, items: [deployment(0)] }, 'Deployment cdi-operator: 0 of 1 ready, and it has no pod'],
     [{ known: true, items: [deployment(1)] }, 'its operator cdi-operator runs, and does not get CDI ready'],
-    [{ known: true, items: [] }, 'there is no Deployment cdi-operator'],
+    [none, 'there is no Deployment cdi-operator'],
     [{ known: false, why: 'forbidden' }, 'whether cdi-operator runs is not checked: forbidden'],
   ] as const)('%j', (deployments, words) => {
-    expect(layerOf(unchanged(20, ...lacking('CDI')), { deployments })?.notes).toContain(words)
+    const running = { deployments, replicaSets: none, pods: none }
+    expect(layerOf(unchanged(20, ...lacking('CDI')), { running })?.notes).toContain(words)
   })
 })
 
