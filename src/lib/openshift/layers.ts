@@ -1,6 +1,7 @@
 import { filled, itemsOf, type Known, known, listServed, whyUnknown } from '../kube/known.ts'
 import { type RecognisedWindow, recogniseWindow } from './eus-window.ts'
 import {
+  type FailureParts,
   type Layer,
   type LayerVerdict,
   lifecycleLayers,
@@ -23,7 +24,8 @@ import {
   Subscriptions,
 } from '../kube/kinds/operator-kinds.ts'
 import { withWarnings } from './layer-warnings.ts'
-import { getHyperConverged, type HyperConvergedStatus, assessHyperConverged } from './hyperconverged.ts'
+import { assessHyperConverged, getHyperConverged } from './hyperconverged.ts'
+import { hyperConvergedLayer } from './hyperconverged-layer.ts'
 import { isMasterPool, type PoolStatus, assessPool } from './machine-config-pools.ts'
 import {
   type ClusterOperatorStatus,
@@ -33,9 +35,18 @@ import {
   assessPlatform,
   takePlatform,
 } from './platform-status.ts'
-import { type LifecycleSnapshot, shownPackages, takeLifecycle } from './olm-status.ts'
+import { assessCsv, type LifecycleSnapshot, shownPackages, takeLifecycle } from './olm-status.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
-import { condition, type Kind } from '../kube/object.ts'
+import type { Kind } from '../kube/object.ts'
+import { Deployments, Jobs, Pods, ReplicaSets } from '../kube/kinds/workload-kinds.ts'
+import { CustomResourceDefinitions } from '../kube/kinds/extension-kinds.ts'
+import {
+  isSlow,
+  isUnpackFailure,
+  type RunningObjects,
+  storedVersionLoss,
+  unpackLabel,
+} from './olm-failures.ts'
 import {
   type ClusterOperator,
   ClusterOperators,
@@ -67,14 +78,21 @@ export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at:
   const { platform, lifecycle, hyperConverged } = snapshot
   const window = recogniseWindow(platform, layerInputs.overridesAreOpen)
   const cluster = platformLayers(platform, at)
-  const installed = lifecycleLayers(lifecycle, at)
-  const isUpdating = installed.some(({ layer, verdict }) => layer !== 'catalog' && !atRest.has(verdict))
+  const installed = lifecycleLayers(lifecycle, at, snapshot.failures)
+  const pools = cluster.length === 0 ? [] : poolLayers(platform.pools, window)
+  const kubevirt = kubeVirtLayer(layerInputs.kubevirt)
+  const around = {
+    updating: [...cluster, ...pools, ...installed, kubevirt].some(isUpdated),
+    kubeVirtIsTold: !atRest.has(kubevirt.verdict),
+    at,
+    running: snapshot.failures?.running,
+  }
   const found = [
     ...cluster,
-    ...(cluster.length === 0 ? [] : poolLayers(platform.pools, window)),
+    ...pools,
     ...installed,
-    hyperConvergedLayer(hyperConverged, isUpdating),
-    kubeVirtLayer(layerInputs.kubevirt),
+    hyperConvergedLayer(hyperConverged, around),
+    kubevirt,
     vmsLayer(layerInputs.vms, window),
   ]
   const judged = found.filter((layer) => layer !== undefined)
@@ -83,6 +101,12 @@ export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at:
 }
 
 const atRest: ReadonlySet<LayerVerdict> = new Set(['Healthy', 'Unknown'])
+
+/** What is being replaced makes HyperConverged look bad for a while. What waits, for an approval say, does not. */
+function isUpdated({ layer, verdict }: Layer): boolean {
+  if (layer === 'catalog' || layer === 'operators') return false
+  return layer === 'csv' ? !atRest.has(verdict) : verdict === 'Updating'
+}
 
 /** Whether the cluster is OKD or OpenShift, asked beside what else is read: never rejects before it is awaited. */
 export function askPlatform(reader: Reader): Promise<boolean> {
@@ -111,7 +135,7 @@ export async function readLayers(reader: Reader, read: ClusterRead): Promise<Lay
   const mayBeBelow = async () => kubevirt.is !== 'one' && isServed(reader, operatorGroup)
   if (!read.onPlatform && !read.managed && !(await mayBeBelow())) return undefined
   const [snapshot, overridesAreOpen] = await Promise.all([
-    takeLayers(reader),
+    takeLayers(reader, at),
     read.overridesAreOpen?.() ?? false,
   ])
   const found = layersOf(snapshot, { kubevirt, vms, overridesAreOpen }, at)
@@ -131,6 +155,8 @@ export interface LayersSnapshot {
   /** Asked for where there is a platform. */
   oldMaintenances?: Known<NodeMaintenance>
   maintenances?: Known<NodeMaintenance>
+  /** Absent where nothing fails. */
+  failures?: FailureParts
 }
 
 /** Groups whose presence says that KubeVirt is not alone. */
@@ -154,7 +180,7 @@ async function isServed(reader: Reader, group: string): Promise<boolean> {
 const shown = ['installPlans', 'csvs', 'catalogSources', 'operatorGroups', 'operatorConditions'] as const
 
 /** Two round trips, three where OLM has a Subscription of it; nodes are read only where a pool is paused, for whose kubelets tell what the pause is for. Throws ApiError. */
-async function takeLayers(reader: Reader): Promise<LayersSnapshot> {
+async function takeLayers(reader: Reader, at: Date): Promise<LayersSnapshot> {
   const [platform, lifecycle, hyperConverged] = await Promise.all([
     takePlatform(reader, { parts: ['clusterVersion', 'clusterOperators', 'pools'] }),
     takeLifecycle(reader, { parts: shown }),
@@ -162,11 +188,12 @@ async function takeLayers(reader: Reader): Promise<LayersSnapshot> {
   ])
   const paused = itemsOf(platform.pools).some((pool) => pool.spec?.paused === true && !isMasterPool(pool))
   const isThere = itemsOf(platform.clusterVersion).length > 0
-  const [{ nodes }, packageManifests, oldMaintenances, maintenances] = await Promise.all([
+  const [{ nodes }, packageManifests, oldMaintenances, maintenances, failures] = await Promise.all([
     paused ? takePlatform(reader, { parts: ['nodes'] }) : platform,
     shownPackages(reader, itemsOf(lifecycle.subscriptions)),
     isThere ? known(listServed(reader, OldNodeMaintenances)) : undefined,
     isThere ? known(listServed(reader, NodeMaintenances)) : undefined,
+    takeFailures(reader, { lifecycle, hyperConverged }, at),
   ])
   return {
     platform: { ...platform, nodes },
@@ -174,7 +201,52 @@ async function takeLayers(reader: Reader): Promise<LayersSnapshot> {
     hyperConverged,
     ...(oldMaintenances && { oldMaintenances }),
     ...(maintenances && { maintenances }),
+    failures,
   }
+}
+
+/** Asks for more only where something does not get on. Throws ApiError. */
+async function takeFailures(
+  reader: Reader,
+  { lifecycle, hyperConverged }: Pick<LayersSnapshot, 'lifecycle' | 'hyperConverged'>,
+  at: Date,
+): Promise<FailureParts> {
+  const [subscription] = itemsOf(lifecycle.subscriptions)
+  const loss = itemsOf(lifecycle.installPlans)
+    .map(({ status }) => (status?.phase === 'Failed' ? storedVersionLoss(status.message ?? '') : undefined))
+    .find((one) => one !== undefined)
+  const [running, unpackJobs, refusedCrd] = await Promise.all([
+    takeRunning(reader, namespaceToAsk({ lifecycle, hyperConverged }, at)),
+    subscription && isUnpackFailure(subscription)
+      ? known(reader.list(Jobs, { namespace: subscription.spec?.sourceNamespace, labels: unpackLabel }))
+      : undefined,
+    loss && known(reader.list(CustomResourceDefinitions, { name: loss.name })),
+  ])
+  return filled({ running, unpackJobs, refusedCrd })
+}
+
+/** Where a CSV or a component does not get ready. */
+function namespaceToAsk(
+  { lifecycle, hyperConverged }: Pick<LayersSnapshot, 'lifecycle' | 'hyperConverged'>,
+  at: Date,
+): string | undefined {
+  const [hco] = itemsOf(hyperConverged)
+  const slow = itemsOf(lifecycle.csvs).find((csv) => isSlow(csv, assessCsv(csv, at), at))
+  if (slow !== undefined) return slow.metadata.namespace
+  return hco && !assessHyperConverged(hco).good ? hco.metadata.namespace : undefined
+}
+
+async function takeRunning(
+  reader: Reader,
+  namespace: string | undefined,
+): Promise<RunningObjects | undefined> {
+  if (namespace === undefined) return undefined
+  const [deployments, replicaSets, pods] = await Promise.all([
+    known(reader.list(Deployments, { namespace })),
+    known(reader.list(ReplicaSets, { namespace })),
+    known(reader.list(Pods, { namespace })),
+  ])
+  return { deployments, replicaSets, pods }
 }
 
 /** What is known of KubeVirt itself: its rollout status, that there is none, or why neither is known. */
@@ -232,55 +304,6 @@ function vmsLayer(vms: VmsSnapshot | undefined, window: RecognisedWindow | undef
     notes: ['the alert OutdatedVirtualMachineInstanceWorkloads fires after 24 h of this, by design'],
   }
 }
-
-type Judged = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'expected' | 'notes'>
-
-/** Undefined where there is none; `updating`: the CSV or the InstallPlan above it is on its way. */
-function hyperConvergedLayer(found: Known<HyperConverged>, updating: boolean): Layer | undefined {
-  if (!found.known) return { layer: 'hyperconverged', verdict: 'Unknown', says: found.why }
-  const [hco, second] = found.items
-  if (!hco) return undefined
-  if (second) return several(found.items)
-  const hyperConvergedStatus = assessHyperConverged(hco)
-  const { name } = hyperConvergedStatus
-  const help = `kubectl -n ${hyperConvergedStatus.namespace} describe hyperconvergeds.hco.kubevirt.io ${name}`
-  const judged = judge(hco, hyperConvergedStatus, updating)
-  return {
-    layer: 'hyperconverged',
-    object: `hyperconverged/${name}`,
-    ...judged,
-    ...(judged.verdict === 'Degraded' && { help: [help] }),
-  }
-}
-
-function several(items: readonly HyperConverged[]): Layer {
-  const places = items.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).join(', ')
-  return {
-    layer: 'hyperconverged',
-    verdict: 'Degraded',
-    says: `there are ${items.length} (${places}), and a cluster has one`,
-    help: ['kubectl get hyperconvergeds.hco.kubevirt.io -A'],
-  }
-}
-
-/** Good only where every condition is; what is bad is expected while the operator is replaced (ocp 1.5, 9.5). */
-function judge(hco: HyperConverged, hyperConvergedStatus: HyperConvergedStatus, updating: boolean): Judged {
-  const { good, why, operatorVersion = 'of no version yet', current } = hyperConvergedStatus
-  if (good) return { verdict: 'Healthy', says: operatorVersion }
-  const bad = isBad(hco)
-  const isMoving = updating || is(hco, 'Progressing', 'True') || !current
-  const said = { says: operatorVersion, notes: why }
-  if (bad && !isMoving) return { verdict: 'Degraded', ...said }
-  const waits = { ...said, waitsFor: 'every condition to be as it must be' }
-  if (!isMoving) return { verdict: 'Waiting', ...waits }
-  return { verdict: 'Updating', ...waits, ...(bad && { expected: 'so it looks while it updates' }) }
-}
-
-const is = (hco: HyperConverged, type: string, status: string): boolean =>
-  condition(hco, type)?.status === status
-
-const isBad = (hco: HyperConverged): boolean =>
-  is(hco, 'Degraded', 'True') || is(hco, 'Available', 'False') || is(hco, 'ReconcileComplete', 'False')
 
 const kinds: { readonly [L in Layer['layer']]?: readonly Kind[] } = {
   platform: [ClusterVersions, ClusterOperators],
