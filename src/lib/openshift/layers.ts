@@ -1,5 +1,6 @@
 import { filled, itemsOf, type Known, whyUnknown } from '../kube/known.ts'
 import { type RecognisedWindow, recogniseWindow } from './eus-window.ts'
+import { isMasterPool } from './machine-config-pools.ts'
 import {
   type Layer,
   type LayerVerdict,
@@ -8,7 +9,6 @@ import {
   overallOf,
   titled,
   type TitledLayer,
-  type JudgedLayer,
 } from './olm-layers.ts'
 import type { Reader, Where } from '../kube/cluster.ts'
 import {
@@ -23,26 +23,12 @@ import {
   Subscriptions,
 } from '../kube/kinds/operator-kinds.ts'
 import { getHyperConverged, type HyperConvergedStatus, assessHyperConverged } from './hyperconverged.ts'
-import { isMasterPool, type PoolStatus, assessPool } from './machine-config-pools.ts'
-import {
-  type ClusterOperatorStatus,
-  assessClusterOperators,
-  type PlatformSnapshot,
-  type PlatformStatus,
-  assessPlatform,
-  takePlatform,
-} from './platform-status.ts'
+import { platformLayers } from './platform-layers.ts'
+import { type PlatformSnapshot, takePlatform } from './platform-status.ts'
 import { type LifecycleSnapshot, shownPackages, takeLifecycle } from './olm-status.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { condition, type Kind } from '../kube/object.ts'
-import {
-  type ClusterOperator,
-  ClusterOperators,
-  ClusterVersions,
-  type MachineConfigPool,
-  MachineConfigPools,
-} from '../kube/kinds/openshift-kinds.ts'
-import { earliest, since } from '../kube/timestamps.ts'
+import { ClusterOperators, ClusterVersions, MachineConfigPools } from '../kube/kinds/openshift-kinds.ts'
 
 /** What KubeVirt depends on, and KubeVirt, in the order in which they depend on one another. */
 export interface Layers {
@@ -62,12 +48,11 @@ interface LayerInputs {
 export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at: Date): Layers {
   const { platform, lifecycle, hyperConverged } = snapshot
   const window = recogniseWindow(platform, layerInputs.overridesAreOpen)
-  const cluster = platformLayers(platform, at)
+  const cluster = platformLayers(platform, { window, at })
   const installed = lifecycleLayers(lifecycle, at)
   const isUpdating = installed.some(({ layer, verdict }) => layer !== 'catalog' && !atRest.has(verdict))
   const found = [
     ...cluster,
-    ...(cluster.length === 0 ? [] : poolLayers(platform.pools, window)),
     ...installed,
     hyperConvergedLayer(hyperConverged, isUpdating),
     kubeVirtLayer(layerInputs.kubevirt),
@@ -304,172 +289,3 @@ export async function prefetchPlatform(reader: Reader): Promise<void> {
     getHyperConverged(reader),
   ])
 }
-
-/** The cluster version, and the operators of the platform where one is not as it should be. None where this is no such cluster. */
-function platformLayers(platform: PlatformSnapshot, at: Date): Layer[] {
-  const { clusterVersion, clusterOperators } = platform
-  if (!clusterVersion.known) return [{ layer: 'platform', verdict: 'Unknown', says: clusterVersion.why }]
-  const [cv] = clusterVersion.items
-  if (!cv) return []
-  const platformStatus = assessPlatform(cv)
-  const operators = clusterOperators.known
-    ? operatorsLayer(clusterOperators.items, { updating: platformStatus.state !== 'idle', at })
-    : ({ layer: 'operators', verdict: 'Unknown', says: clusterOperators.why } as const)
-  return [versionLayer(platformStatus), ...(operators ? [operators] : [])]
-}
-
-function versionLayer(platformStatus: PlatformStatus): Layer {
-  const base = { layer: 'platform', object: 'clusterversion/version' } as const
-  const asked = armed(platformStatus)
-  if (asked) return { ...base, ...asked }
-  const judged =
-    platformStatus.state === 'idle' ? platformAtRest(platformStatus) : updatingPlatform(platformStatus)
-  return { ...base, ...judged, ...filled({ since: platformStatus.since }) }
-}
-
-/** `OpenShift 4.18.21`, `OKD 4.19.0-okd-scos.16`. */
-function platformName(version = ''): string {
-  return `${version.includes('okd') ? 'OKD' : 'OpenShift'} ${version}`.trim()
-}
-
-/** Asked for and refused, it stays armed, whatever else the cluster does (ocp 3.2). */
-function armed(platformStatus: PlatformStatus): JudgedLayer | undefined {
-  const { armed: asked, accepted, current, version } = platformStatus
-  if (asked === undefined) return undefined
-  const what = `${platformName(version)}; ${asked.version ?? asked.image ?? ''} is asked for`
-  if (!current || accepted.is !== 'no')
-    return { verdict: 'Updating', says: what, waitsFor: 'the cluster version operator to take it up' }
-  return {
-    verdict: 'Waiting',
-    says: `${what} and was refused (${accepted.reason})`,
-    waitsFor: 'whoever asked for it: it starts by itself as soon as nothing speaks against it',
-    notes: [accepted.message],
-    help: ['oc adm upgrade --clear     takes the request back'],
-  }
-}
-
-function platformAtRest({ failing, message, version, current, upgradeable }: PlatformStatus): JudgedLayer {
-  const says = platformName(version)
-  if (failing === 'True') return { verdict: 'Degraded', says: `${says} fails`, notes: [message] }
-  if (!current) return { verdict: 'Updating', says, waitsFor: 'the cluster version operator to see its spec' }
-  if (upgradeable.is !== 'no') return { verdict: 'Healthy', says }
-  return { verdict: 'Healthy', says, notes: [`no next minor for now: ${upgradeable.message}`] }
-}
-
-function updatingPlatform(platformStatus: PlatformStatus): JudgedLayer {
-  const { version, target = '', state, failing, slow, message } = platformStatus
-  const says = version === undefined ? platformName(target) : `${platformName(version)} to ${target}`
-  if (failing === 'True') return { verdict: 'Degraded', says: `${says} fails`, notes: [message] }
-  if (state === 'partial') return { verdict: 'Stalled', says: `${says}, stopped half-way`, notes: [message] }
-  return {
-    verdict: 'Updating',
-    says,
-    waitsFor: waitedFor(message),
-    notes: [message],
-    ...(slow !== undefined && { expected: 'slower than usual, which is no failure' }),
-  }
-}
-
-/** `Working towards 4.19.14: 712 of 897 done (79% complete), waiting on network` */
-function waitedFor(message: string): string {
-  return (
-    /waiting (?:up to \d+ minutes )?on (?<what>.+?)(?: over .*)?$/u.exec(message)?.groups?.['what'] ??
-    'its operators'
-  )
-}
-
-/** How long a part of the platform may be degraded while the platform updates (ocp 4.2: an error from then on). */
-const updatePatience = 40 * 60_000
-
-/** The operators that are degraded or not available; undefined where none is. */
-function operatorsLayer(
-  operators: readonly ClusterOperator[],
-  { updating, at }: { updating: boolean; at: Date },
-): Layer | undefined {
-  const bad = assessClusterOperators(operators).filter((one) => one.degraded || !one.available)
-  if (bad.length === 0) return undefined
-  const from = earliest(bad.map(({ degraded }) => degraded?.since))
-  const isExpected = updating && bad.every((one) => one.available) && (since(from, at) ?? 0) < updatePatience
-  return {
-    layer: 'operators',
-    object: `clusteroperator/${bad[0]?.name}`,
-    verdict: isExpected ? 'Updating' : 'Degraded',
-    says: bad.map(inWords).join(', '),
-    ...(isExpected && {
-      expected: 'so it looks for a while when the platform updates',
-      waitsFor: 'the update to go on',
-    }),
-    ...filled({ since: from }),
-    notes: bad.flatMap(({ name, degraded }) => (degraded?.message ? [`${name}: ${degraded.message}`] : [])),
-    help: [`oc describe clusteroperator ${bad[0]?.name}`],
-  }
-}
-
-function inWords({ name, available, degraded }: ClusterOperatorStatus): string {
-  const states = [...(available ? [] : ['not available']), ...(degraded ? ['degraded'] : [])]
-  return `${name} is ${states.join(' and ')}`
-}
-
-/** One per pool that has machines or something to tell, the master first: the platform's update needs it first. */
-function poolLayers(pools: Known<MachineConfigPool>, window: RecognisedWindow | undefined): Layer[] {
-  if (!pools.known) return [{ layer: 'pool', verdict: 'Unknown', says: pools.why }]
-  return pools.items
-    .map(assessPool)
-    .filter(({ machines, state, paused }) => machines > 0 || state === 'degraded' || paused)
-    .toSorted((a, b) => Number(b.isMaster) - Number(a.isMaster))
-    .map((pool) => layerOf(pool, window))
-}
-
-function layerOf(pool: PoolStatus, window: RecognisedWindow | undefined): Layer {
-  const found = pool.isMaster && pool.paused ? pausedMaster(pool) : judged[pool.state](pool, window)
-  return { layer: 'pool', object: `machineconfigpool/${pool.name}`, ...found }
-}
-
-type Judge = (pool: PoolStatus, window: RecognisedWindow | undefined) => JudgedLayer
-
-const counts = ({ updated, machines }: PoolStatus): string => `${updated} of ${machines} updated`
-
-const said = ({ message }: PoolStatus): string[] => (message === '' ? [] : [message])
-
-const judged: Record<PoolStatus['state'], Judge> = {
-  updated: (pool) => ({
-    verdict: 'Healthy',
-    says: `${counts(pool)}${pool.paused ? ', paused with nothing to do' : ''}`,
-  }),
-  updating: (pool) => ({
-    verdict: 'Updating',
-    says: counts(pool),
-    waitsFor: 'its other machines to be drained and rebooted',
-    notes: said(pool),
-  }),
-  pending: (pool) => ({
-    verdict: 'Updating',
-    says: `${counts(pool)}, not begun`,
-    waitsFor: 'the machine config controller to begin',
-  }),
-  'paused-pending': (pool, window) => ({
-    verdict: 'Waiting',
-    says: `paused, ${counts(pool)}`,
-    ...(window
-      ? { expected: 'in an EUS window', waitsFor: 'the end of the window' }
-      : { waitsFor: 'somebody to unpause it', help: [unpause(pool)] }),
-  }),
-  degraded: (pool) => ({
-    verdict: 'Degraded',
-    says: `${counts(pool)}, ${pool.degraded} degraded`,
-    notes: said(pool),
-    help: [`oc describe machineconfigpool ${pool.name}`],
-  }),
-}
-
-function pausedMaster(pool: PoolStatus): JudgedLayer {
-  return {
-    verdict: 'Stalled',
-    says: `paused, ${counts(pool)}: the platform cannot be updated`,
-    waitsFor: 'somebody to unpause it',
-    help: [unpause(pool)],
-  }
-}
-
-const unpause = ({ name }: PoolStatus): string =>
-  `oc patch machineconfigpool ${name} --type merge -p '{"spec":{"paused":false}}'`

@@ -263,7 +263,7 @@ function offeredStop(
       stop: later(minor, channel),
       closed: {
         is: 'not-retrieved',
-        why: 'the cluster has no list of updates: it could not ask the update service',
+        why: `the cluster has no list of updates: ${platformStatus.notRetrieved ?? 'it does not say why'}`,
       },
     }
   const texts = available.flatMap(({ version }) => (version === undefined ? [] : [version]))
