@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Cluster } from '../../../../src/lib/kube/cluster.ts'
 import { systemClock } from '../../../../src/lib/kube/clock.ts'
+import { readSchema, validate } from '../../docs/json-schema.ts'
 import { runText } from '../../run-text.ts'
 
 /**
@@ -290,12 +291,13 @@ interface OfNode {
   ready?: 'True' | 'False' | 'Unknown'
   why?: string
   heartbeat?: string
+  revision?: string
 }
 
 export function node(name: string, of: string, how: OfNode = {}) {
   const { kubelet = 'v1.27.9', current = 'a', desired = current, state = 'Done', reason = '' } = how
   const { drain = 'uncordon', lastDrain = drain, cordoned = false, ready = 'True', why = '' } = how
-  const { heartbeat = moment } = how
+  const { heartbeat = moment, revision = '917200' } = how
   const note = 'machineconfiguration.openshift.io'
   return {
     apiVersion: 'v1',
@@ -304,7 +306,7 @@ export function node(name: string, of: string, how: OfNode = {}) {
       name,
       uid: `node-${name}`,
       creationTimestamp: ago('90d'),
-      resourceVersion: '917200',
+      resourceVersion: revision,
       labels: { 'kubernetes.io/hostname': name, [`node-role.kubernetes.io/${of}`]: '' },
       annotations: {
         [`${note}/currentConfig`]: rendered(of, current),
@@ -372,6 +374,12 @@ export function dump(files: Readonly<Record<string, string>>): string {
   return folder
 }
 
+const schemas = new Map(
+  readdirSync('docs/schema')
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => [name, readSchema('docs/schema', name)]),
+)
+
 const offline = { cluster: {} as Cluster, clock: systemClock }
 
 /** What `kvup COMMAND --from FOLDER` prints of it, and says beside it; its document, and its exit code. */
@@ -379,12 +387,15 @@ export async function told(folder: string, command = 'status', flags: readonly s
   const line = [...command.split(' '), '--from', folder, ...flags]
   const text = await runText(line, offline)
   const json = await runText([...line, '-o', 'json'], offline)
+  const document = JSON.parse(json.out) as Told
+  const problems = validate(document, `${command.split(' --', 1)[0]?.replace(' ', '-')}.json`, schemas)
+  if (problems.length > 0) throw new Error(problems.join('\n'))
   const clean = (words: string) => words.replaceAll(folder, 'DUMP')
   return {
     code: text.code,
     text: clean(text.out),
     err: clean(text.err),
-    document: JSON.parse(json.out) as Told,
+    document,
   }
 }
 
