@@ -1,7 +1,8 @@
 import { parseJson } from '../kube/object.ts'
 import { proxiedName, type Reader, type ServiceCall } from '../kube/cluster.ts'
 import { ApiError, KvupError } from '../kube/errors.ts'
-import type { Known } from '../kube/known.ts'
+import { isSaved } from '../kube/saved/saved-cluster.ts'
+import { type Known, notAsked } from '../kube/known.ts'
 
 /** What fired at a look, in words; or why nobody knows. */
 export type Fired = { firing: readonly string[] } | { why: string }
@@ -65,6 +66,11 @@ export async function firingAlerts(reader: Pick<Reader, 'askService'>): Promise<
     if (!(error instanceof KvupError)) throw error
     return unasked(reasonOf(error))
   }
+}
+
+/** What the files of a saved cluster hold of alerts; a live one is not asked here. */
+export async function savedAlerts(reader: Pick<Reader, 'askService'>): Promise<Known<FiringAlert>> {
+  return isSaved(reader) ? firingAlerts(reader) : notAsked
 }
 
 const unasked = (why: string): Known<never> => ({ known: false, why: `${why}; ${askAlerts} shows them` })

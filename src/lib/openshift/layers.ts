@@ -1,6 +1,6 @@
-import { filled, itemsOf, type Known, whyUnknown } from '../kube/known.ts'
+import { filled, itemsOf, type Known, known, notAsked, whyUnknown } from '../kube/known.ts'
 import { type RecognisedWindow, recogniseWindow } from './eus-window.ts'
-import { isMasterPool } from './machine-config-pools.ts'
+import { assessPool } from './machine-config-pools.ts'
 import {
   type Layer,
   type LayerVerdict,
@@ -23,18 +23,31 @@ import {
   Subscriptions,
 } from '../kube/kinds/operator-kinds.ts'
 import { getHyperConverged, type HyperConvergedStatus, assessHyperConverged } from './hyperconverged.ts'
+import { drainingNodes } from './drain-blockers.ts'
+import { savedAlerts } from './firing-alerts.ts'
 import { platformLayers } from './platform-layers.ts'
-import { type PlatformSnapshot, takePlatform } from './platform-status.ts'
+import { type PlatformReport, platformReport, type RolloutSnapshot } from './platform-report.ts'
+import { assessPlatform, type PlatformSnapshot, takePlatform } from './platform-status.ts'
+import { PodDisruptionBudgets } from '../kube/kinds/core-kinds.ts'
+import { KubeVirts, VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
 import { type LifecycleSnapshot, shownPackages, takeLifecycle } from './olm-status.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { condition, type Kind } from '../kube/object.ts'
-import { ClusterOperators, ClusterVersions, MachineConfigPools } from '../kube/kinds/openshift-kinds.ts'
+import {
+  ClusterOperators,
+  ClusterVersions,
+  type MachineConfig,
+  MachineConfigPools,
+  MachineConfigs,
+} from '../kube/kinds/openshift-kinds.ts'
 
 /** What KubeVirt depends on, and KubeVirt, in the order in which they depend on one another. */
 export interface Layers {
   overall: Overall
   layers: readonly TitledLayer[]
   window?: RecognisedWindow
+  /** OKD or OpenShift in numbers and names. */
+  platform?: PlatformReport
 }
 
 interface LayerInputs {
@@ -48,7 +61,8 @@ interface LayerInputs {
 export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at: Date): Layers {
   const { platform, lifecycle, hyperConverged } = snapshot
   const window = recogniseWindow(platform, layerInputs.overridesAreOpen)
-  const cluster = platformLayers(platform, { window, at })
+  const report = platformReport({ platform, rollout: snapshot.rollout ?? unreadRollout, at })
+  const cluster = platformLayers(platform, { window, at, report })
   const installed = lifecycleLayers(lifecycle, at)
   const isUpdating = installed.some(({ layer, verdict }) => layer !== 'catalog' && !atRest.has(verdict))
   const found = [
@@ -59,7 +73,15 @@ export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at:
     vmsLayer(layerInputs.vms, window),
   ]
   const layers = found.filter((layer) => layer !== undefined).map(titled)
-  return { overall: overallOf(layers), layers, ...filled({ window }) }
+  return { overall: overallOf(layers), layers, ...filled({ window, platform: report }) }
+}
+
+const unreadRollout: RolloutSnapshot = {
+  machineConfigs: notAsked,
+  vmis: notAsked,
+  budgets: notAsked,
+  kubevirts: notAsked,
+  alerts: notAsked,
 }
 
 const atRest: ReadonlySet<LayerVerdict> = new Set(['Healthy', 'Unknown'])
@@ -108,6 +130,8 @@ export interface LayersSnapshot {
   platform: PlatformSnapshot
   lifecycle: LifecycleSnapshot
   hyperConverged: Known<HyperConverged>
+  /** Absent where nothing of it was asked for. */
+  rollout?: RolloutSnapshot
 }
 
 /** Groups whose presence says that KubeVirt is not alone. */
@@ -130,19 +154,61 @@ async function isServed(reader: Reader, group: string): Promise<boolean> {
 
 const shown = ['installPlans', 'csvs', 'catalogSources', 'operatorGroups', 'operatorConditions'] as const
 
-/** Two round trips, three where OLM has a Subscription of it; nodes are read only where a pool is paused, for whose kubelets tell what the pause is for. Throws ApiError. */
+/**
+ * Two round trips, three where OLM has a Subscription of it, and some more where the platform or a pool is not at rest: nodes, which tell what a pause is for and what a roll-out does, and
+ * the VMs and budgets that keep a node from being drained. Throws ApiError.
+ */
 async function takeLayers(reader: Reader): Promise<LayersSnapshot> {
   const [platform, lifecycle, hyperConverged] = await Promise.all([
     takePlatform(reader, { parts: ['clusterVersion', 'clusterOperators', 'pools'] }),
     takeLifecycle(reader, { parts: shown }),
     getHyperConverged(reader),
   ])
-  const paused = itemsOf(platform.pools).some((pool) => pool.spec?.paused === true && !isMasterPool(pool))
   const [{ nodes }, packageManifests] = await Promise.all([
-    paused ? takePlatform(reader, { parts: ['nodes'] }) : platform,
+    isRollingOut(platform) ? takePlatform(reader, { parts: ['nodes'] }) : platform,
     shownPackages(reader, itemsOf(lifecycle.subscriptions)),
   ])
-  return { platform: { ...platform, nodes }, lifecycle: { ...lifecycle, packageManifests }, hyperConverged }
+  const whole = { ...platform, nodes }
+  const rollout = await takeRollout(reader, whole)
+  return { platform: whole, lifecycle: { ...lifecycle, packageManifests }, hyperConverged, rollout }
+}
+
+function isRollingOut({ clusterVersion, pools }: PlatformSnapshot): boolean {
+  const [cv] = itemsOf(clusterVersion)
+  const isBusy = itemsOf(pools).some((pool) => {
+    const { paused, isMaster, state } = assessPool(pool)
+    return (paused && !isMaster) || state !== 'updated'
+  })
+  return isBusy || (cv !== undefined && assessPlatform(cv).state !== 'idle')
+}
+
+async function takeRollout(reader: Reader, platform: PlatformSnapshot): Promise<RolloutSnapshot> {
+  const drains = itemsOf(platform.pools).some((pool) => drainingNodes(pool, platform).length > 0)
+  const [machineConfigs, vmis, budgets, kubevirts, alerts] = await Promise.all([
+    known(renderedConfigs(reader, platform)),
+    drains ? known(reader.list(VirtualMachineInstances)) : notAsked,
+    drains ? known(reader.list(PodDisruptionBudgets)) : notAsked,
+    drains ? known(reader.list(KubeVirts)) : notAsked,
+    // Of a live cluster another way is taken: its Prometheus asks for a token.
+    savedAlerts(reader),
+  ])
+  return { machineConfigs, vmis, budgets, kubevirts, alerts }
+}
+
+/** Large ones, a few for each pool: by the names that its nodes bear. */
+async function renderedConfigs(reader: Reader, { nodes }: PlatformSnapshot): Promise<MachineConfig[]> {
+  const names = itemsOf(nodes).flatMap(
+    ({ metadata }) => metadata.annotations?.['machineconfiguration.openshift.io/currentConfig'] ?? [],
+  )
+  const found = await Promise.all(
+    [...new Set(names)].map((name) => reader.get(MachineConfigs, { name }).catch(unread)),
+  )
+  return found.flatMap((answer) => (answer?.is === 'object' ? [answer.object] : []))
+}
+
+/** One that may not be read, or was not saved, tells no version. */
+function unread(error: unknown): undefined {
+  if (whyUnknown(error) === undefined) throw error
 }
 
 /** What is known of KubeVirt itself: its standing, that there is none, or why neither is known. */

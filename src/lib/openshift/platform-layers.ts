@@ -1,31 +1,29 @@
 import { itemsOf, filled, type Known } from '../kube/known.ts'
 import type { ClusterOperator, MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
-import { since } from '../kube/timestamps.ts'
-import { minutes } from '../kube/clock.ts'
 import { counted } from '../kube/text.ts'
 import type { RecognisedWindow } from './eus-window.ts'
 import type { JudgedLayer, Layer } from './olm-layers.ts'
 import { assessPool, type PoolStatus } from './machine-config-pools.ts'
 import { followingOf, type PoolFollowing } from './pool-nodes.ts'
-import {
-  assessClusterOperators,
-  assessPlatform,
-  type ClusterOperatorStatus,
-  type PlatformSnapshot,
-  type PlatformStatus,
-  type Trouble,
-} from './platform-status.ts'
+import { assessPlatform, type PlatformSnapshot, type PlatformStatus } from './platform-status.ts'
+import { badOperators, type BadOperator } from './operator-health.ts'
+import { drainHelp, drainLines } from './drain-blockers.ts'
+import { nodeLines, type PoolReport } from './pool-nodes.ts'
+import type { PlatformReport } from './platform-report.ts'
+import { progressLines } from './update-progress.ts'
 
 interface LayerContext {
   window: RecognisedWindow | undefined
   at: Date
+  /** The same in numbers and names; absent where there is no ClusterVersion to read. */
+  report: PlatformReport | undefined
 }
 
 /**
  * The cluster version, the operators of the platform where one is not as it should be, and each pool. None where this is no such cluster. Of a dump that
  * lacks one of the three it is told as not known, and the others are judged all the same.
  */
-export function platformLayers(platform: PlatformSnapshot, { window, at }: LayerContext): Layer[] {
+export function platformLayers(platform: PlatformSnapshot, { window, at, report }: LayerContext): Layer[] {
   const { clusterVersion, clusterOperators, pools } = platform
   if (clusterVersion.known && clusterVersion.items.length === 0) return []
   const [cv] = itemsOf(clusterVersion)
@@ -35,19 +33,21 @@ export function platformLayers(platform: PlatformSnapshot, { window, at }: Layer
     : ({ layer: 'operators', verdict: 'Unknown', says: clusterOperators.why } as const)
   return [
     platformStatus
-      ? versionLayer(platformStatus)
+      ? versionLayer(platformStatus, report)
       : { layer: 'platform', verdict: 'Unknown', says: clusterVersion.known ? '' : clusterVersion.why },
     ...(operators ? [operators] : []),
-    ...poolLayers(pools, { platform, platformStatus, window }),
+    ...poolLayers(pools, { platform, platformStatus, window, reports: report?.pools ?? [] }),
   ]
 }
 
-function versionLayer(platformStatus: PlatformStatus): Layer {
+function versionLayer(platformStatus: PlatformStatus, report: PlatformReport | undefined): Layer {
   const base = { layer: 'platform', object: 'clusterversion/version' } as const
   const asked = armed(platformStatus)
   if (asked) return { ...base, ...asked, ...filled({ since: platformStatus.refusedSince }) }
   const judged =
-    platformStatus.state === 'idle' ? platformAtRest(platformStatus) : updatingPlatform(platformStatus)
+    platformStatus.state === 'idle'
+      ? platformAtRest(platformStatus)
+      : updatingPlatform(platformStatus, report)
   return { ...base, ...judged, ...filled({ since: sinceOf(platformStatus) }) }
 }
 
@@ -108,7 +108,7 @@ function failingWords(what: string, message: string): Pick<JudgedLayer, 'says' |
   return { says: `${what} fails: ${reason}`, ...(!isShort && { notes: [message] }) }
 }
 
-function updatingPlatform(platformStatus: PlatformStatus): JudgedLayer {
+function updatingPlatform(platformStatus: PlatformStatus, report: PlatformReport | undefined): JudgedLayer {
   const { version, state, failing, slow, message, from } = platformStatus
   const says = updateName(platformStatus)
   const incomplete = from?.incomplete
@@ -116,17 +116,20 @@ function updatingPlatform(platformStatus: PlatformStatus): JudgedLayer {
         `the update to ${from.version} was never completed; ${version ?? 'no release'} was the last that was reached in full`,
       ]
     : []
+  const progress = report?.update ? progressLines(report.update) : []
   if (failing === 'True') {
     const { notes = [], ...words } = failingWords(says, message)
-    return { verdict: 'Degraded', ...words, notes: [...notes, ...incomplete] }
+    return { verdict: 'Degraded', ...words, notes: [...notes, ...incomplete, ...progress] }
   }
-  if (state === 'partial')
-    return { verdict: 'Stalled', says: `${says}, stopped half-way`, notes: [message, ...incomplete] }
+  const notes = [message, ...incomplete, ...progress]
+  if (state === 'partial') return { verdict: 'Stalled', says: `${says}, stopped half-way`, notes }
+  if (report?.update?.pace === 'stalled')
+    return { verdict: 'Stalled', says: `${says}, stalled`, waitsFor: waitedFor(message), notes }
   return {
     verdict: 'Updating',
     says,
     waitsFor: waitedFor(message),
-    notes: [message, ...incomplete],
+    notes,
     ...(slow !== undefined && { expected: 'slower than usual, which is no failure' }),
   }
 }
@@ -137,71 +140,6 @@ function waitedFor(message: string): string {
     /waiting (?:up to \d+ minutes )?on (?<what>.+?)(?: over .*)?$/u.exec(message)?.groups?.['what'] ??
     'its operators'
   )
-}
-
-/** How bad a part of the platform is that is not available or degraded. */
-export type OperatorSeverity = 'info' | 'warning' | 'error'
-
-/** How long a part of the platform may be degraded while it updates, and not available at any time: then a warning, then an error (ocp 4.2). */
-const patience = {
-  degraded: { warning: 5 * minutes, error: 40 * minutes },
-  unavailable: { warning: 5 * minutes, error: 20 * minutes },
-}
-
-/** An operator that is not as it should be, its worst condition first. Of one that does not say since when nothing is overlooked. */
-export interface BadOperator {
-  operator: ClusterOperatorStatus
-  /** What is told of it. */
-  told: Trouble
-  is: 'unavailable' | 'degraded'
-  severity: OperatorSeverity
-}
-
-const weight: Record<OperatorSeverity, number> = { error: 0, warning: 1, info: 2 }
-
-/** Those that are not available or degraded, the worst first. A platform at rest has no excuse for one that is degraded. */
-export function badOperators(
-  operators: readonly ClusterOperator[],
-  { updating, at }: { updating: boolean; at: Date },
-): readonly BadOperator[] {
-  return assessClusterOperators(operators)
-    .flatMap((operator) => {
-      const {
-        available,
-        degraded,
-        unavailable = { message: 'it does not say whether it is available' },
-      } = operator
-      const found: BadOperator[] = [
-        ...(available
-          ? []
-          : [
-              {
-                operator,
-                told: unavailable,
-                is: 'unavailable',
-                severity: grade('unavailable', unavailable, at),
-              } as const,
-            ]),
-        ...(degraded
-          ? [
-              {
-                operator,
-                told: degraded,
-                is: 'degraded',
-                severity: updating ? grade('degraded', degraded, at) : 'error',
-              } as const,
-            ]
-          : []),
-      ]
-      return found.toSorted((a, b) => weight[a.severity] - weight[b.severity]).slice(0, 1)
-    })
-    .toSorted((a, b) => weight[a.severity] - weight[b.severity])
-}
-
-function grade(is: BadOperator['is'], { since: from }: Trouble, at: Date): OperatorSeverity {
-  const age = since(from, at)
-  if (age === undefined || age >= patience[is].error) return 'error'
-  return age >= patience[is].warning ? 'warning' : 'info'
 }
 
 /** Undefined where all are as they should be, and it is known what they belong to. */
@@ -263,6 +201,7 @@ interface PoolsSnapshot {
   platform: PlatformSnapshot
   platformStatus: PlatformStatus | undefined
   window: RecognisedWindow | undefined
+  reports: readonly PoolReport[]
 }
 
 /** One per pool that has machines or something to tell, the master first: the platform's update needs it first. */
@@ -272,7 +211,21 @@ function poolLayers(pools: Known<MachineConfigPool>, snapshot: PoolsSnapshot): L
     .map((pool) => ({ pool: assessPool(pool), following: followingOf(pool, snapshot) }))
     .filter(({ pool: { machines, state, paused } }) => machines > 0 || state === 'degraded' || paused)
     .toSorted((a, b) => Number(b.pool.isMaster) - Number(a.pool.isMaster))
-    .map((judged) => poolLayer(judged, snapshot.window))
+    .map((judged) =>
+      withNodes(
+        poolLayer(judged, snapshot.window),
+        snapshot.reports.find(({ name }) => name === judged.pool.name),
+      ),
+    )
+}
+
+/** What its nodes do, and which VMs keep them from being drained, with what to type first. */
+function withNodes(layer: Layer, report: PoolReport | undefined): Layer {
+  if (report === undefined || layer.verdict === 'Healthy') return layer
+  const { drains = [] } = report
+  const notes = [...(layer.notes ?? []), ...drainLines(drains), ...nodeLines(report)]
+  const help = [...drainHelp(drains), ...(layer.help ?? [])]
+  return { ...layer, ...(notes.length > 0 && { notes }), ...(help.length > 0 && { help }) }
 }
 
 interface JudgedPool {

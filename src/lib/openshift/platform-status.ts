@@ -89,7 +89,8 @@ async function configMap(reader: Reader, name: string, namespace: string): Promi
   return known(found.then((answer) => (answer.is === 'object' ? [answer.object] : [])))
 }
 
-const kept = /^machineconfiguration\.openshift\.io\/(?:currentConfig|desiredConfig|state|reason)$/u
+const kept =
+  /^machineconfiguration\.openshift\.io\/(?:currentConfig|desiredConfig|desiredDrain|lastAppliedDrain|state|reason)$/u
 
 /** Of each node what says to which pool it belongs and how far it is. Page by page, so that images and the like are not kept. Throws ApiError. */
 export async function platformNodes(reader: Reader): Promise<Node[]> {

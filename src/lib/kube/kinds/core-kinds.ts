@@ -60,7 +60,12 @@ export interface Lease extends KubeObject {
 
 export interface PodDisruptionBudget extends KubeObject {
   spec?: { minAvailable?: number | string; selector?: { matchLabels?: Record<string, string> } }
-  status?: { disruptionsAllowed?: number; currentHealthy?: number; desiredHealthy?: number }
+  status?: {
+    disruptionsAllowed?: number
+    currentHealthy?: number
+    desiredHealthy?: number
+    conditions?: Condition[]
+  }
 }
 
 export const Nodes: Kind<Node> = { apiVersion: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }

@@ -257,6 +257,9 @@ class SavedReader implements Reader {
   }
 }
 
+/** Whether it answers from files. */
+export const isSaved = (reader: object): boolean => reader instanceof SavedReader
+
 const platformGroup = 'config.openshift.io'
 
 const isOf =

@@ -269,7 +269,69 @@ function layerLines(shown: Shown, paint: Paint, how: Pick<LayerStyle, 'entry' | 
   if (!overall || !layers) return []
   return [
     layerHeadline(shown, paint),
-    ...layers.flatMap((layer) => linesOf(layer, { takenAt, paint, ...how })),
+    ...layers.flatMap((layer) => {
+      const lines = linesOf(layer, { takenAt, paint, ...how })
+      return layer.layer === 'platform' && shown.platform
+        ? lines.concat(platformLines(shown.platform, { paint, ...how }))
+        : lines
+    }),
+  ]
+}
+
+/** What fires and is critical always; the last update, what is offered and the empty pools for who wants to know more. */
+function platformLines(
+  { last, offers, pools = [], alerts = [] }: NonNullable<Layers['platform']>,
+  { paint, entry, wide }: Omit<LayerStyle, 'takenAt'>,
+): string[] {
+  const critical = [
+    ...new Set(alerts.filter(({ severity }) => severity === 'critical').map(({ name }) => name)),
+  ]
+  const empty = pools.filter(({ machines }) => machines === 0).map(({ name }) => name)
+  const more = [
+    ...(last
+      ? [
+          `the last update, to ${last.version}, was completed at ${last.completed} and took ${formatDuration(last.tookSeconds * 1000)}`,
+        ]
+      : []),
+    ...(offers ? offerLines(offers) : []),
+    ...(empty.length > 0 ? [`pools without machines: ${empty.join(', ')}`] : []),
+  ]
+  return [
+    ...(critical.length > 0
+      ? entry(
+          '',
+          paint.warn(
+            brief(
+              `critical alerts fire: ${critical.slice(0, 3).join(', ')}${critical.length > 3 ? ` and ${critical.length - 3} more` : ''}`,
+            ),
+          ),
+        )
+      : []),
+    ...(wide ? more.flatMap((line) => entry('', paint.dim(brief(line)))) : []),
+  ]
+}
+
+type Offers = NonNullable<NonNullable<Layers['platform']>['offers']>
+
+const exposures: Record<Offers['conditional'][number]['exposure'], string> = {
+  exposed: 'which this cluster is exposed to',
+  'not-exposed': 'which this cluster is not exposed to',
+  unknown: 'and whether they apply here is not known',
+}
+
+/** The newest two of each kind, and counts. */
+function offerLines({ recommended, conditional, moreConditional, byRisk }: Offers): string[] {
+  const more = recommended.length - 2
+  const risks = Object.entries(byRisk).map(([risk, releases]) => `${risk} in ${releases}`)
+  return [
+    ...(recommended.length > 0
+      ? [`updates in this minor: ${recommended.slice(0, 2).join(', ')}${more > 0 ? ` and ${more} more` : ''}`]
+      : []),
+    ...conditional.map(
+      ({ version, risks: names, exposure }) =>
+        `${version} has risks (${names.join(', ')}), ${exposures[exposure]}`,
+    ),
+    ...(moreConditional > 0 ? [`and ${moreConditional} more with risks: ${risks.join(', ')}`] : []),
   ]
 }
 

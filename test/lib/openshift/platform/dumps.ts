@@ -384,8 +384,8 @@ const offline = { cluster: {} as Cluster, clock: systemClock }
 
 /** What `kvup COMMAND --from FOLDER` prints of it, and says beside it; its document, and its exit code. */
 export async function told(folder: string, command = 'status', flags: readonly string[] = []) {
-  const line = [...command.split(' '), '--from', folder, ...flags]
-  const text = await runText(line, offline)
+  const line = [...command.split(' '), '--from', folder]
+  const text = await runText([...line, ...flags], offline)
   const json = await runText([...line, '-o', 'json'], offline)
   const document = JSON.parse(json.out) as Told
   const problems = validate(document, `${command.split(' --', 1)[0]?.replace(' ', '-')}.json`, schemas)
