@@ -31,7 +31,7 @@ import type { VmTally } from './full-snapshot.ts'
 import { quantity } from '../kube/quantity.ts'
 import { type NarrowedCommand, narrowedLine, roleRemedy } from '../output/kvup-words.ts'
 import type { CommandContext } from '../kube/world.ts'
-import type { Needed } from '../kube/saved/saved-cluster.ts'
+import type { Needed, PassedOver, SavedCluster } from '../kube/saved/saved-cluster.ts'
 import { type VmTrait, traitNames, vmTraits } from './vm-traits.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
 
@@ -484,6 +484,11 @@ export interface ReadCluster {
   cluster: Cluster
   clock: Clock
   saved: boolean
+  /** Of a folder that was read: what was passed over, and the dumps of other moments in it, the newest first. */
+  passedOver?: readonly PassedOver[]
+  earlier?: readonly ReadCluster[]
+  /** The files that it is of. */
+  files?: readonly string[]
 }
 
 /**
@@ -501,9 +506,20 @@ export async function readerFor(
     from === '-'
       ? await parseSavedCluster(await cx.world.readStdin(), 'standard input', needed)
       : await readSaved(from, needed)
-  const { takenAt = cx.clock.now() } = cluster
-  const clock: Clock = { now: () => takenAt, sleep: async (ms, signal) => cx.clock.sleep(ms, signal) }
-  return { cluster, clock, saved: true }
+  return readSavedCluster(cluster, cx.clock)
+}
+
+function readSavedCluster(cluster: SavedCluster, running: Clock): ReadCluster {
+  const { takenAt = running.now(), passedOver = [], earlier = [], files = [] } = cluster
+  const clock: Clock = { now: () => takenAt, sleep: async (ms, signal) => running.sleep(ms, signal) }
+  return {
+    cluster,
+    clock,
+    saved: true,
+    passedOver,
+    files,
+    earlier: earlier.map((one) => readSavedCluster(one, running)),
+  }
 }
 
 /** The end of a command that could not see all it was asked for: what is readable was done and told by then. Undefined: all of it was. */

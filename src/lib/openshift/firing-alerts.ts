@@ -1,9 +1,10 @@
 import { parseJson } from '../kube/object.ts'
 import { proxiedName, type Reader, type ServiceCall } from '../kube/cluster.ts'
 import { ApiError, KvupError } from '../kube/errors.ts'
-import { itemsOf, type Known, known } from '../kube/known.ts'
+import { itemsOf, type Known, known, notAsked } from '../kube/known.ts'
 import { ConfigMaps } from '../kube/kinds/core-kinds.ts'
 import { Ingresses, Routes } from '../kube/kinds/openshift-kinds.ts'
+import { isSaved } from '../kube/saved/saved-cluster.ts'
 
 /** What fired at a look, in words; or why nobody knows. */
 export type Fired = { firing: readonly string[] } | { why: string }
@@ -117,6 +118,11 @@ async function authoritiesOf(reader: Reader): Promise<readonly string[]> {
       .then((answer) => (answer.is === 'object' ? [answer.object] : [])),
   )
   return itemsOf(found).flatMap(({ data }) => data?.['ca-bundle.crt'] ?? [])
+}
+
+/** What the files of a saved cluster hold of alerts; a live one is not asked here. */
+export async function savedAlerts(reader: Pick<Reader, 'askService'>): Promise<Known<FiringAlert>> {
+  return isSaved(reader) ? firingAlerts(reader) : notAsked
 }
 
 const unasked = (why: string): Known<never> => ({ known: false, why: `${why}; ${askAlerts} shows them` })

@@ -15,7 +15,7 @@ export interface ClusterVersion extends KubeObject {
     history?: UpdateHistory[]
     observedGeneration?: number
     versionHash?: string
-    /** Null: not retrieved. */
+    /** Null: none, where RetrievedUpdates is True; else not retrieved. */
     availableUpdates?: PlatformRelease[] | null
     conditionalUpdates?: {
       release?: PlatformRelease
@@ -34,6 +34,8 @@ export interface DesiredUpdate {
 }
 
 export interface PlatformRelease {
+  /** `Multi` for a release of all architectures; empty for one of a single one. */
+  architecture?: string
   version?: string
   image?: string
   url?: string

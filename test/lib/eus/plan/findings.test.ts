@@ -242,8 +242,16 @@ const rows: readonly Row[] = [
   },
   {
     name: 'updates that were not retrieved are not "none"',
-    change: (e) => Object.assign(itemIn(e.platform.clusterVersion).status ?? {}, { availableUpdates: null }),
+    change: (e) => {
+      Object.assign(itemIn(e.platform.clusterVersion).status ?? {}, { availableUpdates: null })
+      set(itemIn(e.platform.clusterVersion), condition('RetrievedUpdates', 'False'))
+    },
     finds: { 'updates-not-retrieved': 'blocker' },
+  },
+  {
+    name: 'no list of those that were retrieved is "none"',
+    change: (e) => Object.assign(itemIn(e.platform.clusterVersion).status ?? {}, { availableUpdates: null }),
+    finds: { 'update-not-offered': 'blocker' },
   },
   {
     name: 'no release of the next minor is offered',
