@@ -17,7 +17,7 @@ export interface DrainSnapshot {
 }
 
 /** A VM that keeps a node from being drained. */
-export interface DrainBlocker {
+interface DrainBlocker {
   /** `namespace/name`. */
   vm: string
   by: 'not-migratable' | 'budget'

@@ -4,7 +4,7 @@ import { since } from '../kube/timestamps.ts'
 import { assessClusterOperators, type ClusterOperatorStatus, type Trouble } from './platform-status.ts'
 
 /** How bad a part of the platform is that is not available or degraded. */
-export type OperatorSeverity = 'info' | 'warning' | 'error'
+type OperatorSeverity = 'info' | 'warning' | 'error'
 
 /** How long a part of the platform may be degraded while it updates, and not available at any time: then a warning, then an error (ocp 4.2). */
 const patience = {

@@ -63,7 +63,7 @@ function platformName(version = ''): string {
 }
 
 /** `OpenShift 4.18.21 to 4.19.14`; from a release that was never reached in full it says so, and of one version what else changes. */
-export function updateName({ version, target = '', from, sameVersion }: PlatformStatus): string {
+function updateName({ version, target = '', from, sameVersion }: PlatformStatus): string {
   const left = from?.version ?? version
   if (left === undefined) return platformName(target)
   if (sameVersion === 'multi-architecture') return `${platformName(left)} to Multi-Architecture`

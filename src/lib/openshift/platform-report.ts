@@ -40,7 +40,7 @@ export interface PlatformReport {
 }
 
 /** One thing that is not as it should be, with what it means for the cluster. */
-export interface PlatformFinding {
+interface PlatformFinding {
   severity: 'info' | 'warning' | 'error' | 'critical'
   impact:
     | 'update-stalled'
@@ -224,7 +224,7 @@ function ofAlert({ name, severity, namespace }: FiringAlert): PlatformFinding[] 
 }
 
 /** Releases of the minor that the cluster runs. */
-export interface UpdateOffers {
+interface UpdateOffers {
   /** Recommended, the newest first. */
   recommended: readonly string[]
   /** The newest two that are offered with risks, and how many more there are. */

@@ -168,7 +168,7 @@ export interface PlatformStatus {
 }
 
 /** A release that is offered with risks. */
-export interface ConditionalRelease {
+interface ConditionalRelease {
   release: PlatformRelease
   /** Names of its risks, in the order in which they are told. */
   risks: readonly string[]

@@ -62,9 +62,9 @@ function oldestMinor(pool: MachineConfigPool, platform: PlatformSnapshot): strin
 }
 
 /** Where a node of a pool is. `pending`: it has something to do and has not begun; `paused`: it has, and will not begin. */
-export type NodePhase = 'updated' | 'pending' | 'paused' | 'draining' | 'updating' | 'rebooting' | 'degraded'
+type NodePhase = 'updated' | 'pending' | 'paused' | 'draining' | 'updating' | 'rebooting' | 'degraded'
 
-export interface NodeReport {
+interface NodeReport {
   name: string
   phase: NodePhase
   ready: boolean

@@ -25,7 +25,7 @@ export interface PlanContents {
   unread: boolean
 }
 
-export interface StoredVersionsLost {
+interface StoredVersionsLost {
   crd: string
   versions: readonly string[]
   /** The version that is stored now, where the new CRD has it. */

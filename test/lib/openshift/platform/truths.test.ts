@@ -1,3 +1,5 @@
+// One table for one page: a row of it stands beside the words that it makes.
+/* oxlint-disable max-lines, unicorn/consistent-function-scoping */
 import { describe, expect, test } from 'vitest'
 import { Pods } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
 import { readSaved } from '../../../../src/lib/kube/saved/saved-file.ts'
@@ -696,7 +698,7 @@ describe('missing 2: nodes by pool, with phase, version and reason', () => {
     ],
   ] as const
 
-  const machines = rows.map(([{ how }], at) => nodes('worker', at + 1, how).slice(-1)).flat()
+  const machines = rows.flatMap(([{ how }], at) => nodes('worker', at + 1, how).slice(-1))
   const folder = (paused: boolean, count = rows.length) =>
     cluster({
       cv: idle,
@@ -743,10 +745,15 @@ describe('missing 2: nodes by pool, with phase, version and reason', () => {
 })
 
 test('missing 5: each finding has severity and impact, its own time, and a runbook where there is one', async () => {
-  const gone: Says = { type: 'Available', status: 'False', since: ago('25m'), message: 'no endpoints' }
+  const answersNothing: Says = {
+    type: 'Available',
+    status: 'False',
+    since: ago('25m'),
+    message: 'no endpoints',
+  }
   const { document } = await told(
     cluster({
-      co: { version: '4.13.6', says: { console: [gone] } },
+      co: { version: '4.13.6', says: { console: [answersNothing] } },
       pools: [pool('master'), pool('worker', { paused: true })],
     }),
   )
