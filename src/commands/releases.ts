@@ -32,7 +32,7 @@ export function releasesCommand(wire: Wire): Command {
         examples: [
           [
             'kvup releases --since v1.7.0',
-            'what there is, the Kubernetes it runs on, and what each minor breaks',
+            'what there is, its Kubernetes, and what each minor breaks',
           ],
           ['kvup releases -o json', 'the data; changed, it is what --releases takes'],
         ],
