@@ -153,7 +153,7 @@ export const drainLines = (drains: readonly BlockedDrain[]): readonly string[] =
         : [`which VMs keep node ${node} from being drained is not known: ${unknown}`]
     return Object.values(Object.groupBy(vms, ({ why }) => why)).map(
       (some = []) =>
-        `node ${node} cannot be drained: VM ${someOf(some.map(({ vm }) => vm))} ${some[0]?.why ?? ''}`,
+        `node ${node} cannot be drained: ${some.length === 1 ? 'VM' : 'VMs'} ${someOf(some.map(({ vm }) => vm))} ${some[0]?.why ?? ''}`,
     )
   })
 

@@ -107,7 +107,15 @@ function withDrains(reports: readonly PoolReport[], platform: PlatformSnapshot, 
     const pool = itemsOf(platform.pools).find(({ metadata }) => metadata.name === report.name)
     const drains = pool ? drainingNodes(pool, platform).map((node) => blockersOn(node, rollout)) : []
     const told = drains.filter(({ vms, unknown }) => vms.length > 0 || unknown !== undefined)
-    return told.length === 0 ? report : Object.assign({}, report, { drains: told })
+    if (told.length === 0) return report
+    const names = new Set(told.map(({ node }) => node))
+    // A node that the pool reports says nothing of it itself, when its drain was given up for the moment.
+    const nodes = report.nodes?.map((node) =>
+      names.has(node.name) && node.phase === 'updated'
+        ? Object.assign({}, node, { phase: 'draining' as const })
+        : node,
+    )
+    return Object.assign({}, report, { drains: told, ...(nodes && { nodes }) })
   })
 }
 

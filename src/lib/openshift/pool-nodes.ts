@@ -35,7 +35,9 @@ export function followingOf(pool: MachineConfigPool, { platform, platformStatus 
   if (platformStatus === undefined) return { is: 'there' }
   const { target, state, version, from } = platformStatus
   if (state !== 'idle' && !hasNewConfig(platform, platformStatus)) {
-    const left = from?.incomplete ? undefined : (from?.version ?? version)
+    // A paused pool may have been left behind by updates before this one: only its kubelets tell where it is.
+    const release = from?.incomplete ? undefined : (from?.version ?? version)
+    const left = paused ? oldestMinor(pool, platform) : release
     return { is: paused && !isMaster ? 'outdated' : 'follows', ...filled({ from: left, to: target }) }
   }
   const oldest = paused ? oldestMinor(pool, platform) : undefined

@@ -51,11 +51,14 @@ const idle = { history: [{ version: '4.14.1', started: ago('20d') }, installed] 
 describe('wrong 1: a pool is updated by its own counters for most of an update', () => {
   test('paused, it is outdated and will not follow; never healthy', async () => {
     const { document, text } = await told(
-      cluster({ pools: [pool('master'), pool('worker', { paused: true })] }),
+      cluster({
+        pools: [pool('master'), pool('worker', { paused: true })],
+        nodes: [...nodes('master', 3), ...nodes('worker', 3, { kubelet: 'v1.26.9' })],
+      }),
     )
     expect(layerIn(document, 'pool worker')).toMatchObject({
       verdict: 'Waiting',
-      says: expect.stringMatching(/^paused, outdated: 3 nodes, at 4\.13\.6, will not follow to 4\.14\.1$/u),
+      says: expect.stringMatching(/^paused, outdated: 3 nodes, at 4\.13, will not follow to 4\.14\.1$/u),
     })
     expect(text).toContain('paused, outdated')
     expect(text).not.toContain('nothing to do')
@@ -897,4 +900,62 @@ test('missing 9 and 10: when the last update was completed and how long it took,
   expect(numbersOf(document).pools).toContainEqual(expect.objectContaining({ name: 'infra', machines: 0 }))
   expect(text).toContain('the last update, to 4.14.1, was completed at 2026-11-01T11:31:00Z and took 3h31m')
   expect(text).toContain('pools without machines: infra')
+})
+
+const inWindow = () => {
+  const history = [
+    { version: '4.16.3', state: 'Partial', started: ago('1h') },
+    { version: '4.15.9', started: ago('1d') },
+    { version: '4.14.0', started: ago('70d') },
+  ] as const
+  return dump({
+    'cv.yaml': JSON.stringify(clusterVersion({ history })),
+    'co.yaml': list(...clusterOperators({ version: '4.15.9' })),
+    'mcp.yaml': list(pool('master'), pool('worker', { paused: true })),
+  })
+}
+
+describe('wrong 8: eus status outside of a window, and where one began', () => {
+  const rc = { version: '4.14.0-rc.3', started: ago('20d') }
+  const failing: Says = {
+    type: 'Failing',
+    status: 'True',
+    since: ago('4m'),
+    message: 'etcd is not available',
+  }
+
+  test.each([
+    ['updates', [], 'the platform is on its way from 4.14.0-rc.3 to 4.14.1'],
+    ['fails', [failing], 'from 4.14.0-rc.3 to 4.14.1, and fails: etcd is not available'],
+  ] as const)('while the platform %s, the target is not where it is', async (_name, says, words) => {
+    const folder = cluster({ cv: { history: [hop, rc], says }, co: { version: '4.14.0-rc.3' } })
+    const { text, document } = await told(folder, 'eus status')
+    expect(text).toContain(words)
+    expect(text).not.toContain('(platform 4.14.1')
+    expect(document).toMatchObject({ open: false, at: '4.14.1', leaves: '4.14.0-rc.3' })
+  })
+
+  test('at rest it is at its release', async () => {
+    expect((await told(cluster({ cv: idle, co: { version: '4.14.1' } }), 'eus status')).text).toContain(
+      'no window is open (platform 4.14.1',
+    )
+  })
+
+  test('without kubelets the history tells where a window began', async () => {
+    const { document } = await told(inWindow(), 'eus status')
+    expect(document).toMatchObject({ open: true, from: '4.14', to: '4.16' })
+  })
+
+  test('wrong 1: in a window nobody is told to unpause, first or later', async () => {
+    for (const command of ['eus status', 'status']) {
+      const { text, document } = await told(inWindow(), command)
+      expect(text).not.toContain('"paused":false')
+      expect(JSON.stringify(document)).not.toContain('\\"paused\\":false')
+    }
+    const { document } = await told(inWindow())
+    expect(layerIn(document, 'pool worker')).toMatchObject({
+      says: 'paused, outdated: 3 nodes, will not follow to 4.16.3',
+      expected: 'in an EUS window',
+    })
+  })
 })
