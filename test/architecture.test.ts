@@ -14,7 +14,10 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
   kubevirt: { code: ['kube', 'kube/base', 'kvup-words', 'releases'] },
   openshift: { code: ['kube', 'kube/base', 'releases'], types: ['kubevirt'] },
   status: { code: ['kubevirt', 'openshift', 'kube', 'kube/base', 'releases'] },
-  checks: { code: ['kubevirt', 'releases', 'kube/base', 'kvup-words'], types: ['manifests', 'kube'] },
+  checks: {
+    code: ['kubevirt', 'openshift', 'releases', 'kube/base', 'kvup-words'],
+    types: ['manifests', 'kube'],
+  },
   'checks/probes': { code: ['checks', 'manifests', 'kubevirt', 'releases', 'kube', 'kube/base'] },
   vms: { code: ['engine', 'kubevirt', 'openshift', 'kube', 'kube/base', 'kvup-words', 'releases'] },
   upgrade: {

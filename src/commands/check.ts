@@ -29,6 +29,10 @@ const options = [
     '--probe-images',
     'try each image of the manifest on each pool of nodes, with pods that are removed; asks first',
   ),
+  new Option(
+    '--alerts <how>',
+    "route: ask which alerts fire by the platform's own Route, with your token; without it a terminal is asked once",
+  ).choices(['route']),
   new Option('--strict', 'let warnings count as blockers'),
 ]
 

@@ -84,7 +84,8 @@ export const entries: readonly Entry[] = [
   },
   {
     name: 'releases',
-    description: 'Show the releases of KubeVirt that are known, and the Kubernetes they run on',
+    description:
+      'Show the releases of KubeVirt that are known, the Kubernetes they run on, and what each minor breaks',
     kind: 'Releases',
     load: async () => (await import('./releases.ts')).releasesCommand,
   },

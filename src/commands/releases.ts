@@ -7,11 +7,13 @@ import {
   readReleases,
   type Releases,
 } from '../lib/releases/releases.ts'
+import { breaksOf, type ReleaseBreak } from '../lib/releases/release-breaks.ts'
 import { compareVersions, minorOf, parseVersion, type Version } from '../lib/releases/release-versions.ts'
 import { usageError } from '../lib/kube/errors.ts'
 import { manual } from './command-options.ts'
 import type { Column, View } from '../lib/output/printer.ts'
 import { table } from '../lib/output/table.ts'
+import { wrap } from '../lib/output/text.ts'
 
 export interface ReleasesOptions {
   since?: string
@@ -28,7 +30,10 @@ export function releasesCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup releases --since v1.7.0', 'what there is, and the Kubernetes it runs on'],
+          [
+            'kvup releases --since v1.7.0',
+            'what there is, its Kubernetes, and what each minor breaks',
+          ],
           ['kvup releases -o json', 'the data; changed, it is what --releases takes'],
         ],
       }),
@@ -53,7 +58,13 @@ function documentOf(all: Releases, shown: readonly Version[]): ReleasesDocument 
     const kept = Object.entries(minor.releases).filter(([release]) => names.has(release))
     return kept.length > 0 ? [[name, { ...minor, releases: Object.fromEntries(kept) }] as const] : []
   })
-  return { ...all, minors: Object.fromEntries(minors), items: shown.map((version) => row(version, all)) }
+  const kept = new Set(minors.map(([name]) => name))
+  return {
+    ...all,
+    minors: Object.fromEntries(minors),
+    breaks: breaksOf(all).filter(({ minor }) => kept.has(minor)),
+    items: shown.map((version) => row(version, all)),
+  }
 }
 
 function row(version: Version, all: Releases): ReleasesDocument['items'][number] {
@@ -70,6 +81,8 @@ function row(version: Version, all: Releases): ReleasesDocument['items'][number]
 
 /** The release data as `--releases` takes them, with a list of what is in them. */
 export interface ReleasesDocument extends Releases {
+  /** What an upgrade to each of the minors breaks, from all that the data know. */
+  breaks: readonly ReleaseBreak[]
   items: readonly ReleaseRow[]
 }
 
@@ -85,10 +98,20 @@ interface ReleaseRow {
 }
 
 export const releasesView: View<ReleasesDocument> = {
-  text: ({ items, asOf }, paint, size) => [
+  text: ({ items, breaks, asOf }, paint, size) => [
     ...table(columns, items, { ...size, paint }),
+    ...(breaks.length > 0
+      ? [
+          '',
+          ...table(breakColumns, breaks, { ...size, paint }),
+          ...where(breaks).flatMap((line) => wrap(line, size.columns)),
+        ]
+      : []),
     '',
-    `as of ${asOf}; newer ones are judged by rule, and --releases FILE brings newer data`,
+    ...wrap(
+      `as of ${asOf}; newer ones are judged by rule, and --releases FILE brings newer data`,
+      size.columns,
+    ),
   ],
   names: ({ items }) => items.map(({ version }) => `release/${version}`),
 }
@@ -102,4 +125,30 @@ const columns: readonly Column<ReleaseRow>[] = [
     cell: ({ kubernetes: window }) =>
       window && `${window.min} to ${window.max}${window.byRule ? ' (by rule)' : ''}`,
   },
+]
+
+const repository = 'https://github.com/kubevirt/kubevirt'
+
+/** Pull requests and issues by number, a tag by its name; others as they are. */
+function sourceText(source: string): string {
+  if (!source.startsWith(`${repository}/`)) return source
+  const path = source.slice(repository.length + 1)
+  const number = /^(?:pull|issues)\/(\d+)$/u.exec(path)?.[1]
+  return number === undefined ? path.replace(/^(?:releases\/tag|blob)\//u, '') : `#${number}`
+}
+
+const where = (breaks: readonly ReleaseBreak[]): readonly string[] => [
+  '',
+  `kvup check --to VERSION     tells which of it concerns this cluster, kvup explain CHECK what the check says`,
+  ...(breaks.some(({ sources }) => sources.some((source) => sourceText(source).startsWith('#')))
+    ? [`#NUMBER is ${repository}/pull/NUMBER`]
+    : []),
+]
+
+const breakColumns: readonly Column<ReleaseBreak>[] = [
+  { name: 'IN', cell: ({ minor }) => minor },
+  { name: 'RELEASES', cell: ({ releases: only = 'all' }) => only },
+  { name: 'CHECK', cell: ({ check }) => check },
+  { name: 'BREAKS', cell: ({ summary }) => summary, holds: 'text' },
+  { name: 'SOURCE', cell: ({ sources }) => sources.map(sourceText).join(' '), holds: 'text' },
 ]

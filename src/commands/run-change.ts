@@ -3,6 +3,7 @@ import { type Accepting, type Finding, passGate } from '../lib/checks/check-defi
 import { type AcceptedRisk, parseAccepted } from '../lib/releases/hop-findings.ts'
 import {
   carryOut,
+  type Change,
   type DryRun,
   type DryRunFields,
   dryRunOf,
@@ -48,10 +49,15 @@ export async function runChange<D extends Document>(cx: Context, run: ChangeRun<
   return end(document, outcome)
 }
 
-/** What keeps a change from being made: these findings, but for those that were accepted. */
-export const gateOf =
-  (findings: readonly Finding[], accepted: readonly AcceptedRisk[], accepting?: Accepting) => (): void =>
-    passGate(findings, accepted, accepting)
+/** What keeps a change from being made: these findings, but for those that were accepted, which the journal keeps. */
+export const gateOf = (
+  findings: readonly Finding[],
+  accepted: readonly AcceptedRisk[],
+  accepting?: Accepting,
+): Pick<Change, 'gate' | 'accepted'> => ({
+  gate: () => passGate(findings, accepted, accepting),
+  accepted,
+})
 
 /** A person is asked about saved values that are missing; `--accept saved-value-missing` leaves them. Throws `blocked`. */
 export async function askAboutMissing(

@@ -6,6 +6,9 @@ import { asksCluster, manual } from './command-options.ts'
 import { RecordingReader } from '../lib/kube/saved/recording-reader.ts'
 import type { SnapshotIndex } from '../lib/kube/saved/saved-cluster.ts'
 import { takeFullSnapshot } from '../lib/kubevirt/full-snapshot.ts'
+import { getInstallation, hasOwnLayers } from '../lib/kubevirt/installation.ts'
+import { notAsked } from '../lib/kube/known.ts'
+import { readLayerParts } from '../lib/openshift/layer-parts.ts'
 import { homeOf, listKubeVirts } from '../lib/kubevirt/snapshot.ts'
 import { takeForWindow } from '../lib/eus/plan/eus-snapshot.ts'
 import { isPlatform, prefetchPlatform } from '../lib/openshift/layers.ts'
@@ -119,20 +122,24 @@ export async function takeSnapshot(cx: Context, redact: boolean): Promise<Taken>
   const home = homeOf(await listKubeVirts(recorder))
   const rights = home === undefined ? undefined : rightsAsked(home)
   const asked = { reader: recorder, reviewer: recorder.reviewing(reviewer) }
-  const { takenAt } = await takeFullSnapshot(asked, cx.clock, { rights })
+  const taken = await takeFullSnapshot(asked, cx.clock, { rights })
   if (home !== undefined)
     await configMapJournal(
       { ...cluster, reader: recorder },
       { namespace: home, who: '', clock: cx.clock },
     ).missing()
   await prefetchPlatform(recorder)
-  if (await isPlatform(recorder)) await takeForWindow(recorder)
+  const onPlatform = await isPlatform(recorder)
+  if (onPlatform) await takeForWindow(recorder)
+  const one = getInstallation(taken)
+  const managed = one.is === 'one' && hasOwnLayers(one.manager)
+  await readLayerParts(recorder, { onPlatform, managed, alerts: async () => notAsked })
   const objects = recorder.objects()
   const index: SnapshotIndex = {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'SnapshotIndex',
     metadata: { name: 'snapshot' },
-    takenAt,
+    takenAt: taken.takenAt,
     takenBy: `kvup/${cx.world.version}`,
     redacted: redact,
     objects: objects.length,

@@ -2,13 +2,13 @@ import { isOfWindow, openOverrides } from '../lib/engine/overrides.ts'
 import { Command } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { leaseWatchOf } from '../lib/kubevirt/lease-holders.ts'
-import { known } from '../lib/kube/known.ts'
+import { filled, known } from '../lib/kube/known.ts'
 import { statusChanges, statusReport, type StatusReport } from '../lib/status/status-report.ts'
-import { type StatusDocument, statusView } from '../lib/output/views/status.ts'
+import { type EarlierDump, type StatusDocument, statusView } from '../lib/output/views/status.ts'
 import { overrideId, restoreUpdatesLine } from '../lib/vms/update-methods.ts'
 import { countOverridden } from '../lib/vms/unblock/vm-overrides.ts'
 import { clockSkew } from '../lib/kube/clock.ts'
-import { type ExitCode, exitCode } from '../lib/kube/errors.ts'
+import { type ExitCode, exitCode, KvupError } from '../lib/kube/errors.ts'
 import { asksCluster, fromOption, manual } from './command-options.ts'
 import { getLockHolder } from '../lib/vms/lock-holder.ts'
 import { type ReadCluster, readerFor } from '../lib/kubevirt/snapshot.ts'
@@ -88,6 +88,7 @@ async function documentOf(cx: Context, report: StatusReport, snapshot: ReadClust
     kind: 'Status',
     ...report,
     ...(ahead && { clock: clockSkew(ahead) }),
+    ...(await ofFolder(snapshot)),
   } as const
   if (!report.installation) return document
   const { namespace } = report.installation
@@ -104,6 +105,28 @@ async function documentOf(cx: Context, report: StatusReport, snapshot: ReadClust
     ...(running && { running }),
     ...(Object.keys(overrides).length > 0 && { overrides }),
     ...(remarks.length > 0 && { remarks }),
+  }
+}
+
+/** Of a folder of dumps: as of when it is judged, what was passed over, and what the dumps of other moments say, each for itself. */
+async function ofFolder(snapshot: ReadCluster): Promise<Pick<StatusDocument, 'saved' | 'earlier'>> {
+  const { files = [], passedOver = [], earlier = [], clock } = snapshot
+  if (files.length === 0) return {}
+  const before = await Promise.all(earlier.map(earlierDump))
+  return {
+    saved: { asOf: clock.now().toISOString(), ...(passedOver.length > 0 && { passedOver }) },
+    ...(before.length > 0 && { earlier: before }),
+  }
+}
+
+async function earlierDump({ cluster, clock, files = [] }: ReadCluster): Promise<EarlierDump> {
+  const dump = { asOf: clock.now().toISOString(), files }
+  try {
+    const { overall, layers, window } = await statusReport(cluster.reader, clock)
+    return { ...dump, ...filled({ overall, layers, window }) }
+  } catch (error) {
+    if (error instanceof KvupError) return { ...dump, why: error.message }
+    throw error
   }
 }
 

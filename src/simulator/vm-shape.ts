@@ -9,6 +9,10 @@ export interface VmShape {
   runStrategy?: string
   /** Default `LiveMigrate`; `None` means no strategy. */
   evictionStrategy?: string
+  /** Of the guest, `4Gi`: its launcher asks for that, and for what KubeVirt takes itself. Default: a small guest that asks for nothing. */
+  memory?: string
+  /** Of the VMI: which nodes it may run on. */
+  nodeSelector?: Readonly<Record<string, string>>
   /** Reason of LiveMigratable=False. */
   notMigratable?: string
   /**
@@ -26,6 +30,7 @@ export const outcomeAnnotations = {
 
 export function virtualMachine(shape: VmShape): VirtualMachine {
   const { name, namespace = 'demo', runStrategy = 'Always', evictionStrategy = 'LiveMigrate' } = shape
+  const { memory, nodeSelector } = shape
   const annotations: Record<string, string> = {
     ...(shape.notMigratable === undefined ? {} : { [outcomeAnnotations.notMigratable]: shape.notMigratable }),
     ...(shape.migration === undefined ? {} : { [outcomeAnnotations.migration]: shape.migration }),
@@ -41,7 +46,13 @@ export function virtualMachine(shape: VmShape): VirtualMachine {
         metadata: { labels: { 'kubevirt.io/vm': name }, annotations },
         spec: {
           evictionStrategy,
-          domain: { cpu: { cores: 1, sockets: 1, threads: 1 }, memory: { guest: '128Mi' }, devices: {} },
+          ...(nodeSelector && { nodeSelector: { ...nodeSelector } }),
+          domain: {
+            cpu: { cores: 1, sockets: 1, threads: 1 },
+            memory: { guest: memory ?? '128Mi' },
+            ...(memory !== undefined && { resources: { requests: { memory } } }),
+            devices: {},
+          },
           volumes: [{ name: 'root', containerDisk: { image } }],
         },
       },

@@ -22,7 +22,7 @@ const releases = readFileSync('src/lib/releases/releases.json', 'utf8')
 const nowhere = {} as Cluster
 const kvup = (
   line: string,
-  more: { stdin?: string; files?: Record<string, string>; cluster?: Cluster } = {},
+  more: { stdin?: string; files?: Record<string, string>; cluster?: Cluster; columns?: number } = {},
 ) => runText(line.split(' '), { cluster: sim.cluster(), clock, ...more })
 
 interface Report {
@@ -240,6 +240,31 @@ describe('kvup releases', () => {
       'v1.9.0    2026-07-30   yes      1.34 to 1.36',
     ])
   })
+
+  test('prints what each minor breaks, with the check that tells it and the source', async () => {
+    const { out } = await kvup('releases --since v1.8.2', { cluster: nowhere })
+    const rows = out.split('\n').filter((line) => /^v1\.[89] {3}/u.test(line))
+    expect(rows.find((line) => line.includes('screenshot-rights'))).toMatch(
+      /^v1\.8 {3}from v1\.8\.2 .* loses vnc\/screenshot +#17512 #17525$/u,
+    )
+    expect(rows.find((line) => line.includes('qemu-jump'))).toMatch(/v1\.8\.0\/hack\/rpm-deps\.sh$/u)
+    expect(out).toContain('\n#NUMBER is https://github.com/kubevirt/kubevirt/pull/NUMBER\n')
+    const before = await kvup('releases --until v1.0.1', { cluster: nowhere })
+    expect(before.out).not.toContain('SOURCE')
+  })
+
+  test.each([120, 80, 40])(
+    '%i columns: what breaks is there whole, and no line is wider',
+    async (columns) => {
+      const { out } = await kvup('releases --since v1.8.4 --until v1.8.4', { cluster: nowhere, columns })
+      expect(out.replaceAll(/\s+/gu, ' ')).toContain(
+        columns === 120
+          ? 'VMs migrate only between nodes whose CPUs are of #16060 one vendor'
+          : 'CPUs are of one vendor',
+      )
+      expect(out.split('\n').filter((line) => line.length > columns && !line.includes('http'))).toEqual([])
+    },
+  )
 
   test('what it prints as JSON is what --releases takes', async () => {
     const { out } = await kvup('releases --since v1.7.0 --until v1.8.2 -o json')

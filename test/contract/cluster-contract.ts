@@ -7,6 +7,7 @@ import { discoveryPromises } from './promises/discovery.ts'
 import { followPromises } from './promises/follow.ts'
 import { generationPromises } from './promises/generation.ts'
 import { listPromises } from './promises/list.ts'
+import { ownershipPromises } from './promises/ownership.ts'
 import { patchPromises } from './promises/patch.ts'
 import { readPromises } from './promises/read.ts'
 import { rehearsalPromises } from './promises/rehearsal.ts'
@@ -30,6 +31,7 @@ export function clusterContract(name: string, open: () => Promise<ContractBacken
     listPromises(backend)
     patchPromises(backend)
     applyPromises(backend)
+    ownershipPromises(backend)
     generationPromises(backend)
     deletePromises(backend)
     definitionPromises(backend)

@@ -18,6 +18,8 @@ export interface Place {
   color?: 'auto' | 'never'
   /** What every question is answered; default yes. */
   answer?: boolean
+  /** What a person on a terminal answers where a flag would decide as well; absent: there is none. */
+  decide?: (question: string) => boolean
   /** Told of each write to stdout. */
   onOut?: (text: string) => void
 }
@@ -25,7 +27,7 @@ export interface Place {
 /** Runs a whole command line in this process, and gives what it printed. */
 export async function runText(
   argv: readonly string[],
-  { cluster, clock, stdin, files = {}, columns, color = 'never', answer = true, onOut }: Place,
+  { cluster, clock, stdin, files = {}, columns, color = 'never', answer = true, decide, onOut }: Place,
 ) {
   let out = ''
   let err = ''
@@ -69,7 +71,10 @@ export async function runText(
       readStdin: async () => stdin ?? '',
       scratchFile: (name: string) => name,
     }
-    const prompt = { confirm: async () => answer }
+    const prompt = {
+      confirm: async () => answer,
+      ...(decide && { decide: async (question: string) => decide(question) }),
+    }
     const signal = new AbortController().signal
     const cx: Context = { cluster: async () => cluster, clock, printer, prompt, signal, flags, world }
     return { cx, finish: async (error) => printer.finish(error) }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Death, immortal, Killed, mortal } from './mortal-cluster.ts'
 import { owners, storedMethods, storedOwner } from './settings-owners.ts'
+import { isWrittenByKvup } from '../../src/lib/kube/last-writer.ts'
 import { play, type Stage, type Terminal } from './stage.ts'
 
 type World = string
@@ -50,7 +51,12 @@ async function expectAsItWas(stage: Stage): Promise<void> {
   const isCutOff = count('restored') === 0 && intends > entries.lastIndexOf('applied')
   expect([count('saved'), isCutOff ? 1 : count('restored')]).toEqual([1, 1])
   expect(JSON.stringify(storedOwner(stage).metadata)).not.toContain('kvup.io/saved-')
+  expect(isWrittenByKvup(storedOwner(stage), methodsAt(stage))).toBe(false)
 }
+
+/** Where the stored version has the methods: the field belongs to whoever had it (incident 31). */
+const methodsAt = (stage: Stage): string =>
+  `/spec/${'virtualization' in storedOwner(stage).spec ? 'virtualization/' : ''}workloadUpdateStrategy/workloadUpdateMethods`
 
 const nothing = async () => undefined
 

@@ -4,7 +4,9 @@ import { allChecks, reportOf, runChecks } from '../../lib/checks/check-run.ts'
 import { clockSkew } from '../../lib/checks/groups/machinery-checks.ts'
 import type { Installation } from '../../lib/kubevirt/installation.ts'
 import { type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
-import type { Cluster } from '../../lib/kube/cluster.ts'
+import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
+import { alertsByRoute, type FiringAlert, firingAlerts } from '../../lib/openshift/firing-alerts.ts'
+import type { Known } from '../../lib/kube/known.ts'
 import { readReleases, type Releases } from '../../lib/releases/releases.ts'
 import type { Check, Finding, Question } from '../../lib/checks/check-definition.ts'
 import { type CheckDocument, checkView } from '../../lib/output/views/check-report.ts'
@@ -27,6 +29,7 @@ export interface CheckOptions {
   strict?: boolean
   probeImages?: boolean
   from?: string
+  alerts?: 'route'
 }
 
 /** Looks once and says everything that speaks against a change. Exit 3 where a blocker was not accepted. */
@@ -42,6 +45,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
     method: options.method,
     snapshot,
     waits: !snapshot.saved,
+    layers: { alerts: async (reader) => alertsFor(cx, options, reader) },
   })
   ensureOlmOwns(options, observed.installation)
   const path = await pathOf(options, observed, { cluster: snapshot.cluster, accepted, releases })
@@ -58,6 +62,23 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   }
   cx.printer.result(document, checkView, report.counts.notChecked > 0 ? 'partial' : 'complete')
   return report.outcome === 'blocked' ? exitCode.blocked : exitCode.done
+}
+
+/**
+ * Through the API server where that lets them through; by the Route, to which this user's token goes, where a flag or a person on a terminal says so.
+ */
+async function alertsFor(
+  { prompt }: Context,
+  { alerts, from }: CheckOptions,
+  reader: Reader,
+): Promise<Known<FiringAlert>> {
+  if (alerts === 'route') return alertsByRoute(reader)
+  const through = await firingAlerts(reader)
+  if (through.known || from !== undefined) return through
+  const isAllowed = await prompt.decide?.(
+    'Which alerts fire? The API server passes no token on. Send yours to the Route thanos-querier of this cluster?',
+  )
+  return isAllowed === true ? alertsByRoute(reader) : through
 }
 
 type CheckedCluster = Omit<Question, 'releases' | 'target'>

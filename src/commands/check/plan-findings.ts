@@ -2,10 +2,23 @@ import { openOverrides } from '../../lib/engine/overrides.ts'
 import type { CommandContext } from '../../lib/kube/world.ts'
 import { type Check, type Finding, passGate, type Question } from '../../lib/checks/check-definition.ts'
 import type { Reader } from '../../lib/kube/cluster.ts'
-import { type FullSnapshot, type SnapshotPart, takeFullSnapshot } from '../../lib/kubevirt/full-snapshot.ts'
-import { getInstallation, type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
+import {
+  type FullSnapshot,
+  isSnapshotPart,
+  type SnapshotPart,
+  takeFullSnapshot,
+} from '../../lib/kubevirt/full-snapshot.ts'
+import {
+  getInstallation,
+  hasOwnLayers,
+  type Installation,
+  theInstallation,
+} from '../../lib/kubevirt/installation.ts'
 import { leaseWatchOf } from '../../lib/kubevirt/lease-holders.ts'
-import { itemsOf, known } from '../../lib/kube/known.ts'
+import { itemsOf, type Known, known } from '../../lib/kube/known.ts'
+import { type FiringAlert } from '../../lib/openshift/firing-alerts.ts'
+import { type LayerParts, readLayerParts } from '../../lib/openshift/layer-parts.ts'
+import { askPlatform } from '../../lib/openshift/layers.ts'
 import {
   homeOf,
   listKubeVirts,
@@ -45,6 +58,8 @@ interface Asked {
   waits?: boolean
   /** Not to be asked: what this user may do. */
   without?: 'rights'
+  /** The layers above and below KubeVirt are judged too, and alerts are asked for like this. */
+  layers?: { alerts: (reader: Reader) => Promise<Known<FiringAlert>> }
 }
 
 /** Everything that the checks are judged by, read once. Throws `blocked` where there is no KubeVirt, `forbidden` where none may be read. */
@@ -53,16 +68,18 @@ export async function readCheckedCluster(
   asked: Asked,
 ): Promise<Omit<Question, 'releases' | 'target'>> {
   const { cluster, clock, saved } = asked.snapshot ?? (await readerFor(cx, asked.from))
+  const platform = asked.layers && askPlatform(cluster.reader)
   const first = theInstallation(watched(await takeSnapshot(cluster.reader, [], clock)))
   if (asked.waits) await untilActedOn(cx, cluster.reader, first.kubevirt)
   const method = asked.to && chooseMethod(asked.method, first, asked.to)
   const rights = asked.without ? undefined : accessOf(method ? roleFor(method) : 'kvup-view', first.namespace)
-  const [gathered, overrides] = await Promise.all([
+  const [gathered, overrides, layers] = await Promise.all([
     takeFullSnapshot(cluster, clock, { rights }),
     overriddenIn(cluster.reader, first),
+    layerPartsOf(cluster.reader, first, { onPlatform: await platform, layers: asked.layers }),
   ])
   const silentLeases = saved ? undefined : await silentIn(cx, { cluster, clock }, gathered)
-  const snapshot = { ...gathered, overrides, ...(silentLeases && { silentLeases }) }
+  const snapshot = { ...gathered, ...layers, overrides, ...(silentLeases && { silentLeases }) }
   const one = watched(snapshot)
   const at = clock.now()
   return {
@@ -73,6 +90,17 @@ export async function readCheckedCluster(
     at,
     ...(clock.ahead && { ahead: clock.ahead }),
   }
+}
+
+/** Nothing where they are not asked for. */
+async function layerPartsOf(
+  reader: Reader,
+  { manager }: Installation,
+  { onPlatform = false, layers }: { onPlatform: boolean | undefined; layers: Asked['layers'] },
+): Promise<Partial<LayerParts>> {
+  if (layers === undefined) return {}
+  const managed = hasOwnLayers(manager)
+  return readLayerParts(reader, { onPlatform, managed, alerts: async () => layers.alerts(reader) })
 }
 
 /** A Lease that is older than its term proves nothing, for clocks of nodes differ: it is watched. */
@@ -146,7 +174,10 @@ async function checked({ cx, plan, upgradeState, releases, overrides, manifest }
   const checks = allChecks.filter(({ id }) => !judgedElsewhere.has(id))
   const results = runChecks(checks, question)
   return {
-    findings: results.flatMap(({ findings }) => findings.map(unlessUnseen)),
+    // What only `kvup check` is given is no news of a plan: it has a manifest where it needs one.
+    findings: results
+      .filter(({ lacks }) => lacks === undefined)
+      .flatMap(({ findings }) => findings.map(unlessUnseen)),
     snapshot: snapshot.snapshot,
   }
 }
@@ -177,13 +208,16 @@ export function nearTarget(
 const foretold: readonly Check[] = [hopSupported, knownBad, kubernetesSupported, crdStoredVersions, newGates]
 
 /** What has to be read of the cluster for them. */
-const foretoldParts: readonly SnapshotPart[] = foretold.flatMap(({ needs }) => needs)
+const foretoldParts: readonly SnapshotPart[] = foretold.flatMap(({ needs }) => needs.filter(isSnapshotPart))
 
 /** What `kvup plan` and `kvup upgrade` are judged by. */
 export const planJudge = (cx: Pick<Context, 'prompt'>): PlanJudge => ({
   accepted: acceptedRisks,
   checked,
-  foretold: (question) => runChecks(foretold, question).flatMap(({ findings }) => findings),
+  foretold: (question) =>
+    runChecks(foretold, question)
+      .filter(({ lacks }) => lacks === undefined)
+      .flatMap(({ findings }) => findings),
   foretoldParts,
   notWaitedFor,
   gate: passGate,

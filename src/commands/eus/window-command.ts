@@ -255,7 +255,7 @@ async function oneWindow(
   const vms = isLastWindow(windowSnapshot) ? await vmsToRestore(cx, windowSnapshot.cluster.reader) : []
   const ended = await workOnWindow(cx, windowSnapshot, {
     procedure: eusProcedure(windowSnapshot.window, vms),
-    gate: gateOf(
+    ...gateOf(
       gatingFindings(windowSnapshot.planned.plan.findings, { isOpen: windowSnapshot.open !== undefined }),
       windowSnapshot.planned.accepted,
     ),

@@ -134,7 +134,7 @@ function changeOf(
   const gate = wanted.gate ? ' with its feature gate' : ''
   return {
     procedure: procedureOf(setRollout(owner, wanted)),
-    gate: gateOf(ownerFinding(onKubeVirt(owner), kubevirt), parseAccepted(accept)),
+    ...gateOf(ownerFinding(onKubeVirt(owner), kubevirt), parseAccepted(accept)),
     rights: workloadsAccess(namespace, [{ kind: KubeVirts, verb: 'patch' }]),
     question: `Set the VM rollout strategy of KubeVirt ${name} to ${wanted.strategy}${gate}?`,
     limits: { timeoutMs },

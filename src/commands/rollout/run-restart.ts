@@ -5,6 +5,8 @@ import { type Installation, theInstallation } from '../../lib/kubevirt/installat
 import { oneNamespaceHelps, partlyUnread, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { onlyOnceText, unreadText, vmRestartsView } from '../../lib/output/views/vms/wave-run.ts'
 import {
+  scheduleOf,
+  type WaveSchedule,
   endOfRun,
   ensureWindowOpens,
   namespacesOf,
@@ -36,6 +38,7 @@ export type RestartOptions = Omit<WaveRunOptions, 'node'>
 export interface RestartWork {
   change: Omit<Change, 'announce'>
   waves: readonly Wave[]
+  schedule: WaveSchedule
   unread: readonly Unread[]
 }
 
@@ -83,7 +86,9 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
         documentOf(restarting, {
           outcome: 'dry-run',
           ...fields,
-          waves: shownWaves(work.waves, wanted.waveBy),
+          waves: shownWaves(work.waves, wanted.waveBy, work.schedule.times),
+          ...(work.schedule.window && { window: work.schedule.window }),
+          ...(work.schedule.schedule && { schedule: work.schedule.schedule }),
         }),
       end: readWhole,
     },
@@ -121,6 +126,7 @@ async function workOf(
     namespace,
     partly: unread.length > 0,
   })
+  const waves = restartWaves(run, snapshot)
   const vms =
     candidates.size === 1 ? '1 VM, which interrupts it' : `${candidates.size} VMs, which interrupts them`
   const findings = dataLoss(
@@ -130,12 +136,13 @@ async function workOf(
   return {
     change: {
       procedure,
-      gate: gateOf(findings, parseAccepted(options.accept)),
+      ...gateOf(findings, parseAccepted(options.accept)),
       rights: narrowed(workloadsAccess(installation.namespace, [restartRight]), namespaces),
       question: `Restart ${vms}?`,
       limits: { timeoutMs, until: options.until, pauseBefore: options.pauseBefore },
     },
-    waves: restartWaves(run, snapshot),
+    waves,
+    schedule: scheduleOf(waves, { pacing: run.pacing, timeoutMs, now: cx.clock.now() }),
     unread,
   }
 }
@@ -159,7 +166,10 @@ async function documentOf(
     environment: { journal },
     run,
   }: Restarting,
-  end: Pick<VmRestartsDocument, 'outcome' | 'dryRun' | 'steps' | 'waves' | 'stoppedBefore' | 'next'>,
+  end: Pick<
+    VmRestartsDocument,
+    'outcome' | 'dryRun' | 'steps' | 'waves' | 'window' | 'schedule' | 'stoppedBefore' | 'next'
+  >,
 ): Promise<VmRestartsDocument> {
   return {
     apiVersion: 'kvup.io/v1alpha1',
@@ -174,7 +184,7 @@ async function documentOf(
 export function announceRestarts(
   { printer }: Context,
   { known, remarks }: RestartRun,
-  { waves, unread }: Pick<RestartWork, 'waves' | 'unread'>,
+  { waves, unread, schedule }: Pick<RestartWork, 'waves' | 'unread'> & Partial<Pick<RestartWork, 'schedule'>>,
 ): void {
   for (const line of unreadText(unread)) printer.warn(line)
   for (const remark of remarks) printer.warn(remark)
@@ -182,4 +192,5 @@ export function announceRestarts(
     printer.note(`${id}: ${count(vms.length, 'VM')}`)
     for (const { vm } of vms) printer.note(`  ${vm}${known.get(vm)?.onlyOnce ? `: ${onlyOnceText}` : ''}`)
   }
+  for (const line of schedule?.schedule ?? []) printer.note(line)
 }

@@ -22,6 +22,7 @@ import { limitsBefore } from '../command-options.ts'
 import { upgradeRun } from '../../lib/upgrade/upgrade-run.ts'
 import { reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
 import { gateOf, runChange } from '../run-change.ts'
+import { sayWhatIsPastDeadline } from '../../lib/engine/change.ts'
 import { planJudge } from '../check/plan-findings.ts'
 
 /** `kvup upgrade`: see → plan → findings → question → run → report. With `--plan` exactly that plan, or nothing. */
@@ -49,11 +50,9 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   })
   if (mode === undefined) return carryOutUpgrade(cx, planned, { sealed, limits })
   const { cluster, environment, procedure } = planned
-  await ensureStepsMeant(limits, procedure, {
-    reader: cluster.reader,
-    clock: cx.clock,
-    journal: environment.journal,
-  })
+  const reading = { reader: cluster.reader, clock: cx.clock, journal: environment.journal }
+  await ensureStepsMeant(limits, procedure, reading)
+  await sayWhatIsPastDeadline({ procedure, limits }, { reading, warn: (line) => cx.printer.warn(line) })
   if (sealed) await ensureFits(sealed, planned)
   const next = [`${carryingOut(cx.world.commandLine)}     carries it out`]
   const document = await planDocument(planned, madeFrom, { mode, next })
@@ -71,7 +70,7 @@ async function carryOutUpgrade(
   const run = upgradeRun(planned, {
     sealed,
     limits,
-    gate: gateOf(findings, accepted, sealed && acceptingIn(sealed)),
+    ...gateOf(findings, accepted, sealed && acceptingIn(sealed)),
     announce: (plan, told) => announcement(plan, told).forEach((line) => cx.printer.note(line)),
   })
   try {

@@ -174,7 +174,7 @@ function changeOf(cx: Context, terms: Terms): Change {
   const kept = keptMethods(override)
   return {
     procedure: restoreProcedure({ owner, meanwhile, settled, takenFrom: override.object.uid }),
-    gate: gateOf(
+    ...gateOf(
       [...windowHoldsFinding(override), ...(leave ? [] : evictionFinding(kept, forecast))],
       parseAccepted(options.accept),
     ),
@@ -223,7 +223,7 @@ export async function restoreVms(cx: Context, settingsWork: SettingsWork, terms:
   const procedure = procedureOn(settingsWork, restoring, { meanwhile, refused })
   const change: Change = {
     procedure,
-    gate: gateOf([], []),
+    ...gateOf([], []),
     rights: workloadsAccess(installation.namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
     announce: () => announceVms(cx, vms),
     question: `${meanwhile === 'keep-current' ? 'Close the loans of' : 'Give back to'} ${countText(restoring.length)}?`,

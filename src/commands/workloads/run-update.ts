@@ -7,12 +7,14 @@ import {
   namespacesOf,
   narrowed,
   pausesUpdates,
+  scheduleOf,
   questionOf,
   type TypedUpdate,
   typedUpdate,
   updateFindings,
   type UpdateOptions,
   wantedOf,
+  type WaveSchedule,
   warnOfWaves,
   type WorkloadsUpdateDocument,
 } from '../../lib/vms/waves/wave-run.ts'
@@ -83,7 +85,9 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
         documentOf(running, {
           outcome: 'dry-run',
           ...fields,
-          waves: shownWaves(work.waves, run.wanted.waveBy),
+          waves: shownWaves(work.waves, run.wanted.waveBy, work.schedule.times),
+          ...(work.schedule.window && { window: work.schedule.window }),
+          ...(work.schedule.schedule && { schedule: work.schedule.schedule }),
         }),
       end: readWhole,
     },
@@ -113,6 +117,7 @@ function readWhole({ unread }: WorkloadsUpdateDocument): ExitCode {
 export interface UpdateWork {
   change: Omit<Change, 'announce'>
   waves: readonly Wave[]
+  schedule: WaveSchedule
   unread: readonly Unread[]
 }
 
@@ -155,12 +160,18 @@ async function workOf(running: Running): Promise<UpdateWork> {
   const { until, pauseBefore } = options
   const waves = await updateWaves(reading, run, snapshot)
   const findings = options.watchOnly ? [] : await updateFindings(snapshot, settingsWork, run.wanted.selection)
+  const schedule = scheduleOf(waves, {
+    pacing: run.pacing,
+    timeoutMs: typed.timeoutMs,
+    now: running.cx.clock.now(),
+  })
   return {
     waves,
+    schedule,
     unread,
     change: {
       procedure,
-      gate: gateOf(findings, parseAccepted(options.accept)),
+      ...gateOf(findings, parseAccepted(options.accept)),
       rights: narrowed(rights, namespaces),
       question: options.watchOnly
         ? 'Follow the workload updates of KubeVirt, and hold them should they do harm?'
@@ -196,7 +207,10 @@ function readingOf({ cx: { clock }, settingsWork: { cluster, environment } }: Ru
 
 async function documentOf(
   running: Running,
-  end: Pick<WorkloadsUpdateDocument, 'outcome' | 'dryRun' | 'steps' | 'waves' | 'stoppedBefore' | 'next'>,
+  end: Pick<
+    WorkloadsUpdateDocument,
+    'outcome' | 'dryRun' | 'steps' | 'waves' | 'window' | 'schedule' | 'stoppedBefore' | 'next'
+  >,
 ): Promise<WorkloadsUpdateDocument> {
   const { name, namespace } = running.settingsWork.installation
   // The report is of a fresh list: nothing is looked at behind it.
@@ -234,7 +248,7 @@ export function updateRights(
 export function announce(
   { printer }: Context,
   { settingsWork, options, run }: Running,
-  { waves, unread }: Pick<UpdateWork, 'waves' | 'unread'>,
+  { waves, unread, schedule }: Pick<UpdateWork, 'waves' | 'unread'> & Partial<Pick<UpdateWork, 'schedule'>>,
 ): void {
   for (const line of unreadText(unread)) printer.warn(line)
   if (options.watchOnly) return
@@ -244,6 +258,7 @@ export function announce(
     printer.note(`workload updates (${methodsText(methods)}) are held meanwhile, and given back at the end`)
   for (const { id, vms } of waves.filter((wave) => wave.vms.length > 0))
     printer.note(`${id}: ${count(vms.length, 'VM')}`)
+  for (const line of schedule?.schedule ?? []) printer.note(line)
   const restarts = waves.flatMap(({ vms }) => vms).filter(({ by }) => by === 'restart')
   for (const { vm, onlyOnce } of restarts)
     printer.note(`restart: ${vm}${onlyOnce ? `: ${onlyOnceText}` : ''}`)

@@ -126,7 +126,7 @@ function changeOf(
   const findings = [...ownerFinding(owner, holding), ...choiceFindings(choice)]
   return {
     procedure,
-    gate: gateOf(findings, parseAccepted(options.accept)),
+    ...gateOf(findings, parseAccepted(options.accept)),
     announce() {
       const warnings = findings.map(({ summary, id }) => `${summary} (${id})`)
       for (const line of [...choiceText(choice), ...warnings]) printer.note(line)

@@ -1,10 +1,10 @@
-import type { KubeObject } from '../kube/object.ts'
+import { isRecord, type KubeObject } from '../kube/object.ts'
 import type { FullSnapshot, SnapshotPart } from '../kubevirt/full-snapshot.ts'
 import type { Installation } from '../kubevirt/installation.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { type AcceptedRisk, type HopFinding, type Method, unaccepted } from '../releases/hop-findings.ts'
 import type { KnownBad, Releases } from '../releases/releases.ts'
-import { type Version, versionOf } from '../releases/release-versions.ts'
+import { minorNumber, minorOf, type Version, versionOf } from '../releases/release-versions.ts'
 import { type Path, pathTo } from '../releases/release-path.ts'
 import type { ServerVersion } from '../kube/cluster.ts'
 import { emptyTally, type InstanceTally } from '../kubevirt/snapshot.ts'
@@ -12,15 +12,35 @@ import { itemsOf } from '../kube/known.ts'
 import { explanations, isRefusal } from './explanations.ts'
 import { blocked } from '../kube/errors.ts'
 import { counted, someOf } from '../kube/text.ts'
+import type { LayerPart, LayerParts } from '../openshift/layer-parts.ts'
 import { traitNames } from '../kubevirt/vm-traits.ts'
 
 /** In the order in which they are printed. */
-const groups = ['path', 'installation', 'rights', 'machinery', 'nodes', 'workloads', 'backup'] as const
+const groups = [
+  'path',
+  'installation',
+  'operator',
+  'platform',
+  'rights',
+  'machinery',
+  'nodes',
+  'workloads',
+  'backup',
+] as const
 export type Group = (typeof groups)[number]
+
+/** KubeVirt, and of the layers above and below it those that this cluster has and that were looked at. */
+export type CheckedSnapshot = FullSnapshot & Partial<LayerParts>
+
+/** The name of a part, for a check's needs. */
+export type NeededPart = SnapshotPart | LayerPart
+
+/** Whoever has none of them is not judged by what only they have: `olm` is a Subscription of HyperConverged, `operator` HyperConverged itself. */
+export type CheckedLayer = 'platform' | 'operator' | 'olm'
 
 /** All that a check is judged by; no cluster, no clock. */
 export interface Question {
-  snapshot: FullSnapshot
+  snapshot: CheckedSnapshot
   installation: Installation
   rolloutStatus: RolloutStatus
   /** Absent: `kvup check` without --to; checks that need a target pass over it (`needsTarget`). */
@@ -44,7 +64,15 @@ export interface Check {
   /** A sentence that is true when it passes. */
   readonly title: string
   /** An unknown need makes it `not-checked`. */
-  readonly needs: readonly SnapshotPart[]
+  readonly needs: readonly NeededPart[]
+  /** What it needs besides, of this hop and this cluster. */
+  readonly alsoNeeds?: (question: Question) => readonly NeededPart[]
+  /** Layers without which it is not made, and not told of. */
+  readonly layers?: readonly CheckedLayer[]
+  /** What helps where it is not checked, in place of a right to read or a snapshot that holds all. */
+  readonly toSee?: readonly string[]
+  /** What is missing inside of its needs, or beside them, so that nothing found is no pass; undefined where all is there. Pure. */
+  lacks?(question: Question): string | undefined
   readonly needsTarget?: true
   /** Made only where images were tried (`--probe-images`). */
   readonly needsProbes?: true
@@ -105,15 +133,60 @@ export function hopPath(
   )
 }
 
+/** Why nothing can be said of the hop: there is no release to come from, or the release data do not know the minor to go to. */
+export const lacksHop = (question: Question): string | undefined =>
+  lacksVersion(question) ?? lacksRelease(question)
+
+/** Why nothing can be said of the target by the release data. */
+export function lacksRelease({
+  target,
+  releases,
+}: Pick<Question, 'target' | 'releases'>): string | undefined {
+  const isKnown = target === undefined || releases.minors[minorOf(target)] !== undefined
+  return isKnown ? undefined : `the release data of ${releases.asOf} do not know ${minorOf(target)}`
+}
+
+/** Why nothing can be said of what is installed. */
+export const lacksVersion = ({ rolloutStatus }: Pick<Question, 'rolloutStatus'>): string | undefined =>
+  versionOf(rolloutStatus.observed.version) === undefined
+    ? 'kubevirts: no version was ever installed completely'
+    : undefined
+
 /** 35 of `v1.35.4+k3s1`: `minor` is `35+` on some providers. */
 export function kubernetesMinor(version: ServerVersion | undefined): number | undefined {
   const found = /^v?\d+\.(\d+)/u.exec(version?.gitVersion ?? '')?.[1]
   return found === undefined ? undefined : Number(found)
 }
 
-/** What is said of running VMs that an issue or a change concerns, behind its summary; undefined where there is no such VM. */
+/** What a known issue or a change of a release asks of a cluster before it concerns it. */
+type Concern = Pick<KnownBad, 'hits' | 'vmsAtLeast' | 'kubernetes' | 'where'>
+
+/** What is said of whom an issue or a change concerns, behind its summary; undefined where it concerns nobody here. */
 export function concerned(
-  { hits, vmsAtLeast }: Pick<KnownBad, 'hits' | 'vmsAtLeast'>,
+  concern: Concern,
+  question: Pick<Question, 'snapshot' | 'installation'>,
+): { text: string; objects?: readonly string[] } | undefined {
+  const { where } = concern
+  if (where !== undefined && valueIn(question.installation.kubevirt, where.field) !== where.is)
+    return undefined
+  const kubernetes = concernsKubernetes(concern, question)
+  if (kubernetes === undefined) return undefined
+  const vms = concernedVms(concern, question)
+  return vms && { ...vms, text: `${kubernetes}${vms.text}` }
+}
+
+function concernsKubernetes(
+  { kubernetes }: Concern,
+  { snapshot }: Pick<Question, 'snapshot'>,
+): string | undefined {
+  if (kubernetes === undefined) return ''
+  const runs = kubernetesMinor(snapshot.serverVersion)
+  if (runs === undefined) return `; whether this is Kubernetes ${kubernetes} or newer is not known`
+  return runs < minorNumber(kubernetes) ? undefined : ''
+}
+
+function concernedVms(
+  { hits, vmsAtLeast }: Concern,
   { snapshot: { instances } }: Pick<Question, 'snapshot'>,
 ): { text: string; objects?: readonly string[] } | undefined {
   if (hits === undefined && vmsAtLeast === undefined) return { text: '' }
@@ -136,6 +209,12 @@ export function concerned(
 }
 
 const unknownVms = (why: string) => ({ text: `; which VMs it concerns is not known: ${why}` })
+
+/** What lies at a dotted path (`spec.configuration.vmRolloutStrategy`); undefined where there is nothing, or null. */
+export function valueIn(object: unknown, path: string): unknown {
+  const found = path.split('.').reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), object)
+  return found ?? undefined
+}
 
 /** The tally of all VMIs; only for checks that need `instances`. */
 export function instancesOf({ snapshot }: Pick<Question, 'snapshot'>): InstanceTally {

@@ -1,6 +1,6 @@
 import { roleRemedy } from '../output/kvup-words.ts'
-import type { SnapshotPart } from '../kubevirt/full-snapshot.ts'
-import type { Check, Finding, Group, Question } from './check-definition.ts'
+import type { Check, CheckedLayer, Finding, Group, NeededPart, Question } from './check-definition.ts'
+import type { LayerPart } from '../openshift/layer-parts.ts'
 
 import {
   cdiAlongside,
@@ -12,12 +12,19 @@ import {
   settledNow,
 } from './groups/installation-checks.ts'
 import { crdStoredVersions, imagesPinned, imagesPullable, operatorNotOlder } from './groups/target-checks.ts'
-import { customizeComponents, defaultsThatShift, foreignEdits } from './groups/customization-checks.ts'
+import {
+  customizeComponents,
+  defaultsThatShift,
+  fieldOwners,
+  foreignEdits,
+} from './groups/customization-checks.ts'
 import { activityChecks } from './groups/activity-checks.ts'
 import { vmChecks } from './groups/vm-checks.ts'
 import { backupChecks, pathChecks } from './groups/path-checks.ts'
 import { machineryChecks } from './groups/machinery-checks.ts'
 import { nodeChecks } from './groups/node-checks.ts'
+import { releaseChecks } from './groups/release-checks.ts'
+import { methodsKnown, operatorChecks, platformChecks } from './groups/layer-checks.ts'
 import { rightsChecks } from './groups/rights-checks.ts'
 import type { AcceptedRisk } from '../releases/hop-findings.ts'
 
@@ -28,23 +35,79 @@ export interface CheckResult {
   findings: readonly Finding[]
   /** Of a skipped one: the flag that it is made with. */
   without?: AskedBy
+  /** Of one that is not checked although all its parts were read: what is missing in them, or beside them. */
+  lacks?: string
 }
 
 /** Flags without which some checks are not made. */
 type AskedBy = '--to' | '--probe-images'
 
-/** All of them, always, in their order; what could not be read is `not-checked`, never passed. Pure. */
+/**
+ * All of them, always, in their order, but for those of layers that this cluster does not have; what could not be read is `not-checked`, never
+ * passed. Pure.
+ */
 export function runChecks(checks: readonly Check[], question: Question): readonly CheckResult[] {
-  return checks.map((check) => resultOf(check, question))
+  return checks.filter((check) => hasLayers(check, question)).map((check) => resultOf(check, question))
 }
+
+/** Each layer by the part that is read wherever it is. */
+const partOf: Readonly<Record<CheckedLayer, LayerPart>> = {
+  platform: 'clusterVersion',
+  operator: 'hyperconverged',
+  olm: 'subscriptions',
+}
+
+const hasLayers = ({ layers = [] }: Check, { snapshot }: Question): boolean =>
+  layers.every((layer) => snapshot[partOf[layer]] !== undefined)
 
 function resultOf(check: Check, question: Question): CheckResult {
   const without = notAskedFor(check, question)
   if (without !== undefined) return { check, is: 'skipped', findings: [], without }
-  const unknown = check.needs.flatMap((part) => whyUnknown(part, question))
+  const unknown = whyNeedsUnknown(check, question)
   if (unknown.length > 0) return { check, is: 'not-checked', findings: [notChecked(check, unknown)] }
   const findings = check.assess(question).map((finding) => notReset(finding, question))
+  const lack = findings.length === 0 ? lackOf(check, question) : undefined
+  if (lack !== undefined) return { check, is: 'not-checked', lacks: lack, findings: [lacking(check, lack)] }
   return { check, is: findings.length > 0 ? 'found' : 'passed', findings }
+}
+
+/** What it needs besides is asked of what it always needs, so that comes first. */
+function whyNeedsUnknown({ needs, alsoNeeds }: Check, question: Question): readonly string[] {
+  const unknown = needs.flatMap((part) => whyUnknown(part, question))
+  if (unknown.length > 0 || alsoNeeds === undefined) return unknown
+  return alsoNeeds(question).flatMap((part) => (needs.includes(part) ? [] : whyUnknown(part, question)))
+}
+
+/** Of these every KubeVirt that runs has some: where none were found, others were looked at. */
+const neverEmpty: ReadonlySet<NeededPart> = new Set([
+  'kubevirts',
+  'operators',
+  'deployments',
+  'daemonsets',
+  'pods',
+  'nodes',
+  'leases',
+  'crds',
+  'apiServices',
+  'webhooks',
+  'clusterOperators',
+  'pools',
+])
+
+function lackOf(check: Check, question: Question): string | undefined {
+  const empty = check.needs.find((part) => neverEmpty.has(part) && isEmpty(part, question))
+  return empty === undefined ? check.lacks?.(question) : `${empty}: none were found, and there must be some`
+}
+
+function isEmpty(part: NeededPart, { snapshot }: Question): boolean {
+  const found = snapshot[part]
+  return found !== undefined && 'known' in found && found.known && found.items.length === 0
+}
+
+/** Nothing was found in what there is, and that is no pass: told, and no reason to stop. */
+function lacking(check: Check, why: string): Finding {
+  const { id, toSee = [`kvup explain ${id}      says what it looks at`] } = check
+  return { ...notChecked({ ...check, toSee }, [why]), level: 'warning' }
 }
 
 function notAskedFor(check: Check, { target, snapshot }: Question): AskedBy | undefined {
@@ -52,19 +115,19 @@ function notAskedFor(check: Check, { target, snapshot }: Question): AskedBy | un
   return check.needsProbes && snapshot.probes === undefined ? '--probe-images' : undefined
 }
 
-function whyUnknown(part: SnapshotPart, { snapshot }: Question): string[] {
+function whyUnknown(part: NeededPart, { snapshot }: Question): string[] {
   const found = snapshot[part]
   if (found === undefined) return [`${part}: not read`]
   return 'known' in found && !found.known ? [`${part}: ${found.why}`] : []
 }
 
 /** Blocks where the check can block: unknown is not the same as good. */
-function notChecked({ id, title, blocks }: Check, why: readonly string[]): Finding {
+function notChecked({ id, title, blocks, toSee }: Check, why: readonly string[]): Finding {
   return {
     id,
     level: blocks ? 'not-checked' : 'warning',
     summary: `could not tell whether ${title}: ${why.join('; ')}`,
-    remedy: [why.every(isNotSaved) ? saveAll : roleRemedy('kvup-view')],
+    remedy: toSee ?? [why.every(isNotSaved) ? saveAll : roleRemedy('kvup-view')],
   }
 }
 
@@ -174,6 +237,10 @@ function counted(items: readonly ReportedCheck[]): CheckCounts {
   }
 }
 
+function ofGroup(group: Group, checks: readonly Check[]): readonly Check[] {
+  return checks.filter((check) => check.group === group)
+}
+
 /** Whether what is installed can be upgraded as it is. */
 const installationChecks: readonly Check[] = [
   settledNow,
@@ -187,21 +254,32 @@ const installationChecks: readonly Check[] = [
   crdStoredVersions,
   lastAppliedSize,
   foreignEdits,
+  fieldOwners,
   defaultsThatShift,
+  ...ofGroup('installation', releaseChecks),
   methodsEmpty,
+  methodsKnown,
   cdiAlongside,
 ]
 
 /** What the update does to VMs, and they to it. */
-export const workloadChecks: readonly Check[] = [...activityChecks, ...vmChecks]
+export const workloadChecks: readonly Check[] = [
+  ...activityChecks,
+  ...vmChecks,
+  ...ofGroup('workloads', releaseChecks),
+]
 
 /** Every check, in the order in which they are printed. */
 export const allChecks: readonly Check[] = [
   ...pathChecks,
   ...installationChecks,
+  ...operatorChecks,
+  ...platformChecks,
   ...rightsChecks,
+  ...ofGroup('rights', releaseChecks),
   ...machineryChecks,
   ...nodeChecks,
+  ...ofGroup('nodes', releaseChecks),
   ...workloadChecks,
   ...backupChecks,
 ]

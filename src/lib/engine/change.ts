@@ -10,13 +10,16 @@ import { runProcedure } from './runner.ts'
 import {
   ensureStepsExist,
   nothingToDo,
+  pastDeadline,
   type Procedure,
   type ReadContext,
   type RunContext,
   type RunEvent,
   type RunLimits,
   type RunOutcome,
+  type Step,
 } from './step.ts'
+import { formatDuration } from '../kube/duration.ts'
 import { leavingSoon, leftOf } from '../kube/interruption.ts'
 import { withoutFlags, wordsOf } from '../kube/shell-line.ts'
 import { isOfWindow, type MissingValue, pathsOf } from './overrides.ts'
@@ -26,6 +29,8 @@ export interface Change {
   procedure: Procedure
   /** Throws `blocked` for what stands against it and nobody accepted. */
   gate: () => void
+  /** What was accepted by name, which the journal keeps. */
+  accepted?: readonly AcceptedRisk[]
   rights: Rights
   /** Shown between the gate and the question: what will be done. */
   announce: () => void
@@ -58,6 +63,8 @@ export interface RunEnvironment {
   prompt: Prompt
   signal: AbortSignal
   who: string
+  /** Who the API server takes us for, asked once; undefined where it does not say. */
+  user(): Promise<string | undefined>
   world: Leaving['world']
   emit(event: RunEvent): void
   warn(line: string): void
@@ -76,12 +83,14 @@ export function runEnvironment(
 ): RunEnvironment {
   const { who } = world
   const warn = (line: string) => printer.warn(line)
+  let user: Promise<string | undefined> | undefined
   return {
     cluster,
     clock,
     prompt,
     signal,
     who,
+    user: () => (user ??= cluster.reviewer.whoAmI().catch(() => undefined)),
     world,
     journal: remembering(configMapJournal(cluster, { namespace, who, clock, warn })),
     lock: leaseLock(cluster, { namespace, holder: world, clock, takeOver }),
@@ -148,15 +157,17 @@ export async function carryOut({
 /** What the change would do now; it refuses what the run would refuse before it asks. Undefined where it is to be carried out. */
 export async function dryRunOf(
   { procedure, limits, ensureFits }: Pick<Change, 'procedure' | 'limits' | 'ensureFits'>,
-  { cluster, journal, clock, signal }: RunEnvironment,
+  environment: RunEnvironment,
   mode: DryRun = 'none',
 ): Promise<DryRunOutcome | undefined> {
   if (mode === 'none') return undefined
+  const { cluster, journal, clock, signal } = environment
   const reading: ReadContext = { reader: cluster.reader, clock, journal }
   if ((namesSteps(limits) || ensureFits) && !(await nothingToDo(procedure, reading))) {
     if (namesSteps(limits)) ensureStepsExist(limits, await procedure.steps(reading))
     await ensureFits?.()
   }
+  await sayWhatIsPastDeadline({ procedure, limits }, { reading, warn: (line) => environment.warn(line) })
   const steps = await dryRunProcedure(procedure, { cluster, clock, signal, journal, mode })
   return { is: 'dry-run', fields: { dryRun: mode, steps } }
 }
@@ -192,6 +203,7 @@ async function asked(change: Change, environment: RunEnvironment, began: () => v
   change.gate()
   for (const warning of missing) environment.warn(warning)
   change.announce()
+  await sayWhatIsPastDeadline(change, { reading, warn: (line) => environment.warn(line) })
   if (!(await environment.prompt.confirm(change.question)))
     throw blocked('answered-no', 'nothing was changed')
   await change.ensureFits?.()
@@ -201,12 +213,13 @@ async function asked(change: Change, environment: RunEnvironment, began: () => v
 }
 
 async function runToTheEnd(
-  { procedure, limits, plan, writes, ensureFits, onEvent, restoresAt }: Change,
+  { procedure, limits, plan, writes, ensureFits, onEvent, restoresAt, accepted = [] }: Change,
   environment: RunEnvironment,
   began: () => void,
 ): Promise<RunOutcome> {
   const running = {
     ...environment,
+    accepted: accepted.length === 0 ? [] : acceptedBy(accepted, await environment.user()),
     plan,
     writes,
     emit(event: RunEvent) {
@@ -221,6 +234,65 @@ async function runToTheEnd(
   })
   if (outcome.is !== 'stopped-before' || outcome.step.id !== restoresAt) return outcome
   return runProcedure(procedure, { ...running, limits: { timeoutMs: limits.timeoutMs } })
+}
+
+/** As it was typed: `--accept ID=reason`. */
+type AcceptedRisk = Pick<TakenRisk, 'id' | 'reason'>
+
+/** A risk that somebody took: by whom, as the API server and as the machine know him. */
+export interface TakenRisk {
+  /** Of the finding. */
+  id: string
+  reason?: string
+  by: string
+  /** Absent: the API server does not say. */
+  user?: string
+}
+
+/** As they stand in a report. */
+export async function takenRisks(
+  accepted: readonly AcceptedRisk[],
+  { who, user }: Pick<RunEnvironment, 'who' | 'user'>,
+): Promise<readonly TakenRisk[]> {
+  if (accepted.length === 0) return []
+  const name = await user()
+  return accepted.map((risk) => ({ ...risk, by: who, ...(name !== undefined && { user: name }) }))
+}
+
+const acceptedBy = (
+  accepted: readonly AcceptedRisk[],
+  user: string | undefined,
+): NonNullable<RunContext['accepted']> =>
+  accepted.map(({ id, reason }) => ({
+    id,
+    text: reason === undefined || reason === '' ? 'accepted, no reason given' : `accepted: ${reason}`,
+    ...(user !== undefined && { user }),
+  }))
+
+/** Beforehand, so that nobody begins what his time is too short for. Throws what the steps throw. */
+export async function sayWhatIsPastDeadline(
+  { procedure, limits: { deadline } }: Pick<Change, 'procedure' | 'limits'>,
+  { reading, warn }: { reading: ReadContext; warn: (line: string) => void },
+): Promise<void> {
+  if (deadline === undefined) return
+  const steps = await procedure.steps(reading)
+  const done = await countDone(steps, reading)
+  const past = pastDeadline(steps.slice(done), deadline, reading.clock.now().getTime())
+  if (past === undefined) return
+  const { step, takes, left, isFirst } = past
+  const until = deadline.toISOString().replace(/\.\d+Z$/u, 'Z')
+  const takesText = `about ${formatDuration(takes)}, and ${left > 0 ? formatDuration(left) : 'nothing'} is left by then`
+  warn(
+    isFirst
+      ? `the time until ${until} (--deadline) is too short for the first step, ${step.title}: it takes ${takesText}; nothing is begun`
+      : `the time until ${until} (--deadline) is too short for all of it: by the estimates it stops before ${step.title} (${step.id}), which takes ${takesText}`,
+  )
+}
+
+/** How many of the first steps are behind us. */
+async function countDone(steps: readonly Step[], reading: ReadContext): Promise<number> {
+  for (const [index, step] of steps.entries()) if ((await step.check(reading)).is !== 'done') return index
+  return steps.length
 }
 
 /** Whoever had the lock before us may have left another cluster than the one that was looked at. */

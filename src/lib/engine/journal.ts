@@ -1,6 +1,7 @@
 import type { HeldLease } from './lease.ts'
 import type { MissingValue, Overrides } from './overrides.ts'
 import { isDeepStrictEqual } from 'node:util'
+import type { FieldOwner } from '../kube/field-owners.ts'
 import { blocked } from '../kube/errors.ts'
 import { Answers } from '../kube/read-cache.ts'
 
@@ -42,9 +43,10 @@ export interface Entry {
   by: string
   procedure: string
   step: string
-  /** `intends` is written before `apply`, `applied` after it. */
+  /** `intends` is written before `apply`, `applied` after it; the `step` of `accepted` is the id of the risk. */
   what:
     | 'started'
+    | 'accepted'
     | 'intends'
     | 'applied'
     | 'saved'
@@ -56,6 +58,8 @@ export interface Entry {
   text: string
   /** The uid of the sealed plan that was carried out, where there was one. */
   plan?: string
+  /** Of an accepted risk: who the API server took kvup for. Absent there: the server did not say. */
+  user?: string
 }
 
 /** What a borrowed setting is set to, kept with the override, for entries are forgotten in time. */
@@ -85,6 +89,10 @@ export interface Override {
   harmless?: string
   /** It was opened by an upgrade over several minors, which waits for VMs between them. */
   severalMinors?: true
+  /** The version that an upgrade went back to: what was overridden stays so at its end, for a person to restore. */
+  goesBack?: string
+  /** Who owned the field in managedFields, to whom it goes back with the value; none: nobody. Absent where the server did not tell. */
+  owners?: readonly FieldOwner[]
 }
 
 /** Where the content of a journal is kept. */
@@ -149,8 +157,9 @@ export function journalOn(
       const open = (await onObjects.open()).find(
         ({ id, object }) => id === override.id && object.uid === override.object.uid,
       )
+      const { taken, goesBack } = override
       const saved =
-        open === undefined ? override : { ...open, ...(override.taken && { taken: override.taken }) }
+        open === undefined ? override : { ...open, ...(taken && { taken }), ...(goesBack && { goesBack }) }
       await update((content) => claimed(content, saved))
       onObjects.remember(saved)
       return saved

@@ -12,6 +12,7 @@ import { NotSavedError } from '../kube/saved/saved-cluster.ts'
 import { ApiError, isNotFound, KvupError } from '../kube/errors.ts'
 import type { Journal, Override } from './journal.ts'
 import { isDeepStrictEqual } from 'node:util'
+import { ownersFrom, ownershipBack, ownersOfField } from '../kube/field-owners.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
 
 const windowPrefix = 'eus to '
@@ -215,6 +216,8 @@ interface Family {
   readonly perObject?: true
   /** kvup empties the field, and sets it to nothing else. */
   readonly empties?: true
+  /** JSON pointers of the field whose owners get it back, where it is another one than that which is named. */
+  readonly owned?: readonly string[]
 }
 
 const line = (value: unknown, most: number): value is string =>
@@ -243,7 +246,14 @@ const families: Readonly<Record<string, Family>> = {
     fits: areMethods,
     empties: true,
   },
-  'image-tag': { kinds: ['KubeVirt'], paths: ['/spec/imageTag'], fits: isTagAndRegistry, empties: true },
+  // The tag comes back as that of another release, which is kvup's doing and stays so; the registry comes back as it was.
+  'image-tag': {
+    kinds: ['KubeVirt'],
+    paths: ['/spec/imageTag'],
+    fits: isTagAndRegistry,
+    empties: true,
+    owned: ['/spec/imageRegistry'],
+  },
   'pool-paused': {
     kinds: ['MachineConfigPool'],
     paths: ['/spec/paused'],
@@ -286,6 +296,15 @@ const familyOf = (id: string): string => id.split('/')[0] ?? ''
 /** JSON pointers of the fields that an override of this name may be of. */
 export const pathsOf = (id: string): readonly string[] =>
   Object.hasOwn(families, familyOf(id)) ? (families[familyOf(id)]?.paths ?? []) : []
+
+const ownedBy = ({ paths, owned = paths }: Family): readonly string[] => owned
+
+/** Who owns the field that an override of this name is about to change, for its note. Absent where the server does not tell. */
+export function ownersNow(object: KubeObject, id: string): Pick<Override, 'owners'> {
+  const family = families[familyOf(id)]
+  const owners = family && ownersOfField(object, ownedBy(family))
+  return owners === undefined ? {} : { owners }
+}
 
 const keyOf = (id: string): string => `${prefix}${familyOf(id)}`
 
@@ -335,6 +354,7 @@ function overrideFrom(note: string, { id, family, object }: NotePlace): Override
   const { name, namespace } = object.metadata
   const { kind } = object
   const harmless = said['harmless']
+  const owners = ownersFrom(said['owners'], ownedBy(family))
   return {
     id,
     procedure,
@@ -346,6 +366,8 @@ function overrideFrom(note: string, { id, family, object }: NotePlace): Override
     at,
     ...(line(harmless, 400) && { harmless }),
     ...(said['severalMinors'] === true && { severalMinors: true }),
+    ...(line(said['goesBack'], 60) && { goesBack: said['goesBack'] }),
+    ...(owners && { owners }),
   }
 }
 
@@ -389,7 +411,7 @@ function takenIn(taken: unknown): Override['taken'] | 'none such' {
 
 /** The annotation of an override, for the same merge patch as the change. */
 export function noteOf(override: Override): Record<string, string> {
-  const { procedure, path, was, taken, by, at, harmless, severalMinors, object } = override
+  const { procedure, path, was, taken, by, at, harmless, severalMinors, goesBack, owners, object } = override
   const note = {
     apiVersion: object.apiVersion,
     uid: object.uid,
@@ -401,6 +423,8 @@ export function noteOf(override: Override): Record<string, string> {
     at,
     harmless,
     severalMinors,
+    goesBack,
+    owners,
   }
   return { [keyOf(override.id)]: JSON.stringify(note) }
 }
@@ -444,15 +468,58 @@ export function removingNotes(
   })
 }
 
-/** Takes the notes of these off their object, changes nothing else, and writes down why they are closed. Refused (422) where somebody wrote a note meanwhile. Throws ApiError. */
+/** How an object is read, and how a JSON patch of it is written. */
+interface NotedObject {
+  read: () => Promise<KubeObject | undefined>
+  write: (operations: readonly JsonOperation[]) => Promise<unknown>
+}
+
+/** Somebody wrote in between: three times in a row is a fight that is not ours. */
+const mostTries = 3
+
+/**
+ * Gives a field that reads as before to whom it belonged before kvup took it, and takes the note off in the same patch: until then the note is there, and a run that was killed does
+ * it again. False where there is nothing to give, or nobody to give it to, and where the server refuses such a patch: what is left is to take the note off. Throws what else the write throws.
+ */
+export async function giveToOwners({ read, write }: NotedObject, id: string): Promise<boolean> {
+  for (let tries = 0; tries < mostTries; tries++) {
+    const object = await read()
+    const operations = object === undefined ? [] : toOwners(object, id)
+    if (object === undefined || operations.length === 0) return false
+    try {
+      await write([...operations, ...removingNotes(object, [id])])
+      return true
+    } catch (error) {
+      if (!(error instanceof ApiError) || !refusals.has(error.status)) throw error
+    }
+  }
+  return false
+}
+
+function toOwners(object: KubeObject, id: string): readonly JsonOperation[] {
+  const family = families[familyOf(id)]
+  const owners = savedOn(object).overrides.find((override) => override.id === id)?.owners
+  return family && owners ? ownershipBack(object, ownedBy(family), owners) : []
+}
+
+/** Of a patch that the server, its policies or its rules on managedFields do not take. */
+const refusals: ReadonlySet<number> = new Set([400, 403, 409, 422])
+
+/** Takes the notes of these off their object, where the value is back as a field of its former owners, changes nothing else, and writes down why they are closed. Refused (422) where somebody wrote a note meanwhile. Throws ApiError. */
 export async function closeNoted(
   { reader, writer, journal }: { reader: Reader; writer: Writer; journal: Pick<Journal, 'release'> },
   { kind, ref }: { kind: Kind; ref: Ref },
   ids: readonly string[],
   why?: string,
 ): Promise<void> {
-  const found = await reader.get(kind, ref)
-  const operations = found.is === 'object' ? removingNotes(found.object, ids) : []
+  const read = async () => {
+    const found = await reader.get(kind, ref)
+    return found.is === 'object' ? found.object : undefined
+  }
+  const write = (operations: readonly JsonOperation[]) => writer.jsonPatch(kind, ref, operations)
+  for (const id of why === undefined ? ids : []) await giveToOwners({ read, write }, id)
+  const object = await read()
+  const operations = object === undefined ? [] : removingNotes(object, ids)
   if (operations.length > 0) await writer.jsonPatch(kind, ref, operations)
   for (const id of ids) await journal.release(id, why)
 }

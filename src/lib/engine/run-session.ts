@@ -138,11 +138,20 @@ export class OneRun {
     this.#remarks.add(text)
   }
 
-  async record(what: Entry['what'], step: string, text: string): Promise<void> {
+  async record(what: Entry['what'], step: string, text: string, user?: string): Promise<void> {
     const at = new Date(this.now).toISOString()
     const { who: by, plan } = this.cx
     const procedure = this.procedure.name
-    await this.journal.record({ at, by, procedure, step, what, text, ...(plan !== undefined && { plan }) })
+    await this.journal.record({
+      at,
+      by,
+      procedure,
+      step,
+      what,
+      text,
+      ...(plan !== undefined && { plan }),
+      ...(user !== undefined && { user }),
+    })
   }
 
   /** Failures that pass (server away, 429, login needed) become remarks; every other is thrown. */

@@ -117,6 +117,8 @@ class StepSequence {
     const { leads } = procedure
     const text = `${leads === undefined ? '' : `${leads}, `}${length} ${length === 1 ? 'step' : 'steps'}`
     await this.#run.patiently(() => this.#run.record('started', '', text))
+    for (const risk of this.#run.cx.accepted ?? [])
+      await this.#run.patiently(() => this.#run.record('accepted', risk.id, risk.text, risk.user))
     this.#run.emit({ kind: 'run-started', procedure: procedure.name, steps: this.#steps.map(summaryOf) })
   }
 

@@ -28,6 +28,8 @@ export type StepState =
       since?: string
       /** What was found to be in the way already, in a sentence, before it counts as a stall. */
       trouble?: string
+      /** Times in which nothing of it is begun, from now on (RFC 3339; without `from`: now): they count for how long it takes, and are no delay. */
+      closed?: readonly { from?: string; until: string }[]
       /** Commands that show it or help. */
       remedy?: readonly string[]
     }
@@ -181,6 +183,8 @@ export interface RunContext {
   readonly limits: RunLimits
   /** The uid of the sealed plan that is carried out: written into every entry of the journal. */
   readonly plan?: string | undefined
+  /** Risks that were accepted by name, with the words and the API user that the journal keeps beside the beginning of the run. */
+  readonly accepted?: readonly { id: string; text: string; user?: string }[]
   /** Compares what the step of this id is about to write, and throws before it is sent: with what a sealed plan says. */
   readonly writes?: ((step: string, writer: Writer) => Writer) | undefined
 }
@@ -274,6 +278,31 @@ export function reasonToStop(
   if (limits.pauseBefore?.includes(step.id)) return 'pause-before'
   if (limits.deadline === undefined || state.is !== 'todo' || step.closes || step.hurries) return undefined
   return now + costOf(step, steps) > limits.deadline.getTime() ? 'deadline' : undefined
+}
+
+/** A step before which the deadline stops a run, as far as the estimates go. */
+export interface PastDeadline {
+  step: Step
+  /** ms that it is expected to take, with what waits for it. */
+  takes: number
+  /** ms that are left when its turn comes. */
+  left: number
+  isFirst: boolean
+}
+
+/** The first of these steps that the deadline leaves no time for; undefined where all fit. `steps`: those that are left. Pure. */
+export function pastDeadline(steps: readonly Step[], deadline: Date, now: number): PastDeadline | undefined {
+  let at = now
+  let isFirst = true
+  for (const step of steps) {
+    const changes = step.apply !== undefined && !step.closes && !step.hurries
+    const takes = costOf(step, steps)
+    const left = deadline.getTime() - at
+    if (changes && takes > left) return { step, takes, left, isFirst }
+    at += step.estimate
+    isFirst &&= !changes
+  }
+  return undefined
 }
 
 /** A step together with those right after it that only wait for what it set going, or close it: between them is no safe point. */

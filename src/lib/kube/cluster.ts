@@ -69,7 +69,23 @@ export interface Reader {
    * Once, and for five seconds at most. What answers is not the API server: a 401 says nothing of our credentials. Not there where no cluster is behind it. Throws ApiError.
    */
   askService?(call: ServiceCall): Promise<string>
+  /** Once, with this user's token, which goes to nobody that is not verified. Not there where no cluster is behind it. */
+  askRoute?(call: RouteCall): Promise<RouteAnswer>
 }
+
+/** A GET to a Route, past the API server. */
+export interface RouteCall {
+  host: string
+  /** Default: 443. */
+  port?: number
+  /** With its slash in front. */
+  path: string
+  /** PEM: who may vouch for it, beside the authority of the API server and those of this machine. */
+  authorities: readonly string[]
+}
+
+/** What it said; or why nobody knows, in words. */
+export type RouteAnswer = { text: string } | { why: string }
 
 export type JsonOperation =
   | { op: 'add' | 'replace' | 'test'; path: string; value: unknown }
@@ -170,6 +186,7 @@ export const readerWith = (live: Reader, own: Partial<Reader>): Reader => ({
   version: () => live.version(),
   log: (pod, options) => live.log(pod, options),
   ...(live.askService && { askService: live.askService.bind(live) }),
+  ...(live.askRoute && { askRoute: live.askRoute.bind(live) }),
   ...own,
 })
 

@@ -214,6 +214,9 @@ export function waitsFor(pods: readonly Pod[], left: string | undefined, snapsho
   if (starting) return waitingPod(starting, snapshot.at)
   const going = pods.find((pod) => pod.metadata.deletionTimestamp)
   if (going) return `${placeOf(going)} (terminating)`
+  const isAnyStamped = pods.some((pod) => isUpdated(pod, target))
+  const bare = pods.find((pod) => isReady(pod) && identifierOf(pod) === undefined)
+  if (isAnyStamped && bare) return `${placeOf(bare)} (runs without virt-operator's annotations)`
   return left ?? 'its next pod'
 }
 

@@ -5,6 +5,7 @@ import {
   ClusterRoles,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
+  NetworkAttachmentDefinitions,
   type Role,
   type RoleBinding,
   RoleBindings,
@@ -26,11 +27,22 @@ import {
   statusParts,
   takeSnapshot,
 } from './snapshot.ts'
-import { itemsOf, type Known, known, notAsked, onlyKnown, readParts, whyUnknown } from '../kube/known.ts'
+import {
+  itemsOf,
+  type Known,
+  known,
+  listServed,
+  notAsked,
+  onlyKnown,
+  readParts,
+  whyUnknown,
+} from '../kube/known.ts'
 import type { Access, Reader, Reviewer, ServerVersion } from '../kube/cluster.ts'
 import type { Clock } from '../kube/clock.ts'
 import type { Kind, KubeObject } from '../kube/object.ts'
+import { type BlockingBudget, blockingBudgets } from './blocking-budgets.ts'
 import { openDataJobs, othersAtWork } from './cluster-activity.ts'
+import { type StuckMigration, stuckMigrations } from './diagnosis/stuck-migrations.ts'
 import { readyEndpoints, webhooksInto } from './diagnosis/health.ts'
 
 /** A snapshot with everything that the checks judge by. Every part is known or not, and says why not. */
@@ -51,12 +63,20 @@ export interface FullSnapshot extends Snapshot {
   quotas: Known<ResourceQuota>
   /** Snapshots, restores, clones, exports, backups and DataVolumes that are not finished (night C5). */
   dataJobs: Known<{ kind: string; name: string; phase: string }>
+  /** PodDisruptionBudgets over virt-launchers that allow nothing. */
+  budgets: Known<BlockingBudget>
+  /** Of the unfinished migrations those that do not get on by themselves. */
+  stuckMigrations: Known<StuckMigration>
   /** Deschedulers, MachineHealthChecks and the like (night C4). */
   others: Known<{ kind: string; name: string; what: string }>
   /** ClusterRoles and Roles of the operator's ServiceAccount. */
   operatorRoles: Known<Role>
+  /** Bindings of the ClusterRoles edit and kubevirt.io:edit; `namespace` absent: of the whole cluster. */
+  editBindings: Known<{ namespace?: string; name: string }>
+  /** NetworkAttachmentDefinitions that ask for a device of the node: `namespace/name`, and the resource. None where Multus is not installed. */
+  networkDevices: Known<{ name: string; resource: string }>
   /** What we may do of what the plan needs; one item per question that was asked. */
-  rights: Known<{ what: string; allowed: boolean; optional: boolean }>
+  rights: Known<AnsweredRight>
   /** One item: the uid of kube-system, which tells clusters apart. */
   clusterUid: Known<string>
   /** Leases of KubeVirt's leaders that did not change while they were watched; absent where nothing can be watched: of a saved cluster. */
@@ -118,8 +138,12 @@ const foldedParts = {
   vms: notAsked,
   quotas: notAsked,
   dataJobs: notAsked,
+  budgets: notAsked,
+  stuckMigrations: notAsked,
   others: notAsked,
   operatorRoles: notAsked,
+  editBindings: notAsked,
+  networkDevices: notAsked,
   rights: notAsked,
   clusterUid: notAsked,
 } as const
@@ -129,6 +153,10 @@ const everything: readonly SnapshotPart[] = [
   'serverVersion',
   ...(Object.keys(foldedParts) as (keyof typeof foldedParts)[]),
 ]
+
+/** Whether `takeFullSnapshot` reads it; of other layers it reads nothing. */
+export const isSnapshotPart = (part: string): part is SnapshotPart =>
+  (everything as readonly string[]).includes(part)
 
 /**
  * Reads what the checks judge by, in parallel and narrowed by the server; of VMs and VMIs only sums and some names are kept. What may
@@ -140,8 +168,9 @@ export async function takeFullSnapshot(
   { rights, only = everything }: Wanted = {},
 ): Promise<FullSnapshot> {
   const wants = new Set(only)
+  const clusterBindings = once(() => kept(reader, ClusterRoleBindings, () => true, withoutManagers))
   const wide = Promise.all([
-    partsOfCluster(reader, wants),
+    partsOfCluster(reader, wants, clusterBindings),
     wants.has('serverVersion') ? serverVersion(reader) : {},
     wants.has('rights') ? answeredRights(reviewer, rights) : notAsked,
   ])
@@ -153,11 +182,25 @@ export async function takeFullSnapshot(
   const snapshot = takeSnapshot(reader, observed, clock, home)
   const why = kubevirts.known ? 'there is no KubeVirt' : kubevirts.why
   const [around, found, [everywhere, version, answered]] = await Promise.all([
-    home === undefined ? homelessParts(wants, why) : partsOfHome(reader, wants, { home, snapshot }),
+    home === undefined
+      ? homelessParts(wants, why)
+      : partsOfHome(reader, wants, { home, snapshot, clusterBindings }),
     snapshot,
     wide,
   ])
-  return { ...found, ...foldedParts, ...everywhere, ...version, ...around, rights: answered }
+  const stuck = wants.has('stuckMigrations') ? await stuckAmong(reader, found, clock) : notAsked
+  const more = { rights: answered, stuckMigrations: stuck }
+  return { ...found, ...foldedParts, ...everywhere, ...version, ...around, ...more }
+}
+
+/** Pods are read only where a migration is open for minutes. */
+async function stuckAmong(
+  reader: Reader,
+  { migrations }: Snapshot,
+  clock: Pick<Clock, 'now'>,
+): Promise<Known<StuckMigration>> {
+  if (!migrations.known) return migrations
+  return known(stuckMigrations(reader, migrations.items, clock.now()).then((found) => [...found]))
 }
 
 /** Nothing where it cannot be known. */
@@ -172,8 +215,18 @@ async function serverVersion(reader: Reader): Promise<{ serverVersion?: ServerVe
 
 type Parts = Partial<FullSnapshot>
 
+/** Done at the first call, and not again. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined
+  return () => (done ??= work())
+}
+
 /** The parts of Evidence that do not depend on where KubeVirt is, in parallel. Throws ApiError. */
-async function partsOfCluster(reader: Reader, wants: ReadonlySet<SnapshotPart>): Promise<Parts> {
+async function partsOfCluster(
+  reader: Reader,
+  wants: ReadonlySet<SnapshotPart>,
+  clusterBindings: () => Promise<readonly RoleBinding[]>,
+): Promise<Parts> {
   const [instances, parts] = await Promise.all([
     instanceParts(reader, wants),
     readParts(wants, {
@@ -182,11 +235,43 @@ async function partsOfCluster(reader: Reader, wants: ReadonlySet<SnapshotPart>):
       apiServices: () =>
         kept(reader, ApiServices, ({ spec }) => isKubeVirtGroup(spec?.group), withoutManagers),
       dataJobs: () => openDataJobs(reader),
+      budgets: () => blockingBudgets(reader),
       others: () => othersAtWork(reader),
+      editBindings: () => editBindings(reader, clusterBindings),
+      networkDevices: () => networkDevices(reader),
       clusterUid: () => clusterUid(reader),
     }),
   ])
   return { ...instances, ...parts }
+}
+
+const editRoles = new Set(['edit', 'kubevirt.io:edit'])
+
+const bindsEdit = ({ roleRef }: RoleBinding): boolean =>
+  roleRef?.kind === 'ClusterRole' && editRoles.has(roleRef.name)
+
+async function editBindings(
+  reader: Reader,
+  clusterBindings: () => Promise<readonly RoleBinding[]>,
+): Promise<{ namespace?: string; name: string }[]> {
+  const [everywhere, inNamespaces] = await Promise.all([
+    clusterBindings(),
+    kept(reader, RoleBindings, bindsEdit, withoutManagers),
+  ])
+  return [...everywhere.filter(bindsEdit), ...inNamespaces].map(({ metadata: { namespace, name } }) =>
+    namespace === undefined ? { name } : { namespace, name },
+  )
+}
+
+/** Which device of its node a network needs (KubeVirt: pkg/network/multus). */
+const resourceAnnotation = 'k8s.v1.cni.cncf.io/resourceName'
+
+async function networkDevices(reader: Reader): Promise<{ name: string; resource: string }[]> {
+  const found = await listServed(reader, NetworkAttachmentDefinitions)
+  return found.flatMap(({ metadata: { namespace = '', name, annotations } }) => {
+    const resource = annotations?.[resourceAnnotation]
+    return resource ? [{ name: `${namespace}/${name}`, resource }] : []
+  })
 }
 
 /** VMIs are listed once, whoever asks for them. */
@@ -265,16 +350,24 @@ async function clusterUid(reader: Reader): Promise<string[]> {
 
 type HomePart = 'webhooks' | 'endpoints' | 'operatorRoles'
 
+interface Home {
+  home: string
+  snapshot: Promise<Snapshot>
+  /** Listed once for all parts. */
+  clusterBindings: () => Promise<readonly RoleBinding[]>
+}
+
 /** The parts of Evidence around KubeVirt's own namespace. Throws ApiError. */
 function partsOfHome(
   reader: Reader,
   wants: ReadonlySet<SnapshotPart>,
-  { home, snapshot }: { home: string; snapshot: Promise<Snapshot> },
+  { home, snapshot, clusterBindings }: Home,
 ): Promise<Parts> {
   return readParts<HomePart>(wants, {
     webhooks: () => webhooksInto(reader, home),
     endpoints: async () => readyEndpoints(await reader.list(EndpointSlices, { namespace: home })),
-    operatorRoles: async () => rolesOf(reader, { name: accountOf(await snapshot, home), namespace: home }),
+    operatorRoles: async () =>
+      rolesOf(reader, { name: accountOf(await snapshot, home), namespace: home }, clusterBindings),
   })
 }
 
@@ -301,10 +394,14 @@ interface Account {
  * The ClusterRoles and Roles that a ServiceAccount has, by whichever binding: aggregated ClusterRoles hold their rules as the
  * cluster filled them in. Roles of KubeVirt's namespace only. Throws ApiError.
  */
-async function rolesOf(reader: Reader, account: Account): Promise<Role[]> {
+async function rolesOf(
+  reader: Reader,
+  account: Account,
+  clusterBindings: () => Promise<readonly RoleBinding[]>,
+): Promise<Role[]> {
   const { namespace } = account
   const [everywhere, here] = await Promise.all([
-    bindings(reader.pages(ClusterRoleBindings), account),
+    clusterBindings().then((all) => all.filter((binding) => binds(binding, account))),
     bindings(reader.pages(RoleBindings, { namespace }), account),
   ])
   const clusterRoles = [...everywhere, ...here].flatMap(namesOf('ClusterRole'))
@@ -349,10 +446,10 @@ interface AskedRight {
   optional: boolean
 }
 
+/** `allowed` is absent where an optional question has no answer: a snapshot of an earlier kvup did not ask it. */
 interface AnsweredRight {
-  /** `patch kubevirts.kubevirt.io in namespace kubevirt` */
   what: string
-  allowed: boolean
+  allowed?: boolean
   optional: boolean
 }
 
@@ -367,8 +464,14 @@ async function answeredRights(
   return known(
     Promise.all(
       asked.map(async ({ access, optional }) => {
-        const { allowed } = await reviewer.can(access)
-        return { what: inWords(access), allowed, optional }
+        const answer = { what: inWords(access), optional }
+        try {
+          const { allowed } = await reviewer.can(access)
+          return { ...answer, allowed }
+        } catch (error) {
+          if (!optional || whyUnknown(error) === undefined) throw error
+          return answer
+        }
       }),
     ),
   )

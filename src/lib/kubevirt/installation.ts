@@ -6,6 +6,7 @@ import type { Snapshot } from './snapshot.ts'
 import { operatorName } from './installed-components.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { roleRemedy } from '../output/kvup-words.ts'
+import { valueAt } from '../kube/server-side-apply.ts'
 
 /** One KubeVirt and the operator that looks after it. */
 export interface Installation {
@@ -204,6 +205,9 @@ export interface Manager {
   namespace?: string
 }
 
+/** Whether its owner has layers of its own: HyperConverged, OLM and what they depend on. */
+export const hasOwnLayers = ({ kind }: Manager): boolean => kind === 'hyperconverged' || kind === 'olm'
+
 type Finder = (object: KubeObject) => Manager | undefined
 
 /** In this order: what rewrites soonest comes first. */
@@ -307,6 +311,14 @@ export function beingDeleted(plural: string, { metadata }: KubeObject): string |
 interface Gates {
   featureGates: readonly string[]
   disabledFeatureGates: readonly string[]
+}
+
+/** What `spec.configuration` of the KubeVirt has at a path; undefined where it is not set. */
+export function configuredValue(
+  { kubevirt }: Pick<Installation, 'kubevirt'>,
+  path: readonly string[],
+): unknown {
+  return valueAt(kubevirt.spec, ['configuration', ...path])
 }
 
 /** The gates that somebody turned on or off in the KubeVirt resource (facts 1.3). */

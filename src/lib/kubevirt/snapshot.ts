@@ -31,7 +31,7 @@ import type { VmTally } from './full-snapshot.ts'
 import { quantity } from '../kube/quantity.ts'
 import { type NarrowedCommand, narrowedLine, roleRemedy } from '../output/kvup-words.ts'
 import type { CommandContext } from '../kube/world.ts'
-import type { Needed } from '../kube/saved/saved-cluster.ts'
+import type { Needed, PassedOver, SavedCluster } from '../kube/saved/saved-cluster.ts'
 import { type VmTrait, traitNames, vmTraits } from './vm-traits.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
 
@@ -205,6 +205,8 @@ export interface InstanceTally {
   evacuatingFrom: Record<string, Named>
   /** What running VMs ask of a node by labels, each demand of a node once; VMs that ask nothing are not in it. */
   placed: Map<string, PlacedVms>
+  /** Running VMs by their evictionStrategy, empty where they leave it to KubeVirt. */
+  evictionStrategies: Record<string, Named>
   /** Hotplug and volume changes that workload updates would carry out (facts 5). */
   pendingChanges: Named
   /** More than one active pod, and no migration that explains it (data-corruption rule; facts 8). */
@@ -216,6 +218,10 @@ export interface InstanceTally {
   nodes: Record<string, number>
   /** Running VMs by what a release breaks or takes away. */
   traits: Partial<Record<VmTrait, Named>>
+  /** Running VMs by the machine type that their spec asks for. */
+  machineTypes: Map<string, Named>
+  /** Running VMs by their networks of Multus: the NetworkAttachmentDefinition, `namespace/name`. */
+  networks: Map<string, Named>
   /** Volumes that were hotplugged into running VMs, `namespace/name/volume`: all of them, for they are compared with those of the VMs. */
   hotplugged: Set<string>
   /** By namespace: the guest memory of the largest running VMI in bytes, without huge pages; its pod asks for more. */
@@ -232,11 +238,14 @@ export function emptyTally(): InstanceTally {
     evacuating: nobody(),
     evacuatingFrom: {},
     placed: new Map(),
+    evictionStrategies: {},
     pendingChanges: nobody(),
     twoLaunchers: nobody(),
     frozen: nobody(),
     longNames: nobody(),
     traits: {},
+    machineTypes: new Map(),
+    networks: new Map(),
     hotplugged: new Set(),
     nodes: {},
     largestMemory: {},
@@ -266,10 +275,38 @@ function tallyRunning(tally: InstanceTally, vmi: VirtualMachineInstance, name: s
   if (migratable?.status !== 'True')
     add(tally.notMigratable, `${name} (${migratable?.reason ?? 'not judged yet'})`)
   for (const [list, holds] of marks) if (holds(vmi)) add(tally[list], name)
-  if (evacuationNodeName) add((tally.evacuatingFrom[evacuationNodeName] ??= nobody()), name)
+  if (evacuationNodeName) addBy(tally.evacuatingFrom, evacuationNodeName, name)
+  addBy(tally.evictionStrategies, vmi.spec?.evictionStrategy ?? '', name)
   for (const volume of hotpluggedIn(vmi.spec)) tally.hotplugged.add(`${name}/${volume}`)
   tallyTraits(tally, vmi, name)
   tallyPlace(tally, vmi, name)
+  tallyDevices(tally, vmi, name)
+}
+
+function tallyDevices(tally: InstanceTally, vmi: VirtualMachineInstance, name: string): void {
+  const machine = valueAt(vmi.spec, ['domain', 'machine', 'type'])
+  if (typeof machine === 'string' && machine !== '') addTo(tally.machineTypes, machine, name)
+  for (const network of networksOf(vmi)) addTo(tally.networks, network, name)
+}
+
+/** The NetworkAttachmentDefinitions that it is connected to, each once as `namespace/name`: a name alone is one of the VM's namespace. */
+function networksOf({ metadata: { namespace = '' }, spec }: VirtualMachineInstance): ReadonlySet<string> {
+  const networks = valueAt(spec, ['networks'])
+  const names = (Array.isArray(networks) ? networks : []).map((one) =>
+    valueAt(one, ['multus', 'networkName']),
+  )
+  const told = names.filter((one) => typeof one === 'string').filter((one) => one !== '')
+  return new Set(told.map((one) => (one.includes('/') ? one : `${namespace}/${one}`)))
+}
+
+function addTo(by: Map<string, Named>, key: string, name: string): void {
+  const named = by.get(key) ?? nobody()
+  by.set(key, named)
+  add(named, name)
+}
+
+function addBy(lists: Record<string, Named>, key: string, name: string): void {
+  add((lists[key] ??= nobody()), name)
 }
 
 function tallyTraits(tally: InstanceTally, vmi: VirtualMachineInstance, name: string): void {
@@ -290,6 +327,10 @@ export interface PlacedVms {
 
 /** In front of the model, on nodes that have it. */
 export const cpuModelLabel = 'cpu-model.node.kubevirt.io/'
+/** In front of the vendor of a node's CPU. */
+export const cpuVendorLabel = 'cpu-vendor.node.kubevirt.io/'
+/** In front of each machine type that a node's QEMU has. */
+export const machineTypeLabel = 'machine-type.node.kubevirt.io/'
 
 function tallyPlace(tally: InstanceTally, { spec, status }: VirtualMachineInstance, name: string): void {
   const model = valueAt(spec, ['domain', 'cpu', 'model'])
@@ -443,6 +484,11 @@ export interface ReadCluster {
   cluster: Cluster
   clock: Clock
   saved: boolean
+  /** Of a folder that was read: what was passed over, and the dumps of other moments in it, the newest first. */
+  passedOver?: readonly PassedOver[]
+  earlier?: readonly ReadCluster[]
+  /** The files that it is of. */
+  files?: readonly string[]
 }
 
 /**
@@ -460,9 +506,20 @@ export async function readerFor(
     from === '-'
       ? await parseSavedCluster(await cx.world.readStdin(), 'standard input', needed)
       : await readSaved(from, needed)
-  const { takenAt = cx.clock.now() } = cluster
-  const clock: Clock = { now: () => takenAt, sleep: async (ms, signal) => cx.clock.sleep(ms, signal) }
-  return { cluster, clock, saved: true }
+  return readSavedCluster(cluster, cx.clock)
+}
+
+function readSavedCluster(cluster: SavedCluster, running: Clock): ReadCluster {
+  const { takenAt = running.now(), passedOver = [], earlier = [], files = [] } = cluster
+  const clock: Clock = { now: () => takenAt, sleep: async (ms, signal) => running.sleep(ms, signal) }
+  return {
+    cluster,
+    clock,
+    saved: true,
+    passedOver,
+    files,
+    earlier: earlier.map((one) => readSavedCluster(one, running)),
+  }
 }
 
 /** The end of a command that could not see all it was asked for: what is readable was done and told by then. Undefined: all of it was. */

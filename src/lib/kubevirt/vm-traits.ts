@@ -15,6 +15,18 @@ export const vmTraits = {
   'removed-binding': (vmi) => interfaces(vmi).some((one) => 'macvtap' in one || 'slirp' in one),
   /** No binding, or more than one. */
   'odd-binding': (vmi) => interfaces(vmi).some((one) => bindings.filter((name) => name in one).length !== 1),
+  /** A volume was plugged into it while it ran. */
+  hotplugged: (vmi) =>
+    (vmi.spec?.volumes ?? []).some(({ persistentVolumeClaim, dataVolume }) => {
+      const source = persistentVolumeClaim ?? dataVolume
+      return isRecord(source) && source['hotpluggable'] === true
+    }),
+  /** It boots or has disks from a container image. */
+  'container-disk': (vmi) =>
+    (vmi.spec?.volumes ?? []).some((volume) => 'containerDisk' in volume) ||
+    isRecord(valueAt(vmi.spec, ['domain', 'firmware', 'kernelBoot', 'container'])),
+  /** Istio's proxy runs beside it. */
+  istio: ({ metadata }) => metadata.annotations?.['sidecar.istio.io/inject'] === 'true',
   'guest-log': (vmi) => valueAt(vmi.spec, ['domain', 'devices', 'logSerialConsole']) !== false,
 } satisfies Record<string, (vmi: VirtualMachineInstance) => boolean>
 

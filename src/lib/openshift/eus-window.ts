@@ -1,5 +1,5 @@
 import type { Node } from '../kube/kinds/core-kinds.ts'
-import type { Infrastructure, MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
+import type { ClusterVersion, Infrastructure, MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
 import { compareMinors, minorOfPlatform } from '../releases/release-versions.ts'
 import { platformMinor, platformsOfKubernetes } from '../releases/platform-releases.ts'
 import { itemsOf } from '../kube/known.ts'
@@ -12,7 +12,7 @@ export interface RecognisedWindow {
   by: 'overrides' | 'pools'
   /** Names of the pools that are paused and wait. */
   pools: readonly string[]
-  /** The minor that the paused pools are at, where their kubelets tell. */
+  /** The minor that the paused pools are at, by their kubelets, or by the history where no kubelet tells. */
   from?: string
   /** The minor that the control plane is at, or is taken to. */
   at?: string
@@ -30,16 +30,26 @@ export function recogniseWindow(
   const platformStatus = cv && assessPlatform(cv)
   const at = minorOf(platformStatus?.target)
   const held = itemsOf(platform.pools).filter((pool) => isHeld(pool, { platform, platformStatus }))
-  const from = oldestMinor(platform, held, platformStatus)
+  const ofKubelets = oldestMinor(platform, held, platformStatus)
+  const from = ofKubelets ?? (held.length > 0 ? startedAt(cv, at) : undefined)
   const told = {
     pools: held.map(({ metadata }) => metadata.name),
     ...(at !== undefined && { at }),
     ...(from !== undefined && { from }),
   }
   if (overridesAreOpen) return { by: 'overrides', ...told }
-  return held.length > 0 && platformStatus && isAhead(platformStatus, from)
+  return held.length > 0 && platformStatus && isAhead(platformStatus, ofKubelets)
     ? { by: 'pools', ...told }
     : undefined
+}
+
+/** Where no kubelet tells it: the newest release with extended support in the history before the minor that is gone to. */
+function startedAt(cv: ClusterVersion | undefined, at: string | undefined): string | undefined {
+  if (at === undefined) return undefined
+  return (cv?.status?.history ?? [])
+    .filter(({ state }) => state === 'Completed')
+    .flatMap(({ version }) => minorOf(version) ?? [])
+    .find((minor) => compareMinors(minor, at) < 0 && platformMinor(minor)?.eus === true)
 }
 
 interface Around {

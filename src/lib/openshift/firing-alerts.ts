@@ -1,7 +1,10 @@
 import { parseJson } from '../kube/object.ts'
 import { proxiedName, type Reader, type ServiceCall } from '../kube/cluster.ts'
 import { ApiError, KvupError } from '../kube/errors.ts'
-import type { Known } from '../kube/known.ts'
+import { itemsOf, type Known, known, notAsked } from '../kube/known.ts'
+import { ConfigMaps } from '../kube/kinds/core-kinds.ts'
+import { Ingresses, Routes } from '../kube/kinds/openshift-kinds.ts'
+import { isSaved } from '../kube/saved/saved-cluster.ts'
 
 /** What fired at a look, in words; or why nobody knows. */
 export type Fired = { firing: readonly string[] } | { why: string }
@@ -67,6 +70,61 @@ export async function firingAlerts(reader: Pick<Reader, 'askService'>): Promise<
   }
 }
 
+/** The Route that `oc adm upgrade` asks, and no other. */
+const route = { namespace: 'openshift-monitoring', name: 'thanos-querier' } as const
+/** Who vouches for what is below the cluster's ingress domain. */
+const ingressAuthority = { namespace: 'openshift-config-managed', name: 'default-ingress-cert' } as const
+
+/**
+ * What fires now, asked by the Route with this user's token. The Route has to be below the cluster's own ingress domain; who is not verified is sent nothing. Whatever becomes of it is an unknown
+ * part, with why and what to type.
+ */
+export async function alertsByRoute(reader: Reader): Promise<Known<FiringAlert>> {
+  if (reader.askRoute === undefined) return { known: false, why: 'a saved cluster does not hold them' }
+  try {
+    const host = await hostOfRoute(reader)
+    if ('why' in host) return unasked(host.why)
+    const authorities = await authoritiesOf(reader)
+    const answer = await reader.askRoute({ host: host.name, path: question.path, authorities })
+    return 'why' in answer ? unasked(answer.why) : alertsIn(answer.text)
+  } catch (error) {
+    if (!(error instanceof KvupError)) throw error
+    return unasked(error.message)
+  }
+}
+
+const hostName = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/u
+
+async function hostOfRoute(reader: Reader): Promise<{ name: string } | { why: string }> {
+  const [ingress, found] = await Promise.all([
+    reader.get(Ingresses, { name: 'cluster' }),
+    reader.get(Routes, route),
+  ])
+  const domain = ingress.is === 'object' ? ingress.object.spec?.domain : undefined
+  const host = found.is === 'object' ? found.object.spec?.host : undefined
+  if (host === undefined) return { why: `there is no Route ${route.namespace}/${route.name}` }
+  if (!domain) return { why: 'the cluster does not say which ingress domain is its own' }
+  const isOwn = hostName.test(host) && host.endsWith(`.${domain}`)
+  return isOwn
+    ? { name: host }
+    : { why: `Route ${route.name} is not below the cluster's own domain ${domain}` }
+}
+
+/** None where it may not be read: the other authorities may do. */
+async function authoritiesOf(reader: Reader): Promise<readonly string[]> {
+  const found = await known(
+    reader
+      .get(ConfigMaps, ingressAuthority)
+      .then((answer) => (answer.is === 'object' ? [answer.object] : [])),
+  )
+  return itemsOf(found).flatMap(({ data }) => data?.['ca-bundle.crt'] ?? [])
+}
+
+/** What the files of a saved cluster hold of alerts; a live one is not asked here. */
+export async function savedAlerts(reader: Pick<Reader, 'askService'>): Promise<Known<FiringAlert>> {
+  return isSaved(reader) ? firingAlerts(reader) : notAsked
+}
+
 const unasked = (why: string): Known<never> => ({ known: false, why: `${why}; ${askAlerts} shows them` })
 
 /** An API server says why in a Status; the proxy in front of Prometheus is nobody that has one. */
@@ -82,6 +140,7 @@ function reasonOf(error: KvupError): string {
 }
 
 function alertsIn(text: string): Known<FiringAlert> {
+  if (/^\s*</u.test(text)) return unasked('the Route answered HTML')
   const alerts = at(at(parseJson(text), 'data'), 'alerts')
   if (!Array.isArray(alerts)) return unasked('Prometheus does not answer with alerts')
   const firing = alerts.filter((one: unknown) => at(one, 'state') === 'firing').map(alertOf)

@@ -4,8 +4,9 @@ import type {
   ClusterServiceVersion,
   OperatorCondition,
   OperatorGroup,
+  Subscription,
 } from '../kube/kinds/operator-kinds.ts'
-import { filled, itemsOf, type Known } from '../kube/known.ts'
+import { filled, itemsOf, type Known, notAsked } from '../kube/known.ts'
 import {
   afterExecuted,
   channelsOf,
@@ -22,9 +23,36 @@ import {
 } from './olm-status.ts'
 import { assessResolution, resolutionNote, type ResolutionStatus } from './olm-resolution.ts'
 import { isOverridden, saidOfReplacing } from './platform-status.ts'
+import {
+  deploymentsHelp,
+  failedInstalls,
+  forgetVersions,
+  isSlow,
+  isUnpackFailure,
+  type RunningObjects,
+  startOver,
+  storedVersionLoss,
+  unpackHelp,
+} from './olm-failures.ts'
+import type { CustomResourceDefinition } from '../kube/kinds/extension-kinds.ts'
+import type { Job } from '../kube/kinds/workload-kinds.ts'
+
+/** What is asked for besides where an installation fails; a part that was not is absent. */
+export interface FailureParts {
+  /** Of OLM's namespace, or HyperConverged's. */
+  running?: RunningObjects
+  /** That unpack bundles, of the namespace of the catalog. */
+  unpackJobs?: Known<Job>
+  /** That a failed InstallPlan names. */
+  refusedCrd?: Known<CustomResourceDefinition>
+}
 
 /** Catalog, OperatorGroups where there is not exactly one, Subscription, the InstallPlan that it refers to where that is not done, and its CSV. None where OLM installs nothing of KubeVirt. */
-export function lifecycleLayers(lifecycle: LifecycleSnapshot, at: Date): Layer[] {
+export function lifecycleLayers(
+  lifecycle: LifecycleSnapshot,
+  at: Date,
+  failures: FailureParts = {},
+): Layer[] {
   const { subscriptions, clusterExtensions } = lifecycle
   if (!subscriptions.known) return [{ layer: 'subscription', verdict: 'Unknown', says: subscriptions.why }]
   const statuses = subscriptions.items.map(assessSubscription)
@@ -39,9 +67,12 @@ export function lifecycleLayers(lifecycle: LifecycleSnapshot, at: Date): Layer[]
   return [
     ...told('catalog', catalogSources, (items) => items.map(catalogLayer)),
     ...present(operatorGroupLayer(operatorGroups, first.namespace)),
-    { ...subscriptionLayer(statuses, first, resolution), ...(channels.length > 0 && { channels }) },
-    ...told('install-plan', installPlans, () => present(referenced(lifecycle))),
-    ...told('csv', csvs, (items) => present(csvLayer({ csvs: items, conditions }, first, at))),
+    {
+      ...subscriptionLayer(statuses, object, { resolution, csvs, failures }),
+      ...(channels.length > 0 && { channels }),
+    },
+    ...told('install-plan', installPlans, () => present(referenced(lifecycle, failures))),
+    ...told('csv', csvs, (items) => present(csvLayer({ csvs: items, conditions, failures }, first, at))),
   ]
 }
 
@@ -82,36 +113,71 @@ function catalogLayer({ metadata, status = {} }: CatalogSource): Layer {
   }
 }
 
+interface SubscriptionInputs {
+  resolution: ResolutionStatus | undefined
+  csvs: Known<ClusterServiceVersion>
+  failures: FailureParts
+}
+
 function subscriptionLayer(
   all: readonly SubscriptionStatus[],
-  first: SubscriptionStatus,
-  resolution: ResolutionStatus | undefined,
+  object: Subscription,
+  { resolution, csvs, failures }: SubscriptionInputs,
 ): Layer {
+  const first = assessSubscription(object)
   const { name, namespace, channel = 'the default channel', approval, package: of } = first
   const base = { layer: 'subscription', object: `subscription/${name}` } as const
   if (all.length > 1) {
     const places = all.map((one) => `${one.namespace}/${one.name}`).join(', ')
     return { ...base, verdict: 'Degraded', says: `${all.length} Subscriptions of one package: ${places}` }
   }
-  const note = resolutionNote(resolution)
-  const trouble = first.troubles.find(({ type }) => type !== 'ResolutionFailed' || note === undefined)
+  const passing = new Map<string, string>(
+    [
+      ['ResolutionFailed', resolutionNote(resolution)] as const,
+      ['InstallPlanMissing', leftOver(first, csvs)] as const,
+    ].flatMap(([type, note]) => (note === undefined ? [] : [[type, note] as const])),
+  )
   const says = `${of} from ${channel}, ${approval.toLowerCase()} approval`
-  if (!trouble) return { ...base, verdict: 'Healthy', says, ...(note !== undefined && { notes: [note] }) }
+  const notes = first.troubles.flatMap(({ type }) => passing.get(type) ?? [])
+  const trouble = first.troubles.find(({ type }) => !passing.has(type))
+  if (!trouble) return { ...base, verdict: 'Healthy', says, ...(notes.length > 0 && { notes }) }
   const stuck = resolution?.is === 'failed' ? resolution.stuck : undefined
+  const unpack = isUnpackFailure(object) ? unpackHelp(object, failures.unpackJobs) : undefined
+  const show = `kubectl -n ${namespace} describe subscriptions.operators.coreos.com ${name}`
   return {
     ...base,
     verdict: trouble.type === 'CatalogSourcesUnhealthy' ? 'Stalled' : 'Degraded',
     says: `${trouble.type} (${trouble.reason})`,
-    notes: [trouble.message, ...(stuck === undefined ? [] : [`${stuck} does not get on`])],
-    help: [`kubectl -n ${namespace} describe subscriptions.operators.coreos.com ${name}`],
+    notes: [
+      trouble.message,
+      ...(stuck === undefined ? [] : [`${stuck} does not get on`]),
+      ...(unpack?.notes ?? []),
+    ],
+    help: unpack?.help ?? [show],
   }
 }
 
-function referenced(lifecycle: LifecycleSnapshot): Layer | undefined {
+/**
+ * Somebody deleted an InstallPlan that was carried out, or OLM, which keeps five: the condition stays, and nothing lacks. Undefined where what the Subscription names as installed is not
+ * Succeeded, or another CSV waits to be replaced by it: then OLM makes no other plan, and nothing goes on.
+ */
+function leftOver(
+  { installed, latest }: SubscriptionStatus,
+  csvs: Known<ClusterServiceVersion>,
+): string | undefined {
+  const found = itemsOf(csvs)
+  const own = found.find(({ metadata }) => metadata.name === installed)
+  const isDone = own?.status?.phase === 'Succeeded' && installed === latest
+  if (!isDone || found.some(({ status }) => status?.phase === 'Replacing')) return undefined
+  return 'InstallPlanMissing is left over: the InstallPlan is gone, and what it installed is Succeeded'
+}
+
+function referenced(lifecycle: LifecycleSnapshot, failures: FailureParts): Layer | undefined {
   const [subscription] = itemsOf(lifecycle.subscriptions)
   const plans = itemsOf(lifecycle.installPlans).map((plan) => assessInstallPlan(plan, subscription))
   const plan = plans.find((one) => one.referenced)
-  return plan && subscription ? installPlanLayer(plan, assessSubscription(subscription)) : undefined
+  if (!plan || !subscription) return undefined
+  return installPlanLayer(plan, { of: assessSubscription(subscription), failures, csvs: lifecycle.csvs })
 }
 
 /** Where there is not exactly one: every CSV of the namespace fails then (ocp 2.6). Undefined where there is, and where it is not known. */
@@ -130,15 +196,22 @@ function operatorGroupLayer(groups: Known<OperatorGroup>, namespace: string): La
 }
 
 type JudgedInstallPlan = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'help' | 'notes'>
-type JudgeInstallPlan = (plan: InstallPlanStatus, of: SubscriptionStatus) => JudgedInstallPlan
+
+interface InstallPlanInputs {
+  of: SubscriptionStatus
+  failures: FailureParts
+  csvs: Known<ClusterServiceVersion>
+}
+
+type JudgeInstallPlan = (plan: InstallPlanStatus, inputs: InstallPlanInputs) => JudgedInstallPlan
 
 /** Undefined once it is done: that proves no more than that what it holds was written (ocp 9.10). */
-function installPlanLayer(plan: InstallPlanStatus, of: SubscriptionStatus): Layer | undefined {
+function installPlanLayer(plan: InstallPlanStatus, inputs: InstallPlanInputs): Layer | undefined {
   if (plan.state === 'done') return undefined
   return {
     layer: 'install-plan',
     object: `installplan/${plan.name}`,
-    ...installPlanVerdicts[plan.state](plan, of),
+    ...installPlanVerdicts[plan.state](plan, inputs),
     ...filled({ since: plan.startedAt }),
   }
 }
@@ -149,7 +222,7 @@ const installPlanWords = ({ message }: InstallPlanStatus): string[] => (message 
 
 const installPlanVerdicts: Record<Exclude<InstallPlanStatus['state'], 'done'>, JudgeInstallPlan> = {
   preparing: (plan) => ({ verdict: 'Updating', says: installs(plan), waitsFor: 'OLM to fill it in' }),
-  'needs-approval': (plan, of) => ({
+  'needs-approval': (plan, { of }) => ({
     verdict: 'Waiting',
     says: installs(plan),
     waitsFor: 'approval, of all that it installs together',
@@ -165,12 +238,32 @@ const installPlanVerdicts: Record<Exclude<InstallPlanStatus['state'], 'done'>, J
     waitsFor: 'OLM to write what it holds',
     notes: installPlanWords(plan),
   }),
-  failed: (plan, of) => ({
+  failed: (plan, { of, failures, csvs }) => ({
     verdict: 'Degraded',
     says: `${plan.name} failed, and OLM does not try it again`,
     notes: [...installPlanWords(plan), ...(plan.executed ? afterExecuted(of.name, plan.csvs) : [])],
-    help: [`kubectl -n ${plan.namespace} describe installplans ${plan.name}`],
+    help: [
+      ...causeHelp(plan, failures),
+      ...(plan.executed && mayGo(plan, csvs) ? startOver(plan.namespace, of.name, plan.csvs) : []),
+    ],
   }),
+}
+
+/** None of them runs: with a CSV its Deployments go. */
+const mayGo = ({ csvs: names }: InstallPlanStatus, csvs: Known<ClusterServiceVersion>): boolean =>
+  csvs.known &&
+  csvs.items.every(({ metadata, status }) => !names.includes(metadata.name) || status?.phase !== 'Succeeded')
+
+/** What mends the cause of a plan that failed, where that is known. */
+function causeHelp(
+  { namespace, name, message }: InstallPlanStatus,
+  { refusedCrd }: FailureParts,
+): readonly string[] {
+  const loss = storedVersionLoss(message)
+  if (loss === undefined) return [`kubectl -n ${namespace} describe installplans ${name}`]
+  const crd = itemsOf(refusedCrd ?? notAsked).find(({ metadata }) => metadata.name === loss.name)
+  const stored = crd?.spec?.versions?.find(({ storage }) => storage === true)?.name
+  return forgetVersions(loss.name, stored === loss.version ? undefined : stored)
 }
 
 /** What a rule says of a layer. */
@@ -180,11 +273,12 @@ interface CsvInputs {
   csvs: readonly ClusterServiceVersion[]
   /** None where they may not be read. */
   conditions: readonly OperatorCondition[]
+  failures: FailureParts
 }
 
 /** The CSV that the Subscription has installed or is about to, with what its OperatorCondition says; undefined while there is none. */
 function csvLayer(
-  { csvs, conditions }: CsvInputs,
+  { csvs, conditions, failures }: CsvInputs,
   { installed, latest, namespace }: SubscriptionStatus,
   at: Date,
 ): Layer | undefined {
@@ -198,7 +292,12 @@ function csvLayer(
   const said = held ? undefined : saidOfReplacing(condition)
   const judged = held
     ? heldBack(held, namespace, condition)
-    : csvVerdicts[csvStatus.state](csvStatus, namespace)
+    : withDeployments(alternating(csv, csvStatus) ?? csvVerdicts[csvStatus.state](csvStatus, namespace), {
+        csv,
+        csvStatus,
+        failures,
+        at,
+      })
   return {
     layer: 'csv',
     object: `clusterserviceversion/${csvStatus.name}`,
@@ -207,6 +306,44 @@ function csvLayer(
     // The operator's own word comes and goes with every update; an override stays until somebody takes it out.
     ...(said !== undefined && isOverridden(condition) && { help: [show(csvStatus.name, namespace)] }),
     ...filled({ since: csvStatus.since }),
+  }
+}
+
+/** After the second time nothing speaks for a third that would do better. */
+const tooOften = 2
+
+/** Its phase says in turn Failed, Pending and Installing: each of them alone looks as if it got on. */
+function alternating(
+  csv: ClusterServiceVersion,
+  { name, phase, ...rest }: CsvStatus,
+): JudgedLayer | undefined {
+  const times = failedInstalls(csv)
+  if (times < tooOften || rest.state === 'succeeded' || rest.state === 'leaving') return undefined
+  return {
+    verdict: 'Stalled',
+    says: `${name} has failed to install ${times} times, and is ${phase} again`,
+    waitsFor: 'its Deployments to be ready: OLM gives them five minutes, and begins again',
+    notes: csvWords({ name, phase, ...rest }),
+  }
+}
+
+/** With what runs of it, where it does not get ready. */
+function withDeployments(
+  judged: JudgedLayer,
+  {
+    csv,
+    csvStatus,
+    failures,
+    at,
+  }: { csv: ClusterServiceVersion; csvStatus: CsvStatus; at: Date } & Pick<CsvInputs, 'failures'>,
+): JudgedLayer {
+  const { notes, help } = isSlow(csv, csvStatus, at)
+    ? deploymentsHelp(csv, failures.running)
+    : { notes: [], help: [] }
+  return {
+    ...judged,
+    ...(notes.length > 0 && { notes: [...(judged.notes ?? []), ...notes] }),
+    ...(help.length > 0 && { help: [...(judged.help ?? []), ...help] }),
   }
 }
 

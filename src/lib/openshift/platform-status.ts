@@ -89,7 +89,8 @@ async function configMap(reader: Reader, name: string, namespace: string): Promi
   return known(found.then((answer) => (answer.is === 'object' ? [answer.object] : [])))
 }
 
-const kept = /^machineconfiguration\.openshift\.io\/(?:currentConfig|desiredConfig|state|reason)$/u
+const kept =
+  /^machineconfiguration\.openshift\.io\/(?:currentConfig|desiredConfig|desiredDrain|lastAppliedDrain|state|reason)$/u
 
 /** Of each node what says to which pool it belongs and how far it is. Page by page, so that images and the like are not kept. Throws ApiError. */
 export async function platformNodes(reader: Reader): Promise<Node[]> {
@@ -125,9 +126,16 @@ export interface PlatformStatus {
   target?: string
   /** `partial`: it stopped before it was done, and nothing progresses. */
   state: 'idle' | 'updating' | 'partial'
+  /** What the update that is under way, or stopped, began from: `incomplete` where that release was not reached in full itself. */
+  from?: { version: string; incomplete?: true }
+  /** The same release for another architecture, or by another image of the same version: versions do not tell how far it is. */
+  sameVersion?: 'multi-architecture' | 'other-image'
   /** RFC 3339: when the present update began, or the last one was done. */
   since?: string
   failing: Condition['status']
+  /** RFC 3339: since when Failing and Progressing are as they are now. */
+  failingSince?: string
+  progressingSince?: string
   /** Failing=Unknown, reason SlowClusterOperator: what takes longer than expected. No failure. */
   slow?: string
   progressing: boolean
@@ -143,19 +151,28 @@ export interface PlatformStatus {
   channel?: string
   /** That the present release is in. */
   channels: readonly string[]
+  /** RFC 3339: since when the request that was not accepted is refused. */
+  refusedSince?: string
   /** Undefined: not retrieved, which is not "none". */
   available?: readonly PlatformRelease[]
-  /** RetrievedUpdates=False: why nothing is known. Absent while they are fetched anew, for another channel. */
+  /** RetrievedUpdates=False: why nothing is known, in the cluster's own words. Absent while they are fetched anew, for another channel. */
   notRetrieved?: string
+  /** The last update that was done, RFC 3339; absent while it is the installation. */
+  last?: { version: string; started: string; completed: string }
   conditional: readonly ConditionalRelease[]
-  /** The conditions are about the spec as it is now. Trust nothing else until it is true. */
+  /**
+   * The conditions are about the spec as it is now. A change waits until it is true; a cluster at rest is at rest all the same, for after a change of
+   * the channel alone the cluster version operator tells of the new generation only when it applies its manifests the next time.
+   */
   current: boolean
 }
 
-/** A release that is offered with known risks. */
+/** A release that is offered with risks. */
 interface ConditionalRelease {
   release: PlatformRelease
-  /** Whether the risks apply to this cluster: `no` says which. */
+  /** Names of its risks, in the order in which they are told. */
+  risks: readonly string[]
+  /** Whether the risks apply to this cluster: `no` says which; `unknown`, that nobody could tell, which is not the same. */
   recommended: Gate
 }
 
@@ -167,12 +184,20 @@ export function assessPlatform(cv: ClusterVersion): PlatformStatus {
     ...progress(cv),
     upgradeable: gateOf(condition(cv, 'Upgradeable'), yes),
     accepted: gateOf(condition(cv, 'ReleaseAccepted'), yes),
-    ...filled({ armed: armedUpdate(cv), channel: cv.spec?.channel, available: status.availableUpdates }),
-    ...filled({ percent: percentComplete(cv), notRetrieved: notRetrieved(cv) }),
+    ...filled({ armed: armedUpdate(cv), channel: cv.spec?.channel, available: offered(cv) }),
+    ...filled({ percent: percentComplete(cv), notRetrieved: notRetrieved(cv), last: lastUpdate(cv) }),
+    ...filled({ refusedSince: refusedSince(cv) }),
     channels: status.desired?.channels ?? [],
     conditional: (status.conditionalUpdates ?? []).map(conditional),
     current: status.observedGeneration === metadata.generation,
   }
+}
+
+/** A list that is not there is an empty one where the updates were retrieved: the cluster version operator leaves out what is empty (ocp 3.1). */
+function offered(cv: ClusterVersion): readonly PlatformRelease[] | undefined {
+  const releases = cv.status?.availableUpdates
+  if (releases) return releases
+  return condition(cv, 'RetrievedUpdates')?.status === 'True' ? [] : undefined
 }
 
 function notRetrieved(cv: ClusterVersion): string | undefined {
@@ -181,7 +206,22 @@ function notRetrieved(cv: ClusterVersion): string | undefined {
   return retrieved.message || retrieved.reason || 'RetrievedUpdates=False'
 }
 
-type Progress = Pick<PlatformStatus, 'failing' | 'slow' | 'progressing' | 'message'>
+function refusedSince(cv: ClusterVersion): string | undefined {
+  const accepted = condition(cv, 'ReleaseAccepted')
+  return accepted?.status === 'False' ? accepted.lastTransitionTime : undefined
+}
+
+/** The oldest entry is the installation, where the history was not cut. */
+function lastUpdate({ status }: ClusterVersion): PlatformStatus['last'] {
+  const done = (status?.history ?? []).slice(0, -1).find(({ state }) => state === 'Completed')
+  const { version, startedTime: started, completionTime: completed } = done ?? {}
+  return version && started && completed ? { version, started, completed } : undefined
+}
+
+type Progress = Pick<
+  PlatformStatus,
+  'failing' | 'failingSince' | 'slow' | 'progressing' | 'progressingSince' | 'message'
+>
 
 function progress(cv: ClusterVersion): Progress {
   const failing = condition(cv, 'Failing')
@@ -189,6 +229,10 @@ function progress(cv: ClusterVersion): Progress {
   const said = failing?.status === 'True' ? failing : progressing
   return {
     failing: failing?.status ?? 'Unknown',
+    ...filled({
+      failingSince: failing?.lastTransitionTime,
+      progressingSince: progressing?.lastTransitionTime,
+    }),
     ...slowness(failing, progressing),
     progressing: progressing?.status === 'True',
     message: said?.message ?? '',
@@ -201,17 +245,35 @@ function slowness(failing?: Condition, progressing?: Condition): { slow?: string
   return { slow: (progressing ?? failing).message ?? '' }
 }
 
-function history(cv: ClusterVersion): Pick<PlatformStatus, 'version' | 'target' | 'state' | 'since'> {
+type OfHistory = Pick<PlatformStatus, 'version' | 'target' | 'state' | 'since' | 'from' | 'sameVersion'>
+
+function history(cv: ClusterVersion): OfHistory {
   const { history: entries = [], desired } = cv.status ?? {}
   const [first] = entries
   const state = stateOf(cv)
   return {
+    ...(state !== 'idle' && leavingOf(cv)),
     ...filled({
       version: entries.find((entry) => entry.state === 'Completed')?.version,
       target: desired?.version,
       since: state === 'idle' ? first?.completionTime : first?.startedTime,
     }),
     state,
+  }
+}
+
+/** Of an update that is not done: the entry before its own, reached in full or not. */
+function leavingOf({ status }: ClusterVersion): Pick<PlatformStatus, 'from' | 'sameVersion'> {
+  const { history: entries = [], desired } = status ?? {}
+  const [first] = entries
+  // The history may not have the new release yet.
+  const before = entries[first?.version === desired?.version ? 1 : 0]
+  if (before?.version === undefined) return {}
+  const isSame = before.version === desired?.version
+  const kind = desired?.architecture === 'Multi' ? 'multi-architecture' : 'other-image'
+  return {
+    from: { version: before.version, ...(before.state !== 'Completed' && { incomplete: true }) },
+    ...(isSame && { sameVersion: kind }),
   }
 }
 
@@ -232,7 +294,8 @@ function conditional({ release = {}, risks = [], conditions = [] }: Offered): Co
     reason: risk?.name ?? 'NotEvaluated',
     message: risk?.message ?? '',
   } as const
-  return { release, recommended: gateOf(recommended, unsaid) }
+  const names = risks.flatMap(({ name }) => name ?? [])
+  return { release, risks: names, recommended: gateOf(recommended, unsaid) }
 }
 
 /** An update that is asked for and neither running nor done. */
@@ -275,14 +338,18 @@ export interface ClusterOperatorStatus {
   /** `versions[operator]`. */
   version?: string
   available: boolean
+  /** Why it is not available, where it says so. */
+  unavailable?: Trouble
   /** Since when, RFC 3339, and in its words. */
   progressing?: Trouble
   degraded?: Trouble
   upgradeable: Gate
 }
 
-interface Trouble {
+/** A condition that is not as it should be: since when (RFC 3339, its own transition), and the operator's words. */
+export interface Trouble {
   since?: string
+  reason?: string
   message: string
 }
 
@@ -292,12 +359,14 @@ export function assessClusterOperators(
 ): readonly ClusterOperatorStatus[] {
   return operators.map((operator) => {
     const version = operator.status?.versions?.find(({ name }) => name === 'operator')?.version
-    const progressing = whileTrue(operator, 'Progressing')
-    const degraded = whileTrue(operator, 'Degraded')
+    const progressing = whileIs(operator, 'Progressing', 'True')
+    const degraded = whileIs(operator, 'Degraded', 'True')
+    const unavailable = whileIs(operator, 'Available', 'False')
     return {
       name: operator.metadata.name,
       ...(version && { version }),
       available: condition(operator, 'Available')?.status === 'True',
+      ...(unavailable && { unavailable }),
       ...(progressing && { progressing }),
       ...(degraded && { degraded }),
       upgradeable: gateOf(condition(operator, 'Upgradeable'), yes),
@@ -305,11 +374,11 @@ export function assessClusterOperators(
   })
 }
 
-function whileTrue(operator: ClusterOperator, type: string): Trouble | undefined {
+function whileIs(operator: ClusterOperator, type: string, status: Condition['status']): Trouble | undefined {
   const found = condition(operator, type)
-  if (found?.status !== 'True') return undefined
-  const { lastTransitionTime: since, message = '' } = found
-  return { ...(since && { since }), message }
+  if (found?.status !== status) return undefined
+  const { lastTransitionTime: since, reason, message = '' } = found
+  return { ...filled({ since, reason }), message }
 }
 
 /** Whether somebody lets an update through, and why not in their words. `unknown` is no "no": each caller says what it makes of it. */

@@ -30,7 +30,7 @@ const ownCommand =
   /(?<!\b(?:kubectl|oc) )\bkvup(?: (?<cluster>status|wait|check|plan|snapshot|upgrade|(?:workloads|rollout|eus)(?: [a-z][a-z-]*)?|history|version)\b| (?<other>explain|releases|rbac|demo|config|completion|help)\b)/gu
 /** The programs that take kubectl's connection flags, where they begin a remedy. */
 const foreignCommand = /^(?<program>kubectl|oc|virtctl) (?!kvup\b)/u
-const fields: ReadonlySet<string> = new Set(['remedy', 'next', 'commands', 'undo', 'restore'])
+const fields: ReadonlySet<string> = new Set(['remedy', 'next', 'commands', 'undo', 'restore', 'help'])
 
 /** Without connection flags the commands stay as they are; what is said behind one is a comment to a shell, so that a whole line can be pasted. */
 export function commandSpeech(asTyped: TypedFlags): CommandSpeech {

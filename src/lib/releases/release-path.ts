@@ -245,8 +245,36 @@ export function candidatesIn(minor: string, from: Version, releases: Releases): 
 
 const weight = { info: 0, warning: 1, blocker: 2 } as const
 
+/** Issues of a Kubernetes that the release does not support do not choose among its patches. */
 function harm(from: Version, to: Version, releases: Releases): number {
-  return Math.max(0, ...issuesOf({ from, to }, releases).map(({ level }) => weight[level]))
+  const max = kubernetesWindow(to, releases)?.max
+  const issues = issuesOf({ from, to }, releases).filter(
+    ({ kubernetes }) =>
+      kubernetes === undefined || max === undefined || minorNumber(kubernetes) <= minorNumber(max),
+  )
+  return Math.max(0, ...issues.map(({ level }) => weight[level]))
+}
+
+/** Whether the hop brings a change that comes in a minor or a release, and was taken into releases of earlier minors. */
+export function brings(
+  { from, to }: { from: Version; to: Version },
+  change: { in: string; backports?: readonly string[] },
+): boolean {
+  return hasChange(to, change) && !hasChange(from, change)
+}
+
+function hasChange(version: Version, change: { in: string; backports?: readonly string[] }): boolean {
+  const release = versionOf(change.in)
+  const isLater = release === undefined ? reaches(version, change.in) : compareVersions(version, release) >= 0
+  if (isLater) return true
+  return (change.backports ?? []).some((text) => {
+    const backport = versionOf(text)
+    return (
+      backport !== undefined &&
+      minorOf(backport) === minorOf(version) &&
+      compareVersions(version, backport) >= 0
+    )
+  })
 }
 
 /** Whether the hop enters this minor (`v1.9`), or passes over it. */

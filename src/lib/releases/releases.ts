@@ -27,11 +27,16 @@ export interface Releases {
   /** Defaults that change where a field is not set. */
   shifts: readonly Shift[]
   /** Rights that a component of the minor before has lost when the roles of this one are there and it is not replaced yet. */
-  lostRights?: readonly { in: string; component: string; what: string }[]
+  lostRights?: readonly { in: string; component: string; what: string; sources?: readonly string[] }[]
   /** Images with a tag of their own, by release: nothing outside of virt-operator tells it. */
   ownTags?: readonly { in: string; image: string; tag: string }[]
-  /** Feature gates that turn on by themselves, and what they need of the nodes. */
-  newGates: readonly { in: string; gate: string; needs: { kubelet?: string; containerd?: string } }[]
+  /** Feature gates that turn on by themselves and can hurt: what they need of the nodes, and what they do in a few words. */
+  newGates: readonly {
+    in: string
+    gate: string
+    needs: { kubelet?: string; containerd?: string }
+    does?: string
+  }[]
   knownBad: readonly KnownBad[]
   hyperconverged: readonly HyperConvergedRelease[]
 }
@@ -54,29 +59,65 @@ interface CrdVersions {
   in: string
   group: string
   versions: readonly string[]
+  /** Where it is written down: pull requests of kubevirt/kubevirt. */
+  sources?: readonly string[]
+}
+
+/** What virt-launcher runs VMs with, from a release of a minor on: `9.1.0-19`. */
+export interface HypervisorStack {
+  from: string
+  qemu: string
+  libvirt: string
 }
 
 interface Minor {
   /** Minors of Kubernetes, both ends included. */
   kubernetes?: readonly string[]
+  /** The oldest first. */
+  hypervisor?: readonly HypervisorStack[]
   /** Release to day of its tag. */
   releases: Readonly<Record<string, string>>
 }
 
 export interface Shift {
   id: string
+  /** A minor, or the release in which it comes. */
   in: string
+  /** Releases of earlier minors that have it as well, and all that follow in their minor. */
+  backports?: readonly string[]
+  /** Default: warning. */
+  level?: 'info' | 'warning'
+  /** Id of the check that tells it; absent: the one of changed defaults. */
+  check?: string
   /** Path in the KubeVirt resource; where it is set nothing changes. Absent: it concerns everybody. */
   field?: string
+  /** It concerns only a KubeVirt resource that has this value at this path. */
+  where?: ValueAt
   summary: string
   /** `path: value`, or a path whose value depends on what is wanted: what keeps it as it was. */
   pin?: string
+  /** When `pin` and `replacedBy` can be typed, where that is not before the upgrade. */
+  pinAfter?: string
   /** A command, in capitals what is to be filled in. */
   command?: string
   /** Name of what a VM has that it concerns (`vmTraits`): without such a VM it is not told. */
   hits?: string
+  /** Name of what a node has that it concerns (`nodeTraits`): without such a node it is not told. */
+  nodes?: string
+  /** With a list in `field`: the feature gates that the list decides on. Otherwise it concerns those who have one of them in featureGates. */
+  gates?: readonly string[]
+  /** With this gate it was so before. */
+  withoutGate?: string
+  /** Gates to list in featureGates in place of `gates`. */
+  replacedBy?: readonly string[]
   /** Where it is written down: pull requests of kubevirt/kubevirt. */
   sources?: readonly string[]
+}
+
+/** A value at a dotted path of the KubeVirt resource. */
+interface ValueAt {
+  field: string
+  is: string | number | boolean
 }
 
 /** An edge that hurt somebody. `from` and `to` are minors or releases; what is absent matches all. */
@@ -93,6 +134,10 @@ export interface KnownBad {
   hits?: string
   /** It concerns clusters with so many running VMs, or more. */
   vmsAtLeast?: number
+  /** It concerns this minor of Kubernetes and later ones: `1.36`. */
+  kubernetes?: string
+  /** It concerns only a KubeVirt resource that has this value at this path. */
+  where?: ValueAt
   /** What to type beforehand, or when it has happened. */
   remedy?: readonly string[]
   issue: string
@@ -186,6 +231,14 @@ export function latestPatch(minor: string, releases: Releases = knownReleases): 
     .filter((version) => version !== undefined)
     .toSorted(compareVersions)
     .at(-1)
+}
+
+/** What virt-launcher of this release runs VMs with; undefined where it is not known. */
+export function hypervisorOf(version: Version, { minors }: Releases): HypervisorStack | undefined {
+  return minors[minorOf(version)]?.hypervisor?.findLast(({ from }) => {
+    const first = versionOf(from)
+    return first !== undefined && compareVersions(first, version) <= 0
+  })
 }
 
 /** Minors of Kubernetes, both ends included. */

@@ -3,19 +3,22 @@ import type { Clock } from '../kube/clock.ts'
 import { assessRollout, explainedStatus, type RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { type Health, takeAnswers, withHealth } from '../kubevirt/diagnosis/health.ts'
 import { type LeaseWatch, leaseWatchOf, lockHolder } from '../kubevirt/lease-holders.ts'
-import { VmSnapshot, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
+import { vmProblems, VmSnapshot, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
+import { harmlessOf } from '../kubevirt/diagnosis/known-messages.ts'
 import { LastLines } from '../kubevirt/diagnosis/pod-trouble.ts'
 import { askPlatform, layerKinds, type Layers, readLayers, type VmsSnapshot } from '../openshift/layers.ts'
 import {
   createCommand,
   type Found,
   getInstallation,
+  hasOwnLayers,
   type Installation,
   type Manager,
   notOne,
   type Operator,
 } from '../kubevirt/installation.ts'
 import { itemsOf } from '../kube/known.ts'
+import { unknownMethods } from '../openshift/operator-rules.ts'
 import { causeParts, type Snapshot, statusParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
 import type { Kind } from '../kube/object.ts'
 import { DaemonSets, Deployments, Pods } from '../kube/kinds/workload-kinds.ts'
@@ -36,6 +39,8 @@ export interface StatusReport extends Partial<RolloutStatus>, Partial<Layers> {
   workloads: WorkloadsReport
   /** Who holds kvup's lock. */
   running?: { holder: string; since?: string }
+  /** What this release of KubeVirt logs by design, in sentences; absent where nothing is known. */
+  harmlessMessages?: readonly string[]
 }
 
 interface InstallationReport {
@@ -52,8 +57,12 @@ interface InstallationReport {
 
 interface WorkloadsReport {
   instances?: number
+  /** Words among workloadUpdateMethods that KubeVirt does not know; absent where it knows all, and where HyperConverged has them, whose layer tells it. */
+  unknownMethods?: readonly string[]
   /** Absent where VMs may not be read. */
   troubled?: VmTroubles
+  /** What is wrong with VMs and their migrations in a few words each; absent where nothing is, and where VMs may not be read. */
+  problems?: readonly string[]
   outdated: {
     /** status.outdatedVirtualMachineInstanceWorkloads; counts pending hotplug too (facts 3.2). */
     reported?: number
@@ -87,7 +96,7 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
   const found = getInstallation(quick)
   const onPlatform = await platform
   if (found.is !== 'one') return withoutKubeVirt(reader, quick, { found, onPlatform })
-  const asked = healthOf(reader, quick, found.namespace, { clock, asks })
+  const asked = healthOf(reader, quick, found, { clock, asks })
   // Awaited last; an early failure of it must not go unhandled until then.
   asked.catch(() => undefined)
   const first = assessRollout(quick, clock.now())
@@ -104,7 +113,7 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
     kubevirt: { is: 'one', name: found.name, rolloutStatus: judged },
     vms: countedVms(report, found),
     onPlatform,
-    managed: found.manager.kind === 'hyperconverged' || found.manager.kind === 'olm',
+    managed: hasOwnLayers(found.manager),
     overridesAreOpen:
       asks.overridesAreOpen && (async () => asks.overridesAreOpen?.(found.namespace) ?? false),
   })
@@ -115,15 +124,15 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
 async function healthOf(
   reader: Reader,
   snapshot: Snapshot,
-  namespace: string,
+  { namespace, kubevirt }: Installation,
   { clock, asks: { leases, signal, told, vms: vmSnapshot = new VmSnapshot() } }: { clock: Clock; asks: Asks },
 ): Promise<Health> {
-  const reading = vmSnapshot.now(reader, clock)
+  const reading = vmSnapshot.now(reader, clock, kubevirt.status?.observedKubeVirtVersion)
   // Awaited last; an early failure of it must not go unhandled until then.
   reading.catch(() => undefined)
   const rest =
     leases === undefined
-      ? { leases: [] }
+      ? { leases: [], answers: await takeAnswers(reader, namespace), saved: true as const }
       : await Promise.all([
           takeAnswers(reader, namespace),
           leases.settle(itemsOf(snapshot.leases), { namespace, reader, clock, signal, told }),
@@ -139,12 +148,20 @@ function reportOf(
   { judged, vms }: { judged: RolloutStatus; vms: VmTroubles | undefined },
 ): StatusReport {
   const running = runningKvup(snapshot, found.namespace)
+  const problems = vmProblems(vms)
+  const harmless = harmlessOf(judged.observed.version)
   return {
     takenAt: snapshot.takenAt,
     installation: installationReport(found),
     ...judged,
-    workloads: { ...workloadsReport(snapshot), ...(vms && { troubled: vms }) },
+    workloads: {
+      ...workloadsReport(snapshot),
+      ...methodsReport(found),
+      ...(vms && { troubled: vms }),
+      ...(problems.length > 0 && { problems }),
+    },
     ...(running ? { running } : {}),
+    ...(harmless.length > 0 && { harmlessMessages: harmless }),
   }
 }
 
@@ -168,9 +185,10 @@ async function withoutKubeVirt(
 }
 
 function countedVms({ workloads }: StatusReport, found: Installation): VmsSnapshot | undefined {
-  const { instances, outdated } = workloads
+  const { instances, outdated, problems } = workloads
   if (instances === undefined || outdated.labelled === undefined) return undefined
-  return { instances, outdated: outdated.labelled, paused: found.workloadUpdateMethods.length === 0 }
+  const paused = found.workloadUpdateMethods.length === 0
+  return { instances, outdated: outdated.labelled, paused, ...(problems && { problems }) }
 }
 
 function installationReport(found: Installation): InstallationReport {
@@ -197,6 +215,11 @@ function workloadsReport(snapshot: Snapshot): WorkloadsReport {
       ...(count ? { labelled: count.outdated } : {}),
     },
   }
+}
+
+function methodsReport({ manager, workloadUpdateMethods }: Installation): Partial<WorkloadsReport> {
+  const unknown = manager.kind === 'hyperconverged' ? [] : unknownMethods(workloadUpdateMethods)
+  return unknown.length === 0 ? {} : { unknownMethods: unknown }
 }
 
 /** Without when it renewed: that alone is no change of where things stand. */

@@ -41,12 +41,19 @@ const window = 'say what an EUS window needs'
 /** What has to be acknowledged, and the certificate that paused pools miss before 4.14. */
 const eusConfigMaps = 'admin-gates admin-acks kube-apiserver-to-kubelet-client-ca'
 
+const byRoute = 'say which alerts fire, by the Route with `--alerts=route`'
+const networks = 'find VMs on networks of type cnv-bridge'
+
 /** What is above KubeVirt: `kvup status` shows it, `kvup eus plan` plans by it, and nothing else fails for lack of it. */
 const aboveRights: readonly Row[] = [
   ['cluster', platform, 'clusterversions clusteroperators', read, layers, status],
   ['cluster', 'machineconfiguration.openshift.io', 'machineconfigpools', read, layers, status],
   ['cluster', platform, 'infrastructures', 'list', window, status],
   ['cluster', '', 'services/proxy', 'get', 'say which alerts fire', { ...status, names: alertsProxy }],
+  ['cluster', platform, 'ingresses', 'get', byRoute, { ...status, names: 'cluster' }],
+  ['cluster', 'route.openshift.io', 'routes', 'get', byRoute, { ...status, names: 'thanos-querier' }],
+  ['cluster', '', 'configmaps', 'get', byRoute, { ...status, names: 'default-ingress-cert' }],
+  ['cluster', 'k8s.cni.cncf.io', 'network-attachment-definitions', 'list', networks, status],
   ['cluster', '', 'configmaps', 'get', window, { ...status, names: eusConfigMaps }],
   ['cluster', 'apiserver.openshift.io', 'apirequestcounts', 'list', window, status],
   ['cluster', 'machine.openshift.io', 'machinehealthchecks', 'get', window, status],
@@ -350,6 +357,15 @@ const forChecks: readonly Row[] = [
   ['cluster', rbac, 'clusterroles', 'get', 'see what virt-operator may do', checks],
   ['kubevirt', rbac, 'rolebindings', 'list', 'see what virt-operator may do', checks],
   ['kubevirt', rbac, 'roles', 'get', 'see what virt-operator may do', checks],
+  ['cluster', rbac, 'rolebindings', 'list', 'see who loses a right over VMs', checks],
+  [
+    'cluster',
+    'k8s.cni.cncf.io',
+    'network-attachment-definitions',
+    'list',
+    'see which networks of VMs need a device',
+    checks,
+  ],
   [
     'cluster',
     'snapshot.kubevirt.io',

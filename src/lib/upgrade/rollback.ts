@@ -99,9 +99,27 @@ function howFar(components: RolloutStatus['components']): DowngradeState {
   return moved.includes('virt-api') ? 'all' : 'controllers'
 }
 
+/** To an older version than what is installed, or to what is installed from an update that has replaced every component. */
+export function isDowngrade(rolloutStatus: RolloutStatus, to: Version): boolean {
+  const installed = versionOf(rolloutStatus.observed.version)
+  if (installed === undefined) return false
+  return (
+    compareVersions(to, installed) < 0 ||
+    (to.text === installed.text &&
+      runningUpdate(rolloutStatus, to) === 'all' &&
+      !isOlder(rolloutStatus.target.version, to))
+  )
+}
+
+const isOlder = (text: string | undefined, than: Version): boolean => {
+  const version = versionOf(text)
+  return version !== undefined && compareVersions(version, than) < 0
+}
+
 /** Whether `kvup upgrade --to` the version before is done without a risk to accept: virt-controller is not new yet (night U4). */
 function isDowngradeOpen(rolloutStatus: RolloutStatus, back: Version): boolean {
   const direction = runningUpdate(rolloutStatus, back)
+  if (isOlder(rolloutStatus.target.version, back)) return rolloutStatus.observed.version === back.text
   return rolloutStatus.observed.version === back.text && direction !== 'controllers' && direction !== 'all'
 }
 
@@ -132,6 +150,15 @@ export function runningFindings(
           `an update to ${running} is under way, but no component carries it yet: ${to.text} takes its place`,
           ...(rolloutStatus.observed.version === to.text ? crdsGone(running, to) : []),
         ].join('; '),
+        remedy: [],
+      },
+    ]
+  if (rolloutStatus.observed.version === to.text && isOlder(running, to))
+    return [
+      {
+        id: 'update-taken-over',
+        level: 'info',
+        summary: `a downgrade to ${running} is under way: it is taken back, and ${to.text} stays installed`,
         remedy: [],
       },
     ]
@@ -196,6 +223,8 @@ export function undoOf({ from, to, method, wayBack: downgrade }: UpgradePlan, co
   if (from === undefined || from === to.text || method === 'olm') return 'none'
   const by = method === 'operator-manifest' ? ' --method image-tag' : ''
   const command = `kvup upgrade --to ${from}${by}`
+  // What a downgrade replaced is older: nothing on it keeps from going on to what was installed.
+  if (isOlder(to.text, versionOf(from) ?? to)) return command
   if (downgrade.is === 'open') return command + riskTaken(component)
   return downgrade.is === 'closed' || component !== undefined
     ? `none: ${downgrade.why}`
@@ -229,7 +258,8 @@ export function downgradeLine(
   if (!isDowngradeOpen(rolloutStatus, back) || !areCrdsTaken(plan, crds)) return []
   const tookOver = versionOf(installation.kubevirt.status?.operatorVersion)?.text === to.text
   const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
-  return [`kvup upgrade --to ${back.text}${by}     goes back`]
+  const does = compareVersions(to, back) < 0 ? 'takes the downgrade back' : 'goes back'
+  return [`kvup upgrade --to ${back.text}${by}     ${does}`]
 }
 
 /** False while nothing but what is borrowed was written: there is nothing to go back from. */

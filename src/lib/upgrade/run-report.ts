@@ -231,6 +231,9 @@ async function nextLines(
   { workloads, differences, override }: After,
 ): Promise<readonly string[]> {
   const { outdated } = workloads ?? { outdated: 0 }
+  const restarts = workloads?.restart ? ['kvup workloads outdated     names the VMs that need a restart'] : []
+  // Nothing migrates to what is older: neither a canary nor what failed before.
+  if (override?.goesBack !== undefined || restarts.length > 0) return [...restarts, ...heldLines(override)]
   const isOwn = override !== undefined && !isOfWindow(override)
   const canary = isOwn && outdated > 0 ? await getCanary(reader) : undefined
   return [

@@ -2,7 +2,7 @@ import type { HopFinding, Method } from '../releases/hop-findings.ts'
 import { compareVersions, type Version, versionOf } from '../releases/release-versions.ts'
 import type { MigrationsPolicy } from '../vms/migrations/migration-snapshot.ts'
 import type { Owner } from '../vms/update-methods.ts'
-import { type Downgrade, downgradeOf, refuseClosedDowngrade, runningUpdate } from './rollback.ts'
+import { type Downgrade, downgradeOf, isDowngrade, refuseClosedDowngrade, runningUpdate } from './rollback.ts'
 import type { UpgradePath } from './path-procedure.ts'
 import type { OlmGoal, OlmPart, OlmRequest } from './methods/olm-plan.ts'
 import { atVersion } from '../kube/object.ts'
@@ -61,6 +61,8 @@ export interface UpgradePlan {
   pausedMethods: readonly string[]
   request: UpgradeRequest
   findings: readonly HopFinding[]
+  /** It goes back: VMs stay on their virt-launcher until they are restarted, and automatic VM updates stay paused. */
+  goesBack?: true
   /** What a person should know before the question (night U5). */
   said: readonly string[]
   /** By the method olm. */
@@ -86,6 +88,8 @@ export interface UpgradeState {
   methods: readonly string[]
   /** Held because VMs came to harm: this is not given back by an upgrade (night W5). */
   pausedForHarm?: Pick<Override, 'at' | 'by'>
+  /** The version that an earlier run of this line went back to, by what it saved. */
+  wentBackTo?: string
   /** What they will do to all VMIs. */
   forecast: Forecast
   /** Those of KubeVirt; absent where it stands still and is not to go back. */
@@ -95,14 +99,15 @@ export interface UpgradeState {
 }
 
 /** Pure. Throws `blocked` where somebody else owns the installation: nothing that kvup writes there would last. */
-export function makePlan(
-  request: UpgradeRequest,
-  upgradeState: UpgradeState,
-  releases: Releases,
-): UpgradePlan {
+export function makePlan(asked: UpgradeRequest, upgradeState: UpgradeState, releases: Releases): UpgradePlan {
   const { installation, rolloutStatus } = upgradeState
-  refuseForeignOwner(installation, request)
-  if (upgradeState.olm) return makeOlmPlan(request, { ...upgradeState, olm: upgradeState.olm }, releases)
+  refuseForeignOwner(installation, asked)
+  if (upgradeState.olm) return makeOlmPlan(asked, { ...upgradeState, olm: upgradeState.olm }, releases)
+  const wentBack = upgradeState.wentBackTo === asked.to.text
+  const isBack = wentBack || isDowngrade(rolloutStatus, asked.to)
+  // No VM migrates to an older virt-launcher: KubeVirt would try it without end.
+  const staysPaused = asked.hold && isBack && (wentBack || (upgradeState.forecast.counts.restart ?? 0) > 0)
+  const request = staysPaused ? { ...asked, leavePaused: true } : asked
   refuseClosedDowngrade(request.to, upgradeState, releases)
   const method = chooseMethod(request.method, installation, request.to)
   const tag = tagTreatment(method, installation, request.to)
@@ -118,7 +123,12 @@ export function makePlan(
     pausedMethods: request.hold ? upgradeState.methods : [],
     request,
     findings: upgradeFindings({ ...upgradeState, request, method, tag, releases }),
-    said: [...(isRest ? [] : beforehand(request.to.text)), ...afterwards(request, upgradeState)],
+    ...(isBack && { goesBack: true as const }),
+    said: [
+      ...(isRest ? [] : beforehand(request.to.text, isBack)),
+      ...(isBack ? afterGoingBack(request, upgradeState) : []),
+      ...(staysPaused ? [] : afterwards(request, upgradeState, isBack)),
+    ],
   }
   return request.follow
     ? { ...plan, said: [...plan.said, ...commitsOf(plan).map((line, i) => `commit ${i + 1}: ${line}`)] }
@@ -162,22 +172,46 @@ export function ownerOf({ apiVersion, name, namespace, uid }: Installation): Own
 }
 
 /** Said before the question, since nobody can undo it (night U5). */
-function beforehand(to: string): readonly string[] {
+function beforehand(to: string, isBack = false): readonly string[] {
   return [
     'consoles and VNC sessions drop once, when virt-api is replaced; VMs keep running',
-    `APIs that are new in ${to} are refused until virt-api is replaced`,
+    isBack
+      ? `APIs that ${to} does not have are refused once virt-api is replaced, which comes first`
+      : `APIs that are new in ${to} are refused until virt-api is replaced`,
   ]
 }
 
 /** Giving the methods back makes VMs move: said before the question (contract "Loans"). */
-function afterwards(request: UpgradeRequest, upgradeState: UpgradeState): readonly string[] {
+function afterwards(request: UpgradeRequest, upgradeState: UpgradeState, isBack = false): readonly string[] {
   const { methods, forecast, pausedForHarm } = upgradeState
   if (pausedForHarm) return [leftPausedText(pausedForHarm)]
   const moves = Object.values(forecast.counts).some((count) => count > 0)
   if (request.leavePaused || methods.length === 0 || !moves) return []
   return [
-    `workload updates then apply to the new version: KubeVirt ${forecastText(forecast)}`,
+    `workload updates then apply to ${isBack ? request.to.text : 'the new version'}: KubeVirt ${forecastText(forecast)}`,
     ...(request.waitWorkloads ? [guarded(request)] : []),
+  ]
+}
+
+/** No text of going forward: what runs a newer virt-launcher stays on it until it is restarted (night U4). */
+function afterGoingBack(
+  { hold, leavePaused, to }: UpgradeRequest,
+  { methods, forecast: { counts }, pausedForHarm }: UpgradeState,
+): readonly string[] {
+  const { restart = 0 } = counts
+  const vms = restart === 1 ? '1 VM runs' : `${restart} VMs run`
+  const needs = `${vms} a newer virt-launcher than ${to.text}: a migration to an older one fails, ${restart === 1 ? 'it needs' : 'each needs'} a restart`
+  return [
+    ...(restart > 0 ? [needs] : []),
+    ...(pausedForHarm && leavePaused ? [leftPausedText(pausedForHarm)] : []),
+    ...(leavePaused && methods.length > 0 && !pausedForHarm
+      ? [
+          'automatic VM updates stay paused at the end; kvup workloads restore resumes them, once no VM runs a newer virt-launcher',
+        ]
+      : []),
+    ...(!hold && methods.length > 0 && restart > 0
+      ? ['automatic VM updates are not paused: KubeVirt tries these migrations without end']
+      : []),
   ]
 }
 

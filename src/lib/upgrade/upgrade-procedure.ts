@@ -34,6 +34,7 @@ import { blocked } from '../kube/errors.ts'
 import { seconds } from '../kube/clock.ts'
 import type { KubeVirt } from '../kube/kinds/kubevirt-kinds.ts'
 import { itemsOf } from '../kube/known.ts'
+import { inRolloutOrder, rolloutPath } from '../kubevirt/component-status.ts'
 import { lastWriter } from '../kube/last-writer.ts'
 
 interface Tools {
@@ -109,7 +110,7 @@ async function stepsNow(
   const guarded = (step: Step) => unlessUndone(step, anyUndone(undone))
   const waits = [
     installStrategy(owner, { version: to.text, undo: undoOf(plan) }),
-    ...status.components.map(({ name, desired }) =>
+    ...inOrder(plan, status).map(({ name, desired }) =>
       componentRolled(owner, {
         name,
         version: to.text,
@@ -151,6 +152,12 @@ async function stepsNow(
   ]
 }
 
+/** As virt-operator will roll them, also before it has seen what is asked of it: going back it begins with virt-api (facts 2.5). */
+function inOrder({ from, to }: UpgradePlan, status: RolloutStatus): RolloutStatus['components'] {
+  const isStill = runningUpdate(status, to) === 'none' && status.observed.version === to.text
+  return isStill ? status.components : inRolloutOrder(status.components, rolloutPath(from, to.text))
+}
+
 /** Not on the way back: virt-handler rolls once more then, and kills migrations once more. */
 function hasBegun(rolloutStatus: RolloutStatus, to: Version): boolean {
   const direction = runningUpdate(rolloutStatus, to)
@@ -180,7 +187,10 @@ function written(plan: UpgradePlan, tools: Tools & PauseTools, clusterRead: Clus
   const held = pauseUndone(plan)
   const whileChanging = anyUndone(isTag ? [held] : [held, operatorUndone(plan)])
   return {
-    hold: pauseWorkloadUpdates(onKubeVirt(owner), tools),
+    hold: pauseWorkloadUpdates(onKubeVirt(owner), {
+      ...tools,
+      goesBack: plan.goesBack && plan.request.leavePaused ? plan.to.text : undefined,
+    }),
     change: change.map((step) => (step.apply ? step : unlessUndone(step, whileChanging))),
     restore: unlessLeftPaused(restoreWorkloadUpdates(onKubeVirt(owner)), owner),
     undone: [whileChanging, ...change.filter(setsTag).map((step) => tagUndone(plan, step))],

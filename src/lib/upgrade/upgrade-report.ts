@@ -1,4 +1,11 @@
-import { seeVms, vmCauses, type VmsSnapshot, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
+import {
+  inspectVms,
+  seeVms,
+  vmCauses,
+  vmProblems,
+  type VmsSnapshot,
+  type VmTroubles,
+} from '../kubevirt/diagnosis/vm-troubles.ts'
 import type { NewAlerts } from '../openshift/firing-alerts.ts'
 import type { HopFinding } from '../releases/hop-findings.ts'
 import type { Change, Differences } from '../vms/census/vm-census.ts'
@@ -20,6 +27,7 @@ import { readRollout } from './upgrade-snapshot.ts'
 import { controllerDoubt } from './steps/component-rollout.ts'
 import { itemsOf, type Known, known } from '../kube/known.ts'
 import { type Clock, ticks } from '../kube/clock.ts'
+import type { TakenRisk } from '../engine/change.ts'
 
 /** The end of `kvup upgrade` as a document (night U6). */
 export interface UpgradeReport {
@@ -60,6 +68,8 @@ export interface UpgradeReport {
   vmCreation?: { is: 'accepted' | 'not-allowed' } | { is: 'refused'; why: string }
   /** Left behind or to be looked at. */
   findings: readonly HopFinding[]
+  /** Risks that were accepted by name for it; absent where there was none. */
+  accepted?: readonly TakenRisk[]
   /** File with the replaced operator objects: the way back, unless there is none. */
   backup?: string
   /** Why going back to what was installed is closed, after `there is no way back: `. */
@@ -93,6 +103,8 @@ export interface StepReport {
 export interface WorkloadReport {
   instances: number
   outdated: number
+  /** Of them those on a newer virt-launcher, which only a restart takes back; absent where there is none. */
+  restart?: number
   /** What the present methods do with them, in words. */
   forecast: string
   paused: boolean
@@ -152,6 +164,7 @@ export async function workloadsAfter(
   ])
   return {
     ...count,
+    ...(forecast.counts.restart && { restart: forecast.counts.restart }),
     forecast: forecastText(forecast),
     paused: openOverride(overrides, olm?.hyperconverged.uid ?? owner.uid) !== undefined,
   }
@@ -263,7 +276,7 @@ export class VmsOfRun {
       vmsSnapshot = next
       stuck = this.#stuck(vmsSnapshot, new Set(stuck))
     }
-    const { troubles } = vmsSnapshot
+    const { troubles } = await this.#explained(vmsSnapshot)
     const degraded = [
       ...(stuck.length > 0
         ? [`${stuck.length} of ${ran.size} VMs that ran when the run began do not run: ${named(stuck)}`]
@@ -271,13 +284,23 @@ export class VmsOfRun {
       ...vmCauses(troubles, this.#clock.now()).map(({ sentence }) => sentence),
     ]
     return {
-      ...(troubles.count > 0 && { vms: troubles }),
+      ...(vmProblems(troubles).length > 0 && { vms: troubles }),
       ...(degraded.length > 0 && { degraded }),
     }
   }
 
   #read(): Promise<Known<VmsSnapshot>> {
     return known(seeVms(this.#reader, this.#clock.now()).then((vmsSnapshot) => [vmsSnapshot]))
+  }
+
+  /** With what keeps VMs that do not run, and what is wrong with migrations; as it is where the cluster does not answer. */
+  async #explained(vmsSnapshot: VmsSnapshot): Promise<VmsSnapshot> {
+    try {
+      return await inspectVms(this.#reader, this.#clock.now(), undefined)
+    } catch (error) {
+      if (error instanceof KvupError) return vmsSnapshot
+      throw error
+    }
   }
 
   /** Undefined where the cluster does not answer, or does not let us. */

@@ -1,6 +1,6 @@
 import type { Access } from '../kube/cluster.ts'
 import type { RunLimits, RunOutcome } from '../engine/step.ts'
-import type { Change } from '../engine/change.ts'
+import { type Change, takenRisks } from '../engine/change.ts'
 import { type Compared, lostSince } from '../vms/census/run-census.ts'
 import type { SealedPlan } from '../engine/sealed-plan.ts'
 import { type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
@@ -106,7 +106,9 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
               evicted: evictedBy(planned),
             })
       judged = await vms.after(cx.signal)
-      return { ...report, ...judged, ...unreadOf(report, judged) }
+      const accepted = outcome.is === 'nothing-to-do' ? [] : await takenRisks(planned.accepted, environment)
+      const taken = accepted.length > 0 && { accepted }
+      return { ...report, ...taken, ...judged, ...unreadOf(report, judged) }
     },
     async end(report, outcome) {
       const isBetween = outcome.is === 'stopped-before' && (await isSettled(planned, outcome.step.id))
@@ -151,8 +153,13 @@ function evictedBy({ accepted, upgradeState: { methods } }: Planned): CensusCirc
 }
 
 /** The way back to what was left is from a version to the same one. */
-function questionOf({ from = 'an unfinished installation', to, isRest, olm, path }: UpgradePlan): string {
+function questionOf(plan: UpgradePlan): string {
+  const { from = 'an unfinished installation', to, isRest, goesBack, olm, path } = plan
   if (olm) return olmQuestion(olm, isRest)
+  if (goesBack)
+    return isRest
+      ? `Finish the downgrade of KubeVirt to ${to.text}?`
+      : `Downgrade KubeVirt from ${from} to ${to.text}?`
   if (isRest) return `Finish the upgrade of KubeVirt to ${to.text}?`
   if (path !== undefined && path.steps.length > 1)
     return `Upgrade KubeVirt from ${from} to ${to.text} in ${path.steps.length} steps?`
@@ -196,6 +203,7 @@ function changeOf(
   return {
     procedure,
     gate,
+    accepted: planned.accepted,
     rights: rightsOf(planned),
     announce: () => announce(plan, { findings, restore }),
     question: questionOf(plan),

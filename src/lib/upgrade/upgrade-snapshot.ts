@@ -49,7 +49,13 @@ export async function seeForUpgrade(
   const nodes = snapshot.nodes.known ? snapshot.nodes.items : undefined
   const judged = assessRollout(snapshot, clock.now())
   const [forecast, crds] = await Promise.all([
-    forecastUpdates(reader, { kubevirt, methods, launcher: launcherImage(snapshot), nodes }),
+    forecastUpdates(reader, {
+      kubevirt,
+      methods,
+      launcher: launcherImage(snapshot),
+      nodes,
+      installs: to?.text,
+    }),
     definitionsFor(to, judged, reader),
   ])
   return {
@@ -58,6 +64,7 @@ export async function seeForUpgrade(
     ...(override && isGuards(override) && { pausedForHarm: override }),
     rolloutStatus: judged,
     forecast,
+    ...(override?.goesBack !== undefined && { wentBackTo: override.goesBack }),
     ...(crds && { crds }),
   }
 }

@@ -19,7 +19,9 @@ import {
   effectiveEviction,
   isAlone,
   moves,
+  type OutcomeCounts,
   type OutlookRules,
+  takesRestart,
   readContext,
   type UpdaterContext,
   type VmOutcome,
@@ -121,6 +123,7 @@ function itemOf(
 function dependsOnVm(vmi: VirtualMachineInstance, rules: OutlookRules, remedies: RemediesAsked): boolean {
   if (!isOfVm(vmi)) return false
   const decision = decisionOf(vmi, rules)
+  if (takesRestart(vmi, decision, rules)) return true
   if (moves.has(decision)) return isAlone(rules) && remedies.ask(decision)
   return decision === 'shut-down' || remedies.ask(decision)
 }
@@ -222,7 +225,7 @@ const enough = 3
 export interface Totals {
   total: number
   /** Those whose fate is not known are in `total` alone. */
-  byOutcome: Record<VmOutcome, number>
+  byOutcome: OutcomeCounts
   /** On a launcher that is more than a year old. */
   old: number
 }
@@ -237,7 +240,7 @@ export function noTotals(): Totals {
 
 export function addTo(totals: Totals, { outcome, launcher }: OutdatedItem): void {
   totals.total++
-  if (outcome !== undefined) totals.byOutcome[outcome]++
+  if (outcome !== undefined) totals.byOutcome[outcome] = (totals.byOutcome[outcome] ?? 0) + 1
   if (launcher.old) totals.old++
 }
 
@@ -255,7 +258,7 @@ export class NextStep {
 
   add({ outcome, why, remedy }: OutdatedItem): void {
     const [first] = why
-    if (outcome !== 'stays' || !first) return
+    if ((outcome !== 'stays' && outcome !== 'restart') || !first) return
     const { count, remedy: found } = this.#causes.get(first.id) ?? { count: 0, remedy: [] }
     this.#causes.set(first.id, { count: count + 1, remedy: found.length > 0 ? found : remedy })
   }
@@ -275,6 +278,7 @@ export class NextStep {
 const forMany: Readonly<Record<string, (selection: Selection) => string | undefined>> = {
   denied: (selection) => (canNarrow(unblock, selection) ? narrowedLine(unblock, selection) : undefined),
   'not-migratable': restarting,
+  'newer-launcher': restarting,
   external: restarting,
   'no-methods': (selection) => narrowedLine('kvup workloads update', selection),
 }
@@ -547,7 +551,9 @@ function nextOf(
 ): string | undefined {
   if (totals.total === 0) return undefined
   if (holder) return narrowedLine('kvup workloads migrations', selection)
-  if (paused) return restoreUpdatesLine(paused)
+  // Resumed, KubeVirt would try to migrate them to what is older.
+  const restarts = (totals.byOutcome.restart ?? 0) > 0
+  if (paused && !restarts) return restoreUpdatesLine(paused)
   if (updating) return 'kvup status'
   return (
     next.command ??

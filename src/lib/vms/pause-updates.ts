@@ -1,6 +1,6 @@
 import { lastWriter } from '../kube/last-writer.ts'
 import type { Journal, Override } from '../engine/journal.ts'
-import { hasNote, noNote, noteGone, noteOf } from '../engine/overrides.ts'
+import { giveToOwners, hasNote, noNote, noteGone, noteOf, ownersNow } from '../engine/overrides.ts'
 import type { Procedure, ReadContext, Step, StepContext, StepState } from '../engine/step.ts'
 import { minutes, seconds } from '../kube/clock.ts'
 import {
@@ -31,6 +31,7 @@ import {
   sameMethods,
 } from './update-methods.ts'
 import type { KubeObject } from '../kube/object.ts'
+import type { JsonOperation, Reader } from '../kube/cluster.ts'
 import { blocked } from '../kube/errors.ts'
 
 /** Who borrows, for the journal. */
@@ -41,6 +42,8 @@ export interface PauseTools {
   again?: boolean
   /** It goes over several minors: whoever resumes it knows by the saved value, which nobody else can write. */
   severalMinors?: boolean
+  /** The version that is gone back to, where they stay paused at the end: whoever runs the line again knows it by the saved value. */
+  goesBack?: string | undefined
 }
 
 /**
@@ -77,10 +80,12 @@ export function pauseWorkloadUpdates(found: SettingsOwner, pauseTools: PauseTool
 async function pauseState(
   cx: ReadContext,
   owner: SettingsOwner,
-  { again = false }: PauseTools,
+  { again = false, goesBack }: PauseTools,
 ): Promise<StepState> {
   const methods = methodsIn(await readOwner(cx.reader, owner), owner)
   const override = overrideOn(owner, await cx.journal.overrides())
+  if (methods.length === 0 && override && goesBack !== undefined && override.goesBack !== goesBack)
+    return { is: 'todo', change: `note on ${nameOf(owner)} that automatic VM updates stay paused at the end` }
   if (methods.length === 0) return (await untilPassedOn(cx, owner, [])) ?? held(override)
   if (override && !again && !sameMethods(methods, keptMethods(override)))
     return changedWhilePaused(methods, override)
@@ -95,7 +100,7 @@ function held(override: Override | undefined): StepState {
 async function hold(
   cx: StepContext,
   owner: SettingsOwner,
-  { who, procedure, severalMinors = false }: PauseTools,
+  { who, procedure, severalMinors = false, goesBack }: PauseTools,
 ): Promise<void> {
   const { reader, journal, clock } = cx
   await ensureStillStored(reader, owner)
@@ -112,6 +117,8 @@ async function hold(
     at: clock.now().toISOString(),
     harmless: 'for days; hotplug and volume changes wait meanwhile',
     ...(severalMinors && { severalMinors }),
+    ...(goesBack !== undefined && { goesBack }),
+    ...ownersNow(holding, overrideId),
   })
   const patch = patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding, noteOf(override))
   await writeSettings(cx, owner, patch)
@@ -226,8 +233,8 @@ function changedMeanwhile(now: readonly string[], override: Override): StepState
 }
 
 /**
- * Writes the kept value with optimistic concurrency and takes its note off in the same patch, unless it has to be passed on first: until then a way back is still needed. Reads it
- * back, and only then writes down that the override is closed.
+ * Writes the kept value with optimistic concurrency. Its note goes in the same patch, unless it is needed still: for a way back until the value is passed on, and for the owners of the field, who
+ * get it once it reads as before. Reads it back, and only then writes down that the override is closed.
  */
 async function restoreUpdates(cx: StepContext, owner: SettingsOwner, override: Override): Promise<void> {
   const { reader, journal } = cx
@@ -235,19 +242,43 @@ async function restoreUpdates(cx: StepContext, owner: SettingsOwner, override: O
   const holding = await readOwner(reader, owner)
   const kept = keptMethods(override)
   const fields = sameMethods(methodsIn(holding, owner), kept) ? {} : { workloadUpdateMethods: [...kept] }
-  const note = passesOn(owner) ? {} : noteGone(holding, overrideId)
+  const isNeeded = passesOn(owner) || override.owners !== undefined
+  const note = isNeeded ? {} : noteGone(holding, overrideId)
   if (Object.keys({ ...fields, ...note }).length > 0)
     await writeSettings(cx, owner, patchAt([[owner.strategy, fields]], holding, note))
+  await ensureBack(reader, owner, kept)
+  if (passesOn(owner)) return
+  if (isNeeded) {
+    await takeNoteOff(cx, owner, { isBack: true })
+    await ensureBack(reader, owner, kept)
+  }
+  await journal.release(overrideId)
+}
+
+/** Throws `blocked` where the methods do not read so. */
+async function ensureBack(reader: Reader, owner: SettingsOwner, kept: readonly string[]): Promise<void> {
   const after = methodsIn(await readOwner(reader, owner), owner)
-  if (!sameMethods(after, kept))
-    throw blocked(
-      'restore-undone',
-      `workloadUpdateMethods was set back to ${kept.join(', ')}, but reads ${methodsText(after)}`,
-      {
-        remedy: [`kvup workloads strategy set --methods ${kept.join(',')}`, showsWriters(owner)],
-      },
-    )
-  if (!passesOn(owner)) await journal.release(overrideId)
+  if (sameMethods(after, kept)) return
+  throw blocked(
+    'restore-undone',
+    `workloadUpdateMethods was set back to ${kept.join(', ')}, but reads ${methodsText(after)}`,
+    {
+      remedy: [`kvup workloads strategy set --methods ${kept.join(',')}`, showsWriters(owner)],
+    },
+  )
+}
+
+/** Changes nothing else but, where the value is back, whose field it is. Throws ApiError. */
+async function takeNoteOff(
+  cx: StepContext,
+  owner: SettingsOwner,
+  { isBack }: { isBack: boolean },
+): Promise<void> {
+  const read = () => readOwner(cx.reader, owner)
+  const write = (operations: readonly JsonOperation[]) => writeSettings(cx, owner, operations)
+  if (isBack && (await giveToOwners({ read, write }, overrideId))) return
+  const holding = await read()
+  if (hasNote(holding, overrideId)) await writeSettings(cx, owner, patchAt([], holding, noNote(overrideId)))
 }
 
 /** The override stays open until the value took effect: until then a way back is still needed. */
@@ -278,7 +309,7 @@ function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: Rest
   }
 }
 
-/** Takes the note off whichever object bears it, changes nothing else, and writes down that the override is closed. Throws ApiError, and `blocked` where an object is another one. */
+/** Takes the note off whichever object bears it, where the value is back as a field of its former owners, changes nothing else, and writes down that the override is closed. Throws ApiError, and `blocked` where an object is another one. */
 export async function closeMethodsOverride(
   cx: StepContext,
   found: SettingsOwner,
@@ -290,7 +321,7 @@ export async function closeMethodsOverride(
   const holding = await readOwner(reader, owner)
   if (hasNote(holding, overrideId)) {
     await ensureStillStored(reader, owner)
-    await writeSettings(cx, owner, patchAt([], holding, noNote(overrideId)))
+    await takeNoteOff(cx, owner, { isBack: why === undefined })
   }
   const { kubevirt } = owner
   const below = passesOn(owner) ? await readOwner(reader, kubevirt) : undefined

@@ -347,7 +347,11 @@ async function movingOn(
   { owner, run, snapshot, doubtful }: MovingOn,
 ): Promise<StepState> {
   const kubevirt = await readOwner(reader, owner.kubevirt)
-  const rules = { methods: methodsOf(kubevirt), clusterEviction: clusterEvictionOf(kubevirt) }
+  const rules = {
+    methods: methodsOf(kubevirt),
+    clusterEviction: clusterEvictionOf(kubevirt),
+    installs: kubevirt.status?.observedKubeVirtVersion,
+  }
   const { moving, staying } = await countMoving(reader, rules)
   const total = Math.max(run.known.size, moving.size)
   const on = toEnd({ outdated: moving.size, open: snapshot.ledger.open.length, doubtful })

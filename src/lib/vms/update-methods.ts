@@ -46,7 +46,9 @@ export function showWriters({ ref: { name, namespace } }: Owner): string {
   return `kubectl -n ${namespace} get kubevirts ${name} -o yaml --show-managed-fields`
 }
 
-type Paused = Pick<Override, 'procedure'>
+interface Paused extends Pick<Override, 'procedure'> {
+  goesBack?: string | undefined
+}
 
 /** The command whose end gives held workload updates back: in a window `kvup workloads restore` is refused (`window-open`). */
 export const restoreUpdatesLine = (override: Paused | undefined): string =>
@@ -59,6 +61,10 @@ export const restoreLine = (override: Paused): string =>
 /** What gives held workload updates back, with what it does. None where nothing is held. */
 export function heldLines(override: Paused | undefined, why = ''): readonly string[] {
   if (override === undefined) return []
+  if (override.goesBack !== undefined)
+    return [
+      `${restoreUpdatesLine(override)}     resumes automatic VM updates, once no VM runs a newer virt-launcher`,
+    ]
   const inWindow = '     goes on with the window, which gives workload updates back at its end'
   return [`${restoreUpdatesLine(override)}${isOfWindow(override) ? inWindow : why}`]
 }

@@ -10,7 +10,9 @@ import {
   isMigrating,
   type Launcher,
   moves,
+  newerLauncher,
   type OutlookRules,
+  takesRestart,
   type VmOutcome,
 } from './workload-updater.ts'
 import { controllerOf, isOfVm, lostData, runStrategyOf, type Vm, vmName } from './vm.ts'
@@ -138,7 +140,8 @@ export interface Outlook {
 export function outlookOf(vmi: VirtualMachineInstance, vm: Vm | undefined, rules: OutlookRules): Outlook {
   const image = vmi.status?.launcherContainerImageVersion
   const launcher = image ? rules.launcher?.(image) : undefined
-  const [outcome, first, decision] = leftAlone(vmi, rules, launcher) ?? decided(vmi, vm, rules)
+  const [outcome, first, decision] =
+    notRunning(vmi) ?? tooNew(vmi, vm, rules) ?? leftAlone(vmi, rules, launcher) ?? decided(vmi, vm, rules)
   const loses = lostData(vmi)
   const why = [
     first,
@@ -146,13 +149,25 @@ export function outlookOf(vmi: VirtualMachineInstance, vm: Vm | undefined, rules
     ...aboutLauncher(launcher),
     ...later(outcome, rules),
   ]
-  return { outcome, why, loses, remedy: outcome === 'stays' ? remedyFor(vmi, vm, { decision, rules }) : [] }
+  return { outcome, why, loses, remedy: remedyOf(outcome, vmi, vm, { decision, rules }) }
+}
+
+function remedyOf(
+  outcome: VmOutcome,
+  vmi: VirtualMachineInstance,
+  vm: Vm | undefined,
+  stays: Stays,
+): readonly string[] {
+  if (outcome === 'restart') return restartOf(vmi, vm, stays.rules)
+  return outcome === 'stays' ? remedyFor(vmi, vm, stays) : []
 }
 
 const ends: ReadonlySet<VmOutcome> = new Set(['restarts', 'shuts down', 'is lost'])
 
 function later(outcome: VmOutcome, { updating }: OutlookRules): readonly Reason[] {
-  return updating && outcome !== 'stays' ? [reason('updating', 'not before KubeVirt itself is updated')] : []
+  return updating && outcome !== 'stays' && outcome !== 'restart'
+    ? [reason('updating', 'not before KubeVirt itself is updated')]
+    : []
 }
 
 type Judged = readonly [outcome: VmOutcome, why: Reason, decision?: Decision]
@@ -164,8 +179,6 @@ function leftAlone(
   launcher: Launcher | undefined,
 ): Judged | undefined {
   const { status } = vmi
-  const gone = notRunning(vmi)
-  if (gone !== undefined) return ['stays', reason('not-running', gone)]
   if (isMigrating(vmi) || migrating?.has(vmName(vmi)))
     return ['migrates', reason('migrating', 'a migration of it is under way')]
   if (launcher?.inUse && dueFor(vmi, status?.launcherContainerImageVersion) === undefined)
@@ -173,9 +186,23 @@ function leftAlone(
   return undefined
 }
 
-function notRunning({ metadata, status }: VirtualMachineInstance): string | undefined {
-  if (metadata.deletionTimestamp !== undefined) return 'is being deleted'
-  return status?.phase === 'Running' ? undefined : `${status?.phase || 'no phase'}: only what runs is moved`
+function notRunning({ metadata, status }: VirtualMachineInstance): Judged | undefined {
+  const isGoing = metadata.deletionTimestamp !== undefined
+  if (!isGoing && status?.phase === 'Running') return undefined
+  const why = isGoing ? 'is being deleted' : `${status?.phase || 'no phase'}: only what runs is moved`
+  return ['stays', reason('not-running', why)]
+}
+
+/** KubeVirt went back, and this VM did not: no migration of it to what is older now can end well. */
+function tooNew(vmi: VirtualMachineInstance, vm: Vm | undefined, rules: OutlookRules): Judged | undefined {
+  const decision = decisionOf(vmi, rules)
+  const newer = newerLauncher(vmi, rules)
+  if (newer === undefined || !takesRestart(vmi, decision, rules)) return undefined
+  const why = `runs the virt-launcher of ${newer.text}, newer than ${rules.installs ?? ''}: a migration to an older one fails`
+  const isBare = vm === undefined && !(rules.vmsUnread && isOfVm(vmi))
+  return isBare
+    ? ['stays', reason('newer-launcher', `${why}, and no VM behind it restarts it`)]
+    : ['restart', reason('newer-launcher', `${why}; it needs a restart`)]
 }
 
 /** By the methods; `undefined` of `nodes` is taken for enough. */

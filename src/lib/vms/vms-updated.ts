@@ -136,6 +136,7 @@ async function outdatedNow(
 const rulesOf = (kubevirt: KubeVirt, methods: readonly string[]) => ({
   methods,
   clusterEviction: clusterEvictionOf(kubevirt),
+  installs: kubevirt.status?.observedKubeVirtVersion,
 })
 
 /** Events are not followed: they are listed as often as is waited at most, not with every change of a migration. */

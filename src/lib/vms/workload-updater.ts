@@ -16,10 +16,13 @@ import type { Clock } from '../kube/clock.ts'
 import { isFinished, migrationOf, vmOf } from './migrations/migration.ts'
 import type { Releases } from '../releases/releases.ts'
 import { methodsOf } from './update-methods.ts'
-import { minorOf, versionOf } from '../releases/release-versions.ts'
+import { compareVersions, minorOf, type Version, versionOf } from '../releases/release-versions.ts'
 
-/** What KubeVirt's own workload updater will do to an outdated VMI. */
-export type VmOutcome = 'migrates' | 'restarts' | 'shuts down' | 'is lost' | 'stays'
+/** What KubeVirt's own workload updater will do to an outdated VMI. `restart`: it runs a newer virt-launcher, which only a restart by a person takes back. */
+export type VmOutcome = 'migrates' | 'restarts' | 'shuts down' | 'is lost' | 'restart' | 'stays'
+
+/** How many meet which outcome; who needs a restart is counted where there is one. */
+export type OutcomeCounts = Record<Exclude<VmOutcome, 'restart'>, number> & Partial<Record<'restart', number>>
 
 /** What the workload updater decides by (facts 3.2, 3.4 and 3.5). `runStrategy` is that of the VM behind it; undefined for a bare VMI. */
 export function outcomeOf(
@@ -28,9 +31,28 @@ export function outcomeOf(
   runStrategy: string | undefined,
 ): VmOutcome {
   const decision = decisionOf(vmi, rules)
+  if (takesRestart(vmi, decision, rules)) return 'restart'
   if (decision === 'migrate' || decision === 'migrate-volumes' || decision === 'evacuate') return 'migrates'
   return decision === 'shut-down' ? afterShutdown(vmi, runStrategy) : 'stays'
 }
+
+/** The release of its virt-launcher, where its image tells, if that is newer than what VMs are to run. */
+export function newerLauncher(
+  { status }: VirtualMachineInstance,
+  { installs }: Pick<UpdateRules, 'installs'>,
+): Version | undefined {
+  const [runs, wanted] = [parseImage(status?.launcherContainerImageVersion ?? '').tag, installs].map((one) =>
+    versionOf(one),
+  )
+  return runs && wanted && compareVersions(runs, wanted) > 0 ? runs : undefined
+}
+
+/** A migration to an older QEMU fails (night U4): whatever the methods are, but for an eviction that ends it, it stays until it is restarted. */
+export const takesRestart = (
+  vmi: VirtualMachineInstance,
+  decision: Decision,
+  rules: Pick<UpdateRules, 'installs'>,
+): boolean => decision !== 'shut-down' && newerLauncher(vmi, rules) !== undefined
 
 /** Only runStrategy Always starts a VM again (facts 3.4); sets and pools replace a VMI that is gone. */
 export function afterShutdown(vmi: VirtualMachineInstance, runStrategy: string | undefined): VmOutcome {
@@ -152,6 +174,8 @@ export interface UpdateRules {
   methods: readonly string[]
   /** `configuration.evictionStrategy`; a VMI's own was frozen at its creation (facts 1.3). */
   clusterEviction: string | undefined
+  /** The version whose virt-launcher VMs are to run; undefined: not known, and none is newer. */
+  installs?: string | undefined
 }
 
 /** The cluster as far as it decides over a VMI. What is left out is not known, and nothing is claimed of it. */
@@ -301,6 +325,7 @@ export function rulesFrom(
     updating,
     paused,
     migrating,
+    installs: version,
     ...(asked !== undefined && { asked }),
     launcher: launchersOf({ image: launcher, version }, releases, at),
     ...(nodes !== undefined && { nodes }),

@@ -78,6 +78,9 @@ export function prepareUpdate(
     'deletionGracePeriodSeconds',
   ] as const)
     keep(metadata, before.metadata, field)
+  // The server's own metadata leaves empty maps out, and who owned them owns nothing there.
+  for (const field of ['annotations', 'labels'] as const)
+    if (Object.keys(metadata[field] ?? {}).length === 0) delete metadata[field]
   if (on !== 'status') kind.defaults?.(object)
   if (on !== 'status' && metadata.generation !== undefined && specChanged(kind, before, object))
     metadata.generation++

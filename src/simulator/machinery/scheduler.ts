@@ -1,6 +1,7 @@
 import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { type Pod, Pods, type PodSpec } from '../../lib/kube/kinds/workload-kinds.ts'
 import { condition } from '../../lib/kube/object.ts'
+import { quantity } from '../../lib/kube/quantity.ts'
 import { control, type ControllerContext, recordEvent } from './controller.ts'
 import { type Faults, hits, type MachineryFaults } from './machinery-faults.ts'
 
@@ -10,7 +11,7 @@ export const avoidAnnotation = 'simulator.kvup.io/not-on'
 /** How long the scheduler leaves a pod alone that fits nowhere. */
 const retry = 5000
 
-/** Gives every pod a node: the one with the fewest pods of those that fit. */
+/** Gives every pod a node: of those that fit the one with the most memory left, where pods ask for memory, then the one with the fewest pods. */
 export function runScheduler(cx: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {
   const watched = [{ kind: Nodes }, { kind: Pods, concerns: (pod: Pod) => unplaced(pod) }]
   return control(cx, watched, async () => {
@@ -20,12 +21,17 @@ export function runScheduler(cx: ControllerContext, faults: Faults<MachineryFaul
     const nodes = await cx.reader.list(Nodes)
     const load = new Map<string, number>()
     for (const { spec } of pods) add(load, spec?.nodeName)
+    const asked = new Map<string, number>()
+    for (const pod of pods) if (!isOver(pod)) add(asked, pod.spec?.nodeName, memoryOf(pod))
     let late = false
     for (const pod of waiting) {
-      const node = hits(faults.on.unschedulable, pod.metadata.name) ? undefined : leastUsed(pod, nodes, load)
+      const node = hits(faults.on.unschedulable, pod.metadata.name)
+        ? undefined
+        : leastUsed(pod, nodes, { load, asked })
       if (node === undefined) await refuse(cx, pod, why(faults, pod, nodes.length))
       else await place(cx, pod, node)
       add(load, node?.metadata.name)
+      add(asked, node?.metadata.name, memoryOf(pod))
       late ||= node === undefined
     }
     return late ? retry : undefined
@@ -34,16 +40,35 @@ export function runScheduler(cx: ControllerContext, faults: Faults<MachineryFaul
 
 const unplaced = ({ spec }: Pod): boolean => spec?.nodeName === undefined
 
-function add(load: Map<string, number>, node: string | undefined): void {
-  if (node !== undefined) load.set(node, (load.get(node) ?? 0) + 1)
+function add(load: Map<string, number>, node: string | undefined, amount = 1): void {
+  if (node !== undefined) load.set(node, (load.get(node) ?? 0) + amount)
 }
 
-function leastUsed(pod: Pod, nodes: readonly Node[], load: ReadonlyMap<string, number>): Node | undefined {
+const isOver = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
+
+/** In bytes. */
+const memoryOf = ({ spec }: Pod): number =>
+  (spec?.containers ?? []).reduce((sum, one) => sum + (quantity(one.resources?.requests?.['memory']) ?? 0), 0)
+
+interface Use {
+  /** Pods by node. */
+  load: ReadonlyMap<string, number>
+  /** Memory that they ask for, in bytes. */
+  asked: ReadonlyMap<string, number>
+}
+
+const allOf = ({ status }: Node): number =>
+  quantity(status?.allocatable?.['memory']) ?? Number.POSITIVE_INFINITY
+
+function leastUsed(pod: Pod, nodes: readonly Node[], { load, asked }: Use): Node | undefined {
   const avoided = pod.metadata.annotations?.[avoidAnnotation]
+  const wanted = memoryOf(pod)
+  const used = (node: Node) => (asked.get(node.metadata.name) ?? 0) / allOf(node)
   const of = (node: Node): number => load.get(node.metadata.name) ?? 0
+  const hasRoom = (node: Node) => wanted === 0 || (asked.get(node.metadata.name) ?? 0) + wanted <= allOf(node)
   return nodes
-    .filter((node) => fitsNode(pod.spec, node) && node.metadata.name !== avoided)
-    .sort((a, b) => of(a) - of(b))[0]
+    .filter((node) => fitsNode(pod.spec, node) && node.metadata.name !== avoided && hasRoom(node))
+    .sort((a, b) => (wanted === 0 ? 0 : used(a) - used(b)) || of(a) - of(b))[0]
 }
 
 async function place(cx: ControllerContext, pod: Pod, node: Node): Promise<void> {

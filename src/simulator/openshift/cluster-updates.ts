@@ -231,10 +231,11 @@ interface Asked {
   at: string
 }
 
-/** No updates are known while they are fetched anew, for another channel. */
+/** No updates are known while they are fetched anew, for another channel, and nothing says that they were retrieved: with RetrievedUpdates=True null is "none". */
 export function withoutUpdates(status: Status): Status {
-  const { conditionalUpdates: _, ...rest } = status
-  return { ...rest, availableUpdates: null }
+  const { conditionalUpdates: _, conditions = [], ...rest } = status
+  const others = conditions.filter(({ type }) => type !== 'RetrievedUpdates')
+  return { ...rest, conditions: others, availableUpdates: null }
 }
 
 /** What the update service says, or that it does not answer (ocp 3.1: null is not "none"). Pure. */

@@ -22,6 +22,7 @@ import {
 } from './vmi-controller.ts'
 import { outcomeAnnotations } from '../vm-shape.ts'
 import { condition, type Condition } from '../../lib/kube/object.ts'
+import { compareVersions, versionOf } from '../../lib/releases/release-versions.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 
 /** What a pass over the migrations knows. */
@@ -117,8 +118,16 @@ async function awaitTarget(cx: VirtControllerContext, both: Migrated): Promise<n
   const target = await targetOf(cx, both)
   if (target === undefined || !isLiving(target))
     return fail(cx, both.migration, 'migration target pod is gone')
-  return isReady(target) ? become(cx, both.migration, 'Scheduled') : undefined
+  if (isReady(target)) return become(cx, both.migration, 'Scheduled')
+  if (condition(target, 'PodScheduled')?.status !== 'False') return undefined
+  const waits = Date.parse(target.metadata.creationTimestamp ?? '') + unschedulable - cx.clock.now().getTime()
+  if (waits > 0) return waits
+  await finishLauncher(cx, target, seconds(cx))
+  return fail(cx, both.migration, 'migration target pod is unschedulable')
 }
+
+/** So long a target pod may find no node (facts 3.7: unschedulable 300 s). */
+const unschedulable = 300_000
 
 async function start(cx: VirtControllerContext, both: Migrated): Promise<number> {
   const { migration, vmi } = both
@@ -147,9 +156,22 @@ async function watch(
   const outcome = both.vmi.metadata.annotations?.[outcomeAnnotations.migration]
   if (fails(outcome, both, migrations)) return abandon(cx, both, incompatible)
   if (outcome === 'hang') return undefined
+  if (await goesToOlder(cx, both)) return abandon(cx, both, older)
   const left = Date.parse(startTimestamp) + durationOf(outcome) - cx.clock.now().getTime()
   return left > 0 ? left : handOver(cx, both)
 }
+
+/** Of a guest that ran on a newer one nothing is taken by an older QEMU (night U4). */
+async function goesToOlder(cx: VirtControllerContext, both: Migrated): Promise<boolean> {
+  const target = await targetOf(cx, both)
+  const [runs, goesTo] = [
+    both.vmi.status?.launcherContainerImageVersion,
+    target?.spec?.containers?.[0]?.image,
+  ].map((image = '') => versionOf(image.slice(image.lastIndexOf(':') + 1)))
+  return runs !== undefined && goesTo !== undefined && compareVersions(goesTo, runs) < 0
+}
+
+const older = 'operation failed: the virt-launcher of the target is older than that of the source'
 
 /** What QEMU says when the target's CPU lacks a feature. */
 const incompatible = "operation failed: guest CPU doesn't match specification: extra features: ht"

@@ -1,3 +1,4 @@
+import { quantity } from '../../lib/kube/quantity.ts'
 import { type ContainerStatus, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
@@ -169,6 +170,7 @@ export function createLauncher(
   migrationUid?: string,
 ): Promise<Pod> {
   const { name, uid = '', labels } = vmi.metadata
+  const spec: Asking | undefined = vmi.spec
   const { nodeName = '' } = vmi.status ?? {}
   const migration = migrationUid === undefined ? {} : { [migrationLabel]: migrationUid }
   const apart = migrationUid === undefined ? {} : { [avoidAnnotation]: nodeName }
@@ -185,11 +187,32 @@ export function createLauncher(
     },
     spec: {
       restartPolicy: 'Never',
-      nodeSelector: { 'kubevirt.io/schedulable': 'true' },
-      containers: [{ name: 'compute', image: cx.launcherImage, command: ['/usr/bin/virt-launcher-monitor'] }],
+      nodeSelector: { ...spec?.nodeSelector, 'kubevirt.io/schedulable': 'true' },
+      containers: [
+        {
+          name: 'compute',
+          image: cx.launcherImage,
+          command: ['/usr/bin/virt-launcher-monitor'],
+          ...requestsOf(spec?.domain?.resources?.requests?.memory),
+        },
+      ],
     },
   }
   return createPod(cx, vmi, { template, prefix: `virt-launcher-${name}-`, by: 'virtualmachine-controller' })
+}
+
+/** What the guest asks for, and what KubeVirt takes itself, for one vCPU (KV:pkg/virt-controller/services, GetMemoryOverhead, its fixed parts). */
+function requestsOf(memory: string | undefined): { resources?: { requests: { memory: string } } } {
+  const guest = quantity(memory)
+  if (guest === undefined) return {}
+  const all = Math.ceil(guest + 228 * 2 ** 20 + guest / 512)
+  return { resources: { requests: { memory: String(all) } } }
+}
+
+/** The part of a VMI's spec that decides where its launcher can run. */
+interface Asking {
+  nodeSelector?: Record<string, string>
+  domain?: { resources?: { requests?: { memory?: string } } }
 }
 
 /** The end of a launcher whose guest is elsewhere or gone, as its kubelet would report it. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
 import type { Reported, ReportedCheck } from '../../../src/lib/checks/check-run.ts'
-import type { Cluster } from '../../../src/lib/kube/cluster.ts'
+import { type Cluster, type Reader, readerWith } from '../../../src/lib/kube/cluster.ts'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
 import type { CheckDocument } from '../../../src/lib/output/views/check-report.ts'
 import { storeCluster } from '../../../src/simulator/api/store-client.ts'
@@ -17,6 +17,12 @@ const folder = new URL('../../examples/checks/', import.meta.url)
 /** The cluster that everything passes on, but for what is said of the hop itself. */
 export const ready = { name: 'ready-for-the-next-minor', kubevirt: 'v1.8.4', kubernetes: 'v1.35.4' } as const
 export const nextMinor = 'check --to v1.9.0'
+/** One that nothing is found on either, with all layers that there are. */
+export const layered = {
+  cluster: 'openshift-with-hyperconverged',
+  run: 'check',
+  kubernetes: 'v1.31.10',
+} as const
 
 /** A cluster, what is changed in it, and what is asked of it. */
 export interface CheckExample extends Versions {
@@ -30,7 +36,11 @@ export interface CheckExample extends Versions {
   also?: Readonly<Record<string, string>>
   /** What is said of the hop to v1.9 and not of this one, and why. */
   passes?: Readonly<Record<string, string>>
+  /** Checks that cannot be made there, and why. */
+  unseen?: Readonly<Record<string, string>>
   changes?: readonly Change[]
+  /** What fires, where there is a platform; default: nothing. `unasked`: nobody answers. */
+  alerts?: 'unasked' | readonly { name: string; severity: string; namespace?: string }[]
   /** What goes wrong with the pulls that `--probe-images` asks for. */
   pulls?: MachineryFaults
 }
@@ -90,9 +100,26 @@ export function clusterOf(example: CheckExample): { cluster: Cluster; clock: Clo
   const objects = laidOver(ofVersions(base, ready, example), example.changes ?? [])
   const { store, clock } = exampleOf(objects, saved.at, serverVersion(example.kubernetes))
   return {
-    cluster: storeCluster(store, example.user === undefined ? {} : { user: example.user }),
+    cluster: withAlerts(
+      storeCluster(store, example.user === undefined ? {} : { user: example.user }),
+      example.alerts ?? [],
+    ),
     clock: isProbing(example) ? withKubelets(store, saved.at, example.pulls) : clock,
   }
+}
+
+/** As Prometheus would answer for a platform. */
+function withAlerts(cluster: Cluster, alerts: NonNullable<CheckExample['alerts']>): Cluster {
+  if (alerts === 'unasked') {
+    const asked = Object.entries(readerWith(cluster.reader, {})).filter(([name]) => name !== 'askService')
+    return { ...cluster, reader: Object.fromEntries(asked) as unknown as Reader }
+  }
+  const firing = alerts.map(({ name, severity, namespace }) => ({
+    state: 'firing',
+    labels: { alertname: name, severity, ...(namespace !== undefined && { namespace }) },
+  }))
+  const text = JSON.stringify({ status: 'success', data: { alerts: firing } })
+  return { ...cluster, reader: readerWith(cluster.reader, { askService: async () => text }) }
 }
 
 /** Whether it makes pods: a saved cluster cannot be asked that. */

@@ -13,6 +13,7 @@ import {
   itemOf,
   type Judged,
   judgedExample,
+  layered,
   nextMinor,
   wordsOf,
 } from './check-example.ts'
@@ -26,9 +27,28 @@ const ofTheHop = ['known-bad', 'rbac-diff', 'cannot-be-undone']
 /** Made only where a flag asks for it, and skipped elsewhere. */
 const ofAFlag = ['images-pullable']
 
+/** Made only where there is a platform, HyperConverged or OLM. */
+const ofLayers = new Set<string>(allChecks.flatMap(({ layers, id }) => (layers ? [id] : [])))
+
+/** Skipped where no target is named. */
+const ofATarget: readonly string[] = allChecks.flatMap(({ needsTarget, id }) => (needsTarget ? [id] : []))
+
 let passing: Judged
+let withLayers: Judged
 beforeAll(async () => {
   passing = await judgedExample({})
+  withLayers = await judgedExample(layered)
+})
+
+test('on a cluster with all layers every check is made, and nothing is found', () => {
+  const made = withLayers.document.items.filter(({ is }) => is === 'passed').map(({ id }) => id)
+  expect(made).toEqual(ids.filter((id) => !ofATarget.includes(id)))
+  expect(withLayers.document.items.length).toBe(ids.length)
+})
+
+test('on a cluster without other layers nothing is said of them', () => {
+  const told = passing.document.items.map(({ id }) => id)
+  expect(told).toEqual(ids.filter((id) => !ofLayers.has(id)))
 })
 
 test('every check has a failing cluster, and every cluster a check', () => {
@@ -48,7 +68,8 @@ describe('passes', () => {
   test.each(ids)('%s', async (id) => {
     const own = hasExample(`${id}/passing.yaml`)
     expect(own).toBe([...ofTheHop, ...ofAFlag].includes(id))
-    const { document } = own ? await judgedExample(checkExample(`${id}/passing.yaml`)) : passing
+    const clean = ofLayers.has(id) ? withLayers : passing
+    const { document } = own ? await judgedExample(checkExample(`${id}/passing.yaml`)) : clean
     expect(itemOf(document, id)).toMatchObject({ is: 'passed', findings: [] })
   })
 })
@@ -58,11 +79,14 @@ describe('fails', () => {
     const example = checkExample(`${id}/failing.yaml`)
     const { code, document } = await judgedExample(example)
     const also = Object.keys(example.also ?? {})
-    const said = ofTheHop.filter((one) => example.passes?.[one] === undefined)
+    const isOfAHop = wordsOf(example).includes('--to')
+    const said = isOfAHop ? ofTheHop.filter((one) => example.passes?.[one] === undefined) : []
 
     expect(found(document.items)).toEqual(ids.filter((one) => [...said, ...also, id].includes(one)))
-    const left = document.items.filter(({ is }) => is === 'not-checked' || is === 'skipped')
-    expect(left.map((item) => item.id)).toEqual(isProbing(example) ? [] : ofAFlag)
+    const left = document.items.filter(({ is }) => is === 'skipped')
+    expect(left.map((item) => item.id)).toEqual(isProbing(example) ? [] : isOfAHop ? ofAFlag : ofATarget)
+    const unseen = document.items.filter(({ is }) => is === 'not-checked').map((item) => item.id)
+    expect(unseen.toSorted()).toEqual(Object.keys(example.unseen ?? {}).toSorted())
 
     const items = document.items.filter((item) => item.id === id || also.includes(item.id))
     const command = `kvup ${wordsOf(example).join(' ')}`

@@ -5,9 +5,10 @@ import { builtInKinds } from '../../../src/simulator/api/kinds/built-in-kinds.ts
 import { type CheckExample, expectedItems, judgedExample } from './check-example.ts'
 import { ofTheCluster } from './other-findings/cluster.ts'
 import { ofTheInstallation } from './other-findings/installation.ts'
+import { ofTheLayers } from './other-findings/layers.ts'
 
 /** Beside `CHECK/failing.yaml`: every other finding, level and way to it. */
-const rows = [...ofTheInstallation, ...ofTheCluster]
+const rows = [...ofTheInstallation, ...ofTheCluster, ...ofTheLayers]
 
 const judged = new Map<CheckExample, readonly ReportedCheck[]>()
 beforeAll(async () => {
@@ -16,7 +17,7 @@ beforeAll(async () => {
 
 const failing = allChecks.flatMap(({ id }) => expectedItems(id))
 const items = () => [...judged.values()].flat().concat(failing)
-const findings = () => items().flatMap((item) => item.findings)
+const findings = () => items().flatMap((item) => (item.is === 'found' ? item.findings : []))
 
 test.each(rows)('%s: %s', (check, _, said, example) => {
   const item = judged.get(example)?.find(({ id }) => id === check)
@@ -54,8 +55,20 @@ const levels = ['blocker', 'warning', 'info'] as const
 
 /** What another command than check makes of the same finding: in front of a window it blocks, and where OLM takes a hop it does not. */
 const byOthers: Readonly<Record<string, string>> = {
+  'catalog-not-healthy': 'blocker',
+  'cluster-operators-degraded': 'blocker',
+  'hyperconverged-not-good': 'blocker',
+  'master-paused': 'blocker',
   'methods-empty-without-override': 'blocker',
   'minor-skipped': 'warning',
+  'node-maintenance-old': 'blocker',
+  'one-operator-group': 'blocker',
+  'operator-held': 'blocker',
+  'platform-not-steady': 'blocker',
+  'platform-not-upgradeable': 'blocker',
+  'pool-degraded': 'blocker',
+  'update-armed': 'blocker',
+  'version-in-step': 'blocker',
 }
 
 test('every finding says what to do, and its commands in which namespace', () => {

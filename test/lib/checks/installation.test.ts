@@ -12,7 +12,13 @@ import {
   imagesPinned,
   operatorNotOlder,
 } from '../../../src/lib/checks/groups/target-checks.ts'
-import { customizeComponents, foreignEdits } from '../../../src/lib/checks/groups/customization-checks.ts'
+import {
+  customizeComponents,
+  fieldOwners,
+  foreignEdits,
+} from '../../../src/lib/checks/groups/customization-checks.ts'
+import type { ManagedField } from '../../../src/lib/kube/object.ts'
+import type { Cause } from '../../../src/lib/kubevirt/diagnosis/pod-trouble.ts'
 import type { FullSnapshot } from '../../../src/lib/kubevirt/full-snapshot.ts'
 import { theInstallation } from '../../../src/lib/kubevirt/installation.ts'
 import { itemsOf } from '../../../src/lib/kube/known.ts'
@@ -66,6 +72,56 @@ test('healthy-now', () => {
     'info healthy-now',
   ])
   expect(ask(settledNow, { snapshot: evidence({ pods: unread }) }).is).toBe('not-checked')
+})
+
+test.each([
+  ['v1.9.0', ['unstamped'], 'warning'],
+  ['v1.8.4', ['unstamped'], 'warning'],
+  ['v1.8.3', ['unstamped'], 'blocker'],
+  [undefined, ['unstamped'], 'blocker'],
+  ['v1.9.0', ['unstamped', 'image'], 'blocker'],
+  ['v1.9.0', [], 'blocker'],
+] as const)('healthy-now, to %s, with %s in the way: %s', (target, kinds, level) => {
+  const why = kinds.map((kind) => ({ kind, sentence: kind, commands: [] }) as unknown as Cause)
+  const rolloutStatus = { ...question().rolloutStatus, verdict: 'Stalled', why } as const
+  expect(said(ask(settledNow, { rolloutStatus, ...(target && { target }) }).findings)).toEqual([
+    `${level} healthy-now`,
+  ])
+})
+
+const entry = (manager: string, operation: string, fieldsV1: ManagedField['fieldsV1'], more: object = {}) =>
+  ({ manager, operation, fieldsV1, ...more }) as ManagedField
+const methods = { 'f:spec': { 'f:workloadUpdateStrategy': { 'f:workloadUpdateMethods': {} } } }
+const applied = entry('argocd-controller', 'Apply', { 'f:spec': { 'f:imageTag': {} } })
+const ownedBy = (...managedFields: ManagedField[]) => {
+  const { installation } = question()
+  const { kubevirt } = installation
+  const metadata = { ...kubevirt.metadata, managedFields, resourceVersion: '7' }
+  return ask(fieldOwners, { installation: { ...installation, kubevirt: { ...kubevirt, metadata } } }).findings
+}
+
+describe('field-owners', () => {
+  test('a patch of the methods under server-side apply, with the patch that gives the field back', () => {
+    const [finding] = ownedBy(applied, entry('kubectl-patch', 'Update', methods))
+    expect(finding?.summary).toContain('kubectl-patch owns spec.workloadUpdateStrategy.workloadUpdateMethods')
+    expect(finding?.remedy[1]).toContain(
+      '[{"op":"test","path":"/metadata/resourceVersion","value":"7"},{"op":"remove","path":"/metadata/managedFields/1"}]',
+    )
+  })
+
+  test('an entry that owns more is not taken away', () => {
+    const more = { 'f:spec': { ...methods['f:spec'], 'f:infra': { 'f:replicas': {} } } }
+    expect(ownedBy(applied, entry('kubectl-edit', 'Update', more))[0]?.remedy).toHaveLength(1)
+  })
+
+  test.each([
+    ['nobody applies', [entry('kubectl-patch', 'Update', methods)]],
+    ['kvup owns it, and gives it back', [applied, entry('kvup', 'Update', methods)]],
+    ['an operator writes the status', [applied, entry('x', 'Update', methods, { subresource: 'status' })]],
+    ['another field', [applied, entry('kubectl-patch', 'Update', { 'f:spec': { 'f:infra': {} } })]],
+  ])('nothing where %s', (_, fields) => {
+    expect(ownedBy(...fields)).toEqual([])
+  })
 })
 
 test('one-kubevirt names the one that nobody follows', () => {

@@ -1,30 +1,281 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { allChecks, type ReportedCheck } from '../../../src/lib/checks/check-run.ts'
+import { allChecks, type ReportedCheck, runChecks } from '../../../src/lib/checks/check-run.ts'
 import type { CheckDocument } from '../../../src/lib/output/views/check-report.ts'
 import type { SnapshotPart } from '../../../src/lib/kubevirt/full-snapshot.ts'
 import { noteOf } from '../../../src/lib/engine/overrides.ts'
 import { rightsOf } from '../../../src/lib/upgrade/role-rights.ts'
 import { runText } from '../run-text.ts'
-import { clusterOf, itemOf, judgedExample, nextMinor } from './check-example.ts'
-import { ask, question, unread } from './evidence.ts'
+import type { Known } from '../../../src/lib/kube/known.ts'
+import type { Check, CheckedSnapshot } from '../../../src/lib/checks/check-definition.ts'
+import { readLayerParts } from '../../../src/lib/openshift/layer-parts.ts'
+import { clusterOf, itemOf, judgedExample, layered, nextMinor } from './check-example.ts'
+import { ask, known, ofVersion, question, unread } from './evidence.ts'
 import type { Change } from './laid-over.ts'
-import { wholeCluster } from './whole-cluster.ts'
+import { nodes, tally, wholeCluster } from './whole-cluster.ts'
 
 const needs = allChecks.flatMap((check) => check.needs.map((part) => [check.id, part, check] as const))
-const whole = question({ snapshot: wholeCluster(), target: 'v1.9.0' })
+
+/** With all layers that there are. */
+const { cluster: withLayers } = clusterOf(layered)
+const layers = await readLayerParts(withLayers.reader, {
+  onPlatform: true,
+  managed: true,
+  alerts: async () => ({ known: true, items: [] }),
+})
+const wholeSnapshot = (): CheckedSnapshot => ({ ...wholeCluster(), ...layers })
+const whole = question({ snapshot: wholeSnapshot(), target: 'v1.9.0' })
 
 /** Unknown is not the same as good. */
 const levelOf = (blocks: boolean) => (blocks ? 'not-checked' : 'warning')
 
 test.each(needs)('%s is not checked without %s', (id, part, check) => {
-  const { serverVersion, ...rest } = wholeCluster()
+  const { serverVersion, ...rest } = wholeSnapshot()
   const snapshot =
     part === 'serverVersion' ? rest : { ...rest, ...(serverVersion && { serverVersion }), [part]: unread }
   const { is, findings } = ask(check, { ...whole, snapshot, target: 'v1.9.0' })
   expect(is).toBe('not-checked')
   expect(findings).toMatchObject([{ id, level: levelOf(check.blocks) }])
   expect(findings[0]?.summary).toContain(`${part}: `)
+})
+
+/** What becomes of a check whose part was not asked for; undefined: nothing is told of it, for its layer is not there. */
+function becomesWithout({ layers: own = [], needsProbes }: Check, part: string): string | undefined {
+  const roots: Readonly<Record<string, string>> = {
+    platform: 'clusterVersion',
+    operator: 'hyperconverged',
+    olm: 'subscriptions',
+  }
+  if (own.some((layer) => roots[layer] === part)) return undefined
+  return needsProbes && part === 'probes' ? 'skipped' : 'not-checked'
+}
+
+/** A part that was never asked for, by whatever omission. */
+test.each(needs)('%s is not passed where %s was not asked for', (_, part, check) => {
+  const { [part]: _gone, ...rest } = wholeSnapshot()
+  const results = runChecks([check], { ...whole, snapshot: rest as CheckedSnapshot })
+  const became = results.map(({ is }) => is)
+  expect(became).toEqual(becomesWithout(check, part) === undefined ? [] : [becomesWithout(check, part)])
+})
+
+/** Of these an empty list says that others were looked at. */
+const mustHaveSome = new Set<string>([
+  'kubevirts',
+  'operators',
+  'deployments',
+  'daemonsets',
+  'pods',
+  'nodes',
+  'leases',
+  'crds',
+  'apiServices',
+  'webhooks',
+  'clusterOperators',
+  'pools',
+])
+const unheld = needs.filter(([, part]) => mustHaveSome.has(part))
+
+test.each(unheld)('%s is not passed where no %s were found at all', (_, part, check) => {
+  const snapshot = { ...wholeSnapshot(), [part]: { known: true, items: [] } } as CheckedSnapshot
+  // Where it is found, it is a fault by itself.
+  expect(['not-checked', 'found']).toContain(ask(check, { ...whole, snapshot, target: 'v1.9.0' }).is)
+})
+
+type Without = Parameters<typeof ask>[1]
+
+const nodesWith = (nodeInfo: object): Without => ({
+  snapshot: {
+    ...wholeSnapshot(),
+    nodes: known(
+      ...nodes({
+        'worker-1': (node) => Object.assign(node.status ?? {}, { nodeInfo }),
+      }),
+    ),
+  },
+})
+const changed = (parts: Partial<CheckedSnapshot>): Without => ({ snapshot: { ...wholeSnapshot(), ...parts } })
+const first = <T>(part: Known<T> | undefined): T => {
+  const [item] = part?.known ? part.items : []
+  if (item === undefined) throw new Error('there is none')
+  return item
+}
+const withoutStatus = <T extends object>(item: T): T => ({ ...item, status: {} })
+const neverDone: Without = {
+  rolloutStatus: { ...whole.rolloutStatus, observed: {} },
+}
+const ofUnknownMinor: Without = { target: 'v1.99.0' }
+/** A release that takes no right by the data. */
+const untoldRights: Without = {
+  snapshot: { ...ofVersion('v1.7.4', wholeCluster()), ...layers },
+  target: 'v1.8.4',
+}
+/**
+ * What is missing inside of a part, or beside all of them: then nothing found is no pass. Each check has a row here, or says why nothing can be missing in what it
+ * reads but the whole part: what is not there is a value, as in a list of migrations, or a finding of its own.
+ */
+const inside: Readonly<Record<string, string | readonly (readonly [what: string, without: Without])[]>> = {
+  'hop-supported': 'a release that nobody knows, and none to come from, are findings',
+  'kubernetes-window': [
+    ['a version that says no minor', changed({ serverVersion: { gitVersion: '', major: '', minor: '' } })],
+  ],
+  'known-bad': [
+    ['a release to come from', neverDone],
+    ['data of that minor', ofUnknownMinor],
+  ],
+  'zero-downtime-since': [['a release to come from', neverDone]],
+  'healthy-now': 'a verdict is always there',
+  'one-kubevirt': 'a KubeVirt is a KubeVirt',
+  'mixed-identifiers': 'a component without an identifier is of another one',
+  manager: 'no owner is the answer',
+  'operator-not-older': 'an operator without a version is a finding',
+  'images-pinned': 'no image in the environment is the answer',
+  'images-pullable': 'an image that was not tried is a finding',
+  'customize-components': 'no patch is the answer',
+  'crd-stored-versions': [['data of that minor, and a manifest', ofUnknownMinor]],
+  'last-applied-size': 'no annotation is the answer',
+  'foreign-edits': 'no edit is the answer',
+  'defaults-that-shift': [['a release to come from', neverDone]],
+  'methods-empty-without-override': 'no methods are the finding',
+  'methods-misspelt': 'no methods are another finding',
+  'cdi-beside': 'no CDI is the answer',
+  'version-in-step': [
+    [
+      'the release of the platform',
+      changed({ clusterVersion: known(withoutStatus(first(layers.clusterVersion))) }),
+    ],
+    [
+      'the version of the operator',
+      changed({
+        hyperconverged: known(withoutStatus(first(layers.hyperconverged))),
+        subscriptions: known(withoutStatus(first(layers.subscriptions))),
+      }),
+    ],
+    [
+      'data of the operator',
+      {
+        ...changed({
+          hyperconverged: known({
+            ...first(layers.hyperconverged),
+            status: { versions: [{ name: 'operator', version: '1.99.0' }] },
+          }),
+        }),
+        releases: { ...whole.releases, hyperconverged: [] },
+      },
+    ],
+  ],
+  'hyperconverged-not-good': 'a condition that is not set is a finding',
+  'hyperconverged-tainted': 'no patch is the answer',
+  'hyperconverged-methods': 'no methods are the default',
+  'approval-manual': 'nothing said is Automatic',
+  'channel-not-in-catalog': [
+    ['what the catalog offers', changed({ packageManifests: known() })],
+    ['channels', changed({ packageManifests: known(withoutStatus(first(layers.packageManifests))) })],
+  ],
+  'catalog-not-healthy': 'a catalog that is not there is a finding',
+  'one-operator-group': 'none is a finding',
+  'operator-held': 'nothing said lets OLM replace it (ocp 2.5)',
+  'platform-not-steady': 'a status that says nothing is a finding',
+  'platform-not-upgradeable': [
+    ['every condition', changed({ clusterVersion: known(withoutStatus(first(layers.clusterVersion))) })],
+  ],
+  'cluster-operators-degraded': 'one that does not say Available is a finding',
+  'pool-degraded':
+    'a pool without conditions is not degraded, and counted by the machine config operator, which is judged',
+  'node-maintenance-old': 'no object is the answer',
+  'bridge-networks': [
+    [
+      'the release of the platform',
+      changed({ clusterVersion: known(withoutStatus(first(layers.clusterVersion))) }),
+    ],
+  ],
+  'alerts-firing': 'no alert is the answer',
+  rights: [
+    [
+      'the answer to an optional question',
+      changed({ rights: known({ what: 'list rolebindings', optional: true }) }),
+    ],
+  ],
+  'operator-rights': 'a manifest that was not given is a finding',
+  'rbac-diff': [['the manifest, and data of a right', untoldRights]],
+  'api-services': 'one that does not say Available is a finding',
+  'webhooks-answering': 'a webhook without endpoints or CA is a finding',
+  certificates: 'a CA that cannot be read is a finding',
+  'leader-leases': 'a Lease that nobody holds is a finding',
+  'node-ready': 'a node that does not say Ready is a finding',
+  'node-schedulable': 'no taint is the answer',
+  heartbeat: 'a node that never had one is told by the state of the installation',
+  'control-plane-label': 'no label is the finding',
+  'new-gates': [
+    ['a kubelet version', nodesWith({ containerRuntimeVersion: 'containerd://2.3.2' })],
+    ['a container runtime', nodesWith({ kubeletVersion: 'v1.35.4' })],
+    [
+      'the number of the runtime',
+      nodesWith({ kubeletVersion: 'v1.35.4', containerRuntimeVersion: 'containerd://' }),
+    ],
+    ['a release to come from', neverDone],
+    ['data of that minor', ofUnknownMinor],
+  ],
+  'room-for-surge': 'a node without a limit has none',
+  'version-skew': [['a kubelet version', nodesWith({})]],
+  'migrations-in-flight': 'no migration is the answer',
+  'node-drained': 'no mark is the answer',
+  'data-jobs-in-flight': 'no job is the answer',
+  'others-at-work': 'nobody else is the answer',
+  'two-launchers': 'no second pod is the answer',
+  'launcher-age': [['the launchers of VMs', changed({ instances: known(tally({ launchers: {} })) })]],
+  'vms-that-stay': 'a VM that does not say that it can migrate is a finding',
+  'two-nodes': 'no node that takes VMs is the finding',
+  'migration-quota': 'no quota is the answer',
+  'pending-changes': 'no change is the answer',
+  'hotplugged-volumes': [['a release to come from', neverDone]],
+  'vms-without-another-node': 'a VM that asks for nothing finds one',
+  'restart-required': 'no mark is the answer',
+  'long-names': 'a name is always there',
+  'qemu-jump': [['a release to come from', neverDone]],
+  'vms-that-change': [['a release to come from', neverDone]],
+  'cpu-vendors': [['a release to come from', neverDone]],
+  'machine-types': [['a release to come from', neverDone]],
+  'node-support': [['a release to come from', neverDone]],
+  'operator-environment': [['a release to come from', neverDone]],
+  'screenshot-rights': [['a release to come from', neverDone]],
+  'network-resources': [['a release to come from', neverDone]],
+  'disruption-budgets': 'no budget is the answer',
+  'field-owners': 'no other owner is the answer',
+  'kvm-devices': 'a node that does not tell of the device has none to give',
+  'cannot-be-undone': 'it is always told',
+}
+
+test('every check says what can be missing inside of what it reads', () => {
+  expect(Object.keys(inside).toSorted()).toEqual(allChecks.map(({ id }) => id).toSorted())
+})
+
+const insides = Object.entries(inside).flatMap(([id, rows]) =>
+  typeof rows === 'string' ? [] : rows.map(([what, without]) => [id, what, without] as const),
+)
+
+test.each(insides)('%s is not checked without %s', (id, _, without) => {
+  const check = allChecks.find((one) => one.id === id)
+  if (check === undefined) throw new Error(`there is no ${id}`)
+  const { target: _target, ...asked } = whole
+  const { is, findings } = ask(check, { ...asked, target: 'v1.9.0', ...without })
+  expect(is).toBe('not-checked')
+  expect(findings).toMatchObject([{ id, level: 'warning' }])
+  expect(findings[0]?.remedy.length).toBeGreaterThan(0)
+})
+
+test('what vms-that-stay and the forecast say of nodes is one: a VM that no other node takes does not follow', () => {
+  const stay = allChecks.find(({ id }) => id === 'vms-that-stay')!
+  const placed = new Map([
+    ['a', { labels: { zone: 'gone' }, node: 'worker-1', vms: { count: 1, names: ['demo/web-1'] } }],
+  ])
+  const installation = { ...whole.installation, workloadUpdateMethods: ['LiveMigrate'] }
+  const { is, findings } = ask(stay, {
+    installation,
+    ...changed({ instances: known(tally({ placed })) }),
+    target: 'v1.9.0',
+  })
+  expect(is).toBe('found')
+  expect(findings[0]?.summary).toContain('1 running VM finds no other node: demo/web-1')
 })
 
 const stopping = new Set(['blocker', 'not-checked'])
@@ -45,6 +296,7 @@ const resources: readonly (readonly [plural: string, parts: readonly SnapshotPar
   ['virtualmachineinstancemigrations', ['migrations']],
   ['virtualmachines', ['vms']],
   ['resourcequotas', ['quotas']],
+  ['poddisruptionbudgets', ['budgets']],
   ['virtualmachinesnapshots', ['dataJobs']],
   ['virtualmachineexports', ['dataJobs']],
   ['cronjobs', ['others']],
@@ -56,7 +308,9 @@ describe('of a user who may do everything but read', () => {
   test.each(resources)('%s', async (plural, parts) => {
     const { code, document } = await judgedExample({ user: 'jane', changes: roleWithout(plural) })
     const unknown = new Set<string>(parts)
-    const wanted = allChecks.filter((check) => check.needs.some((part) => unknown.has(part)))
+    const wanted = allChecks.filter(
+      (check) => check.layers === undefined && check.needs.some((part) => unknown.has(part)),
+    )
     const left = document.items.filter(({ is }) => is === 'not-checked')
     expect(left.map(({ id, findings }) => [id, findings[0]?.level])).toEqual(
       wanted.map(({ id, blocks }) => [id, levelOf(blocks)]),

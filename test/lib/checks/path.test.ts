@@ -7,7 +7,7 @@ import {
 } from '../../../src/lib/checks/groups/path-checks.ts'
 import { knownReleases } from '../../../src/lib/releases/releases.ts'
 import { emptyTally } from '../../../src/lib/kubevirt/snapshot.ts'
-import { ask, evidence, known, ofVersion, said } from './evidence.ts'
+import { ask, evidence, known, ofVersion, said, withSpec } from './evidence.ts'
 
 const running = (gitVersion: string, version = 'v1.8.4') => {
   const [major = '', minor = ''] = gitVersion.replace('v', '').split('.')
@@ -99,13 +99,16 @@ describe('kubernetes-window', () => {
 
 test.each([
   ['v1.6.6', 'v1.7.4', ['info issue-16264', 'info issue-18670']],
-  ['v1.5.3', 'v1.6.0', ['blocker issue-15373']],
+  ['v1.5.3', 'v1.6.0', ['warning pr-15007', 'blocker issue-15373']],
   ['v1.5.3', 'v1.6.6', []],
   ['v1.9.0', 'v1.9.1', []],
   ['v1.8.4', 'v1.9.0', ['info issue-18670']],
   // Nobody has two vCPUs there, or a q35 machine: whom it does not concern is not told.
   ['v1.7.4', 'v1.8.4', ['info issue-18670']],
-  ['v1.4.1', 'v1.5.0', ['warning issue-14318']],
+  ['v1.4.1', 'v1.5.0', ['warning issue-14318', 'warning pr-15007']],
+  ['v1.4.1', 'v1.5.3', []],
+  // Within a minor the old virt-controller says what the new virt-handler asks for.
+  ['v1.5.0', 'v1.5.2', []],
   ['v1.7.4', 'v1.8.2', ['info issue-16561', 'info issue-18670']],
 ])('known-bad: from %s to %s', (version, target, findings) => {
   expect(said(ask(knownBad, { snapshot: ofVersion(version), target }).findings)).toEqual(findings)
@@ -141,6 +144,27 @@ const counted = [
     id: 'issue-17029',
     command: 'kvup upgrade --to v1.7.4',
   },
+  {
+    trait: 'istio',
+    version: 'v1.5.3',
+    target: 'v1.6.1',
+    id: 'pr-15661',
+    command: 'kvup upgrade --to v1.6.6',
+  },
+  {
+    trait: 'hotplugged',
+    version: 'v1.4.1',
+    target: 'v1.5.3',
+    id: 'issue-12637',
+    command: 'virtctl migrate VM     moves such a VM off its node before the node is drained',
+  },
+  {
+    trait: 'hotplugged',
+    version: 'v1.3.1',
+    target: 'v1.4.0',
+    id: 'pr-13614',
+    command: 'kvup upgrade --to v1.4.1',
+  },
 ]
 
 test.each(counted)('known-bad: VMs that are $trait are counted, from $version to $target', (row) => {
@@ -160,6 +184,30 @@ test.each([
   const snapshot = { ...ofVersion('v1.4.1'), instances: known({ ...emptyTally(), running: count }) }
   const ids = ask(knownBad, { snapshot, target: 'v1.5.0' }).findings.map(({ id }) => id)
   expect(ids.includes('issue-14495')).toBe(many)
+})
+
+test.each([
+  ['v1.35.4', 'v1.8.3', undefined],
+  ['v1.36.0', 'v1.8.3', 'kvup upgrade --to v1.8.4'],
+  ['v1.36.0', 'v1.8.4', undefined],
+])('known-bad: on Kubernetes %s to %s the checksum of container disks', (gitVersion, target, command) => {
+  const vms = { count: 1, names: ['demo/a'] }
+  const instances = known({ ...emptyTally(), running: 1, traits: { 'container-disk': vms } })
+  const serverVersion = { gitVersion, major: '1', minor: gitVersion.slice(3, 5) }
+  const snapshot = { ...ofVersion('v1.7.4'), instances, serverVersion }
+  const found = ask(knownBad, { snapshot, target }).findings.find(({ id }) => id === 'issue-17858')
+  expect(found?.remedy[0]).toBe(command)
+})
+
+test.each([
+  [undefined, false],
+  [false, false],
+  [true, true],
+])('known-bad: post-copy migrations out of v1.4, where allowPostCopy is %s', (allowPostCopy, isTold) => {
+  const migrations = { ...(allowPostCopy !== undefined && { allowPostCopy }) }
+  const snapshot = ofVersion('v1.4.1', withSpec({ configuration: { migrations } }))
+  const ids = ask(knownBad, { snapshot, target: 'v1.5.2' }).findings.map(({ id }) => id)
+  expect(ids.includes('pr-15015')).toBe(isTold)
 })
 
 test('known-bad: VMs that may not be read are said to be unknown', () => {

@@ -71,3 +71,65 @@ describe('trust L12: a snapshot', () => {
     'DB_PASSWORD\\"',
   ])('has no %s when it is redacted', (word) => expect(anonymous).not.toContain(word))
 })
+
+describe('trust L12: what is read for the changes of a release, redacted', () => {
+  const rbac = 'rbac.authorization.k8s.io'
+  const edit = { apiGroup: rbac, kind: 'ClusterRole', name: 'edit' }
+  const people = [
+    { apiGroup: rbac, kind: 'User', name: 'jane' },
+    { apiGroup: rbac, kind: 'Group', name: 'payroll-admins' },
+    { kind: 'ServiceAccount', name: 'kubevirt-operator', namespace: 'kubevirt' },
+  ]
+  const objects: (KubeObject & Record<string, unknown>)[] = [
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'RoleBinding',
+      metadata: { name: 'edit', namespace: 'shop', annotations: { owner: 'jane' } },
+      roleRef: edit,
+      subjects: people,
+    },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'kubevirt-operator' },
+      roleRef: { ...edit, name: 'kubevirt-operator' },
+      subjects: people,
+    },
+    {
+      apiVersion: 'k8s.cni.cncf.io/v1',
+      kind: 'NetworkAttachmentDefinition',
+      metadata: {
+        name: 'cashiers',
+        namespace: 'shop',
+        annotations: { 'k8s.v1.cni.cncf.io/resourceName': 'intel.com/vf', owner: 'jane' },
+      },
+      spec: { config: '{"ipam":{"subnet":"10.9.8.0/24"}}' },
+    },
+    {
+      apiVersion: 'kubevirt.io/v1',
+      kind: 'VirtualMachineInstance',
+      metadata: { name: 'web', namespace: 'shop', annotations: { 'sidecar.istio.io/inject': 'true' } },
+      spec: { networks: [{ name: 'a', multus: { networkName: 'shop/cashiers' } }] },
+    },
+  ]
+  const saved = objects.flatMap((object) => trimmed(object) ?? [])
+  const found = redacted(saved, { home: 'kubevirt', users: [], index }).objects
+
+  test('names nobody', () => {
+    const text = JSON.stringify(found)
+    const names = ['jane', 'payroll', 'shop', 'cashiers', '10.9.8.0', '"name":"edit","namespace"']
+    expect(names.filter((name) => text.includes(name))).toEqual([])
+  })
+
+  test('keeps what is judged', () => {
+    const [binding, cluster, network, instance] = found
+    expect(binding).toMatchObject({ metadata: { namespace: 'namespace-1' }, roleRef: edit })
+    expect(cluster).toMatchObject({ subjects: [people[2]] })
+    expect(network?.metadata.annotations).toEqual({ 'k8s.v1.cni.cncf.io/resourceName': 'intel.com/vf' })
+    const { name, namespace } = network?.metadata ?? {}
+    expect(instance).toMatchObject({
+      spec: { networks: [{ multus: { networkName: `${namespace}/${name}` } }] },
+    })
+    expect(instance?.metadata.annotations).toEqual({ 'sidecar.istio.io/inject': 'true' })
+  })
+})

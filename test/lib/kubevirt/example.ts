@@ -4,6 +4,11 @@ import type { Reader, ServerVersion } from '../../../src/lib/kube/cluster.ts'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
 import { storeCluster } from '../../../src/simulator/api/store-client.ts'
 import { seed, Store } from '../../../src/simulator/api/store.ts'
+import { NetworkAttachmentDefinitions } from '../../../src/lib/kube/kinds/extension-kinds.ts'
+import { builtInKinds } from '../../../src/simulator/api/kinds/built-in-kinds.ts'
+import { custom, type SimKind } from '../../../src/simulator/api/kinds/sim-kind.ts'
+import { olmKinds } from '../../../src/simulator/olm/olm-objects.ts'
+import { openShiftKinds } from '../../../src/simulator/openshift/openshift-objects.ts'
 import type { Clock } from '../../../src/lib/kube/clock.ts'
 
 const folder = new URL('../../examples/', import.meta.url)
@@ -44,9 +49,23 @@ function objectsIn(text: string): KubeObject[] {
 
 /** The store gives what lacks a time one of long ago, so that only the file's own times count. */
 export function exampleOf(objects: readonly KubeObject[], at: string, version?: ServerVersion): Example {
-  const store = new Store(still('2026-01-01T00:00:00Z'), { ...(version && { version }) })
-  seed(store, objects, 'before-first-apply')
+  const kinds = [...builtInKinds, ...kindsOfLayers(objects)]
+  const store = new Store(still('2026-01-01T00:00:00Z'), { kinds, ...(version && { version }) })
+  // A kind is served from when on its definition is there.
+  const ordered = objects.toSorted((a, b) => Number(isDefinition(b)) - Number(isDefinition(a)))
+  seed(store, ordered, 'before-first-apply')
   return { store, reader: storeCluster(store).reader, clock: still(at) }
+}
+
+const isDefinition = ({ kind }: KubeObject): boolean => kind === 'CustomResourceDefinition'
+
+const ofLayer = /^(?:config\.openshift\.io|operators\.coreos\.com)\//u
+
+/** What a platform and OLM serve, where the objects are of such a cluster. */
+function kindsOfLayers(objects: readonly KubeObject[]): SimKind[] {
+  if (!objects.some(({ apiVersion }) => ofLayer.test(apiVersion))) return []
+  const networks = custom(NetworkAttachmentDefinitions, { status: false })
+  return [...openShiftKinds({ version: '4.10.0' }), ...olmKinds(), networks]
 }
 
 /** Expected text beside the example; with UPDATE=1 it is written anew. */

@@ -133,6 +133,44 @@ test.each(cases)('%s', (_name, all, expected) => {
   expect(timeLeft({ procedure: 'p', startedAt: ago(minute), steps: all }, now)).toBe(expected)
 })
 
+/** Waits since ten minutes for a window; two hours until it opens. */
+const inTime = (ms: number) => new Date(now.getTime() + ms).toISOString()
+const waitingFor = (closed: readonly { from?: string; until: string }[], work: number) => ({
+  procedure: 'p',
+  startedAt: ago(10 * minute),
+  steps: [
+    step({
+      estimate: work,
+      shape: 'running' as const,
+      startedAt: closed[0]?.from === undefined ? (closed[0]?.until ?? ago(0)) : ago(0),
+    }),
+  ],
+  waiting: {
+    state: { is: 'waiting' as const, on: 'the window to open', closed },
+    until: inTime(600 * minute),
+    step: 'x',
+    began: ago(10 * minute),
+  },
+})
+
+test.each([
+  ['the time until it opens counts', [{ until: inTime(60 * minute) }], 10 * minute, 'under 90 min left'],
+  [
+    'so does the next closing where the work goes beyond it',
+    [{ from: inTime(5 * minute), until: inTime(300 * minute) }],
+    20 * minute,
+    'under 6 h left',
+  ],
+  [
+    'a closing behind its end does not',
+    [{ from: inTime(100 * minute), until: inTime(300 * minute) }],
+    20 * minute,
+    'under 45 min left',
+  ],
+] as const)('windows: %s', (_, closed, work, expected) => {
+  expect(timeLeft(waitingFor(closed, work), now)).toBe(expected)
+})
+
 test('a finished run has nothing left', () => {
   expect(timeLeft({ procedure: 'p', steps: [step({})], finishedAt: ago(0) }, now)).toBeUndefined()
 })

@@ -35,6 +35,7 @@ export function denying(
     versions: (group: string) => reader.versions(group),
     version: () => reader.version(),
     log: (pod: any, options: any) => reader.log(pod, options),
+    askRoute: (call: any) => reader.askRoute?.(call),
     async askService(call: any) {
       no('get', { plural: 'services/proxy' } as Kind)
       return reader.askService?.(call)

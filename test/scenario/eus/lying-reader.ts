@@ -27,6 +27,7 @@ export function lying(cluster: Cluster, plural: string, edit: (object: any) => a
     version: () => reader.version(),
     log: (pod: any, options: any) => reader.log(pod, options),
     askService: (call: any) => reader.askService?.(call),
+    askRoute: (call: any) => reader.askRoute?.(call),
   }
   return { ...cluster, reader: lies as Reader }
 }

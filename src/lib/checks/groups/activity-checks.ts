@@ -4,6 +4,7 @@ import { instancesOf, type Question, check, type Finding, type Check } from '../
 import { counted, someOf } from '../../kube/text.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
 import type { Named } from '../../kubevirt/snapshot.ts'
+import { evacuationRemedy } from '../../kubevirt/diagnosis/stuck-migrations.ts'
 
 /** The virt-handler roll kills them (night U1, facts 2.8). An upgrade waits for them unless it is told otherwise. */
 export const migrationsInFlight = check({
@@ -14,15 +15,40 @@ export const migrationsInFlight = check({
   assess({ snapshot }) {
     const names = itemsOf(snapshot.migrations).map(nameOf)
     if (names.length === 0) return undefined
-    return {
-      id: 'migrations-in-flight',
-      level: 'warning',
-      summary: `${counted(names.length, 'migration', ['is', 'are'])} not finished (${someOf(names)}): the upgrade waits for them first`,
-      objects: names.slice(0, 100),
-      remedy: ['kubectl get virtualmachineinstancemigrations -A'],
-    }
+    return [
+      {
+        id: 'migrations-in-flight',
+        level: 'warning',
+        summary: `${counted(names.length, 'migration', ['is', 'are'])} not finished (${someOf(names)}): the upgrade waits for them first`,
+        objects: names.slice(0, 100),
+        remedy: ['kubectl get virtualmachineinstancemigrations -A'],
+      },
+      ...stuckOnes(snapshot.stuckMigrations),
+    ]
   },
 })
+
+/** So many are told each for itself. */
+const toldAtMost = 5
+
+function stuckOnes(stuck: Question['snapshot']['stuckMigrations']): readonly Finding[] {
+  if (!stuck.known)
+    return [
+      {
+        id: 'migrations-in-flight',
+        level: 'warning',
+        summary: `could not tell whether one of them hangs: ${stuck.why}`,
+        remedy: ['kvup workloads migrations'],
+      },
+    ]
+  return stuck.items.slice(0, toldAtMost).map(({ namespace, vm, migration, sentence, remedy }) => ({
+    id: 'migrations-in-flight',
+    level: 'warning',
+    summary: `the migration of ${namespace}/${vm} does not get on, and an upgrade would wait for it: ${sentence}`,
+    objects: [`virtualmachineinstancemigration/${namespace}/${migration}`],
+    remedy,
+  }))
+}
 
 const nameOf = ({ metadata, spec }: VirtualMachineInstanceMigration): string =>
   `${metadata.namespace}/${spec?.vmiName ?? metadata.name}`
@@ -51,7 +77,7 @@ export const nodeDrained = check({
         count: left.reduce((rest, [, { count }]) => rest - count, evacuating.count),
         names: evacuating.names.filter((name) => !marked.has(name)),
       }),
-      ...left.map(([node, vms]) => leftBehind(node, vms)),
+      ...left.map(([node, vms]) => leftBehind(node, vms, question.rolloutStatus.observed.version)),
     ]
   },
 })
@@ -69,15 +95,15 @@ function leavingVms({ count, names }: Named): Finding | undefined {
   }
 }
 
-function leftBehind(node: string, { count, names }: Named): Finding {
+function leftBehind(node: string, { count, names }: Named, version: string | undefined): Finding {
   return {
     id: 'node-drained',
     level: 'blocker',
     summary: `${counted(count, 'VM', ['is', 'are'])} still marked to leave ${node} (${someOf(names, count)}), which takes pods again: KubeVirt begins migrations of them without end`,
     objects: names,
-    remedy: names.slice(0, 5).map((vm) => {
+    remedy: names.slice(0, 5).flatMap((vm) => {
       const [namespace = '', name = ''] = vm.split('/')
-      return `virtctl -n ${namespace} evacuate-cancel vmi ${name}     takes the mark away (virtctl v1.7 or newer)`
+      return evacuationRemedy({ namespace, name, node }, version)
     }),
   }
 }

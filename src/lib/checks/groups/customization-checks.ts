@@ -1,12 +1,21 @@
 import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
-import { enters } from '../../releases/release-path.ts'
+import { brings } from '../../releases/release-path.ts'
 import { itemsOf } from '../../kube/known.ts'
-import { hopOf, type Question, check, type Finding, concerned } from '../check-definition.ts'
-import type { KubeObject, ManagedField } from '../../kube/object.ts'
+import {
+  hopOf,
+  lacksHop,
+  type Question,
+  check,
+  type Finding,
+  concerned,
+  valueIn,
+} from '../check-definition.ts'
+import { isRecord, type KubeObject, type ManagedField } from '../../kube/object.ts'
+import { oneLine, shellWord } from '../../kube/shell-line.ts'
 import { isOperand } from '../../kubevirt/installed-components.ts'
 import { someOf } from '../../kube/text.ts'
 import type { Shift } from '../../releases/releases.ts'
-import { gatesOf, undecided } from '../../kubevirt/installation.ts'
+import { gatesOf, type Installation, undecided } from '../../kubevirt/installation.ts'
 
 type Patch = NonNullable<NonNullable<NonNullable<KubeVirt['spec']>['customizeComponents']>['patches']>[number]
 
@@ -100,6 +109,96 @@ export const foreignEdits = check({
   },
 })
 
+/** What kvup writes on the KubeVirt, as managedFields name it. */
+const writtenFields: readonly (readonly string[])[] = [
+  ['f:spec', 'f:imageTag'],
+  ['f:spec', 'f:imageRegistry'],
+  ['f:spec', 'f:workloadUpdateStrategy', 'f:workloadUpdateMethods'],
+]
+
+/**
+ * Somebody applies the KubeVirt by server-side apply, and somebody else owns a field of it by a patch: as soon as the two want different values the next apply is refused
+ * (harvester issue 10677).
+ */
+export const fieldOwners = check({
+  id: 'field-owners',
+  group: 'installation',
+  title: 'who applies the KubeVirt owns the fields that an upgrade changes',
+  needs: ['kubevirts'],
+  assess: ({ installation }) => {
+    const { metadata } = installation.kubevirt
+    const all = metadata.managedFields ?? []
+    const applier = all.find(({ operation, manager = '', fieldsV1 }) => {
+      const ownsSpec = fieldsV1 !== undefined && Object.hasOwn(fieldsV1, 'f:spec')
+      return operation === 'Apply' && ownsSpec && !manager.startsWith('kvup')
+    })
+    if (applier === undefined) return undefined
+    return all.flatMap((entry, index) => {
+      const { operation, manager = '', subresource } = entry
+      if (operation !== 'Update' || subresource !== undefined || ownWriters.test(manager)) return []
+      const fields = writtenFields.filter((path) => isOwned(entry.fieldsV1, path))
+      return fields.length === 0 ? [] : [ownerFinding(installation, applier, { entry, index, fields })]
+    })
+  },
+})
+
+/** kvup gives back what it owns; the operators write what nobody applies. */
+const ownWriters = /^(?:kvup|virt-|hyperconverged|kubevirt-)/u
+
+function isOwned(fields: unknown, path: readonly string[]): boolean {
+  let owned = fields
+  for (const step of path) owned = isRecord(owned) ? owned[step] : undefined
+  return owned !== undefined
+}
+
+interface OwnedFields {
+  entry: ManagedField
+  /** Its place in managedFields. */
+  index: number
+  fields: readonly (readonly string[])[]
+}
+
+function ownerFinding(
+  { namespace, name, kubevirt }: Installation,
+  { manager: applier = 'somebody' }: ManagedField,
+  { entry, index, fields }: OwnedFields,
+): Finding {
+  const { manager = 'somebody' } = entry
+  const names = fields.map((path) => path.map((step) => step.slice('f:'.length)).join('.'))
+  return {
+    id: 'field-owners',
+    level: 'warning',
+    summary: `${applier} applies KubeVirt ${namespace}/${name}, and ${manager} owns ${names.join(' and ')}: the next apply that wants another value is refused by a conflict`,
+    objects: [`kubevirt/${name}`],
+    remedy: [
+      `kubectl -n ${namespace} get kubevirt ${name} -o yaml --show-managed-fields`,
+      ...(leavesOf(entry.fieldsV1) === fields.length
+        ? [giveBack({ namespace, name, version: kubevirt.metadata.resourceVersion }, index, applier)]
+        : []),
+    ],
+  }
+}
+
+/** How many fields it owns at the lowest level. */
+function leavesOf(fields: unknown): number {
+  if (!isRecord(fields)) return 0
+  const below = Object.values(fields)
+  return below.length === 0 ? 1 : below.reduce<number>((sum, one) => sum + leavesOf(one), 0)
+}
+
+/** The value stays; guarded by the resourceVersion, for the place of an entry in the list changes with each write. */
+function giveBack(
+  { namespace, name, version = '' }: { namespace: string; name: string; version?: string | undefined },
+  index: number,
+  applier: string,
+): string {
+  const patch = [
+    { op: 'test', path: '/metadata/resourceVersion', value: version },
+    { op: 'remove', path: `/metadata/managedFields/${index}` },
+  ]
+  return `kubectl -n ${namespace} patch kubevirt ${name} --type=json -p ${shellWord(JSON.stringify(patch))}     leaves the value and gives the field to ${oneLine(applier)} at its next apply; untested`
+}
+
 interface Edit {
   by: string
   object: string
@@ -151,32 +250,36 @@ function fieldNames(
   })
 }
 
-/** What changes where nobody has said what is wanted (night C2, facts 1.3 and 5). */
+/** What changes where nobody has said what is wanted (night C2, facts 1.3 and 5). What concerns VMs or nodes is told by checks that read them. */
 export const defaultsThatShift = check({
   id: 'defaults-that-shift',
   group: 'installation',
   title: 'no default changes that this cluster relies on',
   needs: ['kubevirts'],
   needsTarget: true,
+  lacks: lacksHop,
   assess(question) {
-    const { releases } = question
-    const hop = hopOf(question)
-    if (hop === undefined) return []
-    return releases.shifts
-      .filter((shift) => enters(hop, shift.in))
+    return shiftsOfHop(question)
+      .filter(({ check: id, hits, nodes }) => (id ?? hits ?? nodes) === undefined)
       .filter((shift) => isOpen(shift, question))
-      .flatMap((shift) => shiftFinding(shift, question) ?? [])
+      .map((shift) => shiftFinding('defaults-that-shift', shift, question))
   },
 })
 
-/** Undefined where it is about VMs, and no such VM runs. */
-function shiftFinding(shift: Shift, question: Question): Finding | undefined {
+/** The changes that this hop brings. */
+export function shiftsOfHop(question: Question): readonly Shift[] {
+  const hop = hopOf(question)
+  return hop === undefined ? [] : question.releases.shifts.filter((shift) => brings(hop, shift))
+}
+
+/** Undefined where it is about VMs or a value in the KubeVirt, and there is none. */
+export function shiftFinding(id: string, shift: Shift, question: Question): Finding | undefined {
   const vms = concerned(shift, question)
   if (vms === undefined) return undefined
   return {
-    id: 'defaults-that-shift',
-    level: 'warning',
-    summary: `${shift.summary}${vms.text}`,
+    id,
+    level: shift.level ?? 'warning',
+    summary: `${shift.summary}${gatesText(shift, question)}${vms.text}`,
     ...(vms.objects && { objects: vms.objects }),
     remedy: [
       ...[pinCommand(shift, question)].flatMap((command) => command ?? []),
@@ -185,15 +288,48 @@ function shiftFinding(shift: Shift, question: Question): Finding | undefined {
   }
 }
 
+/** A field that holds a list of gates. */
+const isGateList = (field: string | undefined): boolean => /[gG]ates$/u.test(field ?? '')
+
 /** Where the field is set nothing changes; but a list of gates decides only on those that are in it. */
 function isOpen(shift: Shift, question: Question): boolean {
-  const { field } = shift
-  const set = field === undefined ? undefined : at(question.installation.kubevirt, field)
-  return set === undefined || (Array.isArray(set) && gatesToPin(shift, question).length > 0)
+  const { field, gates = [], withoutGate } = shift
+  const { featureGates } = gatesOf(question.installation)
+  if (withoutGate !== undefined && featureGates.includes(withoutGate)) return false
+  const set = field === undefined ? undefined : valueIn(question.installation.kubevirt, field)
+  if (isGateList(field)) return set === undefined || gatesToPin(shift, question).length > 0
+  return set === undefined && (gates.length === 0 || gates.some((gate) => featureGates.includes(gate)))
+}
+
+/** Which gates turn on that nobody has decided on, and what those of them do that can hurt. */
+function gatesText({ in: minor, field, gates = [] }: Shift, { releases, installation }: Question): string {
+  if (!isGateList(field) || gates.length === 0) return ''
+  const open = undecided(gates, installation)
+  const known = new Map(
+    releases.newGates.flatMap(({ in: of, gate, does }) => (of === minor && does ? [[gate, does]] : [])),
+  )
+  const does = open.flatMap((gate) => (known.has(gate) ? [`${gate}: ${known.get(gate)}`] : []))
+  const rest = open.filter((gate) => !known.has(gate))
+  return [does.length > 0 && ` (${does.join('; ')})`, rest.length > 0 && `; also on: ${rest.join(', ')}`]
+    .filter(Boolean)
+    .join('')
+}
+
+/**
+ * The command that keeps off what a minor turns on: the gates that are known to hurt and that nobody decided on, behind those that are listed. One list
+ * for whoever asks, for a merge patch replaces it: pasted behind one another, none takes back what the other did.
+ */
+export function keepGatesOff(minor: string, question: Question): string {
+  const gates = gatesToPin({ in: minor }, question)
+  const value = [...gatesOf(question.installation).disabledFeatureGates, ...gates]
+  return patchCommand(question, 'spec.configuration.developerConfiguration.disabledFeatureGates', value)
 }
 
 /** The gates that are known to hurt and that nobody has turned on or off: what a shift of gates is kept away from. */
-function gatesToPin({ in: minor }: Shift, { releases, installation }: Question): readonly string[] {
+function gatesToPin(
+  { in: minor }: Pick<Shift, 'in'>,
+  { releases, installation }: Question,
+): readonly string[] {
   const known = releases.newGates.filter((gate) => gate.in === minor).map(({ gate }) => gate)
   return undecided(known, installation)
 }
@@ -203,30 +339,38 @@ function gatesToPin({ in: minor }: Shift, { releases, installation }: Question):
  * those that are listed: a merge patch replaces a list. Undefined where there is nothing to fill in.
  */
 function pinCommand(shift: Shift, question: Question): string | undefined {
-  const { pin, command } = shift
-  if (command !== undefined || pin === undefined) return command
-  const { installation } = question
+  const { pin, command, replacedBy, pinAfter } = shift
+  if (command !== undefined) return command
+  if (replacedBy !== undefined) return `${replacingGates(replacedBy, question)}${after(pinAfter)}`
+  if (pin === undefined) return undefined
   const [path = '', text] = pin.split(/:\s*/u)
   const gates = gatesToPin(shift, question)
   if (text === undefined && gates.length === 0) return undefined
   const value =
-    text === undefined
-      ? [...gatesOf(installation).disabledFeatureGates, ...gates]
-      : /^\d+$/u.test(text)
-        ? Number(text)
-        : text
-  const { name, namespace } = installation
-  return `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '${JSON.stringify(patchOf(path, value))}'`
+    text === undefined ? [...gatesOf(question.installation).disabledFeatureGates, ...gates] : valueOf(text)
+  return `${patchCommand(question, path, value)}${after(pinAfter)}`
 }
 
-/** What lies at a dotted path (`spec.configuration.vmRolloutStrategy`); undefined where there is nothing. */
-function at(object: unknown, path: string): unknown {
-  let found = object
-  for (const name of path.split('.')) {
-    if (typeof found !== 'object' || found === null) return undefined
-    found = (found as Readonly<Record<string, unknown>>)[name]
-  }
-  return found ?? undefined
+const after = (when: string | undefined): string => (when === undefined ? '' : `     ${when}`)
+
+/** `800`, `false` and `null` are what they are in JSON. */
+const valueOf = (text: string): unknown =>
+  /^(?:\d+|true|false|null)$/u.test(text) ? (JSON.parse(text) as unknown) : text
+
+/** The whole list, for a merge patch replaces it: what is listed stays, the old gate as well, which does no harm. */
+function replacingGates(gates: readonly string[], question: Question): string {
+  const { featureGates } = gatesOf(question.installation)
+  const all = [...new Set([...featureGates, ...gates])]
+  return patchCommand(question, 'spec.configuration.developerConfiguration.featureGates', all)
+}
+
+/** A merge patch of the KubeVirt. */
+export function patchCommand(
+  { installation: { name, namespace } }: Pick<Question, 'installation'>,
+  path: string,
+  value: unknown,
+): string {
+  return `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '${JSON.stringify(patchOf(path, value))}'`
 }
 
 /** An object with this value at that path: a merge patch. */

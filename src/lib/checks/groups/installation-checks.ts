@@ -10,6 +10,7 @@ import {
   unlistedWorkloads,
   workloads,
 } from '../../kubevirt/installed-components.ts'
+import { compareVersions, parseVersion, type Version } from '../../releases/release-versions.ts'
 import { counted } from '../../kube/text.ts'
 import type { Installation, Manager } from '../../kubevirt/installation.ts'
 
@@ -24,10 +25,11 @@ export const settledNow = check({
   assess({ rolloutStatus, target, installation }) {
     if (rolloutStatus.verdict === 'Healthy') return rolloutStatus.doubts.map(doubted)
     const joined = rolloutStatus.verdict === 'Updating' && rolloutStatus.target.version === target?.text
+    const isMended = target !== undefined && mends(target, rolloutStatus)
     return [
       {
         id: 'healthy-now',
-        level: joined ? 'info' : 'blocker',
+        level: joined ? 'info' : isMended ? 'warning' : 'blocker',
         summary: joined
           ? `an update to ${target?.text} is under way already: it would be joined`
           : `KubeVirt is ${rolloutStatus.verdict}: ${reason(rolloutStatus)}`,
@@ -37,6 +39,15 @@ export const settledNow = check({
     ]
   },
 })
+
+/** The release in which a pod without annotations keeps nobody waiting any more (kubevirt PR 17901). */
+const stampsMended = parseVersion('v1.8.4')
+
+/** Whether the target has the fix for all that keeps KubeVirt from being healthy: the upgrade itself is the way out then. */
+const mends = (target: Version, { why }: RolloutStatus): boolean =>
+  why.length > 0 &&
+  why.every(({ kind }) => kind === 'unstamped') &&
+  compareVersions(target, stampsMended) >= 0
 
 /** That a further roll of virt-handler may come is how these releases are, and nothing to be mended. */
 const doubted = ({ id, sentence, commands }: Doubt): Finding => ({

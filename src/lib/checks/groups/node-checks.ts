@@ -1,9 +1,10 @@
 import type { Node } from '../../kube/kinds/core-kinds.ts'
 import { condition } from '../../kube/object.ts'
 import { since } from '../../kube/timestamps.ts'
+import { quantity } from '../../kube/quantity.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { formatDuration } from '../../kube/duration.ts'
-import { type Check, type Question, check, type Finding } from '../check-definition.ts'
+import { type Check, type Question, check, type Finding, lacksHop } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import {
   handlerSet,
@@ -15,7 +16,8 @@ import {
 } from '../../kubevirt/component-status.ts'
 import { compareVersions, type Version, versionOf, isBefore } from '../../releases/release-versions.ts'
 import type { Releases } from '../../releases/releases.ts'
-import { gatesOf, undecided } from '../../kubevirt/installation.ts'
+import { configuredValue, undecided } from '../../kubevirt/installation.ts'
+import { keepGatesOff } from './customization-checks.ts'
 import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
 
 /** One such node keeps virt-handler short for ever, and no condition says why (facts 2.9). */
@@ -129,6 +131,41 @@ function silence({ metadata }: Node, { at }: Question): number {
   return since(metadata.annotations?.[annotation], at) ?? 0
 }
 
+/** A device plugin that stopped, or a node that lost virtualization: VMs are not placed there, and those that are there do not come back. */
+export const kvmDevices = check({
+  id: 'kvm-devices',
+  group: 'nodes',
+  title: 'every node that takes VMs offers /dev/kvm',
+  needs: ['nodes', 'pods'],
+  assess(question) {
+    if (configuredValue(question.installation, emulation) === true) return undefined
+    const hollow = nodesWithHandler(question.snapshot).filter(isHollow)
+    const [first] = hollow
+    if (!first) return undefined
+    const names = hollow.map(nameOfNode)
+    const { namespace } = question.installation
+    return {
+      id: 'kvm-devices',
+      level: 'warning',
+      summary: `${counted(hollow.length, 'node', ['has', 'have'])} the label kubevirt.io/schedulable and no ${kvm} to give (${someOf(names)}): VMs neither start there nor migrate to it`,
+      objects: names.map((name) => `node/${name}`),
+      remedy: [
+        `kubectl get nodes -o custom-columns='NODE:.metadata.name,KVM:.status.allocatable.devices\\.kubevirt\\.io/kvm'`,
+        `kubectl -n ${namespace} delete pods -l kubevirt.io=virt-handler --field-selector spec.nodeName=${first.metadata.name}     starts its device plugin anew; VMs run on`,
+      ],
+    }
+  },
+})
+
+const emulation = ['developerConfiguration', 'useEmulation']
+const kvm = 'devices.kubevirt.io/kvm'
+
+/** A node that does not name the device at all is another thing: an architecture, a former release. */
+function isHollow({ metadata, status }: Node): boolean {
+  const offered = quantity(status?.allocatable?.[kvm] ?? '')
+  return metadata.labels?.['kubevirt.io/schedulable'] === 'true' && offered === 0
+}
+
 /** Without such a node the strategy Job, virt-api and virt-controller stay Pending, without a word (facts 2.1 and 8: #12390). */
 export const controlPlaneLabel = check({
   id: 'control-plane-label',
@@ -196,11 +233,34 @@ export const newGates = check({
   needs: ['nodes', 'pods'],
   needsTarget: true,
   blocks: true,
+  lacks: (question) => lacksHop(question) ?? untoldNodes(question),
   assess(question) {
     const nodes = nodesWithHandler(question.snapshot)
     return turnedOn(question).map((gate) => findings(gate, nodes, question))
   },
 })
+
+/** Nodes that do not tell what a gate needs of them, and none at all. */
+function untoldNodes(question: Question): string | undefined {
+  const gates = turnedOn(question)
+  const nodes = nodesWithHandler(question.snapshot)
+  if (gates.length === 0) return undefined
+  if (nodes.length === 0) return 'pods: no node with a virt-handler was found'
+  const untold = nodes.filter((node) => gates.some((gate) => !tells(node, gate)))
+  if (untold.length === 0) return undefined
+  const names = gates.map(({ gate }) => gate).join(', ')
+  return `nodes: whether ${someOf(untold.map(nameOfNode), untold.length)} can do ${names} cannot be told from kubelet and container runtime`
+}
+
+/** A runtime that is known and none of containerd is judged by its kubelet. */
+function tells({ status }: Node, { needs }: Gate): boolean {
+  const { kubeletVersion, containerRuntimeVersion = '' } = status?.nodeInfo ?? {}
+  const isKubelet = needs.kubelet === undefined || atLeast(kubeletVersion, needs.kubelet) !== undefined
+  const runtime = containerRuntimeVersion.startsWith('containerd://')
+    ? atLeast(containerRuntimeVersion, needs.containerd ?? '0') !== undefined
+    : containerRuntimeVersion !== ''
+  return isKubelet && (needs.containerd === undefined || runtime)
+}
 
 /** Not those that somebody decided on: listed as disabled, or on already. */
 function turnedOn({ releases, rolloutStatus, target, installation }: Question): readonly Gate[] {
@@ -230,7 +290,7 @@ function findings(gate: Gate, nodes: readonly Node[], question: Question): Findi
     level: 'blocker',
     summary: `${gate.in} turns ${gate.gate} on by itself, and ${counted(lacking.length, 'node', ['is', 'are'])} too old for it: ${someOf(said)}`,
     objects: lacking.map(({ metadata }) => `node/${metadata.name}`),
-    remedy: [disable(gate, question)],
+    remedy: [keepGatesOff(gate.in, question)],
   }
 }
 
@@ -246,20 +306,6 @@ function lacks({ status }: Node, { needs }: Gate): string[] {
       ? [`${containerRuntimeVersion}, needs ${needs.containerd}`]
       : []),
   ]
-}
-
-/** The whole list: a merge patch replaces it. The field is there since v1.8 (facts 1.3). */
-function disable({ gate }: Gate, { installation }: Question): string {
-  const { namespace, name } = installation
-  const { disabledFeatureGates } = gatesOf(installation)
-  const patch = {
-    spec: {
-      configuration: {
-        developerConfiguration: { disabledFeatureGates: [...disabledFeatureGates, gate] },
-      },
-    },
-  }
-  return `kubectl -n ${namespace} patch kubevirt ${name} --type merge -p '${JSON.stringify(patch)}'`
 }
 
 /** `v1.33.4+k3s1`, `1.35`, `containerd://2.3.2-rc.1`: by its numbers alone. Undefined where there are none. */
@@ -323,6 +369,12 @@ export const versionSkew = check({
   group: 'nodes',
   title: 'all nodes run the same kubelet',
   needs: ['nodes'],
+  lacks({ snapshot }) {
+    const untold = itemsOf(snapshot.nodes).filter(({ status }) => !status?.nodeInfo?.kubeletVersion)
+    return untold.length === 0
+      ? undefined
+      : `nodes: ${someOf(untold.map(nameOfNode), untold.length)} ${untold.length === 1 ? 'does' : 'do'} not say which kubelet runs`
+  },
   assess(question) {
     const byVersion = nodesByVersion(question)
     if (byVersion.size < 2) return undefined
@@ -352,6 +404,7 @@ export const nodeChecks: readonly Check[] = [
   nodeReady,
   nodeSchedulable,
   heartbeat,
+  kvmDevices,
   controlPlaneLabel,
   newGates,
   roomForSurge,

@@ -18,6 +18,8 @@ import {
   hopOf,
   hopPath,
   kubernetesMinor,
+  lacksHop,
+  lacksVersion,
   pathFromHere,
   type Question,
   check,
@@ -103,6 +105,10 @@ export const kubernetesSupported = check({
   title: 'Kubernetes is supported before and after',
   needs: ['serverVersion', 'kubevirts'],
   blocks: true,
+  lacks: ({ snapshot: { serverVersion } }) =>
+    kubernetesMinor(serverVersion) === undefined
+      ? 'serverVersion: it does not say which minor it is'
+      : undefined,
   assess(question) {
     const runs = kubernetesMinor(question.snapshot.serverVersion)
     if (runs === undefined) return []
@@ -178,6 +184,7 @@ export const knownBad = check({
   findings: 'any',
   needs: ['kubevirts'],
   needsTarget: true,
+  lacks: lacksHop,
   blocks: true,
   assess(question) {
     const hop = hopOf(question)
@@ -221,6 +228,7 @@ export const zeroDowntime = check({
   group: 'path',
   title: 'updates without downtime are promised for the installed version',
   needs: ['kubevirts'],
+  lacks: lacksVersion,
   blocks: true,
   assess({ rolloutStatus }) {
     const from = versionOf(rolloutStatus.observed.version)
@@ -272,6 +280,12 @@ function whatStays(question: Question): readonly string[] {
   const dropped = question.releases.droppedCrdVersions.filter((one) => hop && enters(hop, one.in))
   const later = hop ? laterCrdVersions(hop.from, question.releases, hop.to) : []
   const stored = later.map(({ group, versions }) => `${group} as ${versions.join(' and ')}`)
+  const backup = 'how old the last backup of etcd is cannot be seen from here'
+  if (hop && compareVersions(hop.to, hop.from) < 0)
+    return [
+      `a VM on a newer virt-launcher than ${hop.to.text} cannot migrate to it: it needs a restart`,
+      backup,
+    ]
   return [
     question.method === 'olm'
       ? 'once the InstallPlan is approved nothing goes back to the release before: OLM knows no downgrade, and takes the new HyperConverged and KubeVirt to the end'
@@ -279,7 +293,7 @@ function whatStays(question: Question): readonly string[] {
         ? `there is no way back once virt-operator has replaced the CRDs: ${hop?.to.text} stores ${stored.join(' and ')}, which ${hop?.from.text} does not have`
         : 'going back is not supported once virt-controller is new',
     'a VM on the new virt-launcher cannot migrate to an old one',
-    'how old the last backup of etcd is cannot be seen from here',
+    backup,
     ...dropped.map(({ group, versions }) => `${group} is never again served as ${versions.join(' or ')}`),
   ]
 }

@@ -14,8 +14,12 @@ export const rights = check({
   findings: ['rights-optional'],
   needs: ['rights'],
   blocks: true,
+  lacks({ snapshot }) {
+    const open = itemsOf(snapshot.rights).flatMap(({ what, allowed }) => (allowed === undefined ? what : []))
+    return open.length > 0 ? `nobody asked whether you may ${someOf(open)}` : undefined
+  },
   assess(question) {
-    const refused = itemsOf(question.snapshot.rights).filter(({ allowed }) => !allowed)
+    const refused = itemsOf(question.snapshot.rights).filter(({ allowed }) => allowed === false)
     const missing = refused.filter(({ optional }) => !optional).map(({ what }) => what)
     const extra = refused.filter(({ optional }) => optional).map(({ what }) => what)
     return [
@@ -105,6 +109,13 @@ export const rbacDiff = check({
   title: 'no running component loses a right before it is replaced',
   needs: ['operatorRoles'],
   needsTarget: true,
+  lacks: ({ manifest }) =>
+    manifest === undefined
+      ? 'the manifest of the target was not given, and no release data name a right'
+      : undefined,
+  toSee: [
+    "kvup check --to VERSION --manifest FILE|URL      compares the rights of the release's kubevirt-operator.yaml",
+  ],
   assess: (question) => [...lostByComponents(question), lostByOperator(question)],
 })
 

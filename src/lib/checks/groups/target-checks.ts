@@ -1,6 +1,6 @@
 import { operatorRule, pinnedTagRule } from '../../releases/hop-findings.ts'
 import { type Version, versionOf } from '../../releases/release-versions.ts'
-import { type Question, check, type Finding } from '../check-definition.ts'
+import { type Question, check, type Finding, lacksRelease } from '../check-definition.ts'
 import type { ImageProbe } from '../../kubevirt/full-snapshot.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { someOf } from '../../kube/text.ts'
@@ -173,6 +173,7 @@ export const crdStoredVersions = check({
   title: 'the CRDs store no version that this release lacks',
   needs: ['crds'],
   needsTarget: true,
+  lacks: (question) => (question.manifest === undefined ? lacksRelease(question) : undefined),
   blocks: true,
   assess({ snapshot, target, releases, rolloutStatus, manifest = [] }) {
     if (target === undefined) return []

@@ -3,6 +3,7 @@ import {
   hopPath,
   instancesOf,
   isPausedByKvup,
+  lacksVersion,
   type Question,
   check,
   hopOf,
@@ -12,14 +13,17 @@ import { enters } from '../../releases/release-path.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { ResourceQuota } from '../../kubevirt/full-snapshot.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
-import { gatesOf, parseImage } from '../../kubevirt/installation.ts'
+import { patchCommand } from './customization-checks.ts'
+import { configuredValue, gatesOf, parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { allReleases, type Releases } from '../../releases/releases.ts'
-import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
+import { isBefore, minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
 import { cpuModelLabel, type InstanceTally, type PlacedVms } from '../../kubevirt/snapshot.ts'
 import { isNodeReady } from '../../kubevirt/component-status.ts'
 import { launcherImage } from '../../kubevirt/lease-holders.ts'
 import { quantity } from '../../kube/quantity.ts'
+import type { BlockingBudget } from '../../kubevirt/blocking-budgets.ts'
+import { shellWord } from '../../kube/shell-line.ts'
 
 /** One VM that runs twice damages its disk; an entry may also be a stale one (facts 8: #15373, #18670, #12773). */
 export const twoLaunchers = check({
@@ -62,6 +66,13 @@ export const launcherAge = check({
   title: 'no VM runs on a virt-launcher two minors or a year before the target',
   needs: ['instances', 'deployments'],
   needsTarget: true,
+  lacks(question) {
+    const { running, launchers } = instancesOf(question)
+    const told = Object.values(launchers).reduce((sum, count) => sum + count, 0)
+    return told >= running
+      ? undefined
+      : `instances: ${counted(running - told, 'running VM', ['does', 'do'])} not say which virt-launcher`
+  },
   assess(question) {
     const launchers = launchersOf(question)
     const outdated = launchers.filter(({ inUse }) => !inUse)
@@ -177,14 +188,15 @@ export const vmsThatStay = check({
   id: 'vms-that-stay',
   group: 'workloads',
   title: 'every running VM can follow to the new virt-launcher by itself',
-  needs: ['instances'],
+  needs: ['instances', 'nodes'],
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
   assess(question) {
     const { installation, snapshot } = question
     const tally = instancesOf(question)
     const methods = installation.workloadUpdateMethods
     const isOff = methods.length === 0 && !isPausedByKvup(snapshot)
-    const summary = whyTheyStay(tally, methods, isOff)
+    const unplaced = withoutAnotherNode(question)
+    const summary = whyTheyStay(tally, { methods, isOff, unplaced })
     if (summary === undefined) return undefined
     const { namespace, name } = installation
     return {
@@ -201,15 +213,33 @@ export const vmsThatStay = check({
   },
 })
 
+interface Staying {
+  methods: readonly string[]
+  /** Workload updates are off, and not by kvup. */
+  isOff: boolean
+  /** What is told of VMs that no other node takes. */
+  unplaced: readonly PlacedVms[]
+}
+
 function whyTheyStay(
   { running, notMigratable }: InstanceTally,
-  methods: readonly string[],
-  isOff: boolean,
+  { methods, isOff, unplaced }: Staying,
 ): string | undefined {
   if (running > 0 && isOff)
     return `workloadUpdateMethods is empty: ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher`
-  if (notMigratable.count === 0) return undefined
-  const who = `${counted(notMigratable.count, 'running VM')} cannot be migrated: ${someOf(notMigratable.names, notMigratable.count)}`
+  const count = unplaced.reduce((sum, { vms }) => sum + vms.count, 0)
+  const names = unplaced.flatMap(({ vms }) => vms.names)
+  const who = [
+    ...(notMigratable.count > 0
+      ? [
+          `${counted(notMigratable.count, 'running VM')} cannot be migrated: ${someOf(notMigratable.names, notMigratable.count)}`,
+        ]
+      : []),
+    ...(count > 0
+      ? [`${counted(count, 'running VM', ['finds', 'find'])} no other node: ${someOf(names, count)}`]
+      : []),
+  ].join('; ')
+  if (who === '') return undefined
   return methods.includes('Evict')
     ? `${who}; Evict is on, so each is shut down or stays, by its evictionStrategy`
     : `${who}; they keep the old virt-launcher until they are restarted`
@@ -225,14 +255,30 @@ export const twoNodes = check({
     const count = placesForVms(question)
     const { running } = instancesOf(question)
     if (count >= 2 || running === 0) return undefined
+    const stay = onlyMigrating(question)
     return {
       id: 'two-nodes',
       level: 'warning',
-      summary: `${counted(count, 'node')} can take VMs: no migration will ever succeed, and ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher until a restart`,
-      remedy: ['kubectl get nodes -L kubevirt.io/schedulable'],
+      summary: `${counted(count, 'node')} can take VMs: no migration will ever succeed, and ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher until a restart${stay === 0 ? '' : `; ${counted(stay, 'VM', ['has', 'have'])} evictionStrategy LiveMigrate, so that a drain of the node, and with it an update of the platform, waits without end`}`,
+      remedy: [
+        'kubectl get nodes -L kubevirt.io/schedulable',
+        ...(stay === 0
+          ? []
+          : [
+              'kvup workloads unblock --all     sets evictionStrategy None for a time: a drain then stops these VMs; kvup workloads restore undoes it',
+            ]),
+      ],
     }
   },
 })
+
+/** How many running VMs a drain may not stop: it has to move them. */
+function onlyMigrating(question: Question): number {
+  const { evictionStrategies } = instancesOf(question)
+  const byDefault = configuredValue(question.installation, ['evictionStrategy'])
+  const unset = byDefault === 'LiveMigrate' ? evictionStrategies['']?.count : 0
+  return (evictionStrategies['LiveMigrate']?.count ?? 0) + (unset ?? 0)
+}
 
 function placesForVms({ snapshot }: Question): number {
   return itemsOf(snapshot.nodes).filter(
@@ -241,6 +287,50 @@ function placesForVms({ snapshot }: Question): number {
       isNodeReady(node) &&
       !node.spec?.unschedulable,
   ).length
+}
+
+/** Budgets of users over launcher pods: each drain of their nodes is refused, and the update of a node pool waits for it (kubevirt issue 18063). */
+const disruptionBudgets = check({
+  id: 'disruption-budgets',
+  group: 'workloads',
+  title: 'no PodDisruptionBudget refuses every eviction of VMs',
+  needs: ['budgets'],
+  assess: ({ snapshot }) => itemsOf(snapshot.budgets).map(blocksDrains),
+})
+
+function blocksDrains({
+  namespace,
+  name,
+  isUncounted,
+  message,
+  maxUnavailable,
+  healthy,
+}: BlockingBudget): Finding {
+  const why = isUncounted
+    ? `maxUnavailable cannot be counted for virt-launchers (${message ?? 'SyncFailed'}), only minAvailable can`
+    : 'as many pods as it asks for are there, and no more'
+  const [place, budget] = [shellWord(namespace), shellWord(name)]
+  return {
+    id: 'disruption-budgets',
+    level: 'warning',
+    summary: `PodDisruptionBudget ${namespace}/${name} allows no eviction of its virt-launchers: every drain of their nodes waits without end; ${why}`,
+    objects: [`poddisruptionbudget/${namespace}/${name}`],
+    remedy: [
+      `kubectl -n ${place} describe poddisruptionbudget ${budget}`,
+      ...(isUncounted && typeof maxUnavailable === 'number'
+        ? [countedBudget(place, budget, Math.max(0, healthy - maxUnavailable))]
+        : []),
+    ],
+  }
+}
+
+/** The field that Kubernetes can count for pods of any owner, with the number that comes to the same now. */
+function countedBudget(namespace: string, name: string, minAvailable: number): string {
+  const patch = [
+    { op: 'remove', path: '/spec/maxUnavailable' },
+    { op: 'add', path: '/spec/minAvailable', value: minAvailable },
+  ]
+  return `kubectl -n ${namespace} patch poddisruptionbudget ${name} --type=json -p ${shellWord(JSON.stringify(patch))}     asks for so many pods in place of maxUnavailable; untested`
 }
 
 /** A migration has a second launcher pod beside the first, and both count (facts 3.3 and 8: #14957). */
@@ -324,12 +414,25 @@ export const vmsWithoutAnotherNode = check({
   title: 'every running VM that asks for a node finds another one',
   needs: ['instances', 'nodes'],
   assess(question) {
-    const everyNode = itemsOf(question.snapshot.nodes)
-    const nodes = everyNode.filter((node) => node.spec?.unschedulable !== true && isNodeReady(node))
-    const placed = [...instancesOf(question).placed.values()]
-    return placed.flatMap((place) => stuck({ ...place, labels: askedOf(place, everyNode) }, nodes) ?? [])
+    const nodes = nodesForVms(question)
+    return withoutAnotherNode(question).map((place) => stuck(place, nodes))
   },
 })
+
+const nodesForVms = ({ snapshot }: Question): readonly Node[] =>
+  itemsOf(snapshot.nodes).filter((node) => node.spec?.unschedulable !== true && isNodeReady(node))
+
+/** VMs that ask something of a node which no other one has, with what they ask. */
+function withoutAnotherNode(question: Question): readonly PlacedVms[] {
+  const nodes = nodesForVms(question)
+  return [...instancesOf(question).placed.values()]
+    .map((place) => Object.assign({}, place, { labels: askedOf(place, itemsOf(question.snapshot.nodes)) }))
+    .filter(({ labels, node }) => {
+      const asked = Object.entries(labels)
+      const fits = (one: Node) => asked.every((label) => hasLabel(one, label))
+      return asked.length > 0 && !nodes.some((one) => one.metadata.name !== node && fits(one))
+    })
+}
 
 /** Where no node tells of CPU models nothing is asked of them, as in the forecast. */
 function askedOf({ labels }: PlacedVms, nodes: readonly Node[]): PlacedVms['labels'] {
@@ -344,14 +447,8 @@ function askedOf({ labels }: PlacedVms, nodes: readonly Node[]): PlacedVms['labe
 const hasLabel = ({ metadata }: Node, [key, value]: readonly [string, string | undefined]): boolean =>
   value === undefined ? Object.hasOwn(metadata.labels ?? {}, key) : metadata.labels?.[key] === value
 
-/** Undefined where another node fits, or nothing is asked. */
-function stuck(
-  { labels, node, vms: { count, names } }: PlacedVms,
-  nodes: readonly Node[],
-): Finding | undefined {
+function stuck({ labels, node, vms: { count, names } }: PlacedVms, nodes: readonly Node[]): Finding {
   const asked = Object.entries(labels)
-  const fits = (one: Node) => asked.every((label) => hasLabel(one, label))
-  if (asked.length === 0 || nodes.some((one) => one.metadata.name !== node && fits(one))) return undefined
   const missing = asked.filter((label) => !nodes.some((one) => hasLabel(one, label)))
   const isMissing = missing.length > 0
   const told = (isMissing ? missing : asked).map(([key, value]) =>
@@ -378,31 +475,46 @@ export const hotpluggedVolumes = check({
   group: 'workloads',
   title: 'no volume is plugged into a running VM that its VM object does not name',
   needs: ['instances', 'vms'],
-  needsTarget: true,
+  lacks: (question) => (question.target === undefined ? undefined : lacksVersion(question)),
   assess(question) {
+    const { installation, target, rolloutStatus } = question
     const hop = hopOf(question)
-    const { featureGates, disabledFeatureGates } = gatesOf(question.installation)
-    if (hop === undefined || !enters(hop, 'v1.9')) return undefined
-    if (featureGates.includes('HotplugVolumes') || disabledFeatureGates.includes('DeclarativeHotplugVolumes'))
-      return undefined
+    // Without a target it is told of what is to come.
+    const concerns =
+      target === undefined
+        ? isBefore(versionOf(rolloutStatus.observed.version), 9)
+        : hop && enters(hop, 'v1.9')
+    const ofHyperConverged = installation.manager.kind === 'hyperconverged'
+    if (!concerns || staysEphemeral(installation)) return undefined
     const named = itemsOf(question.snapshot.vms)[0]?.hotplugged
     const lost = [...instancesOf(question).hotplugged].filter((volume) => !named?.has(volume))
     if (lost.length === 0) return undefined
     return {
       id: 'hotplugged-volumes',
-      level: 'warning',
-      summary: `v1.9 turns DeclarativeHotplugVolumes on and unplugs ${counted(lost.length, 'volume')} from running VMs (${someOf(lost)}): they were plugged into the VMI alone, and their VMs do not name them`,
+      level: target === undefined ? 'info' : 'warning',
+      summary: `v1.9${ofHyperConverged ? ', which HyperConverged 1.19 brings,' : ''} turns DeclarativeHotplugVolumes on and unplugs ${counted(lost.length, 'volume')} from running VMs (${someOf(lost)}): they were plugged into the VMI alone, and their VMs do not name them`,
       objects: lost.slice(0, 100),
       remedy: [
         ...lost.slice(0, 3).map((volume) => {
           const [namespace = '', name = '', disk = ''] = volume.split('/')
           return `kubectl -n ${namespace} edit vm ${name}     add volume ${disk} and its disk to spec.template.spec before the upgrade`
         }),
-        'or keep HotplugVolumes in featureGates: then nothing is unplugged',
+        ...(ofHyperConverged
+          ? []
+          : [
+              `${patchCommand(question, 'spec.configuration.developerConfiguration.featureGates', [...gatesOf(installation).featureGates, 'HotplugVolumes'])}     or this: nothing is unplugged while HotplugVolumes is listed (untested)`,
+            ]),
       ],
     }
   },
 })
+
+/** HyperConverged lists the gates itself, and leaves HotplugVolumes out from 1.19 on (PR 4381). */
+function staysEphemeral(installation: Question['installation']): boolean {
+  const { featureGates, disabledFeatureGates } = gatesOf(installation)
+  if (disabledFeatureGates.includes('DeclarativeHotplugVolumes')) return true
+  return installation.manager.kind !== 'hyperconverged' && featureGates.includes('HotplugVolumes')
+}
 
 /** An upgrade was seen to add VMs to this list; what is in it today was there before (facts 5 and 8: #16719). */
 export const restartRequired = check({
@@ -451,6 +563,7 @@ export const vmChecks: readonly Check[] = [
   vmsThatStay,
   twoNodes,
   migrationQuota,
+  disruptionBudgets,
   pendingChanges,
   hotpluggedVolumes,
   vmsWithoutAnotherNode,

@@ -1,13 +1,14 @@
 import type { Finding } from '../../checks/check-definition.ts'
 import type { AdminGate } from '../../openshift/platform-status.ts'
 import type { Topology } from '../../openshift/eus-window.ts'
-import type { UpdateHistory } from '../../kube/kinds/openshift-kinds.ts'
+
 import { itemsOf } from '../../kube/known.ts'
 import { poolOf } from '../../openshift/machine-config-pools.ts'
 import { platformsOfKubernetes } from '../../releases/platform-releases.ts'
 import { hours, minutes, seconds } from '../../kube/clock.ts'
 import type { Range } from '../../upgrade/step-traits.ts'
 import { inTurn, rangeWords, rounded } from '../../upgrade/upgrade-duration.ts'
+import { ownUpdates } from '../../openshift/update-progress.ts'
 import type { EusSnapshot } from './eus-snapshot.ts'
 
 /** From where a control-plane-only update goes to where, and all that decides on the way. Plain JSON; made by `makeEusPlan`. */
@@ -180,17 +181,14 @@ const guess: Range = { low: 45 * minutes, high: 2 * hours }
 export const operatorHop: Range = { low: 5 * minutes, high: 30 * minutes }
 /** Drain, reboot and coming back, without VMs that take longer to leave. */
 const nodeRoll: Range = { low: 6 * minutes, high: 20 * minutes }
-/** A shorter one was none between releases that differ much. */
-const least = 10 * minutes
-
-/** How long one hop of the platform takes, from what its updates took; and what it is made from. */
+/** How long one hop of the platform takes, from what its last update took and the median of all: one that stood still for days says nothing of the next. And what it is made from. */
 export function platformHop({ snapshot }: EusSnapshot): Range & { basis: 'own-updates' | 'guess' } {
   const [cv] = itemsOf(snapshot.platform.clusterVersion)
   const { history = [] } = cv?.status ?? {}
-  // The oldest entry is the installation.
-  const spans = history.slice(0, -1).flatMap(spanOf)
-  if (spans.length === 0) return { ...guess, basis: 'guess' }
-  return { low: Math.min(...spans) * 0.75, high: Math.max(...spans) * 1.5, basis: 'own-updates' }
+  const own = ownUpdates(history)
+  if (own === undefined) return { ...guess, basis: 'guess' }
+  const { last, median } = own
+  return { low: Math.min(last, median) * 0.75, high: Math.max(last, median) * 1.5, basis: 'own-updates' }
 }
 
 /** Of a hop that is under way: what its operator says is done is taken off. */
@@ -198,12 +196,6 @@ export function platformLeft(snapshot: EusSnapshot): Range {
   const { low, high } = platformHop(snapshot)
   const left = 1 - (snapshot.platformStatus.percent ?? 0) / 100
   return { low: low * left, high: high * left }
-}
-
-function spanOf({ state, startedTime, completionTime }: UpdateHistory): number[] {
-  if (state !== 'Completed' || !startedTime || !completionTime) return []
-  const span = Date.parse(completionTime) - Date.parse(startedTime)
-  return span >= least ? [span] : []
 }
 
 /** Once the platform is where it goes, machines whose kubelets have followed are done. */

@@ -19,6 +19,10 @@ import {
   type PlatformStatus,
   takePlatform,
 } from '../../openshift/platform-status.ts'
+import { flavourOf } from '../../openshift/operator-rules.ts'
+import { oldBridgeNetworks } from '../../openshift/layer-parts.ts'
+import type { NetworkAttachmentDefinition } from '../../kube/kinds/extension-kinds.ts'
+import { releaseOf } from '../../openshift/platform-rules.ts'
 import { type LifecycleSnapshot, takeLifecycle } from '../../openshift/olm-status.ts'
 import type { Override } from '../../engine/journal.ts'
 import { type Forecast, forecastUpdates } from '../../vms/forecast/vm-forecast.ts'
@@ -33,7 +37,7 @@ import {
   type Topology,
   topologyOf,
 } from '../../openshift/eus-window.ts'
-import { compareMinors, minorOfPlatform, platformVersionOf } from '../../releases/release-versions.ts'
+import { compareMinors, minorOfPlatform } from '../../releases/release-versions.ts'
 import { type Clock, hours } from '../../kube/clock.ts'
 import { blocked, forbidden, isNotFound, KvupError, usageError } from '../../kube/errors.ts'
 import { clusterEvictionOf, lostData, runStrategyOf, vmName, Vms } from '../../vms/vm.ts'
@@ -80,6 +84,8 @@ export interface EusClusterSnapshot {
   oldMaintenances: Known<NodeMaintenance>
   /** Of the standalone operator, which comes after it. */
   maintenances: Known<NodeMaintenance>
+  /** Networks of type cnv-bridge only. */
+  bridgeNetworks: Known<NetworkAttachmentDefinition>
   /** One item: the newest signer of the certificates that kubelets know the API server by (ocp 3.6). Asked for before 4.14 only. */
   kubeletSigner: Known<{ begins: string; ends: string }>
   /** One item. */
@@ -95,31 +101,40 @@ export interface EusClusterSnapshot {
 export async function readEusCluster(cluster: Cluster, clock: Clock): Promise<EusClusterSnapshot> {
   const reader = onceCached(cluster.reader)
   const platform = takePlatform(reader)
-  const [lifecycle, hyperconverged, oldMaintenances, maintenances, virtualization, about, platformSnapshot] =
-    await Promise.all([
-      takeLifecycle(reader),
-      getHyperConverged(reader),
-      known(listServed(reader, OldNodeMaintenances)),
-      known(listServed(reader, NodeMaintenances)),
-      aboutVirtualization({ ...cluster, reader }, clock, platform),
-      platform.then((found) => aboutPlatform(reader, found)),
-      platform,
-    ])
+  const [lifecycle, hyperconverged, held, virtualization, about, platformSnapshot] = await Promise.all([
+    takeLifecycle(reader),
+    getHyperConverged(reader),
+    aboutOldKinds(reader),
+    aboutVirtualization({ ...cluster, reader }, clock, platform),
+    platform.then((found) => aboutPlatform(reader, found)),
+    platform,
+  ])
   return {
     at: clock.now(),
     platform: platformSnapshot,
     lifecycle,
     hyperconverged,
-    oldMaintenances,
-    maintenances,
+    ...held,
     ...virtualization,
     ...about,
   }
 }
 
+type OldKinds = Pick<EusClusterSnapshot, 'oldMaintenances' | 'maintenances' | 'bridgeNetworks'>
+
+/** What goes away with single minors. */
+async function aboutOldKinds(reader: Reader): Promise<OldKinds> {
+  const [oldMaintenances, maintenances, bridgeNetworks] = await Promise.all([
+    known(listServed(reader, OldNodeMaintenances)),
+    known(listServed(reader, NodeMaintenances)),
+    oldBridgeNetworks(reader),
+  ])
+  return { oldMaintenances, maintenances, bridgeNetworks }
+}
+
 type Virtualization = Omit<
   EusClusterSnapshot,
-  'at' | 'platform' | 'lifecycle' | 'hyperconverged' | 'oldMaintenances' | 'maintenances' | keyof Platform
+  'at' | 'platform' | 'lifecycle' | 'hyperconverged' | keyof OldKinds | keyof Platform
 >
 
 /** KubeVirt, what is borrowed of it, and its VMs, which are gone through once. */
@@ -381,10 +396,7 @@ export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
       remedy: 'kvup plan --to VERSION      plans an update of KubeVirt alone',
     })
   const platformStatus = assessPlatform(cv)
-  const release =
-    platformStatus.state === 'idle'
-      ? platformStatus.version
-      : (platformStatus.target ?? platformStatus.version)
+  const release = releaseOf(platformStatus)
   if (release === undefined || minorOfPlatform(release) === '')
     throw blocked('platform-version-unknown', `the ClusterVersion does not say which release it runs`, {
       remedy: 'oc get clusterversion version -o yaml',
@@ -413,12 +425,6 @@ function unread(why: string): Error {
         remedy: 'oc get clusterversions,clusteroperators,machineconfigpools,nodes -o yaml >platform.yaml',
       })
     : forbidden('clusterversion-not-readable', message, { remedy: roleRemedy('kvup-view') })
-}
-
-function flavourOf(release: string, channel = ''): EusPlan['flavour'] {
-  const version = platformVersionOf(release)
-  const rest = version?.build ?? version?.prerelease ?? ''
-  return rest.includes('okd') || /scos|^stable-4$/u.test(channel) ? 'okd' : 'ocp'
 }
 
 /** Whether kvup itself has borrowed it, by the id of the override: `pool-paused/worker`. */
@@ -472,6 +478,10 @@ const nodeHealthCheck = ({ metadata, spec }: NodeHealthCheck): HealthCheckRef =>
   name: metadata.name,
   paused: (spec?.pauseRequests ?? []).length > 0,
 })
+
+/** What the checks warn of stops a plan: the platform would go on on top of it. */
+export const asBlockers = (findings: readonly Finding[]): readonly Finding[] =>
+  findings.map((finding) => Object.assign({}, finding, { level: 'blocker' }))
 
 /** What stays in the way of a window that is open: nothing that its run does makes it go. */
 export const standsInTheWay: ReadonlySet<string> = new Set([

@@ -17,8 +17,13 @@ import {
 } from '../../releases/release-versions.ts'
 import { packageIn } from '../../upgrade/methods/operator-target.ts'
 import type { EusClusterSnapshot } from './eus-snapshot.ts'
-import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
-import { assessSubscription, type SubscriptionStatus } from '../../openshift/olm-status.ts'
+import {
+  installedOperator,
+  minorOfOperator,
+  oneSubscription,
+  type OperatorParts,
+} from '../../openshift/operator-rules.ts'
+import type { SubscriptionStatus } from '../../openshift/olm-status.ts'
 import type { EusHop, ObjectRef, OperatorNow } from './eus-plan.ts'
 import { knownMinors } from '../../releases/platform-releases.ts'
 
@@ -278,11 +283,15 @@ function newestReleaseFirst(a: readonly PathStop[], b: readonly PathStop[]): num
   return one && other ? compareOperatorVersions(other, one) : 0
 }
 
+/** What the rules of the operator are asked of. */
+export const operatorParts = ({ lifecycle, hyperconverged }: EusClusterSnapshot): OperatorParts => ({
+  ...lifecycle,
+  hyperconverged,
+})
+
 /** The one Subscription of the package, if it is one. */
-export function subscriptionOf({ lifecycle }: EusClusterSnapshot): SubscriptionStatus | undefined {
-  const [one, second] = itemsOf(lifecycle.subscriptions)
-  return one && !second ? assessSubscription(one) : undefined
-}
+const subscriptionOf = ({ lifecycle }: EusClusterSnapshot): SubscriptionStatus | undefined =>
+  oneSubscription(lifecycle)
 
 /** Undefined without a Subscription, or with several. */
 export function operatorNow(snapshot: EusClusterSnapshot): OperatorNow | undefined {
@@ -290,7 +299,7 @@ export function operatorNow(snapshot: EusClusterSnapshot): OperatorNow | undefin
   const [object] = itemsOf(snapshot.lifecycle.subscriptions)
   if (subscriptionStatus === undefined || object === undefined) return undefined
   const { namespace, name, channel, approval, installed } = subscriptionStatus
-  const version = operatorVersion(snapshot)
+  const version = installedOperator(operatorParts(snapshot))
   return {
     package: subscriptionStatus.package,
     subscription: { namespace, name, uid: object.metadata.uid ?? '' },
@@ -301,20 +310,12 @@ export function operatorNow(snapshot: EusClusterSnapshot): OperatorNow | undefin
   }
 }
 
-/** By the HyperConverged, which says it when all is through; else by the CSV that is there (ocp 9.7). */
-function operatorVersion(snapshot: EusClusterSnapshot): string | undefined {
-  const [hco] = itemsOf(snapshot.hyperconverged)
-  const said = hco && assessHyperConverged(hco).operatorVersion
-  return said ?? versionOfCsv(subscriptionOf(snapshot)?.installed)?.text
-}
-
 /** The platform's minor that the operator belongs to (night E8); undefined where no version or no row of the table tells. */
 export function operatorMinorNow(
   snapshot: EusClusterSnapshot,
   releases: Pick<Releases, 'hyperconverged'>,
 ): string | undefined {
-  const version = operatorVersionOf(operatorVersion(snapshot))
-  return version && platformOfOperator(version, releases)
+  return minorOfOperator(installedOperator(operatorParts(snapshot)), releases)
 }
 
 /** Which HyperConverged and KubeVirt a plan is about; several are a finding. */

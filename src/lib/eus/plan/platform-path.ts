@@ -2,6 +2,7 @@ import type { Topology } from '../../openshift/eus-window.ts'
 import { firstIntolerant, minorsTo, nextEus, platformMinor } from '../../releases/platform-releases.ts'
 import { compareMinors, minorOfPlatform } from '../../releases/release-versions.ts'
 import { usageError } from '../../kube/errors.ts'
+import { someOf } from '../../kube/text.ts'
 import type { ChannelChange, EusPlan, PlatformStop } from './eus-plan.ts'
 import type { PlatformStatus } from '../../openshift/platform-status.ts'
 import { newestOf, pathThrough, type UpdateGraph } from '../../releases/update-graph.ts'
@@ -263,7 +264,7 @@ function offeredStop(
       stop: later(minor, channel),
       closed: {
         is: 'not-retrieved',
-        why: 'the cluster has no list of updates: it could not ask the update service',
+        why: `the cluster has no list of updates: ${platformStatus.notRetrieved ?? 'it does not say why'}`,
       },
     }
   const texts = available.flatMap(({ version }) => (version === undefined ? [] : [version]))
@@ -300,11 +301,38 @@ function later(minor: string, channel?: string): PlatformStop {
   }
 }
 
+/** So many are told one by one, the newest first. */
+const shownRisky = 2
+
 function conditionalNotes({ conditional }: PlatformStatus, minor: string): string[] {
-  return conditional.flatMap(({ release, recommended }) => {
-    if (release.version === undefined || minorOfPlatform(release.version) !== minor) return []
-    if (recommended.is === 'yes') return []
-    const { reason, message } = recommended
-    return [`${release.version} is offered with a known risk (${reason}): not chosen. ${message}`.trim()]
-  })
+  const risky = conditional.filter(
+    ({ release: { version }, recommended }) =>
+      version !== undefined && minorOfPlatform(version) === minor && recommended.is !== 'yes',
+  )
+  const order = newestOf(
+    risky.flatMap(({ release: { version } }) => version ?? []),
+    minor,
+  )
+  const first = order
+    .slice(0, shownRisky)
+    .flatMap((version) => risky.find(({ release }) => release.version === version) ?? [])
+  const rest = risky.length - first.length
+  const names = [...new Set(risky.flatMap(({ risks }) => risks))]
+  return [
+    ...first.map(riskNote),
+    ...(rest > 0
+      ? [`${rest} more releases of ${minor} are offered with risks (${someOf(names)}): not chosen`]
+      : []),
+  ]
+}
+
+/** That nobody could tell whether a risk applies is another thing than that it does. */
+function riskNote({ release: { version = '' }, recommended }: PlatformStatus['conditional'][number]): string {
+  if (recommended.is === 'yes') return ''
+  const { is, reason, message } = recommended
+  const how =
+    is === 'no'
+      ? `a known risk (${reason})`
+      : `a risk (${reason}), and whether that applies here is not known`
+  return `${version} is offered with ${how}: not chosen. ${message}`.trim()
 }

@@ -5,7 +5,7 @@ import type { CensusCircumstances, Change, Differences } from '../../vms/census/
 import type { Compared, ComparedWith, RunCensus } from '../../vms/census/run-census.ts'
 import type { CommandContext } from '../../kube/world.ts'
 import { targetOfName } from '../../engine/overrides.ts'
-import { goesOn } from '../../engine/change.ts'
+import { goesOn, type TakenRisk, takenRisks } from '../../engine/change.ts'
 import type { WindowSnapshot } from './window-snapshot.ts'
 import type { Cluster } from '../../kube/cluster.ts'
 import {
@@ -33,13 +33,15 @@ type End = Pick<EusReportDocument, 'outcome' | 'steps'> &
 /** The document of a run's end, with what is borrowed still and what to type next. */
 export async function reportOfWindow(
   { world }: CommandContext,
-  { window, environment }: WindowSnapshot,
+  { window, environment, planned }: WindowSnapshot,
   end: End,
 ): Promise<EusReportDocument> {
   const overrides = (await environment.journal.overrides()).filter(
     ({ procedure }) => targetOfName(procedure) !== undefined,
   )
   const next = end.next ?? nextOf(world.commandLine, end)
+  const isDone = end.outcome !== 'nothing-to-do' && end.outcome !== 'dry-run'
+  const accepted = isDone ? await takenRisks(planned.accepted, environment) : []
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'EusReport',
@@ -48,6 +50,7 @@ export async function reportOfWindow(
     ...end,
     notes: end.notes ?? [],
     overrides: overrides,
+    ...(accepted.length > 0 && { accepted }),
     next,
   }
 }
@@ -215,6 +218,8 @@ export interface EusReportDocument {
   outcome: 'done' | 'nothing-to-do' | 'stopped-before' | 'aborted' | 'restored' | 'dry-run'
   /** What is said of it beforehand or afterwards: what cannot be undone, what was not compared. */
   notes: readonly string[]
+  /** Risks that were accepted by name for it; absent where there was none. */
+  accepted?: readonly TakenRisk[]
   seconds?: number
   steps: readonly EusStepReport[]
   dryRun?: 'client' | 'server'

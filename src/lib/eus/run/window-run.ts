@@ -40,6 +40,8 @@ export interface WindowWork {
   procedure: Procedure
   /** Throws `blocked` for what stands against it and nobody accepted. */
   gate: () => void
+  /** What was accepted by name. */
+  accepted?: Change['accepted']
   question: string
   limits: RunLimits
   dryRun: DryRun | undefined
@@ -119,12 +121,24 @@ function changeOf(
   windowSnapshot: WindowSnapshot,
   { work, observed, census }: Running,
 ): Change {
-  const { procedure, gate, question, limits, announce, ensureFits, sealed, alsoNeeds = [], dryRun } = work
+  const {
+    procedure,
+    gate,
+    accepted = [],
+    question,
+    limits,
+    announce,
+    ensureFits,
+    sealed,
+    alsoNeeds = [],
+    dryRun,
+  } = work
   const rights = windowRights(windowSnapshot)
   const isDry = dryRun !== undefined && dryRun !== 'none'
   return {
     procedure: isDry ? procedure : census.around(procedure),
     gate,
+    accepted,
     rights: { ...rights, required: [...rights.required, ...alsoNeeds] },
     announce,
     question,

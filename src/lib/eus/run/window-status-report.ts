@@ -39,6 +39,8 @@ export interface EusStatusDocument {
   at: string
   /** The release that it has reached, while it is on its way to `at`. */
   leaves?: string
+  /** `updating`, or `partial`: it stopped half-way. Absent while it is at rest and does not fail. */
+  platform?: { state: PlatformStatus['state']; incomplete?: true; failing?: string }
   /** RFC 3339: when the first override was opened; and how long ago, in seconds. */
   since?: string
   ageSeconds?: number
@@ -222,6 +224,7 @@ async function platformAlone(cx: ChangingCommand, options: EusPlanningOptions): 
     from: plan.began,
     to: plan.to,
     at: platformStatus.target ?? '',
+    ...leaving(platformStatus),
     ...(plan.unpauseBefore !== undefined && { unpauseBefore: plan.unpauseBefore }),
     parts: partsByPlatform(window, plan.began, platformStatus),
     steps: [],
@@ -256,17 +259,33 @@ function partOf(minor: string, isLast: boolean, { state, message }: PlatformStat
   return { name, state: 'now', note: message }
 }
 
-type UnderWay = Pick<EusStatusDocument, 'leaves' | 'running'>
+/** The release that the platform comes from, and whether it fails; a target that is not reached is not where the platform is. */
+function leaving({ version, target, from, state, failing, message }: PlatformStatus) {
+  const left = from?.version ?? version
+  const isQuiet = state === 'idle' && failing !== 'True'
+  return {
+    ...(left !== undefined && left !== target && { leaves: left }),
+    ...(!isQuiet && {
+      platform: {
+        state,
+        ...(from?.incomplete && { incomplete: true as const }),
+        ...(failing === 'True' && { failing: message }),
+      },
+    }),
+  }
+}
+
+type UnderWay = Pick<EusStatusDocument, 'leaves' | 'platform' | 'running'>
 
 /** What is going on at this moment: the platform between two releases, and a kvup that is at work. */
 async function underWay(
   cx: ChangingCommand,
-  { version, target }: PlatformStatus,
+  platformStatus: PlatformStatus,
   { snapshot, namespace }: { snapshot: ReadCluster; namespace: string },
 ): Promise<UnderWay> {
   const running = await getLockHolder(cx, snapshot, namespace)
   return {
-    ...(version !== undefined && version !== target && { leaves: version }),
+    ...leaving(platformStatus),
     ...(running && { running: { ...running, asOf: cx.clock.now().toISOString() } }),
   }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../kube/object.ts'
 import { lastWriter } from '../../kube/last-writer.ts'
-import { closeNoted, removingNotes, savingNote } from '../../engine/overrides.ts'
+import { closeNoted, ownersNow, removingNotes, savingNote } from '../../engine/overrides.ts'
 import type { Override } from '../../engine/journal.ts'
 import type { NotApplied, ReadContext, Step, StepContext, StepState, Watched } from '../../engine/step.ts'
 import { blocked } from '../../kube/errors.ts'
@@ -136,6 +136,7 @@ export async function keepAndTake(
     by: taking.who,
     at: clock.now().toISOString(),
     harmless: field.harmless,
+    ...ownersNow(object, field.override),
   })
   const operations = [...field.take(object), ...savingNote(object, override, field.pointer)]
   await writer.jsonPatch(field.kind, field.ref, operations)
@@ -252,9 +253,11 @@ async function restore(cx: StepContext, field: Borrowable, restoring: Restoring)
   })
   if (choice.is === 'ask') return { notApplied: `somebody changed ${whatIs(field)} meanwhile` }
   if (choice.is === 'close') return closeNoted(cx, field, [field.override], choice.why)
+  // The note stays until the field, read back, is one of its former owners again.
+  const isOwned = override.owners !== undefined && override.was.present
   const operations = [
     ...field.give(choice.object, override.was),
-    ...removingNotes(choice.object, [field.override]),
+    ...(isOwned ? [] : removingNotes(choice.object, [field.override])),
   ]
   await writer.jsonPatch(field.kind, field.ref, operations)
   const after = await getOverridden(reader, field, choice.object.metadata.uid ?? '')
@@ -264,7 +267,8 @@ async function restore(cx: StepContext, field: Borrowable, restoring: Restoring)
       `${whatIs(field)} was set back to ${keptText(override)}, but reads ${valueText(field.valueIn(after.object))}`,
       { object: nameOfOverridden(field), remedy: [showsOverridden(field)] },
     )
-  await journal.release(field.override)
+  if (isOwned) await closeNoted(cx, field, [field.override])
+  else await journal.release(field.override)
 }
 
 const resumeHints = ({ override }: Borrowable): readonly string[] => [

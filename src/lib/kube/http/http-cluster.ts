@@ -14,6 +14,7 @@ import {
   type Reader,
   type Ref,
   type Reviewer,
+  type RouteCall,
   type ServerVersion,
   type ServiceCall,
   type Where,
@@ -64,14 +65,15 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
   const target = await resolveTarget(connection, tools.env)
   if (target.cluster.pace !== undefined) tools.paced?.(target.cluster.pace)
   if (isInTheClear(target.cluster.server)) tools.warn?.(inTheClear(target))
+  const credentials = new Credentials(sameTarget(target, connection, tools.env), {
+    ...tools,
+    waiting: tools.warn,
+  })
   const requests = new Requests({
     ...tools,
     trace: traceTo(tools.trace, tools.verbosity),
     onWarning: once(tools.onWarning),
-    credentials: new Credentials(sameTarget(target, connection, tools.env), {
-      ...tools,
-      waiting: tools.warn,
-    }),
+    credentials,
     timeout: requestTimeout(connection.requestTimeout),
     server: target.cluster.server,
     to: {
@@ -83,7 +85,10 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
     },
   })
   return {
-    reader: new HttpReader(requests, tools),
+    reader: Object.assign(new HttpReader(requests, tools), {
+      askRoute: async (call: RouteCall) =>
+        (await import('./route-question.ts')).askRoute(call, { target, credentials }),
+    }),
     writer: new HttpWriter(requests),
     reviewer: Object.assign(new HttpReviewer(requests, new HttpWriter(requests, { isDryRun: true })), {
       credentialsEnd: async () => (await import('./login-methods.ts')).credentialsEnd(target.login),

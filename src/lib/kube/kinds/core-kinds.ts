@@ -1,4 +1,5 @@
 import type { Condition, Kind, KubeObject } from '../object.ts'
+import type { LabelSelector } from '../selectors.ts'
 
 export interface Node extends KubeObject {
   spec?: {
@@ -59,8 +60,18 @@ export interface Lease extends KubeObject {
 }
 
 export interface PodDisruptionBudget extends KubeObject {
-  spec?: { minAvailable?: number | string; selector?: { matchLabels?: Record<string, string> } }
-  status?: { disruptionsAllowed?: number; currentHealthy?: number; desiredHealthy?: number }
+  spec?: {
+    minAvailable?: number | string
+    maxUnavailable?: number | string
+    selector?: LabelSelector
+  }
+  status?: {
+    disruptionsAllowed?: number
+    currentHealthy?: number
+    desiredHealthy?: number
+    expectedPods?: number
+    conditions?: Condition[]
+  }
 }
 
 export const Nodes: Kind<Node> = { apiVersion: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }

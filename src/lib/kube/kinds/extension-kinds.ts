@@ -127,3 +127,15 @@ export const PriorityClasses: Kind = {
   plural: 'priorityclasses',
   namespaced: false,
 }
+
+/** A network beside that of the pods, for Multus; its config is JSON of the Container Network Interface. */
+export interface NetworkAttachmentDefinition extends KubeObject {
+  spec?: { config?: string }
+}
+
+export const NetworkAttachmentDefinitions: Kind<NetworkAttachmentDefinition> = {
+  apiVersion: 'k8s.cni.cncf.io/v1',
+  kind: 'NetworkAttachmentDefinition',
+  plural: 'network-attachment-definitions',
+  namespaced: true,
+}

@@ -128,7 +128,8 @@ export interface MigrationState {
 }
 
 export interface VirtualMachineInstanceMigration extends KubeObject {
-  spec?: { vmiName?: string; priority?: string }
+  /** `sendTo` and `receive`: to and from another cluster. */
+  spec?: { vmiName?: string; priority?: string; sendTo?: unknown; receive?: unknown }
   status?: {
     phase?: string
     conditions?: Condition[]

@@ -15,7 +15,7 @@ export interface ClusterVersion extends KubeObject {
     history?: UpdateHistory[]
     observedGeneration?: number
     versionHash?: string
-    /** Null: not retrieved. */
+    /** Null: none, where RetrievedUpdates is True; else not retrieved. */
     availableUpdates?: PlatformRelease[] | null
     conditionalUpdates?: {
       release?: PlatformRelease
@@ -34,6 +34,8 @@ export interface DesiredUpdate {
 }
 
 export interface PlatformRelease {
+  /** `Multi` for a release of all architectures; empty for one of a single one. */
+  architecture?: string
   version?: string
   image?: string
   url?: string
@@ -247,5 +249,28 @@ export const ClusterApiMachineHealthChecks: Kind = {
   apiVersion: 'cluster.x-k8s.io/v1beta1',
   kind: 'MachineHealthCheck',
   plural: 'machinehealthchecks',
+  namespaced: true,
+}
+
+/** Where the cluster's Routes are (`cluster`). */
+interface Ingress extends KubeObject {
+  spec?: { domain?: string }
+}
+
+interface Route extends KubeObject {
+  spec?: { host?: string; to?: { kind?: string; name?: string } }
+}
+
+export const Ingresses: Kind<Ingress> = {
+  apiVersion: config,
+  kind: 'Ingress',
+  plural: 'ingresses',
+  namespaced: false,
+}
+
+export const Routes: Kind<Route> = {
+  apiVersion: 'route.openshift.io/v1',
+  kind: 'Route',
+  plural: 'routes',
   namespaced: true,
 }

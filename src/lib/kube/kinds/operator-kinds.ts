@@ -1,4 +1,5 @@
 import type { Condition, Kind, KubeObject } from '../object.ts'
+import type { PolicyRule } from './extension-kinds.ts'
 
 /** Kinds of the Operator Lifecycle Manager, generation 0 (ocp 2). */
 const group = 'operators.coreos.com'
@@ -78,7 +79,11 @@ export interface ClusterServiceVersion extends KubeObject {
     displayName?: string
     install?: {
       strategy?: string
-      spec?: { deployments?: { name?: string; spec?: unknown }[] }
+      spec?: {
+        deployments?: { name?: string; spec?: unknown }[]
+        /** OLM makes ClusterRoles and bindings of them, of hashed names. */
+        clusterPermissions?: { serviceAccountName?: string; rules?: PolicyRule[] }[]
+      }
     }
     customresourcedefinitions?: { owned?: { name?: string; kind?: string; version?: string }[] }
     relatedImages?: { name?: string; image?: string }[]

@@ -11,7 +11,7 @@ import type {
   ServerVersion,
   Where,
 } from '../cluster.ts'
-import { isRecord, type Kind, type KubeObject, type Metadata, wholeOf } from '../object.ts'
+import { isRecord, type Kind, type KubeObject, type Metadata, parseJson, wholeOf } from '../object.ts'
 import { type Question, questionOf, type SnapshotIndex, type Unread } from './saved-cluster.ts'
 import { poolAnnotation, withoutSecrets } from './redact-snapshot.ts'
 
@@ -172,6 +172,7 @@ const trims: Readonly<Record<string, Trim>> = {
   ClusterServiceVersion: csvWithoutTexts,
   InstallPlan: planWithoutManifests,
   PackageManifest: packageWithoutTexts,
+  NetworkAttachmentDefinition: networkWithoutAddresses,
 }
 
 /** Of these it is judged who wrote what, and how large the last-applied annotation is. */
@@ -291,10 +292,9 @@ const noise = [
 ]
 
 function bareInstance(spec: Json | undefined): Json {
-  const { volumes, domain, ...rest } = without(
+  const { volumes, domain, networks, ...rest } = without(
     spec,
     'accessCredentials',
-    'networks',
     'dnsConfig',
     'readinessProbe',
     'livenessProbe',
@@ -302,15 +302,52 @@ function bareInstance(spec: Json | undefined): Json {
   return {
     ...rest,
     ...(Array.isArray(volumes) && { volumes: volumes.map((volume) => bareVolume(volume as Json)) }),
+    ...(Array.isArray(networks) && { networks: networks.flatMap(bareNetwork) }),
     ...(domain !== undefined && { domain: bareDomain(domain as Json) }),
   }
+}
+
+/** Which NetworkAttachmentDefinition it is on; of the pods' own network nothing is judged. */
+function bareNetwork(network: unknown): readonly Json[] {
+  const { name, multus } = isRecord(network) ? network : {}
+  if (!isRecord(multus)) return []
+  return [{ name, multus: { networkName: multus['networkName'] } }]
+}
+
+const typeOf = (one: unknown): Json =>
+  isRecord(one) && typeof one['type'] === 'string' ? { type: one['type'] } : {}
+
+/** The plugins that it is made of by their types alone, and which device of its node it asks for: bridges, VLANs and addresses are nobody's business. */
+function networkWithoutAddresses(object: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata, spec } = object as Loose
+  const { name, namespace, annotations } = metadata
+  const key = 'k8s.v1.cni.cncf.io/resourceName'
+  const device = annotations?.[key]
+  const { config } = spec ?? {}
+  const parsed = typeof config === 'string' ? parseJson(config) : undefined
+  const plugins = isRecord(parsed) && Array.isArray(parsed['plugins']) ? parsed['plugins'] : undefined
+  const kept = { ...typeOf(parsed), ...(plugins && { plugins: plugins.map(typeOf) }) }
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(device !== undefined && { annotations: { [key]: device } }),
+    },
+    spec: isRecord(parsed) ? { config: JSON.stringify(kept) } : {},
+  } as Loose
 }
 
 /** What releases break or take away is judged by these (`vmTraits`): no serial number, no MAC address. */
 function bareDomain(domain: Json): Json {
   const { firmware, devices, ...rest } = without(domain, 'chassis')
-  const { bootloader } = { ...(firmware as Json | undefined) }
+  const { bootloader, kernelBoot } = { ...(firmware as Json | undefined) }
   const { interfaces, filesystems, logSerialConsole } = { ...(devices as Json | undefined) }
+  const boots = {
+    ...(isRecord(bootloader) && { bootloader: 'efi' in bootloader ? { efi: {} } : {} }),
+    ...(isRecord(kernelBoot) && { kernelBoot: 'container' in kernelBoot ? { container: {} } : {} }),
+  }
   const kept = {
     ...(Array.isArray(interfaces) && { interfaces: interfaces.map((one) => bareInterface(one as Json)) }),
     ...(Array.isArray(filesystems) && { filesystems: filesystems.map(() => ({})) }),
@@ -318,7 +355,7 @@ function bareDomain(domain: Json): Json {
   }
   return {
     ...rest,
-    ...(isRecord(bootloader) && { firmware: { bootloader: 'efi' in bootloader ? { efi: {} } : {} } }),
+    ...(Object.keys(boots).length > 0 && { firmware: boots }),
     ...(Object.keys(kept).length > 0 && { devices: kept }),
   }
 }

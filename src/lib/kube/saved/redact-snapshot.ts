@@ -26,12 +26,34 @@ export function redacted<T extends KubeObject>(
     registries: registryStandIns(objects),
     users: numbered(new Set(users), 'user'),
   })
-  const ours = objects.filter((object) => !isForeignWebhook(object, home))
+  const ours = objects
+    .filter((object) => !isForeignWebhook(object, home))
+    .map((object, at) => namelessBinding(object, home, at))
   return {
-    objects: ours.map((object) => redactedObject(nameless(object), places, words)),
-    index: { ...(words.within(index) as T), objects: ours.length },
+    objects: ours.map((object) => redactedObject(nameless(withoutSelector(object)), places, words)),
+    index: { ...(words.within(withoutSelections(index)) as T), objects: ours.length },
   }
 }
+
+/** A budget of people's pods selects them by labels of their own. */
+function withoutSelector<T extends KubeObject>(object: T): T {
+  const { spec } = object as { spec?: { selector?: { matchLabels?: Record<string, string> } } }
+  if (object.kind !== 'PodDisruptionBudget' || !spec?.selector) return object
+  const labels = Object.entries(spec.selector.matchLabels ?? {}).filter(([key]) => judgedKeys.test(key))
+  return { ...object, spec: { ...spec, selector: { matchLabels: Object.fromEntries(labels) } } }
+}
+
+/** What was asked of pods by such labels is not told either: it counts as not saved. */
+function withoutSelections<T extends KubeObject>(index: T): T {
+  const { read } = index as { read?: readonly { kind?: string; labels?: string }[] }
+  if (read === undefined) return index
+  return { ...index, read: read.filter(isTold) }
+}
+
+const isTold = ({ kind, labels = '' }: { kind?: string; labels?: string }): boolean =>
+  kind !== 'Pod' || labels.split(/,(?![^(]*\))/u).every((term) => term === '' || judgedKeys.test(keyOf(term)))
+
+const keyOf = (term: string): string => term.replace(/^!/u, '').split(/[=! ]/u)[0] ?? ''
 
 /** Of people's own objects no note stays that is not judged; of KubeVirt's and the cluster's all. */
 function nameless(object: KubeObject): KubeObject {
@@ -45,10 +67,23 @@ function nameless(object: KubeObject): KubeObject {
   }
 }
 
+/** In a namespace of people a binding may be called by their names: of those it is judged which role is bound, and how many there are. */
+function namelessBinding(object: KubeObject, home: string | undefined, at: number): KubeObject {
+  const { apiVersion, kind, metadata, roleRef } = object as KubeObject & { roleRef?: unknown }
+  if (kind !== 'RoleBinding' || metadata.namespace === home) return object
+  const { namespace } = metadata
+  const bare = { name: `binding-${at + 1}`, ...(namespace !== undefined && { namespace }) }
+  return { apiVersion, kind, metadata: bare, ...(roleRef !== undefined && { roleRef }) }
+}
+
 function redactedObject(object: KubeObject, places: StandIns, words: Words): KubeObject {
   const { metadata, ...rest } = object
-  if (impersonal.has(object.kind))
-    return { ...object, metadata: { ...metadata, ...annotationsOf(metadata, words) } }
+  if (impersonal.has(object.kind)) {
+    const { namespace } = metadata
+    const placed = namespace !== undefined && places.namespaces.get(namespace)
+    const where = placed ? { namespace: placed } : {}
+    return { ...object, metadata: { ...metadata, ...annotationsOf(metadata, words), ...where } }
+  }
   return {
     ...(words.within(rest) as typeof rest),
     metadata: redactedMetadata(object, metadata, { places, words }),
@@ -60,7 +95,8 @@ function annotationsOf({ annotations }: Metadata, words: Words): Pick<Metadata, 
   return annotations ? { annotations: words.within(annotations) as Record<string, string> } : {}
 }
 
-const judgedKeys = /(^|[./])(kubevirt|kubernetes|k8s|kvup|x-k8s)\.io(\/|$)|^(app\.kubernetes\.io|name$)/
+const judgedKeys =
+  /(^|[./])(kubevirt|kubernetes|k8s|kvup|x-k8s)\.io(\/|$)|^(app\.kubernetes\.io|name$)|^k8s\.v1\.cni\.cncf\.io\/resourceName$|^sidecar\.istio\.io\/inject$/
 
 function redactedMetadata(
   object: KubeObject,
@@ -126,7 +162,7 @@ function privateNames(objects: readonly KubeObject[], home: string | undefined):
     const { name, namespace } = object.metadata
     if (namespace !== undefined && !isPublic(namespace)) {
       names.namespaces.add(namespace)
-      names[isMachine(object) ? 'vms' : 'others'].add(name)
+      if (object.kind !== 'RoleBinding') names[isMachine(object) ? 'vms' : 'others'].add(name)
     } else if (isMachine(object)) names.vms.add(name)
     else if (object.kind === 'Node') names.nodes.add(name)
     else if (object.kind !== 'Namespace' || isPublic(name)) names.known.add(name)

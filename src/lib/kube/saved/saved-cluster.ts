@@ -9,6 +9,7 @@ import type {
   Ref,
   Reviewer,
   ServerVersion,
+  ServiceCall,
   Where,
   Writer,
 } from '../cluster.ts'
@@ -22,10 +23,22 @@ import type { ParsedFile } from './saved-file.ts'
 export interface SavedCluster extends Cluster {
   /** When it was saved; of what kubectl printed, the latest time in it; undefined where there is none. */
   readonly takenAt: Date | undefined
+  /** Files of its folder. */
+  readonly files?: readonly string[]
+  /** Of a folder: files that hold nothing of a cluster, or are broken. */
+  readonly passedOver?: readonly PassedOver[]
+  /** Of a folder: the same cluster, or another one, at other moments, the newest first. */
+  readonly earlier?: readonly SavedCluster[]
+}
+
+/** A file of a folder that was not read, by its path in it. */
+export interface PassedOver {
+  file: string
+  why: string
 }
 
 /** What has to be in it, of what is asked there: KubeVirt, or whatever is told of OKD and OpenShift without it. */
-export type Needed = 'kubevirt' | 'platform'
+export type Needed = 'kubevirt' | 'platform' | 'any'
 
 /**
  * A cluster made of what files hold: a snapshot of kvup, or what `kubectl get … -o yaml` printed. Throws `usage` for a snapshot that
@@ -35,6 +48,7 @@ export function savedCluster(
   files: readonly ParsedFile[],
   from: string,
   needed: Needed = 'kubevirt',
+  at?: Date,
 ): SavedCluster {
   const all = files.flatMap(({ objects }) => objects)
   const indexes = all.filter(isIndex)
@@ -47,6 +61,8 @@ export function savedCluster(
     objects: new SavedObjects(objects),
     index,
     empty: files.flatMap(({ empty }) => empty),
+    alerts: files.find(({ alerts }) => alerts !== undefined)?.alerts,
+    byNamespace: files.some(({ file }) => /[/\\]namespaces[/\\]/u.test(file)),
   }
   requireOne(saved, needed)
   const writer = refusingWriter(from)
@@ -54,7 +70,7 @@ export function savedCluster(
     reader: new SavedReader(saved),
     writer,
     reviewer: savedReviewer(saved, writer),
-    takenAt: takenAt(index, objects),
+    takenAt: (index ? undefined : at) ?? takenAt(index, objects),
   }
 }
 
@@ -70,7 +86,7 @@ function requireWhole({ file, objects }: ParsedFile): void {
     throw unfit(file, `it is truncated: ${there} of ${index.objects} objects are there`)
 }
 
-const kinds: Record<Needed, readonly Kind[]> = {
+const kinds: Record<Exclude<Needed, 'any'>, readonly Kind[]> = {
   kubevirt: [KubeVirts],
   platform: [KubeVirts, ClusterVersions, MachineConfigPools, ClusterOperators, HyperConvergeds],
 }
@@ -78,18 +94,18 @@ const kinds: Record<Needed, readonly Kind[]> = {
 /** Without any of them every command would end with "cannot tell", and blame rights for it. */
 function requireOne({ file, objects, index, empty }: Saved, needed: Needed): void {
   const isThere = (kind: Kind) => objects.has(kind) || empty.some((one) => one.kind === kind.kind)
-  if (index || kinds[needed].some(isThere)) return
+  if (index || needed === 'any' || kinds[needed].some(isThere)) return
   const names = kinds[needed].map(({ apiVersion, kind }) => `${kind} (${apiVersion})`)
   throw unfit(file, `it holds no ${names.join(', ')}`, needed)
 }
 
 export function unfit(from: string, why: string, needed: Needed = 'kubevirt'): Error {
   return usageError('snapshot-unreadable', `cannot use ${from} as a saved cluster: ${why}`, {
-    remedy: `kvup snapshot --to-file FILE      or ${printed[needed]}`,
+    remedy: `kvup snapshot --to-file FILE      or ${printed[needed === 'any' ? 'platform' : needed]}`,
   })
 }
 
-const printed: Record<Needed, string> = {
+const printed: Record<Exclude<Needed, 'any'>, string> = {
   kubevirt: 'kubectl get kubevirts,deployments,daemonsets,pods -A -o yaml >FILE',
   platform: 'oc get clusterversion,co,mcp,nodes -o yaml >FILE',
 }
@@ -134,6 +150,10 @@ interface Saved {
   index: SnapshotIndex | undefined
   /** Kinds that a list without items was of: there are none. */
   empty: readonly { apiVersion: string; kind: string }[]
+  /** What Prometheus answered. */
+  alerts: string | undefined
+  /** A must-gather, which has some namespaces: of the others nothing is known. */
+  byNamespace: boolean
 }
 
 /**
@@ -142,9 +162,17 @@ interface Saved {
  */
 class SavedReader implements Reader {
   readonly #saved: Saved
+  /** There only where the files hold what Prometheus said of alerts: no other service was asked. */
+  readonly askService?: (call: ServiceCall) => Promise<string>
 
   constructor(saved: Saved) {
     this.#saved = saved
+    const { alerts, file } = saved
+    if (alerts === undefined) return
+    this.askService = async ({ path }) => {
+      if (path.endsWith('/alerts')) return alerts
+      throw new NotSavedError(`the answer of ${path}`, file)
+    }
   }
 
   async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
@@ -178,7 +206,12 @@ class SavedReader implements Reader {
   }
 
   async versions(group: string): Promise<readonly string[]> {
-    return this.#saved.index?.groups[group] ?? this.#saved.objects.versions(group)
+    const { index, objects, empty } = this.#saved
+    if (index) return index.groups[group] ?? objects.versions(group)
+    // Who printed its pools alone has a platform all the same.
+    const isPlatform =
+      group === platformGroup && (objects.has(MachineConfigPools) || empty.some(isOf(MachineConfigPools)))
+    return isPlatform ? ['v1'] : objects.versions(group)
   }
 
   async version(): Promise<ServerVersion> {
@@ -194,13 +227,19 @@ class SavedReader implements Reader {
   /** Undefined where the objects answer it; why not, where the cluster said so. Throws NotSavedError. */
   #answer(kind: Kind, where: Where): Unread | undefined {
     const asked = questionOf(kind, where)
-    const { index, objects, empty } = this.#saved
-    const held = index ? index.read.some((question) => covers(question, asked)) : objects.has(asked)
+    const { index, empty } = this.#saved
+    const held = index ? index.read.some((question) => covers(question, asked)) : this.#isThere(kind, where)
     if (held || empty.some((one) => one.apiVersion === asked.apiVersion && one.kind === asked.kind))
       return this.#inOtherVersion(asked)
     const unread = index?.unread.find((question) => covers(question, asked))
     if (unread !== undefined) return unread
     throw new NotSavedError(inWords(kind, where), this.#saved.file)
+  }
+
+  #isThere(kind: Kind, { namespace }: Where): boolean {
+    const { objects, byNamespace } = this.#saved
+    if (!byNamespace || !kind.namespaced || namespace === undefined) return objects.has(kind)
+    return objects.select(kind, { namespace }).length > 0
   }
 
   /** What kubectl printed is of one version: asked for in another one, the next may be tried. */
@@ -217,6 +256,16 @@ class SavedReader implements Reader {
     }
   }
 }
+
+/** Whether it answers from files. */
+export const isSaved = (reader: object): boolean => reader instanceof SavedReader
+
+const platformGroup = 'config.openshift.io'
+
+const isOf =
+  (kind: Kind) =>
+  (one: Pick<Kind, 'apiVersion' | 'kind'>): boolean =>
+    one.kind === kind.kind && groupOf(one) === groupOf(kind)
 
 const errorOf = ({ code, reason, why }: Unread): ApiError => new ApiError(code, reason, why)
 
@@ -393,7 +442,7 @@ const isTime = (value: unknown): value is string =>
 const future = /^(deletionTimestamp|notAfter|expirationTimestamp)$/
 
 /** The latest time that an object speaks of: Leases and heartbeats are seconds old when they are read. RFC 3339. */
-function latestTime(objects: readonly KubeObject[]): string | undefined {
+export function latestTime(objects: readonly KubeObject[]): string | undefined {
   let latest: string | undefined
   const visit = (value: unknown, key: string): void => {
     if (isTime(value)) {

@@ -1,10 +1,11 @@
 import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { createGzip, gunzip } from 'node:zlib'
 import { mostBytes, readBounded, tooLarge } from '../bounded-file.ts'
-import { usageError } from '../errors.ts'
-import { type Needed, type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
+import { KvupError, usageError } from '../errors.ts'
+import { type Needed, type PassedOver, type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
+import { type Dump, dumpsIn, isAsked } from './saved-dumps.ts'
 import { type KubeObject, withoutNulls, isRecord } from '../object.ts'
 import type { Document } from 'yaml'
 import { createWriteStream } from 'node:fs'
@@ -15,15 +16,53 @@ const wanted = /\.(ya?ml|json|ndjson|jsonl)(\.gz)?$/i
 const unzipped = promisify(gunzip)
 
 /**
- * The cluster that a file or a folder holds; a gz is known by its first bytes. Throws `usage` for what is not there, is
- * broken (with file and line), or holds nothing of what is needed.
+ * The cluster that a file or a folder holds; a gz is known by its first bytes. In a folder, that of a must-gather too, files without Kubernetes objects and broken ones are passed over,
+ * and dumps of several moments are told apart: the newest is the answer, the others lie in `earlier`. Throws `usage` for what is not there, for a single
+ * file that is broken (with file and line), and for what holds nothing of what is needed.
  */
 export async function readSaved(from: string, needed?: Needed): Promise<SavedCluster> {
   const files = await filesIn(from)
-  const parsed: ParsedFile[] = []
-  for (const file of files) parsed.push(await parseSaved(await textOf(file), file))
-  return savedCluster(parsed, from, needed)
+  const [only] = files
+  if (only === from) return savedCluster([await parseSaved(await textOf(from), from)], from, needed)
+  const { parsed, passedOver, first } = await parseFolder(files, from)
+  if (parsed.length === 0 && first !== undefined) throw first
+  const [newest = { files: parsed }, ...before] = dumpsIn(parsed, from)
+  const earlier = before.map((one) => savedDump(one, one.folder ?? from, 'any'))
+  return { ...savedDump(newest, from, needed ?? 'kubevirt'), passedOver, earlier }
 }
+
+const savedDump = (dump: Dump, from: string, needed: Needed): SavedCluster => ({
+  ...savedCluster(dump.files, from, needed, dump.at),
+  files: dump.files.map(({ file }) => file),
+})
+
+interface Folder {
+  parsed: ParsedFile[]
+  passedOver: PassedOver[]
+  /** Why the first that was broken is no file of a saved cluster. */
+  first?: unknown
+}
+
+/** What is no object is evidence of nothing: rules of Prometheus, the health of etcd, logs. */
+async function parseFolder(files: readonly string[], from: string): Promise<Folder> {
+  const folder: Folder = { parsed: [], passedOver: [] }
+  for (const file of files) {
+    try {
+      const parsed = await parseSaved(await textOf(file), file, true)
+      if (isEmpty(parsed)) folder.passedOver.push({ file, why: 'it holds no Kubernetes objects' })
+      else folder.parsed.push(parsed)
+    } catch (error) {
+      if (!(error instanceof KvupError)) throw error
+      folder.first ??= error
+      folder.passedOver.push({ file, why: error.message.replace(`${file}:`, 'line ') })
+    }
+  }
+  for (const one of folder.passedOver) one.file = relative(from, one.file)
+  return folder
+}
+
+const isEmpty = ({ objects, empty, alerts }: ParsedFile): boolean =>
+  objects.length === 0 && empty.length === 0 && alerts === undefined
 
 /** The same of a text that came in another way. */
 export async function parseSavedCluster(text: string, from: string, needed?: Needed): Promise<SavedCluster> {
@@ -34,7 +73,7 @@ async function filesIn(from: string): Promise<string[]> {
   try {
     if (!(await stat(from)).isDirectory()) return [from]
     const names = await readdir(from, { recursive: true })
-    const files = names.filter((name) => wanted.test(name)).toSorted()
+    const files = names.filter((name) => wanted.test(name) && isAsked(name)).toSorted()
     if (files.length === 0) throw unfit(from, 'the folder holds no .yaml, .json or .ndjson')
     return files.map((name) => join(from, name))
   } catch (error) {
@@ -81,14 +120,27 @@ export interface ParsedFile {
   objects: readonly KubeObject[]
   /** Of a list without items, what it was a list of. */
   empty: readonly { apiVersion: string; kind: string }[]
+  /** What Prometheus answered to the question for alerts, as it is. */
+  alerts?: string
 }
 
-/** JSON, NDJSON, or YAML of one or more documents, Lists unfolded. Throws `usage` with the line of what is broken. */
-async function parseSaved(text: string, file: string): Promise<ParsedFile> {
+/**
+ * JSON, NDJSON, or YAML of one or more documents, Lists unfolded. Throws `usage` with the line of what is broken, and, but for a file of a `folder`, of what
+ * is no object.
+ */
+async function parseSaved(text: string, file: string, folder = false): Promise<ParsedFile> {
   const documents = await documentsOf(text, file)
-  const parsed: { objects: KubeObject[]; empty: ParsedFile['empty'][number][] } = { objects: [], empty: [] }
+  const parsed: Unfolded = { objects: [], empty: [], lenient: folder }
   for (const document of documents) unfold(document, file, parsed)
-  return { file, ...parsed }
+  const { objects, empty } = parsed
+  const [first] = documents
+  return { file, objects, empty, ...(folder && isAlerts(first?.value) && { alerts: text }) }
+}
+
+/** As `/api/v1/alerts` answers. */
+function isAlerts(value: unknown): boolean {
+  const data = isRecord(value) ? value['data'] : undefined
+  return isRecord(data) && Array.isArray(data['alerts'])
 }
 
 async function documentsOf(text: string, file: string): Promise<SavedDocument[]> {
@@ -109,10 +161,13 @@ function isLines(text: string): boolean {
 interface Unfolded {
   objects: KubeObject[]
   empty: { apiVersion: string; kind: string }[]
+  /** What is no object is left out. */
+  lenient: boolean
 }
 
 function unfold({ value, line }: SavedDocument, file: string, into: Unfolded): void {
   if (value === null || value === undefined) return
+  if (into.lenient && (!isRecord(value) || !(isList(value) || isObject(value)))) return
   if (!isRecord(value)) throw unreadable(file, line, 'there is no Kubernetes object')
   if (isList(value)) unfoldList({ value, line }, file, into)
   else if (isObject(value)) into.objects.push(withoutNulls(value))

@@ -10,6 +10,7 @@ import {
   operatorName,
   operatorPods,
   podsOf,
+  stampedVersion,
   strategyComponent,
   strategyPods,
   targetId,
@@ -18,12 +19,13 @@ import {
   type Workload,
   workloads,
 } from '../installed-components.ts'
-import { earliest, since } from '../../kube/timestamps.ts'
+import { earliest, latest, since } from '../../kube/timestamps.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { isOfHyperConverged } from '../installation.ts'
 import { shorten } from '../../kube/text.ts'
 import { readRefusal } from '../../kube/access-rights.ts'
 import { isSelected, strategyJob, untolerated } from '../component-status.ts'
+import { knownFault, type KnownFault } from './known-messages.ts'
 
 /** How long a terminal container reason may last before the verdict is Stalled. */
 const terminalPatience = 15_000
@@ -41,6 +43,7 @@ export function causes(snapshot: UpgradeSnapshot): Cause[] {
     ...groupedCauses(found, snapshot),
     ...refusedPods(snapshot),
     ...misscheduledPods(snapshot),
+    ...unstampedPods(snapshot),
     ...(failure ? [failure] : []),
   ]
   const condition = unmetCondition(snapshot.kubevirt)
@@ -116,10 +119,19 @@ function keyOf({ component, trouble }: TroubledPod): string {
 
 function causeOfGroup(group: Group, snapshot: UpgradeSnapshot): Cause {
   const [{ component, trouble, pod }] = group
-  const cause = { ...whatIsKnown(group), ...lastWords(group, snapshot) }
+  const { lastLog, fault } = lastWords(group, snapshot)
+  const cause = {
+    ...whatIsKnown(group),
+    ...(lastLog !== undefined && { lastLog }),
+    ...(fault && { known: fault.sentence }),
+  }
   const { sentence, commands } = troubleSentence(cause)
   const shows = trouble.kind === 'crash' ? [logCommand(pod, trouble)] : commands
-  return { ...cause, sentence, commands: [...shows, ...downgradeCause(component, snapshot)] }
+  return {
+    ...cause,
+    sentence,
+    commands: [...(fault?.remedy ?? []), ...shows, ...downgradeCause(component, snapshot)],
+  }
 }
 
 function whatIsKnown(group: Group): Omit<Cause, 'sentence' | 'commands'> {
@@ -143,13 +155,21 @@ function whatIsKnown(group: Group): Omit<Cause, 'sentence' | 'commands'> {
   }
 }
 
-function lastWords(group: Group, { lastLines = [] }: UpgradeSnapshot): Pick<Cause, 'lastLog'> {
-  const [{ trouble }] = group
+/** Of a container that keeps ending: what its log ended with, and the fault that is known of it or, where no log was read, suspected. */
+function lastWords(
+  group: Group,
+  { lastLines = [] }: UpgradeSnapshot,
+): { lastLog?: string; fault?: KnownFault | undefined } {
+  const [{ trouble, component, pod: first }] = group
   if (trouble.kind !== 'crash') return {}
   const said = lastLines.find(
     (line) => line.container === trouble.container && group.some(({ pod }) => pod.metadata.name === line.pod),
   )
-  return said ? { lastLog: said.text } : {}
+  const version = stampedVersion(first)
+  const fault = said
+    ? said.fault
+    : knownFault(undefined, { component, container: trouble.container, version })
+  return { ...(said && { lastLog: said.text }), fault }
 }
 
 /** Of a container that was started again, what it said before; its name only where kubectl would show another one. */
@@ -403,6 +423,60 @@ function misscheduledCause({ metadata }: DaemonSet, found: readonly Stray[]): Ca
     pods: found.map(({ pod }) => pod.metadata.name),
     nodes: found.map(({ node }) => node.metadata.name),
     message: [...new Set(found.map(({ why }) => why))].join(' and '),
+    ...(from && { since: from }),
+  }
+  return { ...cause, ...troubleSentence(cause) }
+}
+
+/** A DaemonSet may be this new before its pods without annotations mean something, ms. */
+const stampPatience = 2 * 60_000
+
+/**
+ * Pods of a DaemonSet that Kubernetes counts as updated and ready, while they bear no identifier as its template does: they were made from the template of a moment in
+ * which it had none, no roll replaces them, and virt-operator waits for them without end (kubevirt issue 16561).
+ */
+function unstampedPods(snapshot: UpgradeSnapshot): Cause[] {
+  const target = targetId(snapshot)
+  return workloads(snapshot).flatMap((workload) => {
+    if (workload.kind !== 'DaemonSet' || target === undefined) return []
+    const { object } = workload
+    const { template } = object.spec ?? {}
+    const isStamped = template !== undefined && identifierOf(template) === target
+    if (!isStamped || !isRolledByKubernetes(object)) return []
+    const found = podsOf(snapshot, workload).filter(
+      (pod) => identifierOf(pod) === undefined && isReady(pod) && !pod.metadata.deletionTimestamp,
+    )
+    const from = latest(found.map(({ metadata }) => metadata.creationTimestamp))
+    return found.length > 0 && (since(from, snapshot.at) ?? 0) >= stampPatience
+      ? [unstampedCause(snapshot, object, found)]
+      : []
+  })
+}
+
+function isRolledByKubernetes({ metadata, status = {} }: DaemonSet): boolean {
+  const { desiredNumberScheduled: desired = 0, updatedNumberScheduled = 0, numberReady = 0 } = status
+  return (
+    status.observedGeneration === metadata.generation &&
+    updatedNumberScheduled >= desired &&
+    numberReady >= desired
+  )
+}
+
+function unstampedCause(
+  { kubevirt }: UpgradeSnapshot,
+  { metadata }: DaemonSet,
+  found: readonly Pod[],
+): Cause {
+  const available = kubevirt.status?.conditions?.find(({ type }) => type === 'Available')
+  const from = available?.status === 'False' ? available.lastTransitionTime : undefined
+  const cause = {
+    kind: 'unstamped' as const,
+    component: metadata.name,
+    reason: 'NoInstallStrategyAnnotations',
+    terminal: true,
+    namespace: metadata.namespace ?? '',
+    pods: found.map((pod) => pod.metadata.name),
+    nodes: found.flatMap(({ spec }) => spec?.nodeName ?? []),
     ...(from && { since: from }),
   }
   return { ...cause, ...troubleSentence(cause) }

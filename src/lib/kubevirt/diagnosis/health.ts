@@ -26,6 +26,8 @@ export interface Health {
   /** Absent where it was not asked for. */
   answers?: Answers
   leases: readonly SilentLease[]
+  /** A saved cluster need not hold what lies beyond KubeVirt: what it does not hold is no news. */
+  saved?: true
   /** Absent where they were not looked at. */
   vms?: VmTroubles
 }
@@ -37,7 +39,7 @@ export interface Health {
 export function withHealth(judged: RolloutStatus, health: Health, at: Date): RolloutStatus {
   const dead = health.leases.filter(({ name }) => !isReplaced(judged, name)).map(silentLeaseCause)
   const silent = health.answers ? silentAnswers(health.answers) : []
-  const unread = health.answers ? answersUnread(health.answers) : []
+  const unread = health.answers && !health.saved ? answersUnread(health.answers) : []
   const rest = { ...judged, remarks: [...judged.remarks, ...unread] }
   const idle = health.vms ? vmCauses(health.vms, at) : []
   const faults = [...dead, ...silent, ...idle]
@@ -227,17 +229,30 @@ function causeOf(kind: 'api' | 'webhook-silent', silent: Silent, namespace: stri
 function apiHealth({ objects: [first], service, message }: Silent, namespace: string): readonly string[] {
   return [
     `kubectl describe apiservice ${first}`,
-    ...(isOfCertificate(message) ? certificateHealth(service, namespace) : [listSlices(service, namespace)]),
+    ...(isOfCertificate(message)
+      ? certificateHealth(service, { namespace, isExpired: isExpired(message) })
+      : [listSlices(service, namespace)]),
   ]
 }
 
 const isOfCertificate = (message: string): boolean => /x509|certificate/iu.test(message)
+/** Not one that is not valid yet: both are told by the same words, with the two times in their order. */
+const isExpired = (message: string): boolean =>
+  /certificate has expired or is not yet valid: current time \S+ is after /iu.test(message)
 
-/** virt-operator renews the certificates; virt-api's lies in a Secret of this name (facts 2.10). */
-function certificateHealth(service: string, namespace: string): readonly string[] {
-  const ends = `kubectl -n ${namespace} get secret kubevirt-virt-api-certs -o jsonpath='{.data.tls\\.crt}' | base64 -d | openssl x509 -noout -enddate     says when it ends`
+/**
+ * virt-operator renews the certificates; virt-api's lies in a Secret of this name (facts 2.10). Its pods were seen to go on with an expired one for days while the
+ * Secret had a new one (kubevirt issue 15210): they read it anew when they are replaced.
+ */
+function certificateHealth(
+  service: string,
+  { namespace, isExpired: hasEnded }: { namespace: string; isExpired: boolean },
+): readonly string[] {
+  const ends = `kubectl -n ${namespace} get secret kubevirt-virt-api-certs -o jsonpath='{.data.tls\\.crt}' | base64 -d | openssl x509 -noout -enddate     says when the one in the Secret ends`
+  const anew = `kubectl -n ${namespace} delete pods -l kubevirt.io=virt-api     where the Secret's ends later: virt-api goes on with an older one until its pods are replaced`
   return [
     ...(service === 'virt-api' ? [ends] : []),
+    ...(service === 'virt-api' && hasEnded ? [anew] : []),
     `kubectl -n ${namespace} logs -l kubevirt.io=virt-operator --tail=20     renews certificates`,
   ]
 }

@@ -9,6 +9,7 @@ import { type Clock, ownClock } from '../../kube/clock.ts'
 import { ApiError } from '../../kube/errors.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { holderOf, holds } from '../lease-holders.ts'
+import { isHarmless, knownFault, type KnownFault } from './known-messages.ts'
 import type { Snapshot } from '../snapshot.ts'
 
 /** Why something is not as it should be, named as deep as the cluster tells: condition → component → pod → container → image, node or event. */
@@ -33,6 +34,8 @@ export interface Cause {
   message?: string
   /** What the container's log ends with, where it was read. */
   lastLog?: string
+  /** What is known of it in this release. */
+  known?: string
   /** RFC 3339; "at least". */
   since?: string
   /** The whole of it in one sentence, without its duration. */
@@ -63,6 +66,8 @@ export type CauseKind =
   | 'canary'
   /** A DaemonSet's pod on a node that is not its any more. */
   | 'misscheduled'
+  /** A pod of the present template that lacks virt-operator's annotations: it never counts as updated (kubevirt issue 16561). */
+  | 'unstamped'
   /** A leader does not renew its Lease while it is watched. */
   | 'lease'
   /** An API that KubeVirt adds is unavailable. */
@@ -91,8 +96,8 @@ export function troubleSentence(cause: Unworded): Worded {
 const words: Record<Cause['kind'], (cause: Unworded, subject: Subject) => string> = {
   image: ({ image = 'its image', message, reason }, { who }) =>
     `${who} cannot pull ${image}: ${pullFailure(message ?? '') ?? reason}`,
-  crash: ({ message, reason, lastLog }, { who, verb }) =>
-    `${who} ${verb('keeps', 'keep')} failing (${reason}${message ? `, ${firstLine(message)}` : ''})${logged(message, lastLog)}`,
+  crash: ({ message, reason, lastLog, known }, { who, verb }) =>
+    `${who} ${verb('keeps', 'keep')} failing (${reason}${message ? `, ${firstLine(message)}` : ''})${logged(message, lastLog)}${known === undefined ? '' : `; ${known}`}`,
   container: ({ message, reason }, { who }) => `${who} cannot start: ${firstLine(message) ?? reason}`,
   unschedulable: ({ message, reason }, { who, verb }) =>
     `${who} ${verb('finds', 'find')} no node: ${firstLine(message) ?? reason}`,
@@ -116,6 +121,8 @@ const words: Record<Cause['kind'], (cause: Unworded, subject: Subject) => string
   'webhook-silent': ({ message }) =>
     `nobody answers for a webhook of KubeVirt: ${message ?? 'its Service has no ready endpoint'}`,
   canary: ({ message }) => `virt-operator stopped the roll: ${message ?? 'the canary failed'}`,
+  unstamped: ({ pods, component }, { who, verb }) =>
+    `${who} ${verb('runs', 'run')} without virt-operator's annotations (${pods.slice(0, 3).join(', ')}): virt-operator never counts ${verb('it', 'them')} as updated, and ${component} stays incomplete for ever (kubevirt issue 16561, fixed in v1.8.4)`,
   misscheduled: ({ message }, { who, verb }) =>
     `${who} ${verb('is', 'are')} where ${verb('its', 'their')} DaemonSet does not want ${verb('it', 'them')}: ${message ?? 'a taint'}`,
 }
@@ -128,6 +135,11 @@ function logged(message = '', lastLog: string | undefined): string {
 function commandsFor({ kind, namespace, pods, nodes }: Unworded): string[] {
   const [pod, node] = [pods[0], nodes[0]]
   if ((kind === 'node' || kind === 'misscheduled') && node) return [`kubectl describe node ${node}`]
+  if (pod && kind === 'unstamped')
+    return pods.map(
+      (name) =>
+        `kubectl -n ${namespace} delete pod ${name}     its DaemonSet makes a new one with them; VMs run on`,
+    )
   if (pod) return [`kubectl -n ${namespace} describe pod ${pod}`]
   return kind === 'refused' ? [`kubectl -n ${namespace} get events --field-selector reason=FailedCreate`] : []
 }
@@ -393,11 +405,18 @@ interface Question {
   container: string | undefined
   options: LogOptions
   read: (log: string) => string | undefined
+  /** Whose log it is, of a container that keeps ending. */
+  component?: string
+}
+
+interface ReadLog {
+  text: string
+  fault?: KnownFault
 }
 
 /** Remembers what it read: a container's log is asked for once per restart, however often it is looked. */
 export class LastLines {
-  readonly #said = new Map<string, string | undefined>()
+  readonly #said = new Map<string, ReadLog | undefined>()
 
   /**
    * The last lines of the containers that keep ending, and of a virt-operator that leads and does nothing. Never throws for
@@ -412,8 +431,8 @@ export class LastLines {
     const lines = asked.map(async (question): Promise<LastLine[]> => {
       const { key, pod, container } = question
       if (!this.#said.has(key)) this.#said.set(key, await answer(reader, clock, question))
-      const text = this.#said.get(key)
-      return text ? [{ pod: pod.metadata.name, ...(container && { container }), text }] : []
+      const known = this.#said.get(key)
+      return known ? [{ pod: pod.metadata.name, ...(container && { container }), ...known }] : []
     })
     return (await Promise.all(lines)).flat()
   }
@@ -422,8 +441,8 @@ export class LastLines {
 async function answer(
   reader: Pick<Reader, 'log'>,
   clock: Clock,
-  { pod: { metadata }, options, read }: Question,
-): Promise<string | undefined> {
+  { pod: { metadata }, options, read, component, container }: Question,
+): Promise<ReadLog | undefined> {
   const late = new AbortController()
   const done = new AbortController()
   ownClock(clock)
@@ -433,7 +452,10 @@ async function answer(
       () => undefined,
     )
   try {
-    return read(await reader.log(metadata, { ...options, signal: late.signal }))
+    const log = await reader.log(metadata, { ...options, signal: late.signal })
+    const text = read(log)
+    const fault = component === undefined ? undefined : knownFault(log, { component, container })
+    return text === undefined || text === '' ? undefined : { text, ...(fault && { fault }) }
   } catch (error) {
     if (late.signal.aborted || error instanceof ApiError || error instanceof NotSavedError) return undefined
     throw error
@@ -447,7 +469,7 @@ function questionOn(cause: Cause, snapshot: Snapshot, now: Date): Question[] {
   return cause.kind === 'quiet' && cause.reason === 'NoChange' ? leading(cause, snapshot, now) : []
 }
 
-function crashed({ pods: [name], namespace, container }: Cause, snapshot: Snapshot): Question[] {
+function crashed({ pods: [name], namespace, container, component }: Cause, snapshot: Snapshot): Question[] {
   const pod = itemsOf(snapshot.pods).find(
     ({ metadata }) => metadata.name === name && metadata.namespace === namespace,
   )
@@ -457,7 +479,7 @@ function crashed({ pods: [name], namespace, container }: Cause, snapshot: Snapsh
   const previous = status?.lastState?.terminated !== undefined
   const options = { ...(container && { container }), previous, tailLines }
   const key = `${pod.metadata.uid}/${container}/${status?.restartCount ?? 0}`
-  return [{ key, pod, container, options, read: lastLine }]
+  return [{ key, pod, container, options, read: lastLine, component }]
 }
 
 /** Nothing restarts there: asked again once a minute. */
@@ -480,6 +502,8 @@ export interface LastLine {
   /** Absent: the only container of the pod. */
   container?: string
   text: string
+  /** What its log tells of, where that is known. */
+  fault?: KnownFault
 }
 
 /** As much of a log line as fits a sentence. */
@@ -491,15 +515,23 @@ const longest = 160
  * text. Undefined for an empty log.
  */
 export function lastLine(log: string): string | undefined {
-  const lines = log.split('\n').map(readable).filter(Boolean)
+  const lines = log
+    .split('\n')
+    .filter((line) => !isHarmless(line))
+    .map(readable)
+    .filter(Boolean)
   const panic = lines.findLast((line) => /^(panic|fatal error):/.test(line))
   const last = panic ?? complaint(log) ?? lines.at(-1)
   return last === undefined || last.length <= longest ? last : `${last.slice(0, longest - 1)}…`
 }
 
-/** The last line that is an error or worse; undefined where none says so. */
+/** The last line that is an error or worse, and not one that is logged by design; undefined where none says so. */
 export function complaint(log: string): string | undefined {
-  return log.split('\n').filter(complains).map(readable).findLast(Boolean)
+  return log
+    .split('\n')
+    .filter((line) => complains(line) && !isHarmless(line))
+    .map(readable)
+    .findLast(Boolean)
 }
 
 const bad = new Set(['error', 'fatal', 'panic', 'critical'])

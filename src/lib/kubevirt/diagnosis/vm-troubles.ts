@@ -7,10 +7,21 @@ import {
   VirtualMachines,
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { type Clock, ticks } from '../../kube/clock.ts'
-import { shorten } from '../../kube/text.ts'
+import { counted, shorten } from '../../kube/text.ts'
 import type { Cause } from './pod-trouble.ts'
 import { earliest, since } from '../../kube/timestamps.ts'
-import { type Known, known } from '../../kube/known.ts'
+import { itemsOf, type Known, known } from '../../kube/known.ts'
+import { explainLaunchers, type LauncherTrouble } from './launcher-trouble.ts'
+import {
+  evacuationRemedy,
+  leftBehindSentence,
+  type MarkedVmi,
+  openMigrations,
+  type StuckMigration,
+  stuckMigrations,
+} from './stuck-migrations.ts'
+import { Nodes } from '../../kube/kinds/core-kinds.ts'
+import { knownOfVms } from './known-messages.ts'
 
 /** VMs that should run and do not, and those that run and that KubeVirt cannot bring in line, by reason. */
 export interface VmTroubles {
@@ -20,8 +31,21 @@ export interface VmTroubles {
   count: number
   /** The most frequent first; ten at most. */
   reasons: readonly VmReason[]
+  /** Unfinished migrations that do not get on by themselves, ten at most; absent where there is none, and where migrations were not looked at. */
+  stuck?: readonly StuckMigration[]
+  /** Running VMs that are marked to leave a node that takes pods again, ten at most; absent where there is none. */
+  leftBehind?: readonly LeftBehind[]
   /** What was left out of the look, in words. */
   partly?: string
+}
+
+/** The mark of a drain that is over: `status.evacuationNodeName` of a VMI. */
+interface LeftBehind {
+  namespace: string
+  vm: string
+  node: string
+  sentence: string
+  remedy: readonly string[]
 }
 
 export interface VmReason {
@@ -36,6 +60,12 @@ export interface VmReason {
   since?: string
   /** Most VMs of the cluster, or of this node, have it, and not only those of one namespace among several. */
   mostOf?: 'cluster' | `node ${string}`
+  /** What keeps the virt-launcher of the first example, by its pod and events. */
+  cause?: string
+  /** Commands that help, or show more. */
+  remedy?: readonly string[]
+  /** What is known of it in this release. */
+  known?: string
 }
 
 /** A VMI on its way may take so long to start, ms. */
@@ -56,6 +86,8 @@ interface Trouble {
   name: string
   since?: string | undefined
   node?: string | undefined
+  /** Of the VMI, where there is one. */
+  uid?: string | undefined
   /** It runs all the same. */
   runs?: true
 }
@@ -70,6 +102,10 @@ export interface VmsSnapshot {
   running: ReadonlySet<string>
   /** Of those that should run and do not, on their way or not. */
   idle: ReadonlySet<string>
+  /** uids of VMIs that do not run, by `namespace/name`. */
+  waiting: ReadonlyMap<string, string>
+  /** VMIs that are marked to leave their node; of a large cluster none. */
+  marked: readonly MarkedVmi[]
 }
 
 /**
@@ -105,7 +141,95 @@ async function judgeUnplaced(reader: Reader, at: Date): Promise<VmsSnapshot> {
       if (judged?.is === 'troubled') found.push(judged.trouble)
     }
   const partly = `there are more than ${wholeAtMost} VMs: only VMIs that no node has taken were looked at`
-  return { troubles: { ...groupedBy(found, {}), partly }, running: new Set(), idle: new Set() }
+  const troubles = { ...groupedBy(found, {}), partly }
+  return { troubles, running: new Set(), idle: new Set(), waiting: uidsOf(found), marked: [] }
+}
+
+const uidsOf = (found: readonly Trouble[]): ReadonlyMap<string, string> =>
+  new Map(found.flatMap(({ name, uid }) => (uid === undefined ? [] : [[name, uid] as const])))
+
+/** So many are told by name. */
+const toldAtMost = 10
+/** So many reasons are explained by a pod of theirs. */
+const explainedAtMost = 3
+
+/**
+ * `seeVms`, and what explains it: the launcher pod of an example of the three most frequent reasons, unfinished migrations that do not get on, and marks of drains
+ * that are over. One list of migrations more than `seeVms`; pods, events and nodes only where something is wrong. `version`: of KubeVirt. Throws ApiError.
+ */
+export async function inspectVms(
+  reader: Reader,
+  at: Date,
+  version: string | undefined,
+): Promise<VmsSnapshot> {
+  const [all, migrations] = await Promise.all([seeVms(reader, at), known(openMigrations(reader))])
+  const [reasons, stuck, leftBehind] = await Promise.all([
+    explained(reader, all, { at, version }),
+    known(stuckMigrations(reader, itemsOf(migrations), at)),
+    leftBehindOf(reader, all.marked, version),
+  ])
+  const found = itemsOf(stuck)
+  return {
+    ...all,
+    troubles: {
+      ...all.troubles,
+      reasons,
+      ...(found.length > 0 && { stuck: found.slice(0, toldAtMost) }),
+      ...(leftBehind.length > 0 && { leftBehind: leftBehind.slice(0, toldAtMost) }),
+    },
+  }
+}
+
+async function explained(
+  reader: Reader,
+  { troubles: { reasons }, waiting }: VmsSnapshot,
+  { at, version }: { at: Date; version: string | undefined },
+): Promise<readonly VmReason[]> {
+  const examples = reasons.slice(0, explainedAtMost).flatMap(({ examples: [name = ''] }) => {
+    const [namespace = '', vmi = ''] = name.split('/')
+    const uid = waiting.get(name)
+    return uid === undefined ? [] : [{ namespace, name: vmi, uid }]
+  })
+  if (examples.length === 0) return reasons
+  const troubles = itemsOf(await known(explainLaunchers(reader, examples, at).then((found) => [...found])))
+  const byName = new Map<string, LauncherTrouble>(troubles)
+  return reasons.map((reason) => {
+    const trouble = byName.get(reason.examples[0] ?? '')
+    const isKnown = knownOfVms(reason, version)
+    return {
+      ...reason,
+      ...(trouble && { cause: trouble.message, remedy: trouble.remedy }),
+      ...(isKnown !== undefined && { known: isKnown }),
+    }
+  })
+}
+
+/** Nodes are asked for one by one, five at most: a cluster may have thousands. */
+async function leftBehindOf(
+  reader: Reader,
+  marked: readonly MarkedVmi[],
+  version: string | undefined,
+): Promise<readonly LeftBehind[]> {
+  const names = [...new Set(marked.map(({ node }) => node))].slice(0, 5)
+  const nodes = await Promise.all(
+    names.map(async (name) => known(reader.get(Nodes, { name }).then((found) => [found]))),
+  )
+  const open = new Set(
+    nodes.flatMap((node) =>
+      itemsOf(node).flatMap((found) =>
+        found.is === 'object' && found.object.spec?.unschedulable !== true ? found.object.metadata.name : [],
+      ),
+    ),
+  )
+  return marked
+    .filter(({ node }) => open.has(node))
+    .map((one) => ({
+      namespace: one.namespace,
+      vm: one.name,
+      node: one.node,
+      sentence: leftBehindSentence(one.node),
+      remedy: evacuationRemedy(one, version),
+    }))
 }
 
 function judgeAll(
@@ -136,6 +260,10 @@ function judgeAll(
     },
     running: namesOf((one) => one.is === 'runs'),
     idle: namesOf((one) => one.is === 'starting' || (one.is === 'troubled' && !one.trouble.runs)),
+    waiting: uidsOf(found.filter(({ runs }) => !runs)),
+    marked: vmis.flatMap(({ metadata: { namespace = '', name }, status }) =>
+      status?.evacuationNodeName ? [{ namespace, name, node: status.evacuationNodeName }] : [],
+    ),
   }
 }
 
@@ -189,8 +317,15 @@ function judgeInstance(vmi: VirtualMachineInstance, vm: VirtualMachine | undefin
     return outOfSync
       ? { is: 'troubled', trouble: { ...troubleOf('Running, not synchronized', vm, vmi), runs: true } }
       : { is: 'runs' }
-  const late = (since(vmi.metadata.creationTimestamp, at) ?? 0) >= startPatience
+  const late = (since(idleSince(vmi), at) ?? 0) >= startPatience
   return outOfSync || late ? { is: 'troubled', trouble: troubleOf(phase, vm, vmi) } : { is: 'starting' }
+}
+
+/** Since when it does not run: the VMI may be older than that, and one that was made anew keeps its condition's time where it says so. */
+function idleSince(vmi: VirtualMachineInstance): string | undefined {
+  const ready = condition(vmi, 'Ready')
+  const stopped = ready?.status === 'False' ? ready.lastTransitionTime : undefined
+  return stopped ?? vmi.metadata.creationTimestamp
 }
 
 /** What is said, by whom is nearest to the cause. */
@@ -207,6 +342,7 @@ function troubleOf(
     name: nameOf({ metadata }),
     since: said?.lastTransitionTime ?? metadata.creationTimestamp,
     node: vmi?.status?.nodeName,
+    uid: vmi?.metadata.uid,
   }
 }
 
@@ -318,32 +454,56 @@ function mostOf(
 /** Those that most VMs have: what KubeVirt is for does not work. The rest is somebody's VM, and changes no verdict. */
 export function vmCauses({ reasons, shouldRun }: VmTroubles, at: Date): readonly Cause[] {
   return reasons.flatMap((reason) => {
-    const { mostOf: where, status, message, count, examples, since: from } = reason
+    const { mostOf: where, since: from } = reason
     if (where === undefined || (since(from, at) ?? massPatience) < massPatience) return []
-    const [first = ''] = examples
-    const [namespace = '', name = ''] = first.split('/')
-    const of = where === 'cluster' ? `${count} of ${shouldRun} VMs` : `${count} VMs, most on ${where},`
-    const shared = message.startsWith(ofTheirOwn) ? '' : ', for one reason'
-    const said = `${of} that should run do not${shared}: ${status}${message === '' ? '' : `: ${message}`}`
-    return [
-      {
-        kind: 'vms' as const,
-        component: 'VMs',
-        reason: status,
-        terminal: true,
-        namespace,
-        pods: [],
-        nodes: where === 'cluster' ? [] : [where.slice('node '.length)],
-        ...(message !== '' && { message }),
-        ...(from !== undefined && { since: from }),
-        sentence: `${said} (${examples.join(', ')}${count > examples.length ? ' …' : ''})`,
-        commands: [
-          `kubectl -n ${namespace} describe vm ${name}`,
-          `kubectl -n ${namespace} describe vmi ${name}`,
-        ],
-      },
-    ]
+    return [massCause(reason, where, shouldRun)]
   })
+}
+
+function massCause(
+  reason: VmReason,
+  where: NonNullable<VmReason['mostOf']>,
+  shouldRun: number | undefined,
+): Cause {
+  const { status, count, examples, since: from, cause, remedy = [], known: isKnown } = reason
+  const message = cause ?? reason.message
+  const [first = ''] = examples
+  const [namespace = '', name = ''] = first.split('/')
+  const of = where === 'cluster' ? `${count} of ${shouldRun} VMs` : `${count} VMs, most on ${where},`
+  const shared = message.startsWith(ofTheirOwn) ? '' : ', for one reason'
+  const says = `${of} that should run do not${shared}: ${status}${message === '' ? '' : `: ${message}`}`
+  const named = `${examples.join(', ')}${count > examples.length ? ' …' : ''}`
+  return {
+    kind: 'vms',
+    component: 'VMs',
+    reason: status,
+    terminal: true,
+    namespace,
+    pods: [],
+    nodes: where === 'cluster' ? [] : [where.slice('node '.length)],
+    ...(message !== '' && { message }),
+    ...(from !== undefined && { since: from }),
+    sentence: `${says} (${named})${isKnown === undefined ? '' : `; ${isKnown}`}`,
+    commands: [
+      ...remedy,
+      `kubectl -n ${namespace} describe vm ${name}`,
+      `kubectl -n ${namespace} describe vmi ${name}`,
+    ],
+  }
+}
+
+/** What is said of VMs beside a verdict over KubeVirt, in a few words: `3 VMs do not run as they should`. Nothing where nothing is wrong. */
+export function vmProblems({
+  count,
+  stuck = [],
+  leftBehind = [],
+}: Partial<VmTroubles> = {}): readonly string[] {
+  const idle = count === 1 ? 'does not run as it should' : 'do not run as they should'
+  return [
+    ...(count ? [`${counted(count, 'VM')} ${idle}`] : []),
+    ...(stuck.length > 0 ? [`${counted(stuck.length, 'migration')} stuck`] : []),
+    ...(leftBehind.length > 0 ? [`${counted(leftBehind.length, 'VM')} moved without end`] : []),
+  ]
 }
 
 /** Looks at VMs at most every 15 s, however often what else changes is told. */
@@ -352,11 +512,11 @@ export class VmSnapshot {
   #last: Promise<Known<VmsSnapshot>> | undefined
 
   /** What may not be read is unknown. Throws any other ApiError. */
-  async now(reader: Reader, clock: Clock): Promise<Known<VmsSnapshot>> {
+  async now(reader: Reader, clock: Clock, version: string | undefined): Promise<Known<VmsSnapshot>> {
     const now = ticks(clock)
     if (this.#last === undefined || now - this.#at >= readEvery) {
       this.#at = now
-      this.#last = known(seeVms(reader, clock.now()).then((vmsSnapshot) => [vmsSnapshot]))
+      this.#last = known(inspectVms(reader, clock.now(), version).then((vmsSnapshot) => [vmsSnapshot]))
     }
     return this.#last
   }

@@ -30,6 +30,8 @@ export interface StepLine {
   tookMs?: number
   /** It was waited for: that it is done now is no longer `already so`. */
   waited?: true
+  /** In that nothing of it could be begun, for all windows were closed; ms of its `tookMs`. */
+  closedMs?: number
 }
 
 /** What of a run is worth showing, reduced from its events. */
@@ -86,11 +88,46 @@ function afterWaiting(run: RunProgress, { step, state, until, at }: Waiting): Ru
     waited: true,
     ...(state.since !== undefined && { since: state.since }),
     ...(state.progress !== undefined && counted(run, { id: step.id, progress: state.progress, at })),
+    ...closedNow(run, { id: step.id, state, at }),
     ...(state.is === 'stalled'
       ? { shape: 'stalled', stalledAt: state.since ?? began }
       : { shape: 'running' }),
   }
   return { ...withStep(run, step, change), waiting: { state, until, step: step.id, began } }
+}
+
+/** While windows are closed no time passes for it: it counts, and is measured, from when the next one opens. */
+function closedNow(
+  { steps }: RunProgress,
+  { id, state, at }: { id: string; state: Waiting['state']; at: string },
+): Partial<StepLine> {
+  const closed = state.is === 'waiting' ? state.closed : undefined
+  const until = closed?.find(({ from }) => from === undefined)?.until
+  const line = steps.find((step) => step.id === id)
+  if (until === undefined || line?.startedAt === undefined || line.startedAt === until) return {}
+  const { progress = line.progress } = state
+  return {
+    startedAt: until,
+    closedMs: (line.closedMs ?? 0) + Math.max(0, Date.parse(until) - Date.parse(at)),
+    ...(progress && { begunAt: { done: progress.done, at: until }, movedAt: until }),
+  }
+}
+
+type Closed = NonNullable<Extract<Waiting['state'], { is: 'waiting' }>['closed']>[number]
+
+/** How long so much work takes from `at` on where none is begun while it is closed; ms. */
+function overClosed(closed: readonly Closed[], at: number, work: number): number {
+  let now = at
+  let left = work
+  for (const { from, until } of closed) {
+    const closes = from === undefined ? now : Math.max(now, Date.parse(from))
+    const opens = Date.parse(until)
+    if (opens <= now) continue
+    if (now + left <= closes) break
+    left -= closes - now
+    now = opens
+  }
+  return now + left - at
 }
 
 /** A count that goes down, or another total, is another roll: it is measured anew. */
@@ -251,16 +288,20 @@ export function timeLeft(run: RunProgress, at: Date): string | undefined {
   const late = open.map((step) => overdueSince(step, pace ?? 1, at)).find((since) => since !== undefined)
   if (late !== undefined) return `overdue since ${timeOfDay(new Date(late))}`
   if (open.some((step) => isSlow(step, pace ?? 1, at))) return 'taking longer than expected'
-  return inWords(lefts, pace)
+  const { state } = run.waiting ?? {}
+  return inWords(lefts, pace, (work) =>
+    overClosed((state?.is === 'waiting' && state.closed) || [], at.getTime(), work),
+  )
 }
 
 const guessedIn = (lefts: readonly Left[]): number => lefts.reduce((sum, { guessed }) => sum + guessed, 0)
 
-function inWords(lefts: readonly Left[], pace: number | undefined): string {
+/** `whole`: with the times in which nothing is begun. */
+function inWords(lefts: readonly Left[], pace: number | undefined, whole: (work: number) => number): string {
   const observed = lefts.reduce((sum, left) => sum + left.observed, 0)
   const guessed = guessedIn(lefts)
-  const low = 0.8 * (observed + guessed * Math.min(1, pace ?? 1 / 3))
-  const high = 1.2 * (observed + guessed * Math.max(1, pace ?? 1.5))
+  const low = whole(0.8 * (observed + guessed * Math.min(1, pace ?? 1 / 3)))
+  const high = whole(1.2 * (observed + guessed * Math.max(1, pace ?? 1.5)))
   const isGuess = pace === undefined && observed < guessed
   return isGuess ? vaguely(high) : range(low, high)
 }
@@ -319,14 +360,14 @@ function spentOn({ startedAt }: StepLine, at: Date): number {
   return startedAt === undefined ? 0 : Math.max(0, at.getTime() - Date.parse(startedAt))
 }
 
+const atWorkOn = ({ tookMs = 0, closedMs = 0 }: StepLine): number => Math.max(0, tookMs - closedMs)
+
 /** Real over estimated time of the steps that took any, and of so many ms that take as long as estimated; between a third and three, undefined where none did. */
 function paceOf(steps: readonly StepLine[], prior: number): number | undefined {
-  const timed = steps.filter(
-    ({ shape, tookMs, estimate }) => shape === 'done' && (tookMs ?? 0) > 1000 && estimate > 0,
-  )
+  const timed = steps.filter((step) => step.shape === 'done' && atWorkOn(step) > 1000 && step.estimate > 0)
   const estimated = timed.reduce((sum, { estimate }) => sum + estimate, 0)
   if (estimated === 0) return undefined
-  const real = timed.reduce((sum, { tookMs }) => sum + (tookMs ?? 0), 0)
+  const real = timed.reduce((sum, step) => sum + atWorkOn(step), 0)
   return Math.min(3, Math.max(1 / 3, (real + prior) / (estimated + prior)))
 }
 

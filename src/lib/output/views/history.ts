@@ -86,10 +86,7 @@ const identifying: readonly Column<Entry>[] = [
   { name: 'STEP', cell: ({ step }) => (step === '' ? '-' : step) },
 ]
 
-const columns: readonly Column<Entry>[] = [
-  ...identifying,
-  { name: 'TEXT', holds: 'text', cell: ({ text }) => text },
-]
+const columns: readonly Column<Entry>[] = [...identifying, { name: 'TEXT', holds: 'text', cell: textOf }]
 
 const gap = 3
 
@@ -124,7 +121,12 @@ function byRun(items: readonly Entry[], paint: Paint, room: number): string[] {
 const runOf = ({ procedure, by }: Entry, paint: Paint): string => `${paint.strong(procedure)}, by ${by}`
 
 const entryOf = (entry: Entry): string =>
-  `${timeOf(entry)}  ${entry.what.padEnd('restored'.length)}  ${entry.step === '' ? '' : `${entry.step}: `}${entry.text}`
+  `${timeOf(entry)}  ${entry.what.padEnd('restored'.length)}  ${entry.step === '' ? '' : `${entry.step}: `}${textOf(entry)}`
+
+/** A risk is told with who the API server took kvup for. */
+function textOf({ what, text, user }: Entry): string {
+  return what === 'accepted' ? `${text} (${user === undefined ? 'user unknown' : `API user ${user}`})` : text
+}
 
 function timeOf({ at }: Entry): string {
   return at.replace(/\.\d+Z$/, 'Z')

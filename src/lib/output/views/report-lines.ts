@@ -4,6 +4,7 @@ import type { Paint } from '../printer.ts'
 import type { NewAlerts } from '../../openshift/firing-alerts.ts'
 import type { VmReason, VmTroubles } from '../../kubevirt/diagnosis/vm-troubles.ts'
 import { brief, count as counted } from '../text.ts'
+import type { TakenRisk } from '../../engine/change.ts'
 import type { Override } from '../../engine/journal.ts'
 import { isOfWindow } from '../../engine/overrides.ts'
 import { ageAt } from '../age.ts'
@@ -22,6 +23,13 @@ interface Told {
 }
 
 /** What became of VMs and volumes: losses first, then what needs a look, then what owners did. */
+/** Who took which risk, and why: `accepted        downgrade, by jane@bastion (API user jane): tested on stage`. */
+export const takenLines = (accepted: readonly TakenRisk[] = []): readonly string[] =>
+  accepted.map(({ id, reason, by, user }) => {
+    const who = `by ${by} (${user === undefined ? 'user unknown' : `API user ${user}`})`
+    return `accepted        ${id}, ${who}: ${reason === undefined || reason === '' ? 'no reason given' : reason}`
+  })
+
 export function changeLines(told: Told, paint: Paint): readonly string[] {
   const { comparedWith, changes = [], differences, unread = [] } = told
   const { mark } = paint
@@ -103,8 +111,12 @@ export function alertLines({ alerts }: { alerts?: NewAlerts }, { mark }: Paint):
   return [`${mark.warning} alerts that did not fire before: ${upToTwenty(alerts.new)}`]
 }
 
-/** `2 of 200 VMs that should run have a problem`, and below it each reason; nothing where none has. */
-export function vmTroubleLines({ count, shouldRun, reasons, partly }: VmTroubles): readonly string[] {
+/** `2 of 200 VMs that should run have a problem`, and below it each reason; then what is wrong with migrations. Nothing where nothing is. */
+export function vmTroubleLines(vms: VmTroubles): readonly string[] {
+  return [...idleLines(vms), ...moveProblems(vms).map(({ sentence }) => sentence)]
+}
+
+function idleLines({ count, shouldRun, reasons, partly }: VmTroubles): readonly string[] {
   if (count === 0) return []
   const of = shouldRun === undefined ? counted(count, 'VM') : `${count} of ${counted(shouldRun, 'VM')}`
   const left = count - reasons.reduce((sum, reason) => sum + reason.count, 0)
@@ -115,13 +127,43 @@ export function vmTroubleLines({ count, shouldRun, reasons, partly }: VmTroubles
   ]
 }
 
-/** The same behind a sign, the reasons below it. */
-export const signedTroubles = (vms: VmTroubles | undefined, sign: string): readonly string[] =>
-  (vms ? vmTroubleLines(vms) : []).map((line, index) => `${index === 0 ? sign : ' '} ${line}`)
+interface MoveProblem {
+  sentence: string
+  remedy: readonly string[]
+}
 
-function reasonText({ count, status, message, examples }: VmReason): string {
+/** Migrations that do not get on, and marks of drains that are over: a sentence each, with the VM. */
+function moveProblems({ stuck = [], leftBehind = [] }: VmTroubles): readonly MoveProblem[] {
+  return [
+    ...leftBehind.map(({ namespace, vm, sentence, remedy }) => ({
+      sentence: brief(`${namespace}/${vm} is ${sentence}`),
+      remedy,
+    })),
+    ...stuck.map(({ namespace, vm, sentence, remedy }) => ({
+      sentence: brief(`the migration of ${namespace}/${vm} is stuck: ${sentence}`),
+      remedy,
+    })),
+  ]
+}
+
+/** The same as `vmTroubleLines` behind a sign, each problem with what helps, the first commands alone. */
+export function signedTroubles(vms: VmTroubles | undefined, sign: string, next = ''): readonly string[] {
+  if (vms === undefined) return []
+  const remedies = (lines: readonly string[]) =>
+    next === '' ? [] : lines.slice(0, 2).map((line) => `  ${next} ${line}`)
+  const [first, ...others] = idleLines(vms)
+  const told = vms.reasons.filter(({ mostOf }) => mostOf === undefined).flatMap(({ remedy = [] }) => remedy)
+  return [
+    ...(first === undefined ? [] : [`${sign} ${first}`, ...others.map((line) => `  ${line}`)]),
+    ...remedies(told),
+    ...moveProblems(vms).flatMap(({ sentence, remedy }) => [`${sign} ${sentence}`].concat(remedies(remedy))),
+  ]
+}
+
+function reasonText({ count, status, message, examples, cause }: VmReason): string {
   const more = count > examples.length ? ' …' : ''
-  const said = message === '' ? '' : `: ${brief(message)}`
+  const text = cause ?? message
+  const said = text === '' ? '' : `: ${brief(text)}`
   return `${count} ${status}${said} (${examples.map(brief).join(', ')}${more})`
 }
 

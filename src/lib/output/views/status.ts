@@ -25,6 +25,18 @@ export interface StatusDocument extends Document, StatusReport {
   clock?: string
   /** Who has kvup's lock now. */
   running?: ShownHolder
+  /** Of a folder of dumps: the moment that is judged (RFC 3339), and the files that hold nothing of a cluster. */
+  saved?: { asOf: string; passedOver?: readonly { file: string; why: string }[] }
+  /** Dumps of other moments in that folder, the newest first: each judged for itself. */
+  earlier?: readonly EarlierDump[]
+}
+
+/** What a dump of another moment says, or why it cannot be judged. */
+export interface EarlierDump extends Partial<Layers> {
+  /** RFC 3339. */
+  asOf: string
+  files: readonly string[]
+  why?: string
 }
 
 /** `settings`: absent where the journal could not be read. `vms`: how many have what `kvup workloads unblock` set; `restore`: the line that restores them. */
@@ -42,13 +54,40 @@ export const statusView: View<StatusDocument> = {
     const layers = layerLines(status, paint, { entry: entryFor(size), wide: size.wide })
     const rest = kubeVirtLines(status, paint, size)
     const between = layers.length > 0 && rest.length > 0 ? [''] : []
-    return [...layers, ...between, ...rest].flatMap((line) => wrap(line, size.columns))
+    const lines = [...layers, ...between, ...rest, ...folderLines(status, paint, size)]
+    return lines.flatMap((line) => wrap(line, size.columns))
   },
   names: ({ installation: found, idleOperator, layers = [] }) => {
     if (found) return [`kubevirt/${found.name}`]
     const [layer] = layers.flatMap(({ object }) => (object === undefined ? [] : [object]))
     return [idleOperator ? `deployment/${idleOperator.name}` : (layer ?? 'deployment/virt-operator')]
   },
+}
+
+/** Which moment was judged, what was not read, and what the dumps of other moments say. */
+function folderLines({ saved, earlier = [] }: StatusDocument, paint: Paint, size: Size): string[] {
+  if (saved === undefined || (earlier.length === 0 && saved.passedOver === undefined)) return []
+  const { asOf, passedOver = [] } = saved
+  const shown = passedOver.slice(0, mostPassedOver).map(({ file, why }) => `passed over ${file}: ${why}`)
+  const rest = passedOver.length - shown.length
+  return [
+    '',
+    `as of ${asOf}`,
+    ...[...shown, ...(rest > 0 ? [`passed over ${rest} more`] : [])].map((line) => paint.dim(brief(line))),
+    ...earlier.flatMap((dump) => [
+      '',
+      `as of ${dump.asOf}, another dump in the same folder (${someFiles(dump.files)}):`,
+      ...(dump.why === undefined ? [] : [paint.warn(brief(dump.why))]),
+      ...layerLines({ ...dump, takenAt: dump.asOf }, paint, { entry: entryFor(size), wide: size.wide }),
+    ]),
+  ]
+}
+
+const mostPassedOver = 3
+
+function someFiles(files: readonly string[]): string {
+  const [first = '', ...rest] = files
+  return rest.length === 0 ? first : `${first} and ${rest.length} more`
 }
 
 const entryFor = ({ columns }: Size): Entry => (columns < roomForLabels ? above : beside)
@@ -73,6 +112,7 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
     ...(status.clock ? entry('clock', paint.warn(status.clock)) : []),
     ...(status.doubts ?? []).flatMap((doubt) => doubtLines(doubt, { paint, entry })),
     ...(status.remarks ?? []).flatMap((remark) => entry('not judged', paint.warn(brief(remark)))),
+    ...(size.wide ? (status.harmlessMessages ?? []) : []).flatMap((text) => entry('known', paint.dim(text))),
     '',
     ...componentLines(status, paint, size),
     '',
@@ -135,6 +175,7 @@ function headline(status: StatusDocument, paint: Paint): string {
     paint.strong(`KubeVirt ${versions(status, paint)}`),
     `namespace ${status.installation?.namespace ?? ''}`,
     `${paint[tones[verdict]](verdict.toLowerCase())}${age}`,
+    ...(status.workloads.problems ?? []).map((text) => paint.warn(text)),
   ]
   return parts.join(` ${paint.mark.dot} `)
 }
@@ -230,7 +271,69 @@ function layerLines(shown: Shown, paint: Paint, how: Pick<LayerStyle, 'entry' | 
   if (!overall || !layers) return []
   return [
     layerHeadline(shown, paint),
-    ...layers.flatMap((layer) => linesOf(layer, { takenAt, paint, ...how })),
+    ...layers.flatMap((layer) => {
+      const lines = linesOf(layer, { takenAt, paint, ...how })
+      return layer.layer === 'platform' && shown.platform
+        ? lines.concat(platformLines(shown.platform, { paint, ...how }))
+        : lines
+    }),
+  ]
+}
+
+/** What fires and is critical always; the last update, what is offered and the empty pools for who wants to know more. */
+function platformLines(
+  { last, offers, pools = [], alerts = [] }: NonNullable<Layers['platform']>,
+  { paint, entry, wide }: Omit<LayerStyle, 'takenAt'>,
+): string[] {
+  const critical = [
+    ...new Set(alerts.filter(({ severity }) => severity === 'critical').map(({ name }) => name)),
+  ]
+  const empty = pools.filter(({ machines }) => machines === 0).map(({ name }) => name)
+  const more = [
+    ...(last
+      ? [
+          `the last update, to ${last.version}, was completed at ${last.completed} and took ${formatDuration(last.tookSeconds * 1000)}`,
+        ]
+      : []),
+    ...(offers ? offerLines(offers) : []),
+    ...(empty.length > 0 ? [`pools without machines: ${empty.join(', ')}`] : []),
+  ]
+  return [
+    ...(critical.length > 0
+      ? entry(
+          '',
+          paint.warn(
+            brief(
+              `critical alerts fire: ${critical.slice(0, 3).join(', ')}${critical.length > 3 ? ` and ${critical.length - 3} more` : ''}`,
+            ),
+          ),
+        )
+      : []),
+    ...(wide ? more.flatMap((line) => entry('', paint.dim(brief(line)))) : []),
+  ]
+}
+
+type Offers = NonNullable<NonNullable<Layers['platform']>['offers']>
+
+const exposures: Record<Offers['conditional'][number]['exposure'], string> = {
+  exposed: 'which this cluster is exposed to',
+  'not-exposed': 'which this cluster is not exposed to',
+  unknown: 'and whether they apply here is not known',
+}
+
+/** The newest two of each kind, and counts. */
+function offerLines({ recommended, conditional, moreConditional, byRisk }: Offers): string[] {
+  const more = recommended.length - 2
+  const risks = Object.entries(byRisk).map(([risk, releases]) => `${risk} in ${releases}`)
+  return [
+    ...(recommended.length > 0
+      ? [`updates in this minor: ${recommended.slice(0, 2).join(', ')}${more > 0 ? ` and ${more} more` : ''}`]
+      : []),
+    ...conditional.map(
+      ({ version, risks: names, exposure }) =>
+        `${version} has risks (${names.join(', ')}), ${exposures[exposure]}`,
+    ),
+    ...(moreConditional > 0 ? [`and ${moreConditional} more with risks: ${risks.join(', ')}`] : []),
   ]
 }
 
@@ -332,16 +435,26 @@ export function workloadLines(
   { workloads, verdict, installation, overrides }: StatusReport & { overrides?: OpenOverrides },
   paint: Pick<Paint, 'mark'>,
 ): readonly string[] {
-  const { instances, outdated } = workloads
+  const { instances, outdated, unknownMethods } = workloads
+  const unknown = unknownMethods
+    ? [
+        `${paint.mark.warning} workloadUpdateMethods has ${unknownMethods.join(', ')}, which KubeVirt does not know`,
+      ]
+    : []
   if (instances === 0)
-    return [count(0, 'instance'), ...signedTroubles(workloads.troubled, paint.mark.warning)]
+    return [
+      count(0, 'instance'),
+      ...unknown,
+      ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
+    ]
   const behind = outdated.labelled ?? outdated.reported
   const all = instances === undefined ? 'not readable' : count(instances, 'instance')
   const paused = overrides?.settings?.some(({ id }) => id === methodsOverride) ?? false
   const why = behind && installation?.workloadUpdateMethods.length === 0 ? ` (${noMethodsText(paused)})` : ''
   return [
     `${all}${lateText(behind)}${why}`,
-    ...signedTroubles(workloads.troubled, paint.mark.warning),
+    ...unknown,
+    ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
     ...(behind && verdict === 'Healthy' ? [`${paint.mark.next} kvup workloads outdated`] : []),
   ]
 }

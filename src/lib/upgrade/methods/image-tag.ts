@@ -8,7 +8,7 @@ import { nameOf, readOwner } from '../../vms/strategy/settings-owner.ts'
 import { type Owner, showWriters } from '../../vms/update-methods.ts'
 import { seconds } from '../../kube/clock.ts'
 import type { Override } from '../../engine/journal.ts'
-import { noteGone, noteOf } from '../../engine/overrides.ts'
+import { closeNoted, noteGone, noteOf, ownersNow } from '../../engine/overrides.ts'
 import { closeFormerOverride } from '../../vms/pause-updates.ts'
 
 /**
@@ -186,6 +186,7 @@ async function lift(
     by: by.who,
     at: clock.now().toISOString(),
     harmless: 'always: the operator installs its own version without it',
+    ...(registry !== undefined && ownersNow(kubevirt, imageTagOverride)),
   })
   await writer.mergePatch(owner.kind, owner.ref, {
     metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '', annotations: noteOf(override) },
@@ -222,24 +223,32 @@ export function putImageTagIn(owner: Owner, wanted: PutIn): Step {
 }
 
 /** The one that was taken out with the tag, as it is noted on this KubeVirt, unless another one was typed. */
-function registryFor({ was }: Override, { registry: wanted }: PutIn): string | undefined {
-  const former = was.present ? (was.value as SavedTag).registry : undefined
+function registryFor(override: Override, { registry: wanted }: PutIn): string | undefined {
+  const former = formerRegistry(override)
   return former === undefined ? undefined : (wanted ?? former)
 }
 
-async function putIn({ reader, writer, journal }: StepContext, owner: Owner, wanted: PutIn): Promise<void> {
+const formerRegistry = ({ was }: Override): string | undefined =>
+  was.present ? (was.value as SavedTag).registry : undefined
+
+async function putIn(cx: StepContext, owner: Owner, wanted: PutIn): Promise<void> {
+  const { reader, writer, journal } = cx
   const override = (await journal.overrides()).find((one) => isTagOverrideOf(one, owner))
   const registry = override && registryFor(override, wanted)
   const kubevirt = await readOwner(reader, owner)
   const { imageTag, imageRegistry } = kubevirt.spec ?? {}
   const isIn = imageTag === wanted.version && (registry === undefined || imageRegistry === registry)
-  const annotations = noteGone(kubevirt, imageTagOverride)
+  // The note stays until the registry, where it is as it was, is a field of its former owners again.
+  const isOwned =
+    override?.owners !== undefined && registry !== undefined && registry === formerRegistry(override)
+  const annotations = isOwned ? {} : noteGone(kubevirt, imageTagOverride)
   if (!isIn || Object.keys(annotations).length > 0)
     await writer.mergePatch(owner.kind, owner.ref, {
       metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '', annotations },
       spec: { imageTag: wanted.version, ...(registry !== undefined && { imageRegistry: registry }) },
     })
-  await journal.release(imageTagOverride)
+  if (isOwned) await closeNoted(cx, owner, [imageTagOverride])
+  else await journal.release(imageTagOverride)
 }
 
 function isTagOverrideOf(override: Override, owner: Owner): boolean {

@@ -1,9 +1,4 @@
-import {
-  type InstallPlan,
-  type InstallStep,
-  type Subscription,
-  Subscriptions,
-} from '../../kube/kinds/operator-kinds.ts'
+import { type InstallPlan, type Subscription, Subscriptions } from '../../kube/kinds/operator-kinds.ts'
 import { compareOperatorVersions, stemOf, versionOfCsv } from '../../releases/release-versions.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import type { Step, StepContext, StepState } from '../../engine/step.ts'
@@ -20,12 +15,6 @@ import {
   platformNow,
   rollSnapshotWatches,
 } from './operator-manifest.ts'
-import {
-  ClusterRoles,
-  type CustomResourceDefinition,
-  CustomResourceDefinitions,
-} from '../../kube/kinds/extension-kinds.ts'
-import { whyUnknown } from '../../kube/known.ts'
 import { afterExecuted, assessInstallPlan } from '../../openshift/olm-status.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import type { OlmPart } from './olm-plan.ts'
@@ -61,13 +50,14 @@ type WrongPlan =
   | 'plan-goes-back'
   | 'plan-off-path'
   | 'plan-names-twice'
+  | 'plan-contradicts-itself'
   | 'plan-installs-more'
   | 'operator-before-platform'
   | 'automatic-unapproved'
 
 /** Pure. Order matters: what can never become right is said before what has to be waited for. */
 export function judgeInstallPlan(plan: InstallPlan, question: PlanQuestion): PlanVerdict {
-  for (const rule of [unreferenced, offPath, finished, tooMuch, isBeyond, notForUs, tooEarly]) {
+  for (const rule of [unreferenced, offPath, finished, contradicts, tooMuch, isBeyond, notForUs, tooEarly]) {
     const verdict = rule(plan, question)
     if (verdict !== undefined) return verdict
   }
@@ -113,6 +103,26 @@ const tooMuch: Rule = ({ spec }, { csv, approveAlso }) => {
   const others = names.filter((name) => name !== csv && !isAllowed(name, approveAlso))
   if (others.length === 0) return undefined
   return { ...wrong('plan-installs-more', `it would also install ${others.join(', ')}`), others }
+}
+
+/** What OLM carries out are the steps; the names are what anybody looks at. On the real one they are always the same. */
+const contradicts: Rule = ({ spec, status }) => {
+  const steps = status?.plan ?? []
+  if (steps.length === 0) return undefined
+  const carried = new Set(
+    steps.flatMap(({ resource }) =>
+      resource?.kind === 'ClusterServiceVersion' ? [resource.name ?? ''] : [],
+    ),
+  )
+  const named = new Set(spec?.clusterServiceVersionNames)
+  const hidden = [...carried].filter((name) => !named.has(name))
+  const absent = [...named].filter((name) => !carried.has(name))
+  if (hidden.length + absent.length === 0) return undefined
+  const says = [
+    ...(hidden.length > 0 ? [`its steps install ${hidden.join(', ')}, which it does not name`] : []),
+    ...(absent.length > 0 ? [`no step of it installs ${absent.join(', ')}, which it names`] : []),
+  ]
+  return wrong('plan-contradicts-itself', says.join('; '))
 }
 
 /** By the CSV's whole name, or that of its package: what stands before the version. */
@@ -297,6 +307,7 @@ function remedyFor({ reason, others = [] }: Wrong, place: Place): readonly strin
     'plan-goes-back': [show, ...drop],
     'plan-off-path': [show, ...drop],
     'plan-names-twice': [show, ...drop],
+    'plan-contradicts-itself': [show, ...drop],
     'plan-installs-more': [show, `${command}${also}     takes these along`],
     'operator-before-platform': [
       'oc get clusterversion',
@@ -308,77 +319,6 @@ function remedyFor({ reason, others = [] }: Wrong, place: Place): readonly strin
     ],
   }
   return remedies[reason]
-}
-
-/**
- * What approving installs, in a sentence (night E4): the CSVs, the versions that CRDs gain or lose, the cluster roles that are new. A step may
- * only refer to a ConfigMap that has its object (ocp 2.2): then its versions are said to be there.
- */
-export async function planContents(reader: Reader, { spec, status }: InstallPlan): Promise<string> {
-  const steps = status?.plan ?? []
-  const crds = stepsOf(steps, 'CustomResourceDefinition')
-  const roles = stepsOf(steps, 'ClusterRole')
-  const [changes, fresh] = await Promise.all([
-    Promise.all(crds.map((step) => crdChange(reader, step))),
-    Promise.all(roles.map((step) => isNew(reader, step))),
-  ])
-  const newRoles = roles.filter((_, index) => fresh[index]).map((step) => step.resource?.name ?? '')
-  return [
-    `installs ${(spec?.clusterServiceVersionNames ?? []).join(', ')}`,
-    ...changes.filter((change) => change !== undefined),
-    ...(newRoles.length > 0 ? [`new cluster roles ${newRoles.join(', ')}`] : []),
-  ].join('; ')
-}
-
-function stepsOf(steps: readonly InstallStep[], kind: string): readonly InstallStep[] {
-  return steps.filter(({ resource }) => resource?.kind === kind)
-}
-
-async function crdChange(reader: Reader, { resource = {} }: InstallStep): Promise<string | undefined> {
-  const { name = '', manifest = '' } = resource
-  const wanted = definitionIn(manifest)
-  if (wanted === undefined) return `CRD ${name} as a ConfigMap has it`
-  const now = await versionsNow(reader, name)
-  if (now === 'unread') return `CRD ${name} with ${versionsOf(wanted).join(', ')}`
-  const next = versionsOf(wanted)
-  const added = next.filter((version) => !now.includes(version))
-  const dropped = now.filter((version) => !next.includes(version))
-  if (now.length === 0) return `new CRD ${name}`
-  if (added.length + dropped.length === 0) return undefined
-  const says = [...added.map((version) => `+${version}`), ...dropped.map((version) => `-${version}`)]
-  return `CRD ${name} ${says.join(' ')}`
-}
-
-function definitionIn(manifest: string): CustomResourceDefinition | undefined {
-  try {
-    const value = JSON.parse(manifest) as CustomResourceDefinition | null
-    return value?.kind === 'CustomResourceDefinition' ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const versionsOf = ({ spec }: CustomResourceDefinition): readonly string[] =>
-  (spec?.versions ?? []).filter(({ served }) => served !== false).map(({ name }) => name)
-
-async function versionsNow(reader: Reader, name: string): Promise<readonly string[] | 'unread'> {
-  try {
-    const found = await reader.get(CustomResourceDefinitions, { name })
-    return found.is === 'object' ? versionsOf(found.object) : []
-  } catch (error) {
-    if (whyUnknown(error) === undefined) throw error
-    return 'unread'
-  }
-}
-
-/** Roles that may not be read are not called new. */
-async function isNew(reader: Reader, { resource = {} }: InstallStep): Promise<boolean> {
-  try {
-    return (await reader.get(ClusterRoles, { name: resource.name ?? '' })).is === 'absent'
-  } catch (error) {
-    if (whyUnknown(error) === undefined) throw error
-    return false
-  }
 }
 
 /** Sets the Subscription's channel, where the release of this hop is in another one (ocp 1.1: on OKD each minor has its own), and keeps what it was. */

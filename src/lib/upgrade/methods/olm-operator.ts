@@ -26,6 +26,7 @@ import {
 } from '../../releases/release-versions.ts'
 import { blocked, forbidden, type KvupError } from '../../kube/errors.ts'
 import { hyperConvergedIn, type PlatformNow, platformNow } from './operator-manifest.ts'
+import { type PlanContents, planContents } from './install-plan-contents.ts'
 import { roleRemedy } from '../../output/kvup-words.ts'
 
 /** A channel of the catalog as the cluster shows it: releases without edges (ocp 2.6). */
@@ -52,6 +53,8 @@ export interface OperatorSnapshot {
   plan?: InstallPlan
   /** The release in that plan while it is not carried out: OLM installs it, whatever the catalog shows now. */
   waiting?: OperatorVersion
+  /** What that plan installs, while it waits for an approval. */
+  contents?: PlanContents
   /** The catalog does not answer: in words, and what shows it. */
   silent?: { why: string; show: string }
   /** Undefined: the catalog does not show it, or may not be read. */
@@ -74,6 +77,10 @@ export async function seeOperator(reader: Reader): Promise<OperatorSnapshot> {
   const hyperconverged = await hyperConvergedIn(reader, subscription.metadata.namespace)
   const offered = offeredIn(lifecycle.packageManifests)
   const plan = referenced(subscription, itemsOf(lifecycle.installPlans))
+  const contents =
+    plan?.status?.phase === 'RequiresApproval' && plan.spec?.approved !== true
+      ? await planContents(reader, plan, itemsOf(lifecycle.csvs))
+      : undefined
   return {
     hyperconverged,
     subscription,
@@ -82,6 +89,7 @@ export async function seeOperator(reader: Reader): Promise<OperatorSnapshot> {
     ...(offered && { offered }),
     ...filled({
       plan,
+      contents,
       waiting: waitingIn(plan, subscription),
       silent: silentAmong(itemsOf(lifecycle.catalogSources)),
     }),

@@ -15,6 +15,7 @@ import type { Releases } from '../../releases/releases.ts'
 import { blocked } from '../../kube/errors.ts'
 import { type OperatorTarget, packageIn, resolveTarget } from './operator-target.ts'
 import { condition } from '../../kube/object.ts'
+import { forgetVersions } from '../../openshift/olm-failures.ts'
 import { goneCsv, showsWithoutCsv } from '../../openshift/olm-status.ts'
 import { againstPlatform, knownMinors } from '../../releases/platform-releases.ts'
 import type { Subscription } from '../../kube/kinds/operator-kinds.ts'
@@ -103,8 +104,10 @@ export function olmGoal(question: Question): OlmGoal {
     ...olmFindings(operatorSnapshot, target.operator, releases),
     ...minorSkipped(part),
     ...waitingPlan(operatorSnapshot, part, { releases, command: request.command }),
+    ...storedVersionsLost(operatorSnapshot),
   ]
-  return { part, to, isThere, said: isThere ? [] : saidOf(part, target, operatorSnapshot), findings }
+  const said = isThere ? [] : [...saidOf(part, target, operatorSnapshot), ...contentsSaid(operatorSnapshot)]
+  return { part, to, isThere, said, findings }
 }
 
 const versionsIn = ({ channels }: CatalogPackage): readonly OperatorVersion[] =>
@@ -327,6 +330,24 @@ function waitingPlan(
   return [
     { id: reason, level: 'blocker', summary: by, remedy, objects: [`installplan/${plan.metadata.name}`] },
   ]
+}
+
+/** What somebody agrees to, before he is asked. */
+function contentsSaid({ plan, contents }: OperatorSnapshot): readonly string[] {
+  if (plan === undefined || contents === undefined) return []
+  const [first = '', ...others] = contents.lines
+  return [`InstallPlan ${plan.metadata.name}, which waits, ${first}`, ...others]
+}
+
+/** Seen before the approval, it costs two commands; OLM makes no other plan for one that failed of it (olm-real 4). Pure. */
+function storedVersionsLost({ plan, contents }: OperatorSnapshot): readonly HopFinding[] {
+  return (contents?.losses ?? []).map(({ crd, versions, stored }) => ({
+    id: 'operand-crd-stored-versions',
+    level: 'blocker',
+    summary: `InstallPlan ${plan?.metadata.name ?? ''} would fail: it takes ${versions.join(' and ')} out of ${crd}, which status.storedVersions still names. OLM makes no other plan then`,
+    remedy: forgetVersions(crd, stored),
+    objects: [`customresourcedefinition/${crd}`],
+  }))
 }
 
 function isOnTheWay({ verdict }: Judged, { status }: Subscription, { certain, csv }: OlmPart): boolean {

@@ -1,11 +1,6 @@
 import type { NotApplied, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
-import {
-  judgedPlan,
-  offeredPlan,
-  planContents,
-  setChannel,
-  withChannelRestored,
-} from './install-plan-approval.ts'
+import { judgedPlan, offeredPlan, setChannel, withChannelRestored } from './install-plan-approval.ts'
+import { planContents } from './install-plan-contents.ts'
 import {
   type HopTools,
   hyperConvergedIn,
@@ -382,7 +377,8 @@ function approve(hop: OperatorHop, tools: HopTools): Step {
       // For its InstallPlan it may have waited long behind the gate.
       const shut = await gateShut({ reader }, snapshot, { hop, tools })
       if (shut) return shut
-      return { is: 'todo', change: `approve ${plan.metadata.name}: ${await planContents(reader, plan)}` }
+      const { lines } = await planContents(reader, plan, snapshot.csvs)
+      return { is: 'todo', change: `approve ${plan.metadata.name}: ${lines.join('; ')}` }
     },
     apply: (cx) => approveNow(cx, hop, tools),
   }

@@ -40,7 +40,8 @@ import { seeForUpgrade } from '../upgrade-snapshot.ts'
 import { dedupeById, type Foreseen, type ForeseenLeg, foreseePath, judgePath } from './path-forecast.ts'
 import { optionsOfLeg, type PreparedManifest, prepareManifest } from '../methods/prepared-manifest.ts'
 import { requestOf, type UpgradeOptions, withOlm } from './upgrade-options.ts'
-import { openOverride } from '../../vms/update-methods.ts'
+import { keptMethods, openOverride, sameMethods } from '../../vms/update-methods.ts'
+import { KubeVirts } from '../../kube/kinds/kubevirt-kinds.ts'
 import { isPathUnderWay, type PathLeg, pathProcedure, type PathStep } from '../path-procedure.ts'
 import { isBetweenSteps, isOutsideOfRolls } from '../step-traits.ts'
 import { manifestSource, originOf } from '../../manifests/manifest-source.ts'
@@ -179,7 +180,7 @@ export async function planUpgrade(
     environment,
   }
   const whole = foreseen ? await alongPath(foreseen, { ...along, snapshot, reader }) : alone()
-  const census = censusOf(cx, near, { environment, overrides })
+  const census = censusOf(cx, near, { environment, overrides, upgradeState })
   const findings = dedupeById(whole.findings, await loginFindings(cluster.reviewer, whole.procedure, reading))
   return {
     planned: {
@@ -203,15 +204,20 @@ export async function planUpgrade(
 function censusOf(
   { world }: ChangingCommand,
   { owner: { ref, uid }, olm }: UpgradePlan,
-  { environment, overrides }: Pick<Planned, 'environment' | 'overrides'>,
+  { environment, overrides, upgradeState }: Pick<Planned, 'environment' | 'overrides' | 'upgradeState'>,
 ): RunCensus {
+  const saved = openOverride(overrides, olm?.hyperconverged.uid ?? uid)
+  // A run that was killed between giving the value back and giving the field back has given VM updates back.
+  const { workloadUpdateMethods } = upgradeState.installation
+  const isBack =
+    saved?.object.kind === KubeVirts.kind && sameMethods(workloadUpdateMethods, keptMethods(saved))
   return new RunCensus({
     namespace: ref.namespace,
     kubevirt: uid,
     who: world.who,
     warn: (line) => environment.warn(line),
     takesUp: isUpgradeName,
-    saved: openOverride(overrides, olm?.hyperconverged.uid ?? uid),
+    saved: isBack ? undefined : saved,
     isEnd: ({ what, step, text }) =>
       cutShort.has(what) &&
       (isBetweenSteps(step) || (text.startsWith(stoppedBefore) && isOutsideOfRolls(step))),

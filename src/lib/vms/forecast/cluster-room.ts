@@ -9,7 +9,8 @@ import {
 } from '../../kube/kinds/core-kinds.ts'
 import type { KubeVirt, VirtualMachineInstance } from '../../kube/kinds/kubevirt-kinds.ts'
 import { known, type Known, whyUnknown } from '../../kube/known.ts'
-import { Neighbours, type Resources, selectorText, type Sharing, sharingOf } from './launcher-placement.ts'
+import { Neighbours, type Resources, type Sharing, sharingOf } from './launcher-placement.ts'
+import { selectorText } from '../../kube/selectors.ts'
 import { type Policies, readPolicies } from './migration-time.ts'
 import { type Pod, Pods } from '../../kube/kinds/workload-kinds.ts'
 import { readAhead } from '../../kube/read-cache.ts'
@@ -98,7 +99,13 @@ export class Places {
   readonly #reader: Reader
   readonly #byName: ReadonlyMap<string, Place>
   readonly #told = new Map<string, boolean>()
-  readonly #free = new Map<string, Promise<Resources | undefined>>()
+  readonly #free = new Map<string, Promise<Record<string, number> | undefined>>()
+  /** The same once it is there. */
+  readonly #known = new Map<string, Record<string, number>>()
+  /** What is allocatable on a node, in numbers. */
+  readonly #all = new Map<string, Record<string, number>>()
+  /** What was taken and given of nodes that were not read yet. */
+  readonly #moved = new Map<string, Record<string, number>>()
   #unread: string | undefined
 
   constructor(reader: Reader, nodes: readonly Place[]) {
@@ -131,7 +138,60 @@ export class Places {
     return cached
   }
 
-  async #read(node: Place): Promise<Resources | undefined> {
+  /** The same of one that was read; undefined where it was not, or may not be. */
+  freeNow({ metadata: { name } }: Place): Resources | undefined {
+    return this.#known.get(name)
+  }
+
+  /** Whether its pods were asked for, with whatever answer. */
+  isRead({ metadata: { name } }: Place): boolean {
+    return this.#free.has(name)
+  }
+
+  /** A pod that asks for so much came to the node. */
+  take(node: string, resources: Resources): void {
+    const left = this.#known.get(node) ?? this.#moved.get(node) ?? {}
+    if (!this.#known.has(node)) this.#moved.set(node, left)
+    take(left, resources)
+  }
+
+  /** It went away. */
+  give(node: string | undefined, resources: Resources): void {
+    if (node === undefined) return
+    const given = Object.entries(resources).map(([name, amount]) => [name, -amount] as const)
+    this.take(node, Object.fromEntries(given))
+  }
+
+  /** How much of its CPU and memory is asked for, from 0 to 1; as the scheduler scores it. Where it is not known, 1. */
+  usedOn({ metadata: { name }, status }: Place): number {
+    const free = this.#known.get(name)
+    const all = this.#all.get(name) ?? numbersOf(status?.allocatable)
+    this.#all.set(name, all)
+    const share = (resource: string) => {
+      const most = all[resource]
+      return free === undefined || !most ? 1 : 1 - (free[resource] ?? most) / most
+    }
+    return (share('cpu') + share('memory')) / 2
+  }
+
+  /** Empty, it had room for that. */
+  couldHold({ status }: Place, resources: Resources): boolean {
+    return Object.entries(resources).every(
+      ([name, asked]) => asked <= 0 || (quantity(status?.allocatable?.[name]) ?? asked) >= asked,
+    )
+  }
+
+  async #read(node: Place): Promise<Record<string, number> | undefined> {
+    const free = await this.#readFree(node)
+    if (free === undefined) return undefined
+    const { name } = node.metadata
+    take(free, this.#moved.get(name) ?? {}, -1)
+    this.#moved.delete(name)
+    this.#known.set(name, free)
+    return free
+  }
+
+  async #readFree(node: Place): Promise<Record<string, number> | undefined> {
     const allocatable = node.status?.allocatable
     if (this.#unread !== undefined || allocatable === undefined) return undefined
     const free = numbersOf(allocatable)
@@ -175,8 +235,8 @@ function placeOf({ metadata, spec, status }: Node): Place {
   }
 }
 
-function take(free: Record<string, number>, asked: Resources): void {
-  for (const [name, amount] of Object.entries(asked)) free[name] = (free[name] ?? 0) - amount
+function take(free: Record<string, number>, asked: Resources, times = 1): void {
+  for (const [name, amount] of Object.entries(asked)) free[name] = (free[name] ?? 0) - times * amount
 }
 
 type Quantities = Readonly<Record<string, string>>

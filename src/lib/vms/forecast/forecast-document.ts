@@ -2,7 +2,7 @@ import type { Reader } from '../../kube/cluster.ts'
 import { openOverrides } from '../../engine/overrides.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
 import { type Version, versionOf } from '../../releases/release-versions.ts'
-import { type ForecastItem, type Judging, outcomes } from './vm-forecast.ts'
+import { type ForecastItem, jointly, type Judging, outcomes } from './vm-forecast.ts'
 import { type Span, speedOf, type WholeTime } from './migration-time.ts'
 import { homeOf, listKubeVirts, type ReadCluster } from '../../kubevirt/snapshot.ts'
 import { lateRemarks, nodesIn, readRoom, type Room } from './cluster-room.ts'
@@ -95,7 +95,7 @@ function nextOf(
 ): string | undefined {
   if (to !== undefined) return `kvup plan --to ${to}`
   const interrupted = counts.restarts + counts['shuts down'] + counts['is lost']
-  if (interrupted + counts.stays + counts.migrates === 0) return undefined
+  if (interrupted + counts.stays + (counts.restart ?? 0) + counts.migrates === 0) return undefined
   if (methodsFrom === 'flag')
     return `kvup workloads strategy set --methods ${methods.join(',') || 'none'} --dry-run=client`
   if (methodsFrom === 'override') return narrowedLine('kvup workloads update', selection)
@@ -223,7 +223,8 @@ export async function readForForecast({ cluster, clock }: ReadCluster, asked: As
     context,
     room,
     methodsFrom: whence(asked, { override: override !== undefined, known: rules !== undefined }),
-    judging: judged && kubevirt && { rules: judged, room, speed: speedOf(kubevirt) },
+    judging: judged &&
+      kubevirt && { rules: judged, room, speed: speedOf(kubevirt), ...jointly(room, kubevirt) },
     remarks: [...context.remarks, ...unread],
   }
 }
@@ -252,7 +253,7 @@ function whence(
 function rulesAfter(rules: OutlookRules, to: Version | undefined, at: Date): OutlookRules {
   if (to === undefined) return rules
   const launcher = launchersOf({ image: undefined, version: undefined }, knownReleases, at)
-  return { ...rules, updating: false, launcher }
+  return { ...rules, updating: false, launcher, installs: to.text }
 }
 
 /** Which VMIs have nothing to be done for: by the version of their launcher where an upgrade is asked for, else as KubeVirt counts. */

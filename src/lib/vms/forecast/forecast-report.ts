@@ -19,6 +19,7 @@ import {
   type Probe,
 } from './vm-forecast.ts'
 import { type Pod, Pods } from '../../kube/kinds/workload-kinds.ts'
+import type { OutcomeCounts } from '../workload-updater.ts'
 import { readAhead } from '../../kube/read-cache.ts'
 
 /** Which VMs, and which of them have the launcher already that they are to get. */
@@ -67,6 +68,7 @@ async function* instancesIn(
 ): AsyncGenerator<ForecastPage> {
   const vms = new Vms(reader)
   const before = new Set<string>()
+  const kept: ForecastPage[] = []
   for await (const page of pagesAllowed(reader, VirtualMachineInstances, placeOf(wanted)))
     if ('unread' in page) yield refused(page.unread, 'virtualmachineinstances', page.why.message)
     else {
@@ -75,8 +77,37 @@ async function* instancesIn(
       const current = page.items.filter((vmi) => !isOver(vmi)).length - due.length
       const rules = await judging
       const items = rules ? await judgePage(due, { reader, vmCache: vms }, rules) : due.map(plainItem)
-      yield { items, vmis: due, current, unread: newlyUnread(vms, before) }
+      const judged = { items, vmis: due, current, unread: newlyUnread(vms, before) }
+      // Behind one whose room depends on others the rows wait for it, so that they keep their order.
+      if (kept.length === 0 && !isWaiting(judged, rules)) yield judged
+      else {
+        kept.push(judged)
+        await rules?.joint?.retry()
+        for (let [first] = kept; first !== undefined && !isWaiting(first, rules); [first] = kept) {
+          kept.shift()
+          yield rules ? await judgedAgain(first, { reader, vmCache: vms }, rules) : first
+        }
+      }
     }
+  const rules = await judging
+  await rules?.joint?.settle()
+  for (const page of kept) yield rules ? await judgedAgain(page, { reader, vmCache: vms }, rules) : page
+}
+
+const isWaiting = ({ vmis }: ForecastPage, rules: Judging | undefined): boolean =>
+  vmis.some((vmi) => rules?.joint?.isDeferred(vmi.metadata.uid ?? '') === true)
+
+/** Those that waited for room: by now it is known whether others left it behind. */
+async function judgedAgain(
+  page: ForecastPage,
+  asking: Parameters<typeof judgePage>[1],
+  rules: Judging,
+): Promise<ForecastPage> {
+  const found = page.vmis.filter((vmi) => rules.joint?.isSettled(vmi.metadata.uid ?? '') === true)
+  if (found.length === 0) return page
+  const items = await judgePage(found, asking, rules)
+  const byVmi = new Map(found.map((vmi, i) => [vmi, items[i]]))
+  return { ...page, items: page.items.map((item, i) => byVmi.get(page.vmis[i] as never) ?? item) }
 }
 
 const placeOf = ({ namespace, labels }: Wanted) => ({ namespace, labels })
@@ -118,7 +149,7 @@ function downItem(vm: VirtualMachine): ForecastItem {
   }
 }
 
-export type Counts = Record<Outcome, number>
+export type Counts = OutcomeCounts & Record<'is down', number>
 
 /** How many of each, by namespace; those whose outcome is not known are in `total` alone. */
 export interface NamespaceTotals {
@@ -127,7 +158,8 @@ export interface NamespaceTotals {
   byOutcome: Counts
 }
 
-const none = (): Counts => Object.fromEntries(outcomes.map((one) => [one, 0])) as Counts
+const none = (): Counts =>
+  Object.fromEntries(outcomes.flatMap((one) => (one === 'restart' ? [] : [[one, 0]]))) as Counts
 
 /** What is kept of the rows once they are printed. */
 export class ForecastTotals {
@@ -141,8 +173,7 @@ export class ForecastTotals {
     this.total++
     there.total++
     if (outcome === undefined) return
-    this.byOutcome[outcome]++
-    there.byOutcome[outcome]++
+    for (const counts of [this.byOutcome, there.byOutcome]) counts[outcome] = (counts[outcome] ?? 0) + 1
   }
 
   get namespaces(): readonly NamespaceTotals[] {
@@ -260,11 +291,15 @@ export async function scoreForecast(reader: Reader, forecast: readonly ForecastI
     if (outcome === undefined) return []
     const key = keyOf(item)
     const became = becameOf(item, instances.get(key), vms.has(key))
-    return [{ namespace, name, outcome, became, agreed: became === outcome }]
+    return [{ namespace, name, outcome, became, agreed: isAsForecast(outcome, became) }]
   })
   const agreed = items.filter((item) => item.agreed).length
   return { items, agreed, unknown: forecast.length - items.length }
 }
+
+/** Of a VM that needs a restart nothing is said of when a person gives it one. */
+const isAsForecast = (outcome: Outcome, became: ScoredItem['became']): boolean =>
+  became === outcome || (outcome === 'restart' && (became === 'restarts' || became === 'stays'))
 
 const keyOf = ({ namespace, name }: Pick<ForecastItem, 'namespace' | 'name'>) => `${namespace}/${name}`
 

@@ -5,13 +5,14 @@ import { Pods } from '../../kube/kinds/workload-kinds.ts'
 import { readAhead } from '../../kube/read-cache.ts'
 import { whyUnknown } from '../../kube/known.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
+import { fitsTerms, type LabelSelector, type NodeTerm, selectorText } from '../../kube/selectors.ts'
 import type { KubeVirt, VirtualMachineInstance } from '../../kube/kinds/kubevirt-kinds.ts'
 import { guestMemory } from '../../kubevirt/snapshot.ts'
 import { quantity } from '../../kube/quantity.ts'
 import { vcpusOf } from '../../kubevirt/vm-traits.ts'
 
 /** Where a launcher pod is to go. */
-interface Move {
+export interface Move {
   /** The node that it leaves; `again`: the pod there ends first, so that it may come back to it. */
   from: string | undefined
   again: boolean
@@ -19,7 +20,10 @@ interface Move {
 }
 
 /** The first node that takes it, or why none does: how many refuse for which reason, the most frequent first. */
-type Placement = { node: string } | { refusals: readonly (readonly [why: string, nodes: number])[] }
+export type Placement =
+  | { node: string }
+  /** `isShort`: with more room on a node it would be taken. */
+  | { refusals: readonly (readonly [why: string, nodes: number])[]; isShort?: boolean }
 
 /** Looks at what needs no reading first. What may not be read refuses nothing. Throws ApiError. */
 export async function placeFor(
@@ -68,7 +72,8 @@ const placementRules: readonly PlacementRule[] = [
   },
 ]
 
-function refusalByNode(place: Place, demand: Demand): string | undefined {
+/** What of a node itself keeps the pod away, whatever room there is. Pure. */
+export function refusalByNode(place: Place, demand: Demand): string | undefined {
   for (const snapshot of placementRules) {
     const why = snapshot(place, demand)
     if (why) return why
@@ -78,16 +83,24 @@ function refusalByNode(place: Place, demand: Demand): string | undefined {
 
 async function refusalByRoom(
   place: Place,
-  { resources }: Demand,
+  demand: Demand,
   { places, move }: { places: Places; move: Move },
 ): Promise<string | undefined> {
-  const free = await places.freeOn(place)
+  return refusalFor(demand, await places.freeOn(place), move.again && place.metadata.name === move.from)
+}
+
+/** What there is too little of; `back`: the pod that is there ends first. Pure. */
+export function refusalFor(
+  { resources }: Pick<Demand, 'resources'>,
+  free: Resources | undefined,
+  back: boolean,
+): string | undefined {
   if (free === undefined) return undefined
-  const back = move.again && place.metadata.name === move.from
-  const short = Object.entries(resources).find(
-    ([name, asked]) => asked > 0 && (free[name] ?? -asked) + (back ? asked : 0) < asked,
-  )
-  return short && shortOf(short[0], free)
+  for (const name in resources) {
+    const asked = resources[name] ?? 0
+    if (asked > 0 && (free[name] ?? -asked) + (back ? asked : 0) < asked) return shortOf(name, free)
+  }
+  return undefined
 }
 
 function shortOf(name: string, free: Resources): string {
@@ -185,52 +198,6 @@ function refusalBy({ apart }: PodTerm, met: boolean): string | undefined {
   return met ? undefined : 'pod affinity'
 }
 
-interface Expression {
-  key: string
-  operator: string
-  values?: string[]
-}
-
-/** A term of required node affinity. */
-export interface NodeTerm {
-  matchExpressions?: Expression[]
-  matchFields?: Expression[]
-}
-
-interface LabeledNode {
-  name: string
-  labels: Readonly<Record<string, string>>
-}
-
-/** True where there are none, or one of them holds; an empty term holds nowhere, as for the scheduler. */
-function fitsTerms(terms: readonly NodeTerm[], place: LabeledNode): boolean {
-  return terms.length === 0 || terms.some((term) => holds(term, place))
-}
-
-function holds(
-  { matchExpressions = [], matchFields = [] }: NodeTerm,
-  { name, labels }: LabeledNode,
-): boolean {
-  if (matchExpressions.length + matchFields.length === 0) return false
-  return (
-    matchExpressions.every((one) => meets(one, labels[one.key])) &&
-    matchFields.every((one) => one.key === 'metadata.name' && meets(one, name))
-  )
-}
-
-const operators: Readonly<Record<string, (value: string | undefined, values: readonly string[]) => boolean>> =
-  {
-    In: (value, values) => value !== undefined && values.includes(value),
-    NotIn: (value, values) => value === undefined || !values.includes(value),
-    Exists: (value) => value !== undefined,
-    DoesNotExist: (value) => value === undefined,
-    Gt: (value, [limit]) => Number(value) > Number(limit),
-    Lt: (value, [limit]) => Number(value) < Number(limit),
-  }
-
-const meets = ({ operator, values = [] }: Expression, value: string | undefined): boolean =>
-  operators[operator]?.(value, values) ?? false
-
 interface Toleration {
   key?: string
   operator?: string
@@ -269,7 +236,7 @@ export interface BoundVolume {
 }
 
 /** What a launcher pod of a VMI asks of the node that it is to run on. */
-interface Demand {
+export interface Demand {
   resources: Resources
   selector: Readonly<Record<string, string>>
   /** Labels `PREFIX/VALUE=true` of the node, and what each means to a person. */
@@ -466,20 +433,4 @@ function devicesOf({ devices: { hostDevices = [], gpus = [] } = {} }: Domain): R
   for (const { deviceName } of [...hostDevices, ...gpus])
     if (deviceName) counts[deviceName] = (counts[deviceName] ?? 0) + 1
   return counts
-}
-
-/** A LabelSelector as objects have it. */
-interface LabelSelector {
-  matchLabels?: Record<string, string>
-  matchExpressions?: { key: string; operator: string; values?: string[] }[]
-}
-
-/** The same in kubectl's words; empty selects everything. */
-export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
-  const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
-    if (operator === 'Exists') return key
-    if (operator === 'DoesNotExist') return `!${key}`
-    return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join()})`
-  })
-  return [...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`), ...expressions].join()
 }

@@ -14,8 +14,10 @@ import {
   isAlone,
   isMigrating,
   moves,
+  type OutcomeCounts,
   outcomeOf,
   type OutlookRules,
+  takesRestart,
   type UpdateRules,
   type VmOutcome,
 } from '../workload-updater.ts'
@@ -32,6 +34,8 @@ import type { HopFinding } from '../../releases/hop-findings.ts'
 import { type Outlook, outlookOf, type Reason, reason } from '../vm-outlook.ts'
 import { condition } from '../../kube/object.ts'
 import { demandOf, domainOf, placeFor, refusalsText, startDemandOf } from './launcher-placement.ts'
+import { JointPlacement } from './joint-placement.ts'
+import { migrationLimits } from '../migrations/migration.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { whyUnknown } from '../../kube/known.ts'
 import { keptByKubeVirt, MigrationLedger } from '../migrations/migration-ledger.ts'
@@ -39,7 +43,7 @@ import { countLivingLaunchers } from '../migrations/migration-snapshot.ts'
 
 /** How many VMIs meet which fate, and by name those that would not simply migrate or stay. */
 export interface Forecast {
-  counts: Record<VmOutcome, number>
+  counts: OutcomeCounts
   /** `namespace/name` of VMIs that are interrupted; at most 100 are named. */
   interrupted: readonly string[]
   /** VMIs that run this virt-launcher already: they cannot migrate back to an older one; at most 100 are named. */
@@ -56,6 +60,8 @@ interface ForecastQuestion {
   methods: readonly string[]
   /** The image that VMIs are looked for on. */
   launcher?: string | undefined
+  /** The version whose virt-launcher they are to run; default: what is installed. */
+  installs?: string | undefined
   /** All of them, where they were read already. */
   nodes?: readonly Node[] | undefined
 }
@@ -72,12 +78,19 @@ export async function forecastUpdates(
   const vmCache = new Vms(reader)
   const found: Found = { counts: noneOf(), interrupted: [], evacuating: [], onLauncher: [] }
   let judging: Judging | undefined
+  const waiting: VirtualMachineInstance[] = []
   for await (const vmis of running(reader, where)) {
     if (vmis.length === 0) continue
     judging ??= await judgingOf(reader, question)
     const items = await judgePage(vmis, { reader, vmCache }, judging)
-    vmis.forEach((vmi, i) => take(found, { vmi, outcome: items[i]?.outcome }, question.launcher))
+    for (const [i, vmi] of vmis.entries())
+      if (judging.joint?.isDeferred(vmi.metadata.uid ?? '')) waiting.push(vmi)
+      else take(found, { vmi, outcome: items[i]?.outcome }, question.launcher)
   }
+  if (judging === undefined || waiting.length === 0) return found
+  await judging.joint?.settle()
+  const items = await judgePage(waiting, { reader, vmCache }, judging)
+  waiting.forEach((vmi, i) => take(found, { vmi, outcome: items[i]?.outcome }, question.launcher))
   return found
 }
 
@@ -95,10 +108,13 @@ const noneOf = (): Forecast['counts'] => ({
   stays: 0,
 })
 
-async function judgingOf(reader: Reader, { kubevirt, methods, nodes }: ForecastQuestion): Promise<Judging> {
+async function judgingOf(
+  reader: Reader,
+  { kubevirt, methods, nodes, installs = kubevirt.status?.observedKubeVirtVersion }: ForecastQuestion,
+): Promise<Judging> {
   const room = await readRoom(reader, kubevirt, nodes)
-  const rules = { methods, clusterEviction: clusterEvictionOf(kubevirt), ...nodesIn(room) }
-  return { rules, room, speed: speedOf(kubevirt) }
+  const rules = { methods, clusterEviction: clusterEvictionOf(kubevirt), installs, ...nodesIn(room) }
+  return { rules, room, speed: speedOf(kubevirt), ...jointly(room, kubevirt) }
 }
 
 interface Judged {
@@ -111,8 +127,9 @@ function take(found: Found, { vmi, outcome }: Judged, launcher: string | undefin
   if (vmi.status?.evacuationNodeName) add(found.evacuating, name)
   if (isOn(vmi, launcher)) add(found.onLauncher, name)
   if (outcome === undefined || outcome === 'is down') return
-  found.counts[outcome]++
-  if (outcome !== 'migrates' && outcome !== 'stays') add(found.interrupted, `${name} (${outcome})`)
+  found.counts[outcome] = (found.counts[outcome] ?? 0) + 1
+  if (outcome !== 'migrates' && outcome !== 'restart' && outcome !== 'stays')
+    add(found.interrupted, `${name} (${outcome})`)
 }
 
 function add(names: string[], name: string): void {
@@ -128,7 +145,7 @@ interface Moving {
 
 /** Of the outdated ones. Asks for no VM: whatever becomes of a VMI that moves, it does not stay. */
 export async function countMoving(reader: Reader, rules: UpdateRules & { nodes?: number }): Promise<Moving> {
-  const stays: readonly VmOutcome[] = isAlone(rules) ? ['stays', 'migrates'] : ['stays']
+  const stays: readonly VmOutcome[] = isAlone(rules) ? ['stays', 'restart', 'migrates'] : ['stays', 'restart']
   const moving = new Map<string, string>()
   let staying = 0
   for await (const vmis of running(reader, outdatedOnes))
@@ -145,10 +162,12 @@ const isOn = ({ status }: VirtualMachineInstance, launcher: string | undefined):
 export function forecastText({ counts }: Forecast): string {
   const order: readonly VmOutcome[] = ['migrates', 'restarts', 'shuts down', 'is lost']
   const parts = order
-    .filter((outcome) => counts[outcome] > 0)
+    .filter((outcome) => (counts[outcome] ?? 0) > 0)
     .map((outcome) => `${outcome} ${counts[outcome]}`)
   const stays = counts.stays > 0 ? [`leaves ${counts.stays} outdated`] : []
-  return parts.length + stays.length === 0 ? 'moves nothing' : [...parts, ...stays].join(', ')
+  const restart = counts.restart ? [`leaves ${counts.restart} for you to restart`] : []
+  const all = [...parts, ...restart, ...stays]
+  return all.length === 0 ? 'moves nothing' : all.join(', ')
 }
 
 async function* running(reader: Reader, where: Where): AsyncGenerator<readonly VirtualMachineInstance[]> {
@@ -191,6 +210,7 @@ export const outcomes: readonly Outcome[] = [
   'restarts',
   'shuts down',
   'is lost',
+  'restart',
   'stays',
   'is down',
 ]
@@ -264,7 +284,8 @@ export async function judgePage(
 
 /** What its VM says changes nothing for those that migrate, where they do. */
 function dependsOnVm(vmi: VirtualMachineInstance, { rules }: Judging): boolean {
-  return isOfVm(vmi) && !moves.has(decisionOf(vmi, rules))
+  const decision = decisionOf(vmi, rules)
+  return isOfVm(vmi) && (!moves.has(decision) || takesRestart(vmi, decision, rules))
 }
 
 /** What every VM is judged by. */
@@ -272,7 +293,20 @@ export interface Judging {
   rules: OutlookRules
   room: Room
   speed: MigrationSpeed
+  /** Places them together; without it each VM is judged as if it were alone. */
+  joint?: JointPlacement | undefined
 }
+
+/** With room that VMs take from each other, where nodes may be read. */
+export const jointly = (room: Room, kubevirt: KubeVirt): Pick<Judging, 'joint'> =>
+  room.places === undefined
+    ? {}
+    : {
+        joint: new JointPlacement(
+          { places: room.places, neighbours: room.neighbours },
+          migrationLimits(kubevirt),
+        ),
+      }
 
 /** One VMI: what the methods make of it (facts 3.5), and whether what they would do can be done. Throws ApiError. */
 export async function judge(
@@ -282,7 +316,7 @@ export async function judge(
   beside: ForecastContext,
 ): Promise<ForecastItem> {
   const outlook = outlookOf(vmi, vm, judging.rules)
-  const { outcome, why, loses, remedy } = await hindered(vmi, outlook, judging.room, beside)
+  const { outcome, why, loses, remedy } = await hindered(vmi, outlook, judging, beside)
   const item: ForecastItem = {
     ...plainItem(vmi),
     outcome: outcome,
@@ -300,16 +334,17 @@ export async function judge(
 async function hindered(
   vmi: VirtualMachineInstance,
   outlook: Outlook,
-  room: Room,
+  judging: Pick<Judging, 'room' | 'joint'>,
   beside: ForecastContext,
 ): Promise<Outlook> {
+  const { room } = judging
   const { outcome, why } = outlook
-  if (outcome === 'stays') return outlook
+  if (outcome === 'stays' || outcome === 'restart') return outlook
   if (why[0]?.id === 'migrating') return staysFor(outlook, failsEveryTime(vmi, beside))
-  if (outcome === 'migrates') return staysFor(outlook, await obstacleToMigration(vmi, room, beside))
+  if (outcome === 'migrates') return staysFor(outlook, await obstacleToMigration(vmi, judging, beside))
   const forbidden = obstacleToEviction(vmi, room)
   if (forbidden !== undefined || outcome !== 'restarts') return staysFor(outlook, forbidden)
-  const gone = await obstacleToReturn(vmi, room)
+  const gone = await obstacleToReturn(vmi, judging)
   return gone === undefined
     ? outlook
     : { ...outlook, outcome: 'shuts down', why: [...why, gone.why], remedy: gone.remedy }
@@ -373,14 +408,14 @@ export interface ForecastContext {
 /** Why its migration would never end well; undefined: nothing is known that is in the way. Throws ApiError. */
 async function obstacleToMigration(
   vmi: VirtualMachineInstance,
-  room: Room,
+  judging: Pick<Judging, 'room' | 'joint'>,
   beside: ForecastContext,
 ): Promise<Obstacle | undefined> {
   return (
     twoLaunchers(vmi, beside) ??
     failsEveryTime(vmi, beside) ??
-    quotaRefuses(vmi, room) ??
-    (await noNode(vmi, room, false))
+    quotaRefuses(vmi, judging.room) ??
+    (await noNode(vmi, judging, false))
   )
 }
 
@@ -396,8 +431,11 @@ function obstacleToEviction(vmi: VirtualMachineInstance, { budgets }: Room): Obs
 }
 
 /** Why it would not find a node once its pod has ended. Throws ApiError. */
-async function obstacleToReturn(vmi: VirtualMachineInstance, room: Room): Promise<Obstacle | undefined> {
-  return noNode(vmi, room, true)
+async function obstacleToReturn(
+  vmi: VirtualMachineInstance,
+  judging: Pick<Judging, 'room' | 'joint'>,
+): Promise<Obstacle | undefined> {
+  return noNode(vmi, judging, true)
 }
 
 /** KubeVirt waits while there are two pods (facts 3.3). */
@@ -443,14 +481,14 @@ function quotaRefuses(vmi: VirtualMachineInstance, { quotas, sharing }: Room): O
 
 async function noNode(
   vmi: VirtualMachineInstance,
-  { places, neighbours, sharing }: Room,
+  { room: { places, neighbours, sharing }, joint }: Pick<Judging, 'room' | 'joint'>,
   again: boolean,
 ): Promise<Obstacle | undefined> {
   if (places === undefined) return undefined
   const from = vmi.status?.nodeName
   const demand = again ? startDemandOf(vmi, sharing, places) : demandOf(vmi, sharing, places.labelsOf(from))
   const move = { from, again, uid: vmi.metadata.uid ?? '' }
-  const found = await placeFor(demand, { places, neighbours }, move)
+  const found = await (joint?.place(demand, move) ?? placeFor(demand, { places, neighbours }, move))
   if ('node' in found) return undefined
   const others = again ? 'no node takes it again' : 'no other node takes it'
   return {

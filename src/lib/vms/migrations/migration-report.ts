@@ -9,11 +9,13 @@ import {
   migrationLimits,
   vmOf,
   type Why,
+  whyHung,
   whyPending,
 } from './migration.ts'
 import { keptByKubeVirt, type PastMigrations, type Unread } from './migration-ledger.ts'
 import type { MigrationSnapshot, Mover } from './migration-snapshot.ts'
 import { shellWord } from '../../kube/shell-line.ts'
+import { evacuationRemedy } from '../../kubevirt/diagnosis/stuck-migrations.ts'
 import { methodsOf } from '../update-methods.ts'
 import { minutes, seconds, ticks } from '../../kube/clock.ts'
 import { ApiError } from '../../kube/errors.ts'
@@ -109,20 +111,21 @@ function openItems(snapshot: MigrationSnapshot, limits: MigrationLimits | undefi
       const item = itemOf(migration, mover)
       item.failures = failingOf(ledger.pastOf(vmOf(migration)), mover, { snapshot, open: true })
       const runningFromNode = away.get(mover?.node ?? '')?.length ?? 0
-      if (!isRunning(migration) || migration.phase === 'Scheduling')
-        item.why = whyOf(migration, snapshot, { running, runningFromNode, limits })
+      item.why = whyOf(migration, snapshot, { running, runningFromNode, limits })
       return item
     })
 }
 
+/** Undefined of one that gets on. */
 function whyOf(
   migration: Migration,
-  { ledger, movers, launchers, at, kubevirt }: MigrationSnapshot,
+  snapshot: MigrationSnapshot,
   counts: Pick<MigrationContext, 'running' | 'runningFromNode' | 'limits'>,
-): readonly Why[] {
+): readonly Why[] | undefined {
+  const { ledger, movers, launchers, at, kubevirt } = snapshot
   const mover = movers.get(vmOf(migration))
   const { failures } = ledger.pastOf(vmOf(migration))
-  return whyPending(migration, {
+  const around = {
     at,
     home: kubevirt?.metadata.namespace ?? 'kubevirt',
     failures: failures.length,
@@ -130,9 +133,25 @@ function whyOf(
     ...counts,
     uid: mover?.uid,
     node: mover?.node,
+    leftBehind: leftBehindOf(migration, mover, snapshot),
     target: launchers?.targets.get(migration.uid),
+    warning: snapshot.warnings?.get(vmOf(migration)),
     livingPods: launchers?.living.get(mover?.uid ?? ''),
-  })
+  }
+  if (!isRunning(migration) || migration.phase === 'Scheduling') return whyPending(migration, around)
+  const hung = whyHung(migration, around)
+  return hung && [hung]
+}
+
+function leftBehindOf(
+  { namespace, vmi }: Migration,
+  mover: Mover | undefined,
+  { openNodes, kubevirt }: Pick<MigrationSnapshot, 'openNodes' | 'kubevirt'>,
+): MigrationContext['leftBehind'] {
+  const node = mover?.evacuating
+  if (node === undefined || !openNodes?.has(node)) return undefined
+  const version = kubevirt?.status?.observedKubeVirtVersion
+  return { node, remedy: evacuationRemedy({ namespace, name: vmi, node }, version) }
 }
 
 /** VMIs whose last migration failed and that have no other one: those that KubeVirt tries again, or that are outdated still. */

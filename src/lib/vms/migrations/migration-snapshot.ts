@@ -7,14 +7,22 @@ import {
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
 } from '../../kube/kinds/kubevirt-kinds.ts'
-import { known } from '../../kube/known.ts'
+import { itemsOf, known } from '../../kube/known.ts'
 import { ApiError, isNotFound } from '../../kube/errors.ts'
 import { type MigrationLedger, readMigrations, type Unread } from './migration-ledger.ts'
 import { isRunning, type Migration, type TargetPod, vmOf } from './migration.ts'
 import { outdatedLabel, unfinishedMigrations } from '../../kubevirt/snapshot.ts'
 import { placeOfVm, vmName } from '../vm.ts'
 import { type Pod, Pods } from '../../kube/kinds/workload-kinds.ts'
-import { podTrouble } from '../../kubevirt/diagnosis/pod-trouble.ts'
+import {
+  type AroundPods,
+  isEnded,
+  lastWarning,
+  launcherTrouble,
+  readAroundPods,
+} from '../../kubevirt/diagnosis/launcher-trouble.ts'
+import { endOf } from '../../kubevirt/diagnosis/stuck-migrations.ts'
+import { Nodes } from '../../kube/kinds/core-kinds.ts'
 import type { Procedure, ReadContext, Step, StepState } from '../../engine/step.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 
@@ -31,6 +39,10 @@ export interface MigrationSnapshot {
   /** By `namespace/name`: VMIs with an unfinished migration, and those whose last one failed. */
   movers: ReadonlyMap<string, Mover>
   launchers?: Launchers
+  /** The last warning about VMIs whose migration waits, by `namespace/name`; of ten at most. */
+  warnings?: ReadonlyMap<string, string>
+  /** Nodes that take pods, where a VMI that moves is marked to leave one. */
+  openNodes?: ReadonlySet<string>
   kubevirt?: KubeVirt
   /** What could not be read, and what is therefore not said. */
   remarks: readonly string[]
@@ -88,13 +100,20 @@ export async function readAround(
   { reader, at, namespace, kubevirt, partial = false, unread = [] }: SnapshotOptions & Coverage,
 ): Promise<MigrationSnapshot> {
   const movers = await readMovers(reader, [...new Set([...ledger.open.map(vmOf), ...ledger.failing])])
-  const waiting = ledger.open.filter((one) => !isRunning(one) || one.phase === 'Scheduling')
-  const shown = waiting.filter((one) => namespace === undefined || one.namespace === namespace)
+  const shown = ledger.open.filter((one) => namespace === undefined || one.namespace === namespace)
   const vmis = shown.flatMap((one) => {
     const uid = movers.get(vmOf(one))?.uid
     return uid === undefined ? [] : [{ uid, namespace: one.namespace }]
   })
-  const launchers = await known(readLaunchers(reader, vmis, { namespace, at }).then((read) => [read]))
+  const [launchers, openNodes, warnings] = await Promise.all([
+    known(readLaunchers(reader, vmis, { namespace, at }).then((read) => [read])),
+    readOpenNodes(reader, [...movers.values()]),
+    readWarnings(
+      reader,
+      shown.filter((one) => !isRunning(one)),
+      movers,
+    ),
+  ])
   const [pods] = launchers.known ? launchers.items : []
   return {
     at,
@@ -104,12 +123,47 @@ export async function readAround(
     movers,
     ...(namespace !== undefined && { namespace }),
     ...(pods && { launchers: pods }),
+    ...(openNodes && { openNodes }),
+    ...(warnings.size > 0 && { warnings }),
     ...(kubevirt && { kubevirt }),
     remarks: [
       ...(partial ? ['not all namespaces are read: limits of the whole cluster are not judged'] : []),
       ...(launchers.known ? [] : [`why a target pod waits is not known: ${launchers.why}`]),
     ],
   }
+}
+
+/** So many VMIs are asked for their events, a request each. */
+const warnedAtMost = 10
+
+/** What may not be read is left out. Throws any ApiError but 403 and 404. */
+async function readWarnings(
+  reader: Reader,
+  waiting: readonly Migration[],
+  movers: ReadonlyMap<string, Mover>,
+): Promise<ReadonlyMap<string, string>> {
+  const found = await Promise.all(
+    waiting.slice(0, warnedAtMost).map(async (migration) => {
+      const { namespace, vmi: name } = migration
+      const uid = movers.get(vmOf(migration))?.uid ?? ''
+      const read = await known(lastWarning(reader, { namespace, name, uid }).then((text) => [text]))
+      const [text] = itemsOf(read)
+      return text === undefined ? [] : [[vmOf(migration), text] as const]
+    }),
+  )
+  return new Map(found.flat())
+}
+
+/** Only where a VMI is marked to leave a node. Undefined where none is, or where nodes may not be read. Throws any ApiError but 403 and 404. */
+async function readOpenNodes(
+  reader: Reader,
+  movers: readonly Mover[],
+): Promise<ReadonlySet<string> | undefined> {
+  if (movers.every(({ evacuating }) => evacuating === undefined)) return undefined
+  const nodes = await known(reader.list(Nodes))
+  if (!nodes.known) return undefined
+  const usable = itemsOf(nodes).filter(({ spec }) => spec?.unschedulable !== true)
+  return new Set(usable.map(({ metadata }) => metadata.name))
 }
 
 /** What is kept of a VMI that moves, wants to, or cannot. */
@@ -178,7 +232,7 @@ function migrationIn({ migrationUid, sourceNode, targetNode, startTimestamp, mod
   }
 }
 
-/** Launcher pods of VMIs whose migration does not run yet. */
+/** Launcher pods of VMIs with a migration that is not over. */
 interface Launchers {
   /** By the uid of the migration. */
   targets: ReadonlyMap<string, TargetPod>
@@ -203,13 +257,19 @@ export async function readLaunchers(
   vmis: readonly VmiRef[],
   { namespace, at }: { namespace?: string | undefined; at: Date },
 ): Promise<Launchers> {
-  const targets = new Map<string, TargetPod>()
-  const living = new Map<string, number>()
-  for await (const { pod, vmi } of livingLaunchers(reader, vmis, namespace)) {
-    living.set(vmi, (living.get(vmi) ?? 0) + 1)
-    targets.set(pod.metadata.labels?.[migrationUid] ?? '', targetOf(pod, at))
+  const pods: Pod[] = []
+  const living = new Map<string, number>(vmis.map(({ uid }) => [uid, 0]))
+  for await (const { pod, vmi } of launchersOf(reader, vmis, namespace)) {
+    if (!isEnded(pod)) living.set(vmi, (living.get(vmi) ?? 0) + 1)
+    if (pod.metadata.labels?.[migrationUid] !== undefined) pods.push(pod)
   }
-  return { targets, living }
+  const around = { ...(await readAroundPods(reader, pods, at)), at }
+  // A pod that lives tells more than one that ended before.
+  const inOrder = pods.toSorted((a, b) => Number(isEnded(b)) - Number(isEnded(a)))
+  const targets = inOrder.map(
+    (pod) => [pod.metadata.labels?.[migrationUid] ?? '', targetOf(pod, around)] as const,
+  )
+  return { targets: new Map(targets), living }
 }
 
 /** How many launcher pods of each of these VMIs, by uid, have not ended. Throws ApiError. */
@@ -218,26 +278,50 @@ export async function countLivingLaunchers(
   vmis: readonly VmiRef[],
 ): Promise<Launchers['living']> {
   const living = new Map<string, number>()
-  for await (const { vmi } of livingLaunchers(reader, vmis, undefined))
-    living.set(vmi, (living.get(vmi) ?? 0) + 1)
+  for await (const { pod, vmi } of launchersOf(reader, vmis, undefined))
+    if (!isEnded(pod)) living.set(vmi, (living.get(vmi) ?? 0) + 1)
   return living
 }
 
+/** In more namespaces than this one list of the cluster is cheaper. */
+const namespacesAtMost = 5
+
 /** The label only finds them: it can be put on any pod, by anybody who may create one. */
-async function* livingLaunchers(
+async function* launchersOf(
   reader: Reader,
   vmis: readonly VmiRef[],
   namespace: string | undefined,
 ): AsyncGenerator<{ pod: Pod; vmi: string }> {
   for (let from = 0; from < vmis.length; from += atOnce) {
-    const asked = new Map(vmis.slice(from, from + atOnce).map((vmi) => [vmi.uid, vmi.namespace]))
-    const labels = `${createdBy} in (${[...asked.keys()].join(',')})`
-    for await (const { items } of reader.pages(Pods, { namespace, labels }))
-      for (const pod of items.filter(isLiving)) {
-        const vmi = vmiOf(pod)
-        if (vmi !== undefined && asked.get(vmi) === pod.metadata.namespace) yield { pod, vmi }
-      }
+    const some = vmis.slice(from, from + atOnce)
+    for (const place of placesOf(
+      namespace,
+      some.map((vmi) => vmi.namespace),
+    ))
+      yield* launchersIn(reader, some, place)
   }
+}
+
+async function* launchersIn(
+  reader: Reader,
+  vmis: readonly VmiRef[],
+  namespace: string | undefined,
+): AsyncGenerator<{ pod: Pod; vmi: string }> {
+  const here = vmis.filter((vmi) => namespace === undefined || vmi.namespace === namespace)
+  const asked = new Map(here.map((vmi) => [vmi.uid, vmi.namespace]))
+  if (asked.size === 0) return
+  const labels = `${createdBy} in (${[...asked.keys()].join(',')})`
+  for await (const { items } of reader.pages(Pods, { namespace, labels }))
+    for (const pod of items) {
+      const vmi = vmiOf(pod)
+      if (vmi !== undefined && asked.get(vmi) === pod.metadata.namespace) yield { pod, vmi }
+    }
+}
+
+function placesOf(namespace: string | undefined, all: readonly string[]): readonly (string | undefined)[] {
+  if (namespace !== undefined) return [namespace]
+  const namespaces = [...new Set(all)]
+  return namespaces.length > namespacesAtMost ? [undefined] : namespaces
 }
 
 /** The uid of the VMI that virt-controller made this pod for: launchers are controlled by their VMI, in its namespace. */
@@ -246,15 +330,15 @@ const vmiOf = ({ metadata }: Pod): string | undefined =>
     ({ kind, controller }) => controller === true && kind === 'VirtualMachineInstance',
   )?.uid
 
-const isLiving = ({ status }: Pod) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
-
-function targetOf(pod: Pod, at: Date): TargetPod {
+function targetOf(pod: Pod, around: AroundPods & { at: Date }): TargetPod {
   const { name, creationTimestamp } = pod.metadata
-  const trouble = podTrouble(pod, { node: undefined, events: [], at })
+  const ended = endOf(pod)
+  const trouble = ended === undefined ? launcherTrouble(pod, around) : undefined
   return {
     name,
     ...(creationTimestamp && { createdAt: creationTimestamp }),
     ...(trouble && { trouble }),
+    ...(ended !== undefined && { ended }),
   }
 }
 

@@ -4,7 +4,14 @@ import type {
   VirtualMachineInstanceMigration,
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
-import type { PodTrouble } from '../../kubevirt/diagnosis/pod-trouble.ts'
+import type { LauncherTrouble } from '../../kubevirt/diagnosis/launcher-trouble.ts'
+import {
+  hungProblem,
+  isDecentralized,
+  leftBehindSentence,
+  type MigrationProblem,
+  startProblem,
+} from '../../kubevirt/diagnosis/stuck-migrations.ts'
 
 /** Who made it, by what its object says (facts 3.2, 3.4). */
 export type Maker = 'workload-update' | 'volume-update' | 'evacuation' | 'kvup' | 'somebody'
@@ -31,6 +38,8 @@ export interface Migration {
   conditions: readonly string[]
   /** Deleted, which cancels it; its finalizer keeps it until it is over. */
   cancelled: boolean
+  /** To or from another cluster: one of the two launchers is there. */
+  decentralized?: true
   /** For how many ms its target pod may be pending, where an annotation says so. */
   patience: { unschedulable?: number; pending?: number }
 }
@@ -61,6 +70,7 @@ export function migrationOf(object: VirtualMachineInstanceMigration): Migration 
     ...stateOf(status?.migrationState),
     conditions: (status?.conditions ?? []).filter((one) => one.status === 'True').map(({ type }) => type),
     cancelled: metadata.deletionTimestamp !== undefined,
+    ...(isDecentralized(object) && { decentralized: true }),
     patience: patienceOf(metadata.annotations),
   }
 }
@@ -175,6 +185,8 @@ type PendingReason =
   | 'target-pod'
   | 'not-taken-up'
   | 'starting'
+  | 'hung'
+  | 'left-behind'
   | 'not-known'
 
 export interface Why {
@@ -184,6 +196,8 @@ export interface Why {
   until?: string
   /** Command that shows more. */
   commands?: string
+  /** Commands that remedy, where waiting does not: each may end in five blanks and what it does. */
+  remedy?: readonly string[]
 }
 
 /** The pod that is made for a migration. */
@@ -191,7 +205,9 @@ export interface TargetPod {
   name: string
   createdAt?: string
   /** Why it does not start. */
-  trouble?: Pick<PodTrouble, 'kind' | 'message' | 'reason'>
+  trouble?: LauncherTrouble
+  /** It ended, and how. */
+  ended?: string
 }
 
 /** What is known around one migration that does not run yet. */
@@ -206,6 +222,10 @@ export interface MigrationContext {
   node?: string | undefined
   /** Of its VMI. */
   uid?: string | undefined
+  /** The last warning about its VMI. */
+  warning?: string | undefined
+  /** The node that its VMI was marked to leave, and that takes pods again: the mark was left behind. */
+  leftBehind?: { node: string; remedy: readonly string[] } | undefined
   runningFromNode: number
   /** ms since the epoch; see `backOffUntil`. */
   backOffUntil: number
@@ -225,7 +245,7 @@ const quiet = 30_000
  */
 export function whyPending(migration: Migration, around: MigrationContext): readonly Why[] {
   const rules = migration.phase === 'Scheduling' || around.target ? [onTarget] : beforeTarget
-  const found = [byCondition, ...rules]
+  const found = [byCondition, onMark, ...rules]
     .map((rule) => rule(migration, around))
     .filter((why) => why !== undefined)
   return found.length > 0 ? found : [notKnown(migration, around)]
@@ -292,14 +312,39 @@ const onTarget: Rule = (migration, { target }) => {
   const { name, trouble } = target
   const until = givenUpAt(migration, target)
   if (trouble === undefined) return { reason: 'starting', sentence: 'the target pod is starting', ...until }
-  const unschedulable = trouble.kind === 'unschedulable'
-  const words = unschedulable ? 'no node takes the target pod' : 'the target pod does not start'
+  const { sentence, remedy } = startProblem(trouble)
   return {
-    reason: unschedulable ? 'unschedulable' : 'target-pod',
-    sentence: `${words}: ${trouble.message === '' ? trouble.reason : trouble.message}`,
+    reason: trouble.kind === 'unschedulable' ? 'unschedulable' : 'target-pod',
+    sentence,
     ...until,
     commands: `kubectl -n ${migration.namespace} describe pod ${name}`,
+    ...(isTold(trouble) && { remedy }),
   }
+}
+
+/** The scheduler's own words may be true for a moment only: who waits need not do anything about them. */
+const isTold = ({ remedy, kind }: LauncherTrouble): boolean => kind !== 'unschedulable' || remedy.length > 1
+
+/** The mark of a drain that is over makes KubeVirt begin one migration after the other (kubevirt issue 9585). */
+const onMark: Rule = (_, { leftBehind }) =>
+  leftBehind && {
+    reason: 'left-behind',
+    sentence: leftBehindSentence(leftBehind.node),
+    remedy: leftBehind.remedy,
+  }
+
+/** Why a migration that runs does not get on: its target pod ended, or is gone where pods were read. Pure. */
+export function whyHung(
+  { namespace, name, phase, since, decentralized }: Migration,
+  { at, target, livingPods }: Pick<MigrationContext, 'at' | 'target' | 'livingPods'>,
+): Why | undefined {
+  if (livingPods === undefined || decentralized) return undefined
+  const found: MigrationProblem | undefined = hungProblem(
+    { namespace, migration: name, phase, ...(since !== undefined && { since }) },
+    target,
+    at,
+  )
+  return found && { reason: 'hung', ...found, ...(found.remedy[0] && { commands: found.remedy[0] }) }
 }
 
 function givenUpAt({ patience }: Migration, { createdAt, trouble }: TargetPod): { until?: string } {
@@ -310,11 +355,18 @@ function givenUpAt({ patience }: Migration, { createdAt, trouble }: TargetPod): 
 }
 
 /** What virt-controller only writes into its log (lab "Seen with workloads" 8). */
-function notKnown({ phase, since, name }: Migration, { at, home }: MigrationContext): Why {
+function notKnown({ phase, since, name }: Migration, { at, home, warning }: MigrationContext): Why {
   const waited = at.getTime() - (Date.parse(since ?? '') || at.getTime())
   if (waited < quiet) return { reason: 'starting', sentence: 'it was made just now' }
   const commands = `kubectl -n ${home} logs -l kubevirt.io=virt-controller --tail=-1 | grep ${name}`
   return phase === ''
     ? { reason: 'not-taken-up', sentence: 'virt-controller has not taken it up', commands }
-    : { reason: 'not-known', sentence: 'KubeVirt does not say why; its log may', commands }
+    : {
+        reason: 'not-known',
+        sentence:
+          warning === undefined
+            ? 'KubeVirt does not say why; its log may'
+            : `KubeVirt does not say why; the last warning about its VM is ${warning}`,
+        commands,
+      }
 }

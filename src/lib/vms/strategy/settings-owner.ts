@@ -1,5 +1,5 @@
 import { valueAt } from '../../kube/server-side-apply.ts'
-import type { DeepPartial, Reader, Ref } from '../../kube/cluster.ts'
+import type { DeepPartial, JsonOperation, Reader, Ref, Writer } from '../../kube/cluster.ts'
 import { groupOf, type Kind, type KubeObject, resourceOf } from '../../kube/object.ts'
 import { methodsOf, methodsText, type Owner, sameMethods } from '../update-methods.ts'
 import {
@@ -256,16 +256,22 @@ export function ownerFinding(owner: SettingsOwner, holding: KubeObject): readonl
 export async function writeSettings(
   { writer, reviewer }: Pick<StepContext, 'writer' | 'reviewer'>,
   { kind, ref, ...owner }: SettingsOwner,
-  patch: DeepPartial<KubeObject>,
+  patch: DeepPartial<KubeObject> | readonly JsonOperation[],
 ): Promise<void> {
   const isPassedOn = passesOn({ kind, ref, ...owner })
+  const by = (one: Writer) =>
+    isOperations(patch) ? one.jsonPatch(kind, ref, patch) : one.mergePatch(kind, ref, patch)
   try {
-    if (isPassedOn) await reviewer.dryRun.mergePatch(kind, ref, patch)
-    await writer.mergePatch(kind, ref, patch)
+    if (isPassedOn) await by(reviewer.dryRun)
+    await by(writer)
   } catch (error) {
     throw isPassedOn ? asPassing(error, ref.namespace) : error
   }
 }
+
+const isOperations = (
+  patch: DeepPartial<KubeObject> | readonly JsonOperation[],
+): patch is readonly JsonOperation[] => Array.isArray(patch)
 
 /** What a component that is being replaced says through the webhook of HyperConverged. */
 const whileReplaced =

@@ -17,13 +17,13 @@ import { known } from '../../kube/known.ts'
 import {
   type BoundVolume,
   Neighbours,
-  type NodeTerm,
   placeFor,
   refusalsText,
   type Sharing,
   sharingOf,
   startDemandOf,
 } from '../forecast/launcher-placement.ts'
+import type { NodeTerm } from '../../kube/selectors.ts'
 import { type Places, readPlaces } from '../forecast/cluster-room.ts'
 import {
   type PersistentVolumeClaim,

@@ -21,7 +21,8 @@ import type { RunOutcome } from '../../engine/step.ts'
 import { parseLabels } from '../../kube/object.ts'
 import { parseDuration } from '../../kube/duration.ts'
 import { usageError } from '../../kube/errors.ts'
-import { nextOpening, parseWindow } from './pacing.ts'
+import { nextOpening, type Pacing, parseWindow } from './pacing.ts'
+import { shownWindow, type ShownWindow, type WaveTime, waveTimes, windowLines } from './window-schedule.ts'
 
 /** What is in the namespaces of VMs. */
 const ofVms: ReadonlySet<string> = new Set([
@@ -95,6 +96,10 @@ export interface WaveRunDocument {
   steps?: readonly DryRunStep[]
   /** Of a dry run: whose turn comes when. */
   waves?: readonly ShownWave[]
+  /** Of a dry run where VMs begin in windows alone: the one that is open or opens next. */
+  window?: ShownWindow
+  /** Of it, in sentences: when it opens, when each turn comes, and what it is too short for. */
+  schedule?: readonly string[]
   /** Of a run that was asked to stop there. */
   stoppedBefore?: StoppedBefore
   /** Commands that go on, or give back what is borrowed still. */
@@ -244,6 +249,23 @@ export function ensureWindowOpens({ wanted, timeoutMs }: TypedWaveRun, now: Date
   throw usageError('window-never-opens', `no window opens before the time is over${when}`, {
     remedy: '--timeout 7d waits that long',
   })
+}
+
+/** Windows, and what comes of them, as a dry run shows it and as it is said before the question. */
+export interface WaveSchedule extends Pick<WaveRunDocument, 'window' | 'schedule'> {
+  times: readonly WaveTime[]
+}
+
+/** Nothing where no window was typed. `pacing`: within the limits of the cluster. Pure. */
+export function scheduleOf(
+  waves: readonly Wave[],
+  { pacing, timeoutMs, now }: { pacing: Pacing; timeoutMs: number; now: Date },
+): WaveSchedule {
+  const at = now.getTime()
+  const times = waveTimes(waves, pacing, at)
+  const window = shownWindow(pacing.windows, at)
+  const schedule = windowLines(window, times, { now: at, ends: at + timeoutMs })
+  return { times, ...(window && { window, schedule }) }
 }
 
 function canaryOf({ canary, canaryLabel }: WaveRunOptions): {

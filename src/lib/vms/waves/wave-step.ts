@@ -25,6 +25,7 @@ import {
 import { type Begun, readAgent, restartText, type RestartWithState } from './vm-restart.ts'
 import { canaryText } from './update-fleet.ts'
 import type { Kind } from '../../kube/object.ts'
+import { closuresAfter } from './window-schedule.ts'
 
 /** A run that takes one VM after the other, in waves: it moves outdated VMs, or restarts those that wait for it. */
 export interface WaveRun {
@@ -137,6 +138,12 @@ class WaveMembers {
     return this.#judge(cx, await this.#run.readWave(cx))
   }
 
+  /** Windows that close before it is through, and open again. */
+  #waiting(state: Omit<Extract<StepState, { is: 'waiting' }>, 'is'>, now: number): StepState {
+    const closed = closuresAfter(this.#run.pacing.windows, now)
+    return { is: 'waiting', ...state, ...(closed.length > 0 && { closed }) }
+  }
+
   async #judge(cx: ReadContext, snapshot: WaveSnapshot): Promise<StepState> {
     const stop = this.#stop(snapshot)
     if (stop !== undefined)
@@ -153,19 +160,19 @@ class WaveMembers {
     const open = queue.filter(({ vm }) => !traffic.moving.has(vm))
     if (open.length === 0 && awaited.length === 0) return this.#done(snapshot)
     if (open.length === 0)
-      return { is: 'waiting', on: `${someOf(awaited)} ${this.#run.words.awaited}`, progress }
+      return this.#waiting({ on: `${someOf(awaited)} ${this.#run.words.awaited}`, progress }, now)
     if (slow.length > 0)
-      return { is: 'waiting', on: `the launcher that ${someOf(slow)} has left to end`, progress }
+      return this.#waiting({ on: `the launcher that ${someOf(slow)} has left to end`, progress }, now)
     const { pacing } = this.#run
     const turn = turnOf(open, { ...traffic, wavedAt: this.#wavedAt(snapshot) }, { pacing, now })
-    const state = await this.#turn(cx, turn, progress)
+    const state =
+      turn.is === 'wait' ? this.#waiting({ on: turn.on, progress }, now) : await this.#turn(cx, turn)
     if (turn.is === 'wait' && turn.until !== undefined && traffic.moving.size + snapshot.doubtful.size === 0)
       this.#asleep = { until: Math.min(turn.until, now + asleepAtMost), state }
     return state
   }
 
-  async #turn(cx: ReadContext, turn: Turn, progress: { done: number; total: number }): Promise<StepState> {
-    if (turn.is === 'wait') return { is: 'waiting', on: turn.on, progress }
+  async #turn(cx: ReadContext, turn: Extract<Turn, { is: 'begin' }>): Promise<StepState> {
     const [first] = turn.vms
     if (first?.by === 'restart') {
       // One by one: the journal has to remember which instance was to go.

@@ -224,6 +224,10 @@ export interface ShownWave {
   title: string
   /** In their order. */
   vms: readonly ShownVm[]
+  /** Where VMs begin in windows alone: when its turn is expected (RFC 3339), and over how many windows it goes. */
+  begins?: string
+  ends?: string
+  windows?: number
 }
 
 interface ShownVm {
@@ -235,14 +239,32 @@ interface ShownVm {
 }
 
 /** Waves without VMs are left out. Pure. */
-export function shownWaves(waves: readonly Wave[], by: WaveBy): readonly ShownWave[] {
-  return waves
-    .filter(({ vms }) => vms.length > 0)
-    .map((wave) => ({
-      id: wave.id,
-      title: waveTitle(wave, by),
-      vms: wave.vms.map(({ vm, by: how, onlyOnce }) => {
-        return { ...placeOfVm(vm), by: how, ...(onlyOnce && { onlyOnce }) }
-      }),
-    }))
+export function shownWaves(
+  waves: readonly Wave[],
+  by: WaveBy,
+  times: readonly Required<Pick<ShownWave, 'id' | 'begins' | 'ends' | 'windows'>>[] = [],
+): readonly ShownWave[] {
+  const shown = waves.filter(({ vms }) => vms.length > 0)
+  return shown.map((wave) => shownWave(wave, by, times))
+}
+
+function shownWave(
+  { id, vms, ...rest }: Wave,
+  by: WaveBy,
+  times: NonNullable<Parameters<typeof shownWaves>[2]>,
+): ShownWave {
+  const turns = vms.map(({ vm, by: how, onlyOnce }) => {
+    return { ...placeOfVm(vm), by: how, ...(onlyOnce && { onlyOnce }) }
+  })
+  return { id, title: waveTitle({ id, vms, ...rest }, by), vms: turns, ...timeOf(id, times) }
+}
+
+function timeOf(
+  wave: string,
+  times: NonNullable<Parameters<typeof shownWaves>[2]>,
+): Pick<ShownWave, 'begins' | 'ends' | 'windows'> {
+  const time = times.find(({ id }) => id === wave)
+  if (time === undefined) return {}
+  const { begins, ends, windows } = time
+  return { begins, ends, windows }
 }

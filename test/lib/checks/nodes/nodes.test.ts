@@ -1,9 +1,11 @@
+import { defaultsThatShift } from '../../../../src/lib/checks/groups/customization-checks.ts'
 import { describe, expect, test } from 'vitest'
 import type { Check, Question } from '../../../../src/lib/checks/check-definition.ts'
 import {
   atLeast,
   controlPlaneLabel,
   heartbeat,
+  kvmDevices,
   newGates,
   nodeChecks,
   nodeReady,
@@ -32,6 +34,9 @@ const taint =
     Object.assign(node, { spec: { ...node.spec, taints: [{ key, effect }] } })
 const runs = (kubeletVersion: string, containerRuntimeVersion: string) => (node: Node) =>
   Object.assign(node.status ?? {}, { nodeInfo: { kubeletVersion, containerRuntimeVersion } })
+
+const offers = (kvm: string) => (node: Node) =>
+  Object.assign(node.status ?? {}, { allocatable: { pods: '110', 'devices.kubevirt.io/kvm': kvm } })
 
 const windows = (node: Node) => {
   notReady(node)
@@ -175,7 +180,7 @@ describe('C2 new-gates', () => {
       'v1.9 turns ImageVolume on by itself, and 1 node is too old for it: worker-1 (kubelet v1.34.6+k3s1, needs 1.35, containerd://2.1.5-k3s1, needs 2.3.2)',
     )
     expect(findings[0]?.remedy).toEqual([
-      `kubectl -n kubevirt patch kubevirt kubevirt --type merge -p '{"spec":{"configuration":{"developerConfiguration":{"disabledFeatureGates":["ImageVolume"]}}}}'`,
+      `kubectl -n kubevirt patch kubevirt kubevirt --type=merge -p '{"spec":{"configuration":{"developerConfiguration":{"disabledFeatureGates":["ImageVolume","ExternalNetResourceInjection","DeclarativeHotplugVolumes","Template"]}}}}'`,
     ])
   })
 
@@ -185,7 +190,16 @@ describe('C2 new-gates', () => {
       { configuration: { developerConfiguration } },
       wholeCluster({ nodes: known(...nodes({ 'worker-1': old })) }),
     )
-    expect(on(newGates, snapshot).findings[0]?.remedy[0]).toContain('["Template","ImageVolume"]')
+    expect(on(newGates, snapshot).findings[0]?.remedy[0]).toContain(
+      '["Template","ImageVolume","ExternalNetResourceInjection","DeclarativeHotplugVolumes"]',
+    )
+  })
+
+  test('C2 whichever command on disabledFeatureGates is pasted last, it takes nothing back', () => {
+    const snapshot = wholeCluster({ nodes: known(...nodes({ 'worker-1': old })) })
+    const lines = [newGates, defaultsThatShift].flatMap((one) => on(one, snapshot).findings[0]?.remedy[0])
+    expect(lines[0]).toContain('ImageVolume')
+    expect(new Set(lines).size).toBe(1)
   })
 
   test.each([{ disabledFeatureGates: ['ImageVolume'] }, { featureGates: ['ImageVolume'] }])(
@@ -251,4 +265,13 @@ test('C4 version-skew: nodes at different kubelets are an update under way', () 
   expect(said(findings)).toEqual(['warning version-skew'])
   expect(findings[0]?.summary).toContain('v1.35.4 on 5, v1.36.0 on 1')
   expect(findings[0]?.objects).toEqual(['node/worker-1'])
+})
+
+test('kvm-devices: a node that takes VMs and offers none, unless KubeVirt emulates', () => {
+  const hollow = known(...nodes({ 'worker-1': offers('0'), 'worker-2': offers('1k'), 'cp-1': offers('0') }))
+  const { findings } = on(kvmDevices, wholeCluster({ nodes: hollow }))
+  expect(findings).toMatchObject([{ level: 'warning', objects: ['node/worker-1'] }])
+  const configuration = { developerConfiguration: { useEmulation: true } }
+  expect(on(kvmDevices, withSpec({ configuration }, wholeCluster({ nodes: hollow }))).is).toBe('passed')
+  expect(on(kvmDevices, wholeCluster()).is).toBe('passed')
 })

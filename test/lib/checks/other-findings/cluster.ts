@@ -14,8 +14,38 @@ const job = (kind: string, apiVersion: string, status: object) => ({
 const cdi = checkExample('cdi-beside/failing.yaml').changes ?? []
 const ending = bundle(certificate(new Date('2026-01-01T00:22:51Z'), { since: 6.5, left: 0.5 }))
 
+const ofMachine = (type: string) =>
+  change('VirtualMachineInstance', 'web-1', { spec: { domain: { machine: { type } } } }, 'demo')
+
+const editors = {
+  ...change('ClusterRoleBinding', 'vm-editors', {
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'kubevirt.io:edit' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'editors' }],
+  }),
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+}
+
+const plugged = checkExample('hotplugged-volumes/failing.yaml').changes ?? []
+const hotplugGate = {
+  spec: { configuration: { developerConfiguration: { featureGates: ['HotplugVolumes'] } } },
+}
+const ofHyperConverged = { metadata: { labels: { 'app.kubernetes.io/managed-by': 'hco-operator' } } }
+
 /** Of what writes go through, nodes and VMs. */
 export const ofTheCluster: readonly Row[] = [
+  [
+    'hotplugged-volumes',
+    'no target is named',
+    ['info hotplugged-volumes'],
+    { run: 'check', changes: plugged },
+  ],
+  [
+    'hotplugged-volumes',
+    'HyperConverged leaves out the gate that is listed',
+    ['info hotplugged-volumes'],
+    { run: 'check', changes: [...plugged, kubevirt({ ...hotplugGate, ...ofHyperConverged })] },
+  ],
+  ['hotplugged-volumes', 'the gate is listed', [], { changes: [...plugged, kubevirt(hotplugGate)] }],
   [
     'webhooks-answering',
     'one that an operator has left behind',
@@ -225,5 +255,82 @@ export const ofTheCluster: readonly Row[] = [
         ),
       ],
     },
+  ],
+  [
+    'cpu-vendors',
+    'another node of that vendor is there',
+    ['info cpu-vendors'],
+    {
+      installed: 'v1.6.3',
+      kubernetes: 'v1.33.2',
+      run: 'check --to v1.6.4',
+      changes: [
+        node('cp-1', { metadata: { labels: { 'cpu-vendor.node.kubevirt.io/AMD': 'true' } } }),
+        node('worker-1', { metadata: { labels: { 'cpu-vendor.node.kubevirt.io/Intel': 'true' } } }),
+        node('worker-2', { metadata: { labels: { 'cpu-vendor.node.kubevirt.io/Intel': 'true' } } }),
+      ],
+    },
+  ],
+  ['machine-types', 'no node tells its own', ['info machine-types'], { changes: [ofMachine('pc-q35-9.1')] }],
+  ['machine-types', 'no node tells its own, and it is an alias', [], { changes: [ofMachine('q35')] }],
+  [
+    'machine-types',
+    'the QEMU of the target has it no longer',
+    ['info machine-types', 'warning machine-types'],
+    {
+      installed: 'v1.7.4',
+      kubernetes: 'v1.34.2',
+      run: 'check --to v1.8.4',
+      changes: [ofMachine('pc-q35-4.1')],
+    },
+  ],
+  [
+    'machine-types',
+    'the QEMU of the target still has it',
+    ['info machine-types'],
+    {
+      installed: 'v1.7.4',
+      kubernetes: 'v1.34.2',
+      run: 'check --to v1.8.4',
+      changes: [ofMachine('pc-q35-4.2')],
+    },
+  ],
+  [
+    'node-support',
+    'a node of an architecture that is given up',
+    ['warning node-support'],
+    {
+      installed: 'v1.6.6',
+      kubernetes: 'v1.33.9',
+      run: 'check --to v1.7.4',
+      changes: [node('worker-2', { status: { nodeInfo: { architecture: 'ppc64le' } } })],
+    },
+  ],
+  [
+    'node-support',
+    'a kubelet that does not start on cgroup v1',
+    [],
+    {
+      changes: [node('worker-2', { status: { nodeInfo: { osImage: 'Rocky Linux 8.10 (Green Obsidian)' } } })],
+    },
+  ],
+  [
+    'network-resources',
+    'the gate is decided on',
+    [],
+    { changes: (checkExample('network-resources/failing.yaml').changes ?? []).slice(1) },
+  ],
+  [
+    'screenshot-rights',
+    'of the whole cluster, in the next minor',
+    ['warning screenshot-rights'],
+    { installed: 'v1.7.4', kubernetes: 'v1.34.2', run: 'check --to v1.8.4', changes: [editors] },
+  ],
+  ['screenshot-rights', 'it is gone already', [], { changes: [editors] }],
+  [
+    'qemu-jump',
+    'which QEMU comes is not in the data',
+    ['info qemu-jump'],
+    { installed: 'v1.9.0', run: 'check --to v1.10.0' },
   ],
 ]

@@ -16,8 +16,10 @@ import { nodes, tally, wholeCluster } from '../whole-cluster.ts'
 const found = (check: Check, overrides: Partial<FullSnapshot>, target = 'v1.9.0') =>
   ask(check, { snapshot: wholeCluster(overrides), target })
 
-const on = (launchers: Record<string, number>, target?: string) =>
-  found(launcherAge, { instances: known(tally({ launchers })) }, target)
+const on = (launchers: Record<string, number>, target?: string) => {
+  const running = Object.values(launchers).reduce((sum, count) => sum + count, 0)
+  return found(launcherAge, { instances: known(tally({ launchers, running })) }, target)
+}
 const launcher = (tag: string) => `quay.io/kubevirt/virt-launcher:${tag}`
 const withNode = (change: (node: Node) => void) =>
   found(othersAtWork, { nodes: known(...nodes({ 'worker-1': change })) })
@@ -75,7 +77,7 @@ describe('C1 launcher-age', () => {
   test('C1 a digest tells nothing, unless it is the one in use', () => {
     const digest = `quay.io/kubevirt/virt-launcher@sha256:${'0'.repeat(64)}`
     expect(said(on({ [digest]: 2 }).findings)).toEqual(['info launcher-age'])
-    const snapshot = wholeCluster({ instances: known(tally({ launchers: { [digest]: 2 } })) })
+    const snapshot = wholeCluster({ instances: known(tally({ launchers: { [digest]: 2 }, running: 2 })) })
     const controller = itemsOf(snapshot.deployments).find(
       ({ metadata }) => metadata.name === 'virt-controller',
     )

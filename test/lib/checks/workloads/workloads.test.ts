@@ -14,6 +14,7 @@ import {
 } from '../../../../src/lib/checks/groups/vm-checks.ts'
 import { migrationsInFlight, nodeDrained } from '../../../../src/lib/checks/groups/activity-checks.ts'
 import type { FullSnapshot, ResourceQuota } from '../../../../src/lib/kubevirt/full-snapshot.ts'
+import type { Known } from '../../../../src/lib/kube/known.ts'
 import type { InstanceTally } from '../../../../src/lib/kubevirt/snapshot.ts'
 import { ask, known, said, unread, withSpec } from '../evidence.ts'
 import { nodes, notReady, tally, wholeCluster } from '../whole-cluster.ts'
@@ -84,6 +85,31 @@ test('migrations-in-flight names the VMs that move', () => {
   expect(findings[0]?.objects).toEqual(['shop/db-0'])
 })
 
+test('migrations-in-flight tells which of them hangs, and that it could not be told', () => {
+  const migration = {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstanceMigration',
+    metadata: { name: 'move', namespace: 'shop' },
+    spec: { vmiName: 'db-0' },
+  }
+  const hung = {
+    namespace: 'shop',
+    vm: 'db-0',
+    migration: 'move',
+    phase: 'Running',
+    sentence: 'its target pod is gone',
+    remedy: ['kubectl -n shop delete virtualmachineinstancemigration move'],
+  }
+  const migrations = known(migration)
+  const summaries = (stuckMigrations: Known<typeof hung>) =>
+    found(migrationsInFlight, { migrations, stuckMigrations }).findings.map(({ summary }) => summary)
+  expect(summaries(known(hung))[1]).toMatch(/^the migration of shop\/db-0 does not get on, .*pod is gone$/u)
+  expect(summaries({ known: false, why: 'pods is forbidden' })[1]).toBe(
+    'could not tell whether one of them hangs: pods is forbidden',
+  )
+  expect(found(migrationsInFlight, { stuckMigrations: unread }).is).toBe('passed')
+})
+
 test('restart-required is today’s list, an info', () => {
   const { findings } = found(restartRequired, {
     vms: known({ total: 3, restartRequired: one, hotplugged: new Set() }),
@@ -132,6 +158,15 @@ describe('two-nodes', () => {
     const { findings } = found(twoNodes, { nodes: known(...nodes(changes)) })
     expect(said(findings)).toEqual(['warning two-nodes'])
     expect(findings[0]?.summary).toContain('1 node can take VMs')
+  })
+
+  test('VMs that a drain may not stop are counted, with the default of the cluster', () => {
+    const evictionStrategies = { LiveMigrate: { count: 2, names: [] }, '': { count: 3, names: [] } }
+    const asked = { nodes: known(...nodes(changes)), instances: known(tally({ evictionStrategies })) }
+    const { findings } = found(twoNodes, asked)
+    expect(findings[0]?.summary).toContain('2 VMs have evictionStrategy LiveMigrate')
+    const byDefault = found(twoNodes, asked, { configuration: { evictionStrategy: 'LiveMigrate' } })
+    expect(byDefault.findings[0]?.summary).toContain('5 VMs have evictionStrategy LiveMigrate')
   })
 
   test('two are enough; without running VMs nobody has to move', () => {

@@ -242,8 +242,16 @@ const rows: readonly Row[] = [
   },
   {
     name: 'updates that were not retrieved are not "none"',
-    change: (e) => Object.assign(itemIn(e.platform.clusterVersion).status ?? {}, { availableUpdates: null }),
+    change: (e) => {
+      Object.assign(itemIn(e.platform.clusterVersion).status ?? {}, { availableUpdates: null })
+      set(itemIn(e.platform.clusterVersion), condition('RetrievedUpdates', 'False'))
+    },
     finds: { 'updates-not-retrieved': 'blocker' },
+  },
+  {
+    name: 'no list of those that were retrieved is "none"',
+    change: (e) => Object.assign(itemIn(e.platform.clusterVersion).status ?? {}, { availableUpdates: null }),
+    finds: { 'update-not-offered': 'blocker' },
   },
   {
     name: 'no release of the next minor is offered',
@@ -296,6 +304,31 @@ test('night E9: each old NodeMaintenance gets its standalone object, in the orde
   expect(found({ ...later, oldMaintenances: { known: true, items: [old] } })).not.toHaveProperty(
     'node-maintenance-old',
   )
+})
+
+test('night E9: at 4.11 the old objects are told still, and stop no hop any more', async () => {
+  const snapshot = await evidenceOf('4.10-to-4.12')
+  const text = JSON.stringify(snapshot.platform.clusterVersion)
+  const at = JSON.parse(text.replaceAll(/4\.10\.\d+/gu, '4.11.9')) as typeof snapshot.platform.clusterVersion
+  expect(found(snapshot)).toMatchObject({ 'node-maintenance-old': 'blocker' })
+  const later = { ...snapshot, platform: { ...snapshot.platform, clusterVersion: at } }
+  expect(found(later, { to: '4.12' })).toMatchObject({ 'node-maintenance-old': 'warning' })
+})
+
+test('CNV-38746: VMs on networks of type cnv-bridge are told in front of the drains, and others are not', async () => {
+  const snapshot = await evidenceOf('4.12-to-4.14')
+  expect(found(snapshot)).not.toHaveProperty('bridge-networks')
+  const config = JSON.stringify({ type: 'cnv-bridge' })
+  const network = {
+    apiVersion: 'k8s.cni.cncf.io/v1',
+    kind: 'NetworkAttachmentDefinition',
+    metadata: { namespace: 'demo', name: 'br1' },
+    spec: { config },
+  }
+  Object.assign(snapshot, { bridgeNetworks: { known: true, items: [network] } })
+  expect(found(snapshot)).not.toHaveProperty('bridge-networks')
+  itemIn(snapshot.instances).networks.set('demo/br1', { count: 1, names: ['demo/web-1'] })
+  expect(found(snapshot)).toMatchObject({ 'bridge-networks': 'warning' })
 })
 
 test('night E7: what would replace nodes is paused as well, unless somebody has', async () => {

@@ -140,7 +140,7 @@ describe('an EUS window', () => {
     [
       'paused, with nothing to do yet, while the platform leaves its minor',
       { platform: { pools: known(pool('worker', [], { paused: true })), clusterVersion: known(leaving) } },
-      { by: 'pools', pools: ['worker'], at: '4.19' },
+      { by: 'pools', pools: ['worker'], from: '4.18', at: '4.19' },
     ],
     ['nothing paused', { platform: { clusterVersion: known(odd) } }, undefined],
     ['loans of kvup eus', { overridesAreOpen: true }, { by: 'overrides', pools: [], at: '4.18' }],

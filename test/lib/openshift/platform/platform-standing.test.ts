@@ -10,12 +10,15 @@ test('a cluster at rest', () => {
     state: 'idle',
     since: '2026-11-01T09:10:00Z',
     failing: 'False',
+    failingSince: '2026-11-20T08:00:00Z',
     progressing: false,
+    progressingSince: '2026-11-20T08:00:00Z',
     message: 'Cluster version is 4.18.21',
     upgradeable: { is: 'yes' },
     accepted: { is: 'yes' },
     channel: 'stable-4.18',
     channels: ['eus-4.18', 'stable-4.18'],
+    available: [],
     conditional: [],
     current: true,
   })
@@ -48,9 +51,15 @@ describe('state, by the history', () => {
   })
 })
 
+const retrieved = (status: 'False' | 'Unknown') =>
+  assessPlatform(clusterVersion([['RetrievedUpdates', status, 'NoChannel', 'no channel is set']]))
+
 describe('updates that are offered', () => {
-  test('null is not retrieved, which is another answer than none', () => {
-    expect(assessPlatform(clusterVersion())).not.toHaveProperty('available')
+  test('null is none where they were retrieved, and not known where they were not or nobody says', () => {
+    expect(assessPlatform(clusterVersion()).available).toEqual([])
+    expect(retrieved('False')).not.toHaveProperty('available')
+    expect(retrieved('False').notRetrieved).toBe('no channel is set')
+    expect(retrieved('Unknown')).not.toHaveProperty('available')
     const none = clusterVersion([], { status: { availableUpdates: [] } })
     expect(assessPlatform(none).available).toEqual([])
   })

@@ -56,6 +56,10 @@ function judge({
   return judgeInstallPlan(installPlan, { ...asked, ...question })
 }
 
+const steps = (...names: string[]) => ({
+  plan: names.map((name) => ({ resource: { kind: 'ClusterServiceVersion', name } })),
+})
+
 describe('done 5: which InstallPlan is approved', () => {
   test('the one that waits for approval, is referenced and installs exactly the hop', () => {
     expect(judge()).toEqual({ is: 'right' })
@@ -65,6 +69,26 @@ describe('done 5: which InstallPlan is approved', () => {
     const names = [csv('4.19.3'), 'odf-operator.v4.19.1']
     expect(judge({ names, question: { approveAlso: ['odf-operator'] } })).toEqual({ is: 'right' })
     expect(judge({ names, question: { approveAlso: ['odf-operator.v4.19.1'] } })).toEqual({ is: 'right' })
+  })
+
+  test('one whose steps install what it names', () => {
+    expect(judge({ status: steps(csv('4.19.3')) })).toEqual({ is: 'right' })
+  })
+
+  test.each<[name: string, installs: string[], why: RegExp]>([
+    [
+      'more than it names',
+      [csv('4.19.3'), 'evil.v1.0.0'],
+      /steps install evil\.v1\.0\.0, which it does not name/,
+    ],
+    ['something else', ['evil.v1.0.0'], /evil\.v1\.0\.0.*no step of it installs .*4\.19\.3/],
+  ])('never one whose steps install %s, also where that is allowed by name', (_name, installs, why) => {
+    const verdict = judge({ status: steps(...installs), question: { approveAlso: ['evil'] } })
+    expect(verdict).toMatchObject({
+      is: 'wrong',
+      reason: 'plan-contradicts-itself',
+      why: expect.stringMatching(why),
+    })
   })
 
   test.each<[name: string, changes: Changes, is: string, why: RegExp]>([

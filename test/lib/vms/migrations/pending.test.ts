@@ -25,7 +25,12 @@ const reasons = (shape: Shape, more: Partial<MigrationContext> = {}) =>
 const unschedulable = (seconds: number) => ({
   name: 'virt-launcher-web-1-abc',
   createdAt: ago(seconds),
-  trouble: { kind: 'unschedulable', reason: 'Unschedulable', message: '0/3 nodes are available' } as const,
+  trouble: {
+    kind: 'unschedulable',
+    reason: 'Unschedulable',
+    message: '0/3 nodes are available',
+    remedy: [],
+  } as const,
 })
 
 test.each<[string, Shape, Partial<MigrationContext>, string[]]>([
@@ -61,7 +66,7 @@ test('a target pod that no node takes is given up 5 minutes after it was made, a
   const scheduling = migration({ phase: 'Scheduling' })
   const [full] = whyPending(scheduling, { ...around, target: unschedulable(60) })
   expect(full).toMatchObject({ until: ago(-240), sentence: expect.stringContaining('0/3 nodes') })
-  const image = { kind: 'image', reason: 'ErrImagePull', message: '' } as const
+  const image = { kind: 'image', reason: 'ErrImagePull', message: '', remedy: [] } as const
   const [pull] = whyPending(scheduling, { ...around, target: { ...unschedulable(60), trouble: image } })
   expect(pull).toMatchObject({ reason: 'target-pod', until: ago(-840) })
 })
@@ -110,4 +115,17 @@ test('limits are those of the CR, else those of KubeVirt', () => {
     perCluster: 9,
     perNode: 2,
   })
+})
+
+test('where KubeVirt does not say why, the last warning about the VM is told', () => {
+  const [why] = whyPending(migration(), { ...around, warning: 'SyncFailed: no socket' })
+  expect(why?.sentence).toBe(
+    'KubeVirt does not say why; the last warning about its VM is SyncFailed: no socket',
+  )
+})
+
+test('a mark of a drain that is over goes first, with what takes it away', () => {
+  const leftBehind = { node: 'node-1', remedy: ['virtctl -n demo evacuate-cancel vmi web-1'] }
+  const [why] = whyPending(migration({ phase: 'Scheduling' }), { ...around, leftBehind })
+  expect(why).toMatchObject({ reason: 'left-behind', remedy: leftBehind.remedy })
 })

@@ -1,13 +1,18 @@
 import type { Finding } from '../../../checks/check-definition.ts'
-import { assessHyperConverged } from '../../../openshift/hyperconverged.ts'
 import { itemsOf } from '../../../kube/known.ts'
-import { operatorConditionGate } from '../../../openshift/platform-status.ts'
-import { againstPlatform } from '../../../releases/platform-releases.ts'
-import { compareMinors, operatorVersionOf } from '../../../releases/release-versions.ts'
+import {
+  besideStable,
+  catalogTroubles,
+  held,
+  installedOperator,
+  notGood,
+  operatorGroupsCount,
+  outOfStep,
+  tainted,
+} from '../../../openshift/operator-rules.ts'
 import { manually } from '../../../upgrade/methods/olm-operator.ts'
-import { isMidWindow, type Judged, unreadRemedy } from '../eus-snapshot.ts'
-import { objectsOf, operatorMinorNow, operatorNow, subscriptionOf } from '../operator-path.ts'
-import { assessResolution } from '../../../openshift/olm-resolution.ts'
+import { asBlockers, isMidWindow, type Judged, unreadRemedy } from '../eus-snapshot.ts'
+import { objectsOf, operatorNow, operatorParts } from '../operator-path.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { beingDeleted } from '../../../kubevirt/installation.ts'
 
@@ -15,11 +20,10 @@ import { beingDeleted } from '../../../kubevirt/installation.ts'
 export function operatorFindings(judged: Judged): readonly Finding[] {
   return [
     ...installations(judged),
-    ...outOfStep(judged),
-    ...nextToStable(judged),
-    ...notGood(judged),
-    ...held(judged),
-    ...tainted(judged),
+    ...inStep(judged),
+    ...good(judged),
+    ...asBlockers(held(judged.snapshot.snapshot.lifecycle)),
+    ...tainted(judged.snapshot.snapshot),
   ]
 }
 
@@ -77,67 +81,20 @@ const withoutOlm: Finding = {
   remedy: manually,
 }
 
-/** On OpenShift its catalog follows the platform, and in that one channel lies every minor of it (night E8). */
-function nextToStable({ snapshot: { flavour, snapshot } }: Judged): readonly Finding[] {
-  const { channel, subscription } = operatorNow(snapshot) ?? {}
-  if (flavour !== 'ocp' || channel === undefined || channel === 'stable') return []
-  const { namespace = '', name = '' } = subscription ?? {}
-  return [
-    {
-      id: 'version-in-step',
-      level: 'warning',
-      summary: `the Subscription ${namespace}/${name} follows channel ${channel}, not stable: on OpenShift only releases of stable are supported, and of the minor of the platform`,
-      remedy: [
-        `oc -n ${namespace} patch subscriptions.operators.coreos.com ${name} --type=merge -p '{"spec":{"channel":"stable"}}'     before the window`,
-      ],
-    },
-  ]
-}
-
 /** An operator that does not fit its platform (night E8). In the middle of a window the operator behind is the next step. */
-function outOfStep(judged: Judged): readonly Finding[] {
+function inStep(judged: Judged): readonly Finding[] {
   const { snapshot, releases } = judged
-  const operator = operatorMinorNow(snapshot.snapshot, releases)
-  const version = operatorNow(snapshot.snapshot)?.version
-  if (version === undefined) return []
-  if (operator === undefined) return aheadOfAllRows(judged, version)
-  const order = compareMinors(operator, snapshot.here)
-  const isNext = order < 0 && (isMidWindow(judged) || snapshot.platformStatus.state === 'updating')
-  if (order === 0 || isNext) return []
-  const minor = order < 0 ? `${operator} still` : `${operator} already`
+  const { release, here, platformStatus, flavour, snapshot: observed } = snapshot
+  const moves = isMidWindow(judged) || platformStatus.state === 'updating'
+  const parts = operatorParts(observed)
   return [
-    {
-      id: 'version-in-step',
-      level: 'blocker',
-      summary: `unsupported: out of step. The operator ${version} is that of ${minor}, the platform is at ${snapshot.release}`,
-      remedy:
-        order < 0
-          ? [
-              'kvup upgrade      says which release of the operator can be reached, and takes it there with --to',
-            ]
-          : ['oc adm upgrade      says how to take the platform to the same minor'],
-    },
-  ]
-}
-
-/** No row knows its minor, and one before it belongs to this platform already. */
-function aheadOfAllRows({ snapshot, releases }: Judged, text: string): readonly Finding[] {
-  const version = operatorVersionOf(text)
-  const against = version && againstPlatform(version, snapshot.here, releases)
-  if (against?.is !== 'beyond') return []
-  return [
-    {
-      id: 'version-in-step',
-      level: 'blocker',
-      summary: `unsupported: out of step. The operator ${text} ${against.why}, and the platform is at ${snapshot.release}`,
-      remedy: ['oc adm upgrade      says how to take the platform to the same minor'],
-    },
+    ...asBlockers(outOfStep(installedOperator(parts), { release, here, moves }, releases)),
+    ...besideStable(parts, flavour),
   ]
 }
 
 /** Its own Upgradeable=True means only that nothing progresses or is degraded: every condition counts (ocp 9.5, 9.6). */
-function notGood({ snapshot: { snapshot, platformStatus } }: Judged): readonly Finding[] {
-  const [hco] = itemsOf(snapshot.hyperconverged)
+function good({ snapshot: { snapshot, platformStatus } }: Judged): readonly Finding[] {
   if (!snapshot.hyperconverged.known)
     return [
       {
@@ -147,56 +104,7 @@ function notGood({ snapshot: { snapshot, platformStatus } }: Judged): readonly F
         remedy: [unreadRemedy(snapshot.hyperconverged.why)],
       },
     ]
-  if (hco === undefined || platformStatus.state === 'updating') return []
-  const { good, why } = assessHyperConverged(hco)
-  if (good) return []
-  const { name, namespace = '' } = hco.metadata
-  return [
-    {
-      id: 'hyperconverged-not-good',
-      level: 'blocker',
-      summary: `HyperConverged ${namespace}/${name} is not as it must be before the platform goes on: ${why.join('; ')}`,
-      objects: [`hyperconverged/${name}`],
-      remedy: ['kvup status'],
-    },
-  ]
-}
-
-/** Where it is what HyperConverged says of itself it is told once. */
-function held({ snapshot: { snapshot } }: Judged): readonly Finding[] {
-  const csv = subscriptionOf(snapshot)?.installed
-  const found = itemsOf(snapshot.lifecycle.operatorConditions).find(({ metadata }) => metadata.name === csv)
-  const gate = operatorConditionGate(found)
-  if (gate.is !== 'no') return []
-  return [
-    {
-      id: 'operator-held',
-      level: 'blocker',
-      summary: `OLM would not replace the operator: its OperatorCondition says ${gate.reason}: ${gate.message}`,
-      objects: [`operatorcondition/${csv ?? ''}`],
-      remedy: [`oc -n ${found?.metadata.namespace ?? ''} get operatorcondition ${csv ?? ''} -o yaml`],
-    },
-  ]
-}
-
-/** A HyperConverged whose operands are patched by annotation: nobody supports what comes of it (ocp 1.5). */
-function tainted({ snapshot: { snapshot } }: Judged): readonly Finding[] {
-  const [hco] = itemsOf(snapshot.hyperconverged)
-  const annotations = Object.keys(hco?.metadata.annotations ?? {}).filter((key) => key.endsWith('/jsonpatch'))
-  const said = hco && assessHyperConverged(hco).tainted
-  if (hco === undefined || (said === undefined && annotations.length === 0)) return []
-  const { name, namespace = '' } = hco.metadata
-  return [
-    {
-      id: 'hyperconverged-tainted',
-      level: 'warning',
-      summary: `HyperConverged carries patches that nobody supports (${annotations.join(', ') || said}): they may not fit the next release`,
-      objects: [`hyperconverged/${name}`],
-      remedy: annotations.map(
-        (key) => `oc -n ${namespace} annotate hyperconverged ${name} ${key}-      after saving what it says`,
-      ),
-    },
-  ]
+  return platformStatus.state === 'updating' ? [] : asBlockers(notGood(snapshot))
 }
 
 /** Nothing is borrowed of what somebody takes away, and no operator follows the platform for it. Named as `kvup upgrade` names it. */
@@ -226,51 +134,11 @@ function going(id: Deleting, object: KubeObject): readonly Finding[] {
 
 /** What OLM has to offer the next operator with. */
 export function lifecycleFindings(judged: Judged): readonly Finding[] {
-  return [...catalog(judged), ...groups(judged), ...approval(judged)]
-}
-
-/** An operator whose catalog does not answer is stranded behind the platform (ocp 2.6, 7.4). */
-function catalog({ snapshot: { snapshot } }: Judged): readonly Finding[] {
-  const [object] = itemsOf(snapshot.lifecycle.subscriptions)
-  const resolution = object && assessResolution(object, snapshot.lifecycle.csvs, snapshot.at)
-  const isFailed = resolution?.is === 'failed'
-  const troubles = (subscriptionOf(snapshot)?.troubles ?? []).filter(
-    ({ type }) => type !== 'ResolutionFailed' || isFailed,
-  )
-  const silent = itemsOf(snapshot.lifecycle.catalogSources).filter(
-    ({ status }) => status?.connectionState?.lastObservedState !== 'READY',
-  )
-  const told = [
-    ...silent.map(
-      ({ metadata, status }) =>
-        `CatalogSource ${metadata.name} is ${status?.connectionState?.lastObservedState ?? 'not connected'}`,
-    ),
-    ...troubles.map(({ type, reason, message }) => `${type} (${reason}): ${message}`),
-  ]
-  if (told.length === 0) return []
+  const { lifecycle, at } = judged.snapshot.snapshot
   return [
-    {
-      id: 'catalog-not-healthy',
-      level: 'blocker',
-      summary: `OLM could not offer the next operator: ${told.join('; ')}`,
-      objects: silent.map(({ metadata }) => `catalogsource/${metadata.name}`),
-      remedy: ['oc get catalogsources -A'],
-    },
-  ]
-}
-
-/** With more or less than one every CSV of the namespace fails (ocp 2.6). */
-function groups({ snapshot: { snapshot } }: Judged): readonly Finding[] {
-  const { operatorGroups, namespace } = snapshot.lifecycle
-  if (!operatorGroups.known || namespace === undefined || operatorGroups.items.length === 1) return []
-  return [
-    {
-      id: 'one-operator-group',
-      level: 'blocker',
-      summary: `there are ${operatorGroups.items.length} OperatorGroups in namespace ${namespace}, and OLM needs exactly one`,
-      objects: operatorGroups.items.map(({ metadata }) => `operatorgroup/${metadata.name}`),
-      remedy: [`oc -n ${namespace} get operatorgroups`],
-    },
+    ...asBlockers(catalogTroubles(lifecycle, at)),
+    ...asBlockers(operatorGroupsCount(lifecycle, lifecycle.namespace)),
+    ...approval(judged),
   ]
 }
 

@@ -1,15 +1,14 @@
 import type { Finding } from '../../../checks/check-definition.ts'
 import { compareMinors, minorOfPlatform, versionOfCsv } from '../../../releases/release-versions.ts'
-import { type Judged, rotationOf } from '../eus-snapshot.ts'
+import { asBlockers, type Judged, rotationOf } from '../eus-snapshot.ts'
 import { onlyNextHop } from '../platform-path.ts'
 import { isTooLong } from './platform-findings.ts'
 import { channelBehind, channelFor, isOfOneMinor, operatorNow, type OperatorPath } from '../operator-path.ts'
 import type { PackageManifest } from '../../../kube/kinds/operator-kinds.ts'
 import { itemsOf, type Known } from '../../../kube/known.ts'
 import type { EusHop } from '../eus-plan.ts'
-import type { NodeMaintenance } from '../../../kube/kinds/openshift-kinds.ts'
+import { bridgeNetworks, oldMaintenance } from '../../../openshift/platform-rules.ts'
 import { hours } from '../../../kube/clock.ts'
-import { shellWord } from '../../../kube/shell-line.ts'
 import { someOf } from '../../../kube/text.ts'
 
 /** What the graph and the channels lack for this way. */
@@ -240,7 +239,7 @@ function channelsIn(manifests: Known<PackageManifest>): readonly string[] | unde
 
 /** Rules of single minors: what goes away with them, and what is over since. */
 export function onceFindings(judged: Judged): readonly Finding[] {
-  return [...removedApis(judged), ...maintenances(judged), ...certificates(judged)]
+  return [...removedApis(judged), ...maintenances(judged), ...networks(judged), ...certificates(judged)]
 }
 
 function removedApis({ hops, snapshot: { snapshot } }: Judged): readonly Finding[] {
@@ -269,37 +268,19 @@ function removedApis({ hops, snapshot: { snapshot } }: Judged): readonly Finding
   ]
 }
 
-/** The operator that these objects were for does not come along to 4.11 (night E9). */
-function maintenances({ hops, snapshot: { snapshot } }: Judged): readonly Finding[] {
-  const old = itemsOf(snapshot.oldMaintenances)
-  const carried = new Set(itemsOf(snapshot.maintenances).map(({ spec }) => spec?.nodeName))
-  const missing = old.filter(({ spec }) => !carried.has(spec?.nodeName))
-  if (old.length === 0 || !hops.some(({ minor, platform }) => minor === '4.11' && !platform.done)) return []
-  return [
-    {
-      id: 'node-maintenance-old',
-      level: 'blocker',
-      summary: `${old.length === 1 ? 'a node is' : `${old.length} nodes are`} held in maintenance (${someOf(old.map(({ spec }) => spec?.nodeName ?? ''))}) by an operator that is no part of 4.11 any more. End it, or carry it over to the standalone operator, in this order`,
-      objects: old.map(({ metadata }) => `nodemaintenance/${metadata.name}`),
-      remedy: [
-        ...(missing.length > 0 ? ['install the Node Maintenance Operator from the OperatorHub'] : []),
-        ...missing.map((one) => `echo ${shellWord(asStandalone(one))} | oc apply -f -`),
-        ...old.map(
-          ({ metadata }) =>
-            `oc delete nodemaintenances.nodemaintenance.kubevirt.io ${shellWord(metadata.name)}`,
-        ),
-      ],
-    },
-  ]
+/** In front of 4.11 it blocks: behind it nothing carries the objects over any more (night E9). At 4.11 it is told, and stops no hop. */
+function maintenances({ hops, snapshot: { snapshot, here } }: Judged): readonly Finding[] {
+  const found = oldMaintenance(snapshot)
+  if (hops.some(({ minor, platform }) => minor === '4.11' && !platform.done)) return asBlockers(found)
+  return here === '4.11' ? found : []
 }
 
-function asStandalone({ metadata, spec = {} }: NodeMaintenance): string {
-  return JSON.stringify({
-    apiVersion: 'nodemaintenance.medik8s.io/v1beta1',
-    kind: 'NodeMaintenance',
-    metadata: { name: metadata.name },
-    spec: { nodeName: spec.nodeName, ...(spec.reason !== undefined && { reason: spec.reason }) },
-  })
+/** VMs that no drain moves behind 4.12: told in front of it and behind it. */
+function networks({ hops, snapshot: { snapshot, here } }: Judged): readonly Finding[] {
+  const [tally] = itemsOf(snapshot.instances)
+  return tally === undefined || hops.length === 0
+    ? []
+    : bridgeNetworks(snapshot, { here, vms: tally.networks })
 }
 
 /** The day by which pools that stay behind have to be unpaused; undefined where nothing runs out, or nothing tells (ocp 3.6). */

@@ -1,8 +1,17 @@
 import type { Finding } from '../../../checks/check-definition.ts'
-import { someOf } from '../../../kube/text.ts'
-import { assessClusterOperators, kubeletSkew } from '../../../openshift/platform-status.ts'
+import { kubeletSkew } from '../../../openshift/platform-status.ts'
 import { itemsOf } from '../../../kube/known.ts'
 import {
+  armedUpdate,
+  graveAlerts,
+  notUpgradeable,
+  poolTroubles,
+  troubledOperators,
+  unpausePool,
+  unsteady,
+} from '../../../openshift/platform-rules.ts'
+import {
+  asBlockers,
   isMidWindow,
   isOverridden,
   isWindowOpen,
@@ -11,15 +20,15 @@ import {
   unreadRemedy,
 } from '../eus-snapshot.ts'
 import { shellWord } from '../../../kube/shell-line.ts'
-import { allWords, askAlerts, isExpected, isGrave } from '../../../openshift/firing-alerts.ts'
+import { allWords, isExpected } from '../../../openshift/firing-alerts.ts'
 
 /** What the platform itself says against the next minor, ClusterVersion first. */
 export function platformFindings(judged: Judged): readonly Finding[] {
   return [
     ...owned(judged),
-    ...unsteady(judged),
-    ...armed(judged),
-    ...notUpgradeable(judged),
+    ...asBlockers(unsteady(judged.snapshot.platformStatus)),
+    ...asBlockers(armedUpdate(judged.snapshot.platformStatus)),
+    ...forbidden(judged),
     ...skewed(judged),
     ...gates(judged),
     ...troubled(judged),
@@ -48,60 +57,16 @@ function owned({ snapshot: { topology } }: Judged): readonly Finding[] {
   ]
 }
 
-/** Slow is no failure; an update that is under way is the hop. */
-function unsteady({ snapshot: { platformStatus } }: Judged): readonly Finding[] {
-  const { failing, state, message, current, target } = platformStatus
-  if (failing !== 'True' && state !== 'partial' && current) return []
-  const what =
-    failing === 'True'
-      ? `it is failing: ${message || 'it does not say why'}`
-      : state === 'partial'
-        ? `the update to ${target ?? 'another release'} stopped half-way: ${message}`
-        : 'its status is not yet about what was asked for last'
-  return [
-    {
-      id: 'platform-not-steady',
-      level: 'blocker',
-      summary: `the ClusterVersion is not steady: ${what}`,
-      objects: ['clusterversion/version'],
-      remedy: ['oc adm upgrade'],
-    },
-  ]
-}
-
-/** It starts by itself as soon as nothing speaks against it any more (night E6). */
-function armed({ snapshot: { platformStatus } }: Judged): readonly Finding[] {
-  if (platformStatus.armed === undefined) return []
-  const { version, image } = platformStatus.armed
-  const { accepted } = platformStatus
-  const why = accepted.is === 'no' ? `: ${accepted.message}` : ''
-  return [
-    {
-      id: 'update-armed',
-      level: 'blocker',
-      summary: `an update to ${version ?? image ?? 'another release'} is asked for and not running${why}. It starts by itself when that passes`,
-      objects: ['clusterversion/version'],
-      remedy: ['oc adm upgrade --clear'],
-    },
-  ]
-}
-
 /** Admin gates are a finding of their own, and the message of a ClusterVersion that names nothing else adds nothing. */
-function notUpgradeable({ snapshot: { platformStatus }, hops }: Judged): readonly Finding[] {
+function forbidden({ snapshot: { snapshot, platformStatus }, hops }: Judged): readonly Finding[] {
   const { upgradeable } = platformStatus
-  if (upgradeable.is !== 'no') return []
   const isGate =
-    upgradeable.reason.startsWith('AdminAck') && hops.some(({ adminGates }) => adminGates.length > 0)
-  if (isGate || !crossesMinor(hops)) return []
-  return [
-    {
-      id: 'platform-not-upgradeable',
-      level: 'blocker',
-      summary: `the ClusterVersion forbids the next minor (${upgradeable.reason}): ${upgradeable.message}`,
-      objects: ['clusterversion/version'],
-      remedy: ['oc adm upgrade'],
-    },
-  ]
+    upgradeable.is === 'no' &&
+    upgradeable.reason.startsWith('AdminAck') &&
+    hops.some(({ adminGates }) => adminGates.length > 0)
+  const [cv] = itemsOf(snapshot.platform.clusterVersion)
+  if (isGate || cv === undefined || !crossesMinor(hops)) return []
+  return asBlockers(notUpgradeable(cv, platformStatus))
 }
 
 const crossesMinor = (hops: Judged['hops']): boolean => hops.some(({ platform }) => !platform.done)
@@ -169,64 +134,27 @@ const acknowledge = (name: string): string => {
   return `oc -n openshift-config patch configmap admin-acks --type=merge -p ${shellWord(patch)}`
 }
 
-/** One that is degraded is not waited for here: its update would not end. */
-function troubled({ snapshot }: Judged): readonly Finding[] {
-  const { clusterOperators } = snapshot.snapshot.platform
-  const updating = snapshot.platformStatus.state === 'updating'
-  const bad = assessClusterOperators(itemsOf(clusterOperators)).filter(
-    ({ available, degraded }) => !updating && (!available || degraded !== undefined),
-  )
-  if (bad.length === 0) return []
-  return [
-    {
-      id: 'cluster-operators-degraded',
-      level: 'blocker',
-      summary: `${someOf(bad.map(({ name }) => name))} ${bad.length === 1 ? 'is' : 'are'} degraded or not available: ${bad[0]?.degraded?.message ?? 'not available'}`,
-      objects: bad.map(({ name }) => `clusteroperator/${name}`),
-      remedy: ['oc get clusteroperators'],
-    },
-  ]
+/** While the platform updates they are on their way. */
+function troubled({ snapshot: { snapshot, platformStatus } }: Judged): readonly Finding[] {
+  return platformStatus.state === 'updating' ? [] : asBlockers(troubledOperators(snapshot.platform))
 }
 
 /** Before anything is paused every pool is through with what it has to do (night E5). */
 export function poolFindings(judged: Judged): readonly Finding[] {
   const { snapshot, pools } = judged.snapshot
   if (!snapshot.platform.pools.known) return [unread(snapshot.platform.pools.why)]
-  return [
-    ...pools.filter(({ state }) => state === 'degraded').map(degraded),
-    ...pools.filter(({ isMaster, paused }) => isMaster && paused).map(masterPaused),
-    ...pausedAlready(judged),
-    ...notUpdated(judged),
-  ]
+  return [...asBlockers(poolTroubles(pools)), ...pausedAlready(judged), ...notUpdated(judged)]
 }
 
 const names = (pools: readonly JudgedPool[]): string => pools.map(({ name }) => name).join(', ')
 const objects = (pools: readonly JudgedPool[]): string[] =>
   pools.map(({ name }) => `machineconfigpool/${name}`)
-const unpause = ({ name }: JudgedPool): string =>
-  `oc patch machineconfigpool ${shellWord(name)} --type=merge -p '{"spec":{"paused":false}}'`
 
 const unread = (why: string): Finding => ({
   id: 'pools-not-updated',
   level: 'not-checked',
   summary: `whether every machine config pool is updated: ${why}`,
   remedy: [unreadRemedy(why)],
-})
-
-const degraded = (pool: JudgedPool): Finding => ({
-  id: 'pool-degraded',
-  level: 'blocker',
-  summary: `pool ${pool.name} is degraded: ${pool.message || 'it does not say why'}`,
-  objects: objects([pool]),
-  remedy: [`oc describe machineconfigpool ${shellWord(pool.name)}`],
-})
-
-const masterPaused = (pool: JudgedPool): Finding => ({
-  id: 'master-paused',
-  level: 'blocker',
-  summary: `pool ${pool.name} is paused: the platform cannot be updated while it is`,
-  objects: objects([pool]),
-  remedy: [unpause(pool)],
 })
 
 /** Those that kvup has not borrowed are somebody's decision, and not given back by it. In a window that was begun by hand they are the window. */
@@ -248,7 +176,7 @@ function pausedAlready(judged: Judged): readonly Finding[] {
       objects: objects(foreign),
       remedy: inWindow
         ? ['kvup eus plan --accept pool-paused-already      goes on with them as they are']
-        : foreign.map(unpause),
+        : foreign.map(({ name }) => unpausePool(name)),
     },
   ]
 }
@@ -273,19 +201,9 @@ function notUpdated({ snapshot }: Judged): readonly Finding[] {
   ]
 }
 
-/** What fires already and does not go well with a drain. Not a blocker: platform and operator say themselves what they refuse. */
+/** What fires already, in front of a hop. */
 export function alertFindings({ snapshot, hops }: Judged): readonly Finding[] {
-  const grave = allWords(itemsOf(snapshot.snapshot.alerts).filter(isGrave))
-  if (grave.length === 0 || hops.length === 0) return []
-  return [
-    {
-      id: 'alerts-firing',
-      level: 'warning',
-      summary: `${grave.length === 1 ? 'a grave alert fires' : `${grave.length} grave alerts fire`}: ${someOf(grave)}`,
-      objects: grave,
-      remedy: [askAlerts],
-    },
-  ]
+  return hops.length === 0 ? [] : graveAlerts(snapshot.snapshot)
 }
 
 /** What fires and is as it should be. */

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../kube/duration.ts'
 import type { Paint, View } from '../../printer.ts'
 import { brief, wrap } from '../../text.ts'
-import { alertLines, changeLines, holderText, upToTwenty } from '../report-lines.ts'
+import { alertLines, changeLines, holderText, takenLines, upToTwenty } from '../report-lines.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { EusReportDocument } from '../../../eus/run/window-report.ts'
 import type { Part } from '../../../eus/window-status.ts'
@@ -22,6 +22,7 @@ export const eusReportView: View<EusReportDocument> = {
       ...alertLines(report, paint),
       ...rewrittenLines(report, paint),
       ...overriddenLines(report, paint),
+      ...takenLines(report.accepted),
       ...notes,
       ...next.map((line) => `  ${paint.mark.next} ${line}`),
     ]
@@ -101,9 +102,16 @@ export const eusStatusView: View<EusStatusDocument> = {
 }
 
 function statusHeadline(
-  { open, from, to, at, leaves, ageSeconds, unpauseBefore }: EusStatusDocument,
+  { open, from, to, at, leaves, platform, ageSeconds, unpauseBefore }: EusStatusDocument,
   paint: Paint,
 ): string {
+  if (!open && platform !== undefined) {
+    const how = { idle: 'is at', updating: 'is on its way', partial: 'stopped half-way' }[platform.state]
+    const left = leaves === undefined ? '' : ` from ${platform.incomplete ? 'incomplete ' : ''}${leaves}`
+    const where = platform.state === 'idle' ? at : `${left.trim()} to ${at}`.trim()
+    const said = platform.failing === undefined ? '' : `, and fails: ${brief(platform.failing)}`
+    return `${paint.mark.dot} no window is open; the platform ${how} ${where}${said}`
+  }
   if (!open) {
     const next = at.startsWith(`${to}.`) ? '' : `; the next would lead to ${to}`
     return `${paint.mark.dot} no window is open (platform ${at}${next})`

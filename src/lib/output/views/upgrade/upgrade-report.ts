@@ -2,7 +2,7 @@ import { formatDuration } from '../../../kube/duration.ts'
 import type { UpgradeReport } from '../../../upgrade/upgrade-report.ts'
 import { brief, count, wrap } from '../../text.ts'
 import type { Paint, View } from '../../printer.ts'
-import { alertLines, changeLines, signedTroubles } from '../report-lines.ts'
+import { alertLines, changeLines, signedTroubles, takenLines } from '../report-lines.ts'
 import { hopText } from './upgrade-plan-words.ts'
 
 export const reportView: View<UpgradeReport> = {
@@ -46,6 +46,7 @@ function whole(report: UpgradeReport, paint: Paint): readonly string[] {
     ...signedTroubles(report.vms, paint.warn(paint.mark.warning)),
     ...migrationLines(report),
     ...rollbackLines(report),
+    ...takenLines(report.accepted),
     ...(report.virtctl ? [`virtctl         ${report.virtctl}`] : []),
     lastLine(report, paint),
     ...nextLines(report.next, paint),
@@ -73,11 +74,14 @@ function slowest({ steps, path = [] }: UpgradeReport): readonly string[] {
 
 function workloadLines({ workloads }: UpgradeReport): readonly string[] {
   if (!workloads) return []
-  const { instances, outdated, forecast, paused } = workloads
+  const { instances, outdated, restart = 0, forecast, paused } = workloads
   const outcome =
     outdated === 0 ? '' : paused ? '; workload updates are still held' : `; KubeVirt ${forecast}`
-  const late = outdated === 0 ? 'none' : outdated
-  return [`workloads       ${count(instances, 'VM')}, ${late} on an old virt-launcher${outcome}`]
+  const old = outdated - restart
+  const newer = `${restart} on a newer virt-launcher, ${restart === 1 ? 'which needs' : 'each of which needs'} a restart`
+  const late = `${old <= 0 ? 'none' : old} on an old virt-launcher`
+  const which = restart === 0 ? late : old <= 0 ? newer : `${late}, ${newer}`
+  return [`workloads       ${count(instances, 'VM')}, ${which}${outcome}`]
 }
 
 function migrationLines({ migrations }: UpgradeReport): readonly string[] {

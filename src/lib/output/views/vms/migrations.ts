@@ -1,5 +1,5 @@
 import { humanAge } from '../../age.ts'
-import { count, wrap } from '../../text.ts'
+import { brief, count, wrap } from '../../text.ts'
 import { formatDuration } from '../../../kube/duration.ts'
 import type { Failing, MigrationItem, MigrationsReport } from '../../../vms/migrations/migration-report.ts'
 import type { Why } from '../../../vms/migrations/migration.ts'
@@ -18,6 +18,7 @@ export const migrationsView: View<MigrationsDocument> = {
       ? [...table(columnsAt(document.takenAt), document.items, { ...size, paint }), '']
       : []),
     ...(document.older ? [`${count(document.older, 'older migration')} not shown (-n narrows)`] : []),
+    ...document.items.flatMap((item) => remedyLines(item, paint, size)).slice(0, linesAtMost),
     ...document.items.flatMap((item) => endlessLines(item, paint, size)).slice(0, linesAtMost),
     ...document.remarks.flatMap((remark) =>
       wrap(paint.warn(`${paint.mark.warning} ${remark}`), size.columns),
@@ -86,6 +87,18 @@ function failureText(failing: Failing, why: readonly Why[], state: MigrationItem
   if (why.some((one) => one.reason === 'back-off')) return reason
   if (state === 'failing' || state === 'failed') return sentence
   return `failed ${inARow === 1 ? 'once' : `${inARow} times`} before: ${reason}`
+}
+
+/** A migration for which waiting does not help: why, and what does. */
+function remedyLines({ namespace, vm, why = [] }: MigrationItem, paint: Paint, { columns }: Size): string[] {
+  return why.flatMap(({ sentence, remedy = [] }) =>
+    remedy.length === 0
+      ? []
+      : [
+          ...wrap(paint.bad(`${paint.mark.failed} ${namespace}/${vm}: ${brief(sentence)}`), columns),
+          ...remedy.map((command) => `  ${paint.mark.next} ${command}`),
+        ],
+  )
 }
 
 /** A VM whose migrations never end: what that means, below its row (night W8). */

@@ -132,16 +132,17 @@ export const outcomeTexts: Readonly<Record<VmOutcome, Said>> = {
   restarts: { infinitive: 'restart', one: 'restarts', many: 'restart', tone: 'warn' },
   'shuts down': { infinitive: 'shut down', one: 'shuts down', many: 'shut down', tone: 'bad' },
   'is lost': { infinitive: 'be lost', one: 'is lost', many: 'are lost', tone: 'bad' },
+  restart: { infinitive: 'need a restart', one: 'needs a restart', many: 'need a restart', tone: 'bad' },
   stays: { infinitive: 'stay', one: 'stays', many: 'stay', tone: 'warn' },
 }
 
 /** `3 migrate, 1 restarts`; what is none is left out. */
 export function outcomesText<F extends string>(
   words: Readonly<Record<F, Said>>,
-  counts: Readonly<Record<F, number>>,
+  counts: Readonly<Partial<Record<F, number>>>,
 ): string {
   return (Object.keys(words) as F[])
-    .filter((outcome) => counts[outcome] > 0)
+    .filter((outcome) => (counts[outcome] ?? 0) > 0)
     .map(
       (outcome) => `${counts[outcome]} ${counts[outcome] === 1 ? words[outcome].one : words[outcome].many}`,
     )

@@ -31,6 +31,7 @@ function waveRunLines<Row>(
   const { outcome, steps = [], dryRun = 'client', waves = [], unread = [], next = [] } = document
   return [
     ...(outcome === 'dry-run' ? [...dryRunLines({ steps, mode: dryRun }, paint, size), ''] : []),
+    ...scheduleLines(document.schedule, size),
     ...waveLines(waves, paint, size),
     ...(rows.length > 0 ? [...table(columns, rows, { ...size, paint }), ''] : []),
     ...wrap(summary, size.columns),
@@ -71,6 +72,10 @@ const noted: Column<WaveRow> = {
 /** Of a VM that is restarted: what a person has to know before the answer (facts 3.4). */
 export const onlyOnceText =
   'its runStrategy does not bring it back by itself; only this restart starts it again'
+
+function scheduleLines(lines: readonly string[] = [], { columns: width }: Size): string[] {
+  return lines.length === 0 ? [] : [...lines.flatMap((line) => wrap(line, width)), '']
+}
 
 /** Every VM in its wave, in the order in which their turns come. */
 function waveLines(waves: readonly ShownWave[], paint: Paint, size: Size): string[] {

@@ -1,0 +1,334 @@
+import { itemsOf, type Known } from '../../kube/known.ts'
+import {
+  assessedPools,
+  armedUpdate,
+  bridgeNetworks,
+  graveAlerts,
+  notUpgradeable,
+  oldMaintenance,
+  poolTroubles,
+  releaseOf,
+  troubledOperators,
+  unsteady,
+} from '../../openshift/platform-rules.ts'
+import {
+  besideStable,
+  catalogTroubles,
+  channelGone,
+  flavourOf,
+  held,
+  installedOperator,
+  methodsOnHyperConverged,
+  minorOfOperator,
+  misspelt,
+  notGood,
+  oneSubscription,
+  operatorGroupsCount,
+  outOfStep,
+  type OperatorParts,
+  type PlatformAtHand,
+  tainted,
+} from '../../openshift/operator-rules.ts'
+import type { PlatformParts } from '../../openshift/platform-rules.ts'
+import { askAlerts } from '../../openshift/firing-alerts.ts'
+import { recogniseWindow } from '../../openshift/eus-window.ts'
+import { againstPlatform } from '../../releases/platform-releases.ts'
+import { minorOfPlatform, operatorVersionOf } from '../../releases/release-versions.ts'
+import { assessPlatform, type PlatformStatus, unreadPlatform } from '../../openshift/platform-status.ts'
+import { type Check, check, instancesOf, type Question } from '../check-definition.ts'
+
+/** Only for checks that need it: what was not read is no reason to be asked. */
+const notRead: Known<never> = { known: false, why: 'not read' }
+
+/** The platform's parts; only for checks of the layer `platform`, each for the parts that it needs. */
+function platformOf({ snapshot }: Question): PlatformParts {
+  return {
+    clusterVersion: snapshot.clusterVersion ?? notRead,
+    clusterOperators: snapshot.clusterOperators ?? notRead,
+    pools: snapshot.pools ?? notRead,
+    oldMaintenances: snapshot.oldMaintenances ?? notRead,
+    maintenances: snapshot.maintenances ?? notRead,
+    bridgeNetworks: snapshot.bridgeNetworks ?? notRead,
+    alerts: snapshot.alerts ?? notRead,
+  }
+}
+
+/** The operator's parts; only for checks of the layers `operator` and `olm`. */
+function operatorOf({ snapshot }: Question): OperatorParts {
+  return {
+    hyperconverged: snapshot.hyperconverged ?? notRead,
+    subscriptions: snapshot.subscriptions ?? notRead,
+    csvs: snapshot.csvs ?? notRead,
+    operatorGroups: snapshot.operatorGroups ?? notRead,
+    operatorConditions: snapshot.operatorConditions ?? notRead,
+    catalogSources: snapshot.catalogSources ?? notRead,
+    packageManifests: snapshot.packageManifests ?? notRead,
+  }
+}
+
+function statusOf(question: Question): PlatformStatus | undefined {
+  const [cv] = itemsOf(platformOf(question).clusterVersion)
+  return cv && assessPlatform(cv)
+}
+
+/** Undefined where the ClusterVersion does not say which release it runs. */
+function atHand(question: Question): (PlatformAtHand & { status: PlatformStatus }) | undefined {
+  const status = statusOf(question)
+  const release = status && releaseOf(status)
+  const here = minorOfPlatform(release)
+  if (status === undefined || release === undefined || here === '') return undefined
+  const { clusterVersion, pools } = platformOf(question)
+  const { nodes } = question.snapshot
+  const window = recogniseWindow({ ...unreadPlatform, clusterVersion, pools, nodes }, false)
+  return { release, here, moves: status.state === 'updating' || window !== undefined, status }
+}
+
+/** Where the platform is updated by itself, and its operators are on their way, nothing is judged by how they look meanwhile. */
+const isUpdating = (question: Question): boolean => statusOf(question)?.state === 'updating'
+
+const noRelease = 'clusterVersion: it does not say which release it runs'
+
+/** OpenShift Virtualization has the platform's own numbers, HyperConverged others; each minor belongs to one of the platform (night E8). */
+const versionInStep = check({
+  id: 'version-in-step',
+  group: 'operator',
+  layers: ['platform', 'operator'],
+  title: 'the operator belongs to the minor that the platform runs',
+  needs: ['clusterVersion', 'hyperconverged', 'pools', 'nodes'],
+  lacks(question) {
+    const platform = atHand(question)
+    if (platform === undefined) return noRelease
+    const version = installedOperator(operatorOf(question))
+    if (version === undefined) return 'hyperconverged: it tells no version'
+    if (minorOfOperator(version, question.releases) !== undefined) return undefined
+    const parsed = operatorVersionOf(version)
+    const fits = parsed && againstPlatform(parsed, platform.here, question.releases)
+    return fits?.is === 'unknown' || fits === undefined
+      ? `the release data do not know which minor the operator ${version} belongs to`
+      : undefined
+  },
+  assess(question) {
+    const platform = atHand(question)
+    if (platform === undefined) return []
+    const parts = operatorOf(question)
+    return [
+      ...outOfStep(installedOperator(parts), platform, question.releases),
+      ...besideStable(parts, flavourOf(platform.release, platform.status.channel)),
+    ]
+  },
+})
+
+const hyperConvergedGood = check({
+  id: 'hyperconverged-not-good',
+  group: 'operator',
+  layers: ['operator'],
+  title: 'every condition of HyperConverged is as it must be',
+  needs: ['hyperconverged'],
+  assess: (question) => (isUpdating(question) ? [] : notGood(operatorOf(question))),
+})
+
+const hyperConvergedTainted = check({
+  id: 'hyperconverged-tainted',
+  group: 'operator',
+  layers: ['operator'],
+  title: 'HyperConverged carries no patches that nobody supports',
+  needs: ['hyperconverged'],
+  assess: (question) => tainted(operatorOf(question)),
+})
+
+/** On the KubeVirt where nobody else owns it, else on the HyperConverged, which copies them there. */
+export const methodsKnown = check({
+  id: 'methods-misspelt',
+  group: 'installation',
+  title: 'KubeVirt knows every word of workloadUpdateMethods',
+  needs: ['kubevirts'],
+  assess: ({ installation: { workloadUpdateMethods, name, manager } }) =>
+    manager.kind === 'hyperconverged' ? [] : misspelt(workloadUpdateMethods, `kubevirt/${name}`),
+})
+
+const hyperConvergedMethods = check({
+  id: 'hyperconverged-methods',
+  findings: ['methods-misspelt'],
+  group: 'operator',
+  layers: ['operator'],
+  title: 'KubeVirt knows every update method that HyperConverged has for it',
+  needs: ['hyperconverged'],
+  assess: (question) =>
+    itemsOf(operatorOf(question).hyperconverged).flatMap((hco) =>
+      misspelt(methodsOnHyperConverged(hco), `hyperconverged/${hco.metadata.name}`),
+    ),
+})
+
+/** Seed 003 recommends Automatic; Manual gives each update into the hands of whoever approves it (ocp 2.3). */
+const approvalAutomatic = check({
+  id: 'approval-manual',
+  group: 'operator',
+  layers: ['olm'],
+  title: 'OLM approves updates of the operator by itself',
+  needs: ['subscriptions'],
+  assess(question) {
+    const { approval, name = '' } = oneSubscription(operatorOf(question)) ?? {}
+    if (approval !== 'Manual') return undefined
+    return {
+      id: 'approval-manual',
+      level: 'info',
+      summary: `Subscription ${name} is Manual: each update of the operator, patches too, waits until somebody approves its InstallPlan`,
+      objects: [`subscription/${name}`],
+      remedy: ['kvup upgrade      says what is offered, and approves exactly the InstallPlan of its update'],
+    }
+  },
+})
+
+const channelInCatalog = check({
+  id: 'channel-not-in-catalog',
+  group: 'operator',
+  layers: ['olm'],
+  title: 'the catalog has the channel that the Subscription follows',
+  needs: ['subscriptions', 'packageManifests'],
+  lacks(question) {
+    const { packageManifests, subscriptions } = operatorOf(question)
+    const { channel, source, package: name } = oneSubscription({ subscriptions }) ?? {}
+    const isShown = itemsOf(packageManifests).some(({ status }) => (status?.channels ?? []).length > 0)
+    return channel === undefined || isShown
+      ? undefined
+      : `packageManifests: catalog ${source ?? ''} does not show package ${name ?? ''}`
+  },
+  assess: (question) => channelGone(operatorOf(question)),
+})
+
+const catalogAnswers = check({
+  id: 'catalog-not-healthy',
+  group: 'operator',
+  layers: ['olm'],
+  title: 'the catalog answers, and OLM can resolve what is in the namespace',
+  needs: ['subscriptions', 'csvs', 'catalogSources'],
+  assess: (question) => catalogTroubles(operatorOf(question), question.at),
+})
+
+const oneOperatorGroup = check({
+  id: 'one-operator-group',
+  group: 'operator',
+  layers: ['olm'],
+  title: 'the namespace of the operator has exactly one OperatorGroup',
+  needs: ['subscriptions', 'operatorGroups'],
+  assess(question) {
+    const parts = operatorOf(question)
+    return operatorGroupsCount(parts, oneSubscription(parts)?.namespace)
+  },
+})
+
+const operatorNotHeld = check({
+  id: 'operator-held',
+  group: 'operator',
+  layers: ['olm'],
+  title: 'OLM may replace the operator',
+  needs: ['subscriptions', 'operatorConditions'],
+  assess: (question) => held(operatorOf(question)),
+})
+
+const platformSteady = check({
+  id: 'platform-not-steady',
+  findings: ['update-armed'],
+  group: 'platform',
+  layers: ['platform'],
+  title: 'the platform neither fails nor waits with an update',
+  needs: ['clusterVersion'],
+  assess(question) {
+    const status = statusOf(question)
+    return status && [...unsteady(status), ...armedUpdate(status)]
+  },
+})
+
+const platformUpgradeable = check({
+  id: 'platform-not-upgradeable',
+  group: 'platform',
+  layers: ['platform'],
+  title: 'the platform may go to its next minor',
+  needs: ['clusterVersion'],
+  lacks: (question) =>
+    itemsOf(platformOf(question).clusterVersion).some(({ status }) => (status?.conditions ?? []).length > 0)
+      ? undefined
+      : 'clusterVersion: it has no conditions',
+  assess: (question) =>
+    itemsOf(platformOf(question).clusterVersion).map((cv) => notUpgradeable(cv, assessPlatform(cv))),
+})
+
+const clusterOperatorsGood = check({
+  id: 'cluster-operators-degraded',
+  group: 'platform',
+  layers: ['platform'],
+  title: 'no part of the platform is degraded or away',
+  needs: ['clusterVersion', 'clusterOperators'],
+  assess: (question) => (isUpdating(question) ? [] : troubledOperators(platformOf(question))),
+})
+
+const poolsGood = check({
+  id: 'pool-degraded',
+  findings: ['master-paused'],
+  group: 'platform',
+  layers: ['platform'],
+  title: 'no machine config pool is degraded, and that of the control plane is not paused',
+  needs: ['pools'],
+  assess: (question) => poolTroubles(assessedPools(platformOf(question))),
+})
+
+/** Told at 4.10 and from then on: at 4.11 nobody looks after these objects, and the node stays held (night E9). */
+const noOldMaintenance = check({
+  id: 'node-maintenance-old',
+  group: 'platform',
+  layers: ['platform'],
+  title: 'no node is held in maintenance by the operator that ended with 4.10',
+  needs: ['oldMaintenances', 'maintenances'],
+  assess: (question) => oldMaintenance(platformOf(question)),
+})
+
+const noOldBridge = check({
+  id: 'bridge-networks',
+  group: 'platform',
+  layers: ['platform'],
+  title: 'no running VM is on a network of type cnv-bridge, which ends with 4.12',
+  needs: ['bridgeNetworks', 'instances', 'clusterVersion'],
+  lacks: (question) => (atHand(question) === undefined ? noRelease : undefined),
+  assess(question) {
+    const { here } = atHand(question) ?? {}
+    const { networks: vms } = instancesOf(question)
+    return here === undefined ? [] : bridgeNetworks(platformOf(question), { here, vms })
+  },
+})
+
+const noGraveAlerts = check({
+  id: 'alerts-firing',
+  group: 'platform',
+  layers: ['platform'],
+  title: 'no alert fires that speaks against draining nodes',
+  needs: ['alerts'],
+  toSee: [
+    "kvup check --alerts=route      sends your token to the platform's own thanos-querier, and to nobody else",
+    askAlerts,
+  ],
+  assess: (question) => graveAlerts(platformOf(question)),
+})
+
+/** What lies above KubeVirt: nothing of it is judged on a cluster that has none. */
+export const operatorChecks: readonly Check[] = [
+  versionInStep,
+  hyperConvergedGood,
+  hyperConvergedTainted,
+  hyperConvergedMethods,
+  approvalAutomatic,
+  channelInCatalog,
+  catalogAnswers,
+  oneOperatorGroup,
+  operatorNotHeld,
+]
+
+/** What lies below it. */
+export const platformChecks: readonly Check[] = [
+  platformSteady,
+  platformUpgradeable,
+  clusterOperatorsGood,
+  poolsGood,
+  noOldMaintenance,
+  noOldBridge,
+  noGraveAlerts,
+]

@@ -1,0 +1,410 @@
+import { cpuVendorLabel, machineTypeLabel, type Named } from '../../kubevirt/snapshot.ts'
+import { itemsOf } from '../../kube/known.ts'
+import type { Node } from '../../kube/kinds/core-kinds.ts'
+import { counted, someOf } from '../../kube/text.ts'
+import { gatesOf, operatorOf } from '../../kubevirt/installation.ts'
+import { nameOfNode } from '../../kubevirt/component-status.ts'
+import { minorText } from '../../releases/release-breaks.ts'
+import { type HypervisorStack, hypervisorOf, type Shift } from '../../releases/releases.ts'
+import type { Version } from '../../releases/release-versions.ts'
+import type { Deployment } from '../../kube/kinds/workload-kinds.ts'
+import {
+  type Check,
+  check,
+  type Finding,
+  hopOf,
+  instancesOf,
+  type Question,
+  lacksHop,
+} from '../check-definition.ts'
+import { keepGatesOff, shiftFinding, shiftsOfHop } from './customization-checks.ts'
+import { atLeast } from './node-checks.ts'
+
+const sourcesOf = ({ sources = [] }: Shift): readonly string[] => sources.map((source) => `read ${source}`)
+
+/** The row of the release data that a check of its own tells, where this hop brings it. */
+const shiftOf = (id: string, question: Question): Shift | undefined =>
+  shiftsOfHop(question).find((shift) => shift.check === id)
+
+/** Another QEMU runs a VM only after it has migrated or was restarted, and none goes back to an older one. */
+export const qemuJump = check({
+  id: 'qemu-jump',
+  group: 'workloads',
+  title: 'the target runs VMs with the same QEMU',
+  needs: ['instances'],
+  needsTarget: true,
+  lacks: lacksHop,
+  assess(question) {
+    const hop = hopOf(question)
+    const { running } = instancesOf(question)
+    if (hop === undefined || running === 0) return undefined
+    const [now, then] = [hypervisorOf(hop.from, question.releases), hypervisorOf(hop.to, question.releases)]
+    if (now === undefined || then === undefined)
+      return unknownStack(now === undefined ? hop.from : hop.to, question)
+    return minorText(now.qemu) === minorText(then.qemu) ? undefined : jump(now, then, running)
+  },
+})
+
+const unknownStack = (version: Version, { releases }: Question): Finding => ({
+  id: 'qemu-jump',
+  level: 'info',
+  summary: `which QEMU ${version.text} brings is not known as of ${releases.asOf}: whether VMs get another one cannot be told`,
+  remedy: ['kvup releases     what is known; newer data come with --releases FILE'],
+})
+
+const jump = (now: HypervisorStack, then: HypervisorStack, running: number): Finding => ({
+  id: 'qemu-jump',
+  level: 'info',
+  summary: `QEMU goes from ${now.qemu} to ${then.qemu}, libvirt from ${now.libvirt} to ${then.libvirt}: ${counted(running, 'running VM', ['keeps', 'keep'])} the old ones until migrated or restarted, and cannot migrate back to a node's old virt-launcher then; what a guest sees of its CPU and devices may differ after its next start`,
+  remedy: [
+    'kvup workloads update --canary 1 --until canary     moves one VM first, once KubeVirt is upgraded',
+  ],
+})
+
+/** What a release changes or takes away of what VMs have. */
+export const vmsThatChange = check({
+  id: 'vms-that-change',
+  group: 'workloads',
+  title: 'no running VM has what the target changes or takes away',
+  needs: ['instances'],
+  needsTarget: true,
+  lacks: lacksHop,
+  assess: (question) =>
+    shiftsOfHop(question)
+      .filter(({ hits }) => hits !== undefined)
+      .map((shift) => shiftFinding('vms-that-change', shift, question)),
+})
+
+/** Operating systems that come up with cgroup v1 unless they are told otherwise. */
+const cgroupV1Systems =
+  /^(?:Red Hat Enterprise Linux|CentOS(?: Linux| Stream)?|AlmaLinux|Rocky Linux|Oracle Linux(?: Server)?) [78]\b|^Ubuntu (?:18|20)\.|^Debian GNU\/Linux (?:9|10)\b|^Amazon Linux 2$/u
+
+/** What a node has that a release gives up; the release data name these. */
+const nodeTraits: Readonly<
+  Record<string, { holds: (node: Node) => boolean; of: string; remedy: (name: string) => string }>
+> = {
+  ppc64le: {
+    holds: ({ status }) => status?.nodeInfo?.architecture === 'ppc64le',
+    of: 'of that architecture',
+    remedy: () => 'kubectl get nodes -L kubernetes.io/arch     VMs have to move off those nodes before',
+  },
+  /** From Kubernetes 1.35 on the kubelet does not start on cgroup v1 unless it is told to. */
+  'cgroup-v1': {
+    holds: ({ status }) =>
+      atLeast(status?.nodeInfo?.kubeletVersion, '1.35') === false &&
+      cgroupV1Systems.test(status?.nodeInfo?.osImage ?? ''),
+    of: 'whose operating system has it unless told otherwise',
+    remedy: (name) =>
+      `kubectl debug node/${name} -it --image=busybox -- stat -fc %T /host/sys/fs/cgroup     tmpfs is cgroup v1, cgroup2fs is v2 (untested)`,
+  },
+}
+
+/** Nodes that the target gives up, now or soon. */
+const nodeSupport = check({
+  id: 'node-support',
+  group: 'nodes',
+  title: 'the target runs on every node that is here',
+  needs: ['nodes'],
+  needsTarget: true,
+  lacks: lacksHop,
+  assess: (question) =>
+    shiftsOfHop(question)
+      .filter(({ nodes }) => nodes !== undefined)
+      .map((shift) => nodeFinding(shift, question)),
+})
+
+function nodeFinding(shift: Shift, { snapshot }: Question): Finding | undefined {
+  const trait = nodeTraits[shift.nodes ?? '']
+  const found = itemsOf(snapshot.nodes).filter((node) => trait?.holds(node))
+  const [first] = found
+  if (trait === undefined || first === undefined) return undefined
+  const names = found.map(nameOfNode)
+  return {
+    id: 'node-support',
+    level: shift.level ?? 'warning',
+    summary: `${shift.summary}: ${counted(found.length, 'node', ['is', 'are'])} here ${trait.of} (${someOf(names)})`,
+    objects: names.map((name) => `node/${name}`),
+    remedy: [trait.remedy(first.metadata.name), ...sourcesOf(shift)],
+  }
+}
+
+/** The vendor label of the node that a VM leaves is asked of the node that it goes to. */
+const cpuVendors = check({
+  id: 'cpu-vendors',
+  group: 'workloads',
+  title: 'VMs have a second node whose CPU is of the same vendor',
+  needs: ['nodes', 'instances'],
+  needsTarget: true,
+  lacks: lacksHop,
+  assess(question) {
+    const shift = shiftOf('cpu-vendors', question)
+    const vendors = Map.groupBy(
+      itemsOf(question.snapshot.nodes).filter((node) => vendorOf(node) !== undefined),
+      (node) => vendorOf(node) ?? '',
+    )
+    if (shift === undefined || vendors.size < 2) return undefined
+    const { nodes } = instancesOf(question)
+    return [...vendors].map(([vendor, all]) => vendorFinding(vendor, all, { shift, nodes }))
+  },
+})
+
+const vendorOf = ({ metadata }: Node): string | undefined =>
+  Object.keys(metadata.labels ?? {})
+    .find((key) => key.startsWith(cpuVendorLabel))
+    ?.slice(cpuVendorLabel.length)
+
+function vendorFinding(
+  vendor: string,
+  all: readonly Node[],
+  { shift, nodes }: { shift: Shift; nodes: Readonly<Record<string, number>> },
+): Finding | undefined {
+  const names = all.map(nameOfNode)
+  const vms = names.reduce((sum, name) => sum + (nodes[name] ?? 0), 0)
+  if (vms === 0) return undefined
+  const alone = names.length < 2
+  return {
+    id: 'cpu-vendors',
+    level: alone ? 'warning' : 'info',
+    summary: `${shift.summary}: ${counted(vms, 'running VM', ['is', 'are'])} on ${counted(names.length, 'node')} with a CPU of ${vendor} (${someOf(names)})${alone ? ', and no other node has one: they cannot migrate any more' : '; they no longer migrate to the others'}`,
+    objects: names.map((name) => `node/${name}`),
+    remedy: [`kubectl get nodes -l ${cpuVendorLabel}${vendor}=true`, ...sourcesOf(shift)],
+  }
+}
+
+/** From v1.6 on the pod of a VM asks for a node that has its machine type; of those that upstream QEMU names it also deletes the old ones. */
+export const machineTypes = check({
+  id: 'machine-types',
+  group: 'workloads',
+  title: 'every running VM has a machine type that nodes and the target know',
+  needs: ['instances', 'nodes'],
+  lacks: lacksHop,
+  assess(question) {
+    const nodes = itemsOf(question.snapshot.nodes)
+    const offered = new Set(nodes.flatMap(({ metadata }) => machineTypesIn(metadata.labels)))
+    const asked = [...instancesOf(question).machineTypes]
+    return [
+      offered.size === 0 ? notTold(asked.filter(([type]) => hasVersion.test(type))) : undefined,
+      ...asked.map(([type, vms]) => {
+        if (offered.size > 0 && !offered.has(type)) return notOffered(type, vms)
+        return isDropped(type, question) ? dropped(type, vms, question) : undefined
+      }),
+    ]
+  },
+})
+
+/** Not an alias such as `q35`, which each QEMU has. */
+const hasVersion = /\d\.\d/u
+
+function notTold(asked: readonly (readonly [type: string, vms: Named])[]): Finding | undefined {
+  if (asked.length === 0) return undefined
+  const count = asked.reduce((sum, [, vms]) => sum + vms.count, 0)
+  return {
+    id: 'machine-types',
+    level: 'info',
+    summary: `no node has a label of its machine types: whether nodes have those of ${counted(count, 'running VM')} (${someOf(asked.map(([type]) => type))}) cannot be told`,
+    objects: asked.flatMap(([, { names }]) => names).slice(0, 100),
+    remedy: [
+      `kubectl get nodes --show-labels | grep -o '${machineTypeLabel}[^=]*'     KubeVirt writes them from v1.5.1 on`,
+    ],
+  }
+}
+
+/** What may be typed into a shell. */
+const plainType = /^[\w.-]+$/u
+
+const machineTypesIn = (labels: Readonly<Record<string, string>> = {}): readonly string[] =>
+  Object.keys(labels)
+    .filter((key) => key.startsWith(machineTypeLabel))
+    .map((key) => key.slice(machineTypeLabel.length))
+
+const notOffered = (type: string, { count, names }: Named): Finding => ({
+  id: 'machine-types',
+  level: 'warning',
+  summary: `no node has the machine type ${type} of ${counted(count, 'running VM')} (${someOf(names, count)}): from v1.6 on they can neither migrate nor start again`,
+  objects: names,
+  remedy: [
+    plainType.test(type)
+      ? `kubectl get nodes -L ${machineTypeLabel}${type}`
+      : 'kubectl get nodes --show-labels',
+    ...newType(names),
+  ],
+})
+
+const newType = ([first = '']: readonly string[]): readonly string[] => {
+  const [namespace = '', name = ''] = first.split('/')
+  return [
+    `kubectl -n ${namespace} patch vm ${name} --type=merge -p '{"spec":{"template":{"spec":{"domain":{"machine":{"type":"q35"}}}}}}'     and a restart give it the newest one of its family (untested); the guest may see new hardware`,
+  ]
+}
+
+/** `pc-q35-4.1`: how QEMU itself names them; those of a distribution (`pc-q35-rhel9.6.0`) follow its own rules. */
+const upstreamType = /^(?:pc-q35|pc-i440fx|virt|s390-ccw-virtio)-(?<major>\d+)\.(?<minor>\d+)$/u
+
+/** QEMU from 10.1 on has no machine types that are six years old: of 10.1 those up to 4.1. */
+function isExpired(type: string, qemu: string | undefined): boolean {
+  const groups = upstreamType.exec(type)?.groups
+  if (groups === undefined || qemu === undefined || atLeast(qemu, '10.1') !== true) return false
+  const [major = 0, minor = 0] = qemu.split('.').map(Number)
+  const age = major - Number(groups['major'])
+  return age > 6 || (age === 6 && minor >= Number(groups['minor']))
+}
+
+function isDropped(type: string, question: Question): boolean {
+  const hop = hopOf(question)
+  if (hop === undefined) return false
+  const { releases } = question
+  return (
+    isExpired(type, hypervisorOf(hop.to, releases)?.qemu) &&
+    !isExpired(type, hypervisorOf(hop.from, releases)?.qemu)
+  )
+}
+
+const dropped = (type: string, { count, names }: Named, { target, releases }: Question): Finding => ({
+  id: 'machine-types',
+  level: 'warning',
+  summary: `QEMU ${target && hypervisorOf(target, releases)?.qemu} of ${target?.text} has the machine type ${type} no longer, and ${counted(count, 'running VM', ['has', 'have'])} it (${someOf(names, count)}): they can neither migrate nor start again`,
+  objects: names,
+  remedy: [...newType(names), 'read https://www.qemu.org/docs/master/about/deprecated.html'],
+})
+
+/** Images that were fixed by a digest of their own come by their tag from v1.7 on. */
+export const operatorEnvironment = check({
+  id: 'operator-environment',
+  group: 'installation',
+  title: 'virt-operator has no setting that the target does not read',
+  needs: ['operators'],
+  needsTarget: true,
+  lacks: lacksHop,
+  assess(question) {
+    const shift = shiftOf('operator-environment', question)
+    // By OLM the new CSV brings the whole environment.
+    if (shift === undefined || question.method === 'olm') return undefined
+    const { installation, manifest = [] } = question
+    const brought = manifest.filter(
+      (object): object is Deployment =>
+        object.kind === 'Deployment' && object.metadata.name === 'virt-operator',
+    )
+    const pinned =
+      brought.length > 0
+        ? brought.flatMap((one) => operatorOf(one).pinned)
+        : (installation.operator?.pinned ?? [])
+    const names = pinned.map(({ env }) => env).filter((env) => env.endsWith('_SHASUM'))
+    if (names.length === 0) return undefined
+    return {
+      id: 'operator-environment',
+      level: 'warning',
+      summary: `${shift.summary}; ${brought.length > 0 ? 'the manifest' : 'virt-operator'} has ${someOf(names)}: what they fix would come by its tag`,
+      objects: names,
+      remedy: [
+        `kubectl -n ${installation.namespace} get deployment virt-operator -o jsonpath='{.spec.template.spec.containers[0].env}'     set VIRT_*_IMAGE with the digest in place of each`,
+        ...sourcesOf(shift),
+      ],
+    }
+  },
+})
+
+const screenshotRole = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name: 'vm-screenshot' },
+  rules: [
+    {
+      apiGroups: ['subresources.kubevirt.io'],
+      resources: ['virtualmachineinstances/vnc/screenshot'],
+      verbs: ['get'],
+    },
+  ],
+}
+
+/** Who may edit VMs could also look at their screens. */
+export const screenshotRights = check({
+  id: 'screenshot-rights',
+  group: 'rights',
+  title: 'nobody loses the right to take screenshots of VMs',
+  needs: ['kubevirts'],
+  alsoNeeds: (question) => (shiftOf('screenshot-rights', question) === undefined ? [] : ['editBindings']),
+  needsTarget: true,
+  lacks: lacksHop,
+  assess(question) {
+    const shift = shiftOf('screenshot-rights', question)
+    const bound = itemsOf(question.snapshot.editBindings ?? { known: true, items: [] })
+    const [first] = bound
+    if (shift === undefined || first === undefined) return undefined
+    const names = bound.map(
+      ({ namespace, name }) => `${namespace === undefined ? '' : `${namespace}/`}${name}`,
+    )
+    return {
+      id: 'screenshot-rights',
+      level: 'warning',
+      summary: `${shift.summary}: ${counted(bound.length, 'binding', ['gives', 'give'])} it to somebody (${someOf(names)}), who can no longer take screenshots of VMs`,
+      objects: bound
+        .slice(0, 100)
+        .map(({ namespace, name }) =>
+          namespace === undefined ? `clusterrolebinding/${name}` : `rolebinding/${namespace}/${name}`,
+        ),
+      remedy: [
+        `echo '${JSON.stringify(screenshotRole)}' | kubectl apply -f -     (untested)`,
+        `kubectl${first.namespace === undefined ? '' : ` -n ${first.namespace}`} create ${first.namespace === undefined ? 'clusterrolebinding' : 'rolebinding'} vm-screenshot --clusterrole=vm-screenshot --group=GROUP     for each who shall keep it (untested)`,
+        ...sourcesOf(shift),
+      ],
+    }
+  },
+})
+
+/** Devices of networks that virt-controller asked for by itself. */
+export const networkResources = check({
+  id: 'network-resources',
+  group: 'workloads',
+  title: 'no network of a VM needs a device that the target does not ask for',
+  needs: ['instances'],
+  alsoNeeds: (question) =>
+    isInjectionLeft(question) && instancesOf(question).networks.size > 0 ? ['networkDevices'] : [],
+  needsTarget: true,
+  lacks: lacksHop,
+  assess(question) {
+    const shift = shiftOf('network-resources', question)
+    if (shift === undefined || !isInjectionLeft(question)) return undefined
+    const { networks } = instancesOf(question)
+    const used = itemsOf(question.snapshot.networkDevices ?? { known: true, items: [] }).filter(({ name }) =>
+      networks.has(name),
+    )
+    if (used.length === 0) return undefined
+    const vms = used.reduce((sum, { name }) => sum + (networks.get(name)?.count ?? 0), 0)
+    const named = used.flatMap(({ name }) => networks.get(name)?.names ?? [])
+    return {
+      id: 'network-resources',
+      level: 'warning',
+      summary: `${shift.summary}; ${counted(vms, 'running VM', ['has', 'have'])} such a network (${someOf(named, vms)}): ${someOf(used.map(({ name, resource }) => `${name} asks for ${resource}`))}; without the injector they start without the device`,
+      objects: named.slice(0, 100),
+      remedy: [
+        'kubectl get mutatingwebhookconfigurations     network-resources-injector has one: with it nothing is to be done',
+        `${keepGatesOff('v1.9', question)}     before the upgrade, where there is none`,
+        ...sourcesOf(shift),
+      ],
+    }
+  },
+})
+
+const injection = 'ExternalNetResourceInjection'
+
+/** Whether the hop turns it on: nobody has decided on the gate. */
+function isInjectionLeft(question: Question): boolean {
+  const { featureGates, disabledFeatureGates } = gatesOf(question.installation)
+  return (
+    shiftOf('network-resources', question) !== undefined &&
+    !featureGates.includes(injection) &&
+    !disabledFeatureGates.includes(injection)
+  )
+}
+
+/** What a release breaks, by what it takes to see it, in the order in which it is printed within each group. */
+export const releaseChecks: readonly Check[] = [
+  operatorEnvironment,
+  screenshotRights,
+  nodeSupport,
+  qemuJump,
+  vmsThatChange,
+  cpuVendors,
+  machineTypes,
+  networkResources,
+]

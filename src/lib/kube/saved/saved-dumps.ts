@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import * as core from '../kinds/core-kinds.ts'
+import * as extension from '../kinds/extension-kinds.ts'
+import * as kubevirt from '../kinds/kubevirt-kinds.ts'
+import * as openshift from '../kinds/openshift-kinds.ts'
+import * as operator from '../kinds/operator-kinds.ts'
+import * as workload from '../kinds/workload-kinds.ts'
+import { groupOf, isRecord, type Kind } from '../object.ts'
+import { latestTime } from './saved-cluster.ts'
+import type { ParsedFile } from './saved-file.ts'
+
+/** Files of one folder that were written at one moment. */
+export interface Dump {
+  files: readonly ParsedFile[]
+  /** Where the dump itself says when it was taken. */
+  at?: Date
+  /** Where it lies, if it has a folder of its own. */
+  folder?: string
+}
+
+/** `GROUP/PLURAL`, the core group as `core`, as a must-gather names its folders and files. */
+const asked: ReadonlySet<string> = new Set(
+  [core, extension, kubevirt, openshift, operator, workload]
+    .flatMap((module): unknown[] => Object.values(module))
+    .filter(isKind)
+    .map((kind) => `${groupOf(kind) || 'core'}/${kind.plural}`),
+)
+
+function isKind(value: unknown): value is Kind {
+  return isRecord(value) && typeof value['plural'] === 'string' && typeof value['apiVersion'] === 'string'
+}
+
+/** What a must-gather names by its group, above or below its namespace: one object, or the list of all. */
+const ofGroup =
+  /(?:^|\/)(?:cluster-scoped-resources|namespaces\/[^/]+)\/(?<group>[^/]+)\/(?<plural>[^/]+?)(?:\/[^/]+)?\.(?:ya?ml|json)$/u
+const inLayout = /(?:^|\/)(?:cluster-scoped-resources|namespaces)\//u
+/** `namespaces/NS/pods/POD/POD.yaml`, which `core/pods.yaml` has as well; only where that is missing it tells something. */
+const ofPod = /(?:^|\/)namespaces\/[^/]+\/pods\/(?<pod>[^/]+)\/\k<pod>\.ya?ml$/u
+
+/**
+ * Whether a file of a folder may hold what kvup asks for. A must-gather has thousands of others, whose names tell that; elsewhere every file may.
+ */
+export function isAsked(path: string): boolean {
+  const name = path.replaceAll('\\', '/').replace(/\.gz$/u, '')
+  if (!inLayout.test(name)) return true
+  const { group, plural } = ofGroup.exec(name)?.groups ?? {}
+  if (group !== undefined && plural !== undefined && asked.has(`${group}/${plural}`)) return true
+  return ofPod.test(name)
+}
+
+interface Group {
+  /** The folder of a must-gather; absent for files that lie about. */
+  folder?: string
+  at?: Date
+  files: ParsedFile[]
+}
+
+/** The dumps that the files are of, the newest first. Files that do not contradict one another are of one, unless they say themselves that they are of other times. */
+export function dumpsIn(files: readonly ParsedFile[], from: string): readonly Dump[] {
+  const groups = groupsOf(files, from.replace(/(?<=.)[/\\]+$/u, '')).flatMap((group) =>
+    group.at ? [group] : apart(group),
+  )
+  const dumps: Group[] = []
+  for (const group of newestFirst(groups)) {
+    const fits = dumps.find((dump) => areOfOneMoment(dump, group))
+    if (fits) fits.files.push(...group.files)
+    else dumps.push(group)
+  }
+  return newestFirst(dumps)
+}
+
+const hour = 3_600_000
+
+function areOfOneMoment(a: Group, b: Group): boolean {
+  if (a.at && b.at) return Math.abs(a.at.getTime() - b.at.getTime()) < hour && !contradict(a.files, b.files)
+  return !contradict(a.files, b.files)
+}
+
+const timeOf = ({ at, files }: Group): number =>
+  at?.getTime() ?? Date.parse(latestTime(files.flatMap(({ objects }) => objects)) ?? '1970-01-01T00:00:00Z')
+
+const newestFirst = (groups: readonly Group[]): Group[] => groups.toSorted((a, b) => timeOf(b) - timeOf(a))
+
+function groupsOf(files: readonly ParsedFile[], from: string): readonly Group[] {
+  const groups = new Map<string, Group>()
+  for (const file of files) {
+    const folder = folderOf(file.file, from)
+    const at = timestampIn(folder, from)
+    const group = groups.get(folder) ?? { folder, files: [], ...(at && { at }) }
+    groups.set(folder, group)
+    group.files.push(file)
+  }
+  return [...groups.values()]
+}
+
+/** Of a file in the layout of a must-gather the folder that has it; of any other that in which it lies. */
+function folderOf(file: string, from: string): string {
+  const path = relative(from, file).replaceAll('\\', '/')
+  const layout = inLayout.exec(path)
+  return layout === null ? dirname(file) : join(from, path.slice(0, layout.index))
+}
+
+/** `timestamp` of a must-gather, beside its images' folders or in one: when it began and when it ended. */
+function timestampIn(folder: string, from: string): Date | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const time = lastTime(join(at, 'timestamp'))
+    if (time || at === from || at === dirname(at) || !at.startsWith(from)) return time
+  }
+}
+
+const written = /(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:?\d\d)/gu
+
+function lastTime(file: string): Date | undefined {
+  const text = textOf(file)
+  const [, day, time, zone = 'Z'] = [...text.matchAll(written)].at(-1) ?? []
+  if (day === undefined || time === undefined) return undefined
+  const offset = zone === 'Z' ? zone : `${zone.slice(0, 3)}:${zone.slice(-2)}`
+  const found = new Date(`${day}T${time}${offset}`)
+  return Number.isNaN(found.getTime()) ? undefined : found
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').slice(0, 1000)
+  } catch {
+    return ''
+  }
+}
+
+/** Whether the same object stands in both with other contents. */
+function contradict(a: readonly ParsedFile[], b: readonly ParsedFile[]): boolean {
+  const there = new Map(a.flatMap(({ objects }) => objects.map((object) => [keyOf(object), stateOf(object)])))
+  return b.some(({ objects }) =>
+    objects.some((object) => {
+      const state = there.get(keyOf(object))
+      return state !== undefined && state !== stateOf(object)
+    }),
+  )
+}
+
+type Objects = ParsedFile['objects'][number]
+
+const keyOf = ({ apiVersion, kind, metadata: { namespace = '', name } }: Objects): string =>
+  `${groupOf({ apiVersion })} ${kind} ${namespace}/${name}`
+
+/** Its resourceVersion is of the moment; without one all that it says. */
+const stateOf = (object: Objects): string => object.metadata.resourceVersion ?? JSON.stringify(object)
+
+/** Files that lie about, as `monday-cv.yaml` and `tuesday-cv.yaml`: those whose names begin alike belong together, where they contradict one another. */
+function apart(group: Group): readonly Group[] {
+  if (inOneLayout(group) || isWhole(group.files)) return [group]
+  const named = new Map<string, ParsedFile[]>()
+  for (const file of group.files) {
+    const stem = stemOf(file.file)
+    named.set(stem, [...(named.get(stem) ?? []), file])
+  }
+  return [...named.values()].flatMap((files) =>
+    isWhole(files) ? [{ files }] : files.map((file) => ({ files: [file] })),
+  )
+}
+
+const isWhole = (files: readonly ParsedFile[]): boolean =>
+  files.every((file, at) => !contradict(files.slice(0, at), [file]))
+
+/** A must-gather reads some objects twice within its minutes. */
+const inOneLayout = ({ folder, files }: Group): boolean =>
+  folder !== undefined &&
+  files.some(({ file }) => inLayout.test(relative(folder, file).replaceAll('\\', '/')))
+
+/** Its name without what it holds: `day1` of `day1-clusterversion.yaml`. */
+const stemOf = (file: string): string =>
+  basename(file)
+    .replace(/\.(?:ya?ml|json|ndjson|jsonl)(?:\.gz)?$/u, '')
+    .replace(/[-_.]?[a-z]+$/iu, '')

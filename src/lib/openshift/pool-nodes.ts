@@ -1,0 +1,194 @@
+import type { Node } from '../kube/kinds/core-kinds.ts'
+import type { MachineConfig, MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
+import { filled, itemsOf, type Known } from '../kube/known.ts'
+import { condition } from '../kube/object.ts'
+import type { BlockedDrain } from './drain-blockers.ts'
+import { compareMinors, minorOfPlatform } from '../releases/release-versions.ts'
+import { platformsOfKubernetes } from '../releases/platform-releases.ts'
+import { assessPool, poolOf } from './machine-config-pools.ts'
+import { assessClusterOperators, type PlatformSnapshot, type PlatformStatus } from './platform-status.ts'
+
+/**
+ * Where a pool stands to the release that the platform goes to, or runs. `follows`: it will, and has not been told yet. `outdated`: it is paused, and will
+ * not. `there`: its own counters are about that release.
+ */
+export interface PoolFollowing {
+  is: 'there' | 'follows' | 'outdated'
+  /** The release that its nodes run, where that is known. */
+  from?: string
+  /** Where it would go. */
+  to?: string
+}
+
+interface Around {
+  platform: PlatformSnapshot
+  /** Undefined where there is no ClusterVersion to read: then a pool's counters are all that is known. */
+  platformStatus: PlatformStatus | undefined
+}
+
+/**
+ * A pool gets its new configuration only when the operator machine-config is updated, nearly last. Until then its counters are about the release before, and
+ * it calls itself updated for most of an update (hco-olm-openshift facts 3.5).
+ */
+export function followingOf(pool: MachineConfigPool, { platform, platformStatus }: Around): PoolFollowing {
+  const { paused, isMaster } = assessPool(pool)
+  if (platformStatus === undefined) return { is: 'there' }
+  const { target, state, version, from } = platformStatus
+  if (state !== 'idle' && !hasNewConfig(platform, platformStatus)) {
+    // A paused pool may have been left behind by updates before this one: only its kubelets tell where it is.
+    const release = from?.incomplete ? undefined : (from?.version ?? version)
+    const left = paused ? oldestMinor(pool, platform) : release
+    return { is: paused && !isMaster ? 'outdated' : 'follows', ...filled({ from: left, to: target }) }
+  }
+  const oldest = paused ? oldestMinor(pool, platform) : undefined
+  const here = minorOfPlatform(target)
+  if (oldest === undefined || here === '' || compareMinors(oldest, here) >= 0) return { is: 'there' }
+  return { is: 'outdated', from: oldest, ...filled({ to: target }) }
+}
+
+/** By the version of the operator that renders it; where that is not known, it is not taken for granted. Of one version there is nothing to tell by. */
+function hasNewConfig(platform: PlatformSnapshot, { target, sameVersion }: PlatformStatus): boolean {
+  if (sameVersion !== undefined) return true
+  const operators = assessClusterOperators(itemsOf(platform.clusterOperators))
+  const renders = operators.find(({ name }) => name === 'machine-config')
+  return renders?.version !== undefined && renders.version === target
+}
+
+/** Of the kubelets of its nodes. Of several minors with that Kubernetes the newest: nothing is called outdated that may not be. */
+function oldestMinor(pool: MachineConfigPool, platform: PlatformSnapshot): string | undefined {
+  const pools = itemsOf(platform.pools)
+  const minors = itemsOf(platform.nodes)
+    .filter((node) => poolOf(node, pools) === pool)
+    .flatMap(({ status }) => platformsOfKubernetes(status?.nodeInfo?.kubeletVersion).at(-1) ?? [])
+  return minors.toSorted(compareMinors)[0]
+}
+
+/** Where a node of a pool is. `pending`: it has something to do and has not begun; `paused`: it has, and will not begin. */
+type NodePhase = 'updated' | 'pending' | 'paused' | 'draining' | 'updating' | 'rebooting' | 'degraded'
+
+interface NodeReport {
+  name: string
+  phase: NodePhase
+  ready: boolean
+  cordoned: boolean
+  /** The release that its machine config is of, as the rendered config says. */
+  version?: string
+  /** Of its kubelet. */
+  kubelet?: string
+  /** Why it is degraded or not ready, in the words of the node or its machine config daemon. */
+  reason?: string
+}
+
+export interface PoolReport {
+  name: string
+  paused: boolean
+  machines: number
+  updated: number
+  ready: number
+  unavailable: number
+  degraded: number
+  /** Where it stands to the platform's release. */
+  following: PoolFollowing['is']
+  /** Each node; absent where nodes were not read. */
+  nodes?: readonly NodeReport[]
+  /** What keeps its nodes from being drained; absent where nothing is known to. */
+  drains?: readonly BlockedDrain[]
+}
+
+interface PoolInputs extends Around {
+  machineConfigs: Known<MachineConfig>
+}
+
+/** Every pool, the empty ones too, the master first. Pure. */
+export function poolReports(inputs: PoolInputs): readonly PoolReport[] {
+  const { platform } = inputs
+  const pools = itemsOf(platform.pools)
+  return pools
+    .map((pool) => {
+      const { name, paused, machines, updated, ready, degraded } = assessPool(pool)
+      const following = followingOf(pool, inputs)
+      const members = itemsOf(platform.nodes).filter((node) => poolOf(node, pools) === pool)
+      const report: PoolReport = {
+        name,
+        paused,
+        machines,
+        updated,
+        ready,
+        unavailable: pool.status?.unavailableMachineCount ?? 0,
+        degraded,
+        following: following.is,
+      }
+      if (!platform.nodes.known) return report
+      return Object.assign(report, {
+        nodes: members.map((node) => nodeReport(node, { pool, following, inputs })),
+      })
+    })
+    .toSorted((a, b) => Number(b.name === 'master') - Number(a.name === 'master'))
+}
+
+const note = 'machineconfiguration.openshift.io'
+const releaseOf = `${note}/release-image-version`
+
+interface OfPool {
+  pool: MachineConfigPool
+  following: PoolFollowing
+  inputs: PoolInputs
+}
+
+function nodeReport(node: Node, of: OfPool): NodeReport {
+  const { metadata, spec, status } = node
+  const { annotations = {} } = metadata
+  const ready = condition({ status: status ?? {} }, 'Ready')
+  const config = itemsOf(of.inputs.machineConfigs).find(
+    (one) => one.metadata.name === annotations[`${note}/currentConfig`],
+  )
+  const phase = phaseOf(node, of)
+  const isReady = ready?.status === 'True'
+  const why = phase === 'degraded' ? annotations[`${note}/reason`] : isReady ? undefined : ready?.message
+  return {
+    name: metadata.name,
+    phase,
+    ready: isReady,
+    cordoned: spec?.unschedulable === true,
+    ...filled({
+      version: config?.metadata.annotations?.[releaseOf],
+      kubelet: status?.nodeInfo?.kubeletVersion,
+      reason: why,
+    }),
+  }
+}
+
+/** By what the machine config daemon writes down on its node, and the pool's wanted configuration (hco-olm-openshift facts 3.5). */
+function phaseOf({ metadata: { annotations = {} } }: Node, { pool, following }: OfPool): NodePhase {
+  const { [`${note}/state`]: state, [`${note}/currentConfig`]: current } = annotations
+  if (state === 'Degraded' || state === 'Unreconcilable') return 'degraded'
+  if (state === 'Rebooting') return 'rebooting'
+  if (current !== annotations[`${note}/desiredConfig`] || state === 'Working')
+    return isDraining(annotations) ? 'draining' : 'updating'
+  const isThere = current === pool.spec?.configuration?.name && following.is === 'there'
+  if (isThere) return 'updated'
+  return pool.spec?.paused === true ? 'paused' : 'pending'
+}
+
+/** The daemon wants a drain that the machine config controller has not done yet. */
+export function isDraining(annotations: Readonly<Record<string, string>> = {}): boolean {
+  const { [`${note}/desiredDrain`]: wanted = '', [`${note}/lastAppliedDrain`]: last } = annotations
+  return wanted.startsWith('drain-') && wanted !== last
+}
+
+const mostNodes = 10
+
+/** Nodes that are at something or have trouble, whole names, ten at most and the rest counted. Nothing of nodes that are updated, or wait their turn. */
+export function nodeLines({ nodes = [] }: Pick<PoolReport, 'nodes'>): readonly string[] {
+  const busy = nodes.filter(
+    ({ phase, ready, cordoned }) => !['updated', 'pending', 'paused'].includes(phase) || !ready || cordoned,
+  )
+  const rest = busy.length - mostNodes
+  return [...busy.slice(0, mostNodes).map(nodeLine), ...(rest > 0 ? [`and ${rest} more nodes`] : [])]
+}
+
+function nodeLine({ name, phase, ready, cordoned, version, reason }: NodeReport): string {
+  const states = [phase, ...(ready ? [] : ['not ready']), ...(cordoned ? ['cordoned'] : [])]
+  const at = version === undefined ? '' : `, at ${version}`
+  return `node ${name} is ${states.join(', ')}${at}${reason === undefined ? '' : `: ${reason}`}`
+}

@@ -1,0 +1,309 @@
+import type { Reader } from '../../kube/cluster.ts'
+import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { ConfigMaps } from '../../kube/kinds/core-kinds.ts'
+import {
+  ClusterRoles,
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+  type PolicyRule,
+  type Role,
+} from '../../kube/kinds/extension-kinds.ts'
+import type { ClusterServiceVersion, InstallPlan, InstallStep } from '../../kube/kinds/operator-kinds.ts'
+import type { Deployment } from '../../kube/kinds/workload-kinds.ts'
+import { whyUnknown } from '../../kube/known.ts'
+import { asJson, isKubeObject, type ReadObjects, unpackedObjects } from '../../manifests/unpacked-bundle.ts'
+import { kubeVirtIn } from '../../openshift/olm-status.ts'
+import { stemOf } from '../../releases/release-versions.ts'
+
+/** What approving an InstallPlan installs, compared with what is there. */
+export interface PlanContents {
+  /** In at most five lines: releases, KubeVirt, CRDs, cluster-wide rights, images. What could not be read is a line, and never called unchanged. */
+  lines: readonly string[]
+  /** CRDs that lose a version which `status.storedVersions` names: OLM fails the plan on each of them. */
+  losses: readonly StoredVersionsLost[]
+  /** Not all of it could be read. */
+  unread: boolean
+}
+
+interface StoredVersionsLost {
+  crd: string
+  versions: readonly string[]
+  /** The version that is stored now, where the new CRD has it. */
+  stored?: string
+}
+
+/**
+ * Reads the objects of a plan: OLM refers each step to the ConfigMap that a bundle was unpacked into, gzipped there. What it holds is evidence of what OLM will write and nothing
+ * else. `csvs` are those of its namespace. Throws ApiError for anything but 403 and 404.
+ */
+export async function planContents(
+  reader: Reader,
+  plan: InstallPlan,
+  csvs: readonly ClusterServiceVersion[],
+): Promise<PlanContents> {
+  const steps = plan.status?.plan ?? []
+  const { objects, unread } = await objectsIn(reader, steps)
+  const fresh = objects.filter(isKind<ClusterServiceVersion>('ClusterServiceVersion'))
+  const pairs = fresh.map((csv) => ({ csv, before: replacedBy(csv, csvs) }))
+  const [crds, roles] = await Promise.all([
+    crdChanges(reader, objects.filter(isKind<CustomResourceDefinition>('CustomResourceDefinition'))),
+    roleRights(reader, objects.filter(isKind<Role>('ClusterRole'))),
+  ])
+  const lines = [
+    installsLine(plan, steps),
+    ...kubeVirtLine(pairs),
+    ...crds.lines,
+    ...rightsLine(pairs, roles),
+    ...imagesLine(pairs),
+  ]
+  const gaps = unread.length === 0 ? [] : [`contents not checked: ${someOf(unread, 2)}`]
+  return {
+    lines: [...lines.slice(0, gaps.length > 0 ? 4 : 5), ...gaps],
+    losses: crds.losses,
+    unread: gaps.length > 0,
+  }
+}
+
+const isKind =
+  <T extends KubeObject>(kind: string) =>
+  (object: KubeObject): object is T =>
+    object.kind === kind
+
+function someOf(words: readonly string[], most: number): string {
+  const more = words.length - most
+  return more > 0 ? `${words.slice(0, most).join(', ')} and ${more} more` : words.join(', ')
+}
+
+// Reading
+
+const mostBundles = 20
+
+interface Reference {
+  name: string
+  namespace: string
+}
+
+async function objectsIn(reader: Reader, steps: readonly InstallStep[]): Promise<ReadObjects> {
+  const manifests = steps.map((step) => ({ step, value: asJson(step.resource?.manifest ?? '') }))
+  const inline = manifests.flatMap(({ value }) => (isKubeObject(value) && !isReference(value) ? [value] : []))
+  const references = manifests.flatMap(({ value }) => (isReference(value) ? [value] : []))
+  const distinct = [...new Map(references.map((one) => [`${one.namespace}/${one.name}`, one])).values()]
+  const found = await Promise.all(distinct.slice(0, mostBundles).map((one) => bundleIn(reader, one)))
+  const objects = [...inline, ...found.flatMap((bundle) => bundle.objects)]
+  const unread = [
+    ...found.flatMap((bundle) => bundle.unread),
+    ...(distinct.length > mostBundles ? [`it refers to ${distinct.length} ConfigMaps`] : []),
+  ]
+  if (unread.length > 0) return { objects, unread }
+  // Roles, bindings and accounts are made of what the CSV says.
+  const lacking = manifests
+    .filter(({ step }) => isOwn(step) && !objects.some((object) => isOf(object, step)))
+    .map(
+      ({ step }) => `${step.resource?.kind ?? ''} ${step.resource?.name ?? ''} is in none of its ConfigMaps`,
+    )
+  return { objects, unread: lacking }
+}
+
+const own: ReadonlySet<string> = new Set(['ClusterServiceVersion', 'CustomResourceDefinition'])
+const isOwn = ({ resource }: InstallStep): boolean => own.has(resource?.kind ?? '')
+const isOf = ({ kind, metadata }: KubeObject, { resource }: InstallStep): boolean =>
+  kind === resource?.kind && metadata.name === resource.name
+
+function isReference(value: unknown): value is Reference {
+  return (
+    isRecord(value) &&
+    value['kind'] === 'ConfigMap' &&
+    typeof value['name'] === 'string' &&
+    typeof value['namespace'] === 'string'
+  )
+}
+
+async function bundleIn(reader: Reader, { name, namespace }: Reference): Promise<ReadObjects> {
+  const at = `ConfigMap ${name} in namespace ${namespace}`
+  try {
+    const found = await reader.get(ConfigMaps, { name, namespace })
+    return found.is === 'object'
+      ? unpackedObjects(found.object, at)
+      : { objects: [], unread: [`${at} is gone`] }
+  } catch (error) {
+    const why = whyUnknown(error)
+    if (why === undefined) throw error
+    return { objects: [], unread: [`${at} cannot be read: ${why}`] }
+  }
+}
+
+// Comparing
+
+interface Pair {
+  csv: ClusterServiceVersion
+  /** That it is to replace; undefined where there is none. */
+  before: ClusterServiceVersion | undefined
+}
+
+function replacedBy(
+  { metadata, spec }: ClusterServiceVersion,
+  csvs: readonly ClusterServiceVersion[],
+): ClusterServiceVersion | undefined {
+  const others = csvs.filter((one) => one.metadata.name !== metadata.name)
+  return (
+    others.find((one) => one.metadata.name === spec?.replaces) ??
+    others.find((one) => stemOf(one.metadata.name) === stemOf(metadata.name))
+  )
+}
+
+const told: ReadonlySet<string> = new Set([
+  'ClusterServiceVersion',
+  'CustomResourceDefinition',
+  'ServiceAccount',
+  'Role',
+  'RoleBinding',
+  'ClusterRole',
+  'ClusterRoleBinding',
+])
+
+/** With what is none of the parts that every operator has. */
+function installsLine({ spec }: InstallPlan, steps: readonly InstallStep[]): string {
+  const names = (spec?.clusterServiceVersionNames ?? []).join(', ')
+  const others = steps.flatMap(({ resource: { kind = '', name = '' } = {} }) =>
+    told.has(kind) ? [] : [`${kind} ${name}`],
+  )
+  return `installs ${names}${others.length > 0 ? `, with ${someOf(others, 4)}` : ''}`
+}
+
+function kubeVirtLine(pairs: readonly Pair[]): readonly string[] {
+  const found = pairs.find(({ csv }) => kubeVirtIn(csv) !== undefined)
+  if (found === undefined) return []
+  const [to = '', from] = [kubeVirtIn(found.csv), found.before && kubeVirtIn(found.before)]
+  return [from === undefined || from === to ? `KubeVirt ${to}` : `KubeVirt ${from} → ${to}`]
+}
+
+async function crdChanges(
+  reader: Reader,
+  wanted: readonly CustomResourceDefinition[],
+): Promise<Pick<PlanContents, 'lines' | 'losses'>> {
+  const changes = await Promise.all(wanted.map((crd) => crdChange(reader, crd)))
+  const says = changes.flatMap(({ text }) => text ?? [])
+  return {
+    lines: says.length === 0 ? [] : [`CRDs: ${someOf(says, 6)}`],
+    losses: changes.flatMap(({ loss }) => loss ?? []),
+  }
+}
+
+interface CrdChange {
+  text?: string
+  loss?: StoredVersionsLost
+}
+
+const namesOf = ({ spec }: CustomResourceDefinition): readonly string[] =>
+  (spec?.versions ?? []).map(({ name }) => name)
+
+const servedBy = ({ spec }: CustomResourceDefinition): readonly string[] =>
+  (spec?.versions ?? []).filter(({ served }) => served !== false).map(({ name }) => name)
+
+async function crdChange(reader: Reader, wanted: CustomResourceDefinition): Promise<CrdChange> {
+  const { name } = wanted.metadata
+  const now = await foundOf(reader.get(CustomResourceDefinitions, { name }))
+  if (now === 'unread') return { text: `${name} with ${servedBy(wanted).join(', ')} (not compared)` }
+  if (now === undefined) return { text: `${name} is new` }
+  const next = servedBy(wanted)
+  const gains = next.filter((version) => !servedBy(now).includes(version))
+  const loses = servedBy(now).filter((version) => !next.includes(version))
+  const versions = (now.status?.storedVersions ?? []).filter((version) => !namesOf(wanted).includes(version))
+  const parts = [
+    ...(gains.length > 0 ? [`gains ${gains.join(', ')}`] : []),
+    ...(loses.length > 0 ? [`loses ${loses.join(', ')}`] : []),
+    ...(versions.length > 0 ? [`OLM will refuse it: ${versions.join(', ')} is still a stored version`] : []),
+  ]
+  const stored = now.spec?.versions?.find(({ storage }) => storage === true)?.name
+  const loss = {
+    crd: name,
+    versions,
+    ...(stored !== undefined && !versions.includes(stored) && { stored }),
+  }
+  return {
+    ...(parts.length > 0 && { text: `${name} ${parts.join(' and ')}` }),
+    ...(versions.length > 0 && { loss }),
+  }
+}
+
+async function foundOf<T>(
+  asked: Promise<{ is: 'object'; object: T } | { is: 'absent' | 'unserved' }>,
+): Promise<T | 'unread' | undefined> {
+  try {
+    const found = await asked
+    return found.is === 'object' ? found.object : undefined
+  } catch (error) {
+    if (whyUnknown(error) === undefined) throw error
+    return 'unread'
+  }
+}
+
+/** A right in words: `create backups.backup.kubevirt.io`. */
+type Right = string
+
+function rightsIn(rules: readonly PolicyRule[]): readonly Right[] {
+  return rules.flatMap(({ apiGroups = [''], resources = [], nonResourceURLs = [], verbs }) => {
+    const things = apiGroups.flatMap((group) =>
+      resources.map((resource) => (group === '' ? resource : `${resource}.${group}`)),
+    )
+    return [...things, ...nonResourceURLs].flatMap((thing) => verbs.map((verb) => `${verb} ${thing}`))
+  })
+}
+
+const clusterRights = ({ spec }: ClusterServiceVersion): readonly Right[] =>
+  (spec?.install?.spec?.clusterPermissions ?? []).flatMap(({ rules = [] }) => rightsIn(rules))
+
+/** Of the ClusterRoles that a bundle carries as objects: the rights that those of the same name do not give yet. */
+async function roleRights(reader: Reader, roles: readonly Role[]): Promise<readonly Right[]> {
+  const found = await Promise.all(
+    roles.map(async (role) => {
+      const now = await foundOf(reader.get(ClusterRoles, { name: role.metadata.name }))
+      const before = new Set(now === undefined || now === 'unread' ? [] : rightsIn(now.rules ?? []))
+      return rightsIn(role.rules ?? []).filter((right) => !before.has(right))
+    }),
+  )
+  return found.flat()
+}
+
+/** The worst first: who may do these may do anything. */
+const grave =
+  /^(?:\*|escalate|bind|impersonate) |^\S+ (?:\*|secrets\b|pods\/exec\b|.*roles?(?:bindings)?\.rbac)/u
+
+function rightsLine(pairs: readonly Pair[], ofRoles: readonly Right[]): readonly string[] {
+  const before = new Set(pairs.flatMap(({ before: csv }) => (csv === undefined ? [] : clusterRights(csv))))
+  const all = [...pairs.flatMap(({ csv }) => clusterRights(csv)), ...ofRoles]
+  const fresh = [...new Set(all)].filter((right) => !before.has(right))
+  if (fresh.length === 0) return []
+  const inOrder = [
+    ...fresh.filter((right) => grave.test(right)),
+    ...fresh.filter((right) => !grave.test(right)),
+  ]
+  return [`new cluster-wide rights: ${someOf(inOrder, 5)}`]
+}
+
+function imagesOf({ spec }: ClusterServiceVersion): readonly string[] {
+  const deployments = (spec?.install?.spec?.deployments ?? []).map((one) => one.spec as Deployment['spec'])
+  const pods = deployments.flatMap((one) => one?.template?.spec ?? [])
+  const containers = pods.flatMap(({ initContainers = [], containers: main = [] }) =>
+    initContainers.concat(main),
+  )
+  const related = (spec?.relatedImages ?? []).map(({ image }) => image)
+  return [...new Set([...containers.map(({ image }) => image), ...related].flatMap((image) => image ?? []))]
+}
+
+/** Without the name, the tag and the digest of the image. */
+const placeOf = (image: string): string =>
+  image.includes('/') ? image.slice(0, image.lastIndexOf('/')) : 'docker.io'
+
+function imagesLine(pairs: readonly Pair[]): readonly string[] {
+  const before = new Set(pairs.flatMap(({ before: csv }) => (csv === undefined ? [] : imagesOf(csv))))
+  const all = [...new Set(pairs.flatMap(({ csv }) => imagesOf(csv)))]
+  if (all.length === 0) return []
+  const fresh = all.filter((image) => !before.has(image))
+  const known = new Set([...before].map(placeOf))
+  const places = [...new Set(fresh.map(placeOf))]
+  const strange = before.size === 0 ? [] : places.filter((place) => !known.has(place))
+  return [
+    `images: ${fresh.length} of ${all.length} are new${places.length > 0 ? `, from ${someOf(places, 3)}` : ''}${strange.length > 0 ? `; nothing came from ${someOf(strange, 3)} before` : ''}`,
+  ]
+}

@@ -1,0 +1,344 @@
+import { describe, expect, test } from 'vitest'
+import type { Reader } from '../../../src/lib/kube/cluster.ts'
+import type { Event, Node } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import type {
+  VirtualMachineInstance,
+  VirtualMachineInstanceMigration,
+} from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Pod } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import type { KubeObject } from '../../../src/lib/kube/object.ts'
+import { unmetLabels } from '../../../src/lib/kube/selectors.ts'
+import { launcherTrouble } from '../../../src/lib/kubevirt/diagnosis/launcher-trouble.ts'
+import { evacuationRemedy, stuckMigrations } from '../../../src/lib/kubevirt/diagnosis/stuck-migrations.ts'
+import { inspectVms, vmCauses, vmProblems } from '../../../src/lib/kubevirt/diagnosis/vm-troubles.ts'
+import { exampleOf } from './example.ts'
+
+const at = new Date('2026-11-21T10:00:00Z')
+const ago = (minutes: number) => new Date(at.getTime() - minutes * 60_000).toISOString()
+
+const node = (name: string, labels: Record<string, string> = {}, unschedulable = false): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, labels: { 'kubevirt.io/schedulable': 'true', ...labels } },
+  spec: { unschedulable },
+})
+
+const vmi = (name: string, status: VirtualMachineInstance['status'] = {}): VirtualMachineInstance => ({
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachineInstance',
+  metadata: { name, namespace: 'demo', uid: `uid-${name}`, creationTimestamp: ago(60) },
+  status: { phase: 'Running', nodeName: 'worker-1', ...status },
+})
+
+const migration = (
+  phase = 'Running',
+  minutes = 10,
+  spec: VirtualMachineInstanceMigration['spec'] = {},
+): VirtualMachineInstanceMigration => ({
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachineInstanceMigration',
+  metadata: { name: 'move', namespace: 'demo', uid: 'uid-move', creationTimestamp: ago(minutes) },
+  spec: { vmiName: 'web-1', ...spec },
+  status: { phase, phaseTransitionTimestamps: [{ phase, phaseTransitionTimestamp: ago(minutes) }] },
+})
+
+const owner = (name: string) => [
+  {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstance',
+    name,
+    uid: `uid-${name}`,
+    controller: true,
+  },
+]
+
+const launcher = (status: Pod['status'] = {}, spec: Pod['spec'] = { nodeName: 'worker-2' }): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'virt-launcher-web-1-x',
+    namespace: 'demo',
+    uid: 'uid-pod',
+    creationTimestamp: ago(10),
+    labels: {
+      'kubevirt.io': 'virt-launcher',
+      'kubevirt.io/created-by': 'uid-web-1',
+      'kubevirt.io/migrationJobUID': 'uid-move',
+    },
+    ownerReferences: owner('web-1'),
+  },
+  spec,
+  status: { phase: 'Pending', ...status },
+})
+
+const unscheduled = {
+  conditions: [
+    {
+      type: 'PodScheduled',
+      status: 'False' as const,
+      reason: 'Unschedulable',
+      message: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.",
+    },
+  ],
+}
+
+const warning = (reason: string, message: string, about: Partial<Event['involvedObject']> = {}): Event => ({
+  apiVersion: 'v1',
+  kind: 'Event',
+  metadata: { name: `${reason}.1`.toLowerCase(), namespace: 'demo' },
+  type: 'Warning',
+  reason,
+  message,
+  lastTimestamp: ago(1),
+  involvedObject: { kind: 'Pod', name: 'virt-launcher-web-1-x', namespace: 'demo', uid: 'uid-pod', ...about },
+})
+
+const readerOf = (...objects: readonly KubeObject[]): Reader => exampleOf(objects, at.toISOString()).reader
+const stuck = (one: VirtualMachineInstanceMigration, ...objects: readonly KubeObject[]) =>
+  stuckMigrations(readerOf(...objects), [one], at)
+
+const affinity = (...terms: object[]) => ({
+  affinity: {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
+  },
+})
+const term = (key: string, operator: string, ...values: string[]) => ({
+  matchExpressions: [{ key, operator, values }],
+})
+
+describe('which label no node has', () => {
+  const nodes = [node('a', { zone: 'one', disk: 'ssd' }), node('b', { zone: 'two' })]
+  test.each<[string, Parameters<typeof unmetLabels>[0], string | undefined]>([
+    ['nothing is asked', {}, undefined],
+    ['a node has them', { nodeSelector: { zone: 'one', disk: 'ssd' } }, undefined],
+    ['a value that none has', { nodeSelector: { zone: 'three' } }, 'no node has the label zone=three'],
+    [
+      'two that none has',
+      { nodeSelector: { gpu: 'yes', zone: 'one', rack: '7' } },
+      'no node has the labels gpu=yes, rack=7',
+    ],
+    [
+      'each is somewhere, and nowhere together',
+      { nodeSelector: { zone: 'two', disk: 'ssd' } },
+      'no node has all of zone=two, disk=ssd',
+    ],
+    ['affinity: exists', affinity(term('gpu', 'Exists')), 'no node has the label gpu'],
+    ['affinity: one of values', affinity(term('zone', 'In', 'x', 'y')), 'no node has the label zone=x|y'],
+    ['affinity: one of two terms holds', affinity(term('gpu', 'Exists'), term('disk', 'Exists')), undefined],
+    [
+      'affinity: none of two terms holds',
+      affinity(term('gpu', 'Exists'), term('zone', 'In', 'x')),
+      'no node has the label gpu or zone=x',
+    ],
+    ['affinity: none may have it', affinity(term('zone', 'DoesNotExist')), 'no node has the label !zone'],
+  ])('%s', (_, pod, expected) => {
+    expect(unmetLabels(pod, nodes)?.sentence).toBe(expected)
+  })
+
+  test('where no node is known nothing is said', () => {
+    expect(unmetLabels({ nodeSelector: { zone: 'x' } }, [])).toBeUndefined()
+  })
+})
+
+const trouble = (pod: Pod, events: readonly Event[] = [], nodes: readonly Node[] = []) =>
+  launcherTrouble(pod, { nodes, events, at })
+const asking = (key: string) => launcher(unscheduled, { nodeSelector: { [key]: 'true' } })
+
+describe('why a launcher does not get on', () => {
+  test('init containers that do not end are told as kubectl counts them; one that is done is passed over', () => {
+    const initContainerStatuses = [
+      { name: 'container-disk-binary', state: { terminated: { exitCode: 0 } } },
+      { name: 'guest-console-log', state: { waiting: { reason: 'PodInitializing' } } },
+      { name: 'volumerootdisk-init', state: { waiting: { reason: 'PodInitializing' } } },
+    ]
+    expect(trouble(launcher({ initContainerStatuses }))).toMatchObject({
+      reason: 'Init:1/3',
+      message: 'its init containers do not end (Init:1/3, guest-console-log is PodInitializing)',
+      remedy: [
+        'kubectl -n demo describe pod virt-launcher-web-1-x',
+        'kubectl -n demo logs virt-launcher-web-1-x -c guest-console-log',
+      ],
+    })
+    const young = { ...launcher({ initContainerStatuses }) }
+    young.metadata = { ...young.metadata, creationTimestamp: ago(1) }
+    expect(trouble(young)).toBeUndefined()
+  })
+
+  test('a native sidecar that runs is no init container that does not end', () => {
+    const initContainerStatuses = [{ name: 'guest-console-log', started: true, state: { running: {} } }]
+    expect(trouble(launcher({ initContainerStatuses }))).toBeUndefined()
+  })
+
+  test.each<[string, string, string, string]>([
+    [
+      'FailedCreatePodSandBox',
+      'plugin type="multus" failed (add): [demo/br1]: failed to find plugin "cnv-bridge" in path [/opt]',
+      'its node has no network plug-in "cnv-bridge", which NetworkAttachmentDefinition demo/br1 asks for',
+      'kubectl -n demo edit network-attachment-definitions br1     write type "bridge" in place of "cnv-bridge", which is gone after 4.12',
+    ],
+    [
+      'FailedCreatePodSandBox',
+      '[shop/net]: failed to find plugin "ovs" in path [/opt/cni/bin]',
+      'its node has no network plug-in "ovs", which NetworkAttachmentDefinition shop/net asks for',
+      'kubectl -n shop get network-attachment-definitions net -o yaml     shows its type; the plug-in has to be installed on every node',
+    ],
+    [
+      'FailedAttachVolume',
+      'Multi-Attach error for volume "pvc-7" Volume is already exclusively attached to one node',
+      'volume pvc-7 is attached to another node still',
+      'kubectl get volumeattachments     shows the node that has pvc-7',
+    ],
+    [
+      'FailedMount',
+      'MountVolume.SetUp failed for volume "disk" : rpc error: code = Internal',
+      'FailedMount: MountVolume.SetUp failed for volume "disk" : rpc error: code = Internal',
+      'kubectl -n demo describe pod virt-launcher-web-1-x',
+    ],
+  ])('event %s: %s', (reason, text, message, first) => {
+    const found = trouble(launcher(), [warning(reason, text)])
+    expect([found?.message, found?.remedy[0]]).toEqual([message, first])
+  })
+
+  test('an event about another pod of that name, or of before it had a node, says nothing', () => {
+    expect(trouble(launcher(), [warning('FailedMount', 'no', { uid: 'uid-former' })])).toBeUndefined()
+    expect(trouble(launcher(), [warning('FailedScheduling', '0/3 nodes')])).toBeUndefined()
+  })
+
+  test('the name of an event is a word of a shell where it is printed', () => {
+    const hostile = warning('FailedCreatePodSandBox', '[demo/br1;reboot]: failed to find plugin "x" in path')
+    expect(trouble(launcher(), [hostile])?.remedy).toEqual([
+      'kubectl -n demo describe pod virt-launcher-web-1-x',
+    ])
+  })
+
+  test('a label that the node-labeller writes is mended by a restart, one of a person is shown', () => {
+    const nodes = [node('worker-1'), node('worker-2')]
+    expect(trouble(asking('cpu-feature.node.kubevirt.io/ipred-ctrl'), [], nodes)).toMatchObject({
+      message: 'no node has the label cpu-feature.node.kubevirt.io/ipred-ctrl=true',
+      remedy: [
+        'kubectl get nodes -L cpu-feature.node.kubevirt.io/ipred-ctrl',
+        'virtctl restart web-1 -n demo     stops the guest; it starts again with what nodes offer now',
+      ],
+    })
+    expect(trouble(asking('team'), [], nodes)?.remedy[1]).toMatch(/get vm web-1 .*shows what asks for it$/u)
+    expect(trouble(asking('team'), [], [])?.message).toMatch(/^0\/2 nodes/u)
+  })
+})
+
+describe('migrations that do not get on', () => {
+  const ended = {
+    phase: 'Failed',
+    containerStatuses: [{ name: 'compute', state: { terminated: { exitCode: 1, reason: 'Error' } } }],
+  }
+  test.each<[string, VirtualMachineInstanceMigration, readonly KubeObject[], string | undefined]>([
+    ['its target runs', migration(), [launcher({ phase: 'Running' })], undefined],
+    [
+      'its target ended',
+      migration(),
+      [launcher(ended)],
+      'its target pod ended (Error with code 1), and the migration is Running all the same: it hangs',
+    ],
+    ['its target ended a moment ago', migration('Running', 1), [launcher(ended)], undefined],
+    [
+      'its target is gone',
+      migration(),
+      [],
+      'its target pod is gone, and the migration is Running all the same: it hangs',
+    ],
+    ['its target is not there yet', migration('Scheduling'), [], undefined],
+    ['its target may be gone', migration('Running', 4), [], undefined],
+    ['its target is in another cluster', migration('Running', 10, { sendTo: {} }), [], undefined],
+    ['it waits for its turn', migration('Pending'), [], undefined],
+    ['it is over', migration('Failed'), [], undefined],
+    [
+      'no node takes its target',
+      migration('Scheduling'),
+      [launcher(unscheduled, { nodeSelector: { gpu: 'yes' } }), node('worker-1')],
+      'no node takes the target pod: no node has the label gpu=yes',
+    ],
+    [
+      'its target waits for a volume',
+      migration('Scheduling'),
+      [launcher(), warning('FailedMount', 'timed out')],
+      'the target pod does not start: FailedMount: timed out',
+    ],
+    [
+      'a pod of somebody else has its label',
+      migration('Scheduled', 3),
+      [{ ...launcher(ended), metadata: { ...launcher().metadata, ownerReferences: owner('other') } }],
+      undefined,
+    ],
+  ])('%s', async (_, one, objects, expected) => {
+    expect((await stuck(one, ...objects)).map(({ sentence }) => sentence)).toEqual(
+      expected === undefined ? [] : [expected],
+    )
+  })
+
+  test('where nothing is late, no pod is asked for', async () => {
+    const reader = { pages: () => expect.unreachable() } as unknown as Reader
+    expect(await stuckMigrations(reader, [migration('Running', 1), migration('Pending')], at)).toEqual([])
+  })
+})
+
+test('a mark of a drain is taken away by virtctl from v1.7 on, before that by the patch that it stands for', () => {
+  const marked = { namespace: 'demo', name: 'web-1', node: 'worker-3' }
+  expect(evacuationRemedy(marked, 'v1.7.0')[0]).toMatch(/^virtctl -n demo evacuate-cancel vmi web-1 /u)
+  const [old] = evacuationRemedy(marked, 'v1.6.3')
+  expect(old).toMatch(/^kubectl -n demo patch virtualmachineinstance web-1 --type=json -p '\[/u)
+  expect(old).toContain('"op":"test","path":"/status/evacuationNodeName","value":"worker-3"')
+  expect(old).toContain('untested')
+})
+
+describe('one look at VMs', () => {
+  const running = ['web-2', 'web-3', 'web-4'].map((name) => vmi(name))
+
+  test('a VMI that lost its launcher counts from when it stopped to be ready, and no pod is told', async () => {
+    const conditions = [
+      { type: 'Ready', status: 'False' as const, reason: 'PodNotExists', lastTransitionTime: ago(20) },
+    ]
+    const { troubles } = await inspectVms(
+      readerOf(vmi('web-1', { phase: 'Scheduling', conditions }), ...running),
+      at,
+      'v1.6.0',
+    )
+    expect(troubles).toMatchObject({
+      count: 1,
+      reasons: [{ status: 'Scheduling', since: ago(20), cause: 'no virt-launcher pod is there' }],
+    })
+    expect(troubles.reasons[0]?.known).toBeUndefined()
+    expect(vmProblems(troubles)).toEqual(['1 VM does not run as it should'])
+  })
+
+  test('where most VMs stay on their way, what is known of the release is said in the cause', async () => {
+    const idle = ['a', 'b', 'c'].map((name) => vmi(name, { phase: 'Scheduling' }))
+    const of = async (version: string) =>
+      vmCauses((await inspectVms(readerOf(...idle), at, version)).troubles, at)[0]?.sentence
+    expect(await of('v1.6.0')).toMatch(/^3 of 3 VMs .*no fix is known: kubevirt issue 15355/u)
+    expect(await of('v1.5.1')).not.toContain('15355')
+  })
+
+  test('a VMI without a pod is explained by the last warning about it', async () => {
+    const about = { kind: 'VirtualMachineInstance', name: 'web-1', uid: 'uid-web-1' }
+    const { troubles } = await inspectVms(
+      readerOf(vmi('web-1', { phase: 'Pending' }), warning('FailedCreate', 'quota is used up', about)),
+      at,
+      undefined,
+    )
+    expect(troubles.reasons[0]?.cause).toBe('FailedCreate: quota is used up')
+  })
+
+  test('a mark of a drain counts where its node takes pods again', async () => {
+    const marked = vmi('web-1', { evacuationNodeName: 'worker-1' })
+    const look = async (unschedulable: boolean) =>
+      (await inspectVms(readerOf(marked, node('worker-1', {}, unschedulable)), at, 'v1.7.0')).troubles
+    expect((await look(false)).leftBehind).toMatchObject([{ vm: 'web-1', node: 'worker-1' }])
+    expect(await look(true)).not.toHaveProperty('leftBehind')
+    expect(vmProblems(await look(false))).toEqual(['1 VM moved without end'])
+  })
+
+  test('a migration that hangs is told, and changes no verdict', async () => {
+    const { troubles } = await inspectVms(readerOf(vmi('web-1'), migration()), at, 'v1.8.4')
+    expect(troubles).toMatchObject({ count: 0, stuck: [{ vm: 'web-1', migration: 'move' }] })
+    expect(vmCauses(troubles, at)).toEqual([])
+  })
+})

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { allChecks } from '../../../../src/lib/checks/check-run.ts'
+import type { StatusReport } from '../../../../src/lib/status/status-report.ts'
+import {
+  type CheckExample,
+  checkExample,
+  clusterOf,
+  expectedItems,
+  judgedExample,
+  layered,
+} from '../../checks/check-example.ts'
+import { runText } from '../../run-text.ts'
+
+async function status(example: CheckExample): Promise<StatusReport> {
+  const { out } = await runText(['status', '-o', 'json'], clusterOf(example))
+  return JSON.parse(out) as StatusReport
+}
+
+const layersOf = ({ layers = [] }: StatusReport, wanted: string) =>
+  layers.filter(({ layer }) => layer === wanted)
+
+/** Each check of the layers above and below KubeVirt, and the layer of `kvup status` that tells the same. */
+const rows: readonly (readonly [check: string, layer: string])[] = [
+  ['version-in-step', 'hyperconverged'],
+  ['hyperconverged-not-good', 'hyperconverged'],
+  ['hyperconverged-tainted', 'hyperconverged'],
+  ['hyperconverged-methods', 'hyperconverged'],
+  ['approval-manual', 'subscription'],
+  ['channel-not-in-catalog', 'subscription'],
+  ['catalog-not-healthy', 'catalog'],
+  ['one-operator-group', 'operator-group'],
+  ['operator-held', 'csv'],
+  ['platform-not-steady', 'platform'],
+  ['platform-not-upgradeable', 'platform'],
+  ['cluster-operators-degraded', 'operators'],
+  ['pool-degraded', 'pool'],
+  ['node-maintenance-old', 'platform'],
+]
+
+/** What is read for `kvup check` alone: networks of VMs and alerts. */
+const ofCheckAlone = ['bridge-networks', 'alerts-firing']
+
+test('every check of a layer has a line in status, or is named here', () => {
+  const ofLayers = allChecks.filter(({ layers }) => layers !== undefined).map(({ id }) => id)
+  expect([...rows.map(([id]) => id), ...ofCheckAlone].toSorted()).toEqual(ofLayers.toSorted())
+})
+
+test('on a clean cluster no layer has a note', async () => {
+  const { layers = [], overall } = await status(layered)
+  expect(overall).toEqual({ verdict: 'Healthy' })
+  expect(layers.filter(({ notes }) => (notes ?? []).length > 0)).toEqual([])
+})
+
+test.each(rows)('what %s finds is told by status, of %s', async (check, layer) => {
+  const [clean, now] = await Promise.all([status(layered), status(checkExample(`${check}/failing.yaml`))])
+  const told = layersOf(now, layer)
+  expect(told.length).toBeGreaterThan(0)
+  expect(told).not.toEqual(layersOf(clean, layer))
+  const [{ findings } = { findings: [] }] = expectedItems(check)
+  expect(findings.length).toBeGreaterThan(0)
+})
+
+test.each(['version-in-step', 'hyperconverged-tainted', 'hyperconverged-methods', 'node-maintenance-old'])(
+  'of %s in the same words, with the first line that helps',
+  async (check) => {
+    const { layers = [] } = await status(checkExample(`${check}/failing.yaml`))
+    const { document } = await judgedExample(checkExample(`${check}/failing.yaml`))
+    const found = document.items.find(({ id }) => id === check)?.findings[0]
+    expect(layers.flatMap(({ notes }) => notes ?? [])).toContain(found?.summary)
+    expect(layers.flatMap(({ help }) => help ?? [])).toContain(found?.remedy[0])
+  },
+)
+
+test('a channel that the catalog does not have is no health: somebody has to act', async () => {
+  const { overall, layers = [] } = await status(checkExample('channel-not-in-catalog/failing.yaml'))
+  expect(overall).toMatchObject({ verdict: 'Waiting' })
+  expect(layers.find(({ layer }) => layer === 'subscription')).toMatchObject({
+    verdict: 'Waiting',
+    waitsFor: 'a channel that its catalog has',
+  })
+})
+
+test('a method that KubeVirt does not know is told of a plain KubeVirt too, and of none that it knows', async () => {
+  const { workloads } = await status(checkExample('methods-misspelt/failing.yaml'))
+  expect(workloads.unknownMethods).toEqual(['evict'])
+  const place = clusterOf(checkExample('methods-misspelt/failing.yaml'))
+  const { out } = await runText(['status'], place)
+  expect(out).toContain('workloadUpdateMethods has evict, which KubeVirt does not know')
+  expect((await status({})).workloads).not.toHaveProperty('unknownMethods')
+})

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import { type Reader, readerWith, type RouteCall } from '../../../../src/lib/kube/cluster.ts'
+import type { KubeObject } from '../../../../src/lib/kube/object.ts'
+import { alertsByRoute } from '../../../../src/lib/openshift/firing-alerts.ts'
+import { clusterOf, layered } from '../../checks/check-example.ts'
+import { runText } from '../../run-text.ts'
+
+const domain = 'apps.example.com'
+const host = `thanos-querier-openshift-monitoring.${domain}`
+const body = (name: string) =>
+  JSON.stringify({
+    data: { alerts: [{ state: 'firing', labels: { alertname: name, severity: 'critical' } }] },
+  })
+
+interface Ingress {
+  domain?: string | undefined
+  host?: string
+  /** What the Route answers. */
+  text?: string
+  why?: string
+}
+
+/** The cluster with all layers, of which the Route answers. `calls` are those to it. */
+function place({ domain: own = domain, host: at = host, text = body('etcdMembersDown'), why }: Ingress = {}) {
+  const { cluster, clock } = clusterOf({ ...layered, alerts: 'unasked' })
+  const calls: RouteCall[] = []
+  const objects: Readonly<Record<string, object>> = {
+    ingresses: { spec: { domain: own } },
+    routes: { spec: { host: at } },
+    configmaps: { data: { 'ca-bundle.crt': 'PEM' } },
+  }
+  const mine = new Set(['cluster', 'thanos-querier', 'default-ingress-cert'])
+  const get: Reader['get'] = async (kind, ref) => {
+    const object = mine.has(ref.name) ? objects[kind.plural] : undefined
+    return object ? { is: 'object', object: object as never } : cluster.reader.get(kind, ref)
+  }
+  const askRoute: Reader['askRoute'] = async (call) => {
+    calls.push(call)
+    return why === undefined ? { text } : { why }
+  }
+  return { cluster: { ...cluster, reader: readerWith(cluster.reader, { get, askRoute }) }, clock, calls }
+}
+
+test('the one Route below the own domain is asked, and its alerts are known', async () => {
+  const { cluster, calls } = place()
+  const alerts = await alertsByRoute(cluster.reader)
+  expect(alerts).toEqual({ known: true, items: [{ name: 'etcdMembersDown', severity: 'critical' }] })
+  expect(calls).toEqual([{ host, path: '/api/v1/alerts', authorities: ['PEM'] }])
+})
+
+test.each([
+  ['a Route of another domain', { host: 'thanos.evil.example' }, 'not below the cluster'],
+  ['one that only ends like it', { host: `evil${domain}` }, 'not below the cluster'],
+  ['no host name', { host: `a/b.${domain}` }, 'not below the cluster'],
+  ['no domain', { domain: '' }, 'does not say which ingress domain'],
+] as const)('%s is not asked', async (_, ingress, why) => {
+  const { cluster, calls } = place(ingress)
+  const alerts = await alertsByRoute(cluster.reader)
+  expect(alerts).toMatchObject({ known: false, why: expect.stringContaining(why) as string })
+  expect(calls).toEqual([])
+})
+
+test('a page, and what is no answer of Prometheus, are not "none fires"', async () => {
+  const page = await alertsByRoute(place({ text: '<html>log in</html>' }).cluster.reader)
+  expect(page).toMatchObject({ why: expect.stringContaining('the Route answered HTML') as string })
+  const other = await alertsByRoute(place({ text: '{}' }).cluster.reader)
+  expect(other.known).toBe(false)
+})
+
+interface Item {
+  id: string
+  is: string
+  findings: { summary: string }[]
+}
+
+async function alertsIn(words: string, at: ReturnType<typeof place>, more: object = {}) {
+  const { out } = await runText(words.split(' '), { ...at, ...more })
+  const { items } = JSON.parse(out) as { items: Item[] } & KubeObject
+  return items.find(({ id }) => id === 'alerts-firing')
+}
+
+test('kvup check asks by the Route with --alerts=route, and never unasked', async () => {
+  const asked = place()
+  const found = await alertsIn('check --alerts=route -o json', asked)
+  expect([found?.is, found?.findings[0]?.summary]).toEqual(['found', 'a grave alert fires: etcdMembersDown'])
+  const unasked = place()
+  expect((await alertsIn('check -o json', unasked))?.is).toBe('not-checked')
+  expect(unasked.calls).toEqual([])
+})
+
+test.each([
+  [true, 'found', 1],
+  [false, 'not-checked', 0],
+] as const)('on a terminal a person is asked once; %s: %s', async (yes, is, calls) => {
+  const questions: string[] = []
+  const decide = (question: string) => questions.push(question) > 0 && yes
+  const at = place()
+  expect((await alertsIn('check -o json', at, { decide }))?.is).toBe(is)
+  expect([questions.length, at.calls.length]).toEqual([1, calls])
+  expect(questions[0]).toContain('Route thanos-querier')
+})
+
+test('what the Route refuses is said, and is no pass', async () => {
+  const found = await alertsIn('check --alerts=route -o json', place({ why: 'this login has no token' }))
+  expect(found?.is).toBe('not-checked')
+  expect(found?.findings[0]?.summary).toContain('this login has no token')
+})

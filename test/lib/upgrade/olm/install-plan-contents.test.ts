@@ -1,0 +1,206 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import type { Found, Reader, Ref } from '../../../../src/lib/kube/cluster.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
+import type { Kind, KubeObject } from '../../../../src/lib/kube/object.ts'
+import type { ClusterServiceVersion, InstallPlan } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { planContents } from '../../../../src/lib/upgrade/methods/install-plan-contents.ts'
+
+const csvName = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
+const crdName = 'hostpathprovisioners.hostpathprovisioner.kubevirt.io'
+
+interface Brings {
+  kubevirt?: string
+  registry?: string
+  rules?: { apiGroups: string[]; resources: string[]; verbs: string[] }[]
+}
+
+function csv(
+  version: string,
+  { kubevirt = 'v1.7.0', registry = 'quay.io/kubevirt', rules = [] }: Brings = {},
+) {
+  const containers = [
+    {
+      name: 'virt-operator',
+      image: `${registry}/virt-operator:${version}`,
+      env: [{ name: 'KUBEVIRT_VERSION', value: kubevirt }],
+    },
+  ]
+  const object: ClusterServiceVersion = {
+    apiVersion: 'operators.coreos.com/v1alpha1',
+    kind: 'ClusterServiceVersion',
+    metadata: { name: csvName(version), namespace: 'openshift-cnv' },
+    spec: {
+      version,
+      install: {
+        spec: {
+          deployments: [{ name: 'virt-operator', spec: { template: { spec: { containers } } } }],
+          clusterPermissions: [{ serviceAccountName: 'a', rules }],
+        },
+      },
+    },
+  }
+  return object
+}
+
+const crd = (versions: string[], storedVersions: string[] = []) => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: crdName },
+  spec: { versions: versions.map((name, i) => ({ name, served: true, storage: i === versions.length - 1 })) },
+  status: { storedVersions },
+})
+
+const yaml = (object: KubeObject): string =>
+  `# a file of a bundle\n${Object.entries(object)
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+    .join('\n')}\n`
+
+type Packing = (text: string) => string
+/** As the API shows what OLM has encoded itself. */
+const twice: Packing = (text) => Buffer.from(gzipSync(text).toString('base64')).toString('base64')
+const once: Packing = (text) => gzipSync(text).toString('base64')
+
+const bundle = (files: Record<string, string>, kind: 'data' | 'binaryData' = 'binaryData') => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'abc', namespace: 'olm' },
+  [kind]: files,
+})
+
+const reference = JSON.stringify({ kind: 'ConfigMap', name: 'abc', namespace: 'olm', catalogSourceName: 'x' })
+
+function plan(objects: readonly Pick<KubeObject, 'kind' | 'metadata'>[]): InstallPlan {
+  return {
+    apiVersion: 'operators.coreos.com/v1alpha1',
+    kind: 'InstallPlan',
+    metadata: { name: 'install-a', namespace: 'openshift-cnv' },
+    spec: { clusterServiceVersionNames: [csvName('1.18.0')] },
+    status: {
+      phase: 'RequiresApproval',
+      plan: objects.map(({ kind, metadata: { name } }) => ({
+        resource: { kind, name, manifest: reference },
+      })),
+    },
+  }
+}
+
+/** Has these; reading `forbidden` kinds is refused. */
+function reader(objects: readonly KubeObject[], forbidden: readonly string[] = []): Reader {
+  return {
+    get: <T extends KubeObject>(kind: Kind<T>, { name }: Ref): Promise<Found<T>> => {
+      if (forbidden.includes(kind.kind)) return Promise.reject(new ApiError(403, 'Forbidden', 'may not'))
+      const object = objects.find((one) => one.kind === kind.kind && one.metadata.name === name)
+      return Promise.resolve(object === undefined ? { is: 'absent' } : { is: 'object', object: object as T })
+    },
+  } as Partial<Reader> as Reader
+}
+
+const old = csv('1.17.3', { rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] })
+const fresh = csv('1.18.0', {
+  kubevirt: 'v1.8.4',
+  registry: 'evil.example/kubevirt',
+  rules: [{ apiGroups: ['', 'ssp.kubevirt.io'], resources: ['pods', 'secrets'], verbs: ['get'] }],
+})
+const definition = crd(['v1beta1', 'v1'])
+const extra = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'webhook' } }
+const present = crd(['v1alpha1', 'v1beta1'], ['v1alpha1', 'v1beta1'])
+
+const files = (pack: Packing): Record<string, string> =>
+  Object.fromEntries([fresh, definition, extra].map((object) => [`${object.kind}.yaml`, pack(yaml(object))]))
+
+describe('what an InstallPlan installs, from its ConfigMap', () => {
+  test.each([
+    ['gzip and base64, as OLM writes it', bundle(files(twice))],
+    ['gzip', bundle(files(once))],
+    [
+      'plain text',
+      bundle(
+        files((text) => text),
+        'data',
+      ),
+    ],
+  ])('%s: five lines', async (_name, map) => {
+    const found = await planContents(reader([map, present]), plan([fresh, definition, extra]), [old])
+    expect(found).toEqual({
+      lines: [
+        `installs ${csvName('1.18.0')}, with Service webhook`,
+        'KubeVirt v1.7.0 → v1.8.4',
+        `CRDs: ${crdName} gains v1 and loses v1alpha1 and OLM will refuse it: v1alpha1 is still a stored version`,
+        'new cluster-wide rights: get secrets, get secrets.ssp.kubevirt.io, get pods.ssp.kubevirt.io',
+        'images: 1 of 1 are new, from evil.example/kubevirt; nothing came from evil.example/kubevirt before',
+      ],
+      losses: [{ crd: crdName, versions: ['v1alpha1'], stored: 'v1beta1' }],
+      unread: false,
+    })
+  })
+
+  test('what does not change is not told', async () => {
+    const same = crd(['v1beta1', 'v1'], ['v1'])
+    const map = bundle(files(twice))
+    const { lines, losses } = await planContents(reader([map, same]), plan([fresh, definition]), [fresh])
+    expect(lines.join()).not.toContain('CRDs')
+    expect(losses).toEqual([])
+  })
+
+  test('a version that is no longer served and still there loses nothing that is stored', async () => {
+    const still = {
+      ...definition,
+      spec: {
+        versions: [
+          { name: 'v1alpha1', served: false },
+          { name: 'v1beta1', served: true },
+        ],
+      },
+    }
+    const map = bundle({ a: twice(yaml(still)) })
+    expect((await planContents(reader([map, present]), plan([still]), [])).losses).toEqual([])
+  })
+})
+
+describe('what cannot be read is said, and nothing is called unchanged', () => {
+  const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024, 'a')).toString('base64')
+  const aliases = 'a: &a [x, x]\nb: &b [*a, *a]\nkind: [*b, *b]\n'
+  test.each<[string, KubeObject[], string[], string]>([
+    ['the ConfigMap is gone', [present], [], 'ConfigMap abc in namespace olm is gone'],
+    ['it may not be read', [], ['ConfigMap'], 'ConfigMap abc in namespace olm cannot be read: '],
+    ['it is empty', [bundle({})], [], 'ConfigMap abc in namespace olm is empty'],
+    [
+      'a file is cut off',
+      [bundle({ f: twice(yaml(fresh)).slice(0, 60) })],
+      [],
+      'f in ConfigMap abc in namespace olm is broken, or too large',
+    ],
+    [
+      'a file grows without bound',
+      [bundle({ f: bomb })],
+      [],
+      'f in ConfigMap abc in namespace olm is broken, or too large',
+    ],
+    [
+      'YAML with aliases',
+      [bundle({ f: aliases }, 'data')],
+      [],
+      'f in ConfigMap abc in namespace olm is broken, or too large',
+    ],
+    [
+      'an object of a step is missing',
+      [bundle({ f: twice(yaml(fresh)) })],
+      [],
+      `CustomResourceDefinition ${crdName} is in none of its ConfigMaps`,
+    ],
+  ])('%s', async (_name, objects, forbidden, why) => {
+    const found = await planContents(reader(objects, forbidden), plan([fresh, definition]), [old])
+    expect(found.unread).toBe(true)
+    expect(found.lines.at(-1)).toContain(`contents not checked: ${why}`)
+    expect(found.lines.length).toBeLessThanOrEqual(5)
+  })
+
+  test('CRDs that may not be read are not compared', async () => {
+    const map = bundle(files(twice))
+    const kinds = ['CustomResourceDefinition']
+    const { lines, losses } = await planContents(reader([map], kinds), plan([fresh, definition]), [old])
+    expect(lines.join()).toContain(`${crdName} with v1beta1, v1 (not compared)`)
+    expect(losses).toEqual([])
+  })
+})

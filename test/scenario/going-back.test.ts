@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest'
+import { forecast } from '../../src/commands/workloads/run-forecast.ts'
+import { outdated } from '../../src/commands/workloads/list-outdated.ts'
+import {
+  type VirtualMachineInstance,
+  VirtualMachineInstanceMigrations,
+  VirtualMachineInstances,
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { isWrite } from '../../src/simulator/api/api-request.ts'
+import { byTag, minute, play, type Stage } from './stage.ts'
+
+/** A downgrade that was accepted tells one story: nothing migrates to an older virt-launcher, and nobody is told that it will. */
+const shape = {
+  ...byTag,
+  version: 'v1.8.4',
+  workers: 3,
+  vms: [{ name: 'web-1' }, { name: 'web-2' }, { name: 'web-3' }],
+} as const
+const accept = ['downgrade', 'kubernetes-window', 'issue-17029']
+const options = { method: 'image-tag' as const, accept }
+const paused =
+  'automatic VM updates stay paused at the end; kvup workloads restore resumes them, once no VM runs a newer virt-launcher'
+const needs =
+  '3 VMs run a newer virt-launcher than v1.7.0: a migration to an older one fails, each needs a restart'
+/** What is true of going forward alone. */
+const forward =
+  /live-?migrates|KubeVirt migrates|migrates 3|then apply to the new version|new in v1\.7\.0|given back at the end|going back is not supported once|moves one VM first|old virt-launcher;/u
+
+const launchers = ({ simulated: { store } }: Stage) =>
+  (store.list(VirtualMachineInstances).items as VirtualMachineInstance[]).map(
+    ({ status }) => status?.launcherContainerImageVersion?.split(':')[1],
+  )
+
+describe('a downgrade that was accepted', () => {
+  test('the plan says that VM updates stay paused, and which VMs need a restart', async () => {
+    await play(shape, async (stage) => {
+      const { code, text, documents } = await stage.plan('v1.7.0', options)
+      expect(code).toBe(0)
+      expect(text).toContain(paused)
+      expect(text).toContain(needs)
+      expect(text).toContain(
+        'APIs that v1.7.0 does not have are refused once virt-api is replaced, which comes first',
+      )
+      expect(text).not.toMatch(forward)
+      const { steps } = documents[0] as unknown as { steps: { id: string; risk: { undo: string } }[] }
+      expect(steps.map(({ id }) => id)).not.toContain('resume-workload-updates')
+      // Nothing that the downgrade has replaced keeps from going on to what was installed.
+      for (const id of ['virt-api', 'virt-controller', 'virt-handler'])
+        expect(steps.find((step) => step.id === id)?.risk.undo).toBe('kvup upgrade --to v1.8.4')
+    })
+  })
+
+  test('the steps of the plan are those of the run, in its order; so are the components in the cluster', async () => {
+    await play(shape, async (stage) => {
+      const { documents } = await stage.plan('v1.7.0', options)
+      const planned = (documents[0] as unknown as { steps: { id: string }[] }).steps.map(({ id }) => id)
+      const mark = stage.mark
+      const began: string[] = []
+      const ended = await stage.upgrade('v1.7.0', options, {
+        onEvent(event) {
+          if (event.kind === 'step-started') began.push(event.step.id)
+        },
+      })
+      expect(ended.code).toBe(0)
+      const { steps } = ended.documents[0] as unknown as { steps: { id: string }[] }
+      expect(steps.map(({ id }) => id)).toEqual(planned)
+      expect(began.filter((id, i) => began.indexOf(id) === i)).toEqual(planned)
+      // virt-operator itself writes them in that order as well.
+      const rolled = stage.simulated.store.audit
+        .slice(mark)
+        .filter((one) => one.group === 'apps' && isWrite(one) && one.namespace === 'kubevirt')
+        .flatMap(({ name = '', user }) => (user.includes('operator') && planned.includes(name) ? [name] : []))
+      expect([...new Set(rolled)]).toEqual(['virt-api', 'virt-controller', 'virt-handler'])
+      expect(planned.indexOf('virt-api')).toBeLessThan(planned.indexOf('virt-controller'))
+      expect(planned.indexOf('virt-controller')).toBeLessThan(planned.indexOf('virt-handler'))
+      const entries = (await stage.journal.entries())
+        .filter(({ what }) => what === 'intends')
+        .map(({ step }) => step)
+      expect(entries).toEqual(planned.filter((id) => entries.includes(id)))
+    })
+  })
+
+  test('leaves them paused, with the line that resumes; no VM is moved, and each is told to need a restart', async () => {
+    await play(shape, async (stage) => {
+      const ended = await stage.upgrade('v1.7.0', options)
+      expect(ended).toMatchObject({
+        code: 0,
+        documents: [{ workloads: { outdated: 3, restart: 3, paused: true } }],
+      })
+      expect(ended.text).not.toMatch(forward)
+      expect(ended.text).toContain('3 VMs, 3 on a newer virt-launcher, each of which needs a restart')
+      expect(ended.documents[0]).toMatchObject({
+        next: [
+          'kvup workloads outdated     names the VMs that need a restart',
+          'kvup workloads restore     resumes automatic VM updates, once no VM runs a newer virt-launcher',
+        ],
+      })
+      expect(stage.methods).toEqual([])
+      await stage.until(10 * minute)
+      expect(launchers(stage)).toEqual(['v1.8.4', 'v1.8.4', 'v1.8.4'])
+
+      const rows = await stage.perform((cx) => outdated(cx, { allNamespaces: true }))
+      expect(rows.text).toContain('need a restart')
+      expect(rows.text).toContain(
+        'runs the virt-launcher of v1.8.4, newer than v1.7.0: a migration to an older one fails; it needs a restart',
+      )
+      expect(rows.text).toMatch(
+        /3 outdated: 3 need a restart .* kvup workloads update --restart-unmigratable$/mu,
+      )
+      const told = await stage.perform((cx) => forecast(cx, { allNamespaces: true }))
+      expect(told.text).toContain('3 need a restart')
+      for (const { text } of [rows, told]) expect(text).not.toMatch(/migrates?\b(?! to it| to an older)/u)
+    })
+  })
+
+  test('typed again it changes nothing: they stay paused until a person resumes them', async () => {
+    await play(shape, async (stage) => {
+      await stage.upgrade('v1.7.0', options)
+      const again = await stage.upgrade('v1.7.0', options)
+      expect(again).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-do' }] })
+      expect(again.text).toContain('resumes automatic VM updates, once no VM runs a newer virt-launcher')
+      expect(stage.methods).toEqual([])
+      expect(await stage.restore()).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual(['LiveMigrate'])
+    })
+  })
+
+  test('the line that outdated names restarts them in waves; then resuming moves nothing', async () => {
+    await play(shape, async (stage) => {
+      await stage.upgrade('v1.7.0', options)
+      const restarts = { restartUnmigratable: true, accept: ['data-loss'] }
+      expect(await stage.update(restarts)).toMatchObject({ code: 0 })
+      expect(launchers(stage)).toEqual(['v1.7.0', 'v1.7.0', 'v1.7.0'])
+      expect(await stage.restore()).toMatchObject({ code: 0 })
+      await stage.until(10 * minute)
+      expect(stage.simulated.store.list(VirtualMachineInstanceMigrations).items).toEqual([])
+    })
+  })
+
+  test('forward again they are resumed at the end', async () => {
+    await play(shape, async (stage) => {
+      await stage.upgrade('v1.7.0', options)
+      const forth = await stage.upgrade('v1.8.4', { method: 'image-tag' })
+      expect(forth).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual(['LiveMigrate'])
+    })
+  })
+
+  test('also where an upgrade that was cut off had paused them', async () => {
+    const vms = [{ name: 'web-1' }, { name: 'late', runStrategy: 'Manual' }] as const
+    await play({ ...shape, vms, version: 'v1.7.0', operator: 'v1.8.4' }, async (stage) => {
+      expect(await stage.upgrade('v1.8.4', { leavePaused: true })).toMatchObject({ code: 0 })
+      await stage.start('late')
+      expect((await stage.plan('v1.7.0', options)).text).toContain(
+        '1 VM runs a newer virt-launcher than v1.7.0: a migration to an older one fails, it needs a restart',
+      )
+      expect(await stage.upgrade('v1.7.0', options)).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual([])
+      expect(await stage.journal.overrides()).toMatchObject([
+        { goesBack: 'v1.7.0', procedure: 'upgrade to v1.8.4', was: { value: ['LiveMigrate'] } },
+      ])
+      expect(await stage.upgrade('v1.7.0', options)).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual([])
+    })
+  })
+
+  test('where no VM runs a newer virt-launcher nothing is to be waited for: they are resumed', async () => {
+    await play({ ...shape, vms: [] }, async (stage) => {
+      const plan = await stage.plan('v1.7.0', options)
+      expect(plan.text).not.toMatch(forward)
+      expect(plan.text).not.toContain('stay paused at the end')
+      expect(await stage.upgrade('v1.7.0', options)).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual(['LiveMigrate'])
+    })
+  })
+})
