@@ -227,7 +227,8 @@ test('W3 a restart by virt-api ends with a new instance on the new launcher; wha
 })
 
 test('W6 restore gives the methods back; an update right after it opens a hold of its own, and closes it', async () => {
-  // One after the other, before KubeVirt's updater has looked: it does 5 s after a change.
+  // KubeVirt's updater acts 5 s after a change: on a slow machine it may begin the move before kvup does. Either
+  // way there is one move of this VM, and kvup counts it.
   const both = await paste(
     lab,
     '(kvup workloads restore --yes) && (kvup workloads update -n hand -l kubevirt.io/vm=moved-too --yes -o json)',
@@ -235,7 +236,7 @@ test('W6 restore gives the methods back; an update right after it opens a hold o
   expect(well(both)).toContain('"migrated": 1')
   expect(both.stderr).toContain('hold workload updates: kept LiveMigrate')
   expect((await migrations(lab)).filter(({ vm }) => vm === 'hand/moved-too')).toMatchObject([
-    { by: 'kvup', phase: 'Succeeded' },
+    { by: expect.stringMatching(/^(kvup|kubevirt)$/) as string, phase: 'Succeeded' },
   ])
   expect(methodsOf(await kubeVirtOf(lab))).toEqual(['LiveMigrate'])
   expect(await openOverrides(lab)).toEqual([])
