@@ -17,7 +17,7 @@ interface Parsed {
 }
 
 const withValue = new Set(['-n', '-l', '-o', '-c', '-p', '--tail', '--type', '--field-selector'])
-const without = new Set(['-A', '--previous', '--show-managed-fields'])
+const without = new Set(['-A', '--previous', '--show-managed-fields', '--all-containers'])
 const outputs = /^(wide|yaml|json|jsonpath=.+)$/
 
 /**

@@ -4,6 +4,9 @@ export function remediesIn(text: string): string[] {
   return [...new Set(lines.map((line) => line.split(/ {3,}/, 1)[0]?.trim() ?? ''))]
 }
 
+/** Without the lines that say of themselves that nobody ran them. */
+export const withoutUntested = (text: string): string => text.replace(/^.*\(untested\b.*$\n?/gm, '')
+
 const tools = ['kvup', 'kubectl']
 
 /** A line that begins with a tool is a command; any other is prose and must not have one inside. Throws for a mixture. */

@@ -146,7 +146,7 @@ test('whether there is the namespace is asked once, where nothing was found, and
       throw new ApiError(403, 'Forbidden', 'namespaces is forbidden')
     }
     const reader = new Proxy(stage.cluster.reader, {
-      get: (all, name) => (name === 'get' ? find : Reflect.get(all, name).bind(all)),
+      get: (all, name) => (name === 'get' ? find : Reflect.get(all, name)?.bind(all)),
     })
     const place = { cluster: { ...stage.cluster, reader }, clock: stage.clock }
     const run = (line: string) => runText(line.split(' '), place)

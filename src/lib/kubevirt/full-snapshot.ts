@@ -238,11 +238,11 @@ async function partsOfCluster(
       budgets: () => blockingBudgets(reader),
       others: () => othersAtWork(reader),
       editBindings: () => editBindings(reader, clusterBindings),
-      networkDevices: () => networkDevices(reader),
       clusterUid: () => clusterUid(reader),
     }),
   ])
-  return { ...instances, ...parts }
+  const networkDevices = wants.has('networkDevices') && (await devicesOfNetworks(reader, instances.instances))
+  return { ...instances, ...parts, ...(networkDevices && { networkDevices }) }
 }
 
 const editRoles = new Set(['edit', 'kubevirt.io:edit'])
@@ -265,6 +265,16 @@ async function editBindings(
 
 /** Which device of its node a network needs (KubeVirt: pkg/network/multus). */
 const resourceAnnotation = 'k8s.v1.cni.cncf.io/resourceName'
+
+/** Of networks that no VM is on nothing is asked: where Multus is not installed, nobody serves them. */
+async function devicesOfNetworks(
+  reader: Reader,
+  instances: FullSnapshot['instances'] | undefined,
+): Promise<FullSnapshot['networkDevices']> {
+  if (instances?.known && instances.items.every(({ networks }) => networks.size === 0))
+    return { known: true, items: [] }
+  return known(networkDevices(reader))
+}
 
 async function networkDevices(reader: Reader): Promise<{ name: string; resource: string }[]> {
   const found = await listServed(reader, NetworkAttachmentDefinitions)

@@ -58,13 +58,22 @@ export function unpackHelp(subscription: Subscription, jobs: Known<Job> | undefi
       ...(names.length > 1 ? ['which of them is of this bundle, their images tell'] : []),
       'OLM does not try again while its Job is there. The cause comes first: the image of the bundle, the registry, or an OLM that is too old for so large a bundle',
     ],
-    help: names
+    help: failed
+      .filter(({ metadata }) => objectName.test(metadata.name))
       .slice(0, shownJobs)
-      .flatMap((name) => [
-        `kubectl -n ${namespace} logs job/${name} --all-containers --tail=20     says why`,
-        `kubectl -n ${namespace} delete job/${name} configmap/${name}     once the cause is mended: OLM unpacks again (untested)`,
+      .flatMap((job) => [
+        whyItFailed(job, namespace),
+        `kubectl -n ${namespace} delete job/${job.metadata.name} configmap/${job.metadata.name}     once the cause is mended: OLM unpacks again (untested)`,
       ]),
   }
+}
+
+/** The pods of a Job that ran out of its time are deleted, and their logs with them. */
+function whyItFailed(job: Job, namespace: string): string {
+  const { name } = job.metadata
+  return condition(job, 'Failed')?.reason === 'DeadlineExceeded'
+    ? `kubectl -n ${namespace} describe job ${name}     its pods are gone, its events tell of them`
+    : `kubectl -n ${namespace} logs job/${name} --all-containers --tail=20     says why`
 }
 
 const shownJobs = 2
@@ -110,33 +119,6 @@ export function forgetVersions(name: string, stored: string | undefined): readon
     shows,
     writes,
     `kubectl patch crd ${name} --subresource=status --type=merge -p '${JSON.stringify({ status: { storedVersions: [after] } })}'     makes it forget the others (untested with OLM)`,
-  ]
-}
-
-/**
- * What makes OLM install anew where a plan failed whose CSV exists (olm-real 4, read there and run by nobody): the Subscription is kept in a file, deleted together with that CSV, and
- * made again. What runs goes on meanwhile.
- */
-export function startOver(
-  namespace: string,
-  subscription: string,
-  csvs: readonly string[],
-): readonly string[] {
-  if (![namespace, subscription, ...csvs].every((name) => objectName.test(name)) || csvs.length === 0)
-    return []
-  const text = [
-    'apiVersion: operators.coreos.com/v1alpha1',
-    'kind: Subscription',
-    'metadata:',
-    `  name: ${subscription}`,
-    `  namespace: ${namespace}`,
-    'spec: {.spec}',
-  ].join('{"\\n"}')
-  const of = `subscriptions.operators.coreos.com ${subscription}`
-  return [
-    `kubectl -n ${namespace} get ${of} -o jsonpath='${text}' > subscription.yaml     keeps the Subscription, once the cause is mended`,
-    `kubectl -n ${namespace} delete subscriptions.operators.coreos.com/${subscription} ${csvs.map((csv) => `clusterserviceversions/${csv}`).join(' ')}     takes away what did not come to be installed (untested)`,
-    'kubectl create -f subscription.yaml     makes OLM resolve anew (untested)',
   ]
 }
 

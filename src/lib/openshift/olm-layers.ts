@@ -30,7 +30,6 @@ import {
   isSlow,
   isUnpackFailure,
   type RunningObjects,
-  startOver,
   storedVersionLoss,
   unpackHelp,
 } from './olm-failures.ts'
@@ -177,7 +176,7 @@ function referenced(lifecycle: LifecycleSnapshot, failures: FailureParts): Layer
   const plans = itemsOf(lifecycle.installPlans).map((plan) => assessInstallPlan(plan, subscription))
   const plan = plans.find((one) => one.referenced)
   if (!plan || !subscription) return undefined
-  return installPlanLayer(plan, { of: assessSubscription(subscription), failures, csvs: lifecycle.csvs })
+  return installPlanLayer(plan, { of: assessSubscription(subscription), failures })
 }
 
 /** Where there is not exactly one: every CSV of the namespace fails then (ocp 2.6). Undefined where there is, and where it is not known. */
@@ -200,7 +199,6 @@ type JudgedInstallPlan = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'help' | 
 interface InstallPlanInputs {
   of: SubscriptionStatus
   failures: FailureParts
-  csvs: Known<ClusterServiceVersion>
 }
 
 type JudgeInstallPlan = (plan: InstallPlanStatus, inputs: InstallPlanInputs) => JudgedInstallPlan
@@ -238,21 +236,13 @@ const installPlanVerdicts: Record<Exclude<InstallPlanStatus['state'], 'done'>, J
     waitsFor: 'OLM to write what it holds',
     notes: installPlanWords(plan),
   }),
-  failed: (plan, { of, failures, csvs }) => ({
+  failed: (plan, { of, failures }) => ({
     verdict: 'Degraded',
     says: `${plan.name} failed, and OLM does not try it again`,
     notes: [...installPlanWords(plan), ...(plan.executed ? afterExecuted(of.name, plan.csvs) : [])],
-    help: [
-      ...causeHelp(plan, failures),
-      ...(plan.executed && mayGo(plan, csvs) ? startOver(plan.namespace, of.name, plan.csvs) : []),
-    ],
+    help: causeHelp(plan, failures),
   }),
 }
-
-/** None of them runs: with a CSV its Deployments go. */
-const mayGo = ({ csvs: names }: InstallPlanStatus, csvs: Known<ClusterServiceVersion>): boolean =>
-  csvs.known &&
-  csvs.items.every(({ metadata, status }) => !names.includes(metadata.name) || status?.phase !== 'Succeeded')
 
 /** What mends the cause of a plan that failed, where that is known. */
 function causeHelp(

@@ -347,10 +347,14 @@ const isExecuted = ({ status }: InstallPlan): boolean =>
     ({ resource, status: is = '' }) => resource?.kind === 'ClusterServiceVersion' && written.has(is),
   )
 
-/** What is left where a plan failed that was executed: olm-real 4, where neither the plan nor the CSV alone could be deleted with success. Sentences. */
+/**
+ * What is left where a plan failed that was executed: olm-real 4, where neither the plan nor the CSV alone could be deleted with success. A new Subscription alone is
+ * no way out: OLM does not tie it to a CSV that exists, and resolves nothing while there is one (olm-docs, troubleshooting of a subscription). No command is printed
+ * for it: nobody ran it, and no operator runs meanwhile. Sentences.
+ */
 export const afterExecuted = (subscription: string, csvs: readonly string[]): readonly string[] => [
   `deleting the InstallPlan does not help: ${csvs.join(', ')} exists already, and OLM makes no other plan for it`,
-  `the only way out, which nobody has tried here: mend the cause, delete subscription ${subscription} and clusterserviceversion ${csvs.join(', ')}, and create the Subscription again`,
+  `no way out was seen to work. By OLM's own documentation: mend the cause, delete subscription ${subscription} and every ClusterServiceVersion of this operator, the one that runs too, and create the Subscription again with startingCSV ${csvs.join(', ')} (untested; no operator runs meanwhile, the VMs run on)`,
 ]
 
 function refersTo({ status, metadata }: Subscription, plan: InstallPlan): boolean {

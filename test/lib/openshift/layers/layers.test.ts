@@ -324,7 +324,7 @@ describe('what OLM does', () => {
     expect(failedNotes('Created')).toEqual([
       'refused',
       `deleting the InstallPlan does not help: ${nameOf('4.19.8')} exists already, and OLM makes no other plan for it`,
-      `the only way out, which nobody has tried here: mend the cause, delete subscription hco-operatorhub and clusterserviceversion ${nameOf('4.19.8')}, and create the Subscription again`,
+      `no way out was seen to work. By OLM's own documentation: mend the cause, delete subscription hco-operatorhub and every ClusterServiceVersion of this operator, the one that runs too, and create the Subscription again with startingCSV ${nameOf('4.19.8')} (untested; no operator runs meanwhile, the VMs run on)`,
     ])
   })
 
