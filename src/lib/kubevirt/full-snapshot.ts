@@ -241,8 +241,8 @@ async function partsOfCluster(
       clusterUid: () => clusterUid(reader),
     }),
   ])
-  const networkDevices = wants.has('networkDevices') && (await devicesOfNetworks(reader, instances.instances))
-  return { ...instances, ...parts, ...(networkDevices && { networkDevices }) }
+  const devices = wants.has('networkDevices') && (await devicesOfNetworks(reader, instances.instances))
+  return { ...instances, ...parts, ...(devices && { networkDevices: devices }) }
 }
 
 const editRoles = new Set(['edit', 'kubevirt.io:edit'])
