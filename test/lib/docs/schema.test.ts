@@ -225,7 +225,7 @@ test('outdated workloads: held, of a part, with another count, and where KubeVir
   await kvup('upgrade --to v1.8.4 --yes --stable-for 1s --leave-paused -o json')
   const { reader, ...rest } = sim.cluster()
   const narrow = new Proxy(reader, {
-    get: (all, name) => (name === 'list' ? unreadable(all) : Reflect.get(all, name).bind(all)),
+    get: (all, name) => (name === 'list' ? unreadable(all) : Reflect.get(all, name)?.bind(all)),
   })
   const ran = [
     none,
@@ -250,7 +250,7 @@ test('a forecast: of an upgrade, with other methods, probed, of a part, not read
   const first = await kvup('workloads forecast --to v1.8.4 --methods LiveMigrate,Evict --probe -o json')
   const { reader, ...rest } = cluster
   const narrow = new Proxy(reader, {
-    get: (all, name) => (name === 'list' ? unreadable(all) : Reflect.get(all, name).bind(all)),
+    get: (all, name) => (name === 'list' ? unreadable(all) : Reflect.get(all, name)?.bind(all)),
   })
   const ran = [
     first,
