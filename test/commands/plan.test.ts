@@ -63,7 +63,7 @@ describe('kvup plan', () => {
     expect([json, yaml, names, table, markdown].map(({ code }) => code)).toEqual([0, 0, 0, 0, 0])
   })
 
-  test('asks for each list once, but for VMIs, quotas and the pods of a node, of which little is kept, and not what this user may do', async () => {
+  test('asks for each list once, but for VMIs, quotas, budgets and the pods of a node, of which little is kept, and not what this user may do', async () => {
     const before = sim.store.audit.length
     expect(await kvup('plan --to v1.8.4')).toMatchObject({ code: 0 })
     const ours = sim.store.audit.slice(before).filter(({ user }) => user === 'kubernetes-admin')
@@ -76,6 +76,7 @@ describe('kvup plan', () => {
       ' resourcequotas ',
       'apiregistration.k8s.io apiservices ',
       'kubevirt.io virtualmachineinstances ',
+      'policy poddisruptionbudgets ',
     ])
     expect(ours.filter(({ resource }) => resource === 'selfsubjectaccessreviews')).toEqual([])
   })

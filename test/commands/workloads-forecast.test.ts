@@ -53,7 +53,7 @@ function without(refused: (plural: string, namespace: string | undefined) => boo
     },
   }
   const narrowed = new Proxy(reader, {
-    get: (all, name) => Reflect.get(narrow, name) ?? Reflect.get(all, name).bind(all),
+    get: (all, name) => Reflect.get(narrow, name) ?? Reflect.get(all, name)?.bind(all),
   })
   return { ...rest, reader: narrowed }
 }

@@ -163,7 +163,7 @@ describe('trap 14: whose CSV it is, what its Subscription is called, and which c
       expect(first).toMatchObject({ name: 'argocd-operator.v0.12.0', phase: 'Succeeded', reason: 'Copied' })
       expect(own(stage, '1.18.1')?.status?.phase).not.toBe('Succeeded')
       expect(await statusOf(stage)).toMatch(
-        /CSV +\S+ (?:updating|degraded): kubevirt-hyperconverged-operator\.v1\.18\.1 is /u,
+        /CSV +\S+ stalled: kubevirt-hyperconverged-operator\.v1\.18\.1 has failed to install 3 times/u,
       )
     }))
 

@@ -6,7 +6,7 @@ import { gatesOf, operatorOf } from '../../kubevirt/installation.ts'
 import { nameOfNode } from '../../kubevirt/component-status.ts'
 import { minorText } from '../../releases/release-breaks.ts'
 import { type HypervisorStack, hypervisorOf, type Shift } from '../../releases/releases.ts'
-import type { Version } from '../../releases/release-versions.ts'
+import { compareVersions, type Version } from '../../releases/release-versions.ts'
 import type { Deployment } from '../../kube/kinds/workload-kinds.ts'
 import {
   type Check,
@@ -41,7 +41,8 @@ export const qemuJump = check({
     const [now, then] = [hypervisorOf(hop.from, question.releases), hypervisorOf(hop.to, question.releases)]
     if (now === undefined || then === undefined)
       return unknownStack(now === undefined ? hop.from : hop.to, question)
-    return minorText(now.qemu) === minorText(then.qemu) ? undefined : jump(now, then, running)
+    if (minorText(now.qemu) === minorText(then.qemu)) return undefined
+    return (compareVersions(hop.to, hop.from) < 0 ? jumpBack : jump)(now, then, running)
   },
 })
 
@@ -59,6 +60,14 @@ const jump = (now: HypervisorStack, then: HypervisorStack, running: number): Fin
   remedy: [
     'kvup workloads update --canary 1 --until canary     moves one VM first, once KubeVirt is upgraded',
   ],
+})
+
+/** No VM migrates to an older QEMU: there is no VM to try it with. */
+const jumpBack = (now: HypervisorStack, then: HypervisorStack, running: number): Finding => ({
+  id: 'qemu-jump',
+  level: 'info',
+  summary: `QEMU goes back from ${now.qemu} to ${then.qemu}, libvirt from ${now.libvirt} to ${then.libvirt}: ${counted(running, 'running VM', ['keeps', 'keep'])} the newer ones until restarted; what a guest sees of its CPU and devices may differ after that`,
+  remedy: ['kvup workloads outdated     names them, once KubeVirt went back'],
 })
 
 /** What a release changes or takes away of what VMs have. */
