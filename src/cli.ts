@@ -1,6 +1,13 @@
 import { Command } from 'commander'
 import { entries, type Entry } from './commands/entries.ts'
-import { connection, everyCode, type Manual, manual, outputOptions } from './commands/command-options.ts'
+import {
+  connection,
+  everyCode,
+  flagText,
+  groupFlags,
+  manual,
+  outputOptions,
+} from './commands/command-options.ts'
 import { kvupVersion, type Wire } from './context.ts'
 
 /** The command tree. Only the commands named in `words` (or `all`) are loaded; the others are known by name. */
@@ -13,36 +20,86 @@ export async function program(name: string, wire: Wire, words: readonly string[]
   for (const option of [...connection, ...outputOptions]) root.addOption(option)
   for (const entry of entries)
     root.addCommand(await commandOf(entry, wire, words), { hidden: entry.hidden ?? false })
-  return root.addHelpText('after', manual(rootManual))
+  root.addCommand(uniform(optionsCommand()))
+  return root.configureHelp({ formatHelp: () => overview(name) })
 }
 
-const rootManual: Manual = {
-  examples: [
-    ['kvup status', 'where it stands, and why'],
-    ['kvup check --to v1.8.4', 'will it work here, and what to do first'],
-    ['kvup plan --to v1.8.4', 'what would be done, and what is different then'],
-    ['kvup upgrade --to v1.8.4', 'do it; the same line resumes it'],
-    ['kvup demo', 'try it without a cluster'],
-  ],
-  codes: everyCode,
-  last: 'Docs: docs/ beside this program, or kvup help COMMAND',
+const purpose = 'kvup upgrades KubeVirt: it checks, upgrades, watches, and can be interrupted.'
+
+/** A screen of 24 lines: the commands by what they are for, three lines to paste, and where the rest is. */
+function overview(name: string): string {
+  const shown = entries.filter(({ hidden }) => hidden !== true)
+  const width = Math.max(...shown.filter(({ group }) => group).map(({ name: of }) => of.length))
+  const groups = [...new Set(shown.flatMap(({ group }) => group ?? []))]
+  const others = [...shown.filter(({ group }) => !group).map(({ name: of }) => of), 'options', 'help']
+  return [
+    purpose,
+    '',
+    ...groups.flatMap((group) => [
+      `${group}:`,
+      ...shown
+        .filter((entry) => entry.group === group)
+        .map(({ name: of, description }) => `  ${of.padEnd(width)}  ${description}`),
+    ]),
+    'Other:',
+    `  ${others.join(', ')}`,
+    'Examples:',
+    ...examples.map(([line, what]) => `  ${line.padEnd(24)}   ${what}`),
+    `${name} help COMMAND explains one; ${name} options: global flags and exit codes.`,
+    '',
+  ].join('\n')
+}
+
+const examples = [
+  ['kvup check --to v1.8.4', 'what stands in the way?'],
+  ['kvup upgrade --to v1.8.4', 'upgrade; the same line continues'],
+  ['kvup demo', 'try it without a cluster'],
+] as const
+
+/** As `kubectl options`: what every command takes stands in one place. */
+function optionsCommand(): Command {
+  const command = new Command('options')
+  return command
+    .description('List the flags that every command takes, and the exit codes')
+    .configureHelp({
+      visibleOptions: () => [
+        ...connection.map((option) => option.helpGroup('Connection:')),
+        ...outputOptions.map((option) => option.helpGroup('Output and questions:')),
+      ],
+    })
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup status -o wide', 'with more columns'],
+          ['kvup status -o json', 'for a script'],
+        ],
+        codes: everyCode,
+        last: 'Docs: docs/ beside this program, or kvup help COMMAND',
+      }),
+    )
+    .action(() => command.outputHelp())
 }
 
 /** The same words for the same flag everywhere. */
 function uniform(command: Command): Command {
   if (command.name() !== '__complete') command.helpOption('-h, --help', 'show help')
   if (command.commands.length > 0) command.helpCommand('help [command]', 'show help for a command')
+  groupFlags(command)
+  command.configureHelp({ ...command.configureHelp(), optionDescription: flagText })
   command.commands.forEach(uniform)
   return command
 }
 
 async function commandOf(entry: Entry, wire: Wire, words: readonly string[] | 'all'): Promise<Command> {
   const named = words === 'all' || words.includes(entry.name)
-  if (entry.load && named) return uniform((await entry.load())(wire).description(entry.description))
+  if (entry.load && named)
+    return uniform((await entry.load())(wire).name(entry.name).description(entry.description))
   const command = new Command(entry.name).description(entry.description)
   if (entry.manual) command.addHelpText('after', manual(entry.manual))
   // `kvup status` is not `kvup eus status`: what stands under a command that was not typed is not loaded.
   const below = named ? words : []
-  for (const child of entry.under ?? []) command.addCommand(await commandOf(child, wire, below))
+  for (const child of entry.under ?? [])
+    command.addCommand(await commandOf(child, wire, below), { hidden: child.hidden ?? false })
   return uniform(command)
 }

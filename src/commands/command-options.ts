@@ -105,30 +105,107 @@ export const everyCode = Object.keys(exitCode) as (keyof typeof exitCode)[]
 /** What the codes of a command that asks the cluster are. */
 export const asksCluster = ['blocked', 'forbidden', 'unreachable'] as const
 
-const everywhere = 'Connection and output flags: kvup --help'
+const everywhere = 'Connection and output flags: kvup options'
 
 /** The end of a help text: examples that run as they stand, and the exit codes. */
 export function manual({ examples, codes: more = [], more: words, last = everywhere }: Manual): string {
   const width = Math.max(...examples.map(([line]) => line.length))
   const lines = examples.map(([line, what]) => `  ${line.padEnd(width)}   ${what}`)
-  const shown = Object.entries(exitCode).filter(
-    ([name]) => name === 'done' || name === 'usage' || more.some((one) => one === name),
-  )
+  const shown = Object.entries(exitCode)
+    .filter(([name]) => name === 'done' || name === 'usage' || more.some((one) => one === name))
+    .map(([name, code]) => `${code} ${codes[name as keyof typeof exitCode]}`)
   return [
     '\nExamples:',
     ...lines,
     ...(words === undefined ? [] : ['', words]),
     '\nExit codes:',
-    ...shown.map(([name, code]) => `  ${String(code).padEnd(3)} ${codes[name as keyof typeof exitCode]}`),
+    ...inLines(shown),
     `\n${last}\n`,
   ].join('\n')
 }
 
-export const fromOption = (): Option =>
-  new Option(
-    '--from <file>',
-    'judge a saved cluster: what kvup snapshot or kubectl get -o yaml wrote, a file, a folder or - for stdin',
+/** With semicolons between, indented, as many in a line as a terminal of 80 columns takes. */
+function inLines(items: readonly string[]): string[] {
+  const lines: string[] = []
+  for (const [index, item] of items.entries()) {
+    const text = index < items.length - 1 ? `${item};` : item
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + text.length < 79) lines[lines.length - 1] = `${last} ${text}`
+    else lines.push(`  ${text}`)
+  }
+  return lines
+}
+
+/** Under which heading a flag stands where a command has many; what is not named is about what is upgraded. */
+const headings: Readonly<Record<string, readonly string[]>> = {
+  'Safety:': [
+    'accept',
+    'dry-run',
+    'plan',
+    'backup',
+    'take-over',
+    'until',
+    'pause-before',
+    'no-pause-updates',
+    'leave-paused',
+    'migrations',
+    'wait-workloads',
+    'between',
+    'canary',
+    'canary-label',
+    'max-failures',
+    'retries',
+    'cancel-running',
+    'approve',
+    'approve-also',
+    'manifest-sha256',
+  ],
+  'Timing:': [
+    'timeout',
+    'stable-for',
+    'deadline',
+    'migrations-timeout',
+    'window',
+    'pause-between',
+    'soak',
+    'stall-timeout',
+    'restart-timeout',
+  ],
+  'Offline:': ['from', 'releases', 'catalog-file', 'graph-file', 'manifest', 'manifest-base'],
+  'Output:': ['exit-code', 'to-file', 'watch', 'help'],
+}
+
+/** So many flags are read at a glance without headings. */
+const fewFlags = 8
+
+/** `how long it has to stay healthy (30s)`, `order (name|node, default name)`: in as few words as tell it. */
+export function flagText(option: Option): string {
+  const { description, argChoices, defaultValue, defaultValueDescription } = option
+  const value = defaultValueDescription ?? (Array.isArray(defaultValue) ? undefined : defaultValue)
+  const isSaid = value !== undefined && value !== false && value !== true && value !== 'none' && value !== 0
+  const details = [
+    ...(argChoices ? [argChoices.join('|')] : []),
+    ...(isSaid ? [`default ${String(value)}`] : []),
+  ]
+  return details.length > 0 ? `${description} (${details.join(', ')})` : description
+}
+
+/** Puts the flags of a command with many of them under headings. */
+export function groupFlags(command: Command): void {
+  if (command.options.length <= fewFlags) return
+  for (const option of command.options) {
+    const name = option.long?.slice(2) ?? ''
+    const [heading = 'Target:'] = Object.entries(headings).find(([, names]) => names.includes(name)) ?? []
+    option.helpGroup(heading)
+  }
+  // A heading of its own for one flag that everybody knows would be three lines.
+  command.addHelpOption(
+    new Option('-h, --help', 'show help').helpGroup(command.options.at(-1)?.helpGroupHeading ?? ''),
   )
+}
+
+export const fromOption = (): Option =>
+  new Option('--from <file>', 'saved cluster: file, must-gather folder, or -')
 
 /** Their flags, behind those that the command has already. `limits`: what --timeout is about; `timeout`: its default. */
 export const withChangeFlags = (command: Command, limits: string, timeout: string): Command =>
@@ -140,7 +217,7 @@ export const withChangeFlags = (command: Command, limits: string, timeout: strin
 
 /** As kubectl has it; bare it would take the flag behind it for its value. */
 export const dryRunOption = (): Option =>
-  new Option('--dry-run <none|client|server>', 'show what would change, change nothing').argParser(
+  new Option('--dry-run <none|client|server>', 'change nothing, show what would').argParser(
     (value: string): DryRun => {
       if (value === 'none' || value === 'client' || value === 'server') return value
       throw new InvalidArgumentError('It takes none, client or server.')
@@ -175,11 +252,10 @@ async function deadlineOf(cx: Context, text: string): Promise<Date> {
 }
 
 /** The same words in every command that has findings. */
-const acceptOption = (): Option => accepting('take risks by finding name, with commas (repeatable)')
+const acceptOption = (): Option => accepting('accept risks by ID, with commas')
 
 /** Where a plan or a report keeps why a risk was taken. */
-export const acceptWithReason = (): Option =>
-  accepting('take risks by finding name, with commas; ID=reason is kept (repeatable)')
+export const acceptWithReason = (): Option => accepting('accept risks: ID, or ID=reason')
 
 const accepting = (help: string): Option =>
   new Option('--accept <id>', help).argParser(acceptedWords).default([], 'none')

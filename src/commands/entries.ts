@@ -16,6 +16,9 @@ export interface Entry {
   formats?: readonly ReportFormat[]
   load?: () => Promise<(wire: Wire) => Command>
   under?: readonly Entry[]
+  /** Of the commands at the top, the heading that `kvup --help` puts it under; without one it stands among the others. */
+  group?: 'Look' | 'Upgrade' | 'Virtual machines' | 'OpenShift'
+  /** A former name, which goes on: no help and no completion names it. */
   hidden?: boolean
   /** Of a command that only groups others. */
   manual?: Manual
@@ -56,61 +59,113 @@ const eusEntries: readonly Entry[] = [
   },
 ]
 
+const pauseEntry: Entry = {
+  name: 'pause-updates',
+  description: 'Pause automatic VM updates: KubeVirt moves no VM by itself until they are resumed',
+  kind: 'PausedUpdates',
+  load: async () => (await import('./workloads/pause-updates.ts')).pauseCommand,
+}
+
+/** The commands under `kvup workloads live-update`. */
+const liveUpdateEntries: readonly Entry[] = [
+  {
+    name: 'show',
+    description: 'Show what a change of a running VM does, who says so, and what this version makes of it',
+    kind: 'VmRollout',
+    load: async () => (await import('./workloads/live-update.ts')).showRolloutCommand,
+  },
+  {
+    name: 'set',
+    description: 'Set what a change of a running VM does: LiveUpdate, Stage, or the default',
+    kind: 'VmRollout',
+    load: async () => (await import('./workloads/live-update.ts')).setRolloutCommand,
+  },
+]
+
+/** As they were called before kvup's first release. */
+const formerRollout: Entry = {
+  name: 'rollout',
+  description: 'What kvup workloads live-update, restart-required and restart do',
+  hidden: true,
+  under: [
+    ...liveUpdateEntries,
+    {
+      name: 'restart-required',
+      description: 'As kvup workloads restart-required',
+      kind: 'RestartRequired',
+      load: async () => (await import('./workloads/restart-required.ts')).restartRequiredCommand,
+    },
+    {
+      name: 'restart',
+      description: 'As kvup workloads restart',
+      kind: 'VmRestarts',
+      load: async () => (await import('./workloads/restart.ts')).restartCommand,
+    },
+  ],
+}
+
 export const entries: readonly Entry[] = [
   {
     name: 'status',
-    description: 'Show where KubeVirt stands, component by component, and why',
+    group: 'Look',
+    description: 'Show whether KubeVirt is healthy, by component, and why not',
     kind: 'Status',
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
     name: 'wait',
-    description: 'Wait until KubeVirt is where it should be, for scripts',
+    group: 'Upgrade',
+    description: 'Wait until KubeVirt is healthy or at a version, for scripts',
     kind: 'Wait',
     load: async () => (await import('./wait.ts')).waitCommand,
   },
   {
     name: 'check',
-    description: 'Say what speaks against an upgrade, and what to do first',
+    group: 'Look',
+    description: 'Find what stands in the way of an upgrade, and what to do',
     kind: 'CheckReport',
     formats: ['junit', 'sarif', 'markdown'],
     load: async () => (await import('./check.ts')).checkCommand,
   },
   {
     name: 'explain',
-    description: 'Explain a check, a finding or a refusal by its name',
+    group: 'Look',
+    description: 'Explain a check, a finding, a refusal or a line of a log',
     kind: 'Explanations',
     load: async () => (await import('./explain.ts')).explainCommand,
   },
   {
     name: 'releases',
-    description:
-      'Show the releases of KubeVirt that are known, the Kubernetes they run on, and what each minor breaks',
+    group: 'Look',
+    description: 'List known releases, what they run on, and what they break',
     kind: 'Releases',
     load: async () => (await import('./releases.ts')).releasesCommand,
   },
   {
     name: 'snapshot',
-    description: 'Save what kvup judges by, to look at it elsewhere or later with --from',
+    description: 'Save what kvup judges by, to look at it elsewhere with --from',
     kind: 'SavedSnapshot',
     load: async () => (await import('./snapshot.ts')).snapshotCommand,
   },
   {
     name: 'plan',
-    description: 'Show what an upgrade would do, as a document to review and to carry out',
+    group: 'Upgrade',
+    description: 'Write down what an upgrade would do, to review and run',
     kind: 'UpgradePlan',
     formats: ['markdown'],
     load: async () => (await import('./plan.ts')).planCommand,
   },
   {
     name: 'upgrade',
-    description: 'Take KubeVirt to another version, and end only when every component runs it',
+    group: 'Upgrade',
+    description: 'Upgrade KubeVirt; the same line continues after an interruption',
     kind: 'UpgradeReport',
     load: async () => (await import('./upgrade.ts')).upgradeCommand,
   },
   {
     name: 'workloads',
-    description: 'Look after the virtual machines around an upgrade',
+    group: 'Virtual machines',
+    description: 'Find outdated VMs, migrate and restart them, pause their updates',
     manual: {
       examples: [
         ['kvup history', 'what is borrowed'],
@@ -130,11 +185,12 @@ export const entries: readonly Entry[] = [
         kind: 'WorkloadForecast',
         load: async () => (await import('./workloads/forecast.ts')).forecastCommand,
       },
+      pauseEntry,
       {
-        name: 'hold',
-        description: 'Keep KubeVirt from moving VMs by itself, until they are restored',
-        kind: 'PausedUpdates',
-        load: async () => (await import('./workloads/pause-updates.ts')).pauseCommand,
+        name: 'resume-updates',
+        description: 'Resume automatic VM updates: restore the update methods that kvup emptied',
+        kind: 'RestoreReport',
+        load: async () => (await import('./workloads/restore.ts')).resumeCommand,
       },
       {
         name: 'strategy',
@@ -166,48 +222,36 @@ export const entries: readonly Entry[] = [
         kind: 'UnblockedWorkloads',
         load: async () => (await import('./workloads/unblock.ts')).unblockCommand,
       },
-    ],
-  },
-  {
-    name: 'rollout',
-    description: 'Look after what a change of a running VM does, and the VMs that wait for a restart',
-    manual: {
-      examples: [
-        ['kvup rollout show', 'what a change of a running VM does'],
-        ['kvup rollout restart-required', 'which VMs wait for a restart, and for which change'],
-      ],
-    },
-    under: [
-      {
-        name: 'show',
-        description:
-          'Show what a change of a running VM does, who says so, and what this version makes of it',
-        kind: 'VmRollout',
-        load: async () => (await import('./rollout/live-update.ts')).showRolloutCommand,
-      },
-      {
-        name: 'set',
-        description: 'Set what a change of a running VM does: LiveUpdate, Stage, or the default',
-        kind: 'VmRollout',
-        load: async () => (await import('./rollout/live-update.ts')).setRolloutCommand,
-      },
       {
         name: 'restart-required',
         description: 'Show which VMs wait for a restart, for which changes, and since when',
         kind: 'RestartRequired',
-        load: async () => (await import('./rollout/restart-required.ts')).restartRequiredCommand,
+        load: async () => (await import('./workloads/restart-required.ts')).restartRequiredCommand,
       },
       {
         name: 'restart',
-        description: 'Restart the VMs that wait for it, in waves, each one well again before the next',
+        description: 'Restart the VMs that wait for it, in waves, each one Ready again before the next',
         kind: 'VmRestarts',
-        load: async () => (await import('./rollout/restart.ts')).restartCommand,
+        load: async () => (await import('./workloads/restart.ts')).restartCommand,
       },
+      {
+        name: 'live-update',
+        description: 'Show and set what a change of a running VM does: LiveUpdate, Stage, or the default',
+        manual: {
+          examples: [
+            ['kvup workloads live-update show', 'what a change of a VM does'],
+            ['kvup workloads live-update set Stage', 'changes wait for a restart'],
+          ],
+        },
+        under: liveUpdateEntries,
+      },
+      { ...pauseEntry, name: 'hold', hidden: true },
     ],
   },
   {
     name: 'eus',
-    description: 'Take OKD or OpenShift from minor to minor together with virtualization',
+    group: 'OpenShift',
+    description: 'Upgrade OpenShift or OKD with its virtualization, by minors',
     manual: {
       examples: [
         ['kvup eus plan', 'the hops, what decides, what is in the way'],
@@ -220,7 +264,8 @@ export const entries: readonly Entry[] = [
   },
   {
     name: 'history',
-    description: 'Show what kvup changed on this cluster, and what is still borrowed',
+    group: 'Look',
+    description: 'Show what kvup did here, and what it still has to restore',
     kind: 'History',
     load: async () => (await import('./history.ts')).historyCommand,
   },
@@ -244,6 +289,7 @@ export const entries: readonly Entry[] = [
     description: 'Print the completion script of a shell',
     load: async () => (await import('./completion.ts')).completionCommand,
   },
+  formerRollout,
   {
     name: '__complete',
     description: 'Say what may stand at the cursor: for the completion scripts and kubectl',

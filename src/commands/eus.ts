@@ -17,9 +17,9 @@ export function eusPlanCommand(wire: Wire): Command {
 }
 
 const planOptions = [
-  new Option('--to-file <file>', 'write the plan to this file as well, as YAML: for kvup eus run --plan'),
+  new Option('--to-file <file>', 'save the plan, for kvup eus run --plan'),
   fromOption(),
-  new Option('--exit-code', 'exit with 10 when something would change'),
+  new Option('--exit-code', 'exit 10 when something would change'),
 ]
 
 const planHelp = manual({
@@ -72,7 +72,7 @@ export function eusStatusCommand(wire: Wire): Command {
     .option('-w, --watch', 'go on, and print again at every change')
     .addOption(fromOption().conflicts('watch'))
     .option('--to <minor>', 'of a window that is not open: where it would lead')
-    .option('--releases <file>', 'release data to judge by instead of the built-in')
+    .option('--releases <file>', 'release data instead of the built-in')
     .addHelpText(
       'after',
       manual({
@@ -138,19 +138,10 @@ last loan the window is closed.`,
 
 /** What a plan of a window is made from: `kvup eus plan` and `kvup eus run` share them, and a sealed plan keeps their values. */
 export const eusPlanningFlags = (): Option[] => [
-  new Option(
-    '--to <minor>',
-    'minor of the platform to end at, such as 4.20; default: the next with extended support',
-  ),
-  new Option(
-    '--graph-file <file>',
-    'update graph as the update service answers it (JSON): the whole way is known then',
-  ),
-  new Option(
-    '--catalog-file <file>',
-    'file-based catalog of the minor at the end: the way of the operator is known then',
-  ),
-  new Option('--releases <file>', 'release data to judge by instead of the built-in'),
+  new Option('--to <minor>', 'minor, such as 4.20 (default the next EUS)'),
+  new Option('--graph-file <file>', 'graph of the update service (JSON)'),
+  new Option('--catalog-file <file>', 'catalog of the last minor (opm render)'),
+  new Option('--releases <file>', 'release data instead of the built-in'),
   acceptWithReason(),
 ]
 
@@ -165,45 +156,33 @@ function approval(value: string): 'Manual' | 'Automatic' {
 
 /** What may be approved: `kvup eus run` and `kvup eus abort`, which see a hop of the operator to its end, share them. */
 export const approvingFlags = (): Option[] => [
-  new Option(
-    '--approve',
-    'approve the InstallPlans that are exactly the next hop; otherwise end before each',
-  ),
-  new Option('--approve-also <name>', 'a CSV or package that the same InstallPlan may install (repeatable)')
+  new Option('--approve', 'approve the InstallPlans of this upgrade'),
+  new Option('--approve-also <name>', 'what else an InstallPlan may install')
     .argParser(list)
     .default([], 'none'),
 ]
 
 /** How steps of a window are carried out: `kvup eus run`, `abort` and `restore` share them. */
 export const windowFlags = (): Option[] => [
-  new Option('--pool-order <names>', 'pools in the order in which they are unpaused, with commas')
+  new Option('--pool-order <names>', 'order in which pools are unpaused')
     .argParser(names)
     .default([], 'by name'),
-  new Option('--stable-for <duration>', 'how long everything has to stay good before it counts').default(
-    '30s',
-  ),
-  new Option(
-    '--timeout <duration>',
-    'how long the whole run may take; a window takes days, and running again goes on',
-  ).default('24d'),
-  new Option('--deadline <time>', 'start nothing that would pass it: 04:30 or 2026-11-22T04:30:00Z'),
+  new Option('--stable-for <duration>', 'time to stay healthy').default('30s'),
+  new Option('--timeout <duration>', 'how long the run may take').default('24d'),
+  new Option('--deadline <time>', 'begin nothing that would end after it'),
   new Option('--until <step>', 'end after this step'),
   new Option('--pause-before <step>', 'end before this step (repeatable)')
     .argParser(list)
     .default([], 'none'),
   dryRunOption(),
-  new Option('--take-over <holder>', 'take the lock of this holder, as history and the error print it'),
+  new Option('--take-over <holder>', 'take the lock of this holder'),
 ]
 
 /** What only `kvup eus run` takes. */
 export const runFlags = (): Option[] => [
-  new Option('--plan <file>', 'carry out this plan of kvup eus plan, unchanged or not at all; - for stdin'),
-  new Option(
-    '--approval <how>',
-    'approval of the Subscription while the window is open: Manual or Automatic',
-  ).argParser(approval),
-  new Option(
-    '--leave-requested',
-    'leave an update that the platform refused requested: it starts by itself later',
+  new Option('--plan <file>', 'run this plan, unchanged; - for stdin'),
+  new Option('--approval <how>', 'approval of the Subscription meanwhile: Manual, Automatic').argParser(
+    approval,
   ),
+  new Option('--leave-requested', 'leave a refused update requested'),
 ]

@@ -15,16 +15,15 @@ export function planCommand(wire: Wire): Command {
 }
 
 const own = [
-  new Option('--to-file <file>', 'write the plan to this file as well, as YAML: for kvup upgrade --plan'),
+  new Option('--to-file <file>', 'save the plan, for kvup upgrade --plan'),
   fromOption(),
-  new Option('--exit-code', 'exit with 10 when something would change'),
+  new Option('--exit-code', 'exit 10 when something would change'),
 ]
 
 const text = manual({
   examples: [
     ['kvup plan --to v1.8.4', 'what would be done, step by step'],
     ['kvup plan --to v1.8.4 --to-file plan.yaml', 'then kvup upgrade --plan plan.yaml'],
-    ['kvup plan --to v1.8.4 --accept patch-skipped=tested -o yaml', 'for a review in Git'],
     ['kvup plan --to v1.8.4 -o markdown', 'for a pull request'],
   ],
   more: 'Changes nothing. The plan is sealed: kvup upgrade --plan refuses it, with what is different,\nonce the cluster has moved.',

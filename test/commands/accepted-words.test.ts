@@ -25,7 +25,7 @@ test.each([
   'check',
   'plan --to v1.8.4',
   'upgrade --to v1.8.4 --dry-run=client',
-  'workloads hold --dry-run=client',
+  'workloads pause-updates --dry-run=client',
 ])('%s takes names with commas, and names the one that there is not', async (line) => {
   const run = (accept: string) =>
     runText([...line.split(' '), '--accept', accept], { cluster: sim.cluster(), clock })

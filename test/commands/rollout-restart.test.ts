@@ -64,14 +64,14 @@ test('W3: one after the other, each only when the one before is well again; none
       .items as readonly VirtualMachineInstance[]
     most = Math.max(most, 4 - vmis.filter(({ status }) => status?.phase === 'Running').length)
   })
-  const done = await document(`rollout restart --yes ${lost}`)
+  const done = await document(`workloads restart --yes ${lost}`)
   expect(done).toMatchObject({ code: 0, outcome: 'done', totals: { total: 3, restarted: 3, failed: 0 } })
   const after = await uids()
   expect(four.filter((name) => before.get(name) !== after.get(name))).toEqual(['web-1', 'web-2', 'web-3'])
   expect(asked()).toEqual(['web-1', 'web-2', 'web-3'])
   expect(most).toBe(1)
-  expect((await kvup('rollout restart-required')).out).toBe('no VM waits for a restart\n')
-  expect(await document(`rollout restart --yes ${lost}`)).toMatchObject({ code: 0, outcome: 'nothing-to-do' })
+  expect((await kvup('workloads restart-required')).out).toBe('no VM waits for a restart\n')
+  expect(await document(`workloads restart --yes ${lost}`)).toMatchObject({ code: 0, outcome: 'nothing-to-do' })
   expect(asked()).toHaveLength(3)
 })
 
@@ -79,7 +79,7 @@ test('waves, a canary and a pause: in this order, and the question has the list'
   const { kvup, asked, clock } = await waiting(four)
   const began = clock.now().getTime()
   const { code, err } = await kvup(
-    `rollout restart --yes --canary 1 --order newest --parallel 3 --pause-between 5m ${lost}`,
+    `workloads restart --yes --canary 1 --order newest --parallel 3 --pause-between 5m ${lost}`,
   )
   expect(code).toBe(0)
   expect(err).toContain('canary: 1 VM')
@@ -106,7 +106,7 @@ test('W3: the first one that does not come back stops it, and the others stay as
     on({ spec: { runStrategy: 'Halted' } })
     on({ status: { stateChangeRequests: null } }, 'status')
   })
-  const ended = await document(`rollout restart --yes -n demo --restart-timeout 3m ${lost}`)
+  const ended = await document(`workloads restart --yes -n demo --restart-timeout 3m ${lost}`)
   expect(ended).toMatchObject({
     code: 3,
     outcome: 'stopped',
@@ -114,7 +114,7 @@ test('W3: the first one that does not come back stops it, and the others stay as
       reason: 'did-not-come-back',
       remedy: [
         expect.stringContaining('kubectl get'),
-        expect.stringMatching(/^kvup rollout restart -n demo +(?:# )?goes on/u),
+        expect.stringMatching(/^kvup workloads restart -n demo +(?:# )?goes on/u),
       ],
     },
     totals: { restarted: 1, failed: 1, waiting: 2 },
@@ -129,7 +129,7 @@ test('W3: a VM that allows no restart, or would not come back by itself, is said
     { name: 'rerun', runStrategy: 'RerunOnFailure' },
   ]
   const { kvup, asked } = await waiting(['web-1', 'once', 'rerun'], vms)
-  const { code, out, err } = await kvup(`rollout restart --yes ${lost}`)
+  const { code, out, err } = await kvup(`workloads restart --yes ${lost}`)
   expect(code).toBe(0)
   expect(err).toContain('demo/rerun: its runStrategy does not bring it back by itself')
   expect(out).toMatch(/once +left +runStrategy Once allows no restart/u)
@@ -161,40 +161,40 @@ test.each<[string, (sim: SimulatedCluster) => unknown]>([
     changed = true
     change(sim)
   })
-  await document(`rollout restart --yes --timeout 50s ${lost}`)
+  await document(`workloads restart --yes --timeout 50s ${lost}`)
   stop()
   expect({ changed, asked: asked() }).toEqual({ changed: true, asked: ['web-1'] })
 })
 
 test('a run that ended early is resumed: what it began is waited for and not restarted again', async () => {
   const { document, asked } = await waiting(four.slice(0, 2))
-  const early = await document(`rollout restart --yes --timeout 2s ${lost}`)
+  const early = await document(`workloads restart --yes --timeout 2s ${lost}`)
   expect(early).toMatchObject({ code: 4, outcome: 'stopped', totals: { restarting: 1, waiting: 1 } })
-  const resumed = await document(`rollout restart --yes ${lost}`)
+  const resumed = await document(`workloads restart --yes ${lost}`)
   expect(resumed).toMatchObject({ code: 0, totals: { restarted: 2 } })
   expect(asked()).toEqual(['web-1', 'web-2'])
 })
 
 test('a VM that was changed again after its restart is restarted again by the next run, and is none of the one after that', async () => {
   const { document, asked, patch, clock } = await waiting(['web-1'])
-  expect(await document(`rollout restart --yes ${lost}`)).toMatchObject({ code: 0 })
+  expect(await document(`workloads restart --yes ${lost}`)).toMatchObject({ code: 0 })
   await patch('web-1', { template: { spec: { domain: { cpu: { cores: 4 } } } } })
   await clock.sleep(30 * second)
-  expect(await document(`rollout restart --yes ${lost}`)).toMatchObject({ totals: { restarted: 1 } })
+  expect(await document(`workloads restart --yes ${lost}`)).toMatchObject({ totals: { restarted: 1 } })
   expect(asked()).toEqual(['web-1', 'web-1'])
   await clock.sleep(10 * second)
   await patch('web-2', { template: { spec: { domain: { cpu: { cores: 4 } } } } })
   await clock.sleep(30 * second)
-  const third = await document(`rollout restart --yes ${lost}`)
+  const third = await document(`workloads restart --yes ${lost}`)
   expect(third.items).toMatchObject([{ name: 'web-2', outcome: 'restarted' }])
 })
 
 test('W2: what a restart loses is not taken by --yes alone', async () => {
   const { kvup, asked } = await waiting(['web-1'])
-  const { code, err } = await kvup('rollout restart --yes -n demo')
+  const { code, err } = await kvup('workloads restart --yes -n demo')
   expect(code).toBe(3)
   expect(err).toContain('data-loss')
-  expect(err).toMatch(/-> kvup rollout restart -n demo -l KEY=VALUE +restarts others only/u)
+  expect(err).toMatch(/-> kvup workloads restart -n demo -l KEY=VALUE +restarts others only/u)
   expect(err).toContain('demo/web-1 (containerDisk root)')
   expect(asked()).toEqual([])
 })
@@ -202,7 +202,7 @@ test('W2: what a restart loses is not taken by --yes alone', async () => {
 test.each(['client', 'server'])('a %s dry run lists them and restarts none', async (mode) => {
   const { document, asked, uids } = await waiting(['web-1', 'web-2'])
   const before = await uids()
-  const dryRunSteps = await document(`rollout restart --dry-run=${mode} ${lost}`)
+  const dryRunSteps = await document(`workloads restart --dry-run=${mode} ${lost}`)
   expect(dryRunSteps).toMatchObject({ code: 0, outcome: 'dry-run', totals: { waiting: 2 } })
   expect(dryRunSteps).toMatchObject({ steps: [{ state: 'would-change' }] })
   expect(JSON.stringify(dryRunSteps)).not.toContain('"refused"')
@@ -218,6 +218,6 @@ test.each([
   ['--waves a,b', 'without --wave-by there is only one'],
 ])('%s is exit 2', async (flag, said) => {
   const { kvup } = await waiting([], 0)
-  const { code, err } = await kvup(`rollout restart ${flag}`)
+  const { code, err } = await kvup(`workloads restart ${flag}`)
   expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining(said) })
 })

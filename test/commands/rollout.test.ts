@@ -55,7 +55,7 @@ function without(plural: string, reader: Reader, nobody: Reader): Reader {
 const jsonOf = async (ran: Promise<{ out: string }>): Promise<Record<string, unknown>> =>
   JSON.parse((await ran).out) as Record<string, unknown>
 
-describe('rollout show', () => {
+describe('workloads live-update show', () => {
   test.each([
     ['v1.1.1', {}, 'Stage', 'has no vmRolloutStrategy, which came with v1.2'],
     ['v1.4.1', {}, 'Stage', 'from v1.6 on the default is LiveUpdate'],
@@ -78,16 +78,16 @@ describe('rollout show', () => {
     running.splice(0)
     await configure(configuration)
     await version(text)
-    const { code, out } = await kvup('rollout show')
+    const { code, out } = await kvup('workloads live-update show')
     expect(code).toBe(0)
     expect(out).toMatch(new RegExp(`^${strategy} \\(`, 'u'))
     expect(out).toContain(said)
-    expect(await jsonOf(kvup('rollout show -o json'))).toMatchObject({ kind: 'VmRollout', strategy })
+    expect(await jsonOf(kvup('workloads live-update show -o json'))).toMatchObject({ kind: 'VmRollout', strategy })
   })
 
   test('says that live changes wait where LiveMigrate is not among the methods', async () => {
     const { kvup } = await on({ version: 'v1.8.4' })
-    const { out } = await kvup('rollout show')
+    const { out } = await kvup('workloads live-update show')
     expect(out).toContain('LiveMigrate is not among the workload update methods')
     expect(out).toContain('\n  -> kvup workloads strategy show     shows the methods')
   })
@@ -95,7 +95,7 @@ describe('rollout show', () => {
   test('W10: on HyperConverged it is fixed, unless its annotation says otherwise', async () => {
     const hyperconverged = { stored: 'v1beta1', served: ['v1beta1', 'v1'], conversion: 'Webhook' } as const
     const { kvup, sim } = await on({ version: 'v1.8.4', hyperconverged, methods: ['LiveMigrate'] })
-    expect((await kvup('rollout show')).out).toContain('HyperConverged fixes it to LiveUpdate')
+    expect((await kvup('workloads live-update show')).out).toContain('HyperConverged fixes it to LiveUpdate')
     const [hco] = sim.store.list({
       apiVersion: 'hco.kubevirt.io/v1beta1',
       kind: '',
@@ -110,34 +110,34 @@ describe('rollout show', () => {
       hco?.metadata ?? { name: '' },
       { type: 'merge', body: { metadata: { annotations } } },
     )
-    expect(await jsonOf(kvup('rollout show -o json'))).toMatchObject({ origin: 'annotation' })
+    expect(await jsonOf(kvup('workloads live-update show -o json'))).toMatchObject({ origin: 'annotation' })
   })
 })
 
-describe('rollout set', () => {
+describe('workloads live-update set', () => {
   test('sets it, says what it means, and a second time changes nothing', async () => {
     const { kvup, configuration, sim } = await on({ version: 'v1.8.4', methods: ['LiveMigrate'] })
-    const first = await kvup('rollout set Stage --yes')
+    const first = await kvup('workloads live-update set Stage --yes')
     expect(first).toMatchObject({ code: 0 })
     expect(first.err).toContain('from now on a change of a running VM makes it RestartRequired')
     expect(first.out).toContain('set, and in effect')
-    const back = await kvup('rollout set LiveUpdate --yes')
-    expect(back.err).toContain('\n  -> kvup rollout restart-required     shows them')
-    await kvup('rollout set Stage --yes')
+    const back = await kvup('workloads live-update set LiveUpdate --yes')
+    expect(back.err).toContain('\n  -> kvup workloads restart-required     shows them')
+    await kvup('workloads live-update set Stage --yes')
     expect(await configuration()).toMatchObject({ vmRolloutStrategy: 'Stage' })
     const mark = sim.store.audit.length
-    expect((await kvup('rollout set Stage --yes')).out).toContain('already so, nothing was changed')
+    expect((await kvup('workloads live-update set Stage --yes')).out).toContain('already so, nothing was changed')
     const writes = sim.store.audit
       .slice(mark)
       .filter((one) => isWrite(one) && one.user === 'kubernetes-admin')
     expect(writes).toEqual([])
-    expect(await kvup('rollout set default --yes')).toMatchObject({ code: 0 })
+    expect(await kvup('workloads live-update set default --yes')).toMatchObject({ code: 0 })
     expect(await configuration()).not.toHaveProperty('vmRolloutStrategy')
   })
 
   test.each(['client', 'server'])('a %s dry run shows the change and makes none', async (mode) => {
     const { kvup, configuration } = await on({ version: 'v1.8.4' })
-    const { code, out } = await kvup(`rollout set Stage --dry-run=${mode}`)
+    const { code, out } = await kvup(`workloads live-update set Stage --dry-run=${mode}`)
     expect(code).toBe(0)
     expect(out).toContain(`${mode} dry run: nothing was changed`)
     expect(out).toContain('vmRolloutStrategy default -> Stage')
@@ -150,11 +150,11 @@ describe('rollout set', () => {
     running.splice(0)
     await version('v1.4.1')
     await configure({ developerConfiguration: { featureGates: ['Snapshot'] } })
-    const refused = await kvup('rollout set LiveUpdate --yes')
+    const refused = await kvup('workloads live-update set LiveUpdate --yes')
     expect(refused).toMatchObject({ code: 3 })
-    expect(refused.err).toContain('kvup rollout set LiveUpdate --add-gate')
+    expect(refused.err).toContain('kvup workloads live-update set LiveUpdate --add-gate')
     const mark = sim.store.audit.length
-    expect(await kvup('rollout set LiveUpdate --add-gate --yes')).toMatchObject({ code: 0 })
+    expect(await kvup('workloads live-update set LiveUpdate --add-gate --yes')).toMatchObject({ code: 0 })
     expect(await configuration()).toMatchObject({
       vmRolloutStrategy: 'LiveUpdate',
       developerConfiguration: { featureGates: ['Snapshot', 'VMLiveUpdateFeatures'] },
@@ -166,7 +166,7 @@ describe('rollout set', () => {
   test('W10: HyperConverged overwrites it: refused, with the annotation that it takes and its taint', async () => {
     const hyperconverged = { stored: 'v1', served: ['v1beta1', 'v1'], conversion: 'Webhook' } as const
     const { kvup } = await on({ version: 'v1.8.4', hyperconverged, methods: ['LiveMigrate'] })
-    const { code, err } = await kvup('rollout set Stage --yes')
+    const { code, err } = await kvup('workloads live-update set Stage --yes')
     expect(code).toBe(3)
     expect(err).toContain('HyperConverged fixes the VM rollout strategy to LiveUpdate')
     expect(err).toContain('TaintedConfiguration')
@@ -176,10 +176,10 @@ describe('rollout set', () => {
   })
 
   test.each([
-    ['v1.8.4', 'rollout set LiveUpdate --add-gate', 2, 'needs no feature gate'],
-    ['v1.8.4', 'rollout set Stage --add-gate', 2, '--add-gate goes with LiveUpdate only'],
-    ['v1.8.4', 'rollout set liveupdate', 2, 'Allowed choices are LiveUpdate, Stage, default'],
-    ['v1.1.1', 'rollout set Stage', 3, 'has no vmRolloutStrategy'],
+    ['v1.8.4', 'workloads live-update set LiveUpdate --add-gate', 2, 'needs no feature gate'],
+    ['v1.8.4', 'workloads live-update set Stage --add-gate', 2, '--add-gate goes with LiveUpdate only'],
+    ['v1.8.4', 'workloads live-update set liveupdate', 2, 'Allowed choices are LiveUpdate, Stage, default'],
+    ['v1.1.1', 'workloads live-update set Stage', 3, 'has no vmRolloutStrategy'],
   ])('on %s: %s is exit %d', async (text, line, exit, said) => {
     const { kvup, version, sim } = await on({ version: 'v1.8.4' })
     await sim.stop()
@@ -190,14 +190,14 @@ describe('rollout set', () => {
   })
 })
 
-describe('rollout restart-required', () => {
+describe('workloads restart-required', () => {
   test('none, and a document that says so', async () => {
     const { kvup } = await on({ version: 'v1.8.4', vms: 1 })
-    expect(await kvup('rollout restart-required')).toMatchObject({
+    expect(await kvup('workloads restart-required')).toMatchObject({
       code: 0,
       out: 'no VM waits for a restart\n',
     })
-    const document = await jsonOf(kvup('rollout restart-required -o json'))
+    const document = await jsonOf(kvup('workloads restart-required -o json'))
     expect(document).toMatchObject({ kind: 'RestartRequired', items: [], status: 'complete' })
   })
 
@@ -210,7 +210,7 @@ describe('rollout restart-required', () => {
     )
     await change('web-2', domain({ memory: { guest: '256Mi' } }))
     await clock.sleep(60_000)
-    const { code, out } = await kvup('rollout restart-required', { clock: still })
+    const { code, out } = await kvup('workloads restart-required', { clock: still })
     expect(code).toBe(0)
     expect(out.replace(/\d+m(\d+s)? /u, '59m ').split('\n')).toEqual([
       'NAMESPACE   NAME    SINCE   DURING   FROZEN        CHANGED',
@@ -218,12 +218,12 @@ describe('rollout restart-required', () => {
       '',
       'until they restart, no other change of CPU, memory, placement or volumes reaches them; a changed default of the cluster reaches any VM only at its restart',
       'putting the fields back clears it as well, since v1.8',
-      '1 VM waits for a restart: 1 with hotplug that waits for it -> kvup rollout restart',
+      '1 VM waits for a restart: 1 with hotplug that waits for it -> kvup workloads restart',
       '',
     ])
-    const narrowed = await kvup('rollout restart-required -n demo -l app!=db')
-    expect(narrowed.out).toMatch(/ -> kvup rollout restart -n demo -l 'app!=db'\n$/u)
-    expect(await kvup('rollout restart-required --exit-code -o name')).toMatchObject({
+    const narrowed = await kvup('workloads restart-required -n demo -l app!=db')
+    expect(narrowed.out).toMatch(/ -> kvup workloads restart -n demo -l 'app!=db'\n$/u)
+    expect(await kvup('workloads restart-required --exit-code -o name')).toMatchObject({
       code: 10,
       out: 'virtualmachine.kubevirt.io/web-1\n',
     })
@@ -232,7 +232,7 @@ describe('rollout restart-required', () => {
       domain({ cpu: { cores: 1, sockets: 1 }, memory: { guest: '128Mi' }, machine: null }),
     )
     await clock.sleep(60_000)
-    expect((await kvup('rollout restart-required')).out).toBe('no VM waits for a restart\n')
+    expect((await kvup('workloads restart-required')).out).toBe('no VM waits for a restart\n')
   })
 
   test('before v1.8 putting it back does not clear it: said, and the VM is told to have nothing left to wait for', async () => {
@@ -241,10 +241,10 @@ describe('rollout restart-required', () => {
     await clock.sleep(60_000)
     await change('web-1', domain({ cpu: { cores: 1 } }))
     await clock.sleep(60_000)
-    const { out } = await kvup('rollout restart-required')
+    const { out } = await kvup('workloads restart-required')
     expect(out).toContain('nothing any more')
     expect(out).toContain('only a restart does')
-    expect(await jsonOf(kvup('rollout restart-required -o json'))).toMatchObject({
+    expect(await jsonOf(kvup('workloads restart-required -o json'))).toMatchObject({
       revertingClears: false,
       totals: { total: 1, reverted: 1 },
       items: [{ name: 'web-1', reverted: true, changes: [] }],
@@ -256,7 +256,7 @@ describe('rollout restart-required', () => {
     await configure({ vmRolloutStrategy: 'Stage' })
     await change('web-1', domain({ cpu: { sockets: 2 } }))
     await clock.sleep(60_000)
-    expect(await jsonOf(kvup('rollout restart-required -o json'))).toMatchObject({
+    expect(await jsonOf(kvup('workloads restart-required -o json'))).toMatchObject({
       strategy: 'Stage',
       items: [
         {
@@ -267,7 +267,7 @@ describe('rollout restart-required', () => {
         },
       ],
     })
-    expect(await jsonOf(kvup('rollout restart-required -l no=such -o json'))).toMatchObject({ items: [] })
+    expect(await jsonOf(kvup('workloads restart-required -l no=such -o json'))).toMatchObject({ items: [] })
   })
 
   test('since which upgrade: the one that was at work when it began, by the journal', async () => {
@@ -291,7 +291,7 @@ describe('rollout restart-required', () => {
     await clock.sleep(3_600_000)
     await change('web-2', domain({ cpu: { cores: 2 } }))
     await clock.sleep(60_000)
-    const { out } = await kvup('rollout restart-required')
+    const { out } = await kvup('workloads restart-required')
     expect(out).toMatch(/web-1 +\S+ +upgrade to v1\.8\.4 /u)
     expect(out).toMatch(/web-2 +\S+ +<none> /u)
     expect(out).toContain('2 VMs wait for a restart: 1 since an upgrade')
@@ -304,7 +304,7 @@ describe('rollout restart-required', () => {
     await clock.sleep(60_000)
     const cluster = sim.cluster()
     const nobody = sim.cluster({ user: 'jane', groups: [] }).reader
-    const { code, out, err } = await kvup('rollout restart-required', {
+    const { code, out, err } = await kvup('workloads restart-required', {
       cluster: { ...cluster, reader: without('controllerrevisions', cluster.reader, nobody) },
     })
     expect(code).toBe(7)

@@ -118,7 +118,7 @@ const grownOld = (one: SimulatedCluster) =>
 const supposed = (methods: string) => `kvup workloads strategy set --methods ${methods} --dry-run=client`
 
 test.each([
-  ['', 'kvup workloads hold'],
+  ['', 'kvup workloads pause-updates'],
   [' --methods LiveMigrate,Evict', supposed('LiveMigrate,Evict')],
   [' --methods none', supposed('none')],
 ])('what is only supposed needs no hold: after workloads forecast%s comes %s', async (flags, next) => {
@@ -132,7 +132,7 @@ test('contract: while updates are held the methods that are given back decide, a
   const live = new SimClock()
   const held = await simulate({ clock: live, version: 'v1.7.4', vms, methods: ['LiveMigrate'] })
   const place = { cluster: held.cluster(), clock: live }
-  await runText('workloads hold --yes'.split(' '), place)
+  await runText('workloads pause-updates --yes'.split(' '), place)
   const { out } = await runText('workloads forecast --to v1.8.4'.split(' '), place)
   await held.stop()
   await grownOld(held)

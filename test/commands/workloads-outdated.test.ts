@@ -177,7 +177,7 @@ test('held by kvup: who holds it, that the alert is expected, and what gives it 
   sim = await upgraded(mixed.slice(-2))
   await set(['LiveMigrate'])
   const place = { cluster: sim.cluster(), clock: new SimClock(at) }
-  await runText('workloads hold --yes'.split(' '), place)
+  await runText('workloads pause-updates --yes'.split(' '), place)
   const { out } = await run('workloads outdated')
   expect(out.split('\n').slice(-4)).toEqual([
     'workload updates are held by admin@host for 0s; KubeVirt moves nothing meanwhile',

@@ -49,7 +49,7 @@ export function processOn(
       host: 'here',
       machine: 'here',
       version: '0.0.0-test',
-      commandLine: 'kvup workloads hold',
+      commandLine: 'kvup workloads pause-updates',
       isAlive: (other) => other === pid,
       env: {},
       readText: () => Promise.reject(new Error('no files here')),

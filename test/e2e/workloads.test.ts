@@ -336,10 +336,10 @@ test('W1 unblock borrows on the VM itself, a restart in waves makes it take effe
   await eventually('the real virt-controller asks for a restart', 10, async () =>
     (await stuck()).status.conditions.some((c) => c.type === 'RestartRequired' && c.status === 'True'),
   )
-  const waiting = await document<{ items: { name: string }[] }>('rollout restart-required')
+  const waiting = await document<{ items: { name: string }[] }>('workloads restart-required')
   expect(waiting.items.map(({ name }) => name)).toEqual(['stuck'])
 
-  const { items } = await document<{ items: object[] }>('rollout restart --accept data-loss --yes -n demo')
+  const { items } = await document<{ items: object[] }>('workloads restart --accept data-loss --yes -n demo')
   expect(items).toMatchObject([{ name: 'stuck', outcome: 'restarted' }])
   const now = await instances(lab)
   expect(now.get('demo/stuck')).toMatchObject({ launcher: 'v1.8.4', outdated: false, ready: true })

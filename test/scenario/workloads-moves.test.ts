@@ -175,7 +175,7 @@ test('contract: a namespace that may not be read is said, the others are moved, 
       out: expect.stringContaining('no VM is outdated of those that were asked for'),
     })
     expect(await kvup(stage, 'workloads update -n secret --yes', cluster)).toMatchObject({ code: 7, out: '' })
-    expect(await kvup(stage, 'rollout restart --yes', cluster)).toMatchObject({
+    expect(await kvup(stage, 'workloads restart --yes', cluster)).toMatchObject({
       code: 7,
       out: expect.stringContaining('no VM waits for a restart of those that may be read'),
     })

@@ -111,8 +111,8 @@ const listing = [
   'workloads update --yes',
   'workloads update --yes --watch-only',
   'workloads unblock --all --yes',
-  'rollout restart --yes',
-  'rollout restart-required',
+  'workloads restart --yes',
+  'workloads restart-required',
 ]
 const nowhere = '! there is no namespace nope'
 

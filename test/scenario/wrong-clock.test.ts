@@ -126,8 +126,8 @@ const reading = [
   'workloads migrations',
   'workloads migrations --history -o json',
   'workloads strategy show -o json',
-  'rollout show -o json',
-  'rollout restart-required',
+  'workloads live-update show -o json',
+  'workloads restart-required',
   'snapshot -o json',
 ]
 

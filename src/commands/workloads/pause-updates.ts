@@ -18,13 +18,13 @@ import { rightsFor, seeSettings } from './settings-work.ts'
 export type PauseOptions = ChangeOptions
 
 export function pauseCommand(wire: Wire): Command {
-  return withChangeFlags(new Command('hold'), 'how long to wait until KubeVirt has it', '5m')
+  return withChangeFlags(new Command('pause-updates'), 'how long to wait until KubeVirt has it', '5m')
     .addHelpText(
       'after',
       manual({
         examples: [
-          ['kvup workloads hold', 'KubeVirt moves no VM by itself until kvup workloads restore'],
-          ['kvup workloads hold --dry-run=client', 'what it would change, and what it would keep'],
+          ['kvup workloads pause-updates', 'no VM moves by itself until they are resumed'],
+          ['kvup workloads pause-updates --dry-run=client', 'what it would change, and what it would keep'],
         ],
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),

@@ -78,6 +78,44 @@ export function restoreCommand(wire: Wire): Command {
     .action(wire<RestoreOptions, [string[]]>(restore))
 }
 
+export function resumeCommand(wire: Wire): Command {
+  return withChangeFlags(
+    new Command('resume-updates')
+      .option(
+        '--keep-current',
+        'where somebody changed them meanwhile: leave their value, and forget the former',
+      )
+      .option('--overwrite', 'where somebody changed them meanwhile: set the former value'),
+    'how long to wait until KubeVirt is healthy',
+    '10m',
+  )
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup workloads resume-updates', 'restores the update methods that kvup emptied'],
+          ['kvup workloads resume-updates --dry-run=client', 'what it would set'],
+        ],
+        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+      }),
+    )
+    .action(wire(resumeUpdates))
+}
+
+/** The methods alone: settings of VMs stay as they are, which `restore` gives back too. */
+export async function resumeUpdates(cx: Context, options: RestoreOptions): Promise<ExitCode> {
+  const meanwhile = meanwhileOf(options)
+  parseDuration(options.timeout)
+  const settingsWork = await seeSettings(cx, {
+    parts: statusParts,
+    takeOver: options.takeOver,
+    accept: options.accept,
+  })
+  const end = await restoreMethods(cx, settingsWork, { meanwhile, options })
+  cx.printer.result(documentOf(settingsWork, end), restoreView)
+  return exitCode.done
+}
+
 /** Gives back what an upgrade, a hold or an unblock borrowed, from anywhere; the journal in the cluster and the VMs know the values. */
 export async function restore(
   cx: Context,

@@ -12,9 +12,7 @@ const examples = [
   ['kvup workloads update', 'migrates what can be migrated'],
   ['kvup workloads update --canary 2 --wave-by label=tier', 'two first, then wave by wave'],
   ["kvup workloads update --window 'Sat 22:00-04:00 Europe/Prague'", 'begins VMs only then'],
-  ['kvup workloads update --canary 2 --until canary', 'two, and no others yet'],
   ['kvup workloads update -n demo --dry-run=client', 'what it would do'],
-  ['kvup workloads update --watch-only', "follows KubeVirt's own updater"],
 ] as const
 
 export function updateCommand(wire: Wire): Command {
@@ -36,7 +34,7 @@ const moves = [
   ...selectionFlags(),
   new Option('--node <name>', 'only VMs on this node'),
   ...waveFlags('nothing else is moved'),
-  new Option('--parallel <count>', "how many at a time, within KubeVirt's own limits; default: these"),
+  new Option('--parallel <count>', "how many at a time, within KubeVirt's limits"),
   ...paceFlags('begin VMs'),
 ]
 
@@ -61,15 +59,10 @@ const notWatching = [
 
 const stops = [
   new Option('--max-failures <count>', 'stop when so many VMs have failed').default('3'),
-  new Option('--retries <count>', 'how often a VM is tried again that failed').default('1'),
-  new Option(
-    '--stall-timeout <duration>',
-    'stop when nothing under way gets any further for so long',
-  ).default('30m'),
+  new Option('--retries <count>', 'how often a failed VM is tried again').default('1'),
+  new Option('--stall-timeout <duration>', 'stop when nothing moves for so long').default('30m'),
   new Option('--restart-unmigratable', 'restart VMs that cannot be migrated'),
-  new Option('--restart-timeout <duration>', 'how long a restarted VM may take to be well again').default(
-    '10m',
-  ),
-  new Option('--watch-only', "move nothing: follow KubeVirt's own updater").conflicts(notWatching),
-  new Option('--cancel-running', 'on Ctrl-C, cancel the migrations that this run began'),
+  new Option('--restart-timeout <duration>', 'how long a VM may take to be Ready again').default('10m'),
+  new Option('--watch-only', 'move nothing, watch KubeVirt do it').conflicts(notWatching),
+  new Option('--cancel-running', 'on Ctrl-C, cancel the migrations of this run'),
 ]

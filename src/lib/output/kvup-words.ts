@@ -9,8 +9,8 @@ type Asked = Readonly<Partial<Record<Narrowing, string | undefined>>>
 
 /** What each command can be narrowed by. */
 export const narrowedBy = {
-  'kvup rollout restart': ['namespace', 'labels'],
-  'kvup rollout restart-required': ['namespace', 'labels'],
+  'kvup workloads restart': ['namespace', 'labels'],
+  'kvup workloads restart-required': ['namespace', 'labels'],
   'kvup workloads migrations': ['namespace'],
   'kvup workloads outdated': ['namespace', 'labels', 'node'],
   'kvup workloads unblock --all': ['namespace'],

@@ -340,7 +340,7 @@ export function hasBegun(
   overrides: readonly Override[],
 ): boolean {
   const { to, owner } = plan
-  // Where nothing moves, what another run or `kvup workloads hold` has left borrowed is no beginning of this one.
+  // Where nothing moves, what another run or `kvup workloads pause-updates` has left borrowed is no beginning of this one.
   const names = plan.olm ? [olmUpgradeName(plan.olm.to)] : [upgradeName(to.text)]
   const own = isMoving.has(rolloutStatus.verdict)
     ? overrides

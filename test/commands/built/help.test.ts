@@ -22,8 +22,11 @@ describe.concurrent('manner 1: help is an answer: stdout, exit 0, and no cluster
   test.each([[], ['help'], ['-h'], ['--help']])('kvup %j', async (...argv) => {
     const { code, stdout, stderr } = await kvup(argv, nowhere)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^Usage: kvup \[options\] \[command\]\n/)
-    for (const command of commands) expect(stdout).toContain(`  ${command.split(' ')[0]} `)
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(24)
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+    for (const command of commands)
+      expect(stdout).toMatch(new RegExp(`  ${command.split(' ')[0]}\\b|, ${command.split(' ')[0]}\\b`))
   })
 
   test.each(commands)('kvup %s -h', async (command) => {
@@ -40,6 +43,17 @@ describe.concurrent('manner 1: help is an answer: stdout, exit 0, and no cluster
     expect(stdout).toMatch(/\nExit codes:\n {2}0 /)
     expect(before).toMatchObject({ code: 0, stderr: '' })
     expect(before.stdout.startsWith('Usage: kvup ')).toBe(true)
+  })
+
+  test('no help is longer than 60 lines', async () => {
+    const texts = await Promise.all(
+      commands.map(async (command) => ({
+        command,
+        text: (await kvup([...command.split(' '), '-h'], nowhere)).stdout,
+      })),
+    )
+    const long = texts.filter(({ text }) => text.trimEnd().split('\n').length > 60)
+    expect(long.map(({ command }) => command)).toEqual([])
   })
 
   test('no line is wider than 100 columns', async () => {
@@ -144,7 +158,7 @@ function examplesIn(help: string): string[] {
 
 /** What asks before it changes anything. */
 const changing =
-  /^kvup (?:upgrade|workloads hold|workloads strategy set|rollout set|rollout restart(?!-)|eus run|eus abort|eus restore)\b.*$/
+  /^kvup (?:upgrade|workloads pause-updates|workloads strategy set|workloads live-update set|workloads restart(?!-)|eus run|eus abort|eus restore)\b.*$/
 
 /** Of OpenShift, or of an operator that OLM brought. */
 const isOfPlatform = (line: string) => line.startsWith('kvup eus') || line.includes('--method olm')

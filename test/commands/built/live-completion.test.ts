@@ -135,7 +135,7 @@ const ofVms: readonly [string, readonly string[]][] = [
   ['workloads unblock w', []],
   ['workloads update -n ', ['demo']],
   ['workloads strategy set --methods L', ['LiveMigrate', 'LiveMigrate,Evict']],
-  ['rollout restart --until ', []],
+  ['workloads restart --until ', []],
 ]
 
 test('of VMs: waves that are left, names in the namespace of -n, each once, and methods', async () => {

@@ -160,15 +160,15 @@ const slowPolicy: MigrationPolicy = {
   spec: { bandwidthPerMigration: '32Mi', selectors: { namespaceSelector: { env: 'prod' } } },
 }
 
-test('workloads hold and strategy: dry runs, done, done already, refused, on KubeVirt and on HyperConverged', async () => {
+test('workloads pause-updates and strategy: dry runs, done, done already, refused, on KubeVirt and on HyperConverged', async () => {
   const stored = { stored: 'v1', served: ['v1', 'v1beta1'], conversion: 'Webhook' } as const
   for (const shape of [{}, { hyperconverged: stored }]) {
     const { sim, kvup } = await simulated({ version: 'v1.8.4', methods, ...shape })
     sim.store.put(MigrationPolicies, slowPolicy)
     const ran = [
-      await kvup('workloads hold --dry-run=server -o json'),
-      await kvup('workloads hold --yes -o json'),
-      await kvup('workloads hold --yes -o json'),
+      await kvup('workloads pause-updates --dry-run=server -o json'),
+      await kvup('workloads pause-updates --yes -o json'),
+      await kvup('workloads pause-updates --yes -o json'),
       await kvup('workloads strategy -o json'),
       await kvup('workloads strategy set --methods Evict --yes -o json'),
       await kvup('workloads restore --dry-run=client -o json'),
@@ -350,17 +350,17 @@ test('rollout: shown, set, rehearsed, refused, and what waits for a restart', as
   await change('web-1', { cores: 2, sockets: 2 })
   await clock.sleep(60_000)
   const ran = [
-    await kvup('rollout show -o json'),
-    await kvup('rollout set Stage --dry-run=server -o json'),
-    await kvup('rollout set Stage --yes -o json'),
-    await kvup('rollout set Stage --yes -o json'),
-    await kvup('rollout set Stage --add-gate --yes -o json'),
-    await kvup('rollout restart-required -o json'),
-    await kvup('rollout restart-required -l , -o json'),
-    await kvup('rollout restart --dry-run=client --accept data-loss=test -o json'),
-    await kvup('rollout restart --yes -o json'),
-    await kvup('rollout restart --yes --accept data-loss=test -o json'),
-    await kvup('rollout restart --parallel 0 -o json'),
+    await kvup('workloads live-update show -o json'),
+    await kvup('workloads live-update set Stage --dry-run=server -o json'),
+    await kvup('workloads live-update set Stage --yes -o json'),
+    await kvup('workloads live-update set Stage --yes -o json'),
+    await kvup('workloads live-update set Stage --add-gate --yes -o json'),
+    await kvup('workloads restart-required -o json'),
+    await kvup('workloads restart-required -l , -o json'),
+    await kvup('workloads restart --dry-run=client --accept data-loss=test -o json'),
+    await kvup('workloads restart --yes -o json'),
+    await kvup('workloads restart --yes --accept data-loss=test -o json'),
+    await kvup('workloads restart --parallel 0 -o json'),
   ]
   expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 2, 0, 2, 0, 3, 0, 2])
   expect(ran[5]?.documents).toMatchObject([{ items: [{ name: 'web-1' }] }])

@@ -30,7 +30,7 @@ const asked = { namespace: 'demo', labels: 'app=db,tier!=test', node: 'worker-1'
 
 test.each<[NarrowedCommand, string]>([
   ['kvup workloads update', "kvup workloads update -n demo -l 'app=db,tier!=test' --node worker-1"],
-  ['kvup rollout restart', "kvup rollout restart -n demo -l 'app=db,tier!=test'"],
+  ['kvup workloads restart', "kvup workloads restart -n demo -l 'app=db,tier!=test'"],
   ['kvup workloads unblock --all', 'kvup workloads unblock --all -n demo'],
 ])('%s as it is pasted, as narrow as it can be', (command, line) => {
   expect(narrowedLine(command, asked)).toBe(line)

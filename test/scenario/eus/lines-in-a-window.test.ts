@@ -117,7 +117,7 @@ const beside: readonly string[] = [
   'workloads outdated',
   'workloads outdated -o json',
   'workloads strategy show',
-  'workloads hold --yes',
+  'workloads pause-updates --yes',
   'workloads strategy set --methods LiveMigrate --yes',
   'workloads unblock --all --yes --accept data-loss',
   'workloads update --watch-only --yes',

@@ -220,7 +220,7 @@ describe('night E10: a single node', () => {
       const ended = await eusRunOn(stage, { accept: ['vm-outages'] })
       expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-that-stay' } })
       expect(ended.took).toBeLessThan(6 * 60 * minute)
-      expect(ended.text).toContain('kvup rollout restart')
+      expect(ended.text).toContain('kvup workloads restart')
     }))
 })
 

@@ -65,7 +65,7 @@ describe('trap 2: methods are copied to the KubeVirt only where there are any', 
     }),
   )
 
-  test('kvup workloads hold, begun twice, keeps the first value, and restore brings it back', () =>
+  test('kvup workloads pause-updates, begun twice, keeps the first value, and restore brings it back', () =>
     play(withBoth, async (stage) => {
       for (const host of ['here', 'another']) {
         expect(await stage.hold({}, { host })).toMatchObject({ code: 0 })

@@ -70,7 +70,7 @@ export function noneOutdated(
         by: `${left.length} VMs stay on an old virt-launcher: ${named}`,
         remedy: [
           'kvup workloads outdated     says why each stays',
-          'kvup rollout restart     restarts those that only a restart helps',
+          'kvup workloads restart     restarts those that only a restart helps',
           `${command} --accept ${risk}     goes on all the same`,
         ],
       }

@@ -250,7 +250,7 @@ function blockedBy(vms: readonly string[], pool: string, command: string): StepS
     by: `${refuse} to be evicted, and ${hold} the drains of pool ${pool} up: ${vms.slice(0, 10).join(', ')}`,
     remedy: [
       'kvup workloads unblock --all     lets them be evicted, once they are restarted',
-      'kvup rollout restart     restarts those that wait for it',
+      'kvup workloads restart     restarts those that wait for it',
       `${command} --accept vms-block-drains     goes on all the same`,
     ],
   }

@@ -99,7 +99,7 @@ function nextOf(
   if (methodsFrom === 'flag')
     return `kvup workloads strategy set --methods ${methods.join(',') || 'none'} --dry-run=client`
   if (methodsFrom === 'override') return narrowedLine('kvup workloads update', selection)
-  return interrupted > 0 ? 'kvup workloads hold' : narrowedLine('kvup workloads outdated', selection)
+  return interrupted > 0 ? 'kvup workloads pause-updates' : narrowedLine('kvup workloads outdated', selection)
 }
 
 interface SavedForecast {

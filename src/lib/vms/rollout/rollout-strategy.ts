@@ -147,7 +147,7 @@ function gateNotes(kubevirt: KubeVirt, { served, configured, gate }: VmRollout):
   if (configured !== 'LiveUpdate' || gate.listed) return []
   return [
     `LiveUpdate is ignored: KubeVirt ${versionText(kubevirt)} needs the feature gate ${liveUpdateGate} for it, which is not on`,
-    'kvup rollout set LiveUpdate --add-gate     adds it',
+    'kvup workloads live-update set LiveUpdate --add-gate     adds it',
   ]
 }
 
@@ -156,7 +156,7 @@ function defaultNotes({ configured, byDefault }: VmRollout, { from }: RolloutOri
   if (byDefault === 'LiveUpdate') return ['LiveUpdate is the default since v1.6; before it was Stage']
   return [
     'from v1.6 on the default is LiveUpdate: an upgrade to it changes what holds here',
-    'kvup rollout set Stage     keeps it as it is',
+    'kvup workloads live-update set Stage     keeps it as it is',
   ]
 }
 
@@ -200,7 +200,7 @@ export function setRollout(owner: Owner, wanted: WantedRollout): Step {
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: seconds,
     watches: [],
-    risk: { undo: 'kvup rollout set with the former strategy', safeToLeave: 'always' },
+    risk: { undo: 'kvup workloads live-update set with the former strategy', safeToLeave: 'always' },
     async check({ reader }): Promise<StepState> {
       const missing = differencesFrom(await readOwner(reader, owner), wanted)
       return missing.length === 0 ? { is: 'done' } : { is: 'todo', change: `set ${missing.join('; ')}` }
@@ -259,7 +259,7 @@ export function ensureSettable(installation: Installation, wanted: WantedRollout
     )
   if (wanted.gate && !gate.needed)
     throw usageError('gate-not-needed', `KubeVirt ${version} needs no feature gate ${liveUpdateGate}`, {
-      remedy: `kvup rollout set ${wanted.strategy}`,
+      remedy: `kvup workloads live-update set ${wanted.strategy}`,
     })
   if (isIgnored(vmRolloutOf(kubevirt), wanted)) throw ignored(version)
 }
@@ -273,7 +273,7 @@ function ignored(version: string): Error {
   return blocked(
     'rollout-gate-missing',
     `KubeVirt ${version} ignores LiveUpdate without the feature gate ${liveUpdateGate}, which is not on`,
-    { remedy: 'kvup rollout set LiveUpdate --add-gate     adds it in the same patch' },
+    { remedy: 'kvup workloads live-update set LiveUpdate --add-gate     adds it in the same patch' },
   )
 }
 
@@ -297,7 +297,7 @@ function fixed(
         : ['LiveUpdate is what it passes on by itself'],
       remedy: stage
         ? `kubectl -n ${namespace} annotate ${object} '${jsonpatchAnnotation}=${patch}'`
-        : 'kvup rollout show     shows what is in effect',
+        : 'kvup workloads live-update show     shows what is in effect',
     },
   )
 }
@@ -317,12 +317,12 @@ function waiting({ status }: KubeVirt): Record<RolloutStrategy, string[]> {
       observed
         ? 'VMs that wait only for CPU, memory or placement get it at once, most of them by a migration'
         : 'VMs that are RestartRequired already stay so until they are restarted',
-      'kvup rollout restart-required     shows them',
+      'kvup workloads restart-required     shows them',
     ],
   }
 }
 
-/** `kvup rollout show` and `set`. */
+/** `kvup workloads live-update show` and `set`. */
 export interface VmRolloutDocument {
   apiVersion: 'kvup.io/v1alpha1'
   kind: 'VmRollout'

@@ -357,7 +357,7 @@ export function someAsk(asking: readonly SavedVmOverride[]): KvupError {
   )
 }
 
-/** The end of `kvup workloads hold`. */
+/** The end of `kvup workloads pause-updates`. */
 export interface UpdatesPausedDocument {
   apiVersion: 'kvup.io/v1alpha1'
   kind: 'PausedUpdates'

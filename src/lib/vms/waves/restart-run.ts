@@ -113,7 +113,7 @@ export class RestartRun implements WaveRun {
   remedy(): readonly string[] {
     return [
       'kubectl get virtualmachines,virtualmachineinstances -A     shows which do not run',
-      `${narrowedLine('kvup rollout restart', this.wanted.selection)}     goes on with those that still wait for a restart`,
+      `${narrowedLine('kvup workloads restart', this.wanted.selection)}     goes on with those that still wait for a restart`,
     ]
   }
 

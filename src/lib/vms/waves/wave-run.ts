@@ -118,7 +118,7 @@ export interface WorkloadsUpdateDocument extends WaveRunDocument {
   items: readonly UpdatedVm[]
 }
 
-/** The end of `kvup rollout restart`. */
+/** The end of `kvup workloads restart`. */
 export interface VmRestartsDocument extends WaveRunDocument {
   kind: 'VmRestarts'
   totals: RestartTotals
@@ -176,7 +176,7 @@ export function questionOf(moves: readonly ('migration' | 'restart')[]): string 
   return restarts > 0 ? `${migrations} and restart ${restarts}, which interrupts them?` : `${migrations}?`
 }
 
-/** The flags that `kvup workloads update` and `kvup rollout restart` share. */
+/** The flags that `kvup workloads update` and `kvup workloads restart` share. */
 export interface WaveRunOptions extends ChangeOptions {
   allNamespaces?: boolean
   selector?: string

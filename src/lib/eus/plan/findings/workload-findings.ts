@@ -83,7 +83,7 @@ function staying({ snapshot, hops }: Judged): readonly Finding[] {
       objects: names,
       remedy: [
         'kvup workloads forecast',
-        'kvup rollout restart      restarts those that only a restart helps',
+        'kvup workloads restart      restarts those that only a restart helps',
       ],
     },
   ]
@@ -149,7 +149,7 @@ function blocking({ snapshot, route }: Judged): readonly Finding[] {
       objects: names,
       remedy: [
         'kvup workloads unblock --all      lets them be evicted, once they are restarted, until they are restored',
-        'kvup rollout restart      restarts those that wait for it',
+        'kvup workloads restart      restarts those that wait for it',
       ],
     },
   ]

@@ -32,9 +32,9 @@ export function restartRequiredCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup rollout restart-required', 'which VMs wait, and for which changes'],
-          ['kvup rollout restart-required -n demo -o wide', 'of one namespace, with who made them'],
-          ['kvup rollout restart-required --exit-code -o name', 'for a script'],
+          ['kvup workloads restart-required', 'which VMs wait, and for which changes'],
+          ['kvup workloads restart-required -n demo -o wide', 'of one namespace, with who made them'],
+          ['kvup workloads restart-required --exit-code -o name', 'for a script'],
         ],
         more: 'What may not be read is said and is exit 7, with all that may be on stdout.',
         codes: [...asksCluster, 'asked'],
@@ -54,7 +54,7 @@ export async function restartRequired(cx: Context, options: RestartRequiredOptio
   const { entries, remarks } = await journalEntries(observed, installation)
   const strategy = vmRolloutOf(installation.kubevirt).inEffect
   const rows = cx.printer.rows('RestartRequired', restartRequiredView(takenAt))
-  const told = new Told(narrowedLine('kvup rollout restart', selection))
+  const told = new Told(narrowedLine('kvup workloads restart', selection))
   for await (const page of listRestartRequired(reader, selection, { strategy, entries })) {
     told.add(page.items, page.unread)
     rows.add(page.items)

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
-import { paceFlags, selectionFlags, stopFlags, waveFlags } from '../workloads/wave-options.ts'
+import { paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
 import type { RestartOptions } from './run-restart.ts'
 
 /** Loaded when it runs: help does without. */
@@ -17,9 +17,9 @@ export function restartCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup rollout restart --dry-run=client', 'which would be restarted'],
-          ['kvup rollout restart --canary 1 --pause-between 10m', 'one first, the others later'],
-          ["kvup rollout restart --window 'Sat 22:00-04:00 UTC' --timeout 8d", 'only then'],
+          ['kvup workloads restart --dry-run=client', 'which would be restarted'],
+          ['kvup workloads restart --canary 1 --pause-between 10m', 'one first, the others later'],
+          ["kvup workloads restart --window 'Sat 22:00-04:00 UTC' --timeout 8d", 'only then'],
         ],
         more: 'Only VMs that wait for a restart. Running it again goes on.',
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
@@ -32,5 +32,5 @@ const pace = [
   new Option('--parallel <count>', 'how many at a time').default('1'),
   ...paceFlags('restart VMs'),
   new Option('--max-failures <count>', 'stop when so many restarts were refused').default('3'),
-  new Option('--restart-timeout <duration>', 'how long a VM may take to be well again').default('10m'),
+  new Option('--restart-timeout <duration>', 'how long a VM may take to be Ready again').default('10m'),
 ]

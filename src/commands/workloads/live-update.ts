@@ -35,8 +35,8 @@ export function showRolloutCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup rollout show', 'what a change of a running VM does, and who says so'],
-          ["kvup rollout show -o jsonpath='{.strategy}'", 'Stage or LiveUpdate'],
+          ['kvup workloads live-update show', 'what a change of a running VM does, and who says so'],
+          ["kvup workloads live-update show -o jsonpath='{.strategy}'", 'Stage or LiveUpdate'],
         ],
         codes: asksCluster,
       }),
@@ -70,8 +70,8 @@ export function setRolloutCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup rollout set Stage', 'changes wait for the restart of each VM'],
-          ['kvup rollout set LiveUpdate --dry-run=client', 'what it would change'],
+          ['kvup workloads live-update set Stage', 'changes wait for the restart of each VM'],
+          ['kvup workloads live-update set LiveUpdate --dry-run=client', 'what it would change'],
         ],
         more: 'HyperConverged fixes it to LiveUpdate: there it is refused.',
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],

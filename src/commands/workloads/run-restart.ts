@@ -73,7 +73,7 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
   const procedure = restartProcedure(run, timeoutMs)
   const restarting: Restarting = { cx, cluster, installation, environment, run, procedure }
   const work = await workOf(restarting, { options, timeoutMs }).catch((error: unknown) => {
-    throw oneNamespaceHelps(error, 'kvup rollout restart', wanted.selection)
+    throw oneNamespaceHelps(error, 'kvup workloads restart', wanted.selection)
   })
   warnOfWaves(cx, wanted, work.waves)
   return runChange(cx, {
@@ -97,7 +97,7 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
       const { failed, total } = document.totals
       if (failed > 0)
         throw blocked('vms-failed', `${failed} of ${total} VMs were not restarted`, {
-          remedy: `${narrowedLine('kvup rollout restart-required', wanted.selection)}     shows which wait still`,
+          remedy: `${narrowedLine('kvup workloads restart-required', wanted.selection)}     shows which wait still`,
         })
       return readWhole(document)
     },
@@ -131,7 +131,7 @@ async function workOf(
     candidates.size === 1 ? '1 VM, which interrupts it' : `${candidates.size} VMs, which interrupts them`
   const findings = dataLoss(
     [...candidates.values()].map(({ vm, loses }) => [vm, loses] as const),
-    `${narrowedLine('kvup rollout restart', namespaceOnly)} -l KEY=VALUE     restarts others only`,
+    `${narrowedLine('kvup workloads restart', namespaceOnly)} -l KEY=VALUE     restarts others only`,
   )
   return {
     change: {
