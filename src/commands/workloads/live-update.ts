@@ -35,7 +35,7 @@ export function showRolloutCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup workloads live-update show', 'what a change of a running VM does, and who says so'],
+          ['kvup workloads live-update show', 'what a change of a VM does'],
           ["kvup workloads live-update show -o jsonpath='{.strategy}'", 'Stage or LiveUpdate'],
         ],
         codes: asksCluster,
@@ -70,7 +70,7 @@ export function setRolloutCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup workloads live-update set Stage', 'changes wait for the restart of each VM'],
+          ['kvup workloads live-update set Stage', 'changes wait for a restart'],
           ['kvup workloads live-update set LiveUpdate --dry-run=client', 'what it would change'],
         ],
         more: 'HyperConverged fixes it to LiveUpdate: there it is refused.',
