@@ -239,6 +239,13 @@ const incidents: readonly Row[] = [
     /→ kubectl get networkaddonsconfigs\.networkaddonsoperator\.network\.kubevirt\.io cluster -o yaml/u,
   ],
   [
+    'before',
+    '25-hpp-255/before',
+    'check',
+    /hostpathprovisioners\.hostpathprovisioner\.kubevirt\.io still names v1alpha1 as stored, although it writes v1beta1: OLM fails the InstallPlan of a release that drops v1alpha1/u,
+    /kubectl replace -f -.*→ kubectl patch crd hostpathprovisioners\.hostpathprovisioner\.kubevirt\.io --subresource=status .*"storedVersions":\["v1beta1"\]/u,
+  ],
+  [
     'when stalled',
     '25-hpp-255/cluster',
     'status',
