@@ -312,12 +312,13 @@ function kubeVirtLayer(kubeVirtSnapshot: KubeVirtSnapshot): Layer {
     return { layer: 'kubevirt', verdict: 'Unknown', says: kubeVirtSnapshot.why }
   if (kubeVirtSnapshot.is === 'none')
     return { layer: 'kubevirt', verdict: 'Waiting', says: 'there is no KubeVirt resource' }
-  const { verdict, since: from, waitingFor, why, observed, target } = kubeVirtSnapshot.rolloutStatus
+  const { verdict, since: from, waitingFor, why, observed, target, remarks } = kubeVirtSnapshot.rolloutStatus
   const [cause] = why
   return {
     layer: 'kubevirt',
     object: `kubevirt/${kubeVirtSnapshot.name}`,
     verdict,
+    ...(verdict === 'Healthy' && remarks.length > 0 && { partly: true }),
     says: versions(observed.version, target.version),
     ...(verdict !== 'Healthy' && { waitsFor: cause?.sentence ?? waitingFor ?? 'its operator' }),
     ...(from !== undefined && { since: from }),

@@ -32,6 +32,8 @@ export interface StatusReport extends Partial<RolloutStatus>, Partial<Layers> {
   takenAt: string
   /** Absent when an operator runs without a KubeVirt (night U7). */
   installation?: InstallationReport
+  /** It is Healthy as far as it was judged: `remarks` say what could not be seen. */
+  partly?: true
   /** The Deployment of an operator that has no KubeVirt to look after. */
   idleOperator?: Operator
   /** Commands that get it going. */
@@ -154,6 +156,7 @@ function reportOf(
     takenAt: snapshot.takenAt,
     installation: installationReport(found),
     ...judged,
+    ...(judged.verdict === 'Healthy' && judged.remarks.length > 0 && { partly: true }),
     workloads: {
       ...workloadsReport(snapshot),
       ...methodsReport(found),
