@@ -442,18 +442,22 @@ export function workloadLines(
   { workloads, verdict, installation, overrides }: StatusReport & { overrides?: OpenOverrides },
   paint: Pick<Paint, 'mark'>,
 ): readonly string[] {
-  const { instances, outdated, unknownMethods } = workloads
+  const { instances, outdated, unknownMethods, hollowNodes } = workloads
   const unknown = unknownMethods
     ? [
         `${paint.mark.warning} workloadUpdateMethods has ${unknownMethods.join(', ')}, which KubeVirt does not know`,
       ]
     : []
-  if (instances === 0)
-    return [
-      count(0, 'instance'),
-      ...unknown,
-      ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
-    ]
+  const troubles = [
+    ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
+    ...(hollowNodes
+      ? [
+          `${paint.mark.warning} ${hollowNodes.sentence}`,
+          ...hollowNodes.remedy.map((line) => `  ${paint.mark.next} ${line}`),
+        ]
+      : []),
+  ]
+  if (instances === 0) return [count(0, 'instance'), ...unknown, ...troubles]
   const behind = outdated.labelled ?? outdated.reported
   const all = instances === undefined ? 'not readable' : count(instances, 'instance')
   const paused = overrides?.settings?.some(({ id }) => id === methodsOverride) ?? false
@@ -461,7 +465,7 @@ export function workloadLines(
   return [
     `${all}${lateText(behind)}${why}`,
     ...unknown,
-    ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
+    ...troubles,
     ...(behind && verdict === 'Healthy' ? [`${paint.mark.next} kvup workloads outdated`] : []),
   ]
 }
@@ -505,10 +509,10 @@ export const waitView: View<WaitDocument> = {
   names: ({ for: condition }) => [`condition/${condition}`],
 }
 
-type SeenKubeVirt = { [Part in 'verdict' | 'version' | 'remarks']: WaitDocument[Part] | undefined }
+type WaitedKubeVirt = { [Part in 'verdict' | 'version' | 'remarks']: WaitDocument[Part] | undefined }
 
 /** Nothing where KubeVirt was not asked about, as for the pools. */
-function kubeVirtWords({ verdict, version, remarks = [] }: SeenKubeVirt): string[] {
+function kubeVirtWords({ verdict, version, remarks = [] }: WaitedKubeVirt): string[] {
   if (verdict === undefined) return []
   const isPartly = verdict === 'Healthy' && remarks.length > 0
   return [`KubeVirt ${version ?? 'of no version yet'}`, isPartly ? partlyHealthy : verdict.toLowerCase()]
