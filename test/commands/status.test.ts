@@ -1,16 +1,16 @@
 import { afterEach, expect, test } from 'vitest'
 import { status, type StatusOptions } from '../../src/commands/status.ts'
 import type { Context } from '../../src/context.ts'
-import { type Reader, readerWith } from '../../src/lib/kube/cluster.ts'
-import type { Kind } from '../../src/lib/kube/object.ts'
+import type { Reader } from '../../src/lib/kube/cluster.ts'
 import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { paintFor } from '../../src/lib/output/terminal.ts'
 import type { Document, Printer, View } from '../../src/lib/output/printer.ts'
 import type { StatusDocument } from '../../src/lib/output/views/status.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
-import { ApiError, interrupted } from '../../src/lib/kube/errors.ts'
+import { interrupted } from '../../src/lib/kube/errors.ts'
 import { example, exampleOf } from '../lib/kubevirt/example.ts'
+import { refusing } from '../lib/refusing-reader.ts'
 
 const running: SimulatedCluster[] = []
 afterEach(async () => {
@@ -76,23 +76,6 @@ test.each([
   expect(plain.told.documents).toMatchObject([{ apiVersion: 'kvup.io/v1alpha1', kind: 'Status', verdict }])
   expect(await run(reader, clock, { exitCode: true }).code).toBe(code)
 })
-
-/** Somebody who may not list these. */
-function refusing(reader: Reader, plurals: readonly string[]): Reader {
-  const refuse = ({ plural }: Kind) => {
-    if (plurals.includes(plural)) throw new ApiError(403, 'Forbidden', `${plural} is forbidden`)
-  }
-  return readerWith(reader, {
-    async list(kind, where) {
-      refuse(kind)
-      return reader.list(kind, where)
-    },
-    async *pages(kind, where) {
-      refuse(kind)
-      yield* reader.pages(kind, where)
-    },
-  })
-}
 
 test.each(['daemonsets', 'pods', 'apiservices'])(
   'where %s may not be read, the verdict says that not all was judged',

@@ -503,7 +503,7 @@ export const waitView: View<WaitDocument> = {
       ].join(` ${paint.mark.dot} `),
       size.columns,
     ),
-    ...remarks.flatMap((remark) => wrap(paint.warn(`not judged: ${brief(remark)}`), size.columns)),
+    ...remarks.flatMap((remark) => wrap(paint.warn(`${paint.mark.warning} ${brief(remark)}`), size.columns)),
     ...(vms ? vmTroubleLines(vms).flatMap((line) => wrap(line, size.columns)) : []),
   ],
   names: ({ for: condition }) => [`condition/${condition}`],
