@@ -31,8 +31,14 @@ import { savedAlerts } from './firing-alerts.ts'
 import { platformLayers } from './platform-layers.ts'
 import { type PlatformReport, platformReport, type RolloutSnapshot } from './platform-report.ts'
 import { assessPlatform, type PlatformSnapshot, takePlatform } from './platform-status.ts'
-import { PodDisruptionBudgets } from '../kube/kinds/core-kinds.ts'
-import { KubeVirts, VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
+import { type PodDisruptionBudget, PodDisruptionBudgets } from '../kube/kinds/core-kinds.ts'
+import {
+  KubeVirts,
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+} from '../kube/kinds/kubevirt-kinds.ts'
+import { picked } from '../kube/read-cache.ts'
+import { NotSavedError } from '../kube/saved/saved-cluster.ts'
 import { assessCsv, type LifecycleSnapshot, shownPackages, takeLifecycle } from './olm-status.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import type { Kind } from '../kube/object.ts'
@@ -228,11 +234,12 @@ function isRollingOut({ clusterVersion, pools }: PlatformSnapshot): boolean {
 }
 
 async function takeRollout(reader: Reader, platform: PlatformSnapshot): Promise<RolloutSnapshot> {
-  const drains = itemsOf(platform.pools).some((pool) => drainingNodes(pool, platform).length > 0)
+  const draining = new Set(itemsOf(platform.pools).flatMap((pool) => drainingNodes(pool, platform)))
+  const drains = draining.size > 0
   const [machineConfigs, vmis, budgets, kubevirts, alerts] = await Promise.all([
     known(renderedConfigs(reader, platform)),
-    drains ? known(reader.list(VirtualMachineInstances)) : notAsked,
-    drains ? known(reader.list(PodDisruptionBudgets)) : notAsked,
+    drains ? known(picked(reader, VirtualMachineInstances, isOnOneOf(draining))) : notAsked,
+    drains ? known(picked(reader, PodDisruptionBudgets, allowsNothing)) : notAsked,
     drains ? known(reader.list(KubeVirts)) : notAsked,
     // Of a live cluster another way is taken: its Prometheus asks for a token.
     savedAlerts(reader),
@@ -240,20 +247,27 @@ async function takeRollout(reader: Reader, platform: PlatformSnapshot): Promise<
   return { machineConfigs, vmis, budgets, kubevirts, alerts }
 }
 
-/** Large ones, a few for each pool: by the names that its nodes bear. */
+const isOnOneOf =
+  (nodes: ReadonlySet<string>) =>
+  ({ status }: VirtualMachineInstance): boolean =>
+    nodes.has(status?.nodeName ?? '')
+
+const allowsNothing = ({ status }: PodDisruptionBudget): boolean => status?.disruptionsAllowed === 0
+
+/** Large ones, a few for each pool: by the names that its nodes bear. A role to look does not grant them: they hold pull secrets. */
 async function renderedConfigs(reader: Reader, { nodes }: PlatformSnapshot): Promise<MachineConfig[]> {
   const names = itemsOf(nodes).flatMap(
     ({ metadata }) => metadata.annotations?.['machineconfiguration.openshift.io/currentConfig'] ?? [],
   )
   const found = await Promise.all(
-    [...new Set(names)].map((name) => reader.get(MachineConfigs, { name }).catch(unread)),
+    [...new Set(names)].map((name) => reader.get(MachineConfigs, { name }).catch(notHeld)),
   )
   return found.flatMap((answer) => (answer?.is === 'object' ? [answer.object] : []))
 }
 
-/** One that may not be read, or was not saved, tells no version. */
-function unread(error: unknown): undefined {
-  if (whyUnknown(error) === undefined) throw error
+/** What was saved need not hold them, which is no news; that they may not be read is. */
+function notHeld(error: unknown): undefined {
+  if (!(error instanceof NotSavedError)) throw error
 }
 
 /** Asks for more only where something does not get on. Throws ApiError. */
@@ -312,12 +326,13 @@ function kubeVirtLayer(kubeVirtSnapshot: KubeVirtSnapshot): Layer {
     return { layer: 'kubevirt', verdict: 'Unknown', says: kubeVirtSnapshot.why }
   if (kubeVirtSnapshot.is === 'none')
     return { layer: 'kubevirt', verdict: 'Waiting', says: 'there is no KubeVirt resource' }
-  const { verdict, since: from, waitingFor, why, observed, target } = kubeVirtSnapshot.rolloutStatus
+  const { verdict, since: from, waitingFor, why, observed, target, remarks } = kubeVirtSnapshot.rolloutStatus
   const [cause] = why
   return {
     layer: 'kubevirt',
     object: `kubevirt/${kubeVirtSnapshot.name}`,
     verdict,
+    ...(verdict === 'Healthy' && remarks.length > 0 && { partly: true }),
     says: versions(observed.version, target.version),
     ...(verdict !== 'Healthy' && { waitsFor: cause?.sentence ?? waitingFor ?? 'its operator' }),
     ...(from !== undefined && { since: from }),

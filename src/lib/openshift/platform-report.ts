@@ -1,4 +1,4 @@
-import { filled, itemsOf, type Known } from '../kube/known.ts'
+import { filled, itemsOf, type Known, notAsked } from '../kube/known.ts'
 import {
   compareMinors,
   minorOfPlatform,
@@ -71,10 +71,9 @@ interface Inputs {
 export function platformReport({ platform, rollout, at }: Inputs): PlatformReport | undefined {
   const [cv] = itemsOf(platform.clusterVersion)
   const platformStatus = cv && assessPlatform(cv)
-  const pools = withDrains(
-    poolReports({ platform, platformStatus, machineConfigs: rollout.machineConfigs }),
-    platform,
-    rollout,
+  const { machineConfigs } = rollout
+  const pools = withDrains(poolReports({ platform, platformStatus, machineConfigs }), platform, rollout).map(
+    (pool) => withoutReleases(pool, machineConfigs),
   )
   if (!cv || !platformStatus) return undefined
   const { version, target, state, from, sameVersion, last } = platformStatus
@@ -118,6 +117,12 @@ function withDrains(reports: readonly PoolReport[], platform: PlatformSnapshot, 
     return Object.assign({}, report, { drains: told, ...(nodes && { nodes }) })
   })
 }
+
+/** What its nodes are at is in their rendered configurations. */
+const withoutReleases = (pool: PoolReport, machineConfigs: RolloutSnapshot['machineConfigs']): PoolReport =>
+  machineConfigs.known || machineConfigs === notAsked || (pool.nodes ?? []).length === 0
+    ? pool
+    : Object.assign({}, pool, { releasesUnknown: machineConfigs.why })
 
 function ofVersion(platformStatus: PlatformStatus, update: UpdateProgress | undefined): PlatformFinding[] {
   const { failing, failingSince, message, from, version } = platformStatus

@@ -91,6 +91,8 @@ export interface PoolReport {
   following: PoolFollowing['is']
   /** Each node; absent where nodes were not read. */
   nodes?: readonly NodeReport[]
+  /** Why it is not known which release its nodes are at; absent where it is. */
+  releasesUnknown?: string
   /** What keeps its nodes from being drained; absent where nothing is known to. */
   drains?: readonly BlockedDrain[]
 }
@@ -179,12 +181,21 @@ export function isDraining(annotations: Readonly<Record<string, string>> = {}): 
 const mostNodes = 10
 
 /** Nodes that are at something or have trouble, whole names, ten at most and the rest counted. Nothing of nodes that are updated, or wait their turn. */
-export function nodeLines({ nodes = [] }: Pick<PoolReport, 'nodes'>): readonly string[] {
+export function nodeLines({
+  nodes = [],
+  releasesUnknown: why,
+}: Pick<PoolReport, 'nodes' | 'releasesUnknown'>): readonly string[] {
   const busy = nodes.filter(
     ({ phase, ready, cordoned }) => !['updated', 'pending', 'paused'].includes(phase) || !ready || cordoned,
   )
   const rest = busy.length - mostNodes
-  return [...busy.slice(0, mostNodes).map(nodeLine), ...(rest > 0 ? [`and ${rest} more nodes`] : [])]
+  return [
+    ...busy.slice(0, mostNodes).map(nodeLine),
+    ...(rest > 0 ? [`and ${rest} more nodes`] : []),
+    ...(busy.length > 0 && why !== undefined
+      ? [`which release these nodes are at is not known: ${why}`]
+      : []),
+  ]
 }
 
 function nodeLine({ name, phase, ready, cordoned, version, reason }: NodeReport): string {

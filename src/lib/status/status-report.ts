@@ -17,7 +17,10 @@ import {
   notOne,
   type Operator,
 } from '../kubevirt/installation.ts'
-import { itemsOf } from '../kube/known.ts'
+import { itemsOf, type Known, notAsked } from '../kube/known.ts'
+import type { Node } from '../kube/kinds/core-kinds.ts'
+import { counted } from '../kube/text.ts'
+import { type HollowNodes, hollowNodes, offeredNodes } from '../kubevirt/hollow-nodes.ts'
 import { unknownMethods } from '../openshift/operator-rules.ts'
 import { causeParts, type Snapshot, statusParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
 import type { Kind } from '../kube/object.ts'
@@ -32,6 +35,8 @@ export interface StatusReport extends Partial<RolloutStatus>, Partial<Layers> {
   takenAt: string
   /** Absent when an operator runs without a KubeVirt (night U7). */
   installation?: InstallationReport
+  /** It is Healthy as far as it was judged: `remarks` say what could not be seen. */
+  partly?: true
   /** The Deployment of an operator that has no KubeVirt to look after. */
   idleOperator?: Operator
   /** Commands that get it going. */
@@ -61,7 +66,9 @@ interface WorkloadsReport {
   unknownMethods?: readonly string[]
   /** Absent where VMs may not be read. */
   troubled?: VmTroubles
-  /** What is wrong with VMs and their migrations in a few words each; absent where nothing is, and where VMs may not be read. */
+  /** Nodes that are offered to VMs and cannot take any; absent where there is none, and where nodes were not read, as where nothing is wrong. */
+  hollowNodes?: HollowNodes
+  /** What is wrong with VMs, their migrations and their nodes in a few words each; absent where nothing is, and where VMs may not be read. */
   problems?: readonly string[]
   outdated: {
     /** status.outdatedVirtualMachineInstanceWorkloads; counts pending hotplug too (facts 3.2). */
@@ -107,7 +114,15 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
     : await explainedStatus(snapshot, { reader, clock }, asks.logs ?? new LastLines())
   const health = await asked
   const judged = withHealth(observed, health, clock.now())
-  const report = reportOf(snapshot, found, { judged, vms: health.vms })
+  // Where nothing is wrong with KubeVirt and its VMs, no node is read.
+  const nodes = settled ? await nodesFor(reader, health.vms) : snapshot.nodes
+  const hollow = hollowNodes({
+    nodes: itemsOf(nodes),
+    pods: itemsOf(quick.pods),
+    installation: found,
+    at: clock.now(),
+  })
+  const report = reportOf(snapshot, found, { judged, vms: health.vms, hollow })
   const layers = await readLayers(reader, {
     at: clock.now(),
     kubevirt: { is: 'one', name: found.name, rolloutStatus: judged },
@@ -141,23 +156,36 @@ async function healthOf(
   return { ...rest, ...(vmsSnapshot && { vms: vmsSnapshot.troubles }) }
 }
 
+/** A node without /dev/kvm may be what keeps VMs from starting, and migrations from their end. */
+const nodesFor = async (reader: Reader, vms: VmTroubles | undefined): Promise<Known<Node>> =>
+  vmProblems(vms).length > 0 ? offeredNodes(reader) : notAsked
+
 /** The same from a snapshot that was taken already, at the time it was taken. */
 function reportOf(
   snapshot: Snapshot,
   found: Installation,
-  { judged, vms }: { judged: RolloutStatus; vms: VmTroubles | undefined },
+  {
+    judged,
+    vms,
+    hollow,
+  }: { judged: RolloutStatus; vms: VmTroubles | undefined; hollow: HollowNodes | undefined },
 ): StatusReport {
   const running = runningKvup(snapshot, found.namespace)
-  const problems = vmProblems(vms)
+  const problems = [
+    ...vmProblems(vms),
+    ...(hollow ? [`${counted(hollow.names.length, 'node')} without /dev/kvm`] : []),
+  ]
   const harmless = harmlessOf(judged.observed.version)
   return {
     takenAt: snapshot.takenAt,
     installation: installationReport(found),
     ...judged,
+    ...(judged.verdict === 'Healthy' && judged.remarks.length > 0 && { partly: true }),
     workloads: {
       ...workloadsReport(snapshot),
       ...methodsReport(found),
       ...(vms && { troubled: vms }),
+      ...(hollow && { hollowNodes: hollow }),
       ...(problems.length > 0 && { problems }),
     },
     ...(running ? { running } : {}),

@@ -168,13 +168,16 @@ const tones: Record<NonNullable<StatusReport['verdict']>, Tone> = {
   Degraded: 'bad',
 }
 
+/** What was not seen is never good. */
+const partlyHealthy = 'healthy, but not all judged'
+
 function headline(status: StatusDocument, paint: Paint): string {
   const verdict = status.verdict ?? 'Updating'
   const age = status.since ? `, for at least ${ageAt(status.since, status.takenAt)}` : ''
   const parts = [
     paint.strong(`KubeVirt ${versions(status, paint)}`),
     `namespace ${status.installation?.namespace ?? ''}`,
-    `${paint[tones[verdict]](verdict.toLowerCase())}${age}`,
+    `${status.partly ? paint.warn(partlyHealthy) : paint[tones[verdict]](verdict.toLowerCase())}${age}`,
     ...(status.workloads.problems ?? []).map((text) => paint.warn(text)),
   ]
   return parts.join(` ${paint.mark.dot} `)
@@ -356,10 +359,13 @@ const marks: Record<LayerVerdict, keyof Paint['mark']> = {
 }
 
 function layerHeadline({ overall, window }: Shown, paint: Paint): string {
-  const { verdict = 'Healthy', because } = overall ?? {}
+  const { verdict = 'Healthy', because, notJudged = [] } = overall ?? {}
+  const isPartly = verdict === 'Healthy' && notJudged.length > 0
   const parts = [
     paint.strong('cluster'),
-    paint[layerTones[verdict]](verdict.toLowerCase()),
+    isPartly
+      ? paint.warn(`${partlyHealthy} (${notJudged.join(', ')})`)
+      : paint[layerTones[verdict]](verdict.toLowerCase()),
     ...(window ? [windowText(window)] : []),
     ...(because === undefined ? [] : [brief(because)]),
   ]
@@ -380,13 +386,14 @@ interface LayerStyle {
 }
 
 function linesOf(layer: TitledLayer, { takenAt, paint, entry, wide }: LayerStyle): string[] {
-  const { title, verdict, says, since, waitsFor, expected, notes = [], help = [], channels } = layer
+  const { title, verdict, partly, says, since, waitsFor, expected, notes = [], help = [], channels } = layer
   // What is as it should be is in nobody's colour of alarm.
-  const tone = expected === undefined ? layerTones[verdict] : 'strong'
-  const word = verdict === 'Unknown' ? 'not known' : verdict.toLowerCase()
+  const tone = partly ? 'warn' : expected === undefined ? layerTones[verdict] : 'strong'
+  const word = partly ? partlyHealthy : verdict === 'Unknown' ? 'not known' : verdict.toLowerCase()
+  const mark = partly ? 'warning' : marks[verdict]
   const age = since === undefined ? '' : `, for ${ageAt(since, takenAt)}`
   return [
-    ...entry(title, `${paint[tone](`${paint.mark[marks[verdict]]} ${word}`)}: ${brief(says)}${age}`),
+    ...entry(title, `${paint[tone](`${paint.mark[mark]} ${word}`)}: ${brief(says)}${age}`),
     ...(expected === undefined ? [] : entry('', `expected: ${expected}`)),
     ...(waitsFor ? entry('', `waits for ${brief(waitsFor)}`) : []),
     ...notes.flatMap((note) => entry('', paint.dim(brief(note)))),
@@ -435,18 +442,22 @@ export function workloadLines(
   { workloads, verdict, installation, overrides }: StatusReport & { overrides?: OpenOverrides },
   paint: Pick<Paint, 'mark'>,
 ): readonly string[] {
-  const { instances, outdated, unknownMethods } = workloads
+  const { instances, outdated, unknownMethods, hollowNodes } = workloads
   const unknown = unknownMethods
     ? [
         `${paint.mark.warning} workloadUpdateMethods has ${unknownMethods.join(', ')}, which KubeVirt does not know`,
       ]
     : []
-  if (instances === 0)
-    return [
-      count(0, 'instance'),
-      ...unknown,
-      ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
-    ]
+  const troubles = [
+    ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
+    ...(hollowNodes
+      ? [
+          `${paint.mark.warning} ${hollowNodes.sentence}`,
+          ...hollowNodes.remedy.map((line) => `  ${paint.mark.next} ${line}`),
+        ]
+      : []),
+  ]
+  if (instances === 0) return [count(0, 'instance'), ...unknown, ...troubles]
   const behind = outdated.labelled ?? outdated.reported
   const all = instances === undefined ? 'not readable' : count(instances, 'instance')
   const paused = overrides?.settings?.some(({ id }) => id === methodsOverride) ?? false
@@ -454,7 +465,7 @@ export function workloadLines(
   return [
     `${all}${lateText(behind)}${why}`,
     ...unknown,
-    ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
+    ...troubles,
     ...(behind && verdict === 'Healthy' ? [`${paint.mark.next} kvup workloads outdated`] : []),
   ]
 }
@@ -483,21 +494,26 @@ export interface WaitDocument extends Document {
 }
 
 export const waitView: View<WaitDocument> = {
-  text: ({ for: condition, met, version, verdict, tookSeconds, vms }, paint, size) => [
+  text: ({ for: condition, met, version, verdict, tookSeconds, vms, remarks = [] }, paint, size) => [
     ...wrap(
       [
         met ? paint.good(`${condition} holds`) : paint.bad(`${condition} does not hold`),
-        ...kubeVirtWords({ ...(verdict && { verdict }), ...(version !== undefined && { version }) }),
+        ...kubeVirtWords({ verdict, version, remarks }),
         `after ${formatDuration(tookSeconds * 1000)}`,
       ].join(` ${paint.mark.dot} `),
       size.columns,
     ),
+    ...remarks.flatMap((remark) => wrap(paint.warn(`${paint.mark.warning} ${brief(remark)}`), size.columns)),
     ...(vms ? vmTroubleLines(vms).flatMap((line) => wrap(line, size.columns)) : []),
   ],
   names: ({ for: condition }) => [`condition/${condition}`],
 }
 
+type WaitedKubeVirt = { [Part in 'verdict' | 'version' | 'remarks']: WaitDocument[Part] | undefined }
+
 /** Nothing where KubeVirt was not asked about, as for the pools. */
-function kubeVirtWords({ verdict, version }: Pick<WaitDocument, 'verdict' | 'version'>): string[] {
-  return verdict === undefined ? [] : [`KubeVirt ${version ?? 'of no version yet'}`, verdict.toLowerCase()]
+function kubeVirtWords({ verdict, version, remarks = [] }: WaitedKubeVirt): string[] {
+  if (verdict === undefined) return []
+  const isPartly = verdict === 'Healthy' && remarks.length > 0
+  return [`KubeVirt ${version ?? 'of no version yet'}`, isPartly ? partlyHealthy : verdict.toLowerCase()]
 }
