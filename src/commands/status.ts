@@ -119,8 +119,9 @@ async function ofFolder(snapshot: ReadCluster): Promise<Pick<StatusDocument, 'sa
   }
 }
 
-async function earlierDump({ cluster, clock, files = [] }: ReadCluster): Promise<EarlierDump> {
-  const dump = { asOf: clock.now().toISOString(), files }
+async function earlierDump(read: ReadCluster): Promise<EarlierDump> {
+  const { cluster, clock, files = [], otherCluster } = read
+  const dump = { asOf: clock.now().toISOString(), files, ...filled({ otherCluster }) }
   try {
     const { overall, layers, window } = await statusReport(cluster.reader, clock)
     return { ...dump, ...filled({ overall, layers, window }) }

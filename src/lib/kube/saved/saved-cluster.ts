@@ -27,8 +27,10 @@ export interface SavedCluster extends Cluster {
   readonly files?: readonly string[]
   /** Of a folder: files that hold nothing of a cluster, or are broken. */
   readonly passedOver?: readonly PassedOver[]
-  /** Of a folder: the same cluster, or another one, at other moments, the newest first. */
+  /** Of a folder: the same cluster at other moments, the newest first, then other clusters. */
   readonly earlier?: readonly SavedCluster[]
+  /** In such a folder: it is of another cluster than what is judged first. */
+  readonly otherCluster?: true
 }
 
 /** A file of a folder that was not read, by its path in it. */

@@ -34,6 +34,7 @@ export async function readSaved(from: string, needed?: Needed): Promise<SavedClu
 const savedDump = (dump: Dump, from: string, needed: Needed): SavedCluster => ({
   ...savedCluster(dump.files, from, needed, dump.at),
   files: dump.files.map(({ file }) => file),
+  ...(dump.otherCluster && { otherCluster: true }),
 })
 
 interface Folder {

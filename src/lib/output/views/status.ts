@@ -27,7 +27,7 @@ export interface StatusDocument extends Document, StatusReport {
   running?: ShownHolder
   /** Of a folder of dumps: the moment that is judged (RFC 3339), and the files that hold nothing of a cluster. */
   saved?: { asOf: string; passedOver?: readonly { file: string; why: string }[] }
-  /** Dumps of other moments in that folder, the newest first: each judged for itself. */
+  /** Dumps of other moments in that folder, the newest first, then of other clusters: each judged for itself. */
   earlier?: readonly EarlierDump[]
 }
 
@@ -36,6 +36,8 @@ export interface EarlierDump extends Partial<Layers> {
   /** RFC 3339. */
   asOf: string
   files: readonly string[]
+  /** It is of another cluster than what is judged first. */
+  otherCluster?: true
   why?: string
 }
 
@@ -76,7 +78,7 @@ function folderLines({ saved, earlier = [] }: StatusDocument, paint: Paint, size
     ...[...shown, ...(rest > 0 ? [`passed over ${rest} more`] : [])].map((line) => paint.dim(brief(line))),
     ...earlier.flatMap((dump) => [
       '',
-      `as of ${dump.asOf}, another dump in the same folder (${someFiles(dump.files)}):`,
+      `as of ${dump.asOf}, ${dump.otherCluster ? 'a dump of another cluster' : 'another dump'} in the same folder (${someFiles(dump.files)}):`,
       ...(dump.why === undefined ? [] : [paint.warn(brief(dump.why))]),
       ...layerLines({ ...dump, takenAt: dump.asOf }, paint, { entry: entryFor(size), wide: size.wide }),
     ]),
