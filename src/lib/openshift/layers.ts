@@ -76,8 +76,10 @@ interface LayerInputs {
 export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at: Date): Layers {
   const { platform, lifecycle, hyperConverged } = snapshot
   const window = recogniseWindow(platform, layerInputs.overridesAreOpen)
-  const report = platformReport({ platform, rollout: snapshot.rollout ?? unreadRollout, at })
-  const cluster = platformLayers(platform, { window, at, report })
+  const { rollout = unreadRollout } = snapshot
+  const report = platformReport({ platform, rollout, at })
+  const { machineConfigs } = rollout
+  const cluster = platformLayers(platform, { window, at, report, machineConfigs })
   const installed = lifecycleLayers(lifecycle, at, snapshot.failures)
   const kubevirt = kubeVirtLayer(layerInputs.kubevirt)
   const around = {
@@ -240,11 +242,15 @@ async function takeRollout(reader: Reader, platform: PlatformSnapshot): Promise<
   return { machineConfigs, vmis, budgets, kubevirts, alerts }
 }
 
-/** Large ones, a few for each pool: by the names that its nodes bear. */
-async function renderedConfigs(reader: Reader, { nodes }: PlatformSnapshot): Promise<MachineConfig[]> {
-  const names = itemsOf(nodes).flatMap(
-    ({ metadata }) => metadata.annotations?.['machineconfiguration.openshift.io/currentConfig'] ?? [],
-  )
+/** Large ones, a few for each pool: by the names that its nodes bear, and what it wants; none where nothing rolls out. */
+async function renderedConfigs(reader: Reader, platform: PlatformSnapshot): Promise<MachineConfig[]> {
+  if (!isRollingOut(platform)) return []
+  const names = [
+    ...itemsOf(platform.nodes).flatMap(
+      ({ metadata }) => metadata.annotations?.['machineconfiguration.openshift.io/currentConfig'] ?? [],
+    ),
+    ...itemsOf(platform.pools).flatMap(({ spec }) => spec?.configuration?.name ?? []),
+  ]
   const found = await Promise.all(
     [...new Set(names)].map((name) => reader.get(MachineConfigs, { name }).catch(unread)),
   )

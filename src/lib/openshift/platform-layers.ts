@@ -1,5 +1,5 @@
 import { itemsOf, filled, type Known } from '../kube/known.ts'
-import type { ClusterOperator, MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
+import type { ClusterOperator, MachineConfig, MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
 import { counted } from '../kube/text.ts'
 import type { RecognisedWindow } from './eus-window.ts'
 import type { JudgedLayer, Layer } from './olm-layers.ts'
@@ -17,13 +17,16 @@ interface LayerContext {
   at: Date
   /** The same in numbers and names; absent where there is no ClusterVersion to read. */
   report: PlatformReport | undefined
+  /** Rendered ones that pools want and nodes run. */
+  machineConfigs: Known<MachineConfig>
 }
 
 /**
  * The cluster version, the operators of the platform where one is not as it should be, and each pool. None where this is no such cluster. Of a dump that
  * lacks one of the three it is told as not known, and the others are judged all the same.
  */
-export function platformLayers(platform: PlatformSnapshot, { window, at, report }: LayerContext): Layer[] {
+export function platformLayers(platform: PlatformSnapshot, context: LayerContext): Layer[] {
+  const { window, at, report, machineConfigs } = context
   const { clusterVersion, clusterOperators, pools } = platform
   if (clusterVersion.known && clusterVersion.items.length === 0) return []
   const [cv] = itemsOf(clusterVersion)
@@ -36,7 +39,7 @@ export function platformLayers(platform: PlatformSnapshot, { window, at, report 
       ? versionLayer(platformStatus, report)
       : { layer: 'platform', verdict: 'Unknown', says: clusterVersion.known ? '' : clusterVersion.why },
     ...(operators ? [operators] : []),
-    ...poolLayers(pools, { platform, platformStatus, window, reports: report?.pools ?? [] }),
+    ...poolLayers(pools, { platform, platformStatus, machineConfigs, window, reports: report?.pools ?? [] }),
   ]
 }
 
@@ -200,6 +203,7 @@ function noteOf({ operator, told }: BadOperator): string[] {
 interface PoolsSnapshot {
   platform: PlatformSnapshot
   platformStatus: PlatformStatus | undefined
+  machineConfigs: Known<MachineConfig>
   window: RecognisedWindow | undefined
   reports: readonly PoolReport[]
 }

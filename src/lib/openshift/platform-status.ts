@@ -263,18 +263,31 @@ function history(cv: ClusterVersion): OfHistory {
 }
 
 /** Of an update that is not done: the entry before its own, reached in full or not. */
-function leavingOf({ status }: ClusterVersion): Pick<PlatformStatus, 'from' | 'sameVersion'> {
-  const { history: entries = [], desired } = status ?? {}
+function leavingOf(cv: ClusterVersion): Pick<PlatformStatus, 'from' | 'sameVersion'> {
+  const { history: entries = [], desired } = cv.status ?? {}
   const [first] = entries
   // The history may not have the new release yet.
   const before = entries[first?.version === desired?.version ? 1 : 0]
   if (before?.version === undefined) return {}
   const isSame = before.version === desired?.version
-  const kind = desired?.architecture === 'Multi' ? 'multi-architecture' : 'other-image'
+  const kind = isMulti(cv) ? 'multi-architecture' : 'other-image'
   return {
     from: { version: before.version, ...(before.state !== 'Completed' && { incomplete: true }) },
     ...(isSame && { sameVersion: kind }),
   }
+}
+
+/** As it says itself, which releases before 4.19 do not; else as it was asked for, or as the release that was accepted is told (`Payload loaded version="…" image="…" architecture="Multi"`). */
+function isMulti(cv: ClusterVersion): boolean {
+  const { desired } = cv.status ?? {}
+  const { architecture, version } = cv.spec?.desiredUpdate ?? {}
+  const accepted = condition(cv, 'ReleaseAccepted')
+  const isLoaded = accepted?.status === 'True' && (accepted.message ?? '').includes(`"${desired?.version}"`)
+  return (
+    desired?.architecture === 'Multi' ||
+    (architecture === 'Multi' && version === desired?.version) ||
+    (isLoaded && (accepted.message ?? '').includes('architecture="Multi"'))
+  )
 }
 
 /** By the history, not by Progressing: that is False before an update was noticed (ocp 3.1). */
