@@ -7,7 +7,7 @@ import {
 } from '../releases/release-versions.ts'
 import { blockersOn, drainingNodes, type DrainSnapshot } from './drain-blockers.ts'
 import type { FiringAlert } from './firing-alerts.ts'
-import { badOperators, type BadOperator } from './operator-health.ts'
+import { badOperators, type BadOperator, isComingUp } from './operator-health.ts'
 import type { MachineConfig } from '../kube/kinds/openshift-kinds.ts'
 import { poolReports, type PoolReport } from './pool-nodes.ts'
 import { assessPlatform, type PlatformSnapshot, type PlatformStatus } from './platform-status.ts'
@@ -87,8 +87,8 @@ export function platformReport({ platform, rollout, at }: Inputs): PlatformRepor
     }),
     ...(platform.pools.known && { pools }),
     findings: [
-      ...ofVersion(platformStatus, update),
-      ...badOperators(itemsOf(platform.clusterOperators), { updating: state !== 'idle', at }).map(ofOperator),
+      ...ofVersion(platformStatus, update, at),
+      ...badOperators(itemsOf(platform.clusterOperators), { platformStatus, at }).map(ofOperator),
       ...pools.flatMap((pool) => ofPool(pool, platformStatus)),
       ...itemsOf(rollout.alerts).flatMap(ofAlert),
     ].toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity)),
@@ -119,13 +119,17 @@ function withDrains(reports: readonly PoolReport[], platform: PlatformSnapshot, 
   })
 }
 
-function ofVersion(platformStatus: PlatformStatus, update: UpdateProgress | undefined): PlatformFinding[] {
+function ofVersion(
+  platformStatus: PlatformStatus,
+  update: UpdateProgress | undefined,
+  at: Date,
+): PlatformFinding[] {
   const { failing, failingSince, message, from, version } = platformStatus
   const objects = ['clusterversion/version']
   const found: PlatformFinding[] = []
   if (failing === 'True')
     found.push({
-      severity: 'warning',
+      severity: isComingUp(platformStatus, at) ? 'info' : 'warning',
       impact: 'update-stalled',
       summary: message,
       objects,

@@ -126,6 +126,8 @@ export interface PlatformStatus {
   target?: string
   /** `partial`: it stopped before it was done, and nothing progresses. */
   state: 'idle' | 'updating' | 'partial'
+  /** It is the installation that is under way, or stopped: the cluster never ran a release. */
+  installing?: true
   /** What the update that is under way, or stopped, began from: `incomplete` where that release was not reached in full itself. */
   from?: { version: string; incomplete?: true }
   /** The same release for another architecture, or by another image of the same version: versions do not tell how far it is. */
@@ -245,7 +247,10 @@ function slowness(failing?: Condition, progressing?: Condition): { slow?: string
   return { slow: (progressing ?? failing).message ?? '' }
 }
 
-type OfHistory = Pick<PlatformStatus, 'version' | 'target' | 'state' | 'since' | 'from' | 'sameVersion'>
+type OfHistory = Pick<
+  PlatformStatus,
+  'version' | 'target' | 'state' | 'since' | 'from' | 'sameVersion' | 'installing'
+>
 
 function history(cv: ClusterVersion): OfHistory {
   const { history: entries = [], desired } = cv.status ?? {}
@@ -253,6 +258,7 @@ function history(cv: ClusterVersion): OfHistory {
   const state = stateOf(cv)
   return {
     ...(state !== 'idle' && leavingOf(cv)),
+    ...(entries.length === 1 && first?.state === 'Partial' && { installing: true as const }),
     ...filled({
       version: entries.find((entry) => entry.state === 'Completed')?.version,
       target: desired?.version,
@@ -374,7 +380,7 @@ export function assessClusterOperators(
     const version = operator.status?.versions?.find(({ name }) => name === 'operator')?.version
     const progressing = whileIs(operator, 'Progressing', 'True')
     const degraded = whileIs(operator, 'Degraded', 'True')
-    const unavailable = whileIs(operator, 'Available', 'False')
+    const unavailable = whileIs(operator, 'Available', 'False') ?? silence(operator)
     return {
       name: operator.metadata.name,
       ...(version && { version }),
@@ -385,6 +391,13 @@ export function assessClusterOperators(
       upgradeable: gateOf(condition(operator, 'Upgradeable'), yes),
     }
   })
+}
+
+/** It was made by the cluster version operator, and has not reported yet. */
+function silence(operator: ClusterOperator): Trouble | undefined {
+  if (condition(operator, 'Available') !== undefined) return undefined
+  const { creationTimestamp: since } = operator.metadata
+  return { ...filled({ since }), message: 'it does not say whether it is available' }
 }
 
 function whileIs(operator: ClusterOperator, type: string, status: Condition['status']): Trouble | undefined {

@@ -45,7 +45,7 @@ interface Around {
 export function followingOf(pool: MachineConfigPool, around: Around): PoolFollowing {
   const { platform, platformStatus } = around
   const { paused, isMaster } = assessPool(pool)
-  if (platformStatus === undefined) return { is: 'there' }
+  if (platformStatus === undefined || platformStatus.installing) return { is: 'there' }
   const { target, state } = platformStatus
   if (state !== 'idle' && !hasNewConfig(pool, around, platformStatus)) {
     const is = paused && !isMaster ? 'outdated' : 'follows'

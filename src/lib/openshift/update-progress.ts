@@ -92,8 +92,8 @@ export function updateProgress({ cv, platformStatus, operators, at }: Inputs): U
   const elapsed = since(started, at)
   const overdue = elapsed === undefined ? 0 : elapsed - usual.ms * tolerance
   const pace = paceOf({ elapsed, overdue, usual: usual.ms, quiet: quietTime(cv, operators, at) })
-  // Of a change of the architecture alone no update before it tells anything.
-  const isTold = failing !== 'True' && state !== 'partial' && pace !== 'stalled' && sameVersion === undefined
+  // Of an installation, or a change of the architecture alone, no update before it tells anything.
+  const isTold = failing !== 'True' && state !== 'partial' && pace !== 'stalled' && isUsual(platformStatus)
   const left = isTold ? leftOf(usual.least, elapsed, counts) : undefined
   return {
     ...filled({ operators: counts, manifestsPercent: percent, started }),
@@ -104,6 +104,9 @@ export function updateProgress({ cv, platformStatus, operators, at }: Inputs): U
     usual: usual.told,
   }
 }
+
+const isUsual = ({ sameVersion, installing }: PlatformStatus): boolean =>
+  sameVersion === undefined && !installing
 
 const inSeconds = (ms: number): number => Math.round(ms / 1000)
 

@@ -265,8 +265,8 @@ function areOfOtherClusters(a: readonly Traced[], b: readonly Traced[]): boolean
 
 function isOverBefore(early: readonly Traced[], late: readonly Traced[]): boolean {
   const made = Math.min(...late.flatMap(({ traces }) => traces.installed))
-  const ofPlatform = early.filter(({ traces }) => traces.installed.length > 0)
-  const latest = Math.max(...ofPlatform.map((one) => one.traces.latest))
+  if (early.every(({ traces }) => traces.installed.length === 0)) return false
+  const latest = Math.max(...early.map((one) => one.traces.latest).filter((time) => !Number.isNaN(time)))
   return Number.isFinite(made) && Number.isFinite(latest) && latest + day < made
 }
 

@@ -206,3 +206,77 @@ test('which VMs keep many nodes from being drained is not known: one line, with 
     'which VMs keep nodes worker-0, worker-1, worker-10 and 9 more from being drained',
   )
 })
+
+/** Operators as an installation makes them: those that are named have not reported yet. */
+const silent = (...names: readonly string[]) => {
+  const operators = structuredClone(clusterOperators({ version: '4.14.1' }))
+  for (const operator of operators) {
+    operator.metadata.creationTimestamp = ago('25m')
+    if (names.includes(operator.metadata.name)) operator.status = {} as typeof operator.status
+  }
+  return operators
+}
+
+describe('an installation is no failing update', () => {
+  const failing: Says = {
+    type: 'Failing',
+    status: 'True',
+    since: ago('2m'),
+    reason: 'MultipleErrors',
+    message: 'Multiple errors are preventing progress: * Cluster operators authentication are not available',
+  }
+  const install = (span: string, operators: readonly object[]) =>
+    cluster({
+      cv: { history: [{ version: '4.14.1', state: 'Partial', started: ago(span) }], says: [failing] },
+      configs: [],
+      more: { 'co.yaml': list(...operators) },
+    })
+
+  test('operators come up one after the other, and it says of itself that it fails', async () => {
+    const { document, text } = await told(install('26m', silent('authentication', 'console')))
+    expect(document.overall.verdict).toBe('Updating')
+    expect(layerIn(document, 'platform')).toMatchObject({
+      verdict: 'Updating',
+      says: 'installation of OpenShift 4.14.1',
+      since: ago('26m'),
+      expected: 'so it looks for up to an hour while it is installed',
+    })
+    expect(layerIn(document, 'operators')).toMatchObject({
+      verdict: 'Updating',
+      says: 'authentication is not available, console is not available',
+    })
+    expect(layerIn(document, 'pool worker')?.verdict).toBe('Healthy')
+    expect(numbersOf(document).update).not.toHaveProperty('leftSeconds')
+    expect(text).not.toContain(' fails')
+  })
+
+  test('after an hour it fails', async () => {
+    const { document } = await told(install('61m', silent('authentication')))
+    expect(layerIn(document, 'platform')).toMatchObject({
+      verdict: 'Degraded',
+      says: expect.stringContaining('installation of OpenShift 4.14.1 fails'),
+    })
+    expect(layerIn(document, 'operators')?.verdict).toBe('Degraded')
+  })
+
+  test.each([
+    ['4m', 'Updating'],
+    ['6m', 'Stalled'],
+    ['25m', 'Degraded'],
+  ])('an operator that an update brings and that says nothing for %s: %s', async (span, verdict) => {
+    const operators = silent('console')
+    for (const { metadata } of operators) metadata.creationTimestamp = ago(span)
+    const { document } = await told(cluster({ more: { 'co.yaml': list(...operators) } }))
+    expect(layerIn(document, 'operators')).toMatchObject({ verdict, since: ago(span) })
+  })
+
+  test('many operators: the worst six, and how many more', async () => {
+    const { document } = await told(
+      install('2h', silent(...clusterOperators({ version: '' }).map(({ metadata }) => metadata.name))),
+    )
+    const operators = layerIn(document, 'operators')
+    expect(operators?.says).toMatch(/^authentication is not available, .*, and 27 more$/u)
+    expect(operators?.notes).toHaveLength(7)
+    expect(operators?.notes?.at(-1)).toBe('and 27 more operators')
+  })
+})
