@@ -27,7 +27,7 @@ import { withWarnings } from './layer-warnings.ts'
 import { assessHyperConverged, getHyperConverged } from './hyperconverged.ts'
 import { hyperConvergedLayer } from './hyperconverged-layer.ts'
 import { drainingNodes } from './drain-blockers.ts'
-import { savedAlerts } from './firing-alerts.ts'
+import { type FiringAlert, savedAlerts } from './firing-alerts.ts'
 import { platformLayers } from './platform-layers.ts'
 import { type PlatformReport, platformReport, type RolloutSnapshot } from './platform-report.ts'
 import { assessPlatform, type PlatformSnapshot, takePlatform } from './platform-status.ts'
@@ -134,7 +134,12 @@ interface ClusterRead {
   managed: boolean
   /** Whether `kvup eus` has overrides open in that cluster; asked only where it matters. */
   overridesAreOpen?: (() => Promise<boolean>) | undefined
+  /** See `AskAlerts`; absent: of a saved cluster what its files hold, and no other is asked. */
+  alerts?: AskAlerts | undefined
 }
+
+/** Which alerts fire; `busy`: the platform or a pool is not at rest. `notAsked` where nobody wants to know. */
+export type AskAlerts = (reader: Reader, busy: boolean) => Promise<Known<FiringAlert>>
 
 /** What KubeVirt depends on there; undefined on a plain cluster, at no further request. Throws what the Reader throws. */
 export async function readLayers(reader: Reader, read: ClusterRead): Promise<Layers | undefined> {
@@ -143,7 +148,7 @@ export async function readLayers(reader: Reader, read: ClusterRead): Promise<Lay
   const mayBeBelow = async () => kubevirt.is !== 'one' && isServed(reader, operatorGroup)
   if (!read.onPlatform && !read.managed && !(await mayBeBelow())) return undefined
   const [snapshot, overridesAreOpen] = await Promise.all([
-    takeLayers(reader, at),
+    takeLayers(reader, at, read.alerts ?? savedAlerts),
     read.overridesAreOpen?.() ?? false,
   ])
   const found = layersOf(snapshot, { kubevirt, vms, overridesAreOpen }, at)
@@ -193,7 +198,7 @@ const shown = ['installPlans', 'csvs', 'catalogSources', 'operatorGroups', 'oper
  * Two round trips, three where OLM has a Subscription of it, and some more where the platform or a pool is not at rest: nodes, which tell what a pause is for and what a roll-out does, and
  * the VMs and budgets that keep a node from being drained. Throws ApiError.
  */
-async function takeLayers(reader: Reader, at: Date): Promise<LayersSnapshot> {
+async function takeLayers(reader: Reader, at: Date, alerts: AskAlerts): Promise<LayersSnapshot> {
   const [platform, lifecycle, hyperConverged] = await Promise.all([
     takePlatform(reader, { parts: ['clusterVersion', 'clusterOperators', 'pools'] }),
     takeLifecycle(reader, { parts: shown }),
@@ -208,7 +213,7 @@ async function takeLayers(reader: Reader, at: Date): Promise<LayersSnapshot> {
     takeFailures(reader, { lifecycle, hyperConverged }, at),
   ])
   const whole = { ...platform, nodes }
-  const rollout = await takeRollout(reader, whole)
+  const rollout = await takeRollout(reader, whole, alerts)
   return {
     platform: whole,
     lifecycle: { ...lifecycle, packageManifests },
@@ -229,15 +234,18 @@ function isRollingOut({ clusterVersion, pools }: PlatformSnapshot): boolean {
   return isBusy || (cv !== undefined && assessPlatform(cv).state !== 'idle')
 }
 
-async function takeRollout(reader: Reader, platform: PlatformSnapshot): Promise<RolloutSnapshot> {
+async function takeRollout(
+  reader: Reader,
+  platform: PlatformSnapshot,
+  ask: AskAlerts,
+): Promise<RolloutSnapshot> {
   const drains = itemsOf(platform.pools).some((pool) => drainingNodes(pool, platform).length > 0)
   const [machineConfigs, vmis, budgets, kubevirts, alerts] = await Promise.all([
     known(renderedConfigs(reader, platform)),
     drains ? known(reader.list(VirtualMachineInstances)) : notAsked,
     drains ? known(reader.list(PodDisruptionBudgets)) : notAsked,
     drains ? known(reader.list(KubeVirts)) : notAsked,
-    // Of a live cluster another way is taken: its Prometheus asks for a token.
-    savedAlerts(reader),
+    itemsOf(platform.clusterVersion).length > 0 ? ask(reader, isRollingOut(platform)) : savedAlerts(reader),
   ])
   return { machineConfigs, vmis, budgets, kubevirts, alerts }
 }

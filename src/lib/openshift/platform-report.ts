@@ -1,4 +1,4 @@
-import { filled, itemsOf, type Known } from '../kube/known.ts'
+import { filled, itemsOf, type Known, notAsked } from '../kube/known.ts'
 import {
   compareMinors,
   minorOfPlatform,
@@ -6,7 +6,7 @@ import {
   comparePlatforms,
 } from '../releases/release-versions.ts'
 import { blockersOn, drainingNodes, type DrainSnapshot } from './drain-blockers.ts'
-import type { FiringAlert } from './firing-alerts.ts'
+import { affectsUpdates, type FiringAlert } from './firing-alerts.ts'
 import { badOperators, type BadOperator, isComingUp } from './operator-health.ts'
 import type { MachineConfig } from '../kube/kinds/openshift-kinds.ts'
 import { poolReports, type PoolReport } from './pool-nodes.ts'
@@ -36,7 +36,9 @@ export interface PlatformReport {
   findings: readonly PlatformFinding[]
   /** Releases of its own minor that it could go to; absent where they are not known. */
   offers?: UpdateOffers
-  alerts?: readonly FiringAlert[]
+  alerts?: readonly Pick<FiringAlert, 'name' | 'severity' | 'namespace'>[]
+  /** Why it is not known which fire, where somebody wanted to know. */
+  alertsNotChecked?: string
 }
 
 /** One thing that is not as it should be, with what it means for the cluster. */
@@ -93,7 +95,18 @@ export function platformReport({ platform, rollout, at }: Inputs): PlatformRepor
       ...itemsOf(rollout.alerts).flatMap(ofAlert),
     ].toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity)),
     ...filled({ offers: offersOf(platformStatus) }),
-    ...(rollout.alerts.known && { alerts: rollout.alerts.items }),
+    ...alertsOf(rollout),
+  }
+}
+
+function alertsOf({ alerts }: RolloutSnapshot): Pick<PlatformReport, 'alerts' | 'alertsNotChecked'> {
+  if (!alerts.known) return alerts === notAsked ? {} : { alertsNotChecked: alerts.why }
+  return {
+    alerts: alerts.items.map(({ name, severity, namespace }) => ({
+      name,
+      severity,
+      ...(namespace !== undefined && { namespace }),
+    })),
   }
 }
 
@@ -221,16 +234,18 @@ const severities: Readonly<Record<string, PlatformFinding['severity']>> = {
 }
 
 /** Those that carry a severity that is meant for people; what an alert says of itself is somebody else's words. */
-function ofAlert({ name, severity, namespace }: FiringAlert): PlatformFinding[] {
+function ofAlert(alert: FiringAlert): PlatformFinding[] {
+  const { name, severity, namespace, since, runbook } = alert
   const found = severities[severity]
   if (found === undefined) return []
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`
   return [
     {
       severity: found,
-      impact: 'unknown',
+      impact: affectsUpdates(alert) ? 'update-speed' : 'unknown',
       summary: `alert ${name} fires${where}`,
       objects: [`alert/${name}`],
+      ...filled({ since, runbook }),
     },
   ]
 }
@@ -261,18 +276,21 @@ function offersOf({ available, conditional, target }: PlatformStatus): UpdateOff
   const here = minorOfPlatform(target)
   const isHere = (version: string | undefined): version is string =>
     version !== undefined && here !== '' && compareMinors(minorOfPlatform(version) || '0.0', here) === 0
+  // One whose risks do not apply here stands in both lists, and is recommended.
+  const names = new Set(available.map(({ version }) => version))
   const offers = conditional
+    .filter(({ release: { version } }) => !names.has(version))
     .flatMap(({ release: { version }, risks, recommended }) =>
       isHere(version) ? [{ version, risks, exposure: exposures[recommended.is] }] : [],
     )
     .toSorted((a, b) => newer(a.version, b.version))
-  const names = offers.flatMap(({ risks }) => [...new Set(risks)])
+  const risksOfAll = offers.flatMap(({ risks }) => [...new Set(risks)])
   return {
     recommended: available.flatMap(({ version }) => (isHere(version) ? [version] : [])).toSorted(newer),
     conditional: offers.slice(0, shownOffers),
     moreConditional: Math.max(0, offers.length - shownOffers),
     byRisk: Object.fromEntries(
-      [...new Set(names)].map((risk) => [risk, names.filter((name) => name === risk).length]),
+      [...new Set(risksOfAll)].map((risk) => [risk, risksOfAll.filter((name) => name === risk).length]),
     ),
   }
 }

@@ -280,3 +280,66 @@ describe('an installation is no failing update', () => {
     expect(operators?.notes?.at(-1)).toBe('and 27 more operators')
   })
 })
+
+const alertOf = (alertname: string, severity: string, since: string) => ({
+  labels: { alertname, severity, namespace: 'openshift-monitoring' },
+  annotations: {},
+  state: 'firing',
+  activeAt: since,
+  value: '1e+00',
+})
+
+describe('alerts of an update', () => {
+  const alerts = JSON.stringify({
+    data: {
+      alerts: [
+        alertOf('PodDisruptionBudgetAtLimit', 'warning', ago('24h')),
+        alertOf('KubePodNotReady', 'warning', ago('6m')),
+        alertOf('AlertmanagerReceiversNotConfigured', 'warning', ago('24h')),
+        alertOf('UpdateAvailable', 'info', ago('1m')),
+      ],
+    },
+  })
+
+  test('those that came up since it began, and those about drains; not what fired before', async () => {
+    const { document, text } = await told(cluster({ more: { 'alerts.json': alerts } }))
+    expect(text).toContain('alerts that affect the update: PodDisruptionBudgetAtLimit, KubePodNotReady\n')
+    const { findings } = numbersOf(document) as Numbers & { findings: object[] }
+    expect(findings).toContainEqual(
+      expect.objectContaining({ objects: ['alert/PodDisruptionBudgetAtLimit'], impact: 'update-speed' }),
+    )
+    expect(findings).toContainEqual(
+      expect.objectContaining({ objects: ['alert/KubePodNotReady'], since: ago('6m') }),
+    )
+  })
+
+  test('at rest only who wants to know more reads of them', async () => {
+    const history = [{ version: '4.14.1', started: ago('20d') }, installed]
+    const folder = cluster({ cv: { history }, co: { version: '4.14.1' }, more: { 'alerts.json': alerts } })
+    expect((await told(folder)).text).not.toContain('affect the update')
+  })
+})
+
+const release = (version: string) => ({ version, image: `quay.io/x@sha256:${version}` })
+const risk = (version: string, status: string) => ({
+  release: release(version),
+  risks: [{ name: 'SomeRisk', message: 'breaks' }],
+  conditions: [{ type: 'Recommended', status, reason: 'X', message: 'x' }],
+})
+
+test('a release whose risks do not apply here is offered once, as recommended', async () => {
+  const history = [{ version: '4.14.1', started: ago('20d') }, installed]
+  const status = {
+    availableUpdates: [release('4.14.9'), release('4.14.8')],
+    conditionalUpdates: [risk('4.14.9', 'True'), risk('4.14.7', 'False')],
+  }
+  const { document } = await told(cluster({ cv: { history, status }, co: { version: '4.14.1' } }))
+  expect(document['platform']).toMatchObject({
+    offers: {
+      recommended: ['4.14.9', '4.14.8'],
+      conditional: [{ version: '4.14.7', risks: ['SomeRisk'], exposure: 'exposed' }],
+      moreConditional: 0,
+      byRisk: { SomeRisk: 1 },
+    },
+  })
+})
