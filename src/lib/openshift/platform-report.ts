@@ -9,7 +9,7 @@ import { blockersOn, drainingNodes, type DrainSnapshot } from './drain-blockers.
 import { affectsUpdates, type FiringAlert } from './firing-alerts.ts'
 import { badOperators, type BadOperator, isComingUp } from './operator-health.ts'
 import type { MachineConfig } from '../kube/kinds/openshift-kinds.ts'
-import { poolReports, type PoolReport } from './pool-nodes.ts'
+import { type NodeReport, poolReports, type PoolReport } from './pool-nodes.ts'
 import { assessPlatform, type PlatformSnapshot, type PlatformStatus } from './platform-status.ts'
 import { updateProgress, type UpdateProgress } from './update-progress.ts'
 
@@ -184,6 +184,28 @@ function ofOperator({ operator, told, is, severity }: BadOperator): PlatformFind
 
 const runbooks = 'https://github.com/openshift/runbooks/blob/master/alerts/cluster-monitoring-operator'
 
+function ofNode({ name, phase, reason, notReadySince }: NodeReport): PlatformFinding {
+  const why = reason ? `: ${reason}` : ''
+  const objects = [`node/${name}`]
+  if (phase === 'degraded')
+    return {
+      severity: 'error',
+      impact: 'update-stalled',
+      summary: `node ${name} is degraded${why}`,
+      objects,
+    }
+  return {
+    severity: 'warning',
+    impact: 'cluster-capacity',
+    summary: `node ${name} is not ready${why}`,
+    objects,
+    ...filled({ since: notReadySince }),
+  }
+}
+
+/** It reboots for its update: before 4.16 its machine config daemon does not say that. */
+const mayBeDown: ReadonlySet<string> = new Set(['rebooting', 'updating'])
+
 function ofPool(pool: PoolReport, { target }: PlatformStatus): PlatformFinding[] {
   const { name, following, drains = [], nodes = [], degraded } = pool
   const objects = [`machineconfigpool/${name}`]
@@ -215,16 +237,8 @@ function ofPool(pool: PoolReport, { target }: PlatformStatus): PlatformFinding[]
       ),
     ),
     ...nodes
-      .filter(({ phase, ready }) => phase === 'degraded' || (!ready && phase !== 'rebooting'))
-      .map(
-        ({ name: node, phase, reason }) =>
-          ({
-            severity: phase === 'degraded' ? 'error' : 'warning',
-            impact: phase === 'degraded' ? 'update-stalled' : 'cluster-capacity',
-            summary: `node ${node} is ${phase === 'degraded' ? 'degraded' : 'not ready'}${reason ? `: ${reason}` : ''}`,
-            objects: [`node/${node}`],
-          }) as const,
-      ),
+      .filter(({ phase, ready }) => phase === 'degraded' || (!ready && !mayBeDown.has(phase)))
+      .map(ofNode),
   ]
 }
 

@@ -118,10 +118,12 @@ function oldestMinor(pool: MachineConfigPool, platform: PlatformSnapshot): strin
 /** Where a node of a pool is. `pending`: it has something to do and has not begun; `paused`: it has, and will not begin. */
 type NodePhase = 'updated' | 'pending' | 'paused' | 'draining' | 'updating' | 'rebooting' | 'degraded'
 
-interface NodeReport {
+export interface NodeReport {
   name: string
   phase: NodePhase
   ready: boolean
+  /** RFC 3339: since when it is not ready. */
+  notReadySince?: string
   cordoned: boolean
   /** The release that its machine config is of, as the rendered config says. */
   version?: string
@@ -196,6 +198,7 @@ function nodeReport(node: Node, of: OfPool): NodeReport {
       version: releaseOfConfig(annotations[currentConfig], of.inputs.machineConfigs),
       kubelet: status?.nodeInfo?.kubeletVersion,
       reason: why,
+      notReadySince: isReady ? undefined : ready?.lastTransitionTime,
     }),
   }
 }

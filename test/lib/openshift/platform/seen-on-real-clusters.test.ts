@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../../../src/lib/kube/clock.ts'
+import type { Cluster } from '../../../../src/lib/kube/cluster.ts'
+import { runText } from '../../run-text.ts'
 import {
   ago,
   clusterOperators,
@@ -342,4 +345,39 @@ test('a release whose risks do not apply here is offered once, as recommended', 
       byRisk: { SomeRisk: 1 },
     },
   })
+})
+
+describe('nodes of workers that follow', () => {
+  const history = [
+    { version: '4.14.1', started: ago('5h'), completed: ago('90m') },
+    { version: '4.13.6', started: ago('80d') },
+  ]
+  const lost = { ready: 'False', why: 'PLEG is not healthy' } as const
+  const folder = () =>
+    cluster({
+      cv: { history },
+      co: { version: '4.14.1' },
+      pools: [pool('master'), pool('worker', { machines: 3, updated: 1, wants: 'b', has: 'a' })],
+      nodes: [
+        ...nodes('worker', 1, { current: 'b', ...lost }),
+        ...nodes('worker', 3, { desired: 'b', state: 'Working', ...lost }).slice(2),
+      ],
+      configs: [renderedConfig('worker', 'a', '4.13.6'), renderedConfig('worker', 'b', '4.14.1')],
+    })
+
+  test('a node that is not ready is told with its time; one that is being updated may be down', async () => {
+    const { document } = await told(folder())
+    const { findings } = document['platform'] as { findings: { objects: string[]; since?: string }[] }
+    const ofNodes = findings.filter(({ objects: [object = ''] }) => object.startsWith('node/'))
+    expect(ofNodes).toMatchObject([{ objects: ['node/worker-0'], since: ago('30d') }])
+  })
+})
+
+test('what only reads KubeVirt says which command judges a dump of the platform', async () => {
+  const { err } = await runText(['check', '--from', cluster()], {
+    cluster: {} as Cluster,
+    clock: systemClock,
+  })
+  expect(err).toContain('it holds no KubeVirt')
+  expect(err).toMatch(/kvup status --from \S*kvup-dump-\S+ +(?:# )?judges the platform/u)
 })
