@@ -27,7 +27,7 @@ import { withWarnings } from './layer-warnings.ts'
 import { assessHyperConverged, getHyperConverged } from './hyperconverged.ts'
 import { hyperConvergedLayer } from './hyperconverged-layer.ts'
 import { drainingNodes } from './drain-blockers.ts'
-import { savedAlerts } from './firing-alerts.ts'
+import { type FiringAlert, savedAlerts } from './firing-alerts.ts'
 import { platformLayers } from './platform-layers.ts'
 import { type PlatformReport, platformReport, type RolloutSnapshot } from './platform-report.ts'
 import { assessPlatform, type PlatformSnapshot, takePlatform } from './platform-status.ts'
@@ -82,8 +82,10 @@ interface LayerInputs {
 export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at: Date): Layers {
   const { platform, lifecycle, hyperConverged } = snapshot
   const window = recogniseWindow(platform, layerInputs.overridesAreOpen)
-  const report = platformReport({ platform, rollout: snapshot.rollout ?? unreadRollout, at })
-  const cluster = platformLayers(platform, { window, at, report })
+  const { rollout = unreadRollout } = snapshot
+  const report = platformReport({ platform, rollout, at })
+  const { machineConfigs } = rollout
+  const cluster = platformLayers(platform, { window, at, report, machineConfigs })
   const installed = lifecycleLayers(lifecycle, at, snapshot.failures)
   const kubevirt = kubeVirtLayer(layerInputs.kubevirt)
   const around = {
@@ -138,7 +140,12 @@ interface ClusterRead {
   managed: boolean
   /** Whether `kvup eus` has overrides open in that cluster; asked only where it matters. */
   overridesAreOpen?: (() => Promise<boolean>) | undefined
+  /** See `AskAlerts`; absent: of a saved cluster what its files hold, and no other is asked. */
+  alerts?: AskAlerts | undefined
 }
+
+/** Which alerts fire; `busy`: the platform or a pool is not at rest. `notAsked` where nobody wants to know. */
+export type AskAlerts = (reader: Reader, busy: boolean) => Promise<Known<FiringAlert>>
 
 /** What KubeVirt depends on there; undefined on a plain cluster, at no further request. Throws what the Reader throws. */
 export async function readLayers(reader: Reader, read: ClusterRead): Promise<Layers | undefined> {
@@ -147,7 +154,7 @@ export async function readLayers(reader: Reader, read: ClusterRead): Promise<Lay
   const mayBeBelow = async () => kubevirt.is !== 'one' && isServed(reader, operatorGroup)
   if (!read.onPlatform && !read.managed && !(await mayBeBelow())) return undefined
   const [snapshot, overridesAreOpen] = await Promise.all([
-    takeLayers(reader, at),
+    takeLayers(reader, at, read.alerts ?? savedAlerts),
     read.overridesAreOpen?.() ?? false,
   ])
   const found = layersOf(snapshot, { kubevirt, vms, overridesAreOpen }, at)
@@ -197,7 +204,7 @@ const shown = ['installPlans', 'csvs', 'catalogSources', 'operatorGroups', 'oper
  * Two round trips, three where OLM has a Subscription of it, and some more where the platform or a pool is not at rest: nodes, which tell what a pause is for and what a roll-out does, and
  * the VMs and budgets that keep a node from being drained. Throws ApiError.
  */
-async function takeLayers(reader: Reader, at: Date): Promise<LayersSnapshot> {
+async function takeLayers(reader: Reader, at: Date, alerts: AskAlerts): Promise<LayersSnapshot> {
   const [platform, lifecycle, hyperConverged] = await Promise.all([
     takePlatform(reader, { parts: ['clusterVersion', 'clusterOperators', 'pools'] }),
     takeLifecycle(reader, { parts: shown }),
@@ -212,7 +219,7 @@ async function takeLayers(reader: Reader, at: Date): Promise<LayersSnapshot> {
     takeFailures(reader, { lifecycle, hyperConverged }, at),
   ])
   const whole = { ...platform, nodes }
-  const rollout = await takeRollout(reader, whole)
+  const rollout = await takeRollout(reader, whole, alerts)
   return {
     platform: whole,
     lifecycle: { ...lifecycle, packageManifests },
@@ -233,7 +240,11 @@ function isRollingOut({ clusterVersion, pools }: PlatformSnapshot): boolean {
   return isBusy || (cv !== undefined && assessPlatform(cv).state !== 'idle')
 }
 
-async function takeRollout(reader: Reader, platform: PlatformSnapshot): Promise<RolloutSnapshot> {
+async function takeRollout(
+  reader: Reader,
+  platform: PlatformSnapshot,
+  ask: AskAlerts,
+): Promise<RolloutSnapshot> {
   const draining = new Set(itemsOf(platform.pools).flatMap((pool) => drainingNodes(pool, platform)))
   const drains = draining.size > 0
   const [machineConfigs, vmis, budgets, kubevirts, alerts] = await Promise.all([
@@ -241,8 +252,7 @@ async function takeRollout(reader: Reader, platform: PlatformSnapshot): Promise<
     drains ? known(picked(reader, VirtualMachineInstances, isOnOneOf(draining))) : notAsked,
     drains ? known(picked(reader, PodDisruptionBudgets, allowsNothing)) : notAsked,
     drains ? known(reader.list(KubeVirts)) : notAsked,
-    // Of a live cluster another way is taken: its Prometheus asks for a token.
-    savedAlerts(reader),
+    itemsOf(platform.clusterVersion).length > 0 ? ask(reader, isRollingOut(platform)) : savedAlerts(reader),
   ])
   return { machineConfigs, vmis, budgets, kubevirts, alerts }
 }
@@ -254,11 +264,15 @@ const isOnOneOf =
 
 const allowsNothing = ({ status }: PodDisruptionBudget): boolean => status?.disruptionsAllowed === 0
 
-/** Large ones, a few for each pool: by the names that its nodes bear. A role to look does not grant them: they hold pull secrets. */
-async function renderedConfigs(reader: Reader, { nodes }: PlatformSnapshot): Promise<MachineConfig[]> {
-  const names = itemsOf(nodes).flatMap(
-    ({ metadata }) => metadata.annotations?.['machineconfiguration.openshift.io/currentConfig'] ?? [],
-  )
+/** Large ones, a few for each pool: by the names that its nodes bear, and what it wants; none where nothing rolls out. A role to look does not grant them: they hold pull secrets. */
+async function renderedConfigs(reader: Reader, platform: PlatformSnapshot): Promise<MachineConfig[]> {
+  if (!isRollingOut(platform)) return []
+  const names = [
+    ...itemsOf(platform.nodes).flatMap(
+      ({ metadata }) => metadata.annotations?.['machineconfiguration.openshift.io/currentConfig'] ?? [],
+    ),
+    ...itemsOf(platform.pools).flatMap(({ spec }) => spec?.configuration?.name ?? []),
+  ]
   const found = await Promise.all(
     [...new Set(names)].map((name) => reader.get(MachineConfigs, { name }).catch(notHeld)),
   )

@@ -6,7 +6,14 @@ import { type LeaseWatch, leaseWatchOf, lockHolder } from '../kubevirt/lease-hol
 import { vmProblems, VmSnapshot, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
 import { harmlessOf } from '../kubevirt/diagnosis/known-messages.ts'
 import { LastLines } from '../kubevirt/diagnosis/pod-trouble.ts'
-import { askPlatform, layerKinds, type Layers, readLayers, type VmsSnapshot } from '../openshift/layers.ts'
+import {
+  type AskAlerts,
+  askPlatform,
+  layerKinds,
+  type Layers,
+  readLayers,
+  type VmsSnapshot,
+} from '../openshift/layers.ts'
 import {
   createCommand,
   type Found,
@@ -17,7 +24,7 @@ import {
   notOne,
   type Operator,
 } from '../kubevirt/installation.ts'
-import { itemsOf, type Known, notAsked } from '../kube/known.ts'
+import { filled, itemsOf, type Known, notAsked } from '../kube/known.ts'
 import type { Node } from '../kube/kinds/core-kinds.ts'
 import { counted } from '../kube/text.ts'
 import { type HollowNodes, hollowNodes, offeredNodes } from '../kubevirt/hollow-nodes.ts'
@@ -91,6 +98,8 @@ interface Asks {
   told?: (line: string) => void
   /** Whether `kvup eus` has overrides open; the namespace is KubeVirt's, where it is known. */
   overridesAreOpen?: (namespace: string) => Promise<boolean>
+  /** How a live platform is asked which alerts fire; absent: it is not. */
+  alerts?: AskAlerts
 }
 
 /**
@@ -102,7 +111,7 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
   const quick = await takeSnapshot(reader, [...statusParts, 'workloads'], clock)
   const found = getInstallation(quick)
   const onPlatform = await platform
-  if (found.is !== 'one') return withoutKubeVirt(reader, quick, { found, onPlatform })
+  if (found.is !== 'one') return withoutKubeVirt(reader, quick, { found, onPlatform, alerts: asks.alerts })
   const asked = healthOf(reader, quick, found, { clock, asks })
   // Awaited last; an early failure of it must not go unhandled until then.
   asked.catch(() => undefined)
@@ -129,6 +138,7 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
     vms: countedVms(report, found),
     onPlatform,
     managed: hasOwnLayers(found.manager),
+    alerts: asks.alerts,
     overridesAreOpen:
       asks.overridesAreOpen && (async () => asks.overridesAreOpen?.(found.namespace) ?? false),
   })
@@ -197,12 +207,16 @@ function reportOf(
 async function withoutKubeVirt(
   reader: Reader,
   snapshot: Snapshot,
-  { found, onPlatform }: { found: Exclude<Found, Installation>; onPlatform: boolean },
+  {
+    found,
+    onPlatform,
+    alerts,
+  }: { found: Exclude<Found, Installation>; onPlatform: boolean; alerts: AskAlerts | undefined },
 ): Promise<StatusReport> {
   if (found.is === 'several') throw notOne(found)
   const operator = found.is === 'none' ? found.operator : undefined
   const at = new Date(snapshot.takenAt)
-  const layers = await readLayers(reader, { at, kubevirt: found, onPlatform, managed: false })
+  const layers = await readLayers(reader, { at, kubevirt: found, onPlatform, managed: false, alerts })
   if (!operator && !layers) throw notOne(found)
   return {
     takenAt: snapshot.takenAt,
@@ -267,6 +281,7 @@ interface Watching {
   told?: (line: string) => void
   /** See `statusReport`. */
   overridesAreOpen?: (namespace: string) => Promise<boolean>
+  alerts?: AskAlerts
 }
 
 /** Changes come in bursts: one report for all that happens within this time, ms. */
@@ -276,11 +291,11 @@ const readEvery = 15_000
 
 /** A report now and one whenever it would read differently; ends by throwing the signal's reason. */
 export async function* statusChanges(watching: Watching): AsyncGenerator<StatusReport> {
-  const { reader, clock, signal, told, overridesAreOpen } = watching
+  const { reader, clock, signal, told, overridesAreOpen, alerts } = watching
   const done = new AbortController()
   const changed = new ChangeSignal()
   const kept = { logs: new LastLines(), leases: leaseWatchOf(clock), vms: new VmSnapshot() }
-  const asks = { ...kept, signal, ...(told && { told }), ...(overridesAreOpen && { overridesAreOpen }) }
+  const asks = { ...kept, signal, ...filled({ told, overridesAreOpen, alerts }) }
   let before = ''
   try {
     for (;;) {

@@ -27,7 +27,7 @@ export interface StatusDocument extends Document, StatusReport {
   running?: ShownHolder
   /** Of a folder of dumps: the moment that is judged (RFC 3339), and the files that hold nothing of a cluster. */
   saved?: { asOf: string; passedOver?: readonly { file: string; why: string }[] }
-  /** Dumps of other moments in that folder, the newest first: each judged for itself. */
+  /** Dumps of other moments in that folder, the newest first, then of other clusters: each judged for itself. */
   earlier?: readonly EarlierDump[]
 }
 
@@ -36,6 +36,8 @@ export interface EarlierDump extends Partial<Layers> {
   /** RFC 3339. */
   asOf: string
   files: readonly string[]
+  /** It is of another cluster than what is judged first. */
+  otherCluster?: true
   why?: string
 }
 
@@ -76,7 +78,7 @@ function folderLines({ saved, earlier = [] }: StatusDocument, paint: Paint, size
     ...[...shown, ...(rest > 0 ? [`passed over ${rest} more`] : [])].map((line) => paint.dim(brief(line))),
     ...earlier.flatMap((dump) => [
       '',
-      `as of ${dump.asOf}, another dump in the same folder (${someFiles(dump.files)}):`,
+      `as of ${dump.asOf}, ${dump.otherCluster ? 'a dump of another cluster' : 'another dump'} in the same folder (${someFiles(dump.files)}):`,
       ...(dump.why === undefined ? [] : [paint.warn(brief(dump.why))]),
       ...layerLines({ ...dump, takenAt: dump.asOf }, paint, { entry: entryFor(size), wide: size.wide }),
     ]),
@@ -285,12 +287,15 @@ function layerLines(shown: Shown, paint: Paint, how: Pick<LayerStyle, 'entry' | 
 
 /** What fires and is critical always; the last update, what is offered and the empty pools for who wants to know more. */
 function platformLines(
-  { last, offers, pools = [], alerts = [] }: NonNullable<Layers['platform']>,
+  platform: NonNullable<Layers['platform']>,
   { paint, entry, wide }: Omit<LayerStyle, 'takenAt'>,
 ): string[] {
+  const { last, offers, pools = [], alerts = [], alertsNotChecked } = platform
   const critical = [
     ...new Set(alerts.filter(({ severity }) => severity === 'critical').map(({ name }) => name)),
   ]
+  const affecting = alertsOnUpdate(platform)
+  const isBusy = platform.state !== 'idle' || pools.some(({ machines, updated }) => updated < machines)
   const empty = pools.filter(({ machines }) => machines === 0).map(({ name }) => name)
   const more = [
     ...(last
@@ -301,19 +306,31 @@ function platformLines(
     ...(offers ? offerLines(offers) : []),
     ...(empty.length > 0 ? [`pools without machines: ${empty.join(', ')}`] : []),
   ]
-  return [
-    ...(critical.length > 0
-      ? entry(
-          '',
-          paint.warn(
-            brief(
-              `critical alerts fire: ${critical.slice(0, 3).join(', ')}${critical.length > 3 ? ` and ${critical.length - 3} more` : ''}`,
-            ),
-          ),
-        )
+  const said = [
+    ...(critical.length > 0 ? [`critical alerts fire: ${firstOf(critical)}`] : []),
+    ...(affecting.length > 0 && (isBusy || wide)
+      ? [`alerts that affect the update: ${firstOf(affecting)}`]
       : []),
+    ...(alertsNotChecked === undefined ? [] : [`alerts not checked: ${alertsNotChecked}`]),
+  ]
+  return [
+    ...said.flatMap((line) => entry('', paint.warn(brief(line)))),
     ...(wide ? more.flatMap((line) => entry('', paint.dim(brief(line)))) : []),
   ]
+}
+
+const firstOf = (names: readonly string[]): string =>
+  `${names.slice(0, 3).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`
+
+/** Warnings that came up since the update began, or are about drains and the nodes. */
+function alertsOnUpdate({ findings, update }: NonNullable<Layers['platform']>): readonly string[] {
+  const began = Date.parse(update?.started ?? '')
+  const names = findings.flatMap(({ severity, impact, objects: [object = ''], since }) => {
+    const isNew = since !== undefined && Date.parse(since) > began
+    const isTold = severity === 'warning' && (impact === 'update-speed' || isNew)
+    return isTold && object.startsWith('alert/') ? [object.slice('alert/'.length)] : []
+  })
+  return [...new Set(names)]
 }
 
 type Offers = NonNullable<NonNullable<Layers['platform']>['offers']>
