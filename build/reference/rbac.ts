@@ -28,7 +28,7 @@ export function rbacPage(): string {
   return [
     '# Rights',
     '`kvup rbac ROLE` prints a role as YAML, ready for `kubectl apply -f -`, with the lines that bind it. Each says whose rights it holds as well. Before the first write kvup asks the API server for every required verb of the method (SelfSubjectAccessReview); one that is missing is exit 7 and nothing is changed. Without an optional one it warns and goes on.',
-    'Scope `kubevirt` is the namespace of KubeVirt (`--namespace-of-kubevirt`, default `kubevirt`).',
+    'Scope `kubevirt` is the namespace of KubeVirt (`--namespace-of-kubevirt`, default `kubevirt`). Scope `catalog` is the namespace in which OLM has the catalog of HyperConverged, `openshift-marketplace` or `olm`: that part is printed only with `--namespace-of-catalog`. Without it what a bundle holds is "not checked".',
     ...roleNames.flatMap((name) => {
       const lesser = lesserRoles[name].at(-2)
       const inherited = lesser === undefined ? 0 : rightsOf(lesser).length

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { CheckOptions } from './check/check.ts'
-import { acceptWithReason, asksCluster, fromOption, manual } from './command-options.ts'
+import { alertsOption, acceptWithReason, asksCluster, fromOption, manual } from './command-options.ts'
 
 /** Loaded when it runs: help does without. */
 const lazyAction = async (cx: Context, options: CheckOptions) =>
@@ -29,10 +29,7 @@ const options = [
     '--probe-images',
     'try each image of the manifest on each pool of nodes, with pods that are removed; asks first',
   ),
-  new Option(
-    '--alerts <how>',
-    "route: ask which alerts fire by the platform's own Route, with your token; without it a terminal is asked once",
-  ).choices(['route']),
+  alertsOption('without it a terminal is asked once'),
   new Option('--strict', 'let warnings count as blockers'),
 ]
 

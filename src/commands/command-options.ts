@@ -51,6 +51,13 @@ export const outputOptions = [
     .argParser(level),
 ]
 
+/** Nobody is sent a token without it, or a person's yes. */
+export const alertsOption = (asked: string): Option =>
+  new Option(
+    '--alerts <how>',
+    `route: ask which alerts fire by the platform's own Route, with your token; ${asked}`,
+  ).choices(['route'])
+
 /** Flags of the connection that do not say which cluster, nor as whom. */
 const aside: ReadonlySet<string> = new Set(['--namespace', '--request-timeout'])
 const kvupOnly: ReadonlySet<string> = new Set(['--token-file'])

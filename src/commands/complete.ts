@@ -169,7 +169,7 @@ type StaticSource = () => Promise<readonly Candidate[]>
 const staticSources: Readonly<Record<string, StaticSource>> = {
   '--to': async () => (await latestPatches()).slice(0, newest),
   '--accept': acceptable,
-  explain: findingIds,
+  explain: explainable,
   '--scenario': scenarioNames,
   '--for': waitConditions,
   '--dry-run': async () => dryRuns,
@@ -216,6 +216,11 @@ async function findingIds(): Promise<Candidate[]> {
     import('../lib/releases/releases.ts'),
   ])
   return [...explanations, ...knownReleases.knownBad].map(({ id }) => plain(id))
+}
+
+async function explainable(): Promise<Candidate[]> {
+  const { knownMessages } = await import('../lib/kubevirt/diagnosis/known-messages.ts')
+  return [...(await findingIds()), ...knownMessages.map(({ id }) => plain(id))]
 }
 
 async function scenarioNames(): Promise<readonly Candidate[]> {

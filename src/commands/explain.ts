@@ -7,12 +7,16 @@ import { type ExplanationsDocument, explanationsView } from '../lib/output/views
 import { type KnownBad, knownReleases } from '../lib/releases/releases.ts'
 import { usageError } from '../lib/kube/errors.ts'
 import { nearest } from '../lib/kube/text.ts'
+import { type ExplainedMessage, knownMessages, messagesIn } from '../lib/kubevirt/diagnosis/known-messages.ts'
 import { manual } from './command-options.ts'
 
 export function explainCommand(wire: Wire): Command {
   return new Command('explain')
     .addArgument(
-      new Argument('[id]', 'name of a check, a finding, a refusal, a command or a group of checks'),
+      new Argument(
+        '[id]',
+        'name of a check, a finding, a refusal, a command or a group of checks, or what a log says',
+      ),
     )
     .addHelpText(
       'after',
@@ -21,6 +25,10 @@ export function explainCommand(wire: Wire): Command {
           ['kvup explain', 'every name there is'],
           ['kvup explain kubernetes-window', 'what it means, and what to do'],
           ['kvup explain eus', 'what the command is for, and what it may meet'],
+          [
+            "kvup explain 'failed to load the certificate /etc/virt-handler/clientcertificates/tls.crt'",
+            'whether a line of a log is known',
+          ],
         ],
       }),
     )
@@ -29,13 +37,19 @@ export function explainCommand(wire: Wire): Command {
 
 /** Asks nobody: the pages are built in. Throws `usage` for a name that nothing has, with those that are near. */
 export async function explain({ printer }: Context, _: object, id?: string): Promise<void> {
-  const all = [...explanations.map(withCheck), ...knownReleases.knownBad.map(ofIssue)]
+  const all = [
+    ...explanations.map(withCheck),
+    ...knownReleases.knownBad.map(ofIssue),
+    ...knownMessages.map(ofMessage),
+  ]
   const kind = { apiVersion: 'kvup.io/v1alpha1', kind: 'Explanations' } as const
   const document = (part: Omit<ExplanationsDocument, keyof typeof kind>) =>
     printer.result({ ...kind, ...part }, explanationsView)
   if (id === undefined) return document({ whole: false, items: all })
   const items = all.filter((one) => one.id === id)
   if (items.length > 0) return document({ whole: true, items })
+  const logged = messagesIn(id)
+  if (logged.length > 0) return document({ whole: true, items: logged.map(ofMessage) })
   const about = (await import('./explain/subject.ts')).subjectNamed(id.toLowerCase(), all)
   if (about === undefined) throw await unknown(id, all)
   document({ whole: false, ...about })
@@ -57,6 +71,13 @@ const ofIssue = ({ id, level, summary, issue }: KnownBad): Item => ({
   title: knownBad.title,
   group: knownBad.group,
   text: `${level}: ${summary}. ${issue}`,
+})
+
+const ofMessage = ({ id, is, component, text }: ExplainedMessage): Item => ({
+  id,
+  is,
+  meaning: `${is === 'harmless' ? 'Harmless' : 'A fault'}, in the log of ${component}`,
+  text,
 })
 
 /** So many names that have something to do with a word, beside the one that is nearest. */

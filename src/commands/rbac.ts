@@ -10,6 +10,7 @@ import { manual } from './command-options.ts'
 
 export interface RbacOptions {
   namespaceOfKubevirt: string
+  namespaceOfCatalog?: string
 }
 
 export interface RbacDocument extends Document {
@@ -26,12 +27,22 @@ export function rbacCommand(wire: Wire): Command {
     .addOption(
       new Option('--namespace-of-kubevirt <namespace>', 'where KubeVirt is installed').default('kubevirt'),
     )
+    .addOption(
+      new Option(
+        '--namespace-of-catalog <namespace>',
+        'where OLM has the catalog of HyperConverged: openshift-marketplace, or olm',
+      ),
+    )
     .addHelpText(
       'after',
       manual({
         examples: [
           ['kvup rbac kvup-view', 'to look'],
           ['kvup rbac kvup-upgrade | kubectl apply -f -', 'to upgrade by imageTag'],
+          [
+            'kvup rbac kvup-olm --namespace-of-kubevirt openshift-cnv --namespace-of-catalog openshift-marketplace',
+            'to upgrade by OLM, and to read what an InstallPlan installs',
+          ],
           ['kvup rbac kvup-operator-manifest -o json', 'to replace the operator: it may escalate and bind'],
         ],
       }),
@@ -42,13 +53,15 @@ export function rbacCommand(wire: Wire): Command {
 /** Asks no cluster: the roles are made from what kvup is going to ask for. */
 export async function rbac({ printer }: Context, options: RbacOptions, role: RoleName): Promise<void> {
   const namespace = namespaceName(options.namespaceOfKubevirt)
+  const { namespaceOfCatalog } = options
+  const catalog = namespaceOfCatalog === undefined ? undefined : namespaceName(namespaceOfCatalog)
   printer.result(
     {
       apiVersion: 'kvup.io/v1alpha1',
       kind: 'RoleManifests',
       role,
-      items: rolesFor(role, namespace),
-      bind: bindingCommands(role, namespace),
+      items: rolesFor(role, namespace, catalog),
+      bind: bindingCommands(role, namespace, catalog),
     },
     roleView,
   )
@@ -81,7 +94,9 @@ export const roleView: View<RbacDocument> = {
   text: ({ role, items, bind }) => [
     `# ${role}: kvup rbac ${role} | kubectl apply -f -`,
     ...(warnings[role] ?? []),
-    '# Then bind both parts to whoever runs kvup:',
+    items.length > 2
+      ? '# Then bind all parts to whoever runs kvup:'
+      : '# Then bind both parts to whoever runs kvup:',
     ...bind.map((command) => `#   ${command}`),
     ...items.flatMap((item, index) => ['---', ...linesOf(item, reasonsFor(role)[index])]),
   ],

@@ -2,14 +2,16 @@ import { isOfWindow, openOverrides } from '../lib/engine/overrides.ts'
 import { Command } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { leaseWatchOf } from '../lib/kubevirt/lease-holders.ts'
-import { filled, known } from '../lib/kube/known.ts'
+import { filled, known, notAsked } from '../lib/kube/known.ts'
 import { statusChanges, statusReport, type StatusReport } from '../lib/status/status-report.ts'
 import { type EarlierDump, type StatusDocument, statusView } from '../lib/output/views/status.ts'
 import { overrideId, restoreUpdatesLine } from '../lib/vms/update-methods.ts'
 import { countOverridden } from '../lib/vms/unblock/vm-overrides.ts'
-import { clockSkew } from '../lib/kube/clock.ts'
+import { clockSkew, seconds, ticks } from '../lib/kube/clock.ts'
 import { type ExitCode, exitCode, KvupError } from '../lib/kube/errors.ts'
-import { asksCluster, fromOption, manual } from './command-options.ts'
+import { alertsOption, asksCluster, fromOption, manual } from './command-options.ts'
+import type { AskAlerts } from '../lib/openshift/layers.ts'
+import { alertsByRoute, routeQuestion, savedAlerts } from '../lib/openshift/firing-alerts.ts'
 import { getLockHolder } from '../lib/vms/lock-holder.ts'
 import { type ReadCluster, readerFor } from '../lib/kubevirt/snapshot.ts'
 
@@ -17,12 +19,16 @@ export interface StatusOptions {
   watch?: boolean
   exitCode?: boolean
   from?: string
+  alerts?: 'route'
 }
 
 export function statusCommand(wire: Wire): Command {
   return new Command('status')
     .option('-w, --watch', 'go on, and print again at every change')
     .addOption(fromOption().conflicts('watch'))
+    .addOption(
+      alertsOption('without it a terminal is asked once where the platform or a pool is not at rest'),
+    )
     .option('--exit-code', 'exit 0 when Healthy, 10 Updating or Waiting, 4 Stalled, 3 Degraded')
     .addHelpText(
       'after',
@@ -52,8 +58,12 @@ const codes: Record<NonNullable<StatusReport['overall']>['verdict'], ExitCode> =
 /** Exit 0 whatever it finds, unless asked for the verdict, which is that over all layers; no KubeVirt and no layers, or several, is `blocked`. */
 export async function status(cx: Context, options: StatusOptions): Promise<ExitCode> {
   const snapshot = await readerFor(cx, options.from, 'platform')
-  if (options.watch) return watchStatus(cx, snapshot)
-  const asks = { ...watchingOf(cx, snapshot), overridesAreOpen: eusOverridesOpen(snapshot) }
+  if (options.watch) return watchStatus(cx, snapshot, options)
+  const asks = {
+    ...watchingOf(cx, snapshot),
+    overridesAreOpen: eusOverridesOpen(snapshot),
+    alerts: alertsFor(cx, snapshot, options),
+  }
   const report = await statusReport(snapshot.cluster.reader, snapshot.clock, asks)
   cx.printer.result(await documentOf(cx, report, snapshot), statusView)
   return options.exitCode ? codes[report.overall?.verdict ?? report.verdict ?? 'Degraded'] : exitCode.done
@@ -65,8 +75,29 @@ function watchingOf({ signal, printer }: Context, { saved, clock }: ReadCluster)
   return { leases: leaseWatchOf(clock), signal, told: (line: string) => printer.note(line) }
 }
 
+/** Prometheus is not asked at each change of a cluster that rolls. */
+const alertsEvery = 30 * seconds
+
+/** By the Route, to which this user's token goes, where a flag or a person on a terminal says so; a watch asks nobody. Of a saved cluster what its files hold. */
+function alertsFor(
+  { prompt }: Context,
+  { clock, saved }: ReadCluster,
+  { alerts, watch }: StatusOptions,
+): AskAlerts {
+  if (saved) return savedAlerts
+  let last: { at: number; answer: Awaited<ReturnType<AskAlerts>> } | undefined
+  return async (reader, busy) => {
+    if (last !== undefined && ticks(clock) - last.at < alertsEvery) return last.answer
+    const mayAsk = alerts === undefined && busy && !watch
+    const isAllowed = alerts === 'route' || (mayAsk && (await prompt.decide?.(routeQuestion)) === true)
+    if (!isAllowed) return notAsked
+    last = { at: ticks(clock), answer: await alertsByRoute(reader) }
+    return last.answer
+  }
+}
+
 /** Until Ctrl-C. */
-async function watchStatus(cx: Context, snapshot: ReadCluster): Promise<ExitCode> {
+async function watchStatus(cx: Context, snapshot: ReadCluster, options: StatusOptions): Promise<ExitCode> {
   const { clock, cluster } = snapshot
   const watching = {
     reader: cluster.reader,
@@ -74,6 +105,7 @@ async function watchStatus(cx: Context, snapshot: ReadCluster): Promise<ExitCode
     signal: cx.signal,
     told: (line: string) => cx.printer.note(line),
     overridesAreOpen: eusOverridesOpen(snapshot),
+    alerts: alertsFor(cx, snapshot, options),
   }
   for await (const report of statusChanges(watching))
     cx.printer.result(await documentOf(cx, report, snapshot), statusView)
@@ -119,8 +151,9 @@ async function ofFolder(snapshot: ReadCluster): Promise<Pick<StatusDocument, 'sa
   }
 }
 
-async function earlierDump({ cluster, clock, files = [] }: ReadCluster): Promise<EarlierDump> {
-  const dump = { asOf: clock.now().toISOString(), files }
+async function earlierDump(read: ReadCluster): Promise<EarlierDump> {
+  const { cluster, clock, files = [], otherCluster } = read
+  const dump = { asOf: clock.now().toISOString(), files, ...filled({ otherCluster }) }
   try {
     const { overall, layers, window } = await statusReport(cluster.reader, clock)
     return { ...dump, ...filled({ overall, layers, window }) }

@@ -198,6 +198,30 @@ describe('kvup explain', () => {
     expect(lines.filter((line) => / (?:blocker|warning|info|refused)[.,]/iu.test(line))).toEqual([])
   })
 
+  test.each([
+    'log-client-certificates',
+    '{"component":"virt-handler","level":"error","msg":"failed to load the certificate /etc/virt-handler/clientcertificates/tls.crt and more"}',
+  ])(
+    'a line that is logged by design is harmless, by its name and as it stands in the log: %s',
+    async (id) => {
+      const { code, out } = await runText(['explain', id], { cluster: nowhere, clock: new SimClock() })
+      expect(code).toBe(0)
+      expect(out.replaceAll(/\s+/gu, ' ')).toMatch(
+        /^log-client-certificates .* log of virt-handler of v1\.7\.0 and later\. Harmless: nothing is wrong, and nothing is to be done\. .*kubevirt issue 16264/u,
+      )
+    },
+  )
+
+  test('a line that tells of a fault says which releases have it', async () => {
+    const { out } = await runText(['explain', 'pkg/virt-handler.cellToCell({0x0, 0x0'], {
+      cluster: nowhere,
+      clock: new SimClock(),
+    })
+    expect(out.replaceAll(/\s+/gu, ' ')).toMatch(
+      /^log-cell-to-cell .* of v1\.4\.0 until v1\.4\.1, v1\.5\.0 until v1\.5\.1\. It tells of a fault\./u,
+    )
+  })
+
   test('a name that nothing has: exit 2, and the nearest', async () => {
     const { code, err } = await kvup('explain kubernets-window')
     expect([code, err.includes('kvup explain kubernetes-window')]).toEqual([2, true])

@@ -69,6 +69,16 @@ describe('kvup rbac', () => {
     ])
   })
 
+  test('with the namespace of the catalog it has a part there, which is bound as well', async () => {
+    const { document, text, names } = await printed<RbacDocument>((cx) =>
+      rbac(cx, { namespaceOfKubevirt: 'virt', namespaceOfCatalog: 'olm' }, 'kvup-olm'),
+    )
+    expect(parseManifest(text, 'stdout')).toEqual(document.items)
+    expect(text).toContain('kubectl -n olm create rolebinding kvup-olm --role=kvup-olm --user=NAME')
+    expect(text).toMatch(/namespace: olm[^]*# optional: sum up what an InstallPlan installs/u)
+    expect(names).toHaveLength(3)
+  })
+
   test('says that the role of the operator manifest may escalate', async () => {
     const { text } = await printed((cx) =>
       rbac(cx, { namespaceOfKubevirt: 'kubevirt' }, 'kvup-operator-manifest'),

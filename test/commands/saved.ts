@@ -31,6 +31,8 @@ export function contextOf(cluster: Cluster | undefined, clock: Clock) {
     clock,
     printer,
     signal: new AbortController().signal,
+    // Nobody sits there.
+    prompt: {},
     world: { version: '0.0.0-test', who: 'jane@here', readStdin: async () => '' },
   } as unknown as Context
   return { cx, recorded }

@@ -10,6 +10,7 @@ import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { interrupted } from '../../src/lib/kube/errors.ts'
 import { example, exampleOf } from '../lib/kubevirt/example.ts'
+import { refusing } from '../lib/refusing-reader.ts'
 
 const running: SimulatedCluster[] = []
 afterEach(async () => {
@@ -74,6 +75,31 @@ test.each([
   expect(await plain.code).toBe(0)
   expect(plain.told.documents).toMatchObject([{ apiVersion: 'kvup.io/v1alpha1', kind: 'Status', verdict }])
   expect(await run(reader, clock, { exitCode: true }).code).toBe(code)
+})
+
+test.each(['daemonsets', 'pods', 'apiservices'])(
+  'where %s may not be read, the verdict says that not all was judged',
+  async (plural) => {
+    const { reader, clock } = example('healthy')
+    const whole = run(reader, clock, {})
+    await whole.code
+    expect(whole.told.texts[0]).toMatch(/^KubeVirt \S+ - namespace kubevirt - healthy, for/u)
+    expect(whole.told.documents[0]).not.toHaveProperty('partly')
+    const { told, code } = run(refusing(reader, [plural]), clock, {})
+    await code
+    expect(told.texts[0]).toMatch(/^KubeVirt \S+ - namespace kubevirt - healthy, but not all judged, for/u)
+    expect(told.texts[0]).toMatch(new RegExp(`^not judged .*${plural} is forbidden$`, 'mu'))
+    expect(told.documents).toMatchObject([{ verdict: 'Healthy', partly: true }])
+  },
+)
+
+test('on a cluster with layers the verdict over all says so too, and KubeVirt has no good mark', async () => {
+  const { reader, clock } = example('openshift-with-hyperconverged')
+  const { told, code } = run(refusing(reader, ['daemonsets', 'machineconfigpools']), clock, {})
+  await code
+  expect(told.documents[0]?.overall).toEqual({ verdict: 'Healthy', notJudged: ['pool', 'KubeVirt'] })
+  expect(told.texts[0]).toMatch(/^cluster - healthy, but not all judged \(pool, KubeVirt\)$/mu)
+  expect(told.texts[0]).toMatch(/^KubeVirt +! healthy, but not all judged: /mu)
 })
 
 test('night U7: an operator without a KubeVirt is shown, with what makes it begin', async () => {

@@ -5,6 +5,7 @@ import { simulate, type SimulatedCluster, type Simulation } from '../../src/simu
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { systemClock } from '../../src/lib/kube/clock.ts'
 import { example } from '../lib/kubevirt/example.ts'
+import { refusing } from '../lib/refusing-reader.ts'
 import { runText } from '../lib/run-text.ts'
 
 const running: SimulatedCluster[] = []
@@ -69,6 +70,17 @@ test('without a KubeVirt there is nothing to wait for', async () => {
   const place = { cluster: { reader } as Cluster, clock: systemClock }
   expect(await runText(['wait', '--for', 'healthy'], place)).toMatchObject({ code: 3 })
   expect(await runText(['wait', '--for', 'nonsense'], place)).toMatchObject({ code: 2 })
+})
+
+test('what holds of a KubeVirt of which not all could be seen is said with that reservation', async () => {
+  const { reader, clock } = example('healthy')
+  const cluster = { reader: refusing(reader, ['daemonsets']) } as Cluster
+  const { code, out } = await runText(['wait', '--for', 'healthy'], { cluster, clock })
+  expect(code).toBe(0)
+  expect(out).toMatch(/^healthy holds - KubeVirt \S+ - healthy, but not all judged - after/u)
+  expect(out).toContain('\n! daemonsets are not judged: daemonsets is forbidden\n')
+  const whole = await runText(['wait', '--for', 'healthy'], { cluster: { reader } as Cluster, clock })
+  expect(whole.out).not.toContain('judged')
 })
 
 const is = (type: string, yes: boolean) => ({ type, status: yes ? 'True' : 'False' })

@@ -15,7 +15,13 @@ import { rolesFor } from '../../src/lib/upgrade/roles.ts'
 import { byManifest, byTag, play, type Stage } from './stage.ts'
 
 const user = 'jane'
-const byOlm = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }
+const byOlm = {
+  methods: ['LiveMigrate'],
+  workers: 1,
+  controlPlanes: 1,
+  olm: { ...okdOlm(), manifests: 'referenced' as const },
+}
+const catalogNamespace = 'openshift-marketplace'
 const cases = [
   { name: 'image tag', shape: byTag, to: 'v1.8.4', role: 'kvup-upgrade' },
   { name: 'operator manifest', shape: byManifest, to: 'v1.9.0', role: 'kvup-operator-manifest' },
@@ -67,9 +73,9 @@ function grant(
   role: RoleName,
   missing: readonly Missing[] = [],
 ): void {
-  const [everywhere, here] = rolesFor(role, home)
+  const [everywhere, here, ...there] = rolesFor(role, home, catalogNamespace)
   const rights = rightsOf(role)
-  const scoped = (scope: 'cluster' | 'kubevirt', rules: readonly PolicyRule[]) => {
+  const scoped = (scope: Right['scope'], rules: readonly PolicyRule[]) => {
     const rows = rights.flatMap((right, row) => (right.scope === scope ? [row] : []))
     return rules.flatMap((rule, i) =>
       less(
@@ -82,6 +88,10 @@ function grant(
   const local: Role = { ...here, rules: scoped('kubevirt', here.rules ?? []) }
   store.put(ClusterRoles, clusterWide)
   store.put(Roles, local)
+  for (const part of there) {
+    const inCatalog: Role = { ...part, rules: scoped('catalog', part.rules ?? []) }
+    store.put(Roles, inCatalog)
+  }
   const subjects = [{ kind: 'User', name: user, apiGroup: 'rbac.authorization.k8s.io' }]
   const bind = (kind: typeof RoleBindings, of: string, metadata: { name: string; namespace?: string }) => {
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: of, name: role }
@@ -90,6 +100,7 @@ function grant(
   }
   bind(ClusterRoleBindings, 'ClusterRole', { name: role })
   bind(RoleBindings, 'Role', { name: role, namespace: home })
+  bind(RoleBindings, 'Role', { name: role, namespace: catalogNamespace })
 }
 
 /** The rule as rules of one verb, one resource and one name each, without those that are missing. */

@@ -5,7 +5,12 @@ import { clockSkew } from '../../lib/checks/groups/machinery-checks.ts'
 import type { Installation } from '../../lib/kubevirt/installation.ts'
 import { type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
-import { alertsByRoute, type FiringAlert, firingAlerts } from '../../lib/openshift/firing-alerts.ts'
+import {
+  alertsByRoute,
+  type FiringAlert,
+  firingAlerts,
+  routeQuestion,
+} from '../../lib/openshift/firing-alerts.ts'
 import type { Known } from '../../lib/kube/known.ts'
 import { readReleases, type Releases } from '../../lib/releases/releases.ts'
 import type { Check, Finding, Question } from '../../lib/checks/check-definition.ts'
@@ -75,9 +80,7 @@ async function alertsFor(
   if (alerts === 'route') return alertsByRoute(reader)
   const through = await firingAlerts(reader)
   if (through.known || from !== undefined) return through
-  const isAllowed = await prompt.decide?.(
-    'Which alerts fire? The API server passes no token on. Send yours to the Route thanos-querier of this cluster?',
-  )
+  const isAllowed = await prompt.decide?.(routeQuestion)
   return isAllowed === true ? alertsByRoute(reader) : through
 }
 

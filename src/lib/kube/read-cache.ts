@@ -151,3 +151,14 @@ export async function* readAhead<T>(pages: AsyncIterable<Page<T>>): AsyncGenerat
     void source.return?.()
   }
 }
+
+/** Page by page: only what is wanted of a large kind stays. Throws ApiError. */
+export async function picked<T extends KubeObject>(
+  reader: Reader,
+  kind: Kind<T>,
+  isWanted: (object: T) => boolean,
+): Promise<T[]> {
+  const found: T[] = []
+  for await (const { items } of readAhead(reader.pages(kind))) found.push(...items.filter(isWanted))
+  return found
+}

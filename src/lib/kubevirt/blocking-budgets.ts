@@ -2,7 +2,7 @@ import type { Reader } from '../kube/cluster.ts'
 import { type PodDisruptionBudget, PodDisruptionBudgets } from '../kube/kinds/core-kinds.ts'
 import { Pods } from '../kube/kinds/workload-kinds.ts'
 import { condition } from '../kube/object.ts'
-import { readAhead } from '../kube/read-cache.ts'
+import { picked } from '../kube/read-cache.ts'
 import { selectorText } from '../kube/selectors.ts'
 
 /** A PodDisruptionBudget over virt-launcher pods that allows none of them to be evicted. */
@@ -29,9 +29,7 @@ const ofPlatform = /^(?:openshift|kube)-/u
  * launcher pods are asked for. Throws ApiError.
  */
 export async function blockingBudgets(reader: Reader): Promise<BlockingBudget[]> {
-  const found: PodDisruptionBudget[] = []
-  for await (const { items } of readAhead(reader.pages(PodDisruptionBudgets)))
-    found.push(...items.filter(mayBlock))
+  const found = await picked(reader, PodDisruptionBudgets, mayBlock)
   const uncounted = found.filter(isUncounted)
   const counted = found.filter((budget) => !isUncounted(budget)).slice(0, comparedAtMost)
   const covering = await Promise.all(

@@ -444,7 +444,7 @@ function tolerates(toleration: Record<string, unknown>, taint: Taint): boolean {
   return key === taint.key && (value ?? '') === (taint.value ?? '')
 }
 
-const handlerName = 'virt-handler'
+export const handlerName = 'virt-handler'
 
 /** Nodes that a virt-handler pod sits on. */
 export function nodesWithHandler({ nodes, pods }: FullSnapshot): readonly Node[] {

@@ -487,6 +487,8 @@ export interface ReadCluster {
   /** Of a folder that was read: what was passed over, and the dumps of other moments in it, the newest first. */
   passedOver?: readonly PassedOver[]
   earlier?: readonly ReadCluster[]
+  /** In such a folder: it is of another cluster than what is judged first. */
+  otherCluster?: true
   /** The files that it is of. */
   files?: readonly string[]
 }
@@ -510,7 +512,7 @@ export async function readerFor(
 }
 
 function readSavedCluster(cluster: SavedCluster, running: Clock): ReadCluster {
-  const { takenAt = running.now(), passedOver = [], earlier = [], files = [] } = cluster
+  const { takenAt = running.now(), passedOver = [], earlier = [], files = [], otherCluster } = cluster
   const clock: Clock = { now: () => takenAt, sleep: async (ms, signal) => running.sleep(ms, signal) }
   return {
     cluster,
@@ -519,6 +521,7 @@ function readSavedCluster(cluster: SavedCluster, running: Clock): ReadCluster {
     passedOver,
     files,
     earlier: earlier.map((one) => readSavedCluster(one, running)),
+    ...(otherCluster && { otherCluster }),
   }
 }
 

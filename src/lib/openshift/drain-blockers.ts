@@ -144,18 +144,22 @@ function termOf({ key, operator, values = [] }: Expression): string {
   return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join(',')})`
 }
 
-/** In one line for each node: which VMs, and why the first. */
-export const drainLines = (drains: readonly BlockedDrain[]): readonly string[] =>
-  drains.flatMap(({ node, vms, unknown }) => {
-    if (vms.length === 0)
-      return unknown === undefined
-        ? []
-        : [`which VMs keep node ${node} from being drained is not known: ${unknown}`]
-    return Object.values(Object.groupBy(vms, ({ why }) => why)).map(
+/** In one line for each node which VMs, and why the first; and one line for the nodes of which that is not known. */
+export function drainLines(drains: readonly BlockedDrain[]): readonly string[] {
+  const told = drains.flatMap(({ node, vms }) =>
+    Object.values(Object.groupBy(vms, ({ why }) => why)).map(
       (some = []) =>
         `node ${node} cannot be drained: ${some.length === 1 ? 'VM' : 'VMs'} ${someOf(some.map(({ vm }) => vm))} ${some[0]?.why ?? ''}`,
-    )
-  })
+    ),
+  )
+  const unknown = drains.filter(({ vms, unknown: why }) => vms.length === 0 && why !== undefined)
+  if (unknown.length === 0) return told
+  const which = `${unknown.length === 1 ? 'node' : 'nodes'} ${someOf(unknown.map(({ node }) => node))}`
+  return [
+    ...told,
+    `which VMs keep ${which} from being drained is not known: ${unknown[0]?.unknown ?? 'nobody said why'}`,
+  ]
+}
 
 /** What to type, a line for each cause. */
 export function drainHelp(drains: readonly BlockedDrain[]): readonly string[] {

@@ -36,6 +36,12 @@ export interface FiringAlert {
   name: string
   severity: string
   namespace?: string
+  /** RFC 3339: since when its condition holds, which is some time before it fires. */
+  since?: string
+  /** Who wrote it says that it is to be looked into before an update. */
+  beforeUpdates?: true
+  /** Where its own project wrote down what to do. */
+  runbook?: string
 }
 
 /** It puts together what both Prometheus of the platform and that of users say, and is what `oc adm upgrade` asks by its Route. */
@@ -122,8 +128,12 @@ async function authoritiesOf(reader: Reader): Promise<readonly string[]> {
 
 /** What the files of a saved cluster hold of alerts; a live one is not asked here. */
 export async function savedAlerts(reader: Pick<Reader, 'askService'>): Promise<Known<FiringAlert>> {
-  return isSaved(reader) ? firingAlerts(reader) : notAsked
+  return isSaved(reader) && reader.askService !== undefined ? firingAlerts(reader) : notAsked
 }
+
+/** What a person is asked before a token leaves for anybody but the API server. */
+export const routeQuestion =
+  'Which alerts fire? The API server passes no token on. Send yours to the Route thanos-querier of this cluster?'
 
 const unasked = (why: string): Known<never> => ({ known: false, why: `${why}; ${askAlerts} shows them` })
 
@@ -150,12 +160,22 @@ function alertsIn(text: string): Known<FiringAlert> {
 function alertOf(one: unknown): FiringAlert {
   const labels = at(one, 'labels')
   const namespace = at(labels, 'namespace')
+  const since = at(one, 'activeAt')
+  const runbook = at(at(one, 'annotations'), 'runbook_url')
   return {
     name: short(at(labels, 'alertname')),
     severity: short(at(labels, 'severity')),
     ...(typeof namespace === 'string' && { namespace: short(namespace) }),
+    ...(typeof since === 'string' && isTime.test(since) && { since: short(since) }),
+    ...(at(labels, 'openShiftUpdatePrecheck') === 'true' && { beforeUpdates: true }),
+    ...(typeof runbook === 'string' && isRunbook.test(runbook) && { runbook }),
   }
 }
+
+const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/u
+
+/** Of the platform's and KubeVirt's own projects: anybody can write an alert, and a page of anybody is no advice. */
+const isRunbook = /^https:\/\/github\.com\/(?:openshift|kubevirt)\/[\w./-]{1,200}$/u
 
 /** Some of them are templates gone wrong. */
 const longest = 80
@@ -173,9 +193,25 @@ const aboutVms = new Set(['VirtHandlerDaemonSetRolloutFailing', 'VMCannotBeEvict
 
 export const isExpected = (name: string): boolean => expectedWhilePaused.has(name)
 
+/** They slow drains, or the pods that come back after one; `oc adm upgrade recommend` stops at them as well. */
+const aboutDrains = new Set([
+  ...aboutVms,
+  'PodDisruptionBudgetAtLimit',
+  'PodDisruptionBudgetLimit',
+  'KubeContainerWaiting',
+  'KubeletHealthState',
+  'KubeNodeNotReady',
+  'KubeNodeReadinessFlapping',
+  'KubeNodeUnreachable',
+])
+
+/** It affects an update, however it is graded, and also if it fired before. */
+export const affectsUpdates = ({ name, beforeUpdates }: FiringAlert): boolean =>
+  aboutDrains.has(name) || beforeUpdates === true
+
 /** Worth naming before nodes are drained. */
-export const isGrave = ({ name, severity }: FiringAlert): boolean =>
-  severity === 'critical' || aboutVms.has(name)
+export const isGrave = ({ name, severity, beforeUpdates }: FiringAlert): boolean =>
+  severity === 'critical' || aboutVms.has(name) || beforeUpdates === true
 
 /** `KubeNodeNotReady`, `TargetDown in namespace x`: what tells one from another, without counting pods. */
 function alertWords({ name, namespace }: FiringAlert): string {

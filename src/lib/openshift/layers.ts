@@ -27,12 +27,18 @@ import { withWarnings } from './layer-warnings.ts'
 import { assessHyperConverged, getHyperConverged } from './hyperconverged.ts'
 import { hyperConvergedLayer } from './hyperconverged-layer.ts'
 import { drainingNodes } from './drain-blockers.ts'
-import { savedAlerts } from './firing-alerts.ts'
+import { type FiringAlert, savedAlerts } from './firing-alerts.ts'
 import { platformLayers } from './platform-layers.ts'
 import { type PlatformReport, platformReport, type RolloutSnapshot } from './platform-report.ts'
 import { assessPlatform, type PlatformSnapshot, takePlatform } from './platform-status.ts'
-import { PodDisruptionBudgets } from '../kube/kinds/core-kinds.ts'
-import { KubeVirts, VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
+import { type PodDisruptionBudget, PodDisruptionBudgets } from '../kube/kinds/core-kinds.ts'
+import {
+  KubeVirts,
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+} from '../kube/kinds/kubevirt-kinds.ts'
+import { picked } from '../kube/read-cache.ts'
+import { NotSavedError } from '../kube/saved/saved-cluster.ts'
 import { assessCsv, type LifecycleSnapshot, shownPackages, takeLifecycle } from './olm-status.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import type { Kind } from '../kube/object.ts'
@@ -76,8 +82,10 @@ interface LayerInputs {
 export function layersOf(snapshot: LayersSnapshot, layerInputs: LayerInputs, at: Date): Layers {
   const { platform, lifecycle, hyperConverged } = snapshot
   const window = recogniseWindow(platform, layerInputs.overridesAreOpen)
-  const report = platformReport({ platform, rollout: snapshot.rollout ?? unreadRollout, at })
-  const cluster = platformLayers(platform, { window, at, report })
+  const { rollout = unreadRollout } = snapshot
+  const report = platformReport({ platform, rollout, at })
+  const { machineConfigs } = rollout
+  const cluster = platformLayers(platform, { window, at, report, machineConfigs })
   const installed = lifecycleLayers(lifecycle, at, snapshot.failures)
   const kubevirt = kubeVirtLayer(layerInputs.kubevirt)
   const around = {
@@ -132,7 +140,12 @@ interface ClusterRead {
   managed: boolean
   /** Whether `kvup eus` has overrides open in that cluster; asked only where it matters. */
   overridesAreOpen?: (() => Promise<boolean>) | undefined
+  /** See `AskAlerts`; absent: of a saved cluster what its files hold, and no other is asked. */
+  alerts?: AskAlerts | undefined
 }
+
+/** Which alerts fire; `busy`: the platform or a pool is not at rest. `notAsked` where nobody wants to know. */
+export type AskAlerts = (reader: Reader, busy: boolean) => Promise<Known<FiringAlert>>
 
 /** What KubeVirt depends on there; undefined on a plain cluster, at no further request. Throws what the Reader throws. */
 export async function readLayers(reader: Reader, read: ClusterRead): Promise<Layers | undefined> {
@@ -141,7 +154,7 @@ export async function readLayers(reader: Reader, read: ClusterRead): Promise<Lay
   const mayBeBelow = async () => kubevirt.is !== 'one' && isServed(reader, operatorGroup)
   if (!read.onPlatform && !read.managed && !(await mayBeBelow())) return undefined
   const [snapshot, overridesAreOpen] = await Promise.all([
-    takeLayers(reader, at),
+    takeLayers(reader, at, read.alerts ?? savedAlerts),
     read.overridesAreOpen?.() ?? false,
   ])
   const found = layersOf(snapshot, { kubevirt, vms, overridesAreOpen }, at)
@@ -191,7 +204,7 @@ const shown = ['installPlans', 'csvs', 'catalogSources', 'operatorGroups', 'oper
  * Two round trips, three where OLM has a Subscription of it, and some more where the platform or a pool is not at rest: nodes, which tell what a pause is for and what a roll-out does, and
  * the VMs and budgets that keep a node from being drained. Throws ApiError.
  */
-async function takeLayers(reader: Reader, at: Date): Promise<LayersSnapshot> {
+async function takeLayers(reader: Reader, at: Date, alerts: AskAlerts): Promise<LayersSnapshot> {
   const [platform, lifecycle, hyperConverged] = await Promise.all([
     takePlatform(reader, { parts: ['clusterVersion', 'clusterOperators', 'pools'] }),
     takeLifecycle(reader, { parts: shown }),
@@ -206,7 +219,7 @@ async function takeLayers(reader: Reader, at: Date): Promise<LayersSnapshot> {
     takeFailures(reader, { lifecycle, hyperConverged }, at),
   ])
   const whole = { ...platform, nodes }
-  const rollout = await takeRollout(reader, whole)
+  const rollout = await takeRollout(reader, whole, alerts)
   return {
     platform: whole,
     lifecycle: { ...lifecycle, packageManifests },
@@ -227,33 +240,48 @@ function isRollingOut({ clusterVersion, pools }: PlatformSnapshot): boolean {
   return isBusy || (cv !== undefined && assessPlatform(cv).state !== 'idle')
 }
 
-async function takeRollout(reader: Reader, platform: PlatformSnapshot): Promise<RolloutSnapshot> {
-  const drains = itemsOf(platform.pools).some((pool) => drainingNodes(pool, platform).length > 0)
+async function takeRollout(
+  reader: Reader,
+  platform: PlatformSnapshot,
+  ask: AskAlerts,
+): Promise<RolloutSnapshot> {
+  const draining = new Set(itemsOf(platform.pools).flatMap((pool) => drainingNodes(pool, platform)))
+  const drains = draining.size > 0
   const [machineConfigs, vmis, budgets, kubevirts, alerts] = await Promise.all([
     known(renderedConfigs(reader, platform)),
-    drains ? known(reader.list(VirtualMachineInstances)) : notAsked,
-    drains ? known(reader.list(PodDisruptionBudgets)) : notAsked,
+    drains ? known(picked(reader, VirtualMachineInstances, isOnOneOf(draining))) : notAsked,
+    drains ? known(picked(reader, PodDisruptionBudgets, allowsNothing)) : notAsked,
     drains ? known(reader.list(KubeVirts)) : notAsked,
-    // Of a live cluster another way is taken: its Prometheus asks for a token.
-    savedAlerts(reader),
+    itemsOf(platform.clusterVersion).length > 0 ? ask(reader, isRollingOut(platform)) : savedAlerts(reader),
   ])
   return { machineConfigs, vmis, budgets, kubevirts, alerts }
 }
 
-/** Large ones, a few for each pool: by the names that its nodes bear. */
-async function renderedConfigs(reader: Reader, { nodes }: PlatformSnapshot): Promise<MachineConfig[]> {
-  const names = itemsOf(nodes).flatMap(
-    ({ metadata }) => metadata.annotations?.['machineconfiguration.openshift.io/currentConfig'] ?? [],
-  )
+const isOnOneOf =
+  (nodes: ReadonlySet<string>) =>
+  ({ status }: VirtualMachineInstance): boolean =>
+    nodes.has(status?.nodeName ?? '')
+
+const allowsNothing = ({ status }: PodDisruptionBudget): boolean => status?.disruptionsAllowed === 0
+
+/** Large ones, a few for each pool: by the names that its nodes bear, and what it wants; none where nothing rolls out. A role to look does not grant them: they hold pull secrets. */
+async function renderedConfigs(reader: Reader, platform: PlatformSnapshot): Promise<MachineConfig[]> {
+  if (!isRollingOut(platform)) return []
+  const names = [
+    ...itemsOf(platform.nodes).flatMap(
+      ({ metadata }) => metadata.annotations?.['machineconfiguration.openshift.io/currentConfig'] ?? [],
+    ),
+    ...itemsOf(platform.pools).flatMap(({ spec }) => spec?.configuration?.name ?? []),
+  ]
   const found = await Promise.all(
-    [...new Set(names)].map((name) => reader.get(MachineConfigs, { name }).catch(unread)),
+    [...new Set(names)].map((name) => reader.get(MachineConfigs, { name }).catch(notHeld)),
   )
   return found.flatMap((answer) => (answer?.is === 'object' ? [answer.object] : []))
 }
 
-/** One that may not be read, or was not saved, tells no version. */
-function unread(error: unknown): undefined {
-  if (whyUnknown(error) === undefined) throw error
+/** What was saved need not hold them, which is no news; that they may not be read is. */
+function notHeld(error: unknown): undefined {
+  if (!(error instanceof NotSavedError)) throw error
 }
 
 /** Asks for more only where something does not get on. Throws ApiError. */
@@ -312,12 +340,13 @@ function kubeVirtLayer(kubeVirtSnapshot: KubeVirtSnapshot): Layer {
     return { layer: 'kubevirt', verdict: 'Unknown', says: kubeVirtSnapshot.why }
   if (kubeVirtSnapshot.is === 'none')
     return { layer: 'kubevirt', verdict: 'Waiting', says: 'there is no KubeVirt resource' }
-  const { verdict, since: from, waitingFor, why, observed, target } = kubeVirtSnapshot.rolloutStatus
+  const { verdict, since: from, waitingFor, why, observed, target, remarks } = kubeVirtSnapshot.rolloutStatus
   const [cause] = why
   return {
     layer: 'kubevirt',
     object: `kubevirt/${kubeVirtSnapshot.name}`,
     verdict,
+    ...(verdict === 'Healthy' && remarks.length > 0 && { partly: true }),
     says: versions(observed.version, target.version),
     ...(verdict !== 'Healthy' && { waitsFor: cause?.sentence ?? waitingFor ?? 'its operator' }),
     ...(from !== undefined && { since: from }),

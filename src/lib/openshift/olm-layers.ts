@@ -420,6 +420,8 @@ export interface Layer {
   /** As kubectl names it, `machineconfigpool/worker`. */
   object?: string
   verdict: LayerVerdict
+  /** Healthy as far as it was judged: something that belongs to it could not be seen. */
+  partly?: true
   /** How it stands, in a few words. */
   says: string
   /** What has to happen before it is settled. */
@@ -446,6 +448,8 @@ export interface Overall {
   verdict: Exclude<LayerVerdict, 'Unknown'>
   /** Of the first layer, in the order in which they depend on one another, that has this verdict. Absent where all are settled. */
   because?: string
+  /** Titles of layers that are not known, or not all of which could be seen; absent where there is none. */
+  notJudged?: readonly string[]
 }
 
 const severity = ['Healthy', 'Updating', 'Waiting', 'Stalled', 'Degraded'] as const
@@ -461,9 +465,14 @@ export function overallOf(layers: readonly TitledLayer[]): Overall {
     'Healthy' as Overall['verdict'],
   )
   const first = judged.find(({ verdict }) => verdict === worst)?.layer
-  return worst === 'Healthy' || !first
-    ? { verdict: worst }
-    : { verdict: worst, because: `${first.title}: ${first.says}` }
+  const notJudged = layers
+    .filter(({ verdict, partly }) => verdict === 'Unknown' || partly)
+    .map(({ title }) => title)
+  return {
+    verdict: worst,
+    ...(worst !== 'Healthy' && first && { because: `${first.title}: ${first.says}` }),
+    ...(notJudged.length > 0 && { notJudged }),
+  }
 }
 
 function counted({ verdict, expected }: Layer): Overall['verdict'] | undefined {

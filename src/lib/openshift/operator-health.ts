@@ -1,7 +1,12 @@
 import type { ClusterOperator } from '../kube/kinds/openshift-kinds.ts'
-import { minutes } from '../kube/clock.ts'
+import { hours, minutes } from '../kube/clock.ts'
 import { since } from '../kube/timestamps.ts'
-import { assessClusterOperators, type ClusterOperatorStatus, type Trouble } from './platform-status.ts'
+import {
+  assessClusterOperators,
+  type ClusterOperatorStatus,
+  type PlatformStatus,
+  type Trouble,
+} from './platform-status.ts'
 
 /** How bad a part of the platform is that is not available or degraded. */
 type OperatorSeverity = 'info' | 'warning' | 'error'
@@ -11,6 +16,13 @@ const patience = {
   degraded: { warning: 5 * minutes, error: 40 * minutes },
   unavailable: { warning: 5 * minutes, error: 20 * minutes },
 }
+
+/** So long nothing of a platform that is being installed has to be there: installers wait for an hour at most, and it takes half of that. */
+const installation = hours
+
+/** Its operators come one after the other, and it says of itself that it fails until the last is there. */
+export const isComingUp = ({ installing, since: from }: PlatformStatus, at: Date): boolean =>
+  installing === true && (since(from, at) ?? installation) < installation
 
 /** An operator that is not as it should be, its worst condition first. Of one that does not say since when nothing is overlooked. */
 export interface BadOperator {
@@ -26,14 +38,20 @@ const weight: Record<OperatorSeverity, number> = { error: 0, warning: 1, info: 2
 /** Those that are not available or degraded, the worst first. A platform at rest has no excuse for one that is degraded. */
 export function badOperators(
   operators: readonly ClusterOperator[],
-  { updating, at }: { updating: boolean; at: Date },
+  { platformStatus, at }: { platformStatus: PlatformStatus | undefined; at: Date },
 ): readonly BadOperator[] {
+  const updating = platformStatus !== undefined && platformStatus.state !== 'idle'
+  const comesUp = platformStatus !== undefined && isComingUp(platformStatus, at)
+  const severityOf = (is: BadOperator['is'], told: Trouble): OperatorSeverity => {
+    if (comesUp) return 'info'
+    return is === 'degraded' && !updating ? 'error' : grade(is, told, at)
+  }
   return assessClusterOperators(operators)
     .flatMap((operator) => {
       const {
         available,
         degraded,
-        unavailable = { message: 'it does not say whether it is available' },
+        unavailable = { message: 'nobody knows whether it is available' },
       } = operator
       const found: BadOperator[] = [
         ...(available
@@ -43,7 +61,7 @@ export function badOperators(
                 operator,
                 told: unavailable,
                 is: 'unavailable',
-                severity: grade('unavailable', unavailable, at),
+                severity: severityOf('unavailable', unavailable),
               } as const,
             ]),
         ...(degraded
@@ -52,7 +70,7 @@ export function badOperators(
                 operator,
                 told: degraded,
                 is: 'degraded',
-                severity: updating ? grade('degraded', degraded, at) : 'error',
+                severity: severityOf('degraded', degraded),
               } as const,
             ]
           : []),

@@ -8,6 +8,7 @@ import type {
   PackageManifest,
   Subscription,
 } from '../kube/kinds/operator-kinds.ts'
+import type { CustomResourceDefinition } from '../kube/kinds/extension-kinds.ts'
 import { itemsOf, type Known } from '../kube/known.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import type { HopFinding } from '../releases/hop-findings.ts'
@@ -20,6 +21,7 @@ import {
 } from '../releases/release-versions.ts'
 import { platformOfOperator, type Releases } from '../releases/releases.ts'
 import { assessHyperConverged } from './hyperconverged.ts'
+import { forgetVersions } from './olm-failures.ts'
 import { assessResolution } from './olm-resolution.ts'
 import { assessSubscription, channelsOf, type SubscriptionStatus } from './olm-status.ts'
 import { operatorConditionGate } from './platform-status.ts'
@@ -346,4 +348,36 @@ export function operatorGroupsCount(
       remedy: [`oc -n ${namespace} get operatorgroups`],
     },
   ]
+}
+
+/** The CRDs that come with a bundle of HyperConverged: virt-operator labels each that it makes itself, and of KubeVirt's own the release data know what is dropped. */
+export const crdsOfOperands = (
+  crds: readonly CustomResourceDefinition[],
+): readonly CustomResourceDefinition[] =>
+  crds.filter(
+    ({ metadata, spec }) => metadata.labels?.['kubevirt.io'] === undefined && spec?.group !== 'kubevirt.io',
+  )
+
+/** The version that a CRD writes objects in; undefined where it does not say. */
+export const writtenVersion = ({ spec }: CustomResourceDefinition): string | undefined =>
+  spec?.versions?.find(({ storage }) => storage === true)?.name
+
+/**
+ * A version that objects were written in before stays in `status.storedVersions` until somebody takes it out. The next bundle may lack it: then OLM fails the
+ * InstallPlan with "risk of data loss", and makes no other one (olm-real 4, HostPathProvisioner's pull request 255). Pure.
+ */
+export function leftoverVersions(crd: CustomResourceDefinition): HopFinding | undefined {
+  const { name } = crd.metadata
+  const stored = writtenVersion(crd)
+  const old = crd.status?.storedVersions?.filter((version) => version !== stored) ?? []
+  if (stored === undefined || old.length === 0) return undefined
+  const served = new Set(crd.spec?.versions?.flatMap((one) => (one.served === false ? [] : [one.name])))
+  const isServed = old.every((version) => served.has(version))
+  return {
+    id: 'leftover-stored-versions',
+    level: 'warning',
+    summary: `${name} still names ${old.join(' and ')} as stored, although it writes ${stored}${isServed ? '' : `, and no longer serves ${old.filter((version) => !served.has(version)).join(' and ')}`}: OLM fails the InstallPlan of a release that drops ${old.join(' or ')} ("risk of data loss"), and makes no other one`,
+    objects: [`customresourcedefinition/${name}`],
+    remedy: forgetVersions(name, stored),
+  }
 }

@@ -1,12 +1,12 @@
 import { itemsOf, filled, type Known } from '../kube/known.ts'
-import type { ClusterOperator, MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
+import type { ClusterOperator, MachineConfig, MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
 import { counted } from '../kube/text.ts'
 import type { RecognisedWindow } from './eus-window.ts'
 import type { JudgedLayer, Layer } from './olm-layers.ts'
 import { assessPool, type PoolStatus } from './machine-config-pools.ts'
 import { followingOf, type PoolFollowing } from './pool-nodes.ts'
 import { assessPlatform, type PlatformSnapshot, type PlatformStatus } from './platform-status.ts'
-import { badOperators, type BadOperator } from './operator-health.ts'
+import { badOperators, type BadOperator, isComingUp } from './operator-health.ts'
 import { drainHelp, drainLines } from './drain-blockers.ts'
 import { nodeLines, type PoolReport } from './pool-nodes.ts'
 import type { PlatformReport } from './platform-report.ts'
@@ -17,13 +17,16 @@ interface LayerContext {
   at: Date
   /** The same in numbers and names; absent where there is no ClusterVersion to read. */
   report: PlatformReport | undefined
+  /** Rendered ones that pools want and nodes run. */
+  machineConfigs: Known<MachineConfig>
 }
 
 /**
  * The cluster version, the operators of the platform where one is not as it should be, and each pool. None where this is no such cluster. Of a dump that
  * lacks one of the three it is told as not known, and the others are judged all the same.
  */
-export function platformLayers(platform: PlatformSnapshot, { window, at, report }: LayerContext): Layer[] {
+export function platformLayers(platform: PlatformSnapshot, context: LayerContext): Layer[] {
+  const { window, at, report, machineConfigs } = context
   const { clusterVersion, clusterOperators, pools } = platform
   if (clusterVersion.known && clusterVersion.items.length === 0) return []
   const [cv] = itemsOf(clusterVersion)
@@ -33,17 +36,19 @@ export function platformLayers(platform: PlatformSnapshot, { window, at, report 
     : ({ layer: 'operators', verdict: 'Unknown', says: clusterOperators.why } as const)
   return [
     platformStatus
-      ? versionLayer(platformStatus, report)
+      ? versionLayer(platformStatus, report, at)
       : { layer: 'platform', verdict: 'Unknown', says: clusterVersion.known ? '' : clusterVersion.why },
     ...(operators ? [operators] : []),
-    ...poolLayers(pools, { platform, platformStatus, window, reports: report?.pools ?? [] }),
+    ...poolLayers(pools, { platform, platformStatus, machineConfigs, window, reports: report?.pools ?? [] }),
   ]
 }
 
-function versionLayer(platformStatus: PlatformStatus, report: PlatformReport | undefined): Layer {
+function versionLayer(platformStatus: PlatformStatus, report: PlatformReport | undefined, at: Date): Layer {
   const base = { layer: 'platform', object: 'clusterversion/version' } as const
   const asked = armed(platformStatus)
   if (asked) return { ...base, ...asked, ...filled({ since: platformStatus.refusedSince }) }
+  if (isComingUp(platformStatus, at))
+    return { ...base, ...comingUp(platformStatus, report), ...filled({ since: platformStatus.since }) }
   const judged =
     platformStatus.state === 'idle'
       ? platformAtRest(platformStatus)
@@ -63,7 +68,8 @@ function platformName(version = ''): string {
 }
 
 /** `OpenShift 4.18.21 to 4.19.14`; from a release that was never reached in full it says so, and of one version what else changes. */
-function updateName({ version, target = '', from, sameVersion }: PlatformStatus): string {
+function updateName({ version, target = '', from, sameVersion, installing }: PlatformStatus): string {
+  if (installing) return `installation of ${platformName(target)}`
   const left = from?.version ?? version
   if (left === undefined) return platformName(target)
   if (sameVersion === 'multi-architecture') return `${platformName(left)} to Multi-Architecture`
@@ -108,6 +114,18 @@ function failingWords(what: string, message: string): Pick<JudgedLayer, 'says' |
   return { says: `${what} fails: ${reason}`, ...(!isShort && { notes: [message] }) }
 }
 
+/** Until its operators are there it says of itself that it fails, which is how an installation goes. */
+function comingUp(platformStatus: PlatformStatus, report: PlatformReport | undefined): JudgedLayer {
+  const { message, failing } = platformStatus
+  return {
+    verdict: 'Updating',
+    says: updateName(platformStatus),
+    waitsFor: 'its operators to come up',
+    notes: [message, ...(report?.update ? progressLines(report.update) : [])],
+    ...(failing === 'True' && { expected: 'so it looks for up to an hour while it is installed' }),
+  }
+}
+
 function updatingPlatform(platformStatus: PlatformStatus, report: PlatformReport | undefined): JudgedLayer {
   const { version, state, failing, slow, message, from } = platformStatus
   const says = updateName(platformStatus)
@@ -147,8 +165,7 @@ function operatorsLayer(
   operators: readonly ClusterOperator[],
   { platformStatus, at }: { platformStatus: PlatformStatus | undefined; at: Date },
 ): Layer | undefined {
-  const updating = platformStatus !== undefined && platformStatus.state !== 'idle'
-  const bad = badOperators(operators, { updating, at })
+  const bad = badOperators(operators, { platformStatus, at })
   const [worst] = bad
   if (!worst) {
     if (platformStatus !== undefined || operators.length === 0) return undefined
@@ -159,16 +176,27 @@ function operatorsLayer(
     }
   }
   const { name } = worst.operator
+  const shown = bad.slice(0, mostOperators)
+  const more = bad.length - shown.length
   return {
     layer: 'operators',
     object: `clusteroperator/${name}`,
-    ...verdictOn(worst),
-    says: bad.map(inWords).join(', '),
+    ...(platformStatus !== undefined && isComingUp(platformStatus, at) ? stillToCome : verdictOn(worst)),
+    says: [...shown.map(inWords), ...(more > 0 ? [`and ${more} more`] : [])].join(', '),
     ...filled({ since: worst.told.since }),
-    notes: bad.flatMap(noteOf),
+    notes: [...shown.flatMap(noteOf), ...(more > 0 ? [`and ${more} more operators`] : [])],
     help: [`oc describe clusteroperator ${name}`],
   }
 }
+
+/** So many of them are told each, the worst first. */
+const mostOperators = 6
+
+const stillToCome = {
+  verdict: 'Updating',
+  expected: 'so it looks for up to an hour while the platform is installed',
+  waitsFor: 'them to come up',
+} as const
 
 /** Degraded is usual for a while in an update; not available is a warning sooner, and no excuse is made for it then. */
 function verdictOn({ is, severity }: BadOperator): Pick<JudgedLayer, 'verdict' | 'expected' | 'waitsFor'> {
@@ -200,6 +228,7 @@ function noteOf({ operator, told }: BadOperator): string[] {
 interface PoolsSnapshot {
   platform: PlatformSnapshot
   platformStatus: PlatformStatus | undefined
+  machineConfigs: Known<MachineConfig>
   window: RecognisedWindow | undefined
   reports: readonly PoolReport[]
 }

@@ -1,4 +1,4 @@
-import { filled, itemsOf, type Known } from '../kube/known.ts'
+import { filled, itemsOf, type Known, notAsked } from '../kube/known.ts'
 import {
   compareMinors,
   minorOfPlatform,
@@ -6,10 +6,10 @@ import {
   comparePlatforms,
 } from '../releases/release-versions.ts'
 import { blockersOn, drainingNodes, type DrainSnapshot } from './drain-blockers.ts'
-import type { FiringAlert } from './firing-alerts.ts'
-import { badOperators, type BadOperator } from './operator-health.ts'
+import { affectsUpdates, type FiringAlert } from './firing-alerts.ts'
+import { badOperators, type BadOperator, isComingUp } from './operator-health.ts'
 import type { MachineConfig } from '../kube/kinds/openshift-kinds.ts'
-import { poolReports, type PoolReport } from './pool-nodes.ts'
+import { type NodeReport, poolReports, type PoolReport } from './pool-nodes.ts'
 import { assessPlatform, type PlatformSnapshot, type PlatformStatus } from './platform-status.ts'
 import { updateProgress, type UpdateProgress } from './update-progress.ts'
 
@@ -36,7 +36,9 @@ export interface PlatformReport {
   findings: readonly PlatformFinding[]
   /** Releases of its own minor that it could go to; absent where they are not known. */
   offers?: UpdateOffers
-  alerts?: readonly FiringAlert[]
+  alerts?: readonly Pick<FiringAlert, 'name' | 'severity' | 'namespace'>[]
+  /** Why it is not known which fire, where somebody wanted to know. */
+  alertsNotChecked?: string
 }
 
 /** One thing that is not as it should be, with what it means for the cluster. */
@@ -71,10 +73,9 @@ interface Inputs {
 export function platformReport({ platform, rollout, at }: Inputs): PlatformReport | undefined {
   const [cv] = itemsOf(platform.clusterVersion)
   const platformStatus = cv && assessPlatform(cv)
-  const pools = withDrains(
-    poolReports({ platform, platformStatus, machineConfigs: rollout.machineConfigs }),
-    platform,
-    rollout,
+  const { machineConfigs } = rollout
+  const pools = withDrains(poolReports({ platform, platformStatus, machineConfigs }), platform, rollout).map(
+    (pool) => withoutReleases(pool, machineConfigs),
   )
   if (!cv || !platformStatus) return undefined
   const { version, target, state, from, sameVersion, last } = platformStatus
@@ -87,13 +88,24 @@ export function platformReport({ platform, rollout, at }: Inputs): PlatformRepor
     }),
     ...(platform.pools.known && { pools }),
     findings: [
-      ...ofVersion(platformStatus, update),
-      ...badOperators(itemsOf(platform.clusterOperators), { updating: state !== 'idle', at }).map(ofOperator),
+      ...ofVersion(platformStatus, update, at),
+      ...badOperators(itemsOf(platform.clusterOperators), { platformStatus, at }).map(ofOperator),
       ...pools.flatMap((pool) => ofPool(pool, platformStatus)),
       ...itemsOf(rollout.alerts).flatMap(ofAlert),
     ].toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity)),
     ...filled({ offers: offersOf(platformStatus) }),
-    ...(rollout.alerts.known && { alerts: rollout.alerts.items }),
+    ...alertsOf(rollout),
+  }
+}
+
+function alertsOf({ alerts }: RolloutSnapshot): Pick<PlatformReport, 'alerts' | 'alertsNotChecked'> {
+  if (!alerts.known) return alerts === notAsked ? {} : { alertsNotChecked: alerts.why }
+  return {
+    alerts: alerts.items.map(({ name, severity, namespace }) => ({
+      name,
+      severity,
+      ...(namespace !== undefined && { namespace }),
+    })),
   }
 }
 
@@ -119,13 +131,23 @@ function withDrains(reports: readonly PoolReport[], platform: PlatformSnapshot, 
   })
 }
 
-function ofVersion(platformStatus: PlatformStatus, update: UpdateProgress | undefined): PlatformFinding[] {
+/** What its nodes are at is in their rendered configurations. */
+const withoutReleases = (pool: PoolReport, machineConfigs: RolloutSnapshot['machineConfigs']): PoolReport =>
+  machineConfigs.known || machineConfigs === notAsked || (pool.nodes ?? []).length === 0
+    ? pool
+    : Object.assign({}, pool, { releasesUnknown: machineConfigs.why })
+
+function ofVersion(
+  platformStatus: PlatformStatus,
+  update: UpdateProgress | undefined,
+  at: Date,
+): PlatformFinding[] {
   const { failing, failingSince, message, from, version } = platformStatus
   const objects = ['clusterversion/version']
   const found: PlatformFinding[] = []
   if (failing === 'True')
     found.push({
-      severity: 'warning',
+      severity: isComingUp(platformStatus, at) ? 'info' : 'warning',
       impact: 'update-stalled',
       summary: message,
       objects,
@@ -167,6 +189,28 @@ function ofOperator({ operator, told, is, severity }: BadOperator): PlatformFind
 
 const runbooks = 'https://github.com/openshift/runbooks/blob/master/alerts/cluster-monitoring-operator'
 
+function ofNode({ name, phase, reason, notReadySince }: NodeReport): PlatformFinding {
+  const why = reason ? `: ${reason}` : ''
+  const objects = [`node/${name}`]
+  if (phase === 'degraded')
+    return {
+      severity: 'error',
+      impact: 'update-stalled',
+      summary: `node ${name} is degraded${why}`,
+      objects,
+    }
+  return {
+    severity: 'warning',
+    impact: 'cluster-capacity',
+    summary: `node ${name} is not ready${why}`,
+    objects,
+    ...filled({ since: notReadySince }),
+  }
+}
+
+/** It reboots for its update: before 4.16 its machine config daemon does not say that. */
+const mayBeDown: ReadonlySet<string> = new Set(['rebooting', 'updating'])
+
 function ofPool(pool: PoolReport, { target }: PlatformStatus): PlatformFinding[] {
   const { name, following, drains = [], nodes = [], degraded } = pool
   const objects = [`machineconfigpool/${name}`]
@@ -198,16 +242,8 @@ function ofPool(pool: PoolReport, { target }: PlatformStatus): PlatformFinding[]
       ),
     ),
     ...nodes
-      .filter(({ phase, ready }) => phase === 'degraded' || (!ready && phase !== 'rebooting'))
-      .map(
-        ({ name: node, phase, reason }) =>
-          ({
-            severity: phase === 'degraded' ? 'error' : 'warning',
-            impact: phase === 'degraded' ? 'update-stalled' : 'cluster-capacity',
-            summary: `node ${node} is ${phase === 'degraded' ? 'degraded' : 'not ready'}${reason ? `: ${reason}` : ''}`,
-            objects: [`node/${node}`],
-          }) as const,
-      ),
+      .filter(({ phase, ready }) => phase === 'degraded' || (!ready && !mayBeDown.has(phase)))
+      .map(ofNode),
   ]
 }
 
@@ -217,16 +253,18 @@ const severities: Readonly<Record<string, PlatformFinding['severity']>> = {
 }
 
 /** Those that carry a severity that is meant for people; what an alert says of itself is somebody else's words. */
-function ofAlert({ name, severity, namespace }: FiringAlert): PlatformFinding[] {
+function ofAlert(alert: FiringAlert): PlatformFinding[] {
+  const { name, severity, namespace, since, runbook } = alert
   const found = severities[severity]
   if (found === undefined) return []
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`
   return [
     {
       severity: found,
-      impact: 'unknown',
+      impact: affectsUpdates(alert) ? 'update-speed' : 'unknown',
       summary: `alert ${name} fires${where}`,
       objects: [`alert/${name}`],
+      ...filled({ since, runbook }),
     },
   ]
 }
@@ -257,18 +295,21 @@ function offersOf({ available, conditional, target }: PlatformStatus): UpdateOff
   const here = minorOfPlatform(target)
   const isHere = (version: string | undefined): version is string =>
     version !== undefined && here !== '' && compareMinors(minorOfPlatform(version) || '0.0', here) === 0
+  // One whose risks do not apply here stands in both lists, and is recommended.
+  const names = new Set(available.map(({ version }) => version))
   const offers = conditional
+    .filter(({ release: { version } }) => !names.has(version))
     .flatMap(({ release: { version }, risks, recommended }) =>
       isHere(version) ? [{ version, risks, exposure: exposures[recommended.is] }] : [],
     )
     .toSorted((a, b) => newer(a.version, b.version))
-  const names = offers.flatMap(({ risks }) => [...new Set(risks)])
+  const risksOfAll = offers.flatMap(({ risks }) => [...new Set(risks)])
   return {
     recommended: available.flatMap(({ version }) => (isHere(version) ? [version] : [])).toSorted(newer),
     conditional: offers.slice(0, shownOffers),
     moreConditional: Math.max(0, offers.length - shownOffers),
     byRisk: Object.fromEntries(
-      [...new Set(names)].map((risk) => [risk, names.filter((name) => name === risk).length]),
+      [...new Set(risksOfAll)].map((risk) => [risk, risksOfAll.filter((name) => name === risk).length]),
     ),
   }
 }

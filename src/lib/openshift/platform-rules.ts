@@ -42,9 +42,13 @@ export function unsteady({
   state,
   message,
   current,
+  progressing,
+  armed,
   target,
 }: PlatformStatus): readonly HopFinding[] {
-  if (failing !== 'True' && state !== 'partial' && current) return []
+  // After a change of the channel alone the generation stays behind, and nothing is under way.
+  const isIdle = state === 'idle' && !progressing && armed === undefined
+  if (failing !== 'True' && state !== 'partial' && (current || isIdle)) return []
   const what =
     failing === 'True'
       ? `it is failing: ${message || 'it does not say why'}`

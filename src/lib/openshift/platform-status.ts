@@ -126,6 +126,8 @@ export interface PlatformStatus {
   target?: string
   /** `partial`: it stopped before it was done, and nothing progresses. */
   state: 'idle' | 'updating' | 'partial'
+  /** It is the installation that is under way, or stopped: the cluster never ran a release. */
+  installing?: true
   /** What the update that is under way, or stopped, began from: `incomplete` where that release was not reached in full itself. */
   from?: { version: string; incomplete?: true }
   /** The same release for another architecture, or by another image of the same version: versions do not tell how far it is. */
@@ -245,7 +247,10 @@ function slowness(failing?: Condition, progressing?: Condition): { slow?: string
   return { slow: (progressing ?? failing).message ?? '' }
 }
 
-type OfHistory = Pick<PlatformStatus, 'version' | 'target' | 'state' | 'since' | 'from' | 'sameVersion'>
+type OfHistory = Pick<
+  PlatformStatus,
+  'version' | 'target' | 'state' | 'since' | 'from' | 'sameVersion' | 'installing'
+>
 
 function history(cv: ClusterVersion): OfHistory {
   const { history: entries = [], desired } = cv.status ?? {}
@@ -253,6 +258,7 @@ function history(cv: ClusterVersion): OfHistory {
   const state = stateOf(cv)
   return {
     ...(state !== 'idle' && leavingOf(cv)),
+    ...(entries.length === 1 && first?.state === 'Partial' && { installing: true as const }),
     ...filled({
       version: entries.find((entry) => entry.state === 'Completed')?.version,
       target: desired?.version,
@@ -263,18 +269,31 @@ function history(cv: ClusterVersion): OfHistory {
 }
 
 /** Of an update that is not done: the entry before its own, reached in full or not. */
-function leavingOf({ status }: ClusterVersion): Pick<PlatformStatus, 'from' | 'sameVersion'> {
-  const { history: entries = [], desired } = status ?? {}
+function leavingOf(cv: ClusterVersion): Pick<PlatformStatus, 'from' | 'sameVersion'> {
+  const { history: entries = [], desired } = cv.status ?? {}
   const [first] = entries
   // The history may not have the new release yet.
   const before = entries[first?.version === desired?.version ? 1 : 0]
   if (before?.version === undefined) return {}
   const isSame = before.version === desired?.version
-  const kind = desired?.architecture === 'Multi' ? 'multi-architecture' : 'other-image'
+  const kind = isMulti(cv) ? 'multi-architecture' : 'other-image'
   return {
     from: { version: before.version, ...(before.state !== 'Completed' && { incomplete: true }) },
     ...(isSame && { sameVersion: kind }),
   }
+}
+
+/** As it says itself, which releases before 4.19 do not; else as it was asked for, or as the release that was accepted is told (`Payload loaded version="…" image="…" architecture="Multi"`). */
+function isMulti(cv: ClusterVersion): boolean {
+  const { desired } = cv.status ?? {}
+  const { architecture, version } = cv.spec?.desiredUpdate ?? {}
+  const accepted = condition(cv, 'ReleaseAccepted')
+  const isLoaded = accepted?.status === 'True' && (accepted.message ?? '').includes(`"${desired?.version}"`)
+  return (
+    desired?.architecture === 'Multi' ||
+    (architecture === 'Multi' && version === desired?.version) ||
+    (isLoaded && (accepted.message ?? '').includes('architecture="Multi"'))
+  )
 }
 
 /** By the history, not by Progressing: that is False before an update was noticed (ocp 3.1). */
@@ -361,7 +380,7 @@ export function assessClusterOperators(
     const version = operator.status?.versions?.find(({ name }) => name === 'operator')?.version
     const progressing = whileIs(operator, 'Progressing', 'True')
     const degraded = whileIs(operator, 'Degraded', 'True')
-    const unavailable = whileIs(operator, 'Available', 'False')
+    const unavailable = whileIs(operator, 'Available', 'False') ?? silence(operator)
     return {
       name: operator.metadata.name,
       ...(version && { version }),
@@ -372,6 +391,13 @@ export function assessClusterOperators(
       upgradeable: gateOf(condition(operator, 'Upgradeable'), yes),
     }
   })
+}
+
+/** It was made by the cluster version operator, and has not reported yet. */
+function silence(operator: ClusterOperator): Trouble | undefined {
+  if (condition(operator, 'Available') !== undefined) return undefined
+  const { creationTimestamp: since } = operator.metadata
+  return { ...filled({ since }), message: 'it does not say whether it is available' }
 }
 
 function whileIs(operator: ClusterOperator, type: string, status: Condition['status']): Trouble | undefined {

@@ -3,10 +3,20 @@ import type { MachineConfig, MachineConfigPool } from '../kube/kinds/openshift-k
 import { filled, itemsOf, type Known } from '../kube/known.ts'
 import { condition } from '../kube/object.ts'
 import type { BlockedDrain } from './drain-blockers.ts'
-import { compareMinors, minorOfPlatform } from '../releases/release-versions.ts'
+import {
+  compareMinors,
+  comparePlatforms,
+  minorOfPlatform,
+  platformVersionOf,
+} from '../releases/release-versions.ts'
 import { platformsOfKubernetes } from '../releases/platform-releases.ts'
 import { assessPool, poolOf } from './machine-config-pools.ts'
 import { assessClusterOperators, type PlatformSnapshot, type PlatformStatus } from './platform-status.ts'
+
+const note = 'machineconfiguration.openshift.io'
+const currentConfig = `${note}/currentConfig`
+/** Of a rendered configuration. */
+const releaseNote = `${note}/release-image-version`
 
 /**
  * Where a pool stands to the release that the platform goes to, or runs. `follows`: it will, and has not been told yet. `outdated`: it is paused, and will
@@ -24,21 +34,22 @@ interface Around {
   platform: PlatformSnapshot
   /** Undefined where there is no ClusterVersion to read: then a pool's counters are all that is known. */
   platformStatus: PlatformStatus | undefined
+  /** Rendered ones, which say of which release they are. */
+  machineConfigs: Known<MachineConfig>
 }
 
 /**
- * A pool gets its new configuration only when the operator machine-config is updated, nearly last. Until then its counters are about the release before, and
+ * A pool gets its new configuration only when the operator machine-config renders it, nearly last. Until then its counters are about the release before, and
  * it calls itself updated for most of an update (hco-olm-openshift facts 3.5).
  */
-export function followingOf(pool: MachineConfigPool, { platform, platformStatus }: Around): PoolFollowing {
+export function followingOf(pool: MachineConfigPool, around: Around): PoolFollowing {
+  const { platform, platformStatus } = around
   const { paused, isMaster } = assessPool(pool)
-  if (platformStatus === undefined) return { is: 'there' }
-  const { target, state, version, from } = platformStatus
-  if (state !== 'idle' && !hasNewConfig(platform, platformStatus)) {
-    // A paused pool may have been left behind by updates before this one: only its kubelets tell where it is.
-    const release = from?.incomplete ? undefined : (from?.version ?? version)
-    const left = paused ? oldestMinor(pool, platform) : release
-    return { is: paused && !isMaster ? 'outdated' : 'follows', ...filled({ from: left, to: target }) }
+  if (platformStatus === undefined || platformStatus.installing) return { is: 'there' }
+  const { target, state } = platformStatus
+  if (state !== 'idle' && !hasNewConfig(pool, around, platformStatus)) {
+    const is = paused && !isMaster ? 'outdated' : 'follows'
+    return { is, ...filled({ from: releaseLeft(pool, around, platformStatus), to: target }) }
   }
   const oldest = paused ? oldestMinor(pool, platform) : undefined
   const here = minorOfPlatform(target)
@@ -46,12 +57,53 @@ export function followingOf(pool: MachineConfigPool, { platform, platformStatus 
   return { is: 'outdated', from: oldest, ...filled({ to: target }) }
 }
 
-/** By the version of the operator that renders it; where that is not known, it is not taken for granted. Of one version there is nothing to tell by. */
-function hasNewConfig(platform: PlatformSnapshot, { target, sameVersion }: PlatformStatus): boolean {
+/** What the nodes of a pool run. A paused one may have been left behind by updates before this one: only its nodes tell where it is. */
+function releaseLeft(
+  pool: MachineConfigPool,
+  around: Around,
+  { version, from }: PlatformStatus,
+): string | undefined {
+  const told = oldestRelease(pool, around)
+  if (told !== undefined) return told
+  if (pool.spec?.paused === true) return oldestMinor(pool, around.platform)
+  return from?.incomplete ? undefined : (from?.version ?? version)
+}
+
+/**
+ * By the release of the configuration that the pool wants: the operator that renders it counts as updated only when the master pool is done, and other pools may be done before. Else by the version of that
+ * operator; where neither is known, it is not taken for granted. Of one version there is nothing to tell by.
+ */
+function hasNewConfig(
+  { spec }: MachineConfigPool,
+  { platform, machineConfigs }: Around,
+  { target, sameVersion }: PlatformStatus,
+): boolean {
   if (sameVersion !== undefined) return true
+  const wanted = releaseOfConfig(spec?.configuration?.name, machineConfigs)
+  if (wanted !== undefined && wanted === target) return true
   const operators = assessClusterOperators(itemsOf(platform.clusterOperators))
   const renders = operators.find(({ name }) => name === 'machine-config')
   return renders?.version !== undefined && renders.version === target
+}
+
+/** The release of a rendered configuration, as it says itself. */
+function releaseOfConfig(name: string | undefined, machineConfigs: Known<MachineConfig>): string | undefined {
+  const config = itemsOf(machineConfigs).find(({ metadata }) => metadata.name === name)
+  return config?.metadata.annotations?.[releaseNote]
+}
+
+/** Of the configurations that its nodes run; undefined where one of them is not known, or they cannot be compared. */
+function oldestRelease(pool: MachineConfigPool, { platform, machineConfigs }: Around): string | undefined {
+  const pools = itemsOf(platform.pools)
+  const members = itemsOf(platform.nodes).filter((node) => poolOf(node, pools) === pool)
+  const found = members.map(({ metadata }) =>
+    releaseOfConfig(metadata.annotations?.[currentConfig], machineConfigs),
+  )
+  const [first, ...others] = [...new Set(found)]
+  if (first === undefined || others.length === 0) return first
+  const versions = [first, ...others].map((text) => platformVersionOf(text))
+  const known = versions.filter((version) => version !== undefined)
+  return known.length < versions.length ? undefined : known.toSorted(comparePlatforms)[0]?.text
 }
 
 /** Of the kubelets of its nodes. Of several minors with that Kubernetes the newest: nothing is called outdated that may not be. */
@@ -66,10 +118,12 @@ function oldestMinor(pool: MachineConfigPool, platform: PlatformSnapshot): strin
 /** Where a node of a pool is. `pending`: it has something to do and has not begun; `paused`: it has, and will not begin. */
 type NodePhase = 'updated' | 'pending' | 'paused' | 'draining' | 'updating' | 'rebooting' | 'degraded'
 
-interface NodeReport {
+export interface NodeReport {
   name: string
   phase: NodePhase
   ready: boolean
+  /** RFC 3339: since when it is not ready. */
+  notReadySince?: string
   cordoned: boolean
   /** The release that its machine config is of, as the rendered config says. */
   version?: string
@@ -91,16 +145,14 @@ export interface PoolReport {
   following: PoolFollowing['is']
   /** Each node; absent where nodes were not read. */
   nodes?: readonly NodeReport[]
+  /** Why it is not known which release its nodes are at; absent where it is. */
+  releasesUnknown?: string
   /** What keeps its nodes from being drained; absent where nothing is known to. */
   drains?: readonly BlockedDrain[]
 }
 
-interface PoolInputs extends Around {
-  machineConfigs: Known<MachineConfig>
-}
-
 /** Every pool, the empty ones too, the master first. Pure. */
-export function poolReports(inputs: PoolInputs): readonly PoolReport[] {
+export function poolReports(inputs: Around): readonly PoolReport[] {
   const { platform } = inputs
   const pools = itemsOf(platform.pools)
   return pools
@@ -126,22 +178,16 @@ export function poolReports(inputs: PoolInputs): readonly PoolReport[] {
     .toSorted((a, b) => Number(b.name === 'master') - Number(a.name === 'master'))
 }
 
-const note = 'machineconfiguration.openshift.io'
-const releaseOf = `${note}/release-image-version`
-
 interface OfPool {
   pool: MachineConfigPool
   following: PoolFollowing
-  inputs: PoolInputs
+  inputs: Around
 }
 
 function nodeReport(node: Node, of: OfPool): NodeReport {
   const { metadata, spec, status } = node
   const { annotations = {} } = metadata
   const ready = condition({ status: status ?? {} }, 'Ready')
-  const config = itemsOf(of.inputs.machineConfigs).find(
-    (one) => one.metadata.name === annotations[`${note}/currentConfig`],
-  )
   const phase = phaseOf(node, of)
   const isReady = ready?.status === 'True'
   const why = phase === 'degraded' ? annotations[`${note}/reason`] : isReady ? undefined : ready?.message
@@ -151,16 +197,17 @@ function nodeReport(node: Node, of: OfPool): NodeReport {
     ready: isReady,
     cordoned: spec?.unschedulable === true,
     ...filled({
-      version: config?.metadata.annotations?.[releaseOf],
+      version: releaseOfConfig(annotations[currentConfig], of.inputs.machineConfigs),
       kubelet: status?.nodeInfo?.kubeletVersion,
       reason: why,
+      notReadySince: isReady ? undefined : ready?.lastTransitionTime,
     }),
   }
 }
 
 /** By what the machine config daemon writes down on its node, and the pool's wanted configuration (hco-olm-openshift facts 3.5). */
 function phaseOf({ metadata: { annotations = {} } }: Node, { pool, following }: OfPool): NodePhase {
-  const { [`${note}/state`]: state, [`${note}/currentConfig`]: current } = annotations
+  const { [`${note}/state`]: state, [currentConfig]: current } = annotations
   if (state === 'Degraded' || state === 'Unreconcilable') return 'degraded'
   if (state === 'Rebooting') return 'rebooting'
   if (current !== annotations[`${note}/desiredConfig`] || state === 'Working')
@@ -179,12 +226,21 @@ export function isDraining(annotations: Readonly<Record<string, string>> = {}): 
 const mostNodes = 10
 
 /** Nodes that are at something or have trouble, whole names, ten at most and the rest counted. Nothing of nodes that are updated, or wait their turn. */
-export function nodeLines({ nodes = [] }: Pick<PoolReport, 'nodes'>): readonly string[] {
+export function nodeLines({
+  nodes = [],
+  releasesUnknown: why,
+}: Pick<PoolReport, 'nodes' | 'releasesUnknown'>): readonly string[] {
   const busy = nodes.filter(
     ({ phase, ready, cordoned }) => !['updated', 'pending', 'paused'].includes(phase) || !ready || cordoned,
   )
   const rest = busy.length - mostNodes
-  return [...busy.slice(0, mostNodes).map(nodeLine), ...(rest > 0 ? [`and ${rest} more nodes`] : [])]
+  return [
+    ...busy.slice(0, mostNodes).map(nodeLine),
+    ...(rest > 0 ? [`and ${rest} more nodes`] : []),
+    ...(busy.length > 0 && why !== undefined
+      ? [`which release these nodes are at is not known: ${why}`]
+      : []),
+  ]
 }
 
 function nodeLine({ name, phase, ready, cordoned, version, reason }: NodeReport): string {

@@ -82,20 +82,19 @@ interface Inputs {
 
 /** Undefined where no update is under way. Pure. */
 export function updateProgress({ cv, platformStatus, operators, at }: Inputs): UpdateProgress | undefined {
-  const { state, since: started, percent, failing } = platformStatus
+  const { state, since: started, percent, failing, sameVersion } = platformStatus
   if (state === 'idle') return undefined
   const counts =
-    operators.known && platformStatus.sameVersion === undefined
+    operators.known && sameVersion === undefined
       ? operatorCounts(operators.items, platformStatus.target)
       : undefined
   const usual = usualTime(cv)
   const elapsed = since(started, at)
   const overdue = elapsed === undefined ? 0 : elapsed - usual.ms * tolerance
   const pace = paceOf({ elapsed, overdue, usual: usual.ms, quiet: quietTime(cv, operators, at) })
-  const left =
-    failing === 'True' || state === 'partial' || pace === 'stalled'
-      ? undefined
-      : leftOf(usual.ms, elapsed, counts)
+  // Of an installation, or a change of the architecture alone, no update before it tells anything.
+  const isTold = failing !== 'True' && state !== 'partial' && pace !== 'stalled' && isUsual(platformStatus)
+  const left = isTold ? leftOf(usual.least, elapsed, counts) : undefined
   return {
     ...filled({ operators: counts, manifestsPercent: percent, started }),
     ...(elapsed !== undefined && { elapsedSeconds: inSeconds(elapsed) }),
@@ -105,6 +104,9 @@ export function updateProgress({ cv, platformStatus, operators, at }: Inputs): U
     usual: usual.told,
   }
 }
+
+const isUsual = ({ sameVersion, installing }: PlatformStatus): boolean =>
+  sameVersion === undefined && !installing
 
 const inSeconds = (ms: number): number => Math.round(ms / 1000)
 
@@ -122,16 +124,25 @@ function operatorCounts(operators: readonly ClusterOperator[], target = ''): Ope
     outdated: outdated.map(
       ({ name, version }) => filled({ name, version }) as { name: string; version?: string },
     ),
-    percent: Math.floor((100 * updated) / all.length),
+    percent: updated === all.length ? 100 : Math.min(99, Math.round((100 * updated) / all.length)),
   }
 }
 
-function usualTime({ status }: ClusterVersion): { ms: number; told: UpdateProgress['usual'] } {
+/** What an update takes, ms: when it is late, and what it takes at least, for one of many may have taken days. */
+interface UsualTime {
+  ms: number
+  least: number
+  told: UpdateProgress['usual']
+}
+
+function usualTime({ status }: ClusterVersion): UsualTime {
   const own = ownUpdates(status?.history ?? [])
-  if (own === undefined) return { ms: guess, told: { seconds: inSeconds(guess), by: 'guess', updates: 0 } }
+  if (own === undefined)
+    return { ms: guess, least: guess, told: { seconds: inSeconds(guess), by: 'guess', updates: 0 } }
   const ms = Math.max(own.last, own.median)
   return {
     ms,
+    least: Math.min(own.last, own.median),
     told: {
       seconds: inSeconds(ms),
       by: 'own-updates',

@@ -6,7 +6,14 @@ import { type LeaseWatch, leaseWatchOf, lockHolder } from '../kubevirt/lease-hol
 import { vmProblems, VmSnapshot, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
 import { harmlessOf } from '../kubevirt/diagnosis/known-messages.ts'
 import { LastLines } from '../kubevirt/diagnosis/pod-trouble.ts'
-import { askPlatform, layerKinds, type Layers, readLayers, type VmsSnapshot } from '../openshift/layers.ts'
+import {
+  type AskAlerts,
+  askPlatform,
+  layerKinds,
+  type Layers,
+  readLayers,
+  type VmsSnapshot,
+} from '../openshift/layers.ts'
 import {
   createCommand,
   type Found,
@@ -17,7 +24,10 @@ import {
   notOne,
   type Operator,
 } from '../kubevirt/installation.ts'
-import { itemsOf } from '../kube/known.ts'
+import { filled, itemsOf, type Known, notAsked } from '../kube/known.ts'
+import type { Node } from '../kube/kinds/core-kinds.ts'
+import { counted } from '../kube/text.ts'
+import { type HollowNodes, hollowNodes, offeredNodes } from '../kubevirt/hollow-nodes.ts'
 import { unknownMethods } from '../openshift/operator-rules.ts'
 import { causeParts, type Snapshot, statusParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
 import type { Kind } from '../kube/object.ts'
@@ -32,6 +42,8 @@ export interface StatusReport extends Partial<RolloutStatus>, Partial<Layers> {
   takenAt: string
   /** Absent when an operator runs without a KubeVirt (night U7). */
   installation?: InstallationReport
+  /** It is Healthy as far as it was judged: `remarks` say what could not be seen. */
+  partly?: true
   /** The Deployment of an operator that has no KubeVirt to look after. */
   idleOperator?: Operator
   /** Commands that get it going. */
@@ -61,7 +73,9 @@ interface WorkloadsReport {
   unknownMethods?: readonly string[]
   /** Absent where VMs may not be read. */
   troubled?: VmTroubles
-  /** What is wrong with VMs and their migrations in a few words each; absent where nothing is, and where VMs may not be read. */
+  /** Nodes that are offered to VMs and cannot take any; absent where there is none, and where nodes were not read, as where nothing is wrong. */
+  hollowNodes?: HollowNodes
+  /** What is wrong with VMs, their migrations and their nodes in a few words each; absent where nothing is, and where VMs may not be read. */
   problems?: readonly string[]
   outdated: {
     /** status.outdatedVirtualMachineInstanceWorkloads; counts pending hotplug too (facts 3.2). */
@@ -84,6 +98,8 @@ interface Asks {
   told?: (line: string) => void
   /** Whether `kvup eus` has overrides open; the namespace is KubeVirt's, where it is known. */
   overridesAreOpen?: (namespace: string) => Promise<boolean>
+  /** How a live platform is asked which alerts fire; absent: it is not. */
+  alerts?: AskAlerts
 }
 
 /**
@@ -95,7 +111,7 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
   const quick = await takeSnapshot(reader, [...statusParts, 'workloads'], clock)
   const found = getInstallation(quick)
   const onPlatform = await platform
-  if (found.is !== 'one') return withoutKubeVirt(reader, quick, { found, onPlatform })
+  if (found.is !== 'one') return withoutKubeVirt(reader, quick, { found, onPlatform, alerts: asks.alerts })
   const asked = healthOf(reader, quick, found, { clock, asks })
   // Awaited last; an early failure of it must not go unhandled until then.
   asked.catch(() => undefined)
@@ -107,13 +123,22 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
     : await explainedStatus(snapshot, { reader, clock }, asks.logs ?? new LastLines())
   const health = await asked
   const judged = withHealth(observed, health, clock.now())
-  const report = reportOf(snapshot, found, { judged, vms: health.vms })
+  // Where nothing is wrong with KubeVirt and its VMs, no node is read.
+  const nodes = settled ? await nodesFor(reader, health.vms) : snapshot.nodes
+  const hollow = hollowNodes({
+    nodes: itemsOf(nodes),
+    pods: itemsOf(quick.pods),
+    installation: found,
+    at: clock.now(),
+  })
+  const report = reportOf(snapshot, found, { judged, vms: health.vms, hollow })
   const layers = await readLayers(reader, {
     at: clock.now(),
     kubevirt: { is: 'one', name: found.name, rolloutStatus: judged },
     vms: countedVms(report, found),
     onPlatform,
     managed: hasOwnLayers(found.manager),
+    alerts: asks.alerts,
     overridesAreOpen:
       asks.overridesAreOpen && (async () => asks.overridesAreOpen?.(found.namespace) ?? false),
   })
@@ -141,23 +166,36 @@ async function healthOf(
   return { ...rest, ...(vmsSnapshot && { vms: vmsSnapshot.troubles }) }
 }
 
+/** A node without /dev/kvm may be what keeps VMs from starting, and migrations from their end. */
+const nodesFor = async (reader: Reader, vms: VmTroubles | undefined): Promise<Known<Node>> =>
+  vmProblems(vms).length > 0 ? offeredNodes(reader) : notAsked
+
 /** The same from a snapshot that was taken already, at the time it was taken. */
 function reportOf(
   snapshot: Snapshot,
   found: Installation,
-  { judged, vms }: { judged: RolloutStatus; vms: VmTroubles | undefined },
+  {
+    judged,
+    vms,
+    hollow,
+  }: { judged: RolloutStatus; vms: VmTroubles | undefined; hollow: HollowNodes | undefined },
 ): StatusReport {
   const running = runningKvup(snapshot, found.namespace)
-  const problems = vmProblems(vms)
+  const problems = [
+    ...vmProblems(vms),
+    ...(hollow ? [`${counted(hollow.names.length, 'node')} without /dev/kvm`] : []),
+  ]
   const harmless = harmlessOf(judged.observed.version)
   return {
     takenAt: snapshot.takenAt,
     installation: installationReport(found),
     ...judged,
+    ...(judged.verdict === 'Healthy' && judged.remarks.length > 0 && { partly: true }),
     workloads: {
       ...workloadsReport(snapshot),
       ...methodsReport(found),
       ...(vms && { troubled: vms }),
+      ...(hollow && { hollowNodes: hollow }),
       ...(problems.length > 0 && { problems }),
     },
     ...(running ? { running } : {}),
@@ -169,12 +207,16 @@ function reportOf(
 async function withoutKubeVirt(
   reader: Reader,
   snapshot: Snapshot,
-  { found, onPlatform }: { found: Exclude<Found, Installation>; onPlatform: boolean },
+  {
+    found,
+    onPlatform,
+    alerts,
+  }: { found: Exclude<Found, Installation>; onPlatform: boolean; alerts: AskAlerts | undefined },
 ): Promise<StatusReport> {
   if (found.is === 'several') throw notOne(found)
   const operator = found.is === 'none' ? found.operator : undefined
   const at = new Date(snapshot.takenAt)
-  const layers = await readLayers(reader, { at, kubevirt: found, onPlatform, managed: false })
+  const layers = await readLayers(reader, { at, kubevirt: found, onPlatform, managed: false, alerts })
   if (!operator && !layers) throw notOne(found)
   return {
     takenAt: snapshot.takenAt,
@@ -239,6 +281,7 @@ interface Watching {
   told?: (line: string) => void
   /** See `statusReport`. */
   overridesAreOpen?: (namespace: string) => Promise<boolean>
+  alerts?: AskAlerts
 }
 
 /** Changes come in bursts: one report for all that happens within this time, ms. */
@@ -248,11 +291,11 @@ const readEvery = 15_000
 
 /** A report now and one whenever it would read differently; ends by throwing the signal's reason. */
 export async function* statusChanges(watching: Watching): AsyncGenerator<StatusReport> {
-  const { reader, clock, signal, told, overridesAreOpen } = watching
+  const { reader, clock, signal, told, overridesAreOpen, alerts } = watching
   const done = new AbortController()
   const changed = new ChangeSignal()
   const kept = { logs: new LastLines(), leases: leaseWatchOf(clock), vms: new VmSnapshot() }
-  const asks = { ...kept, signal, ...(told && { told }), ...(overridesAreOpen && { overridesAreOpen }) }
+  const asks = { ...kept, signal, ...filled({ told, overridesAreOpen, alerts }) }
   let before = ''
   try {
     for (;;) {

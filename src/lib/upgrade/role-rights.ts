@@ -3,8 +3,8 @@ import { censusNames } from '../vms/census/saved-census.ts'
 
 /** One right and what it is for. Roles and preflight are both made from these, so they cannot differ. */
 export interface Right {
-  /** `kubevirt`: only in KubeVirt's own namespace. */
-  scope: 'cluster' | 'kubevirt'
+  /** `kubevirt`: only in KubeVirt's own namespace; `catalog`: only in that of the catalog that OLM takes HyperConverged from. */
+  scope: 'cluster' | 'kubevirt' | 'catalog'
   group: string
   resources: readonly string[]
   verbs: readonly string[]
@@ -65,6 +65,7 @@ const aboveRights: readonly Row[] = [
   ['kubevirt', olm, 'installplans clusterserviceversions', read, operator, status],
   ['kubevirt', olm, 'operatorconditions operatorgroups', read, operator, status],
   ['cluster', 'packages.operators.coreos.com', 'packagemanifests', 'list', window, status],
+  ['catalog', 'batch', 'jobs', 'list', 'name the Job that could not unpack a bundle', status],
   ['cluster', 'olm.operatorframework.io', 'clusterextensions', 'list', operator, status],
 ]
 
@@ -267,6 +268,7 @@ const olmRights: readonly Row[] = [
     'say which cluster roles are new',
     optional,
   ],
+  ['catalog', '', 'configmaps', 'get', 'sum up what an InstallPlan installs, by its bundles', optional],
   ...aroundRoll,
 ]
 

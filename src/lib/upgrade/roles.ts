@@ -8,10 +8,26 @@ import { censusNames } from '../vms/census/saved-census.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
 import { groupOf, type Kind } from '../kube/object.ts'
 
-/** The ClusterRole and the Role in KubeVirt's namespace that make up one of kvup's roles. */
-export function rolesFor(name: RoleName, namespace: string): [cluster: Role, inNamespace: Role] {
+type RoleParts = [cluster: Role, inNamespace: Role, ...inCatalog: Role[]]
+
+/**
+ * The ClusterRole and the Role in KubeVirt's namespace that make up one of kvup's roles, and a Role in the namespace of OLM's catalog where that is said: without OLM there is no such
+ * namespace, and its name is nobody's rule.
+ */
+export function rolesFor(name: RoleName, namespace: string, catalog?: string): RoleParts {
   const rights = rightsOf(name)
   const labels = { 'app.kubernetes.io/managed-by': 'kvup' }
+  const inNamespace = (
+    scope: 'kubevirt' | 'catalog',
+    metadata: { name: string; namespace: string },
+  ): Role => ({
+    apiVersion: Roles.apiVersion,
+    kind: Roles.kind,
+    metadata: { ...metadata, labels },
+    rules: rulesOf(rights, scope, namespace),
+  })
+  // In one namespace one of the two would take the place of the other.
+  const ofCatalog = catalog === namespace ? `${name}-catalog` : name
   return [
     {
       apiVersion: ClusterRoles.apiVersion,
@@ -19,29 +35,29 @@ export function rolesFor(name: RoleName, namespace: string): [cluster: Role, inN
       metadata: { name, labels },
       rules: rulesOf(rights, 'cluster', namespace),
     },
-    {
-      apiVersion: Roles.apiVersion,
-      kind: Roles.kind,
-      metadata: { name, namespace, labels },
-      rules: rulesOf(rights, 'kubevirt', namespace),
-    },
+    inNamespace('kubevirt', { name, namespace }),
+    ...(catalog === undefined ? [] : [inNamespace('catalog', { name: ofCatalog, namespace: catalog })]),
   ]
 }
 
-/** What each rule of the two is for, in their order. */
-export function reasonsFor(name: RoleName): [cluster: string[], inNamespace: string[]] {
+/** What each rule of them is for, in their order. */
+export function reasonsFor(name: RoleName): [cluster: string[], inNamespace: string[], inCatalog: string[]] {
   const reasons = (scope: Right['scope']) =>
     rightsOf(name).flatMap((right) => (right.scope === scope ? [reasonOf(right)] : []))
-  return [reasons('cluster'), reasons('kubevirt')]
+  return [reasons('cluster'), reasons('kubevirt'), reasons('catalog')]
 }
 
 const reasonOf = ({ why, optional }: Right) => (optional ? `optional: ${why}` : why)
 
 /** What it takes to use the roles, as commands; NAME is to be replaced. */
-export function bindingCommands(name: RoleName, namespace: string): string[] {
+export function bindingCommands(name: RoleName, namespace: string, catalog?: string): string[] {
+  const [, ...local] = rolesFor(name, namespace, catalog)
   return [
     `kubectl create clusterrolebinding ${name} --clusterrole=${name} --user=NAME`,
-    `kubectl -n ${namespace} create rolebinding ${name} --role=${name} --user=NAME`,
+    ...local.map(
+      ({ metadata }) =>
+        `kubectl -n ${metadata.namespace} create rolebinding ${metadata.name} --role=${metadata.name} --user=NAME`,
+    ),
   ]
 }
 
@@ -91,12 +107,14 @@ export function accessOf(role: RoleName, namespace: string): NeededAccess[] {
     .flatMap((right) => questions(right, namespace))
 }
 
-const isAskedFor = ({ onlyProbes, onlyStatus }: Right): boolean => !onlyProbes && !onlyStatus
+/** Which namespace the catalog has is not known beforehand; what could not be read there is said where it is missed. */
+const isAskedFor = ({ scope, onlyProbes, onlyStatus }: Right): boolean =>
+  scope !== 'catalog' && !onlyProbes && !onlyStatus
 
 /** What is granted to look at what is above KubeVirt: no preflight asks for it, for most clusters have none of it. */
 export function statusAccess(namespace: string): NeededAccess[] {
   return rightsOf('kvup-view')
-    .filter(({ onlyStatus }) => onlyStatus)
+    .filter(({ scope, onlyStatus }) => scope !== 'catalog' && onlyStatus)
     .flatMap((right) => questions(right, namespace))
 }
 

@@ -6,6 +6,7 @@ import type { SnapshotPart } from '../../../src/lib/kubevirt/full-snapshot.ts'
 import { noteOf } from '../../../src/lib/engine/overrides.ts'
 import { rightsOf } from '../../../src/lib/upgrade/role-rights.ts'
 import { runText } from '../run-text.ts'
+import type { CustomResourceDefinition } from '../../../src/lib/kube/kinds/extension-kinds.ts'
 import type { Known } from '../../../src/lib/kube/known.ts'
 import type { Check, CheckedSnapshot } from '../../../src/lib/checks/check-definition.ts'
 import { readLayerParts } from '../../../src/lib/openshift/layer-parts.ts'
@@ -100,6 +101,12 @@ const first = <T>(part: Known<T> | undefined): T => {
   return item
 }
 const withoutStatus = <T extends object>(item: T): T => ({ ...item, status: {} })
+const operandCrd = (parts: Partial<CustomResourceDefinition>): CustomResourceDefinition => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'cdis.cdi.kubevirt.io' },
+  ...parts,
+})
 const neverDone: Without = {
   rolloutStatus: { ...whole.rolloutStatus, observed: {} },
 }
@@ -174,6 +181,16 @@ const inside: Readonly<Record<string, string | readonly (readonly [what: string,
   'catalog-not-healthy': 'a catalog that is not there is a finding',
   'one-operator-group': 'none is a finding',
   'operator-held': 'nothing said lets OLM replace it (ocp 2.5)',
+  'leftover-stored-versions': [
+    [
+      'the versions of a CRD',
+      changed({ crds: known(operandCrd({ status: { storedVersions: ['v1beta1'] } })) }),
+    ],
+    [
+      'what a CRD has stored',
+      changed({ crds: known(operandCrd({ spec: { versions: [{ name: 'v1', storage: true }] } })) }),
+    ],
+  ],
   'platform-not-steady': 'a status that says nothing is a finding',
   'platform-not-upgradeable': [
     ['every condition', changed({ clusterVersion: known(withoutStatus(first(layers.clusterVersion))) })],

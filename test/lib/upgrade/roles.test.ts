@@ -11,7 +11,7 @@ import {
   rolesFor,
   statusAccess,
 } from '../../../src/lib/upgrade/roles.ts'
-import { lesserRoles, roleNames } from '../../../src/lib/upgrade/role-rights.ts'
+import { lesserRoles, type RoleName, roleNames } from '../../../src/lib/upgrade/role-rights.ts'
 
 /** As RBAC answers for somebody who has both parts bound. */
 function allows([cluster, inNamespace]: readonly Role[], access: Access, home: string): boolean {
@@ -59,7 +59,10 @@ describe.each(roleNames)('%s', (name) => {
 
   test('says of every rule what it is for', () => {
     const reasons = reasonsFor(name)
-    expect(reasons.map((r) => r.length)).toEqual([cluster.rules?.length, inNamespace.rules?.length])
+    const [, , inCatalog] = rolesFor(name, 'virt', 'catalogs')
+    expect(reasons.map((r) => r.length)).toEqual(
+      [cluster, inNamespace, inCatalog].map((role) => role?.rules?.length),
+    )
     expect(reasons.flat().every((reason) => reason.length > 10)).toBe(true)
   })
 })
@@ -128,4 +131,31 @@ test('the namespace of KubeVirt is part of roles and commands', () => {
     'kubectl create clusterrolebinding kvup-view --clusterrole=kvup-view --user=NAME',
     'kubectl -n virt create rolebinding kvup-view --role=kvup-view --user=NAME',
   ])
+})
+
+test.each<[RoleName, readonly string[]]>([
+  ['kvup-view', ['list batch/jobs']],
+  ['kvup-olm', ['list batch/jobs', 'get /configmaps']],
+  ['kvup-eus', ['list batch/jobs', 'get /configmaps']],
+])(
+  '%s: the part in the namespace of the catalog is made where that is said, and is no larger',
+  (name, rights) => {
+    expect(rolesFor(name, 'virt')).toHaveLength(2)
+    const [cluster, inNamespace, inCatalog] = rolesFor(name, 'virt', 'catalogs')
+    expect(inCatalog?.metadata).toMatchObject({ name, namespace: 'catalogs' })
+    const granted = (inCatalog?.rules ?? []).map(
+      ({ verbs: can, apiGroups = [], resources = [] }) =>
+        `${can.join()} ${apiGroups.join()}/${resources.join()}`,
+    )
+    expect(granted).toEqual(rights)
+    expect([cluster, inNamespace]).toEqual(rolesFor(name, 'virt'))
+    expect(bindingCommands(name, 'virt', 'catalogs')).toContain(
+      `kubectl -n catalogs create rolebinding ${name} --role=${name} --user=NAME`,
+    )
+  },
+)
+
+test('a catalog beside KubeVirt: neither part takes the place of the other', () => {
+  const [, ...local] = rolesFor('kvup-olm', 'virt', 'virt')
+  expect(local.map(({ metadata }) => metadata.name)).toEqual(['kvup-olm', 'kvup-olm-catalog'])
 })

@@ -15,9 +15,11 @@ import {
   besideStable,
   catalogTroubles,
   channelGone,
+  crdsOfOperands,
   flavourOf,
   held,
   installedOperator,
+  leftoverVersions,
   methodsOnHyperConverged,
   minorOfOperator,
   misspelt,
@@ -28,6 +30,7 @@ import {
   type OperatorParts,
   type PlatformAtHand,
   tainted,
+  writtenVersion,
 } from '../../openshift/operator-rules.ts'
 import type { PlatformParts } from '../../openshift/platform-rules.ts'
 import { askAlerts } from '../../openshift/firing-alerts.ts'
@@ -226,6 +229,21 @@ const operatorNotHeld = check({
   assess: (question) => held(operatorOf(question)),
 })
 
+/** Beforehand it costs two commands; behind a failed InstallPlan a new Subscription. */
+const noLeftoverVersions = check({
+  id: 'leftover-stored-versions',
+  group: 'operator',
+  layers: ['olm'],
+  title: 'no CRD of the operator names a stored version that is written no longer',
+  needs: ['subscriptions', 'crds'],
+  lacks({ snapshot }) {
+    const crds = crdsOfOperands(itemsOf(snapshot.crds))
+    const silent = crds.find((crd) => writtenVersion(crd) === undefined || !crd.status?.storedVersions)
+    return silent && `crds: ${silent.metadata.name} does not say which versions it stores`
+  },
+  assess: ({ snapshot }) => crdsOfOperands(itemsOf(snapshot.crds)).map(leftoverVersions),
+})
+
 const platformSteady = check({
   id: 'platform-not-steady',
   findings: ['update-armed'],
@@ -320,6 +338,7 @@ export const operatorChecks: readonly Check[] = [
   catalogAnswers,
   oneOperatorGroup,
   operatorNotHeld,
+  noLeftoverVersions,
 ]
 
 /** What lies below it. */

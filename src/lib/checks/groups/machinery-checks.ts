@@ -7,6 +7,7 @@ import { X509Certificate } from 'node:crypto'
 import type { Lease } from '../../kube/kinds/core-kinds.ts'
 import { holds, type SilentLease } from '../../kubevirt/lease-holders.ts'
 import { since } from '../../kube/timestamps.ts'
+import { apiServiceRemedy } from '../../kubevirt/diagnosis/health.ts'
 import { clockSkew as inWords } from '../../kube/clock.ts'
 
 /** Without it restarts fail, namespaces do not end, discovery is stale (facts 2.10 and 8: #9905, #9725). */
@@ -33,10 +34,12 @@ function apiServiceFinding(service: ApiService): Finding {
     level: 'blocker',
     summary: `APIService ${metadata.name} is not available: ${why}`,
     objects: [`apiservice/${metadata.name}`],
-    remedy: [
-      `kubectl describe apiservice ${metadata.name}`,
-      `kubectl -n ${spec?.service?.namespace} get endpointslices -l kubernetes.io/service-name=${spec?.service?.name}`,
-    ],
+    remedy: apiServiceRemedy({
+      name: metadata.name,
+      service: spec?.service?.name ?? '',
+      namespace: spec?.service?.namespace ?? '',
+      message: why,
+    }),
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Node } from '../../kube/kinds/core-kinds.ts'
 import { condition } from '../../kube/object.ts'
 import { since } from '../../kube/timestamps.ts'
-import { quantity } from '../../kube/quantity.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { formatDuration } from '../../kube/duration.ts'
 import { type Check, type Question, check, type Finding, lacksHop } from '../check-definition.ts'
@@ -16,7 +15,8 @@ import {
 } from '../../kubevirt/component-status.ts'
 import { compareVersions, type Version, versionOf, isBefore } from '../../releases/release-versions.ts'
 import type { Releases } from '../../releases/releases.ts'
-import { configuredValue, undecided } from '../../kubevirt/installation.ts'
+import { hollowNodes } from '../../kubevirt/hollow-nodes.ts'
+import { undecided } from '../../kubevirt/installation.ts'
 import { keepGatesOff } from './customization-checks.ts'
 import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
 
@@ -137,34 +137,20 @@ export const kvmDevices = check({
   group: 'nodes',
   title: 'every node that takes VMs offers /dev/kvm',
   needs: ['nodes', 'pods'],
-  assess(question) {
-    if (configuredValue(question.installation, emulation) === true) return undefined
-    const hollow = nodesWithHandler(question.snapshot).filter(isHollow)
-    const [first] = hollow
-    if (!first) return undefined
-    const names = hollow.map(nameOfNode)
-    const { namespace } = question.installation
-    return {
-      id: 'kvm-devices',
-      level: 'warning',
-      summary: `${counted(hollow.length, 'node', ['has', 'have'])} the label kubevirt.io/schedulable and no ${kvm} to give (${someOf(names)}): VMs neither start there nor migrate to it`,
-      objects: names.map((name) => `node/${name}`),
-      remedy: [
-        `kubectl get nodes -o custom-columns='NODE:.metadata.name,KVM:.status.allocatable.devices\\.kubevirt\\.io/kvm'`,
-        `kubectl -n ${namespace} delete pods -l kubevirt.io=virt-handler --field-selector spec.nodeName=${first.metadata.name}     starts its device plugin anew; VMs run on`,
-      ],
-    }
+  assess({ snapshot, installation }) {
+    const { nodes, pods } = snapshot
+    const found = hollowNodes({ nodes: itemsOf(nodes), pods: itemsOf(pods), installation })
+    return (
+      found && {
+        id: 'kvm-devices',
+        level: 'warning',
+        summary: found.sentence,
+        objects: found.names.map((name) => `node/${name}`),
+        remedy: found.remedy,
+      }
+    )
   },
 })
-
-const emulation = ['developerConfiguration', 'useEmulation']
-const kvm = 'devices.kubevirt.io/kvm'
-
-/** A node that does not name the device at all is another thing: an architecture, a former release. */
-function isHollow({ metadata, status }: Node): boolean {
-  const offered = quantity(status?.allocatable?.[kvm] ?? '')
-  return metadata.labels?.['kubevirt.io/schedulable'] === 'true' && offered === 0
-}
 
 /** Without such a node the strategy Job, virt-api and virt-controller stay Pending, without a word (facts 2.1 and 8: #12390). */
 export const controlPlaneLabel = check({

@@ -100,6 +100,7 @@ export interface VirtualMachineInstance extends KubeObject {
     phase?: string
     nodeName?: string
     conditions?: Condition[]
+    phaseTransitionTimestamps?: { phase?: string; phaseTransitionTimestamp?: string }[]
     launcherContainerImageVersion?: string
     /** The ControllerRevision with the spec of its VM when it was started. */
     virtualMachineRevisionName?: string

@@ -15,6 +15,7 @@ import type {
 } from '../cluster.ts'
 import { groupOf, isRecord, type Kind, type KubeObject, parseLabels, resourceOf } from '../object.ts'
 import { HyperConvergeds } from '../kinds/operator-kinds.ts'
+import { shellWord } from '../shell-line.ts'
 import { KubeVirts } from '../kinds/kubevirt-kinds.ts'
 import { ClusterOperators, ClusterVersions, MachineConfigPools } from '../kinds/openshift-kinds.ts'
 import type { ParsedFile } from './saved-file.ts'
@@ -27,8 +28,10 @@ export interface SavedCluster extends Cluster {
   readonly files?: readonly string[]
   /** Of a folder: files that hold nothing of a cluster, or are broken. */
   readonly passedOver?: readonly PassedOver[]
-  /** Of a folder: the same cluster, or another one, at other moments, the newest first. */
+  /** Of a folder: the same cluster at other moments, the newest first, then other clusters. */
   readonly earlier?: readonly SavedCluster[]
+  /** In such a folder: it is of another cluster than what is judged first. */
+  readonly otherCluster?: true
 }
 
 /** A file of a folder that was not read, by its path in it. */
@@ -96,12 +99,23 @@ function requireOne({ file, objects, index, empty }: Saved, needed: Needed): voi
   const isThere = (kind: Kind) => objects.has(kind) || empty.some((one) => one.kind === kind.kind)
   if (index || needed === 'any' || kinds[needed].some(isThere)) return
   const names = kinds[needed].map(({ apiVersion, kind }) => `${kind} (${apiVersion})`)
-  throw unfit(file, `it holds no ${names.join(', ')}`, needed)
+  const why = `it holds no ${names.join(', ')}`
+  if (!kinds.platform.some(isThere)) throw unfit(file, why, needed)
+  const judged = [`kvup status --from ${shellWord(file)}      judges the platform, which it does hold`]
+  throw unfit(file, why, needed, file === 'standard input' ? [] : judged)
 }
 
-export function unfit(from: string, why: string, needed: Needed = 'kubevirt'): Error {
+export function unfit(
+  from: string,
+  why: string,
+  needed: Needed = 'kubevirt',
+  first: readonly string[] = [],
+): Error {
   return usageError('snapshot-unreadable', `cannot use ${from} as a saved cluster: ${why}`, {
-    remedy: `kvup snapshot --to-file FILE      or ${printed[needed === 'any' ? 'platform' : needed]}`,
+    remedy: [
+      ...first,
+      `kvup snapshot --to-file FILE      or ${printed[needed === 'any' ? 'platform' : needed]}`,
+    ],
   })
 }
 

@@ -17,15 +17,17 @@ export interface Dump {
   at?: Date
   /** Where it lies, if it has a folder of its own. */
   folder?: string
+  /** It is of another cluster than the first dump. */
+  otherCluster?: true
 }
 
+const kinds = [core, extension, kubevirt, openshift, operator, workload]
+  .flatMap((module): unknown[] => Object.values(module))
+  .filter(isKind)
+
 /** `GROUP/PLURAL`, the core group as `core`, as a must-gather names its folders and files. */
-const asked: ReadonlySet<string> = new Set(
-  [core, extension, kubevirt, openshift, operator, workload]
-    .flatMap((module): unknown[] => Object.values(module))
-    .filter(isKind)
-    .map((kind) => `${groupOf(kind) || 'core'}/${kind.plural}`),
-)
+const asked: ReadonlySet<string> = new Set(kinds.map((kind) => `${groupOf(kind) || 'core'}/${kind.plural}`))
+const askedKinds: ReadonlySet<string> = new Set(kinds.map((kind) => `${groupOf(kind)} ${kind.kind}`))
 
 function isKind(value: unknown): value is Kind {
   return isRecord(value) && typeof value['plural'] === 'string' && typeof value['apiVersion'] === 'string'
@@ -54,9 +56,13 @@ interface Group {
   folder?: string
   at?: Date
   files: ParsedFile[]
+  otherCluster?: true
 }
 
-/** The dumps that the files are of, the newest first. Files that do not contradict one another are of one, unless they say themselves that they are of other times. */
+/**
+ * The dumps that the files are of, the newest first, those of another cluster than the others last. Files that do not contradict one another are of one, unless they say themselves that they are of other
+ * times, or what they hold cannot be of one cluster.
+ */
 export function dumpsIn(files: readonly ParsedFile[], from: string): readonly Dump[] {
   const groups = groupsOf(files, from.replace(/(?<=.)[/\\]+$/u, '')).flatMap((group) =>
     group.at ? [group] : apart(group),
@@ -67,7 +73,7 @@ export function dumpsIn(files: readonly ParsedFile[], from: string): readonly Du
     if (fits) fits.files.push(...group.files)
     else dumps.push(group)
   }
-  return newestFirst(dumps)
+  return newestFirst(dumps.flatMap((dump) => (dump.at ? [dump] : byCluster(dump))))
 }
 
 const hour = 3_600_000
@@ -80,7 +86,10 @@ function areOfOneMoment(a: Group, b: Group): boolean {
 const timeOf = ({ at, files }: Group): number =>
   at?.getTime() ?? Date.parse(latestTime(files.flatMap(({ objects }) => objects)) ?? '1970-01-01T00:00:00Z')
 
-const newestFirst = (groups: readonly Group[]): Group[] => groups.toSorted((a, b) => timeOf(b) - timeOf(a))
+const newestFirst = (groups: readonly Group[]): Group[] =>
+  groups.toSorted(
+    (a, b) => Number(a.otherCluster ?? 0) - Number(b.otherCluster ?? 0) || timeOf(b) - timeOf(a),
+  )
 
 function groupsOf(files: readonly ParsedFile[], from: string): readonly Group[] {
   const groups = new Map<string, Group>()
@@ -128,11 +137,13 @@ function textOf(file: string): string {
   }
 }
 
-/** Whether the same object stands in both with other contents. */
+/** Whether the same object stands in both with other contents. What nobody asks for makes no difference. */
 function contradict(a: readonly ParsedFile[], b: readonly ParsedFile[]): boolean {
-  const there = new Map(a.flatMap(({ objects }) => objects.map((object) => [keyOf(object), stateOf(object)])))
+  const there = new Map(
+    a.flatMap(({ objects }) => objects.filter(isOfUse).map((object) => [keyOf(object), stateOf(object)])),
+  )
   return b.some(({ objects }) =>
-    objects.some((object) => {
+    objects.filter(isOfUse).some((object) => {
       const state = there.get(keyOf(object))
       return state !== undefined && state !== stateOf(object)
     }),
@@ -140,6 +151,9 @@ function contradict(a: readonly ParsedFile[], b: readonly ParsedFile[]): boolean
 }
 
 type Objects = ParsedFile['objects'][number]
+
+const isOfUse = ({ apiVersion, kind }: Objects): boolean =>
+  askedKinds.has(`${groupOf({ apiVersion })} ${kind}`)
 
 const keyOf = ({ apiVersion, kind, metadata: { namespace = '', name } }: Objects): string =>
   `${groupOf({ apiVersion })} ${kind} ${namespace}/${name}`
@@ -160,8 +174,16 @@ function apart(group: Group): readonly Group[] {
   )
 }
 
-const isWhole = (files: readonly ParsedFile[]): boolean =>
-  files.every((file, at) => !contradict(files.slice(0, at), [file]))
+/** No object stands in two of them with other contents. */
+function isWhole(files: readonly ParsedFile[]): boolean {
+  const there = new Map<string, string>()
+  for (const { objects } of files) {
+    const own = objects.filter(isOfUse).map((object) => [keyOf(object), stateOf(object)] as const)
+    if (own.some(([key, state]) => (there.get(key) ?? state) !== state)) return false
+    for (const [key, state] of own) there.set(key, state)
+  }
+  return true
+}
 
 /** A must-gather reads some objects twice within its minutes. */
 const inOneLayout = ({ folder, files }: Group): boolean =>
@@ -173,3 +195,114 @@ const stemOf = (file: string): string =>
   basename(file)
     .replace(/\.(?:ya?ml|json|ndjson|jsonl)(?:\.gz)?$/u, '')
     .replace(/[-_.]?[a-z]+$/iu, '')
+
+/** What the objects of a file tell of the cluster that they are of. */
+interface Traces {
+  /** ms: when what every cluster has from its installation on was made. */
+  installed: readonly number[]
+  /** ms: the latest time that it speaks of. */
+  latest: number
+  /** Of the ClusterVersion, as it says itself or as its ClusterOperators say. */
+  versions: readonly string[]
+  /** Names of rendered configurations, which are hashes of what a cluster is configured with. */
+  configs: readonly string[]
+}
+
+function tracesOf({ objects }: ParsedFile): Traces {
+  return {
+    installed: objects
+      .filter(isInstalled)
+      .map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? ''))
+      .filter((time) => !Number.isNaN(time)),
+    latest: Date.parse(latestTime(objects) ?? ''),
+    versions: objects.flatMap(versionOf),
+    configs: objects.flatMap(configsOf),
+  }
+}
+
+/** Of parts that come later, as of an operator that a release brings, nothing follows. */
+function isInstalled({ kind, metadata: { name } }: Objects): boolean {
+  if (kind === 'ClusterVersion') return name === 'version'
+  if (kind === 'MachineConfigPool') return name === 'master'
+  return kind === 'ClusterOperator' && (name === 'machine-config' || name === 'kube-apiserver')
+}
+
+function versionOf({ kind, metadata }: Objects): string[] {
+  if (kind === 'ClusterVersion') return metadata.uid === undefined ? [] : [metadata.uid]
+  if (kind !== 'ClusterOperator') return []
+  return (metadata.ownerReferences ?? []).flatMap((owner) =>
+    owner.kind === 'ClusterVersion' ? [owner.uid] : [],
+  )
+}
+
+const note = 'machineconfiguration.openshift.io'
+
+function configsOf(object: Objects): string[] {
+  const { kind, metadata } = object
+  if (kind === 'MachineConfig') return [metadata.name]
+  if (kind === 'Node')
+    return [`${note}/currentConfig`, `${note}/desiredConfig`].flatMap(
+      (name) => metadata.annotations?.[name] ?? [],
+    )
+  if (kind !== 'MachineConfigPool') return []
+  const { spec, status } = object as openshift.MachineConfigPool
+  return [spec?.configuration?.name, status?.configuration?.name].filter((name) => name !== undefined)
+}
+
+interface Traced {
+  file: ParsedFile
+  traces: Traces
+}
+
+const day = 24 * hour
+
+/** One of them speaks of nothing that is not over days before the other was installed, or they have two ClusterVersions. */
+function areOfOtherClusters(a: readonly Traced[], b: readonly Traced[]): boolean {
+  if (isOverBefore(a, b) || isOverBefore(b, a)) return true
+  const [one = [], other = []] = [a, b].map((some) => some.flatMap(({ traces }) => traces.versions))
+  return one.length > 0 && other.length > 0 && !one.some((uid) => other.includes(uid))
+}
+
+function isOverBefore(early: readonly Traced[], late: readonly Traced[]): boolean {
+  const made = Math.min(...late.flatMap(({ traces }) => traces.installed))
+  if (early.every(({ traces }) => traces.installed.length === 0)) return false
+  const latest = Math.max(...early.map((one) => one.traces.latest).filter((time) => !Number.isNaN(time)))
+  return Number.isFinite(made) && Number.isFinite(latest) && latest + day < made
+}
+
+/** Files that cannot be of one cluster apart, the cluster of the ClusterVersion first; what tells nothing of its own is of that. */
+function byCluster(group: Group): readonly Group[] {
+  const traced = group.files.map((file) => ({ file, traces: tracesOf(file) }))
+  const [telling, silent] = [traced.filter(tells), traced.filter((one) => !tells(one))]
+  const clusters: Traced[][] = []
+  for (const part of linked(telling).toSorted((a, b) => Number(hasVersion(b)) - Number(hasVersion(a)))) {
+    const fits = clusters.find((cluster) => !areOfOtherClusters(cluster, part))
+    if (fits) fits.push(...part)
+    else clusters.push([...part])
+  }
+  if (clusters.length < 2) return [group]
+  const [first = [], ...others] = clusters.map((some) => some.map(({ file }) => file))
+  return [
+    { files: [...first, ...silent.map(({ file }) => file)] },
+    ...others.map((files) => ({ files, otherCluster: true as const })),
+  ]
+}
+
+const tells = ({ traces: { installed, versions, configs } }: Traced): boolean =>
+  installed.length + versions.length + configs.length > 0
+
+/** Pools, nodes and configurations that name one another. */
+function linked(files: readonly Traced[]): readonly (readonly Traced[])[] {
+  let parts: Traced[][] = []
+  for (const one of files) {
+    const names = new Set(one.traces.configs)
+    const near = parts.filter((part) =>
+      part.some(({ traces }) => traces.configs.some((name) => names.has(name))),
+    )
+    parts = [...parts.filter((part) => !near.includes(part)), [...near.flat(), one]]
+  }
+  return parts
+}
+
+const hasVersion = (files: readonly Traced[]): boolean =>
+  files.some(({ file }) => file.objects.some(({ kind }) => kind === 'ClusterVersion'))

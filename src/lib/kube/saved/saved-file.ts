@@ -34,6 +34,7 @@ export async function readSaved(from: string, needed?: Needed): Promise<SavedClu
 const savedDump = (dump: Dump, from: string, needed: Needed): SavedCluster => ({
   ...savedCluster(dump.files, from, needed, dump.at),
   files: dump.files.map(({ file }) => file),
+  ...(dump.otherCluster && { otherCluster: true }),
 })
 
 interface Folder {
@@ -131,16 +132,60 @@ export interface ParsedFile {
 async function parseSaved(text: string, file: string, folder = false): Promise<ParsedFile> {
   const documents = await documentsOf(text, file)
   const parsed: Unfolded = { objects: [], empty: [], lenient: folder }
-  for (const document of documents) unfold(document, file, parsed)
+  for (const { value, line } of documents)
+    unfold({ value: folder ? withKind(value, file) : value, line }, file, parsed)
   const { objects, empty } = parsed
-  const [first] = documents
-  return { file, objects, empty, ...(folder && isAlerts(first?.value) && { alerts: text }) }
+  const alerts = folder ? alertsIn(documents.map(({ value }) => value)) : undefined
+  return { file, objects, empty, ...(alerts && { alerts: JSON.stringify({ data: { alerts } }) }) }
 }
 
-/** As `/api/v1/alerts` answers. */
-function isAlerts(value: unknown): boolean {
-  const data = isRecord(value) ? value['data'] : undefined
-  return isRecord(data) && Array.isArray(data['alerts'])
+/**
+ * Alerts as Prometheus has them: of `/api/v1/alerts`, of `/api/v1/rules`, which a must-gather has (`monitoring/prometheus/rules.json`), or of Alertmanager, which an Insights archive has
+ * (`config/alerts.json`). Undefined where a file tells nothing of them: rules none of which alerts, silenced alerts alone.
+ */
+function alertsIn(values: readonly unknown[]): readonly unknown[] | undefined {
+  const [first] = values
+  const data = isRecord(first) && isRecord(first['data']) ? first['data'] : {}
+  if (Array.isArray(data['alerts'])) return data['alerts']
+  const rules = recordsIn(data['groups'])
+    .flatMap(({ rules: some }) => recordsIn(some))
+    .filter(({ alerts }) => Array.isArray(alerts))
+  if (rules.length > 0) return rules.flatMap(({ alerts }) => recordsIn(alerts))
+  const active = recordsIn(values).filter(
+    ({ labels, startsAt, status }) =>
+      isRecord(labels) && typeof startsAt === 'string' && isRecord(status) && status['state'] === 'active',
+  )
+  if (active.length === 0) return undefined
+  return active.map(({ labels, annotations, startsAt }) => ({
+    labels,
+    annotations,
+    state: 'firing',
+    activeAt: startsAt,
+  }))
+}
+
+const recordsIn = (value: unknown): readonly Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter(isRecord) : []
+
+/** What an Insights archive has under `config`, without saying what it is. */
+const ofInsights: readonly (readonly [RegExp, Pick<KubeObject, 'apiVersion' | 'kind'>])[] = [
+  [/^version$/u, { apiVersion: 'config.openshift.io/v1', kind: 'ClusterVersion' }],
+  [/^infrastructure$/u, { apiVersion: 'config.openshift.io/v1', kind: 'Infrastructure' }],
+  [/^clusteroperator\/[^/]+$/u, { apiVersion: 'config.openshift.io/v1', kind: 'ClusterOperator' }],
+  [
+    /^machineconfigpools\/[^/]+$/u,
+    { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfigPool' },
+  ],
+  [/^node\/[^/]+$/u, { apiVersion: 'v1', kind: 'Node' }],
+]
+
+/** By its place in an Insights archive, where it does not say its kind itself. Pods are left alone: it has some of them only. */
+function withKind(value: unknown, file: string): unknown {
+  if (!isRecord(value) || value['kind'] !== undefined || value['apiVersion'] !== undefined) return value
+  const path = file.replaceAll('\\', '/')
+  const { name = '' } = /(?:^|\/)config\/(?<name>.+)\.json(?:\.gz)?$/u.exec(path)?.groups ?? {}
+  const said = ofInsights.find(([place]) => place.test(name))?.[1]
+  return said === undefined ? value : { ...said, ...value }
 }
 
 async function documentsOf(text: string, file: string): Promise<SavedDocument[]> {

@@ -222,13 +222,26 @@ function causeOf(kind: 'api' | 'webhook-silent', silent: Silent, namespace: stri
     message,
     ...(since !== undefined && { since }),
     sentence: `nobody answers for ${named}: ${message}`,
-    commands: kind === 'api' ? apiHealth(silent, namespace) : webhookHealth(silent, namespace),
+    commands:
+      kind === 'api'
+        ? apiServiceRemedy({ name: objects[0] ?? '', service, message, namespace })
+        : webhookHealth(silent, namespace),
   }
 }
 
-function apiHealth({ objects: [first], service, message }: Silent, namespace: string): readonly string[] {
+interface SilentApi {
+  /** Of the APIService. */
+  name: string
+  service: string
+  namespace: string
+  /** What its condition says. */
+  message: string
+}
+
+/** What to type where nobody answers behind an APIService: by what the API server says of it, the certificate or the endpoints. */
+export function apiServiceRemedy({ name, service, namespace, message }: SilentApi): readonly string[] {
   return [
-    `kubectl describe apiservice ${first}`,
+    `kubectl describe apiservice ${name}`,
     ...(isOfCertificate(message)
       ? certificateHealth(service, { namespace, isExpired: isExpired(message) })
       : [listSlices(service, namespace)]),

@@ -3,6 +3,7 @@ import type { VmReason } from './vm-troubles.ts'
 
 /** A message that KubeVirt's programs log, and what is known of it. */
 interface KnownMessage {
+  /** As `kvup explain` takes it. */
   id: string
   component: string
   /** Absent: the component's own container. */
@@ -22,7 +23,7 @@ interface KnownMessage {
 
 const messages: readonly KnownMessage[] = [
   {
-    id: 'clientcertificates',
+    id: 'log-client-certificates',
     component: 'virt-handler',
     pattern: /failed to load the certificate \/etc\/virt-handler\/clientcertificates\//u,
     affects: [{ from: 'v1.7.0' }],
@@ -31,7 +32,7 @@ const messages: readonly KnownMessage[] = [
       'from v1.7 on virt-handler logs "failed to load the certificate /etc/virt-handler/clientcertificates/tls.crt" every minute: harmless, virt-operator detaches that certificate on purpose (kubevirt issue 16264)',
   },
   {
-    id: 'cell-to-cell',
+    id: 'log-cell-to-cell',
     component: 'virt-handler',
     pattern: /\bvirt-handler\.cellToCell\(/u,
     affects: [
@@ -45,7 +46,7 @@ const messages: readonly KnownMessage[] = [
     suspected: true,
   },
   {
-    id: 'selinux-kernel',
+    id: 'log-no-selinux',
     component: 'virt-handler',
     container: 'virt-launcher',
     pattern: /Unable to query peer security context/u,
@@ -108,6 +109,33 @@ export function knownFault(log: string | undefined, origin: LogOrigin): KnownFau
     sentence: log === undefined ? `its log was not read; it may be this: ${found.sentence}` : found.sentence,
     remedy: found.remedy?.(origin.version) ?? [],
   }
+}
+
+/** A message as it is explained to whoever met it in a log. */
+export interface ExplainedMessage {
+  id: string
+  is: KnownMessage['is']
+  component: string
+  /** Where it is from, which releases have it, what it means. */
+  text: string
+}
+
+/** Those that are known. */
+export const knownMessages: readonly ExplainedMessage[] = messages.map(explained)
+
+/** Those that a line of a log, or a part of it, is of. Pure. */
+export const messagesIn = (line: string): readonly ExplainedMessage[] =>
+  messages.filter(({ pattern }) => pattern.test(line)).map(explained)
+
+function explained({ id, is, component, container, affects, sentence }: KnownMessage): ExplainedMessage {
+  const from = container === undefined ? component : `container ${container} of ${component}`
+  const spans = (affects ?? []).map((span) =>
+    span.until === undefined ? `${span.from} and later` : `${span.from} until ${span.until}`,
+  )
+  const releases = spans.length === 0 ? '' : ` of ${spans.join(', ')}`
+  const says =
+    is === 'harmless' ? 'Harmless: nothing is wrong, and nothing is to be done' : 'It tells of a fault'
+  return { id, is, component, text: `In the log of ${from}${releases}. ${says}.\n\n${sentence}.` }
 }
 
 /** It is logged by design, and is no cause of anything. */

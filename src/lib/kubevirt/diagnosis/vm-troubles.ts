@@ -321,11 +321,26 @@ function judgeInstance(vmi: VirtualMachineInstance, vm: VirtualMachine | undefin
   return outOfSync || late ? { is: 'troubled', trouble: troubleOf(phase, vm, vmi) } : { is: 'starting' }
 }
 
-/** Since when it does not run: the VMI may be older than that, and one that was made anew keeps its condition's time where it says so. */
+/** Since when it does not run: when it ceased to be ready, or came to its phase. It may be older than that, and an older condition may not say since when. */
 function idleSince(vmi: VirtualMachineInstance): string | undefined {
-  const ready = condition(vmi, 'Ready')
-  const stopped = ready?.status === 'False' ? ready.lastTransitionTime : undefined
-  return stopped ?? vmi.metadata.creationTimestamp
+  const { phase, phaseTransitionTimestamps = [] } = vmi.status ?? {}
+  const reached = phaseTransitionTimestamps.findLast((one) => one.phase === phase)
+  return notReadySince(vmi) ?? reached?.phaseTransitionTimestamp ?? vmi.metadata.creationTimestamp
+}
+
+function notReadySince(object: VirtualMachine | VirtualMachineInstance): string | undefined {
+  const ready = condition(object, 'Ready')
+  return ready?.status === 'False' ? ready.lastTransitionTime : undefined
+}
+
+/** Since when there is the trouble, where what says it does not tell: of one that runs, that is not known then. */
+function troubledSince(
+  vm: VirtualMachine | undefined,
+  vmi: VirtualMachineInstance | undefined,
+): string | undefined {
+  if (vmi?.status?.phase === 'Running') return notReadySince(vmi)
+  if (vmi) return idleSince(vmi)
+  return vm && (notReadySince(vm) ?? vm.metadata.creationTimestamp)
 }
 
 /** What is said, by whom is nearest to the cause. */
@@ -340,7 +355,7 @@ function troubleOf(
     status,
     message: withoutNames(said ? textOf(said) : '', metadata),
     name: nameOf({ metadata }),
-    since: said?.lastTransitionTime ?? metadata.creationTimestamp,
+    since: said?.lastTransitionTime ?? troubledSince(vm, vmi),
     node: vmi?.status?.nodeName,
     uid: vmi?.metadata.uid,
   }

@@ -13,8 +13,14 @@ export interface ExplanationsDocument extends Document {
     description?: string
     commands: readonly { command: string; description: string }[]
   }
-  /** `meaning` is what it says in a line; `title` what is true when the check of this name passes. */
-  items: readonly (Explanation & { meaning: string; title?: string; group?: Group; runbook?: string })[]
+  /** `meaning` is what it says in a line; `title` what is true when the check of this name passes; `is` of what KubeVirt's programs log. */
+  items: readonly (Explanation & {
+    meaning: string
+    title?: string
+    group?: Group
+    runbook?: string
+    is?: 'harmless' | 'fault'
+  })[]
 }
 
 type Item = ExplanationsDocument['items'][number]
@@ -24,7 +30,7 @@ export const explanationsView: View<ExplanationsDocument> = {
     whole
       ? items.flatMap((item) => page(item, paint, size))
       : [...(subject ? subjectLines(subject, paint, size) : []), ...list(items, size)],
-  names: ({ items }) => items.map(({ id }) => `finding/${id}`),
+  names: ({ items }) => items.map(({ id, is }) => `${is === undefined ? 'finding' : 'message'}/${id}`),
 }
 
 const readable = 100

@@ -27,7 +27,7 @@ export interface StatusDocument extends Document, StatusReport {
   running?: ShownHolder
   /** Of a folder of dumps: the moment that is judged (RFC 3339), and the files that hold nothing of a cluster. */
   saved?: { asOf: string; passedOver?: readonly { file: string; why: string }[] }
-  /** Dumps of other moments in that folder, the newest first: each judged for itself. */
+  /** Dumps of other moments in that folder, the newest first, then of other clusters: each judged for itself. */
   earlier?: readonly EarlierDump[]
 }
 
@@ -36,6 +36,8 @@ export interface EarlierDump extends Partial<Layers> {
   /** RFC 3339. */
   asOf: string
   files: readonly string[]
+  /** It is of another cluster than what is judged first. */
+  otherCluster?: true
   why?: string
 }
 
@@ -76,7 +78,7 @@ function folderLines({ saved, earlier = [] }: StatusDocument, paint: Paint, size
     ...[...shown, ...(rest > 0 ? [`passed over ${rest} more`] : [])].map((line) => paint.dim(brief(line))),
     ...earlier.flatMap((dump) => [
       '',
-      `as of ${dump.asOf}, another dump in the same folder (${someFiles(dump.files)}):`,
+      `as of ${dump.asOf}, ${dump.otherCluster ? 'a dump of another cluster' : 'another dump'} in the same folder (${someFiles(dump.files)}):`,
       ...(dump.why === undefined ? [] : [paint.warn(brief(dump.why))]),
       ...layerLines({ ...dump, takenAt: dump.asOf }, paint, { entry: entryFor(size), wide: size.wide }),
     ]),
@@ -168,13 +170,16 @@ const tones: Record<NonNullable<StatusReport['verdict']>, Tone> = {
   Degraded: 'bad',
 }
 
+/** What was not seen is never good. */
+const partlyHealthy = 'healthy, but not all judged'
+
 function headline(status: StatusDocument, paint: Paint): string {
   const verdict = status.verdict ?? 'Updating'
   const age = status.since ? `, for at least ${ageAt(status.since, status.takenAt)}` : ''
   const parts = [
     paint.strong(`KubeVirt ${versions(status, paint)}`),
     `namespace ${status.installation?.namespace ?? ''}`,
-    `${paint[tones[verdict]](verdict.toLowerCase())}${age}`,
+    `${status.partly ? paint.warn(partlyHealthy) : paint[tones[verdict]](verdict.toLowerCase())}${age}`,
     ...(status.workloads.problems ?? []).map((text) => paint.warn(text)),
   ]
   return parts.join(` ${paint.mark.dot} `)
@@ -282,12 +287,15 @@ function layerLines(shown: Shown, paint: Paint, how: Pick<LayerStyle, 'entry' | 
 
 /** What fires and is critical always; the last update, what is offered and the empty pools for who wants to know more. */
 function platformLines(
-  { last, offers, pools = [], alerts = [] }: NonNullable<Layers['platform']>,
+  platform: NonNullable<Layers['platform']>,
   { paint, entry, wide }: Omit<LayerStyle, 'takenAt'>,
 ): string[] {
+  const { last, offers, pools = [], alerts = [], alertsNotChecked } = platform
   const critical = [
     ...new Set(alerts.filter(({ severity }) => severity === 'critical').map(({ name }) => name)),
   ]
+  const affecting = alertsOnUpdate(platform)
+  const isBusy = platform.state !== 'idle' || pools.some(({ machines, updated }) => updated < machines)
   const empty = pools.filter(({ machines }) => machines === 0).map(({ name }) => name)
   const more = [
     ...(last
@@ -298,19 +306,31 @@ function platformLines(
     ...(offers ? offerLines(offers) : []),
     ...(empty.length > 0 ? [`pools without machines: ${empty.join(', ')}`] : []),
   ]
-  return [
-    ...(critical.length > 0
-      ? entry(
-          '',
-          paint.warn(
-            brief(
-              `critical alerts fire: ${critical.slice(0, 3).join(', ')}${critical.length > 3 ? ` and ${critical.length - 3} more` : ''}`,
-            ),
-          ),
-        )
+  const said = [
+    ...(critical.length > 0 ? [`critical alerts fire: ${firstOf(critical)}`] : []),
+    ...(affecting.length > 0 && (isBusy || wide)
+      ? [`alerts that affect the update: ${firstOf(affecting)}`]
       : []),
+    ...(alertsNotChecked === undefined ? [] : [`alerts not checked: ${alertsNotChecked}`]),
+  ]
+  return [
+    ...said.flatMap((line) => entry('', paint.warn(brief(line)))),
     ...(wide ? more.flatMap((line) => entry('', paint.dim(brief(line)))) : []),
   ]
+}
+
+const firstOf = (names: readonly string[]): string =>
+  `${names.slice(0, 3).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`
+
+/** Warnings that came up since the update began, or are about drains and the nodes. */
+function alertsOnUpdate({ findings, update }: NonNullable<Layers['platform']>): readonly string[] {
+  const began = Date.parse(update?.started ?? '')
+  const names = findings.flatMap(({ severity, impact, objects: [object = ''], since }) => {
+    const isNew = since !== undefined && Date.parse(since) > began
+    const isTold = severity === 'warning' && (impact === 'update-speed' || isNew)
+    return isTold && object.startsWith('alert/') ? [object.slice('alert/'.length)] : []
+  })
+  return [...new Set(names)]
 }
 
 type Offers = NonNullable<NonNullable<Layers['platform']>['offers']>
@@ -356,10 +376,13 @@ const marks: Record<LayerVerdict, keyof Paint['mark']> = {
 }
 
 function layerHeadline({ overall, window }: Shown, paint: Paint): string {
-  const { verdict = 'Healthy', because } = overall ?? {}
+  const { verdict = 'Healthy', because, notJudged = [] } = overall ?? {}
+  const isPartly = verdict === 'Healthy' && notJudged.length > 0
   const parts = [
     paint.strong('cluster'),
-    paint[layerTones[verdict]](verdict.toLowerCase()),
+    isPartly
+      ? paint.warn(`${partlyHealthy} (${notJudged.join(', ')})`)
+      : paint[layerTones[verdict]](verdict.toLowerCase()),
     ...(window ? [windowText(window)] : []),
     ...(because === undefined ? [] : [brief(because)]),
   ]
@@ -380,13 +403,14 @@ interface LayerStyle {
 }
 
 function linesOf(layer: TitledLayer, { takenAt, paint, entry, wide }: LayerStyle): string[] {
-  const { title, verdict, says, since, waitsFor, expected, notes = [], help = [], channels } = layer
+  const { title, verdict, partly, says, since, waitsFor, expected, notes = [], help = [], channels } = layer
   // What is as it should be is in nobody's colour of alarm.
-  const tone = expected === undefined ? layerTones[verdict] : 'strong'
-  const word = verdict === 'Unknown' ? 'not known' : verdict.toLowerCase()
+  const tone = partly ? 'warn' : expected === undefined ? layerTones[verdict] : 'strong'
+  const word = partly ? partlyHealthy : verdict === 'Unknown' ? 'not known' : verdict.toLowerCase()
+  const mark = partly ? 'warning' : marks[verdict]
   const age = since === undefined ? '' : `, for ${ageAt(since, takenAt)}`
   return [
-    ...entry(title, `${paint[tone](`${paint.mark[marks[verdict]]} ${word}`)}: ${brief(says)}${age}`),
+    ...entry(title, `${paint[tone](`${paint.mark[mark]} ${word}`)}: ${brief(says)}${age}`),
     ...(expected === undefined ? [] : entry('', `expected: ${expected}`)),
     ...(waitsFor ? entry('', `waits for ${brief(waitsFor)}`) : []),
     ...notes.flatMap((note) => entry('', paint.dim(brief(note)))),
@@ -435,18 +459,22 @@ export function workloadLines(
   { workloads, verdict, installation, overrides }: StatusReport & { overrides?: OpenOverrides },
   paint: Pick<Paint, 'mark'>,
 ): readonly string[] {
-  const { instances, outdated, unknownMethods } = workloads
+  const { instances, outdated, unknownMethods, hollowNodes } = workloads
   const unknown = unknownMethods
     ? [
         `${paint.mark.warning} workloadUpdateMethods has ${unknownMethods.join(', ')}, which KubeVirt does not know`,
       ]
     : []
-  if (instances === 0)
-    return [
-      count(0, 'instance'),
-      ...unknown,
-      ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
-    ]
+  const troubles = [
+    ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
+    ...(hollowNodes
+      ? [
+          `${paint.mark.warning} ${hollowNodes.sentence}`,
+          ...hollowNodes.remedy.map((line) => `  ${paint.mark.next} ${line}`),
+        ]
+      : []),
+  ]
+  if (instances === 0) return [count(0, 'instance'), ...unknown, ...troubles]
   const behind = outdated.labelled ?? outdated.reported
   const all = instances === undefined ? 'not readable' : count(instances, 'instance')
   const paused = overrides?.settings?.some(({ id }) => id === methodsOverride) ?? false
@@ -454,7 +482,7 @@ export function workloadLines(
   return [
     `${all}${lateText(behind)}${why}`,
     ...unknown,
-    ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
+    ...troubles,
     ...(behind && verdict === 'Healthy' ? [`${paint.mark.next} kvup workloads outdated`] : []),
   ]
 }
@@ -483,21 +511,26 @@ export interface WaitDocument extends Document {
 }
 
 export const waitView: View<WaitDocument> = {
-  text: ({ for: condition, met, version, verdict, tookSeconds, vms }, paint, size) => [
+  text: ({ for: condition, met, version, verdict, tookSeconds, vms, remarks = [] }, paint, size) => [
     ...wrap(
       [
         met ? paint.good(`${condition} holds`) : paint.bad(`${condition} does not hold`),
-        ...kubeVirtWords({ ...(verdict && { verdict }), ...(version !== undefined && { version }) }),
+        ...kubeVirtWords({ verdict, version, remarks }),
         `after ${formatDuration(tookSeconds * 1000)}`,
       ].join(` ${paint.mark.dot} `),
       size.columns,
     ),
+    ...remarks.flatMap((remark) => wrap(paint.warn(`${paint.mark.warning} ${brief(remark)}`), size.columns)),
     ...(vms ? vmTroubleLines(vms).flatMap((line) => wrap(line, size.columns)) : []),
   ],
   names: ({ for: condition }) => [`condition/${condition}`],
 }
 
+type WaitedKubeVirt = { [Part in 'verdict' | 'version' | 'remarks']: WaitDocument[Part] | undefined }
+
 /** Nothing where KubeVirt was not asked about, as for the pools. */
-function kubeVirtWords({ verdict, version }: Pick<WaitDocument, 'verdict' | 'version'>): string[] {
-  return verdict === undefined ? [] : [`KubeVirt ${version ?? 'of no version yet'}`, verdict.toLowerCase()]
+function kubeVirtWords({ verdict, version, remarks = [] }: WaitedKubeVirt): string[] {
+  if (verdict === undefined) return []
+  const isPartly = verdict === 'Healthy' && remarks.length > 0
+  return [`KubeVirt ${version ?? 'of no version yet'}`, isPartly ? partlyHealthy : verdict.toLowerCase()]
 }

@@ -1,5 +1,6 @@
 import type { Reader } from '../../kube/cluster.ts'
 import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { ApiError } from '../../kube/errors.ts'
 import { ConfigMaps } from '../../kube/kinds/core-kinds.ts'
 import {
   ClusterRoles,
@@ -11,6 +12,7 @@ import {
 import type { ClusterServiceVersion, InstallPlan, InstallStep } from '../../kube/kinds/operator-kinds.ts'
 import type { Deployment } from '../../kube/kinds/workload-kinds.ts'
 import { whyUnknown } from '../../kube/known.ts'
+import { shellWord } from '../../kube/shell-line.ts'
 import { asJson, isKubeObject, type ReadObjects, unpackedObjects } from '../../manifests/unpacked-bundle.ts'
 import { kubeVirtIn } from '../../openshift/olm-status.ts'
 import { stemOf } from '../../releases/release-versions.ts'
@@ -128,9 +130,14 @@ async function bundleIn(reader: Reader, { name, namespace }: Reference): Promise
   } catch (error) {
     const why = whyUnknown(error)
     if (why === undefined) throw error
-    return { objects: [], unread: [`${at} cannot be read: ${why}`] }
+    const grants = isRefused(error)
+      ? `; kvup rbac kvup-olm --namespace-of-catalog ${shellWord(namespace)} grants it`
+      : ''
+    return { objects: [], unread: [`${at} cannot be read: ${why}${grants}`] }
   }
 }
+
+const isRefused = (error: unknown): boolean => error instanceof ApiError && error.status === 403
 
 // Comparing
 

@@ -227,6 +227,53 @@ test('two VMs that fail are no mass, and one that began ten seconds ago is none 
   expect(vmCauses(fresh, now)).toEqual([])
 })
 
+const notReady = (age?: number) => ({
+  type: 'Ready',
+  status: 'False' as const,
+  reason: 'PodNotExists',
+  ...(age !== undefined && { lastTransitionTime: ago(age) }),
+})
+const undated = {
+  type: 'PodScheduled',
+  status: 'False' as const,
+  reason: 'Unschedulable',
+  message: 'no room',
+}
+const reached = (phase: string, age: number) => [{ phase, phaseTransitionTimestamp: ago(age) }]
+
+test.each<[string, VirtualMachineInstance['status'], string | undefined]>([
+  ['what says it says since when', { phase: 'Scheduling', conditions: [unscheduled(400)] }, ago(400)],
+  [
+    'else since it ceased to be ready',
+    { phase: 'Scheduling', conditions: [undated, notReady(1200)] },
+    ago(1200),
+  ],
+  [
+    'else since it came to its phase',
+    {
+      phase: 'Scheduling',
+      conditions: [undated, notReady()],
+      phaseTransitionTimestamps: reached('Scheduling', 700),
+    },
+    ago(700),
+  ],
+  ['else since it was made', { phase: 'Scheduling', conditions: [undated] }, ago(9000)],
+  [
+    'of one that runs it is not the time of its creation',
+    {
+      phase: 'Running',
+      nodeName: 'worker-1',
+      conditions: [{ type: 'Synchronized', status: 'False', message: 'cannot hotplug' }],
+      phaseTransitionTimestamps: reached('Running', 8000),
+    },
+    undefined,
+  ],
+])('the age of a trouble: %s', async (_, status, from) => {
+  const { reasons } = await see([vm('a', undefined, { printableStatus: 'Starting' })], [vmi('a', status)])
+  expect(reasons).toHaveLength(1)
+  expect(reasons[0]?.since).toBe(from)
+})
+
 test('of 10,000 VMs a first page, and what no node has taken yet: the rest is said to be left out', async () => {
   const names = many(10_000, 'vm-')
   const asked: string[] = []

@@ -124,7 +124,11 @@ test.each([
   ['datavolumes', ['dataJobs']],
   ['machinehealthchecks', ['others']],
 ])('403 on %s makes %j unknown, and says why', async (resource, parts) => {
-  await simulated(async (reader, clock) => {
+  await simulated(async (reader, clock, sim) => {
+    const [vmi] = await reader.list(VirtualMachineInstances)
+    // Networks are read where a VM is on one.
+    const networks = [{ name: 'red', multus: { networkName: 'red' } }]
+    if (vmi) sim.store.put(VirtualMachineInstances, { ...vmi, spec: { ...vmi.spec, networks } } as typeof vmi)
     const { reader: noted } = watched(reader, { [resource]: 403 })
     const snapshot = await takeFullSnapshot({ reader: noted }, clock)
     const unknown = Object.entries(snapshot).filter(

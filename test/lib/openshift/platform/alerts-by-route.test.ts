@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Reader, readerWith, type RouteCall } from '../../../../src/lib/kube/cluster.ts'
 import type { KubeObject } from '../../../../src/lib/kube/object.ts'
 import { alertsByRoute } from '../../../../src/lib/openshift/firing-alerts.ts'
@@ -104,4 +104,90 @@ test('what the Route refuses is said, and is no pass', async () => {
   const found = await alertsIn('check --alerts=route -o json', place({ why: 'this login has no token' }))
   expect(found?.is).toBe('not-checked')
   expect(found?.findings[0]?.summary).toContain('this login has no token')
+})
+
+interface Shown extends KubeObject {
+  platform: { alerts?: object[]; alertsNotChecked?: string; findings: { summary: string }[] }
+}
+
+const statusOf = async (words: string, at: ReturnType<typeof place>, more: object = {}) =>
+  JSON.parse((await runText(`${words} -o json`.split(' '), { ...at, ...more })).out) as Shown
+
+/** The same cluster, of which a pool has something to do. */
+function rolling() {
+  const at = place()
+  const { reader } = at.cluster
+  const list: Reader['list'] = async (kind, where) => {
+    const found = await reader.list(kind, where)
+    if (kind.plural !== 'machineconfigpools') return found
+    return found.map((one) =>
+      Object.assign({}, one, { spec: { ...('spec' in one ? (one.spec as object) : {}), paused: true } }),
+    )
+  }
+  return { ...at, cluster: { ...at.cluster, reader: readerWith(reader, { list }) } }
+}
+
+describe('kvup status', () => {
+  test('asks by the Route with --alerts=route, and never unasked', async () => {
+    const asked = place()
+    const { platform } = await statusOf('status --alerts=route', asked)
+    expect(platform.alerts).toEqual([{ name: 'etcdMembersDown', severity: 'critical' }])
+    expect(platform.findings.map(({ summary }) => summary)).toContain('alert etcdMembersDown fires')
+    expect(asked.calls).toHaveLength(1)
+    const { out } = await runText(['status', '--alerts=route'], place())
+    expect(out).toContain('critical alerts fire: etcdMembersDown')
+    for (const at of [place(), rolling()]) {
+      const { platform: unasked } = await statusOf('status', at)
+      expect([unasked.alerts, unasked.alertsNotChecked, at.calls]).toEqual([undefined, undefined, []])
+    }
+  })
+
+  test('what the Route refuses is said, and is no "none fires"', async () => {
+    const { platform } = await statusOf('status --alerts=route', place({ why: 'this login has no token' }))
+    expect(platform).not.toHaveProperty('alerts')
+    expect(platform.alertsNotChecked).toContain('this login has no token')
+    const { out } = await runText(['status', '--alerts=route'], place({ why: 'this login has no token' }))
+    expect(out).toContain('alerts not checked: this login has no token')
+  })
+
+  test.each([
+    ['a pool has something to do', rolling, true, [1, 1]],
+    ['a pool has something to do, and the answer is no', rolling, false, [1, 0]],
+    ['all is at rest', place, true, [0, 0]],
+  ] as const)('a person on a terminal is asked once: %s', async (_what, where, yes, expected) => {
+    const asked: string[] = []
+    const at = where()
+    await statusOf('status', at, { decide: (question: string) => asked.push(question) > 0 && yes })
+    expect([asked.length, at.calls.length]).toEqual(expected)
+  })
+})
+
+const withRunbook = (name: string, runbook: string) => ({
+  state: 'firing',
+  activeAt: '2026-11-20T11:40:00.5Z',
+  labels: { alertname: name, severity: 'warning', openShiftUpdatePrecheck: 'true' },
+  annotations: { runbook_url: runbook },
+})
+
+test('an alert carries since when, and a runbook only of the platform and KubeVirt', async () => {
+  const own = 'https://github.com/openshift/runbooks/blob/master/alerts/etcdNoLeader.md'
+  const text = JSON.stringify({
+    data: {
+      alerts: [
+        withRunbook('Own', own),
+        withRunbook('Other', 'https://evil.example/runbook.md'),
+        withRunbook('Like', 'https://github.com/openshift/x?y=\u001b[31m'),
+      ],
+    },
+  })
+  const alerts = await alertsByRoute(place({ text }).cluster.reader)
+  const usual = { severity: 'warning', since: '2026-11-20T11:40:00.5Z', beforeUpdates: true }
+  expect(alerts).toEqual({
+    known: true,
+    items: [
+      { ...usual, name: 'Own', runbook: own },
+      { ...usual, name: 'Other' },
+      { ...usual, name: 'Like' },
+    ],
+  })
 })

@@ -419,3 +419,54 @@ export interface Told extends Record<string, unknown> {
 
 export const layerIn = ({ layers }: Told, title: string): ToldLayer | undefined =>
   layers.find((one) => one.title === title)
+
+/** The release that it comes from. */
+export const installed = { version: '4.13.6', started: ago('80d') }
+/** Where it goes, for two hours. */
+export const hop = { version: '4.14.1', state: 'Partial', started: ago('2h') } as const
+
+interface Parts {
+  cv?: Parameters<typeof clusterVersion>[0]
+  co?: Parameters<typeof clusterOperators>[0]
+  pools?: readonly object[]
+  nodes?: readonly object[]
+  more?: Readonly<Record<string, string>>
+}
+
+/** A cluster on its way from 4.13.6 to 4.14.1, but for what is said; each part is a file of `oc get -o yaml`. */
+export const cluster = ({
+  cv = { history: [hop, installed] },
+  co = { version: '4.13.6', versions: { etcd: '4.14.1' } },
+  pools = [pool('master'), pool('worker')],
+  nodes: machines = [...nodes('master', 3), ...nodes('worker', 3)],
+  more = {},
+}: Parts = {}) =>
+  dump({
+    'cv.yaml': JSON.stringify(clusterVersion(cv)),
+    'co.yaml': list(...clusterOperators(co)),
+    'mcp.yaml': list(...pools),
+    'node.yaml': list(...machines),
+    ...more,
+  })
+
+/** At rest at 4.14.1, where it came from 4.13.6. */
+export const idle = { history: [{ version: '4.14.1', started: ago('20d') }, installed] }
+
+interface Numbers {
+  update?: {
+    operators?: object
+    manifestsPercent?: number
+    pace: string
+    leftSeconds?: number
+    overdueSeconds?: number
+    usual: object
+  }
+  pools: { name: string; nodes?: object[]; drains?: object[]; machines: number; unavailable: number }[]
+  findings: { severity: string; impact: string; summary: string; runbook?: string; since?: string }[]
+  offers?: object
+  last?: object
+  alerts?: object[]
+}
+
+/** OKD or OpenShift in numbers, of a status. */
+export const numbersOf = (document: Told) => document['platform'] as Numbers

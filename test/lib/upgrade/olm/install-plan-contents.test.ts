@@ -163,7 +163,12 @@ describe('what cannot be read is said, and nothing is called unchanged', () => {
   const aliases = 'a: &a [x, x]\nb: &b [*a, *a]\nkind: [*b, *b]\n'
   test.each<[string, KubeObject[], string[], string]>([
     ['the ConfigMap is gone', [present], [], 'ConfigMap abc in namespace olm is gone'],
-    ['it may not be read', [], ['ConfigMap'], 'ConfigMap abc in namespace olm cannot be read: '],
+    [
+      'it may not be read',
+      [],
+      ['ConfigMap'],
+      'ConfigMap abc in namespace olm cannot be read: may not; kvup rbac kvup-olm --namespace-of-catalog olm grants it',
+    ],
     ['it is empty', [bundle({})], [], 'ConfigMap abc in namespace olm is empty'],
     [
       'a file is cut off',

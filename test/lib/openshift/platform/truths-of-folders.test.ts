@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest'
+import { Pods } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { readSaved } from '../../../../src/lib/kube/saved/saved-file.ts'
+import {
+  ago,
+  cluster,
+  clusterOperators,
+  clusterVersion,
+  dump,
+  hop,
+  idle,
+  installed,
+  layerIn,
+  list,
+  nodes,
+  pool,
+  type Says,
+  type Told,
+  told,
+} from './dumps.ts'
+
+/** A row for each of "What oc sees on a real platform, and kvup did not": what was wrong of dumps and folders, by its number. */
+
+const foreign = {
+  'rules.json': JSON.stringify({ status: 'success', data: { groups: [{ name: 'x', rules: [] }] } }),
+  'etcd/endpoint_health.json': JSON.stringify([{ endpoint: 'https://10.0.0.4:2379', health: true }]),
+  'pods/current.yaml': 'I1120 12:00:00 not: [yaml',
+  'empty.json': '',
+}
+
+describe('wrong 4: files of others in a folder', () => {
+  test('are read around, and said', async () => {
+    const folder = cluster({ cv: idle, co: { version: '4.14.1' }, more: foreign })
+    const { code, document, text } = await told(folder)
+    expect(code).toBe(0)
+    expect(layerIn(document, 'platform')?.verdict).toBe('Healthy')
+    expect(document['saved']).toMatchObject({
+      asOf: '2026-11-20T12:00:00.000Z',
+      passedOver: [
+        { file: 'empty.json', why: expect.stringContaining('empty') },
+        { file: 'etcd/endpoint_health.json', why: 'it holds no Kubernetes objects' },
+        { file: 'pods/current.yaml', why: expect.stringContaining('line 1') },
+        { file: 'rules.json', why: 'it holds no Kubernetes objects' },
+      ],
+    })
+    expect(text).toContain('passed over empty.json')
+    expect(text).toContain('passed over 1 more')
+  })
+
+  test('a folder with nothing else, and a single file, are refused as before', async () => {
+    await expect(readSaved(dump(foreign), 'platform')).rejects.toThrow(/empty\.json:1: it is empty/u)
+    const file = `${dump(foreign)}/rules.json`
+    await expect(readSaved(file, 'platform')).rejects.toThrow(/lacks apiVersion/u)
+  })
+})
+
+describe('wrong 7: a dump of one kind is judged by it, and the rest is not known', () => {
+  test.each([
+    [
+      'pools',
+      { 'mcp.yaml': list(pool('master'), pool('worker', { paused: true, has: 'b' })) },
+      'pool worker',
+    ],
+    ['operators', { 'co.yaml': list(...clusterOperators({ version: '4.14.1' })) }, 'operators'],
+  ])('%s', async (_name, files, title) => {
+    const { code, document, text, err } = await told(dump(files))
+    expect(code).toBe(0)
+    expect(layerIn(document, 'platform')).toMatchObject({ verdict: 'Unknown' })
+    expect(layerIn(document, title)?.verdict).not.toBe('Unknown')
+    expect(text + err).not.toContain('rbac')
+    const status = await told(dump(files), 'eus status')
+    expect(status.code).not.toBe(7)
+    expect(status.text + status.err).not.toContain('rbac')
+  })
+})
+
+const image = 'quay-io-openshift-release-dev-ocp-v4-0-art-dev-sha256-0a1b'
+const inGather = (kind: string) => `must-gather.local.1/${image}/cluster-scoped-resources/${kind}`
+
+/** As `oc adm must-gather` lays it down: an object in a file of its own, or the list of all. */
+const gathered = (cv: Parameters<typeof clusterVersion>[0], at: string) => ({
+  'must-gather.local.1/timestamp': `2026-11-20 11:58:01.5 +0000 UTC m=+0.1\n${at} +0000 UTC m=+90.1\n`,
+  'must-gather.local.1/event-filter.html': '<html>',
+  [`must-gather.local.1/${image}/version`]: 'openshift/must-gather\n4.14.1\n',
+  [`must-gather.local.1/${image}/monitoring/prometheus/rules.json`]: foreign['rules.json'],
+  [inGather('config.openshift.io/clusterversions/version.yaml')]:
+    `---\n${JSON.stringify(clusterVersion(cv))}`,
+  [inGather('config.openshift.io/clusteroperators.yaml')]: list(...clusterOperators({ version: '4.14.1' })),
+  [inGather('config.openshift.io/oauths.yaml')]: 'not: [read',
+  [inGather('machineconfiguration.openshift.io/machineconfigpools/master.yaml')]: JSON.stringify(
+    pool('master'),
+  ),
+  [inGather('machineconfiguration.openshift.io/machineconfigpools/worker.yaml')]: JSON.stringify(
+    pool('worker'),
+  ),
+  [`must-gather.local.1/${image}/namespaces/openshift-cnv/core/pods.yaml`]: JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'PodList',
+    items: [{ metadata: { name: 'virt-api-1', namespace: 'openshift-cnv', resourceVersion: '5' } }],
+  }),
+  [`must-gather.local.1/${image}/namespaces/openshift-cnv/pods/virt-api-1/virt-api-1.yaml`]: JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'virt-api-1', namespace: 'openshift-cnv', resourceVersion: '6' },
+  }),
+  [`must-gather.local.1/${image}/namespaces/openshift-cnv/pods/virt-api-1/x/logs/current.log`]: 'a log',
+})
+
+/** The same of a day of that November, in a folder of its own. */
+const gatheredOn = (day: string) =>
+  Object.fromEntries(
+    Object.entries(gathered(idle, `2026-11-${day} 12:07:11`)).map(([name, text]) => [`${day}/${name}`, text]),
+  )
+
+describe('a must-gather', () => {
+  test('is read as it lies, as of its own timestamp', async () => {
+    const folder = dump(gathered(idle, '2026-11-20 12:07:11.25'))
+    const { code, document } = await told(folder)
+    expect(code).toBe(0)
+    expect(document.takenAt).toBe('2026-11-20T12:07:11.000Z')
+    expect(document).not.toHaveProperty('earlier')
+    expect(layerIn(document, 'platform')?.says).toBe('OpenShift 4.14.1')
+    expect(layerIn(document, 'pool worker')?.verdict).toBe('Healthy')
+    expect(document['saved']).toMatchObject({ passedOver: [{ file: expect.stringContaining('rules.json') }] })
+  })
+
+  test.each(['clusterversions/version.yaml', 'clusteroperators.yaml', 'machineconfigpools'])(
+    'without %s: that is not known, and the rest is told',
+    async (missing) => {
+      const files = Object.entries(gathered(idle, '2026-11-20 12:07:11')).filter(
+        ([name]) => !name.includes(missing),
+      )
+      const { code, document } = await told(dump(Object.fromEntries(files)))
+      expect(code).toBe(0)
+      expect(document.layers.filter(({ verdict }) => verdict === 'Unknown').length).toBeGreaterThan(0)
+      expect(document.overall.verdict).toBe('Healthy')
+    },
+  )
+
+  test('pods of a namespace that was not gathered are not known, not none', async () => {
+    const { reader } = await readSaved(dump(gathered(idle, '2026-11-20 12:07:11')), 'platform')
+    expect(await reader.list(Pods, { namespace: 'openshift-cnv' })).toHaveLength(1)
+    await expect(reader.list(Pods, { namespace: 'kubevirt' })).rejects.toThrow(/does not hold/u)
+  })
+})
+
+describe('wrong 12: dumps of two days in one folder', () => {
+  const failing: Says = { type: 'Failing', status: 'True', since: ago('21d'), message: 'an operator fails' }
+  const old = (name: string) => ({
+    [`${name}cv.yaml`]: JSON.stringify({
+      ...clusterVersion({ history: [{ ...hop, started: ago('21d') }, installed], says: [failing] }),
+      metadata: { name: 'version', generation: 3, resourceVersion: '100' },
+    }),
+    [`${name}node.yaml`]: list(...nodes('worker', 3, { heartbeat: ago('20d'), revision: '101' })),
+  })
+
+  test.each(['before/', 'before-'])('are judged apart, each by its own moment: %s', async (name) => {
+    const folder = cluster({ cv: idle, co: { version: '4.14.1' }, more: old(name) })
+    const { document, text } = await told(folder)
+    expect(document.takenAt).toBe('2026-11-20T12:00:00.000Z')
+    expect(layerIn(document, 'platform')?.verdict).toBe('Healthy')
+    const [earlier, ...others] = document['earlier'] as Told[]
+    expect(others).toEqual([])
+    expect(earlier).toMatchObject({ asOf: '2026-10-31T12:00:00.000Z', overall: { verdict: 'Degraded' } })
+    expect(text).toContain('as of 2026-10-31T12:00:00.000Z, another dump in the same folder')
+    expect(text).not.toContain('for 21d')
+    expect(text).toMatch(/degraded: OpenShift 4\.13\.6 to 4\.14\.1 fails: an operator fails, for 24h/u)
+  })
+
+  test('two must-gathers of two days are told by their timestamps, though nothing else would', async () => {
+    const { document } = await told(dump({ ...gatheredOn('19'), ...gatheredOn('20') }))
+    expect(document.takenAt).toBe('2026-11-20T12:07:11.000Z')
+    expect(document['earlier']).toMatchObject([{ asOf: '2026-11-19T12:07:11.000Z' }])
+  })
+
+  test('files that do not contradict one another are one dump, wherever they lie', async () => {
+    const folder = dump({
+      'a/cv.yaml': JSON.stringify(clusterVersion(idle)),
+      'b/mcp.yaml': list(pool('master'), pool('worker')),
+      'c/mcp-again.yaml': list(pool('master')),
+    })
+    expect((await told(folder)).document).not.toHaveProperty('earlier')
+  })
+})
