@@ -24,11 +24,8 @@ export function explainCommand(wire: Wire): Command {
         examples: [
           ['kvup explain', 'every name there is'],
           ['kvup explain kubernetes-window', 'what it means, and what to do'],
-          ['kvup explain eus', 'what the command is for, and what it may meet'],
-          [
-            "kvup explain 'failed to load the certificate /etc/virt-handler/clientcertificates/tls.crt'",
-            'whether a line of a log is known',
-          ],
+          ['kvup explain eus', 'what the command is for'],
+          ["kvup explain 'Unable to query peer security context'", 'whether a line of a log is known'],
         ],
       }),
     )

@@ -39,11 +39,8 @@ export function rbacCommand(wire: Wire): Command {
         examples: [
           ['kvup rbac kvup-view', 'to look'],
           ['kvup rbac kvup-upgrade | kubectl apply -f -', 'to upgrade by imageTag'],
-          [
-            'kvup rbac kvup-olm --namespace-of-kubevirt openshift-cnv --namespace-of-catalog openshift-marketplace',
-            'to upgrade by OLM, and to read what an InstallPlan installs',
-          ],
-          ['kvup rbac kvup-operator-manifest -o json', 'to replace the operator: it may escalate and bind'],
+          ['kvup rbac kvup-olm --namespace-of-catalog openshift-marketplace', 'to upgrade by OLM'],
+          ['kvup rbac kvup-operator-manifest -o json', 'to replace the operator'],
         ],
       }),
     )
