@@ -146,6 +146,17 @@ test.each([
   expect(asked.map(({ labels }) => labels?.split(',')[0])).toEqual(['kubevirt.io/outdatedLauncherImage'])
 })
 
+test.each([
+  ['-n nosuch', 2, 'there is no namespace nosuch'],
+  ['--node nosuch', 2, 'there is no node nosuch'],
+  ['-l no=such', 3, 'no running VM has the labels no=such'],
+  ['-n demo -l no=such', 3, 'no running VM has the labels no=such'],
+])('--exit-code is not 0 for what is not there: %s', async (flags, code, says) => {
+  const asked = await run(`workloads outdated --exit-code ${flags}`)
+  expect({ code: asked.code, out: asked.out }).toEqual({ code, out: expect.stringContaining(says) as string })
+  expect((await run(`workloads outdated ${flags}`)).code).toBe(0)
+})
+
 test('none: exit 0 whatever is asked for, and a list that is empty', async () => {
   sim = await upgraded([])
   expect(await run('workloads outdated --exit-code')).toEqual({ code: 0, out: 'no outdated VMs\n', err: '' })

@@ -5,6 +5,7 @@ import {
   type KubeVirt,
   type VirtualMachine,
   type VirtualMachineInstance,
+  VirtualMachineInstances,
   VirtualMachines,
 } from '../kube/kinds/kubevirt-kinds.ts'
 import { whyUnknown } from '../kube/known.ts'
@@ -244,6 +245,17 @@ export async function noSuchPlace(
     missing(snapshot, { kind: Nodes, word: 'node', name: node }),
   ])
   return remarks.flat()
+}
+
+/** Whether no running VM at all has the labels that were asked for: a selector that was mistyped looks like success. */
+export async function selectsNothing(
+  { cluster: { reader } }: Pick<ReadCluster, 'cluster'>,
+  { namespace, labels }: Pick<Selection, 'namespace' | 'labels'>,
+): Promise<boolean> {
+  if (labels === undefined) return false
+  const where = { labels, ...(namespace !== undefined && { namespace }) }
+  for await (const { items } of reader.pages(VirtualMachineInstances, where)) if (items.length > 0) return false
+  return true
 }
 
 async function missing(
