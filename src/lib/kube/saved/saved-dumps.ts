@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
+import { readBounded } from '../bounded-file.ts'
 import * as core from '../kinds/core-kinds.ts'
 import * as extension from '../kinds/extension-kinds.ts'
 import * as kubevirt from '../kinds/kubevirt-kinds.ts'
@@ -129,9 +130,10 @@ function lastTime(file: string): Date | undefined {
   return Number.isNaN(found.getTime()) ? undefined : found
 }
 
+/** A few hundred bytes. What is no file, as a pipe or a device, may have no end, and is not read. */
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8').slice(0, 1000)
+    return statSync(file).isFile() ? readBounded(file, 64 * 1024).toString('utf8') : ''
   } catch {
     return ''
   }

@@ -49,6 +49,10 @@ async function parseFolder(files: readonly string[], from: string): Promise<Fold
   const folder: Folder = { parsed: [], passedOver: [] }
   for (const file of files) {
     try {
+      if (await isNoFile(file)) {
+        folder.passedOver.push({ file, why: 'it is no file: a pipe or a device may have no end' })
+        continue
+      }
       const parsed = await parseSaved(await textOf(file), file, true)
       if (isEmpty(parsed)) folder.passedOver.push({ file, why: 'it holds no Kubernetes objects' })
       else folder.parsed.push(parsed)
@@ -60,6 +64,16 @@ async function parseFolder(files: readonly string[], from: string): Promise<Fold
   }
   for (const one of folder.passedOver) one.file = relative(from, one.file)
   return folder
+}
+
+/** Of what is not there it is said when it is read. */
+async function isNoFile(path: string): Promise<boolean> {
+  try {
+    const found = await stat(path)
+    return !found.isFile() && !found.isDirectory()
+  } catch {
+    return false
+  }
 }
 
 const isEmpty = ({ objects, empty, alerts }: ParsedFile): boolean =>
@@ -210,8 +224,17 @@ interface Unfolded {
   lenient: boolean
 }
 
+/** Schemas of CRDs have some sixty levels; of a hundred thousand every walk through an object would end in the stack. */
+const deepest = 1000
+
+const isDeeper = (value: unknown, left: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (left === 0 || Object.values(value).some((below) => isDeeper(below, left - 1)))
+
 function unfold({ value, line }: SavedDocument, file: string, into: Unfolded): void {
   if (value === null || value === undefined) return
+  if (isDeeper(value, deepest)) throw unreadable(file, line, `it is nested in more than ${deepest} levels`)
   if (into.lenient && (!isRecord(value) || !(isList(value) || isObject(value)))) return
   if (!isRecord(value)) throw unreadable(file, line, 'there is no Kubernetes object')
   if (isList(value)) unfoldList({ value, line }, file, into)
