@@ -6,7 +6,7 @@ import { mostBytes, readBounded, tooLarge } from '../bounded-file.ts'
 import { KvupError, usageError } from '../errors.ts'
 import { type Needed, type PassedOver, type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
 import { type Dump, dumpsIn, isAsked } from './saved-dumps.ts'
-import { type KubeObject, withoutNulls, isRecord } from '../object.ts'
+import { deepest, isRecord, isTooDeep, type KubeObject, withoutNulls } from '../object.ts'
 import type { Document } from 'yaml'
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -224,17 +224,9 @@ interface Unfolded {
   lenient: boolean
 }
 
-/** Schemas of CRDs have some sixty levels; of a hundred thousand every walk through an object would end in the stack. */
-const deepest = 1000
-
-const isDeeper = (value: unknown, left: number): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (left === 0 || Object.values(value).some((below) => isDeeper(below, left - 1)))
-
 function unfold({ value, line }: SavedDocument, file: string, into: Unfolded): void {
   if (value === null || value === undefined) return
-  if (isDeeper(value, deepest)) throw unreadable(file, line, `it is nested in more than ${deepest} levels`)
+  if (isTooDeep(value)) throw unreadable(file, line, `it is nested in more than ${deepest} levels`)
   if (into.lenient && (!isRecord(value) || !(isList(value) || isObject(value)))) return
   if (!isRecord(value)) throw unreadable(file, line, 'there is no Kubernetes object')
   if (isList(value)) unfoldList({ value, line }, file, into)

@@ -377,7 +377,9 @@ function approve(hop: OperatorHop, tools: HopTools): Step {
       // For its InstallPlan it may have waited long behind the gate.
       const shut = await gateShut({ reader }, snapshot, { hop, tools })
       if (shut) return shut
-      const { lines } = await planContents(reader, plan, snapshot.csvs)
+      const { lines, hidden } = await planContents(reader, plan, snapshot.csvs)
+      const held = await judgedPlan(reader, { snapshot, plan, hop, tools, hidden })
+      if (held.blocked !== undefined) return held.blocked
       return { is: 'todo', change: `approve ${plan.metadata.name}: ${lines.join('; ')}` }
     },
     apply: (cx) => approveNow(cx, hop, tools),
