@@ -18,6 +18,10 @@ export function shellWord(word: string): string {
   return `$'${escaped}'`
 }
 
+/** The API server checks no name of a Service in a webhook or an APIService: it is anybody's text. */
+export const endpointsLine = (service: string, namespace: string): string =>
+  `kubectl -n ${shellWord(namespace)} get endpointslices -l ${shellWord(`kubernetes.io/service-name=${service}`)}`
+
 const escapeOf = (found: string): string => `\\u${(found.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
 
 /** A sentence or a command that is one line, whatever text of somebody else is in it. */

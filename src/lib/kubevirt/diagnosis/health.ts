@@ -15,6 +15,7 @@ import {
   type WebhookConfiguration,
 } from '../../kube/kinds/extension-kinds.ts'
 import { condition, type KubeObject } from '../../kube/object.ts'
+import { endpointsLine } from '../../kube/shell-line.ts'
 import { shorten } from '../../kube/text.ts'
 import { itemsOf, type Known, known } from '../../kube/known.ts'
 
@@ -244,7 +245,7 @@ export function apiServiceRemedy({ name, service, namespace, message }: SilentAp
     `kubectl describe apiservice ${name}`,
     ...(isOfCertificate(message)
       ? certificateHealth(service, { namespace, isExpired: isExpired(message) })
-      : [listSlices(service, namespace)]),
+      : [endpointsLine(service, namespace)]),
   ]
 }
 
@@ -271,11 +272,8 @@ function certificateHealth(
 }
 
 function webhookHealth({ service }: Silent, namespace: string): readonly string[] {
-  return [listSlices(service, namespace), `kubectl -n ${namespace} get pods -l kubevirt.io -o wide`]
+  return [endpointsLine(service, namespace), `kubectl -n ${namespace} get pods -l kubevirt.io -o wide`]
 }
-
-const listSlices = (service: string, namespace: string): string =>
-  `kubectl -n ${namespace} get endpointslices -l kubernetes.io/service-name=${service}`
 
 interface ReadyEndpoints {
   service: string
