@@ -76,6 +76,21 @@ describe('a folder with what is no file of a cluster', () => {
     })
   })
 
+  test.each([
+    ['labels: kub', 'metadata:\n  name: x\n  labels: kub'],
+    ['owners', 'metadata:\n  name: x\n  ownerReferences:\n  - apiVer'],
+    ['status', 'metadata:\n  name: x\nstatus: cond'],
+    ['conditions', 'metadata:\n  name: x\nstatus:\n  conditions:\n  - lastTr'],
+  ])('YAML that was cut off is no whole list: %s', async (_, end) => {
+    const text = `apiVersion: v1\nkind: List\nitems:\n- ${pod('whole')}\n- apiVersion: v1\n  kind: Pod\n  ${end.replaceAll('\n', '\n  ')}\n`
+    writeFileSync(join(folder, 'z.yaml'), text)
+    const why = 'Pod x is not as the API has it, or cut off'
+    expect((await read()).passedOver).toEqual([
+      { file: 'z.yaml', why: expect.stringContaining(why) as string },
+    ])
+    await expect(readSaved(join(folder, 'z.yaml'))).rejects.toMatchObject({ exitCode: 2 })
+  })
+
   // Each was compared with all before it: more than a minute.
   test('three thousand files beside one another are looked at once each', async () => {
     write((i) => pod(`p${i}`))

@@ -230,6 +230,8 @@ function unfold({ value, line }: SavedDocument, file: string, into: Unfolded): v
   if (into.lenient && (!isRecord(value) || !(isList(value) || isObject(value)))) return
   if (!isRecord(value)) throw unreadable(file, line, 'there is no Kubernetes object')
   if (isList(value)) unfoldList({ value, line }, file, into)
+  else if (isObject(value) && isCutOff(value))
+    throw unreadable(file, line, `${value.kind} ${value.metadata.name} is not as the API has it, or cut off`)
   else if (isObject(value)) into.objects.push(withoutNulls(value))
   else throw unreadable(file, line, 'an object lacks apiVersion, kind or metadata.name')
 }
@@ -258,6 +260,36 @@ function isObject(value: Record<string, unknown>): value is Record<string, unkno
   const named = isRecord(metadata) && typeof metadata['name'] === 'string'
   return typeof apiVersion === 'string' && typeof kind === 'string' && named
 }
+
+/** YAML that was cut off is YAML all the same: `labels: kub`, `status: cond`. What came before it is not all that there was. */
+const isCutOff = (object: KubeObject): boolean =>
+  !areNotes({ ...object.metadata }) || !areParts(object as KubeObject & { spec?: unknown; status?: unknown })
+
+const areNotes = ({
+  labels,
+  annotations,
+  ownerReferences,
+  managedFields,
+}: Record<string, unknown>): boolean =>
+  [labels, annotations].every(
+    (one) => isAbsent(one) || (isRecord(one) && !Object.values(one).some(isRecord)),
+  ) &&
+  [ownerReferences, managedFields].every(
+    (one) => isAbsent(one) || (Array.isArray(one) && one.every(isRecord)),
+  )
+
+const areParts = ({ spec, status }: { spec?: unknown; status?: unknown }): boolean =>
+  [spec, status].every((part) => isAbsent(part) || isRecord(part)) && hasConditions(status)
+
+function hasConditions(status: unknown): boolean {
+  const conditions = isRecord(status) ? status['conditions'] : undefined
+  return (
+    isAbsent(conditions) ||
+    (Array.isArray(conditions) && conditions.every((one) => one === null || isRecord(one)))
+  )
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
 /** One object, or a list of them. Throws `usage` with the line. */
 function parseJson(text: string, file: string): SavedDocument[] {
