@@ -15,7 +15,7 @@ import {
   type WebhookConfiguration,
 } from '../../kube/kinds/extension-kinds.ts'
 import { condition, type KubeObject } from '../../kube/object.ts'
-import { endpointsLine } from '../../kube/shell-line.ts'
+import { endpointsLine, shellWord } from '../../kube/shell-line.ts'
 import { shorten } from '../../kube/text.ts'
 import { itemsOf, type Known, known } from '../../kube/known.ts'
 
@@ -242,9 +242,9 @@ interface SilentApi {
 /** What to type where nobody answers behind an APIService: by what the API server says of it, the certificate or the endpoints. */
 export function apiServiceRemedy({ name, service, namespace, message }: SilentApi): readonly string[] {
   return [
-    `kubectl describe apiservice ${name}`,
+    `kubectl describe apiservice ${shellWord(name)}`,
     ...(isOfCertificate(message)
-      ? certificateHealth(service, { namespace, isExpired: isExpired(message) })
+      ? certificateHealth(service, { namespace: shellWord(namespace), isExpired: isExpired(message) })
       : [endpointsLine(service, namespace)]),
   ]
 }
