@@ -1,3 +1,4 @@
+import { gunzipSync, gzipSync } from 'node:zlib'
 import {
   type CatalogSource,
   ClusterServiceVersions,
@@ -9,19 +10,24 @@ import { ApiError } from '../../lib/kube/errors.ts'
 import { control, type ControllerContext, templateHash } from '../machinery/controller.ts'
 import { msSince, type OlmContext, seconds } from './olm-context.ts'
 import { condition, groupOf, type Kind, type KubeObject } from '../../lib/kube/object.ts'
-import { Deployments, type Job, Jobs } from '../../lib/kube/kinds/workload-kinds.ts'
+import { type Job, Jobs } from '../../lib/kube/kinds/workload-kinds.ts'
 import {
   ClusterRoleBindings,
   ClusterRoles,
   CustomResourceDefinitions,
-  PriorityClasses,
   RoleBindings,
   Roles,
   ServiceAccounts,
 } from '../../lib/kube/kinds/extension-kinds.ts'
 import { type ConfigMap, ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
 import { versionOf } from '../api/kinds/sim-kind.ts'
-import { bundleObjects, type Release } from './operator-bundle.ts'
+import {
+  bundleFiles,
+  bundleObjects,
+  isServiceVersion,
+  permissionsOf,
+  type Release,
+} from './operator-bundle.ts'
 import type { OlmShape } from './olm-shape.ts'
 
 /** A plan shows that it is Installing for so long before its objects are there, ms. */
@@ -101,9 +107,7 @@ const isFirst = ({ resource, status }: InstallStep): boolean =>
 class Refused extends Error {}
 
 async function applyStep(cx: OlmContext, step: InstallStep): Promise<string> {
-  const object = await objectOf(cx, step)
-  if (object === undefined) throw new Refused(`configmaps "${step.resource?.name ?? ''}" not found`)
-  return applyObject(cx, object)
+  return applyObject(cx, await objectOf(cx, step))
 }
 
 async function markFailed(
@@ -156,8 +160,6 @@ const kinds: readonly Kind[] = [
   ClusterRoleBindings,
   Roles,
   RoleBindings,
-  Deployments,
-  PriorityClasses,
 ]
 
 /** A kind that bundles have and OLM applies; undefined for others. */
@@ -204,7 +206,8 @@ interface Reference {
 
 /** What a plan does for one release. */
 export function stepsOf(release: Release, shape: OlmShape): InstallStep[] {
-  const { source, sourceNamespace } = shape
+  const { source, sourceNamespace, manifests = 'referenced' } = shape
+  const reference = JSON.stringify(referenceTo(release, shape))
   return bundleObjects(release, shape).map((object) => ({
     resolving: release.entry.name,
     resource: {
@@ -214,7 +217,7 @@ export function stepsOf(release: Release, shape: OlmShape): InstallStep[] {
       name: object.metadata.name,
       sourceName: source,
       sourceNamespace,
-      manifest: JSON.stringify(shape.manifests === 'referenced' ? referenceTo(release, shape) : object),
+      manifest: manifests === 'referenced' ? reference : JSON.stringify(object),
     },
     status: 'Unknown',
   }))
@@ -236,11 +239,10 @@ function referenceTo(release: Release, { source, sourceNamespace }: OlmShape): R
   }
 }
 
-/** The ConfigMap that an unpacked bundle is kept in: a file for each object. */
-function unpackedBundle(release: Release, shape: OlmShape, owner: CatalogSource): ConfigMap {
+/** The ConfigMap that an unpacked bundle is kept in: a file for each object, gzipped and in base64, which the API encodes once more. */
+export function unpackedBundle(release: Release, shape: OlmShape): ConfigMap {
   const { apiVersion, kind } = ConfigMaps
-  const { name, uid = '' } = owner.metadata
-  const files = bundleObjects(release, shape).map((object) => [fileOf(object), JSON.stringify(object)])
+  const files = bundleFiles(release, shape).map((object) => [fileOf(object), packed(JSON.stringify(object))])
   return {
     apiVersion,
     kind,
@@ -248,28 +250,36 @@ function unpackedBundle(release: Release, shape: OlmShape, owner: CatalogSource)
       name: unpackedName(release),
       namespace: shape.sourceNamespace,
       labels: { 'olm.managed': 'true', 'operatorframework.io/bundle-unpack-ref': unpackedName(release) },
-      ownerReferences: [{ apiVersion: owner.apiVersion, kind: owner.kind, name, uid, controller: false }],
     },
-    data: Object.fromEntries(files) as Record<string, string>,
+    binaryData: Object.fromEntries(files) as Record<string, string>,
   }
 }
 
 const fileOf = ({ kind, metadata }: KubeObject): string =>
   `${kind.toLowerCase()}_${metadata.name.replaceAll(':', '_')}.yaml`
 
-/** The object that a step is to apply. Undefined where the ConfigMap that it refers to is gone. */
+const packed = (text: string): string => Buffer.from(gzipSync(text).toString('base64')).toString('base64')
+
+function unpacked(text: string): KubeObject {
+  const inner = Buffer.from(Buffer.from(text, 'base64').toString(), 'base64')
+  return JSON.parse(gunzipSync(inner).toString()) as KubeObject
+}
+
+/** The object that a step is to apply. Throws Refused where the ConfigMap that it refers to is gone. */
 async function objectOf(
   { reader }: Pick<ControllerContext, 'reader'>,
   { resource }: InstallStep,
-): Promise<KubeObject | undefined> {
+): Promise<KubeObject> {
   const manifest = JSON.parse(resource?.manifest ?? '{}') as KubeObject | Reference
   if (!('namespace' in manifest)) return manifest
   const { name: of, namespace } = manifest
   const found = await reader.get(ConfigMaps, { name: of, namespace })
-  if (found.is !== 'object') return undefined
+  const files = found.is === 'object' ? Object.values(found.object.binaryData ?? {}).map(unpacked) : []
   const { kind = '', name = '' } = resource ?? {}
-  const file = found.object.data?.[fileOf({ apiVersion: '', kind, metadata: { name } })]
-  return file === undefined ? undefined : (JSON.parse(file) as KubeObject)
+  const all = [...files, ...files.filter(isServiceVersion).flatMap(permissionsOf)]
+  const object = all.find((one) => one.kind === kind && one.metadata.name === name)
+  if (object === undefined) throw new Refused(`configmaps "${of}" not found`)
+  return object
 }
 
 /** A bundle's image is unpacked in so many ms. */
@@ -294,14 +304,17 @@ export async function unpack(
   if (says !== undefined && passed >= deadline) return giveUp(cx, releases, says)
   if (says !== undefined) return { is: 'under-way', again: 5000 }
   if (passed < unpacking) return { is: 'under-way', again: unpacking - passed }
-  if (cx.shape.manifests === 'referenced') for (const release of releases) await keep(cx, release, source)
+  for (const release of releases) await keep(cx, release, source)
   return { is: 'done' }
 }
 
 async function keep(cx: OlmContext, release: Release, source: CatalogSource): Promise<void> {
-  const bundle = unpackedBundle(release, cx.shape, source)
-  const found = await cx.reader.get(ConfigMaps, bundle.metadata)
-  if (found.is === 'absent') await cx.writer.create(ConfigMaps, bundle)
+  const { metadata, ...bundle } = unpackedBundle(release, cx.shape)
+  const found = await cx.reader.get(ConfigMaps, metadata)
+  if (found.is !== 'absent') return
+  const { name, uid = '' } = source.metadata
+  const ownerReferences = [{ apiVersion: source.apiVersion, kind: source.kind, name, uid, controller: false }]
+  await cx.writer.create(ConfigMaps, { ...bundle, metadata: { ...metadata, ownerReferences } })
 }
 
 /** A Job that failed is not tried again while it is there. */

@@ -83,6 +83,8 @@ export interface ClusterServiceVersion extends KubeObject {
         deployments?: { name?: string; spec?: unknown }[]
         /** OLM makes ClusterRoles and bindings of them, of hashed names. */
         clusterPermissions?: { serviceAccountName?: string; rules?: PolicyRule[] }[]
+        /** Roles and bindings of its own namespace. */
+        permissions?: { serviceAccountName?: string; rules?: PolicyRule[] }[]
       }
     }
     customresourcedefinitions?: { owned?: { name?: string; kind?: string; version?: string }[] }
