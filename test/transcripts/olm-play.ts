@@ -3,13 +3,14 @@ import { Jobs } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import {
   CatalogSources,
   ClusterServiceVersions,
+  copiedFromLabel,
   InstallPlans,
   OperatorConditions,
   PackageManifests,
   Subscriptions,
 } from '../../src/lib/kube/kinds/operator-kinds.ts'
 import type { OlmShape } from '../../src/simulator/olm/olm-shape.ts'
-import { type Lifecycle, lifecycle, phaseOf } from '../lib/simulator/olm/lifecycle.ts'
+import { csvName, type Lifecycle, lifecycle, phaseOf } from '../lib/simulator/olm/lifecycle.ts'
 import type { Line } from './read.ts'
 
 const kinds: readonly Kind[] = [
@@ -62,11 +63,34 @@ export function statesOf<T extends KubeObject>(
   const found: { at: number; is: string }[] = []
   for (const { t, object, type } of lines) {
     if (object?.kind !== kind || object.metadata.name !== name) continue
+    if (object.metadata.labels?.[copiedFromLabel] !== undefined) continue
     const is = type === 'DELETED' ? 'gone' : state(object as T)
     if (is !== undefined && is !== found.at(-1)?.is) found.push({ at: t / 1000, is })
   }
   return found
 }
+
+/** An update of an operator that was recorded, with its span in the recording in seconds. */
+export interface RecordedHop {
+  recording: string
+  from: string
+  to: string
+  span: readonly [from: number, to: number]
+}
+
+/** Those that came to their end. */
+export const recordedHops: readonly RecordedHop[] = (
+  [
+    ['chain-manual', '1.17.0', '1.17.3', [490, 540]],
+    ['chain-manual', '1.17.3', '1.18.0', [574, 640]],
+    ['scenarios-manual', '1.17.0', '1.17.2', [375, 516]],
+    ['scenarios-manual', '1.17.2', '1.17.3', [729, 793]],
+    ['scenarios-manual', '1.17.3', '1.17.4', [860, 940]],
+    ['scenarios-manual', '1.17.5', '1.17.6', [1751, 1796]],
+    ['scenarios-manual', '1.17.6', '1.18.1', [2085, 2150]],
+    ['hop-1.18.1-1.18.2', '1.18.1', '1.18.2', [98, 200]],
+  ] as const
+).map(([recording, from, to, span]) => ({ recording, from: csvName(from), to: csvName(to), span }))
 
 /** The lines between two times of a recording, in seconds, and before them what there was. */
 export function between(lines: readonly Line[], from: number, to: number): Line[] {

@@ -1,10 +1,16 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { InstallPlan } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import {
+  type ClusterServiceVersion,
+  type InstallPlan,
+  InstallPlans,
+  type Subscription,
+} from '../../src/lib/kube/kinds/operator-kinds.ts'
+import { condition } from '../../src/lib/kube/object.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { csvName } from '../lib/simulator/olm/lifecycle.ts'
-import { playHop, playOlm } from './olm-play.ts'
+import { between, playHop, playOlm, recordedHops, statesOf } from './olm-play.ts'
 import { type Line, readOlmTranscript } from './read.ts'
 
 const hop = { from: csvName('1.17.3'), to: csvName('1.18.1') }
@@ -13,6 +19,11 @@ async function simulatedHop(): Promise<Line[]> {
   const olm = await playOlm(okdOlm({ channel: 'stable-v1.18' }))
   await playHop(olm, hop)
   return olm.lines
+}
+
+interface Hop {
+  from: string
+  to: string
 }
 
 /** The steps of the plan that installs a CSV, once it has them. */
@@ -68,6 +79,147 @@ describe('plan contents', () => {
     const recorded = stepsOf(readOlmTranscript('chain-manual'), csvName('1.17.3'))
     expect(recorded).toHaveLength(50)
     expect(withoutHashes(simulated)).toEqual(withoutHashes(recorded))
+  })
+})
+
+const csvState = ({ status }: ClusterServiceVersion): string =>
+  `${status?.phase ?? ''}/${status?.reason ?? ''}`
+
+/** Where a CSV was, from when it was made to when it was Succeeded for the first time. */
+function installation(lines: readonly Line[], csv: string): { at: number; is: string }[] {
+  const states = statesOf(lines, { kind: 'ClusterServiceVersion', name: csv }, csvState)
+  const end = states.findIndex(({ is }) => is.startsWith('Succeeded/'))
+  return states.slice(0, end + 1)
+}
+
+/** When what happened in a hop, in seconds since its plan is Installing. */
+function timesOf(lines: readonly Line[], { from, to }: Hop): Record<string, number> {
+  const plan = lines.find(
+    ({ object }) =>
+      object?.kind === 'InstallPlan' &&
+      (object as InstallPlan).spec?.clusterServiceVersionNames?.includes(to) === true,
+  )?.object?.metadata.name
+  const of = { kind: 'InstallPlan', name: plan ?? '' }
+  const phases = statesOf<InstallPlan>(lines, of, ({ status }) => status?.phase)
+  const old = statesOf(lines, { kind: 'ClusterServiceVersion', name: from }, csvState)
+  const named = lines.find(
+    ({ object }) => object?.kind === 'Subscription' && (object as Subscription).status?.installedCSV === to,
+  )
+  const csv = installation(lines, to)
+  const begun = phases.find(({ is }) => is === 'Installing')?.at ?? NaN
+  const times = {
+    'the CSV is made': csv[0]?.at,
+    'its requirements are met': csv.find(({ is }) => is.startsWith('InstallReady'))?.at,
+    'the plan is Complete': phases.find(({ is }) => is === 'Complete')?.at,
+    'the Subscription names the CSV': named && named.t / 1000,
+    'the old CSV is Replacing': old.find(({ is }) => is.startsWith('Replacing'))?.at,
+    'the old CSV is gone': old.find(({ is }) => is === 'gone')?.at,
+  }
+  return Object.fromEntries(Object.entries(times).map(([what, at]) => [what, (at ?? NaN) - begun]))
+}
+
+const recordedOnes = () =>
+  recordedHops.map(({ recording, span, from, to }) => ({
+    from,
+    to,
+    lines: between(readOlmTranscript(recording), ...span),
+  }))
+
+/** The CRDs that plans wait for at a time. */
+const awaitedIn = (lines: readonly Line[]): Set<string> =>
+  new Set(
+    lines.flatMap(({ object }) => {
+      const steps = object?.kind === 'InstallPlan' ? ((object as InstallPlan).status?.plan ?? []) : []
+      const awaiting = steps.filter(({ status }) => status === 'WaitingForApi')
+      return awaiting.length === 0 ? [] : [awaiting.map(({ resource }) => resource?.name ?? '').join()]
+    }),
+  )
+
+describe("order of a plan's steps", () => {
+  test('the CSV is the first step, and the plan is Installing for 13 to 61 s', async () => {
+    const simulated = timesOf(await simulatedHop(), hop)
+    const recorded = recordedOnes().map((one) => timesOf(one.lines, one))
+    const all = [...recorded, simulated]
+    for (const times of all) {
+      expect(times['the CSV is made']).toBeLessThan(5)
+      expect(times['the plan is Complete']).toBeGreaterThan(13)
+      expect(times['the plan is Complete']).toBeLessThan(61)
+    }
+  })
+
+  test('nothing takes longer than it was recorded to', async () => {
+    const simulated = timesOf(await simulatedHop(), hop)
+    const recorded = recordedOnes().map((one) => timesOf(one.lines, one))
+    for (const [what, at] of Object.entries(simulated)) {
+      const most = Math.max(...recorded.map((times) => times[what] ?? NaN))
+      expect({ what, at, isIn: at > 0 && at <= most }).toEqual({ what, at, isIn: true })
+    }
+  })
+
+  test('kinds of new CRDs are waited for while the CSV gets on, and only those are', async () => {
+    const real = recordedOnes().find(({ to }) => to === hop.to)
+    const recorded = awaitedIn(real?.lines ?? [])
+    expect(recorded).toEqual(
+      new Set(['inflightoperations.ifo.kubevirt.io,operationrulesets.ifo.kubevirt.io']),
+    )
+    expect(awaitedIn(await simulatedHop())).toEqual(recorded)
+  })
+})
+
+describe('CSV start', () => {
+  test('Pending/RequirementsNotMet for 3 to 30 s, the same states as recorded', async () => {
+    const simulated = installation(await simulatedHop(), hop.to)
+    const recorded = recordedOnes().map((one) => installation(one.lines, one.to))
+    expect(recorded.map(wordsOf)).toContainEqual(wordsOf(simulated))
+    const missing = simulated.find(({ is }) => is === 'Pending/RequirementsNotMet')?.at ?? NaN
+    const met = simulated.find(({ is }) => is.startsWith('InstallReady'))?.at ?? NaN
+    expect(met - missing).toBeGreaterThanOrEqual(3)
+    expect(met - missing).toBeLessThanOrEqual(30)
+  })
+})
+
+/** Where a plan is, and whether its steps tell of what was carried out; nothing before they are there. */
+function carriedOut({ status }: InstallPlan): string | undefined {
+  const { phase, plan = [] } = status ?? {}
+  if (phase === undefined || phase === '') return undefined
+  return `${phase} ${plan.every((step) => step.status === 'Unknown') ? 'none' : 'its CSV'}`
+}
+
+const wordsOf = (states: readonly { is: string }[]): string[] => states.map(({ is }) => is)
+
+/** What became of the plan of a hop, and how its Subscription stands in the end. */
+const toldOf = (lines: readonly Line[], plan: string) => ({
+  plan: wordsOf(statesOf(lines, { kind: 'InstallPlan', name: plan }, carriedOut)),
+  csv: wordsOf(statesOf(lines, { kind: 'ClusterServiceVersion', name: hop.to }, csvState)),
+  end: lines.findLast(({ object }) => object?.kind === 'Subscription')?.object as Subscription,
+})
+
+describe('plan fails', () => {
+  test('its CSV exists and is named, and a delete makes no other plan', async () => {
+    const recorded = between(readOlmTranscript('chain-manual'), 804, 1087)
+    const olm = await playOlm(okdOlm({ channel: 'stable-v1.18' }))
+    olm.faults.set({ planFailed: 'error validating existing CRs against new CRD schema' })
+    await olm.until('there is a plan', () => olm.plans()[1]?.status?.phase === 'RequiresApproval')
+    await olm.clock.sleep(2000)
+    await olm.approve(olm.plans()[1])
+    await olm.until('it failed', () => olm.plans()[1]?.status?.phase === 'Failed')
+    olm.faults.set({ planFailed: undefined })
+    await olm.clock.sleep(70_000)
+    const name = olm.plans()[1]?.metadata.name ?? ''
+    await olm.writer.delete(InstallPlans, olm.plans()[1]!.metadata)
+    await olm.clock.sleep(140_000)
+    const real = toldOf(recorded, 'install-6jjcv')
+    const simulated = toldOf(olm.lines, name)
+    expect(simulated.plan).toEqual(real.plan)
+    expect(simulated.csv).toEqual(real.csv)
+    for (const { end } of [real, simulated]) {
+      expect(end.status).toMatchObject({ state: 'AtLatestKnown', installedCSV: hop.to, currentCSV: hop.to })
+      expect(condition(end, 'InstallPlanMissing')).toMatchObject({
+        status: 'True',
+        reason: 'ReferencedInstallPlanNotFound',
+      })
+    }
+    expect(olm.plans()).toHaveLength(1)
   })
 })
 

@@ -41,6 +41,8 @@ export interface OlmFaults {
   bundleUnpackFailed?: string | undefined
   /** Plans that are executed end as Failed, for good: what the API server says (ocp 2.2). */
   planFailed?: string | undefined
+  /** So many ms the kinds of a plan's new CRDs are not served: its steps are WaitingForApi, while its CSV gets on; default some seconds. */
+  kindsServedAfter?: number | undefined
   /** For so many ms after it was made, a CSV is Failed and Pending by turns (ocp 2.4). */
   csvFailsFor?: number | undefined
   /** A CSV that is installed now never gets further than Failed: InstallCheckFailed. */

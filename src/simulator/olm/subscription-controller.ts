@@ -10,7 +10,7 @@ import {
   Subscriptions,
 } from '../../lib/kube/kinds/operator-kinds.ts'
 import { condition } from '../../lib/kube/object.ts'
-import { control, nameSuffix } from '../machinery/controller.ts'
+import { between, control, nameSuffix } from '../machinery/controller.ts'
 import type { Release } from './operator-bundle.ts'
 import { servedBy } from './catalog-source.ts'
 import {
@@ -32,6 +32,12 @@ const retry = 15_000
 /** OLM looks at everything again so often, whatever happens, ms. */
 const resync = 900_000
 
+/** A Subscription names a new CSV as installed so long after it was made, as it was recorded, ms. */
+const written = { least: 400, most: 14_000 }
+
+/** When a Subscription is to name a CSV as installed, ms of the clock, by the uid of the CSV. */
+type Arrivals = Map<string, number>
+
 /** What a failed resolution was about, by the namespace. */
 type Failures = Map<string, { at: number; stray: string; annotations: string }>
 
@@ -45,6 +51,7 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
     { kind: Jobs, where: { namespace: cx.shape.sourceNamespace } },
   ]
   const failures: Failures = new Map()
+  const arrivals: Arrivals = new Map()
   return control(cx, watched, async () => {
     const { source: name, sourceNamespace: namespace } = cx.shape
     const found = await cx.reader.get(CatalogSources, { name, namespace })
@@ -52,8 +59,11 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
     const again: number[] = []
     for (const snapshot of await readNamespaces(cx)) {
       const subscriptions: Subscription[] = []
-      for (const one of snapshot.subscriptions)
-        subscriptions.push(await tellSubscription(cx, one, { snapshot, source }))
+      for (const one of snapshot.subscriptions) {
+        const late = untilWritten(cx, one, { snapshot, arrivals })
+        if (late > 0 && late < Infinity) again.push(late)
+        subscriptions.push(await tellSubscription(cx, one, { snapshot, source, late }))
+      }
       if (subscriptions.some(isMissingPlan)) again.push(missed)
       const wait = source && (await advance(cx, { ...snapshot, subscriptions }, { source, failures }))
       if (wait !== undefined) again.push(wait)
@@ -199,7 +209,10 @@ function resolve(shape: OlmShape, snapshot: NamespaceSnapshot, minor: string | u
   for (const subscription of snapshot.subscriptions) {
     const entries = entriesFor(shape, subscription, minor)
     if (typeof entries === 'string') return { is: 'unsatisfiable', why: entries }
-    const stray = replacedBy(snapshot, subscription) ?? strayOf(shape, snapshot, subscription)
+    const stray =
+      replacedBy(snapshot, subscription) ??
+      unwritten(snapshot, subscription) ??
+      strayOf(shape, snapshot, subscription)
     if (stray !== undefined) return { is: 'unsatisfiable', why: notReferenced(subscription, stray) }
     const entry = nextFor(shape, snapshot, subscription, entries)
     if (entry !== undefined)
@@ -258,6 +271,13 @@ function replacedBy({ serviceVersions }: NamespaceSnapshot, { status }: Subscrip
   const own = serviceVersions.find(({ metadata }) => metadata.name === status?.installedCSV)
   const replaced = own?.spec?.replaces
   return serviceVersions.some(({ metadata }) => metadata.name === replaced) ? replaced : undefined
+}
+
+/** The CSV of an update that its Subscription does not name as installed yet. */
+function unwritten({ serviceVersions }: NamespaceSnapshot, { status }: Subscription): string | undefined {
+  const { currentCSV, installedCSV } = status ?? {}
+  if (installedCSV === undefined || currentCSV === installedCSV) return undefined
+  return serviceVersions.some(({ metadata }) => metadata.name === currentCSV) ? currentCSV : undefined
 }
 
 /** A CSV of the package that is there though its Subscription knows of none (ocp 7 #8). */
@@ -369,6 +389,22 @@ type Status = NonNullable<Subscription['status']>
 /** `null` takes a field away. */
 type StatusChange = { [K in keyof Status]?: Status[K] | null } & { installplan?: object | null }
 
+/** Ms until it says that its CSV is installed: 0 where it is to say so now, Infinity where there is no such CSV. */
+function untilWritten(
+  cx: OlmContext,
+  { status = {} }: Subscription,
+  { snapshot, arrivals }: { snapshot: NamespaceSnapshot; arrivals: Arrivals },
+): number {
+  const csv = snapshot.serviceVersions.find(({ metadata }) => metadata.name === status.currentCSV)
+  if (csv === undefined) return Infinity
+  const { name, uid = '' } = csv.metadata
+  if (status.installedCSV === name) return 0
+  const now = cx.clock.now().getTime()
+  const due = arrivals.get(uid) ?? now + between(cx.random, written.least, written.most)
+  arrivals.set(uid, due)
+  return Math.max(0, due - now)
+}
+
 /**
  * What follows for a Subscription from what is there: its CSV, as soon as it exists in whatever phase, its plan, its catalog (ocp 2.1).
  * The answer is the Subscription as it is then.
@@ -376,14 +412,18 @@ type StatusChange = { [K in keyof Status]?: Status[K] | null } & { installplan?:
 async function tellSubscription(
   cx: OlmContext,
   subscription: Subscription,
-  { snapshot, source }: { snapshot: NamespaceSnapshot; source: CatalogSource | undefined },
+  {
+    snapshot,
+    source,
+    late,
+  }: { snapshot: NamespaceSnapshot; source: CatalogSource | undefined; late: number },
 ): Promise<Subscription> {
   const { status = {} } = subscription
   const plan = snapshot.plans.find(({ metadata }) => metadata.name === status.installPlanRef?.name)
-  const isThere = snapshot.serviceVersions.some(({ metadata }) => metadata.name === status.currentCSV)
+  const isThere = late === 0
   const isLost = status.installPlanRef !== undefined && plan === undefined
   const state = isThere ? 'AtLatestKnown' : status.currentCSV === undefined ? null : 'UpgradePending'
-  const isMissed = isLost && !isThere && missingFor(cx, subscription) >= missed
+  const isMissed = isLost && late === Infinity && missingFor(cx, subscription) >= missed
   const change: StatusChange = isMissed
     ? { installPlanRef: null, installplan: null, currentCSV: null, state: null }
     : { state, ...(isThere && { installedCSV: status.currentCSV }) }

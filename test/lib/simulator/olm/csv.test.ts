@@ -16,7 +16,10 @@ const offered = () => okdOlm({ channel: 'stable-v1.18' })
 async function approveNext(olm: Lifecycle): Promise<void> {
   await olm.until('there is a plan', () => phaseOf(olm.plans()[1]) === 'RequiresApproval')
   await olm.approve(olm.plans()[1])
-  await olm.until('it is complete', () => phaseOf(olm.plans()[1]) === 'Complete')
+  await olm.until(
+    'its first step is done',
+    () => olm.csv(olm.plans()[1]?.spec?.clusterServiceVersionNames?.[0] ?? '') !== undefined,
+  )
 }
 
 /** The phases that it went through, repetitions left out. */
@@ -179,6 +182,7 @@ test('ocp 1.9: the CRD is replaced without its conversion, and somebody else has
     olm.store.read(CustomResourceDefinitions, { name: 'hyperconvergeds.hco.kubevirt.io' })
   expect(definition()).toMatchObject({ spec: { conversion: { strategy: 'Webhook' } } })
   await approveNext(olm)
+  await olm.until('it is complete', () => phaseOf(olm.plans()[1]) === 'Complete')
   expect(definition()).toMatchObject({
     spec: {
       conversion: { strategy: 'None' },

@@ -54,12 +54,19 @@ test('olm-real: in a hop nothing is resolved, on every Subscription, until the o
   await olm.until('requirements are missing', () => {
     return olm.csv(csvName('1.18.1'))?.status?.reason === 'RequirementsNotMet'
   })
-  await olm.until('it is said', () => said().every((one) => one?.status === 'True'))
+  const unreferenced = (version: string) => () =>
+    said().every((one) =>
+      one?.message?.includes(
+        `clusterserviceversion ${csvName(version)} exists and is not referenced by a subscription`,
+      ),
+    )
+  await olm.until(
+    'it is said of the new one, which the Subscription does not name yet',
+    unreferenced('1.18.1'),
+  )
+  await olm.until('it is said of the old one', unreferenced('1.17.3'))
   for (const one of said()) {
     expect(one?.reason).toBe('ConstraintsNotSatisfiable')
-    expect(one?.message).toContain(
-      `clusterserviceversion ${csvName('1.17.3')} exists and is not referenced by a subscription`,
-    )
     expect(one?.lastTransitionTime).toBeUndefined()
   }
   await olm.until('the old one is gone', () => olm.csv(csvName('1.17.3')) === undefined)
