@@ -3,10 +3,13 @@ import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
   type ClusterServiceVersion,
+  ClusterServiceVersions,
   type InstallPlan,
   InstallPlans,
   type Subscription,
+  Subscriptions,
 } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import type { Job } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import { condition } from '../../src/lib/kube/object.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { csvName } from '../lib/simulator/olm/lifecycle.ts'
@@ -220,6 +223,228 @@ describe('plan fails', () => {
       })
     }
     expect(olm.plans()).toHaveLength(1)
+  })
+})
+
+const namespace = 'kubevirt-hyperconverged'
+const ours = { kind: 'Subscription', name: 'hco-operatorhub' }
+
+/** Another operator of the namespace, whose Subscription has nothing to do. */
+const other = {
+  package: 'other-operator',
+  channel: 'stable',
+  approval: 'Manual',
+  installed: '0.1.0',
+  entries: [{ name: 'other-operator.v0.1.0', version: '0.1.0' }],
+} as const
+
+async function hopWithOther(): Promise<Line[]> {
+  const olm = await playOlm(okdOlm({ channel: 'stable-v1.18', others: [other] }))
+  await playHop(olm, hop)
+  return olm.lines
+}
+
+/** The reasons that a condition has had on a Subscription one after the other; `none` where it was not there. */
+const reasonsOf = (lines: readonly Line[], of: { kind: string; name: string }, type: string) =>
+  statesOf<Subscription>(lines, of, (one) => {
+    const said = condition(one, type)
+    return said?.status === 'True' ? (said.reason ?? '') : 'none'
+  })
+
+const conditionsOf = (lines: readonly Line[], type: string) =>
+  lines.flatMap(({ object }) =>
+    object?.kind === 'Subscription' ? (condition(object as Subscription, type) ?? []) : [],
+  )
+
+describe('ResolutionFailed in a hop', () => {
+  test('on every Subscription of the namespace, without a time, until the old CSV is gone', async () => {
+    const simulated = await hopWithOther()
+    for (const name of ['hco-operatorhub', 'other-operator']) {
+      const states = wordsOf(reasonsOf(simulated, { kind: 'Subscription', name }, 'ResolutionFailed'))
+      expect(states).toEqual(['none', 'ConstraintsNotSatisfiable', 'none'])
+    }
+    for (const { lines } of recordedOnes())
+      expect(wordsOf(reasonsOf(lines, ours, 'ResolutionFailed'))).toContain('ConstraintsNotSatisfiable')
+    for (const lines of [simulated, ...recordedOnes().map((one) => one.lines)])
+      for (const said of conditionsOf(lines, 'ResolutionFailed')) {
+        expect(said.lastTransitionTime).toBeUndefined()
+        expect(said.message).toMatch(
+          /clusterserviceversion \S+ exists and is not referenced by a subscription/,
+        )
+      }
+  })
+})
+
+/** From the end of the old CSV to that of the condition, in seconds; undefined where it stayed. */
+function staleFor(lines: readonly Line[], { from }: Hop): number | undefined {
+  const gone = statesOf(lines, { kind: 'ClusterServiceVersion', name: from }, csvState).at(-1)
+  const after = reasonsOf(lines, ours, 'ResolutionFailed').at(-1)
+  return gone?.is === 'gone' && after?.is === 'none' ? after.at - gone.at : undefined
+}
+
+/** A hop behind which no other event comes. */
+const stale = async () => {
+  const olm = await playOlm(okdOlm({ channel: 'stable-v1.18' }))
+  olm.faults.set({ resolutionStale: true })
+  await playHop(olm, hop)
+  const failed = () => condition(olm.subscription(), 'ResolutionFailed')?.status === 'True'
+  expect(failed()).toBe(true)
+  return { olm, failed }
+}
+
+describe('resolving again', () => {
+  test('that the old CSV went is no event: the condition ends up to 14 s later', async () => {
+    const recorded = recordedOnes().flatMap((one) => staleFor(one.lines, one) ?? [])
+    const simulated = staleFor(await simulatedHop(), hop)
+    expect(recorded.length).toBeGreaterThan(4)
+    for (const seconds of [...recorded, simulated]) {
+      expect(seconds).toBeGreaterThan(0)
+      expect(seconds).toBeLessThanOrEqual(15)
+    }
+  })
+
+  test('where no other event comes, it is stale until the resync after 15 minutes', async () => {
+    const { olm, failed } = await stale()
+    const took = await olm.until('it looks again', () => !failed())
+    expect(took / 60_000).toBeGreaterThan(13)
+    expect(took / 60_000).toBeLessThanOrEqual(15)
+  })
+
+  test('an annotation of the Subscription is an event: within seconds, as it was recorded', async () => {
+    const { olm, failed } = await stale()
+    await olm.clock.sleep(60_000)
+    const metadata = { annotations: { x: '1' } }
+    await olm.writer.mergePatch(Subscriptions, olm.subscription().metadata, { metadata })
+    const took = await olm.until('it looks again', () => !failed())
+    const lines = between(readOlmTranscript('scenarios-manual'), 1749.5, 1753)
+    const recorded = reasonsOf(lines, ours, 'ResolutionFailed').find(({ is }) => is === 'none')?.at ?? NaN
+    expect(took / 1000).toBeLessThanOrEqual(recorded - 1749.5)
+  })
+
+  test('what cannot be satisfied is not tried again', async () => {
+    const olm = await playOlm(okdOlm({ channel: 'unknown' }))
+    await olm.until('it is said', () => condition(olm.subscription(), 'ResolutionFailed') !== undefined)
+    const [before] = [olm.lines.length]
+    await olm.clock.sleep(600_000)
+    expect(olm.lines.slice(before)).toEqual([])
+  })
+})
+
+/** When there are two plans, of the first: its phase, that of its CSV, and which of them the Subscription refers to. */
+function atSecond(lines: readonly Line[], csv: string): unknown {
+  const names: string[] = []
+  let phase = ''
+  let of = ''
+  for (const { object } of lines) {
+    const { name = '' } = object?.metadata ?? {}
+    if (object?.kind === 'InstallPlan' && !names.includes(name)) names.push(name)
+    if (object?.kind === 'InstallPlan' && name === names[0])
+      phase = (object as InstallPlan).status?.phase ?? ''
+    if (object?.kind === 'ClusterServiceVersion' && name === csv) of = csvState(object)
+    if (object?.kind !== 'Subscription' || names.length < 2) continue
+    const { installPlanRef, state } = (object as Subscription).status ?? {}
+    if (installPlanRef?.name === names[1]) return { phase, of, state }
+  }
+  return undefined
+}
+
+describe('next plan', () => {
+  test('it comes while the plan before is Installing and its CSV has not its requirements: installPlanRef moves on', async () => {
+    const all = okdOlm().channels.flatMap(({ entries }) => entries)
+    const olm = await playOlm(
+      okdOlm({ channel: 'all', channels: [{ name: 'all', entries: all }], installed: '1.19.0' }),
+    )
+    const { metadata, spec, apiVersion, kind } = olm.subscription()
+    const { name } = metadata
+    await olm.writer.delete(Subscriptions, metadata)
+    await olm.writer.delete(ClusterServiceVersions, { name: csvName('1.19.0'), namespace })
+    for (const plan of olm.plans()) await olm.writer.delete(InstallPlans, plan.metadata)
+    await olm.until('it is gone', () => olm.csv(csvName('1.19.0')) === undefined)
+    olm.lines.length = 0
+    const startingCSV = csvName('1.17.3')
+    await olm.writer.create(Subscriptions, {
+      apiVersion,
+      kind,
+      metadata: { name, namespace },
+      spec: { ...spec, startingCSV },
+    })
+    await olm.until('there is a plan', () => olm.plans()[0]?.status?.phase === 'RequiresApproval')
+    await olm.approve(olm.plans()[0])
+    await olm.until('there is the next', () => olm.plans().length === 2)
+    await olm.clock.sleep(3000)
+    const recorded = between(readOlmTranscript('real-hco'), 0, 60)
+    const expected = { phase: 'Installing', of: 'Pending/RequirementsUnknown', state: 'UpgradePending' }
+    expect(atSecond(recorded, csvName('1.17.3'))).toEqual(expected)
+    expect(atSecond(olm.lines, csvName('1.17.3'))).toEqual({ ...expected, of: 'Pending/RequirementsNotMet' })
+  })
+})
+
+/** Seconds from a plan that waits to the end of the condition; Infinity where it does not end. */
+function staysFor(lines: readonly Line[]): number {
+  const plan = lines.find(
+    ({ object }) =>
+      object?.kind === 'InstallPlan' && (object as InstallPlan).status?.phase === 'RequiresApproval',
+  )
+  const begun = (plan?.t ?? NaN) / 1000
+  const states = reasonsOf(lines, ours, 'BundleUnpacking')
+  return (states.find(({ at, is }) => at > begun && is === 'none')?.at ?? Infinity) - begun
+}
+
+describe('BundleUnpacking', () => {
+  test('True/UnpackingInProgress and nothing else, on all Subscriptions', async () => {
+    const simulated = await hopWithOther()
+    const recorded = [...recordedOnes().map(({ lines }) => lines), readOlmTranscript('chain-manual')]
+    for (const lines of [simulated, ...recorded])
+      for (const said of conditionsOf(lines, 'BundleUnpacking'))
+        expect(said).toEqual({ type: 'BundleUnpacking', status: 'True', reason: 'UnpackingInProgress' })
+    for (const name of ['hco-operatorhub', 'other-operator'])
+      expect(
+        wordsOf(reasonsOf(simulated, { kind: 'Subscription', name }, 'BundleUnpacking')).slice(0, 2),
+      ).toEqual(['UnpackingInProgress', 'none'])
+  })
+
+  test('of a Subscription alone it stays until all is resolved again, of two for some seconds', async () => {
+    const alone = between(readOlmTranscript('chain-manual'), 537, 949)
+    const ofTwo = between(readOlmTranscript('scenarios-manual'), 200, 300)
+    const olm = await playOlm(okdOlm({ channel: 'stable-v1.18' }))
+    await olm.until('there is a plan', () => olm.plans().length === 2)
+    await olm.clock.sleep(600_000)
+    expect([staysFor(alone), staysFor(olm.lines)]).toEqual([Infinity, Infinity])
+    for (const lines of [ofTwo, await hopWithOther()]) expect(staysFor(lines)).toBeLessThan(5)
+  })
+})
+
+describe('InstallPlanPending', () => {
+  test('it flaps: RequiresApproval once more while Installing, Installing once more after Complete', async () => {
+    const recorded = recordedOnes().map(({ lines }) => wordsOf(reasonsOf(lines, ours, 'InstallPlanPending')))
+    const simulated = wordsOf(reasonsOf(await simulatedHop(), ours, 'InstallPlanPending'))
+    const flapping = [
+      'RequiresApproval',
+      'Installing',
+      'RequiresApproval',
+      'Installing',
+      'none',
+      'Installing',
+      'none',
+    ]
+    expect(recorded.map((one) => one.slice(-7))).toContainEqual(flapping)
+    expect(simulated.slice(-7)).toEqual(flapping)
+  })
+})
+
+describe('unpack Jobs', () => {
+  test('there while a bundle is unpacked, and gone 300 s after it', async () => {
+    const olm = await playOlm(okdOlm({ channel: 'stable-v1.18' }))
+    await olm.until('there is a plan', () => olm.plans().length === 2)
+    await olm.clock.sleep(400_000)
+    const name = olm.lines.find(({ object }) => object?.kind === 'Job')?.object?.metadata.name ?? ''
+    const states = statesOf<Job>(olm.lines, { kind: 'Job', name }, (job) =>
+      condition(job, 'Complete')?.status === 'True' ? 'Complete' : 'there',
+    )
+    expect(wordsOf(states)).toEqual(['there', 'Complete', 'gone'])
+    const [, complete, gone] = states
+    expect(Math.round((gone?.at ?? NaN) - (complete?.at ?? NaN))).toBeGreaterThanOrEqual(299)
+    expect(Math.round((gone?.at ?? NaN) - (complete?.at ?? NaN))).toBeLessThanOrEqual(301)
   })
 })
 

@@ -1,16 +1,13 @@
-import { gunzipSync, gzipSync } from 'node:zlib'
 import {
-  type CatalogSource,
   ClusterServiceVersions,
   type InstallPlan,
   InstallPlans,
   type InstallStep,
 } from '../../lib/kube/kinds/operator-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { between, control, type ControllerContext, templateHash } from '../machinery/controller.ts'
+import { between, control, type ControllerContext } from '../machinery/controller.ts'
 import { msSince, type OlmContext, seconds } from './olm-context.ts'
-import { condition, groupOf, type Kind, type KubeObject } from '../../lib/kube/object.ts'
-import { type Job, Jobs } from '../../lib/kube/kinds/workload-kinds.ts'
+import { groupOf, type Kind, type KubeObject } from '../../lib/kube/object.ts'
 import {
   ClusterRoleBindings,
   ClusterRoles,
@@ -19,16 +16,7 @@ import {
   Roles,
   ServiceAccounts,
 } from '../../lib/kube/kinds/extension-kinds.ts'
-import { type ConfigMap, ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
-import { versionOf } from '../api/kinds/sim-kind.ts'
-import {
-  bundleFiles,
-  bundleObjects,
-  isServiceVersion,
-  permissionsOf,
-  type Release,
-} from './operator-bundle.ts'
-import type { OlmShape } from './olm-shape.ts'
+import { filesOf, isReference, type Reference } from './bundle-unpacker.ts'
 
 /** A plan shows that it is Installing for so long before its first step, ms. */
 const beginning = 1500
@@ -213,77 +201,6 @@ async function applyObject({ reader, writer }: ControllerContext, object: KubeOb
   return 'Present'
 }
 
-/** Where the objects of a bundle lie that was unpacked, as a step refers to it (ocp 2.2). */
-interface Reference {
-  kind: 'ConfigMap'
-  name: string
-  namespace: string
-  catalogSourceName: string
-  catalogSourceNamespace: string
-  replaces: string
-}
-
-/** What a plan does for one release. */
-export function stepsOf(release: Release, shape: OlmShape): InstallStep[] {
-  const { source, sourceNamespace, manifests = 'referenced' } = shape
-  const reference = JSON.stringify(referenceTo(release, shape))
-  return bundleObjects(release, shape).map((object) => ({
-    resolving: release.entry.name,
-    resource: {
-      group: groupOf(object),
-      version: versionOf(object.apiVersion),
-      kind: object.kind,
-      name: object.metadata.name,
-      sourceName: source,
-      sourceNamespace,
-      manifest: manifests === 'referenced' ? reference : JSON.stringify(object),
-    },
-    status: 'Unknown',
-  }))
-}
-
-/** Bears the hash of the bundle's image, as its Job does. */
-function unpackedName({ package: name, entry }: Pick<Release, 'package' | 'entry'>): string {
-  return templateHash({ bundle: `${name}@${entry.version}` }).repeat(6)
-}
-
-function referenceTo(release: Release, { source, sourceNamespace }: OlmShape): Reference {
-  return {
-    kind: 'ConfigMap',
-    name: unpackedName(release),
-    namespace: sourceNamespace,
-    catalogSourceName: source,
-    catalogSourceNamespace: sourceNamespace,
-    replaces: release.replaces ?? '',
-  }
-}
-
-/** The ConfigMap that an unpacked bundle is kept in: a file for each object, gzipped and in base64, which the API encodes once more. */
-export function unpackedBundle(release: Release, shape: OlmShape): ConfigMap {
-  const { apiVersion, kind } = ConfigMaps
-  const files = bundleFiles(release, shape).map((object) => [fileOf(object), packed(JSON.stringify(object))])
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      name: unpackedName(release),
-      namespace: shape.sourceNamespace,
-      labels: { 'olm.managed': 'true', 'operatorframework.io/bundle-unpack-ref': unpackedName(release) },
-    },
-    binaryData: Object.fromEntries(files) as Record<string, string>,
-  }
-}
-
-const fileOf = ({ kind, metadata }: KubeObject): string =>
-  `${kind.toLowerCase()}_${metadata.name.replaceAll(':', '_')}.yaml`
-
-const packed = (text: string): string => Buffer.from(gzipSync(text).toString('base64')).toString('base64')
-
-function unpacked(text: string): KubeObject {
-  const inner = Buffer.from(Buffer.from(text, 'base64').toString(), 'base64')
-  return JSON.parse(gunzipSync(inner).toString()) as KubeObject
-}
-
 /** The object of each step. Throws Refused where a ConfigMap that one refers to is gone. */
 async function objectsIn(
   { reader }: Pick<ControllerContext, 'reader'>,
@@ -294,99 +211,16 @@ async function objectsIn(
   for (const step of steps) {
     const { kind, name, manifest = '{}' } = step.resource ?? {}
     const given = JSON.parse(manifest) as KubeObject | Reference
-    const bundle =
-      'namespace' in given ? (bundles.get(given.name) ?? (await filesOf(reader, given))) : [given]
-    if ('namespace' in given) bundles.set(given.name, bundle)
+    const bundle = isReference(given) ? (bundles.get(given.name) ?? (await filesIn(reader, given))) : [given]
+    if (isReference(given)) bundles.set(given.name, bundle)
     const object = bundle.find((one) => one.kind === kind && one.metadata.name === name)
     if (object !== undefined) objects.set(step, object)
   }
   return objects
 }
 
-async function filesOf(
-  reader: ControllerContext['reader'],
-  { name, namespace }: Reference,
-): Promise<KubeObject[]> {
-  const found = await reader.get(ConfigMaps, { name, namespace })
-  if (found.is !== 'object') throw new Refused(`configmaps "${name}" not found`)
-  const files = Object.values(found.object.binaryData ?? {}).map(unpacked)
-  return [...files, ...files.filter(isServiceVersion).flatMap(permissionsOf)]
-}
-
-/** A bundle's image is unpacked in so many ms. */
-const unpacking = 4000
-/** Then it is given up (ocp 2.2). */
-const deadline = 600_000
-
-type Unpacked = { is: 'done' } | { is: 'under-way'; again: number } | { is: 'failed'; why: string }
-
-/** How the unpacking of these releases stands that began at `since`; puts its result where steps refer to it. */
-export async function unpack(
-  cx: OlmContext,
-  releases: readonly Release[],
-  { since, source }: { since: string | undefined; source: CatalogSource },
-): Promise<Unpacked> {
-  for (const release of releases) {
-    const why = await failureOf(cx, release)
-    if (why !== undefined) return { is: 'failed', why }
-  }
-  const passed = since === undefined ? 0 : msSince(cx, since)
-  const says = cx.faults.on.bundleUnpackFailed
-  if (says !== undefined && passed >= deadline) return giveUp(cx, releases, says)
-  if (says !== undefined) return { is: 'under-way', again: 5000 }
-  if (passed < unpacking) return { is: 'under-way', again: unpacking - passed }
-  for (const release of releases) await keep(cx, release, source)
-  return { is: 'done' }
-}
-
-async function keep(cx: OlmContext, release: Release, source: CatalogSource): Promise<void> {
-  const { metadata, ...bundle } = unpackedBundle(release, cx.shape)
-  const found = await cx.reader.get(ConfigMaps, metadata)
-  if (found.is !== 'absent') return
-  const { name, uid = '' } = source.metadata
-  const ownerReferences = [{ apiVersion: source.apiVersion, kind: source.kind, name, uid, controller: false }]
-  await cx.writer.create(ConfigMaps, { ...bundle, metadata: { ...metadata, ownerReferences } })
-}
-
-/** A Job that failed is not tried again while it is there. */
-async function failureOf(cx: OlmContext, release: Release): Promise<string | undefined> {
-  const found = await cx.reader.get(Jobs, {
-    name: unpackedName(release),
-    namespace: cx.shape.sourceNamespace,
-  })
-  const failed = found.is === 'object' ? condition(found.object, 'Failed') : undefined
-  if (failed?.status !== 'True') return undefined
-  return `bundle unpacking failed. Reason: ${failed.reason}, and Message: ${failed.message}`
-}
-
-async function giveUp(cx: OlmContext, releases: readonly Release[], says: string): Promise<Unpacked> {
-  for (const release of releases) {
-    const { metadata } = await cx.writer.create(Jobs, jobOf(cx, release))
-    const failed = {
-      type: 'Failed',
-      status: 'True',
-      reason: 'DeadlineExceeded',
-      message: `Job was active longer than specified deadline: ${says}`,
-      lastTransitionTime: seconds(cx),
-    } as const
-    await cx.writer.mergePatch(Jobs, metadata, { status: { conditions: [failed] } }, 'status')
-  }
-  return { is: 'under-way', again: 0 }
-}
-
-function jobOf({ shape }: OlmContext, release: Release): Job {
-  const name = unpackedName(release)
-  const containers = [
-    { name: 'extract', image: `registry.redhat.io/${release.package}-bundle:v${release.entry.version}` },
-  ]
-  return {
-    apiVersion: Jobs.apiVersion,
-    kind: Jobs.kind,
-    metadata: {
-      name,
-      namespace: shape.sourceNamespace,
-      labels: { 'olm.managed': 'true', 'operatorframework.io/bundle-unpack-ref': name },
-    },
-    spec: { backoffLimit: 3, template: { spec: { restartPolicy: 'Never', containers } } },
-  }
+async function filesIn(reader: ControllerContext['reader'], of: Reference): Promise<KubeObject[]> {
+  const files = await filesOf(reader, of)
+  if (files === undefined) throw new Refused(`configmaps "${of.name}" not found`)
+  return files
 }

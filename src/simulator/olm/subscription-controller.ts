@@ -22,24 +22,41 @@ import {
   saying,
   seconds,
 } from './olm-context.ts'
-import { stepsOf, unpack } from './install-plan-controller.ts'
-import { contentOf, entryNamed, headOf, nextEntry } from './catalog-content.ts'
-import type { EntryShape, OlmShape } from './olm-shape.ts'
+import { stepsOf, unpack } from './bundle-unpacker.ts'
+import { replacedIn, resolve } from './resolver.ts'
 import { same } from '../api/json.ts'
 
-/** How long a namespace that cannot be resolved is left alone, ms. */
-const retry = 15_000
 /** OLM looks at everything again so often, whatever happens, ms. */
 const resync = 900_000
-
+/** That a CSV went is no event to the resolver: it looked again so long after it where other events came, ms. */
+const afterGone = { least: 1000, most: 14_000 }
+/** A namespace is not resolved again so soon after a plan was made, ms. */
+const afterPlan = 2000
 /** A Subscription names a new CSV as installed so long after it was made, as it was recorded, ms. */
 const written = { least: 400, most: 14_000 }
 
 /** When a Subscription is to name a CSV as installed, ms of the clock, by the uid of the CSV. */
 type Arrivals = Map<string, number>
 
-/** What a failed resolution was about, by the namespace. */
-type Failures = Map<string, { at: number; stray: string; annotations: string }>
+/** The last resolution of a namespace. */
+interface Look {
+  at: number
+  /** What an event changes. */
+  events: string
+  annotations: string
+  /** Its failure was about this CSV. */
+  stray: string | undefined
+  /** From when on it looks again whatever the events, ms of the clock. */
+  again: number
+}
+
+/** What the catalog operator remembers. */
+interface Memory {
+  looks: Map<string, Look>
+  arrivals: Arrivals
+  /** When the phases of plans were seen first, ms of the clock, by uid and phase. */
+  seen: Map<string, number>
+}
 
 /** The catalog operator: says of each Subscription where it stands, resolves each namespace and makes its plans. */
 export function runSubscriptions(cx: OlmContext): Promise<void> {
@@ -50,8 +67,7 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
     { kind: CatalogSources },
     { kind: Jobs, where: { namespace: cx.shape.sourceNamespace } },
   ]
-  const failures: Failures = new Map()
-  const arrivals: Arrivals = new Map()
+  const memory: Memory = { looks: new Map(), arrivals: new Map(), seen: new Map() }
   return control(cx, watched, async () => {
     const { source: name, sourceNamespace: namespace } = cx.shape
     const found = await cx.reader.get(CatalogSources, { name, namespace })
@@ -60,15 +76,20 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
     for (const snapshot of await readNamespaces(cx)) {
       const subscriptions: Subscription[] = []
       for (const one of snapshot.subscriptions) {
-        const late = untilWritten(cx, one, { snapshot, arrivals })
-        if (late > 0 && late < Infinity) again.push(late)
-        subscriptions.push(await tellSubscription(cx, one, { snapshot, source, late }))
+        const late = untilWritten(cx, one, { snapshot, arrivals: memory.arrivals })
+        const plan = planOf(snapshot, one)
+        const shown = plan && shownPhase(cx, plan, memory.seen)
+        again.push(late, shown?.again ?? Infinity)
+        subscriptions.push(
+          await tellSubscription(cx, one, { snapshot, source, late, phase: shown?.phase ?? '' }),
+        )
       }
       if (subscriptions.some(isMissingPlan)) again.push(missed)
-      const wait = source && (await advance(cx, { ...snapshot, subscriptions }, { source, failures }))
-      if (wait !== undefined) again.push(wait)
+      const wait = source && (await advance(cx, { ...snapshot, subscriptions }, { source, memory }))
+      again.push(wait ?? Infinity)
     }
-    return again.length > 0 ? Math.min(...again) : undefined
+    const waits = again.filter((one) => one > 0 && one < Infinity)
+    return waits.length > 0 ? Math.min(...waits) : undefined
   })
 }
 
@@ -82,60 +103,92 @@ const isMissingPlan = (one: Subscription): boolean =>
 async function advance(
   cx: OlmContext,
   snapshot: NamespaceSnapshot,
-  { source, failures }: { source: CatalogSource; failures: Failures },
+  { source, memory: { looks } }: { source: CatalogSource; memory: Memory },
 ): Promise<number | undefined> {
   if (snapshot.operatorGroups !== 1 || snapshot.subscriptions.every(isPending)) return undefined
   const served = await servedBy(cx)
   if (served.is === 'not-ready') return undefined
-  if (isLeftAlone(cx, snapshot, failures)) return retry
+  const left = untilLook(cx, snapshot, { source, look: looks.get(snapshot.namespace) })
+  if (left > 0) return left
+  const look = lookNow(cx, snapshot, source)
+  const wait = await resolveNow(cx, snapshot, { source, minor: served.minor, look })
+  looks.set(snapshot.namespace, look)
+  return wait
+}
+
+/** In how many ms to look again without an event. Changes `look` where it is to be sooner than after the resync. */
+async function resolveNow(
+  cx: OlmContext,
+  snapshot: NamespaceSnapshot,
+  { source, minor, look }: { source: CatalogSource; minor: string | undefined; look: Look },
+): Promise<number> {
   const says = cx.faults.on.resolutionFailed
   const resolution =
-    says === undefined
-      ? resolve(cx.shape, snapshot, served.minor)
-      : ({ is: 'unsatisfiable', why: says } as const)
-  rememberStray(cx, snapshot, failures)
+    says === undefined ? resolve(cx.shape, snapshot, minor) : ({ is: 'unsatisfiable', why: says } as const)
   if (resolution.is === 'unsatisfiable') {
-    return fail(cx, snapshot, { reason: 'ConstraintsNotSatisfiable', message: resolution.why })
+    await sayAll(cx, snapshot.subscriptions, {
+      ResolutionFailed: { status: 'True', reason: 'ConstraintsNotSatisfiable', message: resolution.why },
+    })
+    return resync
   }
-  const resolved = await sayAll(cx, snapshot, { ResolutionFailed: undefined })
+  const resolved = await sayAll(cx, snapshot.subscriptions, { ResolutionFailed: undefined })
   const updates = resolution.releases.map(({ subscription, release }) => ({
     subscription: resolved.find(({ metadata }) => metadata.uid === subscription.metadata.uid) ?? subscription,
     release,
   }))
   const changed = updates.filter(({ subscription, release }) => isNews(snapshot, subscription, release))
-  if (changed.length === 0) return undefined
-  return unpackAndPlan(cx, { ...snapshot, subscriptions: resolved }, { updates, changed, source })
+  if (changed.length === 0) {
+    await sayAll(cx, resolved, { BundleUnpacking: undefined })
+    return resync
+  }
+  const wait = await unpackAndPlan(cx, { ...snapshot, subscriptions: resolved }, { updates, changed, source })
+  look.again = look.at + wait
+  return wait
+}
+
+function lookNow(cx: OlmContext, snapshot: NamespaceSnapshot, source: CatalogSource): Look {
+  const at = cx.clock.now().getTime()
+  return {
+    at,
+    events: eventsIn(cx, snapshot, source),
+    annotations: annotationsIn(snapshot),
+    stray: replacedIn(snapshot),
+    again: at + resync,
+  }
+}
+
+/** What the resolver is told of: Subscriptions, plans and catalogs. That a CSV changes or goes is none of it (olm-real 3). */
+function eventsIn(
+  cx: OlmContext,
+  { subscriptions, plans }: NamespaceSnapshot,
+  source: CatalogSource,
+): string {
+  const revisions = [...subscriptions, ...plans, source].map(({ metadata }) => metadata.resourceVersion)
+  return JSON.stringify([revisions, cx.faults.on.resolutionFailed, cx.faults.on.resolutionStale])
 }
 
 const annotationsIn = ({ subscriptions }: NamespaceSnapshot): string =>
   JSON.stringify(subscriptions.map(({ metadata }) => metadata.annotations ?? {}))
 
-/** That a CSV went is no event to the resolver. */
-function isLeftAlone(cx: OlmContext, snapshot: NamespaceSnapshot, failures: Failures): boolean {
-  const failure = failures.get(snapshot.namespace)
+/** Ms until the namespace is to be resolved again. */
+function untilLook(
+  cx: OlmContext,
+  snapshot: NamespaceSnapshot,
+  { source, look }: { source: CatalogSource; look: Look | undefined },
+): number {
+  if (look === undefined) return 0
+  const now = cx.clock.now().getTime()
   const { resolutionStale = false } = cx.faults.on
-  if (resolutionStale === false || failure === undefined) return false
-  const isGone = !snapshot.serviceVersions.some(({ metadata }) => metadata.name === failure.stray)
-  const isAsked = annotationsIn(snapshot) !== failure.annotations
-  const isTime = cx.clock.now().getTime() - failure.at >= resync
-  return isGone && (resolutionStale === 'for-ever' || (!isAsked && !isTime))
+  const { stray } = look
+  const isGone =
+    stray !== undefined && !snapshot.serviceVersions.some(({ metadata }) => metadata.name === stray)
+  if (isGone && resolutionStale === 'for-ever') return resync
+  if (isGone && resolutionStale)
+    return annotationsIn(snapshot) === look.annotations ? Math.max(0, look.at + resync - now) : 0
+  if (isGone && look.again > now + afterGone.most)
+    look.again = now + between(cx.random, afterGone.least, afterGone.most)
+  return eventsIn(cx, snapshot, source) === look.events ? Math.max(0, look.again - now) : 0
 }
-
-function rememberStray(cx: OlmContext, snapshot: NamespaceSnapshot, failures: Failures): void {
-  const stray = replacedIn(snapshot)
-  if (stray === undefined) failures.delete(snapshot.namespace)
-  else
-    failures.set(snapshot.namespace, {
-      at: cx.clock.now().getTime(),
-      stray,
-      annotations: annotationsIn(snapshot),
-    })
-}
-
-/** The CSV that another one replaces: no Subscription refers to it any more. */
-const replacedIn = ({ serviceVersions }: NamespaceSnapshot): string | undefined =>
-  serviceVersions.find(({ metadata }) => serviceVersions.some(({ spec }) => spec?.replaces === metadata.name))
-    ?.metadata.name
 
 /** Not when the Subscription knows of it already; its plan may be gone. */
 function isNews(snapshot: NamespaceSnapshot, { status }: Subscription, { entry }: Release): boolean {
@@ -149,155 +202,43 @@ interface Updates {
   source: CatalogSource
 }
 
+/** In how many ms the namespace is to be looked at again. */
 async function unpackAndPlan(
   cx: OlmContext,
   snapshot: NamespaceSnapshot,
   { updates, changed, source }: Updates,
-): Promise<number | undefined> {
-  const [first] = changed
-  const begun = first && condition(first.subscription, 'BundleUnpacking')
-  const since = begun?.status === 'True' ? begun.lastTransitionTime : undefined
-  const unpacked = await unpack(
-    cx,
-    changed.map(({ release }) => release),
-    { since, source },
-  )
+): Promise<number> {
+  const releases = changed.map(({ release }) => release)
+  const unpacked = await unpack(cx, releases, source)
+  if (unpacked.is === 'under-way') {
+    await sayAll(cx, snapshot.subscriptions, { BundleUnpacking: unpackingNow })
+    return unpacked.again
+  }
   if (unpacked.is === 'done') {
     await makePlan(cx, snapshot, { updates, changed })
-    return undefined
+    return afterPlan
   }
-  const said = unpackedSaid(unpacked.is === 'failed' ? unpacked.why : undefined)
-  for (const { subscription } of changed) await changeStatus(cx, subscription, {}, said)
-  return unpacked.is === 'under-way' ? unpacked.again : undefined
-}
-
-function unpackedSaid(why: string | undefined): Said {
-  if (why === undefined)
-    return {
-      BundleUnpacking: { status: 'True', reason: 'JobIncomplete', message: 'unpacking is not complete' },
-    }
-  return {
+  const { why } = unpacked
+  const said: Said = {
     BundleUnpacking: undefined,
     BundleUnpackFailed: { status: 'True', reason: 'BundleUnpackFailed', message: why },
   }
+  for (const { subscription } of changed) await changeStatus(cx, subscription, {}, said)
+  return resync
 }
+
+/** Said of all Subscriptions in the namespace; those that get something new keep it until all is resolved again. */
+const unpackingNow = { status: 'True', reason: 'UnpackingInProgress' } as const
 
 /** It is said of every Subscription in the namespace, whosever fault it is (ocp 2.1). */
-async function fail(
+async function sayAll(
   cx: OlmContext,
-  snapshot: NamespaceSnapshot,
-  why: { reason: string; message: string },
-): Promise<number> {
-  await sayAll(cx, snapshot, { ResolutionFailed: { status: 'True', ...why } })
-  return retry
-}
-
-async function sayAll(cx: OlmContext, snapshot: NamespaceSnapshot, said: Said): Promise<Subscription[]> {
+  subscriptions: readonly Subscription[],
+  said: Said,
+): Promise<Subscription[]> {
   const after: Subscription[] = []
-  for (const one of snapshot.subscriptions) after.push(await changeStatus(cx, one, {}, said))
+  for (const one of subscriptions) after.push(await changeStatus(cx, one, {}, said))
   return after
-}
-
-/** What the resolver makes of a namespace, of all its Subscriptions at once (ocp 2.3). */
-type Resolution =
-  | { is: 'updates'; releases: readonly { subscription: Subscription; release: Release }[] }
-  | { is: 'unsatisfiable'; why: string }
-
-/** Each Subscription's next release, by what the catalog shows on this minor of the platform. One that has none holds up no other. */
-function resolve(shape: OlmShape, snapshot: NamespaceSnapshot, minor: string | undefined): Resolution {
-  const releases: { subscription: Subscription; release: Release }[] = []
-  for (const subscription of snapshot.subscriptions) {
-    const entries = entriesFor(shape, subscription, minor)
-    if (typeof entries === 'string') return { is: 'unsatisfiable', why: entries }
-    const stray =
-      replacedBy(snapshot, subscription) ??
-      unwritten(snapshot, subscription) ??
-      strayOf(shape, snapshot, subscription)
-    if (stray !== undefined) return { is: 'unsatisfiable', why: notReferenced(subscription, stray) }
-    const entry = nextFor(shape, snapshot, subscription, entries)
-    if (entry !== undefined)
-      releases.push({ subscription, release: releaseFor(snapshot, subscription, entry) })
-  }
-  return { is: 'updates', releases }
-}
-
-/** The channel that it follows, or why there is none. */
-function entriesFor(
-  shape: OlmShape,
-  subscription: Subscription,
-  minor: string | undefined,
-): readonly EntryShape[] | string {
-  const { name, channel } = subscription.spec ?? {}
-  const found = contentOf(shape, minor).find((one) => one.package === name)
-  const entries = found?.channels.find((one) => one.name === channel)?.entries
-  return entries ?? nothingIn(subscription, found !== undefined)
-}
-
-function releaseFor(
-  { namespace }: NamespaceSnapshot,
-  { spec, status }: Subscription,
-  entry: EntryShape,
-): Release {
-  const replaces = status?.installedCSV
-  return { package: spec?.name ?? '', entry, namespace, ...(replaces !== undefined && { replaces }) }
-}
-
-function nextFor(
-  shape: OlmShape,
-  snapshot: NamespaceSnapshot,
-  { spec, status }: Subscription,
-  entries: readonly EntryShape[],
-): EntryShape | undefined {
-  const { installedCSV } = status ?? {}
-  if (installedCSV === undefined) {
-    return entries.find(({ name }) => name === spec?.startingCSV) ?? headOf(entries)
-  }
-  const present = snapshot.serviceVersions.find(({ metadata }) => metadata.name === installedCSV)
-  const version = present?.spec?.version ?? entryNamed(shape, installedCSV)?.version ?? ''
-  return nextEntry(entries, { name: installedCSV, version })
-}
-
-function nothingIn({ metadata, spec }: Subscription, isPackage: boolean): string {
-  const { name = '', channel = '' } = spec ?? {}
-  const where = isPackage ? `channel ${channel} of package ${name}` : `package ${name}`
-  return (
-    `constraints not satisfiable: no operators found in ${where} in the catalog referenced by subscription ${metadata.name}, ` +
-    `subscription ${metadata.name} exists`
-  )
-}
-
-/** Of this Subscription, while its own CSV replaces it. */
-function replacedBy({ serviceVersions }: NamespaceSnapshot, { status }: Subscription): string | undefined {
-  const own = serviceVersions.find(({ metadata }) => metadata.name === status?.installedCSV)
-  const replaced = own?.spec?.replaces
-  return serviceVersions.some(({ metadata }) => metadata.name === replaced) ? replaced : undefined
-}
-
-/** The CSV of an update that its Subscription does not name as installed yet. */
-function unwritten({ serviceVersions }: NamespaceSnapshot, { status }: Subscription): string | undefined {
-  const { currentCSV, installedCSV } = status ?? {}
-  if (installedCSV === undefined || currentCSV === installedCSV) return undefined
-  return serviceVersions.some(({ metadata }) => metadata.name === currentCSV) ? currentCSV : undefined
-}
-
-/** A CSV of the package that is there though its Subscription knows of none (ocp 7 #8). */
-function strayOf(
-  shape: OlmShape,
-  snapshot: NamespaceSnapshot,
-  { spec, status }: Subscription,
-): string | undefined {
-  if (status?.installedCSV !== undefined) return undefined
-  const channels = contentOf(shape, undefined).find((one) => one.package === spec?.name)?.channels ?? []
-  const names = new Set(channels.flatMap(({ entries }) => entries.map(({ name }) => name)))
-  const present = snapshot.serviceVersions.map(({ metadata }) => metadata.name)
-  return present.find((name) => names.has(name) && name !== status?.currentCSV)
-}
-
-function notReferenced({ metadata }: Subscription, stray: string): string {
-  return (
-    `constraints not satisfiable: clusterserviceversion ${stray} exists and is not referenced by a subscription, ` +
-    `subscription ${metadata.name} requires at least one of the versions of its package, subscription ${metadata.name} exists`
-  )
 }
 
 /** A plan has no phase for so long: it is created, and then its status is written, ms. */
@@ -319,7 +260,7 @@ async function makePlan(
   { updates, changed }: { updates: readonly Update[]; changed: readonly Update[] },
 ): Promise<void> {
   const generation = 1 + Math.max(0, ...snapshot.plans.map(({ spec }) => spec?.generation ?? 0))
-  const created = await cx.writer.create(InstallPlans, planOf(cx, snapshot, { updates, generation }))
+  const created = await cx.writer.create(InstallPlans, newPlan(cx, snapshot, { updates, generation }))
   await cx.clock.sleep(cx.faults.on.planStatusAfter ?? statusAfter, cx.signal)
   const { metadata, spec } = await cx.writer.mergePatch(
     InstallPlans,
@@ -350,11 +291,14 @@ async function makePlan(
         installplan: { apiVersion, kind, name, uuid: uid },
         installPlanGeneration: spec?.generation ?? generation,
       },
-      { BundleUnpacking: undefined, BundleUnpackFailed: undefined },
+      { BundleUnpackFailed: undefined },
     )
+  const updated = new Set(changed.map(({ subscription }) => subscription.metadata.uid))
+  const others = snapshot.subscriptions.filter((one) => !updated.has(one.metadata.uid))
+  await sayAll(cx, others, { BundleUnpacking: undefined })
 }
 
-function planOf(
+function newPlan(
   cx: OlmContext,
   { namespace, subscriptions }: NamespaceSnapshot,
   { updates, generation }: { updates: readonly Update[]; generation: number },
@@ -416,10 +360,11 @@ async function tellSubscription(
     snapshot,
     source,
     late,
-  }: { snapshot: NamespaceSnapshot; source: CatalogSource | undefined; late: number },
+    phase,
+  }: { snapshot: NamespaceSnapshot; source: CatalogSource | undefined; late: number; phase: string },
 ): Promise<Subscription> {
   const { status = {} } = subscription
-  const plan = snapshot.plans.find(({ metadata }) => metadata.name === status.installPlanRef?.name)
+  const plan = planOf(snapshot, subscription)
   const isThere = late === 0
   const isLost = status.installPlanRef !== undefined && plan === undefined
   const state = isThere ? 'AtLatestKnown' : status.currentCSV === undefined ? null : 'UpgradePending'
@@ -428,7 +373,7 @@ async function tellSubscription(
     ? { installPlanRef: null, installplan: null, currentCSV: null, state: null }
     : { state, ...(isThere && { installedCSV: status.currentCSV }) }
   const health = catalogHealth(source)
-  const said = { ...planConditions(plan, isLost), CatalogSourcesUnhealthy: health.condition }
+  const said = { ...planConditions(plan, isLost, phase), CatalogSourcesUnhealthy: health.condition }
   return changeStatus(cx, subscription, { ...change, catalogHealth: health.of }, said)
 }
 
@@ -460,23 +405,51 @@ async function changeStatus(
   return cx.writer.mergePatch(Subscriptions, metadata, { status: next }, 'status')
 }
 
-function planConditions(plan: InstallPlan | undefined, isLost: boolean): Said {
+const planOf = ({ plans }: NamespaceSnapshot, { status }: Subscription): InstallPlan | undefined =>
+  plans.find(({ metadata }) => metadata.name === status?.installPlanRef?.name)
+
+/** From when to when, ms since a plan came to a phase, a Subscription still says the phase before: once after the right one was said already (olm-real). */
+const relapses: Readonly<Record<string, { from: number; to: number; says: string }>> = {
+  Installing: { from: 2000, to: 2400, says: 'RequiresApproval' },
+  Complete: { from: 400, to: 800, says: 'Installing' },
+  Failed: { from: 800, to: 1200, says: 'Installing' },
+}
+
+/** The phase of a plan as its Subscription is to say it now, and in how many ms that is to change. */
+function shownPhase(
+  { clock }: OlmContext,
+  { metadata, spec, status }: InstallPlan,
+  seen: Map<string, number>,
+): { phase: string; again: number } {
+  const phase = status?.phase ?? ''
+  const relapse = relapses[phase]
+  if (relapse === undefined || (phase === 'Installing' && spec?.approval !== 'Manual'))
+    return { phase, again: Infinity }
+  const key = `${metadata.uid ?? ''}/${phase}`
+  const now = clock.now().getTime()
+  const since = seen.get(key) ?? now
+  seen.set(key, since)
+  const passed = now - since
+  if (passed < relapse.from) return { phase, again: relapse.from - passed }
+  return passed < relapse.to
+    ? { phase: relapse.says, again: relapse.to - passed }
+    : { phase, again: Infinity }
+}
+
+function planConditions(plan: InstallPlan | undefined, isLost: boolean, phase: string): Said {
   return {
     InstallPlanMissing: isLost ? { status: 'True', reason: 'ReferencedInstallPlanNotFound' } : undefined,
-    InstallPlanPending: plan && pendingSaid(plan),
-    InstallPlanFailed: plan && failedSaid(plan),
+    InstallPlanPending: plan && pendingSaid(phase),
+    InstallPlanFailed: plan && phase === 'Failed' ? failedSaid(plan) : undefined,
   }
 }
 
-function pendingSaid({ status }: InstallPlan): Said[string] {
-  const phase = status?.phase ?? ''
+function pendingSaid(phase: string): Said[string] {
   if (phase === 'Complete' || phase === 'Failed') return undefined
   return { status: 'True', reason: phase === '' ? 'InstallPlanNotYetReconciled' : phase }
 }
 
-function failedSaid({ status }: InstallPlan): Said[string] {
-  if (status?.phase !== 'Failed') return undefined
-  const { message } = status
+function failedSaid({ status: { message } = {} }: InstallPlan): Said[string] {
   return { status: 'True', reason: 'InstallComponentFailed', ...(message !== undefined && { message }) }
 }
 
