@@ -1,17 +1,26 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import {
+  type CatalogSource,
   type ClusterServiceVersion,
   ClusterServiceVersions,
+  type HyperConverged,
+  HyperConvergeds,
   type InstallPlan,
   InstallPlans,
+  type OperatorCondition,
+  OperatorConditions,
+  PackageManifests,
   type Subscription,
   Subscriptions,
 } from '../../src/lib/kube/kinds/operator-kinds.ts'
-import type { Job } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import { type Job, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import { condition } from '../../src/lib/kube/object.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
+import { simulate } from '../../src/simulator/simulated-cluster.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { clusterByOlm, ref } from '../lib/simulator/hyperconverged/by-olm.ts'
 import { csvName } from '../lib/simulator/olm/lifecycle.ts'
 import { between, playHop, playOlm, recordedHops, statesOf } from './olm-play.ts'
 import { type Line, readOlmTranscript } from './read.ts'
@@ -432,6 +441,122 @@ describe('InstallPlanPending', () => {
   })
 })
 
+describe('Failed CSV', () => {
+  test('for a second or so, and then Pending/NeedsReinstall from the start, as recorded', async () => {
+    const name = csvName('1.17.5')
+    const real = statesOf(
+      between(readOlmTranscript('scenarios-manual'), 1363, 1400),
+      { kind: 'ClusterServiceVersion', name },
+      csvState,
+    )
+    const olm = await playOlm(okdOlm({ channel: 'stable-v1.18' }))
+    olm.faults.set({ csvFails: true })
+    await olm.until('there is a plan', () => olm.plans()[1]?.status?.phase === 'RequiresApproval')
+    await olm.approve(olm.plans()[1])
+    await olm.clock.sleep(400_000)
+    const states = statesOf(olm.lines, { kind: 'ClusterServiceVersion', name: hop.to }, csvState)
+    const failed = states.findIndex(({ is }) => is === 'Failed/InstallCheckFailed')
+    expect(wordsOf(states.slice(failed - 1, failed + 5))).toEqual(wordsOf(real))
+    const [from, to] = [states[failed]?.at ?? NaN, states[failed + 1]?.at ?? NaN]
+    expect(to - from).toBeLessThanOrEqual(1)
+  })
+})
+
+describe('after Succeeded', () => {
+  test('a bundle with webhooks goes once more through Pending/NeedsCertRotation, within 16 s', async () => {
+    const states = statesOf(await simulatedHop(), { kind: 'ClusterServiceVersion', name: hop.to }, csvState)
+    const first = states.findIndex(({ is }) => is === 'Succeeded/InstallSucceeded')
+    const after = states.slice(first)
+    expect(wordsOf(after)).toEqual([
+      'Succeeded/InstallSucceeded',
+      'Pending/NeedsCertRotation',
+      'InstallReady/AllRequirementsMet',
+      'Installing/InstallSucceeded',
+      'Succeeded/InstallSucceeded',
+    ])
+    expect((after.at(-1)?.at ?? NaN) - (after[0]?.at ?? NaN)).toBeLessThanOrEqual(16)
+  })
+
+  test('a bundle without them does not', async () => {
+    const olm = await playOlm(okdOlm({ others: [other] }))
+    await olm.clock.sleep(60_000)
+    const reasons = olm.csv('other-operator.v0.1.0')?.status?.conditions?.map(({ reason }) => reason)
+    expect(reasons).toContain('InstallSucceeded')
+    expect(reasons).not.toContain('NeedsCertRotation')
+  })
+})
+
+/** What a Subscription says of the update that it has in view. */
+const inView = ({ status = {} }: Subscription): string =>
+  [status.state, status.currentCSV, status.installPlanRef?.name && 'a plan']
+    .map((one) => one ?? 'none')
+    .join()
+
+describe('waiting plan deleted', () => {
+  test('state, currentCSV and installPlanRef go at once, and it is resolved anew', async () => {
+    const recorded = between(readOlmTranscript('scenarios-manual'), 1970, 2086)
+    const olm = await playOlm(okdOlm({ channel: 'stable-v1.18' }))
+    await olm.until('there is a plan', () => olm.subscription().status?.state === 'UpgradePending')
+    await olm.writer.mergePatch(Subscriptions, olm.subscription().metadata, {
+      spec: { channel: 'stable-v1.17' },
+    })
+    await olm.clock.sleep(5000)
+    await olm.writer.delete(InstallPlans, olm.plans()[1]!.metadata)
+    await olm.clock.sleep(60_000)
+    await olm.writer.mergePatch(Subscriptions, olm.subscription().metadata, {
+      spec: { channel: 'stable-v1.18' },
+    })
+    await olm.until('there is another', () => olm.subscription().status?.state === 'UpgradePending')
+    for (const lines of [recorded, olm.lines]) {
+      const states = wordsOf(statesOf(lines, ours, inView)).slice(-3)
+      expect(states.map((one) => one.replaceAll(/v1\.\d+\.\d+/gu, 'N'))).toEqual([
+        'UpgradePending,kubevirt-hyperconverged-operator.N,a plan',
+        'none,none,none',
+        'UpgradePending,kubevirt-hyperconverged-operator.N,a plan',
+      ])
+      expect(wordsOf(reasonsOf(lines, ours, 'InstallPlanMissing'))).toEqual(['none'])
+    }
+  })
+})
+
+/** What Subscriptions say of catalogs, each once. */
+const ofCatalogs = (lines: readonly Line[]) => {
+  const said = lines.flatMap(({ object }) => {
+    if (object?.kind !== 'Subscription') return []
+    const { catalogHealth = [] } = (object as Subscription).status ?? {}
+    const { status, reason } = condition(object as Subscription, 'CatalogSourcesUnhealthy') ?? {}
+    return [`${catalogHealth.map(({ healthy }) => String(healthy)).join()} ${status} ${reason}`]
+  })
+  return [...new Set(said)]
+}
+
+describe('catalog unreachable', () => {
+  test('connectionState alone says so: Subscriptions go on to say healthy; PackageManifests go', async () => {
+    const olm = await playOlm(okdOlm({ channel: 'stable-v1.18' }))
+    await olm.until('there is a plan', () => olm.subscription().status?.state === 'UpgradePending')
+    olm.lines.length = 0
+    olm.faults.set({ catalogNotReady: true })
+    await olm.clock.sleep(60_000)
+    await olm.writer.mergePatch(Subscriptions, olm.subscription().metadata, {
+      metadata: { annotations: { x: '1' } },
+    })
+    await olm.clock.sleep(10_000)
+    const recorded = between(readOlmTranscript('scenarios-manual'), 1864.6, 1937)
+    expect(ofCatalogs(recorded)).toEqual(['true False AllCatalogSourcesHealthy'])
+    expect(ofCatalogs(olm.lines)).toEqual(ofCatalogs(recorded))
+    for (const lines of [recorded, olm.lines]) {
+      expect(wordsOf(reasonsOf(lines, ours, 'ResolutionFailed'))).toEqual(['none'])
+      const states = statesOf<CatalogSource>(
+        lines,
+        { kind: 'CatalogSource', name: 'community-operators' },
+        ({ status }) => status?.connectionState?.lastObservedState,
+      )
+      expect(states.at(-1)?.is).toBe('TRANSIENT_FAILURE')
+    }
+    expect(olm.store.list(PackageManifests).items).toEqual([])
+  })
+})
+
 describe('unpack Jobs', () => {
   test('there while a bundle is unpacked, and gone 300 s after it', async () => {
     const olm = await playOlm(okdOlm({ channel: 'stable-v1.18' }))
@@ -448,15 +573,84 @@ describe('unpack Jobs', () => {
   })
 })
 
-/** What stands in a test of this name holds the row. */
-type Row = readonly [row: string, file: string, name: string]
+/** What an OperatorCondition says of Upgradeable while HyperConverged itself says no, each once. */
+function saidInDip(lines: readonly Line[]): string[] {
+  const said = new Set<string>()
+  let own = ''
+  let isDip = false
+  for (const { object } of lines) {
+    if (object?.kind === 'OperatorCondition')
+      own =
+        (object as OperatorCondition).spec?.conditions?.find(({ type }) => type === 'Upgradeable')?.status ??
+        ''
+    if (object?.kind === 'HyperConverged')
+      isDip = condition(object as HyperConverged, 'Upgradeable')?.status === 'False'
+    if (isDip) said.add(own)
+  }
+  return [...said]
+}
 
-const here = 'olm-rows.test.ts'
+describe('OperatorCondition in the dip', () => {
+  test('it stays True while HyperConverged is Upgradeable=False', async () => {
+    const recorded = between(readOlmTranscript('real-hco'), 1310, 1440)
+    const cluster = await clusterByOlm()
+    const lines: Line[] = []
+    for (const kind of [HyperConvergeds, OperatorConditions])
+      for (const object of cluster.store.list(kind).items) lines.push({ t: 0, type: 'ADDED', object })
+    for (const kind of [HyperConvergeds, OperatorConditions])
+      cluster.store.watch(kind, ({ type, object }) => lines.push({ t: 1, type, object }))
+    const spec = { workloadUpdateStrategy: { workloadUpdateMethods: [] } }
+    await cluster.writer.mergePatch(HyperConvergeds, ref, { spec })
+    await cluster.clock.sleep(120_000)
+    expect(saidInDip(recorded)).toEqual(['True'])
+    expect(saidInDip(lines)).toEqual(['True'])
+  })
+})
+
+describe('pods of virt-template', () => {
+  test('they bear no label kubevirt.io, unlike those of virt-api', async () => {
+    const simulated = await simulate({ clock: new SimClock(), version: 'v1.9.0' })
+    onTestFinished(() => simulated.stop())
+    const labelsOf = (prefix: string) =>
+      simulated.store
+        .list(Pods)
+        .items.filter(({ metadata }) => metadata.name.startsWith(prefix))
+        .map(({ metadata }) => metadata.labels?.['kubevirt.io'])
+    expect(labelsOf('virt-template-').length).toBeGreaterThan(1)
+    expect(new Set(labelsOf('virt-template-'))).toEqual(new Set([undefined]))
+    expect(new Set(labelsOf('virt-api-'))).toEqual(new Set(['virt-api']))
+  })
+})
+
+/** What stands in a test of this name holds the row. */
+type Row = readonly [row: string, name: string]
 
 /** The rows of "Simulated OLM against the real one" and what holds each. */
-const rows: readonly Row[] = [['plan contents', here, '60 steps, the same as recorded']]
+const rows: readonly Row[] = [
+  ['ResolutionFailed in a hop', 'on every Subscription of the namespace'],
+  ['resolving again', 'where no other event comes, it is stale until the resync after 15 minutes'],
+  ["order of a plan's steps", 'the CSV is the first step'],
+  ['CSV start', 'Pending/RequirementsNotMet for 3 to 30 s'],
+  ['plan fails', 'its CSV exists and is named, and a delete makes no other plan'],
+  ['waiting plan deleted', 'state, currentCSV and installPlanRef go at once'],
+  ['next plan', 'it comes while the plan before is Installing'],
+  ['BundleUnpacking', 'True/UnpackingInProgress and nothing else'],
+  ['InstallPlanPending', 'it flaps'],
+  ['Failed CSV', 'for a second or so'],
+  ['after Succeeded', 'a bundle with webhooks goes once more'],
+  ['catalog unreachable', 'connectionState alone says so'],
+  ['plan contents', '60 steps, the same as recorded'],
+  ['unpack Jobs', 'there while a bundle is unpacked'],
+  ['OperatorCondition in the dip after `hold`', 'it stays True while HyperConverged'],
+  ['pods of virt-template', 'they bear no label kubevirt.io'],
+]
 
-test.each(rows)('%s is held by a test that is there', (_row, file, name) => {
-  const text = fs.readFileSync(path.join(import.meta.dirname, file), 'utf8')
-  expect(text).toContain(`'${name}`)
+test('all rows are listed, each once', () => {
+  expect(new Set(rows.map(([row]) => row)).size).toBe(16)
+  expect(rows).toHaveLength(16)
+})
+
+test.each(rows)('%s is held by a test that is there', (_row, name) => {
+  const text = fs.readFileSync(path.join(import.meta.dirname, 'olm-rows.test.ts'), 'utf8')
+  expect(text).toContain(`test('${name}`)
 })

@@ -95,6 +95,7 @@ async function write(
     lastUpdateTime: now,
     lastTransitionTime,
     conditions: conditions.slice(-remembered),
+    ...(next.reason === 'NeedsCertRotation' && { certsLastUpdated: now }),
     ...(next.phase === 'Succeeded' || next.phase === 'Pending' || next.phase === 'InstallReady'
       ? { requirementStatus: [...requirements] }
       : {}),
@@ -121,8 +122,6 @@ interface PhaseTimes {
 
 /** Installing may take as long (ocp 2.4). */
 const installTimeout = 300_000
-/** So long it stays Failed before it begins again. */
-const backOff = 5000
 
 /** The next phase of a CSV; undefined where it stays as it is. What being in it takes is done by who writes it. */
 function nextPhase(csv: ClusterServiceVersion, snapshot: CsvSnapshot, times: PhaseTimes): Phase | undefined {
@@ -147,15 +146,19 @@ const steps: Readonly<Record<string, Step>> = {
   InstallReady: () =>
     to('Installing', 'InstallSucceeded', 'waiting for install components to report healthy'),
   Installing: (_csv, snapshot, times) => installing(snapshot, times),
-  Succeeded: (_csv, snapshot, times) => {
+  Succeeded: (csv, snapshot, times) => {
     const why = snapshot.unhealthy ?? pretended(times)
-    return why === undefined ? undefined : to('Failed', 'ComponentUnhealthy', why)
+    if (why !== undefined) return to('Failed', 'ComponentUnhealthy', why)
+    if (!needsCertificates(csv)) return undefined
+    return to('Pending', 'NeedsCertRotation', 'CSV owns resources that require a cert refresh')
   },
-  Failed: (_csv, snapshot, { inPhase }) =>
-    inPhase < backOff
-      ? undefined
-      : to('Pending', 'NeedsReinstall', snapshot.unhealthy ?? 'installing: waiting for the install strategy'),
+  Failed: (_csv, snapshot) =>
+    to('Pending', 'NeedsReinstall', snapshot.unhealthy ?? 'installing: waiting for the install strategy'),
 }
+
+/** OLM gives webhooks their certificates once more, when all of them were there for the first time (olm-real, seen with real webhooks). */
+const needsCertificates = ({ spec, status }: ClusterServiceVersion): boolean =>
+  (spec?.webhookdefinitions ?? []).length > 0 && status?.certsLastUpdated === undefined
 
 /** A hold is looked at here alone: nothing asks again later (ocp 2.5). */
 function pending(csv: ClusterServiceVersion, snapshot: CsvSnapshot): Phase | undefined {

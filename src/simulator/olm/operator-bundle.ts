@@ -47,6 +47,13 @@ export function bundleFiles(release: Release, shape: OlmShape): KubeObject[] {
       deployments: hyperConvergedDeployments(entry, shape),
       owned: definitions.map(ownedDefinition),
       accounts: accountsOf(entry),
+      webhooks: [
+        {
+          type: 'ValidatingAdmissionWebhook',
+          generateName: 'validate-hco.kubevirt.io',
+          deploymentName: 'hco-webhook',
+        },
+      ],
     }),
     ...definitions,
   ]
@@ -65,6 +72,7 @@ interface Described {
   /** Its CustomResourceDefinitions. */
   owned: readonly OwnedDefinition[]
   accounts: readonly Account[]
+  webhooks?: NonNullable<NonNullable<ClusterServiceVersion['spec']>['webhookdefinitions']>
 }
 
 interface OwnedDefinition {
@@ -81,7 +89,7 @@ function ownedDefinition({ metadata: { name }, spec = {} }: CustomResourceDefini
 
 function serviceVersion(
   { package: name, entry, namespace, replaces }: Release,
-  { displayName, deployments, owned, accounts }: Described,
+  { displayName, deployments, owned, accounts, webhooks = [] }: Described,
 ): ClusterServiceVersion {
   const limit = entry.maxOpenShiftVersion
   const properties = limit === undefined ? [] : [{ type: 'olm.maxOpenShiftVersion', value: limit }]
@@ -108,6 +116,7 @@ function serviceVersion(
         supported: type === 'AllNamespaces',
       })),
       customresourcedefinitions: { owned: [...owned] },
+      ...(webhooks.length > 0 && { webhookdefinitions: [...webhooks] }),
     },
   }
 }

@@ -9,13 +9,11 @@ import {
   type Subscription,
   Subscriptions,
 } from '../../lib/kube/kinds/operator-kinds.ts'
-import { condition } from '../../lib/kube/object.ts'
 import { between, control, nameSuffix } from '../machinery/controller.ts'
 import type { Release } from './operator-bundle.ts'
 import { servedBy } from './catalog-source.ts'
 import {
   readNamespaces,
-  msSince,
   type NamespaceSnapshot,
   type OlmContext,
   type Said,
@@ -39,23 +37,24 @@ const written = { least: 400, most: 14_000 }
 type Arrivals = Map<string, number>
 
 /** The last resolution of a namespace. */
-interface Look {
+interface LastResolution {
   at: number
   /** What an event changes. */
   events: string
   annotations: string
   /** Its failure was about this CSV. */
   stray: string | undefined
-  /** From when on it looks again whatever the events, ms of the clock. */
+  /** Before that it is not resolved again, and from `again` on whatever the events, ms of the clock. */
+  quietUntil: number
   again: number
 }
 
 /** What the catalog operator remembers. */
 interface Memory {
-  looks: Map<string, Look>
+  resolutions: Map<string, LastResolution>
   arrivals: Arrivals
   /** When the phases of plans were seen first, ms of the clock, by uid and phase. */
-  seen: Map<string, number>
+  firstShown: Map<string, number>
 }
 
 /** The catalog operator: says of each Subscription where it stands, resolves each namespace and makes its plans. */
@@ -67,7 +66,7 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
     { kind: CatalogSources },
     { kind: Jobs, where: { namespace: cx.shape.sourceNamespace } },
   ]
-  const memory: Memory = { looks: new Map(), arrivals: new Map(), seen: new Map() }
+  const memory: Memory = { resolutions: new Map(), arrivals: new Map(), firstShown: new Map() }
   return control(cx, watched, async () => {
     const { source: name, sourceNamespace: namespace } = cx.shape
     const found = await cx.reader.get(CatalogSources, { name, namespace })
@@ -78,13 +77,12 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
       for (const one of snapshot.subscriptions) {
         const late = untilWritten(cx, one, { snapshot, arrivals: memory.arrivals })
         const plan = planOf(snapshot, one)
-        const shown = plan && shownPhase(cx, plan, memory.seen)
+        const shown = plan && shownPhase(cx, plan, memory.firstShown)
         again.push(late, shown?.again ?? Infinity)
         subscriptions.push(
           await tellSubscription(cx, one, { snapshot, source, late, phase: shown?.phase ?? '' }),
         )
       }
-      if (subscriptions.some(isMissingPlan)) again.push(missed)
       const wait = source && (await advance(cx, { ...snapshot, subscriptions }, { source, memory }))
       again.push(wait ?? Infinity)
     }
@@ -97,30 +95,27 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
 const isPending = ({ status }: Subscription): boolean =>
   status?.installPlanRef !== undefined && status.state === 'UpgradePending'
 
-const isMissingPlan = (one: Subscription): boolean =>
-  isPending(one) && condition(one, 'InstallPlanMissing') !== undefined
-
 async function advance(
   cx: OlmContext,
   snapshot: NamespaceSnapshot,
-  { source, memory: { looks } }: { source: CatalogSource; memory: Memory },
+  { source, memory: { resolutions } }: { source: CatalogSource; memory: Memory },
 ): Promise<number | undefined> {
   if (snapshot.operatorGroups !== 1 || snapshot.subscriptions.every(isPending)) return undefined
   const served = await servedBy(cx)
   if (served.is === 'not-ready') return undefined
-  const left = untilLook(cx, snapshot, { source, look: looks.get(snapshot.namespace) })
+  const left = untilResolved(cx, snapshot, { source, last: resolutions.get(snapshot.namespace) })
   if (left > 0) return left
-  const look = lookNow(cx, snapshot, source)
-  const wait = await resolveNow(cx, snapshot, { source, minor: served.minor, look })
-  looks.set(snapshot.namespace, look)
+  const last = resolutionNow(cx, snapshot, source)
+  const wait = await resolveNow(cx, snapshot, { source, minor: served.minor, last })
+  resolutions.set(snapshot.namespace, last)
   return wait
 }
 
-/** In how many ms to look again without an event. Changes `look` where it is to be sooner than after the resync. */
+/** In how many ms to look again without an event. Changes `last` where it is to be sooner than after the resync. */
 async function resolveNow(
   cx: OlmContext,
   snapshot: NamespaceSnapshot,
-  { source, minor, look }: { source: CatalogSource; minor: string | undefined; look: Look },
+  { source, minor, last }: { source: CatalogSource; minor: string | undefined; last: LastResolution },
 ): Promise<number> {
   const says = cx.faults.on.resolutionFailed
   const resolution =
@@ -141,18 +136,23 @@ async function resolveNow(
     await sayAll(cx, resolved, { BundleUnpacking: undefined })
     return resync
   }
-  const wait = await unpackAndPlan(cx, { ...snapshot, subscriptions: resolved }, { updates, changed, source })
-  look.again = look.at + wait
+  const wait = await unpackAndPlan(
+    cx,
+    { ...snapshot, subscriptions: resolved },
+    { updates, changed, source, last },
+  )
+  last.again = last.at + wait
   return wait
 }
 
-function lookNow(cx: OlmContext, snapshot: NamespaceSnapshot, source: CatalogSource): Look {
+function resolutionNow(cx: OlmContext, snapshot: NamespaceSnapshot, source: CatalogSource): LastResolution {
   const at = cx.clock.now().getTime()
   return {
     at,
     events: eventsIn(cx, snapshot, source),
     annotations: annotationsIn(snapshot),
     stray: replacedIn(snapshot),
+    quietUntil: at,
     again: at + resync,
   }
 }
@@ -171,23 +171,24 @@ const annotationsIn = ({ subscriptions }: NamespaceSnapshot): string =>
   JSON.stringify(subscriptions.map(({ metadata }) => metadata.annotations ?? {}))
 
 /** Ms until the namespace is to be resolved again. */
-function untilLook(
+function untilResolved(
   cx: OlmContext,
   snapshot: NamespaceSnapshot,
-  { source, look }: { source: CatalogSource; look: Look | undefined },
+  { source, last }: { source: CatalogSource; last: LastResolution | undefined },
 ): number {
-  if (look === undefined) return 0
+  if (last === undefined) return 0
   const now = cx.clock.now().getTime()
+  if (now < last.quietUntil) return last.quietUntil - now
   const { resolutionStale = false } = cx.faults.on
-  const { stray } = look
+  const { stray } = last
   const isGone =
     stray !== undefined && !snapshot.serviceVersions.some(({ metadata }) => metadata.name === stray)
   if (isGone && resolutionStale === 'for-ever') return resync
   if (isGone && resolutionStale)
-    return annotationsIn(snapshot) === look.annotations ? Math.max(0, look.at + resync - now) : 0
-  if (isGone && look.again > now + afterGone.most)
-    look.again = now + between(cx.random, afterGone.least, afterGone.most)
-  return eventsIn(cx, snapshot, source) === look.events ? Math.max(0, look.again - now) : 0
+    return annotationsIn(snapshot) === last.annotations ? Math.max(0, last.at + resync - now) : 0
+  if (isGone && last.again > now + afterGone.most)
+    last.again = now + between(cx.random, afterGone.least, afterGone.most)
+  return eventsIn(cx, snapshot, source) === last.events ? Math.max(0, last.again - now) : 0
 }
 
 /** Not when the Subscription knows of it already; its plan may be gone. */
@@ -200,13 +201,14 @@ interface Updates {
   updates: { subscription: Subscription; release: Release }[]
   changed: { subscription: Subscription; release: Release }[]
   source: CatalogSource
+  last: LastResolution
 }
 
-/** In how many ms the namespace is to be looked at again. */
+/** In how many ms the namespace is to be looked at again. Changes `last` where a plan was made. */
 async function unpackAndPlan(
   cx: OlmContext,
   snapshot: NamespaceSnapshot,
-  { updates, changed, source }: Updates,
+  { updates, changed, source, last }: Updates,
 ): Promise<number> {
   const releases = changed.map(({ release }) => release)
   const unpacked = await unpack(cx, releases, source)
@@ -216,6 +218,7 @@ async function unpackAndPlan(
   }
   if (unpacked.is === 'done') {
     await makePlan(cx, snapshot, { updates, changed })
+    last.quietUntil = cx.clock.now().getTime() + afterPlan
     return afterPlan
   }
   const { why } = unpacked
@@ -368,22 +371,15 @@ async function tellSubscription(
   const isThere = late === 0
   const isLost = status.installPlanRef !== undefined && plan === undefined
   const state = isThere ? 'AtLatestKnown' : status.currentCSV === undefined ? null : 'UpgradePending'
-  const isMissed = isLost && late === Infinity && missingFor(cx, subscription) >= missed
-  const change: StatusChange = isMissed
+  // A plan that only waited is forgotten; of one whose CSV was named no other is made (olm-real 4).
+  const isUnexecuted = isLost && late === Infinity && status.installedCSV !== status.currentCSV
+  const change: StatusChange = isUnexecuted
     ? { installPlanRef: null, installplan: null, currentCSV: null, state: null }
     : { state, ...(isThere && { installedCSV: status.currentCSV }) }
   const health = catalogHealth(source)
-  const said = { ...planConditions(plan, isLost, phase), CatalogSourcesUnhealthy: health.condition }
+  const isMissing = isLost && !isUnexecuted
+  const said = { ...planConditions(plan, isMissing, phase), CatalogSourcesUnhealthy: health.condition }
   return changeStatus(cx, subscription, { ...change, catalogHealth: health.of }, said)
-}
-
-/** So long a plan that is gone is missed before another one is made, ms. */
-const missed = 3000
-
-/** Since when the plan is missed that it waits for; 0 where it is not. */
-function missingFor(cx: OlmContext, subscription: Subscription): number {
-  const said = condition(subscription, 'InstallPlanMissing')
-  return said === undefined ? 0 : msSince(cx, said.lastTransitionTime)
 }
 
 /** Writes what differs, and the conditions that say something new. */
@@ -419,7 +415,7 @@ const relapses: Readonly<Record<string, { from: number; to: number; says: string
 function shownPhase(
   { clock }: OlmContext,
   { metadata, spec, status }: InstallPlan,
-  seen: Map<string, number>,
+  firstShown: Map<string, number>,
 ): { phase: string; again: number } {
   const phase = status?.phase ?? ''
   const relapse = relapses[phase]
@@ -427,8 +423,8 @@ function shownPhase(
     return { phase, again: Infinity }
   const key = `${metadata.uid ?? ''}/${phase}`
   const now = clock.now().getTime()
-  const since = seen.get(key) ?? now
-  seen.set(key, since)
+  const since = firstShown.get(key) ?? now
+  firstShown.set(key, since)
   const passed = now - since
   if (passed < relapse.from) return { phase, again: relapse.from - passed }
   return passed < relapse.to
@@ -436,9 +432,9 @@ function shownPhase(
     : { phase, again: Infinity }
 }
 
-function planConditions(plan: InstallPlan | undefined, isLost: boolean, phase: string): Said {
+function planConditions(plan: InstallPlan | undefined, isMissing: boolean, phase: string): Said {
   return {
-    InstallPlanMissing: isLost ? { status: 'True', reason: 'ReferencedInstallPlanNotFound' } : undefined,
+    InstallPlanMissing: isMissing ? { status: 'True', reason: 'ReferencedInstallPlanNotFound' } : undefined,
     InstallPlanPending: plan && pendingSaid(phase),
     InstallPlanFailed: plan && phase === 'Failed' ? failedSaid(plan) : undefined,
   }

@@ -88,6 +88,8 @@ export interface ClusterServiceVersion extends KubeObject {
       }
     }
     customresourcedefinitions?: { owned?: { name?: string; kind?: string; version?: string }[] }
+    /** OLM makes their certificates. */
+    webhookdefinitions?: { type?: string; generateName?: string; deploymentName?: string }[]
     relatedImages?: { name?: string; image?: string }[]
     installModes?: { type?: string; supported?: boolean }[]
   }
@@ -106,6 +108,8 @@ export interface ClusterServiceVersion extends KubeObject {
       status?: string
       message?: string
     }[]
+    /** RFC 3339: when OLM made the certificates of its webhooks. */
+    certsLastUpdated?: string
     /** The history of its phases, the last 20; no typed conditions. */
     conditions?: { phase?: string; reason?: string; message?: string; lastTransitionTime?: string }[]
   }
