@@ -30,10 +30,7 @@ export function releasesCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          [
-            'kvup releases --since v1.7.0',
-            'what there is, its Kubernetes, and what each minor breaks',
-          ],
+          ['kvup releases --since v1.7.0', 'what there is, its Kubernetes, and what each minor breaks'],
           ['kvup releases -o json', 'the data; changed, it is what --releases takes'],
         ],
       }),
