@@ -120,7 +120,21 @@ describe('a downgrade that was accepted', () => {
       expect(again).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-do' }] })
       expect(again.text).toContain('resumes automatic VM updates, once no VM runs a newer virt-launcher')
       expect(stage.methods).toEqual([])
-      expect(await stage.restore()).toMatchObject({ code: 0 })
+    })
+  })
+
+  test('resuming them while VMs run a newer virt-launcher is accepted by name: KubeVirt would fail to migrate them without end', async () => {
+    await play(shape, async (stage) => {
+      await stage.upgrade('v1.7.0', options)
+      const mark = stage.mark
+      const refused = await stage.restore()
+      expect(refused).toMatchObject({ code: 3 })
+      expect(refused.text).toContain(
+        '3 VMs run a newer virt-launcher than KubeVirt: with automatic VM updates KubeVirt tries to migrate each to the older one, fails, and tries again without end',
+      )
+      expect(refused.text).toContain('kvup workloads outdated')
+      expect(stage.writes(mark)).toEqual([])
+      expect(await stage.restore({ accept: ['newer-launchers'] })).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual(['LiveMigrate'])
     })
   })
