@@ -235,14 +235,27 @@ const notOffered = (type: string, { count, names }: Named): Finding => ({
     plainType.test(type)
       ? `kubectl get nodes -L ${machineTypeLabel}${type}`
       : 'kubectl get nodes --show-labels',
-    ...newType(names),
+    ...newType(type, names),
   ],
 })
 
-const newType = ([first = '']: readonly string[]): readonly string[] => {
+/** The names by which each QEMU has the newest type of a family: another family is other hardware to a guest, or another architecture. */
+const families: readonly (readonly [RegExp, alias: string])[] = [
+  [/^pc-q35-[\w.-]+$/u, 'q35'],
+  [/^virt-[\w.-]+$/u, 'virt'],
+  [/^s390-ccw-virtio-[\w.-]+$/u, 's390-ccw-virtio'],
+]
+
+function newType(old: string, [first = '']: readonly string[]): readonly string[] {
   const [namespace = '', name = ''] = first.split('/')
+  const alias = families.find(([family]) => family.test(old))?.[1]
+  if (alias === undefined)
+    return [
+      `kubectl -n ${namespace} get vm ${name} -o jsonpath='{.spec.template.spec.domain.machine.type}'     is where it is asked for; which other one its guest starts with has to be tried`,
+    ]
+  const patch = { spec: { template: { spec: { domain: { machine: { type: alias } } } } } }
   return [
-    `kubectl -n ${namespace} patch vm ${name} --type=merge -p '{"spec":{"template":{"spec":{"domain":{"machine":{"type":"q35"}}}}}}'     and a restart give it the newest one of its family (untested); the guest may see new hardware`,
+    `kubectl -n ${namespace} patch vm ${name} --type=merge -p '${JSON.stringify(patch)}'     and a restart give it the newest one of its family (untested); the guest may see new hardware`,
   ]
 }
 
@@ -273,7 +286,7 @@ const dropped = (type: string, { count, names }: Named, { target, releases }: Qu
   level: 'warning',
   summary: `QEMU ${target && hypervisorOf(target, releases)?.qemu} of ${target?.text} has the machine type ${type} no longer, and ${counted(count, 'running VM', ['has', 'have'])} it (${someOf(names, count)}): they can neither migrate nor start again`,
   objects: names,
-  remedy: [...newType(names), 'read https://www.qemu.org/docs/master/about/deprecated.html'],
+  remedy: [...newType(type, names), 'read https://www.qemu.org/docs/master/about/deprecated.html'],
 })
 
 /** Images that were fixed by a digest of their own come by their tag from v1.7 on. */
