@@ -333,7 +333,10 @@ describe('one look at VMs', () => {
       (await inspectVms(readerOf(marked, node('worker-1', {}, unschedulable)), at, 'v1.7.0')).troubles
     expect((await look(false)).leftBehind).toMatchObject([{ vm: 'web-1', node: 'worker-1' }])
     expect(await look(true)).not.toHaveProperty('leftBehind')
-    expect(vmProblems(await look(false))).toEqual(['1 VM moved without end'])
+    expect(vmProblems(await look(false))).toEqual(['1 VM still marked to leave a node'])
+    expect((await look(false)).leftBehind?.[0]?.sentence).toContain(
+      'unless a descheduler has just evicted it',
+    )
   })
 
   test('a migration that hangs is told, and changes no verdict', async () => {

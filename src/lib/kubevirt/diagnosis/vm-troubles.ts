@@ -517,7 +517,7 @@ export function vmProblems({
   return [
     ...(count ? [`${counted(count, 'VM')} ${idle}`] : []),
     ...(stuck.length > 0 ? [`${counted(stuck.length, 'migration')} stuck`] : []),
-    ...(leftBehind.length > 0 ? [`${counted(leftBehind.length, 'VM')} moved without end`] : []),
+    ...(leftBehind.length > 0 ? [`${counted(leftBehind.length, 'VM')} still marked to leave a node`] : []),
   ]
 }
 
