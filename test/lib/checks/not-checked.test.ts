@@ -111,6 +111,13 @@ const neverDone: Without = {
   rolloutStatus: { ...whole.rolloutStatus, observed: {} },
 }
 const ofUnknownMinor: Without = { target: 'v1.99.0' }
+/** They name a trait of nodes that this kvup cannot look for. */
+const ofNewerData: Without = {
+  releases: {
+    ...whole.releases,
+    shifts: [{ id: 'x', in: 'v1.9', summary: 'nodes of another kind are given up', nodes: 'constructor' }],
+  },
+}
 const severalSubscriptions = [
   'the one Subscription that counts',
   changed({ subscriptions: known(first(layers.subscriptions), first(layers.subscriptions)) }),
@@ -270,7 +277,10 @@ const inside: Readonly<Record<string, string | readonly (readonly [what: string,
   'vms-that-change': [['a release to come from', neverDone]],
   'cpu-vendors': [['a release to come from', neverDone]],
   'machine-types': [['a release to come from', neverDone]],
-  'node-support': [['a release to come from', neverDone]],
+  'node-support': [
+    ['a release to come from', neverDone],
+    ['what tells which nodes a change is about', ofNewerData],
+  ],
   'operator-environment': [['a release to come from', neverDone]],
   'screenshot-rights': [['a release to come from', neverDone]],
   'network-resources': [['a release to come from', neverDone]],

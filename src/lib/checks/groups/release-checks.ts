@@ -115,15 +115,23 @@ const nodeSupport = check({
   title: 'the target runs on every node that is here',
   needs: ['nodes'],
   needsTarget: true,
-  lacks: lacksHop,
+  lacks: (question) => lacksHop(question) ?? lacksTrait(question),
   assess: (question) =>
     shiftsOfHop(question)
       .filter(({ nodes }) => nodes !== undefined)
       .map((shift) => nodeFinding(shift, question)),
 })
 
+const traitOf = ({ nodes = '' }: Shift) => (Object.hasOwn(nodeTraits, nodes) ? nodeTraits[nodes] : undefined)
+
+/** Newer release data may name what this kvup cannot look for. */
+function lacksTrait(question: Question): string | undefined {
+  const unknown = shiftsOfHop(question).find((shift) => shift.nodes !== undefined && !traitOf(shift))
+  return unknown && `this kvup does not know how to tell which nodes are concerned by ${unknown.summary}`
+}
+
 function nodeFinding(shift: Shift, { snapshot }: Question): Finding | undefined {
-  const trait = nodeTraits[shift.nodes ?? '']
+  const trait = traitOf(shift)
   const found = itemsOf(snapshot.nodes).filter((node) => trait?.holds(node))
   const [first] = found
   if (trait === undefined || first === undefined) return undefined
