@@ -56,6 +56,8 @@ interface Group {
   /** The folder of a must-gather; absent for files that lie about. */
   folder?: string
   at?: Date
+  /** The file that says when; one gather by several images has one of them. */
+  clock?: string
   files: ParsedFile[]
   otherCluster?: true
 }
@@ -70,7 +72,10 @@ export function dumpsIn(files: readonly ParsedFile[], from: string): readonly Du
   )
   const dumps: { group: Group; states: States }[] = []
   for (const group of newestFirst(groups)) {
-    const fits = dumps.find((dump) => isNear(dump.group, group) && agree(dump.states, group.files))
+    const fits = dumps.find(
+      (dump) =>
+        isOneGather(dump.group, group) || (isNear(dump.group, group) && agree(dump.states, group.files)),
+    )
     if (fits) fits.group.files.push(...group.files)
     else dumps.push({ group, states: new Map() })
     remember(group.files, (fits ?? dumps.at(-1))?.states)
@@ -79,6 +84,8 @@ export function dumpsIn(files: readonly ParsedFile[], from: string): readonly Du
 }
 
 const hour = 3_600_000
+
+const isOneGather = (a: Group, b: Group): boolean => a.clock !== undefined && a.clock === b.clock
 
 const isNear = (a: Group, b: Group): boolean =>
   !a.at || !b.at || Math.abs(a.at.getTime() - b.at.getTime()) < hour
@@ -96,8 +103,7 @@ function groupsOf(files: readonly ParsedFile[], from: string): readonly Group[] 
   const groups = new Map<string, Group>()
   for (const file of files) {
     const folder = folderOf(file.file, from)
-    const at = timestampIn(folder, from)
-    const group = groups.get(folder) ?? { folder, files: [], ...(at && { at }) }
+    const group = groups.get(folder) ?? { folder, files: [], ...timestampIn(folder, from) }
     groups.set(folder, group)
     group.files.push(file)
   }
@@ -112,10 +118,13 @@ function folderOf(file: string, from: string): string {
 }
 
 /** `timestamp` of a must-gather, beside its images' folders or in one: when it began and when it ended. */
-function timestampIn(folder: string, from: string): Date | undefined {
-  for (let at = folder; ; at = dirname(at)) {
-    const time = lastTime(join(at, 'timestamp'))
-    if (time || at === from || at === dirname(at) || !at.startsWith(from)) return time
+function timestampIn(folder: string, from: string): Pick<Group, 'at' | 'clock'> {
+  for (let within = folder; ; within = dirname(within)) {
+    const clock = join(within, 'timestamp')
+    const at = lastTime(clock)
+    if (at) return { at, clock }
+    // `./x` and `x` are one folder.
+    if (relative(from, within) === '' || within === dirname(within)) return {}
   }
 }
 
