@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { check } from '../../src/commands/check/check.ts'
 import { forecast } from '../../src/commands/workloads/run-forecast.ts'
 import { outdated } from '../../src/commands/workloads/list-outdated.ts'
 import {
@@ -100,6 +101,10 @@ describe('a downgrade that was accepted', () => {
       expect(launchers(stage)).toEqual(['v1.8.4', 'v1.8.4', 'v1.8.4'])
 
       const rows = await stage.perform((cx) => outdated(cx, { allNamespaces: true }))
+      const checked = await stage.perform((cx) => check(cx, { accept: [], method: 'auto' }))
+      expect(checked.text).toContain(
+        '3 running VMs have a newer virt-launcher, and do not migrate to an older one; each needs a restart',
+      )
       expect(rows.text).toContain('need a restart')
       expect(rows.text).toContain(
         'runs the virt-launcher of v1.8.4, newer than v1.7.0: a migration to an older one fails; it needs a restart',

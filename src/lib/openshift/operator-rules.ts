@@ -280,7 +280,10 @@ export function catalogTroubles(
       level: 'warning',
       summary: `OLM could not offer the next operator: ${told.join('; ')}`,
       objects: silent.map(({ metadata }) => `catalogsource/${metadata.name}`),
-      remedy: ['oc get catalogsources -A'],
+      remedy: [
+        ...(troubles.length > 0 ? ['kvup status     says what helps against it'] : []),
+        ...(silent.length > 0 || isGone ? ['oc get catalogsources -A'] : []),
+      ],
     },
   ]
 }
