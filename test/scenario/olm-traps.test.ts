@@ -105,7 +105,7 @@ describe('ocp 9: where the naive way fails on the simulated cluster, and kvup do
 
 describe('an InstallPlan whose steps hold another CSV than they say', () => {
   test('is never approved, though all its names are right', () =>
-    play(okd, async (stage) => {
+    play({ ...okd, olm: { ...okd.olm, manifests: 'inline' } }, async (stage) => {
       const { store } = stage.simulated
       const spoil = ({ metadata, status }: InstallPlan) => {
         const before = JSON.stringify(status?.plan ?? [])
