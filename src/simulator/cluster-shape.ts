@@ -1,7 +1,7 @@
 import type { Node } from '../lib/kube/kinds/core-kinds.ts'
 import type { KubeVirt, VirtualMachine } from '../lib/kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../lib/kube/object.ts'
-import { componentDefinitions, componentKinds } from './hyperconverged/hyperconverged-components.ts'
+import { componentKinds } from './hyperconverged/hyperconverged-components.ts'
 import {
   hyperConvergedDefinition,
   hyperConvergedKind,
@@ -83,7 +83,7 @@ function byManifest(shape: ClusterShape): KubeObject[] {
 /** The operator makes the KubeVirt and all else of the HyperConverged. */
 function byOlm(shape: ClusterShape, olm: OlmShape): KubeObject[] {
   const { crd } = installedBundle(olm)
-  return [...componentDefinitions(), ...olmObjects(olm), hyperConvergedObject(crd, settingsOf(shape))]
+  return [...olmObjects(olm), hyperConvergedObject(crd, settingsOf(shape))]
 }
 
 function nodes({ workers = 3, controlPlanes = 3 }: ClusterShape): Node[] {

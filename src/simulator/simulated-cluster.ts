@@ -21,6 +21,7 @@ import type { OperatorFaults } from './virt-operator/virt-operator-context.ts'
 import type { Scenario } from './scenarios.ts'
 import type { Pod } from '../lib/kube/kinds/workload-kinds.ts'
 import { runHyperConverged, runHyperConvergedOperator } from './hyperconverged/hco-operator.ts'
+import { unpackProgram } from './olm/bundle-unpacker.ts'
 import { runOlm } from './olm/olm.ts'
 import { runOpenShift } from './openshift/openshift.ts'
 import { components, runComponentOperator } from './hyperconverged/hyperconverged-components.ts'
@@ -189,6 +190,7 @@ export class ControllerManager {
     const programs: ProgramWorld = {
       faults: world.faults,
       logs: world.logs,
+      clock: world.clock,
       as: (...who) => this.#context(...who),
     }
     const machinery = {
@@ -269,6 +271,7 @@ export class ControllerManager {
 interface ProgramWorld {
   readonly faults: Faults<SimulationFaults>
   readonly logs: PodLogs
+  readonly clock: Clock
   /** A client of the cluster that ends with the signal. */
   readonly as: (fieldManager: string, user: string, signal: AbortSignal) => ControllerContext
 }
@@ -276,7 +279,7 @@ interface ProgramWorld {
 /** What a pod runs, by its labels; undefined where it is only a name. */
 function programOf(pod: Pod, world: ProgramWorld): Program | undefined {
   const { 'kubevirt.io': component = '', name = '' } = pod.metadata.labels ?? {}
-  return kubeVirtProgram(component, world) ?? hyperConvergedProgram(name, world)
+  return kubeVirtProgram(component, world) ?? hyperConvergedProgram(name, world) ?? unpackProgram(pod, world)
 }
 
 function kubeVirtProgram(component: string, world: ProgramWorld): Program | undefined {

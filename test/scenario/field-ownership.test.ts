@@ -110,22 +110,31 @@ describe('incident 31: workloadUpdateMethods', () => {
     })
   })
 
-  test('a server that takes no patch of managedFields keeps nobody from ending', async () => {
-    await play(byTag, async (stage) => {
-      await stage.hold()
-      const { cluster } = stage
-      const jsonPatch: Writer['jsonPatch'] = (kind, ref, operations) => {
-        if (operations.some(({ path }) => path === '/metadata/managedFields'))
-          throw new ApiError(403, 'Forbidden', 'managedFields are not to be written here')
-        return cluster.writer.jsonPatch(kind, ref, operations)
-      }
-      const refusing = { ...cluster, writer: writerWith(cluster.writer, jsonPatch) }
-      expect(await stage.restore({}, { cluster: refusing })).toMatchObject({ code: 0 })
-      expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(owners(stage)).toEqual(['kvup Update'])
-      expect(await stage.journal.overrides()).toEqual([])
-    })
-  })
+  test.each([
+    [400, 'BadRequest'],
+    [403, 'Forbidden'],
+    [409, 'Conflict'],
+    [422, 'Invalid'],
+    [500, 'InternalError'],
+  ])(
+    'a server that answers %i to every patch of managedFields keeps nobody from ending',
+    async (status, reason) => {
+      await play(byTag, async (stage) => {
+        await stage.hold()
+        const { cluster } = stage
+        const jsonPatch: Writer['jsonPatch'] = (kind, ref, operations) => {
+          if (operations.some(({ path }) => path === '/metadata/managedFields'))
+            throw new ApiError(status, reason, 'managedFields are not to be written here')
+          return cluster.writer.jsonPatch(kind, ref, operations)
+        }
+        const refusing = { ...cluster, writer: writerWith(cluster.writer, jsonPatch) }
+        expect(await stage.restore({}, { cluster: refusing })).toMatchObject({ code: 0 })
+        expect(stage.methods).toEqual(['LiveMigrate'])
+        expect(owners(stage)).toEqual(['kvup Update'])
+        expect(await stage.journal.overrides()).toEqual([])
+      })
+    },
+  )
 
   test('somebody who writes in between is waited for: the patch is made anew on what he wrote', async () => {
     await play(byTag, async (stage) => {

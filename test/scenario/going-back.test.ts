@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { check } from '../../src/commands/check/check.ts'
 import { forecast } from '../../src/commands/workloads/run-forecast.ts'
 import { outdated } from '../../src/commands/workloads/list-outdated.ts'
 import {
@@ -100,6 +101,10 @@ describe('a downgrade that was accepted', () => {
       expect(launchers(stage)).toEqual(['v1.8.4', 'v1.8.4', 'v1.8.4'])
 
       const rows = await stage.perform((cx) => outdated(cx, { allNamespaces: true }))
+      const checked = await stage.perform((cx) => check(cx, { accept: [], method: 'auto' }))
+      expect(checked.text).toContain(
+        '3 running VMs have a newer virt-launcher, and do not migrate to an older one; each needs a restart',
+      )
       expect(rows.text).toContain('need a restart')
       expect(rows.text).toContain(
         'runs the virt-launcher of v1.8.4, newer than v1.7.0: a migration to an older one fails; it needs a restart',
@@ -120,7 +125,21 @@ describe('a downgrade that was accepted', () => {
       expect(again).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-do' }] })
       expect(again.text).toContain('resumes automatic VM updates, once no VM runs a newer virt-launcher')
       expect(stage.methods).toEqual([])
-      expect(await stage.restore()).toMatchObject({ code: 0 })
+    })
+  })
+
+  test('resuming them while VMs run a newer virt-launcher is accepted by name: KubeVirt would fail to migrate them without end', async () => {
+    await play(shape, async (stage) => {
+      await stage.upgrade('v1.7.0', options)
+      const mark = stage.mark
+      const refused = await stage.restore()
+      expect(refused).toMatchObject({ code: 3 })
+      expect(refused.text).toContain(
+        '3 VMs run a newer virt-launcher than KubeVirt: with automatic VM updates KubeVirt tries to migrate each to the older one, fails, and tries again without end',
+      )
+      expect(refused.text).toContain('kvup workloads outdated')
+      expect(stage.writes(mark)).toEqual([])
+      expect(await stage.restore({ accept: ['newer-launchers'] })).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual(['LiveMigrate'])
     })
   })

@@ -39,3 +39,15 @@ test('ocp 2.3 #5: a plan that has no phase yet is waited for, so that no second 
       status: { phase: 'Complete' },
     })
   }))
+
+test('olm-real: the next plan comes while that of this hop still waits for its kinds: both hops come to their end', () => {
+  const path = okdOlm({ installed: '1.17.3', channel: 'stable-v1.17' })
+  return play({ ...shape, olm: path }, async (stage) => {
+    stage.simulated.faults.set({ kindsServedAfter: 4 * minute })
+    const ended = await stage.upgrade('1.19.0', { stableFor: '5s' })
+    expect(ended.code).toBe(0)
+    const plans = stage.simulated.store.list(InstallPlans, { namespace }).items as InstallPlan[]
+    expect(plans.filter(({ status }) => status?.phase !== 'Complete')).toEqual([])
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import type { Writer } from '../../src/lib/kube/cluster.ts'
+import { ApiError } from '../../src/lib/kube/errors.ts'
 import { condition } from '../../src/lib/kube/object.ts'
 import { type Subscription, Subscriptions } from '../../src/lib/kube/kinds/operator-kinds.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
@@ -67,3 +69,42 @@ test('OLM does not look again even so: that is a fault after two minutes, and sa
     expect(ended.text).toContain('nor after kvup annotated subscription hco-operatorhub')
     expect(ended.text).toContain('kubectl get pods -A -l app=catalog-operator')
   }))
+
+/** The same cluster, whose server answers so to the annotation. */
+function refusing({ cluster }: Stage, error: ApiError) {
+  const tries: number[] = []
+  const { writer } = cluster
+  const jsonPatch: Writer['jsonPatch'] = (kind, ref, operations, on) => {
+    if (!JSON.stringify(operations).includes('resolve-again'))
+      return writer.jsonPatch(kind, ref, operations, on)
+    tries.push(error.status)
+    return Promise.reject(error)
+  }
+  const bound: Writer = {
+    create: writer.create.bind(writer),
+    mergePatch: writer.mergePatch.bind(writer),
+    apply: writer.apply.bind(writer),
+    delete: writer.delete.bind(writer),
+    subresource: writer.subresource.bind(writer),
+    jsonPatch,
+  }
+  return { cluster: { ...cluster, writer: bound }, tries }
+}
+
+test.each([
+  [403, 'Forbidden', 1],
+  [409, 'Conflict', 3],
+  [422, 'Invalid', 3],
+] as const)(
+  'the annotation only hurries: where the server answers %i to it, the run waits for OLM',
+  (status, reason, times) =>
+    play({ ...shape, faults: { resolutionStale: true } }, async (stage) => {
+      const { cluster, tries } = refusing(stage, new ApiError(status, reason, 'not here'))
+      const ended = await stage.upgrade('1.18.1', brief, { cluster })
+      expect(ended.code).toBe(0)
+      expect(tries).toHaveLength(times)
+      expect(JSON.stringify(ended.events)).toContain(
+        'which it does within 15m: kvup could not annotate subscription hco-operatorhub',
+      )
+    }),
+)

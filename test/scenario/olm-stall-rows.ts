@@ -136,7 +136,9 @@ export const olmStallRows: Readonly<Record<string, readonly StallRow[]>> = {
       knownTo: 'upgrade',
       flags: ['--timeout', '15m', '--stable-for', '5s'],
       on: inOlm({ csvFails: true }),
-      says: [/kubevirt-hyperconverged-operator\.v1\.18\.1 \(Failed\); InstallCheckFailed: install timeout/],
+      says: [
+        /kubevirt-hyperconverged-operator\.v1\.18\.1 \((?:Installing\): waiting for deployment \S+ to become ready: .*|Pending\)|InstallReady\)); InstallCheckFailed: install timeout/,
+      ],
       prints: [
         /^kubectl -n kubevirt-hyperconverged describe csv kubevirt-hyperconverged-operator\.v1\.18\.1$/,
       ],

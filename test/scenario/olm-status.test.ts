@@ -59,6 +59,24 @@ test('an installed operator that somebody holds is told before anything is appro
     )
   }))
 
+test('olm-real: no moment of a healthy hop is Degraded or Stalled, though OLM says ResolutionFailed, flaps and goes round', () =>
+  play(okd, async (stage) => {
+    const bad = new Set<string>()
+    let looks = 0
+    const hop = { isOver: false }
+    const running = stage.upgrade('1.18.1', { stableFor: '5s' }).finally(() => (hop.isOver = true))
+    while (!hop.isOver) {
+      const { overall } = JSON.parse(await told(stage, '-o', 'json')) as StatusDocument
+      if (overall && ['Degraded', 'Stalled'].includes(overall.verdict))
+        bad.add(`${overall.verdict}: ${overall.because ?? ''}`)
+      looks++
+      await stage.clock.sleep(2 * second)
+    }
+    expect(looks).toBeGreaterThan(30)
+    expect(await running).toMatchObject({ code: 0 })
+    expect([...bad]).toEqual([])
+  }))
+
 test('-w tells at once of an OperatorCondition that forbids, and of an OperatorGroup too many', () =>
   play(okd, async ({ cluster, clock, simulated: { store } }) => {
     const { cx, recorded } = contextOf(cluster, clock)

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { atVersion, type Kind, type KubeObject } from '../../src/lib/kube/object.ts'
-import { HyperConvergeds, InstallPlans, Subscriptions } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import {
+  HyperConvergeds,
+  type InstallPlan,
+  InstallPlans,
+  Subscriptions,
+} from '../../src/lib/kube/kinds/operator-kinds.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { storedMethods } from './settings-owners.ts'
 import { approveWhateverIsThere, pendingPlans, toChannel } from './naive-person.ts'
@@ -95,5 +100,29 @@ describe('ocp 9: where the naive way fails on the simulated cluster, and kvup do
     play(slow, async (stage) => {
       expect(await stage.upgrade('1.18.1', brief)).toMatchObject({ code: 0 })
       expect(plansOf(stage, '1.18.1')).toHaveLength(1)
+    }))
+})
+
+describe('an InstallPlan whose steps hold another CSV than they say', () => {
+  test('is never approved, though all its names are right', () =>
+    play({ ...okd, olm: { ...okd.olm, manifests: 'inline' } }, async (stage) => {
+      const { store } = stage.simulated
+      const spoil = ({ metadata, status }: InstallPlan) => {
+        const before = JSON.stringify(status?.plan ?? [])
+        // In the text of a manifest, which is text in the text of the plan; the names of steps stay.
+        const plan = before.replaceAll(
+          /\\"name\\":\\"kubevirt-hyperconverged-operator\.v[\d.]+\\"/gu,
+          String.raw`\"name\":\"evil.v1.0.0\"`,
+        )
+        if (plan === before) return
+        const body = { status: { plan: JSON.parse(plan) as object[] } }
+        store.patch(InstallPlans, metadata, { type: 'merge', body }, { on: 'status' })
+      }
+      store.watch(InstallPlans, ({ object }) => spoil(object))
+      for (const one of stored(stage, InstallPlans)) spoil(one)
+      const ended = await stage.upgrade('1.18.1', brief)
+      expect(ended).toMatchObject({ code: 3 })
+      expect(ended.text).toContain('its steps hold CSV evil.v1.0.0, which it does not name')
+      expect(stage.writes().filter(({ resource }) => resource === 'installplans')).toEqual([])
     }))
 })

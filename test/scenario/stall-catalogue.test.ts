@@ -24,6 +24,7 @@ const passing: Readonly<Record<string, string>> = {
   unknownComponent: 'odd-releases.test.ts',
   csvFailsFor: 'olm-passing-faults.test.ts',
   planStatusAfter: 'olm-passing-faults.test.ts',
+  kindsServedAfter: 'olm-passing-faults.test.ts',
   resolutionStale: 'olm-stale-resolution.test.ts',
 }
 

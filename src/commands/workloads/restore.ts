@@ -38,7 +38,12 @@ import {
 } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
-import { evictionFinding, type Forecast, forecastText } from '../../lib/vms/forecast/vm-forecast.ts'
+import {
+  evictionFinding,
+  type Forecast,
+  forecastText,
+  newerLaunchersFinding,
+} from '../../lib/vms/forecast/vm-forecast.ts'
 import { methodsIn } from '../../lib/vms/strategy/settings-owner.ts'
 import { keptMethods, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/vms/pause-updates.ts'
@@ -213,7 +218,10 @@ function changeOf(cx: Context, terms: Terms): Change {
   return {
     procedure: restoreProcedure({ owner, meanwhile, settled, takenFrom: override.object.uid }),
     ...gateOf(
-      [...windowHoldsFinding(override), ...(leave ? [] : evictionFinding(kept, forecast))],
+      [
+        ...windowHoldsFinding(override),
+        ...(leave ? [] : [...evictionFinding(kept, forecast), ...newerLaunchersFinding(kept, forecast)]),
+      ],
       parseAccepted(options.accept),
     ),
     rights: rightsFor(owner),

@@ -11,7 +11,7 @@ import { emptyTally, type InstanceTally } from '../kubevirt/snapshot.ts'
 import { itemsOf } from '../kube/known.ts'
 import { explanations, isRefusal } from './explanations.ts'
 import { blocked } from '../kube/errors.ts'
-import { counted, someOf } from '../kube/text.ts'
+import { counted, onSingleLine, someOf } from '../kube/text.ts'
 import type { LayerPart, LayerParts } from '../openshift/layer-parts.ts'
 import { traitNames } from '../kubevirt/vm-traits.ts'
 
@@ -247,11 +247,10 @@ export function passGate(
   const all = [first, ...more]
   const ids = all.map(({ id }) => id)
   const paths = ids.some(isRefused) ? [] : [accepting(ids)]
-  throw blocked(first.id, all.map(({ id, summary }) => `${oneLine(summary)} (${id})`).join('\n  '), {
+  throw blocked(first.id, all.map(({ id, summary }) => `${onSingleLine(summary)} (${id})`).join('\n  '), {
     ...(first.objects && { object: first.objects.join(', ') }),
     remedy: [...new Set([...all.flatMap(({ remedy }) => remedy), ...paths])],
   })
 }
 
 /** A newline in it is the cluster's, and not the end of a finding. */
-const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/gu, ' ')

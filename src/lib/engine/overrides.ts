@@ -502,8 +502,8 @@ function toOwners(object: KubeObject, id: string): readonly JsonOperation[] {
   return family && owners ? ownershipBack(object, ownedBy(family), owners) : []
 }
 
-/** Of a patch that the server, its policies or its rules on managedFields do not take. */
-const refusals: ReadonlySet<number> = new Set([400, 403, 409, 422])
+/** Of a patch that the server, its policies or its rules on managedFields do not take, a webhook that fails at it included. */
+const refusals: ReadonlySet<number> = new Set([400, 403, 409, 422, 500])
 
 /** Takes the notes of these off their object, where the value is back as a field of its former owners, changes nothing else, and writes down why they are closed. Refused (422) where somebody wrote a note meanwhile. Throws ApiError. */
 export async function closeNoted(

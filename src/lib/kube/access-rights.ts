@@ -1,3 +1,4 @@
+import { endpointsLine, shellWord } from './shell-line.ts'
 import type { PolicyRule, Role } from './kinds/extension-kinds.ts'
 
 /** Every right of a role on its own: `patch virtualmachineinstances.kubevirt.io`, with the object's name where it is limited to one. */
@@ -74,7 +75,7 @@ function usedUpQuota(text: string, namespace: string): Refusal | undefined {
   return {
     is: 'quota',
     message: `the ResourceQuota ${quota} is used up${numbers ? ` (${numbers})` : ''}`,
-    commands: [`kubectl -n ${namespace} describe resourcequota ${quota}`],
+    commands: [`kubectl -n ${namespace} describe resourcequota ${shellWord(quota)}`],
   }
 }
 
@@ -89,11 +90,7 @@ function silentWebhook(text: string, namespace: string): Refusal | undefined {
   return {
     is: 'webhook-down',
     message: `the webhook ${webhook} does not answer${behind}${why ? ` (${why.trim()})` : ''}`,
-    commands: [
-      service === undefined
-        ? configurations
-        : `kubectl -n ${home} get endpointslices -l kubernetes.io/service-name=${service}`,
-    ],
+    commands: [service === undefined ? configurations : endpointsLine(service, home)],
   }
 }
 

@@ -183,6 +183,15 @@ export function withoutNulls<T>(value: T): T {
   return value
 }
 
+/** Levels of an object of Kubernetes: schemas of CRDs have some sixty. */
+export const deepest = 1000
+
+/** Text of others may be nested in a hundred thousand levels, and every walk through that would end in the stack. */
+export const isTooDeep = (value: unknown, left: number = deepest): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (left === 0 || Object.values(value).some((below) => isTooDeep(below, left - 1)))
+
 /** An object of JSON: no list, and not null. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

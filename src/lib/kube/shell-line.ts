@@ -1,3 +1,5 @@
+import { onSingleLine } from './text.ts'
+
 /* oxlint-disable no-control-regex -- what ends a line or hides text is what a quoted word must not hold raw */
 
 /** What would make a second line of one, or show another text than the shell reads. */
@@ -16,11 +18,15 @@ export function shellWord(word: string): string {
   return `$'${escaped}'`
 }
 
+/** The API server checks no name of a Service in a webhook or an APIService: it is anybody's text. */
+export const endpointsLine = (service: string, namespace: string): string =>
+  `kubectl -n ${shellWord(namespace)} get endpointslices -l ${shellWord(`kubernetes.io/service-name=${service}`)}`
+
 const escapeOf = (found: string): string => `\\u${(found.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
 
 /** A sentence or a command that is one line, whatever text of somebody else is in it. */
 export const oneLine = (text: string): string =>
-  text.search(unprintable) < 0 ? text : text.replaceAll(/\s*\n\s*/gu, ' ').replaceAll(unprintable, '')
+  text.search(unprintable) < 0 ? text : onSingleLine(text).replaceAll(unprintable, '')
 
 /** Flags that are left out where a typed line is printed again. */
 interface LeftOut {

@@ -11,6 +11,15 @@ export function someOf(names: readonly string[], count: number = names.length): 
   return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ')
 }
 
+/** Its lines as one, without the blanks around their ends. In a time that grows with the text alone, for some are a megabyte of blanks. */
+export function onSingleLine(text: string): string {
+  if (!text.includes('\n')) return text
+  const [first = '', ...more] = text.split('\n')
+  const last = more.pop() ?? ''
+  const between = more.map((line) => line.trim()).filter((line) => line !== '')
+  return [first.trimEnd(), ...between, last.trimStart()].join(' ')
+}
+
 const head = 80
 const tail = 600
 

@@ -1,8 +1,8 @@
 import type { Reader } from '../kube/cluster.ts'
 import { type PodDisruptionBudget, PodDisruptionBudgets } from '../kube/kinds/core-kinds.ts'
 import { Pods } from '../kube/kinds/workload-kinds.ts'
-import { condition } from '../kube/object.ts'
-import { picked } from '../kube/read-cache.ts'
+import { condition, parseLabels } from '../kube/object.ts'
+import { picked, readAhead } from '../kube/read-cache.ts'
 import { selectorText } from '../kube/selectors.ts'
 
 /** A PodDisruptionBudget over virt-launcher pods that allows none of them to be evicted. */
@@ -19,22 +19,24 @@ export interface BlockingBudget {
   healthy: number
 }
 
-/** So many are compared with pods, a request each. */
-const comparedAtMost = 50
+/** So many are compared with pods by a request each; of more the launchers of the cluster are listed once. */
+const askedSingly = 50
 /** Platforms have budgets for what they run once; nobody runs VMs there. */
 const ofPlatform = /^(?:openshift|kube)-/u
 
 /**
  * Those of the cluster that allow no disruption and cover virt-launchers; not those that KubeVirt makes for a VMI itself. Of one that Kubernetes can count the
- * launcher pods are asked for. Throws ApiError.
+ * launcher pods are asked for, be they as many as they are. Throws ApiError.
  */
 export async function blockingBudgets(reader: Reader): Promise<BlockingBudget[]> {
   const found = await picked(reader, PodDisruptionBudgets, mayBlock)
   const uncounted = found.filter(isUncounted)
-  const counted = found.filter((budget) => !isUncounted(budget)).slice(0, comparedAtMost)
-  const covering = await Promise.all(
-    counted.map(async (budget) => ((await coversLaunchers(reader, budget)) ? [budget] : [])),
-  )
+  const counted = found.filter((budget) => !isUncounted(budget))
+  const covers =
+    counted.length > askedSingly
+      ? await coveredOf(reader)
+      : (budget: PodDisruptionBudget) => coversLaunchers(reader, budget)
+  const covering = await Promise.all(counted.map(async (budget) => ((await covers(budget)) ? [budget] : [])))
   return [...uncounted, ...covering.flat()].map(blockingBudget)
 }
 
@@ -69,6 +71,23 @@ async function coversLaunchers(reader: Reader, { metadata, spec }: PodDisruption
 }
 
 const launchers = 'kubevirt.io=virt-launcher'
+
+/** The same by one list of all launchers, of which the labels stay. Throws ApiError. */
+async function coveredOf(reader: Reader): Promise<(budget: PodDisruptionBudget) => boolean> {
+  const labels = new Map<string, (Record<string, string> | undefined)[]>()
+  for await (const { items } of readAhead(reader.pages(Pods, { labels: launchers })))
+    for (const { metadata } of items) {
+      const { namespace = '' } = metadata
+      const there = labels.get(namespace) ?? []
+      labels.set(namespace, there)
+      there.push(metadata.labels)
+    }
+  return ({ metadata, spec }) => {
+    if (spec?.selector === undefined) return false
+    const isSelected = parseLabels(selectorText(spec.selector), (why) => new Error(why))
+    return (labels.get(metadata.namespace ?? '') ?? []).some((one) => isSelected(one))
+  }
+}
 
 function blockingBudget(budget: PodDisruptionBudget): BlockingBudget {
   const { metadata, spec, status } = budget

@@ -47,7 +47,7 @@ export function hollowNodes({ nodes, pods, installation, at }: Inputs): HollowNo
     sentence: `${counted(names.length, 'node', ['has', 'have'])} the label ${offered} and no ${kvm} to give (${someOf(names)}): VMs neither start there nor migrate to it`,
     remedy: [
       `kubectl get nodes -o custom-columns='NODE:.metadata.name,KVM:.status.allocatable.devices\\.kubevirt\\.io/kvm'`,
-      `kubectl -n ${installation.namespace} delete pods -l kubevirt.io=virt-handler --field-selector spec.nodeName=${first}     starts its device plugin anew; VMs run on`,
+      `kubectl -n ${installation.namespace} delete pods -l kubevirt.io=virt-handler --field-selector spec.nodeName=${first}     starts its device plugin anew; VMs run on, its migrations fail`,
     ],
   }
 }

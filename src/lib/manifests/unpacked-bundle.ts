@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { parseDocument } from 'yaml'
 import type { ConfigMap } from '../kube/kinds/core-kinds.ts'
-import { isRecord, type KubeObject } from '../kube/object.ts'
+import { isRecord, isTooDeep, type KubeObject, withoutNulls } from '../kube/object.ts'
 
 /** The objects of a bundle that OLM has unpacked. */
 export interface ReadObjects {
@@ -10,27 +10,92 @@ export interface ReadObjects {
   unread: readonly string[]
 }
 
-/** Files of a bundle and what they hold are as large as these at most, bytes: the largest CRD of HyperConverged has 0.6 MB. */
-const largestFile = 4 * 1024 * 1024
-const largestBundle = 32 * 1024 * 1024
+/** One of these files is as large as this at most, bytes: the largest CRD of HyperConverged has 0.6 MB. */
+const largestFile = 2 * 1024 * 1024
+/** All of an InstallPlan's bundles: YAML of this size keeps a slow machine busy for half a minute. */
+const largestBundles = 8 * 1024 * 1024
+
+interface Bundle {
+  map: ConfigMap
+  /** What it is called. */
+  at: string
+}
 
 /** Files in plain text, or gzipped and base64 in one or two layers: OLM encodes what the API encodes again. */
-export function unpackedObjects({ data = {}, binaryData = {} }: ConfigMap, at: string): ReadObjects {
-  const files = [
-    ...Object.entries(data).map(([file, text]) => [file, Buffer.from(text)] as const),
-    ...Object.entries(binaryData).map(([file, text]) => [file, Buffer.from(text, 'base64')] as const),
-  ]
+export function unpackedObjects(bundles: readonly Bundle[]): ReadObjects {
   const objects: KubeObject[] = []
-  let size = 0
-  for (const [file, bytes] of files) {
-    const text = textOf(bytes)
-    size += text?.length ?? 0
-    const object = text === undefined || size > largestBundle ? undefined : objectIn(text)
-    if (object === undefined) return { objects, unread: [`${file} in ${at} is broken, or too large`] }
-    if (isKubeObject(object)) objects.push(object)
+  const unread: string[] = []
+  let left = largestBundles
+  for (const { map, at } of bundles) {
+    const files = filesIn(map)
+    if (files.length === 0) unread.push(`${at} is empty`)
+    for (const [file, bytes] of files) {
+      const text = textOf(bytes)
+      left -= text?.length ?? 0
+      const object = text === undefined || left < 0 ? undefined : objectIn(text)
+      if (object === undefined) unread.push(`${file} in ${at} is broken, or too large`)
+      else if (isKubeObject(object)) objects.push(object)
+    }
   }
-  return files.length === 0 ? { objects, unread: [`${at} is empty`] } : { objects, unread: [] }
+  return soundOf(objects, unread)
 }
+
+/** What has the shape that the API gives its kind: as text in a ConfigMap nobody has checked it. */
+export function soundOf(all: readonly KubeObject[], before: readonly string[] = []): ReadObjects {
+  const objects: KubeObject[] = []
+  const unread = [...before]
+  for (const object of all) {
+    const { kind, metadata } = object
+    if (!isTooDeep(object) && isSound(withoutNulls(object))) objects.push(object)
+    else unread.push(`${kind} ${metadata.name} is not as the API has it`)
+  }
+  return { objects, unread }
+}
+
+/** Text, a list of such, or an object that has these where it has them at all; `must`: and that has them. */
+type Shape = 'text' | readonly [Shape] | { readonly [key: string]: Shape } | { must: string; have: Shape }
+
+const rule: Shape = { apiGroups: ['text'], resources: ['text'], verbs: ['text'], nonResourceURLs: ['text'] }
+const rules: Shape = [{ must: 'verbs', have: rule }]
+const containers: Shape = [{ image: 'text', env: [{ name: 'text', value: 'text' }] }]
+const deployments: Shape = [{ spec: { template: { spec: { initContainers: containers, containers } } } }]
+
+/** Of what is read of a bundle's objects. */
+const shapes: Readonly<Record<string, Shape>> = {
+  ClusterServiceVersion: {
+    spec: {
+      version: 'text',
+      replaces: 'text',
+      relatedImages: [{ image: 'text' }],
+      install: { spec: { deployments, clusterPermissions: [{ rules }] } },
+    },
+  },
+  CustomResourceDefinition: { spec: { versions: [{ name: 'text' }] } },
+  ClusterRole: { rules },
+  ClusterRoleBinding: { roleRef: { kind: 'text', name: 'text' } },
+}
+
+const isSound = (object: KubeObject): boolean =>
+  !Object.hasOwn(shapes, object.kind) || fits(object, shapes[object.kind] ?? {})
+
+function fits(value: unknown, shape: Shape): boolean {
+  if (value === undefined) return true
+  if (shape === 'text') return typeof value === 'string'
+  if (isList(shape))
+    return Array.isArray(value) && value.every((one) => one !== undefined && fits(one, shape[0]))
+  if (!isRecord(value)) return false
+  if (isMust(shape)) return value[shape.must] !== undefined && fits(value, shape.have)
+  return Object.entries(shape).every(([key, below]) => fits(value[key], below))
+}
+
+const isMust = (shape: object): shape is { must: string; have: Shape } => Object.hasOwn(shape, 'must')
+
+const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
+
+const filesIn = ({ data, binaryData }: ConfigMap): readonly (readonly [file: string, bytes: Buffer])[] => [
+  ...Object.entries(data ?? {}).map(([file, text]) => [file, Buffer.from(text)] as const),
+  ...Object.entries(binaryData ?? {}).map(([file, text]) => [file, Buffer.from(text, 'base64')] as const),
+]
 
 const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
 

@@ -3,7 +3,7 @@ import { proxiedName, type Reader, type ServiceCall } from '../kube/cluster.ts'
 import { ApiError, KvupError } from '../kube/errors.ts'
 import { itemsOf, type Known, known, notAsked } from '../kube/known.ts'
 import { ConfigMaps } from '../kube/kinds/core-kinds.ts'
-import { Ingresses, Routes } from '../kube/kinds/openshift-kinds.ts'
+import { Ingresses, type Route, Routes } from '../kube/kinds/openshift-kinds.ts'
 import { isSaved } from '../kube/saved/saved-cluster.ts'
 
 /** What fired at a look, in words; or why nobody knows. */
@@ -82,8 +82,8 @@ const route = { namespace: 'openshift-monitoring', name: 'thanos-querier' } as c
 const ingressAuthority = { namespace: 'openshift-config-managed', name: 'default-ingress-cert' } as const
 
 /**
- * What fires now, asked by the Route with this user's token. The Route has to be below the cluster's own ingress domain; who is not verified is sent nothing. Whatever becomes of it is an unknown
- * part, with why and what to type.
+ * What fires now, asked by the Route with this user's token. The Route has to lead to its own Service alone, at a host below the cluster's own ingress domain that a router gave to it: any tenant has hosts
+ * there, with the same certificate. Who is not verified is sent nothing. Whatever becomes of it is an unknown part, with why and what to type.
  */
 export async function alertsByRoute(reader: Reader): Promise<Known<FiringAlert>> {
   if (reader.askRoute === undefined) return { known: false, why: 'a saved cluster does not hold them' }
@@ -107,14 +107,31 @@ async function hostOfRoute(reader: Reader): Promise<{ name: string } | { why: st
     reader.get(Routes, route),
   ])
   const domain = ingress.is === 'object' ? ingress.object.spec?.domain : undefined
-  const host = found.is === 'object' ? found.object.spec?.host : undefined
-  if (host === undefined) return { why: `there is no Route ${route.namespace}/${route.name}` }
+  const asked = found.is === 'object' ? found.object : undefined
+  const host = asked?.spec?.host
+  if (asked === undefined || host === undefined)
+    return { why: `there is no Route ${route.namespace}/${route.name}` }
   if (!domain) return { why: 'the cluster does not say which ingress domain is its own' }
   const isOwn = hostName.test(host) && host.endsWith(`.${domain}`)
-  return isOwn
+  if (!isOwn) return { why: `Route ${route.name} is not below the cluster's own domain ${domain}` }
+  if (!leadsToOwn(asked)) return { why: `Route ${route.name} does not lead to Service ${route.name} alone` }
+  return isAdmitted(asked, host)
     ? { name: host }
-    : { why: `Route ${route.name} is not below the cluster's own domain ${domain}` }
+    : { why: `no router has given ${host} to Route ${route.name}: somebody else may answer there` }
 }
+
+const leadsToOwn = ({ spec }: Route): boolean =>
+  (spec?.to?.kind ?? 'Service') === 'Service' &&
+  spec?.to?.name === route.name &&
+  (spec.alternateBackends ?? []).length === 0
+
+/** A host belongs to the Route that had it first; of any other the routers say that it is not admitted. */
+const isAdmitted = ({ status }: Route, host: string): boolean =>
+  (status?.ingress ?? []).some(
+    (one) =>
+      one.host === host &&
+      one.conditions?.some(({ type, status: is }) => type === 'Admitted' && is === 'True'),
+  )
 
 /** None where it may not be read: the other authorities may do. */
 async function authoritiesOf(reader: Reader): Promise<readonly string[]> {

@@ -153,6 +153,18 @@ export function failedInstalls({ status = {} }: ClusterServiceVersion): number {
   return conditions.slice(last + 1).filter(({ reason }) => reason === 'InstallCheckFailed').length
 }
 
+/**
+ * Why it was Failed for the last time since it was Succeeded, in OLM's words. OLM leaves a CSV Failed for a second at most, and begins again: who looks at its phase alone
+ * sees one that gets on.
+ */
+export function lastFailure({ status = {} }: ClusterServiceVersion): string | undefined {
+  const { conditions = [], phase } = status
+  if (phase === 'Succeeded') return undefined
+  const last = conditions.findLastIndex((one) => one.phase === 'Succeeded')
+  const failed = conditions.slice(last + 1).findLast((one) => one.phase === 'Failed')
+  return failed && `${failed.reason ?? 'Failed'}: ${failed.message ?? 'no message'}`
+}
+
 /** Why the Deployments of a CSV are not ready, down to the pod. Nothing where all are. */
 export function deploymentsHelp(
   csv: ClusterServiceVersion,

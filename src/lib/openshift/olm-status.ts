@@ -384,7 +384,7 @@ export interface CsvStatus {
 }
 
 /** How long it may be without success and still be about to have it (ocp 5.1: ten minutes are usual). */
-const failurePatience = 10 * 60_000
+export const failurePatience = 10 * 60_000
 
 const early: ReadonlySet<string> = new Set(['RequirementsUnknown', 'RequirementsNotMet'])
 

@@ -128,19 +128,20 @@ function aheadOfAllRows(text: string, { here, release }: PlatformAtHand, release
 
 /** On OpenShift its catalog follows the platform, and in that one channel lies every minor of it (night E8). */
 export function besideStable(
-  parts: Pick<OperatorParts, 'subscriptions'>,
+  parts: Pick<OperatorParts, 'subscriptions' | 'packageManifests'>,
   flavour: 'okd' | 'ocp',
 ): readonly HopFinding[] {
-  const { channel, namespace = '', name = '' } = oneSubscription(parts) ?? {}
+  const { channel, namespace = '', name = '', package: pack = '' } = oneSubscription(parts) ?? {}
   if (flavour !== 'ocp' || channel === undefined || channel === 'stable') return []
+  const offered = channelsOf(itemsOf(parts.packageManifests)).map((one) => one.name)
+  // Another catalog than the platform's need not have it; of one that shows nothing that is not known.
+  const there = offered.length === 0 || offered.includes('stable') ? ['stable'] : []
   return [
     {
       id: 'version-in-step',
       level: 'warning',
       summary: `the Subscription ${namespace}/${name} follows channel ${channel}, not stable: on OpenShift only releases of stable are supported, and of the minor of the platform`,
-      remedy: [
-        `oc -n ${namespace} patch subscriptions.operators.coreos.com ${name} --type=merge -p '{"spec":{"channel":"stable"}}'     before the window`,
-      ],
+      remedy: [takeChannel(there, { namespace, name, pack })],
     },
   ]
 }
@@ -279,7 +280,10 @@ export function catalogTroubles(
       level: 'warning',
       summary: `OLM could not offer the next operator: ${told.join('; ')}`,
       objects: silent.map(({ metadata }) => `catalogsource/${metadata.name}`),
-      remedy: ['oc get catalogsources -A'],
+      remedy: [
+        ...(troubles.length > 0 ? ['kvup status     says what helps against it'] : []),
+        ...(silent.length > 0 || isGone ? ['oc get catalogsources -A'] : []),
+      ],
     },
   ]
 }
@@ -315,14 +319,14 @@ export function channelGone(
       level: 'warning',
       summary: `Subscription ${name} follows channel ${found.channel}, which catalog ${found.source} does not have (it has ${found.offered.join(', ')}): no update comes`,
       objects: [`subscription/${name}`],
-      remedy: [takeChannel(found, { namespace, name, pack })],
+      remedy: [takeChannel(found.offered, { namespace, name, pack })],
     },
   ]
 }
 
 /** Where there is no choice, or OpenShift's own channel is among them, the line that takes it; else the one that shows them. */
 function takeChannel(
-  { offered }: MissingChannel,
+  offered: readonly string[],
   { namespace, name, pack }: { namespace: string; name: string; pack: string },
 ): string {
   const [first = ''] = offered

@@ -1,4 +1,5 @@
 import { Chalk } from 'chalk'
+import { onSingleLine } from '../kube/text.ts'
 import type { Paint } from './printer.ts'
 
 /** What output needs of a stream: a terminal, a pipe, or a string in a test. */
@@ -116,7 +117,7 @@ export function sanitiseLine(text: string): string {
 /** Somebody's text where a line is all there is room for: what goes on below, or further on after a tab, would look like a line or a column of ours. */
 export function onOneLine(text: string): string {
   if (!/[\n\t]/.test(text)) return text
-  return text.replace(/\s*\n\s*/g, ' ').replaceAll('\t', ' ')
+  return onSingleLine(text).replaceAll('\t', ' ')
 }
 
 /** The same document with every string and key in it sanitised; what needs no change is not copied twice. */

@@ -1,5 +1,5 @@
 import { onOneLine, sanitise } from './terminal.ts'
-import { shorten } from '../kube/text.ts'
+import { onSingleLine, shorten } from '../kube/text.ts'
 
 /** Columns that East Asian and emoji characters take two of; combining marks and joiners take none. */
 const wide =
@@ -158,18 +158,18 @@ export function count(n: number, noun: string): string {
 
 /** Somebody's text stays text, on one line. */
 export function markdownText(words: string): string {
-  return words.replaceAll(/\s*\n\s*/gu, ' ').replaceAll(/[\\`*_[\]<>|#]/gu, String.raw`\$&`)
+  return onSingleLine(words).replaceAll(/[\\`*_[\]<>|#]/gu, String.raw`\$&`)
 }
 
 /** A block of code that nothing inside of it can end. */
 export function fenced(lines: readonly string[], language = ''): string[] {
   const fence = '`'.repeat(Math.max(3, longestRun(lines.join('\n')) + 1))
-  return [`${fence}${language}`, ...lines.map((line) => line.replaceAll(/\s*\n\s*/gu, ' ')), fence]
+  return [`${fence}${language}`, ...lines.map(onSingleLine), fence]
 }
 
 /** Code within a line, whatever backticks are in it. */
 export function inlineCode(words: string): string {
-  const text = words.replaceAll(/\s*\n\s*/gu, ' ')
+  const text = onSingleLine(words)
   const run = longestRun(text)
   const [tick, gap] = ['`'.repeat(run + 1), run > 0 ? ' ' : '']
   return `${tick}${gap}${text}${gap}${tick}`

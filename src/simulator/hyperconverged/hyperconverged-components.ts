@@ -52,22 +52,20 @@ export function componentKinds(): SimKind[] {
   return components.map(({ kind }) => custom(kind))
 }
 
-/** As a bundle brings them. */
-export function componentDefinitions(): CustomResourceDefinition[] {
-  return components.map(({ kind }) => {
-    const [group = '', version = ''] = kind.apiVersion.split('/')
-    return {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: `${kind.plural}.${group}` },
-      spec: {
-        group,
-        scope: kind.namespaced ? 'Namespaced' : 'Cluster',
-        names: { kind: kind.kind, plural: kind.plural, singular: kind.kind.toLowerCase() },
-        versions: [{ name: version, served: true, storage: true, schema, subresources: { status: {} } }],
-      },
-    }
-  })
+/** As a bundle brings it: of whatever a resource holds. */
+export function definitionOf({ apiVersion, kind, plural, namespaced }: Kind): CustomResourceDefinition {
+  const [group = '', version = ''] = apiVersion.split('/')
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: namespaced ? 'Namespaced' : 'Cluster',
+      names: { kind, plural, singular: kind.toLowerCase() },
+      versions: [{ name: version, served: true, storage: true, schema, subresources: { status: {} } }],
+    },
+  }
 }
 
 const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }

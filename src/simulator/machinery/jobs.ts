@@ -16,7 +16,8 @@ export function runJobs(cx: ControllerContext): Promise<void> {
 
 /** In how many ms to look again. */
 async function advance(cx: ControllerContext, job: Job): Promise<number[]> {
-  if (job.metadata.deletionTimestamp !== undefined || isOver(job)) return []
+  if (job.metadata.deletionTimestamp !== undefined) return []
+  if (isOver(job)) return await clear(cx, job)
   const labels = { 'batch.kubernetes.io/job-name': job.metadata.name }
   const pods = await podsOf(cx, job, labels)
   const failed = pods.filter((pod) => pod.status?.phase === 'Failed')
@@ -28,6 +29,17 @@ async function advance(cx: ControllerContext, job: Job): Promise<number[]> {
 
 const isOver = (job: Job): boolean =>
   job.status?.completionTime !== undefined || condition(job, 'Failed')?.status === 'True'
+
+/** A Job that is over goes when its time to live has passed, where it has one. */
+async function clear(cx: ControllerContext, job: Job): Promise<number[]> {
+  const { ttlSecondsAfterFinished: ttl } = job.spec ?? {}
+  const ended = job.status?.completionTime ?? condition(job, 'Failed')?.lastTransitionTime
+  if (ttl === undefined || ended === undefined) return []
+  const left = Date.parse(ended) + ttl * 1000 - cx.clock.now().getTime()
+  if (left > 0) return [left]
+  await cx.writer.delete(Jobs, job.metadata)
+  return []
+}
 
 /** The next pod, after a pause that doubles with each one that failed. */
 async function next(

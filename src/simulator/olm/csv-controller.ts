@@ -3,6 +3,8 @@ import {
   ClusterRoleBindings,
   ClusterRoles,
   CustomResourceDefinitions,
+  RoleBindings,
+  Roles,
   ServiceAccounts,
 } from '../../lib/kube/kinds/extension-kinds.ts'
 import {
@@ -16,7 +18,7 @@ import {
 import { control, type ControllerContext, templateHash } from '../machinery/controller.ts'
 import { msSince, type OlmContext, ownServiceVersions, seconds } from './olm-context.ts'
 import { type Condition, condition, type KubeObject } from '../../lib/kube/object.ts'
-import { type CarriedDeployment, ownedLabels } from './operator-bundle.ts'
+import { type CarriedDeployment, ownedLabels, permissionsOf } from './operator-bundle.ts'
 import { Namespaces } from '../../lib/kube/kinds/core-kinds.ts'
 
 /** A phase lasts at least so long, ms: the CSV is looked at once a second. */
@@ -93,6 +95,7 @@ async function write(
     lastUpdateTime: now,
     lastTransitionTime,
     conditions: conditions.slice(-remembered),
+    ...(next.reason === 'NeedsCertRotation' && { certsLastUpdated: now }),
     ...(next.phase === 'Succeeded' || next.phase === 'Pending' || next.phase === 'InstallReady'
       ? { requirementStatus: [...requirements] }
       : {}),
@@ -119,8 +122,6 @@ interface PhaseTimes {
 
 /** Installing may take as long (ocp 2.4). */
 const installTimeout = 300_000
-/** So long it stays Failed before it begins again. */
-const backOff = 5000
 
 /** The next phase of a CSV; undefined where it stays as it is. What being in it takes is done by who writes it. */
 function nextPhase(csv: ClusterServiceVersion, snapshot: CsvSnapshot, times: PhaseTimes): Phase | undefined {
@@ -145,15 +146,19 @@ const steps: Readonly<Record<string, Step>> = {
   InstallReady: () =>
     to('Installing', 'InstallSucceeded', 'waiting for install components to report healthy'),
   Installing: (_csv, snapshot, times) => installing(snapshot, times),
-  Succeeded: (_csv, snapshot, times) => {
+  Succeeded: (csv, snapshot, times) => {
     const why = snapshot.unhealthy ?? pretended(times)
-    return why === undefined ? undefined : to('Failed', 'ComponentUnhealthy', why)
+    if (why !== undefined) return to('Failed', 'ComponentUnhealthy', why)
+    if (!needsCertificates(csv)) return undefined
+    return to('Pending', 'NeedsCertRotation', 'CSV owns resources that require a cert refresh')
   },
-  Failed: (_csv, snapshot, { inPhase }) =>
-    inPhase < backOff
-      ? undefined
-      : to('Pending', 'NeedsReinstall', snapshot.unhealthy ?? 'installing: waiting for the install strategy'),
+  Failed: (_csv, snapshot) =>
+    to('Pending', 'NeedsReinstall', snapshot.unhealthy ?? 'installing: waiting for the install strategy'),
 }
+
+/** OLM gives webhooks their certificates once more, when all of them were there for the first time (olm-real, seen with real webhooks). */
+const needsCertificates = ({ spec, status }: ClusterServiceVersion): boolean =>
+  (spec?.webhookdefinitions ?? []).length > 0 && status?.certsLastUpdated === undefined
 
 /** A hold is looked at here alone: nothing asks again later (ocp 2.5). */
 function pending(csv: ClusterServiceVersion, snapshot: CsvSnapshot): Phase | undefined {
@@ -270,7 +275,7 @@ async function requirementsOf(
     const of = { group: 'apiextensions.k8s.io', version: 'v1', kind, name }
     requirements.push({ ...of, ...presence(found.is === 'object') })
   }
-  if (owned.length > 0) requirements.push(await permission(reader, csv.metadata.name))
+  if (owned.length > 0) requirements.push(await permission(reader, csv))
   const accounts = carriedBy(csv).flatMap(({ spec }) => spec.template?.spec?.serviceAccountName ?? [])
   for (const name of new Set(accounts)) {
     const found = await reader.get(ServiceAccounts, { name, namespace: csv.metadata.namespace })
@@ -280,11 +285,16 @@ async function requirementsOf(
   return requirements
 }
 
-/** Its cluster roles, which a plan writes behind it. */
-async function permission(reader: OlmContext['reader'], csv: string): Promise<Requirement> {
-  const roles = await reader.list(ClusterRoles, { labels: `olm.owner=${csv}` })
-  const of = { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'PolicyRule', name: csv }
-  return { ...of, ...presence(roles.length > 0) }
+/** Its roles, which a plan writes behind it, account by account. */
+async function permission(reader: OlmContext['reader'], csv: ClusterServiceVersion): Promise<Requirement> {
+  const { name } = csv.metadata
+  const there = new Set<string>()
+  for (const kind of [ClusterRoles, Roles])
+    for (const { metadata } of await reader.list(kind, { labels: `olm.owner=${name}` }))
+      there.add(metadata.name)
+  const wanted = permissionsOf(csv).filter(({ kind }) => kind === ClusterRoles.kind || kind === Roles.kind)
+  const of = { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'PolicyRule', name }
+  return { ...of, ...presence(wanted.every(({ metadata }) => there.has(metadata.name))) }
 }
 
 const presence = (isThere: boolean): Requirement => ({
@@ -391,7 +401,7 @@ export function ownedBy({ metadata }: KubeObject): {
 /** Takes a CSV away with what only it had: its roles and its OperatorCondition. */
 async function removeCsv({ reader, writer }: OlmContext, csv: ClusterServiceVersion): Promise<void> {
   const { name, namespace } = csv.metadata
-  for (const kind of [ClusterRoles, ClusterRoleBindings])
+  for (const kind of [ClusterRoles, ClusterRoleBindings, Roles, RoleBindings])
     for (const { metadata } of await reader.list(kind, { labels: `olm.owner=${name}` }))
       await writer.delete(kind, metadata)
   const told = await reader.get(OperatorConditions, { name, namespace })

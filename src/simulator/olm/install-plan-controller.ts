@@ -1,45 +1,45 @@
 import {
-  type CatalogSource,
   ClusterServiceVersions,
   type InstallPlan,
   InstallPlans,
   type InstallStep,
 } from '../../lib/kube/kinds/operator-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { control, type ControllerContext, templateHash } from '../machinery/controller.ts'
+import { between, control, type ControllerContext } from '../machinery/controller.ts'
 import { msSince, type OlmContext, seconds } from './olm-context.ts'
-import { condition, groupOf, type Kind, type KubeObject } from '../../lib/kube/object.ts'
-import { Deployments, type Job, Jobs } from '../../lib/kube/kinds/workload-kinds.ts'
+import { groupOf, type Kind, type KubeObject } from '../../lib/kube/object.ts'
 import {
   ClusterRoleBindings,
   ClusterRoles,
   CustomResourceDefinitions,
-  PriorityClasses,
   RoleBindings,
   Roles,
   ServiceAccounts,
 } from '../../lib/kube/kinds/extension-kinds.ts'
-import { type ConfigMap, ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
-import { versionOf } from '../api/kinds/sim-kind.ts'
-import { bundleObjects, type Release } from './operator-bundle.ts'
-import type { OlmShape } from './olm-shape.ts'
+import { filesOf, isReference, type Reference } from './bundle-unpacker.ts'
 
-/** A plan shows that it is Installing for so long before its objects are there, ms. */
-const executing = 2000
-/** So long after its CSVs the other objects of a plan are there, ms: until then their requirements are not met. */
-const behindFirst = 4000
+/** A plan shows that it is Installing for so long before its first step, ms. */
+const beginning = 1500
+/** A step takes as long, ms: the 50 to 60 steps of HyperConverged were written within 13 to 61 s. */
+const perStep = 250
 /** An execution that fails is tried again for so long (ocp 2.2). */
 const retried = 60_000
 /** As many plans are kept in a namespace (ocp 2.2). */
 const kept = 5
+/** So long the kind of a new CRD is not served yet, as it was recorded, ms. */
+const unserved = { least: 1500, most: 38_000 }
+
+/** Until when the kinds of a plan's new CRDs are not served, ms of the clock, by the uid of the plan. */
+type ApiWaits = Map<string, number>
 
 /** Executes plans that are approved, and clears away the oldest. */
 export function runInstallPlans(cx: OlmContext): Promise<void> {
+  const waits: ApiWaits = new Map()
   return control(cx, [{ kind: InstallPlans }], async () => {
     const again: number[] = []
     const plans = await cx.reader.list(InstallPlans)
     for (const plan of plans) {
-      const wait = await advance(cx, plan)
+      const wait = await advance(cx, plan, waits)
       if (wait !== undefined) again.push(wait)
     }
     await clear(cx, plans)
@@ -48,75 +48,86 @@ export function runInstallPlans(cx: OlmContext): Promise<void> {
 }
 
 /** One phase further; the answer is in how many ms to look again. */
-async function advance(cx: OlmContext, plan: InstallPlan): Promise<number | undefined> {
+async function advance(cx: OlmContext, plan: InstallPlan, waits: ApiWaits): Promise<number | undefined> {
   const phase = plan.status?.phase
   if (phase === 'RequiresApproval' && plan.spec?.approved === true) {
     await write(cx, plan, { phase: 'Installing', startTime: seconds(cx) })
-    return executing
+    return beginning
   }
   if (phase !== 'Installing') return undefined
   const since = msSince(cx, plan.status?.startTime)
   if (plan.status?.startTime === undefined) {
     await write(cx, plan, { startTime: seconds(cx) })
-    return executing
+    return beginning
   }
-  if (since < executing) return executing - since
-  return execute(cx, plan, since)
+  if (since < beginning) return beginning - since
+  const left = (waits.get(plan.metadata.uid ?? '') ?? 0) - cx.clock.now().getTime()
+  return left > 0 ? left : execute(cx, plan, waits)
 }
 
-async function execute(cx: OlmContext, plan: InstallPlan, since: number): Promise<number | undefined> {
+/**
+ * Goes through the steps once, the CSV first, and tells of all of them at the end: until then its requirements are not met. Kinds of new CRDs are waited for with the CSV
+ * and all else there.
+ */
+async function execute(cx: OlmContext, plan: InstallPlan, waits: ApiWaits): Promise<number | undefined> {
+  const done: InstallStep[] = []
+  const steps = plan.status?.plan ?? []
   try {
-    await writeFirst(cx, plan)
-    if (cx.faults.on.planFailed !== undefined) throw new Refused(cx.faults.on.planFailed)
-    if (since < executing + behindFirst) return executing + behindFirst - since
-    const steps: InstallStep[] = []
-    for (const step of plan.status?.plan ?? [])
-      steps.push(step.status === 'Created' ? step : { ...step, status: await applyStep(cx, step) })
-    await write(cx, plan, {
-      phase: 'Complete',
-      message: null,
-      plan: steps,
-      conditions: [installed(cx, { status: 'True' })],
-    })
-    return undefined
+    const objects = await objectsIn(cx, steps)
+    for (const step of steps) done.push(await carryOut(cx, step, objects))
   } catch (error) {
     if (!(error instanceof Refused || error instanceof ApiError)) throw error
-    return await markFailed(cx, plan, { since, why: error.message })
+    return await markFailed(cx, plan, { steps: [...done, ...steps.slice(done.length)], why: error.message })
   }
+  if (done.some(({ status }) => status === waitingForApi)) {
+    const wait = cx.faults.on.kindsServedAfter ?? between(cx.random, unserved.least, unserved.most)
+    waits.set(plan.metadata.uid ?? '', cx.clock.now().getTime() + wait)
+    await write(cx, plan, { message: null, plan: done })
+    return wait
+  }
+  await write(cx, plan, {
+    phase: 'Complete',
+    message: null,
+    plan: done,
+    conditions: [installed(cx, { status: 'True' })],
+  })
+  return undefined
 }
 
-/** The CSVs are the first steps of a plan: they are there when another step is refused. */
-async function writeFirst(cx: OlmContext, plan: InstallPlan): Promise<void> {
-  const steps = plan.status?.plan ?? []
-  if (!steps.some(isFirst)) return
-  const after: InstallStep[] = []
-  for (const step of steps) after.push(isFirst(step) ? { ...step, status: await applyStep(cx, step) } : step)
-  await write(cx, plan, { plan: after })
-}
+const waitingForApi = 'WaitingForApi'
 
-const isFirst = ({ resource, status }: InstallStep): boolean =>
-  resource?.kind === ClusterServiceVersions.kind && status === 'Unknown'
+async function carryOut(
+  cx: OlmContext,
+  step: InstallStep,
+  objects: ReadonlyMap<InstallStep, KubeObject>,
+): Promise<InstallStep> {
+  if (step.status === waitingForApi) return { ...step, status: 'Created' }
+  if (step.status !== 'Unknown') return step
+  const { kind = '' } = step.resource ?? {}
+  const { planFailed } = cx.faults.on
+  if (planFailed !== undefined && kind !== ClusterServiceVersions.kind) throw new Refused(planFailed)
+  const object = objects.get(step)
+  if (object === undefined) throw new Refused(`no object for the step of ${kind}`)
+  const status = await applyObject(cx, object)
+  await cx.clock.sleep(perStep, cx.signal)
+  const isAwaited = kind === CustomResourceDefinitions.kind && status === 'Created'
+  return { ...step, status: isAwaited ? waitingForApi : status }
+}
 
 /** What the API server says to a step. */
 class Refused extends Error {}
 
-async function applyStep(cx: OlmContext, step: InstallStep): Promise<string> {
-  const object = await objectOf(cx, step)
-  if (object === undefined) throw new Refused(`configmaps "${step.resource?.name ?? ''}" not found`)
-  return applyObject(cx, object)
-}
-
 async function markFailed(
   cx: OlmContext,
   plan: InstallPlan,
-  { since, why }: { since: number; why: string },
+  { steps, why }: { steps: InstallStep[]; why: string },
 ): Promise<number | undefined> {
-  if (since < retried) {
-    await write(cx, plan, { message: `retrying execution due to error: ${why}` })
+  if (msSince(cx, plan.status?.startTime) < retried) {
+    await write(cx, plan, { message: `retrying execution due to error: ${why}`, plan: steps })
     return 5000
   }
   const refused = installed(cx, { status: 'False', reason: 'InstallComponentFailed', message: why })
-  await write(cx, plan, { phase: 'Failed', message: why, conditions: [refused] })
+  await write(cx, plan, { phase: 'Failed', message: why, plan: steps, conditions: [refused] })
   return undefined
 }
 
@@ -156,8 +167,6 @@ const kinds: readonly Kind[] = [
   ClusterRoleBindings,
   Roles,
   RoleBindings,
-  Deployments,
-  PriorityClasses,
 ]
 
 /** A kind that bundles have and OLM applies; undefined for others. */
@@ -192,157 +201,26 @@ async function applyObject({ reader, writer }: ControllerContext, object: KubeOb
   return 'Present'
 }
 
-/** Where the objects of a bundle lie that was unpacked, as a step refers to it (ocp 2.2). */
-interface Reference {
-  kind: 'ConfigMap'
-  name: string
-  namespace: string
-  catalogSourceName: string
-  catalogSourceNamespace: string
-  replaces: string
-}
-
-/** What a plan does for one release. */
-export function stepsOf(release: Release, shape: OlmShape): InstallStep[] {
-  const { source, sourceNamespace } = shape
-  return bundleObjects(release, shape).map((object) => ({
-    resolving: release.entry.name,
-    resource: {
-      group: groupOf(object),
-      version: versionOf(object.apiVersion),
-      kind: object.kind,
-      name: object.metadata.name,
-      sourceName: source,
-      sourceNamespace,
-      manifest: JSON.stringify(shape.manifests === 'referenced' ? referenceTo(release, shape) : object),
-    },
-    status: 'Unknown',
-  }))
-}
-
-/** Bears the hash of the bundle's image, as its Job does. */
-function unpackedName({ package: name, entry }: Pick<Release, 'package' | 'entry'>): string {
-  return templateHash({ bundle: `${name}@${entry.version}` }).repeat(6)
-}
-
-function referenceTo(release: Release, { source, sourceNamespace }: OlmShape): Reference {
-  return {
-    kind: 'ConfigMap',
-    name: unpackedName(release),
-    namespace: sourceNamespace,
-    catalogSourceName: source,
-    catalogSourceNamespace: sourceNamespace,
-    replaces: release.replaces ?? '',
-  }
-}
-
-/** The ConfigMap that an unpacked bundle is kept in: a file for each object. */
-function unpackedBundle(release: Release, shape: OlmShape, owner: CatalogSource): ConfigMap {
-  const { apiVersion, kind } = ConfigMaps
-  const { name, uid = '' } = owner.metadata
-  const files = bundleObjects(release, shape).map((object) => [fileOf(object), JSON.stringify(object)])
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      name: unpackedName(release),
-      namespace: shape.sourceNamespace,
-      labels: { 'olm.managed': 'true', 'operatorframework.io/bundle-unpack-ref': unpackedName(release) },
-      ownerReferences: [{ apiVersion: owner.apiVersion, kind: owner.kind, name, uid, controller: false }],
-    },
-    data: Object.fromEntries(files) as Record<string, string>,
-  }
-}
-
-const fileOf = ({ kind, metadata }: KubeObject): string =>
-  `${kind.toLowerCase()}_${metadata.name.replaceAll(':', '_')}.yaml`
-
-/** The object that a step is to apply. Undefined where the ConfigMap that it refers to is gone. */
-async function objectOf(
+/** The object of each step. Throws Refused where a ConfigMap that one refers to is gone. */
+async function objectsIn(
   { reader }: Pick<ControllerContext, 'reader'>,
-  { resource }: InstallStep,
-): Promise<KubeObject | undefined> {
-  const manifest = JSON.parse(resource?.manifest ?? '{}') as KubeObject | Reference
-  if (!('namespace' in manifest)) return manifest
-  const { name: of, namespace } = manifest
-  const found = await reader.get(ConfigMaps, { name: of, namespace })
-  if (found.is !== 'object') return undefined
-  const { kind = '', name = '' } = resource ?? {}
-  const file = found.object.data?.[fileOf({ apiVersion: '', kind, metadata: { name } })]
-  return file === undefined ? undefined : (JSON.parse(file) as KubeObject)
-}
-
-/** A bundle's image is unpacked in so many ms. */
-const unpacking = 4000
-/** Then it is given up (ocp 2.2). */
-const deadline = 600_000
-
-type Unpacked = { is: 'done' } | { is: 'under-way'; again: number } | { is: 'failed'; why: string }
-
-/** How the unpacking of these releases stands that began at `since`; puts its result where steps refer to it. */
-export async function unpack(
-  cx: OlmContext,
-  releases: readonly Release[],
-  { since, source }: { since: string | undefined; source: CatalogSource },
-): Promise<Unpacked> {
-  for (const release of releases) {
-    const why = await failureOf(cx, release)
-    if (why !== undefined) return { is: 'failed', why }
+  steps: readonly InstallStep[],
+): Promise<Map<InstallStep, KubeObject>> {
+  const bundles = new Map<string, KubeObject[]>()
+  const objects = new Map<InstallStep, KubeObject>()
+  for (const step of steps) {
+    const { kind, name, manifest = '{}' } = step.resource ?? {}
+    const given = JSON.parse(manifest) as KubeObject | Reference
+    const bundle = isReference(given) ? (bundles.get(given.name) ?? (await filesIn(reader, given))) : [given]
+    if (isReference(given)) bundles.set(given.name, bundle)
+    const object = bundle.find((one) => one.kind === kind && one.metadata.name === name)
+    if (object !== undefined) objects.set(step, object)
   }
-  const passed = since === undefined ? 0 : msSince(cx, since)
-  const says = cx.faults.on.bundleUnpackFailed
-  if (says !== undefined && passed >= deadline) return giveUp(cx, releases, says)
-  if (says !== undefined) return { is: 'under-way', again: 5000 }
-  if (passed < unpacking) return { is: 'under-way', again: unpacking - passed }
-  if (cx.shape.manifests === 'referenced') for (const release of releases) await keep(cx, release, source)
-  return { is: 'done' }
+  return objects
 }
 
-async function keep(cx: OlmContext, release: Release, source: CatalogSource): Promise<void> {
-  const bundle = unpackedBundle(release, cx.shape, source)
-  const found = await cx.reader.get(ConfigMaps, bundle.metadata)
-  if (found.is === 'absent') await cx.writer.create(ConfigMaps, bundle)
-}
-
-/** A Job that failed is not tried again while it is there. */
-async function failureOf(cx: OlmContext, release: Release): Promise<string | undefined> {
-  const found = await cx.reader.get(Jobs, {
-    name: unpackedName(release),
-    namespace: cx.shape.sourceNamespace,
-  })
-  const failed = found.is === 'object' ? condition(found.object, 'Failed') : undefined
-  if (failed?.status !== 'True') return undefined
-  return `bundle unpacking failed. Reason: ${failed.reason}, and Message: ${failed.message}`
-}
-
-async function giveUp(cx: OlmContext, releases: readonly Release[], says: string): Promise<Unpacked> {
-  for (const release of releases) {
-    const { metadata } = await cx.writer.create(Jobs, jobOf(cx, release))
-    const failed = {
-      type: 'Failed',
-      status: 'True',
-      reason: 'DeadlineExceeded',
-      message: `Job was active longer than specified deadline: ${says}`,
-      lastTransitionTime: seconds(cx),
-    } as const
-    await cx.writer.mergePatch(Jobs, metadata, { status: { conditions: [failed] } }, 'status')
-  }
-  return { is: 'under-way', again: 0 }
-}
-
-function jobOf({ shape }: OlmContext, release: Release): Job {
-  const name = unpackedName(release)
-  const containers = [
-    { name: 'extract', image: `registry.redhat.io/${release.package}-bundle:v${release.entry.version}` },
-  ]
-  return {
-    apiVersion: Jobs.apiVersion,
-    kind: Jobs.kind,
-    metadata: {
-      name,
-      namespace: shape.sourceNamespace,
-      labels: { 'olm.managed': 'true', 'operatorframework.io/bundle-unpack-ref': name },
-    },
-    spec: { backoffLimit: 3, template: { spec: { restartPolicy: 'Never', containers } } },
-  }
+async function filesIn(reader: ControllerContext['reader'], of: Reference): Promise<KubeObject[]> {
+  const files = await filesOf(reader, of)
+  if (files === undefined) throw new Refused(`configmaps "${of.name}" not found`)
+  return files
 }

@@ -37,10 +37,12 @@ export interface OlmFaults {
   resolutionFailed?: string | undefined
   /** OLM does not look again when the CSV that it replaced is gone, but at an annotation of a Subscription or after 15 minutes; `for-ever`: not even then. */
   resolutionStale?: boolean | 'for-ever' | undefined
-  /** Bundles are not unpacked within their ten minutes: what the registry says. The failed Job stays when this is lifted (ocp 7 #4). */
+  /** Bundles are not unpacked within their ten minutes: what the registry says. The failed Job stays for five minutes when this is lifted (ocp 7 #4). */
   bundleUnpackFailed?: string | undefined
   /** Plans that are executed end as Failed, for good: what the API server says (ocp 2.2). */
   planFailed?: string | undefined
+  /** So many ms the kinds of a plan's new CRDs are not served: its steps are WaitingForApi, while its CSV gets on; default some seconds. */
+  kindsServedAfter?: number | undefined
   /** For so many ms after it was made, a CSV is Failed and Pending by turns (ocp 2.4). */
   csvFailsFor?: number | undefined
   /** A CSV that is installed now never gets further than Failed: InstallCheckFailed. */
@@ -106,7 +108,7 @@ export function saying(conditions: Condition[] | undefined, said: Said, now: str
 }
 
 /** OLM gives these no lastTransitionTime. */
-const timeless: ReadonlySet<string> = new Set(['ResolutionFailed'])
+const timeless: ReadonlySet<string> = new Set(['ResolutionFailed', 'BundleUnpacking'])
 
 function saysSo(before: readonly Condition[], type: string, next: Said[string]): boolean {
   const there = before.find((one) => one.type === type)

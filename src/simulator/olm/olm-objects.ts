@@ -16,7 +16,8 @@ import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
 import { templateHash } from '../machinery/controller.ts'
 import { bundleObjects, isBundle, type Release } from './operator-bundle.ts'
-import { stepsOf } from './install-plan-controller.ts'
+import { stepsOf, unpackedBundle } from './bundle-unpacker.ts'
+import { operatorManifest } from '../virt-operator/kubevirt-operator-manifest.ts'
 import type { Approval, BundleShape, EntryShape, OlmShape } from './olm-shape.ts'
 import { ageColumn, column, nameColumn } from '../api/kinds/printer-columns.ts'
 import { at, text, words } from '../api/json.ts'
@@ -32,7 +33,7 @@ interface Installed {
 
 /**
  * A cluster in which OLM has installed what the shape says, by a plan that was approved: namespaces, catalog, OperatorGroups,
- * Subscriptions, and what the bundles bring, without Deployments, which a running OLM makes of the CSVs. Throws an Error where the
+ * Subscriptions, what the bundles bring, without Deployments, which a running OLM makes of the CSVs, and the PriorityClass that HyperConverged makes. Throws an Error where the
  * version that is to be installed is no entry.
  */
 export function olmObjects(shape: OlmShape): KubeObject[] {
@@ -54,6 +55,8 @@ export function olmObjects(shape: OlmShape): KubeObject[] {
       ),
     ),
     ...all.flatMap(({ release }) => bundleObjects(release, shape)).map((object) => asServed(object, all)),
+    ...all.map(({ release }) => unpackedBundle(release, shape)),
+    ...operatorManifest(installedBundle(shape).kubevirt).filter(({ kind }) => kind === 'PriorityClass'),
   ]
 }
 

@@ -18,7 +18,7 @@ export interface OlmShape {
   channels: readonly ChannelShape[]
   /** Operators that other Subscriptions installed, in the same namespace where nothing else is said. */
   others?: readonly OtherSubscription[]
-  /** What the steps of a plan say: the objects, or which ConfigMap has them, as they do where bundles are images; default the objects. */
+  /** What the steps of a plan say: which ConfigMap has the objects, as they do where bundles are images, or the objects themselves; default the former. */
   manifests?: 'inline' | 'referenced'
   /** Default `quay.io/kubevirt`: where virt-operator's image is. */
   registry?: string

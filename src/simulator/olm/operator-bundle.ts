@@ -1,15 +1,18 @@
+import { createHash } from 'node:crypto'
 import {
   ClusterRoleBindings,
   ClusterRoles,
   type CustomResourceDefinition,
   type PolicyRule,
   type Role,
+  RoleBindings,
+  Roles,
   ServiceAccounts,
 } from '../../lib/kube/kinds/extension-kinds.ts'
 import { type ClusterServiceVersion, ClusterServiceVersions } from '../../lib/kube/kinds/operator-kinds.ts'
 import type { KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
-import { templateHash } from '../machinery/controller.ts'
+import { components, definitionOf } from '../hyperconverged/hyperconverged-components.ts'
 import { kubeVirtDefinition } from '../virt-operator/kubevirt-crds.ts'
 import { operatorManifest } from '../virt-operator/kubevirt-operator-manifest.ts'
 import type { BundleShape, EntryShape, OlmShape } from './olm-shape.ts'
@@ -24,25 +27,40 @@ export interface Release {
   replaces?: string | undefined
 }
 
-/** The CSV and what else a plan applies, in the order of its steps. Permissions are named after the CSV and so are new with each release. */
+/** The CSV and what else a plan applies, in the order of its steps. Permissions have hashed names and so are new with each release (olm-real, "Simulated OLM"). */
 export function bundleObjects(release: Release, shape: OlmShape): KubeObject[] {
+  const objects = bundleFiles(release, shape)
+  return [...objects, ...objects.filter(isServiceVersion).flatMap(permissionsOf)]
+}
+
+/** The objects that a bundle's image holds, which OLM unpacks: what the CSV wants to be permitted is made of what it says. */
+export function bundleFiles(release: Release, shape: OlmShape): KubeObject[] {
   const { entry } = release
   if (!isBundle(entry)) {
     const deployments = otherDeployments(release.package, entry)
-    return [serviceVersion(release, { displayName: release.package, deployments, owned: [] })]
+    return [serviceVersion(release, { displayName: release.package, deployments, owned: [], accounts: [] })]
   }
-  const { kubevirt, crd } = entry
-  const definitions = [hyperConvergedDefinition({ ...crd, conversion: 'None' }), kubeVirtDefinition]
-  const deployments = hyperConvergedDeployments(entry, shape)
-  const owned = definitions.map(ownedDefinition)
+  const definitions = definitionsOf(entry)
   return [
-    serviceVersion(release, { displayName: 'KubeVirt HyperConverged Cluster Operator', deployments, owned }),
+    serviceVersion(release, {
+      displayName: 'KubeVirt HyperConverged Cluster Operator',
+      deployments: hyperConvergedDeployments(entry, shape),
+      owned: definitions.map(ownedDefinition),
+      accounts: accountsOf(entry),
+      webhooks: [
+        {
+          type: 'ValidatingAdmissionWebhook',
+          generateName: 'validate-hco.kubevirt.io',
+          deploymentName: 'hco-webhook',
+        },
+      ],
+    }),
     ...definitions,
-    ...operatorManifest(kubevirt).filter(({ kind }) => kind === 'PriorityClass'),
-    ...permissions(release, 'kubevirt-operator', kubeVirtRules(kubevirt)),
-    ...permissions(release, 'hyperconverged-cluster-operator', hyperConvergedRules),
   ]
 }
+
+export const isServiceVersion = (object: KubeObject): object is ClusterServiceVersion =>
+  object.kind === ClusterServiceVersions.kind
 
 export function isBundle(entry: EntryShape): entry is BundleShape {
   return 'kubevirt' in entry
@@ -53,6 +71,8 @@ interface Described {
   deployments: readonly { name: string; label: Record<string, string>; spec: { template?: object } }[]
   /** Its CustomResourceDefinitions. */
   owned: readonly OwnedDefinition[]
+  accounts: readonly Account[]
+  webhooks?: NonNullable<NonNullable<ClusterServiceVersion['spec']>['webhookdefinitions']>
 }
 
 interface OwnedDefinition {
@@ -69,7 +89,7 @@ function ownedDefinition({ metadata: { name }, spec = {} }: CustomResourceDefini
 
 function serviceVersion(
   { package: name, entry, namespace, replaces }: Release,
-  { displayName, deployments, owned }: Described,
+  { displayName, deployments, owned, accounts, webhooks = [] }: Described,
 ): ClusterServiceVersion {
   const limit = entry.maxOpenShiftVersion
   const properties = limit === undefined ? [] : [{ type: 'olm.maxOpenShiftVersion', value: limit }]
@@ -90,12 +110,13 @@ function serviceVersion(
       version: entry.version,
       ...(replaces !== undefined && { replaces }),
       ...(entry.skips && { skips: [...entry.skips] }),
-      install: { strategy: 'deployment', spec: { deployments: [...deployments] } },
+      install: { strategy: 'deployment', spec: { deployments: [...deployments], ...permitted(accounts) } },
       installModes: ['OwnNamespace', 'SingleNamespace', 'MultiNamespace', 'AllNamespaces'].map((type) => ({
         type,
         supported: type === 'AllNamespaces',
       })),
       customresourcedefinitions: { owned: [...owned] },
+      ...(webhooks.length > 0 && { webhookdefinitions: [...webhooks] }),
     },
   }
 }
@@ -109,28 +130,83 @@ export function ownedLabels({ metadata }: Pick<KubeObject, 'metadata'>): Record<
   }
 }
 
-function permissions({ entry, namespace }: Release, account: string, rules: PolicyRule[]): KubeObject[] {
-  const name = `${entry.name}-${templateHash({ account, version: entry.version })}`
-  const labels = ownedLabels({ metadata: { name: entry.name, namespace } })
-  const subjects = [{ kind: 'ServiceAccount', name: account, namespace }]
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }
-  const { apiVersion } = ClusterRoles
-  const role: Role = { apiVersion, kind: ClusterRoles.kind, metadata: { name, labels }, rules }
-  const binding = {
-    apiVersion,
-    kind: ClusterRoleBindings.kind,
-    metadata: { name, labels },
-    roleRef,
-    subjects,
-  }
-  const { apiVersion: core, kind } = ServiceAccounts
-  return [{ apiVersion: core, kind, metadata: { name: account, namespace } }, role, binding]
+/** What a bundle wants an account of its operators to be permitted. */
+interface Account {
+  name: string
+  inCluster: PolicyRule[]
+  /** In the namespace of the operator; not all want something there. */
+  inNamespace?: PolicyRule[]
 }
 
-/** Those of the release's own manifest, its Role for its namespace included. */
-function kubeVirtRules(version: string): PolicyRule[] {
-  const roles = operatorManifest(version).filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role')
-  return roles.flatMap((role) => (role as Role).rules ?? [])
+function permitted(accounts: readonly Account[]): object {
+  const within = accounts.flatMap(({ name, inNamespace }) =>
+    inNamespace === undefined ? [] : [{ serviceAccountName: name, rules: inNamespace }],
+  )
+  const everywhere = accounts.map(({ name, inCluster }) => ({ serviceAccountName: name, rules: inCluster }))
+  return accounts.length === 0 ? {} : { permissions: within, clusterPermissions: everywhere }
+}
+
+const permissions = new WeakMap<object, KubeObject[]>()
+
+/** What OLM makes of the permissions that a CSV wants, account by account. CSVs come frozen from the store. */
+export function permissionsOf(csv: ClusterServiceVersion): KubeObject[] {
+  const { spec = {} } = csv
+  const made = permissions.get(spec) ?? permissionsIn(csv)
+  if (Object.isFrozen(spec)) permissions.set(spec, made)
+  return made
+}
+
+function permissionsIn(csv: ClusterServiceVersion): KubeObject[] {
+  const { permissions: within = [], clusterPermissions: everywhere = [] } = csv.spec?.install?.spec ?? {}
+  const names = new Set([...within, ...everywhere].map((one) => one.serviceAccountName ?? ''))
+  const { namespace } = csv.metadata
+  const made: KubeObject[] = []
+  for (const name of names) {
+    const { apiVersion, kind } = ServiceAccounts
+    made.push({ apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }) } })
+    for (const { serviceAccountName, rules = [] } of within)
+      if (serviceAccountName === name)
+        made.push(...roleAndBinding(csv, { account: name, rules, within: namespace }))
+    for (const { serviceAccountName, rules = [] } of everywhere)
+      if (serviceAccountName === name) made.push(...roleAndBinding(csv, { account: name, rules }))
+  }
+  return made
+}
+
+function roleAndBinding(
+  csv: ClusterServiceVersion,
+  { account, rules, within }: { account: string; rules: PolicyRule[]; within?: string | undefined },
+): KubeObject[] {
+  const name = hashedName(csv.metadata.name, { account, rules, within, csv: csv.metadata.name })
+  const metadata = {
+    name,
+    ...(within !== undefined && { namespace: within }),
+    labels: ownedLabels(csv),
+  }
+  const [role, binding] = within === undefined ? [ClusterRoles, ClusterRoleBindings] : [Roles, RoleBindings]
+  const subjects = [{ kind: 'ServiceAccount', name: account, namespace: csv.metadata.namespace ?? '' }]
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: role.kind, name }
+  const wanted: Role = { apiVersion: role.apiVersion, kind: role.kind, metadata, rules }
+  const bound = { apiVersion: binding.apiVersion, kind: binding.kind, metadata, roleRef, subjects }
+  return [wanted, bound]
+}
+
+const longestName = 63
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** The hash takes the end of the name, and as much of the CSV's stands before it as there is room for. */
+function hashedName(csv: string, of: object): string {
+  let rest = BigInt(`0x${createHash('sha224').update(JSON.stringify(of)).digest('hex')}`)
+  let hash = ''
+  for (; rest > 0n; rest /= 62n) hash = `${digits[Number(rest % 62n)]}${hash}`
+  return `${csv.slice(0, longestName - hash.length - 1)}-${hash}`
+}
+
+/** Of the release's own manifest. */
+function kubeVirtRules(version: string, kind: 'ClusterRole' | 'Role'): PolicyRule[] {
+  return operatorManifest(version)
+    .filter((one) => one.kind === kind)
+    .flatMap((role) => (role as Role).rules ?? [])
 }
 
 const every = ['*']
@@ -147,6 +223,86 @@ const hyperConvergedRules: PolicyRule[] = [
     verbs: ['get', 'list', 'watch', 'update', 'patch'],
   },
 ]
+
+const leading: PolicyRule[] = [
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'create', 'update'] },
+]
+
+/** Of an operator that has a CRD of its own. */
+const operatorOf = (name: string, apiGroup: string): Account => ({
+  name,
+  inCluster: [{ apiGroups: [apiGroup], resources: every, verbs: every }],
+  inNamespace: leading,
+})
+
+const reading = (name: string, apiGroup: string, resource: string): Account => ({
+  name,
+  inCluster: [{ apiGroups: [apiGroup], resources: [resource], verbs: ['get', 'list', 'watch'] }],
+})
+
+/** Releases since that of KubeVirt v1.8 have two accounts and two CRDs more. */
+const isLater = ({ kubevirt }: BundleShape): boolean => Number(/^v1\.(\d+)/u.exec(kubevirt)?.[1] ?? 0) >= 8
+
+/** Of all operators that a release of HyperConverged has, with those that have no pods here. */
+function accountsOf(bundle: BundleShape): Account[] {
+  const { kubevirt } = bundle
+  return [
+    {
+      name: 'kubevirt-operator',
+      inCluster: kubeVirtRules(kubevirt, 'ClusterRole'),
+      inNamespace: kubeVirtRules(kubevirt, 'Role'),
+    },
+    operatorOf('ssp-operator', 'ssp.kubevirt.io'),
+    operatorOf('cdi-operator', 'cdi.kubevirt.io'),
+    operatorOf('hostpath-provisioner-operator', 'hostpathprovisioner.kubevirt.io'),
+    operatorOf('kubevirt-migration-operator', 'migrations.kubevirt.io'),
+    { name: 'hyperconverged-cluster-operator', inCluster: hyperConvergedRules },
+    reading('hyperconverged-cluster-cli-download', 'route.openshift.io', 'routes'),
+    ...(isLater(bundle) ? [reading('virt-platform-autopilot', 'kubevirt.io', 'kubevirts')] : []),
+    operatorOf('cluster-network-addons-operator', 'networkaddonsoperator.network.kubevirt.io'),
+    operatorOf('aaq-operator', 'aaq.kubevirt.io'),
+    ...(isLater(bundle) ? [operatorOf('inflightoperations-controller-manager', 'ifo.kubevirt.io')] : []),
+  ]
+}
+
+const aaq = { apiVersion: 'aaq.kubevirt.io/v1alpha1', kind: 'AAQ', plural: 'aaqs', namespaced: false }
+const hostPath = {
+  apiVersion: 'hostpathprovisioner.kubevirt.io/v1beta1',
+  kind: 'HostPathProvisioner',
+  plural: 'hostpathprovisioners',
+  namespaced: false,
+}
+const migController = {
+  apiVersion: 'migrations.kubevirt.io/v1alpha1',
+  kind: 'MigController',
+  plural: 'migcontrollers',
+  namespaced: false,
+}
+const inFlight = [
+  ['InFlightOperation', 'inflightoperations'],
+  ['OperationRuleSet', 'operationrulesets'],
+].map(([kind = '', plural = '']) => ({
+  apiVersion: 'ifo.kubevirt.io/v1alpha1',
+  kind,
+  plural,
+  namespaced: true,
+}))
+
+function definitionsOf(bundle: BundleShape): CustomResourceDefinition[] {
+  const [cdi, network, ssp] = components.map(({ kind }) => definitionOf(kind))
+  const all = [
+    definitionOf(aaq),
+    network,
+    cdi,
+    hyperConvergedDefinition({ ...bundle.crd, conversion: 'None' }),
+    definitionOf(hostPath),
+    ...(isLater(bundle) ? inFlight.map(definitionOf) : []),
+    kubeVirtDefinition,
+    definitionOf(migController),
+    ssp,
+  ]
+  return all.flatMap((one) => one ?? [])
+}
 
 /** A Deployment as a CSV carries it. */
 export interface CarriedDeployment {

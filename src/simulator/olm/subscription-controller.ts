@@ -9,31 +9,53 @@ import {
   type Subscription,
   Subscriptions,
 } from '../../lib/kube/kinds/operator-kinds.ts'
-import { condition } from '../../lib/kube/object.ts'
-import { control, nameSuffix } from '../machinery/controller.ts'
+import { between, control, nameSuffix } from '../machinery/controller.ts'
 import type { Release } from './operator-bundle.ts'
 import { servedBy } from './catalog-source.ts'
 import {
   readNamespaces,
-  msSince,
   type NamespaceSnapshot,
   type OlmContext,
   type Said,
   saying,
   seconds,
 } from './olm-context.ts'
-import { stepsOf, unpack } from './install-plan-controller.ts'
-import { contentOf, entryNamed, headOf, nextEntry } from './catalog-content.ts'
-import type { EntryShape, OlmShape } from './olm-shape.ts'
+import { stepsOf, unpack } from './bundle-unpacker.ts'
+import { replacedIn, resolve } from './resolver.ts'
 import { same } from '../api/json.ts'
 
-/** How long a namespace that cannot be resolved is left alone, ms. */
-const retry = 15_000
 /** OLM looks at everything again so often, whatever happens, ms. */
 const resync = 900_000
+/** That a CSV went is no event to the resolver: it looked again so long after it where other events came, ms. */
+const afterGone = { least: 1000, most: 14_000 }
+/** A namespace is not resolved again so soon after a plan was made, ms. */
+const afterPlan = 2000
+/** A Subscription names a new CSV as installed so long after it was made, as it was recorded, ms. */
+const written = { least: 400, most: 14_000 }
 
-/** What a failed resolution was about, by the namespace. */
-type Failures = Map<string, { at: number; stray: string; annotations: string }>
+/** When a Subscription is to name a CSV as installed, ms of the clock, by the uid of the CSV. */
+type Arrivals = Map<string, number>
+
+/** The last resolution of a namespace. */
+interface LastResolution {
+  at: number
+  /** What an event changes. */
+  events: string
+  annotations: string
+  /** Its failure was about this CSV. */
+  stray: string | undefined
+  /** Before that it is not resolved again, and from `again` on whatever the events, ms of the clock. */
+  quietUntil: number
+  again: number
+}
+
+/** What the catalog operator remembers. */
+interface Memory {
+  resolutions: Map<string, LastResolution>
+  arrivals: Arrivals
+  /** When the phases of plans were seen first, ms of the clock, by uid and phase. */
+  firstShown: Map<string, number>
+}
 
 /** The catalog operator: says of each Subscription where it stands, resolves each namespace and makes its plans. */
 export function runSubscriptions(cx: OlmContext): Promise<void> {
@@ -44,7 +66,7 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
     { kind: CatalogSources },
     { kind: Jobs, where: { namespace: cx.shape.sourceNamespace } },
   ]
-  const failures: Failures = new Map()
+  const memory: Memory = { resolutions: new Map(), arrivals: new Map(), firstShown: new Map() }
   return control(cx, watched, async () => {
     const { source: name, sourceNamespace: namespace } = cx.shape
     const found = await cx.reader.get(CatalogSources, { name, namespace })
@@ -52,13 +74,20 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
     const again: number[] = []
     for (const snapshot of await readNamespaces(cx)) {
       const subscriptions: Subscription[] = []
-      for (const one of snapshot.subscriptions)
-        subscriptions.push(await tellSubscription(cx, one, { snapshot, source }))
-      if (subscriptions.some(isMissingPlan)) again.push(missed)
-      const wait = source && (await advance(cx, { ...snapshot, subscriptions }, { source, failures }))
-      if (wait !== undefined) again.push(wait)
+      for (const one of snapshot.subscriptions) {
+        const late = untilWritten(cx, one, { snapshot, arrivals: memory.arrivals })
+        const plan = planOf(snapshot, one)
+        const shown = plan && shownPhase(cx, plan, memory.firstShown)
+        again.push(late, shown?.again ?? Infinity)
+        subscriptions.push(
+          await tellSubscription(cx, one, { snapshot, source, late, phase: shown?.phase ?? '' }),
+        )
+      }
+      const wait = source && (await advance(cx, { ...snapshot, subscriptions }, { source, memory }))
+      again.push(wait ?? Infinity)
     }
-    return again.length > 0 ? Math.min(...again) : undefined
+    const waits = again.filter((one) => one > 0 && one < Infinity)
+    return waits.length > 0 ? Math.min(...waits) : undefined
   })
 }
 
@@ -66,66 +95,101 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
 const isPending = ({ status }: Subscription): boolean =>
   status?.installPlanRef !== undefined && status.state === 'UpgradePending'
 
-const isMissingPlan = (one: Subscription): boolean =>
-  isPending(one) && condition(one, 'InstallPlanMissing') !== undefined
-
 async function advance(
   cx: OlmContext,
   snapshot: NamespaceSnapshot,
-  { source, failures }: { source: CatalogSource; failures: Failures },
+  { source, memory: { resolutions } }: { source: CatalogSource; memory: Memory },
 ): Promise<number | undefined> {
   if (snapshot.operatorGroups !== 1 || snapshot.subscriptions.every(isPending)) return undefined
   const served = await servedBy(cx)
   if (served.is === 'not-ready') return undefined
-  if (isLeftAlone(cx, snapshot, failures)) return retry
+  const left = untilResolved(cx, snapshot, { source, last: resolutions.get(snapshot.namespace) })
+  if (left > 0) return left
+  const last = resolutionNow(cx, snapshot, source)
+  const wait = await resolveNow(cx, snapshot, { source, minor: served.minor, last })
+  resolutions.set(snapshot.namespace, last)
+  return wait
+}
+
+/** In how many ms to look again without an event. Changes `last` where it is to be sooner than after the resync. */
+async function resolveNow(
+  cx: OlmContext,
+  snapshot: NamespaceSnapshot,
+  { source, minor, last }: { source: CatalogSource; minor: string | undefined; last: LastResolution },
+): Promise<number> {
   const says = cx.faults.on.resolutionFailed
   const resolution =
-    says === undefined
-      ? resolve(cx.shape, snapshot, served.minor)
-      : ({ is: 'unsatisfiable', why: says } as const)
-  rememberStray(cx, snapshot, failures)
+    says === undefined ? resolve(cx.shape, snapshot, minor) : ({ is: 'unsatisfiable', why: says } as const)
   if (resolution.is === 'unsatisfiable') {
-    return fail(cx, snapshot, { reason: 'ConstraintsNotSatisfiable', message: resolution.why })
+    await sayAll(cx, snapshot.subscriptions, {
+      ResolutionFailed: { status: 'True', reason: 'ConstraintsNotSatisfiable', message: resolution.why },
+    })
+    return resync
   }
-  const resolved = await sayAll(cx, snapshot, { ResolutionFailed: undefined })
+  const resolved = await sayAll(cx, snapshot.subscriptions, { ResolutionFailed: undefined })
   const updates = resolution.releases.map(({ subscription, release }) => ({
     subscription: resolved.find(({ metadata }) => metadata.uid === subscription.metadata.uid) ?? subscription,
     release,
   }))
   const changed = updates.filter(({ subscription, release }) => isNews(snapshot, subscription, release))
-  if (changed.length === 0) return undefined
-  return unpackAndPlan(cx, { ...snapshot, subscriptions: resolved }, { updates, changed, source })
+  if (changed.length === 0) {
+    await sayAll(cx, resolved, { BundleUnpacking: undefined })
+    return resync
+  }
+  const wait = await unpackAndPlan(
+    cx,
+    { ...snapshot, subscriptions: resolved },
+    { updates, changed, source, last },
+  )
+  last.again = last.at + wait
+  return wait
+}
+
+function resolutionNow(cx: OlmContext, snapshot: NamespaceSnapshot, source: CatalogSource): LastResolution {
+  const at = cx.clock.now().getTime()
+  return {
+    at,
+    events: eventsIn(cx, snapshot, source),
+    annotations: annotationsIn(snapshot),
+    stray: replacedIn(snapshot),
+    quietUntil: at,
+    again: at + resync,
+  }
+}
+
+/** What the resolver is told of: Subscriptions, plans and catalogs. That a CSV changes or goes is none of it (olm-real 3). */
+function eventsIn(
+  cx: OlmContext,
+  { subscriptions, plans }: NamespaceSnapshot,
+  source: CatalogSource,
+): string {
+  const revisions = [...subscriptions, ...plans, source].map(({ metadata }) => metadata.resourceVersion)
+  return JSON.stringify([revisions, cx.faults.on.resolutionFailed, cx.faults.on.resolutionStale])
 }
 
 const annotationsIn = ({ subscriptions }: NamespaceSnapshot): string =>
   JSON.stringify(subscriptions.map(({ metadata }) => metadata.annotations ?? {}))
 
-/** That a CSV went is no event to the resolver. */
-function isLeftAlone(cx: OlmContext, snapshot: NamespaceSnapshot, failures: Failures): boolean {
-  const failure = failures.get(snapshot.namespace)
+/** Ms until the namespace is to be resolved again. */
+function untilResolved(
+  cx: OlmContext,
+  snapshot: NamespaceSnapshot,
+  { source, last }: { source: CatalogSource; last: LastResolution | undefined },
+): number {
+  if (last === undefined) return 0
+  const now = cx.clock.now().getTime()
+  if (now < last.quietUntil) return last.quietUntil - now
   const { resolutionStale = false } = cx.faults.on
-  if (resolutionStale === false || failure === undefined) return false
-  const isGone = !snapshot.serviceVersions.some(({ metadata }) => metadata.name === failure.stray)
-  const isAsked = annotationsIn(snapshot) !== failure.annotations
-  const isTime = cx.clock.now().getTime() - failure.at >= resync
-  return isGone && (resolutionStale === 'for-ever' || (!isAsked && !isTime))
+  const { stray } = last
+  const isGone =
+    stray !== undefined && !snapshot.serviceVersions.some(({ metadata }) => metadata.name === stray)
+  if (isGone && resolutionStale === 'for-ever') return resync
+  if (isGone && resolutionStale)
+    return annotationsIn(snapshot) === last.annotations ? Math.max(0, last.at + resync - now) : 0
+  if (isGone && last.again > now + afterGone.most)
+    last.again = now + between(cx.random, afterGone.least, afterGone.most)
+  return eventsIn(cx, snapshot, source) === last.events ? Math.max(0, last.again - now) : 0
 }
-
-function rememberStray(cx: OlmContext, snapshot: NamespaceSnapshot, failures: Failures): void {
-  const stray = replacedIn(snapshot)
-  if (stray === undefined) failures.delete(snapshot.namespace)
-  else
-    failures.set(snapshot.namespace, {
-      at: cx.clock.now().getTime(),
-      stray,
-      annotations: annotationsIn(snapshot),
-    })
-}
-
-/** The CSV that another one replaces: no Subscription refers to it any more. */
-const replacedIn = ({ serviceVersions }: NamespaceSnapshot): string | undefined =>
-  serviceVersions.find(({ metadata }) => serviceVersions.some(({ spec }) => spec?.replaces === metadata.name))
-    ?.metadata.name
 
 /** Not when the Subscription knows of it already; its plan may be gone. */
 function isNews(snapshot: NamespaceSnapshot, { status }: Subscription, { entry }: Release): boolean {
@@ -137,147 +201,47 @@ interface Updates {
   updates: { subscription: Subscription; release: Release }[]
   changed: { subscription: Subscription; release: Release }[]
   source: CatalogSource
+  last: LastResolution
 }
 
+/** In how many ms the namespace is to be looked at again. Changes `last` where a plan was made. */
 async function unpackAndPlan(
   cx: OlmContext,
   snapshot: NamespaceSnapshot,
-  { updates, changed, source }: Updates,
-): Promise<number | undefined> {
-  const [first] = changed
-  const begun = first && condition(first.subscription, 'BundleUnpacking')
-  const since = begun?.status === 'True' ? begun.lastTransitionTime : undefined
-  const unpacked = await unpack(
-    cx,
-    changed.map(({ release }) => release),
-    { since, source },
-  )
+  { updates, changed, source, last }: Updates,
+): Promise<number> {
+  const releases = changed.map(({ release }) => release)
+  const unpacked = await unpack(cx, releases, source)
+  if (unpacked.is === 'under-way') {
+    await sayAll(cx, snapshot.subscriptions, { BundleUnpacking: unpackingNow })
+    return unpacked.again
+  }
   if (unpacked.is === 'done') {
     await makePlan(cx, snapshot, { updates, changed })
-    return undefined
+    last.quietUntil = cx.clock.now().getTime() + afterPlan
+    return afterPlan
   }
-  const said = unpackedSaid(unpacked.is === 'failed' ? unpacked.why : undefined)
-  for (const { subscription } of changed) await changeStatus(cx, subscription, {}, said)
-  return unpacked.is === 'under-way' ? unpacked.again : undefined
-}
-
-function unpackedSaid(why: string | undefined): Said {
-  if (why === undefined)
-    return {
-      BundleUnpacking: { status: 'True', reason: 'JobIncomplete', message: 'unpacking is not complete' },
-    }
-  return {
+  const { why } = unpacked
+  const said: Said = {
     BundleUnpacking: undefined,
     BundleUnpackFailed: { status: 'True', reason: 'BundleUnpackFailed', message: why },
   }
+  for (const { subscription } of changed) await changeStatus(cx, subscription, {}, said)
+  return resync
 }
+
+/** Said of all Subscriptions in the namespace; those that get something new keep it until all is resolved again. */
+const unpackingNow = { status: 'True', reason: 'UnpackingInProgress' } as const
 
 /** It is said of every Subscription in the namespace, whosever fault it is (ocp 2.1). */
-async function fail(
+async function sayAll(
   cx: OlmContext,
-  snapshot: NamespaceSnapshot,
-  why: { reason: string; message: string },
-): Promise<number> {
-  await sayAll(cx, snapshot, { ResolutionFailed: { status: 'True', ...why } })
-  return retry
-}
-
-async function sayAll(cx: OlmContext, snapshot: NamespaceSnapshot, said: Said): Promise<Subscription[]> {
+  subscriptions: readonly Subscription[],
+  said: Said,
+): Promise<Subscription[]> {
   const after: Subscription[] = []
-  for (const one of snapshot.subscriptions) after.push(await changeStatus(cx, one, {}, said))
+  for (const one of subscriptions) after.push(await changeStatus(cx, one, {}, said))
   return after
-}
-
-/** What the resolver makes of a namespace, of all its Subscriptions at once (ocp 2.3). */
-type Resolution =
-  | { is: 'updates'; releases: readonly { subscription: Subscription; release: Release }[] }
-  | { is: 'unsatisfiable'; why: string }
-
-/** Each Subscription's next release, by what the catalog shows on this minor of the platform. One that has none holds up no other. */
-function resolve(shape: OlmShape, snapshot: NamespaceSnapshot, minor: string | undefined): Resolution {
-  const releases: { subscription: Subscription; release: Release }[] = []
-  for (const subscription of snapshot.subscriptions) {
-    const entries = entriesFor(shape, subscription, minor)
-    if (typeof entries === 'string') return { is: 'unsatisfiable', why: entries }
-    const stray = replacedBy(snapshot, subscription) ?? strayOf(shape, snapshot, subscription)
-    if (stray !== undefined) return { is: 'unsatisfiable', why: notReferenced(subscription, stray) }
-    const entry = nextFor(shape, snapshot, subscription, entries)
-    if (entry !== undefined)
-      releases.push({ subscription, release: releaseFor(snapshot, subscription, entry) })
-  }
-  return { is: 'updates', releases }
-}
-
-/** The channel that it follows, or why there is none. */
-function entriesFor(
-  shape: OlmShape,
-  subscription: Subscription,
-  minor: string | undefined,
-): readonly EntryShape[] | string {
-  const { name, channel } = subscription.spec ?? {}
-  const found = contentOf(shape, minor).find((one) => one.package === name)
-  const entries = found?.channels.find((one) => one.name === channel)?.entries
-  return entries ?? nothingIn(subscription, found !== undefined)
-}
-
-function releaseFor(
-  { namespace }: NamespaceSnapshot,
-  { spec, status }: Subscription,
-  entry: EntryShape,
-): Release {
-  const replaces = status?.installedCSV
-  return { package: spec?.name ?? '', entry, namespace, ...(replaces !== undefined && { replaces }) }
-}
-
-function nextFor(
-  shape: OlmShape,
-  snapshot: NamespaceSnapshot,
-  { spec, status }: Subscription,
-  entries: readonly EntryShape[],
-): EntryShape | undefined {
-  const { installedCSV } = status ?? {}
-  if (installedCSV === undefined) {
-    return entries.find(({ name }) => name === spec?.startingCSV) ?? headOf(entries)
-  }
-  const present = snapshot.serviceVersions.find(({ metadata }) => metadata.name === installedCSV)
-  const version = present?.spec?.version ?? entryNamed(shape, installedCSV)?.version ?? ''
-  return nextEntry(entries, { name: installedCSV, version })
-}
-
-function nothingIn({ metadata, spec }: Subscription, isPackage: boolean): string {
-  const { name = '', channel = '' } = spec ?? {}
-  const where = isPackage ? `channel ${channel} of package ${name}` : `package ${name}`
-  return (
-    `constraints not satisfiable: no operators found in ${where} in the catalog referenced by subscription ${metadata.name}, ` +
-    `subscription ${metadata.name} exists`
-  )
-}
-
-/** Of this Subscription, while its own CSV replaces it. */
-function replacedBy({ serviceVersions }: NamespaceSnapshot, { status }: Subscription): string | undefined {
-  const own = serviceVersions.find(({ metadata }) => metadata.name === status?.installedCSV)
-  const replaced = own?.spec?.replaces
-  return serviceVersions.some(({ metadata }) => metadata.name === replaced) ? replaced : undefined
-}
-
-/** A CSV of the package that is there though its Subscription knows of none (ocp 7 #8). */
-function strayOf(
-  shape: OlmShape,
-  snapshot: NamespaceSnapshot,
-  { spec, status }: Subscription,
-): string | undefined {
-  if (status?.installedCSV !== undefined) return undefined
-  const channels = contentOf(shape, undefined).find((one) => one.package === spec?.name)?.channels ?? []
-  const names = new Set(channels.flatMap(({ entries }) => entries.map(({ name }) => name)))
-  const present = snapshot.serviceVersions.map(({ metadata }) => metadata.name)
-  return present.find((name) => names.has(name) && name !== status?.currentCSV)
-}
-
-function notReferenced({ metadata }: Subscription, stray: string): string {
-  return (
-    `constraints not satisfiable: clusterserviceversion ${stray} exists and is not referenced by a subscription, ` +
-    `subscription ${metadata.name} requires at least one of the versions of its package, subscription ${metadata.name} exists`
-  )
 }
 
 /** A plan has no phase for so long: it is created, and then its status is written, ms. */
@@ -299,7 +263,7 @@ async function makePlan(
   { updates, changed }: { updates: readonly Update[]; changed: readonly Update[] },
 ): Promise<void> {
   const generation = 1 + Math.max(0, ...snapshot.plans.map(({ spec }) => spec?.generation ?? 0))
-  const created = await cx.writer.create(InstallPlans, planOf(cx, snapshot, { updates, generation }))
+  const created = await cx.writer.create(InstallPlans, newPlan(cx, snapshot, { updates, generation }))
   await cx.clock.sleep(cx.faults.on.planStatusAfter ?? statusAfter, cx.signal)
   const { metadata, spec } = await cx.writer.mergePatch(
     InstallPlans,
@@ -330,11 +294,14 @@ async function makePlan(
         installplan: { apiVersion, kind, name, uuid: uid },
         installPlanGeneration: spec?.generation ?? generation,
       },
-      { BundleUnpacking: undefined, BundleUnpackFailed: undefined },
+      { BundleUnpackFailed: undefined },
     )
+  const updated = new Set(changed.map(({ subscription }) => subscription.metadata.uid))
+  const others = snapshot.subscriptions.filter((one) => !updated.has(one.metadata.uid))
+  await sayAll(cx, others, { BundleUnpacking: undefined })
 }
 
-function planOf(
+function newPlan(
   cx: OlmContext,
   { namespace, subscriptions }: NamespaceSnapshot,
   { updates, generation }: { updates: readonly Update[]; generation: number },
@@ -369,6 +336,22 @@ type Status = NonNullable<Subscription['status']>
 /** `null` takes a field away. */
 type StatusChange = { [K in keyof Status]?: Status[K] | null } & { installplan?: object | null }
 
+/** Ms until it says that its CSV is installed: 0 where it is to say so now, Infinity where there is no such CSV. */
+function untilWritten(
+  cx: OlmContext,
+  { status = {} }: Subscription,
+  { snapshot, arrivals }: { snapshot: NamespaceSnapshot; arrivals: Arrivals },
+): number {
+  const csv = snapshot.serviceVersions.find(({ metadata }) => metadata.name === status.currentCSV)
+  if (csv === undefined) return Infinity
+  const { name, uid = '' } = csv.metadata
+  if (status.installedCSV === name) return 0
+  const now = cx.clock.now().getTime()
+  const due = arrivals.get(uid) ?? now + between(cx.random, written.least, written.most)
+  arrivals.set(uid, due)
+  return Math.max(0, due - now)
+}
+
 /**
  * What follows for a Subscription from what is there: its CSV, as soon as it exists in whatever phase, its plan, its catalog (ocp 2.1).
  * The answer is the Subscription as it is then.
@@ -376,29 +359,27 @@ type StatusChange = { [K in keyof Status]?: Status[K] | null } & { installplan?:
 async function tellSubscription(
   cx: OlmContext,
   subscription: Subscription,
-  { snapshot, source }: { snapshot: NamespaceSnapshot; source: CatalogSource | undefined },
+  {
+    snapshot,
+    source,
+    late,
+    phase,
+  }: { snapshot: NamespaceSnapshot; source: CatalogSource | undefined; late: number; phase: string },
 ): Promise<Subscription> {
   const { status = {} } = subscription
-  const plan = snapshot.plans.find(({ metadata }) => metadata.name === status.installPlanRef?.name)
-  const isThere = snapshot.serviceVersions.some(({ metadata }) => metadata.name === status.currentCSV)
+  const plan = planOf(snapshot, subscription)
+  const isThere = late === 0
   const isLost = status.installPlanRef !== undefined && plan === undefined
   const state = isThere ? 'AtLatestKnown' : status.currentCSV === undefined ? null : 'UpgradePending'
-  const isMissed = isLost && !isThere && missingFor(cx, subscription) >= missed
-  const change: StatusChange = isMissed
+  // A plan that only waited is forgotten; of one whose CSV was named no other is made (olm-real 4).
+  const isUnexecuted = isLost && late === Infinity && status.installedCSV !== status.currentCSV
+  const change: StatusChange = isUnexecuted
     ? { installPlanRef: null, installplan: null, currentCSV: null, state: null }
     : { state, ...(isThere && { installedCSV: status.currentCSV }) }
   const health = catalogHealth(source)
-  const said = { ...planConditions(plan, isLost), CatalogSourcesUnhealthy: health.condition }
+  const isMissing = isLost && !isUnexecuted
+  const said = { ...planConditions(plan, isMissing, phase), CatalogSourcesUnhealthy: health.condition }
   return changeStatus(cx, subscription, { ...change, catalogHealth: health.of }, said)
-}
-
-/** So long a plan that is gone is missed before another one is made, ms. */
-const missed = 3000
-
-/** Since when the plan is missed that it waits for; 0 where it is not. */
-function missingFor(cx: OlmContext, subscription: Subscription): number {
-  const said = condition(subscription, 'InstallPlanMissing')
-  return said === undefined ? 0 : msSince(cx, said.lastTransitionTime)
 }
 
 /** Writes what differs, and the conditions that say something new. */
@@ -420,23 +401,51 @@ async function changeStatus(
   return cx.writer.mergePatch(Subscriptions, metadata, { status: next }, 'status')
 }
 
-function planConditions(plan: InstallPlan | undefined, isLost: boolean): Said {
+const planOf = ({ plans }: NamespaceSnapshot, { status }: Subscription): InstallPlan | undefined =>
+  plans.find(({ metadata }) => metadata.name === status?.installPlanRef?.name)
+
+/** From when to when, ms since a plan came to a phase, a Subscription still says the phase before: once after the right one was said already (olm-real). */
+const relapses: Readonly<Record<string, { from: number; to: number; says: string }>> = {
+  Installing: { from: 2000, to: 2400, says: 'RequiresApproval' },
+  Complete: { from: 400, to: 800, says: 'Installing' },
+  Failed: { from: 800, to: 1200, says: 'Installing' },
+}
+
+/** The phase of a plan as its Subscription is to say it now, and in how many ms that is to change. */
+function shownPhase(
+  { clock }: OlmContext,
+  { metadata, spec, status }: InstallPlan,
+  firstShown: Map<string, number>,
+): { phase: string; again: number } {
+  const phase = status?.phase ?? ''
+  const relapse = relapses[phase]
+  if (relapse === undefined || (phase === 'Installing' && spec?.approval !== 'Manual'))
+    return { phase, again: Infinity }
+  const key = `${metadata.uid ?? ''}/${phase}`
+  const now = clock.now().getTime()
+  const since = firstShown.get(key) ?? now
+  firstShown.set(key, since)
+  const passed = now - since
+  if (passed < relapse.from) return { phase, again: relapse.from - passed }
+  return passed < relapse.to
+    ? { phase: relapse.says, again: relapse.to - passed }
+    : { phase, again: Infinity }
+}
+
+function planConditions(plan: InstallPlan | undefined, isMissing: boolean, phase: string): Said {
   return {
-    InstallPlanMissing: isLost ? { status: 'True', reason: 'ReferencedInstallPlanNotFound' } : undefined,
-    InstallPlanPending: plan && pendingSaid(plan),
-    InstallPlanFailed: plan && failedSaid(plan),
+    InstallPlanMissing: isMissing ? { status: 'True', reason: 'ReferencedInstallPlanNotFound' } : undefined,
+    InstallPlanPending: plan && pendingSaid(phase),
+    InstallPlanFailed: plan && phase === 'Failed' ? failedSaid(plan) : undefined,
   }
 }
 
-function pendingSaid({ status }: InstallPlan): Said[string] {
-  const phase = status?.phase ?? ''
+function pendingSaid(phase: string): Said[string] {
   if (phase === 'Complete' || phase === 'Failed') return undefined
   return { status: 'True', reason: phase === '' ? 'InstallPlanNotYetReconciled' : phase }
 }
 
-function failedSaid({ status }: InstallPlan): Said[string] {
-  if (status?.phase !== 'Failed') return undefined
-  const { message } = status
+function failedSaid({ status: { message } = {} }: InstallPlan): Said[string] {
   return { status: 'True', reason: 'InstallComponentFailed', ...(message !== undefined && { message }) }
 }
 

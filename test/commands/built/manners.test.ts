@@ -173,7 +173,7 @@ describe('manner 14: a duration needs a unit', () => {
 })
 
 /** Without what a column's width and a second that passed change. */
-const rows = (text: string) => text.replaceAll(/ +/g, ' ').replaceAll(/(?<=for at least )\d+s/g, '')
+const rows = (text: string) => text.replaceAll(/ +/g, ' ').replaceAll(/(?<=for at least )(?:\d+[dhms])+/g, '')
 
 describe('manner 18: headings are capitals without blanks, and --no-headers leaves them out', () => {
   test.each([

@@ -71,6 +71,10 @@ test('healthy-now', () => {
   expect(said(ask(settledNow, { rolloutStatus: updating, target: 'v1.9.0' }).findings)).toEqual([
     'info healthy-now',
   ])
+  // Neither where to nor from where is known: that is no joining.
+  const { waitingFor } = updating
+  const unknown = { ...rolloutStatus, verdict: 'Updating', target: {}, waitingFor } as const
+  expect(said(ask(settledNow, { rolloutStatus: unknown }).findings)).toEqual(['blocker healthy-now'])
   expect(ask(settledNow, { snapshot: evidence({ pods: unread }) }).is).toBe('not-checked')
 })
 

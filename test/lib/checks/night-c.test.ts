@@ -97,6 +97,12 @@ test.each([
   ])
 })
 
+test('C2 a listed gate is a text in the command, whatever is in it', () => {
+  const found = withSpec({ configuration: off("x'; echo owned; '") })
+  const { findings } = ask(defaultsThatShift, { snapshot: found, target: 'v1.9.0' })
+  expect(findings[0]?.remedy[0]).toContain(String.raw`["x'\''; echo owned; '\''","ImageVolume"`)
+})
+
 test('C2 what a gate does is said of those that nobody decided on, and the others are named', () => {
   const found = withSpec({ configuration: off('ImageVolume', 'Snapshot') })
   const [finding] = ask(defaultsThatShift, { snapshot: found, target: 'v1.9.0' }).findings

@@ -111,6 +111,30 @@ const neverDone: Without = {
   rolloutStatus: { ...whole.rolloutStatus, observed: {} },
 }
 const ofUnknownMinor: Without = { target: 'v1.99.0' }
+/** They name a trait of nodes that this kvup cannot look for. */
+const ofNewerData: Without = {
+  releases: {
+    ...whole.releases,
+    shifts: [{ id: 'x', in: 'v1.9', summary: 'nodes of another kind are given up', nodes: 'constructor' }],
+  },
+}
+const severalSubscriptions = [
+  'the one Subscription that counts',
+  changed({ subscriptions: known(first(layers.subscriptions), first(layers.subscriptions)) }),
+] as const
+const updatingPlatform: readonly [string, Without] = [
+  'a platform that stands still',
+  changed({
+    clusterVersion: known({
+      ...first(layers.clusterVersion),
+      status: {
+        desired: { version: '4.19.2' },
+        history: [{ state: 'Partial', version: '4.19.2', startedTime: '2026-11-22T21:00:00Z' }],
+        conditions: [{ type: 'Progressing', status: 'True', message: 'Working towards 4.19.2' }],
+      },
+    }),
+  }),
+]
 /** A release that takes no right by the data. */
 const untoldRights: Without = {
   snapshot: { ...ofVersion('v1.7.4', wholeCluster()), ...layers },
@@ -170,17 +194,18 @@ const inside: Readonly<Record<string, string | readonly (readonly [what: string,
       },
     ],
   ],
-  'hyperconverged-not-good': 'a condition that is not set is a finding',
+  'hyperconverged-not-good': [updatingPlatform],
   'hyperconverged-tainted': 'no patch is the answer',
   'hyperconverged-methods': 'no methods are the default',
-  'approval-manual': 'nothing said is Automatic',
+  'approval-manual': [severalSubscriptions],
   'channel-not-in-catalog': [
     ['what the catalog offers', changed({ packageManifests: known() })],
     ['channels', changed({ packageManifests: known(withoutStatus(first(layers.packageManifests))) })],
+    severalSubscriptions,
   ],
-  'catalog-not-healthy': 'a catalog that is not there is a finding',
-  'one-operator-group': 'none is a finding',
-  'operator-held': 'nothing said lets OLM replace it (ocp 2.5)',
+  'catalog-not-healthy': [severalSubscriptions],
+  'one-operator-group': [severalSubscriptions],
+  'operator-held': [severalSubscriptions],
   'leftover-stored-versions': [
     [
       'the versions of a CRD',
@@ -195,7 +220,7 @@ const inside: Readonly<Record<string, string | readonly (readonly [what: string,
   'platform-not-upgradeable': [
     ['every condition', changed({ clusterVersion: known(withoutStatus(first(layers.clusterVersion))) })],
   ],
-  'cluster-operators-degraded': 'one that does not say Available is a finding',
+  'cluster-operators-degraded': [updatingPlatform],
   'pool-degraded':
     'a pool without conditions is not degraded, and counted by the machine config operator, which is judged',
   'node-maintenance-old': 'no object is the answer',
@@ -252,7 +277,10 @@ const inside: Readonly<Record<string, string | readonly (readonly [what: string,
   'vms-that-change': [['a release to come from', neverDone]],
   'cpu-vendors': [['a release to come from', neverDone]],
   'machine-types': [['a release to come from', neverDone]],
-  'node-support': [['a release to come from', neverDone]],
+  'node-support': [
+    ['a release to come from', neverDone],
+    ['what tells which nodes a change is about', ofNewerData],
+  ],
   'operator-environment': [['a release to come from', neverDone]],
   'screenshot-rights': [['a release to come from', neverDone]],
   'network-resources': [['a release to come from', neverDone]],

@@ -128,6 +128,25 @@ describe('machine-types', () => {
     expect(said(judged(type, target))).toEqual(level)
   })
 
+  test.each([
+    ['pc-q35-4.1', '"type":"q35"'],
+    ['pc-q35-rhel7.6.0', '"type":"q35"'],
+    ['virt-4.1', '"type":"virt"'],
+    ['s390-ccw-virtio-4.1', '"type":"s390-ccw-virtio"'],
+  ])('the command for %s stays in its family', (type, patched) => {
+    const [found] = judged(type, 'v1.8.4', offering('other'))
+    expect(found?.remedy.join('\n')).toContain(patched)
+  })
+
+  test.each(['pc-i440fx-2.12', 'pc', 'pseries-7.0'])(
+    'none is typed for %s: q35 would be other hardware',
+    (type) => {
+      const [found] = judged(type, 'v1.8.4', offering('q35'))
+      expect(found?.remedy.join('\n')).not.toContain(' patch ')
+      expect(found?.remedy.join('\n')).toContain('get vm a -o jsonpath')
+    },
+  )
+
   test('a type that no node offers, whatever it is called', () => {
     const evil = 'q35; rm -rf $HOME'
     const [found] = judged(evil, 'v1.8.4', offering('q35'))

@@ -12,6 +12,11 @@ test.each([
     'the webhook w does not answer, service s in namespace kv (EOF)',
     'kubectl -n kv get endpointslices -l kubernetes.io/service-name=s',
   ],
+  [
+    'Internal error occurred: failed calling webhook "w": failed to call webhook: Post "https://s;$(id).kv.svc:443/": EOF',
+    'the webhook w does not answer, service s;$(id) in namespace kv (EOF)',
+    "kubectl -n kv get endpointslices -l 'kubernetes.io/service-name=s;$(id)'",
+  ],
 ])('%s', (text, message, commands) => {
   expect(readRefusal(text, 'kv')).toMatchObject({ message, commands: [commands] })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DaemonSets } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import { DaemonSets, Pods } from '../../../src/lib/kube/kinds/workload-kinds.ts'
 import { NotSavedError } from '../../../src/lib/kube/saved/saved-cluster.ts'
 import { parseSavedCluster } from '../../../src/lib/kube/saved/saved-file.ts'
 
@@ -45,4 +45,13 @@ test.each([
 ])('a snapshot that read by %s does not answer', async (_, read, namespace, labels) => {
   const { reader } = await snapshotThatRead(read)
   await expect(reader.list(DaemonSets, { namespace, labels })).rejects.toThrow(NotSavedError)
+})
+
+test('pods that were printed of one namespace tell nothing of those of another', async () => {
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'virt-api', namespace: 'kubevirt' } }
+  const kubevirt = { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', metadata: pod.metadata }
+  const text = [pod, kubevirt].map((one) => JSON.stringify(one)).join('\n')
+  const { reader } = await parseSavedCluster(text, 'printed.ndjson')
+  expect(await reader.list(Pods, { namespace: 'kubevirt', labels: 'of=nobody' })).toEqual([])
+  await expect(reader.list(Pods, { namespace: 'demo' })).rejects.toThrow(NotSavedError)
 })

@@ -72,3 +72,13 @@ test.each<[string, PodDisruptionBudget, boolean]>([
   const { reader } = exampleOf([one, vm, web], '2026-11-21T10:00:00Z')
   expect((await blockingBudgets(reader)).map(({ name }) => name)).toEqual(blocks ? ['web'] : [])
 })
+
+test('of more budgets than are asked for one by one none is left out', async () => {
+  const others = Array.from({ length: 120 }, (_, i) =>
+    budget(selector({ app: 'web' }), none, { name: `other-${i}` }),
+  )
+  const elsewhere = budget(selector({ app: 'vm' }), none, { name: 'a', namespace: 'elsewhere' })
+  const last = budget(selector({ app: 'vm' }), none, { name: 'z' })
+  const { reader } = exampleOf([...others, elsewhere, last, vm, web], '2026-11-21T10:00:00Z')
+  expect((await blockingBudgets(reader)).map(({ name }) => name)).toEqual(['z'])
+})

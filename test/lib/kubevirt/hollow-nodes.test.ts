@@ -115,7 +115,9 @@ test('where VMs do not run kvup status names such a node, with what helps, and c
   expect(out).toContain(
     `! 1 node has the label kubevirt.io/schedulable and no devices.kubevirt.io/kvm to give (${seen.name})`,
   )
-  expect(out).toContain(`spec.nodeName=${seen.name}     starts its device plugin anew; VMs run on`)
+  expect(out).toContain(
+    `spec.nodeName=${seen.name}     starts its device plugin anew; VMs run on, its migrations fail`,
+  )
 })
 
 test('where all runs no node is read for it', async () => {

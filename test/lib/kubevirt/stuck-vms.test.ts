@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Reader } from '../../../src/lib/kube/cluster.ts'
+import { type Reader, readerWith } from '../../../src/lib/kube/cluster.ts'
+import { ApiError } from '../../../src/lib/kube/errors.ts'
 import type { Event, Node } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import type {
   VirtualMachineInstance,
@@ -11,6 +12,7 @@ import { unmetLabels } from '../../../src/lib/kube/selectors.ts'
 import { launcherTrouble } from '../../../src/lib/kubevirt/diagnosis/launcher-trouble.ts'
 import { evacuationRemedy, stuckMigrations } from '../../../src/lib/kubevirt/diagnosis/stuck-migrations.ts'
 import { inspectVms, vmCauses, vmProblems } from '../../../src/lib/kubevirt/diagnosis/vm-troubles.ts'
+import { vmTroubleLines } from '../../../src/lib/output/views/report-lines.ts'
 import { exampleOf } from './example.ts'
 
 const at = new Date('2026-11-21T10:00:00Z')
@@ -327,13 +329,30 @@ describe('one look at VMs', () => {
     expect(troubles.reasons[0]?.cause).toBe('FailedCreate: quota is used up')
   })
 
+  test('where pods may not be read it is said that nobody knows which migrations are stuck', async () => {
+    const whole = readerOf(vmi('web-1'), migration())
+    const blind = readerWith(whole, {
+      pages: (kind, where) => {
+        if (kind.kind === 'Pod') throw new ApiError(403, 'Forbidden', 'pods is forbidden')
+        return whole.pages(kind, where)
+      },
+    })
+    const { troubles } = await inspectVms(blind, at, 'v1.7.0')
+    expect(troubles).toMatchObject({ stuckUnknown: 'pods is forbidden' })
+    expect(vmTroubleLines(troubles)).toEqual(['which migrations are stuck is not known: pods is forbidden'])
+    expect((await inspectVms(whole, at, 'v1.7.0')).troubles).not.toHaveProperty('stuckUnknown')
+  })
+
   test('a mark of a drain counts where its node takes pods again', async () => {
     const marked = vmi('web-1', { evacuationNodeName: 'worker-1' })
     const look = async (unschedulable: boolean) =>
       (await inspectVms(readerOf(marked, node('worker-1', {}, unschedulable)), at, 'v1.7.0')).troubles
     expect((await look(false)).leftBehind).toMatchObject([{ vm: 'web-1', node: 'worker-1' }])
     expect(await look(true)).not.toHaveProperty('leftBehind')
-    expect(vmProblems(await look(false))).toEqual(['1 VM moved without end'])
+    expect(vmProblems(await look(false))).toEqual(['1 VM still marked to leave a node'])
+    expect((await look(false)).leftBehind?.[0]?.sentence).toContain(
+      'unless a descheduler has just evicted it',
+    )
   })
 
   test('a migration that hangs is told, and changes no verdict', async () => {

@@ -223,7 +223,7 @@ describe('trap 10: what OLM says first proves nothing', () => {
     ['the installedCSV', (stage) => subscribed(stage)?.installedCSV === newCsv],
     ['the InstallPlan to be Complete', (stage) => planPhase(stage) === 'Complete'],
   ])('naively, a wait for %s ends before the new CSV is Succeeded, while all operands are old', (_, holds) =>
-    play(okd, async (stage) => {
+    play({ ...okd, faults: { kindsServedAfter: 1500 } }, async (stage) => {
       await upgradeByHand(stage, 'stable-v1.18')
       expect(holds(stage)).toBe(false)
       expect(await scriptWaits(stage, () => holds(stage))).toBe(true)

@@ -99,7 +99,7 @@ function leftBehind(node: string, { count, names }: Named, version: string | und
   return {
     id: 'node-drained',
     level: 'blocker',
-    summary: `${counted(count, 'VM', ['is', 'are'])} still marked to leave ${node} (${someOf(names, count)}), which takes pods again: KubeVirt begins migrations of them without end`,
+    summary: `${counted(count, 'VM', ['is', 'are'])} still marked to leave ${node} (${someOf(names, count)}), which takes pods again: unless a descheduler has just evicted them, KubeVirt begins migrations of them without end`,
     objects: names,
     remedy: names.slice(0, 5).flatMap((vm) => {
       const [namespace = '', name = ''] = vm.split('/')

@@ -370,7 +370,7 @@ export function patchCommand(
   path: string,
   value: unknown,
 ): string {
-  return `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '${JSON.stringify(patchOf(path, value))}'`
+  return `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p ${shellWord(JSON.stringify(patchOf(path, value)))}`
 }
 
 /** An object with this value at that path: a merge patch. */

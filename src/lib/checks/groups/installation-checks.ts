@@ -24,14 +24,18 @@ export const settledNow = check({
   blocks: true,
   assess({ rolloutStatus, target, installation }) {
     if (rolloutStatus.verdict === 'Healthy') return rolloutStatus.doubts.map(doubted)
-    const joined = rolloutStatus.verdict === 'Updating' && rolloutStatus.target.version === target?.text
+    // Without a target, or where the present one is not known, there is none to be the same.
+    const joined =
+      target !== undefined &&
+      rolloutStatus.verdict === 'Updating' &&
+      rolloutStatus.target.version === target.text
     const isMended = target !== undefined && mends(target, rolloutStatus)
     return [
       {
         id: 'healthy-now',
         level: joined ? 'info' : isMended ? 'warning' : 'blocker',
         summary: joined
-          ? `an update to ${target?.text} is under way already: it would be joined`
+          ? `an update to ${target.text} is under way already: it would be joined`
           : `KubeVirt is ${rolloutStatus.verdict}: ${reason(rolloutStatus)}`,
         objects: [`kubevirt/${installation.name}`],
         remedy: ['kvup status -w', ...rolloutStatus.why.flatMap(({ commands }) => commands.slice(0, 1))],

@@ -89,6 +89,21 @@ function atHand(question: Question): (PlatformAtHand & { status: PlatformStatus 
 /** Where the platform is updated by itself, and its operators are on their way, nothing is judged by how they look meanwhile. */
 const isUpdating = (question: Question): boolean => statusOf(question)?.state === 'updating'
 
+/** And nothing that was not judged is called good. */
+const whileUpdating = (question: Question): string | undefined =>
+  isUpdating(question)
+    ? 'the platform is being updated, and these look bad for a while then; kvup status tells which of it is expected'
+    : undefined
+
+/** Of several it is not known which one counts. */
+const lacksSubscription = (question: Question): string | undefined => {
+  const { subscriptions } = operatorOf(question)
+  const { length } = itemsOf(subscriptions)
+  return length === 1
+    ? undefined
+    : `subscriptions: there are ${length} of one package, and only of one it could be told`
+}
+
 const noRelease = 'clusterVersion: it does not say which release it runs'
 
 /** OpenShift Virtualization has the platform's own numbers, HyperConverged others; each minor belongs to one of the platform (night E8). */
@@ -127,6 +142,7 @@ const hyperConvergedGood = check({
   layers: ['operator'],
   title: 'every condition of HyperConverged is as it must be',
   needs: ['hyperconverged'],
+  lacks: whileUpdating,
   assess: (question) => (isUpdating(question) ? [] : notGood(operatorOf(question))),
 })
 
@@ -169,6 +185,7 @@ const approvalAutomatic = check({
   layers: ['olm'],
   title: 'OLM approves updates of the operator by itself',
   needs: ['subscriptions'],
+  lacks: lacksSubscription,
   assess(question) {
     const { approval, name = '' } = oneSubscription(operatorOf(question)) ?? {}
     if (approval !== 'Manual') return undefined
@@ -189,6 +206,8 @@ const channelInCatalog = check({
   title: 'the catalog has the channel that the Subscription follows',
   needs: ['subscriptions', 'packageManifests'],
   lacks(question) {
+    const several = lacksSubscription(question)
+    if (several !== undefined) return several
     const { packageManifests, subscriptions } = operatorOf(question)
     const { channel, source, package: name } = oneSubscription({ subscriptions }) ?? {}
     const isShown = itemsOf(packageManifests).some(({ status }) => (status?.channels ?? []).length > 0)
@@ -205,6 +224,7 @@ const catalogAnswers = check({
   layers: ['olm'],
   title: 'the catalog answers, and OLM can resolve what is in the namespace',
   needs: ['subscriptions', 'csvs', 'catalogSources'],
+  lacks: lacksSubscription,
   assess: (question) => catalogTroubles(operatorOf(question), question.at),
 })
 
@@ -214,6 +234,7 @@ const oneOperatorGroup = check({
   layers: ['olm'],
   title: 'the namespace of the operator has exactly one OperatorGroup',
   needs: ['subscriptions', 'operatorGroups'],
+  lacks: lacksSubscription,
   assess(question) {
     const parts = operatorOf(question)
     return operatorGroupsCount(parts, oneSubscription(parts)?.namespace)
@@ -226,6 +247,7 @@ const operatorNotHeld = check({
   layers: ['olm'],
   title: 'OLM may replace the operator',
   needs: ['subscriptions', 'operatorConditions'],
+  lacks: lacksSubscription,
   assess: (question) => held(operatorOf(question)),
 })
 
@@ -277,6 +299,7 @@ const clusterOperatorsGood = check({
   layers: ['platform'],
   title: 'no part of the platform is degraded or away',
   needs: ['clusterVersion', 'clusterOperators'],
+  lacks: whileUpdating,
   assess: (question) => (isUpdating(question) ? [] : troubledOperators(platformOf(question))),
 })
 

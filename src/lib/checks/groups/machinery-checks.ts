@@ -9,6 +9,7 @@ import { holds, type SilentLease } from '../../kubevirt/lease-holders.ts'
 import { since } from '../../kube/timestamps.ts'
 import { apiServiceRemedy } from '../../kubevirt/diagnosis/health.ts'
 import { clockSkew as inWords } from '../../kube/clock.ts'
+import { endpointsLine, shellWord } from '../../kube/shell-line.ts'
 
 /** Without it restarts fail, namespaces do not end, discovery is stale (facts 2.10 and 8: #9905, #9725). */
 export const apiServices = check({
@@ -116,13 +117,10 @@ function webhookFinding(
 /** The one that the operator leaves behind answers nobody and is not needed any more (night U5). */
 function remedyFor({ configuration, service }: Gate, namespace: string): string[] {
   const { kind, metadata } = configuration
-  const object = `${kind.toLowerCase()} ${metadata.name}`
+  const object = `${kind.toLowerCase()} ${shellWord(metadata.name)}`
   return isTemporary(metadata.name)
     ? [`kubectl delete ${object}`]
-    : [
-        `kubectl -n ${namespace} get endpointslices -l kubernetes.io/service-name=${service}`,
-        `kubectl get ${object} -o yaml`,
-      ]
+    : [endpointsLine(service, namespace), `kubectl get ${object} -o yaml`]
 }
 
 const days = 86_400_000

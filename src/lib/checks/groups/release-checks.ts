@@ -115,15 +115,23 @@ const nodeSupport = check({
   title: 'the target runs on every node that is here',
   needs: ['nodes'],
   needsTarget: true,
-  lacks: lacksHop,
+  lacks: (question) => lacksHop(question) ?? lacksTrait(question),
   assess: (question) =>
     shiftsOfHop(question)
       .filter(({ nodes }) => nodes !== undefined)
       .map((shift) => nodeFinding(shift, question)),
 })
 
+const traitOf = ({ nodes = '' }: Shift) => (Object.hasOwn(nodeTraits, nodes) ? nodeTraits[nodes] : undefined)
+
+/** Newer release data may name what this kvup cannot look for. */
+function lacksTrait(question: Question): string | undefined {
+  const unknown = shiftsOfHop(question).find((shift) => shift.nodes !== undefined && !traitOf(shift))
+  return unknown && `this kvup does not know how to tell which nodes are concerned by ${unknown.summary}`
+}
+
 function nodeFinding(shift: Shift, { snapshot }: Question): Finding | undefined {
-  const trait = nodeTraits[shift.nodes ?? '']
+  const trait = traitOf(shift)
   const found = itemsOf(snapshot.nodes).filter((node) => trait?.holds(node))
   const [first] = found
   if (trait === undefined || first === undefined) return undefined
@@ -235,14 +243,27 @@ const notOffered = (type: string, { count, names }: Named): Finding => ({
     plainType.test(type)
       ? `kubectl get nodes -L ${machineTypeLabel}${type}`
       : 'kubectl get nodes --show-labels',
-    ...newType(names),
+    ...newType(type, names),
   ],
 })
 
-const newType = ([first = '']: readonly string[]): readonly string[] => {
+/** The names by which each QEMU has the newest type of a family: another family is other hardware to a guest, or another architecture. */
+const families: readonly (readonly [RegExp, alias: string])[] = [
+  [/^pc-q35-[\w.-]+$/u, 'q35'],
+  [/^virt-[\w.-]+$/u, 'virt'],
+  [/^s390-ccw-virtio-[\w.-]+$/u, 's390-ccw-virtio'],
+]
+
+function newType(old: string, [first = '']: readonly string[]): readonly string[] {
   const [namespace = '', name = ''] = first.split('/')
+  const alias = families.find(([family]) => family.test(old))?.[1]
+  if (alias === undefined)
+    return [
+      `kubectl -n ${namespace} get vm ${name} -o jsonpath='{.spec.template.spec.domain.machine.type}'     is where it is asked for; which other one its guest starts with has to be tried`,
+    ]
+  const patch = { spec: { template: { spec: { domain: { machine: { type: alias } } } } } }
   return [
-    `kubectl -n ${namespace} patch vm ${name} --type=merge -p '{"spec":{"template":{"spec":{"domain":{"machine":{"type":"q35"}}}}}}'     and a restart give it the newest one of its family (untested); the guest may see new hardware`,
+    `kubectl -n ${namespace} patch vm ${name} --type=merge -p '${JSON.stringify(patch)}'     and a restart give it the newest one of its family (untested); the guest may see new hardware`,
   ]
 }
 
@@ -273,7 +294,7 @@ const dropped = (type: string, { count, names }: Named, { target, releases }: Qu
   level: 'warning',
   summary: `QEMU ${target && hypervisorOf(target, releases)?.qemu} of ${target?.text} has the machine type ${type} no longer, and ${counted(count, 'running VM', ['has', 'have'])} it (${someOf(names, count)}): they can neither migrate nor start again`,
   objects: names,
-  remedy: [...newType(names), 'read https://www.qemu.org/docs/master/about/deprecated.html'],
+  remedy: [...newType(type, names), 'read https://www.qemu.org/docs/master/about/deprecated.html'],
 })
 
 /** Images that were fixed by a digest of their own come by their tag from v1.7 on. */

@@ -17,7 +17,13 @@ import { patchCommand } from './customization-checks.ts'
 import { configuredValue, gatesOf, parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { allReleases, type Releases } from '../../releases/releases.ts'
-import { isBefore, minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
+import {
+  compareVersions,
+  isBefore,
+  minorOf,
+  type Version,
+  versionOf,
+} from '../../releases/release-versions.ts'
 import { cpuModelLabel, type InstanceTally, type PlacedVms } from '../../kubevirt/snapshot.ts'
 import { isNodeReady } from '../../kubevirt/component-status.ts'
 import { launcherImage } from '../../kubevirt/lease-holders.ts'
@@ -196,7 +202,7 @@ export const vmsThatStay = check({
     const methods = installation.workloadUpdateMethods
     const isOff = methods.length === 0 && !isPausedByKvup(snapshot)
     const unplaced = withoutAnotherNode(question)
-    const summary = whyTheyStay(tally, { methods, isOff, unplaced })
+    const summary = whyTheyStay(tally, { methods, isOff, unplaced, newer: onNewerLaunchers(question) })
     if (summary === undefined) return undefined
     const { namespace, name } = installation
     return {
@@ -219,11 +225,21 @@ interface Staying {
   isOff: boolean
   /** What is told of VMs that no other node takes. */
   unplaced: readonly PlacedVms[]
+  /** How many run a newer virt-launcher than they are to follow to. */
+  newer: number
+}
+
+/** After a downgrade, or before one. */
+function onNewerLaunchers(question: Question): number {
+  const to = question.target ?? versionOf(question.rolloutStatus.observed.version)
+  return launchersOf(question)
+    .filter(({ version }) => version && to && compareVersions(version, to) > 0)
+    .reduce((sum, { count }) => sum + count, 0)
 }
 
 function whyTheyStay(
   { running, notMigratable }: InstanceTally,
-  { methods, isOff, unplaced }: Staying,
+  { methods, isOff, unplaced, newer }: Staying,
 ): string | undefined {
   if (running > 0 && isOff)
     return `workloadUpdateMethods is empty: ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher`
@@ -238,8 +254,14 @@ function whyTheyStay(
     ...(count > 0
       ? [`${counted(count, 'running VM', ['finds', 'find'])} no other node: ${someOf(names, count)}`]
       : []),
+    ...(newer > 0
+      ? [
+          `${counted(newer, 'running VM', ['has', 'have'])} a newer virt-launcher, and ${newer === 1 ? 'does' : 'do'} not migrate to an older one`,
+        ]
+      : []),
   ].join('; ')
   if (who === '') return undefined
+  if (count + notMigratable.count === 0) return `${who}; each needs a restart`
   return methods.includes('Evict')
     ? `${who}; Evict is on, so each is shut down or stays, by its evictionStrategy`
     : `${who}; they keep the old virt-launcher until they are restarted`

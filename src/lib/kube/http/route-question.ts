@@ -32,8 +32,13 @@ export async function askRoute(call: RouteCall, { target, credentials }: Asker):
   const authorization = Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')?.[1]
   if (typeof authorization !== 'string' || !/^Bearer \S/u.test(authorization))
     return { why: 'this login has no token: it is by client certificate or password' }
-  const authorities = [...authorityOf(cluster), ...call.authorities, ...ofThisMachine()]
-  return sent(call, { authorization, ca: authorities })
+  try {
+    const authorities = [...authorityOf(cluster), ...call.authorities, ...ofThisMachine()]
+    return await sent(call, { authorization, ca: authorities })
+  } catch (error) {
+    // A file that is gone, a certificate or a token that is none.
+    return { why: error instanceof Error ? error.message : String(error) }
+  }
 }
 
 const ofThisMachine = () => [...getCACertificates('default'), ...getCACertificates('system')]

@@ -257,8 +257,10 @@ interface Ingress extends KubeObject {
   spec?: { domain?: string }
 }
 
-interface Route extends KubeObject {
-  spec?: { host?: string; to?: { kind?: string; name?: string } }
+export interface Route extends KubeObject {
+  spec?: { host?: string; to?: { kind?: string; name?: string }; alternateBackends?: unknown[] }
+  /** What each router made of it. */
+  status?: { ingress?: { host?: string; conditions?: Condition[] }[] }
 }
 
 export const Ingresses: Kind<Ingress> = {

@@ -83,9 +83,13 @@ export interface ClusterServiceVersion extends KubeObject {
         deployments?: { name?: string; spec?: unknown }[]
         /** OLM makes ClusterRoles and bindings of them, of hashed names. */
         clusterPermissions?: { serviceAccountName?: string; rules?: PolicyRule[] }[]
+        /** Roles and bindings of its own namespace. */
+        permissions?: { serviceAccountName?: string; rules?: PolicyRule[] }[]
       }
     }
     customresourcedefinitions?: { owned?: { name?: string; kind?: string; version?: string }[] }
+    /** OLM makes their certificates. */
+    webhookdefinitions?: { type?: string; generateName?: string; deploymentName?: string }[]
     relatedImages?: { name?: string; image?: string }[]
     installModes?: { type?: string; supported?: boolean }[]
   }
@@ -104,6 +108,8 @@ export interface ClusterServiceVersion extends KubeObject {
       status?: string
       message?: string
     }[]
+    /** RFC 3339: when OLM made the certificates of its webhooks. */
+    certsLastUpdated?: string
     /** The history of its phases, the last 20; no typed conditions. */
     conditions?: { phase?: string; reason?: string; message?: string; lastTransitionTime?: string }[]
   }

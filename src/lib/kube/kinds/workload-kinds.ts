@@ -54,7 +54,7 @@ export interface DaemonSet extends KubeObject {
 }
 
 export interface Job extends KubeObject {
-  spec?: { template?: PodTemplate; backoffLimit?: number }
+  spec?: { template?: PodTemplate; backoffLimit?: number; ttlSecondsAfterFinished?: number }
   status?: {
     active?: number
     succeeded?: number

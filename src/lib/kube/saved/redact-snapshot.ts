@@ -45,13 +45,24 @@ function withoutSelector<T extends KubeObject>(object: T): T {
 
 /** What was asked of pods by such labels is not told either: it counts as not saved. */
 function withoutSelections<T extends KubeObject>(index: T): T {
-  const { read } = index as { read?: readonly { kind?: string; labels?: string }[] }
+  const { read } = index as { read?: readonly PodQuestion[] }
   if (read === undefined) return index
   return { ...index, read: read.filter(isTold) }
 }
 
-const isTold = ({ kind, labels = '' }: { kind?: string; labels?: string }): boolean =>
-  kind !== 'Pod' || labels.split(/,(?![^(]*\))/u).every((term) => term === '' || judgedKeys.test(keyOf(term)))
+interface PodQuestion {
+  kind?: string
+  labels?: string
+  namespace?: string
+}
+
+/** All launchers of a cluster are asked for to compare their labels with budgets. */
+const isTold = ({ kind, labels = '', namespace }: PodQuestion): boolean =>
+  kind !== 'Pod' ||
+  (labels === 'kubevirt.io=virt-launcher' && namespace === undefined ? false : isOfJudgedKeys(labels))
+
+const isOfJudgedKeys = (labels: string): boolean =>
+  labels.split(/,(?![^(]*\))/u).every((term) => term === '' || judgedKeys.test(keyOf(term)))
 
 const keyOf = (term: string): string => term.replace(/^!/u, '').split(/[=! ]/u)[0] ?? ''
 

@@ -250,9 +250,11 @@ class SavedReader implements Reader {
     throw new NotSavedError(inWords(kind, where), this.#saved.file)
   }
 
+  /** Pods are printed of one namespace as often as of all: of one that has none here nothing is known, and none is called gone. */
   #isThere(kind: Kind, { namespace }: Where): boolean {
     const { objects, byNamespace } = this.#saved
-    if (!byNamespace || !kind.namespaced || namespace === undefined) return objects.has(kind)
+    const isOfSome = byNamespace || kind.kind === 'Pod'
+    if (!isOfSome || !kind.namespaced || namespace === undefined) return objects.has(kind)
     return objects.select(kind, { namespace }).length > 0
   }
 

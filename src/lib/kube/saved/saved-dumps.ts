@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
+import { readBounded } from '../bounded-file.ts'
 import * as core from '../kinds/core-kinds.ts'
 import * as extension from '../kinds/extension-kinds.ts'
 import * as kubevirt from '../kinds/kubevirt-kinds.ts'
@@ -55,6 +56,8 @@ interface Group {
   /** The folder of a must-gather; absent for files that lie about. */
   folder?: string
   at?: Date
+  /** The file that says when; one gather by several images has one of them. */
+  clock?: string
   files: ParsedFile[]
   otherCluster?: true
 }
@@ -67,36 +70,40 @@ export function dumpsIn(files: readonly ParsedFile[], from: string): readonly Du
   const groups = groupsOf(files, from.replace(/(?<=.)[/\\]+$/u, '')).flatMap((group) =>
     group.at ? [group] : apart(group),
   )
-  const dumps: Group[] = []
+  const dumps: { group: Group; states: States }[] = []
   for (const group of newestFirst(groups)) {
-    const fits = dumps.find((dump) => areOfOneMoment(dump, group))
-    if (fits) fits.files.push(...group.files)
-    else dumps.push(group)
+    const fits = dumps.find(
+      (dump) =>
+        isOneGather(dump.group, group) || (isNear(dump.group, group) && agree(dump.states, group.files)),
+    )
+    if (fits) fits.group.files.push(...group.files)
+    else dumps.push({ group, states: new Map() })
+    remember(group.files, (fits ?? dumps.at(-1))?.states)
   }
-  return newestFirst(dumps.flatMap((dump) => (dump.at ? [dump] : byCluster(dump))))
+  return newestFirst(dumps.flatMap(({ group }) => (group.at ? [group] : byCluster(group))))
 }
 
 const hour = 3_600_000
 
-function areOfOneMoment(a: Group, b: Group): boolean {
-  if (a.at && b.at) return Math.abs(a.at.getTime() - b.at.getTime()) < hour && !contradict(a.files, b.files)
-  return !contradict(a.files, b.files)
-}
+const isOneGather = (a: Group, b: Group): boolean => a.clock !== undefined && a.clock === b.clock
+
+const isNear = (a: Group, b: Group): boolean =>
+  !a.at || !b.at || Math.abs(a.at.getTime() - b.at.getTime()) < hour
 
 const timeOf = ({ at, files }: Group): number =>
   at?.getTime() ?? Date.parse(latestTime(files.flatMap(({ objects }) => objects)) ?? '1970-01-01T00:00:00Z')
 
 const newestFirst = (groups: readonly Group[]): Group[] =>
-  groups.toSorted(
-    (a, b) => Number(a.otherCluster ?? 0) - Number(b.otherCluster ?? 0) || timeOf(b) - timeOf(a),
-  )
+  groups
+    .map((group) => ({ group, time: timeOf(group), other: Number(group.otherCluster ?? 0) }))
+    .toSorted((a, b) => a.other - b.other || b.time - a.time)
+    .map(({ group }) => group)
 
 function groupsOf(files: readonly ParsedFile[], from: string): readonly Group[] {
   const groups = new Map<string, Group>()
   for (const file of files) {
     const folder = folderOf(file.file, from)
-    const at = timestampIn(folder, from)
-    const group = groups.get(folder) ?? { folder, files: [], ...(at && { at }) }
+    const group = groups.get(folder) ?? { folder, files: [], ...timestampIn(folder, from) }
     groups.set(folder, group)
     group.files.push(file)
   }
@@ -111,10 +118,13 @@ function folderOf(file: string, from: string): string {
 }
 
 /** `timestamp` of a must-gather, beside its images' folders or in one: when it began and when it ended. */
-function timestampIn(folder: string, from: string): Date | undefined {
-  for (let at = folder; ; at = dirname(at)) {
-    const time = lastTime(join(at, 'timestamp'))
-    if (time || at === from || at === dirname(at) || !at.startsWith(from)) return time
+function timestampIn(folder: string, from: string): Pick<Group, 'at' | 'clock'> {
+  for (let within = folder; ; within = dirname(within)) {
+    const clock = join(within, 'timestamp')
+    const at = lastTime(clock)
+    if (at) return { at, clock }
+    // `./x` and `x` are one folder.
+    if (relative(from, within) === '' || within === dirname(within)) return {}
   }
 }
 
@@ -129,25 +139,31 @@ function lastTime(file: string): Date | undefined {
   return Number.isNaN(found.getTime()) ? undefined : found
 }
 
+/** A few hundred bytes. What is no file, as a pipe or a device, may have no end, and is not read. */
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8').slice(0, 1000)
+    return statSync(file).isFile() ? readBounded(file, 64 * 1024).toString('utf8') : ''
   } catch {
     return ''
   }
 }
 
-/** Whether the same object stands in both with other contents. What nobody asks for makes no difference. */
-function contradict(a: readonly ParsedFile[], b: readonly ParsedFile[]): boolean {
-  const there = new Map(
-    a.flatMap(({ objects }) => objects.filter(isOfUse).map((object) => [keyOf(object), stateOf(object)])),
-  )
-  return b.some(({ objects }) =>
-    objects.filter(isOfUse).some((object) => {
-      const state = there.get(keyOf(object))
-      return state !== undefined && state !== stateOf(object)
+/** What is known of each object, by its name. */
+type States = Map<string, string>
+
+/** Whether none of these objects is known with other contents. What nobody asks for makes no difference. A folder may hold thousands of files: each is looked at once. */
+const agree = (states: States, files: readonly ParsedFile[]): boolean =>
+  files.every(({ objects }) =>
+    objects.filter(isOfUse).every((object) => {
+      const state = states.get(keyOf(object))
+      return state === undefined || state === stateOf(object)
     }),
   )
+
+function remember(files: readonly ParsedFile[], states: States = new Map()): States {
+  for (const { objects } of files)
+    for (const object of objects.filter(isOfUse)) states.set(keyOf(object), stateOf(object))
+  return states
 }
 
 type Objects = ParsedFile['objects'][number]

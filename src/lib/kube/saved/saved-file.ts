@@ -6,7 +6,7 @@ import { mostBytes, readBounded, tooLarge } from '../bounded-file.ts'
 import { KvupError, usageError } from '../errors.ts'
 import { type Needed, type PassedOver, type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
 import { type Dump, dumpsIn, isAsked } from './saved-dumps.ts'
-import { type KubeObject, withoutNulls, isRecord } from '../object.ts'
+import { deepest, isRecord, isTooDeep, type KubeObject, withoutNulls } from '../object.ts'
 import type { Document } from 'yaml'
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -49,6 +49,10 @@ async function parseFolder(files: readonly string[], from: string): Promise<Fold
   const folder: Folder = { parsed: [], passedOver: [] }
   for (const file of files) {
     try {
+      if (await isNoFile(file)) {
+        folder.passedOver.push({ file, why: 'it is no file: a pipe or a device may have no end' })
+        continue
+      }
       const parsed = await parseSaved(await textOf(file), file, true)
       if (isEmpty(parsed)) folder.passedOver.push({ file, why: 'it holds no Kubernetes objects' })
       else folder.parsed.push(parsed)
@@ -60,6 +64,16 @@ async function parseFolder(files: readonly string[], from: string): Promise<Fold
   }
   for (const one of folder.passedOver) one.file = relative(from, one.file)
   return folder
+}
+
+/** Of what is not there it is said when it is read. */
+async function isNoFile(path: string): Promise<boolean> {
+  try {
+    const found = await stat(path)
+    return !found.isFile() && !found.isDirectory()
+  } catch {
+    return false
+  }
 }
 
 const isEmpty = ({ objects, empty, alerts }: ParsedFile): boolean =>
@@ -212,9 +226,12 @@ interface Unfolded {
 
 function unfold({ value, line }: SavedDocument, file: string, into: Unfolded): void {
   if (value === null || value === undefined) return
+  if (isTooDeep(value)) throw unreadable(file, line, `it is nested in more than ${deepest} levels`)
   if (into.lenient && (!isRecord(value) || !(isList(value) || isObject(value)))) return
   if (!isRecord(value)) throw unreadable(file, line, 'there is no Kubernetes object')
   if (isList(value)) unfoldList({ value, line }, file, into)
+  else if (isObject(value) && isCutOff(value))
+    throw unreadable(file, line, `${value.kind} ${value.metadata.name} is not as the API has it, or cut off`)
   else if (isObject(value)) into.objects.push(withoutNulls(value))
   else throw unreadable(file, line, 'an object lacks apiVersion, kind or metadata.name')
 }
@@ -243,6 +260,36 @@ function isObject(value: Record<string, unknown>): value is Record<string, unkno
   const named = isRecord(metadata) && typeof metadata['name'] === 'string'
   return typeof apiVersion === 'string' && typeof kind === 'string' && named
 }
+
+/** YAML that was cut off is YAML all the same: `labels: kub`, `status: cond`. What came before it is not all that there was. */
+const isCutOff = (object: KubeObject): boolean =>
+  !areNotes({ ...object.metadata }) || !areParts(object as KubeObject & { spec?: unknown; status?: unknown })
+
+const areNotes = ({
+  labels,
+  annotations,
+  ownerReferences,
+  managedFields,
+}: Record<string, unknown>): boolean =>
+  [labels, annotations].every(
+    (one) => isAbsent(one) || (isRecord(one) && !Object.values(one).some(isRecord)),
+  ) &&
+  [ownerReferences, managedFields].every(
+    (one) => isAbsent(one) || (Array.isArray(one) && one.every(isRecord)),
+  )
+
+const areParts = ({ spec, status }: { spec?: unknown; status?: unknown }): boolean =>
+  [spec, status].every((part) => isAbsent(part) || isRecord(part)) && hasConditions(status)
+
+function hasConditions(status: unknown): boolean {
+  const conditions = isRecord(status) ? status['conditions'] : undefined
+  return (
+    isAbsent(conditions) ||
+    (Array.isArray(conditions) && conditions.every((one) => one === null || isRecord(one)))
+  )
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
 /** One object, or a list of them. Throws `usage` with the line. */
 function parseJson(text: string, file: string): SavedDocument[] {

@@ -15,6 +15,7 @@ import {
   type WebhookConfiguration,
 } from '../../kube/kinds/extension-kinds.ts'
 import { condition, type KubeObject } from '../../kube/object.ts'
+import { endpointsLine, shellWord } from '../../kube/shell-line.ts'
 import { shorten } from '../../kube/text.ts'
 import { itemsOf, type Known, known } from '../../kube/known.ts'
 
@@ -241,10 +242,10 @@ interface SilentApi {
 /** What to type where nobody answers behind an APIService: by what the API server says of it, the certificate or the endpoints. */
 export function apiServiceRemedy({ name, service, namespace, message }: SilentApi): readonly string[] {
   return [
-    `kubectl describe apiservice ${name}`,
+    `kubectl describe apiservice ${shellWord(name)}`,
     ...(isOfCertificate(message)
-      ? certificateHealth(service, { namespace, isExpired: isExpired(message) })
-      : [listSlices(service, namespace)]),
+      ? certificateHealth(service, { namespace: shellWord(namespace), isExpired: isExpired(message) })
+      : [endpointsLine(service, namespace)]),
   ]
 }
 
@@ -271,11 +272,8 @@ function certificateHealth(
 }
 
 function webhookHealth({ service }: Silent, namespace: string): readonly string[] {
-  return [listSlices(service, namespace), `kubectl -n ${namespace} get pods -l kubevirt.io -o wide`]
+  return [endpointsLine(service, namespace), `kubectl -n ${namespace} get pods -l kubevirt.io -o wide`]
 }
-
-const listSlices = (service: string, namespace: string): string =>
-  `kubectl -n ${namespace} get endpointslices -l kubernetes.io/service-name=${service}`
 
 interface ReadyEndpoints {
   service: string

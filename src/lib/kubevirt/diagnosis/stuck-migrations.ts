@@ -191,9 +191,9 @@ function stuckOf(migration: VirtualMachineInstanceMigration): Omit<StuckMigratio
   }
 }
 
-/** Of a VMI whose mark to leave a node stayed when that drain was over (kubevirt issue 9585). */
+/** Of a VMI whose mark to leave a node stayed when that drain was over (kubevirt issue 9585). Who evicts pods without a drain, as a descheduler does, sets the same mark, and its migration takes it away. */
 export const leftBehindSentence = (node: string): string =>
-  `still marked to leave ${node}, which takes pods again: KubeVirt begins migrations of it without end`
+  `still marked to leave ${node}, which takes pods again: unless a descheduler has just evicted it, KubeVirt begins migrations of it without end`
 
 /** A VMI that was marked to leave a node. */
 export interface MarkedVmi {

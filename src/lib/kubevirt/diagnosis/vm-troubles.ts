@@ -33,6 +33,8 @@ export interface VmTroubles {
   reasons: readonly VmReason[]
   /** Unfinished migrations that do not get on by themselves, ten at most; absent where there is none, and where migrations were not looked at. */
   stuck?: readonly StuckMigration[]
+  /** Why it is not known which of the unfinished migrations do not get on; absent where it is, and where there is none. */
+  stuckUnknown?: string
   /** Running VMs that are marked to leave a node that takes pods again, ten at most; absent where there is none. */
   leftBehind?: readonly LeftBehind[]
   /** What was left out of the look, in words. */
@@ -175,6 +177,7 @@ export async function inspectVms(
       ...all.troubles,
       reasons,
       ...(found.length > 0 && { stuck: found.slice(0, toldAtMost) }),
+      ...(!stuck.known && { stuckUnknown: stuck.why }),
       ...(leftBehind.length > 0 && { leftBehind: leftBehind.slice(0, toldAtMost) }),
     },
   }
@@ -517,7 +520,7 @@ export function vmProblems({
   return [
     ...(count ? [`${counted(count, 'VM')} ${idle}`] : []),
     ...(stuck.length > 0 ? [`${counted(stuck.length, 'migration')} stuck`] : []),
-    ...(leftBehind.length > 0 ? [`${counted(leftBehind.length, 'VM')} moved without end`] : []),
+    ...(leftBehind.length > 0 ? [`${counted(leftBehind.length, 'VM')} still marked to leave a node`] : []),
   ]
 }
 

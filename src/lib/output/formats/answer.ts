@@ -10,6 +10,7 @@ import {
   type Size,
   type View,
 } from '../printer.ts'
+import { onSingleLine } from '../../kube/text.ts'
 import { jsonLine, jsonText, type OutputFormat, templateError } from './output-format.ts'
 import { escapeUnsafe, inLocale, onlyColours, sanitise, sanitiseDeep, sanitiseLine } from '../terminal.ts'
 import type { PageLines } from '../progress/progress-output.ts'
@@ -154,9 +155,7 @@ function sealed({ document, status }: Given): unknown {
 }
 
 /** What follows a newline inside a line is somebody's text: it must not look like a line of ours. Tabs stay, for scripts have them. */
-function unbroken(line: string): string {
-  return line.replaceAll(/\s*\n\s*/gu, ' ')
-}
+const unbroken = onSingleLine
 
 function joined(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')

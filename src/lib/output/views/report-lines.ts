@@ -133,7 +133,7 @@ interface MoveProblem {
 }
 
 /** Migrations that do not get on, and marks of drains that are over: a sentence each, with the VM. */
-function moveProblems({ stuck = [], leftBehind = [] }: VmTroubles): readonly MoveProblem[] {
+function moveProblems({ stuck = [], stuckUnknown, leftBehind = [] }: VmTroubles): readonly MoveProblem[] {
   return [
     ...leftBehind.map(({ namespace, vm, sentence, remedy }) => ({
       sentence: brief(`${namespace}/${vm} is ${sentence}`),
@@ -143,6 +143,9 @@ function moveProblems({ stuck = [], leftBehind = [] }: VmTroubles): readonly Mov
       sentence: brief(`the migration of ${namespace}/${vm} is stuck: ${sentence}`),
       remedy,
     })),
+    ...(stuckUnknown === undefined
+      ? []
+      : [{ sentence: brief(`which migrations are stuck is not known: ${stuckUnknown}`), remedy: [] }]),
   ]
 }
 

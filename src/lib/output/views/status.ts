@@ -76,16 +76,26 @@ function folderLines({ saved, earlier = [] }: StatusDocument, paint: Paint, size
     '',
     `as of ${asOf}`,
     ...[...shown, ...(rest > 0 ? [`passed over ${rest} more`] : [])].map((line) => paint.dim(brief(line))),
-    ...earlier.flatMap((dump) => [
-      '',
-      `as of ${dump.asOf}, ${dump.otherCluster ? 'a dump of another cluster' : 'another dump'} in the same folder (${someFiles(dump.files)}):`,
-      ...(dump.why === undefined ? [] : [paint.warn(brief(dump.why))]),
-      ...layerLines({ ...dump, takenAt: dump.asOf }, paint, { entry: entryFor(size), wide: size.wide }),
-    ]),
+    ...earlier.slice(0, mostDumps).flatMap((dump) => dumpLines(dump, paint, size)),
+    ...(earlier.length > mostDumps
+      ? ['', `and ${earlier.length - mostDumps} more dumps in the same folder (-o json)`]
+      : []),
   ]
 }
 
+const dumpLines = (
+  dump: NonNullable<StatusDocument['earlier']>[number],
+  paint: Paint,
+  size: Size,
+): string[] => [
+  '',
+  `as of ${dump.asOf}, ${dump.otherCluster ? 'a dump of another cluster' : 'another dump'} in the same folder (${someFiles(dump.files)}):`,
+  ...(dump.why === undefined ? [] : [paint.warn(brief(dump.why))]),
+  ...layerLines({ ...dump, takenAt: dump.asOf }, paint, { entry: entryFor(size), wide: size.wide }),
+]
+
 const mostPassedOver = 3
+const mostDumps = 3
 
 function someFiles(files: readonly string[]): string {
   const [first = '', ...rest] = files

@@ -17,6 +17,7 @@ import {
 } from './operator-manifest.ts'
 import { afterExecuted, assessInstallPlan } from '../../openshift/olm-status.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
+import { someOf } from '../../kube/text.ts'
 import type { OlmPart } from './olm-plan.ts'
 import type { Journal, JournalReader } from '../../engine/journal.ts'
 
@@ -31,6 +32,8 @@ export interface PlanQuestion {
   platformBusy?: string | undefined
   /** Why the hop's operator is ahead of the platform, in words; undefined where it is not, or nothing tells. */
   beyondPlatform?: string | undefined
+  /** CSVs that its steps turned out to hold under other names; none where nobody has looked. */
+  hidden?: readonly string[]
 }
 
 /**
@@ -106,7 +109,12 @@ const tooMuch: Rule = ({ spec }, { csv, approveAlso }) => {
 }
 
 /** What OLM carries out are the steps; the names are what anybody looks at. On the real one they are always the same. */
-const contradicts: Rule = ({ spec, status }) => {
+const contradicts: Rule = ({ spec, status }, { hidden: held = [] }) => {
+  if (held.length > 0)
+    return wrong(
+      'plan-contradicts-itself',
+      `its steps hold ${held.length === 1 ? 'CSV' : 'CSVs'} ${someOf(held)}, which it does not name`,
+    )
   const steps = status?.plan ?? []
   if (steps.length === 0) return undefined
   const carried = new Set(
@@ -119,8 +127,8 @@ const contradicts: Rule = ({ spec, status }) => {
   const absent = [...named].filter((name) => !carried.has(name))
   if (hidden.length + absent.length === 0) return undefined
   const says = [
-    ...(hidden.length > 0 ? [`its steps install ${hidden.join(', ')}, which it does not name`] : []),
-    ...(absent.length > 0 ? [`no step of it installs ${absent.join(', ')}, which it names`] : []),
+    ...(hidden.length > 0 ? [`its steps install ${someOf(hidden)}, which it does not name`] : []),
+    ...(absent.length > 0 ? [`no step of it installs ${someOf(absent)}, which it names`] : []),
   ]
   return wrong('plan-contradicts-itself', says.join('; '))
 }
@@ -192,6 +200,8 @@ interface JudgedPlanQuestion {
   plan: InstallPlan
   hop: OperatorHop
   tools: Pick<HopTools, 'releases' | 'command'>
+  /** As in `PlanQuestion`. */
+  hidden?: readonly string[] | undefined
 }
 
 /** The plan held to all rules of night E4, with the platform as it is right now. */
@@ -200,13 +210,15 @@ export async function judgedPlan(reader: Reader, question: JudgedPlanQuestion): 
 }
 
 /** The same with the platform as it was seen. Pure. */
-export function judgedOn(platform: PlatformNow, { snapshot, plan, hop, tools }: JudgedPlanQuestion): Judged {
+export function judgedOn(platform: PlatformNow, question: JudgedPlanQuestion): Judged {
+  const { snapshot, plan, hop, tools, hidden = [] } = question
   const verdict = judgeInstallPlan(plan, {
     subscription: snapshot.subscription,
     csv: hop.csv,
     approveAlso: hop.approveAlso,
     platformBusy: platform.busy,
     beyondPlatform: whyBeyond(hop.csv, platform.minor, tools.releases),
+    hidden,
   })
   if (verdict.is !== 'wrong') return { verdict }
   const { name, namespace } = plan.metadata

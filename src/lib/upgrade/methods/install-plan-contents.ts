@@ -1,19 +1,28 @@
 import type { Reader } from '../../kube/cluster.ts'
 import { isRecord, type KubeObject } from '../../kube/object.ts'
 import { ApiError } from '../../kube/errors.ts'
-import { ConfigMaps } from '../../kube/kinds/core-kinds.ts'
+import { type ConfigMap, ConfigMaps } from '../../kube/kinds/core-kinds.ts'
 import {
+  ClusterRoleBindings,
   ClusterRoles,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
   type PolicyRule,
   type Role,
+  type RoleBinding,
 } from '../../kube/kinds/extension-kinds.ts'
 import type { ClusterServiceVersion, InstallPlan, InstallStep } from '../../kube/kinds/operator-kinds.ts'
 import type { Deployment } from '../../kube/kinds/workload-kinds.ts'
 import { whyUnknown } from '../../kube/known.ts'
 import { shellWord } from '../../kube/shell-line.ts'
-import { asJson, isKubeObject, type ReadObjects, unpackedObjects } from '../../manifests/unpacked-bundle.ts'
+import { shorten } from '../../kube/text.ts'
+import {
+  asJson,
+  isKubeObject,
+  type ReadObjects,
+  soundOf,
+  unpackedObjects,
+} from '../../manifests/unpacked-bundle.ts'
 import { kubeVirtIn } from '../../openshift/olm-status.ts'
 import { stemOf } from '../../releases/release-versions.ts'
 
@@ -23,6 +32,8 @@ export interface PlanContents {
   lines: readonly string[]
   /** CRDs that lose a version which `status.storedVersions` names: OLM fails the plan on each of them. */
   losses: readonly StoredVersionsLost[]
+  /** CSVs that it holds and does not name: it is never approved with one. */
+  hidden: readonly string[]
   /** Not all of it could be read. */
   unread: boolean
 }
@@ -46,22 +57,27 @@ export async function planContents(
   const steps = plan.status?.plan ?? []
   const { objects, unread } = await objectsIn(reader, steps)
   const fresh = objects.filter(isKind<ClusterServiceVersion>('ClusterServiceVersion'))
+  const named = plan.spec?.clusterServiceVersionNames ?? []
+  const hidden = fresh.map(({ metadata }) => metadata.name).filter((name) => !named.includes(name))
   const pairs = fresh.map((csv) => ({ csv, before: replacedBy(csv, csvs) }))
-  const [crds, roles] = await Promise.all([
+  const [crds, roles, bound] = await Promise.all([
     crdChanges(reader, objects.filter(isKind<CustomResourceDefinition>('CustomResourceDefinition'))),
     roleRights(reader, objects.filter(isKind<Role>('ClusterRole'))),
+    boundRights(reader, objects),
   ])
   const lines = [
     installsLine(plan, steps),
     ...kubeVirtLine(pairs),
     ...crds.lines,
-    ...rightsLine(pairs, roles),
+    ...rightsLine(pairs, [...bound, ...roles]),
     ...imagesLine(pairs),
   ]
-  const gaps = unread.length === 0 ? [] : [`contents not checked: ${someOf(unread, 2)}`]
+  const lacking = [...unread, ...crds.unread]
+  const gaps = lacking.length === 0 ? [] : [`contents not checked: ${someOf(lacking, 2)}`]
   return {
-    lines: [...lines.slice(0, gaps.length > 0 ? 4 : 5), ...gaps],
+    lines: [...lines.slice(0, gaps.length > 0 ? 4 : 5), ...gaps].map(shorten),
     losses: crds.losses,
+    hidden,
     unread: gaps.length > 0,
   }
 }
@@ -86,31 +102,34 @@ interface Reference {
 }
 
 async function objectsIn(reader: Reader, steps: readonly InstallStep[]): Promise<ReadObjects> {
-  const manifests = steps.map((step) => ({ step, value: asJson(step.resource?.manifest ?? '') }))
-  const inline = manifests.flatMap(({ value }) => (isKubeObject(value) && !isReference(value) ? [value] : []))
-  const references = manifests.flatMap(({ value }) => (isReference(value) ? [value] : []))
+  const manifests = steps.map(({ resource }) => asJson(resource?.manifest ?? ''))
+  const inline = soundOf(
+    manifests.flatMap((value) => (isKubeObject(value) && !isReference(value) ? [value] : [])),
+  )
+  const references = manifests.flatMap((value) => (isReference(value) ? [value] : []))
   const distinct = [...new Map(references.map((one) => [`${one.namespace}/${one.name}`, one])).values()]
-  const found = await Promise.all(distinct.slice(0, mostBundles).map((one) => bundleIn(reader, one)))
-  const objects = [...inline, ...found.flatMap((bundle) => bundle.objects)]
+  const maps = await Promise.all(distinct.slice(0, mostBundles).map((one) => bundleIn(reader, one)))
+  const found = unpackedObjects(maps.flatMap(({ map, at }) => (map ? [{ map, at }] : [])))
+  const objects = [...inline.objects, ...found.objects]
   const unread = [
-    ...found.flatMap((bundle) => bundle.unread),
+    ...maps.flatMap(({ at, why }) => (why === undefined ? [] : [`${at} ${why}`])),
+    ...found.unread,
+    ...inline.unread,
     ...(distinct.length > mostBundles ? [`it refers to ${distinct.length} ConfigMaps`] : []),
   ]
   if (unread.length > 0) return { objects, unread }
+  const there = new Set(objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`))
   // Roles, bindings and accounts are made of what the CSV says.
-  const lacking = manifests
-    .filter(({ step }) => isOwn(step) && !objects.some((object) => isOf(object, step)))
-    .map(
-      ({ step }) => `${step.resource?.kind ?? ''} ${step.resource?.name ?? ''} is in none of its ConfigMaps`,
-    )
+  const lacking = steps
+    .filter(isOwn)
+    .map(({ resource: { kind = '', name = '' } = {} }) => `${kind} ${name}`)
+    .filter((one) => !there.has(one))
+    .map((one) => `${one} is in none of its ConfigMaps`)
   return { objects, unread: lacking }
 }
 
 const own: ReadonlySet<string> = new Set(['ClusterServiceVersion', 'CustomResourceDefinition'])
 const isOwn = ({ resource }: InstallStep): boolean => own.has(resource?.kind ?? '')
-const isOf = ({ kind, metadata }: KubeObject, { resource }: InstallStep): boolean =>
-  kind === resource?.kind && metadata.name === resource.name
-
 function isReference(value: unknown): value is Reference {
   return (
     isRecord(value) &&
@@ -120,20 +139,25 @@ function isReference(value: unknown): value is Reference {
   )
 }
 
-async function bundleIn(reader: Reader, { name, namespace }: Reference): Promise<ReadObjects> {
+interface ReadBundle {
+  at: string
+  map?: ConfigMap
+  /** There is none to read. */
+  why?: string
+}
+
+async function bundleIn(reader: Reader, { name, namespace }: Reference): Promise<ReadBundle> {
   const at = `ConfigMap ${name} in namespace ${namespace}`
   try {
     const found = await reader.get(ConfigMaps, { name, namespace })
-    return found.is === 'object'
-      ? unpackedObjects(found.object, at)
-      : { objects: [], unread: [`${at} is gone`] }
+    return found.is === 'object' ? { at, map: found.object } : { at, why: 'is gone' }
   } catch (error) {
     const why = whyUnknown(error)
     if (why === undefined) throw error
     const grants = isRefused(error)
       ? `; kvup rbac kvup-olm --namespace-of-catalog ${shellWord(namespace)} grants it`
       : ''
-    return { objects: [], unread: [`${at} cannot be read: ${why}${grants}`] }
+    return { at, why: `cannot be read: ${why}${grants}` }
   }
 }
 
@@ -187,14 +211,18 @@ function kubeVirtLine(pairs: readonly Pair[]): readonly string[] {
 async function crdChanges(
   reader: Reader,
   wanted: readonly CustomResourceDefinition[],
-): Promise<Pick<PlanContents, 'lines' | 'losses'>> {
-  const changes = await Promise.all(wanted.map((crd) => crdChange(reader, crd)))
+): Promise<Pick<PlanContents, 'lines' | 'losses'> & Pick<ReadObjects, 'unread'>> {
+  const changes = await Promise.all(wanted.slice(0, mostCrds).map((crd) => crdChange(reader, crd)))
   const says = changes.flatMap(({ text }) => text ?? [])
   return {
     lines: says.length === 0 ? [] : [`CRDs: ${someOf(says, 6)}`],
     losses: changes.flatMap(({ loss }) => loss ?? []),
+    unread: wanted.length > mostCrds ? [`it holds ${wanted.length} CRDs`] : [],
   }
 }
+
+/** So many are compared with those that are there: HyperConverged has some forty. */
+const mostCrds = 200
 
 interface CrdChange {
   text?: string
@@ -272,9 +300,27 @@ async function roleRights(reader: Reader, roles: readonly Role[]): Promise<reado
   return found.flat()
 }
 
+/** What its bindings give that no role of the bundle says, as `cluster-admin`: told unless they are there already. */
+async function boundRights(reader: Reader, objects: readonly KubeObject[]): Promise<readonly Right[]> {
+  const roles = new Set(objects.filter(isKind<Role>('ClusterRole')).map(({ metadata }) => metadata.name))
+  const bindings = objects
+    .filter(isKind<RoleBinding>('ClusterRoleBinding'))
+    .filter(({ roleRef }) => roleRef !== undefined && !roles.has(roleRef.name))
+  const found = await Promise.all(
+    bindings.slice(0, mostBindings).map(async ({ metadata: { name }, roleRef }) => {
+      const now = await foundOf(reader.get(ClusterRoleBindings, { name }))
+      const isThere = now !== undefined && now !== 'unread' && now.roleRef?.name === roleRef?.name
+      return isThere ? [] : [`all of ClusterRole ${roleRef?.name ?? ''}`]
+    }),
+  )
+  return found.flat()
+}
+
+const mostBindings = 50
+
 /** The worst first: who may do these may do anything. */
 const grave =
-  /^(?:\*|escalate|bind|impersonate) |^\S+ (?:\*|secrets\b|pods\/exec\b|.*roles?(?:bindings)?\.rbac)/u
+  /^(?:\*|all of|escalate|bind|impersonate) |^\S+ (?:\*|secrets\b|pods\/exec\b|.*roles?(?:bindings)?\.rbac)/u
 
 function rightsLine(pairs: readonly Pair[], ofRoles: readonly Right[]): readonly string[] {
   const before = new Set(pairs.flatMap(({ before: csv }) => (csv === undefined ? [] : clusterRights(csv))))

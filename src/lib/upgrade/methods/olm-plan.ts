@@ -317,14 +317,20 @@ function tainted({ hyperconverged }: OperatorSnapshot): readonly HopFinding[] {
  * asked. Not one that is on the way, nor while a release is on its way already: its steps judge what comes after it. Named as the steps name it. Pure.
  */
 function waitingPlan(
-  { subscription, plan, platform }: OperatorSnapshot,
+  { subscription, plan, platform, contents }: OperatorSnapshot,
   part: OlmPart,
   tools: Pick<HopTools, 'releases' | 'command'>,
 ): readonly HopFinding[] {
   const [next] = part.isUnderWay ? [] : part.hops
   if (next === undefined || plan === undefined || plan.status?.phase === 'Complete') return []
   const hop = { ...part, ...next, stableMs: 0 }
-  const judged = judgedOn(platform, { snapshot: { subscription }, plan, hop, tools })
+  const judged = judgedOn(platform, {
+    snapshot: { subscription },
+    plan,
+    hop,
+    tools,
+    hidden: contents?.hidden,
+  })
   if (judged.blocked === undefined || isOnTheWay(judged, subscription, part)) return []
   const { reason, by, remedy } = judged.blocked
   return [

@@ -155,7 +155,7 @@ export class HopsNow {
 
   all(snapshot: HopsSnapshot): readonly OperatorHop[] {
     const left = hopsLeft(this.#part, snapshot)
-    const begun = snapshot.subscription.status?.installedCSV ?? ''
+    const begun = begunIn(snapshot)
     const hops = left.map((hop, index) =>
       this.#asHop(hop, left[index - 1]?.csv ?? begunBefore(begun, hop.csv)),
     )
@@ -187,12 +187,26 @@ export class HopsNow {
   }
 }
 
+/**
+ * The CSV that OLM installs or has installed. A Subscription names it up to 14 s after it was made, when its InstallPlan may be Complete: until then it names the one that
+ * is being replaced, of which nothing is left to be done.
+ */
+function begunIn({ subscription, csvs }: HopsSnapshot): string {
+  let newest = subscription.status?.installedCSV ?? ''
+  for (const _ of csvs) {
+    const next = csvs.find(({ spec }) => newest !== '' && spec?.replaces === newest)
+    if (next === undefined || stemOf(next.metadata.name) !== stemOf(newest)) return newest
+    newest = next.metadata.name
+  }
+  return newest
+}
+
 /** A hop that is installed already came after something that is not known any more. */
 const begunBefore = (installed: string, csv: string): string => (installed === csv ? '' : installed)
 
 /** Pure. */
 function hopsLeft(part: OlmPart, snapshot: HopsSnapshot): readonly GuessedHop[] {
-  const installed = snapshot.subscription.status?.installedCSV ?? ''
+  const installed = begunIn(snapshot)
   const now = asHop(installed)
   const begun = now !== undefined && isDone(snapshot, now, part) ? undefined : now
   const offered = asHop(offeredBetween(snapshot, installed, part))

@@ -5,7 +5,9 @@ import {
   type InstallPlan,
 } from '../../kube/kinds/operator-kinds.ts'
 import { filled } from '../../kube/known.ts'
-import { afterExecuted, assessCsv, assessInstallPlan } from '../../openshift/olm-status.ts'
+import { lastFailure } from '../../openshift/olm-failures.ts'
+import { afterExecuted, assessCsv, assessInstallPlan, failurePatience } from '../../openshift/olm-status.ts'
+import { since as timeSince } from '../../kube/timestamps.ts'
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
 import { minutes, seconds, ticks } from '../../kube/clock.ts'
 import {
@@ -112,19 +114,27 @@ const deploymentIn = (message: string): string =>
     .replaceAll(/\s+/gu, ' ')
     .slice(0, 300)
 
+function waitsOf({ status = {} }: ClusterServiceVersion): string {
+  const { phase, reason, message = '' } = status
+  const waits = phase === 'Installing' && reason === 'InstallWaiting' ? deploymentIn(message) : ''
+  return waits === '' ? '' : `: ${waits}`
+}
+
 function phaseState(csv: ClusterServiceVersion, hop: OperatorHop, now: Date): StepState {
-  const { name, phase, state, reason, message, isUsual, since } = assessCsv(csv, now)
+  const { name, phase, state, reason, message, isUsual, since, unsettledSince } = assessCsv(csv, now)
   if (state === 'succeeded') return { is: 'done' }
   const { namespace } = hop.subscription
-  const waits = phase === 'Installing' && reason === 'InstallWaiting' ? deploymentIn(message) : ''
-  const on = `clusterserviceversions/${name} (${phase || 'new'})${waits === '' ? '' : `: ${waits}`}`
+  const on = `clusterserviceversions/${name} (${phase || 'new'})${waitsOf(csv)}`
   const at = filled({ since })
   if (state === 'held') return { is: 'stalled', on, ...heldBack(csv, message, namespace), ...at }
-  const why = `${reason}: ${message}`
+  const failure = state === 'leaving' ? undefined : lastFailure(csv)
+  const why = failure ?? `${reason}: ${message}`
   const remedy = [`kubectl -n ${namespace} describe csv ${name}`, `kubectl -n ${namespace} get pods`]
-  if (state === 'failed') return { is: 'stalled', on, why, remedy, ...at }
-  const told = state === 'failing' || (phase === 'Pending' && message !== '' && !isUsual)
-  return { is: 'waiting', on, ...(told && { trouble: why, remedy }), ...at }
+  const isLong = (timeSince(unsettledSince, now) ?? 0) >= failurePatience
+  if (state === 'failed' || (failure !== undefined && isLong))
+    return { is: 'stalled', on, why, remedy, ...at }
+  const isTold = failure !== undefined || (phase === 'Pending' && message !== '' && !isUsual)
+  return { is: 'waiting', on, ...(isTold && { trouble: why, remedy }), ...at }
 }
 
 /** The condition belongs to what is replaced; its override is for whoever knows better. */

@@ -207,12 +207,16 @@ function installPlan(hop: OperatorHop, tools: HopTools): Step {
 
 const againAnnotation = 'kvup.io/resolve-again'
 
+/** Answers to a write that is not let through; a conflict may pass. */
+const lasting: ReadonlySet<number> = new Set([400, 403, 409, 422])
+const mostTries = 3
+
 /** OLM answered within 3 s where it was seen. */
 const answeredWithin = 2 * minutes
 
 /**
  * OLM resolves a namespace at an event of a Subscription, an InstallPlan or a catalog, or after 15 minutes; that the CSV which was in the way went is none. An annotation
- * on HyperConverged's own Subscription is one; where GitOps or Helm owns that, nothing is written.
+ * on HyperConverged's own Subscription is one; where GitOps or Helm owns that, nothing is written. It only hurries: who may not write it waits for OLM.
  */
 class ResolveAgain {
   readonly #hop: OperatorHop
@@ -233,14 +237,18 @@ class ResolveAgain {
     const why = resolutionNote(found) ?? ''
     const show = `kubectl -n ${namespace} describe subscription.operators.coreos.com ${name}`
     const manager = managerOf(snapshot.subscription)
+    const alone = (because: string): StepState => ({
+      is: 'waiting',
+      on: `${on}, which it does within 15m: ${because}`,
+      trouble: why,
+      remedy: [show],
+    })
     if (manager?.kind === 'gitops' || manager?.kind === 'helm')
-      return {
-        is: 'waiting',
-        on: `${on}, which it does within 15m: its Subscription belongs to ${manager.owner ?? manager.kind}, and kvup writes nothing there`,
-        trouble: why,
-        remedy: [show],
-      }
-    const asked = await this.#askedAt(cx)
+      return alone(
+        `its Subscription belongs to ${manager.owner ?? manager.kind}, and kvup writes nothing there`,
+      )
+    const { at: asked, refused } = await this.#asked(cx)
+    if (refused) return alone(`kvup could not annotate subscription ${name}`)
     if (asked === undefined)
       return {
         is: 'todo',
@@ -259,14 +267,26 @@ class ResolveAgain {
     }
   }
 
-  async #askedAt({ journal }: Pick<ReadContext, 'journal'>): Promise<number | undefined> {
+  async #asked({ journal }: Pick<ReadContext, 'journal'>): Promise<{ at?: number; refused: boolean }> {
     const kept = await journal.kept(this.#key)
-    const at = isRecord(kept) ? kept['at'] : undefined
-    return typeof at === 'string' ? Date.parse(at) : undefined
+    const { at, refused } = isRecord(kept) ? kept : {}
+    return { ...(typeof at === 'string' && { at: Date.parse(at) }), refused: refused === true }
   }
 
-  /** Refused (422) where somebody wrote the Subscription since it was read. */
-  async ask({ reader, writer, journal, clock }: StepContext): Promise<NotApplied | undefined> {
+  /** Once more where somebody wrote the Subscription since it was read; then, and where it may not be written, it is left to OLM. */
+  async ask(cx: StepContext): Promise<NotApplied | undefined> {
+    for (let tries = 1; ; tries++)
+      try {
+        return await this.#annotate(cx)
+      } catch (error) {
+        if (!(error instanceof ApiError) || !lasting.has(error.status)) throw error
+        if (error.status !== 403 && tries < mostTries) continue
+        await cx.journal.keep(this.#key, { at: cx.clock.now().toISOString(), refused: true })
+        return { notApplied: `the annotation was refused, and OLM looks by itself: ${error.message}` }
+      }
+  }
+
+  async #annotate({ reader, writer, journal, clock }: StepContext): Promise<NotApplied | undefined> {
     const snapshot = await readOperator(reader, this.#hop)
     if (staleResolution(snapshot, clock.now()) === undefined)
       return { notApplied: 'OLM has looked again meanwhile' }
@@ -377,7 +397,9 @@ function approve(hop: OperatorHop, tools: HopTools): Step {
       // For its InstallPlan it may have waited long behind the gate.
       const shut = await gateShut({ reader }, snapshot, { hop, tools })
       if (shut) return shut
-      const { lines } = await planContents(reader, plan, snapshot.csvs)
+      const { lines, hidden } = await planContents(reader, plan, snapshot.csvs)
+      const held = await judgedPlan(reader, { snapshot, plan, hop, tools, hidden })
+      if (held.blocked !== undefined) return held.blocked
       return { is: 'todo', change: `approve ${plan.metadata.name}: ${lines.join('; ')}` }
     },
     apply: (cx) => approveNow(cx, hop, tools),

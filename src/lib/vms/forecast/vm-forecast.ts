@@ -30,6 +30,7 @@ import {
   speedOf,
 } from './migration-time.ts'
 import { forbiddenBy, nodesIn, readRoom, refusedBy, type Room } from './cluster-room.ts'
+import { counted } from '../../kube/text.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
 import { type Outlook, outlookOf, type Reason, reason } from '../vm-outlook.ts'
 import { condition } from '../../kube/object.ts'
@@ -189,6 +190,25 @@ export function evictionFinding(methods: readonly string[], forecast: Forecast):
       summary: `Evict is among the workload update methods; once they apply to the new version, KubeVirt ${forecastText(forecast)}`,
       objects: forecast.interrupted.slice(0, 20),
       remedy: ['kvup upgrade --leave-paused ends before the methods are given back'],
+    },
+  ]
+}
+
+/**
+ * After a downgrade: KubeVirt would migrate what only a restart takes back, fail, and begin again without end (going back, facts 2.5). Resuming updates is accepted by name then.
+ */
+export function newerLaunchersFinding(
+  methods: readonly string[],
+  { counts }: Forecast,
+): readonly HopFinding[] {
+  const { restart = 0 } = counts
+  if (!methods.includes('LiveMigrate') || restart === 0) return []
+  return [
+    {
+      id: 'newer-launchers',
+      level: 'blocker',
+      summary: `${counted(restart, 'VM', ['runs', 'run'])} a newer virt-launcher than KubeVirt: with automatic VM updates KubeVirt tries to migrate ${restart === 1 ? 'it' : 'each'} to the older one, fails, and tries again without end`,
+      remedy: ['kvup workloads outdated     names them, and the line that restarts them'],
     },
   ]
 }

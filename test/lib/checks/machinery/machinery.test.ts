@@ -39,6 +39,17 @@ describe('api-services', () => {
     )
   })
 
+  test('the name of its Service, which nobody checks, is safe to paste', () => {
+    const service = {
+      ...apiService('False'),
+      spec: { service: { name: "x'; $(curl evil)\n→ y", namespace: 'a b' } },
+    }
+    const { findings } = found(apiServices, { apiServices: known(service) })
+    expect(findings[0]?.remedy[1]).toBe(
+      String.raw`kubectl -n 'a b' get endpointslices -l $'kubernetes.io/service-name=x\'; $(curl evil)\u000a→ y'`,
+    )
+  })
+
   test('one without a word on it is not available, one without a service is', () => {
     const { status: _, ...silent } = apiService()
     expect(found(apiServices, { apiServices: known(silent) }).is).toBe('found')

@@ -43,7 +43,12 @@ export const ofTheLayers: readonly Row[] = [
     at(versions('1.99.0')),
   ],
   ['version-in-step', 'one that is behind while the platform updates', [], at(updating)],
-  ['cluster-operators-degraded', 'while the platform updates', [], at(updating)],
+  [
+    'cluster-operators-degraded',
+    'while the platform updates, it is not judged, and not called good',
+    ['warning cluster-operators-degraded'],
+    at(updating),
+  ],
   [
     'platform-not-steady',
     'an update that is armed',

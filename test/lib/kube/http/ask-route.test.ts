@@ -88,6 +88,14 @@ test('who is not verified is sent nothing', async () => {
   expect(observed).toEqual([])
 })
 
+test('an authority that is no certificate, and a token that is none, are an answer', async () => {
+  expect(await ask({}, { authorities: [5 as never] })).toMatchObject({
+    why: expect.stringContaining('ca') as string,
+  })
+  expect(await ask({ user: { token: 'mi\ne' } })).toHaveProperty('why')
+  expect(observed).toEqual([])
+})
+
 test('with insecure-skip-tls-verify nothing is asked, be it verified or not', async () => {
   const skipped = { why: expect.stringContaining('insecure-skip-tls-verify') as string }
   expect(await ask({ flags: { insecureSkipTlsVerify: true } })).toMatchObject(skipped)

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
 import { allChecks } from '../../../../src/lib/checks/check-run.ts'
+import type { PackageManifest, Subscription } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import type { Known } from '../../../../src/lib/kube/known.ts'
+import { besideStable } from '../../../../src/lib/openshift/operator-rules.ts'
 import type { StatusReport } from '../../../../src/lib/status/status-report.ts'
 import {
   type CheckExample,
@@ -88,3 +91,37 @@ test('a method that KubeVirt does not know is told of a plain KubeVirt too, and 
   expect(out).toContain('workloadUpdateMethods has evict, which KubeVirt does not know')
   expect((await status({})).workloads).not.toHaveProperty('unknownMethods')
 })
+
+const following: Subscription = {
+  apiVersion: 'operators.coreos.com/v1alpha1',
+  kind: 'Subscription',
+  metadata: { name: 'hco', namespace: 'kubevirt-hyperconverged' },
+  spec: { name: 'community-kubevirt-hyperconverged', channel: '1.16', source: 'community-operators' },
+}
+const catalogWith = (...names: string[]): Known<PackageManifest> => ({
+  known: true,
+  items: [
+    {
+      apiVersion: 'packages.operators.coreos.com/v1',
+      kind: 'PackageManifest',
+      metadata: { name: 'community-kubevirt-hyperconverged', namespace: 'kubevirt-hyperconverged' },
+      status: { channels: names.map((name) => ({ name })) },
+    },
+  ],
+})
+
+test.each([
+  ['has stable', catalogWith('1.16', 'stable'), ' patch '],
+  ['is not known', { known: false, why: 'forbidden' } as const, ' patch '],
+  ['has no stable', catalogWith('1.16', '1.17'), ' get packagemanifest '],
+  ['has its channel alone', catalogWith('1.16'), ' get packagemanifest '],
+])(
+  'a Subscription beside stable, whose catalog %s, is told the line that works there',
+  (_, packageManifests, line) => {
+    const subscriptions = { known: true, items: [following] } as const
+    const [found] = besideStable({ subscriptions, packageManifests }, 'ocp')
+    expect(found?.remedy).toHaveLength(1)
+    expect(found?.remedy[0]).toContain(line)
+    expect(found?.remedy[0]?.includes('Automatic approval')).toBe(line === ' patch ')
+  },
+)

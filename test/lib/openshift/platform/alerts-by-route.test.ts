@@ -15,18 +15,28 @@ const body = (name: string) =>
 interface Ingress {
   domain?: string | undefined
   host?: string
+  /** Of the Route, besides. */
+  spec?: object
+  status?: object
   /** What the Route answers. */
   text?: string
   why?: string
 }
 
 /** The cluster with all layers, of which the Route answers. `calls` are those to it. */
-function place({ domain: own = domain, host: at = host, text = body('etcdMembersDown'), why }: Ingress = {}) {
+function place(ingress: Ingress = {}) {
+  const { domain: own = domain, host: at = host, text = body('etcdMembersDown'), why } = ingress
   const { cluster, clock } = clusterOf({ ...layered, alerts: 'unasked' })
   const calls: RouteCall[] = []
   const objects: Readonly<Record<string, object>> = {
     ingresses: { spec: { domain: own } },
-    routes: { spec: { host: at } },
+    routes: {
+      spec: { host: at, to: { kind: 'Service', name: 'thanos-querier' }, ...ingress.spec },
+      status: {
+        ingress: [{ host: at, conditions: [{ type: 'Admitted', status: 'True' }] }],
+        ...ingress.status,
+      },
+    },
     configmaps: { data: { 'ca-bundle.crt': 'PEM' } },
   }
   const mine = new Set(['cluster', 'thanos-querier', 'default-ingress-cert'])
@@ -53,6 +63,18 @@ test.each([
   ['one that only ends like it', { host: `evil${domain}` }, 'not below the cluster'],
   ['no host name', { host: `a/b.${domain}` }, 'not below the cluster'],
   ['no domain', { domain: '' }, 'does not say which ingress domain'],
+  ['one that leads to another Service', { spec: { to: { name: 'mine' } } }, 'does not lead to Service'],
+  [
+    'one that leads to others as well',
+    { spec: { alternateBackends: [{ name: 'mine' }] } },
+    'does not lead to',
+  ],
+  ['a host that no router has given to it', { status: { ingress: [] } }, 'somebody else may answer there'],
+  [
+    'a host that another Route had first',
+    { status: { ingress: [{ host, conditions: [{ type: 'Admitted', status: 'False' }] }] } },
+    'somebody else may answer there',
+  ],
 ] as const)('%s is not asked', async (_, ingress, why) => {
   const { cluster, calls } = place(ingress)
   const alerts = await alertsByRoute(cluster.reader)

@@ -1,4 +1,7 @@
+import { relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { ClusterVersions } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { Pods } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
 import { readSaved } from '../../../../src/lib/kube/saved/saved-file.ts'
 import {
@@ -122,6 +125,31 @@ describe('a must-gather', () => {
     expect(layerIn(document, 'platform')?.says).toBe('OpenShift 4.14.1')
     expect(layerIn(document, 'pool worker')?.verdict).toBe('Healthy')
     expect(document['saved']).toMatchObject({ passedOver: [{ file: expect.stringContaining('rules.json') }] })
+  })
+
+  test('that is named by a path from here has its timestamp too', async () => {
+    const folder = dump(gathered(idle, '2026-11-20 12:07:11'))
+    const saved = await readSaved(`./${relative(process.cwd(), folder)}/`, 'platform')
+    expect(saved.takenAt).toEqual(new Date('2026-11-20T12:07:11Z'))
+  })
+
+  test('by two images is of one moment, although each saw another state of a node', async () => {
+    const folder = dump({
+      ...gathered(idle, '2026-11-20 12:07:11'),
+      [inGather('core/nodes.yaml')]: list(...nodes('worker', 1, { revision: '100' })),
+      'must-gather.local.1/cnv/cluster-scoped-resources/core/nodes.yaml': list(
+        ...nodes('worker', 1, { revision: '101' }),
+      ),
+      'must-gather.local.1/cnv/namespaces/openshift-cnv/kubevirt.io/kubevirts.yaml': JSON.stringify({
+        apiVersion: 'kubevirt.io/v1',
+        kind: 'KubeVirt',
+        metadata: { name: 'kubevirt', namespace: 'openshift-cnv', resourceVersion: '7' },
+      }),
+    })
+    const { reader, earlier } = await readSaved(folder, 'platform')
+    expect(earlier).toEqual([])
+    expect(await reader.list(KubeVirts)).toHaveLength(1)
+    expect(await reader.list(ClusterVersions)).toHaveLength(1)
   })
 
   test.each(['clusterversions/version.yaml', 'clusteroperators.yaml', 'machineconfigpools'])(

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import { condition } from '../../../../src/lib/kube/object.ts'
 import { okdOlm } from '../../../../src/simulator/olm/olm-shape.ts'
-import { csvName, lifecycle, phaseOf } from './lifecycle.ts'
+import { csvName, hasSucceeded, lifecycle, phaseOf } from './lifecycle.ts'
 
 test('a channel that has the next release brings a plan, which waits for its approval', async () => {
   const olm = await lifecycle(okdOlm())
@@ -27,7 +27,7 @@ test('a channel that has the next release brings a plan, which waits for its app
   expect(olm.plans()).toHaveLength(2)
   await olm.approve(olm.plans()[1])
   await olm.until('the old one is gone', () => olm.csv(csvName('1.17.3')) === undefined)
-  expect(phaseOf(olm.csv(csvName('1.18.1')))).toBe('Succeeded')
+  await olm.until('the new one is through', () => hasSucceeded(olm.csv(csvName('1.18.1'))!))
   expect(olm.subscription().status).toMatchObject({ state: 'AtLatestKnown', installedCSV: csvName('1.18.1') })
   const { namespace } = olm.shape
   const operator = olm.store.read(Deployments, { name: 'hco-operator', namespace })
@@ -54,15 +54,22 @@ test('olm-real: in a hop nothing is resolved, on every Subscription, until the o
   await olm.until('requirements are missing', () => {
     return olm.csv(csvName('1.18.1'))?.status?.reason === 'RequirementsNotMet'
   })
-  await olm.until('it is said', () => said().every((one) => one?.status === 'True'))
+  const unreferenced = (version: string) => () =>
+    said().every((one) =>
+      one?.message?.includes(
+        `clusterserviceversion ${csvName(version)} exists and is not referenced by a subscription`,
+      ),
+    )
+  await olm.until(
+    'it is said of the new one, which the Subscription does not name yet',
+    unreferenced('1.18.1'),
+  )
+  await olm.until('it is said of the old one', unreferenced('1.17.3'))
   for (const one of said()) {
     expect(one?.reason).toBe('ConstraintsNotSatisfiable')
-    expect(one?.message).toContain(
-      `clusterserviceversion ${csvName('1.17.3')} exists and is not referenced by a subscription`,
-    )
     expect(one?.lastTransitionTime).toBeUndefined()
   }
   await olm.until('the old one is gone', () => olm.csv(csvName('1.17.3')) === undefined)
   await olm.until('it is taken back', () => said().every((one) => one === undefined))
-  expect(phaseOf(olm.csv(csvName('1.18.1')))).toBe('Succeeded')
+  await olm.until('the new one is through', () => hasSucceeded(olm.csv(csvName('1.18.1'))!))
 })

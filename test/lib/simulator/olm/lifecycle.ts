@@ -9,6 +9,7 @@ import {
   type Subscription,
   Subscriptions,
 } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import type { Pod } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
 import type { KubeObject } from '../../../../src/lib/kube/object.ts'
 import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
 import { seed, Store } from '../../../../src/simulator/api/store.ts'
@@ -19,6 +20,7 @@ import { seeded } from '../../../../src/simulator/machinery/controller.ts'
 import { runMachinery } from '../../../../src/simulator/simulated-cluster.ts'
 import type { OlmFaults } from '../../../../src/simulator/olm/olm-context.ts'
 import { olmKinds, olmObjects } from '../../../../src/simulator/olm/olm-objects.ts'
+import { unpackProgram } from '../../../../src/simulator/olm/bundle-unpacker.ts'
 import { runOlm } from '../../../../src/simulator/olm/olm.ts'
 import type { OlmShape } from '../../../../src/simulator/olm/olm-shape.ts'
 import { node } from '../machinery/animate.ts'
@@ -62,7 +64,7 @@ export async function lifecycle(shape: OlmShape, beside: ForecastContext = {}): 
   animate(cluster, { clock, faults, shape })
   const own = snapshot(cluster, store, shape, clock)
   await own.until('the operator that was installed runs', () =>
-    store.list(ClusterServiceVersions).items.every((csv) => phaseOf(csv) === 'Succeeded'),
+    store.list(ClusterServiceVersions).items.every(hasSucceeded),
   )
   await own.until('the catalog is read', () =>
     store
@@ -79,7 +81,8 @@ function animate(
   const end = new AbortController()
   const bugs: unknown[] = []
   const cx = { ...cluster, clock, random: seeded(7), signal: end.signal }
-  const machinery = { faults, programOf: () => undefined, broken: (error: unknown) => bugs.push(error) }
+  const programOf = (pod: Pod) => unpackProgram(pod, { clock, faults })
+  const machinery = { faults, programOf, broken: (error: unknown) => bugs.push(error) }
   const running = Promise.all([runMachinery(cx, machinery), runOlm(cx, shape, faults)])
   onTestFinished(async () => {
     end.abort()
@@ -114,6 +117,13 @@ function snapshot(cluster: Cluster, store: Store, shape: OlmShape, clock: SimClo
 
 export const phaseOf = (of: KubeObject | undefined): string =>
   (of as { status?: { phase?: string } } | undefined)?.status?.phase ?? ''
+
+/** For good: one with webhooks gets their certificates once more. */
+export function hasSucceeded({ spec, status }: ClusterServiceVersion): boolean {
+  const isCertified = spec?.webhookdefinitions === undefined || status?.certsLastUpdated !== undefined
+  const isCopy = status?.reason === 'Copied'
+  return status?.phase === 'Succeeded' && (isCopy || isCertified)
+}
 
 export const csvName = (version: string): string => `kubevirt-hyperconverged-operator.v${version}`
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { type ConfigMap, ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { ClusterRoles } from '../../../../src/lib/kube/kinds/extension-kinds.ts'
 import { CatalogSources, InstallPlans, Subscriptions } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import { condition } from '../../../../src/lib/kube/object.ts'
 import { okdOlm, type OlmShape } from '../../../../src/simulator/olm/olm-shape.ts'
@@ -168,8 +169,8 @@ test('olm-real 4: the CSV of a plan that failed exists already, so that no other
   expect(stands()).toEqual(['Replacing', 'RequirementsNotMet', 'AtLatestKnown', csvName('1.18.1')])
 })
 
-test('ocp 2.2: a step may say where its manifest is instead of what it is', async () => {
-  const olm = await lifecycle(offered({ manifests: 'referenced' }))
+test('ocp 2.2: a step says where its manifest is instead of what it is', async () => {
+  const olm = await lifecycle(offered())
   await olm.until('there is a plan', () => phaseOf(olm.plans()[1]) === 'RequiresApproval')
   const [first] = olm.plans()[1]?.status?.plan ?? []
   const reference = JSON.parse(first?.resource?.manifest ?? '{}') as { name: string; namespace: string }
@@ -181,25 +182,44 @@ test('ocp 2.2: a step may say where its manifest is instead of what it is', asyn
   const { name, namespace } = reference
   const found = await olm.reader.get(ConfigMaps, { name, namespace })
   expect(found.is).toBe('object')
+  const { data, binaryData = {} } = (found as { object: ConfigMap }).object
+  expect(data).toBeUndefined()
+  const [packed = ''] = Object.values(binaryData)
+  expect(Buffer.from(packed, 'base64').toString()).toMatch(/^H4sI/)
   await olm.approve(olm.plans()[1])
   await olm.until('it is there', () => phaseOf(olm.csv(csvName('1.18.1'))) === 'Succeeded')
 })
 
-test('ocp 2.2: its steps name CSV, CRDs and roles, the roles after the CSV; each says what became of it', async () => {
+test('objects may stand in the steps themselves, as they did before bundles were images', async () => {
+  const olm = await lifecycle(offered({ manifests: 'inline' }))
+  await olm.until('there is a plan', () => phaseOf(olm.plans()[1]) === 'RequiresApproval')
+  const [first] = olm.plans()[1]?.status?.plan ?? []
+  expect(JSON.parse(first?.resource?.manifest ?? '{}')).toMatchObject({ kind: 'ClusterServiceVersion' })
+  await olm.approve(olm.plans()[1])
+  await olm.until('it is there', () => phaseOf(olm.csv(csvName('1.18.1'))) === 'Succeeded')
+})
+
+test('ocp 2.2: its steps name CSV, CRDs and roles, the roles by a hash of the CSV; each says what became of it', async () => {
   const olm = await lifecycle(offered())
   await olm.until('there is a plan', () => phaseOf(olm.plans()[1]) === 'RequiresApproval')
   const steps = () => olm.plans()[1]?.status?.plan ?? []
   const of = (kind: string) =>
     steps().flatMap(({ resource }) => (resource?.kind === kind ? [resource.name ?? ''] : []))
   expect(of('ClusterServiceVersion')).toEqual([csvName('1.18.1')])
-  expect(of('CustomResourceDefinition')).toEqual(['hyperconvergeds.hco.kubevirt.io', 'kubevirts.kubevirt.io'])
-  expect(of('ClusterRole').every((name) => name.startsWith(`${csvName('1.18.1')}-`))).toBe(true)
+  expect(of('CustomResourceDefinition')).toContain('hyperconvergeds.hco.kubevirt.io')
+  expect(of('CustomResourceDefinition')).toContain('kubevirts.kubevirt.io')
+  const hashed = /^kubevirt-hyperconverged-(?:o?-)[0-9A-Za-z]{36,38}$/
+  expect(of('ClusterRole').filter((name) => !hashed.test(name) || name.length !== 63)).toEqual([])
+  const owners = olm.store.list(ClusterRoles).items.map(({ metadata }) => metadata.labels?.['olm.owner'])
+  expect(new Set(owners)).toEqual(new Set([csvName('1.17.3')]))
   expect(new Set(steps().map(({ status }) => status))).toEqual(new Set(['Unknown']))
   await olm.approve(olm.plans()[1])
   await olm.until('it is complete', () => phaseOf(olm.plans()[1]) === 'Complete')
   const became = (kind: string) =>
     steps().flatMap(({ resource, status }) => (resource?.kind === kind ? [status] : []))
-  expect(became('CustomResourceDefinition')).toEqual(['Present', 'Present'])
+  const definitions = became('CustomResourceDefinition')
+  expect(definitions.filter((one) => one === 'Created')).toHaveLength(2)
+  expect(definitions.filter((one) => one === 'Present')).toHaveLength(8)
   expect(new Set(became('ClusterRole'))).toEqual(new Set(['Created']))
   expect(condition(olm.plans()[1]!, 'Installed')?.status).toBe('True')
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { ClusterServiceVersion } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import type { Reader } from '../../../../src/lib/kube/cluster.ts'
 import { csvSucceeded } from '../../../../src/lib/upgrade/methods/operator-rollout.ts'
 import type { ReadContext } from '../../../../src/lib/engine/step.ts'
@@ -16,8 +17,13 @@ const hop = {
 
 /** What the step says of a CSV that is in this phase for so many seconds. */
 function stateOf(phase: string, reason: string, message: string, seconds: number) {
-  const lastTransitionTime = new Date(now.getTime() - seconds * 1000).toISOString()
-  const one = csv('4.19.8', { phase, reason, message, lastTransitionTime })
+  return stateFor({ phase, reason, message, lastTransitionTime: ago(seconds) })
+}
+
+const ago = (seconds: number): string => new Date(now.getTime() - seconds * 1000).toISOString()
+
+function stateFor(status: NonNullable<ClusterServiceVersion['status']>) {
+  const one = csv('4.19.8', status)
   const own = subscription({ installedCSV: nameOf('4.19.8') })
   const object = { ...own, metadata: { ...own.metadata, uid: 'u' } }
   const reader = {
@@ -45,3 +51,32 @@ test.each([
   expect(state.is).toBe('waiting')
   expect('trouble' in state ? state.trouble : undefined).toBe(trouble)
 })
+
+test.each([
+  ['it has patience at first', 6, 'waiting', 'trouble'],
+  ['after ten minutes it is a stall', 11, 'stalled', 'why'],
+] as const)(
+  'olm-real: a CSV is Failed for a second, and begins again: %s',
+  async (_name, minutes, is, field) => {
+    const history = [
+      { phase: 'Succeeded', lastTransitionTime: ago(90 * 60) },
+      { phase: 'Installing', reason: 'InstallWaiting', lastTransitionTime: ago(minutes * 60) },
+      {
+        phase: 'Failed',
+        reason: 'InstallCheckFailed',
+        message: 'install timeout',
+        lastTransitionTime: ago(60),
+      },
+      { phase: 'Pending', reason: 'NeedsReinstall', lastTransitionTime: ago(60) },
+    ]
+    const state = await stateFor({
+      phase: 'Installing',
+      reason: 'InstallWaiting',
+      lastTransitionTime: ago(30),
+      conditions: history,
+    })
+    expect(state).toMatchObject({ is, [field]: 'InstallCheckFailed: install timeout' })
+    const ended = await stateFor({ phase: 'Succeeded', conditions: history })
+    expect(ended).toEqual({ is: 'done' })
+  },
+)

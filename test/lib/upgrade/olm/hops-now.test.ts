@@ -36,6 +36,8 @@ interface Snapshot {
   operandsAt?: string
   phase?: string
   good?: boolean
+  /** A CSV that replaces the one that is installed, and which the Subscription does not name yet. */
+  replacedBy?: string
 }
 
 const made = (kind: string, rest: object) => ({
@@ -46,7 +48,7 @@ const made = (kind: string, rest: object) => ({
 
 /** OLM as one look shows it. */
 function scene(snapshot: Snapshot): HopsSnapshot {
-  const { installed, offers, operandsAt = installed, phase = 'Succeeded', good = true } = snapshot
+  const { installed, offers, operandsAt = installed, phase = 'Succeeded', good = true, replacedBy } = snapshot
   const plan = made('InstallPlan', {
     metadata: { name: 'install-a' },
     spec: { clusterServiceVersionNames: [csv(offers ?? '')], approved: false },
@@ -65,6 +67,15 @@ function scene(snapshot: Snapshot): HopsSnapshot {
         metadata: { name: csv(installed) },
         status: { phase },
       }) as ClusterServiceVersion,
+      ...(replacedBy === undefined
+        ? []
+        : [
+            made('ClusterServiceVersion', {
+              metadata: { name: csv(replacedBy) },
+              spec: { replaces: csv(installed) },
+              status: { phase: 'Pending' },
+            }) as ClusterServiceVersion,
+          ]),
     ],
     operandsAt,
     good,
@@ -105,6 +116,17 @@ test('ocp 9.7: the target that is said to be there is gone to its end as long as
   expect(ids(resumed, { installed: '4.19.8' })).toEqual(['4.19.8'])
   expect(ids(new HopsNow(part(offered), 0), { installed: '4.19.8' })).toEqual([])
   expect(ids(new HopsNow(part(offered), 0), { installed: '4.18.13', good: false })).toEqual(['4.19.8'])
+})
+
+test('olm-real 7: the Subscription names the new CSV later: the one that is replaced is no hop any more', () => {
+  const hops = new HopsNow(part(offered), 0)
+  expect(ids(hops, { installed: '4.18.9', offers: '4.18.13' })).toEqual(['4.18.13', '4.19.8'])
+  expect(ids(hops, { installed: '4.18.9', replacedBy: '4.18.13', phase: 'Replacing' })).toEqual([
+    '4.18.13',
+    '4.19.8',
+  ])
+  const resumed = new HopsNow(part(offered), 0)
+  expect(ids(resumed, { installed: '4.18.9', replacedBy: '4.19.8', phase: 'Replacing' })).toEqual(['4.19.8'])
 })
 
 test('what lies beyond the target, or behind, is not on the way', () => {

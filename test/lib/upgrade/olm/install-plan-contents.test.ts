@@ -131,6 +131,7 @@ describe('what an InstallPlan installs, from its ConfigMap', () => {
         'images: 1 of 1 are new, from evil.example/kubevirt; nothing came from evil.example/kubevirt before',
       ],
       losses: [{ crd: crdName, versions: ['v1alpha1'], stored: 'v1beta1' }],
+      hidden: [],
       unread: false,
     })
   })
@@ -201,11 +202,88 @@ describe('what cannot be read is said, and nothing is called unchanged', () => {
     expect(found.lines.length).toBeLessThanOrEqual(5)
   })
 
+  const spec = (part: object) => ({ ...fresh, spec: part })
+  test.each<[string, object]>([
+    ['Deployments that are no list', spec({ install: { spec: { deployments: { a: 1 } } } })],
+    [
+      'a Deployment without containers in a list',
+      spec({ install: { spec: { deployments: [{ spec: { template: { spec: { containers: 'x' } } } }] } } }),
+    ],
+    [
+      'a rule without verbs',
+      spec({ install: { spec: { clusterPermissions: [{ rules: [{ resources: ['x'] }] }] } } }),
+    ],
+    ['an image that is no text', spec({ relatedImages: [{ image: { a: 1 } }] })],
+    ['a CRD whose versions are text', { ...definition, spec: { versions: 'v1' } }],
+    ['a role whose rules are text', { kind: 'ClusterRole', metadata: { name: 'all' }, rules: 'all' }],
+  ])('an object that nobody has checked: %s', async (_name, object) => {
+    const map = bundle({ f: JSON.stringify(object) }, 'data')
+    const { lines, unread } = await planContents(reader([map]), plan([extra]), [old])
+    expect(unread).toBe(true)
+    expect(lines.at(-1)).toMatch(/contents not checked: \S+ \S+ is not as the API has it$/u)
+  })
+
+  test('what is null is as if it were not there, as in the API', async () => {
+    const nulls = spec({
+      relatedImages: [null],
+      install: { spec: { deployments: [null], clusterPermissions: null } },
+    })
+    const found = await planContents(reader([bundle({ f: JSON.stringify(nulls) }, 'data')]), plan([fresh]), [
+      old,
+    ])
+    expect(found.unread).toBe(false)
+  })
+
+  test('an object that is nested in a hundred thousand levels', async () => {
+    const deep = `{"kind":"ClusterServiceVersion","metadata":{"name":"x"},"spec":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_001)}`
+    const found = await planContents(reader([bundle({ f: deep }, 'data')]), plan([extra]), [])
+    expect(found.lines.at(-1)).toContain('ClusterServiceVersion x is not as the API has it')
+  })
+
+  test('of ten thousand CRDs two hundred are compared, and names of a megabyte are cut', async () => {
+    const named = Array.from({ length: 10_000 }, (_, i) => ({ ...definition, metadata: { name: `c${i}` } }))
+    const many = plan([])
+    const manifests = named.map((object) => ({ resource: { manifest: JSON.stringify(object) } }))
+    const steps = [...manifests, { resource: { kind: 'Service', name: 'y'.repeat(1_000_000) } }]
+    const asked: string[] = []
+    const counting: Reader = {
+      ...reader([]),
+      get: (kind, ref) => (asked.push(ref.name), reader([]).get(kind, ref)),
+    }
+    const found = await planContents(counting, { ...many, status: { ...many.status, plan: steps } }, [])
+    expect(asked).toHaveLength(200)
+    expect(found.lines.at(-1)).toContain('it holds 10000 CRDs')
+    expect(Math.max(...found.lines.map((line) => line.length))).toBeLessThan(1000)
+  })
+
   test('CRDs that may not be read are not compared', async () => {
     const map = bundle(files(twice))
     const kinds = ['CustomResourceDefinition']
     const { lines, losses } = await planContents(reader([map], kinds), plan([fresh, definition]), [old])
     expect(lines.join()).toContain(`${crdName} with v1beta1, v1 (not compared)`)
     expect(losses).toEqual([])
+  })
+})
+
+describe('what a bundle holds and does not say', () => {
+  test('a CSV that the plan does not name', async () => {
+    const map = bundle({ a: yaml(fresh), b: yaml(csv('6.6.6')) }, 'data')
+    expect((await planContents(reader([map]), plan([fresh]), [old])).hidden).toEqual([csvName('6.6.6')])
+  })
+
+  const binding = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'helper' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+  }
+  test('a binding to a role that is no part of it, unless it is there already', async () => {
+    const map = bundle({ a: yaml(csv('1.18.0')), b: yaml(binding) }, 'data')
+    const rights = async (there: readonly KubeObject[]) =>
+      (await planContents(reader([map, ...there]), plan([fresh]), [old])).lines.filter((line) =>
+        /rights/u.test(line),
+      )
+    expect(await rights([])).toEqual(['new cluster-wide rights: all of ClusterRole cluster-admin'])
+    expect(await rights([binding])).toEqual([])
   })
 })

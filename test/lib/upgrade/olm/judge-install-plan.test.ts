@@ -91,6 +91,21 @@ describe('done 5: which InstallPlan is approved', () => {
     })
   })
 
+  test('never one whose steps hold a CSV under the name of another', () => {
+    const question = { hidden: ['evil.v1.0.0'], approveAlso: ['evil'] }
+    expect(judge({ status: steps(csv('4.19.3')), question })).toMatchObject({
+      is: 'wrong',
+      reason: 'plan-contradicts-itself',
+      why: 'its steps hold CSV evil.v1.0.0, which it does not name',
+    })
+  })
+
+  test('ten thousand that it does not name are counted', () => {
+    const many = Array.from({ length: 10_000 }, (_, i) => `evil.v1.0.${i}`)
+    const { why } = judge({ status: steps(csv('4.19.3'), ...many) }) as { why: string }
+    expect(why).toContain('evil.v1.0.0, evil.v1.0.1, evil.v1.0.2 and 9997 more')
+  })
+
   test.each<[name: string, changes: Changes, is: string, why: RegExp]>([
     [
       'other operators in it',

@@ -1,0 +1,226 @@
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { type ConfigMap, ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
+import type { CatalogSource, InstallStep } from '../../lib/kube/kinds/operator-kinds.ts'
+import { type Job, Jobs, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import { condition, groupOf, type KubeObject } from '../../lib/kube/object.ts'
+import { versionOf } from '../api/kinds/sim-kind.ts'
+import { type ControllerContext, templateHash } from '../machinery/controller.ts'
+import type { Program } from '../machinery/kubelet.ts'
+import { msSince, type OlmContext, type OlmFaults, seconds } from './olm-context.ts'
+import type { OlmShape } from './olm-shape.ts'
+import {
+  bundleFiles,
+  bundleObjects,
+  isServiceVersion,
+  permissionsOf,
+  type Release,
+} from './operator-bundle.ts'
+
+/** Where the objects of a bundle lie that was unpacked, as a step refers to it (ocp 2.2). */
+export interface Reference {
+  kind: 'ConfigMap'
+  name: string
+  namespace: string
+  catalogSourceName: string
+  catalogSourceNamespace: string
+  replaces: string
+}
+
+export const isReference = (manifest: KubeObject | Reference): manifest is Reference =>
+  'namespace' in manifest
+
+/** What a plan does for one release. */
+export function stepsOf(release: Release, shape: OlmShape): InstallStep[] {
+  const { source, sourceNamespace, manifests = 'referenced' } = shape
+  const reference = JSON.stringify(referenceTo(release, shape))
+  return bundleObjects(release, shape).map((object) => ({
+    resolving: release.entry.name,
+    resource: {
+      group: groupOf(object),
+      version: versionOf(object.apiVersion),
+      kind: object.kind,
+      name: object.metadata.name,
+      sourceName: source,
+      sourceNamespace,
+      manifest: manifests === 'referenced' ? reference : JSON.stringify(object),
+    },
+    status: 'Unknown',
+  }))
+}
+
+/** Bears the hash of the bundle's image, as its Job does. */
+function unpackedName({ package: name, entry }: Pick<Release, 'package' | 'entry'>): string {
+  return templateHash({ bundle: `${name}@${entry.version}` }).repeat(6)
+}
+
+function referenceTo(release: Release, { source, sourceNamespace }: OlmShape): Reference {
+  return {
+    kind: 'ConfigMap',
+    name: unpackedName(release),
+    namespace: sourceNamespace,
+    catalogSourceName: source,
+    catalogSourceNamespace: sourceNamespace,
+    replaces: release.replaces ?? '',
+  }
+}
+
+const refLabel = 'operatorframework.io/bundle-unpack-ref'
+
+const labelsOf = (release: Release): Record<string, string> => ({
+  'olm.managed': 'true',
+  [refLabel]: unpackedName(release),
+})
+
+/** The ConfigMap that an unpacked bundle is kept in: a file for each object, gzipped and in base64, which the API encodes once more. */
+export function unpackedBundle(release: Release, shape: OlmShape): ConfigMap {
+  const { apiVersion, kind } = ConfigMaps
+  const files = bundleFiles(release, shape).map((object) => [fileOf(object), packed(JSON.stringify(object))])
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name: unpackedName(release),
+      namespace: shape.sourceNamespace,
+      labels: labelsOf(release),
+    },
+    binaryData: Object.fromEntries(files) as Record<string, string>,
+  }
+}
+
+const fileOf = ({ kind, metadata }: KubeObject): string =>
+  `${kind.toLowerCase()}_${metadata.name.replaceAll(':', '_')}.yaml`
+
+const packed = (text: string): string => Buffer.from(gzipSync(text).toString('base64')).toString('base64')
+
+function unpacked(text: string): KubeObject {
+  const inner = Buffer.from(Buffer.from(text, 'base64').toString(), 'base64')
+  return JSON.parse(gunzipSync(inner).toString()) as KubeObject
+}
+
+/** What a ConfigMap holds, and what OLM makes of the permissions in there; undefined where it is gone. */
+export async function filesOf(
+  reader: ControllerContext['reader'],
+  { name, namespace }: Reference,
+): Promise<KubeObject[] | undefined> {
+  const found = await reader.get(ConfigMaps, { name, namespace })
+  if (found.is !== 'object') return undefined
+  const files = Object.values(found.object.binaryData ?? {}).map(unpacked)
+  return [...files, ...files.filter(isServiceVersion).flatMap(permissionsOf)]
+}
+
+/** An unpacking is looked at as often, ms. */
+const requeue = 5000
+/** Then it is given up (ocp 2.2). */
+const deadline = 600_000
+
+type Unpacked = { is: 'done' } | { is: 'under-way'; again: number } | { is: 'failed'; why: string }
+
+/** How the unpacking of these releases stands, each by a Job; begins it where it has not begun. */
+export async function unpack(
+  cx: OlmContext,
+  releases: readonly Release[],
+  source: CatalogSource,
+): Promise<Unpacked> {
+  const all: Unpacked[] = []
+  for (const release of releases) all.push(await unpackOne(cx, release, source))
+  return all.find(({ is }) => is === 'failed') ?? all.find(({ is }) => is === 'under-way') ?? { is: 'done' }
+}
+
+async function unpackOne(cx: OlmContext, release: Release, source: CatalogSource): Promise<Unpacked> {
+  const kept = await keptFor(cx, release, source)
+  if (kept.binaryData !== undefined) return { is: 'done' }
+  const { metadata } = jobOf(cx, release, kept)
+  const found = await cx.reader.get(Jobs, metadata)
+  if (found.is !== 'object') {
+    await cx.writer.create(Jobs, jobOf(cx, release, kept))
+    return { is: 'under-way', again: requeue }
+  }
+  const failed = condition(found.object, 'Failed')
+  if (failed?.status === 'True') {
+    const { reason, message } = failed
+    return { is: 'failed', why: `bundle unpacking failed. Reason: ${reason}, and Message: ${message}` }
+  }
+  if (condition(found.object, 'Complete')?.status === 'True') {
+    const { binaryData = {} } = unpackedBundle(release, cx.shape)
+    await cx.writer.mergePatch(ConfigMaps, kept.metadata, { binaryData })
+    return { is: 'done' }
+  }
+  const says = cx.faults.on.bundleUnpackFailed
+  const isLate = msSince(cx, found.object.metadata.creationTimestamp) >= deadline
+  if (says !== undefined && isLate) await giveUp(cx, found.object, says)
+  return { is: 'under-way', again: requeue }
+}
+
+/** The ConfigMap that the bundle goes to; empty until it is unpacked. */
+async function keptFor(cx: OlmContext, release: Release, source: CatalogSource): Promise<ConfigMap> {
+  const { apiVersion, kind } = ConfigMaps
+  const metadata = { name: unpackedName(release), namespace: cx.shape.sourceNamespace }
+  const found = await cx.reader.get(ConfigMaps, metadata)
+  if (found.is === 'object') return found.object
+  return cx.writer.create(ConfigMaps, {
+    apiVersion,
+    kind,
+    metadata: { ...metadata, labels: labelsOf(release), ownerReferences: [ownedBy(source)] },
+  })
+}
+
+const ownedBy = ({ apiVersion, kind, metadata: { name, uid = '' } }: KubeObject) => ({
+  apiVersion,
+  kind,
+  name,
+  uid,
+  controller: false,
+})
+
+/** The Job is given up with its pods, in the words of the registry. */
+async function giveUp(cx: OlmContext, { metadata }: Job, says: string): Promise<void> {
+  const { name, namespace } = metadata
+  const failed = {
+    type: 'Failed',
+    status: 'True',
+    reason: 'DeadlineExceeded',
+    message: `Job was active longer than specified deadline: ${says}`,
+    lastTransitionTime: seconds(cx),
+  } as const
+  await cx.writer.mergePatch(Jobs, metadata, { status: { active: 0, conditions: [failed] } }, 'status')
+  for (const pod of await cx.reader.list(Pods, { namespace, labels: `batch.kubernetes.io/job-name=${name}` }))
+    await cx.writer.delete(Pods, pod.metadata)
+}
+
+function jobOf({ shape }: OlmContext, release: Release, kept: ConfigMap): Job {
+  const containers = [
+    { name: 'extract', image: `registry.redhat.io/${release.package}-bundle:v${release.entry.version}` },
+  ]
+  const labels = labelsOf(release)
+  return {
+    apiVersion: Jobs.apiVersion,
+    kind: Jobs.kind,
+    metadata: {
+      name: unpackedName(release),
+      namespace: shape.sourceNamespace,
+      labels,
+      ownerReferences: [ownedBy(kept)],
+    },
+    spec: {
+      backoffLimit: 3,
+      ttlSecondsAfterFinished: 300,
+      template: { metadata: { labels }, spec: { restartPolicy: 'Never', containers } },
+    },
+  }
+}
+
+/** What the pod of a Job that unpacks a bundle runs: a second's work, or none to its end while the fault is on. Undefined for other pods. */
+export function unpackProgram(
+  { metadata }: Pod,
+  {
+    clock,
+    faults,
+  }: Pick<ControllerContext, 'clock'> & { faults: { on: Pick<OlmFaults, 'bundleUnpackFailed'> } },
+): Program | undefined {
+  if (metadata.labels?.[refLabel] === undefined) return undefined
+  return async (_pod, signal) => {
+    do await clock.sleep(1000, signal)
+    while (faults.on.bundleUnpackFailed !== undefined)
+    return 0
+  }
+}
