@@ -18,6 +18,18 @@ test('contract: upgrade without a target says where it stands, what can be reach
   })
 })
 
+test('16.8 bare upgrade after an interruption offers to finish, and no other version', async () => {
+  await play(byTag, async (stage) => {
+    expect(await stage.upgrade('v1.8.4', { until: 'pause-workload-updates' })).toMatchObject({ code: 0 })
+    const paused = await stage.upgrade(undefined)
+    expect(paused.error?.remedy).toEqual(['kvup upgrade --to v1.8.4     continues'])
+    await halfWay(stage)
+    const ended = await stage.upgrade(undefined)
+    expect(ended).toMatchObject({ code: 2, error: { remedy: ['kvup upgrade --to v1.8.4     continues'] } })
+    expect(ended.text).toContain('an upgrade from v1.7.0 to v1.8.4 has begun, and is not finished')
+  })
+})
+
 test('contract: v is optional, the full version is required, a duration needs a unit', async () => {
   await play(byTag, async (stage) => {
     const wrong = [{ to: '1.8' }, { to: 'latest' }, { timeout: '60' }, { deadline: '25:00' }]

@@ -114,6 +114,6 @@ test('where it cannot be told, what helps against that is said, and no version t
     const cluster = stage.simulated.cluster({ user: 'nobody' })
     const { error, code } = await stage.upgrade(undefined, {}, { cluster })
     expect(code).toBe(2)
-    expect(error?.message).toContain('where it stands could not be read')
+    expect(error?.message).toContain('which ones are available could not be read')
     expect(error?.remedy.join()).not.toMatch(/--to v?\d/u)
   }))

@@ -94,7 +94,7 @@ export interface PlanOptions extends Omit<UpgradeOptions, 'timeout' | 'pauseBefo
 /** `kvup plan`: what an upgrade would do, as a document that `kvup upgrade --plan` carries out unchanged or not at all. */
 export async function showPlan(cx: Context, options: PlanOptions): Promise<ExitCode> {
   if (options.to === undefined)
-    throw usageError('no-target', 'say where to go', {
+    throw usageError('no-target', 'name a version with --to', {
       remedy: ['kvup plan --to VERSION', 'kvup upgrade      says what can be reached'],
     })
   const { cluster, clock, saved } = await readerFor(cx, options.from)

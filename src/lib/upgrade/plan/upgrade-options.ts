@@ -15,6 +15,9 @@ import { readReleases, type Releases } from '../../releases/releases.ts'
 import { type OperatorSnapshot, seeOperator } from '../methods/olm-operator.ts'
 import { releasesAhead } from '../methods/operator-target.ts'
 import { seeForUpgrade } from '../upgrade-snapshot.ts'
+import { openOverrides } from '../../engine/overrides.ts'
+import type { Override } from '../../engine/journal.ts'
+import type { RolloutStatus } from '../../kubevirt/rollout-status.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { olmGoal } from '../methods/olm-plan.ts'
 import { readCatalog } from '../../releases/catalog-path.ts'
@@ -329,11 +332,20 @@ export async function whereToGo(cx: CommandContext, typed: Typed): Promise<KvupE
     const { installation, rolloutStatus } = await seeForUpgrade(reader, cx.clock)
     if (installation.manager.kind === 'hyperconverged')
       return await whereOlmLeads(cx, await seeOperator(reader), typed)
-    const now = rolloutStatus.observed.version ?? 'no version that was installed completely'
-    const targets = reachable(rolloutStatus.observed.version)
+    const now = rolloutStatus.observed.version
+    const open = await openOverrides(reader, installation.namespace)
+    const begun = begunTarget(rolloutStatus, 'overrides' in open ? open.overrides : [])
+    if (begun !== undefined)
+      return usageError(
+        'no-target',
+        `an upgrade ${now === undefined ? '' : `from ${now} `}to ${begun} has begun, and is not finished: it comes first`,
+        { remedy: `kvup upgrade --to ${begun}     continues` },
+      )
+    const targets = reachable(now)
+    const stands = `KubeVirt ${now ?? 'was never installed completely'} in namespace ${installation.namespace} is ${rolloutStatus.verdict.toLowerCase()}`
     return usageError(
       'no-target',
-      `say where to go: KubeVirt in namespace ${installation.namespace} is at ${now}, ${rolloutStatus.verdict.toLowerCase()}`,
+      `${stands}. ${targets.length > 0 ? `Available: ${targets.join(', ')}` : 'kvup knows no newer release'}. Name one with --to`,
       {
         remedy:
           targets.length > 0
@@ -343,10 +355,26 @@ export async function whereToGo(cx: CommandContext, typed: Typed): Promise<KvupE
     )
   } catch (error) {
     if (!(error instanceof KvupError)) throw error
-    return usageError('no-target', `say where to go; where it stands could not be read: ${error.message}`, {
-      remedy: error.remedy.length > 0 ? error.remedy : 'kvup upgrade --to VERSION',
-    })
+    return usageError(
+      'no-target',
+      `name a version with --to; which ones are available could not be read: ${error.message}`,
+      {
+        remedy: error.remedy.length > 0 ? error.remedy : 'kvup upgrade --to VERSION',
+      },
+    )
   }
+}
+
+/** What KubeVirt is on the way to, or what kvup paused updates for: after an interruption nothing else is offered. */
+function begunTarget(
+  { target, observed }: RolloutStatus,
+  overrides: readonly Override[],
+): string | undefined {
+  if (target.version !== undefined && target.version !== observed.version) return target.version
+  const to = overrides
+    .map(({ procedure }) => /^upgrade to (v\d\S*)$/u.exec(procedure)?.[1])
+    .find((version) => version !== undefined)
+  return to === observed.version ? undefined : to
 }
 
 async function whereOlmLeads(
@@ -365,7 +393,7 @@ async function whereOlmLeads(
   const by = catalogFile === undefined ? '' : ` --catalog-file ${shellWord(catalogFile)}`
   return usageError(
     'no-target',
-    `say where to go: HyperConverged in namespace ${namespace} is at ${operatorSnapshot.installed.text}${none}`,
+    `HyperConverged in namespace ${namespace} is at ${operatorSnapshot.installed.text}${none}. Name a version with --to`,
     {
       remedy: [
         ...targets.map(
