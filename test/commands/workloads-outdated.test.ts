@@ -157,6 +157,23 @@ test.each([
   expect((await run(`workloads outdated ${flags}`)).code).toBe(0)
 })
 
+test.each(['', '-n demo '])(
+  '16.8 a typo in --canary-label drops no canary: it is said, and nothing is moved: %s',
+  async (flags) => {
+    const mark = sim.store.audit.length
+    const { code, err } = await run(`workloads update --yes ${flags}--canary-label tier=tset`)
+    expect(code).toBe(2)
+    expect(err).toMatch(
+      /no running VM(?: in namespace demo)? has the labels tier=tset \(--canary-label\): nothing would be tried first/u,
+    )
+    expect(
+      sim.store.audit
+        .slice(mark)
+        .filter(({ verb, resource }) => verb === 'create' && resource === 'virtualmachineinstancemigrations'),
+    ).toEqual([])
+  },
+)
+
 test('none: exit 0 whatever is asked for, and a list that is empty', async () => {
   sim = await upgraded([])
   expect(await run('workloads outdated --exit-code')).toEqual({ code: 0, out: 'no outdated VMs\n', err: '' })

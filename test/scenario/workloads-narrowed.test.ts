@@ -131,7 +131,7 @@ test('a namespace that there is not is said to be none, and one that is empty is
       ])
     }
     const { code, out } = await kvup(stage, 'workloads outdated -n nope --exit-code')
-    expect([code, out]).toEqual([0, `${nowhere}\nno outdated VMs in namespace nope\n`])
+    expect([code, out]).toEqual([2, `${nowhere}\nno outdated VMs in namespace nope\n`])
     const update = await kvup(stage, 'workloads update --node nope --yes')
     expect([update.code, update.err]).toEqual([0, expect.stringContaining('there is no node nope')])
   })

@@ -72,7 +72,7 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
   told.remarks.push(...nowhere)
   // For a script nothing may look green that was asked of what is not there; whoever only looks is told less.
   const selected = options.exitCode && told.totals.total === 0 && nowhere.length === 0
-  const isNothing = selected === true && (await selectsNothing(snapshot, selection))
+  const isNothing = selected === true && (await selectsNothing(snapshot.cluster, selection))
   if (isNothing) told.remarks.push(`no running VM has the labels ${selection.labels ?? ''}`)
   const found = await around
   const working = whoIsAtWork(cx, snapshot, { totals: told.totals, context: found.context })

@@ -8,6 +8,7 @@ import {
   scheduleOf,
   type WaveSchedule,
   endOfRun,
+  ensureCanaryThere,
   ensureWindowOpens,
   namespacesOf,
   narrowed,
@@ -116,6 +117,7 @@ async function workOf(
   { cx, cluster, installation, environment, run, procedure }: Restarting,
   { options, timeoutMs }: { options: RestartOptions; timeoutMs: number },
 ): Promise<RestartWork> {
+  await ensureCanaryThere(cluster, options, run.wanted.selection)
   const snapshot = await run.read({ reader: cluster.reader, clock: cx.clock, journal: environment.journal })
   const { candidates, left, unread } = snapshot
   const { namespace } = run.wanted.selection

@@ -3,6 +3,7 @@ import { oneNamespaceHelps, partlyUnread, statusParts } from '../../lib/kubevirt
 import { onlyOnceText, unreadText, workloadsUpdateView } from '../../lib/output/views/vms/wave-run.ts'
 import {
   endOfRun,
+  ensureCanaryThere,
   ensureWindowOpens,
   namespacesOf,
   narrowed,
@@ -142,6 +143,7 @@ function procedureOf(
 async function workOf(running: Running): Promise<UpdateWork> {
   const { run, procedure, settingsWork, typed, options } = running
   const reading = readingOf(running)
+  await ensureCanaryThere(settingsWork.cluster, options, run.wanted.selection)
   const snapshot = await run.read(reading)
   const { candidates, unread } = snapshot.fleet
   if (candidates.size + snapshot.fleet.left.size + unread.length === 0)

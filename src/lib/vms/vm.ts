@@ -249,12 +249,13 @@ export async function noSuchPlace(
 
 /** Whether no running VM at all has the labels that were asked for: a selector that was mistyped looks like success. */
 export async function selectsNothing(
-  { cluster: { reader } }: Pick<ReadCluster, 'cluster'>,
+  { reader }: { reader: Reader },
   { namespace, labels }: Pick<Selection, 'namespace' | 'labels'>,
 ): Promise<boolean> {
   if (labels === undefined) return false
   const where = { labels, ...(namespace !== undefined && { namespace }) }
-  for await (const { items } of reader.pages(VirtualMachineInstances, where)) if (items.length > 0) return false
+  for await (const { items } of reader.pages(VirtualMachineInstances, where))
+    if (items.length > 0) return false
   return true
 }
 

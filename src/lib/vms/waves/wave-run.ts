@@ -5,7 +5,7 @@ import { updateName } from './update-procedure.ts'
 import { overrideOn } from '../update-methods.ts'
 import { methodsIn, ownerFinding } from '../strategy/settings-owner.ts'
 import type { SettingsWork } from '../strategy/set-strategy.ts'
-import { placeOfVm, type SelectedVms, selectionOf } from '../vm.ts'
+import { placeOfVm, type SelectedVms, selectionOf, selectsNothing } from '../vm.ts'
 import { evictionFinding, forecastOutdated } from '../forecast/vm-forecast.ts'
 import { dataLoss } from './vm-restart.ts'
 import type { UpdateSnapshot } from './update-fleet.ts'
@@ -13,7 +13,8 @@ import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
 import type { Unread } from '../migrations/migration-ledger.ts'
 import type { Order, ShownWave, Wave, WaveBy, WaveRunWanted } from './waves.ts'
 import type { RestartedVm, RestartTotals } from './restart-procedure.ts'
-import type { Access } from '../../kube/cluster.ts'
+import type { Access, Cluster } from '../../kube/cluster.ts'
+import { shellWord } from '../../kube/shell-line.ts'
 import { type ChangeOptions, goesOn, type Rights } from '../../engine/change.ts'
 import type { CommandContext } from '../../kube/world.ts'
 import { nearest } from '../../kube/text.ts'
@@ -195,6 +196,27 @@ export interface WaveRunOptions extends ChangeOptions {
   until?: string
   pauseBefore: string[]
   restartTimeout: string
+}
+
+/**
+ * Throws `usage` where no running VM has the labels of `--canary-label`: a label that was mistyped would leave out the canary, and move all VMs at once. One that has moved already is there
+ * still. Throws ApiError.
+ */
+export async function ensureCanaryThere(
+  cluster: Pick<Cluster, 'reader'>,
+  { canaryLabel }: Pick<WaveRunOptions, 'canaryLabel'>,
+  { namespace }: Pick<SelectedVms, 'namespace'>,
+): Promise<void> {
+  if (canaryLabel === undefined) return
+  const where = { labels: canaryLabel, ...(namespace !== undefined && { namespace }) }
+  if (!(await selectsNothing(cluster, where))) return
+  throw usageError(
+    'no-canary',
+    `no running VM${namespace === undefined ? '' : ` in namespace ${namespace}`} has the labels ${canaryLabel} (--canary-label): nothing would be tried first`,
+    {
+      remedy: `kubectl get vmi ${namespace === undefined ? '-A' : `-n ${shellWord(namespace)}`} --show-labels`,
+    },
+  )
 }
 
 /** What was typed, judged before the cluster is read. */
