@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { check, type CheckOptions } from '../../src/commands/check/check.ts'
 import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
 
 /** A slow update of somebody else, with components that carry it already. */
@@ -27,6 +28,27 @@ test('16.8 bare upgrade after an interruption offers to finish, and no other ver
     const ended = await stage.upgrade(undefined)
     expect(ended).toMatchObject({ code: 2, error: { remedy: ['kvup upgrade --to v1.8.4     continues'] } })
     expect(ended.text).toContain('an upgrade from v1.7.0 to v1.8.4 has begun, and is not finished')
+  })
+})
+
+test('16.8 what check ends with has the risks that were accepted, and offers no upgrade to what is installed', async () => {
+  await play(byTag, async (stage) => {
+    const last = async (options: Partial<CheckOptions>) => {
+      const { text } = await stage.perform((cx) => check(cx, { accept: [], method: 'auto', ...options }))
+      return text.trimEnd().split('\n').at(-1)
+    }
+    const accept = ['kubernetes-window=tested in stage', 'patch-skipped', 'control-plane-label']
+    expect(await last({ to: 'v1.8.4' })).toMatch(/^-> kvup (?:explain|upgrade --to v1\.8\.4$)/u)
+    const taken = await last({ to: 'v1.7.0' })
+    expect(taken).not.toContain('kvup upgrade')
+    stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: [] } })
+    const line = await last({
+      to: 'v1.8.4',
+      accept: [...accept, 'methods-empty-without-override=night shift'],
+    })
+    expect(line).toMatch(
+      /^-> kvup upgrade --to v1\.8\.4.* --accept 'methods-empty-without-override=night shift'/u,
+    )
   })
 })
 

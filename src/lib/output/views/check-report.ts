@@ -3,6 +3,7 @@ import type { Reported, ReportedCheck, ReportedFinding } from '../../checks/chec
 import type { Document, Paint, Size, View } from '../printer.ts'
 import { brief, count, displayWidth, fenced, headed, markdownText, paintedWidth, wrap } from '../text.ts'
 import { onOneLine } from '../terminal.ts'
+import { shellWord } from '../../kube/shell-line.ts'
 import { jsonText } from '../formats/output-format.ts'
 
 /** `kvup.io/v1alpha1 CheckReport`: what `kvup check` found. */
@@ -147,13 +148,24 @@ function levels(findings: readonly ReportedFinding[], paint: Paint): string {
   return [...parts.flat(), ...(taken > 0 ? [`${taken} accepted`] : [])].join(', ')
 }
 
-function next({ items, to, strict }: CheckDocument, outcome: Reported['outcome']): string[] {
-  if (outcome === 'passed') return to === undefined ? [] : [`kvup upgrade --to ${to}`]
+function next({ items, to, strict, kubevirt }: CheckDocument, outcome: Reported['outcome']): string[] {
+  // Where it is there already nothing is to be typed.
+  if (outcome === 'passed') return to === undefined || to === kubevirt.version ? [] : [upgradeLine(to, items)]
   const stops = new Set(['blocker', 'not-checked', ...(strict ? ['warning'] : [])])
   const first = items
     .flatMap(({ findings }) => findings)
     .find(({ level, accepted }) => !accepted && stops.has(level))
   return first ? [`kvup explain ${first.id}`] : []
+}
+
+/** With the risks that were accepted here: without them it would be refused. */
+function upgradeLine(to: string, items: readonly ReportedCheck[]): string {
+  const accepted = items.flatMap(({ findings }) => findings).filter((finding) => finding.accepted)
+  const risks = new Map(accepted.map(({ id, reason }) => [id, reason === undefined ? id : `${id}=${reason}`]))
+  return [
+    `kvup upgrade --to ${to}`,
+    ...[...risks.values()].map((risk) => `--accept ${shellWord(risk)}`),
+  ].join(' ')
 }
 
 /** JUnit XML: a suite for each group, a case for each check. A blocker fails; what could not be made is skipped. */
