@@ -38,7 +38,11 @@ export const nodeReady = check({
       level: 'blocker',
       summary: `${counted(names.length, 'node', ['is', 'are'])} not ready and part of virt-handler's roll: ${someOf(said)}; the update would wait for ever`,
       objects: names.map((name) => `node/${name}`),
-      remedy: [`kubectl describe node ${first}`, `kubectl delete node ${first}`],
+      // Deleting the Node of a machine that still runs starts its VMs a second time elsewhere: data corruption. It is no line to paste.
+      remedy: [
+        `kubectl describe node ${first}     says why: repair it`,
+        'delete its Node object only after the machine is powered off: VMs that still run there would be started twice',
+      ],
     }
   },
 })

@@ -70,7 +70,10 @@ describe('node-ready', () => {
     expect(findings[0]?.summary).toBe(
       "1 node is not ready and part of virt-handler's roll: worker-2 for 3h; the update would wait for ever",
     )
-    expect(findings[0]?.remedy).toEqual(['kubectl describe node worker-2', 'kubectl delete node worker-2'])
+    expect(findings[0]?.remedy).toEqual([
+      'kubectl describe node worker-2     says why: repair it',
+      'delete its Node object only after the machine is powered off: VMs that still run there would be started twice',
+    ])
   })
 
   test('one without it, where its DaemonSet wants one, as well', () => {
