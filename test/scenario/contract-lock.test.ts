@@ -26,6 +26,21 @@ test('contract: two at once, the second exits 6, names the first and writes noth
   })
 })
 
+test('16.8 pausing updates during a run of somebody else is no success: that run resumes them at its end', async () => {
+  await play(byTag, async (stage) => {
+    const first = stage.upgrade('v1.8.4', {}, { cluster: as(stage, 'first'), host: 'one' })
+    await stage.until(12 * second)
+    const late = await stage.hold({}, { cluster: as(stage, 'second'), host: 'two' })
+    expect(late).toMatchObject({ code: 6, error: { reason: 'locked' } })
+    expect(late.text).toMatch(
+      /another kvup is running: jane@one\S*\. Its upgrade to v1\.8\.4 has paused automatic VM updates, and resumes them at its end/u,
+    )
+    expect(writesBy(stage, 'second')).toEqual([])
+    expect(await first).toMatchObject({ code: 0 })
+    expect(await stage.hold()).toMatchObject({ code: 0, documents: [{ outcome: 'paused' }] })
+  })
+})
+
 test('contract: two that start in the same moment, one wins and the other is told', async () => {
   await play(byManifest, async (stage) => {
     const codes = await Promise.all(

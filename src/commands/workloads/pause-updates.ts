@@ -7,7 +7,9 @@ import { gateOf, runChange } from '../run-change.ts'
 import type { Change, ChangeOptions } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
-import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
+import { exitCode, type ExitCode, locked } from '../../lib/kube/errors.ts'
+import { getLockHolder } from '../../lib/vms/lock-holder.ts'
+import type { Override } from '../../lib/engine/journal.ts'
 import { methodsIn, ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { pauseWorkloadUpdates } from '../../lib/vms/pause-updates.ts'
 import { keptMethods, methodsText, overrideOn, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
@@ -45,6 +47,8 @@ export async function pauseUpdates(cx: Context, options: PauseOptions): Promise<
     cx.printer.result(documentOf(settingsWork, { outcome: 'nothing-to-pause', kept: [] }), updatesPausedView)
     return exitCode.done
   }
+  if (methods.length === 0 && before && before.procedure !== name)
+    await ensureNobodyResumes(cx, settingsWork, before)
   const procedure = pauseProcedure(cx, settingsWork)
   const change = changeOf(cx, settingsWork, { procedure, options, timeoutMs })
   return runChange(cx, {
@@ -70,6 +74,21 @@ export async function pauseUpdates(cx: Context, options: PauseOptions): Promise<
       })
     },
   })
+}
+
+/** A run that is under way resumes at its end what it has paused: whoever wants them paused would be told that they are, and find them resumed. Throws `locked`. */
+async function ensureNobodyResumes(
+  cx: Context,
+  { cluster, installation: { namespace } }: SettingsWork,
+  { procedure }: Override,
+): Promise<void> {
+  const holder = await getLockHolder(cx, { cluster, clock: cx.clock, saved: false }, namespace)
+  if (holder === undefined || holder.gone) return
+  throw locked(
+    'locked',
+    `another kvup is running: ${holder.holder}. Its ${procedure} has paused automatic VM updates, and resumes them at its end`,
+    { remedy: 'run this again once it has ended: kvup history' },
+  )
 }
 
 /** What it opens stays open at its end, so that an open override is no reason to go on. */
