@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { check } from '../../src/commands/check/check.ts'
 import { PackageManifests } from '../../src/lib/kube/kinds/operator-kinds.ts'
 import { ocpOlm, okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { ocp418to420, okd419 } from '../../src/simulator/openshift/openshift-shape.ts'
@@ -31,6 +32,9 @@ test('what OLM offers already is among them', () =>
     await stage.until(60_000)
     const { error } = await stage.upgrade(undefined)
     expect(error?.remedy[0]).toBe('kvup upgrade --to 1.17.4 --method olm')
+    const { text } = await stage.perform((cx) => check(cx, { accept: [], method: 'auto' }))
+    expect(text).toMatch(/until somebody approves its InstallPlan; install-\w+ waits for that, for 1\.17\.4/u)
+    expect(text).toContain('-> kvup upgrade --to 1.17.4 --method olm')
   }))
 
 test('nothing that belongs to a later minor than the platform, which would be refused', () =>

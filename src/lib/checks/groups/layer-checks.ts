@@ -36,7 +36,7 @@ import type { PlatformParts } from '../../openshift/platform-rules.ts'
 import { askAlerts } from '../../openshift/firing-alerts.ts'
 import { recogniseWindow } from '../../openshift/eus-window.ts'
 import { againstPlatform } from '../../releases/platform-releases.ts'
-import { minorOfPlatform, operatorVersionOf } from '../../releases/release-versions.ts'
+import { minorOfPlatform, operatorVersionOf, versionOfCsv } from '../../releases/release-versions.ts'
 import { assessPlatform, type PlatformStatus, unreadPlatform } from '../../openshift/platform-status.ts'
 import { type Check, check, instancesOf, type Question } from '../check-definition.ts'
 
@@ -187,14 +187,18 @@ const approvalAutomatic = check({
   needs: ['subscriptions'],
   lacks: lacksSubscription,
   assess(question) {
-    const { approval, name = '' } = oneSubscription(operatorOf(question)) ?? {}
+    const { approval, name = '', state, plan, latest } = oneSubscription(operatorOf(question)) ?? {}
     if (approval !== 'Manual') return undefined
+    const to = versionOfCsv(latest)?.text
+    const waits = state === 'UpgradePending' && plan !== undefined && to !== undefined
     return {
       id: 'approval-manual',
       level: 'info',
-      summary: `Subscription ${name} is Manual: each update of the operator, patches too, waits until somebody approves its InstallPlan`,
-      objects: [`subscription/${name}`],
-      remedy: ['kvup upgrade      says what is offered, and approves exactly the InstallPlan of its update'],
+      summary: `Subscription ${name} is Manual: each update of the operator, patches too, waits until somebody approves its InstallPlan${waits ? `; ${plan} waits for that, for ${to}` : ''}`,
+      objects: [`subscription/${name}`, ...(waits ? [`installplan/${plan}`] : [])],
+      remedy: waits
+        ? [`kvup upgrade --to ${to} --method olm     approves exactly this InstallPlan, once it is judged`]
+        : ['kvup status      says what is installed, and what waits'],
     }
   },
 })
