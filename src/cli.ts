@@ -35,12 +35,13 @@ function overview(name: string): string {
   return [
     purpose,
     '',
-    ...groups.flatMap((group) => [
-      `${group}:`,
-      ...shown
-        .filter((entry) => entry.group === group)
-        .map(({ name: of, description }) => `  ${of.padEnd(width)}  ${description}`),
-    ]),
+    ...groups.flatMap((group) => {
+      const under = shown.filter((entry) => entry.group === group)
+      return [
+        `${group}:`,
+        ...under.map(({ name: of, description }) => `  ${of.padEnd(width)}  ${description}`),
+      ]
+    }),
     'Other:',
     `  ${others.join(', ')}`,
     'Examples:',

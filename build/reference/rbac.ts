@@ -10,7 +10,7 @@ const about: Record<RoleName, string> = {
   'kvup-view':
     'For `kvup status`, `kvup history` and `kvup version`, and what a dry run reads. It writes nothing.',
   'kvup-workloads':
-    'All of `kvup-view`, and what the changing commands of `kvup workloads` and `kvup rollout` write. Each of them asks for what it uses, and does without the rest. What sets how VMs follow is in `kvup-settings`.',
+    'All of `kvup-view`, and what the changing commands of `kvup workloads` write. Each of them asks for what it uses, and does without the rest. What sets how VMs follow is in `kvup-settings`.',
   'kvup-settings':
     'All of `kvup-workloads`, and what `kvup workloads pause-updates`, `restore` and `strategy set`, `kvup workloads live-update set`, and a `kvup workloads update` that holds updates for its time write: the KubeVirt, or the HyperConverged that owns it. A right to patch cannot be limited to a field: whoever has this role can name another imageRegistry, and so in effect run any image as root on every node. `kvup-upgrade` and the roles above it can do the same.',
   'kvup-upgrade':

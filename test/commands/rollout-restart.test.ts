@@ -71,7 +71,10 @@ test('W3: one after the other, each only when the one before is well again; none
   expect(asked()).toEqual(['web-1', 'web-2', 'web-3'])
   expect(most).toBe(1)
   expect((await kvup('workloads restart-required')).out).toBe('no VM waits for a restart\n')
-  expect(await document(`workloads restart --yes ${lost}`)).toMatchObject({ code: 0, outcome: 'nothing-to-do' })
+  expect(await document(`workloads restart --yes ${lost}`)).toMatchObject({
+    code: 0,
+    outcome: 'nothing-to-do',
+  })
   expect(asked()).toHaveLength(3)
 })
 

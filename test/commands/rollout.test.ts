@@ -82,7 +82,10 @@ describe('workloads live-update show', () => {
     expect(code).toBe(0)
     expect(out).toMatch(new RegExp(`^${strategy} \\(`, 'u'))
     expect(out).toContain(said)
-    expect(await jsonOf(kvup('workloads live-update show -o json'))).toMatchObject({ kind: 'VmRollout', strategy })
+    expect(await jsonOf(kvup('workloads live-update show -o json'))).toMatchObject({
+      kind: 'VmRollout',
+      strategy,
+    })
   })
 
   test('says that live changes wait where LiveMigrate is not among the methods', async () => {
@@ -126,7 +129,9 @@ describe('workloads live-update set', () => {
     await kvup('workloads live-update set Stage --yes')
     expect(await configuration()).toMatchObject({ vmRolloutStrategy: 'Stage' })
     const mark = sim.store.audit.length
-    expect((await kvup('workloads live-update set Stage --yes')).out).toContain('already so, nothing was changed')
+    expect((await kvup('workloads live-update set Stage --yes')).out).toContain(
+      'already so, nothing was changed',
+    )
     const writes = sim.store.audit
       .slice(mark)
       .filter((one) => isWrite(one) && one.user === 'kubernetes-admin')

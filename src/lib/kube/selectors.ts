@@ -1,5 +1,5 @@
 import type { Node } from './kinds/core-kinds.ts'
-import { isRecord } from './object.ts'
+import { isRecord, type LabelTest, parseLabels } from './object.ts'
 
 /** A LabelSelector as objects have it. */
 export interface LabelSelector {
@@ -15,6 +15,11 @@ export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelS
     return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join()})`
   })
   return [...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`), ...expressions].join()
+}
+
+/** Whether it selects labels. None selects nothing, and an empty one everything, as for a PodDisruptionBudget. Throws for what no server has taken. */
+export function selectorTest(selector: LabelSelector | undefined): LabelTest {
+  return selector === undefined ? () => false : parseLabels(selectorText(selector), (why) => new Error(why))
 }
 
 interface Expression {

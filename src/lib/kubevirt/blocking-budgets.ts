@@ -1,9 +1,9 @@
 import type { Reader } from '../kube/cluster.ts'
 import { type PodDisruptionBudget, PodDisruptionBudgets } from '../kube/kinds/core-kinds.ts'
 import { Pods } from '../kube/kinds/workload-kinds.ts'
-import { condition, parseLabels } from '../kube/object.ts'
+import { condition } from '../kube/object.ts'
 import { picked, readAhead } from '../kube/read-cache.ts'
-import { selectorText } from '../kube/selectors.ts'
+import { selectorTest, selectorText } from '../kube/selectors.ts'
 
 /** A PodDisruptionBudget over virt-launcher pods that allows none of them to be evicted. */
 export interface BlockingBudget {
@@ -83,8 +83,7 @@ async function coveredOf(reader: Reader): Promise<(budget: PodDisruptionBudget) 
       there.push(metadata.labels)
     }
   return ({ metadata, spec }) => {
-    if (spec?.selector === undefined) return false
-    const isSelected = parseLabels(selectorText(spec.selector), (why) => new Error(why))
+    const isSelected = selectorTest(spec?.selector)
     return (labels.get(metadata.namespace ?? '') ?? []).some((one) => isSelected(one))
   }
 }

@@ -177,7 +177,7 @@ async function listServed(reader: Reader): Promise<readonly KubeVirt[]> {
 }
 
 /** Whoever made it, and in whatever phase: only Succeeded and Failed are ends. */
-function isUnfinished(migration: VirtualMachineInstanceMigration): boolean {
+export function isUnfinished(migration: VirtualMachineInstanceMigration): boolean {
   const phase = migration.status?.phase
   return phase !== 'Succeeded' && phase !== 'Failed'
 }

@@ -2,7 +2,8 @@ import type { PodDisruptionBudget } from '../kube/kinds/core-kinds.ts'
 import type { KubeVirt, VirtualMachineInstance } from '../kube/kinds/kubevirt-kinds.ts'
 import type { MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
 import { filled, itemsOf, type Known } from '../kube/known.ts'
-import { condition, parseLabels } from '../kube/object.ts'
+import { condition } from '../kube/object.ts'
+import { selectorTest } from '../kube/selectors.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { someOf } from '../kube/text.ts'
 import { assessPool, poolOf } from './machine-config-pools.ts'
@@ -111,37 +112,15 @@ const isKubeVirts = ({ metadata }: PodDisruptionBudget): boolean =>
     ({ apiVersion, controller }) => controller === true && apiVersion.startsWith('kubevirt.io/'),
   )
 
-interface Expression {
-  key: string
-  operator: string
-  values?: readonly string[]
-}
-
 /** The launcher's pod has the labels of the VMI, and KubeVirt's own. An empty selector is of every pod of the namespace. */
 function selects({ spec }: PodDisruptionBudget, { metadata }: VirtualMachineInstance): boolean {
-  if (spec?.selector === undefined) return false
-  const own: Record<string, string> = {
+  return selectorTest(spec?.selector)({
     ...metadata.labels,
     'kubevirt.io': 'virt-launcher',
     'kubevirt.io/created-by': metadata.uid ?? '',
     'vmi.kubevirt.io/id': metadata.name,
     'vm.kubevirt.io/name': metadata.name,
-  }
-  const { matchLabels = {}, matchExpressions = [] } = spec.selector as {
-    matchLabels?: Record<string, string>
-    matchExpressions?: readonly Expression[]
-  }
-  const terms = [
-    ...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`),
-    ...matchExpressions.map(termOf),
-  ]
-  return parseLabels(terms.join(','), (why) => new Error(why))(own)
-}
-
-function termOf({ key, operator, values = [] }: Expression): string {
-  if (operator === 'Exists') return key
-  if (operator === 'DoesNotExist') return `!${key}`
-  return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join(',')})`
+  })
 }
 
 /** In one line for each node which VMs, and why the first; and one line for the nodes of which that is not known. */

@@ -1,4 +1,5 @@
 import { parseJson } from '../kube/object.ts'
+import { someOf } from '../kube/text.ts'
 import { proxiedName, type Reader, type ServiceCall } from '../kube/cluster.ts'
 import { ApiError, KvupError } from '../kube/errors.ts'
 import { itemsOf, type Known, known, notAsked } from '../kube/known.ts'
@@ -246,9 +247,7 @@ export function alertsLine(alerts: readonly FiringAlert[], inWindow: boolean): s
   const expected = allWords(alerts.filter(({ name }) => inWindow && isExpected(name)))
   return [
     alerts.length === 1 ? '1 fires' : `${alerts.length} fire`,
-    ...(grave.length > 0 ? [`grave: ${grave.slice(0, 3).join(', ')}${more(grave)}`] : []),
+    ...(grave.length > 0 ? [`grave: ${someOf(grave)}`] : []),
     ...(expected.length > 0 ? [`expected in a window: ${expected.join(', ')}`] : []),
   ].join('; ')
 }
-
-const more = ({ length }: readonly string[]): string => (length > 3 ? ` and ${length - 3} more` : '')

@@ -4,7 +4,7 @@ import { condition } from '../kube/object.ts'
 import { minutes } from '../kube/clock.ts'
 import { earliest, latest, since } from '../kube/timestamps.ts'
 import { assessHyperConverged, type HyperConvergedStatus } from './hyperconverged.ts'
-import { deploymentHelp, type FailureHelp, type RunningObjects } from './olm-failures.ts'
+import { deploymentHelp, type FailureHelp, objectName, type RunningObjects, runs } from './olm-failures.ts'
 import type { Layer } from './olm-layers.ts'
 
 interface AroundHyperConverged {
@@ -217,7 +217,6 @@ function helpFor(
   })
 }
 
-const objectName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/u
 const apiName = /^(?<group>[a-z0-9][-a-z0-9.]{0,251})\/(?<version>v[a-z0-9]{1,30})$/u
 
 type RelatedObject = NonNullable<NonNullable<HyperConverged['status']>['relatedObjects']>[number]
@@ -237,7 +236,6 @@ function resourceIn({ apiVersion = '', kind = '' }: RelatedObject = {}): string 
   return group === undefined || version === undefined ? undefined : `${kind}.${version}.${group}`
 }
 
-/** What others can write is only printed as part of a command where it is a name. */
 function placeOf(resource: string, { name = '', namespace }: RelatedObject = {}): string {
   if (!objectName.test(name) || !(namespace === undefined || objectName.test(namespace)))
     return `get ${resource} -A`
@@ -260,9 +258,6 @@ function saidOf(operator: string, component: string, running: RunningObjects): F
   const { deployments } = running
   if (!deployments.known)
     return { notes: [`whether ${operator} runs is not checked: ${deployments.why}`], help: [] }
-  const found = deployments.items.find(({ metadata }) => metadata.name === operator)
-  const { replicas = 1 } = found?.spec ?? {}
-  const isReady = found !== undefined && (found.status?.readyReplicas ?? 0) >= replicas
-  if (!isReady) return deploymentHelp(operator, running)
+  if (!runs(running, operator)) return deploymentHelp(operator, running)
   return { notes: [`its operator ${operator} runs, and does not get ${component} ready`], help: [] }
 }

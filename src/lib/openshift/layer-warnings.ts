@@ -3,7 +3,6 @@ import type { HyperConverged } from '../kube/kinds/operator-kinds.ts'
 import type { NodeMaintenance } from '../kube/kinds/openshift-kinds.ts'
 import type { HopFinding } from '../releases/hop-findings.ts'
 import { knownReleases } from '../releases/releases.ts'
-import { minorOfPlatform } from '../releases/release-versions.ts'
 import type { RecognisedWindow } from './eus-window.ts'
 import type { Layer } from './olm-layers.ts'
 import type { LifecycleSnapshot } from './olm-status.ts'
@@ -15,6 +14,7 @@ import {
   methodsOnHyperConverged,
   misspelt,
   outOfStep,
+  platformAtHand,
   tainted,
 } from './operator-rules.ts'
 import { notUpgradeable, oldMaintenance, releaseOf } from './platform-rules.ts'
@@ -78,8 +78,7 @@ function warningsOf(
   const [hco] = itemsOf(hyperConverged)
   const status = cv && assessPlatform(cv)
   const release = status && releaseOf(status)
-  const here = minorOfPlatform(release)
-  const moves = window !== undefined || status?.state === 'updating'
+  const hand = status && platformAtHand(status, window)
   return {
     // What the condition says is told there already.
     platform: [
@@ -88,9 +87,7 @@ function warningsOf(
     ],
     subscription: channelGone(parts),
     hyperconverged: [
-      ...(release === undefined || here === ''
-        ? []
-        : outOfStep(installedOperator(parts), { release, here, moves }, knownReleases)),
+      ...(hand ? outOfStep(installedOperator(parts), hand, knownReleases) : []),
       ...(release === undefined ? [] : besideStable(parts, flavourOf(release, status?.channel))),
       ...tainted(parts),
       ...(hco ? misspelt(methodsOnHyperConverged(hco), `hyperconverged/${hco.metadata.name}`) : []),

@@ -211,15 +211,16 @@ async function takeLayers(reader: Reader, at: Date, alerts: AskAlerts): Promise<
     getHyperConverged(reader),
   ])
   const isThere = itemsOf(platform.clusterVersion).length > 0
+  const busy = isRollingOut(platform)
   const [{ nodes }, packageManifests, oldMaintenances, maintenances, failures] = await Promise.all([
-    isRollingOut(platform) ? takePlatform(reader, { parts: ['nodes'] }) : platform,
+    busy ? takePlatform(reader, { parts: ['nodes'] }) : platform,
     shownPackages(reader, itemsOf(lifecycle.subscriptions)),
     isThere ? known(listServed(reader, OldNodeMaintenances)) : undefined,
     isThere ? known(listServed(reader, NodeMaintenances)) : undefined,
     takeFailures(reader, { lifecycle, hyperConverged }, at),
   ])
   const whole = { ...platform, nodes }
-  const rollout = await takeRollout(reader, whole, alerts)
+  const rollout = await takeRollout(reader, whole, { busy, ask: alerts })
   return {
     platform: whole,
     lifecycle: { ...lifecycle, packageManifests },
@@ -243,16 +244,16 @@ function isRollingOut({ clusterVersion, pools }: PlatformSnapshot): boolean {
 async function takeRollout(
   reader: Reader,
   platform: PlatformSnapshot,
-  ask: AskAlerts,
+  { busy, ask }: { busy: boolean; ask: AskAlerts },
 ): Promise<RolloutSnapshot> {
   const draining = new Set(itemsOf(platform.pools).flatMap((pool) => drainingNodes(pool, platform)))
   const drains = draining.size > 0
   const [machineConfigs, vmis, budgets, kubevirts, alerts] = await Promise.all([
-    known(renderedConfigs(reader, platform)),
+    known(busy ? renderedConfigs(reader, platform) : Promise.resolve([])),
     drains ? known(picked(reader, VirtualMachineInstances, isOnOneOf(draining))) : notAsked,
     drains ? known(picked(reader, PodDisruptionBudgets, allowsNothing)) : notAsked,
     drains ? known(reader.list(KubeVirts)) : notAsked,
-    itemsOf(platform.clusterVersion).length > 0 ? ask(reader, isRollingOut(platform)) : savedAlerts(reader),
+    itemsOf(platform.clusterVersion).length > 0 ? ask(reader, busy) : savedAlerts(reader),
   ])
   return { machineConfigs, vmis, budgets, kubevirts, alerts }
 }
@@ -264,9 +265,8 @@ const isOnOneOf =
 
 const allowsNothing = ({ status }: PodDisruptionBudget): boolean => status?.disruptionsAllowed === 0
 
-/** Large ones, a few for each pool: by the names that its nodes bear, and what it wants; none where nothing rolls out. A role to look does not grant them: they hold pull secrets. */
+/** Large ones, a few for each pool: by the names that its nodes bear, and what it wants. A role to look does not grant them: they hold pull secrets. */
 async function renderedConfigs(reader: Reader, platform: PlatformSnapshot): Promise<MachineConfig[]> {
-  if (!isRollingOut(platform)) return []
   const names = [
     ...itemsOf(platform.nodes).flatMap(
       ({ metadata }) => metadata.annotations?.['machineconfiguration.openshift.io/currentConfig'] ?? [],

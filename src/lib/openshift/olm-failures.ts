@@ -7,7 +7,7 @@ import type {
   Pod,
   ReplicaSet,
 } from '../kube/kinds/workload-kinds.ts'
-import type { Known } from '../kube/known.ts'
+import { itemsOf, type Known } from '../kube/known.ts'
 import { condition, type KubeObject } from '../kube/object.ts'
 import { minutes } from '../kube/clock.ts'
 import { since } from '../kube/timestamps.ts'
@@ -22,7 +22,8 @@ export interface FailureHelp {
 /** On the Jobs of OLM that unpack bundles, and on the ConfigMaps that they fill. */
 export const unpackLabel = 'operatorframework.io/bundle-unpack-ref'
 
-const objectName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/u
+/** What others can write is only printed as part of a command where it is a name. */
+export const objectName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/u
 
 /** A bundle that OLM could not unpack, in the condition of that name or in the one of the resolution that it prevents. */
 export function isUnpackFailure({ status }: Subscription): boolean {
@@ -42,8 +43,8 @@ export function unpackHelp(subscription: Subscription, jobs: Known<Job> | undefi
   const namespace = subscription.spec?.sourceNamespace ?? ''
   if (!objectName.test(namespace)) return { notes: [], help: [] }
   const failed = (jobs?.known === true ? jobs.items : []).filter(hasFailed)
-  const names = failed.map(({ metadata }) => metadata.name).filter((name) => objectName.test(name))
-  if (names.length === 0) {
+  const named = failed.filter(({ metadata }) => objectName.test(metadata.name))
+  if (named.length === 0) {
     const why = jobs?.known === false ? `: ${jobs.why}` : ''
     return {
       notes: [`which Job in namespace ${namespace} failed is not known${why}`],
@@ -55,11 +56,10 @@ export function unpackHelp(subscription: Subscription, jobs: Known<Job> | undefi
   return {
     notes: [
       ...failed.slice(0, shownJobs).map(jobText),
-      ...(names.length > 1 ? ['which of them is of this bundle, their images tell'] : []),
+      ...(named.length > 1 ? ['which of them is of this bundle, their images tell'] : []),
       'OLM does not try again while its Job is there. The cause comes first: the image of the bundle, the registry, or an OLM that is too old for so large a bundle',
     ],
-    help: failed
-      .filter(({ metadata }) => objectName.test(metadata.name))
+    help: named
       .slice(0, shownJobs)
       .flatMap((job) => [
         whyItFailed(job, namespace),
@@ -142,26 +142,26 @@ export function isSlow(csv: ClusterServiceVersion, status: CsvStatus, at: Date):
   return failedInstalls(csv) > 0 || (since(status.unsettledSince, at) ?? 0) >= startsWithin
 }
 
+/** What became of it since it was Succeeded for the last time; its conditions are a history of the last 20. */
+function sinceSucceeded({ status = {} }: ClusterServiceVersion) {
+  const { conditions = [], phase } = status
+  if (phase === 'Succeeded') return []
+  return conditions.slice(conditions.findLastIndex((one) => one.phase === 'Succeeded') + 1)
+}
+
 /**
  * How often its five minutes to install were over since it was Succeeded. OLM begins again each time, so that its phase alternates for ever between Failed,
- * Pending and Installing. Its conditions are a history of the last 20.
+ * Pending and Installing.
  */
-export function failedInstalls({ status = {} }: ClusterServiceVersion): number {
-  const { conditions = [], phase } = status
-  if (phase === 'Succeeded') return 0
-  const last = conditions.findLastIndex((one) => one.phase === 'Succeeded')
-  return conditions.slice(last + 1).filter(({ reason }) => reason === 'InstallCheckFailed').length
-}
+export const failedInstalls = (csv: ClusterServiceVersion): number =>
+  sinceSucceeded(csv).filter(({ reason }) => reason === 'InstallCheckFailed').length
 
 /**
  * Why it was Failed for the last time since it was Succeeded, in OLM's words. OLM leaves a CSV Failed for a second at most, and begins again: who looks at its phase alone
  * sees one that gets on.
  */
-export function lastFailure({ status = {} }: ClusterServiceVersion): string | undefined {
-  const { conditions = [], phase } = status
-  if (phase === 'Succeeded') return undefined
-  const last = conditions.findLastIndex((one) => one.phase === 'Succeeded')
-  const failed = conditions.slice(last + 1).findLast((one) => one.phase === 'Failed')
+export function lastFailure(csv: ClusterServiceVersion): string | undefined {
+  const failed = sinceSucceeded(csv).findLast((one) => one.phase === 'Failed')
   return failed && `${failed.reason ?? 'Failed'}: ${failed.message ?? 'no message'}`
 }
 
@@ -187,18 +187,18 @@ export function deploymentsHelp(
 
 const shownDeployments = 3
 
-function runs({ deployments }: RunningObjects, name: string): boolean {
-  const found = deployments.known
-    ? deployments.items.find(({ metadata }) => metadata.name === name)
-    : undefined
+const deploymentNamed = ({ deployments }: RunningObjects, name: string): Deployment | undefined =>
+  itemsOf(deployments).find(({ metadata }) => metadata.name === name)
+
+/** Whether this Deployment has all the pods that it asks for; of Deployments that are not known none has. */
+export function runs(running: RunningObjects, name: string): boolean {
+  const found = deploymentNamed(running, name)
   return found !== undefined && (found.status?.readyReplicas ?? 0) >= (found.spec?.replicas ?? 1)
 }
 
 /** Of one Deployment that is not ready: the worst pod of it, and what that says. */
 export function deploymentHelp(name: string, running: RunningObjects): FailureHelp {
-  const found = running.deployments.known
-    ? running.deployments.items.find(({ metadata }) => metadata.name === name)
-    : undefined
+  const found = deploymentNamed(running, name)
   if (found === undefined) return { notes: [`there is no Deployment ${name}`], help: [] }
   const { replicas = 1 } = found.spec ?? {}
   const { readyReplicas = 0 } = found.status ?? {}

@@ -15,6 +15,7 @@ import type { HopFinding } from '../releases/hop-findings.ts'
 import { againstPlatform } from '../releases/platform-releases.ts'
 import {
   compareMinors,
+  minorOfPlatform,
   operatorVersionOf,
   platformVersionOf,
   versionOfCsv,
@@ -24,7 +25,9 @@ import { assessHyperConverged } from './hyperconverged.ts'
 import { forgetVersions } from './olm-failures.ts'
 import { assessResolution } from './olm-resolution.ts'
 import { assessSubscription, channelsOf, type SubscriptionStatus } from './olm-status.ts'
-import { operatorConditionGate } from './platform-status.ts'
+import type { RecognisedWindow } from './eus-window.ts'
+import { releaseOf } from './platform-rules.ts'
+import { operatorConditionGate, type PlatformStatus } from './platform-status.ts'
 
 /**
  * What is known of HyperConverged and of what OLM has around it. The rules below judge it for `kvup check`, `kvup status` and, in front of hops of the platform, for `kvup eus`. Each is pure, and
@@ -73,6 +76,17 @@ export interface PlatformAtHand {
   here: string
   /** It is on its way, or a window is open: an operator that is behind is the next step, and no fault. */
   moves: boolean
+}
+
+/** Undefined where it does not say which release it runs. */
+export function platformAtHand(
+  status: PlatformStatus,
+  window: RecognisedWindow | undefined,
+): PlatformAtHand | undefined {
+  const release = releaseOf(status)
+  const here = minorOfPlatform(release)
+  if (release === undefined || here === '') return undefined
+  return { release, here, moves: status.state === 'updating' || window !== undefined }
 }
 
 /** `okd` or `ocp`, by the release and the channel. */

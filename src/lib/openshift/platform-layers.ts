@@ -5,7 +5,12 @@ import type { RecognisedWindow } from './eus-window.ts'
 import type { JudgedLayer, Layer } from './olm-layers.ts'
 import { assessPool, type PoolStatus } from './machine-config-pools.ts'
 import { followingOf, type PoolFollowing } from './pool-nodes.ts'
-import { assessPlatform, type PlatformSnapshot, type PlatformStatus } from './platform-status.ts'
+import {
+  assessPlatform,
+  neverCompleted,
+  type PlatformSnapshot,
+  type PlatformStatus,
+} from './platform-status.ts'
 import { badOperators, type BadOperator, isComingUp } from './operator-health.ts'
 import { drainHelp, drainLines } from './drain-blockers.ts'
 import { nodeLines, type PoolReport } from './pool-nodes.ts'
@@ -127,13 +132,9 @@ function comingUp(platformStatus: PlatformStatus, report: PlatformReport | undef
 }
 
 function updatingPlatform(platformStatus: PlatformStatus, report: PlatformReport | undefined): JudgedLayer {
-  const { version, state, failing, slow, message, from } = platformStatus
+  const { state, failing, slow, message } = platformStatus
   const says = updateName(platformStatus)
-  const incomplete = from?.incomplete
-    ? [
-        `the update to ${from.version} was never completed; ${version ?? 'no release'} was the last that was reached in full`,
-      ]
-    : []
+  const incomplete = neverCompleted(platformStatus)
   const progress = report?.update ? progressLines(report.update) : []
   if (failing === 'True') {
     const { notes = [], ...words } = failingWords(says, message)

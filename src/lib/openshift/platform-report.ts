@@ -10,7 +10,12 @@ import { affectsUpdates, type FiringAlert } from './firing-alerts.ts'
 import { badOperators, type BadOperator, isComingUp } from './operator-health.ts'
 import type { MachineConfig } from '../kube/kinds/openshift-kinds.ts'
 import { type NodeReport, poolReports, type PoolReport } from './pool-nodes.ts'
-import { assessPlatform, type PlatformSnapshot, type PlatformStatus } from './platform-status.ts'
+import {
+  assessPlatform,
+  neverCompleted,
+  type PlatformSnapshot,
+  type PlatformStatus,
+} from './platform-status.ts'
 import { updateProgress, type UpdateProgress } from './update-progress.ts'
 
 /** What is read besides, where the platform or a pool is not at rest. */
@@ -142,7 +147,7 @@ function ofVersion(
   update: UpdateProgress | undefined,
   at: Date,
 ): PlatformFinding[] {
-  const { failing, failingSince, message, from, version } = platformStatus
+  const { failing, failingSince, message } = platformStatus
   const objects = ['clusterversion/version']
   const found: PlatformFinding[] = []
   if (failing === 'True')
@@ -154,13 +159,8 @@ function ofVersion(
       ...filled({ since: failingSince }),
       help: ['oc adm upgrade'],
     })
-  if (from?.incomplete)
-    found.push({
-      severity: 'warning',
-      impact: 'none',
-      summary: `the update to ${from.version} was never completed; ${version ?? 'no release'} was the last that was reached in full`,
-      objects,
-    })
+  for (const summary of neverCompleted(platformStatus))
+    found.push({ severity: 'warning', impact: 'none', summary, objects })
   if (update?.pace === 'slow' || update?.pace === 'stalled')
     found.push({
       severity: 'warning',

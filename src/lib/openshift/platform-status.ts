@@ -169,6 +169,17 @@ export interface PlatformStatus {
   current: boolean
 }
 
+/** That the release which an update began from was never reached in full itself; none where it was. */
+export const neverCompleted = ({
+  from,
+  version,
+}: Pick<PlatformStatus, 'from' | 'version'>): readonly string[] =>
+  from?.incomplete
+    ? [
+        `the update to ${from.version} was never completed; ${version ?? 'no release'} was the last that was reached in full`,
+      ]
+    : []
+
 /** A release that is offered with risks. */
 interface ConditionalRelease {
   release: PlatformRelease

@@ -3,6 +3,7 @@ import { hours, minutes } from '../kube/clock.ts'
 import { formatDuration } from '../kube/duration.ts'
 import type { Known } from '../kube/known.ts'
 import { filled } from '../kube/known.ts'
+import { someOf } from '../kube/text.ts'
 import { latest, since } from '../kube/timestamps.ts'
 import { assessClusterOperators, type PlatformStatus } from './platform-status.ts'
 
@@ -191,8 +192,6 @@ function leftOf(
   return usual * (1 - ofTime)
 }
 
-const most = 3
-
 /** To the minute: an estimate is no better than that. */
 const span = (seconds: number): string => formatDuration(Math.max(1, Math.round(seconds / 60)) * minutes)
 
@@ -220,8 +219,6 @@ export function progressLines({
 }
 
 function operatorsLine({ total, updated, percent, updating, waiting }: OperatorCounts): string {
-  const shown = updating.slice(0, most).join(', ')
-  const more = updating.length > most ? ` and ${updating.length - most} more` : ''
-  const now = updating.length > 0 ? [`updating now: ${shown}${more}`] : []
+  const now = updating.length > 0 ? [`updating now: ${someOf(updating)}`] : []
   return [`operators: ${updated} of ${total} updated (${percent}%)`, ...now, `${waiting} waiting`].join(', ')
 }

@@ -181,7 +181,7 @@ const isLaunchers = ({ resource, verb, namespace }: Access) =>
 
 const isOwned = ({ resource, verb }: Access) => resource === 'kubevirts' && verb === 'patch'
 
-/** A verb on a kind that a command of `kvup workloads` or `kvup rollout` uses besides the journal and the lock. */
+/** A verb on a kind that a command of `kvup workloads` uses besides the journal and the lock. */
 export interface Used {
   kind: Pick<Kind, 'apiVersion' | 'plural'>
   verb: string

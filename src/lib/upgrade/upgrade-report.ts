@@ -1,5 +1,5 @@
 import {
-  inspectVms,
+  explainVms,
   seeVms,
   vmCauses,
   vmProblems,
@@ -296,7 +296,7 @@ export class VmsOfRun {
   /** With what keeps VMs that do not run, and what is wrong with migrations; as it is where the cluster does not answer. */
   async #explained(vmsSnapshot: VmsSnapshot): Promise<VmsSnapshot> {
     try {
-      return await inspectVms(this.#reader, this.#clock.now(), undefined)
+      return await explainVms(this.#reader, vmsSnapshot, { at: this.#clock.now(), version: undefined })
     } catch (error) {
       if (error instanceof KvupError) return vmsSnapshot
       throw error

@@ -52,6 +52,8 @@ export function bundleFiles(release: Release, shape: OlmShape): KubeObject[] {
           type: 'ValidatingAdmissionWebhook',
           generateName: 'validate-hco.kubevirt.io',
           deploymentName: 'hco-webhook',
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
         },
       ],
     }),

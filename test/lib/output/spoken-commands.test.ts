@@ -27,7 +27,10 @@ describe('a command that kvup prints means the cluster that was named', () => {
       'kvup status --context prod --token-file t shows it, kvup history --context prod --token-file t as well',
     ],
     ['kvup eus run --approve', 'kvup eus run --context prod --token-file t --approve'],
-    ['kvup workloads restart-required -A', 'kvup workloads restart-required --context prod --token-file t -A'],
+    [
+      'kvup workloads restart-required -A',
+      'kvup workloads restart-required --context prod --token-file t -A',
+    ],
     ['kubectl get vmi -A', 'kubectl --context prod get vmi -A'],
     ['oc get clusterversion', 'oc --context prod get clusterversion'],
     ['virtctl migrate -n team db', 'virtctl --context prod migrate -n team db'],

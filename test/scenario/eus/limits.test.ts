@@ -202,7 +202,7 @@ describe('night E5: what is asked before a pool is unpaused, and on again once i
         expect(borrowedFields(stage).paused['worker']).toBe(true)
         expect((await stage.unblock({ accept: ['data-loss'] })).error).toBeUndefined()
         await stage.until(minute)
-        const restart = ['rollout', 'restart', '--yes', '--accept', 'data-loss']
+        const restart = ['workloads', 'restart', '--yes', '--accept', 'data-loss']
         expect(await runText(restart, { cluster: stage.cluster, clock: stage.clock })).toMatchObject({
           code: 0,
         })

@@ -127,7 +127,7 @@ describe('night E10: OKD, where pools follow each hop', () => {
       expect((await stage.unblock({ accept: ['data-loss'] })).error).toBeUndefined()
       await stage.until(minute)
       const restarted = await runText(
-        ['rollout', 'restart', '--yes', '--accept', 'data-loss', '--accept', 'vm-restarts'],
+        ['workloads', 'restart', '--yes', '--accept', 'data-loss', '--accept', 'vm-restarts'],
         { cluster: stage.cluster, clock: stage.clock },
       )
       expect(restarted).toMatchObject({ code: 0 })

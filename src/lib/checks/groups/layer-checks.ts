@@ -7,7 +7,6 @@ import {
   notUpgradeable,
   oldMaintenance,
   poolTroubles,
-  releaseOf,
   troubledOperators,
   unsteady,
 } from '../../openshift/platform-rules.ts'
@@ -29,6 +28,7 @@ import {
   outOfStep,
   type OperatorParts,
   type PlatformAtHand,
+  platformAtHand,
   tainted,
   writtenVersion,
 } from '../../openshift/operator-rules.ts'
@@ -36,7 +36,7 @@ import type { PlatformParts } from '../../openshift/platform-rules.ts'
 import { askAlerts } from '../../openshift/firing-alerts.ts'
 import { recogniseWindow } from '../../openshift/eus-window.ts'
 import { againstPlatform } from '../../releases/platform-releases.ts'
-import { minorOfPlatform, operatorVersionOf, versionOfCsv } from '../../releases/release-versions.ts'
+import { operatorVersionOf, versionOfCsv } from '../../releases/release-versions.ts'
 import { assessPlatform, type PlatformStatus, unreadPlatform } from '../../openshift/platform-status.ts'
 import { type Check, check, instancesOf, type Question } from '../check-definition.ts'
 
@@ -77,13 +77,11 @@ function statusOf(question: Question): PlatformStatus | undefined {
 /** Undefined where the ClusterVersion does not say which release it runs. */
 function atHand(question: Question): (PlatformAtHand & { status: PlatformStatus }) | undefined {
   const status = statusOf(question)
-  const release = status && releaseOf(status)
-  const here = minorOfPlatform(release)
-  if (status === undefined || release === undefined || here === '') return undefined
   const { clusterVersion, pools } = platformOf(question)
   const { nodes } = question.snapshot
   const window = recogniseWindow({ ...unreadPlatform, clusterVersion, pools, nodes }, false)
-  return { release, here, moves: status.state === 'updating' || window !== undefined, status }
+  const hand = status && platformAtHand(status, window)
+  return hand && { ...hand, status }
 }
 
 /** Where the platform is updated by itself, and its operators are on their way, nothing is judged by how they look meanwhile. */

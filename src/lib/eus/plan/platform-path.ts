@@ -301,21 +301,27 @@ function later(minor: string, channel?: string): PlatformStop {
   }
 }
 
+interface RiskyRelease {
+  version: string
+  recommended: Exclude<PlatformStatus['conditional'][number]['recommended'], { is: 'yes' }>
+}
+
 /** So many are told one by one, the newest first. */
 const shownRisky = 2
 
 function conditionalNotes({ conditional }: PlatformStatus, minor: string): string[] {
-  const risky = conditional.filter(
-    ({ release: { version }, recommended }) =>
-      version !== undefined && minorOfPlatform(version) === minor && recommended.is !== 'yes',
+  const risky = conditional.flatMap(({ release: { version }, risks, recommended }) =>
+    version !== undefined && minorOfPlatform(version) === minor && recommended.is !== 'yes'
+      ? [{ version, risks, recommended }]
+      : [],
   )
   const order = newestOf(
-    risky.flatMap(({ release: { version } }) => version ?? []),
+    risky.map(({ version }) => version),
     minor,
   )
   const first = order
     .slice(0, shownRisky)
-    .flatMap((version) => risky.find(({ release }) => release.version === version) ?? [])
+    .flatMap((version) => risky.find((one) => one.version === version) ?? [])
   const rest = risky.length - first.length
   const names = [...new Set(risky.flatMap(({ risks }) => risks))]
   return [
@@ -327,9 +333,7 @@ function conditionalNotes({ conditional }: PlatformStatus, minor: string): strin
 }
 
 /** That nobody could tell whether a risk applies is another thing than that it does. */
-function riskNote({ release: { version = '' }, recommended }: PlatformStatus['conditional'][number]): string {
-  if (recommended.is === 'yes') return ''
-  const { is, reason, message } = recommended
+function riskNote({ version, recommended: { is, reason, message } }: RiskyRelease): string {
   const how =
     is === 'no'
       ? `a known risk (${reason})`

@@ -89,7 +89,13 @@ export interface ClusterServiceVersion extends KubeObject {
     }
     customresourcedefinitions?: { owned?: { name?: string; kind?: string; version?: string }[] }
     /** OLM makes their certificates. */
-    webhookdefinitions?: { type?: string; generateName?: string; deploymentName?: string }[]
+    webhookdefinitions?: {
+      type?: string
+      generateName?: string
+      deploymentName?: string
+      admissionReviewVersions?: string[]
+      sideEffects?: string
+    }[]
     relatedImages?: { name?: string; image?: string }[]
     installModes?: { type?: string; supported?: boolean }[]
   }

@@ -76,9 +76,10 @@ export function dumpsIn(files: readonly ParsedFile[], from: string): readonly Du
       (dump) =>
         isOneGather(dump.group, group) || (isNear(dump.group, group) && agree(dump.states, group.files)),
     )
+    const states = fits?.states ?? new Map()
     if (fits) fits.group.files.push(...group.files)
-    else dumps.push({ group, states: new Map() })
-    remember(group.files, (fits ?? dumps.at(-1))?.states)
+    else dumps.push({ group, states })
+    remember(group.files, states)
   }
   return newestFirst(dumps.flatMap(({ group }) => (group.at ? [group] : byCluster(group))))
 }
@@ -160,10 +161,9 @@ const agree = (states: States, files: readonly ParsedFile[]): boolean =>
     }),
   )
 
-function remember(files: readonly ParsedFile[], states: States = new Map()): States {
+function remember(files: readonly ParsedFile[], states: States): void {
   for (const { objects } of files)
     for (const object of objects.filter(isOfUse)) states.set(keyOf(object), stateOf(object))
-  return states
 }
 
 type Objects = ParsedFile['objects'][number]
@@ -192,13 +192,12 @@ function apart(group: Group): readonly Group[] {
 
 /** No object stands in two of them with other contents. */
 function isWhole(files: readonly ParsedFile[]): boolean {
-  const there = new Map<string, string>()
-  for (const { objects } of files) {
-    const own = objects.filter(isOfUse).map((object) => [keyOf(object), stateOf(object)] as const)
-    if (own.some(([key, state]) => (there.get(key) ?? state) !== state)) return false
-    for (const [key, state] of own) there.set(key, state)
-  }
-  return true
+  const states: States = new Map()
+  return files.every((file) => {
+    const agrees = agree(states, [file])
+    remember([file], states)
+    return agrees
+  })
 }
 
 /** A must-gather reads some objects twice within its minutes. */

@@ -8,6 +8,7 @@ import {
 import { shellWord } from '../../kube/shell-line.ts'
 import { since } from '../../kube/timestamps.ts'
 import { isBefore, versionOf } from '../../releases/release-versions.ts'
+import { isUnfinished } from '../snapshot.ts'
 import { isEnded, type LauncherTrouble, launcherTrouble, readAroundPods } from './launcher-trouble.ts'
 
 /** A migration that does not get on by itself, and why. */
@@ -63,7 +64,7 @@ export async function openMigrations(reader: Reader): Promise<readonly VirtualMa
   try {
     for await (const { items } of reader.pages(VirtualMachineInstanceMigrations, { pageSize: 500 })) {
       read += items.length
-      open.push(...items.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'))
+      open.push(...items.filter(isUnfinished))
       if (read >= readAtMost) break
     }
   } catch (error) {
@@ -94,9 +95,17 @@ function phaseSince({ metadata, status }: VirtualMachineInstanceMigration): stri
   )
 }
 
-const migrationUid = 'kubevirt.io/migrationJobUID'
+/** On a target pod: the uid of its migration. */
+export const migrationUidLabel = 'kubevirt.io/migrationJobUID'
+
 /** In more namespaces than this one list of the cluster is cheaper. */
 const namespacesAtMost = 5
+
+/** Where to list what is in these namespaces: in each of them, or everywhere (undefined). */
+export function placesOf(namespaces: readonly string[]): readonly (string | undefined)[] {
+  const distinct = [...new Set(namespaces)]
+  return distinct.length > namespacesAtMost ? [undefined] : distinct
+}
 
 /** By the uid of the migration. The label only finds them: the owner is the VMI that moves, in its namespace. */
 async function targetPods(
@@ -104,18 +113,17 @@ async function targetPods(
   migrations: readonly VirtualMachineInstanceMigration[],
 ): Promise<ReadonlyMap<string, Pod>> {
   const wanted = new Map(migrations.map((one) => [one.metadata.uid ?? '', one]))
-  const namespaces = [...new Set(migrations.map(({ metadata }) => metadata.namespace))]
-  const places = namespaces.length > namespacesAtMost ? [undefined] : namespaces
+  const places = placesOf(migrations.map(({ metadata }) => metadata.namespace ?? ''))
   const found = new Map<string, Pod>()
   await Promise.all(
     places.map(async (namespace) => {
       const here = [...wanted].filter(
         ([, { metadata }]) => namespace === undefined || metadata.namespace === namespace,
       )
-      const labels = `${migrationUid} in (${here.map(([uid]) => uid).join(',')})`
+      const labels = `${migrationUidLabel} in (${here.map(([uid]) => uid).join(',')})`
       for await (const { items } of reader.pages(Pods, { namespace, labels }))
         for (const pod of items) {
-          const uid = pod.metadata.labels?.[migrationUid] ?? ''
+          const uid = pod.metadata.labels?.[migrationUidLabel] ?? ''
           const migration = wanted.get(uid)
           if (migration !== undefined && isLauncherOf(pod, migration)) found.set(uid, pod)
         }

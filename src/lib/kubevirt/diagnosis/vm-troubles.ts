@@ -155,16 +155,26 @@ const toldAtMost = 10
 /** So many reasons are explained by a pod of theirs. */
 const explainedAtMost = 3
 
+/** `seeVms`, and what explains it. `version`: of KubeVirt. Throws ApiError. */
+export const inspectVms = (reader: Reader, at: Date, version: string | undefined): Promise<VmsSnapshot> =>
+  explainVms(reader, seeVms(reader, at), { at, version })
+
+interface Explaining {
+  at: Date
+  /** Of KubeVirt. */
+  version: string | undefined
+}
+
 /**
- * `seeVms`, and what explains it: the launcher pod of an example of the three most frequent reasons, unfinished migrations that do not get on, and marks of drains
- * that are over. One list of migrations more than `seeVms`; pods, events and nodes only where something is wrong. `version`: of KubeVirt. Throws ApiError.
+ * With what explains a look: the launcher pod of an example of the three most frequent reasons, unfinished migrations that do not get on, and marks of drains that are over. One list of
+ * migrations; pods, events and nodes only where something is wrong. Throws ApiError, and what the look throws.
  */
-export async function inspectVms(
+export async function explainVms(
   reader: Reader,
-  at: Date,
-  version: string | undefined,
+  vmsSnapshot: VmsSnapshot | Promise<VmsSnapshot>,
+  { at, version }: Explaining,
 ): Promise<VmsSnapshot> {
-  const [all, migrations] = await Promise.all([seeVms(reader, at), known(openMigrations(reader))])
+  const [all, migrations] = await Promise.all([vmsSnapshot, known(openMigrations(reader))])
   const [reasons, stuck, leftBehind] = await Promise.all([
     explained(reader, all, { at, version }),
     known(stuckMigrations(reader, itemsOf(migrations), at)),
@@ -186,7 +196,7 @@ export async function inspectVms(
 async function explained(
   reader: Reader,
   { troubles: { reasons }, waiting }: VmsSnapshot,
-  { at, version }: { at: Date; version: string | undefined },
+  { at, version }: Explaining,
 ): Promise<readonly VmReason[]> {
   const examples = reasons.slice(0, explainedAtMost).flatMap(({ examples: [name = ''] }) => {
     const [namespace = '', vmi = ''] = name.split('/')

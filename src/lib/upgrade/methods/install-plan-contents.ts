@@ -15,7 +15,7 @@ import type { ClusterServiceVersion, InstallPlan, InstallStep } from '../../kube
 import type { Deployment } from '../../kube/kinds/workload-kinds.ts'
 import { whyUnknown } from '../../kube/known.ts'
 import { shellWord } from '../../kube/shell-line.ts'
-import { shorten } from '../../kube/text.ts'
+import { shorten, someOf } from '../../kube/text.ts'
 import {
   asJson,
   isKubeObject,
@@ -73,7 +73,7 @@ export async function planContents(
     ...imagesLine(pairs),
   ]
   const lacking = [...unread, ...crds.unread]
-  const gaps = lacking.length === 0 ? [] : [`contents not checked: ${someOf(lacking, 2)}`]
+  const gaps = lacking.length === 0 ? [] : [`contents not checked: ${atMost(2, lacking)}`]
   return {
     lines: [...lines.slice(0, gaps.length > 0 ? 4 : 5), ...gaps].map(shorten),
     losses: crds.losses,
@@ -87,10 +87,7 @@ const isKind =
   (object: KubeObject): object is T =>
     object.kind === kind
 
-function someOf(words: readonly string[], most: number): string {
-  const more = words.length - most
-  return more > 0 ? `${words.slice(0, most).join(', ')} and ${more} more` : words.join(', ')
-}
+const atMost = (most: number, words: readonly string[]): string => someOf(words, words.length, most)
 
 // Reading
 
@@ -198,7 +195,7 @@ function installsLine({ spec }: InstallPlan, steps: readonly InstallStep[]): str
   const others = steps.flatMap(({ resource: { kind = '', name = '' } = {} }) =>
     told.has(kind) ? [] : [`${kind} ${name}`],
   )
-  return `installs ${names}${others.length > 0 ? `, with ${someOf(others, 4)}` : ''}`
+  return `installs ${names}${others.length > 0 ? `, with ${atMost(4, others)}` : ''}`
 }
 
 function kubeVirtLine(pairs: readonly Pair[]): readonly string[] {
@@ -215,7 +212,7 @@ async function crdChanges(
   const changes = await Promise.all(wanted.slice(0, mostCrds).map((crd) => crdChange(reader, crd)))
   const says = changes.flatMap(({ text }) => text ?? [])
   return {
-    lines: says.length === 0 ? [] : [`CRDs: ${someOf(says, 6)}`],
+    lines: says.length === 0 ? [] : [`CRDs: ${atMost(6, says)}`],
     losses: changes.flatMap(({ loss }) => loss ?? []),
     unread: wanted.length > mostCrds ? [`it holds ${wanted.length} CRDs`] : [],
   }
@@ -331,7 +328,7 @@ function rightsLine(pairs: readonly Pair[], ofRoles: readonly Right[]): readonly
     ...fresh.filter((right) => grave.test(right)),
     ...fresh.filter((right) => !grave.test(right)),
   ]
-  return [`new cluster-wide rights: ${someOf(inOrder, 5)}`]
+  return [`new cluster-wide rights: ${atMost(5, inOrder)}`]
 }
 
 function imagesOf({ spec }: ClusterServiceVersion): readonly string[] {
@@ -357,6 +354,6 @@ function imagesLine(pairs: readonly Pair[]): readonly string[] {
   const places = [...new Set(fresh.map(placeOf))]
   const strange = before.size === 0 ? [] : places.filter((place) => !known.has(place))
   return [
-    `images: ${fresh.length} of ${all.length} are new${places.length > 0 ? `, from ${someOf(places, 3)}` : ''}${strange.length > 0 ? `; nothing came from ${someOf(strange, 3)} before` : ''}`,
+    `images: ${fresh.length} of ${all.length} are new${places.length > 0 ? `, from ${atMost(3, places)}` : ''}${strange.length > 0 ? `; nothing came from ${atMost(3, strange)} before` : ''}`,
   ]
 }

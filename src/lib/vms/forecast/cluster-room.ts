@@ -2,7 +2,6 @@ import type { Reader } from '../../kube/cluster.ts'
 import {
   type Node,
   Nodes,
-  type PodDisruptionBudget,
   PodDisruptionBudgets,
   type ResourceQuota,
   ResourceQuotas,
@@ -10,13 +9,13 @@ import {
 import type { KubeVirt, VirtualMachineInstance } from '../../kube/kinds/kubevirt-kinds.ts'
 import { known, type Known, whyUnknown } from '../../kube/known.ts'
 import { Neighbours, type Resources, type Sharing, sharingOf } from './launcher-placement.ts'
-import { selectorText } from '../../kube/selectors.ts'
+import { selectorTest } from '../../kube/selectors.ts'
 import { type Policies, readPolicies } from './migration-time.ts'
 import { type Pod, Pods } from '../../kube/kinds/workload-kinds.ts'
 import { readAhead } from '../../kube/read-cache.ts'
 import { quantity } from '../../kube/quantity.ts'
 import { seconds } from '../../kube/clock.ts'
-import { type LabelTest, parseLabels } from '../../kube/object.ts'
+import type { LabelTest } from '../../kube/object.ts'
 import { controllerOf } from '../vm.ts'
 
 /** Everything besides a VM and the methods that decides whether it can go where it is to go. What could not be read refuses nothing. */
@@ -348,14 +347,12 @@ async function readBudgets(reader: Reader): Promise<Budgets> {
     for (const budget of items) {
       if ((budget.status?.disruptionsAllowed ?? 1) > 0) continue
       const { namespace = '', name } = budget.metadata
-      found.set(namespace, [...(found.get(namespace) ?? []), { name, selects: testOf(budget) }])
+      found.set(namespace, [
+        ...(found.get(namespace) ?? []),
+        { name, selects: selectorTest(budget.spec?.selector) },
+      ])
     }
   return found
-}
-
-function testOf({ spec }: PodDisruptionBudget): LabelTest {
-  if (spec?.selector === undefined) return () => false
-  return parseLabels(selectorText(spec.selector), (why) => new Error(why))
 }
 
 /** The budget that forbids the eviction of its launcher; its pod has the labels of the VMI. Pure. */

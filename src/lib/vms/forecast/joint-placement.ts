@@ -72,27 +72,27 @@ export class JointPlacement {
 
   /** Tries the first of those that are deferred once more: others have left room behind since. Throws ApiError. */
   async retry(): Promise<void> {
-    for (const [uid, { demand, move }] of [...this.#deferred].slice(0, triedAgain)) {
-      const found = await this.#find(demand, move)
-      if (!('node' in found)) continue
-      this.#begin(found.node, demand, move)
-      this.#deferred.delete(uid)
-      this.#settled.add(uid)
-    }
+    for (const uid of [...this.#deferred.keys()].slice(0, triedAgain)) await this.#retryOne(uid)
+  }
+
+  /** Whether it is placed now. */
+  async #retryOne(uid: string): Promise<boolean> {
+    const deferred = this.#deferred.get(uid)
+    const found = deferred && (await this.#find(deferred.demand, deferred.move))
+    if (deferred === undefined || found === undefined || !('node' in found)) return false
+    this.#begin(found.node, deferred.demand, deferred.move)
+    this.#deferred.delete(uid)
+    this.#settled.add(uid)
+    return true
   }
 
   /** Tries those that are deferred until none of them moves any more: then they are not deferred, and who moved is placed. Throws ApiError. */
   async settle(): Promise<void> {
     for (let moved = true; moved;) {
       moved = false
-      for (const [uid, { demand, move }] of this.#deferred) {
+      for (const uid of this.#deferred.keys()) {
         while (this.#end());
-        const found = await this.#find(demand, move)
-        if (!('node' in found)) continue
-        this.#begin(found.node, demand, move)
-        this.#deferred.delete(uid)
-        this.#settled.add(uid)
-        moved = true
+        if (await this.#retryOne(uid)) moved = true
       }
     }
     this.#deferred.clear()

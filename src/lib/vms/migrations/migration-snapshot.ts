@@ -21,7 +21,7 @@ import {
   launcherTrouble,
   readAroundPods,
 } from '../../kubevirt/diagnosis/launcher-trouble.ts'
-import { endOf } from '../../kubevirt/diagnosis/stuck-migrations.ts'
+import { endOf, migrationUidLabel, placesOf } from '../../kubevirt/diagnosis/stuck-migrations.ts'
 import { Nodes } from '../../kube/kinds/core-kinds.ts'
 import type { Procedure, ReadContext, Step, StepState } from '../../engine/step.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
@@ -241,7 +241,6 @@ interface Launchers {
 }
 
 const createdBy = 'kubevirt.io/created-by'
-const migrationUid = 'kubevirt.io/migrationJobUID'
 /** A selector of uids has to fit into an address. */
 const atOnce = 50
 
@@ -261,13 +260,13 @@ export async function readLaunchers(
   const living = new Map<string, number>(vmis.map(({ uid }) => [uid, 0]))
   for await (const { pod, vmi } of launchersOf(reader, vmis, namespace)) {
     if (!isEnded(pod)) living.set(vmi, (living.get(vmi) ?? 0) + 1)
-    if (pod.metadata.labels?.[migrationUid] !== undefined) pods.push(pod)
+    if (pod.metadata.labels?.[migrationUidLabel] !== undefined) pods.push(pod)
   }
   const around = { ...(await readAroundPods(reader, pods, at)), at }
   // A pod that lives tells more than one that ended before.
   const inOrder = pods.toSorted((a, b) => Number(isEnded(b)) - Number(isEnded(a)))
   const targets = inOrder.map(
-    (pod) => [pod.metadata.labels?.[migrationUid] ?? '', targetOf(pod, around)] as const,
+    (pod) => [pod.metadata.labels?.[migrationUidLabel] ?? '', targetOf(pod, around)] as const,
   )
   return { targets: new Map(targets), living }
 }
@@ -283,9 +282,6 @@ export async function countLivingLaunchers(
   return living
 }
 
-/** In more namespaces than this one list of the cluster is cheaper. */
-const namespacesAtMost = 5
-
 /** The label only finds them: it can be put on any pod, by anybody who may create one. */
 async function* launchersOf(
   reader: Reader,
@@ -294,11 +290,8 @@ async function* launchersOf(
 ): AsyncGenerator<{ pod: Pod; vmi: string }> {
   for (let from = 0; from < vmis.length; from += atOnce) {
     const some = vmis.slice(from, from + atOnce)
-    for (const place of placesOf(
-      namespace,
-      some.map((vmi) => vmi.namespace),
-    ))
-      yield* launchersIn(reader, some, place)
+    const places = namespace === undefined ? placesOf(some.map((vmi) => vmi.namespace)) : [namespace]
+    for (const place of places) yield* launchersIn(reader, some, place)
   }
 }
 
@@ -316,12 +309,6 @@ async function* launchersIn(
       const vmi = vmiOf(pod)
       if (vmi !== undefined && asked.get(vmi) === pod.metadata.namespace) yield { pod, vmi }
     }
-}
-
-function placesOf(namespace: string | undefined, all: readonly string[]): readonly (string | undefined)[] {
-  if (namespace !== undefined) return [namespace]
-  const namespaces = [...new Set(all)]
-  return namespaces.length > namespacesAtMost ? [undefined] : namespaces
 }
 
 /** The uid of the VMI that virt-controller made this pod for: launchers are controlled by their VMI, in its namespace. */

@@ -1,34 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import {
   ago,
+  cluster as clusterOf,
   clusterOperators,
   clusterVersion,
-  dump,
   layerIn,
   list,
-  nodes,
   pool,
   type Says,
   told,
 } from './dumps.ts'
 
 /** Files of `oc get -o yaml` of several clusters in one folder, none of which has an object of another: nothing contradicts. */
-const installed = { version: '4.13.6', started: ago('80d') }
-const hop = { version: '4.14.1', state: 'Partial', started: ago('2h') } as const
-
-interface Parts {
-  pools?: readonly object[]
-  more?: Readonly<Record<string, string>>
-}
-
-const cluster = ({ pools = [pool('master'), pool('worker')], more = {} }: Parts = {}) =>
-  dump({
-    'cv.yaml': JSON.stringify(clusterVersion({ history: [hop, installed] })),
-    'co.yaml': list(...clusterOperators({ version: '4.13.6' })),
-    'mcp.yaml': list(...pools),
-    'node.yaml': list(...nodes('master', 3), ...nodes('worker', 3)),
-    ...more,
-  })
+const cluster = (parts: Parameters<typeof clusterOf>[0] = {}) =>
+  clusterOf({ co: { version: '4.13.6' }, ...parts })
 
 const setting = (value: string) =>
   JSON.stringify({

@@ -4,9 +4,10 @@ import type { Cluster } from '../../../../src/lib/kube/cluster.ts'
 import { runText } from '../../run-text.ts'
 import {
   ago,
+  cluster as clusterOf,
   clusterOperators,
-  clusterVersion,
-  dump,
+  hop,
+  installed,
   layerIn,
   list,
   nodes,
@@ -18,33 +19,19 @@ import {
 } from './dumps.ts'
 
 /** What dumps of real clusters had that no description of one had: figures and shapes are theirs, the data are made here. */
-const installed = { version: '4.13.6', started: ago('80d') }
-const hop = { version: '4.14.1', state: 'Partial', started: ago('2h') } as const
-
-interface Parts {
-  cv?: Parameters<typeof clusterVersion>[0]
-  co?: Parameters<typeof clusterOperators>[0]
-  pools?: readonly object[]
-  nodes?: readonly object[]
+interface Parts extends NonNullable<Parameters<typeof clusterOf>[0]> {
   configs?: readonly object[]
-  more?: Readonly<Record<string, string>>
 }
 
 const cluster = ({
-  cv = { history: [hop, installed] },
-  co = { version: '4.14.1', versions: { 'machine-config': '4.13.6' } },
-  pools = [pool('master'), pool('worker')],
-  nodes: machines = [...nodes('master', 3), ...nodes('worker', 3)],
   configs = ['master', 'worker'].map((of) => renderedConfig(of, 'a', '4.13.6')),
   more = {},
+  ...parts
 }: Parts = {}) =>
-  dump({
-    'cv.yaml': JSON.stringify(clusterVersion(cv)),
-    'co.yaml': list(...clusterOperators(co)),
-    'mcp.yaml': list(...pools),
-    'node.yaml': list(...machines),
-    'mc.yaml': list(...configs),
-    ...more,
+  clusterOf({
+    co: { version: '4.14.1', versions: { 'machine-config': '4.13.6' } },
+    ...parts,
+    more: { 'mc.yaml': list(...configs), ...more },
   })
 
 interface Numbers {
