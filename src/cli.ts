@@ -37,10 +37,8 @@ function overview(name: string): string {
     '',
     ...groups.flatMap((group) => {
       const under = shown.filter((entry) => entry.group === group)
-      return [
-        `${group}:`,
-        ...under.map(({ name: of, description }) => `  ${of.padEnd(width)}  ${description}`),
-      ]
+      const lines = under.map(({ name: of, description }) => `  ${of.padEnd(width)}  ${description}`)
+      return [`${group}:`].concat(lines)
     }),
     'Other:',
     `  ${others.join(', ')}`,
