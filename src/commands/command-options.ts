@@ -169,6 +169,7 @@ const headings: Readonly<Record<string, readonly string[]>> = {
   ],
   'Timing:': [
     'timeout',
+    'stalled-after',
     'stable-for',
     'deadline',
     'migrations-timeout',
@@ -231,9 +232,14 @@ export const dryRunOption = (): Option =>
     },
   )
 
+/** For who watches nothing: a pipeline fails instead of waiting for its timeout. */
+export const stalledOption = (): Option =>
+  new Option('--stalled-after <duration>', 'end (exit 4) once it is stalled for so long')
+
 /** As commander hands them over. */
 interface LimitOptions {
   timeout: string
+  stalledAfter?: string
   deadline?: string
   until?: string
   pauseBefore: readonly string[]
@@ -245,11 +251,12 @@ interface LimitOptions {
  */
 export async function limitsBefore(
   cx: Context,
-  { timeout, deadline, until, pauseBefore }: LimitOptions,
+  { timeout, stalledAfter, deadline, until, pauseBefore }: LimitOptions,
 ): Promise<RunLimits> {
   const timeoutMs = parseDuration(timeout)
+  const stalledMs = stalledAfter === undefined ? undefined : parseDuration(stalledAfter)
   const by = deadline === undefined ? {} : { deadline: await deadlineOf(cx, deadline) }
-  return { timeoutMs, ...by, until, pauseBefore }
+  return { timeoutMs, stalledMs, ...by, until, pauseBefore }
 }
 
 async function deadlineOf(cx: Context, text: string): Promise<Date> {

@@ -1,5 +1,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { acceptWithReason, asksCluster, dryRunOption, fromOption, manual } from './command-options.ts'
+import {
+  acceptWithReason,
+  asksCluster,
+  dryRunOption,
+  fromOption,
+  manual,
+  stalledOption,
+} from './command-options.ts'
 import type { Context, Wire } from '../context.ts'
 import type { EusPlanOptions } from './eus/eus-status.ts'
 import type { EusStatusOptions } from '../lib/eus/run/window-status-report.ts'
@@ -185,4 +192,5 @@ export const runFlags = (): Option[] => [
     approval,
   ),
   new Option('--leave-requested', 'leave a refused update requested'),
+  stalledOption(),
 ]

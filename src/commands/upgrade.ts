@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { acceptWithReason, asksCluster, manual } from './command-options.ts'
+import { acceptWithReason, asksCluster, manual, stalledOption } from './command-options.ts'
 import type { UpgradeOptions } from '../lib/upgrade/plan/upgrade-options.ts'
 
 /** Loaded when it runs: help does without. */
@@ -66,6 +66,7 @@ export const runningFlags = (): Option[] => [
   new Option('--plan <file>', 'run this plan, unchanged; - for stdin'),
   new Option('--backup <file>', 'file for the objects that are replaced'),
   new Option('--timeout <duration>', 'for the run, of each minor').default('60m'),
+  stalledOption(),
   new Option('--dry-run <none|client|server>', 'show what would change, change nothing').argParser(noFlag),
   new Option('--deadline <time>', 'begin nothing that would end after it'),
   new Option('--until <step>', 'end after this step'),
