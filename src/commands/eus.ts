@@ -41,6 +41,7 @@ const planHelp = manual({
 --graph-file (the JSON that the update service answers for a channel) the whole way of the
 platform is known, with --catalog-file (opm render of the catalog of the minor at the end) that of
 the operator.`,
+  formats: ['markdown'],
   codes: [...asksCluster, 'asked'],
 })
 
@@ -68,6 +69,7 @@ where what it waits for does not come in the time of that step, and at --timeout
 line goes on. What the files said of the way is kept in the cluster: going on does not need them.
 What is borrowed is in the cluster's journal: whoever runs it again, from wherever, goes on.
 A request that the platform refuses is taken back at once.`,
+  formats: ['junit'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })
 

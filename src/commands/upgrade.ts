@@ -21,6 +21,7 @@ const text = manual({
   ],
   more: `Killed, interrupted or timed out, the same line goes on where the cluster stands. Where
 HyperConverged owns KubeVirt, --to may be its own version, and OLM is the method.`,
+  formats: ['junit', 'github'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })
 
@@ -54,7 +55,7 @@ export const planningFlags = (): Option[] => [
   new Option('--no-pause-updates', 'let KubeVirt move VMs meanwhile'),
   new Option('--leave-paused', 'leave automatic VM updates paused at the end'),
   new Option('--wait-workloads', 'wait until VMs are updated'),
-  new Option('--migrations <how>', 'running ones').choices(['wait', 'cancel', 'ignore']).default('wait'),
+  new Option('--migrations <how>', 'running').choices(['wait', 'cancel', 'ignore']).default('wait'),
   new Option('--migrations-timeout <duration>', 'how long to wait for them').default('30m'),
   new Option('--follow', 'say what to commit, then watch (Helm, GitOps)'),
   new Option('--releases <file>', 'release data instead of the built-in'),

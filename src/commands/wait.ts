@@ -45,6 +45,7 @@ export function waitCommand(wire: Wire): Command {
           ['kvup wait --for healthy -o json', 'for a script: how it ended as a document'],
         ],
         more: 'It only reads. 4 is the timeout or the stall: the last lines say what was missing, and why.',
+        formats: ['junit', 'github'],
         codes: [...asksCluster, 'timedOut', 'interrupted', 'terminated'],
       }),
     )
@@ -75,6 +76,7 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
       signal: limit.signal,
       observed(report, missing, isStuck) {
         limit.observe(isStuck)
+        observe(cx, condition, { report, missing })
         tell(cx, lastRead, { report, missing })
       },
       remark: (line) => cx.printer.warn(line),
@@ -143,6 +145,20 @@ class WaitLimit {
       () => undefined,
     )
   }
+}
+
+/** As an event: what the document has of it, as it is now. */
+function observe({ printer, clock }: Context, { text }: WaitCondition, { report, missing }: LastRead): void {
+  const { verdict, observed, why = [] } = report ?? {}
+  printer.observe?.({
+    kind: 'wait-observed',
+    at: clock.now().toISOString(),
+    for: text,
+    ...(verdict && { verdict }),
+    ...(observed?.version && { version: observed.version }),
+    ...(missing !== undefined && { waitingFor: missing }),
+    ...(why.length > 0 && { why }),
+  })
 }
 
 /** Only what is new: reports also differ in what nobody waits for. */
