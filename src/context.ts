@@ -29,6 +29,9 @@ export interface GlobalFlags extends Connection {
   /** False with `--no-input`; absent: true. */
   input?: boolean
   verbosity: number
+  /** `-q`: the verdict and errors alone; nobody is asked. */
+  quiet?: boolean
+  logFile?: string
 }
 
 /** What a command does: options and positional arguments in (a list for `[name...]`), an exit code out (none is 0). */

@@ -38,10 +38,11 @@ const text = manual({
     ['kvup check', 'how it stands'],
     ['kvup check --to v1.8.4', 'will it work, what comes first'],
     ['kvup check --to v1.8.4 --accept patch-skipped=tested', 'a risk that is taken'],
-    ['kvup check --to v1.8.4 -o junit', 'for CI; also sarif and markdown'],
+    ['kvup check --to v1.8.4 -o junit', 'for CI'],
     ['kvup check --to v1.8.4 --manifest operator.yaml --probe-images', 'can every node pull it'],
     ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'of a saved cluster'],
   ],
   more: 'All checks are made, always. What could not be read is "not checked", never passed.',
+  formats: ['junit', 'sarif', 'markdown', 'github', 'prometheus'],
   codes: asksCluster,
 })

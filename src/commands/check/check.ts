@@ -59,6 +59,8 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const question = options.probeImages ? await withProbes(cx, asked) : asked
   const strict = options.strict ?? false
   const report = reportOf(runChecks(checksFor(question, path), question), accepted, strict)
+  const at = cx.clock.now().toISOString()
+  for (const made of report.items) cx.printer.observe?.({ kind: 'check-made', at, check: made })
   const document: CheckDocument = {
     ...heading(cx, question, towardsOf(to, path)),
     strict,

@@ -236,6 +236,8 @@ class SettlingStep {
   #liveAt = 0
   #shown = ''
   #last: Waiting | undefined
+  /** In ticks: since when every look found it stalled. */
+  #stalledAt: number | undefined
 
   constructor(step: Step, run: OneRun, steps: readonly Step[]) {
     this.#step = step
@@ -255,11 +257,16 @@ class SettlingStep {
 
   async #advance(): Promise<Settled | 'look-again' | undefined> {
     const isLast = this.#isLate
+    const isTooLong = this.#stallEnds <= this.#run.ticks
+    // What ends a run is asked of the cluster itself.
+    if (isTooLong) this.#fresh = true
     const snapshot = await this.#run.tolerantly(() => this.#read())
     const next = snapshot.ok ? await this.#act(snapshot.value) : this.#trouble()
     // A look that was cut off at the end was the last one as well.
     if (next === undefined && (isLast || (!snapshot.ok && this.#isLate)))
       throw gaveUp(this.#step, this.#last, this.#lateness(snapshot))
+    if (next === undefined && snapshot.ok && isTooLong && this.#last?.is === 'stalled')
+      throw stalledTooLong(this.#step, this.#last, this.#run)
     return next
   }
 
@@ -396,6 +403,7 @@ class SettlingStep {
 
   #show(state: Waiting): undefined {
     this.#last = state
+    this.#stalledAt = state.is === 'stalled' ? (this.#stalledAt ?? this.#run.ticks) : undefined
     const shown = JSON.stringify(state)
     if (shown === this.#shown) return
     this.#shown = shown
@@ -405,7 +413,7 @@ class SettlingStep {
 
   async #wait(): Promise<void> {
     const { watchCache, signal, cx } = this.#run
-    const left = Math.max(1, this.#ends - this.#run.ticks)
+    const left = Math.max(1, Math.min(this.#ends, this.#stallEnds) - this.#run.ticks)
     if (this.#troubles > 0) await cx.clock.sleep(Math.min(1000 * this.#troubles, 5000, left), signal)
     else {
       watchCache.follow(this.#step.watches)
@@ -425,6 +433,12 @@ class SettlingStep {
 
   get #ends(): number {
     return Math.min(this.#since + this.#step.patience.atMost, this.#run.ends)
+  }
+
+  /** In ticks: when the stall has lasted as long as it may. */
+  get #stallEnds(): number {
+    const { stalledMs } = this.#run.cx.limits
+    return stalledMs === undefined || this.#stalledAt === undefined ? Infinity : this.#stalledAt + stalledMs
   }
 
   #lateness(snapshot: { ok: true } | { ok: false; error: unknown }) {
@@ -479,6 +493,16 @@ function gaveUp({ title }: Step, last: Waiting | undefined, late: Lateness): Kvu
     remedy: last?.remedy ?? remedyOf(failure),
     cause: trouble ?? failure,
   })
+}
+
+/** Exit 4: nothing moved for as long as `--stalled-after` allows. */
+function stalledTooLong(
+  { title }: Step,
+  { on, why, remedy = [] }: Extract<Waiting, { is: 'stalled' }>,
+  { cx: { limits } }: Pick<OneRun, 'cx'>,
+): KvupError {
+  const limit = formatDuration(limits.stalledMs ?? 0)
+  return timedOut('stalled', `stalled for ${limit} (--stalled-after) at ${title}: ${on}: ${why}`, { remedy })
 }
 
 function waitedFor(state: Waiting, { at }: Lateness): string {

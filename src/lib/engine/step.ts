@@ -192,6 +192,8 @@ export interface RunContext {
 export interface RunLimits {
   /** The whole run, waiting for the lock not included; where it goes hop by hop, each of them. */
   timeoutMs: number
+  /** A step that is stalled for so long ends the run, ms; absent: it waits on. */
+  stalledMs?: number | undefined
   /** No step is started whose estimate passes it. */
   deadline?: Date | undefined
   /** Ends after this step. */
