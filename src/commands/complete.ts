@@ -145,6 +145,7 @@ const sources: Readonly<Record<string, Load>> = {
   'restart --pause-before': waveIds,
   'restart --waves': waveValues,
   '--node': async () => (await import('./complete/object-names.ts')).nodeNames,
+  history: async () => (await import('./complete/run-numbers.ts')).runNumbers,
   unblock: async () => (await import('./complete/object-names.ts')).vmNames,
 }
 

@@ -15,6 +15,7 @@ import {
 import { meaningOf, OneRun, summaryOf } from './run-session.ts'
 import { unlessAborted } from '../kube/interruption.ts'
 import type { Entry } from './journal.ts'
+import { stoppedBefore } from './journal-runs.ts'
 import { ApiError, blocked, isConflict, type KvupError, timedOut } from '../kube/errors.ts'
 import { formatDuration } from '../kube/duration.ts'
 import { readRefusal } from '../kube/access-rights.ts'
@@ -116,9 +117,9 @@ class StepSequence {
     const { length } = this.#steps
     const { leads } = procedure
     const text = `${leads === undefined ? '' : `${leads}, `}${length} ${length === 1 ? 'step' : 'steps'}`
-    await this.#run.patiently(() => this.#run.record('started', '', text))
+    await this.#run.patiently(() => this.#run.record('started', '', text, procedure.between))
     for (const risk of this.#run.cx.accepted ?? [])
-      await this.#run.patiently(() => this.#run.record('accepted', risk.id, risk.text, risk.user))
+      await this.#run.patiently(() => this.#run.record('accepted', risk.id, risk.text, { user: risk.user }))
     this.#run.emit({ kind: 'run-started', procedure: procedure.name, steps: this.#steps.map(summaryOf) })
   }
 
@@ -186,9 +187,6 @@ class StepSequence {
     return { is: 'stopped-before', step: summaryOf(step), because, changed: this.#changed, ...safe, tookMs }
   }
 }
-
-/** How the entry of a run begins that was told where to stop, or had no time for the next step. */
-export const stoppedBefore = 'stopped before it'
 
 const textOf = (steps: readonly Step[]): string => JSON.stringify(steps.map(summaryOf))
 

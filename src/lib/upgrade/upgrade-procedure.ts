@@ -59,6 +59,7 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
   const patience = new Patience()
   return {
     name,
+    between: { from: plan.from, to: plan.to.text },
     overrides: plan.request.leavePaused ? [imageTagOverride] : [workloadUpdatesOverride, imageTagOverride],
     leaves: isGuards,
     async reached(cx) {
