@@ -36,6 +36,8 @@ export interface PrinterOptions {
   env: Environment
   clock: Clock
   verbosity?: number
+  /** `--verbose`: the steps of a run by their names, and not only its stages. */
+  verbose?: boolean
   /** `-w`: each answer is a document of its own, written at once. */
   watch?: boolean
   /** Formats that only this command has. */
@@ -89,6 +91,7 @@ export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter>
       if (format.is === 'ndjson') options.stdout.write(jsonLine(eventDocument(event)))
       story.event(event)
     },
+    awaiting: story.awaiting,
     note: story.note,
     warn: story.warn,
     finish(error) {
@@ -110,6 +113,7 @@ function storyOn(options: PrinterOptions, format: OutputFormat): Story {
     paint: paintOn(options.stderr, options),
     env: options.env,
     verbosity: options.verbosity ?? 0,
+    verbose: options.verbose ?? false,
     beat: options.beat ?? systemBeat,
     eventsElsewhere: format.is === 'ndjson',
   })
@@ -151,6 +155,7 @@ export function printerWithConnectionFlags(printer: OpenPrinter, speech: Command
     rows: (kind, view) =>
       rowsWithConnectionFlags(printer.rows(kind, rowsViewWithConnectionFlags(view, speech)), speech),
     event: (event) => printer.event(speech.parts(event)),
+    awaiting: (what) => printer.awaiting(what),
     note: (line) => printer.note(speech.line(line)),
     warn: (line) => printer.warn(speech.line(line)),
     finish: (error) => printer.finish(speech.error(error)),

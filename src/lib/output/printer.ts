@@ -88,6 +88,8 @@ export interface Printer {
   /** The answer as rows that come by and by: the `items` of a document of this kind, which `end` completes. Not with `-w`. */
   rows<Row, T extends Document>(kind: T['kind'], view: RowsView<Row, T>): Rows<Row, T>
   event(event: RunEvent): void
+  /** From now on that is waited for (`reading the manifest`), until the next word: shown on a terminal alone. */
+  awaiting(what: string): void
   /** A line of the story. */
   note(line: string): void
   warn(line: string): void
