@@ -253,11 +253,12 @@ export class OneRun {
 }
 
 /** What a printer needs of a step. */
-export const summaryOf = ({ id, title, estimate, part, hop }: Step): StepSummary => ({
+export const summaryOf = ({ id, title, estimate, part, ahead, hop }: Step): StepSummary => ({
   id,
   title,
   estimate,
   ...(part !== undefined && { part }),
+  ...(ahead !== undefined && { ahead }),
   ...(hop !== undefined && { hop }),
 })
 

@@ -17,7 +17,7 @@ import { unlessAborted } from '../kube/interruption.ts'
 import type { Entry } from './journal.ts'
 import { stoppedBefore } from './journal-runs.ts'
 import { ApiError, blocked, isConflict, type KvupError, timedOut } from '../kube/errors.ts'
-import { formatDuration } from '../kube/duration.ts'
+import { formatDuration, spanText } from '../kube/duration.ts'
 import { readRefusal } from '../kube/access-rights.ts'
 
 /** A journal that cannot be reached must not keep us from leaving. */
@@ -476,13 +476,11 @@ interface Lateness {
 }
 
 /** Exit 4: what was waited for, why it did not come, and since when. */
-function gaveUp({ title }: Step, last: Waiting | undefined, late: Lateness): KvupError {
+function gaveUp({ title, doing }: Step, last: Waiting | undefined, late: Lateness): KvupError {
   const { whole, tookMs, trouble, failure } = late
-  const limit = whole
-    ? `the time of the run (${formatDuration(tookMs)}, --timeout) is over`
-    : `gave up after ${formatDuration(tookMs)}`
+  const limit = `timed out after ${spanText(tookMs)}${whole ? ' (--timeout)' : ''}`
   const lines = [
-    `${title}: ${limit}`,
+    `${limit} ${doing === undefined ? `at "${title}"` : `while ${doing}`}`,
     last && waitedFor(last, late),
     failure instanceof Error && `the last try to change it failed: ${failure.message}`,
     trouble instanceof Error && `the cluster could not be asked: ${trouble.message}`,
@@ -504,7 +502,7 @@ function stalledTooLong(
 }
 
 function waitedFor(state: Waiting, { at }: Lateness): string {
-  const span = state.since === undefined ? '' : ` for ${formatDuration(at - Date.parse(state.since))}`
+  const span = state.since === undefined ? '' : ` for ${spanText(at - Date.parse(state.since))}`
   if (state.is === 'stalled') return `stalled${span} on ${state.on}: ${state.why}`
   return `waiting${span} for ${state.on}${state.trouble === undefined ? '' : `; ${state.trouble}`}`
 }

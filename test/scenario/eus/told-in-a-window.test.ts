@@ -135,5 +135,7 @@ test('a dry run says what is given back, and where, in no words of the journal',
     expect(text).toMatch(
       /unpause pool worker +gives spec\.paused back: false, which "pause pool worker" keeps/u,
     )
-    expect(text).toMatch(/give workload updates back +gives .*workloadUpdateMethods back: \["LiveMigrate"\]/u)
+    expect(text).toMatch(
+      /resume automatic VM updates +gives .*workloadUpdateMethods back: \["LiveMigrate"\]/u,
+    )
   }))
