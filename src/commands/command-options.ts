@@ -172,6 +172,7 @@ const headings: Readonly<Record<string, readonly string[]>> = {
     'between',
     'canary',
     'canary-label',
+    'exclude',
     'max-failures',
     'retries',
     'cancel-running',
