@@ -101,6 +101,7 @@ export function withLog(printer: OpenPrinter, log: OpenPrinter): OpenPrinter {
       log.event(event)
     },
     observe: (observation) => printer.observe?.(observation),
+    awaiting: (what) => printer.awaiting(what),
     note(line) {
       printer.note(line)
       log.note(line)

@@ -81,6 +81,7 @@ export async function openContext(
       stdin: process.stdin,
       stderr: process.stderr,
       signal,
+      suspend: printer.live.suspend,
     }),
     signal,
     flags,

@@ -48,6 +48,7 @@ export const outputOptions = [
   new Option('--color <when>', 'colour the output').choices(['auto', 'always', 'never']).default('auto'),
   new Option('--no-color', 'the same as --color=never'),
   new Option('-y, --yes', 'do not ask; risks still have to be accepted by name').default(false),
+  new Option('--verbose', 'while it works, show each step by its name, and not only stages'),
   new Option('--no-input', 'ask nothing: end where a question would be asked'),
   new Option('-v, --verbosity <level>', 'print requests to stderr: 6 lines, 7 headers, 8 and 9 bodies')
     .default(0)
@@ -171,6 +172,7 @@ const headings: Readonly<Record<string, readonly string[]>> = {
     'between',
     'canary',
     'canary-label',
+    'exclude',
     'max-failures',
     'retries',
     'cancel-running',

@@ -15,8 +15,9 @@ import {
 import { meaningOf, OneRun, summaryOf } from './run-session.ts'
 import { unlessAborted } from '../kube/interruption.ts'
 import type { Entry } from './journal.ts'
+import { stoppedBefore } from './journal-runs.ts'
 import { ApiError, blocked, isConflict, type KvupError, timedOut } from '../kube/errors.ts'
-import { formatDuration } from '../kube/duration.ts'
+import { formatDuration, spanText } from '../kube/duration.ts'
 import { readRefusal } from '../kube/access-rights.ts'
 
 /** A journal that cannot be reached must not keep us from leaving. */
@@ -116,9 +117,9 @@ class StepSequence {
     const { length } = this.#steps
     const { leads } = procedure
     const text = `${leads === undefined ? '' : `${leads}, `}${length} ${length === 1 ? 'step' : 'steps'}`
-    await this.#run.patiently(() => this.#run.record('started', '', text))
+    await this.#run.patiently(() => this.#run.record('started', '', text, procedure.between))
     for (const risk of this.#run.cx.accepted ?? [])
-      await this.#run.patiently(() => this.#run.record('accepted', risk.id, risk.text, risk.user))
+      await this.#run.patiently(() => this.#run.record('accepted', risk.id, risk.text, { user: risk.user }))
     this.#run.emit({ kind: 'run-started', procedure: procedure.name, steps: this.#steps.map(summaryOf) })
   }
 
@@ -186,9 +187,6 @@ class StepSequence {
     return { is: 'stopped-before', step: summaryOf(step), because, changed: this.#changed, ...safe, tookMs }
   }
 }
-
-/** How the entry of a run begins that was told where to stop, or had no time for the next step. */
-export const stoppedBefore = 'stopped before it'
 
 const textOf = (steps: readonly Step[]): string => JSON.stringify(steps.map(summaryOf))
 
@@ -478,13 +476,11 @@ interface Lateness {
 }
 
 /** Exit 4: what was waited for, why it did not come, and since when. */
-function gaveUp({ title }: Step, last: Waiting | undefined, late: Lateness): KvupError {
+function gaveUp({ title, doing }: Step, last: Waiting | undefined, late: Lateness): KvupError {
   const { whole, tookMs, trouble, failure } = late
-  const limit = whole
-    ? `the time of the run (${formatDuration(tookMs)}, --timeout) is over`
-    : `gave up after ${formatDuration(tookMs)}`
+  const limit = `timed out after ${spanText(tookMs)}${whole ? ' (--timeout)' : ''}`
   const lines = [
-    `${title}: ${limit}`,
+    `${limit} ${doing === undefined ? `at "${title}"` : `while ${doing}`}`,
     last && waitedFor(last, late),
     failure instanceof Error && `the last try to change it failed: ${failure.message}`,
     trouble instanceof Error && `the cluster could not be asked: ${trouble.message}`,
@@ -506,7 +502,7 @@ function stalledTooLong(
 }
 
 function waitedFor(state: Waiting, { at }: Lateness): string {
-  const span = state.since === undefined ? '' : ` for ${formatDuration(at - Date.parse(state.since))}`
+  const span = state.since === undefined ? '' : ` for ${spanText(at - Date.parse(state.since))}`
   if (state.is === 'stalled') return `stalled${span} on ${state.on}: ${state.why}`
   return `waiting${span} for ${state.on}${state.trouble === undefined ? '' : `; ${state.trouble}`}`
 }

@@ -37,6 +37,8 @@ export interface PrinterOptions {
   env: Environment
   clock: Clock
   verbosity?: number
+  /** `--verbose`: the steps of a run by their names, and not only its stages. */
+  verbose?: boolean
   /** `-w`: each answer is a document of its own, written at once. */
   watch?: boolean
   /** Formats that only this command has. */
@@ -98,6 +100,7 @@ export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
       story.event(event)
     },
     observe: (observation) => answer.observe?.(observation),
+    awaiting: story.awaiting,
     note: story.note,
     warn: story.warn,
     finish(error) {
@@ -141,6 +144,7 @@ function storyOn(options: PrinterOptions, format: OutputFormat): Story {
     paint: paintOn(options.stderr, options),
     env: options.env,
     verbosity: options.verbosity ?? 0,
+    verbose: options.verbose ?? false,
     beat: options.beat ?? systemBeat,
     eventsElsewhere: format.is === 'ndjson',
   })
@@ -154,6 +158,7 @@ function quietStory(options: PrinterOptions): Story {
     paint: paintOn(options.stderr, options),
     env: options.env,
     verbosity: options.verbosity ?? 0,
+    verbose: false,
     beat: () => () => undefined,
     eventsElsewhere: true,
   })
@@ -192,6 +197,7 @@ export function printerWithConnectionFlags(printer: OpenPrinter, speech: Command
       rowsWithConnectionFlags(printer.rows(kind, rowsViewWithConnectionFlags(view, speech)), speech),
     event: (event) => printer.event(speech.parts(event)),
     observe: (observation) => printer.observe?.(speech.parts(observation)),
+    awaiting: (what) => printer.awaiting(what),
     note: (line) => printer.note(speech.line(line)),
     warn: (line) => printer.warn(speech.line(line)),
     finish: (error) => printer.finish(speech.error(error)),

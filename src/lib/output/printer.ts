@@ -107,6 +107,8 @@ export interface Printer {
   event(event: RunEvent): void
   /** What is told with `-o ndjson` alone; absent where nobody hears it. */
   observe?(observation: Observation): void
+  /** From now on that is waited for (`reading the manifest`), until the next word: shown on a terminal alone. */
+  awaiting(what: string): void
   /** A line of the story. */
   note(line: string): void
   warn(line: string): void

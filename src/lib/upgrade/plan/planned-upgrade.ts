@@ -3,15 +3,8 @@ import type { AcceptedRisk } from '../../releases/hop-findings.ts'
 import type { Cluster, Reader } from '../../kube/cluster.ts'
 import { onceCached } from '../../kube/read-cache.ts'
 import { type FullSnapshot, type SnapshotPart, takeFullSnapshot } from '../../kubevirt/full-snapshot.ts'
-import {
-  cutShort,
-  ends,
-  isUnderWay,
-  type Journal,
-  type Override,
-  RememberedJournal,
-} from '../../engine/journal.ts'
-import { stoppedBefore } from '../../engine/runner.ts'
+import { type Journal, type Override, RememberedJournal } from '../../engine/journal.ts'
+import { cutShort, ends, isUnderWay, stoppedBefore } from '../../engine/journal-runs.ts'
 import type { Procedure, ReadContext } from '../../engine/step.ts'
 import {
   type ChangingCommand,
