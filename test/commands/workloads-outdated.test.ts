@@ -370,7 +370,7 @@ test('the label count beside KubeVirt’s own: hotplug, volumes, not labelled ye
   await status({ outdatedVirtualMachineInstanceWorkloads: 6 })
   const { out } = await run('workloads outdated')
   expect(out).toContain(
-    'KubeVirt counts 6, 3 are labelled: 1 wait for a hotplug, which is carried out as a migration; 1 wait for a migration of volumes; 1 not labelled yet; 1 labelled, but not running; it is rewritten every few seconds only',
+    'KubeVirt counts 6, 3 are labelled: 1 wait for a hotplug, which takes effect as a migration; 1 wait for a migration of volumes; 1 not labelled yet; 1 labelled, but not running; it is rewritten every few seconds only',
   )
   await status({ outdatedVirtualMachineInstanceWorkloads: 5 })
   expect((await run('workloads outdated')).out).not.toContain('rewritten')

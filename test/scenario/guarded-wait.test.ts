@@ -163,7 +163,7 @@ function withoutGuard(file: string): string {
   return stringify({ ...old, seal: sealPlan(seal, coveredBy(old)) })
 }
 
-test('W5 a plan that was sealed before there was a guard is carried out with it, and goes on once workload updates are given back', async () => {
+test('W5 a plan that was sealed before there was a guard takes effect with it, and goes on once workload updates are given back', async () => {
   await play({ ...three, vms: failing }, async (stage) => {
     expect(await stage.plan('v1.8.4', wait)).toMatchObject({ code: 0 })
     stage.files.set('plan.yaml', withoutGuard(stage.files.get('plan.yaml') ?? ''))

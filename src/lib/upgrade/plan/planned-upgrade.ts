@@ -59,6 +59,7 @@ export interface ToCheck {
   overrides: readonly Override[]
   /** Where it was read already. */
   manifest: LoadedManifest | undefined
+  accepted: readonly AcceptedRisk[]
 }
 
 /** What a plan is judged by that lies above this room: the checks, their gate, the window of an EUS upgrade. */
@@ -150,6 +151,7 @@ export async function planUpgrade(
     // What the minor behind left borrowed is no beginning of the next one.
     overrides: foreseen ? [] : overrides,
     manifest: manifest.loaded,
+    accepted,
   })
   const nearFindings = dedupeById(
     missingValueFindings(await environment.journal.missing()),
@@ -506,6 +508,7 @@ async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along)
     releases,
     overrides,
     manifest: manifest.loaded,
+    accepted,
   })
   judge.gate(dedupeById(plan.findings, manifest.findings, findings), accepted)
   await manifest.prepare()
