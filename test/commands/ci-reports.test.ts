@@ -28,7 +28,7 @@ async function simulated(more: Omit<Simulation, 'clock'> = {}) {
   } as const
   const sim = await simulate({ clock, ...shape, ...more })
   running.push(sim)
-  return { sim, kvup: (line: string) => runText(line.split(' '), { cluster: sim.cluster(), clock }) }
+  return { sim, clock, kvup: (line: string) => runText(line.split(' '), { cluster: sim.cluster(), clock }) }
 }
 
 const require = createRequire(import.meta.url)
@@ -220,6 +220,39 @@ describe('Prometheus', () => {
     expect(valuesOf(out).get('kvup_outdated_vms{"namespace":"default","selector":"app=db"}')).toBe(0)
     const away = await runText(['status', '-o', 'prometheus'], { cluster: {} as Cluster, clock: systemClock })
     expect(valuesOf(away.out).get('kvup_report_success{"command":"status"}')).toBe(0)
+  })
+})
+
+describe('-o ndjson: each line as it happens, and last the document of -o json', () => {
+  /** The lines, and whether each was written by itself. */
+  async function linesOf(line: string, sim: SimulatedCluster, clock: SimClock) {
+    const writes: string[] = []
+    const onOut = (text: string) => void writes.push(text)
+    const { code } = await runText(line.split(' '), { cluster: sim.cluster(), clock, onOut })
+    expect(writes.filter((text) => text.indexOf('\n') !== text.length - 1)).toEqual([])
+    return {
+      code,
+      lines: writes.map((text) => JSON.parse(text) as { kind: string; event?: string; at?: string }),
+    }
+  }
+
+  test.each([
+    [upgrade, 'UpgradeReport', 'step-applied'],
+    ['workloads update --yes', 'WorkloadsUpdate', 'step-applied'],
+    ['wait --for healthy', 'Wait', 'wait-observed'],
+    ['check', 'CheckReport', 'check-made'],
+  ])('%s', async (line, kind, event) => {
+    const { sim, clock, kvup } = await simulated({ methods: [] })
+    if (kind === 'WorkloadsUpdate') await kvup(`${upgrade} --accept methods-empty-without-override`)
+    const accept = kind === 'UpgradeReport' ? ' --accept methods-empty-without-override' : ''
+    const { code, lines } = await linesOf(`${line}${accept} -o ndjson`, sim, clock)
+    expect(code).toBe(0)
+    expect(lines.at(-1)).toMatchObject({ kind, status: 'complete' })
+    const events = lines.slice(0, -1)
+    expect(events.filter((one) => one.kind !== 'Event')).toEqual([])
+    expect(events.map((one) => one.event)).toContain(event)
+    const times = events.map(({ at = '' }) => Date.parse(at))
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
   })
 })
 
