@@ -232,7 +232,7 @@ describe('kvup explain', () => {
     async (word) => {
       const { code, out } = await kvup(`explain ${word}`, { cluster: nowhere })
       expect(code).toBe(0)
-      expect(out).toMatch(/^eus\nTake OKD or OpenShift/u)
+      expect(out).toMatch(/^eus\nUpgrade OpenShift or OKD/u)
       expect(out).toMatch(/^kvup eus run {3,}\S/mu)
       for (const id of ['pool-degraded', 'admin-gates-open', 'window-open'])
         expect(out).toMatch(new RegExp(`^${id} {3,}`, 'mu'))

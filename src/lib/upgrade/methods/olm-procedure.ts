@@ -118,12 +118,12 @@ async function stepsNow(
       ? []
       : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
     ...ahead.flatMap((hop) => ofHop(operatorHopSteps(hop, hopTools), labelOf(hop))),
-    settledFor(owner, { id: 'healthy', title: 'settle', stableMs: request.stableMs, patience }),
+    settledFor(owner, { id: 'healthy', title: 'verify', stableMs: request.stableMs, patience }),
     newControllerAtWork(owner, patience),
     ...(request.leavePaused
       ? []
       : restoreSteps(settings).map((step) => unlessLeftPaused(onceRolled(step, rolling), owner, settings))),
-    paused(settledFor(owner, { id: 'healthy-again', title: 'settle again', stableMs: 0, patience })),
+    paused(settledFor(owner, { id: 'healthy-again', title: 'verify again', stableMs: 0, patience })),
     ...(request.waitWorkloads && !request.leavePaused
       ? [paused(workloadsMoved(owner, { ...watching, settings }))]
       : []),
