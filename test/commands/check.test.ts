@@ -69,7 +69,7 @@ describe('kvup check', () => {
       'check --to v1.7.4 --accept downgrade=lab --accept operator-goes-back --accept kubernetes-window',
     )
     expect(accepted.code).toBe(0)
-    expect(accepted.out).toContain('accepted, lab: v1.7.4 is older')
+    expect(accepted.out).toMatch(/^ACCEPTED\n - lab: v1\.7\.4 is older/mu)
   })
 
   test('--strict lets warnings count', async () => {

@@ -150,14 +150,14 @@ const incidents: readonly Row[] = [
   [
     'before',
     '14-hco-4381/cluster',
-    'check --to v1.9.0',
+    'check --to v1.9.0 --all',
     /DeclarativeHotplugVolumes on and unplugs 1 volume from running VMs \(demo\/web-1\/scratch\)/u,
     /→ kubectl -n demo edit vm web-1 .*before the upgrade/u,
   ],
   [
     'before',
     '14-hco-4381/okd',
-    'check',
+    'check --all',
     /HyperConverged 1\.19 brings, turns DeclarativeHotplugVolumes on and unplugs 1 volume/u,
     /→ kubectl -n demo edit vm [a-z0-9-]+ .*before the upgrade/u,
   ],
@@ -179,7 +179,7 @@ const incidents: readonly Row[] = [
   [
     'before',
     '17-kubevirt-14318/before',
-    'check --to v1.5.0',
+    'check --to v1.5.0 --all',
     /virt-handler of this release can panic on VMs \(cellToCell, nil pointer\).*issue-14318/u,
     /→ kvup upgrade --to v1\.5\.3/u,
   ],
@@ -193,7 +193,7 @@ const incidents: readonly Row[] = [
   [
     'before',
     '18-kubevirt-15355/before',
-    'check --to v1.6.0',
+    'check --to v1.6.0 --all',
     /VMs hang in Scheduling/u,
     /without a known fix/u,
   ],
@@ -270,7 +270,7 @@ const incidents: readonly Row[] = [
   [
     'before',
     '31-harvester-10677/cluster',
-    'check --to v1.8.4',
+    'check --to v1.8.4 --all',
     /fleetagent applies KubeVirt.*kubectl-patch owns spec\.workloadUpdateStrategy\.workloadUpdateMethods/u,
     /"remove","path":"\/metadata\/managedFields\/3"/u,
   ],
@@ -369,9 +369,9 @@ async function printNow(folder: string, file: string, line: string): Promise<str
 /** Findings with what belongs to them; neither what passed nor the counts. */
 function foundLines(page: string): string {
   return page
-    .split('\n')
-    .filter((text) => !/^ ✔ |^[a-z]+$|^\d+ checks: /u.test(text))
-    .join('\n')
+    .replace(/^\d+ of \d+ checks passed[^]*?(?=^(?:\d|READY|NOT READY))/mu, '')
+    .replace(/^\d+ of \d+ not made[^]*?\n(?=\S)/mu, '')
+    .replaceAll(/^ ✔ [^]*?(?=^\S|^ \S)/gmu, '')
 }
 
 /** A cluster of a file that is alive: its leaders renew their Leases, and a container's log is what the pod is annotated with. */
@@ -406,7 +406,7 @@ const renewed = <T extends KubeObject>(lease: T, clock: SimClock): T =>
 const slug = (line: string): string =>
   line
     .replaceAll(/^workloads /gu, '')
-    .replaceAll(/ (?:--to|-o) /gu, '-')
+    .replaceAll(/ (?:--to|-o) | --/gu, '-')
     .replaceAll(' ', '-')
 
 describe('what kvup says of what happened to people', () => {

@@ -91,7 +91,7 @@ describe.for(cases)('KubeVirt says that all is well, and $name', ({ faults, name
         {
           onEvent(event) {
             const settling = event.kind === 'step-waiting' && event.step.id === 'healthy'
-            if (!settling || !/stay settled/.test(JSON.stringify(event.state)) || there < Infinity) return
+            if (!settling || !/stable for/.test(JSON.stringify(event.state)) || there < Infinity) return
             there = stage.now
             stage.simulated.faults.set(faults)
           },

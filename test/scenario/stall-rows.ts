@@ -253,7 +253,10 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       }),
       knownTo: 'upgrade',
       flags: long,
-      says: [/hold workload updates: gave up after 5m/, /failed calling webhook "kubevirt-update-validator/],
+      says: [
+        /timed out after 5 m while pausing automatic VM updates/,
+        /failed calling webhook "kubevirt-update-validator/,
+      ],
       prints: [
         /^kubectl -n kubevirt get endpointslices -l kubernetes\.io\/service-name=kubevirt-operator-webhook$/,
       ],

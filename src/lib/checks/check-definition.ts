@@ -45,6 +45,8 @@ export interface Question {
   rolloutStatus: RolloutStatus
   /** Absent: `kvup check` without --to; checks that need a target pass over it (`needsTarget`). */
   target?: Version
+  /** Why there is no one target although a version was asked about. */
+  noOneTarget?: string
   /** How it would be done. */
   method?: Method
   releases: Releases

@@ -65,6 +65,7 @@ export function eusProcedure(window: EusWindow, overridden: readonly VmRef[] = [
   const vms = vmsRestoredNow(overridden)
   return {
     name: window.name,
+    between: { from: window.began, to: window.to },
     leaves: isGuards,
     leaving: (cx) =>
       withdrawRefused(cx, { name: window.name, leaveRequested: window.request.leaveRequested }),

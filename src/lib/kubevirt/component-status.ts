@@ -18,11 +18,12 @@ import { latest, since } from '../kube/timestamps.ts'
 import type { KubeVirt } from '../kube/kinds/kubevirt-kinds.ts'
 import { compareVersions, versionOf } from '../releases/release-versions.ts'
 import { holderOf, operatorLeads } from './lease-holders.ts'
-import { operatorOf } from './installation.ts'
+import { operatorOf, theInstallation } from './installation.ts'
 import { itemsOf } from '../kube/known.ts'
 import type { Node } from '../kube/kinds/core-kinds.ts'
 import { condition, isObserved } from '../kube/object.ts'
 import type { FullSnapshot } from './full-snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** All components, in the order in which virt-operator rolls them; those that every release so far had and that are not there as `absent`. */
 export function assessComponents(snapshot: UpgradeSnapshot): ComponentStatus[] {
@@ -219,6 +220,40 @@ export function waitsFor(pods: readonly Pod[], left: string | undefined, snapsho
   if (isAnyStamped && bare) return `${placeOf(bare)} (lacks virt-operator's annotations)`
   return left ?? 'its next pod'
 }
+
+/**
+ * What the roll of a component does at this look, in one phrase: `worker-2 restarting, next worker-1`. The next one is only named where
+ * there is no other: Kubernetes chooses in no order that could be foretold. Undefined where no pod is under way.
+ */
+export function rollingNow(snapshot: Snapshot, name: string, at: Date): string | undefined {
+  const { kubevirt, deployment: operator } = theInstallation(snapshot)
+  const observed: UpgradeSnapshot = { snapshot, kubevirt, operator, at }
+  const workload = workloads(observed).find(({ object }) => object.metadata.name === name)
+  if (workload === undefined) return undefined
+  const target = targetId(observed)
+  const pods = podsOf(observed, workload)
+  const isNew = (pod: Pod) => isUpdated(pod, target)
+  const starting = places(pods.filter((pod) => isNew(pod) && !isReady(pod)))
+  const going = places(pods.filter(isGoing))
+  if (workload.kind === 'Deployment') {
+    if (starting.length > 0) return `starting on ${someOf(starting)}`
+    return going.length > 0 ? `stopping on ${someOf(going)}` : undefined
+  }
+  const busy = [...new Set([...starting, ...going])]
+  if (busy.length === 0) return undefined
+  const left = places(pods.filter((pod) => !isNew(pod) && !isGoing(pod))).filter(
+    (node) => !busy.includes(node),
+  )
+  const next = left.length === 0 ? '' : left.length === 1 ? `, next ${left[0]}` : `, then ${left.length} more`
+  return `${someOf(busy)} restarting${next}`
+}
+
+const isGoing = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
+
+const places = (pods: readonly Pod[]): readonly string[] => [...new Set(pods.map(placeOf))].toSorted()
+
+const someOf = (names: readonly string[]): string =>
+  names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(' and ')
 
 function waitingPod(pod: Pod, at: Date): string {
   const age = formatDuration(since(pod.metadata.creationTimestamp, at) ?? 0)

@@ -121,6 +121,10 @@ export function poolsMissing(pools: readonly MachineConfigPool[]): string | unde
   return missing.length === 0 ? undefined : missing.join(', ')
 }
 
+/** Whether one of them cannot go on by itself; one that is paused waits for a person. */
+export const anyDegraded = (pools: readonly MachineConfigPool[]): boolean =>
+  pools.some((pool) => pool.spec?.paused !== true && is(pool, 'Degraded'))
+
 function missingOf(pool: MachineConfigPool): string | undefined {
   if (pool.spec?.paused === true) return 'is paused'
   if (is(pool, 'Degraded'))

@@ -54,6 +54,7 @@ export function pathProcedure(plan: UpgradePlan & { path: UpgradePath }, tools: 
   )
   return {
     name,
+    between: { from: plan.from, to: plan.to.text },
     leads: ['upgrade path', plan.from ?? '', '→', tools.legs.map((leg) => leg.plan.to.text).join(' → ')].join(
       ' ',
     ),

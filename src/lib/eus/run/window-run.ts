@@ -211,7 +211,7 @@ const windowHint = (cx: CommandContext, windowSnapshot: WindowSnapshot): ResumeH
 /** The line that was typed goes on, but for one that ends at the same place again; what was not waited for long enough is waited for anew. */
 function sameLine({ world }: CommandContext, { reason }: KvupError): readonly string[] {
   if (reason === 'approval-needed') return []
-  const anew = reason === 'timed-out' ? ', and waits again' : ''
+  const anew = reason === 'timed-out' || reason === 'stalled' ? ', and waits again' : ''
   return [resumeLine(world, `continues${anew}`)]
 }
 
@@ -326,6 +326,7 @@ export interface EusRunOptions extends EusPlanningOptions {
   leaveRequested?: boolean
   stableFor: string
   timeout: string
+  stalledAfter?: string
   deadline?: string
   until?: string
   pauseBefore: string[]

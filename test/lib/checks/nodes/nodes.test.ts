@@ -64,7 +64,7 @@ test.each(nodeChecks.map((check) => [check.id, check] as const))('%s: unread is 
 })
 
 describe('node-ready', () => {
-  test('a node that is not ready and has a virt-handler blocks', () => {
+  test('16.8 a node that is not ready and has a virt-handler blocks, and no line deletes it', () => {
     const { findings } = withNodes(nodeReady, { 'worker-2': notReady })
     expect(said(findings)).toEqual(['blocker node-ready'])
     expect(findings[0]?.summary).toBe(
