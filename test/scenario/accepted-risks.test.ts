@@ -1,6 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { history } from '../../src/commands/history.ts'
+import type { Document } from '../../src/lib/output/printer.ts'
+import { paintFor } from '../../src/lib/output/terminal.ts'
+import { reportView } from '../../src/lib/output/views/upgrade/upgrade-report.ts'
+import type { UpgradeReport } from '../../src/lib/upgrade/upgrade-report.ts'
 import { readSchema, validate } from '../lib/docs/json-schema.ts'
 import { eusRunOn, small418 } from './eus/window-stage.ts'
 import { byTag, play, type Stage } from './stage.ts'
@@ -38,10 +42,13 @@ describe('accepted risks', () => {
           },
         ],
       })
-      expect(ended.text).toContain(
+      const paint = paintFor({ colour: false, unicode: false })
+      const report = ended.documents[0] as Document as UpgradeReport
+      const shown = reportView.text(report, paint, { columns: Infinity, wide: true })
+      expect(shown).toContain(
         'accepted        downgrade, by jane@here (API user kubernetes-admin): tested on stage, twice',
       )
-      expect(ended.text).toContain(
+      expect(shown).toContain(
         'accepted        kubernetes-window, by jane@here (API user kubernetes-admin): no reason given',
       )
       const entries = await stage.journal.entries()
