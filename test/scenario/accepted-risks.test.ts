@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { history } from '../../src/commands/history.ts'
-import type { Document } from '../../src/lib/output/printer.ts'
 import { paintFor } from '../../src/lib/output/terminal.ts'
 import { reportView } from '../../src/lib/output/views/upgrade/upgrade-report.ts'
 import type { UpgradeReport } from '../../src/lib/upgrade/upgrade-report.ts'
@@ -14,6 +13,12 @@ const schemas = new Map(
     .filter((name) => name.endsWith('.json'))
     .map((name) => [name, readSchema('docs/schema', name)]),
 )
+/** What `-o wide` tells of the end besides. */
+const shownWide = (document: object | undefined) =>
+  reportView.text(document as UpgradeReport, paintFor({ colour: false, unicode: false }), {
+    columns: Infinity,
+    wide: true,
+  })
 const historyOf = (stage: Stage) =>
   stage.perform(async (cx) => {
     await history(cx)
@@ -42,9 +47,7 @@ describe('accepted risks', () => {
           },
         ],
       })
-      const paint = paintFor({ colour: false, unicode: false })
-      const report = ended.documents[0] as Document as UpgradeReport
-      const shown = reportView.text(report, paint, { columns: Infinity, wide: true })
+      const shown = shownWide(ended.documents[0])
       expect(shown).toContain(
         'accepted        downgrade, by jane@here (API user kubernetes-admin): tested on stage, twice',
       )
@@ -85,7 +88,9 @@ describe('accepted risks', () => {
         },
       }
       const ended = await stage.upgrade('v1.7.0', options, { cluster: silent })
-      expect(ended.text).toContain('downgrade, by jane@here (user unknown): tested on stage, twice')
+      expect(shownWide(ended.documents[0]).join('\n')).toContain(
+        'downgrade, by jane@here (user unknown): tested on stage, twice',
+      )
       const told = await historyOf(stage)
       expect(told.text).toContain('accepted: tested on stage, twice (user unknown)')
     })

@@ -225,6 +225,7 @@ function changeOf(
       writes: sealedWrites(sealed, { reader: cluster.reader, again: planAgain(sealed) }),
     }),
     async prepare() {
+      cx.printer.awaiting?.('reading VMs and volumes before the first change')
       await census.prepare(cluster.reviewer)
       await manifest.prepare()
       for (const leg of legs.slice(1)) if (leg.plan.method === 'operator-manifest') await leg.manifest.load()

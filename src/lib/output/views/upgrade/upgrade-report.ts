@@ -99,10 +99,9 @@ function problems(report: UpgradeReport, paint: Paint): readonly string[] {
   return [
     ...changeRows(report, paint),
     ...(isQuiet ? [] : alertLines(report, paint)),
-    ...findings.flatMap(({ summary, remedy }) => [
-      `${sign} ${brief(summary)}`,
-      ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
-    ]),
+    ...findings.flatMap(({ summary, remedy }) =>
+      [`${sign} ${brief(summary)}`].concat(remedy.map((line) => `  ${paint.mark.next} ${line}`)),
+    ),
     ...(vmCreation?.is === 'refused'
       ? [`${paint.bad(paint.mark.failed)} a dry-run create of a VM was refused: ${vmCreation.why}`]
       : []),
