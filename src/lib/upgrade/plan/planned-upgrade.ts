@@ -129,6 +129,7 @@ export async function planUpgrade(
   const releases = await readReleases(cx.world, options.releases)
   const accepted = judge.accepted(options.accept, releases)
   const cluster = await cx.cluster()
+  cx.printer.awaiting?.('reading the cluster')
   const { environmentIn, overridesIn } = environmentOfRun(cx, cluster, {
     takeOver: options.takeOver,
     asks,
