@@ -86,7 +86,7 @@ function operatorAlone({ namespace, version }: Operator): KvupError {
 function severalKubeVirts(found: readonly { namespace: string; name: string }[]): KvupError {
   const names = found.map(({ namespace, name }) => `${namespace}/${name}`).join(', ')
   return blocked('several-kubevirts', `there are ${found.length} KubeVirts (${names}); a cluster has one`, {
-    remedy: 'kubectl get kubevirts.kubevirt.io -A, then delete the one that virt-operator does not follow',
+    remedy: 'kubectl get kubevirts.kubevirt.io -A     the one that virt-operator does not follow is too many',
   })
 }
 

@@ -113,14 +113,19 @@ export function outOfStep(
       id: 'version-in-step',
       level: 'warning',
       summary: `unsupported: out of step. The operator ${version} is that of ${minor}, the platform is at ${platform.release}`,
-      remedy:
-        order < 0
-          ? [
-              'kvup upgrade      says which release of the operator can be reached, and takes it there with --to',
-            ]
-          : [takesPlatform],
+      remedy: order < 0 ? takesOperator(platform.here, releases) : [takesPlatform],
     },
   ]
+}
+
+/** To the newest release that is known for this minor of the platform. */
+function takesOperator(here: string, { hyperconverged }: Rows): readonly string[] {
+  const newest = hyperconverged.findLast(({ platform }) => platform === here)
+  return newest === undefined
+    ? []
+    : [
+        `kvup upgrade --to ${newest.version} --method olm      takes the operator to the minor of the platform`,
+      ]
 }
 
 const takesPlatform = 'oc adm upgrade      says how to take the platform to the same minor'

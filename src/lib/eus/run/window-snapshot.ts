@@ -174,7 +174,7 @@ const rollbackHints = (plan: EusPlan): readonly string[] => [
     .filter(({ paused }) => paused)
     .map(
       ({ name }) =>
-        `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     its nodes follow the platform then`,
+        `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     its nodes follow the platform then, and reboot`,
     ),
   'kvup workloads strategy set --methods LiveMigrate     where the methods are empty and should not be',
   `kvup eus run ${acceptingAll(plan)}     goes on; what is so now stays so at the end`,

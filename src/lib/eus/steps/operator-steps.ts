@@ -1,3 +1,4 @@
+import { makesCatalog } from '../../releases/catalog-path.ts'
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
 import {
   channelChange,
@@ -276,7 +277,8 @@ function leadsOn(installed: string, following: Watching): StepState {
       ? `${installed} is installed, and no path leads on from it to ${stop.minor}${pathText(path)}: the operator would be stranded behind the platform`
       : `nothing says whether a release of the operator leads from ${installed} on to ${stop.minor}: it may be stranded behind the platform`,
     remedy: [
-      `${command} --catalog-file FILE     knows its way; opm render CATALOG-IMAGE -o yaml > FILE makes one, of the minor at the end`,
+      'name the catalog of the minor at the end by --catalog-file: it knows the path',
+      makesCatalog,
       `${command} --accept ${risk}     lets the platform go on all the same`,
     ],
   }

@@ -165,7 +165,7 @@ function whilePausedByOthers(
     reason: 'pool-paused-already',
     by: `somebody paused pool ${name} again after kvup had unpaused it, with ${updated} of ${machines} machines updated: the others stay at the older release`,
     remedy: [
-      `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     lets it go on; then the same command again`,
+      `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     its nodes drain and reboot; then the same command again`,
       `${command} --accept pool-paused-already     leaves it paused, and ends without it`,
       `oc get machineconfigpool ${name} -o yaml --show-managed-fields     shows who wrote it`,
     ],

@@ -114,7 +114,7 @@ export function unfit(
   return usageError('snapshot-unreadable', `cannot use ${from} as a saved cluster: ${why}`, {
     remedy: [
       ...first,
-      `kvup snapshot --to-file FILE      or ${printed[needed === 'any' ? 'platform' : needed]}`,
+      `kvup snapshot --to-file cluster.yaml      or ${printed[needed === 'any' ? 'platform' : needed]}`,
     ],
   })
 }
@@ -446,7 +446,7 @@ export class NotSavedError extends KvupError {
 
   constructor(what: string, file: string) {
     super(exitCode.usage, 'not-saved', `${file} does not hold ${what}`, {
-      remedy: 'kvup snapshot --to-file FILE      saves all that kvup looks at',
+      remedy: 'kvup snapshot --to-file cluster.yaml      saves all that kvup looks at',
     })
   }
 }

@@ -1,5 +1,5 @@
 import { type GuessedHop, guessHops, type OfferedChannel, type OperatorSnapshot } from './olm-operator.ts'
-import { type CatalogPackage, passesOver, pathTo } from '../../releases/catalog-path.ts'
+import { type CatalogPackage, makesCatalog, passesOver, pathTo } from '../../releases/catalog-path.ts'
 import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
 import {
@@ -244,7 +244,7 @@ function minorUnknown(
       level: 'warning',
       summary: `whether HyperConverged ${to.text} belongs to platform ${minor} or to a later one is not known${known}. Out of step it is not supported`,
       remedy: [
-        `kvup upgrade --to ${to.text} --method olm --releases FILE     with later release data`,
+        'name later release data by --releases',
         'kvup releases -o json     prints those that are used',
       ],
     },
@@ -374,9 +374,7 @@ function minorSkipped({ certain, from, hops }: OlmPart): readonly HopFinding[] {
         id: 'minor-skipped',
         level: 'warning' as const,
         summary: `the catalog leads from HyperConverged ${before} to ${version} and over no release of a minor in between: only updates of KubeVirt to the next minor are supported`,
-        remedy: [
-          'opm render CATALOG-IMAGE -o yaml > catalog.yaml     of a catalog that has the minor in between, then --catalog-file catalog.yaml',
-        ],
+        remedy: ['name a catalog that has the minor in between by --catalog-file', makesCatalog],
       },
     ]
   })

@@ -273,7 +273,7 @@ function ensureSound(request: Readonly<Record<string, unknown>>): void {
   )
   if (wrong === undefined && typeof request['to'] === 'string') return
   throw usageError('not-a-plan', `the plan asks for what kvup does not know: ${wrong?.[0] ?? 'no version'}`, {
-    remedy: 'kvup plan --to VERSION -o yaml      makes one',
+    remedy: 'make it anew, by kvup plan with --to and --to-file',
   })
 }
 
@@ -350,7 +350,7 @@ export async function whereToGo(cx: CommandContext, typed: Typed): Promise<KvupE
         remedy:
           targets.length > 0
             ? targets.map((version) => `kvup upgrade --to ${version}`)
-            : ['kvup upgrade --to VERSION'],
+            : ['kvup releases     lists the releases that this kvup knows'],
       },
     )
   } catch (error) {
@@ -359,7 +359,10 @@ export async function whereToGo(cx: CommandContext, typed: Typed): Promise<KvupE
       'no-target',
       `name a version with --to; which ones are available could not be read: ${error.message}`,
       {
-        remedy: error.remedy.length > 0 ? error.remedy : 'kvup upgrade --to VERSION',
+        remedy:
+          error.remedy.length > 0
+            ? error.remedy
+            : 'kvup releases     lists the releases that this kvup knows',
       },
     )
   }
@@ -424,8 +427,7 @@ function whyNone({ offered = [], platform }: OperatorSnapshot, catalogFile: stri
 function byCatalogFile({ subscription: { spec } }: OperatorSnapshot): readonly string[] {
   return [
     `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
-    'opm render IMAGE -o yaml > catalog.yaml     makes a file of it',
-    'kvup upgrade --catalog-file catalog.yaml     says which further releases its edges lead to',
+    'make a file of it with opm render -o yaml, and name it by --catalog-file: its edges tell what leads on',
   ]
 }
 

@@ -1,3 +1,4 @@
+import { makesCatalog } from '../../../releases/catalog-path.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
 import { compareMinors, minorOfPlatform, versionOfCsv } from '../../../releases/release-versions.ts'
 import { asBlockers, type Judged, rotationOf } from '../eus-snapshot.ts'
@@ -27,7 +28,10 @@ function channelFindings({ channel, route, chosen, snapshot }: Judged): readonly
     level: 'blocker',
     summary: `no channel of ${route.to} holds ${snapshot.release} (${has}). ${channel.wanted} appears some weeks after its first release, and may need a newer patch here first`,
     objects: ['clusterversion/version'],
-    remedy: ['oc adm upgrade channel', 'kvup eus plan --to MINOR      to a minor that has a channel'],
+    remedy: [
+      'oc adm upgrade      shows the channels that there are',
+      'name a minor that has a channel, with --to',
+    ],
   }
   if (offers(snapshot, first)) return [missing]
   const release = first.stop.version ?? `a release of ${first.minor}`
@@ -63,7 +67,7 @@ function unproven({ chosen }: Judged): readonly Finding[] {
       summary: `whether ${release} leads on to ${to}: ${onlyNextHop}`,
       objects: ['clusterversion/version'],
       remedy: [
-        'kvup eus plan --graph-file FILE      knows the whole way; FILE is what the update service answers for the channel',
+        'name the graph of the channel by --graph-file: the whole path is known then; the update service answers with it',
       ],
     },
   ]
@@ -74,7 +78,7 @@ const closedPaths: Readonly<Record<NonNullable<Judged['chosen']['closed']>['is']
     'not-in-graph': {
       id: 'no-path-in-graph',
       level: 'blocker',
-      remedy: ['kvup eus plan --graph-file FILE      with the graph of another channel, or a later one'],
+      remedy: ['plan again with the graph of another channel, or a later one, by --graph-file'],
     },
     'not-offered': {
       id: 'update-not-offered',
@@ -124,10 +128,7 @@ const stranded = ({ from, minor }: Open): Finding => ({
   level: 'blocker',
   summary: `no edge of the catalog leads from the operator ${releaseOf(from)} to a release of ${minor}: it could not follow the platform there`,
   objects: [`csv/${from}`],
-  remedy: [
-    'kvup eus plan --catalog-file FILE      with a later catalog of the minor at the end',
-    'kvup upgrade --method olm      says which other releases of this minor there are',
-  ],
+  remedy: ['plan again with a later catalog of the minor at the end, by --catalog-file', makesCatalog],
 })
 
 const unknown = ({ from, minor }: Open): Finding => ({
@@ -136,8 +137,8 @@ const unknown = ({ from, minor }: Open): Finding => ({
   summary: `whether the operator ${releaseOf(from)} leads on to a release of ${minor}: the cluster shows releases of its catalog, and no edges between them`,
   objects: [`csv/${from}`],
   remedy: [
-    'opm render CATALOG-IMAGE -o yaml > catalog.yaml      of the catalog that the Subscription names, of the minor at the end',
-    'kvup eus plan --catalog-file catalog.yaml      knows the whole way then',
+    'name the catalog of the minor at the end by --catalog-file: the whole path is known then',
+    makesCatalog,
   ],
 })
 
@@ -216,7 +217,7 @@ function notOffered({ snapshot: { snapshot } }: Judged, summary: string): Findin
     summary: `${summary}. The hop waits for it, behind the platform`,
     remedy: [
       `oc get packagemanifest ${pack} -o yaml      shows its channels; those of a later minor may come with the catalog of that platform`,
-      'kvup eus plan --catalog-file FILE      by the catalog of the minor at the end',
+      'name the catalog of the minor at the end by --catalog-file',
     ],
   }
 }
