@@ -210,7 +210,9 @@ export async function leftoverWebhooks({ reader }: Cluster): Promise<readonly Ho
       id: 'tmp-webhook-left',
       level: 'warning',
       summary: `${metadata.name} was left behind and still refuses new APIs`,
-      remedy: [`kubectl delete validatingwebhookconfiguration ${metadata.name}`],
+      remedy: [
+        `kubectl delete validatingwebhookconfiguration ${metadata.name}     nothing is lost: virt-operator has not deleted it`,
+      ],
     }))
   } catch (error) {
     if (error instanceof ApiError) return []
