@@ -12,7 +12,7 @@ test('what was not readable ends in exit 7, with a command that works when the l
   expect(error).toMatchObject({
     exitCode: 7,
     reason: 'partly-unread',
-    message: 'not all of it may be read: pods is forbidden, and 1 more',
+    message: 'kvup may not read everything: pods is forbidden, and 1 more',
   })
   expect(asTyped(error).remedy).toEqual([
     'kvup rbac kvup-view | kubectl apply -f -     # then bind it to this user',

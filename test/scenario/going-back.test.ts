@@ -25,7 +25,7 @@ const needs =
   '3 VMs run a newer virt-launcher than v1.7.0: a migration to an older one fails, each needs a restart'
 /** What is true of going forward alone. */
 const forward =
-  /live-?migrates|KubeVirt migrates|migrates 3|then apply to the new version|new in v1\.7\.0|given back at the end|going back is not supported once|moves one VM first|old virt-launcher;/u
+  /live-?migrates|KubeVirt migrates|migrates 3|then apply to the new version|new in v1\.7\.0|given back at the end|no supported way back once|moves one VM first|old virt-launcher;/u
 
 const launchers = ({ simulated: { store } }: Stage) =>
   (store.list(VirtualMachineInstances).items as VirtualMachineInstance[]).map(
@@ -103,7 +103,7 @@ describe('a downgrade that was accepted', () => {
       const rows = await stage.perform((cx) => outdated(cx, { allNamespaces: true }))
       const checked = await stage.perform((cx) => check(cx, { accept: [], method: 'auto' }))
       expect(checked.text).toContain(
-        '3 running VMs have a newer virt-launcher, and do not migrate to an older one; each needs a restart',
+        '3 running VMs have a newer virt-launcher, and do not migrate to an older one. Each needs a restart',
       )
       expect(rows.text).toContain('need a restart')
       expect(rows.text).toContain(

@@ -64,7 +64,7 @@ test('OLM does not look again even so: that is a fault after two minutes, and sa
     expect(asked.size).toBe(1)
     expect(condition(subscription(stage)!, 'ResolutionFailed')?.status).toBe('True')
     expect(ended.text).toContain(
-      'OLM has not looked again since kubevirt-hyperconverged-operator.v1.16.0 went',
+      'OLM has not resolved again since kubevirt-hyperconverged-operator.v1.16.0 went',
     )
     expect(ended.text).toContain('nor after kvup annotated subscription hco-operatorhub')
     expect(ended.text).toContain('kubectl get pods -A -l app=catalog-operator')

@@ -33,7 +33,7 @@ test('what OLM offers already is among them', () =>
     const { error } = await stage.upgrade(undefined)
     expect(error?.remedy[0]).toBe('kvup upgrade --to 1.17.4 --method olm')
     const { text } = await stage.perform((cx) => check(cx, { accept: [], method: 'auto' }))
-    expect(text).toMatch(/until somebody approves its InstallPlan; install-\w+ waits for that, for 1\.17\.4/u)
+    expect(text).toMatch(/until you approve its InstallPlan; now install-\w+ waits, for 1\.17\.4/u)
     expect(text).toContain('-> kvup upgrade --to 1.17.4 --method olm')
   }))
 

@@ -19,7 +19,7 @@ function withoutNodes(cluster: Cluster): Cluster {
   return { ...cluster, reader }
 }
 
-test('contract: sealed plan: what could not be sealed is said, when the plan is made and when it is carried out', async () => {
+test('contract: sealed plan: what could not be sealed is said, when the plan is made and when it takes effect', async () => {
   await play(byTag, async (stage) => {
     const made = await stage.plan('v1.8.4', {}, { cluster: withoutNodes(stage.cluster) })
     expect({ code: made.code, error: made.error?.message }).toEqual({ code: 0 })

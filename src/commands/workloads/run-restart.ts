@@ -8,7 +8,7 @@ import {
   scheduleOf,
   type WaveSchedule,
   endOfRun,
-  ensureCanaryThere,
+  ensureNamedThere,
   ensureWindowOpens,
   namespacesOf,
   narrowed,
@@ -70,7 +70,11 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
   ensureWindowOpens(typed, now)
   const { namespace } = installation
   const environment = runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver })
-  const run = new RestartRun(wanted, { began: now.getTime(), kubevirt: installation.kubevirt })
+  const run = new RestartRun(wanted, {
+    began: now.getTime(),
+    kubevirt: installation.kubevirt,
+    typed: cx.world.commandLine,
+  })
   const procedure = restartProcedure(run, timeoutMs)
   const restarting: Restarting = { cx, cluster, installation, environment, run, procedure }
   const work = await workOf(restarting, { options, timeoutMs }).catch((error: unknown) => {
@@ -117,7 +121,7 @@ async function workOf(
   { cx, cluster, installation, environment, run, procedure }: Restarting,
   { options, timeoutMs }: { options: RestartOptions; timeoutMs: number },
 ): Promise<RestartWork> {
-  await ensureCanaryThere(cluster, options, run.wanted.selection)
+  await ensureNamedThere(cluster, options, run.wanted)
   const snapshot = await run.read({ reader: cluster.reader, clock: cx.clock, journal: environment.journal })
   const { candidates, left, unread } = snapshot
   const { namespace } = run.wanted.selection

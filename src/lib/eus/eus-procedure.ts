@@ -65,6 +65,7 @@ export function eusProcedure(window: EusWindow, overridden: readonly VmRef[] = [
   const vms = vmsRestoredNow(overridden)
   return {
     name: window.name,
+    between: { from: window.began, to: window.to },
     leaves: isGuards,
     leaving: (cx) =>
       withdrawRefused(cx, { name: window.name, leaveRequested: window.request.leaveRequested }),
@@ -402,7 +403,7 @@ async function restoreMethods(
 function toAnother(found: SettingsOwner, override: Override): Step {
   return {
     id: 'resume-workload-updates',
-    title: 'give workload updates back',
+    title: 'resume automatic VM updates',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
     watches: [],
@@ -417,7 +418,7 @@ function toAnother(found: SettingsOwner, override: Override): Step {
       return sameMethods(now, keptMethods(override))
         ? {
             is: 'todo',
-            change: `note workloadUpdateMethods of ${nameOf(owner)} as given back: it is ${methodsText(now)} again`,
+            change: `note workloadUpdateMethods of ${nameOf(owner)} as restored: it is ${methodsText(now)} again`,
           }
         : madeAnew(owner, override, now)
     },

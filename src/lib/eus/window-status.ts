@@ -144,7 +144,10 @@ export function overridesText(overrides: readonly Pick<Override, 'id'>[]): strin
 
 /** Parts by the ids of their steps, in their order; a step that fits none belongs to the part before it. */
 const parts: readonly (readonly [fits: RegExp, name: (id: string) => string])[] = [
-  [/^(?:launchers-current|keep-baseline|keep-path|pause-workload-updates)$/u, () => 'workload updates held'],
+  [
+    /^(?:launchers-current|keep-baseline|keep-path|pause-workload-updates)$/u,
+    () => 'automatic VM updates paused',
+  ],
   [/^pause-|^approval$/u, () => 'pools paused'],
   [
     /^(?:gate-platform|operator-way|channel|request|accepted|platform|control-plane)-\d/u,
@@ -152,7 +155,7 @@ const parts: readonly (readonly [fits: RegExp, name: (id: string) => string])[] 
   ],
   [/^gate-\d+\.\d+$/u, (id) => `platform ${minorIn(id)}`],
   [/^operator-(?:releases-|channel-)?\d+\.\d+/u, (id) => `virtualization ${minorIn(id)}`],
-  [/^(?:healthy|forecast|resume-workload-updates)$/u, () => 'workload updates given back'],
+  [/^(?:healthy|forecast|resume-workload-updates)$/u, () => 'automatic VM updates resumed'],
   [/^(?:room|unpause|rolled)-/u, () => 'pools unpaused'],
 ]
 

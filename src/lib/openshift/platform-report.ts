@@ -165,7 +165,7 @@ function ofVersion(
     found.push({
       severity: 'warning',
       impact: update.pace === 'slow' ? 'update-speed' : 'update-stalled',
-      summary: `the update is ${update.pace}: it takes longer than those before it`,
+      summary: `the update is ${update.pace}: it takes longer than earlier updates`,
       objects,
       ...filled({ since: update.started }),
     })

@@ -54,6 +54,7 @@ export function pathProcedure(plan: UpgradePlan & { path: UpgradePath }, tools: 
   )
   return {
     name,
+    between: { from: plan.from, to: plan.to.text },
     leads: ['upgrade path', plan.from ?? '', '→', tools.legs.map((leg) => leg.plan.to.text).join(' → ')].join(
       ' ',
     ),
@@ -192,7 +193,7 @@ class Row {
     const { owner, from = '', to, request } = this.#leg.plan
     if (index > 0 || tools.hasBegun) return []
     const isUnrestored = openOverride(await cx.journal.overrides(), owner.uid) !== undefined
-    const settled = { version: from, title: 'settle' }
+    const settled = { version: from, title: 'verify' }
     const tail = isUnrestored
       ? [
           settledFor(owner, { ...settled, id: 'healthy', stableMs: request.stableMs }),

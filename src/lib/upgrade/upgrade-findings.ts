@@ -77,7 +77,7 @@ function operator(question: Question): readonly HopFinding[] {
         id: 'operator-unknown',
         level: 'blocker',
         summary:
-          'the version of virt-operator cannot be told from its Deployment, so nothing can be said of what it may do',
+          'the Deployment of virt-operator does not show its version, so kvup cannot judge what it can install',
         remedy: [`kubectl -n ${installation.namespace} get deployment virt-operator -o yaml`],
       },
     ]
@@ -100,7 +100,7 @@ function pinnedImages({ installation, method, request }: Question): readonly Hop
     {
       id: 'images-pinned',
       level: 'blocker',
-      summary: `the operator's environment fixes ${pinned.map((p) => p.env).join(', ')}: imageTag would change the recorded version, not the images`,
+      summary: `the operator's environment fixes ${pinned.map((p) => p.env).join(', ')}: imageTag changes the recorded version, not the images`,
       remedy: [`kvup upgrade --to ${request.to.text} --method operator-manifest`],
     },
   ]
@@ -135,7 +135,7 @@ function foreignOwner({ installation: { manager }, request }: Question): readonl
     {
       id: `managed-by-${manager.kind}`,
       level: 'blocker',
-      summary: `KubeVirt belongs to ${owner}: what kvup writes would be set back at its next sync`,
+      summary: `KubeVirt belongs to ${owner}: its next sync reverts what kvup writes`,
       remedy: [
         `kvup upgrade --to ${request.to.text} --follow     writes nothing, says what to commit, waits and judges`,
       ],

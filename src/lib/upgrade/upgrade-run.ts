@@ -1,5 +1,5 @@
-import type { Access } from '../kube/cluster.ts'
-import type { RunLimits, RunOutcome } from '../engine/step.ts'
+import type { Access, Cluster } from '../kube/cluster.ts'
+import type { RunEvent, RunLimits, RunOutcome } from '../engine/step.ts'
 import { type Change, takenRisks } from '../engine/change.ts'
 import { type Compared, lostSince } from '../vms/census/run-census.ts'
 import type { SealedPlan } from '../engine/sealed-plan.ts'
@@ -7,7 +7,7 @@ import { type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
 import { accessFor, roleFor } from './roles.ts'
 import { degradedAfter, nothingToDoReport, type UpgradeReport, VmsOfRun } from './upgrade-report.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
-import { isBetweenSteps, isOutsideOfRolls } from './step-traits.ts'
+import { isBetweenSteps, isOutsideOfRolls, withStages } from './step-traits.ts'
 import { readRollout } from './upgrade-snapshot.ts'
 import { sealedWrites } from './sealed-facts.ts'
 import type { CensusCircumstances } from '../vms/census/vm-census.ts'
@@ -188,6 +188,16 @@ function olmQuestion({ from, to, kubevirt }: NonNullable<UpgradePlan['olm']>, is
   return `Upgrade HyperConverged from ${from} to ${to}${brings}? There is no way back.`
 }
 
+/** What a person calls the run: `KubeVirt v1.7.4 → v1.8.4 on prod-eu`. */
+function titleOf({ from, to, olm }: UpgradePlan, { address }: Cluster): string {
+  const [what, was, becomes] = olm ? ['HyperConverged', olm.from, olm.to] : ['KubeVirt', from, to.text]
+  const versions = was === undefined || was === becomes ? becomes : `${was} → ${becomes}`
+  return `${what} ${versions}${address?.context === undefined ? '' : ` on ${address.context}`}`
+}
+
+const titled = (event: RunEvent, title: string): RunEvent =>
+  event.kind === 'run-started' ? { ...event, title } : event
+
 interface Running {
   observed: Observed
   vms: VmsOfRun
@@ -221,7 +231,7 @@ function changeOf(
     },
     onEvent(event) {
       observed.event(event)
-      return event
+      return withStages(titled(event, titleOf(plan, cluster)))
     },
     failed: (error) => toldBetween(planned, observed, error),
     hint: upgradeHint({ cx, plan: () => planned.now(), journal: environment.journal }),

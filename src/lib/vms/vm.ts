@@ -247,15 +247,16 @@ export async function noSuchPlace(
   return remarks.flat()
 }
 
-/** Whether no running VM at all has the labels that were asked for: a selector that was mistyped looks like success. */
+/** Whether no running VM at all but those that are left out has the labels that were asked for: a selector that was mistyped looks like success. */
 export async function selectsNothing(
   { reader }: { reader: Reader },
   { namespace, labels }: Pick<Selection, 'namespace' | 'labels'>,
+  without: ReadonlySet<string> = new Set(),
 ): Promise<boolean> {
   if (labels === undefined) return false
   const where = { labels, ...(namespace !== undefined && { namespace }) }
   for await (const { items } of reader.pages(VirtualMachineInstances, where))
-    if (items.length > 0) return false
+    if (items.some((vmi) => !without.has(vmName(vmi)))) return false
   return true
 }
 

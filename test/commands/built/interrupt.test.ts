@@ -41,9 +41,9 @@ function lineThat(end: string, does: string): string {
 }
 
 const phases = {
-  held: /hold workload updates: kept/,
-  rolling: /virt-handler: \d\/6/,
-  'almost there': /virt-controller: \d\/2/,
+  held: /automatic VM updates paused \(was/,
+  rolling: /virt-handler: .*\d of 6 nodes/,
+  'almost there': /virt-controller: .*\d of 2 pods/,
 } as const
 
 const [held, rolling, almostThere] = Object.entries(phases)

@@ -46,10 +46,12 @@ describe('the main job on a pipe', () => {
       'KubeVirt v1.7.4 → v1.8.4: patch imageTag of kubevirts/kubevirt in namespace kubevirt',
     )
     const story = lines.filter((line) => /^\d\d:\d\d:\d\d /.test(line)).map((line) => line.slice(9))
-    expect(story[0]).toMatch(/^upgrade to v1\.8\.4: \d+ steps$/)
-    expect(story).toContain('hold workload updates: kept LiveMigrate')
-    expect(story.some((line) => line.startsWith('virt-handler: 3/3'))).toBe(true)
-    expect(story.at(-1)).toMatch(/^upgrade to v1\.8\.4: finished in /)
+    expect(story[0]).toMatch(/^KubeVirt v1\.7\.4 → v1\.8\.4 on \S+$/)
+    expect(
+      story.some((line) => /^Prepare: done.*, automatic VM updates paused \(was LiveMigrate\)$/.test(line)),
+    ).toBe(true)
+    expect(story.some((line) => /^virt-handler: done.*, 3 of 3 nodes$/.test(line))).toBe(true)
+    expect(story.at(-1)).toMatch(/^done in \d+ s$|^done in \d+ m/)
     expect(story).toEqual([...new Set(story)])
     expect(first.stdout.trimEnd().split('\n').at(-1)).toMatch(
       /^✔ KubeVirt v1\.7\.4 → v1\.8\.4 in \S+, settled$/,
@@ -135,7 +137,7 @@ describe('the main job on a pipe', () => {
     const { code, stdout } = await kvup(['upgrade', '--to', 'v1.8.4', ...flags], alive)
     expect(code).toBe(0)
     expect(stdout).toMatch(/server dry run: nothing was changed\n/)
-    expect(stdout).toMatch(/hold workload updates +would change: /)
+    expect(stdout).toMatch(/pause automatic VM\s+updates +would change: /)
     expect(stdout).toMatch(/depends on step \d+, cannot be rehearsed/)
     expect(alive.store.audit.some(({ dryRun, userAgent }) => dryRun && userAgent.startsWith('kvup/'))).toBe(
       true,
@@ -158,7 +160,7 @@ describe('an upgrade that cannot go on', () => {
     )
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
     const [, end = ''] = stderr.split('error: ')
-    expect(end).toMatch(/^install strategy, CRDs, RBAC: the time of the run \(4s, --timeout\) is over\n/)
+    expect(end).toMatch(/^timed out after 4 s \(--timeout\) while installing CRDs and RBAC\n/)
     expect(end).toMatch(/cannot pull quay\.io\/kubevirt\/virt-operator:v1\.8\.5/)
     expect(end).toMatch(/borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /)
     expect(end).toMatch(/→ kvup upgrade --to v1\.8\.5 .* +# goes on where the cluster stands\n/)

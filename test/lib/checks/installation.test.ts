@@ -235,7 +235,7 @@ describe('crd-stored-versions', () => {
       ),
     })
     expect(ask(crdStoredVersions, { snapshot: found, target: 'v1.9.0' }).findings[0]?.remedy).toEqual([
-      'go through a release that stores another version than v1alpha1: kvup releases',
+      'upgrade over a release that stores another version than v1alpha1: kvup releases',
     ])
   })
   test('passes where it is not stored, or not dropped yet', () => {

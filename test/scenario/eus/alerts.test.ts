@@ -78,7 +78,7 @@ test('the alert of a window that lasts for a day is said to be expected', () =>
     expect(ended.error).toBeUndefined()
     expect((await eusStatusOn(stage)).text).not.toContain('OutdatedVirtualMachineInstanceWorkloads')
     await stage.until(25 * 60 * minute)
-    const said = 'expected in a window: OutdatedVirtualMachineInstanceWorkloads'
+    const said = 'expected during an EUS upgrade: OutdatedVirtualMachineInstanceWorkloads'
     expect((await eusStatusOn(stage)).text).toContain(said)
     expect((await planOn(stage)).text).toContain(
       'OutdatedVirtualMachineInstanceWorkloads fires: that is expected',

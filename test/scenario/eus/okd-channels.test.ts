@@ -113,7 +113,7 @@ describe('community-operators: one channel, in which a minor appears with the pl
       expect(operatorsOf(ended).map(({ channel, chosenBecause }) => [channel, chosenBecause])).toEqual(
         ['4.20', '4.21'].map((minor) => [
           undefined,
-          `decided when it is there: what OLM resolves in channel stable once the catalog is that of ${minor}`,
+          `decided when it is there: what OLM resolves in channel stable once the catalog is of ${minor}`,
         ]),
       )
       expect(ended.text).not.toContain('operator-channel')

@@ -27,7 +27,7 @@ describe('what a window borrowed', () => {
       expect(text.match(/kvup history/gu)).toHaveLength(1)
       const told = await stage.perform((cx) => history(cx).then(() => 0), { commandLine: 'kvup history' })
       expect(told.text).not.toContain('kvup workloads restore')
-      expect(told.text).toContain('kvup eus restore workload-updates     # gives it back')
+      expect(told.text).toContain('kvup eus restore workload-updates     # restores it')
     }))
 
   test('restore names what stays borrowed once, with a line to paste', () =>
@@ -135,5 +135,7 @@ test('a dry run says what is given back, and where, in no words of the journal',
     expect(text).toMatch(
       /unpause pool worker +gives spec\.paused back: false, which "pause pool worker" keeps/u,
     )
-    expect(text).toMatch(/give workload updates back +gives .*workloadUpdateMethods back: \["LiveMigrate"\]/u)
+    expect(text).toMatch(
+      /resume automatic VM updates +gives .*workloadUpdateMethods back: \["LiveMigrate"\]/u,
+    )
   }))

@@ -101,7 +101,7 @@ describe('trap 11: a hold of OLM looks like an upgrade that is stuck, or done', 
     play(okd, async (stage) => {
       await approvedWhileHeld(stage)
       const status = await statusOf(stage)
-      expect(status).toMatch(/v1\.18\.1 is held back by OLM; \S+\.v1\.17\.3 still runs/u)
+      expect(status).toMatch(/v1\.18\.1 is blocked by OLM; \S+\.v1\.17\.3 still runs/u)
       for (const words of says) expect(status).toContain(words)
       const mark = stage.mark
       const ended = await stage.upgrade('1.18.1', { ...brief, timeout: '10m' })

@@ -420,7 +420,7 @@ export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
 function unread(why: string): Error {
   const message = `cannot tell which platform this is: ${why}`
   // Of a saved cluster no right would bring it.
-  return / does not hold /u.test(why)
+  return / does not contain /u.test(why)
     ? usageError('not-saved', message, {
         remedy: 'oc get clusterversions,clusteroperators,machineconfigpools,nodes -o yaml >platform.yaml',
       })
@@ -513,7 +513,7 @@ export function inOpenWindow(findings: readonly Finding[]): readonly Finding[] {
 
 /** What helps where something could not be read: a right, or, of a saved cluster, which no right would complete, a better one. */
 export function unreadRemedy(why: string): string {
-  return / does not hold /u.test(why)
-    ? 'kvup snapshot --to-file cluster.ndjson.gz      saves all that is judged'
+  return / does not contain /u.test(why)
+    ? 'kvup snapshot --to-file cluster.ndjson.gz      saves everything that kvup checks'
     : roleRemedy('kvup-view')
 }

@@ -210,7 +210,7 @@ const windowHint = (cx: CommandContext, windowSnapshot: WindowSnapshot): ResumeH
 /** The line that was typed goes on, but for one that ends at the same place again; what was not waited for long enough is waited for anew. */
 function sameLine({ world }: CommandContext, { reason }: KvupError): readonly string[] {
   if (reason === 'approval-needed') return []
-  const anew = reason === 'timed-out' ? ', and waits anew' : ''
+  const anew = reason === 'timed-out' || reason === 'stalled' ? ', and waits anew' : ''
   return [resumeLine(world, `goes on where the cluster stands${anew}`)]
 }
 
@@ -325,6 +325,7 @@ export interface EusRunOptions extends EusPlanningOptions {
   leaveRequested?: boolean
   stableFor: string
   timeout: string
+  stalledAfter?: string
   deadline?: string
   until?: string
   pauseBefore: string[]

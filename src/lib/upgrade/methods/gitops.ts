@@ -31,7 +31,7 @@ export function commitsOf({ method, pausedMethods, to, owner, tag }: UpgradePlan
 export function gitopsPause(plan: UpgradePlan): Step {
   const { owner } = plan
   return {
-    ...commitStep(owner, 'pause-workload-updates', 'workload updates are held by their owner'),
+    ...commitStep(owner, 'pause-workload-updates', 'automatic VM updates are paused by their owner'),
     async check({ reader, journal }): Promise<StepState> {
       const methods = methodsOf(await readOwner(reader, owner))
       if (methods.length === 0) return { is: 'done' }
@@ -73,7 +73,7 @@ export function gitopsVersion({ owner, method, to }: UpgradePlan): Step {
 export function gitopsRestore(plan: UpgradePlan): Step {
   const { owner } = plan
   return {
-    ...commitStep(owner, 'resume-workload-updates', 'workload updates are given back by their owner'),
+    ...commitStep(owner, 'resume-workload-updates', 'automatic VM updates are resumed by their owner'),
     async check(cx): Promise<StepState> {
       const kept = await keptBy(cx, plan)
       const now = methodsOf(await readOwner(cx.reader, owner))

@@ -70,6 +70,7 @@ export function applyManifest(release: ReleaseManifest): Step {
   return {
     id: 'apply-operator-manifest',
     title: 'apply the operator manifest',
+    doing: 'applying the operator manifest',
     patience: { every: 5 * seconds, atMost: 120 * seconds },
     estimate: 10 * seconds,
     watches: [],
@@ -120,6 +121,7 @@ export function operatorRolled(owner: Owner, version: string): Step {
   return {
     id: 'virt-operator',
     title: 'virt-operator',
+    doing: 'updating virt-operator',
     patience: { every: 10 * seconds, atMost: 15 * minutes },
     estimate: 40 * seconds,
     watches: snapshotWatches(owner),
@@ -128,7 +130,7 @@ export function operatorRolled(owner: Owner, version: string): Step {
       const { rolloutStatus } = await readRollout(cx, owner)
       const { operator } = rolloutStatus
       if (!operator) return { is: 'waiting', on: 'the virt-operator Deployment to be there' }
-      const progress = { done: operator.updated, total: operator.desired }
+      const progress = { done: operator.updated, total: operator.desired, of: 'pods' }
       if (operator.version !== version)
         return { is: 'waiting', on: `the virt-operator Deployment to say ${version}`, progress }
       if (!operator.rolled) rolledSince = undefined
@@ -143,7 +145,7 @@ export function operatorRolled(owner: Owner, version: string): Step {
       // Who leads may not be known, and another release may elect otherwise. What it does is waited for by the steps behind.
       if (operator.leads === false && now - rolledSince < leadAtMost)
         return { is: 'waiting', on: `a virt-operator of ${version} to take its Lease`, progress }
-      return { is: 'done', note: `${operator.ready}/${operator.desired}` }
+      return { is: 'done', note: `virt-operator ${version} runs` }
     },
   }
 }

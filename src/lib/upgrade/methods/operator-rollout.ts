@@ -27,13 +27,14 @@ import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import { operatorVersionOf } from '../../releases/release-versions.ts'
 import { type DaemonSet, DaemonSets, type Deployment, Deployments } from '../../kube/kinds/workload-kinds.ts'
 import { readRollout, snapshotWatches } from '../upgrade-snapshot.ts'
-import { Broken, stalledOr } from '../steps/component-rollout.ts'
+import { Broken, stableText, stalledOr } from '../steps/component-rollout.ts'
+import { spanText } from '../../kube/duration.ts'
 
 /** Waits until OLM has applied what the InstallPlan holds. Complete means no more than that (ocp 2.2). */
 export function planComplete(hop: OperatorHop): Step {
   return {
     id: `plan-complete-${labelOf(hop)}`,
-    title: `InstallPlan of ${hop.version} is carried out`,
+    title: `InstallPlan of ${hop.version} is complete`,
     patience: { every: 5 * seconds, atMost: 20 * minutes },
     estimate: 30 * seconds,
     watches: rollSnapshotWatches(hop),
@@ -177,9 +178,9 @@ export function hyperConvergedAt(hop: OperatorHop): Step {
 function rolloutState(hco: HyperConverged, { version }: OperatorHop, now: Date): StepState {
   const { good, why, operatorVersion = 'none', name, namespace } = assessHyperConverged(hco)
   const isAt = (operatorVersionOf(operatorVersion)?.text ?? operatorVersion) === version
-  if (isAt && good) return { is: 'done', note: 'all conditions are as they must be' }
+  if (isAt && good) return { is: 'done', note: `HyperConverged is at ${version}` }
   const on = isAt
-    ? `HyperConverged ${name} to settle`
+    ? `HyperConverged ${name} to be healthy`
     : `HyperConverged ${name} to take all operands to ${version} (at ${operatorVersion})`
   const remedy = [`kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io ${name}`, 'kvup status']
   const since = degradedSince(hco)
@@ -207,7 +208,8 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
   const short = new ShortFor()
   return {
     id: `operands-rolled-${labelOf(hop)}`,
-    title: `operands of ${hop.version} settle`,
+    title: `verify the operands of ${hop.version}`,
+    doing: `verifying that the operands of ${hop.version} stay healthy`,
     patience: {
       every: Math.max(Math.min(5 * seconds, hop.stableMs / goodReadings), 250),
       atMost: 12 * 60 * minutes,
@@ -244,7 +246,7 @@ async function firstMissing(
   if (rolloutStatus.verdict !== 'Healthy')
     return stalledOr(rolloutStatus, undefined, {
       is: 'waiting',
-      on: rolloutStatus.waitingFor ?? 'KubeVirt to settle',
+      on: rolloutStatus.waitingFor ?? 'KubeVirt to be healthy',
     })
   const [deployments, daemonsets] = await Promise.all([
     cx.reader.list(Deployments, { namespace }),
@@ -256,7 +258,12 @@ async function firstMissing(
   const { good, why } = assessHyperConverged(await hyperConvergedIn(cx.reader, namespace))
   if (!good) return { is: 'waiting', on: `HyperConverged: ${why.join('; ')}` }
   return rolling && short.isWaitedFor(ticks(cx.clock))
-    ? { is: 'waiting', on: `HyperConverged says that it is done; for 2m at most: ${rolling.what}`, remedy }
+    ? {
+        is: 'waiting',
+        on: `${rolling.what}, for 2 m at most`,
+        now: `HyperConverged reports that it is done, but ${rolling.what} is not ready; waiting 2 m at most`,
+        remedy,
+      }
     : undefined
 }
 
@@ -292,8 +299,12 @@ class GoodInARow {
     // Who wants nothing to stay good asks once, as a status does.
     const enough = this.#settleMs === 0 ? 1 : goodReadings
     if (held >= this.#settleMs && this.#readings >= enough)
-      return { is: 'done', note: `good ${this.#readings} times in a row, for ${Math.round(held / seconds)}s` }
-    return { is: 'waiting', on: `it to stay good for ${Math.round(this.#settleMs / seconds)}s` }
+      return { is: 'done', note: `all operands stable for ${spanText(held)}` }
+    return {
+      is: 'waiting',
+      on: `all operands to stay healthy for ${spanText(this.#settleMs)}`,
+      now: stableText(held, this.#settleMs),
+    }
   }
 }
 

@@ -3,15 +3,8 @@ import type { AcceptedRisk } from '../../releases/hop-findings.ts'
 import type { Cluster, Reader } from '../../kube/cluster.ts'
 import { onceCached } from '../../kube/read-cache.ts'
 import { type FullSnapshot, type SnapshotPart, takeFullSnapshot } from '../../kubevirt/full-snapshot.ts'
-import {
-  cutShort,
-  ends,
-  isUnderWay,
-  type Journal,
-  type Override,
-  RememberedJournal,
-} from '../../engine/journal.ts'
-import { stoppedBefore } from '../../engine/runner.ts'
+import { type Journal, type Override, RememberedJournal } from '../../engine/journal.ts'
+import { cutShort, ends, isUnderWay, stoppedBefore } from '../../engine/journal-runs.ts'
 import type { Procedure, ReadContext } from '../../engine/step.ts'
 import {
   type ChangingCommand,
@@ -66,6 +59,7 @@ export interface ToCheck {
   overrides: readonly Override[]
   /** Where it was read already. */
   manifest: LoadedManifest | undefined
+  accepted: readonly AcceptedRisk[]
 }
 
 /** What a plan is judged by that lies above this room: the checks, their gate, the window of an EUS upgrade. */
@@ -157,6 +151,7 @@ export async function planUpgrade(
     // What the minor behind left borrowed is no beginning of the next one.
     overrides: foreseen ? [] : overrides,
     manifest: manifest.loaded,
+    accepted,
   })
   const nearFindings = dedupeById(
     missingValueFindings(await environment.journal.missing()),
@@ -513,6 +508,7 @@ async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along)
     releases,
     overrides,
     manifest: manifest.loaded,
+    accepted,
   })
   judge.gate(dedupeById(plan.findings, manifest.findings, findings), accepted)
   await manifest.prepare()

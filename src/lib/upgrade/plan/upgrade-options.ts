@@ -43,6 +43,7 @@ export interface UpgradeOptions {
   approveAlso?: string
   backup?: string
   timeout: string
+  stalledAfter?: string
   stableFor: string
   dryRun?: string
   pauseUpdates: boolean

@@ -49,7 +49,7 @@ test.each([
     { now: 'stable-4.18', to: '4.20', hops: 2 },
     { is: 'change', from: 'stable-4.18', to: 'eus-4.20' },
   ],
-  // stable-4.20 does not hold 4.18.
+  // stable-4.20 does not contain 4.18.
   [
     { now: 'stable-4.20', to: '4.20', hops: 2 },
     { is: 'change', to: 'eus-4.20' },
@@ -127,7 +127,7 @@ test('how far it is possible is said where the graph has no way', async () => {
   )
   const { findings } = makeEusPlan(await evidenceOf('4.18-to-4.20'), { graph })
   expect(findings.find(({ id }) => id === 'no-path-in-graph')?.summary).toBe(
-    'no recommended update leads from 4.19.14 to a release of 4.20',
+    'there is no recommended update from 4.19.14 to a release of 4.20',
   )
 })
 

@@ -243,7 +243,7 @@ describe('missing 1: which VMs keep a node of a degraded or updating pool from b
 
   test('where VMs or budgets were not saved, that is said', async () => {
     const { text } = await told(on(rolls, []))
-    expect(text).toContain('which VMs keep node worker-0 from being drained is not known')
+    expect(text).toContain('kvup does not know which VMs block the drain of node worker-0')
   })
 })
 

@@ -174,11 +174,12 @@ function updateSummary(
 const remediesAtMost = 5
 
 function nextLines(
-  { items, outcome, stoppedBefore, selection }: WorkloadsUpdateDocument,
+  { items, outcome, selection }: WorkloadsUpdateDocument,
   { mark }: Paint,
   { columns: width }: Size,
 ): string[] {
-  if (outcome === 'dry-run' || stoppedBefore) return []
+  // What a run that stopped ends with is how it goes on: no restart stands above that.
+  if (outcome === 'dry-run' || outcome === 'stopped') return []
   const remedies = [...new Set(remediesOf(items, selection))].slice(0, remediesAtMost)
   return remedies.flatMap((line) => wrap(`  ${mark.next} ${line}`, width))
 }
@@ -194,7 +195,7 @@ function remediesOf(
   const began = items.some(({ by }) => by === 'restart')
   if (began || all.filter(isRestart).length < 2) return all
   const update = narrowedLine('kvup workloads update', selection)
-  const paced = `${update} --restart-unmigratable     restarts the VMs that are left, one by one`
+  const paced = `${update} --restart-unmigratable     # restarts the VMs that are left, one by one; each is down meanwhile`
   return [...all.filter((line) => !isRestart(line)), paced]
 }
 
