@@ -11,6 +11,7 @@ import {
 import { whyUnknown } from '../kube/known.ts'
 import { ApiError, type ExitCode, exitCode, isNotFound, usageError } from '../kube/errors.ts'
 import { Namespaces, Nodes } from '../kube/kinds/core-kinds.ts'
+import { shellWord } from '../kube/shell-line.ts'
 import { NotSavedError } from '../kube/saved/saved-cluster.ts'
 
 /** Where a VM or its VMI is. */
@@ -169,6 +170,13 @@ export function lostData({ spec }: VirtualMachineInstance): readonly string[] {
     const source = inThePod.find((kind) => volume[kind] !== undefined)
     return source === undefined ? [] : [`${source} ${String(volume['name'])}`]
   })
+}
+
+/** What a restart by hand is typed as, and what it does; without `lost` nobody has looked at its volumes. */
+export function restartLine({ namespace, name }: VmPlace, lost?: readonly string[]): string {
+  const what = lost === undefined ? 'what lives in its pod' : lost.join(', ')
+  const loses = what === '' ? '' : `, and loses ${what}`
+  return `virtctl restart ${shellWord(name)} -n ${shellWord(namespace)}     interrupts the guest${loses}`
 }
 
 /** `configuration.evictionStrategy`: what holds for VMIs that were created without one of their own (facts 1.3). */
