@@ -115,7 +115,7 @@ test('--stalled-after ends it sooner, and the same line goes on once it is mende
     expect(ended).toMatchObject({ code: 4, error: { reason: 'stalled' } })
     expect(ended.text).toContain('Unable to retrieve available updates')
     expect(ended.took).toBeLessThan(patient.took)
-    expect(ended.error?.remedy).toContain('kvup eus run     goes on where the cluster stands, and waits anew')
+    expect(ended.error?.remedy).toContainEqual(expect.stringMatching(/^kvup eus run {5}/u))
     stage.simulated.faults.set({ updatesNotRetrieved: undefined })
     const on = await eusRunOn(stage, { stalledAfter: '2m', until: 'accepted-4.19' })
     expect(on).toMatchObject({ code: 0 })
