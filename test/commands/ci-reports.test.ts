@@ -229,19 +229,19 @@ describe('Prometheus', () => {
   })
 })
 
-describe('-o ndjson: each line as it happens, and last the document of -o json', () => {
-  /** The lines, and whether each was written by itself. */
-  async function linesOf(line: string, sim: SimulatedCluster, clock: SimClock) {
-    const writes: string[] = []
-    const onOut = (text: string) => void writes.push(text)
-    const { code } = await runText(line.split(' '), { cluster: sim.cluster(), clock, onOut })
-    expect(writes.filter((text) => text.indexOf('\n') !== text.length - 1)).toEqual([])
-    return {
-      code,
-      lines: writes.map((text) => JSON.parse(text) as { kind: string; event?: string; at?: string }),
-    }
+/** The lines, and whether each was written by itself. */
+async function linesOf(line: string, sim: SimulatedCluster, clock: SimClock) {
+  const writes: string[] = []
+  const onOut = (text: string) => void writes.push(text)
+  const { code } = await runText(line.split(' '), { cluster: sim.cluster(), clock, onOut })
+  expect(writes.filter((text) => text.indexOf('\n') !== text.length - 1)).toEqual([])
+  return {
+    code,
+    lines: writes.map((text) => JSON.parse(text) as { kind: string; event?: string; at?: string }),
   }
+}
 
+describe('-o ndjson: each line as it happens, and last the document of -o json', () => {
   test.each([
     [upgrade, 'UpgradeReport', 'step-applied'],
     ['workloads update --yes', 'WorkloadsUpdate', 'step-applied'],
