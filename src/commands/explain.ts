@@ -83,7 +83,7 @@ function explainedName(explanation: Explanation): ExplainedName {
     fix,
     acceptWith: acceptWith(explanation),
     docs: [
-      ...(runbook === undefined ? [] : [`${runbooks}/${runbook}`]),
+      ...(runbook === undefined ? [] : [`${runbooks}${runbook}`]),
       ...pagesOf(explanation, check?.group),
     ],
     ...(check && { title: check.title, group: check.group }),
@@ -91,7 +91,7 @@ function explainedName(explanation: Explanation): ExplainedName {
   }
 }
 
-const runbooks = 'https://kubevirt.io/monitoring/runbooks'
+const runbooks = 'https://kubevirt.io/monitoring/runbooks/'
 const guide = 'https://kubevirt.io/user-guide'
 
 /** What is worth reading besides, by group of the check. */
