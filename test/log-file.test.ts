@@ -68,11 +68,11 @@ test('the lines of a pipe, each with its whole time, whatever is on the screen a
     expect.arrayContaining([
       'plan: x second line',
       'warning: careful',
-      'KubeVirt v1.8.4 → v1.9.0: 7 steps',
+      'KubeVirt v1.8.4 → v1.9.0 on prod-eu',
       'error: cannot do it',
       '  → kvup mend',
       expect.stringMatching(/^healthy holds/u),
-      expect.stringContaining('stalled on pod kubevirt-5f3c-job: cannot pull'),
+      expect.stringContaining('STALLED on pod kubevirt-5f3c-job: cannot pull'),
     ]),
   )
   expect(await said(new Terminal(), 'table', 'live.log')).toBe(onPipe)

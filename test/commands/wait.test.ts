@@ -109,7 +109,7 @@ test('what holds of a KubeVirt of which not all could be seen is said with that 
   const { code, out } = await runText(['wait', '--for', 'healthy'], { cluster, clock })
   expect(code).toBe(0)
   expect(out).toMatch(/^healthy holds - KubeVirt \S+ - healthy, but not all judged - after/u)
-  expect(out).toContain('\n! daemonsets are not judged: daemonsets is forbidden\n')
+  expect(out).toContain('\n! daemonsets are not checked: daemonsets is forbidden\n')
   const whole = await runText(['wait', '--for', 'healthy'], { cluster: { reader } as Cluster, clock })
   expect(whole.out).not.toContain('judged')
 })

@@ -131,7 +131,7 @@ function missingOf(pool: MachineConfigPool): string | undefined {
     return `is degraded: ${condition(pool, 'Degraded')?.message || 'no reason is given'}`
   return (
     nodesMissing(pool) ??
-    (isObserved(pool) && hasWanted(pool) ? undefined : 'has a new configuration that it has not begun with')
+    (isObserved(pool) && hasWanted(pool) ? undefined : 'has a new configuration and has not started on it')
   )
 }
 
