@@ -136,7 +136,12 @@ describe('kvup check', () => {
     await sim.cluster().writer.delete(KubeVirts, ref)
     expect(ran.code).toBe(3)
     expect(found(read(ran))).toContainEqual(
-      expect.objectContaining({ id: 'one-kubevirt', remedy: ['kubectl -n default delete kubevirt second'] }),
+      expect.objectContaining({
+        id: 'one-kubevirt',
+        remedy: [
+          'kubectl -n default delete kubevirt second     nobody follows this one; to delete the other one removes KubeVirt, and VMs go down',
+        ],
+      }),
     )
   })
 
