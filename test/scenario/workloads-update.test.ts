@@ -292,7 +292,7 @@ test('W5 while KubeVirt moves VMs itself, failures with one reason make it hold 
       expect(ended.error?.message).toMatch(
         /VMs failed for one reason: operation failed: guest CPU .*on worker-.*kubevirt issue 16386/,
       )
-      expect(ended.error?.message).toContain('workload updates are held again')
+      expect(ended.error?.message).toContain('automatic VM updates are paused again')
       expect(ended.error?.remedy.join()).toMatch(/kvup workloads update --canary 1.*kvup workloads restore/)
       expect(stage.methods).toEqual([])
       expect(await stage.journal.overrides()).toMatchObject([
@@ -330,7 +330,7 @@ test('W6 --watch-only holds nothing while all is well, and makes no migration', 
   })
 })
 
-test('Ctrl-C leaves what runs to KubeVirt, or cancels it where that was asked for', async () => {
+test('Ctrl-C leaves what runs to KubeVirt, or cancels it where that you requested', async () => {
   for (const cancelRunning of [false, true])
     await outdated(lasting(3, { migration: '120s' }), async (stage) => {
       const stop = new AbortController()

@@ -39,6 +39,7 @@ export async function demo(cx: Context, options: DemoOptions): Promise<ExitCode>
       return await keepServing(cx, server.kubeconfig([], speed), { scenario, speed, files })
     }
     cx.printer.note(`simulated cluster, time runs ${speed} times as fast. ${scenario.title}`)
+    cx.printer.awaiting('waiting for the cluster')
     const inside = await insideDemo(cx, {
       clock,
       speed,

@@ -143,7 +143,7 @@ test('one-kubevirt names the one that nobody follows', () => {
     {
       level: 'blocker',
       remedy: [
-        'kubectl -n virt delete kubevirt kubevirt     nobody follows this one; to delete the other one removes KubeVirt, and VMs go down',
+        'kubectl -n virt delete kubevirt kubevirt     virt-operator ignores this one; deleting the other one removes KubeVirt, and VMs go down',
       ],
     },
   ])
@@ -242,7 +242,7 @@ describe('crd-stored-versions', () => {
       ),
     })
     expect(ask(crdStoredVersions, { snapshot: found, target: 'v1.9.0' }).findings[0]?.remedy).toEqual([
-      'go through a release that stores another version than v1alpha1: kvup releases',
+      'upgrade over a release that stores another version than v1alpha1: kvup releases',
     ])
   })
   test('passes where it is not stored, or not dropped yet', () => {

@@ -445,8 +445,8 @@ export class NotSavedError extends KvupError {
   override readonly name = 'NotSavedError'
 
   constructor(what: string, file: string) {
-    super(exitCode.usage, 'not-saved', `${file} does not hold ${what}`, {
-      remedy: 'kvup snapshot --to-file cluster.yaml      saves all that kvup looks at',
+    super(exitCode.usage, 'not-saved', `${file} does not contain ${what}`, {
+      remedy: 'kvup snapshot --to-file cluster.yaml      saves everything that kvup reads',
     })
   }
 }

@@ -187,9 +187,9 @@ export function evictionFinding(methods: readonly string[], forecast: Forecast):
     {
       id: 'evictions',
       level: 'blocker',
-      summary: `Evict is among the workload update methods; once they apply to the new version, KubeVirt ${forecastText(forecast)}`,
+      summary: `Evict is among workloadUpdateMethods: when automatic VM updates resume, KubeVirt ${forecastText(forecast)}`,
       objects: forecast.interrupted.slice(0, 20),
-      remedy: ['kvup upgrade --leave-paused ends before the methods are given back'],
+      remedy: ['kvup upgrade --leave-paused     ends before automatic VM updates resume'],
     },
   ]
 }
@@ -207,8 +207,8 @@ export function newerLaunchersFinding(
     {
       id: 'newer-launchers',
       level: 'blocker',
-      summary: `${counted(restart, 'VM', ['runs', 'run'])} a newer virt-launcher than KubeVirt: with automatic VM updates KubeVirt tries to migrate ${restart === 1 ? 'it' : 'each'} to the older one, fails, and tries again without end`,
-      remedy: ['kvup workloads outdated     names them, and the line that restarts them'],
+      summary: `${counted(restart, 'VM', ['runs', 'run'])} a newer virt-launcher than KubeVirt: with automatic VM updates KubeVirt forever retries to migrate ${restart === 1 ? 'it' : 'each'} to the older one, and fails`,
+      remedy: ['kvup workloads outdated     lists them, and the line that restarts them'],
     },
   ]
 }
