@@ -23,7 +23,7 @@ test('who may not see all namespaces is told how to ask for one; other failures 
   const refused = new ApiError(403, 'Forbidden', 'pods is forbidden', { remedy: 'kubectl auth whoami' })
   const line = 'kvup workloads outdated'
   const { remedy } = asTyped(oneNamespaceHelps(refused, line))
-  expect(remedy.at(-1)).toBe('kvup workloads outdated -n NAMESPACE     # in a namespace that you may')
+  expect(remedy.at(-1)).toBe('kvup workloads outdated -n NAMESPACE     # in a namespace that you may read')
   const other = new TypeError('else')
   expect(oneNamespaceHelps(other, line)).toBe(other)
 })

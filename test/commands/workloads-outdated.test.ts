@@ -291,7 +291,7 @@ test('contract: no rights in one namespace: what may be read, what may not, exit
   expect(out.trimEnd().split('\n').at(-1)).toBe(
     '5 outdated: 2 migrate, 3 stay -> kvup workloads update --restart-unmigratable',
   )
-  expect(err).toContain('error: not all of it may be read')
+  expect(err).toContain('error: kvup may not read everything')
   expect(err).toContain('kvup rbac kvup-view | kubectl apply -f -')
   const document = JSON.parse((await run('workloads outdated -o json', { cluster })).out) as {
     items: object[]

@@ -125,7 +125,7 @@ test('contract: another target is taken over while no operand carries the runnin
     await stage.until(minute)
     const ended = await stage.upgrade('v1.8.4')
     expect(ended).toMatchObject({ code: 0 })
-    expect(ended.text).toContain('takes its place')
+    expect(ended.text).toContain('replaces it')
     expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.8.4')
   })
 })

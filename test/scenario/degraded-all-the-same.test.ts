@@ -36,7 +36,7 @@ const cases: readonly Case[] = [
   {
     name: 'the certificate of virt-api has ended',
     faults: { expired: ['virt-api'] },
-    names: /APIServices v1\.subresources.*, v1alpha3\.subresources.*certificate has expired/,
+    names: /no answer from APIServices v1\.subresources.*, v1alpha3\.subresources.*certificate has expired/,
     next: /openssl x509 -noout -enddate/,
   },
 ]
@@ -103,7 +103,7 @@ describe.for(cases)('KubeVirt says that all is well, and $name', ({ faults, name
       expect(stage.now - there).toBeLessThan(4 * minute)
       const named = ended.events.find(
         (event) =>
-          event.kind === 'step-waiting' && /gone or hangs|certificate/.test(JSON.stringify(event.state)),
+          event.kind === 'step-waiting' && /gone or stuck|certificate/.test(JSON.stringify(event.state)),
       )
       expect(Date.parse(named?.at ?? '') - there).toBeLessThan(minute)
       stage.simulated.faults.set(off(faults))
@@ -138,10 +138,10 @@ test('an operator that hangs in the middle of an update is named within 60 s', a
     const ended = await stage.upgrade('v1.8.4', { timeout: '5m' })
     expect(ended.code).toBe(4)
     const named = ended.events.find(
-      (event) => event.kind === 'step-waiting' && /gone or hangs/.test(JSON.stringify(event.state)),
+      (event) => event.kind === 'step-waiting' && /gone or stuck/.test(JSON.stringify(event.state)),
     )
     expect(Date.parse(named?.at ?? '') - stopped).toBeLessThan(minute)
-    expect(ended.error?.message).toContain('virt-operator is gone or hangs')
+    expect(ended.error?.message).toContain('virt-operator is gone or stuck')
   })
 })
 
@@ -274,13 +274,11 @@ describe('VMs that should run and do not', () => {
       )
       // Their instances are lost as well, which weighs more.
       expect(ended.code).toBe(9)
-      expect(ended.text).toContain(
-        '4 of 6 VMs that ran when the run began do not run: demo/web-1, demo/web-2',
-      )
+      expect(ended.text).toContain('4 of 6 VMs that ran before are not running: demo/web-1, demo/web-2')
       expect(ended.text).not.toContain('✔')
       const document = ended.documents.at(-1) as { vms?: object; degraded?: readonly string[] }
       expect(document.vms).toMatchObject({ count: 4, shouldRun: 6 })
-      expect(document.degraded?.[0]).toMatch(/^4 of 6 VMs that ran when the run began do not run/)
+      expect(document.degraded?.[0]).toMatch(/^4 of 6 VMs that ran before are not running/)
       expect(stage.methods).toEqual(['LiveMigrate'])
       const again = await stage.upgrade('v1.8.4')
       expect(again).toMatchObject({ code: 3, error: { reason: 'degraded' } })

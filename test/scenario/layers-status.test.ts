@@ -135,7 +135,7 @@ test('night E6: an update that was refused is shown as armed, whoever asked for 
   expect(found.layers?.[0]).toMatchObject({
     title: 'platform',
     verdict: 'Waiting',
-    says: expect.stringMatching(/^OpenShift 4\.18\.21; 4\.19\.\d+ is asked for and was refused/u) as string,
+    says: expect.stringMatching(/^OpenShift 4\.18\.21; 4\.19\.\d+ is requested and was refused/u) as string,
     help: [expect.stringContaining('oc adm upgrade --clear')],
   })
 })

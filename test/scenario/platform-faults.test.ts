@@ -51,7 +51,7 @@ interface Row {
   upgrade: { code: number; says: RegExp }
 }
 
-const goesOn = { code: 0, says: /gate to 4\.18\.13, before anything is changed: already so/u }
+const goesOn = { code: 0, says: /gate to 4\.18\.13, before the first change: already so/u }
 const rows: Readonly<Record<string, Row>> = {
   'degradedOperators: told, and no operator hop waits for it': {
     faults: { degradedOperators: ['dns'] },
@@ -65,7 +65,7 @@ const rows: Readonly<Record<string, Row>> = {
     status: /expected: slower than usual, not failed\n +waits for etcd/u,
     upgrade: {
       code: 4,
-      says: /gate to 4\.18\.13, before anything is changed: waiting for the platform to stand still; the platform is being updated to 4\.19/u,
+      says: /gate to 4\.18\.13, before the first change: waiting for the platform update to end; the platform is being updated to 4\.19/u,
     },
   },
   'notUpgradeable: shown, and never waited for by an operator hop': {

@@ -150,7 +150,7 @@ const recorded: Readonly<Record<string, Recorded>> = {
     ],
     faults: [
       ['the catalog restarts', 190, 190.6, catalog],
-      ['1.17.5 is Failed, and begins again and again', 1363.5, 1473, resolution],
+      ['1.17.5 is Failed, and starts again and again', 1363.5, 1473, resolution],
       ['so 1.17.6, which mends it, is kept out', 1475, 1638, resolution],
       ['the catalog is off while the plan of 1.17.7 waits', 1865, 1937, catalog],
     ],

@@ -169,6 +169,7 @@ export interface Stage {
 /** Says what will be seen, and types the scenario's line on its cluster. Returns that command's exit code. */
 export async function playScenario(cx: Context, scenario: Scenario, stage: Stage): Promise<ExitCode> {
   cx.printer.note(`simulated cluster, time runs ${stage.speed} times as fast. ${scenario.title}`)
+  cx.printer.awaiting('waiting for the cluster')
   return runInside(insideDemo(cx, stage), typed(scenario))
 }
 

@@ -354,7 +354,7 @@ const isExecuted = ({ status }: InstallPlan): boolean =>
  */
 export const afterExecuted = (subscription: string, csvs: readonly string[]): readonly string[] => [
   `deleting the InstallPlan does not help: ${csvs.join(', ')} exists already, and OLM creates no other plan for it`,
-  `By the documentation of OLM (untested): fix the cause, delete subscription ${subscription} and every ClusterServiceVersion of this operator, the one that runs too, and create the Subscription again with startingCSV ${csvs.join(', ')} (untested; no operator runs meanwhile, the VMs run on)`,
+  `By the documentation of OLM (untested): fix the cause. Delete subscription ${subscription} and every ClusterServiceVersion of this operator, the running one too. Create the Subscription again with startingCSV ${csvs.join(', ')} (untested). No operator runs meanwhile, but VMs keep running`,
 ]
 
 function refersTo({ status, metadata }: Subscription, plan: InstallPlan): boolean {

@@ -221,7 +221,7 @@ function ofPool(pool: PoolReport, { target }: PlatformStatus): PlatformFinding[]
           {
             severity: 'warning',
             impact: 'update-stalled',
-            summary: `outdated nodes in the paused pool ${name} will not be updated to ${target ?? 'the release of the platform'}`,
+            summary: `outdated nodes in the paused pool ${name} are not updated to ${target ?? 'the release of the platform'}`,
             objects,
           } as const,
         ]

@@ -47,7 +47,7 @@ test('virt-operator hangs: status watches its Lease, and an upgrade writes nothi
   const before = alive.writes().length
   const upgrade = await kvup(['upgrade', '--to', 'v1.8.4', '--yes'], alive)
   expect(upgrade.code).toBe(3)
-  expect(upgrade.stderr).toContain('virt-operator')
+  expect(upgrade.stderr).toContain('virt-operator has no leader')
   expect(alive.writes().length).toBe(before)
 })
 
@@ -67,7 +67,7 @@ test('the certificate of virt-api has ended: both APIs in one cause, and where i
     )
   }
   await expectDegraded(
-    /APIServices v1\.subresources\.kubevirt\.io, v1alpha3\.subresources\.kubevirt\.io: .*certificate has expired/,
+    /no answer from APIServices v1\.subresources\.kubevirt\.io, v1alpha3\.subresources\.kubevirt\.io: .*certificate has expired/,
   )
   const upgrade = await kvup(['upgrade', '--to', 'v1.8.4', '--yes'], alive)
   expect(upgrade.code).toBe(3)

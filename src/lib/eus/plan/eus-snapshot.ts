@@ -392,13 +392,13 @@ export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
   if (!clusterVersion.known) throw unread(clusterVersion.why)
   const [cv] = clusterVersion.items
   if (cv === undefined)
-    throw blocked('no-cluster-version', 'this is no OKD or OpenShift: there is no ClusterVersion', {
-      remedy: 'kvup plan --to VERSION      plans an update of KubeVirt alone',
+    throw blocked('no-cluster-version', 'this cluster is no OKD or OpenShift: it has no ClusterVersion', {
+      remedy: 'kvup check      says where KubeVirt stands',
     })
   const platformStatus = assessPlatform(cv)
   const release = releaseOf(platformStatus)
   if (release === undefined || minorOfPlatform(release) === '')
-    throw blocked('platform-version-unknown', `the ClusterVersion does not say which release it runs`, {
+    throw blocked('platform-version-unknown', `the ClusterVersion names no installed release`, {
       remedy: 'oc get clusterversion version -o yaml',
     })
   const pools = itemsOf(snapshot.platform.pools).map(judgedPool)
@@ -418,7 +418,7 @@ export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
 }
 
 function unread(why: string): Error {
-  const message = `cannot tell which platform this is: ${why}`
+  const message = `kvup cannot see which platform this is: ${why}`
   // Of a saved cluster no right would bring it.
   return / does not contain /u.test(why)
     ? usageError('not-saved', message, {

@@ -222,7 +222,7 @@ function causeOf(kind: 'api' | 'webhook-silent', silent: Silent, namespace: stri
     nodes: [],
     message,
     ...(since !== undefined && { since }),
-    sentence: `${named} does not answer: ${message}`,
+    sentence: `no answer from ${named}: ${message}`,
     commands:
       kind === 'api'
         ? apiServiceRemedy({ name: objects[0] ?? '', service, message, namespace })

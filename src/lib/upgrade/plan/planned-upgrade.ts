@@ -123,6 +123,7 @@ export async function planUpgrade(
   const releases = await readReleases(cx.world, options.releases)
   const accepted = judge.accepted(options.accept, releases)
   const cluster = await cx.cluster()
+  cx.printer.awaiting?.('reading the cluster')
   const { environmentIn, overridesIn } = environmentOfRun(cx, cluster, {
     takeOver: options.takeOver,
     asks,
@@ -143,6 +144,7 @@ export async function planUpgrade(
     upgradeState,
   })
   const overrides = await reading.journal.overrides()
+  cx.printer.awaiting?.('running the checks')
   const { findings: found, snapshot } = await judge.checked({
     cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
     plan: near,
@@ -269,7 +271,8 @@ async function readOnceActedOn<L extends { upgradeState: UpgradeState; isResumed
     const snapshot = await read()
     const late = ownTicks(clock) - began >= actsFor
     if (late || snapshot.isOurs || !isActing(snapshot.upgradeState, snapshot.isResumed)) return snapshot
-    if (!isTold) printer.note('virt-operator acts on a change of the KubeVirt resource: waiting for it')
+    if (!isTold)
+      printer.note('virt-operator is processing a change of the KubeVirt resource: kvup waits for it')
     await clock.sleep(2 * seconds, signal)
   }
 }
@@ -466,15 +469,9 @@ const notThere = ({ message, remedy }: KvupError): Finding => ({
 /** Nobody typed the checksum: it is that of the file which was judged when the run began. */
 function asAnotherFile(error: unknown): unknown {
   if (!(error instanceof KvupError) || error.reason !== 'manifest-checksum') return error
-  return blocked(
-    'manifest-changed',
-    `a manifest is another file than when this run began: ${error.message}`,
-    {
-      remedy: [
-        'run the same command again     judges what is there now, and goes on where the cluster stands',
-      ],
-    },
-  )
+  return blocked('manifest-changed', `a manifest has changed since this run began: ${error.message}`, {
+    remedy: ['run the same command again     checks what is there now, and continues'],
+  })
 }
 
 /** Before the first write of a later step: as an upgrade to it alone is planned and judged, from how the cluster is now. */

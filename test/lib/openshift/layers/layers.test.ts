@@ -327,7 +327,7 @@ describe('what OLM does', () => {
     expect(failedNotes('Created')).toEqual([
       'refused',
       `deleting the InstallPlan does not help: ${nameOf('4.19.8')} exists already, and OLM creates no other plan for it`,
-      `By the documentation of OLM (untested): fix the cause, delete subscription hco-operatorhub and every ClusterServiceVersion of this operator, the one that runs too, and create the Subscription again with startingCSV ${nameOf('4.19.8')} (untested; no operator runs meanwhile, the VMs run on)`,
+      `By the documentation of OLM (untested): fix the cause. Delete subscription hco-operatorhub and every ClusterServiceVersion of this operator, the running one too. Create the Subscription again with startingCSV ${nameOf('4.19.8')} (untested). No operator runs meanwhile, but VMs keep running`,
     ])
   })
 
@@ -396,7 +396,7 @@ describe('what OLM does', () => {
     test.each<readonly [string, readonly ClusterServiceVersion[]]>([
       ['nothing replaces it', [replacing]],
       [
-        'the next has timed out, and begins again',
+        'the next has timed out, and starts again',
         [replacing, next({ phase: 'Installing', conditions: timedOut })],
       ],
       [

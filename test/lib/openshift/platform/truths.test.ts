@@ -259,7 +259,7 @@ describe('wrong 8: eus status outside of a window, and where one began', () => {
 
   test('at rest it is at its release', async () => {
     expect((await told(cluster({ cv: idle, co: { version: '4.14.1' } }), 'eus status')).text).toContain(
-      'no window is open (platform 4.14.1',
+      'no EUS upgrade is running (platform 4.14.1',
     )
   })
 
