@@ -21,7 +21,7 @@ const shownWide = (document: object | undefined) =>
   })
 const historyOf = (stage: Stage) =>
   stage.perform(async (cx) => {
-    await history(cx)
+    await history(cx, {}, '1')
     return 0
   })
 
@@ -71,7 +71,7 @@ describe('accepted risks', () => {
         [told.documents[0], 'history.json'],
       ] as const)
         expect(validate({ ...document, status: 'complete' }, schema, schemas)).toEqual([])
-      expect(told.text).toMatch(/accepted: tested on stage, twice \(API user kubernetes-admin\)/u)
+      expect(told.text).toMatch(/downgrade by API user kubernetes-admin: tested on stage, twice/u)
     })
   })
 
@@ -92,7 +92,7 @@ describe('accepted risks', () => {
         'downgrade, by jane@here (user unknown): tested on stage, twice',
       )
       const told = await historyOf(stage)
-      expect(told.text).toContain('accepted: tested on stage, twice (user unknown)')
+      expect(told.text).toContain('downgrade by an unknown API user: tested on stage, twice')
     })
   })
 

@@ -38,7 +38,7 @@ test('W5 --wait-workloads: VMs that fail for one reason make it hold again, and 
     )
     expect(ended.error?.message).toContain('automatic VM updates are paused again')
     const remedy = ended.error?.remedy.join('\n')
-    expect(remedy).toMatch(/update --canary 1[^]*kvup workloads restore[^]*goes on once they are given back/)
+    expect(remedy).toMatch(/update --canary 1[^]*kvup workloads restore[^]*continues once they are restored/)
     expect(stage.methods).toEqual([])
     const override = { id: 'workload-updates', was: { value: ['LiveMigrate'] }, object: { kind: 'KubeVirt' } }
     expect(await stage.journal.overrides()).toMatchObject([override])
@@ -163,7 +163,7 @@ function withoutGuard(file: string): string {
   return stringify({ ...old, seal: sealPlan(seal, coveredBy(old)) })
 }
 
-test('W5 a plan that was sealed before there was a guard is carried out with it, and goes on once workload updates are given back', async () => {
+test('W5 a plan that was sealed before there was a guard takes effect with it, and goes on once workload updates are given back', async () => {
   await play({ ...three, vms: failing }, async (stage) => {
     expect(await stage.plan('v1.8.4', wait)).toMatchObject({ code: 0 })
     stage.files.set('plan.yaml', withoutGuard(stage.files.get('plan.yaml') ?? ''))

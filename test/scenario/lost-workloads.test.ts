@@ -96,7 +96,7 @@ describe('what became of VMs is told by whoever ends the run', () => {
 
 describe('what owners did is listed and is no failure', () => {
   const owners: Readonly<Record<string, [what: (stage: Stage) => void | Promise<unknown>, why: RegExp]>> = {
-    'a restart that was asked for': [
+    'a restart that you requested': [
       ({ cluster }) =>
         cluster.writer.subresource(
           { ...VirtualMachines, apiVersion: 'subresources.kubevirt.io/v1' },

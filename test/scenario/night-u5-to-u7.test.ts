@@ -146,7 +146,7 @@ test('U7 an operator without a KubeVirt is a state of its own', async () => {
     store.remove(KubeVirts, ref)
     const ended = await stage.upgrade('v1.9.0')
     expect(ended).toMatchObject({ code: 3, error: { reason: 'no-kubevirt-cr' } })
-    expect(ended.text).toContain('does nothing until that resource exists')
+    expect(ended.text).toContain('create one to install KubeVirt')
     expect(stage.writes()).toEqual([])
   })
 })

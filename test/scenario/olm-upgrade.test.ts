@@ -121,7 +121,7 @@ describe('kvup upgrade --method olm', () => {
       await expectAtTarget(stage, '1.18.1', 'v1.8.4')
     }))
 
-  test('night E13: what HyperConverged rewrites of its own spec stays, what was borrowed is given back', () =>
+  test('night E13: what HyperConverged changes in its own spec stays, what was borrowed is given back', () =>
     play({ ...small, olm: okdOlm({ installed: '1.18.1', channel: 'stable-v1.18' }) }, async (stage) => {
       const before = completionTimeout(stage)
       expect((await stage.upgrade('1.19.0', brief)).code).toBe(0)

@@ -133,6 +133,8 @@ export interface Procedure {
   readonly name: string
   /** Where it leads, for its first entry in the journal: `v1.5.2 → v1.6.6 → v1.7.4`. */
   readonly leads?: string
+  /** The versions between which it leads, for the history. */
+  readonly between?: { readonly from?: string | undefined; readonly to: string }
   /** Ids of the overrides that its steps give back, whoever opened them. Default: those opened under its own name. */
   readonly overrides?: readonly string[]
   /** Open overrides of these ids that it does not give back: there is no more to do for them. */
@@ -200,6 +202,8 @@ export interface RunContext {
 export interface RunLimits {
   /** The whole run, waiting for the lock not included; where it goes hop by hop, each of them. */
   timeoutMs: number
+  /** A step that is stalled for so long ends the run, ms; absent: it waits on. */
+  stalledMs?: number | undefined
   /** No step is started whose estimate passes it. */
   deadline?: Date | undefined
   /** Ends after this step. */

@@ -271,7 +271,7 @@ export function safeToLeave(
   const isOurTurn = next?.state === 'todo' || next?.state === 'blocked'
   if (last === undefined) return {}
   if ((last.apply === undefined || last.hurries) && isOurTurn)
-    return { safeToLeave: 'always: nothing goes on until it is run again' }
+    return { safeToLeave: 'always: nothing happens until you run it again' }
   return { safeToLeave: last.risk.safeToLeave }
 }
 
@@ -291,14 +291,12 @@ export async function leftAsItIs(reader: Reader, kubevirt: Owner): Promise<reado
   return [
     ...paused.map(
       ({ name }) =>
-        `pool ${name} stays paused, which kvup did not do or no longer knows of: its nodes do not follow, and a later minor waits for them`,
+        `pool ${name} is still paused, and not by this EUS upgrade: its nodes are not updated, and a later minor waits for them`,
     ),
     ...checks.map(
-      ({ kind, metadata: { name } }) => `${kind} ${name} stays paused: nodes that fail are not replaced`,
+      ({ kind, metadata: { name } }) => `${kind} ${name} is still paused: failed nodes are not replaced`,
     ),
-    ...(methods.length === 0
-      ? ['no workload update methods are set: VMs keep the virt-launcher that they run on']
-      : []),
+    ...(methods.length === 0 ? ['automatic VM updates are off: VMs keep their virt-launcher'] : []),
   ]
 }
 

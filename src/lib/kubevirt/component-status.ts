@@ -188,7 +188,7 @@ function inTransit(
   workload: Workload,
   { applied, left }: { applied: boolean; left: string | undefined },
 ): Pick<ComponentStatus, 'state' | 'detail'> {
-  if (!applied) return { state: 'waiting', detail: 'its turn has not come' }
+  if (!applied) return { state: 'waiting', detail: 'next' }
   return { state: 'rolling', detail: waitsFor(podsOf(snapshot, workload), left, snapshot) }
 }
 
@@ -217,7 +217,7 @@ export function waitsFor(pods: readonly Pod[], left: string | undefined, snapsho
   if (going) return `${placeOf(going)} (terminating)`
   const isAnyStamped = pods.some((pod) => isUpdated(pod, target))
   const bare = pods.find((pod) => isReady(pod) && identifierOf(pod) === undefined)
-  if (isAnyStamped && bare) return `${placeOf(bare)} (runs without virt-operator's annotations)`
+  if (isAnyStamped && bare) return `${placeOf(bare)} (lacks virt-operator's annotations)`
   return left ?? 'its next pod'
 }
 
@@ -288,15 +288,15 @@ export function rollToCome(daemonset: DaemonSet): string | undefined {
 export function limitLeft(daemonset: DaemonSet, kubevirt: KubeVirt): string | undefined {
   const unavailable = maxUnavailable(daemonset)
   if (unavailable === '1' || customized(kubevirt)) return undefined
-  return `virt-operator to put maxUnavailable back from ${unavailable} to 1`
+  return `virt-operator to reset maxUnavailable from ${unavailable} to 1`
 }
 
 function certificateRoll(daemonset: DaemonSet): string | undefined {
   const { containers = [], volumes = [] } = daemonset.spec?.template?.spec ?? {}
   if (!containers[0]?.args?.some((arg) => arg.includes(newArgument)))
-    return `its second roll, for --${newArgument}`
+    return `its second rollout, for --${newArgument}`
   return volumes.some((volume) => volume.name === oldVolume)
-    ? `its last roll, without volume ${oldVolume}`
+    ? `its last rollout, without volume ${oldVolume}`
     : undefined
 }
 

@@ -209,8 +209,10 @@ export async function leftoverWebhooks({ reader }: Cluster): Promise<readonly Ho
     return left.map(({ metadata }) => ({
       id: 'tmp-webhook-left',
       level: 'warning',
-      summary: `${metadata.name} was left behind and goes on refusing new APIs`,
-      remedy: [`kubectl delete validatingwebhookconfiguration ${metadata.name}`],
+      summary: `${metadata.name} was left behind and still refuses new APIs`,
+      remedy: [
+        `kubectl delete validatingwebhookconfiguration ${metadata.name}     nothing is lost: virt-operator has not deleted it`,
+      ],
     }))
   } catch (error) {
     if (error instanceof ApiError) return []
@@ -281,7 +283,7 @@ export class VmsOfRun {
     const { troubles } = await this.#explained(vmsSnapshot)
     const degraded = [
       ...(stuck.length > 0
-        ? [`${stuck.length} of ${ran.size} VMs that ran when the run began do not run: ${named(stuck)}`]
+        ? [`${stuck.length} of ${ran.size} VMs that ran before are not running: ${named(stuck)}`]
         : []),
       ...vmCauses(troubles, this.#clock.now()).map(({ sentence }) => sentence),
     ]

@@ -69,7 +69,7 @@ async function isSettled({ cx, plan, cluster, environment }: Planned, step: stri
 
 function notTold({ unread, counts = [] }: Compared): readonly string[] {
   return [
-    ...(unread.length > 0 ? [`not compared, for it could not be read: ${unread.join(', ')}`] : []),
+    ...(unread.length > 0 ? [`not compared, because kvup could not read it: ${unread.join(', ')}`] : []),
     ...counts.map(({ namespace, before, now }) => `${namespace}: ${before} VMs ran before, ${now} run now`),
   ]
 }
@@ -143,7 +143,7 @@ function unreadOf(...told: readonly Pick<UpgradeReport, 'unread'>[]): Pick<Upgra
 }
 
 function doneText({ to, olm }: UpgradePlan, { is }: RunOutcome): string {
-  if (is === 'stopped-before') return 'stopped where it was told to'
+  if (is === 'stopped-before') return 'stopped where you asked'
   return olm === undefined ? `KubeVirt ${to.text} is installed` : `HyperConverged ${olm.to} is installed`
 }
 
@@ -164,7 +164,7 @@ function questionOf(plan: UpgradePlan): string {
   if (isRest) return `Finish the upgrade of KubeVirt to ${to.text}?`
   if (path !== undefined && path.steps.length > 1)
     return `Upgrade KubeVirt from ${from} to ${to.text} in ${path.steps.length} steps?`
-  return from === to.text ? `Take KubeVirt to ${to.text}?` : `Upgrade KubeVirt from ${from} to ${to.text}?`
+  return from === to.text ? `Install KubeVirt ${to.text}?` : `Upgrade KubeVirt from ${from} to ${to.text}?`
 }
 
 /** All that the steps need together; the role is that of the one that needs most. */

@@ -164,7 +164,7 @@ describe('an upgrade that cannot go on', () => {
     expect(end).toMatch(/^timed out after 4 s \(--timeout\) while installing CRDs and RBAC\n/)
     expect(end).toMatch(/cannot pull quay\.io\/kubevirt\/virt-operator:v1\.8\.5/)
     expect(end).toMatch(/borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /)
-    expect(end).toMatch(/→ kvup upgrade --to v1\.8\.5 .* +# goes on where the cluster stands\n/)
+    expect(end).toMatch(/→ kvup upgrade --to v1\.8\.5 .* +# continues\n/)
     expect(end).toMatch(/→ kvup upgrade --to v1\.8\.4 +# goes back\n/)
     expect(end).toMatch(/→ kvup workloads restore +# gives workload updates back/)
     const arrows = end.split('\n').filter((line) => line.includes('→'))

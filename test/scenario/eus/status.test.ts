@@ -42,6 +42,6 @@ test('at the end of all that is known no way is offered to where it is already',
   play(small418, async (stage) => {
     expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
     const { text, next } = await statusOf(stage)
-    expect(text).toContain('no window is open (platform 4.20.5)')
-    expect(next).toEqual(['kvup eus plan --to MINOR     what a window would do'])
+    expect(text).toContain('no EUS upgrade is running (platform 4.20.5)')
+    expect(next).toEqual(['kvup eus plan --to MINOR     shows what an EUS upgrade would do'])
   }))

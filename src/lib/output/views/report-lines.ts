@@ -142,7 +142,7 @@ function idleLines({ count, shouldRun, reasons, partly }: VmTroubles): readonly 
   const of = shouldRun === undefined ? counted(count, 'VM') : `${count} of ${counted(shouldRun, 'VM')}`
   const left = count - reasons.reduce((sum, reason) => sum + reason.count, 0)
   return [
-    `${of} that should run ${count === 1 ? 'does' : 'do'} not run as ${count === 1 ? 'it' : 'they'} should${partly === undefined ? '' : ` (${partly})`}`,
+    `${of} that should run ${count === 1 ? 'is' : 'are'} not running as ${count === 1 ? 'it' : 'they'} should${partly === undefined ? '' : ` (${partly})`}`,
     ...reasons.map(reasonText),
     ...(left > 0 ? [`${left} for other reasons`] : []),
   ]

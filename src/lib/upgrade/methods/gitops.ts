@@ -36,7 +36,7 @@ export function gitopsPause(plan: UpgradePlan): Step {
       const methods = methodsOf(await readOwner(reader, owner))
       if (methods.length === 0) return { is: 'done' }
       if ((await journal.kept(keptKey(plan))) === undefined)
-        return { is: 'todo', change: `keep ${methods.join(', ')} in the journal` }
+        return { is: 'todo', change: `save ${methods.join(', ')} in the journal` }
       return {
         is: 'waiting',
         on: `the commit that sets workloadUpdateMethods from [${methods.join(', ')}] to []`,
@@ -98,6 +98,6 @@ function commitStep(owner: Owner, id: string, title: string): Omit<Step, 'check'
     patience: { every: 10 * seconds, atMost: 24 * hours },
     estimate: 300 * seconds,
     watches: snapshotWatches(owner),
-    risk: { undo: 'revert the commit', safeToLeave: 'always: kvup writes nothing there' },
+    risk: { undo: 'revert the commit', safeToLeave: 'always: kvup writes nothing' },
   }
 }

@@ -57,6 +57,7 @@ export function olmProcedure(plan: OlmPlan, tools: Tools): Procedure {
   const hops = new HopsNow(plan.olm, plan.request.stableMs)
   return {
     name,
+    between: { from: plan.olm.from, to: plan.olm.to },
     overrides: plan.request.leavePaused ? [] : [workloadUpdatesOverride],
     leaves: isGuards,
     reached: async (cx) => (await isAtTarget(plan, cx)) && (await areMovedIfWanted(plan, cx)),

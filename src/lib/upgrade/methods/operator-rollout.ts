@@ -39,7 +39,7 @@ export function planComplete(hop: OperatorHop): Step {
     estimate: 30 * seconds,
     watches: rollSnapshotWatches(hop),
     dependsOn: [`approve-${labelOf(hop)}`],
-    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
+    risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'OLM continues by itself' },
     async check({ reader }): Promise<StepState> {
       return completion(await readOperator(reader, hop), hop)
     },
@@ -49,7 +49,7 @@ export function planComplete(hop: OperatorHop): Step {
 function completion(snapshot: OperatorRollSnapshot, hop: OperatorHop): StepState {
   const { plan } = snapshot
   if (plan === undefined || !isOurs(plan, hop) || plan.status?.phase === 'Complete')
-    return isEntered(snapshot, hop) ? { is: 'done' } : { is: 'waiting', on: `OLM to make ${hop.csv}` }
+    return isEntered(snapshot, hop) ? { is: 'done' } : { is: 'waiting', on: `OLM to create ${hop.csv}` }
   const { name, phase, message, startedAt, state, executed } = assessInstallPlan(plan)
   const { namespace } = hop.subscription
   const remedy = [`kubectl -n ${namespace} get installplan ${name} -o yaml`]
@@ -78,7 +78,7 @@ function failed(
   return {
     is: 'blocked',
     reason: 'plan-failed',
-    by: `installplans/${name} in namespace ${namespace} has failed, and OLM never tries it again: ${message || 'no message'}`,
+    by: `installplans/${name} in namespace ${namespace} failed, and OLM does not retry it: ${message || 'no message'}`,
     remedy: [...remedy, ...(executed ? afterExecuted(subscription, [hop.csv]) : [drop])],
   }
 }
@@ -92,11 +92,11 @@ export function csvSucceeded(hop: OperatorHop): Step {
     estimate: 3 * minutes,
     watches: rollSnapshotWatches(hop),
     dependsOn: [`approve-${labelOf(hop)}`],
-    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
+    risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'OLM continues by itself' },
     async check({ reader, clock }): Promise<StepState> {
       const snapshot = await readOperator(reader, hop)
       if (isPast(snapshot.subscription, hop.csv))
-        return { is: 'done', note: 'OLM has gone on to a later one' }
+        return { is: 'done', note: 'OLM has continued to a later one' }
       const state = csvState(snapshot, hop, clock.now())
       return state.is === 'done' ? { is: 'done', note: `operator ${hop.version} runs` } : state
     },
@@ -106,7 +106,7 @@ export function csvSucceeded(hop: OperatorHop): Step {
 /** Where the CSV of a hop stands at this look. Pure; it falls back whenever its Deployments do (ocp 2.4), so that it is asked again later. */
 function csvState(snapshot: OperatorRollSnapshot, hop: OperatorHop, now: Date): StepState {
   const csv = csvOf(snapshot, hop)
-  return csv === undefined ? { is: 'waiting', on: `OLM to make ${hop.csv}` } : phaseState(csv, hop, now)
+  return csv === undefined ? { is: 'waiting', on: `OLM to create ${hop.csv}` } : phaseState(csv, hop, now)
 }
 
 /** Which of its Deployments a CSV waits for stands in its message alone: on one line, and not for kilobytes. */
@@ -143,7 +143,7 @@ function phaseState(csv: ClusterServiceVersion, hop: OperatorHop, now: Date): St
 function heldBack({ spec }: ClusterServiceVersion, message: string, namespace: string) {
   const name = spec?.replaces ?? 'NAME'
   return {
-    why: `OLM holds the update, for the operator that is installed (${name}) says that it may not be replaced: ${message}`,
+    why: `OLM blocks the update: the OperatorCondition of the installed operator (${name}) says no: ${message}`,
     remedy: [
       `kubectl -n ${namespace} get operatorconditions.operators.coreos.com ${name} -o yaml     says why`,
       `kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io     it goes on by itself once that is mended`,
@@ -167,10 +167,10 @@ export function hyperConvergedAt(hop: OperatorHop): Step {
     estimate: 8 * minutes,
     watches: [...rollSnapshotWatches(hop), { kind: HyperConvergeds, where: { namespace } }],
     dependsOn: [`approve-${labelOf(hop)}`],
-    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'its operator goes on by itself' },
+    risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'its operator continues by itself' },
     async check({ reader, clock }): Promise<StepState> {
       const { subscription } = await readOperator(reader, hop)
-      if (isPast(subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
+      if (isPast(subscription, hop.csv)) return { is: 'done', note: 'OLM has continued to a later one' }
       return rolloutState(await hyperConvergedIn(reader, namespace), hop, clock.now())
     },
   }
@@ -182,7 +182,7 @@ function rolloutState(hco: HyperConverged, { version }: OperatorHop, now: Date):
   if (isAt && good) return { is: 'done', note: `HyperConverged is at ${version}` }
   const on = isAt
     ? `HyperConverged ${name} to be healthy`
-    : `HyperConverged ${name} to take all operands to ${version} (at ${operatorVersion})`
+    : `HyperConverged ${name} to update all operands to ${version} (at ${operatorVersion})`
   const remedy = [`kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io ${name}`, 'kvup status']
   const since = degradedSince(hco)
   if (since !== undefined && now.getTime() - Date.parse(since) >= degradedPatience)
@@ -222,11 +222,11 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
       { kind: DaemonSets, where: { namespace } },
     ],
     dependsOn: [`approve-${labelOf(hop)}`],
-    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'always' },
+    risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
       const snapshot = await readOperator(cx.reader, hop)
       if (isPast(snapshot.subscription, hop.csv))
-        return { is: 'done', note: 'OLM has gone on to a later one' }
+        return { is: 'done', note: 'OLM has continued to a later one' }
       const csv = csvState(snapshot, hop, cx.clock.now())
       const missing = csv.is === 'done' ? await firstMissing(cx, hop, { kubevirt, broken, short }) : csv
       return good.after(missing, ticks(cx.clock))
