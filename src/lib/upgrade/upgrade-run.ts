@@ -7,6 +7,7 @@ import { type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
 import { accessFor, roleFor } from './roles.ts'
 import { degradedAfter, nothingToDoReport, type UpgradeReport, VmsOfRun } from './upgrade-report.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
+import { entriesByRun } from '../engine/journal-runs.ts'
 import { isBetweenSteps, isOutsideOfRolls, withStages } from './step-traits.ts'
 import { readRollout } from './upgrade-snapshot.ts'
 import { sealedWrites } from './sealed-facts.ts'
@@ -109,7 +110,17 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
       const accepted = outcome.is === 'nothing-to-do' ? [] : await takenRisks(planned.accepted, environment)
       const taken = accepted.length > 0 && { accepted }
       const where = cluster.address && { cluster: cluster.address }
-      return { ...report, ...where, ...taken, ...judged, ...unreadOf(report, judged) }
+      const entries =
+        outcome.is === 'nothing-to-do' ? [] : await asFarAsRead(environment.journal.entries(), [])
+      const last = entriesByRun(entries).at(-1)
+      return {
+        ...report,
+        ...where,
+        ...(last && { run: last.run }),
+        ...taken,
+        ...judged,
+        ...unreadOf(report, judged),
+      }
     },
     async end(report, outcome) {
       const isBetween = outcome.is === 'stopped-before' && (await isSettled(planned, outcome.step.id))

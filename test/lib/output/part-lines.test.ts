@@ -93,9 +93,10 @@ test('steps of one part: a note stands beside the part where its steps say one t
   expect(shown(noted(['already done', '', '', '']))[2]).not.toContain('already done')
 })
 
+const minor = (part: (id: string) => string): StepSummary[] =>
+  ['a', 'b', 'c'].map((id) => ofPart(id, id, part(id)))
+
 test('stages of a minor that is behind become one line; a step that is listed again elsewhere stays where it was done', () => {
-  const minor = (part: (id: string) => string) =>
-    ['a', 'b', 'c'].map((id) => ofPart(id, id, part(id))) as StepSummary[]
   const before = minor((id) => `v1.6.6: ${id}`)
   const [a, b, c] = before as [StepSummary, StepSummary, StepSummary]
   const events: RunEvent[] = [
