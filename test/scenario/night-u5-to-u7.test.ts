@@ -76,7 +76,7 @@ test('U6 nothing happened: it says so, and that a VM can be created', async () =
     const before = instance(stage, 'web-1')
     const ended = await stage.upgrade('v1.8.4', { leavePaused: true })
     expect(ended.documents[0]).toMatchObject({ vmCreation: { is: 'accepted' } })
-    expect(ended.text).toContain('VMs and volumes are as they were')
+    expect(ended.text).toContain('VMs and volumes are unchanged')
     expect(instance(stage, 'web-1')?.metadata.uid).toBe(before?.metadata.uid)
   })
 })

@@ -22,7 +22,7 @@ const override = (at: string): Override => ({
   was: { present: true, value: ['LiveMigrate'] },
   by: 'admin@laptop',
   at,
-  harmless: 'for days; hotplug and volume changes wait meanwhile',
+  harmless: 'for days; hotplug and volume changes wait',
   procedure: 'upgrade to v1.8.4',
 })
 
@@ -40,7 +40,7 @@ test('README shows the lock and the loan as kvup status prints them', async () =
     paintFor({ colour: false, unicode: true }),
     { columns: Infinity, wide: false },
   )
-  const ours = lines.filter((line) => /^(?:kvup|borrowed|\s+→ kvup)/u.test(line))
+  const ours = lines.filter((line) => /^(?:kvup|temporary|\s+→ kvup)/u.test(line))
   expect(ours).toHaveLength(4)
   for (const line of ours) expect(readme).toContain(`${line}\n`)
 })

@@ -33,7 +33,7 @@ export const samplePlan: PlanDocument = {
     {
       ...waits,
       id: 'pause-workload-updates',
-      title: 'hold workload updates',
+      title: 'pause automatic VM updates',
       state: 'would-change',
       change: 'set workloadUpdateMethods of kubevirt from LiveMigrate to none, and save the value',
       changes: [

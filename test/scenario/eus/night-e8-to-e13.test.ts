@@ -176,7 +176,7 @@ describe('night E11: what the end report compares', () => {
         nodes: { changed: ['worker-0'], gone: [] },
       })
       expect(ended.text).toContain('volumes that are gone: claim default/lost')
-      expect(ended.text).toContain('alerts were not compared')
+      expect(ended.text).toContain('alerts not compared')
     }))
 
   test('a new taint counts, and one that a drain puts on and takes away does not', () =>
@@ -225,7 +225,7 @@ describe('night E13: what HyperConverged changes in its own spec', () => {
       expect(ended.documents.at(-1)).toMatchObject({
         rewritten: [expect.stringMatching(/completionTimeoutPerGiB was 150, is 20$/u)],
       })
-      expect(ended.text).toContain('HyperConverged reads otherwise than before, not reverted')
+      expect(ended.text).toContain('HyperConverged has changed and is not reverted')
       expect(stage.methods).toEqual(methods)
     }))
 
