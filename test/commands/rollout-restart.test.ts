@@ -118,7 +118,7 @@ test('W3: the first one that does not come back stops it, and the others stay as
       remedy: [
         expect.stringContaining('kubectl get'),
         expect.stringMatching(
-          /^kvup workloads restart --yes -n demo .* {5}goes on with those that still wait for a restart; VMs that it restarts lose what their pods hold$/u,
+          /^kvup workloads restart --yes -n demo .* {5}goes on with those that still wait for a restart; VMs that it restarts lose the data in their pods$/u,
         ),
       ],
     },

@@ -89,7 +89,7 @@ test('a second run is told who is at work, exit 6, within one renewal', async ()
     exitCode: 6,
     reason: 'locked',
     message: expect.stringMatching(
-      /^jane@there\/7\/\w+-there is at work on this cluster since 2026-01-01T00:00:00Z$/,
+      /^another kvup is running: jane@there\/7\/\w+-there since 2026-01-01T00:00:00Z$/,
     ),
   })
   expect(engine.elapsed).toBeLessThan(8 * second)
