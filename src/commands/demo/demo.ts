@@ -91,7 +91,7 @@ function speedOf({ speed: text, serve }: DemoOptions, scenario: Scenario): numbe
 }
 
 /** The update graph of its platform, as it is downloaded from the update service, and the whole catalog of its operator. */
-function filesOf({ cluster: { openshift, olm } }: Scenario): Record<string, string> {
+export function filesOf({ cluster: { openshift, olm } }: Scenario): Record<string, string> {
   return {
     ...(openshift && { 'graph.json': servedGraph(openshift) }),
     ...(olm && { 'catalog.yaml': servedCatalog(olm, undefined) }),

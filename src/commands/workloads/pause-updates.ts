@@ -118,7 +118,7 @@ function changeOf(
   const { owner, holding } = settingsWork
   return {
     procedure,
-    ...gateOf(ownerFinding(owner, holding), parseAccepted(options.accept)),
+    ...gateOf(cx, ownerFinding(owner, holding), parseAccepted(options.accept)),
     announce: () => announce(cx, settingsWork),
     rights: rightsFor(owner),
     question: `Hold workload updates on ${owner.kind.kind} ${owner.ref.name}?`,

@@ -173,7 +173,7 @@ async function workOf(running: Running): Promise<UpdateWork> {
     unread,
     change: {
       procedure,
-      ...gateOf(findings, parseAccepted(options.accept)),
+      ...gateOf(running.cx, findings, parseAccepted(options.accept)),
       rights: narrowed(rights, namespaces),
       question: options.watchOnly
         ? 'Follow the workload updates of KubeVirt, and hold them should they do harm?'

@@ -147,7 +147,7 @@ test('two at once: the second exits 6 and names the first', async () => {
       new RegExp(`/${first.pid}/[\\w-]+ holds the lock; renewed \\d+s ago`, 'u'),
     )
   expect(second).toMatchObject({ code: 6, stdout: '' })
-  expect(second.stderr).toMatch(/error: \S+ is at work on this cluster since /)
+  expect(second.stderr).toMatch(/error: another kvup is running: \S+ since /)
   expect(second.stderr).toContain(`--take-over=`)
   expect(second.stderr).toContain(String(first.pid))
   first.kill('SIGINT')

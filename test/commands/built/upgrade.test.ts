@@ -42,9 +42,8 @@ describe('the main job on a pipe', () => {
     expect(first.code).toBe(0)
     expect(standing(alive)).toEqual(there)
     const lines = first.stderr.trimEnd().split('\n')
-    expect(lines[0]).toBe(
-      'KubeVirt v1.7.4 → v1.8.4: patch imageTag of kubevirts/kubevirt in namespace kubevirt',
-    )
+    expect(lines[0]).toMatch(/^Upgrade KubeVirt v1\.7\.4 → v1\.8\.4 on \S+ \(https?:\S+\) as \S+$/u)
+    expect(lines).toContain('method    image tag of kubevirts/kubevirt in namespace kubevirt')
     const story = lines.filter((line) => /^\d\d:\d\d:\d\d /.test(line)).map((line) => line.slice(9))
     expect(story[0]).toMatch(/^upgrade to v1\.8\.4: \d+ steps$/)
     expect(story).toContain('hold workload updates: kept LiveMigrate')
@@ -125,7 +124,7 @@ describe('the main job on a pipe', () => {
   test('a reader that goes away after the first line ends no upgrade', async () => {
     alive = await serveCluster({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', methods })
     const { stdout } = await paste(`kvup upgrade ${run.join(' ')} 2>&1 | head -1`, alive)
-    expect(stdout).toMatch(/^KubeVirt v1\.7\.4 → v1\.8\.4: [^\n]+\n$/)
+    expect(stdout).toMatch(/^Upgrade KubeVirt v1\.7\.4 → v1\.8\.4 on [^\n]+\n$/)
     expect(standing(alive)).toEqual(there)
   })
 
@@ -136,7 +135,7 @@ describe('the main job on a pipe', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/server dry run: nothing was changed\n/)
     expect(stdout).toMatch(/hold workload updates +would change: /)
-    expect(stdout).toMatch(/depends on step \d+, cannot be rehearsed/)
+    expect(stdout).toMatch(/after step \d+ \(no dry run possible\)/)
     expect(alive.store.audit.some(({ dryRun, userAgent }) => dryRun && userAgent.startsWith('kvup/'))).toBe(
       true,
     )

@@ -303,12 +303,11 @@ function meanwhile({ planned: { plan }, open }: WindowSnapshot): readonly string
 function course({ window, planned: { plan } }: WindowSnapshot): readonly string[] {
   const endsEarly = approvalIsAhead(plan) && !window.request.approve
   return [
-    `by ${window.hops.map(({ minor }) => minor).join(', then ') || window.to}`,
     `takes ${plan.time.says}`,
     ...(endsEarly
       ? ['ends before each InstallPlan, for the Subscription is Manual: --approve goes on behind them']
       : []),
-    'it may take days: leave it with Ctrl-C at any time, and run it again anywhere to go on',
+    `goes by ${window.hops.map(({ minor }) => minor).join(', then ') || window.to}, and may take days: leave it with Ctrl-C at any time, and run it again anywhere to go on`,
   ]
 }
 
