@@ -58,7 +58,7 @@ test('on a terminal a window is a line for each of its parts, as eus status has 
     const frameAt = (step: string) => {
       const began = events.findIndex((event) => event.kind === 'step-started' && event.step.id === step)
       const run = progressOf(events.slice(0, began + 1))
-      return renderLive(run, new Date(stage.now), { columns: 79, rows: 40 }, unpainted).slice(1)
+      return renderLive(run, new Date(stage.now), { columns: 79, rows: 40 }, unpainted).slice(1, -1)
     }
     const nodes = frameAt('control-plane-4.19')
     expect(nodes.map((line) => line.slice(0, 33).trimEnd())).toEqual([
