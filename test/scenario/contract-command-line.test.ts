@@ -80,7 +80,7 @@ test('--stalled-after ends an upgrade that stalls for so long, exit 4, and the l
     const ended = await stage.upgrade('v1.8.4', { stalledAfter: '5m' })
     expect(ended).toMatchObject({
       code: 4,
-      error: { reason: 'stalled', message: expect.stringContaining('stalled for 5m (--stalled-after)') },
+      error: { reason: 'stalled', message: expect.stringContaining('stalled for 5 m (--stalled-after)') },
     })
     expect(ended.text).toContain('cannot pull')
     expect(ended.error?.remedy.join('\n')).toMatch(/^kvup upgrade .*continues$/mu)

@@ -107,6 +107,7 @@ export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
     awaiting: story.awaiting,
     note: story.note,
     screen(lines) {
+      if (options.quiet) return
       const paint = paintOn(options.stderr, options)
       // A line that fills the last column makes some terminals begin another one.
       const room = sizeOf({ ...options, stdout: options.stderr }, format).columns - 1
