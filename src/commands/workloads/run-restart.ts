@@ -144,6 +144,7 @@ async function workOf(
       ...gateOf(findings, parseAccepted(options.accept)),
       rights: narrowed(workloadsAccess(installation.namespace, [restartRight]), namespaces),
       question: `Restart ${vms}?`,
+      title: 'Restart of VMs',
       limits: { timeoutMs, until: options.until, pauseBefore: options.pauseBefore },
     },
     waves,

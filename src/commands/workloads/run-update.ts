@@ -177,8 +177,9 @@ async function workOf(running: Running): Promise<UpdateWork> {
       ...gateOf(findings, parseAccepted(options.accept)),
       rights: narrowed(rights, namespaces),
       question: options.watchOnly
-        ? 'Follow the workload updates of KubeVirt, and hold them should they do harm?'
+        ? 'Follow the VM updates of KubeVirt, and pause them if VMs come to harm?'
         : questionOf([...candidates.values()].map(({ by }) => by)),
+      title: options.watchOnly ? 'VM updates by KubeVirt' : 'VMs to the new virt-launcher',
       limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
       restoresAt: settledAgainId,
     },

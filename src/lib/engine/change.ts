@@ -42,6 +42,8 @@ export interface Change {
   prepare?: () => Promise<void>
   /** A step that only restores: `--until` of the step before it is no reason to stay on what was changed for a time, so that this one is taken all the same. */
   restoresAt?: string
+  /** What a person calls the run, without the cluster: `KubeVirt v1.7.4 → v1.8.4`. Absent: by its procedure. */
+  title?: string
   /** Of the run, before anybody is told; what it returns is told. */
   onEvent?: (event: RunEvent) => RunEvent
   /** What is thrown in place of an error of the run, before the lines that resume it are added. */
@@ -213,7 +215,7 @@ async function asked(change: Change, environment: RunEnvironment, began: () => v
 }
 
 async function runToTheEnd(
-  { procedure, limits, plan, writes, ensureFits, onEvent, restoresAt, accepted = [] }: Change,
+  { procedure, limits, plan, writes, ensureFits, title, onEvent, restoresAt, accepted = [] }: Change,
   environment: RunEnvironment,
   began: () => void,
 ): Promise<RunOutcome> {
@@ -224,7 +226,9 @@ async function runToTheEnd(
     writes,
     emit(event: RunEvent) {
       if (event.kind === 'run-started') began()
-      environment.emit(onEvent === undefined ? event : onEvent(event))
+      const told = onEvent === undefined ? event : onEvent(event)
+      const isNamed = told.kind === 'run-started' && title !== undefined
+      environment.emit(isNamed ? { ...told, title: onCluster(title, environment) } : told)
     },
   }
   const outcome = await runProcedure(procedure, {
@@ -235,6 +239,9 @@ async function runToTheEnd(
   if (outcome.is !== 'stopped-before' || outcome.step.id !== restoresAt) return outcome
   return runProcedure(procedure, { ...running, limits: { timeoutMs: limits.timeoutMs } })
 }
+
+const onCluster = (title: string, { cluster: { address } }: RunEnvironment): string =>
+  address?.context === undefined ? title : `${title} on ${address.context}`
 
 /** As it was typed: `--accept ID=reason`. */
 type AcceptedRisk = Pick<TakenRisk, 'id' | 'reason'>

@@ -55,7 +55,7 @@ describe('the main job on a pipe', () => {
     expect(story).toEqual([...new Set(story)])
     // The verdict comes first, and what goes on behind it.
     expect(first.stdout).toMatch(/^✔ KubeVirt v1\.8\.4 on \S+, [\d ms]+\. 2 VMs kept running/)
-    expect(first.stdout).toMatch(/^ {2}report: kvup history$/m)
+    expect(first.stdout).toMatch(/^ {2}report: kvup history 1$/m)
     expect(first.stdout).not.toMatch(/^(?:took|virtctl|accepted|migrations) |dry-run create/m)
     const writes = alive.writes().length
     const second = await kvup(['upgrade', ...run], alive)

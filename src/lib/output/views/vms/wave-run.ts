@@ -17,11 +17,11 @@ import type {
 interface Told<Row> {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
-  /** The last line, with its mark. */
+  /** With its mark. */
   summary: string
 }
 
-/** The steps of a dry run, the waves, a row for each VM, the sum, and where it stopped. */
+/** The sum, a row for each VM, and where it stopped; of a dry run its steps and waves, and the sum last. */
 function waveRunLines<Row>(
   document: WaveRunDocument,
   { columns, rows, summary }: Told<Row>,
@@ -29,12 +29,15 @@ function waveRunLines<Row>(
   size: Size,
 ): string[] {
   const { outcome, steps = [], dryRun = 'client', waves = [], unread = [], next = [] } = document
+  const isDry = outcome === 'dry-run'
+  const verdict = wrap(summary, size.columns)
   return [
-    ...(outcome === 'dry-run' ? [...dryRunLines({ steps, mode: dryRun }, paint, size), ''] : []),
+    ...(isDry ? [...dryRunLines({ steps, mode: dryRun }, paint, size), ''] : verdict),
     ...scheduleLines(document.schedule, size),
     ...waveLines(waves, paint, size),
-    ...(rows.length > 0 ? [...table(columns, rows, { ...size, paint }), ''] : []),
-    ...wrap(summary, size.columns),
+    ...(rows.length > 0 ? table(columns, rows, { ...size, paint }) : []),
+    ...(isDry && rows.length > 0 ? [''] : []),
+    ...(isDry ? verdict : []),
     ...unreadLines(unread, paint, size),
     ...stoppedLines(document.stoppedBefore, next, { paint, size }),
   ]
