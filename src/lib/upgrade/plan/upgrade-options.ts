@@ -42,7 +42,8 @@ export interface UpgradeOptions {
   /** Names, separated by commas. */
   approveAlso?: string
   backup?: string
-  timeout: string
+  /** Absent: as long as the estimate asks for. */
+  timeout?: string
   stalledAfter?: string
   stableFor: string
   dryRun?: string
