@@ -151,13 +151,3 @@ test('of VMs: waves that are left, names in the namespace of -n, each once, and 
     await outdated.stop()
   }
 })
-
-test('history offers the runs that the journal has', async () => {
-  const own = await serveCluster({ version: 'v1.7.0', method: 'image-tag', operator: 'v1.8.4', speed: 1 })
-  try {
-    expect(await kvup(['workloads', 'pause-updates', '--yes'], own)).toMatchObject({ code: 0 })
-    await expect.poll(offer('history ', own), sooner).toEqual(['1'])
-  } finally {
-    await own.stop()
-  }
-})
