@@ -227,7 +227,9 @@ describe('workloads restart-required', () => {
       '',
     ])
     const narrowed = await kvup('workloads restart-required -n demo -l app!=db')
-    expect(narrowed.out).toMatch(/ -> kvup workloads restart -n demo -l 'app!=db' {5}# it is down meanwhile\n$/u)
+    expect(narrowed.out).toMatch(
+      / -> kvup workloads restart -n demo -l 'app!=db' {5}# it is down meanwhile\n$/u,
+    )
     expect(await kvup('workloads restart-required --exit-code -o name')).toMatchObject({
       code: 10,
       out: 'virtualmachine.kubevirt.io/web-1\n',
