@@ -102,7 +102,7 @@ async function contextAt(
     clock: wall,
     watch: called.watch,
     failureKind: called.kind,
-    beat: beatOf(wall),
+    beat: beatOf(wall instanceof OneMoment ? time : wall),
   })
   const ending = new AbortController()
   const interrupt = () => ending.abort(interrupted('SIGINT'))
@@ -142,6 +142,42 @@ async function contextAt(
     },
   }
   return { cx, finish: async (error) => printer.finish(error) }
+}
+
+/** Time that stands still but for what the command itself sleeps: one that only reads is at one moment of its cluster, however long it takes. */
+export class OneMoment implements Clock {
+  readonly #time: SimClock
+  #goOn: () => void = () => undefined
+
+  constructor(time: SimClock) {
+    this.#time = time
+    this.#hold()
+  }
+
+  now(): Date {
+    return this.#time.now()
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const slept = this.#time.sleep(ms, signal)
+    this.#goOn()
+    try {
+      await slept
+    } finally {
+      this.#hold()
+    }
+  }
+
+  over(): void {
+    this.#goOn()
+  }
+
+  #hold(): void {
+    this.#goOn()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    void this.#time.during(promise)
+    this.#goOn = resolve
+  }
 }
 
 /** The seconds of the simulated time redraw the terminal, no more often than one by one. */

@@ -42,8 +42,6 @@ const head =
   /^(?:KubeVirt|Upgrade|OpenShift|OKD|HyperConverged|EUS|Cluster|The cluster|No cluster)\b(?!:).*(?:\n.*){0,4}/gmu
 
 function hasVerdict({ kind, title, code }: Screen, text: string): boolean {
-  // A plan is read from its beginning, and is as long as it has to be.
-  if (kind === 'plan') return true
   const isJudged = [...text.matchAll(head)].some(([lines]) => condition.test(lines))
   if (kind === 'check') return /\b(?:NOT )?READY\b/u.test(text)
   if (kind === 'vms') return /^\d+ (?:outdated|.*VMs)\b/mu.test(text)

@@ -1,18 +1,18 @@
 import { manifestText, filesOf, playScenario } from '../../src/commands/demo/demo.ts'
-import { seconds } from '../../src/lib/kube/clock.ts'
+import { hours, seconds } from '../../src/lib/kube/clock.ts'
 import { type Scenario, scenarios } from '../../src/simulator/scenarios.ts'
 import { scaledClock, SimClock } from '../../src/simulator/simulated-clock.ts'
 import { startScenario, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
 import { runText } from '../lib/run-text.ts'
 import { mayStall } from './on-screen.ts'
-import { act, type Place, type } from './at-terminal.ts'
+import { act, OneMoment, type Place, type } from './at-terminal.ts'
 import type { ScreenSize, Terminal, Tmux } from './terminal.ts'
 
 /** What stood on the terminal when a command had ended, was about to ask, or had been stalled for a while. */
 export interface Screen {
   /** The command line, and when it was looked at. */
   readonly title: string
-  readonly kind: 'bare' | 'status' | 'check' | 'vms' | 'plan' | 'question' | 'demo' | 'stalled' | 'after'
+  readonly kind: 'bare' | 'status' | 'check' | 'vms' | 'question' | 'demo' | 'stalled' | 'after'
   readonly lines: readonly string[]
   /** Absent where the command had not ended. */
   readonly code?: number
@@ -47,7 +47,8 @@ async function looking(scenario: Scenario, size: ScreenSize, tmux: Tmux): Promis
       question ??= asking
       leave()
     }
-    const code = await type(argv, { terminal, cluster, time, files, onQuestion })
+    const at = { terminal, cluster, time, files, onQuestion }
+    const code = await (kind === 'question' ? type(argv, at) : read(argv, at))
     const lines = question ?? terminal.screen()
     terminal.close()
     screens.push({ title: titleOf(argv, question && 'asking'), kind, lines, ...(question ? {} : { code }) })
@@ -56,8 +57,6 @@ async function looking(scenario: Scenario, size: ScreenSize, tmux: Tmux): Promis
   await look('status', ['status'])
   await look('check', checkLine(scenario))
   if ('update' in scenario) await look('vms', ['workloads', 'outdated'])
-  if ('typed' in scenario && scenario.typed.command === 'eus run')
-    await look('plan', ['eus', 'plan', ...scenario.typed.args.filter((word) => word !== '--approve')])
   await look('question', typedLine(scenario))
   await stop()
   return screens
@@ -74,7 +73,11 @@ async function playing(scenario: Scenario, size: ScreenSize, tmux: Tmux): Promis
   const over = new AbortController()
   const open = () => tmux.open(size)
   const looked = { scenario, time, cluster, files, running: terminal, open }
-  const beside = mayStall(scenario.name) ? besideStall(looked, over.signal) : []
+  const beside = mayStall(scenario.name)
+    ? besideStall(looked, over.signal)
+    : isEus(scenario)
+      ? besideEus(looked, over.signal)
+      : []
   const manifest = manifestOf(scenario, simulated)
   const code = await act(argv, place, (cx) =>
     playScenario(cx, scenario, { clock: time, speed, cluster, manifest, files }),
@@ -83,7 +86,7 @@ async function playing(scenario: Scenario, size: ScreenSize, tmux: Tmux): Promis
   screens.push(...(await beside))
   screens.push({ title: titleOf(argv), kind: 'demo', lines: terminal.screen(), code })
   const last = tmux.open(size)
-  const codeAfter = await type([], { terminal: last, cluster, time, files })
+  const codeAfter = await read([], { terminal: last, cluster, time, files })
   screens.push({ title: titleOf([], 'afterwards'), kind: 'after', lines: last.screen(), code: codeAfter })
   for (const pane of [terminal, last]) pane.close()
   await stop()
@@ -101,7 +104,8 @@ async function interrupting(scenario: Scenario, size: ScreenSize, tmux: Tmux): P
     how: Pick<Place, 'interruptedAfter'> = {},
   ) => {
     const terminal = tmux.open(size)
-    const code = await type(argv, { terminal, cluster, time, files, ...how })
+    const at = { terminal, cluster, time, files, ...how }
+    const code = await (kind === 'demo' ? type(argv, at) : read(argv, at))
     screens.push({ title: titleOf(argv, 'Ctrl-C after 20 s'), kind, lines: terminal.screen(), code })
     terminal.close()
   }
@@ -135,15 +139,44 @@ async function besideStall(looked: Looked, signal: AbortSignal): Promise<Screen[
   const screens: Screen[] = [{ title, kind: 'stalled', lines: running.screen() }]
   for (const argv of [[], ['status']]) {
     const terminal = looked.open()
-    const code = await type(argv, { ...looked, terminal })
+    const code = await read(argv, { ...looked, terminal })
     screens.push({ title: titleOf(argv, stalled), kind: 'stalled', lines: terminal.screen(), code })
     terminal.close()
   }
   return screens
 }
 
+const isEus = (scenario: Scenario) => 'typed' in scenario && scenario.typed.command === 'eus run'
+
+/** What another person sees of an EUS upgrade that takes a day. */
+async function besideEus(looked: Looked, signal: AbortSignal): Promise<Screen[]> {
+  try {
+    await looked.time.sleep(2 * hours, signal)
+  } catch {
+    return []
+  }
+  const argv = ['eus', 'status']
+  const terminal = looked.open()
+  const code = await read(argv, { ...looked, terminal })
+  const lines = terminal.screen()
+  terminal.close()
+  return [{ title: titleOf(argv, 'after 2 h'), kind: 'status', lines, code }]
+}
+
+/** Of a command that changes nothing. */
+async function read(argv: readonly string[], place: Place): Promise<number> {
+  const moment = new OneMoment(place.time)
+  try {
+    return await type(argv, { ...place, wall: moment })
+  } finally {
+    moment.over()
+  }
+}
+
 async function verdictOf({ cluster, time }: Pick<Looked, 'cluster' | 'time'>): Promise<unknown> {
-  const { out } = await runText(['status', '-o', 'json'], { cluster, clock: time })
+  const moment = new OneMoment(time)
+  const { out } = await runText(['status', '-o', 'json'], { cluster, clock: moment })
+  moment.over()
   return (JSON.parse(out) as { verdict?: string }).verdict
 }
 
