@@ -297,7 +297,7 @@ function behind({ pool, following }: JudgedPool, window: RecognisedWindow | unde
 
 const endOfPause = (pool: PoolStatus, window: RecognisedWindow | undefined) =>
   window
-    ? { expected: 'in an EUS window', waitsFor: 'the end of the window' }
+    ? { expected: 'during an EUS upgrade', waitsFor: 'the end of the EUS upgrade' }
     : { waitsFor: 'somebody to unpause it', help: [unpausePool(pool.name)] }
 
 type Judge = (pool: PoolStatus, window: RecognisedWindow | undefined) => JudgedLayer

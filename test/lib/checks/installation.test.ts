@@ -143,7 +143,7 @@ test('one-kubevirt names the one that nobody follows', () => {
     {
       level: 'blocker',
       remedy: [
-        'kubectl -n virt delete kubevirt kubevirt     nobody follows this one; to delete the other one removes KubeVirt, and VMs go down',
+        'kubectl -n virt delete kubevirt kubevirt     virt-operator ignores this one; deleting the other one removes KubeVirt, and VMs go down',
       ],
     },
   ])
