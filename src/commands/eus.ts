@@ -101,8 +101,7 @@ const abortAction = async (cx: Context, options: EusRunOptions) =>
 
 export function eusAbortCommand(wire: Wire): Command {
   const command = new Command('abort')
-  for (const option of [...eusPlanningFlags(), ...approvingFlags(), ...windowFlags()])
-    command.addOption(option)
+  for (const option of [...keptPlanFlags(), ...approvingFlags(), ...windowFlags()]) command.addOption(option)
   return command.addHelpText('after', abortHelp).action(wire<EusRunOptions, []>(abortAction))
 }
 
@@ -123,7 +122,7 @@ const restoreAction = async (cx: Context, options: EusRestoreOptions, names: str
 
 export function eusRestoreCommand(wire: Wire): Command {
   const command = new Command('restore').argument('[loans...]', 'what to give back, as status names it')
-  for (const option of [...eusPlanningFlags(), ...restoreOptions, ...windowFlags()]) command.addOption(option)
+  for (const option of [...keptPlanFlags(), ...restoreOptions, ...windowFlags()]) command.addOption(option)
   return command.addHelpText('after', restoreHelp).action(wire<EusRestoreOptions, [string[]]>(restoreAction))
 }
 
@@ -153,6 +152,13 @@ export const eusPlanningFlags = (): Option[] => [
   new Option('--releases <file>', 'release data instead of the built-in'),
   acceptWithReason(),
 ]
+
+/**
+ * The same for `kvup eus abort` and `restore`, which end what is under way: target and path are kept in the cluster, so that no help names the flags for them. A line that was
+ * typed with them works.
+ */
+const keptPlanFlags = (): Option[] =>
+  eusPlanningFlags().map((option) => (option.long === '--accept' ? option : option.hideHelp()))
 
 const list = (value: string, before: string[]) => [...before, value]
 

@@ -199,7 +199,7 @@ test('W2: what a restart loses is not taken by --yes alone', async () => {
   const { code, err } = await kvup('workloads restart --yes -n demo')
   expect(code).toBe(3)
   expect(err).toContain('data-loss')
-  expect(err).toMatch(/-> kvup workloads restart -n demo -l KEY=VALUE +restarts others only/u)
+  expect(err).toMatch(/-> leave them out by --exclude, or restart others only by -l/u)
   expect(err).toContain('demo/web-1 (containerDisk root)')
   expect(asked()).toEqual([])
 })

@@ -494,11 +494,12 @@ function gaveUp({ title, doing }: Step, last: Waiting | undefined, late: Latenes
 /** Exit 4: nothing moved for as long as `--stalled-after` allows. */
 function stalledTooLong(
   { title }: Step,
-  { on, why, remedy = [] }: Extract<Waiting, { is: 'stalled' }>,
+  { why, remedy = [] }: Extract<Waiting, { is: 'stalled' }>,
   { cx: { limits } }: Pick<OneRun, 'cx'>,
 ): KvupError {
   const limit = formatDuration(limits.stalledMs ?? 0)
-  return timedOut('stalled', `stalled for ${limit} (--stalled-after) at ${title}: ${on}: ${why}`, { remedy })
+  const at = why.startsWith(title) ? '' : ` at ${title}`
+  return timedOut('stalled', `stalled for ${limit} (--stalled-after)${at}: ${why}`, { remedy })
 }
 
 function waitedFor(state: Waiting, { at }: Lateness): string {

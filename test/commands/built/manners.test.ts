@@ -179,7 +179,7 @@ describe('manner 18: headings are capitals without blanks, and --no-headers leav
   test.each([
     ['status', 'COMPONENT'],
     ['releases', 'VERSION'],
-    ['explain', 'ID'],
+    ['explain', 'FINDING'],
     ['config view', 'SETTING'],
     ['demo --scenario list', 'NAME'],
   ])('kvup %s', async (line, first) => {

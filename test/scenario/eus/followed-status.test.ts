@@ -105,3 +105,18 @@ test('an update service that does not answer is a stall, in its words', () =>
     expect(ended.code).toBe(4)
     expect(ended.text).toContain('Unable to retrieve available updates')
   }))
+
+test('--stalled-after ends it sooner, and the same line goes on once it is mended', () =>
+  play(small418, async (stage) => {
+    await eusRunOn(stage, { until: 'gate-4.19' })
+    stage.simulated.faults.set({ updatesNotRetrieved: true })
+    const patient = await eusRunOn(stage)
+    const ended = await eusRunOn(stage, { stalledAfter: '2m' })
+    expect(ended).toMatchObject({ code: 4, error: { reason: 'stalled' } })
+    expect(ended.text).toContain('Unable to retrieve available updates')
+    expect(ended.took).toBeLessThan(patient.took)
+    expect(ended.error?.remedy).toContainEqual(expect.stringMatching(/^kvup eus run {5}/u))
+    stage.simulated.faults.set({ updatesNotRetrieved: undefined })
+    const on = await eusRunOn(stage, { stalledAfter: '2m', until: 'accepted-4.19' })
+    expect(on).toMatchObject({ code: 0 })
+  }))
