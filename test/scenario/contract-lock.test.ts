@@ -81,7 +81,7 @@ test('contract: one of another machine stops nobody for more than 15 s', async (
     expect(next).toMatchObject({ code: 0 })
     const began = next.events.find(({ kind }) => kind === 'run-started')
     expect(began?.after).toBe(15 * second)
-    expect(next.text).toContain('holds the lock')
+    expect(next.text).toContain('has the lock')
   })
 })
 

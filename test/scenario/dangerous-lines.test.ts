@@ -60,7 +60,7 @@ test('16.8 after a canary by its label failed the next line has one by number', 
     expect(moved(stage)).toEqual(['a', 'b'])
     const none = await kvup(stage, `${label} --exclude demo/a`)
     expect(none).toMatchObject({ code: 2 })
-    expect(none.err).toContain('nothing would be tried first')
+    expect(none.err).toContain('there would be no canary')
     expect(moved(stage)).toEqual(['a', 'b'])
   })
 })

@@ -231,7 +231,7 @@ const inTimeOf = ({ speed = 1 }: Pick<Clock, 'speed'>, ms: number): number =>
   Math.ceil((ms * speed) / 1000) * 1000
 
 const waitingFor = ({ spec }: Lease): string =>
-  `${oneLine(spec?.holderIdentity ?? 'somebody')} holds the lock; it is taken over unless they renew it within ${leaseTerm / 1000}s`
+  `${oneLine(spec?.holderIdentity ?? 'somebody')} has the lock; kvup takes it over unless they renew it within ${leaseTerm / 1000}s`
 
 const renewEvery = 5000
 const retryEvery = 1000
@@ -337,7 +337,7 @@ class RenewedLease implements HeldLease {
     if (lease !== undefined && by === this.#identity) this.#version = lease.metadata.resourceVersion
     else
       this.#lose(
-        lost(lease ? `${by || 'nobody'} holds it now` : 'its Lease was deleted', this.#place.namespace),
+        lost(lease ? `${by || 'nobody'} has it now` : 'its Lease was deleted', this.#place.namespace),
       )
     this.signal.throwIfAborted()
   }
@@ -386,19 +386,19 @@ function heldBy(lease: Lease, namespace: string): KvupError {
   const { holderIdentity, acquireTime } = lease.spec ?? {}
   const holder = oneLine(holderIdentity ?? 'somebody')
   const since = acquireTime ? ` since ${acquireTime.replace(/\.\d+Z$/, 'Z')}` : ''
-  return locked('locked', `${holder} is at work on this cluster${since}`, {
+  return locked('locked', `another kvup is running: ${holder}${since}`, {
     object: leaseIn(namespace),
     remedy: [
       'kvup status -w      watches it',
-      `add ${shellWord(`--take-over=${holderIdentity ?? 'somebody'}`)} to the command      ends its run at its next write, should it still live`,
+      `add ${shellWord(`--take-over=${holderIdentity ?? 'somebody'}`)} to the command      ends its run at its next write, if it still runs`,
     ],
   })
 }
 
 /** It was ours: exit 6, and nothing more is written. */
 function lost(why: string, namespace: string): KvupError {
-  return locked('lock-lost', `the lock was lost: ${why}. Nothing was written after that`, {
+  return locked('lock-lost', `the lock was lost: ${why}. kvup wrote nothing after that`, {
     object: leaseIn(namespace),
-    remedy: 'run the same command again: it goes on where the cluster stands',
+    remedy: 'run the same command again: it continues',
   })
 }

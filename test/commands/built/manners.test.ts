@@ -237,7 +237,7 @@ describe('manner 34: --no-input', () => {
   test('ends where a question would be asked, and changes nothing', async () => {
     const { code, stderr } = await kvup(['upgrade', '--to', 'v1.8.4', '--no-input'], alive)
     expect(code).toBe(2)
-    expect(stderr).toMatch(/--no-input leaves nobody to ask: .*\n.*--yes/)
+    expect(stderr).toMatch(/--no-input asks nothing: .*\n.*--yes/)
   })
 })
 

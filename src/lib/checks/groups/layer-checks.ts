@@ -136,7 +136,7 @@ const hyperConvergedGood = check({
   id: 'hyperconverged-not-good',
   group: 'operator',
   layers: ['operator'],
-  title: 'every condition of HyperConverged is as it must be',
+  title: 'every condition of HyperConverged is healthy',
   needs: ['hyperconverged'],
   lacks: whileUpdating,
   assess: (question) => (isUpdating(question) ? [] : notGood(operatorOf(question))),

@@ -147,7 +147,7 @@ function unlessSwitchedOn(
       return {
         is: 'blocked',
         reason: 'updater-switched-on',
-        by: `workloadUpdateMethods was set to ${methodsText(methods)} meanwhile: KubeVirt moves VMs itself now, in an order of its own${who ? `. It was ${who}` : ''}`,
+        by: `workloadUpdateMethods was set to ${methodsText(methods)} meanwhile: KubeVirt now moves VMs itself, in its own order${who ? `. It was ${who}` : ''}`,
         remedy: resumedRemedy(overrideOn(owner, await cx.journal.overrides()), lines),
       }
     },
@@ -161,8 +161,6 @@ function resumedRemedy(
   return [
     resumeLine({ commandLine: typed }, 'pauses them again, and goes on'),
     `${narrowedLine('kvup workloads update', selection)} --watch-only     follows KubeVirt instead`,
-    ...(override
-      ? [`${restoreLine(override)} --keep-current     closes the loan, and leaves it to KubeVirt`]
-      : []),
+    ...(override ? [`${restoreLine(override)} --keep-current     leaves the VMs to KubeVirt`] : []),
   ]
 }
