@@ -163,7 +163,7 @@ describe('an upgrade that cannot go on', () => {
     const [, end = ''] = stderr.split('error: ')
     expect(end).toMatch(/^timed out after 4 s \(--timeout\) while installing CRDs and RBAC\n/)
     expect(end).toMatch(/cannot pull quay\.io\/kubevirt\/virt-operator:v1\.8\.5/)
-    expect(end).toMatch(/borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /)
+    expect(end).toMatch(/temporary change \d+s ago: workloadUpdateMethods was LiveMigrate; safe for /)
     expect(end).toMatch(/→ kvup upgrade --to v1\.8\.5 .* +# continues\n/)
     expect(end).toMatch(/→ kvup upgrade --to v1\.8\.4 +# goes back\n/)
     expect(end).toMatch(/→ kvup workloads restore +# resumes automatic VM updates/)
