@@ -90,7 +90,7 @@ describe('the main job on a pipe', () => {
       error: {
         code: 9,
         reason: 'workloads-lost',
-        message: 'KubeVirt v1.8.4 is installed, but 1 VM lost its instance: demo/web-1 (restarted)',
+        message: 'KubeVirt v1.8.4 is installed, but 1 VM lost its VMI: demo/web-1 (restarted)',
       },
     })
     expect(ended.stderr).toContain('kubectl -n demo get events --field-selector involvedObject.name=web-1')
@@ -162,7 +162,7 @@ describe('an upgrade that cannot go on', () => {
     const [, end = ''] = stderr.split('error: ')
     expect(end).toMatch(/^timed out after 4 s \(--timeout\) while installing CRDs and RBAC\n/)
     expect(end).toMatch(/cannot pull quay\.io\/kubevirt\/virt-operator:v1\.8\.5/)
-    expect(end).toMatch(/borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /)
+    expect(end).toMatch(/temporary change \d+s ago: workloadUpdateMethods was LiveMigrate; safe for /)
     expect(end).toMatch(/→ kvup upgrade --to v1\.8\.5 .* +# continues\n/)
     expect(end).toMatch(/→ kvup upgrade --to v1\.8\.4 +# goes back\n/)
     expect(end).toMatch(/→ kvup workloads restore +# resumes automatic VM updates/)
