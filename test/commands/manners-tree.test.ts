@@ -174,7 +174,7 @@ test('the help of a command names the formats that it has besides', () => {
   const wrong = commands.filter(({ path, command }) => {
     const formats = path.length > 0 && command.commands.length === 0 ? (entryOf(command)?.formats ?? []) : []
     const { after = '' } = described.find((one) => one.path === ['kvup', ...path].join(' ')) ?? {}
-    return formats.length > 0 && !after.includes(`also -o ${formats.join(', ')}\n`)
+    return formats.length > 0 && !after.includes(`also -o ${formats.join(', ')}`)
   })
   expect(wrong.map(({ path }) => path.join(' '))).toEqual([])
 })

@@ -262,6 +262,15 @@ test.each([
   expect(err).toContain(why)
 })
 
+test.each([
+  ['-n nosuch', 2, 'there is no namespace nosuch'],
+  ['-l no=such', 3, 'no running VM has the labels no=such'],
+])('16.7 forecast --exit-code is not 0 for what is not there: %s', async (flags, code, says) => {
+  const asked = await run(`workloads forecast --exit-code ${flags}`)
+  expect({ code: asked.code, out: asked.out }).toEqual({ code, out: expect.stringContaining(says) as string })
+  expect((await run(`workloads forecast ${flags}`)).code).toBe(0)
+})
+
 test('every node is cordoned: nobody can leave', async () => {
   sim = await still()
   for (const name of ['worker-1', 'worker-2', 'worker-3'])

@@ -67,7 +67,7 @@ test('U6 the report compares VMIs before and after; differences come first, virt
     const answer = ended.lines.slice(ended.lines.findIndex((line) => line.includes('lost: ')))
     expect(answer[0]).toMatch(/lost: restarted: demo\/(?:again|dead)/)
     expect(answer.join('\n')).toContain('deleted: demo/gone (the VM was deleted)')
-    expect(answer.join('\n')).toMatch(/virtctl-v1\.8\.4/)
+    expect(ended.documents[0]).toMatchObject({ virtctl: expect.stringContaining('virtctl-v1.8.4') as string })
   })
 })
 
@@ -76,7 +76,7 @@ test('U6 nothing happened: it says so, and that a VM can be created', async () =
     const before = instance(stage, 'web-1')
     const ended = await stage.upgrade('v1.8.4', { leavePaused: true })
     expect(ended.documents[0]).toMatchObject({ vmCreation: { is: 'accepted' } })
-    expect(ended.text).toContain('VMs and volumes are unchanged')
+    expect(ended.text).toContain('1 VM kept running')
     expect(instance(stage, 'web-1')?.metadata.uid).toBe(before?.metadata.uid)
   })
 })

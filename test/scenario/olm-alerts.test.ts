@@ -26,7 +26,7 @@ test('an upgrade tells which alerts fire that did not before', () =>
 test('where none is new that is said', () =>
   play(open, async (stage) => {
     stage.simulated.faults.set({ firing: [grave] })
-    expect((await upgraded(stage)).text).toContain('no new alert is firing')
+    expect((await upgraded(stage)).text).toContain('no new alert')
   }))
 
 test('with hundreds of alerts as well: one that is new is told, and one that stopped makes no other new', () =>
@@ -46,7 +46,7 @@ test('with hundreds of alerts as well: one that is new is told, and one that sto
 test('a platform as it comes: that they were not compared, why, and what to type', () =>
   play(shape, async (stage) => {
     const { text } = await upgraded(stage)
-    expect(text).toContain('alerts not compared')
+    expect(text).toContain('Alerts not compared')
     expect(text).toContain('prometheus-k8s-0')
   }))
 

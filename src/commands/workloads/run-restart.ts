@@ -127,7 +127,6 @@ async function workOf(
   const { namespace } = run.wanted.selection
   if (candidates.size + left.size + unread.length === 0)
     for (const remark of await noSuchPlace({ cluster }, { namespace })) cx.printer.warn(remark)
-  const namespaceOnly = namespace === undefined ? {} : { namespace }
   const namespaces = namespacesOf(candidates.keys(), {
     namespace,
     partly: unread.length > 0,
@@ -137,7 +136,7 @@ async function workOf(
     candidates.size === 1 ? '1 VM, which interrupts it' : `${candidates.size} VMs, which interrupts them`
   const findings = dataLoss(
     [...candidates.values()].map(({ vm, loses }) => [vm, loses] as const),
-    `${narrowedLine('kvup workloads restart', namespaceOnly)} -l KEY=VALUE     restarts others only`,
+    'leave them out by --exclude, or restart others only by -l',
   )
   return {
     change: {

@@ -89,7 +89,7 @@ function severalKubeVirts(found: readonly { namespace: string; name: string }[])
     'several-kubevirts',
     `the cluster has ${found.length} KubeVirts (${names}), but only one may exist`,
     {
-      remedy: 'kubectl get kubevirts.kubevirt.io -A, then delete the one that virt-operator ignores',
+      remedy: 'kubectl get kubevirts.kubevirt.io -A     virt-operator ignores all but one',
     },
   )
 }

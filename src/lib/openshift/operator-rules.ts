@@ -113,15 +113,22 @@ export function outOfStep(
       id: 'version-in-step',
       level: 'warning',
       summary: `unsupported: out of step. The operator ${version} is of ${minor}, the platform is at ${platform.release}`,
-      remedy:
-        order < 0
-          ? ['kvup upgrade      lists the operator releases that you can upgrade to with --to']
-          : [takesPlatform],
+      remedy: order < 0 ? takesOperator(platform.here, releases) : [takesPlatform],
     },
   ]
 }
 
-const takesPlatform = 'oc adm upgrade      shows how to update the platform to the same minor'
+/** To the newest release that is known for this minor of the platform. */
+function takesOperator(here: string, { hyperconverged }: Rows): readonly string[] {
+  const newest = hyperconverged.findLast(({ platform }) => platform === here)
+  return newest === undefined
+    ? []
+    : [
+        `kvup upgrade --to ${newest.version} --method olm      takes the operator to the minor of the platform`,
+      ]
+}
+
+const takesPlatform = 'oc adm upgrade      says how to take the platform to the same minor'
 
 /** No row knows its minor, and one before it belongs to this platform already. */
 function aheadOfAllRows(text: string, { here, release }: PlatformAtHand, releases: Rows): HopFinding[] {

@@ -1,3 +1,4 @@
+import { unpausePool } from './platform-rules.ts'
 import { itemsOf, filled, type Known } from '../kube/known.ts'
 import type { ClusterOperator, MachineConfig, MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
 import { counted } from '../kube/text.ts'
@@ -297,7 +298,7 @@ function behind({ pool, following }: JudgedPool, window: RecognisedWindow | unde
 const endOfPause = (pool: PoolStatus, window: RecognisedWindow | undefined) =>
   window
     ? { expected: 'during an EUS upgrade', waitsFor: 'the end of the EUS upgrade' }
-    : { waitsFor: 'you to unpause it', help: [unpause(pool)] }
+    : { waitsFor: 'somebody to unpause it', help: [unpausePool(pool.name)] }
 
 type Judge = (pool: PoolStatus, window: RecognisedWindow | undefined) => JudgedLayer
 
@@ -339,9 +340,6 @@ function pausedMaster(pool: PoolStatus): JudgedLayer {
     verdict: 'Stalled',
     says: `paused, ${counts(pool)}: the platform cannot update`,
     waitsFor: 'you to unpause it',
-    help: [unpause(pool)],
+    help: [unpausePool(pool.name)],
   }
 }
-
-const unpause = ({ name }: PoolStatus): string =>
-  `oc patch machineconfigpool ${name} --type merge -p '{"spec":{"paused":false}}'`

@@ -186,7 +186,7 @@ const masterPaused = ({ name }: PoolStatus): HopFinding => ({
 })
 
 export const unpausePool = (name: string): string =>
-  `oc patch machineconfigpool ${shellWord(name)} --type=merge -p '{"spec":{"paused":false}}'`
+  `oc patch machineconfigpool ${shellWord(name)} --type=merge -p '{"spec":{"paused":false}}'     its nodes drain and reboot then`
 
 /** The operator that these objects were for does not come along to 4.11 (night E9). */
 export function oldMaintenance(
@@ -207,7 +207,7 @@ export function oldMaintenance(
         ...missing.map((one) => `echo ${shellWord(asStandalone(one))} | oc apply -f -`),
         ...old.map(
           ({ metadata }) =>
-            `oc delete nodemaintenances.nodemaintenance.kubevirt.io ${shellWord(metadata.name)}`,
+            `oc delete nodemaintenances.nodemaintenance.kubevirt.io ${shellWord(metadata.name)}     ends the maintenance: its node takes VMs again`,
         ),
       ],
     },

@@ -1,3 +1,4 @@
+import { placeOfVm } from '../vms/vm.ts'
 import type { Cluster, Reader } from '../kube/cluster.ts'
 import { kubeVirtDefinitions } from '../kubevirt/stored-versions.ts'
 import { type Fired, firedOnPlatform, newAlerts } from '../openshift/firing-alerts.ts'
@@ -244,7 +245,10 @@ async function nextLines(
   ]
 }
 
-const migrate = (vmi: string) => `virtctl migrate -n ${vmi.replace('/', ' ')}`
+function migrate(vmi: string): string {
+  const { namespace, name } = placeOfVm(vmi)
+  return `virtctl migrate ${shellWord(name)} -n ${shellWord(namespace)}`
+}
 
 interface ReportedRun {
   cx: CommandContext

@@ -108,7 +108,8 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
       judged = await vms.after(cx.signal)
       const accepted = outcome.is === 'nothing-to-do' ? [] : await takenRisks(planned.accepted, environment)
       const taken = accepted.length > 0 && { accepted }
-      return { ...report, ...taken, ...judged, ...unreadOf(report, judged) }
+      const where = cluster.address && { cluster: cluster.address }
+      return { ...report, ...where, ...taken, ...judged, ...unreadOf(report, judged) }
     },
     async end(report, outcome) {
       const isBetween = outcome.is === 'stopped-before' && (await isSettled(planned, outcome.step.id))
@@ -224,6 +225,7 @@ function changeOf(
       writes: sealedWrites(sealed, { reader: cluster.reader, again: planAgain(sealed) }),
     }),
     async prepare() {
+      cx.printer.awaiting?.('reading VMs and volumes before the first change')
       await census.prepare(cluster.reviewer)
       await manifest.prepare()
       for (const leg of legs.slice(1)) if (leg.plan.method === 'operator-manifest') await leg.manifest.load()

@@ -62,7 +62,7 @@ describe.skipIf(!hasScript())(`on a terminal (${reason})`, () => {
         .split(/\r?\n/)
         .map((line) => displayWidth(line.replaceAll('\r', '')))
       expect(Math.max(...lines)).toBeLessThan(columns)
-      expect(stripVTControlCharacters(screen)).toMatch(/✔ KubeVirt\s+v1\.7\.4\s+→\s+v1\.8\.4\s+in/)
+      expect(stripVTControlCharacters(screen)).toMatch(/✔ KubeVirt\s+v1\.8\.4\s+on\s/)
     },
   )
 

@@ -139,7 +139,14 @@ test('one-kubevirt names the one that nobody follows', () => {
   expect(
     ask(oneKubeVirt, { snapshot: both, installation: asked.installation, rolloutStatus: asked.rolloutStatus })
       .findings,
-  ).toMatchObject([{ level: 'blocker', remedy: ['kubectl -n virt delete kubevirt kubevirt'] }])
+  ).toMatchObject([
+    {
+      level: 'blocker',
+      remedy: [
+        'kubectl -n virt delete kubevirt kubevirt     virt-operator ignores this one; deleting the other one removes KubeVirt, and VMs go down',
+      ],
+    },
+  ])
 })
 
 test.each([

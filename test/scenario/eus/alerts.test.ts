@@ -23,7 +23,7 @@ test('a platform as it comes: the plan, status and the report say why not, and w
     })
     const ended = await eusRunOn(stage)
     expect(ended.code).toBe(0)
-    expect(ended.text).toContain('alerts not compared')
+    expect(ended.text).toContain('Alerts not compared')
     expect(ended.text).toContain(askAlerts)
     expect((await eusStatusOn(stage)).text).toContain('which alerts are firing')
   }))
@@ -68,7 +68,7 @@ test('more alerts than a window keeps: not compared, rather than by a part of th
     stage.simulated.faults.set({ firing: hundreds.slice(50) })
     const ended = await eusRunOn(stage)
     expect(ended.error).toBeUndefined()
-    expect(ended.text).toContain('alerts not compared')
+    expect(ended.text).toContain('Alerts not compared')
     expect(ended.text).toContain(', but kvup saves at most 200')
   }))
 

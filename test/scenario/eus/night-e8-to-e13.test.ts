@@ -176,7 +176,7 @@ describe('night E11: what the end report compares', () => {
         nodes: { changed: ['worker-0'], gone: [] },
       })
       expect(ended.text).toContain('volumes that are gone: claim default/lost')
-      expect(ended.text).toContain('alerts not compared')
+      expect(ended.text).toContain('Alerts not compared')
     }))
 
   test('a new taint counts, and one that a drain puts on and takes away does not', () =>

@@ -38,7 +38,13 @@ export const settledNow = check({
           ? `an update to ${target.text} is running already: kvup joins it`
           : `KubeVirt is ${rolloutStatus.verdict}: ${reason(rolloutStatus)}`,
         objects: [`kubevirt/${installation.name}`],
-        remedy: ['kvup status -w', ...rolloutStatus.why.flatMap(({ commands }) => commands.slice(0, 1))],
+        // A check that leads to itself leads nowhere.
+        remedy: [
+          'kvup status -w',
+          ...rolloutStatus.why.flatMap(({ commands }) =>
+            commands.filter((line) => !line.startsWith('kvup check ')).slice(0, 1),
+          ),
+        ],
       },
     ]
   },
@@ -83,7 +89,8 @@ export const oneKubeVirt = check({
       summary: `virt-operator manages ${installation.namespace}/${installation.name} and ignores ${names.join(', ')}`,
       objects: names.map((name) => `kubevirt/${name}`),
       remedy: others.map(
-        ({ metadata }) => `kubectl -n ${metadata.namespace} delete kubevirt ${metadata.name}`,
+        ({ metadata }) =>
+          `kubectl -n ${metadata.namespace} delete kubevirt ${metadata.name}     virt-operator ignores this one; deleting the other one removes KubeVirt, and VMs go down`,
       ),
     }
   },
@@ -160,13 +167,14 @@ const reset: Words = {
 const said: Record<Exclude<Manager['kind'], 'plain'>, Words> = {
   hyperconverged: {
     summary: (owner) => `${owner} decides which KubeVirt is installed, and reverts changes to it`,
-    remedy: () => ['kvup upgrade     lists the HyperConverged releases that you can upgrade to'],
+    remedy: (to) => [`kvup upgrade --to ${to}     takes HyperConverged to the release that brings it`],
   },
   olm: {
     summary: (owner) => `OLM (${owner}) reverts changes to virt-operator`,
     remedy: () => [
       'kubectl get installplans -A',
-      'approve the InstallPlan of its Subscription, then: kvup status -w',
+      'approve the one of its Subscription',
+      'kvup status -w     follows it',
     ],
   },
   helm: reset,

@@ -119,7 +119,7 @@ function remedyFor({ configuration, service }: Gate, namespace: string): string[
   const { kind, metadata } = configuration
   const object = `${kind.toLowerCase()} ${shellWord(metadata.name)}`
   return isTemporary(metadata.name)
-    ? [`kubectl delete ${object}`]
+    ? [`kubectl delete ${object}     nothing is lost: virt-operator has not deleted it`]
     : [endpointsLine(service, namespace), `kubectl get ${object} -o yaml`]
 }
 

@@ -61,7 +61,10 @@ export const hopSupported = check({
  * along, or no way is known, it does not get there by itself.
  */
 function withPath(found: Finding, question: Question): Finding {
-  const { target } = question
+  const { target, rolloutStatus } = question
+  // While an update runs a step to somewhere else would be refused.
+  if (found.id === 'patch-skipped' && rolloutStatus.target.version !== rolloutStatus.observed.version)
+    return { ...found, remedy: ['finish the update that runs first'] }
   if (found.id !== 'minor-skipped' || target === undefined) return found
   const path = pathFromHere(target, question)
   const isOneRun = path?.is === 'path' && path.steps.every((step) => step.is === 'kubevirt')
@@ -149,8 +152,8 @@ function today(now: Misfit, isMended: boolean): Finding {
 
 const untilThen = ({ is, version }: Misfit): string =>
   is === 'too new'
-    ? 'upgrade on to a KubeVirt that supports it: kvup releases'
-    : `upgrade Kubernetes to a minor that ${minorOf(version)} supports`
+    ? 'kvup releases     lists which KubeVirt supports it'
+    : `take Kubernetes to a minor that ${minorOf(version)} supports`
 
 /** Too new as it was before is no worse after the hop. */
 function then(after: Misfit, question: Question, now: Misfit | undefined): Finding {
@@ -168,7 +171,7 @@ const sentence = ({ version, runs, is, window }: Misfit) =>
 
 function pathThere({ version, runs, is }: Misfit, question: Question): readonly string[] {
   const path = is === 'too old' ? hopPath(version, question) : []
-  return path.length > 0 ? path : [`choose a version that supports Kubernetes 1.${runs}: kvup releases`]
+  return path.length > 0 ? path : [`kvup releases     lists versions that support Kubernetes 1.${runs}`]
 }
 
 interface Hop {

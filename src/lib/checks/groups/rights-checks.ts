@@ -52,8 +52,7 @@ function bind({ target, method, installation }: Question): readonly string[] {
   const role = target === undefined ? 'kvup-view' : rolesCheck[method ?? 'operator-manifest']
   return [
     `kvup rbac ${role} --namespace-of-kubevirt ${installation.namespace} | kubectl apply -f -`,
-    `kubectl create clusterrolebinding ${role} --clusterrole=${role} --user=NAME`,
-    `kubectl -n ${installation.namespace} create rolebinding ${role} --role=${role} --user=NAME`,
+    `bind ClusterRole and Role ${role} to this user: what it prints begins with how`,
   ]
 }
 
@@ -113,9 +112,7 @@ export const rbacDiff = check({
     manifest === undefined
       ? 'kvup has no manifest of the target, and the release data name no right'
       : undefined,
-  toSee: [
-    "kvup check --to VERSION --manifest FILE|URL      compares the rights of the release's kubevirt-operator.yaml",
-  ],
+  toSee: ["name the target's kubevirt-operator.yaml by --manifest: its rights are compared then"],
   assess: (question) => [...lostByComponents(question), lostByOperator(question)],
 })
 

@@ -84,7 +84,7 @@ export const imagesPullable = check({
     const probes = itemsOf(question.snapshot.probes ?? { known: true, items: [] })
     return [
       ...alike(probes, 'refused').map((some) => refused(some, question)),
-      ...alike(probes, 'untried').map((some) => untried(some, question)),
+      ...alike(probes, 'untried').map((some) => untried(some)),
     ]
   },
 })
@@ -116,7 +116,7 @@ function refused(probes: readonly ImageProbe[], question: Question): Finding {
   }
 }
 
-function untried(probes: readonly ImageProbe[], { target }: Question): Finding {
+function untried(probes: readonly ImageProbe[]): Finding {
   const [{ image, why = '', node } = {}] = probes
   const what = image === undefined || node === undefined ? forWhat(probes) : `${image} on ${node}`
   return {
@@ -124,9 +124,7 @@ function untried(probes: readonly ImageProbe[], { target }: Question): Finding {
     level: levelOf(probes),
     summary: `kvup did not check whether the image of ${what} can be pulled: ${why}`,
     objects: objectsOf(probes),
-    remedy: [
-      `kvup check --to ${target?.text} --manifest FILE --probe-images     once that is fixed, or accept the risk: --accept images-not-tried`,
-    ],
+    remedy: ['check again once that is mended, or take the risk: --accept images-not-tried'],
   }
 }
 

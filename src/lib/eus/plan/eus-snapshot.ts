@@ -393,7 +393,7 @@ export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
   const [cv] = clusterVersion.items
   if (cv === undefined)
     throw blocked('no-cluster-version', 'this cluster is no OKD or OpenShift: it has no ClusterVersion', {
-      remedy: 'kvup plan --to VERSION      plans an update of KubeVirt alone',
+      remedy: 'kvup check      says where KubeVirt stands',
     })
   const platformStatus = assessPlatform(cv)
   const release = releaseOf(platformStatus)

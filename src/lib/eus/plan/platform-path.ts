@@ -53,7 +53,7 @@ function defaultTarget({ flavour, here, began }: Whereabouts): string {
   throw usageError(
     'no-target',
     `kvup knows no ${flavour === 'okd' ? 'minor' : 'minor with extended support'} after ${here}`,
-    { remedy: 'kvup eus plan --to MINOR' },
+    { remedy: 'name the minor with --to' },
   )
 }
 

@@ -174,7 +174,7 @@ const rollbackHints = (plan: EusPlan): readonly string[] => [
     .filter(({ paused }) => paused)
     .map(
       ({ name }) =>
-        `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     then its nodes follow the platform`,
+        `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     its nodes follow the platform then, and reboot`,
     ),
   'kvup workloads strategy set --methods LiveMigrate     if automatic VM updates should be on',
   `kvup eus run ${acceptingAll(plan)}     continues, and leaves these as they are at the end`,

@@ -199,7 +199,7 @@ function nextOf(
 ): readonly string[] {
   const isThere = window.to === minorOfPlatform(at)
   if (overrides.length === 0)
-    return [`kvup eus plan --to ${isThere ? 'MINOR' : window.to}     shows what an EUS upgrade would do`]
+    return isThere ? [] : [`kvup eus plan --to ${window.to}     shows what the EUS upgrade would do`]
   if (running && !running.gone) return ['kvup eus status -w     follows it']
   return [
     `${typedFor(planned.plan, 'kvup eus run')}     goes on`,

@@ -70,11 +70,15 @@ async function overrideState(cx: ReadContext, field: Borrowable, taking: Taking)
   const override = overrideNamed(await cx.journal.overrides(), field.override)
   const ours = override?.object.uid === field.uid ? override : undefined
   if (isSo(field, found.object, override))
-    return { is: 'done', note: ours ? `saved ${keptText(ours)}` : `${field.meanwhile} already, not by kvup` }
+    return { is: 'done', note: ours ? takenText(field, ours) : `${field.meanwhile} already, not by kvup` }
   if (override !== undefined && ours === undefined && !taking.again)
     return recreatedSinceOverride(field, taking)
   return notTaken(field, { taking, ours, object: found.object })
 }
+
+/** `paused`, `eus-4.20 (was eus-4.18)`. */
+const takenText = ({ meanwhile }: Borrowable, ours: Override): string =>
+  meanwhile === 'paused' ? meanwhile : `${meanwhile} (was ${keptText(ours)})`
 
 /** As kvup writes it, or, where nothing is borrowed, as somebody else wants it just so. */
 function isSo(field: Borrowable, object: KubeObject, override: Override | undefined): boolean {

@@ -27,7 +27,7 @@ export async function readPlatform(
   if (found.is !== 'object')
     throw blocked('no-platform', 'there is no ClusterVersion: this is neither OKD nor OpenShift', {
       object: 'clusterversions/version',
-      remedy: 'kvup upgrade --to VERSION     updates KubeVirt on any other cluster',
+      remedy: 'kvup check      says where KubeVirt stands',
     })
   return { cv: found.object, platformStatus: assessPlatform(found.object) }
 }

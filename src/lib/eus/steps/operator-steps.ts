@@ -1,3 +1,4 @@
+import { makesCatalog } from '../../releases/catalog-path.ts'
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
 import {
   channelChange,
@@ -276,7 +277,8 @@ function leadsOn(installed: string, following: Watching): StepState {
       ? `${installed} is installed, and has no update path to ${stop.minor}${pathText(path)}: the operator could not follow the platform`
       : `kvup does not know whether the operator has an update path from ${installed} to ${stop.minor}: it may not be able to follow the platform`,
     remedy: [
-      `${command} --catalog-file FILE     shows its upgrade path; create FILE with opm render CATALOG-IMAGE -o yaml, for the minor at the end`,
+      'name the catalog of the minor at the end by --catalog-file: it knows the path',
+      makesCatalog,
       `${command} --accept ${risk}     lets the platform continue anyway`,
     ],
   }

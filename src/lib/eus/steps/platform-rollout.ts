@@ -1,3 +1,4 @@
+import { unpausePool } from '../../openshift/platform-rules.ts'
 import {
   ClusterOperators,
   type MachineConfigPool,
@@ -131,7 +132,7 @@ function masterPaused({ poolStatus: { name } }: PoolNow): StepState {
     is: 'blocked',
     reason: 'master-paused',
     by: `the pool ${name} is paused, and the platform cannot continue without it`,
-    remedy: [`oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'`],
+    remedy: [unpausePool(name)],
   }
 }
 

@@ -195,7 +195,7 @@ function otherImage(
     by: `${version} is offered as ${image}, but the plan was made for ${wanted.image ?? ''}: that is another release, or one for another architecture`,
     remedy: [
       'oc adm upgrade     shows what is offered',
-      'kvup eus plan --graph-file FILE     with the graph of the architecture of this cluster',
+      'plan again with the graph of the architecture of this cluster, by --graph-file',
     ],
   }
 }

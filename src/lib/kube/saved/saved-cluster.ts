@@ -114,7 +114,7 @@ export function unfit(
   return usageError('snapshot-unreadable', `cannot use ${from} as a saved cluster: ${why}`, {
     remedy: [
       ...first,
-      `kvup snapshot --to-file FILE      or ${printed[needed === 'any' ? 'platform' : needed]}`,
+      `kvup snapshot --to-file cluster.yaml      or ${printed[needed === 'any' ? 'platform' : needed]}`,
     ],
   })
 }
@@ -446,7 +446,7 @@ export class NotSavedError extends KvupError {
 
   constructor(what: string, file: string) {
     super(exitCode.usage, 'not-saved', `${file} does not contain ${what}`, {
-      remedy: 'kvup snapshot --to-file FILE      saves everything that kvup reads',
+      remedy: 'kvup snapshot --to-file cluster.yaml      saves everything that kvup reads',
     })
   }
 }

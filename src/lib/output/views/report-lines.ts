@@ -22,7 +22,6 @@ interface Told {
   unread?: readonly string[]
 }
 
-/** What became of VMs and volumes: losses first, then what needs a look, then what owners did. */
 /** Who took which risk, and why: `accepted        downgrade, by jane@bastion (API user jane): tested on stage`. */
 export const takenLines = (accepted: readonly TakenRisk[] = []): readonly string[] =>
   accepted.map(({ id, reason, by, user }) => {
@@ -30,26 +29,48 @@ export const takenLines = (accepted: readonly TakenRisk[] = []): readonly string
     return `accepted        ${id}, ${who}: ${reason === undefined || reason === '' ? 'no reason given' : reason}`
   })
 
+/** What became of VMs and volumes: losses first, then what needs a look, then what owners did. That nothing did is said as well. */
 export function changeLines(told: Told, paint: Paint): readonly string[] {
-  const { comparedWith, changes = [], differences, unread = [] } = told
+  const { comparedWith } = told
+  if (comparedWith === undefined) return blindLines(told, paint)
+  const found = foundRows(told, paint)
+  const isBlind = blindLines(told, paint).length > 0
+  const what = isBlind ? 'everything that kvup could compare is unchanged' : 'VMs and volumes are unchanged'
+  return [
+    ...sinceLines(comparedWith, paint),
+    ...(found.length > 0 ? found : [comparedWith.late ? `${what} then` : what]),
+    ...blindLines(told, paint),
+  ]
+}
+
+/** The same where nothing is said of what is as it was. */
+export function changeRows(told: Told, paint: Paint): readonly string[] {
+  const { comparedWith } = told
+  if (comparedWith === undefined) return blindLines(told, paint)
+  const found = foundRows(told, paint)
+  return [
+    ...(found.length > 0 || comparedWith.late ? sinceLines(comparedWith, paint) : []),
+    ...found,
+    ...blindLines(told, paint),
+  ]
+}
+
+function blindLines({ unread = [] }: Told, paint: Paint): readonly string[] {
+  return unread.length === 0
+    ? []
+    : [`${paint.warn(paint.mark.warning)} not checked, because kvup could not read: ${unread.join(', ')}`]
+}
+
+function foundRows(told: Told, paint: Paint): readonly string[] {
+  const { changes = [], differences } = told
   const { mark } = paint
-  const blind = unread.map(String).join(', ')
-  const blindLines = blind === '' ? [] : [`${paint.warn(mark.warning)} not read, so not reported: ${blind}`]
-  if (comparedWith === undefined) return blindLines
   const lost = changes.filter((change) => change.lost)
   const rest = changes.filter((change) => !change.lost)
-  const found = [
+  return [
     ...grouped(lost).map((line) => `${paint.bad(mark.failed)} lost: ${line}`),
     ...(differences ? otherRows(differences) : []).map((line) => `${paint.bad(mark.failed)} ${line}`),
     ...grouped(rest).map((line) => `${mark.dot} ${line}`),
     ...countLines(told, paint),
-  ]
-  const what =
-    blind === '' ? 'VMs and volumes are unchanged' : 'everything that kvup could compare is unchanged'
-  return [
-    ...sinceLines(comparedWith, paint),
-    ...(found.length > 0 ? found : [comparedWith.late ? `${what} then` : what]),
-    ...blindLines,
   ]
 }
 
@@ -104,8 +125,8 @@ function countLines({ counts }: Told, paint: Paint): readonly string[] {
 /** Alerts that fire since; none where nobody asked. */
 export function alertLines({ alerts }: { alerts?: NewAlerts }, { mark }: Paint): readonly string[] {
   if (alerts === undefined) return []
-  if ('notCompared' in alerts) return [`alerts not compared: ${alerts.notCompared}`]
-  if (alerts.new.length === 0) return ['no new alert is firing']
+  if ('notCompared' in alerts) return [`Alerts not compared: ${alerts.notCompared}`]
+  if (alerts.new.length === 0) return ['no new alert']
   return [`${mark.warning} new alerts: ${upToTwenty(alerts.new)}`]
 }
 

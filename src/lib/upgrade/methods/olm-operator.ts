@@ -171,7 +171,7 @@ function severalSubscriptions(found: readonly Subscription[]): KvupError {
     `there are ${found.length} Subscriptions of HyperConverged (${names}), but only one may exist`,
     {
       remedy:
-        'kubectl get subscriptions.operators.coreos.com -A, then delete the one in whose namespace there is no HyperConverged',
+        'kubectl get subscriptions.operators.coreos.com -A     the one in whose namespace there is no HyperConverged is too many',
     },
   )
 }

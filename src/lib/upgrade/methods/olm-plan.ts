@@ -1,5 +1,5 @@
 import { type GuessedHop, guessHops, type OfferedChannel, type OperatorSnapshot } from './olm-operator.ts'
-import { type CatalogPackage, passesOver, pathTo } from '../../releases/catalog-path.ts'
+import { type CatalogPackage, makesCatalog, passesOver, pathTo } from '../../releases/catalog-path.ts'
 import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
 import {
@@ -244,8 +244,8 @@ function minorUnknown(
       level: 'warning',
       summary: `kvup does not know whether HyperConverged ${to.text} belongs to platform ${minor} or to a later one${known}. A mismatch is not supported`,
       remedy: [
-        `kvup upgrade --to ${to.text} --method olm --releases FILE     with later release data`,
-        'kvup releases -o json     prints the release data of this kvup',
+        'name later release data by --releases',
+        'kvup releases -o json     prints those that are used',
       ],
     },
   ]
@@ -374,9 +374,7 @@ function minorSkipped({ certain, from, hops }: OlmPart): readonly HopFinding[] {
         id: 'minor-skipped',
         level: 'warning' as const,
         summary: `the catalog goes from HyperConverged ${before} to ${version} without a release of a minor in between, but KubeVirt supports only updates to the next minor`,
-        remedy: [
-          'opm render CATALOG-IMAGE -o yaml > catalog.yaml     of a catalog that has the minor in between, then --catalog-file catalog.yaml',
-        ],
+        remedy: ['name a catalog that has the minor in between by --catalog-file', makesCatalog],
       },
     ]
   })

@@ -97,7 +97,8 @@ export function csvSucceeded(hop: OperatorHop): Step {
       const snapshot = await readOperator(reader, hop)
       if (isPast(snapshot.subscription, hop.csv))
         return { is: 'done', note: 'OLM has continued to a later one' }
-      return csvState(snapshot, hop, clock.now())
+      const state = csvState(snapshot, hop, clock.now())
+      return state.is === 'done' ? { is: 'done', note: `operator ${hop.version} runs` } : state
     },
   }
 }

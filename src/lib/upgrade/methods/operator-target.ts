@@ -8,7 +8,7 @@ import {
 } from '../../releases/release-versions.ts'
 import { againstPlatform } from '../../releases/platform-releases.ts'
 import { blocked, type KvupError } from '../../kube/errors.ts'
-import { type CatalogPackage, reachedIn } from '../../releases/catalog-path.ts'
+import { type CatalogPackage, makesCatalog, reachedIn } from '../../releases/catalog-path.ts'
 import type { OperatorSnapshot } from './olm-operator.ts'
 
 /** The release of the operator to end up with. */
@@ -127,10 +127,9 @@ function onOpenShift(kubevirt: string, known: Known): KvupError {
 function nobodyBrings(kubevirt: string, observed: Known): KvupError {
   const shown = shownBy(observed)
   const isThere = (version: string) => shown?.some(({ text }) => text === version) ?? true
-  const known = observed.releases.hyperconverged
-    .filter(({ version }) => isThere(version))
-    .slice(-4)
-    .map((row) => `${row.version} (${row.kubevirt})`)
+  const there = observed.releases.hyperconverged.filter(({ version }) => isThere(version))
+  const known = there.slice(-4).map((row) => `${row.version} (${row.kubevirt})`)
+  const newest = shown === undefined ? [] : there.slice(-1)
   const which = shown === undefined ? 'the newest known are' : 'the catalog has'
   return blocked(
     'target-unknown',
@@ -138,7 +137,10 @@ function nobodyBrings(kubevirt: string, observed: Known): KvupError {
     {
       remedy: [
         ...showsSilence(observed),
-        'kvup upgrade --to VERSION --method olm     names the version of HyperConverged itself',
+        ...newest.map(
+          ({ version, kubevirt: brings }) =>
+            `kvup upgrade --to ${version} --method olm     takes HyperConverged there, which brings KubeVirt ${brings}`,
+        ),
         'kvup releases -o yaml',
       ],
     },
@@ -268,7 +270,7 @@ function isAhead(
 export function packageIn(
   catalog: readonly CatalogPackage[],
   name: string,
-  which = 'of the catalog that the Subscription names',
+  which = 'the one of its Subscription',
 ): CatalogPackage {
   const found = catalog.find((one) => one.name === name)
   if (found !== undefined) return found
@@ -276,7 +278,7 @@ export function packageIn(
     'package-not-in-catalog',
     `the catalog file has no package ${name}, only ${catalog.map((one) => one.name).join(', ')}`,
     {
-      remedy: `opm render CATALOG-IMAGE -o yaml > catalog.yaml     ${which}`,
+      remedy: `${makesCatalog}: ${which}`,
     },
   )
 }

@@ -339,7 +339,7 @@ async function planState(
   if (offered.is === 'wrong') return offered.blocked
   if (offered.is === 'not-yet')
     return { is: 'waiting', on: `InstallPlan ${plan.metadata.name}: ${offered.why}` }
-  return { is: 'done', note: plan.metadata.name }
+  return { is: 'done' }
 }
 
 /** A catalog that does not answer: nothing is resolved from it. Undefined where it answers, and where it may not be read. */
@@ -392,7 +392,7 @@ function approve(hop: OperatorHop, tools: HopTools): Step {
         return waiting ?? { is: 'waiting', on: `OLM to create an InstallPlan for ${hop.csv}` }
       const { verdict, blocked } = await judgedPlan(reader, { snapshot, plan, hop, tools })
       if (blocked !== undefined) return blocked
-      if (verdict.is === 'joined') return { is: 'done', note: `${plan.metadata.name} is approved` }
+      if (verdict.is === 'joined') return { is: 'done', note: `InstallPlan ${plan.metadata.name} approved` }
       if (verdict.is === 'not-yet') return { is: 'waiting', on: `${plan.metadata.name}: ${verdict.why}` }
       // For its InstallPlan it may have waited long behind the gate.
       const shut = await gateShut({ reader }, snapshot, { hop, tools })

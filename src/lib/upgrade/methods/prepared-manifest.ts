@@ -64,7 +64,10 @@ export async function prepareManifest(question: ManifestQuestion): Promise<Prepa
   let loading: Promise<LoadedManifest | undefined> | undefined
   let loaded: LoadedManifest | undefined
   let saved: string | undefined
-  const read = async () => (loaded = await unlessNeedless(question))
+  const read = async () => {
+    cx.printer.awaiting?.(`reading the operator manifest of ${plan.to.text}`)
+    return (loaded = await unlessNeedless(question))
+  }
   const load = () => (loading ??= read())
   const later = source.from === 'url' && !question.readNow
   if (source.from === 'url') cx.printer.note(`the operator manifest comes from ${originOf(source)}`)

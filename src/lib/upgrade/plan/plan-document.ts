@@ -202,7 +202,7 @@ async function readWhole(world: CommandContext['world'], file: string): Promise<
     throw usageError(
       'plan-missing',
       `cannot read the plan ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { remedy: `kvup plan --to VERSION --to-file ${shellWord(file)}`, cause },
+      { remedy: `make it with --to-file ${shellWord(file)} of kvup plan`, cause },
     )
   })
   return readSealed(text, file, 'UpgradePlan')

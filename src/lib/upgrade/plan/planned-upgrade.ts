@@ -123,6 +123,7 @@ export async function planUpgrade(
   const releases = await readReleases(cx.world, options.releases)
   const accepted = judge.accepted(options.accept, releases)
   const cluster = await cx.cluster()
+  cx.printer.awaiting?.('reading the cluster')
   const { environmentIn, overridesIn } = environmentOfRun(cx, cluster, {
     takeOver: options.takeOver,
     asks,
@@ -143,6 +144,7 @@ export async function planUpgrade(
     upgradeState,
   })
   const overrides = await reading.journal.overrides()
+  cx.printer.awaiting?.('running the checks')
   const { findings: found, snapshot } = await judge.checked({
     cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
     plan: near,

@@ -273,13 +273,9 @@ function ensureSound(request: Readonly<Record<string, unknown>>): void {
     ([name, value]) => !isKept(name) || !(choices[name]?.includes(value) ?? typeof value === 'string'),
   )
   if (wrong === undefined && typeof request['to'] === 'string') return
-  throw usageError(
-    'not-a-plan',
-    `the plan asks for something that kvup does not know: ${wrong?.[0] ?? 'no version'}`,
-    {
-      remedy: 'kvup plan --to VERSION -o yaml      makes one',
-    },
-  )
+  throw usageError('not-a-plan', `the plan asks for what kvup does not know: ${wrong?.[0] ?? 'no version'}`, {
+    remedy: 'make it anew, by kvup plan with --to and --to-file',
+  })
 }
 
 function differs(
@@ -355,7 +351,7 @@ export async function whereToGo(cx: CommandContext, typed: Typed): Promise<KvupE
         remedy:
           targets.length > 0
             ? targets.map((version) => `kvup upgrade --to ${version}`)
-            : ['kvup upgrade --to VERSION'],
+            : ['kvup releases     lists the releases that this kvup knows'],
       },
     )
   } catch (error) {
@@ -364,7 +360,10 @@ export async function whereToGo(cx: CommandContext, typed: Typed): Promise<KvupE
       'no-target',
       `name a version with --to; kvup could not read which ones are available: ${error.message}`,
       {
-        remedy: error.remedy.length > 0 ? error.remedy : 'kvup upgrade --to VERSION',
+        remedy:
+          error.remedy.length > 0
+            ? error.remedy
+            : 'kvup releases     lists the releases that this kvup knows',
       },
     )
   }
@@ -429,8 +428,7 @@ function whyNone({ offered = [], platform }: OperatorSnapshot, catalogFile: stri
 function byCatalogFile({ subscription: { spec } }: OperatorSnapshot): readonly string[] {
   return [
     `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
-    'opm render IMAGE -o yaml > catalog.yaml     makes a file of it',
-    'kvup upgrade --catalog-file catalog.yaml     shows which further releases you can reach',
+    'save the catalog with opm render -o yaml, and pass it with --catalog-file: it has the upgrade paths',
   ]
 }
 

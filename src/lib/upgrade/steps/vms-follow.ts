@@ -14,7 +14,7 @@ import { minorOf, type Version, versionOf } from '../../releases/release-version
 import { counted } from '../../kube/text.ts'
 import { isNotFound } from '../../kube/errors.ts'
 import { hours, minutes, seconds, ticks } from '../../kube/clock.ts'
-import { clusterEvictionOf, placeBehind, vmName, Vms } from '../../vms/vm.ts'
+import { clusterEvictionOf, lostData, placeBehind, restartLine, vmName, Vms } from '../../vms/vm.ts'
 import { readOwner } from '../../vms/strategy/settings-owner.ts'
 import { delayedVms, workloadsMoved } from '../../vms/vms-updated.ts'
 import { readMigrations } from '../../vms/migrations/migration-ledger.ts'
@@ -153,7 +153,10 @@ async function stuckOf(
         {
           vm,
           why: `its migration failed ${failures.length} times in a row${reason ? `: ${reason}` : ''}`,
-          remedy: [`kubectl -n ${namespace} describe vmi ${name}`, `virtctl restart ${name} -n ${namespace}`],
+          remedy: [
+            `kubectl -n ${namespace} describe vmi ${name}`,
+            restartLine({ namespace, name }, lostData(vmi)),
+          ],
         },
       ]
     }

@@ -8,7 +8,7 @@ import {
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { outdatedOnes } from '../../kubevirt/snapshot.ts'
 import { isNotFound } from '../../kube/errors.ts'
-import { clusterEvictionOf, isOfVm, placeBehind, type Vm, vmName, Vms } from '../vm.ts'
+import { clusterEvictionOf, isOfVm, lostData, placeBehind, restartLine, type Vm, vmName, Vms } from '../vm.ts'
 import {
   decisionOf,
   isAlone,
@@ -475,16 +475,16 @@ function twoLaunchers(
 }
 
 /** What fails is repeated without end (facts 3.3): true too of the one that is under way. Pure. */
-function failsEveryTime(
-  { metadata }: VirtualMachineInstance,
-  { endless }: ForecastContext,
-): Obstacle | undefined {
+function failsEveryTime(vmi: VirtualMachineInstance, { endless }: ForecastContext): Obstacle | undefined {
   if (endless === undefined) return undefined
-  const [name, place] = [shellWord(metadata.name), placeOf(metadata)]
+  const [name, place] = [shellWord(vmi.metadata.name), placeOf(vmi.metadata)]
   const because = endless.reason === undefined ? '' : `: ${endless.reason}`
   return {
     why: reason('fails-every-time', `its last ${endless.times} migrations failed${because}`),
-    remedy: [`kubectl -n ${place} describe vmi ${name}`, `virtctl restart ${name} -n ${place}`],
+    remedy: [
+      `kubectl -n ${place} describe vmi ${name}`,
+      restartLine({ namespace: vmi.metadata.namespace ?? '', name: vmi.metadata.name }, lostData(vmi)),
+    ],
   }
 }
 

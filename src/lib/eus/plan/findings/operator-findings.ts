@@ -61,7 +61,7 @@ const withoutOperator: Finding = {
   level: 'blocker',
   summary: 'there is no HyperConverged: no operator upgrades KubeVirt together with the platform',
   remedy: [
-    'kvup plan --to VERSION      plans KubeVirt alone',
+    'kvup check      says where KubeVirt alone stands',
     'oc adm upgrade      updates the platform alone',
   ],
 }

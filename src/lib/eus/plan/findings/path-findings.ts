@@ -1,3 +1,4 @@
+import { makesCatalog } from '../../../releases/catalog-path.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
 import { compareMinors, minorOfPlatform, versionOfCsv } from '../../../releases/release-versions.ts'
 import { asBlockers, type Judged, rotationOf } from '../eus-snapshot.ts'
@@ -27,7 +28,10 @@ function channelFindings({ channel, route, chosen, snapshot }: Judged): readonly
     level: 'blocker',
     summary: `no channel of ${route.to} has ${snapshot.release} (${has}). ${channel.wanted} appears some weeks after its first release, and may need a newer patch first`,
     objects: ['clusterversion/version'],
-    remedy: ['oc adm upgrade channel', 'kvup eus plan --to MINOR      to a minor that has a channel'],
+    remedy: [
+      'oc adm upgrade      shows the channels that there are',
+      'name a minor that has a channel, with --to',
+    ],
   }
   if (offers(snapshot, first)) return [missing]
   const release = first.stop.version ?? `a release of ${first.minor}`
@@ -63,7 +67,7 @@ function unproven({ chosen }: Judged): readonly Finding[] {
       summary: `whether ${release} has an update path to ${to}: ${onlyNextHop}`,
       objects: ['clusterversion/version'],
       remedy: [
-        'kvup eus plan --graph-file FILE      shows the whole upgrade path; FILE is the graph of the channel from the update service',
+        'name the graph of the channel by --graph-file: the whole path is known then; the update service answers with it',
       ],
     },
   ]
@@ -74,7 +78,7 @@ const closedPaths: Readonly<Record<NonNullable<Judged['chosen']['closed']>['is']
     'not-in-graph': {
       id: 'no-path-in-graph',
       level: 'blocker',
-      remedy: ['kvup eus plan --graph-file FILE      with the graph of another channel, or a later one'],
+      remedy: ['plan again with the graph of another channel, or a later one, by --graph-file'],
     },
     'not-offered': {
       id: 'update-not-offered',
@@ -122,10 +126,7 @@ const stranded = ({ from, minor }: Open): Finding => ({
   level: 'blocker',
   summary: `the catalog has no upgrade path from operator ${releaseOf(from)} to a release of ${minor}: the operator cannot follow the platform`,
   objects: [`csv/${from}`],
-  remedy: [
-    'kvup eus plan --catalog-file FILE      with a later catalog of the minor at the end',
-    'kvup upgrade --method olm      shows the other releases of this minor',
-  ],
+  remedy: ['plan again with a later catalog of the minor at the end, by --catalog-file', makesCatalog],
 })
 
 const unknown = ({ from, minor }: Open): Finding => ({
@@ -134,8 +135,8 @@ const unknown = ({ from, minor }: Open): Finding => ({
   summary: `whether the operator ${releaseOf(from)} has an upgrade path to a release of ${minor}: the cluster shows the releases of its catalog, but no upgrade path between them`,
   objects: [`csv/${from}`],
   remedy: [
-    'opm render CATALOG-IMAGE -o yaml > catalog.yaml      with the catalog of the Subscription, of the minor at the end',
-    'kvup eus plan --catalog-file catalog.yaml      then shows the whole upgrade path',
+    'name the catalog of the minor at the end by --catalog-file: the whole path is known then',
+    makesCatalog,
   ],
 })
 
@@ -214,7 +215,7 @@ function notOffered({ snapshot: { snapshot } }: Judged, summary: string): Findin
     summary: `${summary}. The operator waits for it, after the platform update`,
     remedy: [
       `oc get packagemanifest ${pack} -o yaml      shows its channels; those of a later minor may come with the catalog of that platform`,
-      'kvup eus plan --catalog-file FILE      uses the catalog of the minor at the end',
+      'name the catalog of the minor at the end by --catalog-file',
     ],
   }
 }

@@ -43,7 +43,7 @@ function owned({ snapshot: { topology } }: Judged): readonly Finding[] {
         id: 'not-ours-to-update',
         level: 'blocker',
         summary: `this platform is updated by ${topology.owner ?? 'someone else'} (${topology.because}): kvup changes neither its ClusterVersion nor its pools`,
-        remedy: ['kvup upgrade      updates KubeVirt where its operator offers it'],
+        remedy: ['kvup check      says where KubeVirt alone stands'],
       },
     ]
   if (topology.is !== 'unknown') return []
