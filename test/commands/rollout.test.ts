@@ -257,7 +257,7 @@ describe('workloads restart-required', () => {
     await clock.sleep(60_000)
     const { out } = await kvup('workloads restart-required')
     expect(out).toContain('nothing')
-    expect(out).toContain('only a restart does')
+    expect(out).toContain('only a restart clears it')
     expect(await jsonOf(kvup('workloads restart-required -o json'))).toMatchObject({
       revertingClears: false,
       totals: { total: 1, reverted: 1 },
