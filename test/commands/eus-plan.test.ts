@@ -69,7 +69,7 @@ test('writes nothing, asks for no dry run, and says the same in every format', a
   const ids = read(json).steps.map(({ id }) => id)
   expect(names.out.trim().split('\n')).toEqual(ids.map((id) => `step/${id}`))
   expect(ids).toEqual([...new Set(ids)])
-  expect(page.out).toContain('## Way')
+  expect(page.out).toContain('## Upgrade path')
 })
 
 test('the newest release of the minor in between leads nowhere: only the graph tells it', async () => {
