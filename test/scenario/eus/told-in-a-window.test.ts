@@ -135,7 +135,5 @@ test('a dry run says what is given back, and where, in no words of the journal',
     expect(text).toMatch(
       /unpause pool worker +restores spec\.paused: false, which "pause pool worker" saves/u,
     )
-    expect(text).toMatch(
-      /resume automatic VM updates +restores .*workloadUpdateMethods: \["LiveMigrate"\]/u,
-    )
+    expect(text).toMatch(/resume automatic VM updates +restores .*workloadUpdateMethods: \["LiveMigrate"\]/u)
   }))
