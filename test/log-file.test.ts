@@ -73,7 +73,7 @@ test('the lines of a pipe, each with its whole time, whatever is on the screen a
       'KubeVirt v1.8.4 → v1.9.0 on prod-eu',
       'error: cannot do it',
       '  → kvup mend',
-      expect.stringMatching(/^healthy holds/u),
+      expect.stringMatching(/^healthy is met/u),
       expect.stringContaining('STALLED on pod kubevirt-5f3c-job: cannot pull'),
     ]),
   )

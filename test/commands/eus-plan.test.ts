@@ -69,7 +69,7 @@ test('writes nothing, asks for no dry run, and says the same in every format', a
   const ids = read(json).steps.map(({ id }) => id)
   expect(names.out.trim().split('\n')).toEqual(ids.map((id) => `step/${id}`))
   expect(ids).toEqual([...new Set(ids)])
-  expect(page.out).toContain('## Way')
+  expect(page.out).toContain('## Upgrade path')
 })
 
 test('the newest release of the minor in between leads nowhere: only the graph tells it', async () => {
@@ -155,7 +155,7 @@ test('exit codes: something to do, a graph that cannot be read, and what is no m
   expect(release.err).toContain('name the minor: 4.20')
 })
 
-const isAboutAlerts = (line: string) => line.startsWith('which alerts fire: ')
+const isAboutAlerts = (line: string) => line.startsWith('which alerts are firing: ')
 
 test('from a snapshot the plan is the same', async () => {
   const file = fileIn('eus.ndjson.gz')
@@ -171,7 +171,7 @@ test('from a snapshot the plan is the same', async () => {
   // Who fires now is nothing that is kept: a live platform refuses, a file cannot be asked.
   expect(one.unknown.filter(isAboutAlerts)).toEqual([expect.stringContaining('answers 401')])
   expect(other.unknown.filter(isAboutAlerts)).toEqual([
-    'which alerts fire: a saved cluster does not contain alerts',
+    'which alerts are firing: a saved cluster does not contain alerts',
   ])
   expect(other.hops).toEqual(one.hops)
 })

@@ -128,7 +128,7 @@ test('status --from prints the same as live', async () => {
     await status(then.cx, { from: path })
     // What lives is watched where a Lease is old; what was saved stands still.
     const [first = ''] = live.recorded.lines
-    const answered = /^the Lease of \S+ is older than its term/.test(first)
+    const answered = /^the Lease of \S+ has expired: waiting/.test(first)
       ? live.recorded.lines.slice(1)
       : live.recorded.lines
     expect(then.recorded.lines).toEqual(answered)
@@ -382,7 +382,7 @@ describe('broken files: exit 2, with file and line', () => {
     writeFileSync(fileIn('two/a.ndjson'), text)
     writeFileSync(fileIn('two/b.ndjson'), text)
     const { cx } = contextOf(undefined, clock)
-    await expect(readerFor(cx, fileIn('two'))).rejects.toThrow('it holds 2 snapshots')
+    await expect(readerFor(cx, fileIn('two'))).rejects.toThrow('it has 2 snapshots')
     await expect(readerFor(cx, fileIn('none'))).rejects.toThrow('the folder has no .yaml')
     await expect(readerFor(cx, fileIn('nowhere'))).rejects.toMatchObject({
       exitCode: 2,

@@ -64,19 +64,19 @@ test('before an upgrade: each VM with what becomes of it and why, what is down a
   const data = 'loses data on containerDisk root'
   const disk = 'not migratable: a disk is not shared (DisksNotLiveMigratable); Evict is on'
   expect(out.split('\n')).toEqual([
-    'NAMESPACE   NAME      NODE       WILL        WHY',
-    'demo        failing   worker-1   migrate     can be migrated',
-    `demo        once      worker-2   shut down   ${disk}; runStrategy RerunOnFailure does not restart it; ${data}`,
-    `demo        pet       worker-3   restart     ${disk}; runStrategy Always restarts it; ${data}`,
-    'demo        slow      worker-1   migrate     can be migrated',
-    'demo        stuck     worker-2   stay        not migratable: a host device (HostDeviceNotLiveMigratable); evictionStrategy LiveMigrate forbids eviction',
-    'shop        web-1     worker-3   migrate     can be migrated',
-    'shop        off       <none>     already down   not running (runStrategy Halted); it starts with the new virt-launcher',
+    'NAMESPACE   NAME      NODE       OUTCOME      WHY',
+    'demo        failing   worker-1   migrates     can be migrated',
+    `demo        once      worker-2   shuts down   ${disk}; runStrategy RerunOnFailure does not restart it; ${data}`,
+    `demo        pet       worker-3   restarts     ${disk}; runStrategy Always restarts it; ${data}`,
+    'demo        slow      worker-1   migrates     can be migrated',
+    'demo        stuck     worker-2   not moved    not migratable: a host device (HostDeviceNotLiveMigratable); evictionStrategy LiveMigrate forbids eviction',
+    'shop        web-1     worker-3   migrates     can be migrated',
+    'shop        off       <none>     is down      not running (runStrategy Halted); it starts with the new virt-launcher',
     '',
-    'demo: 2 migrate, 1 restarts, 1 shuts down, 1 stays',
+    'demo: 2 migrate, 1 restarts, 1 shuts down, 1 not moved',
     'shop: 1 migrates, 1 is down',
-    'takes 4s to 34s once it has begun',
-    '7 VMs after v1.8.4: 3 migrate, 1 restarts, 1 shuts down, 1 stays, 1 is down -> kvup plan --to v1.8.4',
+    'takes 4s to 34s once it has started',
+    '7 VMs after v1.8.4: 3 migrate, 1 restarts, 1 shuts down, 1 not moved, 1 is down -> kvup plan --to v1.8.4',
     '',
   ])
 })
@@ -139,7 +139,7 @@ test('contract: while updates are held the methods that are given back decide, a
   const now = await runText('workloads forecast'.split(' '), place)
   expect(now.out.trimEnd().split(' -> ').at(-1)).toBe('kvup workloads update')
   expect(out).toContain('automatic VM updates are paused: this happens once they resume, with LiveMigrate\n')
-  expect(out).toContain('7 VMs after v1.8.4: 3 migrate, 3 stay, 1 is down')
+  expect(out).toContain('7 VMs after v1.8.4: 3 migrate, 3 not moved, 1 is down')
 })
 
 const budget = () =>
@@ -234,14 +234,14 @@ test('--score: where the forecast was wrong is told, and asked for it is exit 10
   })
   expect(code).toBe(10)
   expect(out.split('\n')).toEqual([
-    'NAMESPACE   NAME      FORECAST     BECAME    AGREES',
-    'demo        failing   migrates     stays     no',
-    'demo        once      shuts down   stays     no',
-    'demo        pet       restarts     stays     no',
-    'demo        slow      migrates     stays     no',
-    'demo        stuck     stays        stays     yes',
-    'shop        web-1     migrates     stays     no',
-    'shop        off       is down      is down   yes',
+    'NAMESPACE   NAME      FORECAST     BECAME      AGREES',
+    'demo        failing   migrates     not moved   no',
+    'demo        once      shuts down   not moved   no',
+    'demo        pet       restarts     not moved   no',
+    'demo        slow      migrates     not moved   no',
+    'demo        stuck     not moved    not moved   yes',
+    'shop        web-1     migrates     not moved   no',
+    'shop        off       is down      is down     yes',
     '',
     'the forecast was right for 2 of 7 VMs',
     '',
@@ -277,7 +277,9 @@ test('every node is cordoned: nobody can leave', async () => {
     await sim.cluster().writer.mergePatch(Nodes, { name }, { spec: { unschedulable: true } })
   const { code, out } = await run('workloads forecast --to v1.8.4 -l kubevirt.io/vm=web-1 --exit-code')
   expect(code).toBe(10)
-  expect(out).toContain('web-1   worker-3   stay   no other node takes it: 2 cordoned; can be migrated\n')
+  expect(out).toContain(
+    'web-1   worker-3   not moved   no other node takes it: 2 cordoned; can be migrated\n',
+  )
 })
 
 test('--from: what a saved cluster does not contain is not judged, and that is said', async () => {

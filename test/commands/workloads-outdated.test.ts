@@ -73,7 +73,7 @@ async function run(line: string, { cluster = sim.cluster(), columns }: On = {}) 
   return runText(line.split(' '), place)
 }
 
-const alert = 'alert OutdatedVirtualMachineInstanceWorkloads fires: they are outdated for 24 h'
+const alert = 'alert OutdatedVirtualMachineInstanceWorkloads is firing: they have been outdated for 24 h'
 
 test('some: each with its fate and why, and what helps those that stay', async () => {
   await set(['LiveMigrate', 'Evict'])
@@ -82,17 +82,17 @@ test('some: each with its fate and why, and what helps those that stay', async (
   const data = 'loses data on containerDisk root'
   const disk = 'not migratable: a disk is not shared (DisksNotLiveMigratable); Evict is on'
   expect(out.split('\n')).toEqual([
-    'NAMESPACE   NAME      NODE       LAUNCHER   AGE   WILL        WHY',
-    'demo        failing   worker-1   v1.7.4     2d    migrate     can be migrated',
-    `demo        once      worker-2   v1.7.4     2d    shut down   ${disk}; runStrategy RerunOnFailure does not restart it; ${data}`,
-    `demo        pet       worker-3   v1.7.4     2d    restart     ${disk}; runStrategy Always restarts it; ${data}`,
-    'demo        slow      worker-1   v1.7.4     2d    migrate     can be migrated',
-    'demo        stuck     worker-2   v1.7.4     2d    stay        not migratable: a host device (HostDeviceNotLiveMigratable); evictionStrategy LiveMigrate forbids eviction',
-    'shop        web-1     worker-3   v1.7.4     2d    migrate     can be migrated',
-    'shop        web-2     worker-1   v1.7.4     2d    migrate     can be migrated',
+    'NAMESPACE   NAME      NODE       LAUNCHER   AGE   OUTCOME      WHY',
+    'demo        failing   worker-1   v1.7.4     2d    migrates     can be migrated',
+    `demo        once      worker-2   v1.7.4     2d    shuts down   ${disk}; runStrategy RerunOnFailure does not restart it; ${data}`,
+    `demo        pet       worker-3   v1.7.4     2d    restarts     ${disk}; runStrategy Always restarts it; ${data}`,
+    'demo        slow      worker-1   v1.7.4     2d    migrates     can be migrated',
+    'demo        stuck     worker-2   v1.7.4     2d    not moved    not migratable: a host device (HostDeviceNotLiveMigratable); evictionStrategy LiveMigrate forbids eviction',
+    'shop        web-1     worker-3   v1.7.4     2d    migrates     can be migrated',
+    'shop        web-2     worker-1   v1.7.4     2d    migrates     can be migrated',
     '',
     alert,
-    '7 outdated: 4 migrate, 1 restarts, 1 shuts down, 1 stays -> kvup workloads unblock stuck -n demo',
+    '7 outdated: 4 migrate, 1 restarts, 1 shuts down, 1 not moved -> kvup workloads unblock stuck -n demo',
     '',
   ])
 })
@@ -210,7 +210,7 @@ test('held by kvup: who holds it, that the alert is expected, and what gives it 
   expect(out.split('\n').slice(-4)).toEqual([
     'automatic VM updates are paused by admin@host for 0s: KubeVirt moves nothing',
     `${alert}; this is expected while automatic VM updates are paused`,
-    '2 outdated: 2 stay -> kvup workloads restore',
+    '2 outdated: 2 not moved -> kvup workloads restore',
     '',
   ])
 })
@@ -289,7 +289,7 @@ test('contract: no rights in one namespace: what may be read, what may not, exit
   expect(out).toMatch(/^demo +failing .*migrate/mu)
   expect(out).toMatch(/^! virtualmachineinstances in namespace shop may not be read: .*jane/mu)
   expect(out.trimEnd().split('\n').at(-1)).toBe(
-    '5 outdated: 2 migrate, 3 stay -> kvup workloads update --restart-unmigratable',
+    '5 outdated: 2 migrate, 3 not moved -> kvup workloads update --restart-unmigratable',
   )
   expect(err).toContain('error: kvup may not read everything')
   expect(err).toContain('kvup rbac kvup-view | kubectl apply -f -')
@@ -319,7 +319,7 @@ test('of somebody who may read only the VMs of a namespace the rows come without
   const cluster = await jane([], vmis)
   const { code, out } = await run('workloads outdated -n demo', { cluster })
   expect(code).toBe(7)
-  expect(out).toMatch(/^demo +pet +worker-3 +v1.7.4 +2d +not known +<none>$/mu)
+  expect(out).toMatch(/^demo +pet +worker-3 +v1.7.4 +2d +unknown +<none>$/mu)
   expect(out.match(/^!.*$/gmu)).toEqual([expect.stringMatching(/^! kubevirts may not be read: .*jane/u)])
   expect(out).toContain('5 outdated in namespace demo: their outcome is unknown')
 })
@@ -332,7 +332,7 @@ test('where VMs may not be read it is not claimed that one comes back', async ()
   const cluster = await jane([...most, ...onlyVmis], [])
   const { code, out } = await run('workloads outdated', { cluster })
   expect(code).toBe(7)
-  expect(out).toMatch(/^demo +pet .*shut down .*kvup may not read its VM: it may not restart/mu)
+  expect(out).toMatch(/^demo +pet .*shuts down .*kvup may not read its VM: it may not restart/mu)
   expect(out).toMatch(/^! virtualmachines in namespace demo may not be read/mu)
 })
 

@@ -128,7 +128,7 @@ test('W5 --dry-run and the plan say what may be written while it is waited for V
       expect(steps?.at(-1)).toMatchObject({
         id: 'workloads',
         state: 'depends',
-        risk: { undo: 'kvup workloads restore, where it had to pause automatic VM updates again' },
+        risk: { undo: 'kvup workloads restore, where kvup had to pause updates again' },
       })
     }
     expect((await stage.plan('v1.8.4')).text).not.toContain('runs twice')

@@ -242,7 +242,7 @@ describe('the census in the cluster', () => {
           code: 0,
           documents: [{ comparedWith: { by: 'jane@other', late: true } }],
         })
-        expect(ended.text).toContain('What ran before the first change is not known')
+        expect(ended.text).toContain('kvup does not know what ran before the first change')
         expect(ended.text).not.toMatch(/VMs and volumes are unchanged\n|kept running/u)
         expect(censuses(stage)).toEqual([])
       })

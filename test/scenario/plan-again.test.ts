@@ -27,7 +27,7 @@ test('drift: every difference is said once, and the plan is made anew by the fla
     expect(ended.code).toBe(5)
     expect(ended.text.match(/was IfNotPresent, is Always/gu)).toHaveLength(1)
     expect(ended.error?.remedy[0]).toMatch(
-      /^kvup plan --to v1\.8\.4 --method image-tag --leave-paused --accept 'patch-skipped=it is tested' --to-file plan\.yaml {3,}makes it anew/u,
+      /^kvup plan --to v1\.8\.4 --method image-tag --leave-paused --accept 'patch-skipped=it is tested' --to-file plan\.yaml {3,}makes a new plan/u,
     )
   })
 })

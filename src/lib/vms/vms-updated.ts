@@ -63,7 +63,7 @@ export function workloadsMoved(owner: Owner, { who, follow, since: begun, settin
     ],
     dependsOn: changesBefore,
     risk: {
-      undo: follow ? 'none' : 'kvup workloads restore, where it had to pause automatic VM updates again',
+      undo: follow ? 'none' : 'kvup workloads restore, where kvup had to pause updates again',
       safeToLeave: 'always: KubeVirt continues by itself',
     },
     async check(cx): Promise<StepState> {

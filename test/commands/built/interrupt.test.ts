@@ -75,7 +75,10 @@ describe('an interrupted run leaves within 2 s, says what is borrowed, and its l
 test('the line that gives back works as well, once it is settled', async () => {
   const { end } = await interruptedAt(phases.rolling, 'SIGINT')
   const restored = await paste(`${lineThat(end, 'resumes automatic VM updates')} --yes`, alive)
-  expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining('given back') as string })
+  expect(restored).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('automatic VM updates are resumed') as string,
+  })
   expect(cr().methods).toEqual(['LiveMigrate'])
   expect((await kvup(['history', '-o', 'jsonpath={.loans[*].id}'], alive)).stdout).toBe('')
 })

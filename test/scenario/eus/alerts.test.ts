@@ -19,7 +19,7 @@ test('a platform as it comes: the plan, status and the report say why not, and w
     const plan = await planOn(stage)
     expect(plan.code).toBe(0)
     expect(plan.documents.at(-1)).toMatchObject({
-      unknown: expect.arrayContaining([expect.stringMatching(/^which alerts fire: .* answers 401/u)]),
+      unknown: expect.arrayContaining([expect.stringMatching(/^which alerts are firing: .* answers 401/u)]),
     })
     const ended = await eusRunOn(stage)
     expect(ended.code).toBe(0)

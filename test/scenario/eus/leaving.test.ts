@@ -61,7 +61,7 @@ describe('night E2: a patch is a hop as well', () => {
       const ended = await eusAbortOn(stage)
       expect(ended.error).toBeUndefined()
       expect(ended.text).toContain('the platform has accepted no step: the platform is at 4.18.21, as it was')
-      expect(ended.text).toContain('given back: workload-updates, pool-paused/worker')
+      expect(ended.text).toContain('restored: workload-updates, pool-paused/worker')
       expect(ended.text).not.toContain('desiredUpdate')
     }))
 
@@ -73,7 +73,7 @@ describe('night E2: a patch is a hop as well', () => {
       const ended = await eusAbortOn(stage)
       expect(platformOf(stage).spec?.channel).toBe(channel)
       expect(ended.text).toContain(`the platform has accepted no step: the channel becomes ${channel}`)
-      expect(ended.text).toMatch(/given back: .*platform-channel/u)
+      expect(ended.text).toMatch(/restored: .*platform-channel/u)
     }))
 })
 
@@ -83,7 +83,7 @@ test('a pool that is gone since, with its machines: nothing is left borrowed for
     await stage.cluster.writer.delete(MachineConfigPools, { name: 'gpu' })
     const ended = await eusAbortOn(stage)
     expect(ended.error).toBeUndefined()
-    expect(ended.text).toContain('not given back: pool-paused/gpu')
+    expect(ended.text).toContain('not restored: pool-paused/gpu')
     expect(await stage.journal.overrides()).toEqual([])
   }))
 

@@ -104,7 +104,7 @@ test('nor where HyperConverged is Degraded before a release that would repair it
     const ended = await eusRunOn(stage, options, { commandLine: typed, onEvent })
     expect(ended.code).toBe(4)
     expect(ended.error?.message).toContain('timed out after 1 h at "gate to 4.19.8"')
-    expect(ended.text).toContain(`${typed}     goes on where the cluster stands, and waits anew`)
+    expect(ended.text).toContain(`${typed}     continues, and waits again`)
     await expectTaken(ended, `${typed} --accept hyperconverged-degraded`, stage)
     const accept = ['hyperconverged-degraded']
     const approved = after('approve-4.19.8', () => set(stage, { components: undefined }))

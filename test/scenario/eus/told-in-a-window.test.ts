@@ -37,7 +37,7 @@ describe('what a window borrowed', () => {
       expect(text).toMatch(
         /\ntemporary changes: pool-paused\/worker\n {2}(?:→|->) kvup eus abort {5}# restores them\n/u,
       )
-      expect(text.match(/borrowed: pool-paused\/worker/gu)).toHaveLength(1)
+      expect(text.match(/temporary changes: pool-paused\/worker/gu)).toHaveLength(1)
     }))
 
   test('workloads restore gives back nothing in the middle of a window, unless that risk is taken by name', () =>
@@ -118,11 +118,11 @@ describe('before the question', () => {
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'channel-4.19' })
       const before = await eusAbortOn(stage, {}, { answer: async () => false })
-      expect(before.text).toMatch(/given back: workloadUpdateMethods, 1 pool, 1 health check, channel\n/u)
+      expect(before.text).toMatch(/restored: workloadUpdateMethods, 1 pool, 1 health check, channel\n/u)
       expect(before.text).toContain('takes minutes')
       await eusRunOn(stage, { until: 'platform-4.19' })
       const behind = await eusAbortOn(stage, { approve: false }, { answer: async () => false })
-      expect(behind.text).toMatch(/given back: workloadUpdateMethods, 1 pool, 1 health check\n/u)
+      expect(behind.text).toMatch(/restored: workloadUpdateMethods, 1 pool, 1 health check\n/u)
       expect(behind.text).toMatch(/takes .* until the nodes are updated/u)
       expect(behind.text).toContain('--approve approves them')
     }))

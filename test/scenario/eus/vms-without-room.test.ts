@@ -51,7 +51,7 @@ test('accepted by name, a VM that could move and has nowhere to go ends the wait
     const ended = await eusRunOn(stage, { accept, until })
     expect(ended.error).toBeUndefined()
     expect(noteOf(ended, 'workloads')).toBe('not waited for: 1 outdated VM has no node to migrate to')
-    expect(noteOf(ended, until)).toBe('1 stay: demo/web-1')
+    expect(noteOf(ended, until)).toBe('1 not moved: demo/web-1')
     expect(nodeOf(stage, 'web-2')).toBe(nodeOf(stage, 'web-1'))
     expect(ended.took).toBeLessThan(60 * minute)
   }))
@@ -65,7 +65,7 @@ test('not accepted, it is waited for, with what is in the way and the line that 
     expect(ended.text).toContain('kvup eus run --accept vms-that-stay     continues without them')
     expect(doneSteps(ended)).not.toContain('workloads')
     const aborted = await eusAbortOn(stage, { accept, until })
-    expect(noteOf(aborted, until)).toBe('1 stay: demo/web-1')
+    expect(noteOf(aborted, until)).toBe('1 not moved: demo/web-1')
   }))
 
 test('VMs whose migrations a quota refuses: a stall with the line that goes on without them, which it does', () =>
@@ -78,5 +78,5 @@ test('VMs whose migrations a quota refuses: a stall with the line that goes on w
     const ended = await eusRunOn(stage, { accept, pauseBefore: ['unpause-worker'] })
     expect(ended.error).toBeUndefined()
     expect(noteOf(ended, 'workloads')).toMatch(/^not waited for: 2 VMs .* ResourceQuota/u)
-    expect(noteOf(ended, until)).toMatch(/^2 stay: demo\/web-[12], demo\/web-[12]$/u)
+    expect(noteOf(ended, until)).toMatch(/^2 not moved: demo\/web-[12], demo\/web-[12]$/u)
   }))

@@ -280,7 +280,7 @@ function rollbackNotes(judged: Judged): readonly string[] {
       : [
           'there is no way back to an older minor: first back up etcd (/usr/local/bin/cluster-backup.sh on a control plane node) and the data of your VMs',
         ]),
-    'kvup eus abort ends the EUS upgrade: before the platform accepts a step it restores everything, afterwards only the temporary changes',
+    'before the platform accepts a step, kvup eus abort restores everything; afterwards only the temporary changes',
   ]
 }
 

@@ -107,12 +107,12 @@ function statusMetrics(status: StatusDocument): readonly Gauge[] {
     ),
     gauge(
       'kvup_status_kubevirt_verdict',
-      'How KubeVirt stands: 1 for the verdict that holds, 0 for the others.',
+      'How KubeVirt stands: 1 for the current verdict, 0 for the others.',
       ...oneOf(kubeVirtVerdicts, verdict, 'verdict'),
     ),
     gauge(
       'kvup_status_verdict',
-      'How KubeVirt and the layers above it stand: 1 for the verdict that holds, 0 for the others.',
+      'How KubeVirt and the layers above it stand: 1 for the current verdict, 0 for the others.',
       ...oneOf(overallVerdicts, overall?.verdict ?? verdict, 'verdict'),
     ),
     gauge(
@@ -122,11 +122,7 @@ function statusMetrics(status: StatusDocument): readonly Gauge[] {
     ),
     ...componentMetrics(status),
     ...vmMetrics(status),
-    gauge(
-      'kvup_status_run_in_progress',
-      'Whether a kvup holds the lock of this cluster.',
-      one(running ? 1 : 0),
-    ),
+    gauge('kvup_status_run_in_progress', 'Whether a kvup is running on this cluster.', one(running ? 1 : 0)),
     gauge('kvup_status_not_judged', 'Parts that could not be read and were not judged.', one(remarks.length)),
   ]
 }

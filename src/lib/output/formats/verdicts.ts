@@ -72,10 +72,10 @@ function versionsText({ observed, target }: StatusDocument): string {
 function waitVerdict({ for: condition, met, waitingFor, tookSeconds }: WaitDocument): Verdict {
   const took = spanText(tookSeconds * 1000)
   return met
-    ? { is: 'good', text: `${condition} holds after ${took}` }
+    ? { is: 'good', text: `${condition} is met after ${took}` }
     : {
         is: 'bad',
-        text: `${condition} does not hold after ${took}: waiting for ${waitingFor ?? 'an answer'}`,
+        text: `${condition} is not met after ${took}: waiting for ${waitingFor ?? 'an answer'}`,
       }
 }
 
@@ -145,7 +145,7 @@ function eusStatusVerdict({ open, from, to, at, steps, platform }: EusStatusDocu
   const failing = platform?.failing
   const text = open
     ? `EUS upgrade ${pathText({ from, to })}: at ${at}, ${done} of ${count(steps.length, 'step')} done`
-    : `no EUS upgrade is under way; the platform is at ${at}`
+    : `no EUS upgrade is running; the platform is at ${at}`
   return failing === undefined
     ? { is: 'good', text }
     : { is: 'bad', text: `${text}; the platform fails: ${failing}` }

@@ -58,7 +58,7 @@ export function changeRows(told: Told, paint: Paint): readonly string[] {
 function blindLines({ unread = [] }: Told, paint: Paint): readonly string[] {
   return unread.length === 0
     ? []
-    : [`${paint.warn(paint.mark.warning)} not checked, for it could not be read: ${unread.join(', ')}`]
+    : [`${paint.warn(paint.mark.warning)} not checked, because kvup could not read: ${unread.join(', ')}`]
 }
 
 function foundRows(told: Told, paint: Paint): readonly string[] {

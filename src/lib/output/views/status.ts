@@ -524,7 +524,7 @@ export const waitView: View<WaitDocument> = {
   text: ({ for: condition, met, version, verdict, tookSeconds, vms, remarks = [] }, paint, size) => [
     ...wrap(
       [
-        met ? paint.good(`${condition} holds`) : paint.bad(`${condition} does not hold`),
+        met ? paint.good(`${condition} is met`) : paint.bad(`${condition} is not met`),
         ...kubeVirtWords({ verdict, version, remarks }),
         `after ${formatDuration(tookSeconds * 1000)}`,
       ].join(` ${paint.mark.dot} `),

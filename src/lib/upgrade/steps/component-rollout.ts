@@ -327,7 +327,7 @@ export async function controllerDoubt(
     const holder = holderOf(snapshot, 'virt-controller', namespace) ?? 'nobody'
     return {
       id: 'controller-lease',
-      sentence: `the Lease of virt-controller is held by ${holder}, which is no pod of the new version: outdated VMs may not be counted yet`,
+      sentence: `the Lease of virt-controller names ${holder}, which is no pod of the new version: kvup may not count outdated VMs yet`,
       commands: [`kubectl -n ${namespace ?? ''} get lease virt-controller -o yaml`],
     }
   }

@@ -78,7 +78,7 @@ function outdatedRemarks(document: OutdatedDocument, paint: Paint): readonly str
 function heldLines({ paused, asOf }: OutdatedDocument): readonly string[] {
   if (paused === undefined) return []
   return [
-    `automatic VM updates are paused by ${paused.by} since ${ageAt(paused.at, asOf)}: KubeVirt moves nothing`,
+    `automatic VM updates are paused by ${paused.by} for ${ageAt(paused.at, asOf)}: KubeVirt moves nothing`,
   ]
 }
 
