@@ -39,10 +39,11 @@ const text = manual({
     ['kvup check', 'what is wrong now'],
     ['kvup check --to v1.8.4', 'what is against this upgrade'],
     ['kvup check --to v1.8.4 --accept patch-skipped=tested', 'accept a risk, with the reason'],
-    ['kvup check --to v1.8.4 -o junit', 'for CI; also sarif and markdown'],
+    ['kvup check --to v1.8.4 -o junit', 'for CI'],
     ['kvup check --to v1.8.4 --manifest operator.yaml --probe-images', 'can every node pull it'],
     ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'of a saved cluster'],
   ],
   more: 'What could not be read is "not checked", never passed.',
+  formats: ['junit', 'sarif', 'markdown', 'github', 'prometheus'],
   codes: asksCluster,
 })

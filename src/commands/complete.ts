@@ -144,7 +144,9 @@ const sources: Readonly<Record<string, Load>> = {
   'restart --until': waveIds,
   'restart --pause-before': waveIds,
   'restart --waves': waveValues,
+  '--exclude': async () => (await import('./complete/object-names.ts')).vmPlaces,
   '--node': async () => (await import('./complete/object-names.ts')).nodeNames,
+  history: async () => (await import('./complete/run-numbers.ts')).runNumbers,
   unblock: async () => (await import('./complete/object-names.ts')).vmNames,
 }
 

@@ -1,5 +1,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { acceptWithReason, asksCluster, dryRunOption, fromOption, manual } from './command-options.ts'
+import {
+  acceptWithReason,
+  asksCluster,
+  dryRunOption,
+  fromOption,
+  manual,
+  stalledOption,
+} from './command-options.ts'
 import type { Context, Wire } from '../context.ts'
 import type { EusPlanOptions } from './eus/eus-status.ts'
 import type { EusStatusOptions } from '../lib/eus/run/window-status-report.ts'
@@ -34,6 +41,7 @@ const planHelp = manual({
 --graph-file (the JSON that the update service answers for a channel) the whole way of the
 platform is known, with --catalog-file (opm render of the catalog of the minor at the end) that of
 the operator.`,
+  formats: ['markdown'],
   codes: [...asksCluster, 'asked'],
 })
 
@@ -61,6 +69,7 @@ where what it waits for does not come in the time of that step, and at --timeout
 line goes on. What the files said of the way is kept in the cluster: going on does not need them.
 What is borrowed is in the cluster's journal: whoever runs it again, from wherever, goes on.
 A request that the platform refuses is taken back at once.`,
+  formats: ['junit'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })
 
@@ -185,4 +194,5 @@ export const runFlags = (): Option[] => [
     approval,
   ),
   new Option('--leave-requested', 'leave a refused update requested'),
+  stalledOption(),
 ]

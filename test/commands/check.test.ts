@@ -165,7 +165,7 @@ describe('kvup explain', () => {
     const { code, out } = await kvup('explain crd-stored-versions', { cluster: nowhere })
     expect(code).toBe(0)
     expect(out).toContain(
-      'a check of installation; it passes when the CRDs store no version that this release lacks',
+      'a check of installation; it passes when the CRDs store no version that the target lacks',
     )
     expect(out).toContain('storedVersions')
   })
@@ -207,7 +207,7 @@ describe('kvup explain', () => {
       const { code, out } = await runText(['explain', id], { cluster: nowhere, clock: new SimClock() })
       expect(code).toBe(0)
       expect(out.replaceAll(/\s+/gu, ' ')).toMatch(
-        /^log-client-certificates .* log of virt-handler of v1\.7\.0 and later\. Harmless: nothing is wrong, and nothing is to be done\. .*kubevirt issue 16264/u,
+        /^log-client-certificates .* log of virt-handler of v1\.7\.0 and later\. This is harmless: there is nothing to do\. .*kubevirt issue 16264/u,
       )
     },
   )
@@ -218,7 +218,7 @@ describe('kvup explain', () => {
       clock: new SimClock(),
     })
     expect(out.replaceAll(/\s+/gu, ' ')).toMatch(
-      /^log-cell-to-cell .* of v1\.4\.0 until v1\.4\.1, v1\.5\.0 until v1\.5\.1\. It tells of a fault\./u,
+      /^log-cell-to-cell .* of v1\.4\.0 until v1\.4\.1, v1\.5\.0 until v1\.5\.1\. This is a fault\./u,
     )
   })
 
@@ -232,7 +232,7 @@ describe('kvup explain', () => {
     async (word) => {
       const { code, out } = await kvup(`explain ${word}`, { cluster: nowhere })
       expect(code).toBe(0)
-      expect(out).toMatch(/^eus\nTake OKD or OpenShift/u)
+      expect(out).toMatch(/^eus\nUpgrade OpenShift or OKD/u)
       expect(out).toMatch(/^kvup eus run {3,}\S/mu)
       for (const id of ['pool-degraded', 'admin-gates-open', 'window-open'])
         expect(out).toMatch(new RegExp(`^${id} {3,}`, 'mu'))
@@ -283,8 +283,8 @@ describe('kvup releases', () => {
       const { out } = await kvup('releases --since v1.8.4 --until v1.8.4', { cluster: nowhere, columns })
       expect(out.replaceAll(/\s+/gu, ' ')).toContain(
         columns === 120
-          ? 'VMs migrate only between nodes whose CPUs are of #16060 one vendor'
-          : 'CPUs are of one vendor',
+          ? 'VMs migrate only between nodes with CPUs of the #16060 same vendor'
+          : 'CPUs of the same vendor',
       )
       expect(out.split('\n').filter((line) => line.length > columns && !line.includes('http'))).toEqual([])
     },

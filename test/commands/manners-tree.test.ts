@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { describeTree } from '../../build/reference/describe.ts'
 import { timeOfDay } from '../../src/lib/output/age.ts'
 import { main } from '../../src/main.ts'
+import { entryOf } from '../../src/commands/entries.ts'
 import { program } from '../../src/cli.ts'
 
 /** Every command, as it is declared; those that completion calls are not for people. */
@@ -167,4 +168,13 @@ test('manner 39: one package, and nothing runs when it is installed', () => {
   const hooks = new Set(['preinstall', 'install', 'postinstall', 'prepare', 'preuninstall', 'postuninstall'])
   expect(Object.keys(scripts).filter((name) => hooks.has(name))).toEqual([])
   expect(files).toEqual(expect.arrayContaining(['bin', 'dist', 'docs', 'completions', 'LICENSE']))
+})
+
+test('the help of a command names the formats that it has besides', () => {
+  const wrong = commands.filter(({ path, command }) => {
+    const formats = path.length > 0 && command.commands.length === 0 ? (entryOf(command)?.formats ?? []) : []
+    const { after = '' } = described.find((one) => one.path === ['kvup', ...path].join(' ')) ?? {}
+    return formats.length > 0 && !after.includes(`also -o ${formats.join(', ')}`)
+  })
+  expect(wrong.map(({ path }) => path.join(' '))).toEqual([])
 })

@@ -117,7 +117,9 @@ test('W3: the first one that does not come back stops it, and the others stay as
       reason: 'did-not-come-back',
       remedy: [
         expect.stringContaining('kubectl get'),
-        expect.stringMatching(/^kvup workloads restart -n demo +(?:# )?goes on/u),
+        expect.stringMatching(
+          /^kvup workloads restart --yes -n demo .* {5}goes on with those that still wait for a restart; VMs that it restarts lose what their pods hold$/u,
+        ),
       ],
     },
     totals: { restarted: 1, failed: 1, waiting: 2 },

@@ -32,6 +32,7 @@ function printer(told: Told, onResult: (document: StatusDocument) => void): Prin
     },
     rows: () => ({ add: () => undefined, end: () => undefined }),
     event: () => undefined,
+    awaiting: () => undefined,
     note: () => undefined,
     warn: () => undefined,
   }

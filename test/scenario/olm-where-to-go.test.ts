@@ -12,7 +12,7 @@ const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 const byFile = [
   `kubectl -n openshift-marketplace get catalogsource community-operators -o jsonpath='{.spec.image}'     names the image of the catalog`,
   'opm render IMAGE -o yaml > catalog.yaml     makes a file of it',
-  'kvup upgrade --catalog-file catalog.yaml     says which further releases its edges lead to',
+  'kvup upgrade --catalog-file catalog.yaml     shows which further releases you can reach',
 ]
 
 test('without a target: where it is, what the catalog shows, and how to know more', () =>
@@ -33,7 +33,7 @@ test('what OLM offers already is among them', () =>
     const { error } = await stage.upgrade(undefined)
     expect(error?.remedy[0]).toBe('kvup upgrade --to 1.17.4 --method olm')
     const { text } = await stage.perform((cx) => check(cx, { accept: [], method: 'auto' }))
-    expect(text).toMatch(/until somebody approves its InstallPlan; install-\w+ waits for that, for 1\.17\.4/u)
+    expect(text).toMatch(/until you approve its InstallPlan; now install-\w+ waits, for 1\.17\.4/u)
     expect(text).toContain('-> kvup upgrade --to 1.17.4 --method olm')
   }))
 
@@ -63,7 +63,7 @@ const okdAt = (version: string, installed: string) => ({
 test('night E8: nor a minor that no row knows, where the platform has one of its own; asked for it is refused', () =>
   play(okdAt('4.22.0-okd-scos.3', '1.18.1'), async (stage) => {
     const { error } = await stage.upgrade(undefined)
-    expect(error?.message).toContain('the catalog shows nothing later that belongs to platform 4.22')
+    expect(error?.message).toContain('the catalog has nothing later that belongs to platform 4.22')
     const asked = await stage.upgrade('1.19.0', { method: 'olm', dryRun: 'client' })
     expect(asked).toMatchObject({ code: 3, error: { reason: 'operator-before-platform' } })
     expect(asked.text).toContain('is newer than 1.18, which belongs to platform 4.22')
@@ -83,7 +83,7 @@ test('a catalog of which nothing is seen: no release is made up, and how to know
     const { store } = stage.simulated
     for (const { metadata } of store.list(PackageManifests).items) store.remove(PackageManifests, metadata)
     const { error } = await stage.upgrade(undefined)
-    expect(error?.message).toContain('what the catalog has cannot be seen')
+    expect(error?.message).toContain('kvup cannot read the catalog')
     expect(error?.remedy).toEqual(byFile)
   }))
 
@@ -118,6 +118,6 @@ test('where it cannot be told, what helps against that is said, and no version t
     const cluster = stage.simulated.cluster({ user: 'nobody' })
     const { error, code } = await stage.upgrade(undefined, {}, { cluster })
     expect(code).toBe(2)
-    expect(error?.message).toContain('which ones are available could not be read')
+    expect(error?.message).toContain('kvup could not read which ones are available')
     expect(error?.remedy.join()).not.toMatch(/--to v?\d/u)
   }))

@@ -50,6 +50,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
   const snapshot = await readerFor(cx, options.from)
+  cx.printer.awaiting('running the checks')
   const observed = await readCheckedCluster(cx, {
     to,
     method: options.method,
@@ -75,6 +76,8 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const report = reportOf(results, accepted, strict)
   const head = heading(cx, question, towardsOf(to, path))
   const { address } = snapshot.cluster
+  const at = cx.clock.now().toISOString()
+  for (const made of report.items) cx.printer.observe?.({ kind: 'check-made', at, check: made })
   const document: CheckDocument = {
     ...head,
     ...(address && { cluster: address }),

@@ -102,7 +102,7 @@ const neverEmpty: ReadonlySet<NeededPart> = new Set([
 
 function lackOf(check: Check, question: Question): string | undefined {
   const empty = check.needs.find((part) => neverEmpty.has(part) && isEmpty(part, question))
-  return empty === undefined ? check.lacks?.(question) : `${empty}: none were found, and there must be some`
+  return empty === undefined ? check.lacks?.(question) : `${empty}: none found, but there must be some`
 }
 
 function isEmpty(part: NeededPart, { snapshot }: Question): boolean {
@@ -112,7 +112,7 @@ function isEmpty(part: NeededPart, { snapshot }: Question): boolean {
 
 /** Nothing was found in what there is, and that is no pass: told, and no reason to stop. */
 function lacking(check: Check, why: string): Finding {
-  const { id, toSee = [`kvup explain ${id}      says what it looks at`] } = check
+  const { id, toSee = [`kvup explain ${id}      shows what it reads`] } = check
   return { ...notChecked({ ...check, toSee }, [why]), level: 'warning' }
 }
 
@@ -132,15 +132,15 @@ function notChecked({ id, title, blocks, toSee }: Check, why: readonly string[])
   return {
     id,
     level: blocks ? 'not-checked' : 'warning',
-    summary: `could not tell whether ${title}: ${why.join('; ')}`,
+    summary: `not checked whether ${title}: ${why.join('; ')}`,
     remedy: toSee ?? [why.every(isNotSaved) ? saveAll : roleRemedy('kvup-view')],
   }
 }
 
-const saveAll = 'kvup snapshot --to-file cluster.ndjson.gz     saves all that is judged'
+const saveAll = 'kvup snapshot --to-file cluster.ndjson.gz     saves everything that kvup checks'
 
 /** A saved cluster lacks it; a right would not bring it. */
-const isNotSaved = (why: string): boolean => /does not hold|: not read$/u.test(why)
+const isNotSaved = (why: string): boolean => /does not contain|: not read$/u.test(why)
 
 /** Without commands that write to a KubeVirt which HyperConverged owns: it would set them back (ocp 1.4). Pure. */
 function notReset(finding: Finding, { installation }: Pick<Question, 'installation'>): Finding {
@@ -148,7 +148,7 @@ function notReset(finding: Finding, { installation }: Pick<Question, 'installati
   if (manager.kind !== 'hyperconverged') return finding
   const remedy = finding.remedy.filter((line) => !/^kubectl .*\bpatch kubevirt /u.test(line))
   if (remedy.length === finding.remedy.length) return finding
-  const show = `kubectl -n ${namespace} get hyperconvergeds.hco.kubevirt.io -o yaml     decides it: what is written to the KubeVirt is set back`
+  const show = `kubectl -n ${namespace} get hyperconvergeds.hco.kubevirt.io -o yaml     change it here: HyperConverged reverts changes to the KubeVirt`
   return { ...finding, remedy: [...remedy, show] }
 }
 

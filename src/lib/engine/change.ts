@@ -20,7 +20,7 @@ import {
 } from './step.ts'
 import { formatDuration } from '../kube/duration.ts'
 import { leavingSoon, leftOf } from '../kube/interruption.ts'
-import { withoutFlags, wordsOf } from '../kube/shell-line.ts'
+import { onlyFlag, withoutFlags, wordsOf } from '../kube/shell-line.ts'
 import { isOfWindow, type MissingValue, pathsOf } from './overrides.ts'
 
 /** What a changing command is about to do: worked out, and nothing written yet. */
@@ -442,16 +442,37 @@ const sameLineAgain = ({ world }: Leaving): ResumeHint => ({
   },
 })
 
+/** What a line that is printed again does to VMs by the risks that are accepted in it, or by its flags. */
+const harms: Readonly<Record<string, string>> = {
+  'data-loss': 'VMs that it restarts lose what their pods hold',
+  evictions: 'KubeVirt shuts VMs down',
+  'vm-outages': 'VMs are down meanwhile',
+  downgrade: 'KubeVirt does not support going back',
+  'way-back': 'KubeVirt does not support going back',
+  '--restart-unmigratable': 'VMs that cannot migrate are restarted',
+}
+
+/** The harm that a line does is said in the same line, whoever typed it first. */
+function harmsOf(line: string): string {
+  const words = wordsOf(line)
+  const accepted = onlyFlag(words, '--accept').map((word) =>
+    word.replace(/^--accept=/u, '').replaceAll("'", ''),
+  )
+  const ids = [...accepted.map((word) => word.split('=', 1)[0] ?? ''), ...words]
+  const said = [...new Set(ids.flatMap((id) => harms[id] ?? []))]
+  return said.map((harm) => `; ${harm}`).join('')
+}
+
 /** The line that was typed, with what running it again does. */
 export const resumeLine = ({ commandLine }: Pick<World, 'commandLine'>, does = 'goes on'): string =>
-  `${commandLine}     ${does}`
+  `${commandLine}     ${does}${harmsOf(commandLine)}`
 
 /** The line that goes on from where a run was told to stop: as it was typed, but for what made it stop, for it would stop there again. */
 export function goesOn(commandLine: string): string {
   const line = withoutFlags(wordsOf(commandLine), {
     valued: ['--until', '--pause-before', '--deadline'],
   }).join(' ')
-  return `${line}     goes on from here`
+  return resumeLine({ commandLine: line }, 'goes on from here')
 }
 
 /** Each answer that arrives in `within` ms; undefined for those that fail or take longer. */

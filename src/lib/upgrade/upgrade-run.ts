@@ -1,5 +1,5 @@
-import type { Access } from '../kube/cluster.ts'
-import type { RunLimits, RunOutcome } from '../engine/step.ts'
+import type { Access, Cluster } from '../kube/cluster.ts'
+import type { RunEvent, RunLimits, RunOutcome } from '../engine/step.ts'
 import { type Change, takenRisks } from '../engine/change.ts'
 import { type Compared, lostSince } from '../vms/census/run-census.ts'
 import type { SealedPlan } from '../engine/sealed-plan.ts'
@@ -7,7 +7,7 @@ import { type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
 import { accessFor, roleFor } from './roles.ts'
 import { degradedAfter, nothingToDoReport, type UpgradeReport, VmsOfRun } from './upgrade-report.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
-import { isBetweenSteps, isOutsideOfRolls } from './step-traits.ts'
+import { isBetweenSteps, isOutsideOfRolls, withStages } from './step-traits.ts'
 import { readRollout } from './upgrade-snapshot.ts'
 import { sealedWrites } from './sealed-facts.ts'
 import type { CensusCircumstances } from '../vms/census/vm-census.ts'
@@ -69,7 +69,7 @@ async function isSettled({ cx, plan, cluster, environment }: Planned, step: stri
 
 function notTold({ unread, counts = [] }: Compared): readonly string[] {
   return [
-    ...(unread.length > 0 ? [`not compared, for it could not be read: ${unread.join(', ')}`] : []),
+    ...(unread.length > 0 ? [`not compared, because kvup could not read it: ${unread.join(', ')}`] : []),
     ...counts.map(({ namespace, before, now }) => `${namespace}: ${before} VMs ran before, ${now} run now`),
   ]
 }
@@ -108,7 +108,8 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
       judged = await vms.after(cx.signal)
       const accepted = outcome.is === 'nothing-to-do' ? [] : await takenRisks(planned.accepted, environment)
       const taken = accepted.length > 0 && { accepted }
-      return { ...report, ...taken, ...judged, ...unreadOf(report, judged) }
+      const where = cluster.address && { cluster: cluster.address }
+      return { ...report, ...where, ...taken, ...judged, ...unreadOf(report, judged) }
     },
     async end(report, outcome) {
       const isBetween = outcome.is === 'stopped-before' && (await isSettled(planned, outcome.step.id))
@@ -143,7 +144,7 @@ function unreadOf(...told: readonly Pick<UpgradeReport, 'unread'>[]): Pick<Upgra
 }
 
 function doneText({ to, olm }: UpgradePlan, { is }: RunOutcome): string {
-  if (is === 'stopped-before') return 'stopped where it was told to'
+  if (is === 'stopped-before') return 'stopped where you asked'
   return olm === undefined ? `KubeVirt ${to.text} is installed` : `HyperConverged ${olm.to} is installed`
 }
 
@@ -164,7 +165,7 @@ function questionOf(plan: UpgradePlan): string {
   if (isRest) return `Finish the upgrade of KubeVirt to ${to.text}?`
   if (path !== undefined && path.steps.length > 1)
     return `Upgrade KubeVirt from ${from} to ${to.text} in ${path.steps.length} steps?`
-  return from === to.text ? `Take KubeVirt to ${to.text}?` : `Upgrade KubeVirt from ${from} to ${to.text}?`
+  return from === to.text ? `Install KubeVirt ${to.text}?` : `Upgrade KubeVirt from ${from} to ${to.text}?`
 }
 
 /** All that the steps need together; the role is that of the one that needs most. */
@@ -188,6 +189,16 @@ function olmQuestion({ from, to, kubevirt }: NonNullable<UpgradePlan['olm']>, is
   if (isRest) return `Finish the upgrade of HyperConverged to ${to}${brings}?`
   return `Upgrade HyperConverged from ${from} to ${to}${brings}? There is no way back.`
 }
+
+/** What a person calls the run: `KubeVirt v1.7.4 → v1.8.4 on prod-eu`. */
+function titleOf({ from, to, olm }: UpgradePlan, { address }: Cluster): string {
+  const [what, was, becomes] = olm ? ['HyperConverged', olm.from, olm.to] : ['KubeVirt', from, to.text]
+  const versions = was === undefined || was === becomes ? becomes : `${was} → ${becomes}`
+  return `${what} ${versions}${address?.context === undefined ? '' : ` on ${address.context}`}`
+}
+
+const titled = (event: RunEvent, title: string): RunEvent =>
+  event.kind === 'run-started' ? { ...event, title } : event
 
 interface Running {
   observed: Observed
@@ -218,13 +229,14 @@ function changeOf(
       writes: sealedWrites(sealed, { reader: cluster.reader, again: planAgain(sealed) }),
     }),
     async prepare() {
+      cx.printer.awaiting?.('reading VMs and volumes before the first change')
       await census.prepare(cluster.reviewer)
       await manifest.prepare()
       await Promise.all([observed.before(), vms.before()])
     },
     onEvent(event) {
       observed.event(event)
-      return event
+      return withStages(titled(event, titleOf(plan, cluster)))
     },
     failed: (error) => toldBetween(planned, observed, error),
     hint: upgradeHint({ cx, plan: () => planned.now(), journal: environment.journal }),

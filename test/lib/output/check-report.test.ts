@@ -99,8 +99,8 @@ test('as text: verdict, findings with what helps, worst first, what passed in nu
     '   node/a',
     '   → kubectl get nodes',
     'NOT CHECKED',
-    ' ? could not tell whether unseen is good: nodes: nodes is forbidden (unseen)',
-    ' ? could not tell whether unseen-too is good: nodes: nodes is forbidden (unseen-too)',
+    ' ? not checked whether unseen is good: nodes: nodes is forbidden (unseen)',
+    ' ? not checked whether unseen-too is good: nodes: nodes is forbidden (unseen-too)',
     '   → kvup rbac kvup-view | kubectl apply -f -     then bind it to this user',
     'WARNING',
     ' ! it is odd (odd-one)',
@@ -132,7 +132,7 @@ test('what was accepted stands under its own heading with its reason, without wh
     'ACCEPTED',
     ' · lab: it is <bad> & "worse" for two lines (bad)',
     '   node/a',
-    ' · could not tell whether unseen is good: nodes: nodes is forbidden (unseen)',
+    ' · not checked whether unseen is good: nodes: nodes is forbidden (unseen)',
     'INFO',
   ])
   expect(text.at(-2)).toBe('READY')

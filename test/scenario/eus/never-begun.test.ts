@@ -48,7 +48,7 @@ test('a first hop that no channel offers, and none is there to set: nothing is b
   play(withoutEus420('eus-4.18'), async (stage) => {
     const ended = await eusRunOn(stage, { to: '4.20', accept: ['channel-not-available'] })
     expect(ended).toMatchObject({ code: 3, error: { reason: 'first-hop-not-offered' } })
-    expect(ended.error?.message).toContain('the first hop, is not offered in channel eus-4.18')
+    expect(ended.error?.message).toContain('the first step, is not offered in channel eus-4.18')
     expect(remedyOf(ended)).not.toContain('     accepts ')
     await expectNothingBorrowed(stage)
   }))

@@ -15,6 +15,7 @@ import {
 import { onOneLine } from '../terminal.ts'
 import type { ClusterAddress } from '../../kube/cluster.ts'
 import { jsonText } from '../formats/output-format.ts'
+import { element, escaped, xmlFile } from '../formats/junit.ts'
 
 /** `kvup.io/v1alpha1 CheckReport`: what `kvup check` found. */
 export interface CheckDocument extends Document, Reported {
@@ -338,15 +339,13 @@ function stops({ severity, finding }: Shown, { strict }: CheckDocument): boolean
 /** JUnit XML: a suite for each group, a case for each check. A blocker fails; what could not be made is skipped. */
 export function junit(document: CheckDocument): string {
   const groups = [...new Set(document.items.map(({ group }) => group))]
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
+  return xmlFile(
     element(
       'testsuites',
       { name: 'kvup check', ...totals(document.items, document.strict) },
       groups.map((group) => suite(group, document)),
     ),
-    '',
-  ].join('\n')
+  )
 }
 
 function suite(group: string, { items, strict, takenAt }: CheckDocument): string {
@@ -408,25 +407,6 @@ const textOf = ({ id, level, summary, remedy, accepted }: ReportedFinding) =>
   [`${accepted ? 'accepted ' : ''}${level} ${id}: ${summary}`, ...remedy.map((line) => `-> ${line}`)].join(
     '\n',
   )
-
-function element(
-  name: string,
-  attributes: Record<string, string | number>,
-  children: readonly string[] = [],
-): string {
-  const words = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`)
-  const open = `<${name}${words.join('')}`
-  return children.length === 0
-    ? `${open}/>`
-    : `${open}>${children.join(children.some((child) => child.startsWith('<')) ? '\n' : '')}</${name}>`
-}
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-/** What XML 1.0 cannot hold was taken out with the other control characters; lone surrogates are left. */
-function escaped(raw: string): string {
-  return raw.toWellFormed().replaceAll(/[&<>"]/gu, (found) => entities[found] ?? found)
-}
 
 const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
 

@@ -401,7 +401,7 @@ function layerHeadline({ overall, window }: Shown, paint: Paint): string {
 
 function windowText({ from, at }: NonNullable<Layers['window']>): string {
   const where = [from && `from ${from}`, at && `now at ${at}`].filter(Boolean).join(', ')
-  return `in an EUS window${where === '' ? '' : ` (${where})`}`
+  return `during an EUS upgrade${where === '' ? '' : ` (${where})`}`
 }
 
 interface LayerStyle {

@@ -3,15 +3,8 @@ import type { AcceptedRisk } from '../../releases/hop-findings.ts'
 import type { Cluster, Reader } from '../../kube/cluster.ts'
 import { onceCached } from '../../kube/read-cache.ts'
 import { type FullSnapshot, type SnapshotPart, takeFullSnapshot } from '../../kubevirt/full-snapshot.ts'
-import {
-  cutShort,
-  ends,
-  isUnderWay,
-  type Journal,
-  type Override,
-  RememberedJournal,
-} from '../../engine/journal.ts'
-import { stoppedBefore } from '../../engine/runner.ts'
+import { type Journal, type Override, RememberedJournal } from '../../engine/journal.ts'
+import { cutShort, ends, isUnderWay, stoppedBefore } from '../../engine/journal-runs.ts'
 import type { Procedure, ReadContext } from '../../engine/step.ts'
 import {
   type ChangingCommand,
@@ -130,6 +123,7 @@ export async function planUpgrade(
   const releases = await readReleases(cx.world, options.releases)
   const accepted = judge.accepted(options.accept, releases)
   const cluster = await cx.cluster()
+  cx.printer.awaiting?.('reading the cluster')
   const { environmentIn, overridesIn } = environmentOfRun(cx, cluster, {
     takeOver: options.takeOver,
     asks,
@@ -150,6 +144,7 @@ export async function planUpgrade(
     upgradeState,
   })
   const overrides = await reading.journal.overrides()
+  cx.printer.awaiting?.('running the checks')
   const { findings: found, snapshot } = await judge.checked({
     cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
     plan: near,
@@ -276,7 +271,8 @@ async function readOnceActedOn<L extends { upgradeState: UpgradeState; isResumed
     const snapshot = await read()
     const late = ownTicks(clock) - began >= actsFor
     if (late || snapshot.isOurs || !isActing(snapshot.upgradeState, snapshot.isResumed)) return snapshot
-    if (!isTold) printer.note('virt-operator acts on a change of the KubeVirt resource: waiting for it')
+    if (!isTold)
+      printer.note('virt-operator is processing a change of the KubeVirt resource: kvup waits for it')
     await clock.sleep(2 * seconds, signal)
   }
 }
@@ -473,15 +469,9 @@ const notThere = ({ message, remedy }: KvupError): Finding => ({
 /** Nobody typed the checksum: it is that of the file which was judged when the run began. */
 function asAnotherFile(error: unknown): unknown {
   if (!(error instanceof KvupError) || error.reason !== 'manifest-checksum') return error
-  return blocked(
-    'manifest-changed',
-    `a manifest is another file than when this run began: ${error.message}`,
-    {
-      remedy: [
-        'run the same command again     judges what is there now, and goes on where the cluster stands',
-      ],
-    },
-  )
+  return blocked('manifest-changed', `a manifest has changed since this run began: ${error.message}`, {
+    remedy: ['run the same command again     checks what is there now, and continues'],
+  })
 }
 
 /** Before the first write of a later step: as an upgrade to it alone is planned and judged, from how the cluster is now. */

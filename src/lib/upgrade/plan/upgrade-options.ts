@@ -44,6 +44,7 @@ export interface UpgradeOptions {
   backup?: string
   /** Absent: as long as the estimate asks for. */
   timeout?: string
+  stalledAfter?: string
   stableFor: string
   dryRun?: string
   pauseUpdates: boolean
@@ -129,12 +130,12 @@ function refuseForeignFlags(options: UpgradeOptions): void {
   if (via !== undefined && (method === 'olm' || follow))
     throw usageError(
       'contradiction',
-      `--via and ${follow ? '--follow' : '--method olm'} exclude each other: ${follow ? 'whoever owns KubeVirt commits one minor at a time' : 'OLM and its catalog decide which releases lie between'}`,
+      `--via and ${follow ? '--follow' : '--method olm'} exclude each other: ${follow ? 'the owner of KubeVirt commits one minor at a time' : 'OLM and its catalog decide the releases in between'}`,
     )
   if (method === 'olm' && notOfOlm !== undefined)
     throw usageError(
       'contradiction',
-      `${notOfOlm} and --method olm exclude each other: HyperConverged and OLM decide there`,
+      `${notOfOlm} and --method olm exclude each other: HyperConverged and OLM decide this`,
     )
 }
 
@@ -151,10 +152,10 @@ function refuseContradictions(options: UpgradeOptions, yes: boolean): void {
   if (leavePaused && waitWorkloads)
     throw usageError(
       'contradiction',
-      '--leave-paused and --wait-workloads exclude each other: held VMs do not move',
+      '--leave-paused and --wait-workloads exclude each other: VMs do not move while updates are paused',
     )
   if (manifest === '-' && !yes && (dryRun ?? 'none') === 'none')
-    throw usageError('contradiction', 'standard input cannot carry both the manifest and your answer', {
+    throw usageError('contradiction', 'standard input cannot provide both the manifest and your answer', {
       remedy: 'add --yes, or pass the manifest as a file',
     })
 }
@@ -227,13 +228,13 @@ export function asPlanned(
 ): UpgradeOptions {
   ensureSound(request)
   if (typed.to !== undefined)
-    throw usageError('contradiction', '--to and --plan exclude each other: the plan says where to go', {
+    throw usageError('contradiction', '--to and --plan exclude each other: the plan names the target', {
       remedy: `kvup upgrade --plan ${shellWord(typed.plan ?? 'FILE')}`,
     })
   if (typed.accept.length > 0)
     throw usageError(
       'contradiction',
-      '--accept and --plan exclude each other: the plan says which risks are taken',
+      '--accept and --plan exclude each other: the plan names the accepted risks',
       {
         remedy: `kvup plan --to ${String(request['to'])} --accept ${typed.accept.join(' --accept ')} -o yaml`,
       },
@@ -242,8 +243,8 @@ export function asPlanned(
   if (other !== undefined)
     throw usageError(
       'contradiction',
-      `${flagOf(other)} is not what the plan says (${JSON.stringify(request[other] ?? 'nothing of it')})`,
-      { remedy: 'leave it out, or make the plan anew with it' },
+      `${flagOf(other)} contradicts the plan (${JSON.stringify(request[other] ?? 'nothing of it')})`,
+      { remedy: 'omit it, or make a new plan with it' },
     )
   const accept = accepted.map(({ id, reason }) => (reason === undefined ? id : `${id}=${reason}`))
   const { manifest, manifestBase } = typed
@@ -274,7 +275,7 @@ function ensureSound(request: Readonly<Record<string, unknown>>): void {
   )
   if (wrong === undefined && typeof request['to'] === 'string') return
   throw usageError('not-a-plan', `the plan asks for what kvup does not know: ${wrong?.[0] ?? 'no version'}`, {
-    remedy: 'kvup plan --to VERSION -o yaml      makes one',
+    remedy: 'make it anew, by kvup plan with --to and --to-file',
   })
 }
 
@@ -339,11 +340,11 @@ export async function whereToGo(cx: CommandContext, typed: Typed): Promise<KvupE
     if (begun !== undefined)
       return usageError(
         'no-target',
-        `an upgrade ${now === undefined ? '' : `from ${now} `}to ${begun} has begun, and is not finished: it comes first`,
+        `an upgrade ${now === undefined ? '' : `from ${now} `}to ${begun} is not finished: continue it first`,
         { remedy: `kvup upgrade --to ${begun}     continues` },
       )
     const targets = reachable(now)
-    const stands = `KubeVirt ${now ?? 'was never installed completely'} in namespace ${installation.namespace} is ${rolloutStatus.verdict.toLowerCase()}`
+    const stands = `KubeVirt ${now ?? 'was never completely installed'} in namespace ${installation.namespace} is ${rolloutStatus.verdict.toLowerCase()}`
     return usageError(
       'no-target',
       `${stands}. ${targets.length > 0 ? `Available: ${targets.join(', ')}` : 'kvup knows no newer release'}. Name one with --to`,
@@ -351,16 +352,19 @@ export async function whereToGo(cx: CommandContext, typed: Typed): Promise<KvupE
         remedy:
           targets.length > 0
             ? targets.map((version) => `kvup upgrade --to ${version}`)
-            : ['kvup upgrade --to VERSION'],
+            : ['kvup releases     lists the releases that this kvup knows'],
       },
     )
   } catch (error) {
     if (!(error instanceof KvupError)) throw error
     return usageError(
       'no-target',
-      `name a version with --to; which ones are available could not be read: ${error.message}`,
+      `name a version with --to; kvup could not read which ones are available: ${error.message}`,
       {
-        remedy: error.remedy.length > 0 ? error.remedy : 'kvup upgrade --to VERSION',
+        remedy:
+          error.remedy.length > 0
+            ? error.remedy
+            : 'kvup releases     lists the releases that this kvup knows',
       },
     )
   }
@@ -411,22 +415,21 @@ async function whereOlmLeads(
 function unplaced(text: string, { platform: { minor } }: OperatorSnapshot, releases: Releases): string {
   const version = operatorVersionOf(text)
   const against = version && minor !== undefined ? againstPlatform(version, minor, releases).is : 'fits'
-  return against === 'unknown' ? '     of which minor of the platform it is, is not known' : ''
+  return against === 'unknown' ? '     its platform minor is unknown' : ''
 }
 
 function whyNone({ offered = [], platform }: OperatorSnapshot, catalogFile: string | undefined): string {
-  if (catalogFile !== undefined) return 'the catalog file leads nowhere from there'
-  if (offered.length === 0) return 'what the catalog has cannot be seen'
+  if (catalogFile !== undefined) return 'the catalog file has no upgrade path from there'
+  if (offered.length === 0) return 'kvup cannot read the catalog'
   const within = platform.minor === undefined ? '' : ` that belongs to platform ${platform.minor}`
-  return `the catalog shows nothing later${within}`
+  return `the catalog has nothing later${within}`
 }
 
 /** The cluster shows releases without edges, and may show nothing (ocp 2.6): only the catalog itself tells what leads where. */
 function byCatalogFile({ subscription: { spec } }: OperatorSnapshot): readonly string[] {
   return [
     `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
-    'opm render IMAGE -o yaml > catalog.yaml     makes a file of it',
-    'kvup upgrade --catalog-file catalog.yaml     says which further releases its edges lead to',
+    'make a file of it with opm render -o yaml, and name it by --catalog-file: its edges tell what leads on',
   ]
 }
 
@@ -465,7 +468,7 @@ export async function withOlm(
 function refuseUnused({ catalogFile, approveAlso }: UpgradeOptions, { method }: UpgradeRequest): void {
   if (method === 'olm' || (catalogFile ?? approveAlso) === undefined) return
   const flag = catalogFile === undefined ? '--approve-also' : '--catalog-file'
-  throw usageError('catalog-unused', `${flag} would not be used: no HyperConverged owns KubeVirt here`, {
-    remedy: 'leave it out',
+  throw usageError('catalog-unused', `${flag} has no effect: no HyperConverged owns KubeVirt here`, {
+    remedy: 'omit it',
   })
 }

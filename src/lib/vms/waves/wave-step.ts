@@ -45,7 +45,7 @@ export interface WaveRun {
   /** Begins one; a refusal is remembered as a failure of this VM. */
   begin(cx: StepContext, one: Candidate, canary: boolean): Promise<Begun>
   /** Commands that show what stopped it, and how it goes on. */
-  remedy(stop: Stop, split: readonly string[]): readonly string[]
+  remedy(stop: Stop, snapshot: Pick<WaveSnapshot, 'split' | 'failed' | 'candidates'>): readonly string[]
 }
 
 /** What its waves say: `2 moved, 1 failed`, `waiting for demo/web to be through`. */
@@ -151,7 +151,7 @@ class WaveMembers {
         is: 'blocked',
         reason: stop.reason,
         by: stop.text,
-        remedy: this.#run.remedy(stop, snapshot.split),
+        remedy: this.#run.remedy(stop, snapshot),
       }
     const { traffic, slow, now } = snapshot
     const queue = this.#queue(snapshot)

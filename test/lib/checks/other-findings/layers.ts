@@ -57,7 +57,7 @@ export const ofTheLayers: readonly Row[] = [
   ],
   [
     'platform-not-steady',
-    'an update that stopped half-way',
+    'an update that stopped halfway',
     ['warning platform-not-steady'],
     at(
       updating,

@@ -174,11 +174,12 @@ function updateSummary(
 const remediesAtMost = 5
 
 function nextLines(
-  { items, outcome, stoppedBefore, selection }: WorkloadsUpdateDocument,
+  { items, outcome, selection }: WorkloadsUpdateDocument,
   { mark }: Paint,
   { columns: width }: Size,
 ): string[] {
-  if (outcome === 'dry-run' || stoppedBefore) return []
+  // What a run that stopped ends with is how it goes on: no restart stands above that.
+  if (outcome === 'dry-run' || outcome === 'stopped') return []
   const remedies = [...new Set(remediesOf(items, selection))].slice(0, remediesAtMost)
   return remedies.flatMap((line) => wrap(`  ${mark.next} ${line}`, width))
 }
@@ -193,8 +194,10 @@ function remediesOf(
   const all = items.flatMap(({ remedy = [] }) => remedy)
   const began = items.some(({ by }) => by === 'restart')
   if (began || all.filter(isRestart).length < 2) return all
+  const loses = all.some((line) => isRestart(line) && line.includes(', and loses '))
+  const [accepts, losing] = loses ? [' --accept data-loss', '; what their pods hold is lost'] : ['', '']
   const update = narrowedLine('kvup workloads update', selection)
-  const paced = `${update} --restart-unmigratable     restarts the VMs that are left, one by one`
+  const paced = `${update} --restart-unmigratable${accepts}     # restarts the VMs that are left, one by one${losing}`
   return [...all.filter((line) => !isRestart(line)), paced]
 }
 
