@@ -26,8 +26,7 @@ const names =
 export function pages(): Page[] {
   const files = ['README.md', ...globSync('docs/guide/*.md').toSorted()]
   const checks = readFileSync('docs/checks.md', 'utf8')
-  const findings = checks.slice(0, checks.indexOf('\n# Refusals'))
-  const sections = findings.split(/^## /mu).slice(1)
+  const sections = checks.split(/^## /mu).slice(1)
   return [
     ...files.map((name) => ({ name, markdown: readFileSync(name, 'utf8') })),
     ...sections.map((text) => {

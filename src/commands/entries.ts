@@ -28,33 +28,33 @@ export interface Entry {
 const eusEntries: readonly Entry[] = [
   {
     name: 'plan',
-    description: 'Show the way to the next minor with extended support, hop by hop, and what is in its way',
+    description: 'Show the upgrade path to the next EUS release, step by step, and what blocks it',
     kind: 'EusPlan',
     formats: ['markdown'],
     load: async () => (await import('./eus.ts')).eusPlanCommand,
   },
   {
     name: 'run',
-    description: 'Carry the way out: hops of platform and operator, with pools and VMs kept until the end',
+    description: 'Run the EUS upgrade: platform and operator by minors, then worker pools and VMs',
     kind: 'EusReport',
     formats: ['junit'],
     load: async () => (await import('./eus.ts')).eusRunCommand,
   },
   {
     name: 'status',
-    description: 'Show where a window stands, since when, and what is borrowed',
+    description: 'Show the progress of an EUS upgrade, and its temporary changes',
     kind: 'EusStatus',
     load: async () => (await import('./eus.ts')).eusStatusCommand,
   },
   {
     name: 'abort',
-    description: 'End a window where it stands, and give back what is borrowed',
+    description: 'End an EUS upgrade early, and restore its temporary changes',
     kind: 'EusReport',
     load: async () => (await import('./eus.ts')).eusAbortCommand,
   },
   {
     name: 'restore',
-    description: 'Give back borrowed settings alone, wherever the window stands',
+    description: 'Restore single temporary changes of an EUS upgrade',
     kind: 'EusReport',
     load: async () => (await import('./eus.ts')).eusRestoreCommand,
   },
@@ -71,7 +71,7 @@ const pauseEntry: Entry = {
 const liveUpdateEntries: readonly Entry[] = [
   {
     name: 'show',
-    description: 'Show what a change of a running VM does, who says so, and what this version makes of it',
+    description: 'Show what a change of a running VM does, and which setting decides it',
     kind: 'VmRollout',
     load: async () => (await import('./workloads/live-update.ts')).showRolloutCommand,
   },
@@ -125,7 +125,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'check',
     group: 'Look',
-    description: 'Find what stands in the way of an upgrade, and what to do',
+    description: 'Find what blocks an upgrade, and what to do',
     kind: 'CheckReport',
     formats: ['junit', 'sarif', 'markdown', 'github', 'prometheus'],
     load: async () => (await import('./check.ts')).checkCommand,
@@ -146,7 +146,7 @@ export const entries: readonly Entry[] = [
   },
   {
     name: 'snapshot',
-    description: 'Save what kvup judges by, to look at it elsewhere with --from',
+    description: 'Save what kvup reads, for use elsewhere with --from',
     kind: 'SavedSnapshot',
     load: async () => (await import('./snapshot.ts')).snapshotCommand,
   },
@@ -172,21 +172,21 @@ export const entries: readonly Entry[] = [
     description: 'Find outdated VMs, migrate and restart them, pause their updates',
     manual: {
       examples: [
-        ['kvup history', 'what is borrowed'],
-        ['kvup workloads restore', 'gives back what kvup history shows as borrowed'],
+        ['kvup history', 'which temporary changes exist'],
+        ['kvup workloads restore', 'restores every temporary change'],
       ],
     },
     under: [
       {
         name: 'outdated',
-        description: 'Show which VMs run an old virt-launcher, why, and what becomes of each',
+        description: 'Show which VMs run an old virt-launcher, and the outcome of an update for each',
         kind: 'OutdatedWorkloads',
         formats: ['github', 'prometheus'],
         load: async () => (await import('./workloads/outdated.ts')).outdatedCommand,
       },
       {
         name: 'forecast',
-        description: 'Say VM by VM what will become of it, before anything is touched',
+        description: 'Show for each VM what an update does to it, before anything changes',
         kind: 'WorkloadForecast',
         load: async () => (await import('./workloads/forecast.ts')).forecastCommand,
       },
@@ -199,13 +199,13 @@ export const entries: readonly Entry[] = [
       },
       {
         name: 'strategy',
-        description: 'Show and set how VMs follow: methods, batches, limits of migrations',
+        description: 'Show and set automatic VM updates: methods, batches, migration limits',
         kind: 'WorkloadStrategy',
         load: async () => (await import('./workloads/strategy.ts')).strategyCommand,
       },
       {
         name: 'restore',
-        description: 'Give back what an upgrade, a hold or unblock borrowed: update methods, settings of VMs',
+        description: 'Restore every temporary change: update methods, settings of VMs',
         kind: 'RestoreReport',
         load: async () => (await import('./workloads/restore.ts')).restoreCommand,
       },
@@ -229,13 +229,13 @@ export const entries: readonly Entry[] = [
       },
       {
         name: 'restart-required',
-        description: 'Show which VMs wait for a restart, for which changes, and since when',
+        description: 'Show which VMs need a restart, for which changes, and since when',
         kind: 'RestartRequired',
         load: async () => (await import('./workloads/restart-required.ts')).restartRequiredCommand,
       },
       {
         name: 'restart',
-        description: 'Restart the VMs that wait for it, in waves, each one Ready again before the next',
+        description: 'Restart the VMs that need it, in waves, each Ready again before the next',
         kind: 'VmRestarts',
         load: async () => (await import('./workloads/restart.ts')).restartCommand,
       },
@@ -259,10 +259,10 @@ export const entries: readonly Entry[] = [
     description: 'Upgrade OpenShift or OKD with its virtualization, by minors',
     manual: {
       examples: [
-        ['kvup eus plan', 'the hops, what decides, what is in the way'],
+        ['kvup eus plan', 'the steps, and what blocks them'],
         ['kvup eus plan --to 4.20 --graph-file graph.json', 'with every release known beforehand'],
-        ['kvup eus run --approve', 'carries it out; run it again to go on'],
-        ['kvup eus status', 'where it stands'],
+        ['kvup eus run --approve', 'runs it; the same command continues'],
+        ['kvup eus status', 'its progress'],
       ],
     },
     under: eusEntries,

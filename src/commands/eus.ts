@@ -37,9 +37,9 @@ const planHelp = manual({
     ['kvup eus plan --from must-gather/', 'of a saved cluster'],
     ['kvup eus plan -o markdown', 'for a merge request'],
   ],
-  more: `Changes nothing; rights for reading are enough. The cluster knows only its next hop: with
---graph-file (the JSON that the update service answers for a channel) the whole way of the
-platform is known, with --catalog-file (opm render of the catalog of the minor at the end) that of
+  more: `Changes nothing; rights for reading are enough. The cluster knows only its next update.
+--graph-file (the graph of a channel, from the update service) shows the whole upgrade path of
+the platform. --catalog-file (opm render of the catalog of the minor at the end) shows that of
 the operator.`,
   formats: ['markdown'],
   codes: [...asksCluster, 'asked'],
@@ -64,11 +64,10 @@ const runHelp = manual({
     ['kvup eus run --approve --until operator-4.19', 'to the minor in between'],
     ['kvup eus run --approve --pause-before unpause-worker', 'all but the nodes'],
   ],
-  more: `It may take days: leave it with Ctrl-C at any time. By itself it ends where a person has to decide,
-where what it waits for does not come in the time of that step, and at --timeout (24d); the same
-line goes on. What the files said of the way is kept in the cluster: going on does not need them.
-What is borrowed is in the cluster's journal: whoever runs it again, from wherever, goes on.
-A request that the platform refuses is taken back at once.`,
+  more: `It may take days: Ctrl-C is safe at any time. It ends where you have to decide, where a step
+takes longer than its limit, and at --timeout (24d). The same command continues, from any
+computer: upgrade path and temporary changes are saved in the cluster. kvup withdraws a request
+that the platform refuses.`,
   formats: ['junit'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })
@@ -80,13 +79,13 @@ export function eusStatusCommand(wire: Wire): Command {
   return new Command('status')
     .option('-w, --watch', 'go on, and print again at every change')
     .addOption(fromOption().conflicts('watch'))
-    .option('--to <minor>', 'of a window that is not open: where it would lead')
+    .option('--to <minor>', 'target of an EUS upgrade that is not running')
     .option('--releases <file>', 'release data instead of the built-in')
     .addHelpText(
       'after',
       manual({
         examples: [
-          ['kvup eus status', 'where the window stands, what is borrowed, what is requested'],
+          ['kvup eus status', 'progress, temporary changes, update requests'],
           ['kvup eus status -w', 'and again at every change'],
           ['kvup eus status --from must-gather/', 'of a saved cluster'],
         ],
@@ -101,20 +100,19 @@ const abortAction = async (cx: Context, options: EusRunOptions) =>
 
 export function eusAbortCommand(wire: Wire): Command {
   const command = new Command('abort')
-  for (const option of [...eusPlanningFlags(), ...approvingFlags(), ...windowFlags()])
-    command.addOption(option)
+  for (const option of [...keptPlanFlags(), ...approvingFlags(), ...windowFlags()]) command.addOption(option)
   return command.addHelpText('after', abortHelp).action(wire<EusRunOptions, []>(abortAction))
 }
 
 const abortHelp = manual({
   examples: [
-    ['kvup eus abort', 'ends the window where it stands, and gives back what is borrowed'],
-    ['kvup eus abort --dry-run=client', 'what it would give back'],
+    ['kvup eus abort', 'ends the EUS upgrade, and restores its temporary changes'],
+    ['kvup eus abort --dry-run=client', 'what it would restore'],
   ],
-  more: `Before a hop was accepted everything goes back, the channel included. A hop that runs, a patch too,
-is seen to its end first: neither platform nor operator go back, which is listed before the
-question, and the end says what was given back. Last, behind the pools, VMs get back what
-kvup workloads unblock lent them; run it again after an interruption, it goes on.`,
+  more: `Before the platform accepts a step, everything is restored, the channel too. A running step ends
+first: there is no way back for platform and operator, which kvup lists before the question.
+After the pools, kvup restores the VMs that kvup workloads unblock changed. The same command
+continues after an interruption.`,
   codes: [...asksCluster, 'timedOut', 'locked', 'lost', 'interrupted', 'terminated'],
 })
 
@@ -122,26 +120,26 @@ const restoreAction = async (cx: Context, options: EusRestoreOptions, names: str
   (await import('./eus/window-command.ts')).eusRestore(cx, options, names)
 
 export function eusRestoreCommand(wire: Wire): Command {
-  const command = new Command('restore').argument('[loans...]', 'what to give back, as status names it')
-  for (const option of [...eusPlanningFlags(), ...restoreOptions, ...windowFlags()]) command.addOption(option)
+  const command = new Command('restore').argument('[changes...]', 'what to restore, as status names it')
+  for (const option of [...keptPlanFlags(), ...restoreOptions, ...windowFlags()]) command.addOption(option)
   return command.addHelpText('after', restoreHelp).action(wire<EusRestoreOptions, [string[]]>(restoreAction))
 }
 
 const restoreOptions = [
   new Option('--pools', 'pools as well: their nodes follow the platform then'),
-  new Option('--keep-current', 'where somebody changed it meanwhile: leave their value and close the loan'),
-  new Option('--overwrite', 'where somebody changed it meanwhile: set the kept value'),
+  new Option('--keep-current', 'where someone changed it: keep their value, forget the saved one'),
+  new Option('--overwrite', 'where someone changed it: set the saved value'),
 ]
 
 const restoreHelp = manual({
   examples: [
     ['kvup eus restore', 'all but the pools, which stay paused'],
     ['kvup eus restore --pools', 'pools as well'],
-    ['kvup eus restore pool-paused/worker --keep-current', 'somebody unpaused it, and that is well'],
+    ['kvup eus restore pool-paused/worker --keep-current', 'someone unpaused it: keep it so'],
   ],
-  more: `Pools go back as at the end of a window: once the platform is at rest and no VM is left on an old
-virt-launcher, each after room for its VMs was looked for, the next once it has rolled. With the
-last loan the window is closed.`,
+  more: `Pools are unpaused as at the end of an EUS upgrade: once the platform is idle and no VM runs an
+old virt-launcher. kvup first checks the room for the VMs of each pool, and unpauses one pool
+after the other. With the last temporary change, the EUS upgrade is closed.`,
   codes: [...asksCluster, 'timedOut', 'locked', 'lost', 'interrupted', 'terminated'],
 })
 
@@ -153,6 +151,13 @@ export const eusPlanningFlags = (): Option[] => [
   new Option('--releases <file>', 'release data instead of the built-in'),
   acceptWithReason(),
 ]
+
+/**
+ * The same for `kvup eus abort` and `restore`, which end what is under way: target and path are kept in the cluster, so that no help names the flags for them. A line that was
+ * typed with them works.
+ */
+const keptPlanFlags = (): Option[] =>
+  eusPlanningFlags().map((option) => (option.long === '--accept' ? option : option.hideHelp()))
 
 const list = (value: string, before: string[]) => [...before, value]
 

@@ -76,7 +76,7 @@ const anyImage = [
 ]
 
 const escalation = [
-  '# It may escalate and bind: the roles of the operator hold more rights than kvup itself. Whoever',
+  '# It may escalate and bind: the roles of the operator have more rights than kvup itself. Whoever',
   '# has this role can in effect give itself every right of virt-operator: bind it for the upgrade only.',
 ]
 

@@ -56,7 +56,7 @@ export function snapshotCommand(wire: Wire): Command {
           ['kvup snapshot --redact --to-file cluster.ndjson', 'to show it to somebody; read it before'],
           ['kvup snapshot -o yaml', 'to stdout'],
         ],
-        more: 'It holds what kvup judges by, as plain Kubernetes objects, and never a Secret.',
+        more: 'It contains what kvup reads, as plain Kubernetes objects, but never a Secret.',
         codes: asksCluster,
       }),
     )

@@ -39,7 +39,7 @@ export function waitCommand(wire: Wire): Command {
       manual({
         examples: [
           ['kvup wait --for healthy', 'until every component runs what it should'],
-          ['kvup wait --for version=v1.8.4 --timeout 90m', 'until it is settled at that version'],
+          ['kvup wait --for version=v1.8.4 --timeout 90m', 'until it is healthy at that version'],
           ['kvup wait --for workloads=0 --timeout 8h', 'until no VM is left on an old virt-launcher'],
           ['kvup wait --for healthy --stalled-after 5m', 'and no longer than that where nothing moves'],
           ['kvup wait --for healthy -o json', 'for a script: how it ended as a document'],
@@ -201,7 +201,7 @@ function tooLate(condition: WaitCondition, { report, missing }: LastRead, timeou
   const what = missing ?? 'an answer of the cluster'
   return timedOut(
     'wait-timed-out',
-    `${condition.text} does not hold after ${formatDuration(timeout)}: still waiting for ${what}`,
+    `${condition.text} is not met after ${formatDuration(timeout)}: still waiting for ${what}`,
     {
       notes: why.map(({ sentence }) => sentence),
       remedy: [...new Set([...why.flatMap(({ commands }) => commands), 'kvup status'])],
@@ -219,7 +219,7 @@ function stalledTooLong(
   const why = report?.why ?? []
   return timedOut(
     'stalled',
-    `${text} does not hold: stalled for ${limit} (--stalled-after), waiting for ${missing ?? 'KubeVirt'}`,
+    `${text} is not met: stalled for ${limit} (--stalled-after), waiting for ${missing ?? 'KubeVirt'}`,
     {
       notes: why.map(({ sentence }) => sentence),
       remedy: [...new Set(why.flatMap(({ commands }) => commands)), resumeLine(world, 'waits again')],
@@ -318,11 +318,11 @@ async function holdsNow(condition: WaitCondition, waiting: Waiting, before: Befo
 
 function refuseHopeless(condition: WaitCondition, { installation, next, workloads }: StatusReport): void {
   if (!installation)
-    throw blocked('no-kubevirt-cr', 'there is no KubeVirt resource: nothing will ever settle', {
+    throw blocked('no-kubevirt-cr', 'there is no KubeVirt resource to wait for', {
       remedy: next ?? [],
     })
   if (condition.is === 'workloads' && workloads.outdated.labelled === undefined)
-    throw forbidden('instances-not-readable', 'the virtual machine instances may not be read', {
+    throw forbidden('instances-not-readable', 'kvup may not read the VMIs', {
       remedy: roleRemedy('kvup-view'),
     })
 }
@@ -340,8 +340,8 @@ export async function outdatedUnseen(
   const snapshot = await takeSnapshot(reader, ['pods', 'leases'], clock)
   const leads = newControllerLeads(snapshot)
   if (leads === undefined)
-    throw forbidden('leader-not-known', 'it cannot be told which virt-controller leads', {
-      notes: ['before one of the new version does, nothing can be said of outdated instances'],
+    throw forbidden('leader-not-known', 'kvup cannot see which virt-controller leads', {
+      notes: ['kvup counts outdated VMs only once one of the new version leads'],
       remedy: roleRemedy('kvup-view'),
     })
   if (!leads && !patience.isOver) return 'a virt-controller of the new version to take its Lease'

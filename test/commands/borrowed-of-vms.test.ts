@@ -111,7 +111,7 @@ test('W7: strategy show names the MigrationPolicies that override it, and says w
   expect(JSON.parse(out)).toMatchObject({ policies: [{ name: 'slow', overrides: [{ value: '32Mi' }] }] })
   const refused = await kvup('workloads strategy show', await without('migrationpolicies'))
   expect(refused.code).toBe(0)
-  expect(refused.out).toContain('whether MigrationPolicies override them is not known: ')
+  expect(refused.out).toContain('kvup does not know whether MigrationPolicies override them: ')
 })
 
 test('W7: strategy show says where LiveMigrate is without its gate', async () => {

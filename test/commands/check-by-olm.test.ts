@@ -48,5 +48,7 @@ test('a release that OLM does not lead to is refused in the words of upgrade, an
 test('by another method the way on is the one that upgrade tells, not a tag of KubeVirt as a release of HyperConverged', async () => {
   const report = read(await kvup('check --to 1.18.1 --method image-tag -o json'))
   const said = found(report).find(({ id }) => id === 'managed-by-hyperconverged')
-  expect(said?.remedy).toEqual(['kvup upgrade     lists the HyperConverged releases that you can upgrade to'])
+  expect(said?.remedy).toEqual([
+    'upgrade HyperConverged instead, without --method: its release brings KubeVirt',
+  ])
 })

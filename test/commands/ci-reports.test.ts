@@ -28,7 +28,7 @@ async function simulated(more: Omit<Simulation, 'clock'> = {}) {
   } as const
   const sim = await simulate({ clock, ...shape, ...more })
   running.push(sim)
-  return { sim, kvup: (line: string) => runText(line.split(' '), { cluster: sim.cluster(), clock }) }
+  return { sim, clock, kvup: (line: string) => runText(line.split(' '), { cluster: sim.cluster(), clock }) }
 }
 
 const require = createRequire(import.meta.url)
@@ -79,7 +79,9 @@ describe('JUnit', () => {
     expect(cases[failed]).toMatchObject({ id: 'virt-handler', type: 'stalled' })
     expect(cases.slice(failed + 1).map(({ is }) => is)).toEqual(cases.slice(failed + 1).map(() => 'skipped'))
     expect(out).toContain('cannot pull')
-    expect(out).toContain(`-&gt; kvup ${upgrade} --stalled-after 2m -o junit     goes on`)
+    const [, seconds] = /<testcase name="virt-handler: [^>]* time="([\d.]+)"/u.exec(out) ?? []
+    expect(Number(seconds)).toBeGreaterThan(120)
+    expect(out).toContain(`-&gt; kvup ${upgrade} --stalled-after 2m -o junit     continues`)
   })
 
   test('what is refused before it began, and what is not there, fails under the name of the command', async () => {
@@ -146,9 +148,13 @@ describe('GitHub annotations', () => {
     const ended = await kvup(`${upgrade} --stalled-after 1m -o github`)
     expect(annotations(ended.out)).toMatchObject([{ level: 'error', title: 'kvup upgrade%3A stalled' }])
     const status = annotations((await kvup('status -o github')).out)
+    // The cause that the verdict names is no line of its own.
     expect(status).toMatchObject([
-      { level: 'error', data: expect.stringContaining('cannot pull') },
-      { level: 'error' },
+      {
+        level: 'error',
+        title: 'kvup status',
+        data: expect.stringMatching(/cannot pull.*%0A-> kubectl .* describe pod/u),
+      },
     ])
     const waited = await kvup('wait --for healthy --stalled-after 1m -o github')
     expect(annotations(waited.out)).toMatchObject([{ level: 'error', title: 'kvup wait%3A stalled' }])
@@ -220,6 +226,39 @@ describe('Prometheus', () => {
     expect(valuesOf(out).get('kvup_outdated_vms{"namespace":"default","selector":"app=db"}')).toBe(0)
     const away = await runText(['status', '-o', 'prometheus'], { cluster: {} as Cluster, clock: systemClock })
     expect(valuesOf(away.out).get('kvup_report_success{"command":"status"}')).toBe(0)
+  })
+})
+
+/** The lines, and whether each was written by itself. */
+async function linesOf(line: string, sim: SimulatedCluster, clock: SimClock) {
+  const writes: string[] = []
+  const onOut = (text: string) => void writes.push(text)
+  const { code } = await runText(line.split(' '), { cluster: sim.cluster(), clock, onOut })
+  expect(writes.filter((text) => text.indexOf('\n') !== text.length - 1)).toEqual([])
+  return {
+    code,
+    lines: writes.map((text) => JSON.parse(text) as { kind: string; event?: string; at?: string }),
+  }
+}
+
+describe('-o ndjson: each line as it happens, and last the document of -o json', () => {
+  test.each([
+    [upgrade, 'UpgradeReport', 'step-applied'],
+    ['workloads update --yes', 'WorkloadsUpdate', 'step-applied'],
+    ['wait --for healthy', 'Wait', 'wait-observed'],
+    ['check', 'CheckReport', 'check-made'],
+  ])('%s', async (line, kind, event) => {
+    const { sim, clock, kvup } = await simulated({ methods: [] })
+    if (kind === 'WorkloadsUpdate') await kvup(`${upgrade} --accept methods-empty-without-override`)
+    const accept = kind === 'UpgradeReport' ? ' --accept methods-empty-without-override' : ''
+    const { code, lines } = await linesOf(`${line}${accept} -o ndjson`, sim, clock)
+    expect(code).toBe(0)
+    expect(lines.at(-1)).toMatchObject({ kind, status: 'complete' })
+    const events = lines.slice(0, -1)
+    expect(events.filter((one) => one.kind !== 'Event')).toEqual([])
+    expect(events.map((one) => one.event)).toContain(event)
+    const times = events.map(({ at = '' }) => Date.parse(at))
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
   })
 })
 

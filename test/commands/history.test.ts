@@ -124,7 +124,7 @@ test('what the journal claims and no object says is no loan: it is told as that'
   expect(document.restore).toBeUndefined()
   expect(warnings).toEqual([
     expect.stringMatching(
-      /is not on KubeVirt kubevirt\/kubevirt .* others can write, says that it was Evict/,
+      /is no longer on KubeVirt kubevirt\/kubevirt.* others can write it\) has the value Evict/,
     ),
   ])
 })

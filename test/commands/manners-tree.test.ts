@@ -170,6 +170,14 @@ test('manner 39: one package, and nothing runs when it is installed', () => {
   expect(files).toEqual(expect.arrayContaining(['bin', 'dist', 'docs', 'completions', 'LICENSE']))
 })
 
+/** Those over VMs are 2 for a place and 3 for labels that are not there (`notThere`); the others read no selection. */
+test('--exit-code stands where it was looked at for names that are mistyped', () => {
+  const asked = flags.filter(({ long }) => long === '--exit-code').map(({ path }) => path.join(' '))
+  const overVms = ['workloads outdated', 'workloads forecast', 'workloads restart-required']
+  const former = ['rollout restart-required']
+  expect(new Set(asked)).toEqual(new Set([...overVms, ...former, 'status', 'plan', 'eus plan']))
+})
+
 test('the help of a command names the formats that it has besides', () => {
   const wrong = commands.filter(({ path, command }) => {
     const formats = path.length > 0 && command.commands.length === 0 ? (entryOf(command)?.formats ?? []) : []

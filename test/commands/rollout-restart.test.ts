@@ -118,7 +118,7 @@ test('W3: the first one that does not come back stops it, and the others stay as
       remedy: [
         expect.stringContaining('kubectl get'),
         expect.stringMatching(
-          /^kvup workloads restart --yes -n demo .* {5}goes on with those that still wait for a restart; VMs that it restarts lose what their pods hold$/u,
+          /^kvup workloads restart --yes -n demo .* {5}goes on with those that still wait for a restart; VMs that it restarts lose the data in their pods$/u,
         ),
       ],
     },
@@ -136,7 +136,7 @@ test('W3: a VM that allows no restart, or would not come back by itself, is said
   const { kvup, asked } = await waiting(['web-1', 'once', 'rerun'], vms)
   const { code, out, err } = await kvup(`workloads restart --yes ${lost}`)
   expect(code).toBe(0)
-  expect(err).toContain('demo/rerun: its runStrategy does not bring it back by itself')
+  expect(err).toContain('demo/rerun: its runStrategy does not restart it')
   expect(out).toMatch(/once +left +runStrategy Once allows no restart/u)
   expect(asked()).toEqual(['rerun', 'web-1'])
 })
@@ -151,7 +151,7 @@ test.each<[string, (sim: SimulatedCluster) => unknown]>([
       }),
   ],
   [
-    'does not wait for a restart any more',
+    'it no longer needs a restart',
     ({ store }) =>
       store.patch(VirtualMachines, web2, {
         type: 'merge',
@@ -199,7 +199,7 @@ test('W2: what a restart loses is not taken by --yes alone', async () => {
   const { code, err } = await kvup('workloads restart --yes -n demo')
   expect(code).toBe(3)
   expect(err).toContain('data-loss')
-  expect(err).toMatch(/-> kvup workloads restart -n demo -l KEY=VALUE +restarts others only/u)
+  expect(err).toMatch(/-> leave them out by --exclude, or restart others only by -l/u)
   expect(err).toContain('demo/web-1 (containerDisk root)')
   expect(asked()).toEqual([])
 })
@@ -220,7 +220,7 @@ test.each([
   ['--parallel 1000000', '--parallel is at most 100'],
   ['--canary -1', '--canary takes a whole number from 1'],
   ['--pause-between 5', 'unit'],
-  ['--waves a,b', 'without --wave-by there is only one'],
+  ['--waves a,b', '--waves needs --wave-by'],
 ])('%s is exit 2', async (flag, said) => {
   const { kvup } = await waiting([], 0)
   const { code, err } = await kvup(`workloads restart ${flag}`)

@@ -91,7 +91,7 @@ describe('workloads live-update show', () => {
   test('says that live changes wait where LiveMigrate is not among the methods', async () => {
     const { kvup } = await on({ version: 'v1.8.4' })
     const { out } = await kvup('workloads live-update show')
-    expect(out).toContain('LiveMigrate is not among the workload update methods')
+    expect(out).toContain('LiveMigrate is not among workloadUpdateMethods')
     expect(out).toContain('\n  -> kvup workloads strategy show     shows the methods')
   })
 
@@ -221,9 +221,9 @@ describe('workloads restart-required', () => {
       'NAMESPACE   NAME    SINCE   DURING   FROZEN        CHANGED',
       'demo        web-1   59m     <none>   CPU, memory   domain.cpu.cores 1 -> 2; domain.cpu.sockets 1 -> 3 (frozen); domain.memory.guest 128Mi -> 1Gi (frozen); domain.machine.type q35 added',
       '',
-      'until they restart, no other change of CPU, memory, placement or volumes reaches them; a changed default of the cluster reaches any VM only at its restart',
-      'putting the fields back clears it as well, since v1.8',
-      '1 VM waits for a restart: 1 with hotplug that waits for it -> kvup workloads restart',
+      'until their restart, they get no other change of CPU, memory, placement or volumes. VMs get changed cluster defaults only at a restart',
+      'since v1.8, setting the fields back clears it too',
+      '1 VM waits for a restart: 1 with hotplug waiting for it -> kvup workloads restart',
       '',
     ])
     const narrowed = await kvup('workloads restart-required -n demo -l app!=db')
@@ -256,7 +256,7 @@ describe('workloads restart-required', () => {
     await change('web-1', domain({ cpu: { cores: 1 } }))
     await clock.sleep(60_000)
     const { out } = await kvup('workloads restart-required')
-    expect(out).toContain('nothing any more')
+    expect(out).toContain('nothing')
     expect(out).toContain('only a restart does')
     expect(await jsonOf(kvup('workloads restart-required -o json'))).toMatchObject({
       revertingClears: false,
@@ -322,7 +322,7 @@ describe('workloads restart-required', () => {
       cluster: { ...cluster, reader: without('controllerrevisions', cluster.reader, nobody) },
     })
     expect(code).toBe(7)
-    expect(out).toContain('not known: the record of its last start may not be read')
+    expect(out).toContain('unknown: kvup may not read the record of its last start')
     expect(out).toContain('controllerrevisions in namespace demo may not be read')
     expect(err).toContain('kvup rbac kvup-view')
   })

@@ -295,7 +295,7 @@ describe('without an index, as kubectl prints it', () => {
     writeFileSync(path, stringify(list))
     await expect(readerFor(contextOf(undefined, clock).cx, path)).rejects.toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining('it holds no KubeVirt'),
+      message: expect.stringContaining('it has no KubeVirt'),
     })
   })
 })
@@ -383,10 +383,10 @@ describe('broken files: exit 2, with file and line', () => {
     writeFileSync(fileIn('two/b.ndjson'), text)
     const { cx } = contextOf(undefined, clock)
     await expect(readerFor(cx, fileIn('two'))).rejects.toThrow('it holds 2 snapshots')
-    await expect(readerFor(cx, fileIn('none'))).rejects.toThrow('the folder holds no .yaml')
+    await expect(readerFor(cx, fileIn('none'))).rejects.toThrow('the folder has no .yaml')
     await expect(readerFor(cx, fileIn('nowhere'))).rejects.toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining('there is no such file or folder'),
+      message: expect.stringContaining('the file does not exist or folder'),
     })
   })
 })

@@ -66,12 +66,12 @@ test('before an upgrade: each VM with what becomes of it and why, what is down a
   expect(out.split('\n')).toEqual([
     'NAMESPACE   NAME      NODE       WILL        WHY',
     'demo        failing   worker-1   migrate     can be migrated',
-    `demo        once      worker-2   shut down   ${disk}; runStrategy RerunOnFailure does not start it again; ${data}`,
-    `demo        pet       worker-3   restart     ${disk}; runStrategy Always starts it again; ${data}`,
+    `demo        once      worker-2   shut down   ${disk}; runStrategy RerunOnFailure does not restart it; ${data}`,
+    `demo        pet       worker-3   restart     ${disk}; runStrategy Always restarts it; ${data}`,
     'demo        slow      worker-1   migrate     can be migrated',
     'demo        stuck     worker-2   stay        not migratable: a host device (HostDeviceNotLiveMigratable); evictionStrategy LiveMigrate forbids eviction',
     'shop        web-1     worker-3   migrate     can be migrated',
-    'shop        off       <none>     already down   does not run (runStrategy Halted); it starts with the new virt-launcher',
+    'shop        off       <none>     already down   not running (runStrategy Halted); it starts with the new virt-launcher',
     '',
     'demo: 2 migrate, 1 restarts, 1 shuts down, 1 stays',
     'shop: 1 migrates, 1 is down',
@@ -84,11 +84,11 @@ test('before an upgrade: each VM with what becomes of it and why, what is down a
 test.each([
   [
     '--to v1.7.4',
-    '1 VM after v1.7.4: 1 is down; 6 on the new virt-launcher already -> kvup plan --to v1.7.4',
+    '1 VM after v1.7.4: 1 is down; 6 already on the new virt-launcher -> kvup plan --to v1.7.4',
   ],
-  ['', '1 VM: 1 is down; 6 on the new virt-launcher already'],
-  ['-n demo', 'no VM has to be moved in namespace demo; 5 on the new virt-launcher already'],
-  ['-n nowhere', 'no VM has to be moved in namespace nowhere'],
+  ['', '1 VM: 1 is down; 6 already on the new virt-launcher'],
+  ['-n demo', 'no VM needs to be moved in namespace demo; 5 already on the new virt-launcher'],
+  ['-n nowhere', 'no VM needs to be moved in namespace nowhere'],
 ])('where none has to be moved: %s', async (flags, last) => {
   const { code, out } = await run(`workloads forecast ${flags}`.trim())
   expect([code, out.trimEnd().split('\n').at(-1)]).toEqual([0, last])
@@ -138,9 +138,7 @@ test('contract: while updates are held the methods that are given back decide, a
   await grownOld(held)
   const now = await runText('workloads forecast'.split(' '), place)
   expect(now.out.trimEnd().split(' -> ').at(-1)).toBe('kvup workloads update')
-  expect(out).toContain(
-    'workload updates are held: this is what happens once they are restored, with LiveMigrate\n',
-  )
+  expect(out).toContain('automatic VM updates are paused: this happens once they resume, with LiveMigrate\n')
   expect(out).toContain('7 VMs after v1.8.4: 3 migrate, 3 stay, 1 is down')
 })
 
@@ -214,8 +212,8 @@ test('no rights in one namespace: the others, and exit 7', async () => {
 })
 
 test.each([
-  ['pods', 'the room that is left on nodes is not judged: pods is forbidden'],
-  ['nodes', 'whether the other nodes take the VMs is not judged: nodes is forbidden'],
+  ['pods', 'the free room on nodes is not checked: pods is forbidden'],
+  ['nodes', 'not checked: whether other nodes have room for the VMs: nodes is forbidden'],
   ['resourcequotas', 'quotas are not checked: resourcequotas is forbidden'],
   ['poddisruptionbudgets', 'PodDisruptionBudgets are not checked: poddisruptionbudgets is forbidden'],
   ['migrationpolicies', 'MigrationPolicies are not checked: migrationpolicies is forbidden'],
@@ -245,7 +243,7 @@ test('--score: where the forecast was wrong is told, and asked for it is exit 10
     'shop        web-1     migrates     stays     no',
     'shop        off       is down      is down   yes',
     '',
-    'the forecast agrees with what became of 2 of 7 VMs',
+    'the forecast was right for 2 of 7 VMs',
     '',
   ])
 })
@@ -254,7 +252,7 @@ test.each([
   ['--to 1.9', 'it is a minor, name a release such as v1.9.0'],
   ['--methods Livemigrate', 'is no workload update method'],
   ['--score none.json', 'cannot read "none.json"'],
-  ['--score other.json', '"other.json" holds no forecast'],
+  ['--score other.json', '"other.json" has no forecast'],
   ['--score other.json --to v1.8.4', 'cannot be used with'],
   ['--probe --from x', 'cannot be used with'],
 ])('bad input is exit 2: %s', async (flags, why) => {
@@ -288,7 +286,7 @@ test('--from: what a saved cluster does not contain is not judged, and that is s
   const live = await run('workloads forecast --to v1.8.4 -o name')
   const saved = await run(`workloads forecast --to v1.8.4 --from ${file}`)
   expect(saved).toMatchObject({ code: 0, err: '' })
-  expect(saved.out).toMatch(/the room that is left on nodes is not judged: \S+ does not contain pods/u)
+  expect(saved.out).toMatch(/the free room on nodes is not checked: \S+ does not contain pods/u)
   const { out } = await run(`workloads forecast --to v1.8.4 --from ${file} -o name`)
   expect(out).toBe(live.out)
 })

@@ -119,7 +119,7 @@ test('what may not be read is said: exit 7 with what was readable on stdout, nev
   const one = await kvup('workloads migrations -n demo -o json', jane)
   expect([one.code, documentOf(one).status]).toEqual([0, 'complete'])
   expect(documentOf(one).remarks).toContain(
-    'not all namespaces are read: limits of the whole cluster are not judged',
+    'kvup does not read all namespaces: cluster-wide limits are not checked',
   )
 })
 
@@ -142,7 +142,7 @@ test('pods that may not be read leave a remark, and no guess', async () => {
   const ran = await kvup('workloads migrations -o json', jane)
   expect(ran.code).toBe(0)
   const { remarks, items } = documentOf(ran)
-  expect(remarks).toEqual([expect.stringContaining('why a target pod waits is not known')])
+  expect(remarks).toEqual([expect.stringContaining('kvup does not know why a target pod waits')])
   expect(items[0]?.why).toMatchObject([{ reason: 'not-known' }])
 })
 
@@ -192,7 +192,7 @@ test('--history: the one that failed last stands there once', async () => {
   await outdated(null)
   await methods(['LiveMigrate'])
   expect(out.match(/^demo .*$/gmu)).toEqual([
-    expect.stringMatching(/failed 2 times in a row; KubeVirt does not try again: second$/u),
+    expect.stringMatching(/failed 2 times in a row; KubeVirt does not retry: second$/u),
     expect.stringMatching(/ 90s +first$/u),
   ])
 })

@@ -84,8 +84,8 @@ test('some: each with its fate and why, and what helps those that stay', async (
   expect(out.split('\n')).toEqual([
     'NAMESPACE   NAME      NODE       LAUNCHER   AGE   WILL        WHY',
     'demo        failing   worker-1   v1.7.4     2d    migrate     can be migrated',
-    `demo        once      worker-2   v1.7.4     2d    shut down   ${disk}; runStrategy RerunOnFailure does not start it again; ${data}`,
-    `demo        pet       worker-3   v1.7.4     2d    restart     ${disk}; runStrategy Always starts it again; ${data}`,
+    `demo        once      worker-2   v1.7.4     2d    shut down   ${disk}; runStrategy RerunOnFailure does not restart it; ${data}`,
+    `demo        pet       worker-3   v1.7.4     2d    restart     ${disk}; runStrategy Always restarts it; ${data}`,
     'demo        slow      worker-1   v1.7.4     2d    migrate     can be migrated',
     'demo        stuck     worker-2   v1.7.4     2d    stay        not migratable: a host device (HostDeviceNotLiveMigratable); evictionStrategy LiveMigrate forbids eviction',
     'shop        web-1     worker-3   v1.7.4     2d    migrate     can be migrated',
@@ -111,14 +111,14 @@ test('as a document: the reasons with their ids, the condition as it is, the str
       evictionStrategy: { value: 'LiveMigrate', from: 'vmi' },
       outcome: 'stays',
       why: [{ id: 'not-migratable' }],
-      remedy: ['virtctl restart stuck -n demo'],
+      remedy: ['virtctl restart stuck -n demo     interrupts the guest, and loses containerDisk root'],
     },
   ])
   expect(rest).toMatchObject({
     methods: ['LiveMigrate'],
     selection: { labels: 'kubevirt.io/vm=stuck' },
     totals: { total: 1, byOutcome: { stays: 1 } },
-    next: 'virtctl restart stuck -n demo',
+    next: 'virtctl restart stuck -n demo     interrupts the guest, and loses containerDisk root',
     status: 'complete',
   })
   expect(rest).not.toHaveProperty('count')
@@ -164,7 +164,7 @@ test.each(['', '-n demo '])(
     const { code, err } = await run(`workloads update --yes ${flags}--canary-label tier=tset`)
     expect(code).toBe(2)
     expect(err).toMatch(
-      /no running VM(?: in namespace demo)? has the labels tier=tset \(--canary-label\): nothing would be tried first/u,
+      /no running VM(?: in namespace demo)? has the labels tier=tset \(--canary-label\): there would be no canary/u,
     )
     expect(
       sim.store.audit
@@ -195,7 +195,7 @@ test('while KubeVirt is updating none is not none', async () => {
   })
   const { out } = await run('workloads outdated', { cluster: { ...rest, reader: nobody } })
   expect(out.split('\n')).toEqual([
-    '! KubeVirt is being updated: VMs are labelled and moved once that is done, so this is not all',
+    '! KubeVirt is being updated: it finds and moves more VMs after that',
     'no VM is labelled outdated yet',
     '',
   ])
@@ -208,8 +208,8 @@ test('held by kvup: who holds it, that the alert is expected, and what gives it 
   await runText('workloads pause-updates --yes'.split(' '), place)
   const { out } = await run('workloads outdated')
   expect(out.split('\n').slice(-4)).toEqual([
-    'workload updates are held by admin@host for 0s; KubeVirt moves nothing meanwhile',
-    `${alert}; that is expected while workload updates are held`,
+    'automatic VM updates are paused by admin@host for 0s: KubeVirt moves nothing',
+    `${alert}; this is expected while automatic VM updates are paused`,
     '2 outdated: 2 stay -> kvup workloads restore',
     '',
   ])
@@ -321,7 +321,7 @@ test('of somebody who may read only the VMs of a namespace the rows come without
   expect(code).toBe(7)
   expect(out).toMatch(/^demo +pet +worker-3 +v1.7.4 +2d +not known +<none>$/mu)
   expect(out.match(/^!.*$/gmu)).toEqual([expect.stringMatching(/^! kubevirts may not be read: .*jane/u)])
-  expect(out).toContain('5 outdated in namespace demo: what becomes of them is not known')
+  expect(out).toContain('5 outdated in namespace demo: their outcome is unknown')
 })
 
 test('where VMs may not be read it is not claimed that one comes back', async () => {
@@ -332,7 +332,7 @@ test('where VMs may not be read it is not claimed that one comes back', async ()
   const cluster = await jane([...most, ...onlyVmis], [])
   const { code, out } = await run('workloads outdated', { cluster })
   expect(code).toBe(7)
-  expect(out).toMatch(/^demo +pet .*shut down .*its VM may not be read: whether it comes back is not known/mu)
+  expect(out).toMatch(/^demo +pet .*shut down .*kvup may not read its VM: it may not restart/mu)
   expect(out).toMatch(/^! virtualmachines in namespace demo may not be read/mu)
 })
 
@@ -370,7 +370,7 @@ test('the label count beside KubeVirt’s own: hotplug, volumes, not labelled ye
   await status({ outdatedVirtualMachineInstanceWorkloads: 6 })
   const { out } = await run('workloads outdated')
   expect(out).toContain(
-    'KubeVirt counts 6, 3 are labelled: 1 wait for a hotplug, which takes effect as a migration; 1 wait for a migration of volumes; 1 not labelled yet; 1 labelled, but not running; it is rewritten every few seconds only',
+    'KubeVirt counts 6, 3 are labelled: 1 wait for a hotplug, which needs a migration; 1 wait for a migration of volumes; 1 not labelled yet; 1 labelled, but not running; KubeVirt updates its count every few seconds',
   )
   await status({ outdatedVirtualMachineInstanceWorkloads: 5 })
   expect((await run('workloads outdated')).out).not.toContain('rewritten')

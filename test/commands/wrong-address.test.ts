@@ -16,19 +16,19 @@ const endpoints: Record<string, [(response: ServerResponse) => void, number, Reg
   'an ingress without a route': [
     page(404, '404 Not Found'),
     8,
-    /as a Kubernetes API does.*HTTP 404.*\/version/u,
+    /like a Kubernetes API.*HTTP 404.*\/version/u,
   ],
   'a server in Go without a route': [
     (response) => void response.writeHead(404).end('404 page not found\n'),
     8,
-    /as a Kubernetes API does.*HTTP 404: 404 page not found/u,
+    /like a Kubernetes API.*HTTP 404: 404 page not found/u,
   ],
   'a gateway without a server': [
     page(502, '502 Bad Gateway'),
     8,
     /no answer from .*HTTP 502.*"502 Bad Gateway"/u,
   ],
-  'a login page': [page(200, 'Log in'), 8, /as a Kubernetes API does.*"Log in"/u],
+  'a login page': [page(200, 'Log in'), 8, /like a Kubernetes API.*"Log in"/u],
   'another API': [(response) => reply(response, 200, { hello: 'world' }), 8, /is not a list.*hello/u],
   'a port for https': [
     (response) => void response.writeHead(400).end('Client sent an HTTP request to an HTTPS server.\n'),

@@ -42,7 +42,7 @@ interface Annotated {
   metadata: { annotations?: Record<string, string> }
 }
 
-/** Who holds the lock now; undefined when nobody does. */
+/** Who now; undefined when nobody does. */
 export async function lockHolder(lab: Lab): Promise<string | undefined> {
   const { items } = await lab.object<Items<Named & { spec?: { holderIdentity?: string | null } }>>(
     'get',

@@ -28,17 +28,13 @@ test('a suspended holder is followed by the next run, a run beside that one is r
   const kubeconfig = await lab.serviceAccountKubeconfig('sleeper', anAdmin('sleeper'))
   const sleeper = startKvup(lab, upgrade, { kubeconfig })
   let before: string | undefined
-  await eventually(
-    'the first run holds the lock',
-    15,
-    async () => (before = await lockHolder(lab)) !== undefined,
-  )
+  await eventually('the first run', 15, async () => (before = await lockHolder(lab)) !== undefined)
   sleeper.signal('SIGSTOP')
   expect(before).toContain(`/${sleeper.pid}/`)
 
   const suspendedAt = Date.now()
   const successor = startKvup(lab, upgrade)
-  await eventually('the second run holds the lock', 25, async () => {
+  await eventually('the second run', 25, async () => {
     const holder = await lockHolder(lab)
     return holder !== undefined && holder !== before
   })

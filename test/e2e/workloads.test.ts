@@ -183,7 +183,7 @@ test('W6 update uses the hold that is there, moves one VM by a migration of its 
   expect(await openOverrides(lab)).toHaveLength(1)
   expect(await runAgain(lab, line.split(' '))).toEqual({
     code: 0,
-    said: expect.stringContaining('no VM is outdated of those that were asked for') as string,
+    said: expect.stringContaining('no VM is outdated among the selected ones') as string,
     writes: [],
   })
 })
@@ -264,7 +264,7 @@ test('W8 KubeVirt moves the others as it was forecast, and the one that fails is
   const loop = await failing()
   expect(loop?.failures).toMatchObject({
     endless: true,
-    sentence: expect.stringContaining('failed 5 of 5 kept; KubeVirt will never give up') as string,
+    sentence: expect.stringContaining('failed 5 of 5 shown; KubeVirt retries forever') as string,
   })
   const foretold = await document<{ items: Item[] }>('workloads forecast -n demo -l kubevirt.io/vm=failing')
   expect(foretold.items).toMatchObject([

@@ -53,7 +53,7 @@ const incidents: readonly Row[] = [
     'when stalled',
     '02-harvester-11615/cluster',
     'workloads migrations',
-    /never give up: .*extra features: ht/u,
+    /KubeVirt retries forever: .*extra features: ht/u,
     /→ virtctl restart web-1 -n demo/u,
   ],
   [

@@ -159,7 +159,7 @@ test('where an upgrade was killed once it had given updates back, another releas
     await stage.until(minute)
     const ended = await stage.upgrade('v1.7.0', back, elsewhere)
     expect(ended).toMatchObject({ code: 0, documents: [{ comparedWith: { late: true } }] })
-    expect(ended.text).toContain('What ran before the first change is not known')
+    expect(ended.text).toContain('kvup does not know what ran before the first change')
   }))
 
 test('the way back is ended before it changes anything, and the upgrade goes on: it tells what it saw', () =>
@@ -223,7 +223,7 @@ test('where the census was deleted as well, nobody says that VMs are as they wer
       stage.simulated.store.remove(ConfigMaps, { name: metadata.name, namespace: stage.home })
     const ended = await stage.upgrade('v1.8.4', {}, elsewhere)
     expect(ended).toMatchObject({ code: 0, documents: [{ comparedWith: { late: true } }] })
-    expect(ended.text).toContain('What ran before the first change is not known')
+    expect(ended.text).toContain('kvup does not know what ran before the first change')
   }))
 
 test('a hold that was killed is no upgrade whose beginning is not known', () =>

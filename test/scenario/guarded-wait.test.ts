@@ -155,7 +155,7 @@ test('W5 --follow writes nothing: it stops and names the commit that holds', asy
 function withoutGuard(file: string): string {
   const plan = parse(file) as { said: string[]; steps: object[]; seal: Seal }
   const said = plan.said.filter((line) => !line.includes('run twice'))
-  const risk = { undo: 'none', safeToLeave: 'always: KubeVirt goes on by itself' }
+  const risk = { undo: 'none', safeToLeave: 'always: KubeVirt continues by itself' }
   const steps = plan.steps.map((step, i) => (i === plan.steps.length - 1 ? { ...step, risk } : step))
   expect(said).toHaveLength(plan.said.length - 1)
   const { digest: _, ...seal } = plan.seal

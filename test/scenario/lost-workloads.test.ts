@@ -82,7 +82,7 @@ describe('what became of VMs is told by whoever ends the run', () => {
           expect(changesIn(ended)).toEqual([expect.objectContaining(told[event])])
           expect(ended.code).toBe(event === 'gone' ? 0 : 9)
           expect(ended.text).toContain(`demo/${event}`)
-          expect(ended.text).not.toMatch(/as they were|kept running/u)
+          expect(ended.text).not.toMatch(/are unchanged|kept running/u)
           expect(ended.text).toContain('when jane@dead began')
           expect(ended.error?.message).toBe(failure[event])
           expect(ended.documents[0]).toMatchObject({
@@ -107,7 +107,7 @@ describe('what owners did is listed and is no failure', () => {
             body: {},
           },
         ),
-      /restarted: demo\/again \(its stop or restart was asked for\)/,
+      /restarted: demo\/again \(its stop or restart was requested\)/,
     ],
     'a VM that was changed, and whose instance went': [
       ({ simulated: { store } }) => {
@@ -156,7 +156,7 @@ describe('what owners did is listed and is no failure', () => {
       const call = { name: 'stop', method: 'PUT', body: {} } as const
       stage.later(15 * second, () => void stage.cluster.writer.subresource(kind, demo('down'), call))
       const ended = await stage.upgrade('v1.8.4')
-      expect(ended.text).toContain('stopped: demo/down (its stop or restart was asked for)')
+      expect(ended.text).toContain('stopped: demo/down (its stop or restart was requested)')
       expect(ended.code).toBe(0)
     })
   })
@@ -243,7 +243,7 @@ describe('the census in the cluster', () => {
           documents: [{ comparedWith: { by: 'jane@other', late: true } }],
         })
         expect(ended.text).toContain('What ran before the first change is not known')
-        expect(ended.text).not.toMatch(/VMs and volumes are as they were\n|kept running/u)
+        expect(ended.text).not.toMatch(/VMs and volumes are unchanged\n|kept running/u)
         expect(censuses(stage)).toEqual([])
       })
     })
@@ -262,7 +262,7 @@ describe('the census in the cluster', () => {
       stage.later(15 * second, () => events.again(stage))
       const ended = await stage.upgrade('v1.8.4', {}, { cluster })
       expect(ended.code).toBe(9)
-      expect(ended.text).toContain('what runs before is only known to this process')
+      expect(ended.text).toContain('only this process knows what ran before')
       expect(stage.writes().some(({ name }) => name?.startsWith('kvup-census'))).toBe(false)
     })
   })
@@ -317,7 +317,7 @@ describe('a window of kvup eus', () => {
     play(windowShape, async (stage) => {
       const ended = await eusRunOn(stage)
       expect(ended.code).toBe(0)
-      expect(ended.text).toContain('VMs and volumes are as they were')
+      expect(ended.text).toContain('VMs and volumes are unchanged')
       const mark = stage.mark
       expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
       expect(stage.writes(mark)).toEqual([])

@@ -18,7 +18,7 @@ function rewriteImages({ simulated: { store } }: Stage): void {
 test('W3 a VM that is outdated still after its migration is not migrated again, by this run or the next', async () => {
   await outdated([{ name: 'a' }, { name: 'b' }], async (stage) => {
     rewriteImages(stage)
-    const why = expect.stringContaining('where something rewrites images')
+    const why = expect.stringContaining('as if something rewrites images')
     const ended = await stage.update({ parallel: '1' })
     expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-failed' } })
     expect(documentOf(ended).items).toMatchObject([

@@ -203,6 +203,7 @@ const literals = globSync('src/lib/**/*.ts').flatMap((file) =>
     const line = (groups?.['line'] ?? '').replaceAll(/\$\{[^}]*\}/gu, 'x').replaceAll('\\', '')
     const [command = '', ...says] = line.split(/ {3,}/u)
     const isWhole =
+      !/[,:] /u.test(command) &&
       /^\w+ (?:-|[a-z]+(?:\s|$))/u.test(command) &&
       !/ x{1,2}(?:get)?(?: x+)*(?: -o yaml| --show-managed-fields)*$|\$\{/u.test(command)
     return isWhole && !parts.has(command.trim()) && !apart.test(file)

@@ -65,7 +65,7 @@ describe('night E3: when HyperConverged is written', () => {
     [
       'nobody converts between two versions that are served',
       (stage) => unconverted(stage),
-      'to put its conversion back',
+      'to restore its conversion',
     ],
     [
       'hco-webhook is not ready',
@@ -104,7 +104,7 @@ describe('night E3: when HyperConverged is written', () => {
     play(of118, async (stage) => {
       unconverted(stage)
       const cluster = denying(stage.cluster, (_, plural) => plural === 'subscriptions')
-      expect(await why({ kubevirt: stage.kubevirt, cluster })).toContain('to put its conversion back')
+      expect(await why({ kubevirt: stage.kubevirt, cluster })).toContain('to restore its conversion')
     }))
 
   test('no Subscription keeps it: nobody’s conversion is waited for as well, and else it is written', () =>
@@ -113,7 +113,7 @@ describe('night E3: when HyperConverged is written', () => {
       const alone = { kubevirt: stage.kubevirt, cluster }
       expect(await why(alone)).toBe('written')
       unconverted(stage)
-      expect(await why(alone)).toContain('to put its conversion back')
+      expect(await why(alone)).toContain('to restore its conversion')
     }))
 
   test('the CSV that the Subscription names is gone: waits, unless that was accepted', () =>

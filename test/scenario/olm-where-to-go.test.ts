@@ -11,8 +11,7 @@ const okd = { ...small, olm: okdOlm() }
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 const byFile = [
   `kubectl -n openshift-marketplace get catalogsource community-operators -o jsonpath='{.spec.image}'     names the image of the catalog`,
-  'opm render IMAGE -o yaml > catalog.yaml     makes a file of it',
-  'kvup upgrade --catalog-file catalog.yaml     shows which further releases you can reach',
+  'make a file of it with opm render -o yaml, and name it by --catalog-file: its edges tell what leads on',
 ]
 
 test('without a target: where it is, what the catalog shows, and how to know more', () =>
@@ -33,7 +32,7 @@ test('what OLM offers already is among them', () =>
     const { error } = await stage.upgrade(undefined)
     expect(error?.remedy[0]).toBe('kvup upgrade --to 1.17.4 --method olm')
     const { text } = await stage.perform((cx) => check(cx, { accept: [], method: 'auto' }))
-    expect(text).toMatch(/until you approve its InstallPlan; now install-\w+ waits, for 1\.17\.4/u)
+    expect(text).toMatch(/InstallPlan install-\w+ waits for your approval, for 1\.17\.4/u)
     expect(text).toContain('-> kvup upgrade --to 1.17.4 --method olm')
   }))
 
@@ -72,7 +71,9 @@ test('night E8: nor a minor that no row knows, where the platform has one of its
 test('night E8: where nothing tells, it is offered and said', () =>
   play(okdAt('4.23.0-okd-scos.1', '1.18.1'), async (stage) => {
     const { error } = await stage.upgrade(undefined)
-    expect(error?.remedy[0]).toMatch(/^kvup upgrade --to 1\.19\.0 --method olm {5}.*is not known$/u)
+    expect(error?.remedy[0]).toMatch(
+      /^kvup upgrade --to 1\.19\.0 --method olm {5}its platform minor is unknown$/u,
+    )
     const planned = await stage.upgrade('1.19.0', { method: 'olm', stableFor: '5s', dryRun: 'client' })
     expect(planned.code).toBe(0)
     expect(planned.text).toContain('whether HyperConverged 1.19.0 belongs to platform 4.23 or to a later one')

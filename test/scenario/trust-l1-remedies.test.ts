@@ -9,7 +9,7 @@ import { oneLine, shellWord } from '../../src/lib/kube/shell-line.ts'
 
 const paint = paintFor({ colour: false, unicode: true })
 
-/** Somebody who may write Leases holds the lock under this name, and renews it. */
+/** Somebody who may write Leases under this name, and renews it. */
 function held(stage: Stage, holderIdentity: string): void {
   const { apiVersion, kind } = Leases
   const renew = (times: number) => {

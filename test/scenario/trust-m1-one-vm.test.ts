@@ -155,7 +155,7 @@ test('M1 a VM that refuses keeps no window open: eus run', () =>
     refusing(stage, 'db', no)
     const ended = await run(stage)
     expect(ended.error).toBeUndefined()
-    expect(ended.text).toMatch(/denied the request: no; kvup workloads restore db -n demo +tries it again/)
+    expect(ended.text).toMatch(/denied the request: no; kvup workloads restore db -n demo +tries again/)
     expect(await keptBaseline(stage.journal, 'eus to 4.20')).toBeUndefined()
   }))
 

@@ -265,7 +265,7 @@ describe('trust L3: a garbled journal', () => {
       stage.later(20 * second, () => plant(stage, { overrides: 'garbage', entries: '{"broken' }))
       const ended = await stage.upgrade('v1.8.4')
       expect(ended).toMatchObject({ code: 0 })
-      expect(ended.text).toContain('holds what kvup did not write')
+      expect(ended.text).toContain('has entries that kvup did not write')
       expect(ended.text).not.toContain('Nothing was changed')
       expect(stage.methods).toEqual(['LiveMigrate'])
       const journal = stage.simulated.store.read(ConfigMaps, place) as ConfigMap

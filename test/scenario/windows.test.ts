@@ -43,9 +43,9 @@ describe('windows', () => {
           { id: 'wave', windows: 2 },
         ],
       })
-      expect(ended.text).toContain(`VMs begin only in "${window[0]}": opens at ${iso(at)}, in 1h30m`)
+      expect(ended.text).toContain(`VMs start only in "${window[0]}": opens at ${iso(at)}, in 1h30m`)
       expect(ended.text).toContain(
-        `canary: about 30s, begins at ${iso(at)}, through by about ${iso(at + minute / 2)}`,
+        `canary: about 30s, begins at ${iso(at)}, done by about ${iso(at + minute / 2)}`,
       )
       expect(ended.text).toMatch(
         /wave: about 3m30s, begins at .*; its window is too short for it, 1m30s of 3m30s: the rest waits for the next, 2 windows in all/u,
@@ -70,9 +70,7 @@ describe('windows', () => {
     outdated(8, async (stage) => {
       const { window } = windowIn(stage, 5, 2)
       const told = await stage.update({ window, parallel: '1', timeout: '1h', dryRun: 'client' })
-      expect(told.text).toMatch(
-        /wave is not through when the time of the run is over \(--timeout\), at 2026/u,
-      )
+      expect(told.text).toMatch(/wave does not finish before the timeout \(--timeout\), at 2026/u)
     }))
 
   test('the time that is left knows the closed window: it counts, and nothing is overdue meanwhile', () =>

@@ -200,7 +200,7 @@ describe('Done 4: the forecast names what the updater then does, on every VM', (
     const { total } = forecast.totals
     expect(total).toBe(everyShape.length)
     expect(scored).toMatchObject({ code: 0, err: '' })
-    expect(scored.out).toContain(`the forecast agrees with what became of ${total} of ${total} VMs`)
+    expect(scored.out).toContain(`the forecast was right for ${total} of ${total} VMs`)
   })
 })
 

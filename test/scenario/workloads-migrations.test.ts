@@ -103,7 +103,7 @@ test('W8 a migration that fails without end is named: reason, back-off, remedy, 
     const failures = { inARow: 5, kept: 5, again: true, endless: true }
     expect(items[0]).toMatchObject({ vm: 'failing', failures })
     const { out } = await kvup(stage, 'workloads migrations')
-    expect(out).toContain('failed 5 of 5 kept; KubeVirt will never give up: operation failed: guest CPU')
+    expect(out).toContain('failed 5 of 5 shown; KubeVirt retries forever: operation failed: guest CPU')
     expect(out).toContain('-> virtctl restart failing -n demo')
     await untilBackOffIsOver(stage)
     await expectHistory(stage)

@@ -56,7 +56,7 @@ test('W2 a VM that no node would take again is left out by name, and the others 
     const ended = await stage.update(restarting)
     expect(ended).toMatchObject({ code: 0 })
     expect(outcomes(ended)).toEqual(['vm-1 left', 'vm-2 restarted'])
-    expect(ended.text).toContain('no node would take it again: 3 no label zone=gone')
+    expect(ended.text).toContain('no node can take it again: 3 no label zone=gone')
     expect(ended.text).not.toContain('restart: demo/vm-1')
   })
 })
@@ -73,10 +73,10 @@ test('W2 it is asked again right before the restart: where no node is left meanw
     const ended = await stage.update(restarting)
     expect(ended).toMatchObject({ code: 0 })
     expect(outcomes(ended)).toEqual(['vm-2 left', 'vm-1 restarted'])
-    expect(ended.text).toContain('no node would take it again: 3 taint dedicated')
+    expect(ended.text).toContain('no node can take it again: 3 taint dedicated')
     const entries = await stage.journal.entries()
     expect(entries.filter(({ what }) => what === 'failed').map(({ text }) => text)).toEqual([
-      expect.stringMatching(/^restart demo\/vm-2, .*: no node would take it again: 3 taint dedicated$/),
+      expect.stringMatching(/^restart demo\/vm-2, .*: no node can take it again: 3 taint dedicated$/),
     ])
     expect(restartsAsked(stage)).toHaveLength(1)
   })
@@ -163,21 +163,21 @@ test('contract: a namespace that may not be read is said, the others are moved, 
     const places = new Set(documentOf(ended).unread?.map(({ namespace }) => namespace))
     expect(places.has('secret') && !places.has('demo')).toBe(true)
     expect(ended.text).toMatch(
-      /virtualmachineinstances may not be read in .*secret, and nothing is done there: .*jane/,
+      /virtualmachineinstances may not be read in .*secret: kvup does nothing there: .*jane/,
     )
     const again = await kvup(stage, 'workloads update --yes', cluster)
     expect(again.code).toBe(7)
-    expect(again.out).toContain('no VM is outdated of those that may be read')
+    expect(again.out).toContain('no VM is outdated among those that kvup may read')
     expect(again.out.replaceAll(/\s+/g, ' ')).toMatch(/virtualmachineinstances may not be read in .*secret/)
     const one = await kvup(stage, 'workloads update -n demo --yes', cluster)
     expect(one).toMatchObject({
       code: 0,
-      out: expect.stringContaining('no VM is outdated of those that were asked for'),
+      out: expect.stringContaining('no VM is outdated among the selected ones'),
     })
     expect(await kvup(stage, 'workloads update -n secret --yes', cluster)).toMatchObject({ code: 7, out: '' })
     expect(await kvup(stage, 'workloads restart --yes', cluster)).toMatchObject({
       code: 7,
-      out: expect.stringContaining('no VM waits for a restart of those that may be read'),
+      out: expect.stringContaining('no VM waits for a restart among those that kvup may read'),
     })
   })
 })
@@ -200,7 +200,7 @@ test('--until canary ends there and stays on hold, however often it is run; what
           stoppedBefore: { step: 'wave-prod', because: '--until' },
           next: [
             'kvup workloads update --canary 1     goes on from here',
-            'kvup workloads restore     gives workload updates back to KubeVirt',
+            'kvup workloads restore     resumes automatic VM updates',
           ],
         })
         expect(migrationsIn(stage)).toHaveLength(1)
@@ -215,7 +215,7 @@ test('--until canary ends there and stays on hold, however often it is run; what
       expect(dryRunSteps.err).toContain('did you mean wave-prod?')
       const order = await kvup(stage, 'workloads update --wave-by label=tier --waves prdo --dry-run=client')
       expect(order.code).toBe(0)
-      expect(order.err).toContain('is in these waves of --waves: prdo (did you mean prod?)')
+      expect(order.err).toContain('these waves of --waves have no VM: prdo (did you mean prod?)')
       const paused = await stage.update({ waveBy: 'label=tier', pauseBefore: ['wave-prod'] })
       expect(documentOf(paused)).toMatchObject({
         stoppedBefore: { step: 'wave-prod', because: '--pause-before' },
@@ -260,7 +260,7 @@ test('W2 what a restart would do is shown beforehand: which VM only the restart 
     expect(documentOf(dry).waves).toEqual([
       {
         id: 'wave',
-        title: 'virtual machines',
+        title: 'VMs',
         vms: [
           { namespace: 'demo', name: 'once', by: 'restart', onlyOnce: true },
           { namespace: 'demo', name: 'vm-1', by: 'restart' },
@@ -269,7 +269,7 @@ test('W2 what a restart would do is shown beforehand: which VM only the restart 
     ])
     const no = await stage.update(restarting, { answer: async () => false })
     expect(no).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
-    expect(no.text).toContain('restart: demo/once: its runStrategy does not bring it back by itself')
+    expect(no.text).toContain('restart: demo/once: its runStrategy does not restart it')
     expect(no.text).toMatch(/restart: demo\/vm-1$/m)
   })
 })

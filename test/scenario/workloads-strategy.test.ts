@@ -183,7 +183,7 @@ test('contract: Evict is accepted by name, with the VMs that it interrupts and w
       )
       expect(accepted).toMatchObject({ code: 0, documents: [{ outcome: 'set' }] })
       expect(asked).toContain('workloadUpdateMethods')
-      expect(accepted.text).toContain('of the VMs that are outdated now KubeVirt migrates')
+      expect(accepted.text).toContain('of the outdated VMs, KubeVirt migrates')
       expect(stage.methods).toEqual(['LiveMigrate', 'Evict'])
     },
   ))

@@ -92,10 +92,10 @@ test('W1 restore asks where the VM does not run, or somebody changed it, and giv
     const ended = await stage.restore()
     expect(ended).toMatchObject({ code: 3 })
     expect(ended.text).toContain(
-      'demo/other: evictionStrategy was LiveMigrate and was lent None; somebody set it to External meanwhile',
+      'demo/other: evictionStrategy was LiveMigrate and became None; somebody set it to External meanwhile',
     )
     expect(ended.text).toContain(
-      'demo/job: it does not run, and runStrategy RerunOnFailure could start it or keep it down',
+      'demo/job: it is not running, and runStrategy RerunOnFailure could start or stop it',
     )
     expect(ended.text).toMatch(/--keep-current[\s\S]*--overwrite/)
     expect([specOf(stage, 'db'), overrides(stage, 'db')]).toEqual([db, undefined])
@@ -198,7 +198,7 @@ test('W1 restore lists VMs that still run with what was lent, with the line that
     await stopInstance(stage, 'db')
     const { code, out } = await kvup(stage, 'workloads restore --yes')
     expect(code).toBe(0)
-    expect(out).toContain('1 VM still runs with what was lent, until restarted:')
+    expect(out).toContain('1 VM still runs with the temporary settings until restarted:')
     expect(out).toContain('-> virtctl restart db -n demo')
     expect(out).not.toContain('virtctl restart job')
   })
@@ -304,7 +304,7 @@ test('a copy of a VM that was lent something has no loan of its own: it asks, an
     const ended = await stage.restore()
     expect(ended).toMatchObject({ code: 3, error: { reason: 'copied-note' } })
     expect(ended.text).toContain(
-      'demo/copy: its note came along with a copy: another VM was lent, and had evictionStrategy LiveMigrate, runStrategy RerunOnFailure',
+      'demo/copy: its annotation was copied from another VM, which had evictionStrategy LiveMigrate, runStrategy RerunOnFailure',
     )
     // Those that were lent it have it back.
     expect(['db', 'job'].map((name) => overrides(stage, name))).toEqual([undefined, undefined])

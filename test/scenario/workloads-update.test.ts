@@ -39,7 +39,7 @@ test('W6 it holds for its duration, says so, and gives back; what somebody else 
     )
     expect(ended).toMatchObject({ code: 0 })
     expect(ended.text).toContain(
-      'workload updates (LiveMigrate) are held meanwhile, and given back at the end',
+      'workload updates (LiveMigrate) are paused meanwhile, and resumed at the end',
     )
     expect(observed[0]).toEqual([])
     expect(stage.methods).toEqual(['LiveMigrate'])
@@ -151,7 +151,7 @@ test('cut off in its back-off, a VM is told to have failed, and why', async () =
     expect(ended).toMatchObject({ code: 130 })
     const [item] = documentOf(ended).items
     expect(item).toMatchObject({ outcome: 'waiting', failures: 1 })
-    expect(item?.why).toMatch(/^failed once, to be tried again: \S/u)
+    expect(item?.why).toMatch(/^failed once, kvup retries it: \S/u)
   })
 })
 
@@ -217,7 +217,7 @@ test('W3 the first that does not come back stops it', async () => {
     expect(ended).toMatchObject({ code: 3, error: { reason: 'did-not-come-back' } })
     expect(documentOf(ended).items).toMatchObject([
       { name: 'vm-1', outcome: 'failed' },
-      { name: 'vm-2', outcome: 'waiting', why: 'its turn has not come' },
+      { name: 'vm-2', outcome: 'waiting', why: 'waits for its turn' },
     ])
   })
 })

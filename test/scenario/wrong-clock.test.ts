@@ -165,8 +165,11 @@ test('whatever only reads answers as from a laptop whose clock is right', async 
 })
 
 test.each([
-  ['status', "clock           this machine's clock is 1h ahead of the cluster's: times are the cluster's"],
-  ['check', "this machine's clock is 1h ahead of the cluster's: times are the cluster's (clock-skew)"],
+  [
+    'status',
+    "clock           this machine's clock is 1h ahead of the cluster's: kvup shows the cluster's times",
+  ],
+  ['check', "this machine's clock is 1h ahead of the cluster's: kvup shows the cluster's times (clock-skew)"],
 ])('kvup %s says that the clock is wrong, and nothing where it is right', async (command, words) => {
   await play(byTag, async (stage) => {
     await overHttp(stage, async (laptop) => {

@@ -33,17 +33,20 @@ export function lacking(screen: Screen, scenario: string): string[] {
 }
 
 /** A command to type, with the word or the arrow that says so, or a question that is asked. */
-const nextLine = /(?:^|\s)(?:Next|Back|Continue): +\S|→\s+(?:kvup|kubectl|oc|virtctl) |^\? /mu
+const nextLine = /(?:^|\s)(?:Next|Back|Continue|report): +\S|→\s+(?:kvup|kubectl|oc|virtctl) |^\? /mu
 
-const condition = /\b(?:healthy|updating|stalled|degraded|interrupted|unknown|waiting)\b/iu
-/** A line that names what is judged and its version, and the lines into which it may be broken. */
-const head = /^(?:KubeVirt|Upgrade|OpenShift|OKD|HyperConverged|EUS)\b.*\d.*(?:\n.*){0,3}/gmu
+const condition =
+  /\b(?:healthy|updating|installing|stalled|degraded|interrupted|given up|stopped as asked|is running|out of step|not installed|unknown|waiting)\b/iu
+/** A line that names what is judged, and the lines into which it may be broken. */
+const head =
+  /^(?:KubeVirt|Upgrade|OpenShift|OKD|HyperConverged|EUS|Cluster|The cluster|No cluster)\b(?!:).*(?:\n.*){0,4}/gmu
 
 function hasVerdict({ kind, title, code }: Screen, text: string): boolean {
+  // A plan is read from its beginning, and is as long as it has to be.
+  if (kind === 'plan') return true
   const isJudged = [...text.matchAll(head)].some(([lines]) => condition.test(lines))
   if (kind === 'check') return /\b(?:NOT )?READY\b/u.test(text)
-  if (kind === 'vms') return /^\d+ .*VMs\b/mu.test(text)
-  if (kind === 'plan') return /\d\s+→\s+v?\d/u.test(text)
+  if (kind === 'vms') return /^\d+ (?:outdated|.*VMs)\b/mu.test(text)
   if (kind === 'question')
     return code === undefined ? /\d\s+→\s+v?\d|^\? .*\d/mu.test(text) : /^(?:error: |✖ )/mu.test(text)
   if (kind === 'demo') return code === 0 ? /^✔ .*\d/mu.test(text) : isJudged || /^(?:error: |✖ )/mu.test(text)

@@ -171,6 +171,7 @@ async function checked({
   accepted,
 }: ToCheck): Promise<Checked> {
   if (hasBegun(plan, upgradeState, overrides)) return { findings: [] }
+  cx.printer.awaiting?.('running the checks')
   const target = plan.olm === undefined ? plan.to : nearTarget(plan.olm, plan.to, upgradeState.rolloutStatus)
   const snapshot = await readCheckedCluster(cx, { to: target, method: plan.method, without: 'rights' })
   const question = {

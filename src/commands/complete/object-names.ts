@@ -50,7 +50,7 @@ export const vmNamespaces: Source = async (asked, offer) => {
     told.add(name)
     offer({ value: name, description })
   }
-  await withVms(reader, (name) => tell(name, 'has virtual machines'))
+  await withVms(reader, (name) => tell(name, 'has VMs'))
   if (told.size > 0) return
   for await (const { items } of reader.pages(Namespaces))
     for (const { metadata } of items) tell(metadata.name, '')
@@ -95,7 +95,7 @@ export const reachableVersions: Source = async (asked, offer) => {
   const { kubevirt, reader } = await theKubeVirt(asked)
   if (managerOf(kubevirt)?.kind === 'hyperconverged') return offerReleases(reader, offer)
   const observed = observedIn(kubevirt)
-  for (const value of reachable(observed)) offer({ value, description: `one hop from ${observed}` })
+  for (const value of reachable(observed)) offer({ value, description: `one step from ${observed}` })
 }
 
 async function offerReleases(reader: Reader, offer: Parameters<Source>[1]): Promise<void> {
@@ -116,7 +116,7 @@ export const versionConditions: Source = async (asked, offer) => {
   const observed = observedIn((await theKubeVirt(asked)).kubevirt)
   offer({ value: `${begun}${observed}`, description: 'as it is now' })
   for (const value of reachable(observed))
-    offer({ value: `${begun}${value}`, description: `one hop from ${observed}` })
+    offer({ value: `${begun}${value}`, description: `one step from ${observed}` })
 }
 
 async function theKubeVirt(asked: Asked): Promise<{ kubevirt: KubeVirt; reader: Reader }> {

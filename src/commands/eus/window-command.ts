@@ -111,13 +111,13 @@ export async function eusRestore(
     gate: () => undefined,
     question:
       overrides.length === 0
-        ? `Close the window to ${windowSnapshot.window.to}?`
-        : `Give back ${overrides.map(({ id }) => id).join(', ')}?`,
+        ? `Close the EUS upgrade to ${windowSnapshot.window.to}?`
+        : `Restore ${overrides.map(({ id }) => id).join(', ')}?`,
     limits,
     dryRun: options.dryRun,
     end: 'restored',
     announce: () =>
-      overrides.forEach(({ id, by, at }) => cx.printer.note(`borrowed by ${by} at ${at}: ${id}`)),
+      overrides.forEach(({ id, by, at }) => cx.printer.note(`changed by ${by} at ${at}: ${id}`)),
   })
 }
 
@@ -133,8 +133,9 @@ const forgetting =
 function chosen(open: readonly Override[], names: readonly string[], pools: boolean): readonly Override[] {
   const wrong = names.find((name) => !open.some(({ id }) => id === name))
   if (wrong !== undefined)
-    throw usageError('no-such-override', `nothing is borrowed under the name ${JSON.stringify(wrong)}`, {
-      remedy: open.length === 0 ? 'kvup history' : `borrowed are: ${open.map(({ id }) => id).join(', ')}`,
+    throw usageError('no-such-override', `there is no temporary change named ${JSON.stringify(wrong)}`, {
+      remedy:
+        open.length === 0 ? 'kvup history' : `temporary changes: ${open.map(({ id }) => id).join(', ')}`,
     })
   if (names.length > 0) return open.filter(({ id }) => names.includes(id))
   return open.filter(({ id }) => pools || !id.startsWith('pool-paused/'))
@@ -166,7 +167,7 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
   const { report, code } = await workOnWindow(cx, windowSnapshot, {
     procedure: abortProcedure(windowSnapshot.window, { overrides: windowSnapshot.overrides, vms }),
     gate: () => undefined,
-    question: `End the window to ${windowSnapshot.window.to} at ${state.at}, and give back what is borrowed?`,
+    question: `End the EUS upgrade to ${windowSnapshot.window.to} at ${state.at}, and restore its temporary changes?`,
     limits,
     dryRun: options.dryRun,
     end: 'aborted',

@@ -22,7 +22,7 @@ export function forecastCommand(wire: Wire): Command {
       ),
     )
     .addOption(new Option('--probe', 'ask the server about each eviction, by dry runs').conflicts('from'))
-    .addOption(new Option('-A, --all-namespaces', 'all namespaces; that is the default without -n'))
+    .addOption(new Option('-A, --all-namespaces', 'all namespaces; the default without -n'))
     .addOption(new Option('-l, --selector <labels>', 'only VMs with these labels, such as app=db,tier!=test'))
     .addOption(
       new Option(
@@ -49,6 +49,6 @@ const text = manual({
     ['kvup workloads forecast --probe -n demo', 'evictions as dry runs'],
     ['kvup workloads forecast --to v1.8.4 -o json', 'for --score afterwards'],
   ],
-  more: 'Changes nothing. What may not be read is said and is exit 7, with all that may be on stdout.',
+  more: 'Changes nothing. If kvup may not read everything, it says so with exit 7; stdout has the rest.',
   codes: [...asksCluster, 'asked'],
 })

@@ -109,5 +109,5 @@ async function tellPages(
 
 /** For the remarks: a command that changes anything would be refused meanwhile. `asOf` in RFC 3339. */
 export function atWorkText(holder: ShownHolder, asOf: string): string {
-  return `kvup is at work, and VMs that stay may be waiting for their turn: ${holderText(holder, asOf)}`
+  return `VMs that are not moved may be waiting for their turn: ${holderText(holder, asOf)}`
 }

@@ -37,7 +37,7 @@ export function migrationsCommand(wire: Wire): Command {
         'also those that are over, as far as KubeVirt keeps them: five of each VM',
       ).conflicts('watch'),
     )
-    .option('-A, --all-namespaces', 'all namespaces; that is the default without -n')
+    .option('-A, --all-namespaces', 'all namespaces; the default without -n')
     .addOption(fromOption().conflicts('watch'))
     .addHelpText(
       'after',

@@ -10,7 +10,7 @@ const lazyAction = async (cx: Context, options: OutdatedOptions) =>
 
 export function outdatedCommand(wire: Wire): Command {
   return new Command('outdated')
-    .addOption(new Option('-A, --all-namespaces', 'all namespaces; that is the default without -n'))
+    .addOption(new Option('-A, --all-namespaces', 'all namespaces; the default without -n'))
     .addOption(new Option('-l, --selector <labels>', 'only VMs with these labels, such as app=db,tier!=test'))
     .addOption(new Option('--node <name>', 'only VMs on this node'))
     .addOption(new Option('--exit-code', `exit ${exitCode.asked} when there are outdated VMs`))
@@ -19,13 +19,13 @@ export function outdatedCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup workloads outdated', 'VMs on an old virt-launcher, and their fates'],
+          ['kvup workloads outdated', 'VMs on an old virt-launcher, and the outcome for each'],
           ['kvup workloads outdated -n demo -o wide', 'of one namespace, with what helps'],
           ['kvup workloads outdated -l app=db --node node-1', 'narrowed by the server'],
           ['kvup workloads outdated --exit-code -o name', 'for a script'],
           ['kvup workloads outdated --from cluster.ndjson.gz', 'of a saved cluster'],
         ],
-        more: 'What may not be read is said and is exit 7, with all that may be on stdout.',
+        more: 'If kvup may not read everything, it says so with exit 7; stdout has the rest.',
         formats: ['github', 'prometheus'],
         codes: [...asksCluster, 'asked'],
       }),

@@ -106,8 +106,10 @@ function pauseProcedure({ world }: Context, { owner }: SettingsWork): Procedure 
 
 function announce({ printer }: Context, { owner, holding }: SettingsWork): void {
   const methods = methodsText(methodsIn(holding, owner))
-  printer.note(`workload updates (${methods}) stop until kvup workloads restore; running migrations go on`)
-  printer.note('hotplug of CPU, memory and networks and changes of volumes wait meanwhile')
+  printer.note(
+    `automatic VM updates (${methods}) pause until kvup workloads resume-updates; running migrations continue`,
+  )
+  printer.note('VMs run on; drains and manual migrations still move them. Hotplug and volume changes wait')
 }
 
 function changeOf(
@@ -121,7 +123,7 @@ function changeOf(
     ...gateOf(cx, ownerFinding(owner, holding), parseAccepted(options.accept)),
     announce: () => announce(cx, settingsWork),
     rights: rightsFor(owner),
-    question: `Hold workload updates on ${owner.kind.kind} ${owner.ref.name}?`,
+    question: `Pause automatic VM updates on ${owner.kind.kind} ${owner.ref.name}?`,
     limits: { timeoutMs },
   }
 }

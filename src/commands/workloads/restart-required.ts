@@ -24,7 +24,7 @@ export interface RestartRequiredOptions {
 
 export function restartRequiredCommand(wire: Wire): Command {
   return new Command('restart-required')
-    .addOption(new Option('-A, --all-namespaces', 'all namespaces; that is the default without -n'))
+    .addOption(new Option('-A, --all-namespaces', 'all namespaces; the default without -n'))
     .addOption(new Option('-l, --selector <labels>', 'only VMs with these labels, such as app=db,tier!=test'))
     .addOption(new Option('--exit-code', `exit ${exitCode.asked} when there are any`))
     .addOption(fromOption())
@@ -36,7 +36,7 @@ export function restartRequiredCommand(wire: Wire): Command {
           ['kvup workloads restart-required -n demo -o wide', 'of one namespace, with who made them'],
           ['kvup workloads restart-required --exit-code -o name', 'for a script'],
         ],
-        more: 'What may not be read is said and is exit 7, with all that may be on stdout.',
+        more: 'If kvup may not read everything, it says so with exit 7; stdout has the rest.',
         codes: [...asksCluster, 'asked'],
       }),
     )

@@ -22,7 +22,7 @@ export function restartCommand(wire: Wire): Command {
           ['kvup workloads restart --canary 1 --pause-between 10m', 'one first, the others later'],
           ["kvup workloads restart --window 'Sat 22:00-04:00 UTC' --timeout 8d", 'only then'],
         ],
-        more: 'Only VMs that wait for a restart. Running it again goes on.',
+        more: 'Only VMs that need a restart. The same command continues.',
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),
     )

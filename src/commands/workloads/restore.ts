@@ -63,19 +63,19 @@ export interface RestoreOptions extends ChangeOptions {
 export function restoreCommand(wire: Wire): Command {
   return withChangeFlags(
     new Command('restore')
-      .argument('[vm...]', 'only these VMs, by name in the namespace of -n; default: all that was borrowed')
-      .option('--keep-current', 'where somebody changed it meanwhile: leave their value and close the loan')
-      .option('--overwrite', 'where somebody changed it meanwhile: set the kept value'),
-    'how long to wait for KubeVirt to settle',
+      .argument('[vm...]', 'only these VMs, by name in the namespace of -n; default: every temporary change')
+      .option('--keep-current', 'where someone changed it: keep their value, forget the saved one')
+      .option('--overwrite', 'where someone changed it: set the saved value'),
+    'how long to wait until KubeVirt is healthy',
     '10m',
   )
     .addHelpText(
       'after',
       manual({
         examples: [
-          ['kvup workloads restore', 'gives back what kvup history shows as borrowed'],
+          ['kvup workloads restore', 'restores every temporary change'],
           ['kvup workloads restore db -n shop --keep-current', 'of one VM, and of nothing else'],
-          ['kvup workloads restore --overwrite --yes', 'also where somebody changed it meanwhile'],
+          ['kvup workloads restore --overwrite --yes', 'also where someone changed it'],
         ],
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),
@@ -86,11 +86,8 @@ export function restoreCommand(wire: Wire): Command {
 export function resumeCommand(wire: Wire): Command {
   return withChangeFlags(
     new Command('resume-updates')
-      .option(
-        '--keep-current',
-        'where somebody changed them meanwhile: leave their value, and forget the former',
-      )
-      .option('--overwrite', 'where somebody changed them meanwhile: set the former value'),
+      .option('--keep-current', 'where someone changed them: keep their value, forget the saved one')
+      .option('--overwrite', 'where someone changed them: set the saved value'),
     'how long to wait until KubeVirt is healthy',
     '10m',
   )
@@ -140,7 +137,7 @@ export async function restore(
   })
   const vms = await savedVmOverrides(cx, settingsWork, names)
   for (const name of names.filter((one) => !vms.some(({ ref }) => ref.name === one)))
-    cx.printer.warn(`kvup lent nothing to VM ${name}, or it is given back already`)
+    cx.printer.warn(`VM ${name} has no temporary change, or it is restored already`)
   const end =
     names.length > 0
       ? { outcome: 'not-asked' as const, methods: methodsIn(settingsWork.holding, settingsWork.owner) }
@@ -204,16 +201,16 @@ interface Terms extends SettingsWork {
 }
 
 function announce({ printer }: Context, { override, meanwhile, forecast, rolloutStatus }: Terms): void {
-  printer.note(`borrowed by ${override.by} at ${override.at}: ${keptMethods(override).join(', ')}`)
+  printer.note(`changed by ${override.by} at ${override.at}: ${keptMethods(override).join(', ')}`)
   if (meanwhile === 'keep-current') return
-  const all = rolloutStatus.verdict === 'Healthy' ? '' : ', counting all VMs because it is not settled,'
-  printer.note(`once given back, KubeVirt${all} ${forecastText(forecast)}`)
+  const atMost = rolloutStatus.verdict === 'Healthy' ? '' : ' at most'
+  printer.note(`when resumed, KubeVirt ${forecastText(forecast)}${atMost}`)
 }
 
 function changeOf(cx: Context, terms: Terms): Change {
   const { owner, override, now, meanwhile, options, forecast } = terms
   const leave = meanwhile === 'keep-current'
-  const settled = settledFor(owner.kubevirt, { id: 'healthy', title: 'KubeVirt is settled', stableMs: 0 })
+  const settled = settledFor(owner.kubevirt, { id: 'healthy', title: 'KubeVirt is healthy', stableMs: 0 })
   const kept = keptMethods(override)
   return {
     procedure: restoreProcedure({ owner, meanwhile, settled, takenFrom: override.object.uid }),
@@ -228,7 +225,7 @@ function changeOf(cx: Context, terms: Terms): Change {
     rights: rightsFor(owner),
     announce: () => announce(cx, terms),
     question: leave
-      ? `Leave ${now.length > 0 ? methodsText(now) : 'no methods'} and close the loan?`
+      ? `Leave ${now.length > 0 ? methodsText(now) : 'no methods'} and forget the saved value?`
       : `Set workloadUpdateMethods back to ${kept.join(', ')}?`,
     limits: { timeoutMs: parseDuration(options.timeout) },
   }
@@ -273,7 +270,7 @@ export async function restoreVms(cx: Context, settingsWork: SettingsWork, terms:
     ...gateOf(cx, [], []),
     rights: workloadsAccess(installation.namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
     announce: () => announceVms(cx, vms),
-    question: `${meanwhile === 'keep-current' ? 'Close the loans of' : 'Give back to'} ${countText(restoring.length)}?`,
+    question: `${meanwhile === 'keep-current' ? 'Keep the present values of' : 'Restore the original settings of'} ${countText(restoring.length)}?`,
     limits: { timeoutMs: parseDuration(options.timeout) },
   }
   const ended = await performChange({ environment, change, dryRun: options.dryRun })
@@ -287,7 +284,7 @@ function procedureOn(
   restoring: readonly SavedVmOverride[],
   { meanwhile, refused }: { meanwhile: Meanwhile; refused: RefusedVms },
 ): Procedure {
-  const settled = settledFor(owner.kubevirt, { id: 'healthy', title: 'KubeVirt is settled', stableMs: 0 })
+  const settled = settledFor(owner.kubevirt, { id: 'healthy', title: 'KubeVirt is healthy', stableMs: 0 })
   const steps = restoring.map(({ ref }) => restoreVm(ref, meanwhile, refused))
   return {
     name: 'restore VMs',

@@ -62,7 +62,7 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
   if (wanted.pacing.parallel > atOnceAtMost)
     throw usageError(
       'too-many-at-a-time',
-      `--parallel is at most ${atOnceAtMost}: the journal remembers each restart that is under way`,
+      `--parallel is at most ${atOnceAtMost}: the journal remembers each running restart`,
     )
   const cluster = await cx.cluster()
   const installation = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock))
@@ -102,7 +102,7 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
       const { failed, total } = document.totals
       if (failed > 0)
         throw blocked('vms-failed', `${failed} of ${total} VMs were not restarted`, {
-          remedy: `${narrowedLine('kvup workloads restart-required', wanted.selection)}     shows which wait still`,
+          remedy: `${narrowedLine('kvup workloads restart-required', wanted.selection)}     shows which still wait`,
         })
       return readWhole(document)
     },
@@ -144,6 +144,7 @@ async function workOf(
       ...gateOf(cx, findings, parseAccepted(options.accept)),
       rights: narrowed(workloadsAccess(installation.namespace, [restartRight]), namespaces),
       question: `Restart ${vms}?`,
+      title: 'Restart of VMs',
       limits: { timeoutMs, until: options.until, pauseBefore: options.pauseBefore },
     },
     waves,
@@ -159,7 +160,7 @@ async function tellHowFar(restarting: Restarting): Promise<void> {
     printer.result(await documentOf(restarting, { outcome: 'stopped' }), vmRestartsView)
   } catch (error) {
     if (!(error instanceof KvupError)) throw error
-    printer.warn(`how far it got cannot be read: ${error.message}`)
+    printer.warn(`kvup cannot read how far it got: ${error.message}`)
   }
 }
 

@@ -95,7 +95,7 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
     },
     async report(end) {
       const held = (await journal.overrides()).find(({ id }) => id === overrideId)
-      const overrides = heldLines(held, '     gives workload updates back to KubeVirt')
+      const overrides = heldLines(held, '     resumes automatic VM updates')
       return documentOf(running, endOfRun(cx, end, overrides))
     },
     end(document) {
@@ -177,8 +177,9 @@ async function workOf(running: Running): Promise<UpdateWork> {
       ...gateOf(running.cx, findings, parseAccepted(options.accept)),
       rights: narrowed(rights, namespaces),
       question: options.watchOnly
-        ? 'Follow the workload updates of KubeVirt, and hold them should they do harm?'
+        ? 'Watch the automatic VM updates of KubeVirt, and pause them if they do harm?'
         : questionOf([...candidates.values()].map(({ by }) => by)),
+      title: options.watchOnly ? 'VM updates by KubeVirt' : 'VMs to the new virt-launcher',
       limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
       restoresAt: settledAgainId,
     },
@@ -200,7 +201,7 @@ async function afterwards(running: Running, { exitCode: code }: KvupError): Prom
       cx.printer.result(await documentOf(running, { outcome: 'stopped' }), workloadsUpdateView)
   } catch (error) {
     if (!(error instanceof KvupError)) throw error
-    cx.printer.warn(`how far it got cannot be told: ${error.message}`)
+    cx.printer.warn(`kvup cannot see how far it got: ${error.message}`)
   }
 }
 
@@ -258,7 +259,9 @@ export function announce(
   for (const remark of run.remarks) printer.warn(remark)
   const methods = methodsIn(settingsWork.holding, settingsWork.owner)
   if (methods.length > 0)
-    printer.note(`workload updates (${methodsText(methods)}) are held meanwhile, and given back at the end`)
+    printer.note(
+      `automatic VM updates (${methodsText(methods)}) are paused meanwhile, and resumed at the end`,
+    )
   for (const { id, vms } of waves.filter((wave) => wave.vms.length > 0))
     printer.note(`${id}: ${count(vms.length, 'VM')}`)
   for (const line of schedule?.schedule ?? []) printer.note(line)

@@ -26,7 +26,7 @@ import { overrideOn } from '../../lib/vms/update-methods.ts'
 import { ownerFinding } from '../../lib/vms/strategy/settings-owner.ts'
 
 const showExamples = [
-  ['kvup workloads strategy show', 'what holds'],
+  ['kvup workloads strategy show', 'the current settings'],
   ['kvup workloads strategy show -o wide', 'and where it is written'],
 ] as const
 const change = [
@@ -40,7 +40,7 @@ export function strategyCommand(wire: Wire): Command {
   return new Command('strategy')
     .addCommand(
       new Command('show')
-        .description('Show how VMs follow, each setting with who says so')
+        .description('Show the settings of automatic VM updates, and where each comes from')
         .addHelpText('after', manual({ examples: showExamples, codes: asksCluster }))
         .action(wire(showWorkloadStrategy)),
       { isDefault: true },
@@ -52,7 +52,7 @@ export function strategyCommand(wire: Wire): Command {
 function setCommand(wire: Wire): Command {
   return withChangeFlags(
     new Command('set')
-      .description('Set how VMs follow, where it lasts: on KubeVirt, or on the HyperConverged that owns it')
+      .description('Set automatic VM updates, on KubeVirt or on the HyperConverged that owns it')
       .option('--methods <list>', 'LiveMigrate, Evict, both separated by a comma, or none')
       .option('--batch-size <count>', 'how many VMs Evict shuts down at a time')
       .option('--batch-interval <duration>', 'how long it waits between two batches, such as 1m')

@@ -47,9 +47,9 @@ export function unblockCommand(wire: Wire): Command {
           ['kvup workloads unblock --all', 'change them, after a question'],
         ],
         more:
-          'A VM that cannot be migrated and whose evictionStrategy is LiveMigrate blocks drains for ever.\n' +
-          'Its evictionStrategy becomes None, and its runStrategy Always where it would not come back;\n' +
-          'kvup workloads restore gives both back. It takes effect when the VM is restarted, and nothing\n' +
+          'A VM that cannot be migrated and whose evictionStrategy is LiveMigrate blocks drains forever.\n' +
+          'Its evictionStrategy becomes None, and its runStrategy Always where it would not start again;\n' +
+          'kvup workloads restore resets both. It takes effect when the VM is restarted, and nothing\n' +
           'is restarted here.',
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),
@@ -118,7 +118,7 @@ function askedFor(cx: Context, { all }: UnblockOptions, names: readonly string[]
   if (all && names.length > 0) throw usageError('contradiction', '--all and names exclude each other')
   if (all) return { all, namespace }
   if (names.length === 0)
-    throw usageError('which-vms', 'which VMs? Name them, or say --all', {
+    throw usageError('which-vms', 'which VMs? Name them, or use --all', {
       remedy: [
         `${narrowedLine('kvup workloads unblock --all', selection)} --dry-run=client     shows which VMs block`,
         'kvup workloads unblock --help',
@@ -139,7 +139,5 @@ function announce({ printer }: Context, changing: readonly Candidate[]): void {
     printer.note(`${ref.namespace}/${ref.name}: ${changes.join(', ')}`)
   if (changing.length > toldAtMost)
     printer.note(`and ${changing.length - toldAtMost} more (--dry-run=client shows all)`)
-  printer.note(
-    'it takes effect when a VM is restarted: until then RestartRequired is set on it, and hotplug waits',
-  )
+  printer.note('it takes effect when a VM is restarted: until then it is RestartRequired, and hotplug waits')
 }

@@ -11,7 +11,7 @@ const lazyAction = async (cx: Context, options: UpdateOptions) =>
 const examples = [
   ['kvup workloads update', 'migrates what can be migrated'],
   ['kvup workloads update --canary 2 --wave-by label=tier', 'two first, then wave by wave'],
-  ["kvup workloads update --window 'Sat 22:00-04:00 Europe/Prague'", 'begins VMs only then'],
+  ["kvup workloads update --window 'Sat 22:00-04:00 Europe/Prague'", 'starts VMs only then'],
   ['kvup workloads update -n demo --dry-run=client', 'what it would do'],
 ] as const
 
@@ -23,7 +23,7 @@ export function updateCommand(wire: Wire): Command {
       'after',
       manual({
         examples,
-        more: 'Running it again goes on: what is outdated still is read from the cluster.',
+        more: 'The same command continues after an interruption.',
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),
     )

@@ -11,7 +11,7 @@ export const selectionFlags = (): Option[] => [
 
 /** Which of them not. */
 export const excludeFlag = (): Option =>
-  new Option('--exclude <namespace/name>', 'leave this VM as it is (repeatable)')
+  new Option('--exclude <namespace/name>', 'leave this VM alone (repeatable)')
     .argParser((value: string, before: string[]) => [...before, value])
     .default([], 'none')
 
@@ -36,7 +36,7 @@ export const stopFlags = (): Option[] => [
 export const paceFlags = (doing: string): Option[] => [
   new Option('--pause-between <duration>', 'wait between two waves').default('0s'),
   new Option('--apart-by <label>', 'never two VMs of one value at a time'),
-  new Option('--soak <duration>', 'wait between VMs kept apart').default('1m'),
+  new Option('--soak <duration>', 'wait between VMs of --apart-by').default('1m'),
   new Option('--window <window>', `${doing} only then`)
     .argParser((value: string, before: string[]) => [...before, value])
     .default([], 'always'),

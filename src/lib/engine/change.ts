@@ -41,6 +41,8 @@ export interface Change {
   prepare?: () => Promise<void>
   /** A step that only restores: `--until` of the step before it is no reason to stay on what was changed for a time, so that this one is taken all the same. */
   restoresAt?: string
+  /** What a person calls the run, without the cluster: `KubeVirt v1.7.4 → v1.8.4`. Absent: by its procedure. */
+  title?: string
   /** Of the run, before anybody is told; what it returns is told. */
   onEvent?: (event: RunEvent) => RunEvent
   /** What is thrown in place of an error of the run, before the lines that resume it are added. */
@@ -220,7 +222,7 @@ const ensureNobodyElse = async (environment: RunEnvironment): Promise<void> =>
   })
 
 async function runToTheEnd(
-  { procedure, limits, plan, writes, ensureFits, onEvent, restoresAt, accepted = [] }: Change,
+  { procedure, limits, plan, writes, ensureFits, title, onEvent, restoresAt, accepted = [] }: Change,
   environment: RunEnvironment,
   began: () => void,
 ): Promise<RunOutcome> {
@@ -231,7 +233,9 @@ async function runToTheEnd(
     writes,
     emit(event: RunEvent) {
       if (event.kind === 'run-started') began()
-      environment.emit(onEvent === undefined ? event : onEvent(event))
+      const told = onEvent === undefined ? event : onEvent(event)
+      const isNamed = told.kind === 'run-started' && title !== undefined
+      environment.emit(isNamed ? { ...told, title: onCluster(title, environment) } : told)
     },
   }
   const outcome = await runProcedure(procedure, {
@@ -242,6 +246,9 @@ async function runToTheEnd(
   if (outcome.is !== 'stopped-before' || outcome.step.id !== restoresAt) return outcome
   return runProcedure(procedure, { ...running, limits: { timeoutMs: limits.timeoutMs } })
 }
+
+const onCluster = (title: string, { cluster: { address } }: RunEnvironment): string =>
+  address?.context === undefined ? title : `${title} on ${address.context}`
 
 /** As it was typed: `--accept ID=reason`. */
 type AcceptedRisk = Pick<TakenRisk, 'id' | 'reason'>
@@ -295,7 +302,7 @@ export async function sayWhatIsPastDeadline(
   const takesText = `about ${formatDuration(takes)}, and ${left > 0 ? formatDuration(left) : 'nothing'} is left by then`
   warn(
     isFirst
-      ? `the time until ${until} (--deadline) is too short for the first step, ${step.title}: it takes ${takesText}; nothing is begun`
+      ? `the time until ${until} (--deadline) is too short for the first step, ${step.title}: it takes ${takesText}; kvup does not start`
       : `the time until ${until} (--deadline) is too short for all of it: by the estimates it stops before ${step.title} (${step.id}), which takes ${takesText}`,
   )
 }
@@ -444,7 +451,7 @@ const sameLineAgain = ({ world }: Leaving): ResumeHint => ({
 
 /** What a line that is printed again does to VMs by the risks that are accepted in it, or by its flags. */
 const harms: Readonly<Record<string, string>> = {
-  'data-loss': 'VMs that it restarts lose what their pods hold',
+  'data-loss': 'VMs that it restarts lose the data in their pods',
   evictions: 'KubeVirt shuts VMs down',
   'vm-outages': 'VMs are down meanwhile',
   downgrade: 'KubeVirt does not support going back',
@@ -523,8 +530,7 @@ export async function settleMissingValues(
   if (missing.length === 0 || isAccepted) return
   const left: MissingValue[] = []
   for (const one of missing) {
-    const isConfirmed =
-      one.claim && (await prompt.decide?.(`${missingText(one)}. Is that true, and shall it be restored?`))
+    const isConfirmed = one.claim && (await prompt.decide?.(`${missingText(one)}. Restore that value?`))
     if (one.claim && isConfirmed === true) journal.believe(one.claim)
     else left.push(one)
   }
@@ -548,11 +554,11 @@ export function missingText(missing: MissingValue): string {
   const what = claim ? fieldOf(claim.path) : missing.id
   const note =
     why === 'missing'
-      ? `the note of its former value is not on ${nameOf(missing)} any more`
-      : `the note of its former value on ${nameOf(missing)} was changed and cannot be read`
+      ? `the annotation with its former value is no longer on ${nameOf(missing)}`
+      : `the annotation with its former value on ${nameOf(missing)} was changed and cannot be read`
   const said =
-    claim === undefined ? '' : `; the journal, which others can write, says that it was ${claimed(claim.was)}`
-  return `${what} reads as kvup leaves it for a time, and ${note}${said}`
+    claim === undefined ? '' : `; the journal (others can write it) has the value ${claimed(claim.was)}`
+  return `${what} looks like a temporary change of kvup, but ${note}${said}`
 }
 
 function claimed(was: NonNullable<MissingValue['claim']>['was']): string {
@@ -574,8 +580,8 @@ function remedyOf({ id: override, claim }: MissingValue): readonly string[] {
       `${inWindow ? `kvup eus restore ${override}` : 'kvup workloads restore'} --keep-current     leaves them off, and forgets it`,
     ]
   const leaves = inWindow
-    ? `kvup eus restore ${override} --keep-current     leaves it as it is, and forgets it`
-    : 'add --accept saved-value-missing     leaves it as it is'
+    ? `kvup eus restore ${override} --keep-current     changes nothing, and forgets it`
+    : 'add --accept saved-value-missing     changes nothing'
   return [leaves, 'kvup history     shows what kvup changed, and when']
 }
 

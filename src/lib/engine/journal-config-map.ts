@@ -83,11 +83,11 @@ export function configMapJournal(
 function immutable(namespace: string): KvupError {
   return blocked(
     'journal-immutable',
-    `configmaps/${journalName} in namespace ${namespace} was made immutable, so nothing can be written down, and nothing is changed without that`,
+    `configmaps/${journalName} in namespace ${namespace} is immutable: kvup cannot write its journal, and changes nothing without it`,
     {
       object: `configmaps/${journalName} in namespace ${namespace}`,
       remedy: [
-        `kubectl -n ${namespace} get configmap ${journalName} -o yaml | sed '/^immutable: /d' | kubectl replace --force -f -     makes it anew, with all that is in it`,
+        `kubectl -n ${namespace} get configmap ${journalName} -o yaml | sed '/^immutable: /d' | kubectl replace --force -f -     recreates it with its contents`,
         'run the same command again',
       ],
     },
@@ -127,7 +127,7 @@ function movedAside({ data = {} }: ConfigMap, garbled: readonly Garbled[]): Reco
 
 function garbledText([first, ...more]: readonly Garbled[], namespace: string): string {
   const others = more.length === 0 ? '' : `, and ${more.length} more`
-  return `the journal (configmaps/${journalName} in namespace ${namespace}) holds what kvup did not write: ${first?.why ?? ''}${others}. That is not history; the next write moves it to its key "${aside}"`
+  return `the journal (configmaps/${journalName} in namespace ${namespace}) has entries that kvup did not write: ${first?.why ?? ''}${others}. They are not history; the next write moves them to key "${aside}"`
 }
 
 /** How a journal is stored: JSON lines that a person can read with `kubectl get -o yaml`. */
@@ -208,7 +208,7 @@ function parsed<T>(
     const value = jsonIn(line)
     if (value === undefined) garbled.push({ line, why: `${where} is not JSON` })
     else if (fits(value)) values.push(value)
-    else garbled.push({ line, why: `${where} is not what kvup writes there` })
+    else garbled.push({ line, why: `${where} is no entry of kvup` })
   }
   return { values, garbled }
 }

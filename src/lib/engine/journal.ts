@@ -231,7 +231,7 @@ function claimed(content: JournalContent, override: Override): JournalContent {
   if (former !== undefined)
     return claimed({ ...content, overrides: content.overrides.filter((one) => one !== former) }, override)
   if (override.was.present && override.was.value === undefined)
-    throw new Error(`loan ${override.id} has no value to keep`)
+    throw new Error(`temporary change ${override.id} has no value to save`)
   const { procedure, by, at } = override
   const entry: Entry = { at, by, procedure, step: override.id, what: 'saved', text: wordsOf(override) }
   return recorded({ ...content, overrides: [...content.overrides, override] }, entry)
@@ -285,7 +285,7 @@ export function bounded({ entries, overrides, kept }: JournalContent): JournalCo
   if (bytesOf(overrides) > mostOverrideBytes)
     throw blocked(
       'journal-full',
-      `the journal holds ${overrides.length} temporary changes and has no room for another`,
+      `the journal has ${overrides.length} temporary changes and no room for another`,
       {
         remedy: 'kvup history      shows them, and the line that restores each',
       },
@@ -383,7 +383,7 @@ export class RememberedJournal implements JournalReader {
   }
 
   kept(key: string): Promise<unknown> {
-    return this.#answers.once(`kept ${key}`, () => this.#journal.kept(key))
+    return this.#answers.once(`saved ${key}`, () => this.#journal.kept(key))
   }
 }
 

@@ -363,7 +363,7 @@ class RenewedLease implements HeldLease {
     if (lease !== undefined && by === this.#identity) this.#version = lease.metadata.resourceVersion
     else
       this.#lose(
-        lost(lease ? `${by || 'nobody'} holds it now` : 'its Lease was deleted', this.#place.namespace),
+        lost(lease ? `${by || 'nobody'} has it now` : 'its Lease was deleted', this.#place.namespace),
       )
     this.signal.throwIfAborted()
   }
@@ -423,8 +423,8 @@ function heldBy(lease: Lease, namespace: string): KvupError {
 
 /** It was ours: exit 6, and nothing more is written. */
 function lost(why: string, namespace: string): KvupError {
-  return locked('lock-lost', `the lock was lost: ${why}. Nothing was written after that`, {
+  return locked('lock-lost', `the lock was lost: ${why}. kvup wrote nothing after that`, {
     object: leaseIn(namespace),
-    remedy: 'run the same command again: it goes on where the cluster stands',
+    remedy: 'run the same command again: it continues',
   })
 }

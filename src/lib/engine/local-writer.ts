@@ -63,7 +63,7 @@ function mustBeThis(object: KubeObject, { uid, resourceVersion }: Precondition, 
 
 function mustBe({ metadata }: KubeObject, expected: string | undefined, kind: Kind): void {
   if (expected === undefined || expected === metadata.resourceVersion) return
-  throw refusal(conflict, kind, metadata, 'was changed by somebody else meanwhile')
+  throw refusal(conflict, kind, metadata, 'was changed by someone else meanwhile')
 }
 
 /** Without force somebody else's field that would change is a conflict. */

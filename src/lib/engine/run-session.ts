@@ -40,7 +40,7 @@ const missingAtMost = 30_000
 
 /** Never with what would make it anew: what was there when the run began may be there still, and would be reset. */
 const gone = (error: Error, shows: string): KvupError =>
-  blocked('gone', `what was there when this run began is not found any more: ${error.message}`, {
+  blocked('gone', `not found, but it existed when this run began: ${error.message}`, {
     remedy: `${shows}     shows whether it is there; then run the same command again`,
     cause: error,
   })
@@ -237,7 +237,7 @@ export class OneRun {
     const done = new AbortController()
     const over = this.cx.clock.sleep(Math.max(least, left), done.signal)
     const late = over.then(() => {
-      throw unreachable('silent', 'no answer came before the time was over')
+      throw unreachable('silent', 'no answer came in time')
     })
     try {
       return await Promise.race([work, late])
@@ -281,8 +281,8 @@ export function meaningOf(error: unknown): Meaning {
 export function remarkOn(error: unknown): string {
   const why = error instanceof Error ? error.message : String(error)
   if (meaningOf(error) === 'login')
-    return `the cluster does not accept our credentials any more (${why}): log in again in another terminal, this run goes on by itself then`
-  return `the cluster does not answer as it should, trying again: ${why}`
+    return `the cluster no longer accepts your credentials (${why}): log in again in another terminal, then this run continues`
+  return `the cluster does not answer properly, kvup retries: ${why}`
 }
 
 /** Reads the lock's holder again before every write; a lost lock means no write (exit 6). */
@@ -383,7 +383,7 @@ class CachedReader {
         this.#wake()
       },
       lost: ({ kind }: Watched, why: string) => {
-        remark(`watching ${resourceOf(kind)} is not possible for now, they are polled instead: ${why}`)
+        remark(`watching ${resourceOf(kind)} is not possible for now, kvup polls them instead: ${why}`)
       },
     }
     return new CachedStream(watched, { reader: live, clock, listener })

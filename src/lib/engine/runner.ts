@@ -59,7 +59,7 @@ async function recordExit(run: OneRun, step: Step | undefined, error: unknown): 
   const what = run.cx.signal.aborted ? 'interrupted' : 'failed'
   const during = step ? ` during "${step.title}"` : ''
   if (what === 'interrupted')
-    run.remark(`${why}${during}; what is under way in the cluster goes on by itself`)
+    run.remark(`${why}${during}; what is running in the cluster continues by itself`)
   await shortly(run, Promise.all([leave(run), run.record(what, step?.id ?? '', why).catch(() => undefined)]))
 }
 
@@ -154,7 +154,7 @@ class StepSequence {
   async #complete(entries: readonly Entry[]): Promise<void> {
     for (const entry of entries)
       await this.#run.patiently(() =>
-        this.#run.record('applied', entry.step, `${entry.text} (found done after a run that was cut off)`),
+        this.#run.record('applied', entry.step, `${entry.text} (found done after an interrupted run)`),
       )
   }
 
@@ -173,7 +173,7 @@ class StepSequence {
     const { procedure, began } = this.#run
     await this.#completeRest()
     const changed = this.#changed
-    const text = changed.length > 0 ? `changed: ${changed.join(', ')}` : 'nothing had to be changed'
+    const text = changed.length > 0 ? `changed: ${changed.join(', ')}` : 'nothing to change'
     await this.#run.patiently(() => this.#run.record('finished', '', text))
     const tookMs = this.#run.ticks - began
     this.#run.emit({ kind: 'run-finished', procedure: procedure.name, tookMs })
@@ -376,7 +376,7 @@ class SettlingStep {
   }
 
   #contested(error: Error): Error {
-    const message = `${this.#step.title}: somebody else keeps writing the same object, gave up after ${mostRefusals} tries: ${error.message}`
+    const message = `${this.#step.title}: someone else keeps changing the same object; kvup gave up after ${mostRefusals} tries: ${error.message}`
     return blocked('contested', message, { cause: error })
   }
 
@@ -386,7 +386,7 @@ class SettlingStep {
       return blocked('too-many-repeats', `${title}: not done after ${most} times; still to do: ${change}`)
     const who = await this.#step.blame?.(this.#run.live, new Date(this.#appliedAt))
     const by = who ? ` It was ${who}` : ''
-    return blocked('undone', `${title}: something undid our change (${change}).${by}`, {
+    return blocked('undone', `${title}: something reverted kvup's change (${change}).${by}`, {
       remedy: [
         ...(shows === undefined ? [] : [`${shows}     shows who writes it`]),
         'stop what writes it, and run the same command again',
@@ -482,8 +482,8 @@ function gaveUp({ title, doing }: Step, last: Waiting | undefined, late: Latenes
   const lines = [
     `${limit} ${doing === undefined ? `at "${title}"` : `while ${doing}`}`,
     last && waitedFor(last, late),
-    failure instanceof Error && `the last try to change it failed: ${failure.message}`,
-    trouble instanceof Error && `the cluster could not be asked: ${trouble.message}`,
+    failure instanceof Error && `the last attempt to change it failed: ${failure.message}`,
+    trouble instanceof Error && `kvup could not reach the cluster: ${trouble.message}`,
   ]
   return timedOut('timed-out', lines.filter(Boolean).join('\n'), {
     remedy: last?.remedy ?? remedyOf(failure),
@@ -494,11 +494,12 @@ function gaveUp({ title, doing }: Step, last: Waiting | undefined, late: Latenes
 /** Exit 4: nothing moved for as long as `--stalled-after` allows. */
 function stalledTooLong(
   { title }: Step,
-  { on, why, remedy = [] }: Extract<Waiting, { is: 'stalled' }>,
+  { why, remedy = [] }: Extract<Waiting, { is: 'stalled' }>,
   { cx: { limits } }: Pick<OneRun, 'cx'>,
 ): KvupError {
   const limit = formatDuration(limits.stalledMs ?? 0)
-  return timedOut('stalled', `stalled for ${limit} (--stalled-after) at ${title}: ${on}: ${why}`, { remedy })
+  const at = why.startsWith(title) ? '' : ` at ${title}`
+  return timedOut('stalled', `stalled for ${limit} (--stalled-after)${at}: ${why}`, { remedy })
 }
 
 function waitedFor(state: Waiting, { at }: Lateness): string {

@@ -106,16 +106,12 @@ export function readSealed(text: string, file: string, kind: PlanKind): SealedPl
     throw unusable(file, `it is a document of ${is.trim() || 'no kind'}, not a kvup.io/v1alpha1 ${kind}`)
   const { request, accepted, steps, seal } = document
   if (!isSeal(seal, kind) || !isRecord(request) || !areRisks(accepted) || !isList(steps))
-    throw unusable(file, 'it carries no whole seal: nothing tells which cluster it is of')
+    throw unusable(file, 'its seal is incomplete: kvup cannot see which cluster it is of')
   const covered = coveredBy(document)
   if (!isUnbroken(seal, covered))
-    throw usageError(
-      'plan-edited',
-      `${file} was edited after it was sealed: it is no longer what was planned`,
-      {
-        remedy: `make it anew with other flags: ${makers[kind]} --help`,
-      },
-    )
+    throw usageError('plan-edited', `${file} was edited after it was sealed`, {
+      remedy: `make a new plan with other flags: ${makers[kind]} --help`,
+    })
   return { file, request, accepted, steps: covered.steps.map((step) => word(step['id'])), seal, document }
 }
 
@@ -131,7 +127,7 @@ type Unusable = (where: string, why: string) => Error
 
 function mapping(text: string, file: string, unusable: Unusable): Record<string, unknown> {
   if (text.trim() === '') throw unusable(file, 'it is empty')
-  if (text.length > longest) throw unusable(file, 'it is larger than any plan: more than 20 MB')
+  if (text.length > longest) throw unusable(file, 'it is too large: more than 20 MB')
   const lineCounter = new LineCounter()
   const parsed = parseDocument(text, { lineCounter, prettyErrors: false })
   const [error] = parsed.errors
@@ -141,7 +137,7 @@ function mapping(text: string, file: string, unusable: Unusable): Record<string,
     () => parsed.toJS() as unknown,
     (why) => unusable(file, why),
   )
-  if (!isRecord(value)) throw unusable(`${file}:1`, 'there is no document in it')
+  if (!isRecord(value)) throw unusable(`${file}:1`, 'it has no document')
   return value
 }
 

@@ -36,5 +36,5 @@ export function readBounded(file: string | number, most = mostBytes): Buffer {
 export const tooLarge = (file: string | number): Error =>
   usageError(
     'too-large',
-    `${typeof file === 'number' ? 'standard input' : file} has more than ${mostMegabytes} MB, or no end: so much is not read`,
+    `${typeof file === 'number' ? 'standard input' : file} has more than ${mostMegabytes} MB, or no end: kvup does not read that much`,
   )

@@ -65,5 +65,5 @@ export function clockSkew(ahead: number): string {
   // It is known to a second at best.
   const unit = by < 10 * minutes ? 1 * seconds : 1 * minutes
   const rounded = Math.round(by / unit) * unit
-  return `this machine's clock is ${formatDuration(rounded)} ${ahead > 0 ? 'ahead of' : 'behind'} the cluster's: times are the cluster's`
+  return `the clock of this computer is ${formatDuration(rounded)} ${ahead > 0 ? 'ahead of' : 'behind'} the cluster's: kvup shows the cluster's times`
 }

@@ -22,7 +22,7 @@ export function parseDuration(text: string): number {
 
 function notADuration(typed: string): Error {
   const number = /^\d+(\.\d+)?$/.test(typed)
-  const why = number ? 'it needs a unit' : 'it is written like 90s, 5m or 1h30m'
+  const why = number ? 'it needs a unit' : 'write it like 90s, 5m or 1h30m'
   return usageError('not-a-duration', `${JSON.stringify(typed)} is not a duration: ${why}`, {
     remedy: number ? `${typed}s for seconds, ${typed}m for minutes` : '90s, 5m, 1h30m, 2d',
   })
@@ -67,7 +67,7 @@ export function parseDeadline(text: string, now: Date): Date {
   const time = typedDeadline(text)
   if ('hours' in time) return nextOf(time, now)
   if (time <= now)
-    throw usageError('deadline', `--deadline ${text} is over already: it is ${now.toISOString()}`)
+    throw usageError('deadline', `--deadline ${text} has passed already: it is ${now.toISOString()}`)
   return time
 }
 
@@ -102,7 +102,7 @@ function ensureOnce({ text, hours, minutes }: TimeOfDay, next: Date): void {
   const times = [next, new Date(next.getTime() + hour)].filter(shows)
   if (times.length === 1) return
   const how = times.length === 0 ? 'does not come, because the clocks skip it' : 'comes twice'
-  throw usageError('deadline', `--deadline ${text} ${how}: at the next one summer time begins or ends`, {
+  throw usageError('deadline', `--deadline ${text} ${how}: daylight saving time starts or ends then`, {
     remedy: (times.length === 0 ? [next] : times).map((time) => `--deadline ${rfc3339(time)}`),
   })
 }
@@ -122,8 +122,8 @@ function typedDeadline(text: string): Date | TimeOfDay {
       `--deadline takes 04:30 or a time such as 2026-11-22T04:30:00Z, not ${JSON.stringify(text)}`,
     )
   if (written?.groups?.['zone'] === undefined)
-    throw usageError('deadline', `--deadline ${text} does not say in which time zone`, {
-      remedy: `--deadline ${text}Z, or with +01:00 and the like behind it`,
+    throw usageError('deadline', `--deadline ${text} names no time zone`, {
+      remedy: `--deadline ${text}Z, or with an offset such as +01:00`,
     })
   return time
 }

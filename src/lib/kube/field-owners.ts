@@ -46,7 +46,7 @@ export function ownersOfField(
 const text = (value: unknown, most = 128): value is string =>
   typeof value === 'string' && value !== '' && value.length <= most && !/[\p{C}\p{Zl}\p{Zp}]/u.test(value)
 
-/** As they were written down: undefined where any of it is not what kvup writes there, or is of another field. */
+/** As they were written down: undefined where any of it is no entry of kvup, or is of another field. */
 export function ownersFrom(said: unknown, pointers: readonly string[]): readonly FieldOwner[] | undefined {
   if (!Array.isArray(said) || said.length > 20) return undefined
   const owners = said.map((one) => ownerFrom(one, pointers))

@@ -185,8 +185,8 @@ export function conflictFindings(changes: readonly ObjectChange[]) {
     {
       id: 'manifest-conflicts',
       level: 'blocker' as const,
-      summary: `somebody else keeps fields that the manifest sets: ${disputed.flatMap(words).join('; ')}`,
-      remedy: ['change it where it comes from, or take it over: add --accept manifest-conflicts'],
+      summary: `another tool owns fields that the manifest sets: ${disputed.flatMap(words).join('; ')}`,
+      remedy: ['change it in that tool, or take the fields over: add --accept manifest-conflicts'],
       objects: disputed.map(({ wanted }) => nameOf(wanted)),
     },
   ]
@@ -223,9 +223,9 @@ export function backupOf(changes: readonly ObjectChange[], origin: BackupOrigin)
   const head = [
     `# The objects of the KubeVirt operator before the update from ${origin.from} to ${origin.to}, saved by kvup.`,
     markOf(origin),
-    '# To put them back:',
+    '# To restore them:',
     `#   kubectl apply --server-side --force-conflicts --field-manager=kvup -f ${quoted(origin.file)}`,
-    ...created.map((name) => `# ${name} was not there before.`),
+    ...created.map((name) => `# ${name} did not exist before.`),
   ]
   return `${head.join('\n')}\n${asYaml(replaced)}${end}\n`
 }

@@ -68,10 +68,10 @@ export function registryFinding({ operator, origin }: Manifest, running: Deploym
     {
       id: 'manifest-registry',
       level: 'blocker' as const,
-      summary: `the manifest ${origin} takes its images from ${named}, the operator that runs now from ${now}`,
+      summary: `the manifest ${origin} takes its images from ${named}, but the running operator from ${now}`,
       remedy: [
-        `add --image-registry ${shellWord(now)}     keeps the one of today`,
-        'or take it: add --accept manifest-registry',
+        `add --image-registry ${shellWord(now)}     keeps the current one`,
+        'or accept it: add --accept manifest-registry',
       ],
     },
   ]
@@ -94,9 +94,9 @@ export function parseRegistry(text: string): string {
 }
 
 function mistake(typed: string): string {
-  if (typed === '') return 'nothing was named'
+  if (typed === '') return 'it is empty'
   if (typed.length > longest) return 'it is too long'
-  if (typed.includes('://')) return 'it is written without https://'
-  if (/[^/]:[^/]*\D[^/]*$|@/u.test(typed)) return 'it is written without a tag or digest'
-  return 'it is written like quay.io/kubevirt or mirror.example:5000/virt'
+  if (typed.includes('://')) return 'write it without https://'
+  if (/[^/]:[^/]*\D[^/]*$|@/u.test(typed)) return 'write it without a tag or digest'
+  return 'write it like quay.io/kubevirt or mirror.example:5000/virt'
 }

@@ -49,7 +49,7 @@ export function manifestDiff(
 
 /** The operator can only grant what it holds itself (lab 13), so its own role tells of the operands, but not of which. */
 const unseen =
-  'The roles of virt-api, virt-controller, virt-handler and virt-exportproxy are not in the manifest: the new operator makes them from its own install strategy, before it replaces their pods. A verb that the operator itself loses is lost to all of them; one that only a single component loses cannot be seen here, and shows as "forbidden" in its log until its pods are replaced.'
+  'The manifest does not have the roles of virt-api, virt-controller, virt-handler and virt-exportproxy. The new operator creates them from its install strategy, before it replaces their pods. All of them lose a verb that the operator itself loses. kvup cannot see a verb that only one component loses: its log says "forbidden" until its pods are replaced.'
 
 function namedAs({ kind, metadata }: KubeObject): { kind: string; namespace?: string; name: string } {
   const { namespace, name } = metadata

@@ -77,7 +77,7 @@ async function bodyOf(response: Response, origin: string): Promise<Buffer> {
 function refused(origin: string, { status, statusText }: Response): Error {
   if (status === 404 || status === 410) {
     return usageError('manifest-missing', `there is no manifest at ${origin} (${status})`, {
-      remedy: ['is it a version that was released? https://github.com/kubevirt/kubevirt/releases', mirror],
+      remedy: ['is it a released version? https://github.com/kubevirt/kubevirt/releases', mirror],
     })
   }
   return unreachable('manifest-unreachable', `cannot fetch ${origin}: ${status} ${statusText}`.trimEnd(), {
@@ -85,19 +85,19 @@ function refused(origin: string, { status, statusText }: Response): Error {
   })
 }
 
-const mirror = 'or name a mirror that holds the releases: --manifest-base URL'
+const mirror = 'or name a mirror of the releases: --manifest-base URL'
 
 /** It is there, and the way to it is not: a line for a machine that has one. A folder serves one release as well as an upgrade path. */
 function elsewhere(origin: string): readonly string[] {
   const [, tag] = /\/([^/]+)\/kubevirt-operator\.yaml$/u.exec(origin) ?? []
   return tag === undefined
     ? [
-        `curl -fLO ${shellWord(origin)}     on a machine with a way to it; then the same line here with --manifest FILE`,
+        `curl -fLO ${shellWord(origin)}     on a computer that can reach it; then the same command here with --manifest FILE`,
         mirror,
       ]
     : [
-        `curl -fL --create-dirs -o ${shellWord(`releases/${tag}/kubevirt-operator.yaml`)} ${shellWord(origin)}     on a machine with a way to it`,
-        'then the same line here with --manifest-base releases, or for one release with --manifest FILE',
+        `curl -fL --create-dirs -o ${shellWord(`releases/${tag}/kubevirt-operator.yaml`)} ${shellWord(origin)}     on a computer that can reach it`,
+        'then the same command here with --manifest-base releases, or for one release with --manifest FILE',
         mirror,
       ]
 }

@@ -39,9 +39,9 @@ export function extrasFindings(
     {
       id: 'manifest-extras',
       level: 'blocker' as const,
-      summary: `the manifest holds what no operator manifest of KubeVirt holds: ${extras.map(({ name, why }) => `${name} ${why}`).join('; ')}`,
+      summary: `the manifest has something that no operator manifest of KubeVirt has: ${extras.map(({ name, why }) => `${name} ${why}`).join('; ')}`,
       remedy: [
-        'take it out of the file, or name the kubevirt-operator.yaml of the release: --manifest FILE|URL',
+        'remove it from the file, or name the kubevirt-operator.yaml of the release: --manifest FILE|URL',
       ],
       objects: extras.map(({ name }) => name),
     },

@@ -56,8 +56,8 @@ export function secureUrl(text: string): URL {
   const url = URL.parse(text)
   if (url === null) throw usageError('manifest-url', `${JSON.stringify(text)} is not a URL`)
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url
-  throw usageError('manifest-url', `${url.protocol}//${url.host} is not used for manifests: only https is`, {
-    remedy: 'fetch it in another way and pass it with --manifest FILE --manifest-sha256 SUM',
+  throw usageError('manifest-url', `${url.protocol}//${url.host} is not allowed for manifests: use https`, {
+    remedy: 'download it yourself and pass it with --manifest FILE --manifest-sha256 SUM',
   })
 }
 
@@ -117,7 +117,7 @@ async function fetched(url: string, network: Network): Promise<Buffer> {
 function whyUnread(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const words: Record<string, string> = {
-    ENOENT: 'there is no such file',
+    ENOENT: 'the file does not exist',
     EISDIR: 'it is a folder',
     EACCES: 'permission denied',
   }
@@ -138,7 +138,7 @@ function checksum(typed: string): string {
 
 function mismatch(origin: string, is: string, wanted: string): Error {
   return usageError('manifest-checksum', `${origin} has sha256 ${is}, not ${wanted}`, {
-    remedy: 'do not use it before you know why; the release page lists the right sum',
+    remedy: 'find out why before you use it; the release page lists the right checksum',
   })
 }
 

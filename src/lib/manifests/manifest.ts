@@ -56,7 +56,7 @@ export function mustBeVersion({ origin, operator }: Manifest, to: string): void 
         ? 'name the kubevirt-operator.yaml of the release: --manifest FILE|URL'
         : [
             `kvup upgrade --to ${other.version} --manifest ${origin === 'standard input' ? '-' : origin}`,
-            'or name the manifest of the version that is meant',
+            'or name the manifest of the right version',
           ],
   })
 }
@@ -70,12 +70,12 @@ const canonical = (version: string) => version.replace(/^v/, '')
 function shapeOf(objects: readonly KubeObject[], operator: Deployment | undefined, crd: boolean): string {
   const kinds = [...new Set(objects.map((o) => o.kind))]
   if (kinds.includes('ClusterServiceVersion')) return 'it is for OLM (a ClusterServiceVersion)'
-  if (kinds.includes('HyperConverged')) return 'it holds a HyperConverged, not the operator of KubeVirt'
+  if (kinds.includes('HyperConverged')) return 'it has a HyperConverged, not the operator of KubeVirt'
   if (kinds.length === 1 && kinds[0] === 'KubeVirt')
     return 'it looks like a kubevirt-cr.yaml (the KubeVirt CR alone)'
   if (operator !== undefined && !crd) return 'the CustomResourceDefinition kubevirts.kubevirt.io is missing'
   if (crd) return 'the Deployment virt-operator is missing'
-  return `it holds ${kinds.join(', ')}`
+  return `it has ${kinds.join(', ')}`
 }
 
 /** The first list in an object that kvup reads and that holds something else than objects; undefined where all is well. */
@@ -158,7 +158,7 @@ function valueOf(document: Document, origin: string): unknown {
 
 function objectsOf(document: unknown, origin: string): KubeObject[] {
   if (document === null || document === undefined) return []
-  if (!isRecord(document)) throw notAManifest(origin, 'it holds text that is no Kubernetes object')
+  if (!isRecord(document)) throw notAManifest(origin, 'it has text that is no Kubernetes object')
   if (
     typeof document['kind'] === 'string' &&
     document['kind'].endsWith('List') &&
@@ -167,7 +167,7 @@ function objectsOf(document: unknown, origin: string): KubeObject[] {
     return document['items'].flatMap((item) => objectsOf(item, origin))
   }
   if (!isKubeObject(document))
-    throw notAManifest(origin, 'it holds a document without apiVersion, kind or name')
+    throw notAManifest(origin, 'it has a document without apiVersion, kind or name')
   return [document]
 }
 
@@ -215,8 +215,8 @@ export function kindOf(object: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadat
   if (kind !== undefined) return kind
   throw usageError(
     'unknown-kind',
-    `the manifest holds ${nameOf(object)} (${object.apiVersion}), a kind that does not belong into an operator manifest`,
-    { remedy: 'take it out of the file and apply it yourself: kubectl apply --server-side -f FILE' },
+    `the manifest has ${nameOf(object)} (${object.apiVersion}), a kind that does not belong in an operator manifest`,
+    { remedy: 'remove it from the file and apply it yourself: kubectl apply --server-side -f FILE' },
   )
 }
 
@@ -309,7 +309,7 @@ export function inNamespace(manifest: Manifest, namespace: string, rewrite: bool
   if (!rewrite) {
     throw usageError(
       'manifest-namespace',
-      `the manifest ${manifest.origin} is for namespace ${manifest.namespace}, the operator runs in ${namespace}`,
+      `the manifest ${manifest.origin} is for namespace ${manifest.namespace}, but the operator runs in ${namespace}`,
       { remedy: 'add --rewrite-namespace to apply it there instead' },
     )
   }

@@ -246,8 +246,8 @@ export function alertsLine(alerts: readonly FiringAlert[], inWindow: boolean): s
   const grave = allWords(alerts.filter(isGrave))
   const expected = allWords(alerts.filter(({ name }) => inWindow && isExpected(name)))
   return [
-    alerts.length === 1 ? '1 fires' : `${alerts.length} fire`,
-    ...(grave.length > 0 ? [`grave: ${someOf(grave)}`] : []),
+    `${alerts.length} firing`,
+    ...(grave.length > 0 ? [`critical: ${someOf(grave)}`] : []),
     ...(expected.length > 0 ? [`expected during an EUS upgrade: ${expected.join(', ')}`] : []),
   ].join('; ')
 }

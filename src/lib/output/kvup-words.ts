@@ -42,4 +42,4 @@ export const roleRemedy = (role: 'kvup-view' | 'kvup-upgrade' | 'kvup-olm'): str
 
 /** Why KubeVirt moves nothing while it has no methods, in the same words everywhere: kvup borrowed them, or there are none. */
 export const noMethodsText = (held: boolean): string =>
-  held ? 'updates are held' : 'no update methods are set'
+  held ? 'automatic VM updates are paused' : 'automatic VM updates are off'

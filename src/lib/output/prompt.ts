@@ -61,7 +61,7 @@ async function ask(
   question: Question,
 ): Promise<unknown> {
   if (quiet) throw nobodyThere('--quiet asks nothing', question.message)
-  if (input === false) throw nobodyThere('--no-input leaves nobody to ask', question.message)
+  if (input === false) throw nobodyThere('--no-input asks nothing', question.message)
   if (stdin.isTTY !== true) throw nobodyThere('there is no terminal to ask', question.message)
   const { createPromptModule } = await import('inquirer')
   suspend?.()
@@ -77,7 +77,7 @@ async function ask(
 
 function nobodyThere(why: string, question: string): KvupError {
   return usageError('nobody-to-ask', `${why}: ${question}`, {
-    remedy: 'add --yes to the command to go on without being asked',
+    remedy: 'add --yes to the command to continue without a question',
   })
 }
 

@@ -58,7 +58,7 @@ export const minorNumber = (text: string): number => Number(text.split('.')[1])
 const moving = /^(latest|stable|main|master|devel|nightly|edge)$/i
 
 const mistakes: readonly (readonly [RegExp, (typed: string) => string])[] = [
-  [/^$/, () => 'nothing was named'],
+  [/^$/, () => 'it is empty'],
   [/sha256:|^[0-9a-f]{64}$/i, () => 'it is an image digest, which names no version'],
   [moving, (typed) => `what ${typed} points to can change every day`],
   [/\//, () => 'it is an image or a URL; the version is the tag alone'],

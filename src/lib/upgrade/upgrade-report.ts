@@ -34,6 +34,8 @@ export interface UpgradeReport {
   apiVersion: 'kvup.io/v1alpha1'
   kind: 'UpgradeReport'
   outcome: 'nothing-to-do' | 'done' | 'stopped-before'
+  /** Its number in the journal, for `kvup history RUN`; absent where nothing was done, or where it could not be read. */
+  run?: number
   kubevirt: { name: string; namespace: string }
   /** Absent where it is no cluster of a kubeconfig. */
   cluster?: ClusterAddress

@@ -1,5 +1,5 @@
-import type { Access, Cluster } from '../kube/cluster.ts'
-import type { RunEvent, RunLimits, RunOutcome } from '../engine/step.ts'
+import type { Access } from '../kube/cluster.ts'
+import type { RunLimits, RunOutcome } from '../engine/step.ts'
 import { type Change, takenRisks } from '../engine/change.ts'
 import { type Compared, lostSince } from '../vms/census/run-census.ts'
 import type { SealedPlan } from '../engine/sealed-plan.ts'
@@ -7,6 +7,7 @@ import { type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
 import { accessFor, roleFor } from './roles.ts'
 import { degradedAfter, nothingToDoReport, type UpgradeReport, VmsOfRun } from './upgrade-report.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
+import { entriesByRun } from '../engine/journal-runs.ts'
 import { isBetweenSteps, isOutsideOfRolls, withStages } from './step-traits.ts'
 import { readRollout } from './upgrade-snapshot.ts'
 import { sealedWrites } from './sealed-facts.ts'
@@ -109,7 +110,17 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
       const accepted = outcome.is === 'nothing-to-do' ? [] : await takenRisks(planned.accepted, environment)
       const taken = accepted.length > 0 && { accepted }
       const where = cluster.address && { cluster: cluster.address }
-      return { ...report, ...where, ...taken, ...judged, ...unreadOf(report, judged) }
+      const entries =
+        outcome.is === 'nothing-to-do' ? [] : await asFarAsRead(environment.journal.entries(), [])
+      const last = entriesByRun(entries).at(-1)
+      return {
+        ...report,
+        ...where,
+        ...(last && { run: last.run }),
+        ...taken,
+        ...judged,
+        ...unreadOf(report, judged),
+      }
     },
     async end(report, outcome) {
       const isBetween = outcome.is === 'stopped-before' && (await isSettled(planned, outcome.step.id))
@@ -190,15 +201,11 @@ function olmQuestion({ from, to, kubevirt }: NonNullable<UpgradePlan['olm']>, is
   return `Upgrade HyperConverged from ${from} to ${to}${brings}? There is no way back.`
 }
 
-/** What a person calls the run: `KubeVirt v1.7.4 → v1.8.4 on prod-eu`. */
-function titleOf({ from, to, olm }: UpgradePlan, { address }: Cluster): string {
+/** What a person calls the run: `KubeVirt v1.7.4 → v1.8.4`. */
+function titleOf({ from, to, olm }: UpgradePlan): string {
   const [what, was, becomes] = olm ? ['HyperConverged', olm.from, olm.to] : ['KubeVirt', from, to.text]
-  const versions = was === undefined || was === becomes ? becomes : `${was} → ${becomes}`
-  return `${what} ${versions}${address?.context === undefined ? '' : ` on ${address.context}`}`
+  return `${what} ${was === undefined || was === becomes ? becomes : `${was} → ${becomes}`}`
 }
-
-const titled = (event: RunEvent, title: string): RunEvent =>
-  event.kind === 'run-started' ? { ...event, title } : event
 
 interface Running {
   observed: Observed
@@ -222,6 +229,7 @@ function changeOf(
       announce({ restore, backup, user })
     },
     question: questionOf(plan),
+    title: titleOf(plan),
     limits,
     ...(sealed && {
       ensureFits: () => ensureFits(sealed, planned),
@@ -236,7 +244,7 @@ function changeOf(
     },
     onEvent(event) {
       observed.event(event)
-      return withStages(titled(event, titleOf(plan, cluster)))
+      return withStages(event)
     },
     failed: (error) => toldBetween(planned, observed, error),
     hint: upgradeHint({ cx, plan: () => planned.now(), journal: environment.journal }),

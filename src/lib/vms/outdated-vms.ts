@@ -456,7 +456,10 @@ export async function readAround(
   ])
   if ('overrides' in found)
     return { context, paused: found.overrides.find(({ id }) => id === overrideId), at }
-  const remarks = [...context.remarks, `whether workload updates are held is not known: ${found.unread}`]
+  const remarks = [
+    ...context.remarks,
+    `kvup does not know whether automatic VM updates are paused: ${found.unread}`,
+  ]
   return { context: { ...context, remarks }, paused: undefined, at }
 }
 

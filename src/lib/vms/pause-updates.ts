@@ -93,7 +93,7 @@ async function pauseState(
   if (methods.length === 0) return (await untilPassedOn(cx, owner, [])) ?? held(override)
   if (override && !again && !sameMethods(methods, keptMethods(override)))
     return changedWhilePaused(methods, override)
-  const change = `set workloadUpdateMethods of ${nameOf(owner)} from ${methods.join(', ')} to none, and keep the value`
+  const change = `set workloadUpdateMethods of ${nameOf(owner)} from ${methods.join(', ')} to none, and save the value`
   return (await untilWritable(cx.reader, owner)) ?? { is: 'todo', change }
 }
 
@@ -124,7 +124,7 @@ async function hold(
     was: { present: true, value: [...methodsIn(holding, owner)] },
     by: who,
     at: clock.now().toISOString(),
-    harmless: 'for days; hotplug and volume changes wait meanwhile',
+    harmless: 'for days; hotplug and volume changes wait',
     ...(severalMinors && { severalMinors }),
     ...(goesBack !== undefined && { goesBack }),
     ...ownersNow(holding, overrideId),
@@ -137,7 +137,7 @@ function changedWhilePaused(now: readonly string[], override: Override): StepSta
   return {
     is: 'blocked',
     reason: 'pause-changed',
-    by: `workloadUpdateMethods was set to ${methodsText(now)} while kvup held it (kept: ${keptMethods(override).join(', ')})`,
+    by: `workloadUpdateMethods was set to ${methodsText(now)} while kvup had paused it (saved: ${keptMethods(override).join(', ')})`,
     remedy: [...heldLines(override), 'kvup history'],
   }
 }
@@ -155,7 +155,7 @@ export async function closeFormerOverride(
   const former = (await journal.overrides()).some(
     (override) => override.id === id && !ours.has(override.object.uid),
   )
-  if (former) await journal.release(id, 'the KubeVirt that it was taken from is gone')
+  if (former) await journal.release(id, 'the KubeVirt that it belonged to is gone')
 }
 
 interface RestoreOptions {
@@ -241,10 +241,10 @@ function changedMeanwhile(now: readonly string[], override: Override): StepState
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',
-    by: `workloadUpdateMethods was ${kept.join(', ')} when it was borrowed; somebody set it to ${methodsText(now)} meanwhile`,
+    by: `workloadUpdateMethods was ${kept.join(', ')} before kvup changed it; someone set it to ${methodsText(now)} meanwhile`,
     remedy: [
-      `${restore} --keep-current     closes the loan and leaves their value`,
-      `${restore} --overwrite        sets the kept value`,
+      `${restore} --keep-current     keeps their value and forgets the saved one`,
+      `${restore} --overwrite        sets the saved value`,
     ],
   }
 }
@@ -388,6 +388,6 @@ function closeOverride(owner: SettingsOwner, takenFrom: string): Step {
           }
         : { is: 'done' }
     },
-    apply: (cx) => closeMethodsOverride(cx, owner, 'left as somebody else set it'),
+    apply: (cx) => closeMethodsOverride(cx, owner, 'left as someone else set it'),
   }
 }

@@ -75,7 +75,7 @@ async function failures(
 ): Promise<Harm | undefined> {
   const failing = [...outdated].flatMap((vm) => {
     const [last] = moves.failures(ledger, vm)
-    return last === undefined ? [] : [{ vm, reason: last.failureReason ?? 'no reason is told' }]
+    return last === undefined ? [] : [{ vm, reason: last.failureReason ?? 'no reason given' }]
   })
   const [worst] = [...Map.groupBy(failing, ({ reason }) => reason)].sort(
     ([, a], [, b]) => b.length - a.length,
@@ -284,7 +284,7 @@ interface Guarding {
 
 /**
  * Follows KubeVirt's own updater until it has moved what it moves; two launchers for one VMI, or as many VMs as are taken failing for one
- * reason: workload updates are held again (night W5). Holds nothing before (night W6).
+ * reason: automatic VM updates are paused again (night W5). Holds nothing before (night W6).
  */
 export function guardProcedure(guarding: Guarding): Procedure {
   const step = guardStep(guarding)
@@ -305,7 +305,7 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
     patience: { every: 5 * seconds, atMost: timeoutMs },
     estimate: 600 * seconds,
     watches: [{ kind: VirtualMachineInstanceMigrations, where: {} }],
-    risk: { undo: 'kvup workloads restore', safeToLeave: 'always: KubeVirt goes on by itself' },
+    risk: { undo: 'kvup workloads restore', safeToLeave: 'always: KubeVirt continues by itself' },
     async check(cx) {
       const holds = methodsIn(await readOwner(cx.reader, owner), owner).length === 0
       if (holds)
@@ -329,12 +329,12 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
 const nobodyMoves = (override: Override | undefined, selection: Selection): StepState => ({
   is: 'blocked',
   reason: 'nobody-moves',
-  by: 'workloadUpdateMethods is empty, so that KubeVirt moves nothing',
+  by: 'automatic VM updates are off, so KubeVirt moves nothing',
   remedy: [
-    `${narrowedLine('kvup workloads update', selection)}     moves VMs itself`,
+    `${narrowedLine('kvup workloads update', selection)}     moves the VMs`,
     ...(override === undefined
       ? ['kvup workloads strategy set --methods LiveMigrate']
-      : heldLines(override, '     gives back what was held')),
+      : heldLines(override, '     resumes automatic VM updates')),
   ],
 })
 
@@ -356,7 +356,7 @@ async function movingOn(
   const { moving, staying } = await countMoving(reader, rules)
   const total = Math.max(run.known.size, moving.size)
   const on = toEnd({ outdated: moving.size, open: snapshot.ledger.open.length, doubtful })
-  if (on === undefined) return { is: 'done', ...(staying > 0 && { note: `${staying} stay outdated` }) }
+  if (on === undefined) return { is: 'done', ...(staying > 0 && { note: `${staying} remain outdated` }) }
   return { is: 'waiting', on, progress: { done: total - moving.size, total, of: 'VMs' } }
 }
 
@@ -403,8 +403,8 @@ export const stoppedBy = (
 /** By hand, or by KubeVirt again: both, and what to look at before. */
 export const resumeHints: readonly string[] = [
   'kvup workloads migrations --history     shows what failed, and of what',
-  'kvup workloads update --canary 1     goes on by hand, one first',
-  'kvup workloads restore     lets KubeVirt go on',
+  'kvup workloads update --canary 1     continues by hand, with one VM first',
+  'kvup workloads restore     lets KubeVirt continue',
 ]
 
 interface NotEnded {

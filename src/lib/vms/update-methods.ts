@@ -65,7 +65,7 @@ export function heldLines(override: Paused | undefined, why = ''): readonly stri
     return [
       `${restoreUpdatesLine(override)}     resumes automatic VM updates, once no VM runs a newer virt-launcher`,
     ]
-  const inWindow = '     goes on with the window, which gives workload updates back at its end'
+  const inWindow = '     continues the EUS upgrade, which resumes automatic VM updates at its end'
   return [`${restoreUpdatesLine(override)}${isOfWindow(override) ? inWindow : why}`]
 }
 

@@ -40,7 +40,7 @@ const words: Record<Decision, (vmi: VirtualMachineInstance, rules: OutlookRules)
       'denied',
       `${notMigratable(vmi)}; evictionStrategy ${effectiveEviction(vmi, rules)} forbids eviction`,
     ),
-  external: () => reason('external', 'evictionStrategy External: somebody else has to move it'),
+  external: () => reason('external', 'evictionStrategy External: another tool has to move it'),
 }
 
 /** The reason behind a decision. */
@@ -78,7 +78,7 @@ const plainly: Readonly<Record<string, string>> = {
 
 function notMigratable(vmi: VirtualMachineInstance): string {
   const { status, reason: named = '' } = condition(vmi, 'LiveMigratable') ?? {}
-  if (status !== 'False') return 'not judged yet whether it can be migrated'
+  if (status !== 'False') return 'not known yet whether it can be migrated'
   const plain = Object.hasOwn(plainly, named) ? `${plainly[named]} (${named})` : named
   return plain === '' ? 'not migratable' : `not migratable: ${plain}`
 }
@@ -104,15 +104,15 @@ function aboutReturn(
   vmi: VirtualMachineInstance,
   runStrategy: string | undefined,
 ): Reason {
-  if (outcome === 'is lost') return reason('no-vm', 'no VM behind it: it is gone for good')
+  if (outcome === 'is lost') return reason('no-vm', 'it has no VM, and is lost')
   if (outcome === 'shuts down')
     return runStrategy === undefined
-      ? reason('vm-unread', 'its VM may not be read: whether it comes back is not known')
-      : reason('stays-down', `runStrategy ${runStrategy} does not start it again`)
+      ? reason('vm-unread', 'kvup may not read its VM: it may not restart')
+      : reason('stays-down', `runStrategy ${runStrategy} does not restart it`)
   const owner = controllerOf(vmi)
   return runStrategy === undefined && owner
-    ? reason('replaced', `${owner.kind} ${owner.name} makes another one`)
-    : reason('comes-back', 'runStrategy Always starts it again')
+    ? reason('replaced', `${owner.kind} ${owner.name} creates another one`)
+    : reason('comes-back', 'runStrategy Always restarts it')
 }
 
 /** What is to be said of the launcher that a VM runs on: it cannot go back to an older one, or it is very old (night W9). */
@@ -180,16 +180,16 @@ function leftAlone(
 ): Judged | undefined {
   const { status } = vmi
   if (isMigrating(vmi) || migrating?.has(vmName(vmi)))
-    return ['migrates', reason('migrating', 'a migration of it is under way')]
+    return ['migrates', reason('migrating', 'its migration is running')]
   if (launcher?.inUse && dueFor(vmi, status?.launcherContainerImageVersion) === undefined)
-    return ['stays', reason('current', 'runs the new virt-launcher already')]
+    return ['stays', reason('current', 'already runs the new virt-launcher')]
   return undefined
 }
 
 function notRunning({ metadata, status }: VirtualMachineInstance): Judged | undefined {
   const isGoing = metadata.deletionTimestamp !== undefined
   if (!isGoing && status?.phase === 'Running') return undefined
-  const why = isGoing ? 'is being deleted' : `${status?.phase || 'no phase'}: only what runs is moved`
+  const why = isGoing ? 'is being deleted' : `${status?.phase || 'no phase'}: only running VMs are moved`
   return ['stays', reason('not-running', why)]
 }
 
@@ -201,7 +201,7 @@ function tooNew(vmi: VirtualMachineInstance, vm: Vm | undefined, rules: OutlookR
   const why = `runs the virt-launcher of ${newer.text}, newer than ${rules.installs ?? ''}: a migration to an older one fails`
   const isBare = vm === undefined && !(rules.vmsUnread && isOfVm(vmi))
   return isBare
-    ? ['stays', reason('newer-launcher', `${why}, and no VM behind it restarts it`)]
+    ? ['stays', reason('newer-launcher', `${why}, and it has no VM to restart it`)]
     : ['restart', reason('newer-launcher', `${why}; it needs a restart`)]
 }
 
@@ -212,7 +212,7 @@ function decided(vmi: VirtualMachineInstance, vm: Vm | undefined, rules: Outlook
   return [outcomeBy(decision, vmi, vm, rules), whyBy(decision, vmi, rules), decision]
 }
 
-const oneNode = reason('one-node', 'no other node takes VMs: its migrations would fail without end')
+const oneNode = reason('one-node', 'no other node takes VMs: its migrations would fail forever')
 
 function outcomeBy(
   decision: Decision,

@@ -216,7 +216,7 @@ export function namespaceOf(
 ): string | undefined {
   if (allNamespaces) return undefined
   if (namespace === '')
-    throw usageError('namespace-name', '-n is empty: it would be all VMs', {
+    throw usageError('namespace-name', '-n is empty: it would select all VMs', {
       remedy: 'leave -n out for all namespaces, or name one: kubectl get namespaces -o name',
     })
   return namespace

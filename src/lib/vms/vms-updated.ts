@@ -43,7 +43,7 @@ export interface UpdatesPause {
 
 /**
  * Waits until no VM is outdated but those that the present methods leave where they are. Two launchers for one VMI, or three VMs that
- * fail for one reason: workload updates are held again (night W5), by whoever owns them.
+ * fail for one reason: automatic VM updates are paused again (night W5), by whoever owns them.
  */
 export function workloadsMoved(owner: Owner, { who, follow, since: begun, settings }: UpdatesPause): Step {
   const holder = settings ?? onKubeVirt(owner)
@@ -64,7 +64,7 @@ export function workloadsMoved(owner: Owner, { who, follow, since: begun, settin
     dependsOn: changesBefore,
     risk: {
       undo: follow ? 'none' : 'kvup workloads restore, where it had to pause automatic VM updates again',
-      safeToLeave: 'always: KubeVirt goes on by itself',
+      safeToLeave: 'always: KubeVirt continues by itself',
     },
     async check(cx): Promise<StepState> {
       const found = await outdatedNow(cx, owner, { again, holder, nodes })
@@ -72,7 +72,8 @@ export function workloadsMoved(owner: Owner, { who, follow, since: begun, settin
       const { moving, note } = found
       const now = cx.clock.now()
       const { harm, ...ending } = await watch.read(cx.reader, moving, now.getTime())
-      if (harm && follow) return stoppedBy(harm, 'nothing is held, for kvup writes nothing here', commitPause)
+      if (harm && follow)
+        return stoppedBy(harm, 'nothing is paused, because kvup writes nothing here', commitPause)
       if (harm) return again.trip(harm)
       const on = toEnd({ outdated: moving.size, ...ending })
       if (on === undefined) return { is: 'done', ...note }
@@ -131,7 +132,7 @@ async function outdatedNow(
     first.moving.size === 0 ? first : await count(await nodes(cx.reader, cx.clock.now()))
   if (override && again?.tripped) return again.tripped
   if (override && moving.size > 0) return pausedForHarm(override, moving.size)
-  return { moving, note: staying > 0 ? { note: `${staying} stay outdated` } : {} }
+  return { moving, note: staying > 0 ? { note: `${staying} remain outdated` } : {} }
 }
 
 const rulesOf = (kubevirt: KubeVirt, methods: readonly string[]) => ({

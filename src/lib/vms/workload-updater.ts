@@ -250,8 +250,8 @@ export async function readAround(
     updating: kubevirt !== undefined && (isUpdating(kubevirt) || newControllerLeads(snapshot) === false),
     migrating: new Set(itemsOf(migrating)),
     ...notKnown(snapshot, [
-      ['whether there are nodes enough to migrate', nodes],
-      ['which are on their way already', migrating],
+      ['whether there are enough nodes to migrate', nodes],
+      ['which already migrate', migrating],
     ]),
   }
 }
@@ -264,7 +264,7 @@ function notKnown(
   parts: readonly (readonly [what: string, part: Part])[],
 ): Pick<UpdaterContext, 'unread' | 'remarks'> {
   if (!kubevirts.known) return { unread: [{ what: 'kubevirts', why: kubevirts.why }], remarks: [] }
-  const remarks = parts.flatMap(([what, part]) => (part.known ? [] : [`${what} is not known: ${part.why}`]))
+  const remarks = parts.flatMap(([what, part]) => (part.known ? [] : [`${what} is unknown: ${part.why}`]))
   return { unread: [], remarks }
 }
 

@@ -144,7 +144,7 @@ describe.concurrent('a manifest that does not fit', () => {
   })
 
   test.each([
-    ['a file that is missing', '/nonexistent/operator.yaml', /there is no such file/],
+    ['a file that is missing', '/nonexistent/operator.yaml', /the file does not exist/],
     ['a folder', '/', /folder|directory/i],
     ['an address without https', 'http://example.org/operator.yaml', /https/],
   ])('%s: exit 2', async (_, place, words) => {

@@ -60,7 +60,7 @@ describe('an interrupted run leaves within 2 s, says what is borrowed, and its l
     expect(ended).toMatchObject({ code, stdout: '' })
     expect(within).toBeLessThan(2000)
     expect(end).toMatch(/borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /)
-    expect(lineThat(end, 'gives workload updates back')).toBe('kvup workloads restore')
+    expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads restore')
     expect(lineThat(end, 'goes back')).toBe(back)
     expect(cr().methods).toEqual([])
     const resumed = await paste(lineThat(end, 'goes on'), alive)
@@ -74,7 +74,7 @@ describe('an interrupted run leaves within 2 s, says what is borrowed, and its l
 
 test('the line that gives back works as well, once it is settled', async () => {
   const { end } = await interruptedAt(phases.rolling, 'SIGINT')
-  const restored = await paste(`${lineThat(end, 'gives workload updates back')} --yes`, alive)
+  const restored = await paste(`${lineThat(end, 'resumes automatic VM updates')} --yes`, alive)
   expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining('given back') as string })
   expect(cr().methods).toEqual(['LiveMigrate'])
   expect((await kvup(['history', '-o', 'jsonpath={.loans[*].id}'], alive)).stdout).toBe('')
@@ -83,7 +83,7 @@ test('the line that gives back works as well, once it is settled', async () => {
 test('a second Ctrl-C leaves at once', async () => {
   alive.faults.add({ is: 'slow', ms: 60_000, on: { resource: 'configmaps', verb: 'create' } })
   const running = startKvup(['upgrade', '--to', 'v1.8.4', '--yes'], alive)
-  // It holds the lock, and writes into its journal next.
+  // It, and writes into its journal next.
   await vi.waitFor(() => expect(holder()).toMatch(/@/), { timeout: 20_000, interval: 5 })
   running.kill('SIGINT')
   await new Promise((next) => setTimeout(next, 50))
@@ -134,10 +134,7 @@ test('killed with SIGKILL: who asks on the same machine is told that nobody is a
   await running.until(phases.rolling)
   running.kill('SIGKILL')
   await running.ended
-  const gone = new RegExp(
-    `\\S+ was at work until \\d+s ago on host \\S+ \\(pid ${running.pid} is gone\\)`,
-    'u',
-  )
+  const gone = new RegExp(`\\S+ ran kvup until \\d+s ago on host \\S+ \\(pid ${running.pid} is gone\\)`, 'u')
   for (const command of ['status', 'history']) expect((await kvup([command], alive)).stdout).toMatch(gone)
 })
 
@@ -147,7 +144,7 @@ test('two at once: the second exits 6 and names the first', async () => {
   const second = await kvup(argv, alive)
   for (const command of ['status', 'history'])
     expect((await kvup([command], alive)).stdout).toMatch(
-      new RegExp(`/${first.pid}/[\\w-]+ holds the lock; renewed \\d+s ago`, 'u'),
+      new RegExp(`/${first.pid}/[\\w-]+; renewed \\d+s ago`, 'u'),
     )
   expect(second).toMatchObject({ code: 6, stdout: '' })
   expect(second.stderr).toMatch(/error: another kvup is running: \S+ since /)

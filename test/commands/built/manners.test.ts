@@ -179,7 +179,7 @@ describe('manner 18: headings are capitals without blanks, and --no-headers leav
   test.each([
     ['status', 'COMPONENT'],
     ['releases', 'VERSION'],
-    ['explain', 'ID'],
+    ['explain', 'FINDING'],
     ['config view', 'SETTING'],
     ['demo --scenario list', 'NAME'],
   ])('kvup %s', async (line, first) => {
@@ -237,7 +237,7 @@ describe('manner 34: --no-input', () => {
   test('ends where a question would be asked, and changes nothing', async () => {
     const { code, stderr } = await kvup(['upgrade', '--to', 'v1.8.4', '--no-input'], alive)
     expect(code).toBe(2)
-    expect(stderr).toMatch(/--no-input leaves nobody to ask: .*\n.*--yes/)
+    expect(stderr).toMatch(/--no-input asks nothing: .*\n.*--yes/)
   })
 })
 

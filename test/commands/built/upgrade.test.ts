@@ -54,7 +54,7 @@ describe('the main job on a pipe', () => {
     expect(story).toEqual([...new Set(story)])
     // The verdict comes first, and what goes on behind it.
     expect(first.stdout).toMatch(/^✔ KubeVirt v1\.8\.4 on \S+, [\d ms]+\. 2 VMs kept running/)
-    expect(first.stdout).toMatch(/^ {2}report: kvup history$/m)
+    expect(first.stdout).toMatch(/^ {2}report: kvup history 1$/m)
     expect(first.stdout).not.toMatch(/^(?:took|virtctl|accepted|migrations) |dry-run create/m)
     const writes = alive.writes().length
     const second = await kvup(['upgrade', ...run], alive)
@@ -165,7 +165,7 @@ describe('an upgrade that cannot go on', () => {
     expect(end).toMatch(/borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /)
     expect(end).toMatch(/→ kvup upgrade --to v1\.8\.5 .* +# continues\n/)
     expect(end).toMatch(/→ kvup upgrade --to v1\.8\.4 +# goes back\n/)
-    expect(end).toMatch(/→ kvup workloads restore +# gives workload updates back/)
+    expect(end).toMatch(/→ kvup workloads restore +# resumes automatic VM updates/)
     const arrows = end.split('\n').filter((line) => line.includes('→'))
     expect(arrows.filter((line) => line.includes('v1.8.4 '))).toHaveLength(1)
     expect(standing(alive)).toMatchObject({ observed: 'v1.8.4', methods: [] })

@@ -1,10 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { leastEase, mostWords, pages, readability } from '../../../build/readability.ts'
-
-const list = 'test/lib/docs/hard-to-read.txt'
-/** Sections of docs/checks.md that are still to be written again. UPDATE=1 strikes off what reads well now, and adds nothing. */
-const pending = readFileSync(list, 'utf8').split('\n').filter(Boolean)
 
 const hard = pages().flatMap(({ name, markdown }) => {
   const { ease, long } = readability({ markdown })
@@ -13,14 +8,7 @@ const hard = pages().flatMap(({ name, markdown }) => {
 
 test('README, guide and every explanation read easily, and no sentence is too long', () => {
   expect(pages().length).toBeGreaterThan(100)
-  expect(hard.filter(({ name }) => !pending.includes(name))).toEqual([])
-})
-
-test('what is still hard to read is a section of docs/checks.md that is', () => {
-  const left = pending.filter((name) => hard.some((page) => page.name === name))
-  if (process.env['UPDATE'] === '1') writeFileSync(list, left.map((name) => `${name}\n`).join(''))
-  expect(readFileSync(list, 'utf8')).toBe(left.map((name) => `${name}\n`).join(''))
-  expect(left.filter((name) => !name.startsWith('docs/checks.md '))).toEqual([])
+  expect(hard).toEqual([])
 })
 
 const easeOf = (markdown: string) => readability({ markdown }).ease

@@ -215,8 +215,8 @@ test('two writers at once lose nothing', async () => {
 
 test.each([
   ['entries', 'garbage', 'line 1 of key "entries" is not JSON'],
-  ['overrides', '{"id":"x"}\n', 'line 1 of key "overrides" is not what kvup writes there'],
-  ['kept', '\n[]\n', 'line 2 of key "kept" is not what kvup writes there'],
+  ['overrides', '{"id":"x"}\n', 'line 1 of key "overrides" is no entry of kvup'],
+  ['kept', '\n[]\n', 'line 2 of key "kept" is no entry of kvup'],
 ])(
   'L3: a hand-edited %s is said once, stops nobody, and is moved aside with the next write',
   async (key, text, why) => {

@@ -20,8 +20,8 @@ test('a change that is not taken while all else answers: each reason is said onc
   const patient = { ...step, patience: { every: 2 * second, atMost: 10 * minute } }
   expect(await engine.run(procedureOf(patient))).toMatchObject({ is: 'finished', changed: ['a'] })
   expect(engine.events.filter(({ kind }) => kind === 'remark')).toMatchObject([
-    { text: 'the cluster does not answer as it should, trying again: nobody answers' },
-    { text: 'the cluster does not answer as it should, trying again: not ready yet' },
+    { text: 'the cluster does not answer properly, kvup retries: nobody answers' },
+    { text: 'the cluster does not answer properly, kvup retries: not ready yet' },
   ])
   const waits = engine.events.filter(({ kind }) => kind === 'step-waiting')
   expect(waits).toMatchObject([{ state: { on: 'the change to be taken' } }])

@@ -64,24 +64,24 @@ const bomb = ['a: &a [x,x,x,x,x,x,x,x,x,x]', ...tower, ''].join('\n')
 
 test.each([
   ['nothing', '', 'it is empty'],
-  ['a line', 'hello', 'there is no document in it'],
+  ['a line', 'hello', 'it has no document'],
   ['broken YAML, with the line', 'apiVersion: kvup.io/v1alpha1\nkind: [UpgradePlan\n', 'plan.yaml:3'],
   ['JSON that is cut off', JSON.stringify(plan, null, 1).slice(0, 90), 'plan.yaml:'],
-  ['YAML that is cut off', stringify(plan).slice(0, 70), 'no whole seal'],
+  ['YAML that is cut off', stringify(plan).slice(0, 70), 'its seal is incomplete'],
   ['another kind', stringify({ ...plan, kind: 'CheckReport' }), 'a document of kvup.io/v1alpha1 CheckReport'],
   [
     'a newer version',
     stringify({ ...plan, apiVersion: 'kvup.io/v2' }),
     'a document of kvup.io/v2 UpgradePlan',
   ],
-  ['a dry run without a seal', stringify({ ...plan, seal: undefined }), 'no whole seal'],
+  ['a dry run without a seal', stringify({ ...plan, seal: undefined }), 'its seal is incomplete'],
   [
     'a seal with half a fact',
     stringify({ ...plan, seal: { ...seal, facts: [{ id: 'nodes' }] } }),
-    'no whole seal',
+    'its seal is incomplete',
   ],
   ['a tower of aliases', bomb, 'it is broken'],
-  ['more than any plan', `a: ${'x'.repeat(20_000_001)}`, 'larger than any plan'],
+  ['more than any plan', `a: ${'x'.repeat(20_000_001)}`, 'too large'],
 ])('%s is exit 2 and says why', (_, text, why) => {
   const { exitCode, reason, message } = refusal(text)
   expect({ exitCode, reason }).toEqual({ exitCode: 2, reason: 'not-a-plan' })

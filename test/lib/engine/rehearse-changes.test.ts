@@ -140,7 +140,7 @@ describe('client', () => {
     [
       'a resourceVersion that is not the present one',
       (w) => w.mergePatch(ConfigMaps, setting, { metadata: { resourceVersion: 'old' } }),
-      /changed by somebody else/,
+      /changed by someone else/,
     ],
     [
       'a test that fails',

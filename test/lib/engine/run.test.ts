@@ -72,7 +72,9 @@ test('our change that is undone ends the run with exit 3, naming who', async () 
   await expect(engine.run(procedureOf(undone))).rejects.toMatchObject({
     exitCode: 3,
     reason: 'undone',
-    message: expect.stringContaining('something undid our change (set a to on). It was argocd-controller'),
+    message: expect.stringContaining(
+      "something reverted kvup's change (set a to on). It was argocd-controller",
+    ),
   })
   expect((await engine.history()).at(-1)).toBe('failed a')
 })
@@ -295,7 +297,7 @@ test.each([0, 429, 500, 503])('an API server that answers %i for a while ends no
   const step = awaitOn('a', { watches: [], patience: { every: 2 * second, atMost: 10 * minute } })
   expect(await engine.run(procedureOf(step))).toMatchObject({ is: 'finished' })
   expect(engine.events.filter(({ kind }) => kind === 'remark')).toMatchObject([
-    { text: 'the cluster does not answer as it should, trying again: away' },
+    { text: 'the cluster does not answer properly, kvup retries: away' },
     { text: 'the cluster answers again' },
   ])
 })

@@ -175,7 +175,9 @@ test.each([
   [3600, '4s ahead of'],
   [-3 * minute - 4000, '3m4s behind'],
 ])('%i ms in words', (ahead, words) => {
-  expect(clockSkew(ahead)).toBe(`this machine's clock is ${words} the cluster's: times are the cluster's`)
+  expect(clockSkew(ahead)).toBe(
+    `the clock of this computer is ${words} the cluster's: kvup shows the cluster's times`,
+  )
 })
 
 test('a simulated cluster whose time runs 60 times as fast is followed: nothing is put right, and sleeps are as much shorter', async () => {

@@ -339,7 +339,9 @@ describe('one look at VMs', () => {
     })
     const { troubles } = await inspectVms(blind, at, 'v1.7.0')
     expect(troubles).toMatchObject({ stuckUnknown: 'pods is forbidden' })
-    expect(vmTroubleLines(troubles)).toEqual(['which migrations are stuck is not known: pods is forbidden'])
+    expect(vmTroubleLines(troubles)).toEqual([
+      'kvup does not know which migrations are stuck: pods is forbidden',
+    ])
     expect((await inspectVms(whole, at, 'v1.7.0')).troubles).not.toHaveProperty('stuckUnknown')
   })
 

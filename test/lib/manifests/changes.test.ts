@@ -201,7 +201,7 @@ test('the backup is the way back: what is replaced, clean, and how to apply it',
   const changes = [changeOf(objectIn(example(), 'PriorityClass'), undefined), changeOf(wanted, live)]
   const text = backupOf(changes, { file: "it's.yaml", from: 'v1.7.0', to: 'v1.8.4', uid: 'u-1' })
   expect(text).toContain(`-f 'it'\\''s.yaml'`)
-  expect(text).toContain('# PriorityClass kubevirt-cluster-critical was not there before.')
+  expect(text).toContain('# PriorityClass kubevirt-cluster-critical did not exist before.')
   const [saved, ...more] = parseManifest(text, 'backup')
   expect(more).toEqual([])
   expect(saved?.metadata).toEqual({

@@ -68,7 +68,7 @@ describe('operatorManifest', () => {
   const cr = 'apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt, namespace: kubevirt}'
   test.each([
     [cr, 'it looks like a kubevirt-cr.yaml'],
-    ['apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}', 'it holds ConfigMap'],
+    ['apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}', 'it has ConfigMap'],
     [exampleText.slice(0, exampleText.lastIndexOf('---')), 'the Deployment virt-operator is missing'],
     [
       exampleText.slice(exampleText.lastIndexOf('---')),

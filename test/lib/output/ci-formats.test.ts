@@ -370,7 +370,7 @@ describe('-q', () => {
     [
       { kind: 'UpgradeReport', outcome: 'done', from: 'v1', to: 'v2', changes: [{ lost: true }] },
       'bad',
-      'KubeVirt v1 → v2, but 1 VMs or volumes were lost',
+      'KubeVirt v1 → v2, but 1 VM or volume was lost',
     ],
     [
       {
@@ -385,7 +385,7 @@ describe('-q', () => {
     [
       { kind: 'OutdatedWorkloads', totals: { total: 2, byOutcome: { migrates: 1, restarts: 1 } } },
       'warning',
-      '2 VMs on an old virt-launcher: migrates 1, restarts 1',
+      '2 VMs on an old virt-launcher: 1 migrates, 1 restarts',
     ],
     [
       { kind: 'OutdatedWorkloads', totals: { total: 0, byOutcome: {} }, updating: true },

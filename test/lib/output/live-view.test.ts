@@ -89,6 +89,16 @@ describe('the live view on a terminal', () => {
     expect(terminal.lines.some((line) => line.startsWith(' ✖ Operator'))).toBe(true)
   })
 
+  test('an interruption is no failure: the stage at work keeps its shape, and is not finished', () => {
+    const { terminal, view } = open()
+    upgradeEvents.forEach((event) => view.event(event))
+    view.close()
+    expect(terminal.lines).toContainEqual(
+      expect.stringMatching(/^ ▸ virt-handler .* 13 of 20 nodes {2}not finished$/),
+    )
+    expect(terminal.lines.join(' ')).not.toMatch(/✖|Ctrl-C/)
+  })
+
   test('manner 27: a crash gives the cursor back and leaves what was drawn', () => {
     const { terminal, view } = open()
     upgradeEvents.forEach((event) => view.event(event))

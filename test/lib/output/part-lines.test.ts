@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { renderLive } from '../../../src/lib/output/progress/live-view.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
-import { progressOf, progressStopped } from '../../../src/lib/output/progress/run-progress.ts'
+import { progressOf, progressStopped, stagesOf } from '../../../src/lib/output/progress/run-progress.ts'
 import type { RunEvent, StepSummary } from '../../../src/lib/engine/step.ts'
 import { at } from './upgrade-events.ts'
 
@@ -91,4 +91,31 @@ test('steps of one part: a note stands beside the part where its steps say one t
   expect(shown(noted(['was false', 'was absent', 'was 3', '']))[2]).toMatch(/ done +4 m$/u)
   expect(shown(noted(Array.from({ length: 4 }, () => 'already done')))[2]).toContain('already done')
   expect(shown(noted(['already done', '', '', '']))[2]).not.toContain('already done')
+})
+
+const minor = (part: (id: string) => string): StepSummary[] =>
+  ['a', 'b', 'c'].map((id) => ofPart(id, id, part(id)))
+
+test('stages of a minor that is behind become one line; a step that is listed again elsewhere stays where it was done', () => {
+  const before = minor((id) => `v1.6.6: ${id}`)
+  const [a, b, c] = before as [StepSummary, StepSummary, StepSummary]
+  const events: RunEvent[] = [
+    { kind: 'run-started', at: at('10:00'), procedure: 'p', steps: before },
+    ...done(a, '10:00'),
+    ...done(b, '11:00'),
+    ...done(c, '12:00'),
+  ]
+  const listed = (steps: StepSummary[]): string[] =>
+    stagesOf(progressOf([...events, { kind: 'steps-known', at: at('12:01'), steps }])).map(
+      ({ title }) => title,
+    )
+  expect(listed(minor(() => 'step 1 of 2: v1.6.6'))).toEqual(['step 1 of 2: v1.6.6'])
+  const same = { ...b, part: 'v1.6.6: a' }
+  const twoOfA: RunEvent[] = [
+    { kind: 'run-started', at: at('10:00'), procedure: 'p', steps: [a, same] },
+    ...done(a, '10:00'),
+    ...done(same, '11:00'),
+    { kind: 'steps-known', at: at('12:01'), steps: [{ ...same, part: 'v1.7.4: a' }] },
+  ]
+  expect(stagesOf(progressOf(twoOfA)).map(({ title }) => title)).toEqual(['v1.6.6: a'])
 })

@@ -18,7 +18,7 @@ test('a value that is not there is kept as absent, and a step is named by its ti
   const paint = paintFor({ colour: false, unicode: false })
   const text = dryRunLines({ steps, mode: 'client' }, paint, { columns: 80, wide: false }).join('\n')
   expect(text).toContain('keeps /spec/pauseRequests: absent')
-  expect(text).toContain('depends on pause NodeHealthCheck a, cannot be')
+  expect(text).toContain('after pause NodeHealthCheck a (no dry run possible)')
 })
 
 test('what a later step gives back, and where, is told by the step that keeps it', () => {
@@ -45,5 +45,5 @@ test('what a later step gives back, and where, is told by the step that keeps it
   ]
   const paint = paintFor({ colour: false, unicode: false })
   const lines = dryRunLines({ steps, mode: 'client' }, paint, { columns: Infinity, wide: false })
-  expect(lines.at(-1)).toBe('unpause pool a   gives spec.paused back: false, which "pause pool a" keeps')
+  expect(lines.at(-1)).toBe('unpause pool a   restores spec.paused: false, which "pause pool a" saves')
 })

@@ -23,8 +23,8 @@ export const samplePlan: PlanDocument = {
     {
       id: 'manifest-conflicts',
       level: 'blocker',
-      summary: 'somebody else keeps fields: helm has spec.replicas of Deployment virt-operator',
-      remedy: ['change it where it comes from'],
+      summary: 'another tool owns fields: helm has spec.replicas of Deployment virt-operator',
+      remedy: ['change it in that tool'],
     },
   ],
   accepted: [{ id: 'evictions', reason: 'maintenance window', by: 'jane@here' }],
@@ -33,7 +33,7 @@ export const samplePlan: PlanDocument = {
     {
       ...waits,
       id: 'pause-workload-updates',
-      title: 'hold workload updates',
+      title: 'pause automatic VM updates',
       state: 'would-change',
       change: 'set workloadUpdateMethods of kubevirt from LiveMigrate to none, and save the value',
       changes: [

@@ -14,15 +14,15 @@ test.each([
 })
 
 test.each([
-  ['', 'nothing was named'],
-  ['/', 'nothing was named'],
+  ['', 'it is empty'],
+  ['/', 'it is empty'],
   ['https://quay.io/kubevirt', 'without https://'],
   ['quay.io/kubevirt:v1.8.4', 'without a tag'],
   ['quay.io/kubevirt@sha256:abc', 'without a tag or digest'],
-  ['a b', 'it is written like'],
-  ['quay.io/kube\nvirt', 'it is written like'],
-  ['-x', 'it is written like'],
-  ['quay.io//kubevirt', 'it is written like'],
+  ['a b', 'write it like'],
+  ['quay.io/kube\nvirt', 'write it like'],
+  ['-x', 'write it like'],
+  ['quay.io//kubevirt', 'write it like'],
   ['x'.repeat(300), 'too long'],
 ])('%j is exit 2', (text, why) => {
   expect(() => parseRegistry(text)).toThrow(

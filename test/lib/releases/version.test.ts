@@ -23,7 +23,7 @@ describe('parseVersion', () => {
     ['v1.9.0.1', 'more than three numbers'],
     ['v1.09.0', 'must not begin with 0'],
     ['v1.9.0+build', 'build metadata'],
-    ['', 'nothing was named'],
+    ['', 'it is empty'],
     ['one', 'three numbers'],
   ])('%j is exit 2 and says why', (typed, why) => {
     expect(() => parseVersion(typed)).toThrow(

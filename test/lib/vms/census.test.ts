@@ -123,7 +123,7 @@ describe('what its owner did is listed', () => {
     seen?: Partial<CensusCircumstances>,
   ])[] = [
     ['VM deleted', ran, web({}), 'deleted', /was deleted$/],
-    ['VM made again', ran, web({ vm: 'b', vmi: '2' }), 'replaced', /made again/],
+    ['VM made again', ran, web({ vm: 'b', vmi: '2' }), 'replaced', /created again/],
     ['a VM that did not run, deleted', web({ vm: 'a' }), web({}), 'deleted', /was deleted$/],
     ['generation moved', ran, web({ vm: 'a', generation: 3 }), 'stopped', /generation 1, now 3/],
     [
@@ -138,9 +138,9 @@ describe('what its owner did is listed', () => {
       ran,
       web({ vm: 'a', more: { stateChangeRequests: [{ action: 'Stop' }, { action: 'Start' }] } }),
       'stopped',
-      /asked for/,
+      /requested/,
     ],
-    ['restart seen', ran, web({ vm: 'a', vmi: '2' }), 'restarted', /asked for/, { asked: new Set(['a']) }],
+    ['restart seen', ran, web({ vm: 'a', vmi: '2' }), 'restarted', /requested/, { asked: new Set(['a']) }],
     [
       'guest seen to shut down',
       ran,
@@ -162,7 +162,7 @@ describe('what its owner did is listed', () => {
       web({ vm: 'a', vmi: '1', migratable: false }),
       web({ vm: 'a', vmi: '2' }),
       'restarted',
-      /as was accepted/,
+      /which was accepted/,
       { evicted: 'not-migratable' },
     ],
     [
@@ -170,7 +170,7 @@ describe('what its owner did is listed', () => {
       web({ vm: 'a', vmi: '1', phase: 'Scheduling' }),
       web({ vm: 'a' }),
       'stopped',
-      /did not run/,
+      /was not running before/,
     ],
     ['an instance without a VM', web({ vmi: '1' }), web({}), 'deleted', /without a VM/],
     [
@@ -185,7 +185,7 @@ describe('what its owner did is listed', () => {
       web({ vmi: '1', set: 'rs' }),
       web({}),
       'deleted',
-      /not known: it may not be read/,
+      /unknown: kvup may not read it/,
     ],
   ]
   for (const [name, before, after, what, why, observed] of cases)
@@ -258,7 +258,7 @@ describe('volumes', () => {
       'a claim that no VM asks for',
       { ...ran, persistentvolumeclaims: [claim('p')] },
       { ...ran, persistentvolumeclaims: [] },
-      [{ what: 'gone', lost: false, why: 'no VM asks for it' }],
+      [{ what: 'gone', lost: false, why: 'no VM uses it' }],
     ],
     [
       'a claim whose VM is gone as well',

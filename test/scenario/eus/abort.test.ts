@@ -188,7 +188,7 @@ describe('what an abort finds in its way', () => {
       await run(stage, {}, { until: 'pause-worker' })
       const ended = await abort(stage, { cluster: denying(stage.cluster, listsVms) })
       expect(ended.error).toBeUndefined()
-      expect(ended.text).toContain('whether a VM was lent anything is not known')
+      expect(ended.text).toContain('kvup does not know whether VMs have temporary changes')
       const { vms: _, ...fields } = lentFields(stage)
       expect(before).toMatchObject(fields)
       expect(await stage.journal.overrides()).toEqual([])

@@ -42,9 +42,9 @@ test('critical alerts are named by the plan as a warning, harmless ones are not'
       ]),
     })
     expect(plan.text).not.toContain('which alerts are firing')
-    expect((await eusStatusOn(stage)).text).toContain('alerts: 2 fire; grave: etcdMembersDown')
+    expect((await eusStatusOn(stage)).text).toContain('alerts: 2 firing; critical: etcdMembersDown')
     stage.simulated.faults.set({ firing: undefined })
-    expect((await eusStatusOn(stage)).text).toContain('alerts: 1 fires\n')
+    expect((await eusStatusOn(stage)).text).toContain('alerts: 1 firing\n')
     expect((await planOn(stage)).text).not.toContain('alerts-firing')
   }))
 
@@ -81,7 +81,7 @@ test('the alert of a window that lasts for a day is said to be expected', () =>
     const said = 'expected during an EUS upgrade: OutdatedVirtualMachineInstanceWorkloads'
     expect((await eusStatusOn(stage)).text).toContain(said)
     expect((await planOn(stage)).text).toContain(
-      'OutdatedVirtualMachineInstanceWorkloads fires: that is expected',
+      'OutdatedVirtualMachineInstanceWorkloads fires: this is expected',
     )
   }))
 

@@ -225,7 +225,7 @@ describe('night E13: what HyperConverged changes in its own spec', () => {
       expect(ended.documents.at(-1)).toMatchObject({
         rewritten: [expect.stringMatching(/completionTimeoutPerGiB was 150, is 20$/u)],
       })
-      expect(ended.text).toContain('HyperConverged reads otherwise than before, not reverted')
+      expect(ended.text).toContain('HyperConverged has changed and is not reverted')
       expect(stage.methods).toEqual(methods)
     }))
 

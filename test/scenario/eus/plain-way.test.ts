@@ -209,7 +209,7 @@ describe('night E10: a single node', () => {
             name: 'pet',
             what: 'restarted',
             lost: false,
-            why: 'evicted, as was accepted',
+            why: 'evicted, which was accepted',
           }),
         ]) as object[],
       })

@@ -35,7 +35,7 @@ describe('what a window borrowed', () => {
       await eusRunOn(stage, { until: 'operator-4.19' })
       const { text } = await eusRestoreOn(stage)
       expect(text).toMatch(
-        /\nborrowed: pool-paused\/worker\n {2}(?:→|->) kvup eus abort {5}# gives it back\n/u,
+        /\ntemporary changes: pool-paused\/worker\n {2}(?:→|->) kvup eus abort {5}# restores them\n/u,
       )
       expect(text.match(/borrowed: pool-paused\/worker/gu)).toHaveLength(1)
     }))
@@ -60,7 +60,7 @@ describe('eus status', () => {
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'accepted-4.19' })
       const { text } = await eusStatusOn(stage)
-      expect(text).toContain('(control plane on its way from 4.18.21 to 4.19.14)')
+      expect(text).toContain('(control plane updating from 4.18.21 to 4.19.14)')
       expect(text).not.toMatch(/borrowed:.*(?:desiredUpdate|channel)/u)
     }))
 
@@ -78,7 +78,7 @@ describe('eus status', () => {
       expect(free.text).toMatch(/kvup eus run --approve {5}goes on\n.* kvup eus abort --approve {3}ends it/u)
       await hold(stage, 'jane@elsewhere/7192/e02e1cda')
       const { text } = await eusStatusOn(stage)
-      expect(text).toContain('jane@elsewhere/7192/e02e1cda holds the lock')
+      expect(text).toContain('jane@elsewhere/7192/e02e1cda')
       expect(text).not.toMatch(/kvup eus (?:run|abort)/u)
       expect(text).toContain('kvup eus status -w')
     }))

@@ -68,7 +68,7 @@ describe('what kvup workloads unblock lent to VMs', () => {
       await toItsEnd(stage)
       const ended = await run(stage, { cluster: denying(stage.cluster, listsVms) })
       expect(ended.error).toBeUndefined()
-      expect(ended.text).toContain('whether a VM was lent anything is not known')
+      expect(ended.text).toContain('kvup does not know whether VMs have temporary changes')
       expect(await isOpen(stage)).toBe(false)
     }))
 

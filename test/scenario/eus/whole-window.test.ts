@@ -10,7 +10,7 @@ test('4.18 to 4.20: platform, operator, pools, and every borrowed field as it wa
     expect(platformOf(stage).status?.desired?.version).toBe('4.20.5')
     expect(borrowedFields(stage)).toEqual(before)
     expect(await stage.journal.overrides()).toEqual([])
-    expect(ended.text).toContain('labels and taints of the nodes are as they were')
+    expect(ended.text).toContain('labels and taints of the nodes are unchanged')
     const mark = stage.mark
     expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
     expect(stage.writes(mark)).toEqual([])

@@ -167,7 +167,7 @@ const reset: Words = {
 const said: Record<Exclude<Manager['kind'], 'plain'>, Words> = {
   hyperconverged: {
     summary: (owner) => `${owner} decides which KubeVirt is installed, and reverts changes to it`,
-    remedy: (to) => [`kvup upgrade --to ${to}     takes HyperConverged to the release that brings it`],
+    remedy: () => ['upgrade HyperConverged instead, without --method: its release brings KubeVirt'],
   },
   olm: {
     summary: (owner) => `OLM (${owner}) reverts changes to virt-operator`,

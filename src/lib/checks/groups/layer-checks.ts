@@ -136,7 +136,7 @@ const hyperConvergedGood = check({
   id: 'hyperconverged-not-good',
   group: 'operator',
   layers: ['operator'],
-  title: 'every condition of HyperConverged is as it must be',
+  title: 'every condition of HyperConverged is healthy',
   needs: ['hyperconverged'],
   lacks: whileUpdating,
   assess: (question) => (isUpdating(question) ? [] : notGood(operatorOf(question))),
@@ -189,8 +189,10 @@ const approvalAutomatic = check({
     const waits = state === 'UpgradePending' && plan !== undefined && to !== undefined
     return {
       id: 'approval-manual',
-      level: 'info',
-      summary: `Subscription ${name} is Manual: each update of the operator, patches too, waits until you approve its InstallPlan${waits ? `; now ${plan} waits, for ${to}` : ''}`,
+      level: waits ? 'warning' : 'info',
+      summary: waits
+        ? `InstallPlan ${plan} waits for your approval, for ${to}: Subscription ${name} is Manual`
+        : `Subscription ${name} is Manual: each update of the operator, patches too, waits until you approve its InstallPlan`,
       objects: [`subscription/${name}`, ...(waits ? [`installplan/${plan}`] : [])],
       remedy: waits
         ? [`kvup upgrade --to ${to} --method olm     checks this InstallPlan, then approves it`]

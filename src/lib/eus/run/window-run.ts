@@ -6,7 +6,7 @@ import {
   observeWindow,
   reportOfWindow,
 } from './window-report.ts'
-import type { Procedure, RunEvent, RunLimits, RunOutcome } from '../../engine/step.ts'
+import type { Procedure, RunLimits, RunOutcome } from '../../engine/step.ts'
 import { leftAsItIs, withParts } from '../window-status.ts'
 import {
   type Change,
@@ -110,13 +110,9 @@ export async function workOnWindow(
 const evictedBy = ({ planned: { accepted } }: WindowSnapshot): CensusCircumstances['evicted'] =>
   accepted.some(({ id }) => id === 'vm-outages') ? 'everybody' : 'drained'
 
-/** What a person calls the run, where it leads on: `EUS upgrade 4.18 → 4.20 on prod-eu`. */
-function titled(event: RunEvent, { cluster, window }: WindowSnapshot): RunEvent {
-  if (event.kind !== 'run-started' || event.procedure !== window.name) return event
-  const { context } = cluster.address ?? {}
-  const title = `EUS upgrade ${window.began} → ${window.to}${context === undefined ? '' : ` on ${context}`}`
-  return { ...event, title }
-}
+/** What a person calls the run: `EUS upgrade 4.18 → 4.20`, or what else is done to it. */
+const titleOf = ({ name }: Procedure, { window }: WindowSnapshot): string =>
+  name === window.name ? `EUS upgrade ${window.began} → ${window.to}` : name
 
 interface Running {
   work: WindowWork
@@ -150,6 +146,7 @@ function changeOf(
     rights: { ...rights, required: [...rights.required, ...alsoNeeds] },
     announce,
     question,
+    title: titleOf(procedure, windowSnapshot),
     limits,
     async prepare() {
       await census.prepare(windowSnapshot.cluster.reviewer)
@@ -157,7 +154,7 @@ function changeOf(
     },
     onEvent(event) {
       observed.event(event)
-      return withParts(titled(event, windowSnapshot))
+      return withParts(event)
     },
     hint: windowHint(cx, windowSnapshot),
     plan: sealed,

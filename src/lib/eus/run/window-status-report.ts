@@ -169,7 +169,7 @@ function withBehind(parts: readonly Part[], { window }: WindowSnapshot, at: stri
     ),
   )
   const ahead = parts.findIndex(({ name }) =>
-    /^(?:platform|virtualization|workload updates given)/u.test(name),
+    /^(?:platform|virtualization|automatic VM updates resumed)/u.test(name),
   )
   return [...parts.slice(0, ahead), ...behind, ...parts.slice(ahead)]
 }

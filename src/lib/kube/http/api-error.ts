@@ -41,7 +41,7 @@ export const isElsewhere = ({ status, foreign }: Failure): boolean =>
 
 /** Its status is not kept: 404 would be taken for "there is none". */
 function elsewhere(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
-  const what = `${to.server}${through(to)} does not answer as a Kubernetes API does (${subject.verb} ${inWords(subject)}): ${failure.message}`
+  const what = `${to.server}${through(to)} does not answer like a Kubernetes API (${subject.verb} ${inWords(subject)}): ${failure.message}`
   const unsure = isWrite(subject) && failure.status < 300
   return new ApiError(
     0,
@@ -51,7 +51,7 @@ function elsewhere(failure: Failure, subject: Subject, { to, details }: Telling)
       ...details,
       notes: [origin(to)],
       remedy: /HTTP request to an HTTPS server/iu.test(failure.message)
-        ? ['it wants https: mend the address, or name it with --server https://HOST:PORT']
+        ? ['it needs https: correct the address, or use --server https://HOST:PORT']
         : reachRemedy(to, '/version'),
     },
   )
@@ -73,11 +73,11 @@ const noAnswer = ({ message }: Failure, subject: Subject, to: Addressee): string
 
 const notTrusted = [
   'the certificate is not trusted: name its authority with --certificate-authority FILE',
-  'or the name it is made for with --tls-server-name NAME',
+  'or the name that it is for with --tls-server-name NAME',
 ]
 /** Whether it is valid is judged by this machine's clock: no answer has said the cluster's time yet. */
 const notValidNow = [
-  "date -u     shows this machine's clock: to a wrong one a good certificate has expired, or is not valid yet",
+  'date -u     shows the clock of this computer: if it is wrong, a valid certificate looks expired or not yet valid',
 ]
 
 function certificateRemedy({ message }: Failure): readonly string[] {
@@ -92,7 +92,7 @@ function unable(failure: Failure, subject: Subject, { to, details }: Telling): A
   return new ApiError(status, statusReason, unsure ? `${what}; ${unknownOutcome}` : what, {
     ...details,
     ...(foreign
-      ? { notes: ['a gateway before it said so', origin(to)], remedy: reachRemedy(to) }
+      ? { notes: ['this answer is from a gateway before it', origin(to)], remedy: reachRemedy(to) }
       : !isWrite(subject) && { notes: [`HTTP ${status}; ${served(to)}`], remedy: reachRemedy(to) }),
   })
 }
@@ -111,7 +111,7 @@ function refused(failure: Failure, subject: Subject, telling: Telling): ApiError
   return new ApiError(403, failure.statusReason, tried(failure, subject), {
     ...details,
     ...(isWordless(failure) && {
-      notes: ['a gateway before the API server said so, and no Role helps against it', served(to)],
+      notes: ['this answer is from a gateway before the API server, which no Role changes', served(to)],
       remedy: reachRemedy(to),
     }),
   })
@@ -171,7 +171,7 @@ const contextFlag = ({ context }: Addressee): string => (context === undefined ?
 function origin({ server, file, context }: Addressee): string {
   if (file === undefined) return `the address is ${server}`
   return context === undefined
-    ? `the address stands in ${file}`
+    ? `the address is from ${file}`
     : `the address is that of context ${context} in ${file}`
 }
 

@@ -84,7 +84,7 @@ async function connected({ cluster, login }: Target, tls: Tls): Promise<Access['
     throw usageError(
       'certificate-unusable',
       `the client certificate, its key or the certificate authority for ${login.name} cannot be used: ${shortened(why, 200)}`,
-      { remedy: 'kubectl config view --raw=false   # shows where they stand', cause },
+      { remedy: 'kubectl config view --raw=false   # shows where they are', cause },
     )
   }
 }
@@ -157,7 +157,7 @@ async function inTime<T>(work: Promise<T>, what: string, { waiting }: LoginTools
   }
 }
 
-const tooLong = `it did not end within ${loginWithin / 1000} s`
+const tooLong = `it did not finish within ${loginWithin / 1000} s`
 
 /** Why there are no credentials to show: a file that is missing (exit 2), or a login that failed (as a 401, exit 7). */
 function loginFailure(cause: unknown, { login, context }: Target): KvupError {

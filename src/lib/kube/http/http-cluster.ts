@@ -102,7 +102,7 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
 
 /** As kubectl does, it is done where somebody asked for it; unlike kubectl, it is not done in silence. */
 const inTheClear = ({ cluster, login }: Target): string =>
-  `${redactUrl(cluster.server)} is not https: the credentials of ${login.name} and all that is asked and answered travel in the clear`
+  `${redactUrl(cluster.server)} is not https: the credentials of ${login.name} and all requests and answers are sent unencrypted`
 
 /**
  * Reads the kubeconfig again for new credentials only: `kubectl config use-context` in another window, or another

@@ -250,7 +250,7 @@ async function parseKubeconfig(text: string): Promise<RawKubeconfig> {
   const value = text.trimStart().startsWith('{') ? parseJson(text) : plainYaml(text)
   const parsed = value ?? (await parseYaml(text))
   if (parsed === null || parsed === undefined) return {}
-  if (typeof parsed !== 'object' || Array.isArray(parsed)) throw new Error('it holds no mapping')
+  if (typeof parsed !== 'object' || Array.isArray(parsed)) throw new Error('it is no mapping')
   return parsed
 }
 

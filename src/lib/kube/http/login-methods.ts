@@ -78,21 +78,21 @@ function whyFailed(
   within: number,
 ): Error {
   if (error.syscall !== undefined) return error
-  if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
-    return new Error('it printed more than 1 MB, and no credential has that much')
-  if (error.killed === true) return new Error(`it did not end within ${within / 1000} s, and was ended`)
+  if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return new Error('its output is larger than 1 MB')
+  if (error.killed === true)
+    return new Error(`it did not finish within ${within / 1000} s, and kvup stopped it`)
   return new Error(said.trim() || error.message, { cause: error })
 }
 
 function credentialIn(text: string): Credential {
   const answer = parsed(text)
   const status = isRecord(answer) ? answer['status'] : undefined
-  if (!isRecord(status)) throw new Error('what it printed is no ExecCredential with a status')
+  if (!isRecord(status)) throw new Error('its output is no ExecCredential with a status')
   const known: Record<string, unknown> = {}
   for (const key of ['expirationTimestamp', 'token', 'clientCertificateData', 'clientKeyData']) {
     const value = status[key]
     if (value === undefined || value === null) continue
-    if (typeof value !== 'string') throw new Error(`status.${key} of what it printed is no text`)
+    if (typeof value !== 'string') throw new Error(`status.${key} of its output is no text`)
     known[key] = value
   }
   return known
@@ -103,7 +103,7 @@ function parsed(text: string): unknown {
     return JSON.parse(text)
   } catch {
     // What it printed may be half a token: it is not repeated.
-    throw new Error(text.trim() === '' ? 'it printed nothing' : 'what it printed is no JSON')
+    throw new Error(text.trim() === '' ? 'it printed nothing' : 'its output is no JSON')
   }
 }
 

@@ -24,7 +24,7 @@ export async function askRoute(call: RouteCall, { target, credentials }: Asker):
   const { cluster, impersonation } = target
   if (cluster.skipTLSVerify)
     return {
-      why: 'the kubeconfig has insecure-skip-tls-verify, and the token is sent to nobody who is not verified',
+      why: 'the kubeconfig has insecure-skip-tls-verify, but kvup sends the token only to a verified server',
     }
   if (impersonation.user !== undefined)
     return { why: `the token is not that of ${impersonation.user}, who is impersonated` }
@@ -96,7 +96,7 @@ function sent(
 }
 
 function refusal(status: number, type: string): string | undefined {
-  if (status >= 300 && status < 400) return `the Route redirects (${status}), and no redirect is followed`
+  if (status >= 300 && status < 400) return `the Route redirects (${status}), which kvup does not follow`
   if (status === 401 || status === 403) return `the Route answers ${status}: this user may not read alerts`
   if (/html/iu.test(type)) return 'the Route answered HTML'
   return status === 200 ? undefined : `the Route answers ${status}`

@@ -56,7 +56,7 @@ export function savedCluster(
   const all = files.flatMap(({ objects }) => objects)
   const indexes = all.filter(isIndex)
   const [index, second] = indexes
-  if (second) throw unfit(from, `it holds ${indexes.length} snapshots, and one is needed`)
+  if (second) throw unfit(from, `it has ${indexes.length} snapshots, but kvup needs one`)
   for (const file of files) requireWhole(file)
   const objects = all.filter((object) => !isIndex(object))
   const saved: Saved = {
@@ -99,9 +99,9 @@ function requireOne({ file, objects, index, empty }: Saved, needed: Needed): voi
   const isThere = (kind: Kind) => objects.has(kind) || empty.some((one) => one.kind === kind.kind)
   if (index || needed === 'any' || kinds[needed].some(isThere)) return
   const names = kinds[needed].map(({ apiVersion, kind }) => `${kind} (${apiVersion})`)
-  const why = `it holds no ${names.join(', ')}`
+  const why = `it has no ${names.join(', ')}`
   if (!kinds.platform.some(isThere)) throw unfit(file, why, needed)
-  const judged = [`kvup status --from ${shellWord(file)}      judges the platform, which it does hold`]
+  const judged = [`kvup status --from ${shellWord(file)}      shows the platform, which it contains`]
   throw unfit(file, why, needed, file === 'standard input' ? [] : judged)
 }
 

@@ -54,7 +54,7 @@ async function parseFolder(files: readonly string[], from: string): Promise<Fold
         continue
       }
       const parsed = await parseSaved(await textOf(file), file, true)
-      if (isEmpty(parsed)) folder.passedOver.push({ file, why: 'it holds no Kubernetes objects' })
+      if (isEmpty(parsed)) folder.passedOver.push({ file, why: 'it has no Kubernetes objects' })
       else folder.parsed.push(parsed)
     } catch (error) {
       if (!(error instanceof KvupError)) throw error
@@ -89,7 +89,7 @@ async function filesIn(from: string): Promise<string[]> {
     if (!(await stat(from)).isDirectory()) return [from]
     const names = await readdir(from, { recursive: true })
     const files = names.filter((name) => wanted.test(name) && isAsked(name)).toSorted()
-    if (files.length === 0) throw unfit(from, 'the folder holds no .yaml, .json or .ndjson')
+    if (files.length === 0) throw unfit(from, 'the folder has no .yaml, .json or .ndjson')
     return files.map((name) => join(from, name))
   } catch (error) {
     throw missing(from, error)
@@ -120,7 +120,7 @@ async function textOf(file: string): Promise<string> {
 }
 
 const words: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file or folder',
+  ENOENT: 'the file does not exist or folder',
   EACCES: 'permission denied',
 }
 

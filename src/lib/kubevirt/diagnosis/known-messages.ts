@@ -119,8 +119,11 @@ export interface ExplainedMessage {
   id: string
   is: KnownMessage['is']
   component: string
-  /** Where it is from, which releases have it, what it means. */
-  text: string
+  /** In whose log, and of which releases. */
+  where: string
+  means: string
+  matters: string
+  fix: string
 }
 
 /** Those that are known. */
@@ -130,14 +133,32 @@ export const knownMessages: readonly ExplainedMessage[] = messages.map(explained
 export const messagesIn = (line: string): readonly ExplainedMessage[] =>
   messages.filter(({ pattern }) => pattern.test(line)).map(explained)
 
-function explained({ id, is, component, container, affects, sentence }: KnownMessage): ExplainedMessage {
+function explained({
+  id,
+  is,
+  component,
+  container,
+  affects,
+  sentence,
+  remedy,
+}: KnownMessage): ExplainedMessage {
   const from = container === undefined ? component : `container ${container} of ${component}`
   const spans = (affects ?? []).map((span) =>
     span.until === undefined ? `${span.from} and later` : `${span.from} until ${span.until}`,
   )
   const releases = spans.length === 0 ? '' : ` of ${spans.join(', ')}`
-  const says = is === 'harmless' ? 'This is harmless: there is nothing to do' : 'This is a fault'
-  return { id, is, component, text: `In the log of ${from}${releases}. ${says}.\n\n${sentence}.` }
+  const [matters, fix] =
+    is === 'harmless'
+      ? ['This is harmless: there is nothing to do.', 'Nothing has to be done.']
+      : [
+          'This is a fault.',
+          remedy
+            ? 'Upgrade to the release that has the fix.'
+            : 'No release is known to have a fix. What else helps is said above.',
+        ]
+  const isName = sentence.startsWith('virt-') || sentence.startsWith('libvirt')
+  const means = `${isName ? sentence : sentence.charAt(0).toUpperCase() + sentence.slice(1)}.`
+  return { id, is, component, where: `In the log of ${from}${releases}.`, means, matters, fix }
 }
 
 /** It is logged by design, and is no cause of anything. */

@@ -60,10 +60,24 @@ const levelOf: Readonly<Record<Verdict['is'], Level>> = { good: 'notice', warnin
 
 function verdictLine(command: string, document: Document | undefined): readonly Annotation[] {
   const verdict = document && verdictOf(document)
-  if (verdict === undefined) return []
-  const { next } = document as { next?: string | readonly string[] }
-  const lines = withRemedy([verdict.text], next === undefined ? [] : [next].flat())
-  return [{ level: levelOf[verdict.is], title: command, lines }]
+  if (document === undefined || verdict === undefined) return []
+  return [
+    {
+      level: levelOf[verdict.is],
+      title: command,
+      lines: withRemedy([verdict.text], nextOf(document, verdict)),
+    },
+  ]
+}
+
+/** What to type: the document's own next lines, and what helps against the cause that the verdict names. */
+function nextOf(document: Document, { text }: Verdict): readonly string[] {
+  const { next = [], why = [] } = document as {
+    next?: string | readonly string[]
+    why?: StatusDocument['why']
+  }
+  const named = why.find(({ sentence }) => text.endsWith(sentence))
+  return [...[next].flat(), ...(named?.commands ?? [])]
 }
 
 type Find = (command: string, document: Document) => readonly Annotation[]
@@ -98,13 +112,18 @@ function levelOfFinding({ level }: ReportedFinding, strict: boolean): Level {
   return 'notice'
 }
 
-function statusCauses(command: string, { verdict, why = [] }: StatusDocument): readonly Annotation[] {
+/** But for the cause that the verdict names. */
+function statusCauses(command: string, document: StatusDocument): readonly Annotation[] {
+  const { verdict = 'unknown', why = [] } = document
   const level = verdict === 'Stalled' || verdict === 'Degraded' ? 'error' : 'warning'
-  return why.map(({ sentence, commands }) => ({
-    level,
-    title: `${command}: ${verdict ?? 'unknown'}`,
-    lines: withRemedy([sentence], commands),
-  }))
+  const said = verdictOf(document)?.text ?? ''
+  return why
+    .filter(({ sentence }) => !said.endsWith(sentence))
+    .map(({ sentence, commands }) => ({
+      level,
+      title: `${command}: ${verdict}`,
+      lines: withRemedy([sentence], commands),
+    }))
 }
 
 function upgradeFindings(command: string, { findings }: UpgradeReport): readonly Annotation[] {

@@ -82,21 +82,30 @@ function casesOf({ command, document, run, error }: Told): readonly Case[] {
   const isOpen = run.steps.some(({ shape }) => shape === 'failed')
   const stop = document && stopOf(document)
   return [
-    ...run.steps.map((step) => caseOf(step, stop, failure)),
+    ...run.steps.map((step) => caseOf(step, { stop, failure, at: run.finishedAt })),
     // It ended between two steps, or behind the last.
     ...(failure && !isOpen ? [{ name: command, seconds: 0, ...failure }] : []),
   ]
 }
 
+interface CaseEnd {
+  /** That the run was told to stop. */
+  stop: string | undefined
+  failure: Pick<Case, 'is' | 'type' | 'message' | 'lines'> | undefined
+  /** RFC 3339: when the run ended. */
+  at: string | undefined
+}
+
 function caseOf(
-  { id, title, shape, tookMs = 0, note }: StepLine,
-  stop: string | undefined,
-  failure: Pick<Case, 'is' | 'type' | 'message' | 'lines'> | undefined,
+  { id, title, shape, startedAt, tookMs, note }: StepLine,
+  { stop, failure, at }: CaseEnd,
 ): Case {
-  const step = { name: `${id}: ${title}`, seconds: tookMs / 1000 }
+  const isOver = startedAt !== undefined && at !== undefined
+  const ranFor = isOver ? Math.max(0, Date.parse(at) - Date.parse(startedAt)) : 0
+  const step = { name: `${id}: ${title}`, seconds: (tookMs ?? ranFor) / 1000 }
   if (shape === 'failed' && failure) return { ...step, ...failure }
   if (shape === 'done') return { ...step, is: 'passed', ...(note && { lines: [note] }) }
-  return { ...step, is: 'skipped', message: stop ?? 'not reached' }
+  return { ...step, seconds: 0, is: 'skipped', message: stop ?? 'not reached' }
 }
 
 /** Of a command without steps: what it was asked for. */

@@ -8,6 +8,7 @@ import type { RestartRequiredDocument } from '../../vms/rollout/rollout-strategy
 import { count } from '../text.ts'
 import type { Document } from '../printer.ts'
 import type { CheckDocument } from '../views/check-report.ts'
+import { outcomesText, outcomeTexts } from '../views/vms/outdated-workloads.ts'
 import type { StatusDocument, WaitDocument } from '../views/status.ts'
 
 /** What a document comes to, in one sentence without an end, and how bad that is. */
@@ -114,9 +115,12 @@ function upgradeVerdict(report: UpgradeReport): Verdict {
       text: `${what}: stopped before ${stoppedBefore.step}, by --${stoppedBefore.because}`,
     }
   const lost = changes.filter((change) => change.lost).length
-  if (lost > 0) return { is: 'bad', text: `${what}${took}, but ${lost} VMs or volumes were lost` }
+  if (lost > 0) return { is: 'bad', text: `${what}${took}, but ${lostText(lost)}` }
   return { is: 'good', text: `${what}${took}` }
 }
+
+const lostText = (n: number): string =>
+  n === 1 ? '1 VM or volume was lost' : `${n} VMs or volumes were lost`
 
 const eusEnds: Readonly<Record<EusReportDocument['outcome'], string>> = {
   done: 'done',
@@ -132,7 +136,7 @@ function eusVerdict({ from, to, outcome, seconds, stoppedBefore, changes = [] }:
   const stop = stoppedBefore ? ` before ${stoppedBefore.step}, by --${stoppedBefore.because}` : ''
   const lost = changes.filter((change) => change.lost).length
   const text = `EUS upgrade ${pathText({ from, to })}: ${eusEnds[outcome]}${stop}${took}`
-  if (lost > 0) return { is: 'bad', text: `${text}, but ${lost} VMs or volumes were lost` }
+  if (lost > 0) return { is: 'bad', text: `${text}, but ${lostText(lost)}` }
   return { is: stoppedBefore || outcome === 'aborted' ? 'warning' : 'good', text }
 }
 
@@ -153,8 +157,7 @@ function outdatedVerdict({ totals, updating }: OutdatedDocument): Verdict {
     return updating
       ? { is: 'warning', text: 'no VM is labelled outdated yet: KubeVirt is being updated' }
       : { is: 'good', text: 'no VM runs an old virt-launcher' }
-  const outcomes = Object.entries(byOutcome).filter(([, n]) => n > 0)
-  const how = outcomes.map(([outcome, n]) => `${outcome} ${n}`).join(', ')
+  const how = outcomesText(outcomeTexts, byOutcome)
   return {
     is: 'warning',
     text: `${count(total, 'VM')} on an old virt-launcher${how === '' ? '' : `: ${how}`}`,

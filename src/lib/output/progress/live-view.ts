@@ -135,7 +135,7 @@ export class LiveView {
     this.#region.release()
   }
 
-  /** Draws the last frame, leaves it, and gives the cursor back. With `failed`, the step at work is shown as failed; else it was told to stop. */
+  /** Draws the last frame, leaves it, and gives the cursor back. Where it `failed`, the step at work is shown as failed; else it was told to stop, or somebody interrupted it. */
   close(failed = false): void {
     this.#endResize?.()
     if (!this.#isShown) return
@@ -291,7 +291,9 @@ function stageLines(stage: Folded, run: RunProgress, frame: Frame): Line[] {
     cut(nameIn(stage.title, frame.paint), Math.min(frame.columns - 3, nameColumns), ellipsis(frame.paint)),
     shape === 'todo' || shape === 'running' ? toneOf[shape] : undefined,
   )
-  if (shape === 'running' || shape === 'stalled') return openLines([mark, name], stage, { run, frame })
+  const isOver = run.finishedAt !== undefined
+  if (!isOver && (shape === 'running' || shape === 'stalled'))
+    return openLines([mark, name], stage, { run, frame })
   const { text, tone, right = '' } = restOf(stage, frame)
   return [besideName([mark, name], { text, tone, right }, frame)]
 }
@@ -303,7 +305,8 @@ function restOf(stage: StageLine, frame: Frame): { text: string; tone?: Tone; ri
     return { text: sanitiseLine(doneText(stage)), right: tookMs < 1000 ? '' : spanText(tookMs) }
   if (shape === 'todo') return { text: sanitiseLine(ahead), tone: 'dim' }
   const count = frame.columns < narrow ? '' : counted(progress, frame)
-  return { text: [count, 'not finished'].filter(Boolean).join('  '), tone: 'bad' }
+  const tone = shape === 'running' ? undefined : 'bad'
+  return { text: [count, 'not finished'].filter(Boolean).join('  '), ...(tone && { tone }) }
 }
 
 /** Behind the name, in a column of its own where there is room; what stands at the right end gives way before it. */

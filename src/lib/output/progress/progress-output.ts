@@ -2,6 +2,7 @@ import type { RunEvent } from '../../engine/step.ts'
 import { type Beat, type Clock, ticks } from '../../kube/clock.ts'
 import { BusySign } from './busy-sign.ts'
 import { frameInterval, LiveRegion, LiveView } from './live-view.ts'
+import { exitCode, KvupError } from '../../kube/errors.ts'
 import { errorLines, remedyLines } from '../error-text.ts'
 import { type Environment, inLocale, isLive, sanitise, sanitiseLine, type Stream } from '../terminal.ts'
 import type { Paint } from '../printer.ts'
@@ -76,12 +77,17 @@ export function tellStory(telling: Telling): Story {
     end(error) {
       stop()
       busy?.stop()
-      view?.close(error !== undefined)
+      view?.close(error !== undefined && !isInterruption(error))
       if (error !== undefined) errorLines(error, paint, telling.verbosity).forEach(writeLine)
     },
     live: liveTerminal(busy, view),
   }
 }
+
+/** Somebody ended it, and what is under way goes on: nothing failed. */
+const isInterruption = (error: unknown): boolean =>
+  error instanceof KvupError &&
+  (error.exitCode === exitCode.interrupted || error.exitCode === exitCode.terminated)
 
 function tellers(
   { stream, clock, paint, env, eventsElsewhere, verbose }: Telling,

@@ -156,14 +156,26 @@ function merged(known: readonly StepLine[], steps: readonly StepSummary[]): Step
   return known.reduce((all, line, index) => {
     if (line.shape !== 'done') return all
     const before = new Set(known.slice(0, index).map(({ id }) => id))
-    const now = steps.find(({ id }) => id === line.id)
-    const done = now ? { ...line, ...partOf(now) } : line
+    const part = line.part === undefined ? undefined : newName(line.part, known, steps)
+    const done = part === undefined ? line : { ...line, part }
     return all.toSpliced(all.findLastIndex(({ id }) => before.has(id)) + 1, 0, done)
   }, ahead)
 }
 
 function lineOf({ id, title, estimate, ahead }: StepSummary): StepLine {
   return { id, title, estimate, ...(ahead !== undefined && { ahead }), shape: 'todo' }
+}
+
+/** What a whole stage is called now, as the steps of a minor that is behind are one line; a step that is listed again elsewhere stays where it was done. */
+function newName(
+  part: string,
+  known: readonly StepLine[],
+  steps: readonly StepSummary[],
+): string | undefined {
+  const names = known
+    .filter((line) => line.part === part)
+    .map(({ id }) => steps.find((step) => step.id === id)?.part)
+  return names.every((name) => name === names[0]) ? names[0] : undefined
 }
 
 /** Of steps in between it may be known only later. */

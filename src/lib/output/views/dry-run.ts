@@ -37,15 +37,15 @@ function stateText(step: DryRunStep, steps: readonly DryRunStep[]): string {
   if (state === 'would-change') return `would change: ${change ?? ''}`
   if (state === 'already-so') return 'already so'
   if (state === 'depends')
-    return backText(step, steps) ?? `depends on ${before ?? 'the step before it'}, cannot be rehearsed`
-  return on === undefined ? 'cannot go on' : `waits for ${on}`
+    return backText(step, steps) ?? `after ${before ?? 'the step before it'} (no dry run possible)`
+  return on === undefined ? 'cannot continue' : `waits for ${on}`
 }
 
 /** What the step gives back is known from the one that keeps it. */
 function backText({ id }: DryRunStep, steps: readonly DryRunStep[]): string | undefined {
   for (const { title, overrides = [] } of steps) {
     const kept = overrides.find(({ restoredBy }) => restoredBy === id)
-    if (kept) return `gives ${fieldOf(kept.path)} back: ${valueOf(kept.value)}, which "${title}" keeps`
+    if (kept) return `restores ${fieldOf(kept.path)}: ${valueOf(kept.value)}, which "${title}" saves`
   }
   return undefined
 }

@@ -35,7 +35,7 @@ export function changeLines(told: Told, paint: Paint): readonly string[] {
   if (comparedWith === undefined) return blindLines(told, paint)
   const found = foundRows(told, paint)
   const isBlind = blindLines(told, paint).length > 0
-  const what = isBlind ? 'what could be compared is as it was' : 'VMs and volumes are as they were'
+  const what = isBlind ? 'everything that kvup could compare is unchanged' : 'VMs and volumes are unchanged'
   return [
     ...sinceLines(comparedWith, paint),
     ...(found.length > 0 ? found : [comparedWith.late ? `${what} then` : what]),
@@ -77,7 +77,7 @@ function foundRows(told: Told, paint: Paint): readonly string[] {
 function sinceLines({ at, by, resumed, late }: ComparedWith, paint: Paint): readonly string[] {
   if (late)
     return [
-      `${paint.warn(paint.mark.warning)} What ran before the first change is not known: compared with ${at}, when ${by} went on`,
+      `${paint.warn(paint.mark.warning)} kvup does not know what ran before the first change: compared with ${at}, when ${by} went on`,
     ]
   return resumed ? [`Compared with ${at}, when ${by} began`] : []
 }
@@ -117,18 +117,16 @@ function countLines({ counts }: Told, paint: Paint): readonly string[] {
   if (counts === undefined) return []
   const fewer = counts.map(
     ({ namespace, before, now }) =>
-      `${paint.warn(paint.mark.warning)} namespace ${namespace}: ${before} VMs ran before, ${now} run now; not known by name`,
+      `${paint.warn(paint.mark.warning)} namespace ${namespace}: ${before} VMs ran before, ${now} run now; names unknown`,
   )
-  return fewer.length > 0
-    ? fewer
-    : ['as many VMs run in each namespace as before; they are not known by name']
+  return fewer.length > 0 ? fewer : ['each namespace runs as many VMs as before; names unknown']
 }
 
 /** Alerts that fire since; none where nobody asked. */
 export function alertLines({ alerts }: { alerts?: NewAlerts }, { mark }: Paint): readonly string[] {
   if (alerts === undefined) return []
   if ('notCompared' in alerts) return [`Alerts not compared: ${alerts.notCompared}`]
-  if (alerts.new.length === 0) return ['no new alert']
+  if (alerts.new.length === 0) return ['no new alert is firing']
   return [`${mark.warning} new alerts: ${upToTwenty(alerts.new)}`]
 }
 
@@ -166,7 +164,7 @@ function moveProblems({ stuck = [], stuckUnknown, leftBehind = [] }: VmTroubles)
     })),
     ...(stuckUnknown === undefined
       ? []
-      : [{ sentence: brief(`which migrations are stuck is not known: ${stuckUnknown}`), remedy: [] }]),
+      : [{ sentence: brief(`kvup does not know which migrations are stuck: ${stuckUnknown}`), remedy: [] }]),
   ]
 }
 
@@ -230,7 +228,7 @@ export function overriddenLines(overrides: readonly Override[], style: LineStyle
   ]
   return [
     ...others.flatMap((override) => overrideLine(override, style)),
-    ...[...new Set(others.map(overrideRemedy))].flatMap((line) => next(`${line}     # gives it back`, style)),
+    ...[...new Set(others.map(overrideRemedy))].flatMap((line) => next(`${line}     # restores it`, style)),
     ...ofWindow.flatMap((override) => overrideLine(override, style)),
     ...(ofWindow.length === 0 ? [] : windowPaths.flatMap((line) => next(line, style))),
     ...(overrides.length === 0 ? [] : next('kvup history     # shows it', style)),
@@ -238,8 +236,8 @@ export function overriddenLines(overrides: readonly Override[], style: LineStyle
 }
 
 const windowPaths = [
-  'kvup eus status     # where their window stands',
-  'kvup eus abort     # ends the window, and gives back what it borrowed',
+  'kvup eus status     # shows their EUS upgrade',
+  'kvup eus abort     # ends the EUS upgrade, and restores its changes',
 ]
 
 const next = (line: string, { paint, entry }: LineStyle): string[] =>
@@ -249,7 +247,7 @@ function overrideLine(override: Override, { takenAt, paint, entry }: LineStyle):
   const value = override.was.present ? JSON.stringify(override.was.value) : 'absent'
   const harmless = override.harmless ? `; ${harmlessText(override.harmless)}` : ''
   return entry(
-    'borrowed',
+    'temporary',
     paint.warn(
       `${nameOf(override)}, was ${value}, by ${override.by}, ${ageAt(override.at, takenAt)} ago${harmless}`,
     ),
@@ -292,6 +290,6 @@ const ofUpgrade = ({ procedure }: Pick<Override, 'procedure'>): string | undefin
 export function holderText({ holder, renewed, gone }: ShownHolder, at: string): string {
   const age = renewed === undefined ? undefined : `${ageAt(renewed, at)} ago`
   if (gone)
-    return `${gone.user} was at work until ${age ?? 'a moment ago'} on host ${gone.host} (pid ${gone.pid} is gone)`
-  return `${holder} holds the lock${age === undefined ? '' : `; renewed ${age}`}`
+    return `${gone.user} ran kvup until ${age ?? 'a moment ago'} on host ${gone.host} (pid ${gone.pid} is gone)`
+  return `another kvup is running: ${holder}${age === undefined ? '' : `, last renewal ${age}`}`
 }

@@ -144,7 +144,6 @@ export async function planUpgrade(
     upgradeState,
   })
   const overrides = await reading.journal.overrides()
-  cx.printer.awaiting?.('running the checks')
   const { findings: found, snapshot } = await judge.checked({
     cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
     plan: near,

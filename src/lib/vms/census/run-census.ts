@@ -126,7 +126,7 @@ export class RunCensus {
     this.#mayKeep = answers.every(({ allowed }) => allowed)
     if (!this.#mayKeep)
       warn(
-        `what runs before is only known to this process: not allowed to get and delete configmaps "${name}" in namespace ${namespace}`,
+        `only this process knows what ran before: it may not get and delete configmaps "${name}" in namespace ${namespace}`,
       )
   }
 
@@ -195,7 +195,7 @@ export class RunCensus {
       await lock.hold((held) => dropCensus({ reader, writer: guardedWriter(writer, held) }, namespace))
     } catch (error) {
       if (!(error instanceof KvupError)) throw error
-      warn(`the list of what ran before is left in configmaps in namespace ${namespace}: ${error.message}`)
+      warn(`the list of what ran before remains in configmaps in namespace ${namespace}: ${error.message}`)
     }
   }
 
@@ -216,7 +216,7 @@ export class RunCensus {
   /** The one that was left by a run that was cut off. One of a run that has finished since is used only to tell its end. */
   async #kept(procedure: Procedure, cx: StepContext): Promise<Taken | undefined> {
     if (!this.#mayKeep) return undefined
-    const found = await this.#orWarn('what ran before cannot be read in', () =>
+    const found = await this.#orWarn('kvup cannot read what ran before, from', () =>
       getCensus(cx.reader, this.#place.namespace),
     )
     if (found?.is !== 'whole' || found.origin.kubevirt !== this.#place.kubevirt) return undefined
@@ -268,13 +268,13 @@ export class RunCensus {
   }
 
   #countsOf(census: Census): Packed {
-    this.#place.warn('there are too many VMs to keep their names: a run that resumes only counts them')
+    this.#place.warn('there are too many VMs to save their names: a resumed run only counts them')
     return packCounts(census)
   }
 
   async #keep(kept: Pick<Taken, 'origin' | 'packed'>, cx: StepContext): Promise<void> {
     if (this.#mayKeep)
-      await this.#orWarn('what runs before is only known to this process, for it cannot be kept in', () =>
+      await this.#orWarn('only this process knows what ran before, because it cannot save it in', () =>
         keepCensus(cx, this.#place.namespace, kept),
       )
   }
@@ -328,7 +328,7 @@ export class RunCensus {
     }
     follow().catch((error: unknown) => {
       if (!this.#watching.signal.aborted && error instanceof KvupError)
-        this.#place.warn(`restarts that are asked for are not seen: ${error.message}`)
+        this.#place.warn(`kvup does not see requested restarts: ${error.message}`)
     })
   }
 }
@@ -360,7 +360,7 @@ export function lostSince(
   const vms = all.filter((change) => !isVolume(change))
   const parts = [
     ...(vms.length > 0
-      ? [`${counted(vms.length, 'VM', ['lost its instance', 'lost their instances'])}: ${named(vms)}`]
+      ? [`${counted(vms.length, 'VM', ['lost its VMI', 'lost their VMIs'])}: ${named(vms)}`]
       : []),
     ...(volumes.length > 0
       ? [`${counted(volumes.length, 'volume', ['was', 'were'])} lost: ${named(volumes)}`]
@@ -368,10 +368,10 @@ export function lostSince(
   ]
   return lost('workloads-lost', `${done}, but ${parts.join('; ')}`, {
     notes: [
-      'No owner is seen to have done it.',
+      'kvup does not see who did it.',
       // What is asked for is seen while a run lives.
       ...(comparedWith?.resumed === true
-        ? ['A restart that was asked for while no kvup ran leaves no trace and counts as lost.']
+        ? ['A restart requested while no kvup was running leaves no trace, and counts as lost.']
         : []),
     ],
     remedy: all.slice(0, 3).flatMap(linesFor),

@@ -336,7 +336,7 @@ function stoppedOnes({ before, after }: Between): readonly Change[] {
   })
 }
 
-const replaced = 'the VM was deleted and made again'
+const replaced = 'the VM was deleted and created again'
 
 function judgeInstance(name: string, was: InstanceMark, between: Between): Judged | undefined {
   const { before, after } = between
@@ -346,10 +346,7 @@ function judgeInstance(name: string, was: InstanceMark, between: Between): Judge
   const vm = before.vms.get(name)
   if (is?.uid === was.uid) return samePlace(was, is, ownersDoing(name, vm, between))
   if ([...before.unread, ...after.unread].includes('virtualmachines'))
-    return owners(
-      is ? 'restarted' : 'stopped',
-      'whether somebody asked for it is not known: VMs may not be read',
-    )
+    return owners(is ? 'restarted' : 'stopped', 'kvup may not read VMs: someone may have requested it')
   if (vm === undefined) return withoutVm(name, was, between)
   return goneFrom(name, was, { vm, between })
 }
@@ -360,7 +357,7 @@ function samePlace(was: InstanceMark, is: InstanceMark, why: string | undefined)
   if (is.phase === 'Succeeded') return owners('shut-down', 'its guest shut down')
   if (is.phase !== 'Failed') return undefined
   return why === undefined
-    ? lost('failed', 'it ran, and nobody is seen to have ended it')
+    ? lost('failed', 'it ran, and kvup does not see who stopped it')
     : owners('failed', why)
 }
 
@@ -382,17 +379,18 @@ function goneFrom(
   if (ended !== undefined) return owners(what, ended)
   if (what === 'stopped' && endsByItself.has(vm.runStrategy))
     return owners('shut-down', `its guest shut down (runStrategy ${vm.runStrategy})`)
-  return lost(what, 'its spec is unchanged, and nobody is seen to have asked for it')
+  return lost(what, 'its spec is unchanged, and kvup does not see who requested it')
 }
 
-const state = 'while the upgrade stood between two steps and no kvup ran'
+const state = 'between two steps of the upgrade, while no kvup was running'
 
 /** What else may end an instance whose VM is as it was, in words. */
 function endedOtherwise(was: InstanceMark, { evicted, shutDown }: Between): string | undefined {
-  if (was.phase !== 'Running') return `it did not run before (${was.phase || 'no phase'})`
+  if (was.phase !== 'Running') return `it was not running before (${was.phase || 'no phase'})`
   if (evicted === 'everybody' || (evicted === 'not-migratable' && !was.migratable))
-    return 'evicted, as was accepted'
-  if (evicted === 'drained' && was.drains) return 'its node was drained, and it asks for no migration'
+    return 'evicted, which was accepted'
+  if (evicted === 'drained' && was.drains)
+    return 'its node was drained, and its evictionStrategy is no migration'
   return shutDown.has(was.uid) ? 'its guest shut down' : undefined
 }
 
@@ -412,7 +410,7 @@ function ownersDoing(name: string, vm: VmMark | undefined, { after, asked }: Bet
   if (now.isBeingDeleted) return 'the VM is being deleted'
   if (!isSpecUnchanged(vm, now))
     return `its spec was changed (generation ${vm.generation}, now ${now.generation})`
-  return now.isAsked || asked.has(vm.uid) ? 'its stop or restart was asked for' : undefined
+  return now.isAsked || asked.has(vm.uid) ? 'its stop or restart was requested' : undefined
 }
 
 /** One generation further with the same spec but for the firmware is KubeVirt's own doing: since v1.5 it writes the guest's UUID down. */
@@ -423,16 +421,16 @@ function isSpecUnchanged(was: VmMark, is: VmMark): boolean {
 /** Nobody but its owner, or the set that made it, deletes an instance that has no VM. */
 function withoutVm(name: string, was: InstanceMark, { before, after }: Between): Judged {
   const what = after.instances.has(name) ? 'replaced' : 'deleted'
-  if (was.set === undefined) return owners(what, 'an instance without a VM was deleted')
+  if (was.set === undefined) return owners(what, 'a VMI without a VM was deleted')
   const set = before.sets.get(was.set)
   const now = after.sets.get(was.set)
   if (set === undefined || after.unread.includes('virtualmachineinstancereplicasets'))
-    return owners(what, `whether ${was.set} was scaled in is not known: it may not be read`)
-  if (now?.uid !== set.uid) return owners(what, `the set ${was.set} that made it was deleted`)
+    return owners(what, `whether ${was.set} was scaled in is unknown: kvup may not read it`)
+  if (now?.uid !== set.uid) return owners(what, `the set ${was.set} that created it was deleted`)
   if (now.generation !== set.generation)
-    return owners(what, `the set ${was.set} that made it was scaled or changed`)
-  if (was.phase !== 'Running') return owners(what, `it did not run before (${was.phase || 'no phase'})`)
-  return lost('gone', `the set ${was.set} that made it is unchanged`)
+    return owners(what, `the set ${was.set} that created it was scaled or changed`)
+  if (was.phase !== 'Running') return owners(what, `it was not running before (${was.phase || 'no phase'})`)
+  return lost('gone', `the set ${was.set} that created it is unchanged`)
 }
 
 /**
@@ -455,10 +453,10 @@ async function volumeChanges(reader: Reader, between: Between): Promise<readonly
     const [word = '', path = ''] = name.split(' ')
     const kind = word === 'claim' ? 'PersistentVolumeClaim' : 'DataVolume'
     const why = isUnchanged
-      ? `VM ${user} asks for it, and its spec is unchanged`
+      ? `VM ${user} uses it, and its spec is unchanged`
       : user === undefined
-        ? 'no VM asks for it'
-        : `VM ${user} was changed or made meanwhile`
+        ? 'no VM uses it'
+        : `VM ${user} was changed or created meanwhile`
     return [{ kind, ...placeOf(path), what, lost: isUnchanged, why }]
   })
 }

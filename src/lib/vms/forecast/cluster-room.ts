@@ -54,10 +54,10 @@ export async function readRoom(
     ...first('budgets', budgets),
     policies: (policies.known && policies.items[0]) || { all: [], namespaces: new Map() },
     remarks: [
-      ...unread(places, 'whether the other nodes take the VMs is not judged'),
-      ...unread(quotas, 'quotas are not judged'),
-      ...unread(budgets, 'PodDisruptionBudgets are not judged'),
-      ...unread(policies, 'MigrationPolicies are not judged'),
+      ...unread(places, 'not checked: whether other nodes have room for the VMs'),
+      ...unread(quotas, 'quotas are not checked'),
+      ...unread(budgets, 'PodDisruptionBudgets are not checked'),
+      ...unread(policies, 'MigrationPolicies are not checked'),
     ],
   }
 }
@@ -79,10 +79,8 @@ export const nodesIn = ({ places }: Room): { nodes?: number } =>
 /** What turned out only on the way that it could not be read. */
 export function lateRemarks({ places, neighbours }: Room): readonly string[] {
   return [
-    ...(places?.unread === undefined
-      ? []
-      : [`the room that is left on nodes is not judged: ${places.unread}`]),
-    ...(neighbours.unread === undefined ? [] : [`affinity to pods is not judged: ${neighbours.unread}`]),
+    ...(places?.unread === undefined ? [] : [`the free room on nodes is not checked: ${places.unread}`]),
+    ...(neighbours.unread === undefined ? [] : [`pod affinity is not checked: ${neighbours.unread}`]),
   ]
 }
 

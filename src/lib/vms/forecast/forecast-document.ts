@@ -116,7 +116,7 @@ export async function savedForecast({ world }: CommandContext, file: string): Pr
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  throw usageError('not-a-forecast', `${JSON.stringify(file)} holds no forecast`, {
+  throw usageError('not-a-forecast', `${JSON.stringify(file)} has no forecast`, {
     remedy: 'kvup workloads forecast -o json > forecast.json     before VMs are moved',
   })
 }
@@ -236,7 +236,7 @@ async function overrideOf(
   if (namespace === undefined) return { unread: [] }
   const found = await openOverrides(reader, namespace)
   if ('unread' in found)
-    return { unread: [`whether workload updates are held is not known: ${found.unread}`] }
+    return { unread: [`kvup does not know whether automatic VM updates are paused: ${found.unread}`] }
   return { override: found.overrides.find(({ id }) => id === overrideId), unread: [] }
 }
 

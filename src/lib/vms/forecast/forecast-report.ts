@@ -143,7 +143,7 @@ function downItem(vm: VirtualMachine): ForecastItem {
     namespace: vm.metadata.namespace ?? '',
     name: vm.metadata.name,
     outcome: 'is down',
-    why: [reason('down', `does not run (runStrategy ${strategy}); it starts with the new virt-launcher`)],
+    why: [reason('down', `not running (runStrategy ${strategy}); it starts with the new virt-launcher`)],
     loses: [],
     remedy: [],
   }

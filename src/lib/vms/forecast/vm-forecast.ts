@@ -159,12 +159,14 @@ export async function countMoving(reader: Reader, rules: UpdateRules & { nodes?:
 const isOn = ({ status }: VirtualMachineInstance, launcher: string | undefined): boolean =>
   launcher !== undefined && status?.launcherContainerImageVersion === launcher
 
-/** `migrates 211, shuts down 3`; `moves nothing` when all stay or there are none. */
+/** `migrates 211 VMs, shuts down 3`; `moves nothing` when all stay or there are none. */
 export function forecastText({ counts }: Forecast): string {
   const order: readonly VmOutcome[] = ['migrates', 'restarts', 'shuts down', 'is lost']
   const parts = order
     .filter((outcome) => (counts[outcome] ?? 0) > 0)
-    .map((outcome) => `${outcome} ${counts[outcome]}`)
+    .map(
+      (outcome, index) => `${outcome} ${index === 0 ? counted(counts[outcome] ?? 0, 'VM') : counts[outcome]}`,
+    )
   const stays = counts.stays > 0 ? [`leaves ${counts.stays} outdated`] : []
   const restart = counts.restart ? [`leaves ${counts.restart} for you to restart`] : []
   const all = [...parts, ...restart, ...stays]
@@ -401,7 +403,7 @@ function asides(vmi: VirtualMachineInstance, outcome: Outlook['outcome']): reado
       ? [
           reason(
             'long-name',
-            `its name is longer than ${nameAtMost} characters: labels made of it may be refused`,
+            `its name is longer than ${nameAtMost} characters: labels made of it may be too long`,
           ),
         ]
       : []),

@@ -255,9 +255,9 @@ function timesText(
   times: number,
   { kept, again, endless }: Pick<Failing, 'kept' | 'again' | 'endless'>,
 ): string {
-  if (endless) return `failed ${times} of ${kept} kept; KubeVirt will never give up`
+  if (endless) return `failed ${times} of ${kept} shown; KubeVirt retries forever`
   const text = times === 1 ? 'failed once' : `failed ${times} times in a row`
-  return again ? `${text}; KubeVirt tries again` : `${text}; KubeVirt does not try again`
+  return again ? `${text}; KubeVirt retries` : `${text}; KubeVirt does not retry`
 }
 
 /** What QEMU says when the CPU or a device of the guest is not to be had on the target: no further try helps (issue 16386). */
@@ -341,11 +341,11 @@ export function settingsFor(
   return async () => {
     const found = await listKubeVirts(reader)
     if (!found.known)
-      return { kubevirt: undefined, toMove: undefined, remarks: [`limits are not known: ${found.why}`] }
+      return { kubevirt: undefined, toMove: undefined, remarks: [`limits are unknown: ${found.why}`] }
     const [kubevirt, second] = found.items
     if (!kubevirt || second) {
       const many = second ? `there are ${found.items.length} KubeVirts` : 'there is no KubeVirt'
-      return { kubevirt: undefined, toMove: undefined, remarks: [`limits are not known: ${many}`] }
+      return { kubevirt: undefined, toMove: undefined, remarks: [`limits are unknown: ${many}`] }
     }
     return { kubevirt, toMove: await count(kubevirt), remarks: [] }
   }

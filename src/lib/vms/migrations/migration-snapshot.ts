@@ -127,8 +127,8 @@ export async function readAround(
     ...(warnings.size > 0 && { warnings }),
     ...(kubevirt && { kubevirt }),
     remarks: [
-      ...(partial ? ['not all namespaces are read: limits of the whole cluster are not judged'] : []),
-      ...(launchers.known ? [] : [`why a target pod waits is not known: ${launchers.why}`]),
+      ...(partial ? ['kvup does not read all namespaces: cluster-wide limits are not checked'] : []),
+      ...(launchers.known ? [] : [`why a target pod waits is unknown: ${launchers.why}`]),
     ],
   }
 }

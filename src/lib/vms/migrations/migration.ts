@@ -357,10 +357,10 @@ function givenUpAt({ patience }: Migration, { createdAt, trouble }: TargetPod): 
 /** What virt-controller only writes into its log (lab "Seen with workloads" 8). */
 function notKnown({ phase, since, name }: Migration, { at, home, warning }: MigrationContext): Why {
   const waited = at.getTime() - (Date.parse(since ?? '') || at.getTime())
-  if (waited < quiet) return { reason: 'starting', sentence: 'it was made just now' }
+  if (waited < quiet) return { reason: 'starting', sentence: 'it is new' }
   const commands = `kubectl -n ${home} logs -l kubevirt.io=virt-controller --tail=-1 | grep ${name}`
   return phase === ''
-    ? { reason: 'not-taken-up', sentence: 'virt-controller has not taken it up', commands }
+    ? { reason: 'not-taken-up', sentence: 'virt-controller has not processed it', commands }
     : {
         reason: 'not-known',
         sentence:

@@ -155,8 +155,8 @@ function defaultNotes({ configured, byDefault }: VmRollout, { from }: RolloutOri
   if (configured !== undefined || from !== 'default') return []
   if (byDefault === 'LiveUpdate') return ['LiveUpdate is the default since v1.6; before it was Stage']
   return [
-    'from v1.6 on the default is LiveUpdate: an upgrade to it changes what holds here',
-    'kvup workloads live-update set Stage     keeps it as it is',
+    'from v1.6 on the default is LiveUpdate: an upgrade to it changes this cluster',
+    'kvup workloads live-update set Stage     keeps the present strategy',
   ]
 }
 
@@ -164,8 +164,8 @@ function defaultNotes({ configured, byDefault }: VmRollout, { from }: RolloutOri
 function migrationNotes(kubevirt: KubeVirt, { inEffect }: VmRollout): readonly string[] {
   if (inEffect === 'Stage' || methodsOf(kubevirt).includes('LiveMigrate')) return []
   return [
-    'changes of CPU and memory are carried out as migrations, and LiveMigrate is not among the workload update methods: they wait',
-    'kvup workloads strategy show     shows the methods, and whether they are held',
+    'changes of CPU and memory need a migration, but LiveMigrate is not among workloadUpdateMethods: they wait',
+    'kvup workloads strategy show     shows the methods, and whether they are paused',
   ]
 }
 
@@ -178,7 +178,7 @@ function ownerNotes({ from, unread }: RolloutOrigin): readonly string[] {
   if (from !== 'HyperConverged') return []
   return [
     'HyperConverged fixes it to LiveUpdate',
-    ...(unread === undefined ? [] : [`whether its annotation overrides that is not known: ${unread}`]),
+    ...(unread === undefined ? [] : [`kvup does not know whether its annotation overrides that: ${unread}`]),
   ]
 }
 
@@ -316,7 +316,7 @@ function waiting({ status }: KubeVirt): Record<RolloutStrategy, string[]> {
     LiveUpdate: [
       observed
         ? 'VMs that wait only for CPU, memory or placement get it at once, most of them by a migration'
-        : 'VMs that are RestartRequired already stay so until they are restarted',
+        : 'VMs that are RestartRequired already still need a restart',
       'kvup workloads restart-required     shows them',
     ],
   }
@@ -451,6 +451,6 @@ export async function journalEntries(
     return { entries: await configMapJournal(cluster, { namespace, who: '', clock }).entries(), remarks: [] }
   } catch (error) {
     if (!(error instanceof KvupError)) throw error
-    return { entries: [], remarks: [`since which upgrade is not known: ${error.message}`] }
+    return { entries: [], remarks: [`the upgrade that caused it is unknown: ${error.message}`] }
   }
 }

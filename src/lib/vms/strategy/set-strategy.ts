@@ -99,10 +99,10 @@ export function parseWanted(typed: TypedSettings): Wanted {
     return text === undefined ? [] : [[field, parse(text.trim(), flag)] as const]
   })
   if (wanted.length > 0) return Object.fromEntries(wanted)
-  throw usageError('nothing-to-set', 'it was not said what to set', {
+  throw usageError('nothing-to-set', 'name what to set', {
     remedy: [
       'kvup workloads strategy set --methods LiveMigrate',
-      'kvup workloads strategy show     shows what holds now',
+      'kvup workloads strategy show     shows the current settings',
     ],
   })
 }
@@ -149,7 +149,7 @@ function positive(typed: string, flag: string): number {
 function wholeSeconds(typed: string, flag: string): number {
   const ms = positive(typed, flag)
   if (ms % seconds === 0) return ms / seconds
-  throw usageError('not-seconds', `${flag} is kept in whole seconds, and ${typed} is not`)
+  throw usageError('not-seconds', `${flag} takes whole seconds, and ${typed} is not`)
 }
 
 /** Bytes a second; a bare number would be a handful of bytes. `0` is no limit. */
@@ -184,7 +184,7 @@ interface Difference {
 function setStrategy(found: SettingsOwner, wanted: Wanted): Step {
   return {
     id: 'set-strategy',
-    title: 'set how VMs follow',
+    title: 'set automatic VM updates',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
     watches: watchesOf(found),
@@ -282,7 +282,7 @@ function evictions(choice: Choice): readonly HopFinding[] {
     {
       id: 'evictions',
       level: 'blocker',
-      summary: `with Evict, of the VMs that are outdated now KubeVirt ${forecastText(forecast)}`,
+      summary: `with Evict, KubeVirt now ${forecastText(forecast)}`,
       objects: forecast.interrupted.slice(0, 20),
       remedy: ['kvup workloads strategy set --methods LiveMigrate     leaves them running'],
     },
@@ -314,11 +314,11 @@ export function choiceText(choice: Choice): readonly string[] {
   const hotplug = 'hotplug of CPU, memory and networks and changes of volumes'
   return [
     wantedMethods.length === 0
-      ? 'KubeVirt moves no VM by itself any more: outdated ones stay so until they are migrated or restarted'
-      : `of the VMs that are outdated now KubeVirt ${forecast ? forecastText(forecast) : 'moves some'}`,
+      ? 'KubeVirt no longer moves VMs: outdated ones remain until you migrate or restart them'
+      : `of the outdated VMs, KubeVirt ${forecast ? forecastText(forecast) : 'moves some'}`,
     wantedMethods.includes('LiveMigrate')
-      ? `${hotplug} are carried out as migrations`
-      : `${hotplug} wait until a VM restarts: they are carried out as migrations, which need LiveMigrate`,
+      ? `${hotplug} need migrations`
+      : `${hotplug} wait until a VM restarts: they need migrations, and so LiveMigrate`,
   ]
 }
 
@@ -354,11 +354,11 @@ export function ensureNotPaused(wanted: Wanted, override: Override | undefined):
   if (wanted['workloadUpdateMethods'] === undefined || override === undefined) return
   throw blocked(
     'paused-updates',
-    `workloadUpdateMethods is borrowed by ${override.by} since ${override.at} (kept: ${keptMethods(override).join(', ')})`,
+    `automatic VM updates are paused by ${override.by} since ${override.at} (saved: ${keptMethods(override).join(', ')})`,
     {
       remedy: [
-        ...heldLines(override, '     gives it back first'),
-        `${restoreLine(override)} --keep-current     forgets the kept value`,
+        ...heldLines(override, '     resumes them first'),
+        `${restoreLine(override)} --keep-current     forgets the saved value`,
       ],
     },
   )
@@ -445,7 +445,7 @@ export async function strategyDocument({
     items,
     ...(policies.known
       ? { policies: overridingPolicies(policies.items, items) }
-      : { remarks: [`whether MigrationPolicies override them is not known: ${policies.why}`] }),
+      : { remarks: [`kvup does not know whether MigrationPolicies override them: ${policies.why}`] }),
     ...(findings.length > 0 && { findings }),
   }
 }

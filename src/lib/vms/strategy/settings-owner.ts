@@ -146,7 +146,7 @@ export async function getSettingsOwner(
   const object = nameOf({ kind, ref })
   throw blocked(
     'hyperconverged-gone',
-    `${nameOf(kubevirt)} says that it belongs to a HyperConverged, but there is no ${object}`,
+    `${nameOf(kubevirt)} names a HyperConverged as its owner, but there is no ${object}`,
     { object, remedy: 'kubectl get hyperconvergeds.hco.kubevirt.io -A' },
   )
 }
@@ -174,9 +174,9 @@ export async function readOwner<T extends KubeObject>(
   const object = nameOf({ kind, ref })
   const reasons = kind.kind === 'KubeVirt' ? ofKubeVirt : ofHyperConverged
   if (found.is !== 'object')
-    throw blocked(reasons.gone, `${object} does not exist any more`, { object, remedy: 'kvup status' })
+    throw blocked(reasons.gone, `${object} no longer exists`, { object, remedy: 'kvup status' })
   if (found.object.metadata.uid !== uid)
-    throw blocked(reasons.replaced, `${object} was deleted and created again while kvup was at work`, {
+    throw blocked(reasons.replaced, `${object} was deleted and created again while kvup was running`, {
       object,
       remedy: 'kvup status',
     })
@@ -329,7 +329,7 @@ function whileStuck(
   const why = `kubectl -n ${namespace} get operatorconditions.operators.coreos.com ${replaces} -o yaml     says why`
   return {
     ...waiting,
-    trouble: `OLM holds ${csv}, for ${replaces} says that it may not be replaced: ${message}`,
+    trouble: `OLM blocks ${csv}, because ${replaces} forbids to replace it: ${message}`,
     remedy: [why, ...(waiting.remedy ?? [])],
   }
 }
@@ -353,7 +353,7 @@ function byOlm({ subscriptions, installPlans, csvs }: Snapshot, owner: SettingsO
 
 const cannotTell = (why: readonly string[]): Waiting => ({
   is: 'waiting',
-  on: 'whether OLM stands still to be known, before HyperConverged is written',
+  on: 'kvup to see that OLM is idle, before it changes HyperConverged',
   trouble: why.join('; '),
   remedy: [roleRemedy('kvup-olm')],
 })
@@ -363,7 +363,7 @@ function installing(plan: InstallPlan | undefined, namespace: string): Waiting |
   const { name } = plan.metadata
   return {
     is: 'waiting',
-    on: `installplans/${name} to be carried out, before HyperConverged is written`,
+    on: `installplans/${name} to complete, before kvup changes HyperConverged`,
     remedy: [`kubectl -n ${namespace} get installplan ${name} -o yaml`],
   }
 }
@@ -373,7 +373,7 @@ function notReady({ metadata, status }: Deployment): Waiting | undefined {
   if ((status?.availableReplicas ?? 0) > 0) return undefined
   return {
     is: 'waiting',
-    on: 'hco-webhook to be ready, before HyperConverged is written',
+    on: 'hco-webhook to be ready, before kvup changes HyperConverged',
     remedy: [`kubectl -n ${metadata.namespace} get deployment,pods -l name=hyperconverged-cluster-webhook`],
   }
 }
@@ -388,7 +388,7 @@ async function unconverted(reader: Reader): Promise<Waiting | undefined> {
   if (served.length < 2 || conversion?.strategy === 'Webhook') return undefined
   return {
     is: 'waiting',
-    on: 'hco-webhook to put its conversion back, before HyperConverged is written',
+    on: 'hco-webhook to restore its conversion, before kvup changes HyperConverged',
     remedy: [`kubectl get crd ${name} -o jsonpath='{.spec.conversion.strategy} {.status.storedVersions}'`],
   }
 }
@@ -397,18 +397,18 @@ function notSucceeded(
   { name, csv }: { name: string; csv: ClusterServiceVersion | undefined },
   { ref, accepted = [] }: SettingsOwner,
 ): Waiting | undefined {
-  const { phase = csv === undefined ? 'not there' : 'new', reason, message } = csv?.status ?? {}
+  const { phase = csv === undefined ? 'not found' : 'new', reason, message } = csv?.status ?? {}
   if (phase === 'Succeeded' || accepted.includes('csv-not-succeeded')) return undefined
   const why = [reason, message].filter(Boolean).join(': ')
   return {
     is: 'waiting',
-    on: `clusterserviceversions/${name} to be Succeeded (${phase}), before HyperConverged is written`,
+    on: `clusterserviceversions/${name} to be Succeeded (${phase}), before kvup changes HyperConverged`,
     ...(why !== '' && { trouble: why }),
     remedy: [
       csv === undefined
         ? `kubectl -n ${ref.namespace} get csv,subscriptions.operators.coreos.com`
         : `kubectl -n ${ref.namespace} describe csv ${name}`,
-      '--accept csv-not-succeeded, on the same command, writes it all the same: the rest that makes it safe holds',
+      '--accept csv-not-succeeded, on the same command, writes it anyway: the other safety checks still apply',
     ],
   }
 }

@@ -113,7 +113,7 @@ function effective(setting: Setting, { owner, holding, kubevirt }: SettingsSourc
   return {
     ...shown,
     origin: onCr,
-    note: `HyperConverged says ${valueText(said)}: not passed on yet, or overridden by an annotation kubevirt.kubevirt.io/jsonpatch`,
+    note: `HyperConverged has ${valueText(said)}: not passed on yet, or overridden by an annotation kubevirt.kubevirt.io/jsonpatch`,
   }
 }
 

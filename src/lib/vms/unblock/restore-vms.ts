@@ -100,7 +100,7 @@ export function overrideStatus(
       is: 'asks',
       override,
       id: 'vm-not-running',
-      why: `it does not run, and runStrategy ${wasText(run)} could start it or keep it down`,
+      why: `it is not running, and runStrategy ${wasText(run)} could start or stop it`,
     }
   return { is: 'to-restore', override, fields }
 }
@@ -126,12 +126,12 @@ const wasThatAlready = (field: OverrideField) => formerly(field) === field.set
 
 function copiedText({ fields }: VmOverride): string {
   const kept = fields.map((field) => `${fieldName(field.path)} ${wasText(field)}`).join(', ')
-  return `its note came along with a copy: another VM was lent, and had ${kept}`
+  return `its annotation was copied from another VM, which had ${kept}`
 }
 
 function changedText(vm: VirtualMachine, changed: readonly OverrideField[]): string {
   const one = (field: OverrideField) =>
-    `${fieldName(field.path)} was ${wasText(field)} and was lent ${field.set}; somebody set it to ${valueOf(vm, field.path) ?? 'nothing'} meanwhile`
+    `${fieldName(field.path)} was ${wasText(field)} and became ${field.set}; somebody set it to ${valueOf(vm, field.path) ?? 'nothing'} meanwhile`
   return changed.map(one).join('; ')
 }
 
@@ -145,10 +145,10 @@ export type RefusedVms = Map<string, string>
 export function restoreVm(ref: VmRef, meanwhile: Meanwhile, refused: RefusedVms): Step {
   const name = vmNameOf(ref)
   return {
-    ...stepOn(ref, { id: 'restore', title: 'give back to', undo: 'kvup workloads unblock' }),
+    ...stepOn(ref, { id: 'restore', title: 'restore', undo: 'kvup workloads unblock' }),
     async check({ reader }): Promise<StepState> {
       const why = refused.get(name)
-      if (why !== undefined) return { is: 'done', note: `not given back: ${why}` }
+      if (why !== undefined) return { is: 'done', note: `not restored: ${why}` }
       const { vm, vmi } = await readVm(reader, ref)
       if (vm === undefined) return { is: 'done', note: 'it is gone' }
       const rolloutStatus = overrideStatus(vm, vmi)
@@ -201,16 +201,16 @@ function named(refs: readonly VmRef[]): string {
 
 /** The answer where nothing is known that could be set back. */
 const leaveIt = (refs: readonly VmRef[]): string =>
-  `kvup workloads restore --keep-current${named(refs)}     closes ${refs.length === 1 ? 'its loan' : 'the loans'} and leaves what is there`
+  `kvup workloads restore --keep-current${named(refs)}     keeps the present ${refs.length === 1 ? 'value' : 'values'}`
 
 /** The two answers to overrides that ask. */
 const rollbackHints = (refs: readonly VmRef[]): readonly string[] => [
   leaveIt(refs),
-  `kvup workloads restore --overwrite${named(refs)}        sets the kept values all the same`,
+  `kvup workloads restore --overwrite${named(refs)}        sets the saved values anyway`,
 ]
 
 /** Where the server refused it. */
-const retryOf = (ref: VmRef): string => `kvup workloads restore${named([ref])}     tries it again`
+const retryOf = (ref: VmRef): string => `kvup workloads restore${named([ref])}     tries again`
 
 /** What is set back: all of them where a person said so. */
 function fieldsOf(rolloutStatus: OverrideStatus): readonly OverrideField[] {
@@ -220,7 +220,7 @@ function fieldsOf(rolloutStatus: OverrideStatus): readonly OverrideField[] {
 
 function changeText(rolloutStatus: OverrideStatus, meanwhile: Meanwhile): string {
   const back = meanwhile === 'keep-current' ? [] : fieldsOf(rolloutStatus)
-  if (back.length === 0) return 'leave what is there, and note it as borrowed no more'
+  if (back.length === 0) return 'keep the present value, and forget the saved one'
   return `set ${back.map((field) => `${fieldName(field.path)} back to ${wasText(field)}`).join(', ')}`
 }
 
@@ -298,7 +298,7 @@ export function someRefused(vms: readonly RestoredVm[]): KvupError {
   const refs = left.filter(({ reason }) => reason === 'vm-refused')
   return blocked(
     'vm-refused',
-    `the server did not let ${countText(refs.length)} be given back (${firstNames(refs)}); all else that could be is`,
+    `the server refused to restore ${countText(refs.length)} (${firstNames(refs)}); everything else is restored`,
     {
       notes: left.slice(0, toldAtMost).map((vm) => `${vmNameOf(vm)}: ${vm.why}`),
       remedy: [...refs.slice(0, 3).map(retryOf), leaveIt(refs)],
@@ -346,7 +346,7 @@ export function someAsk(asking: readonly SavedVmOverride[]): KvupError {
   const refs = asking.map(({ ref }) => ref)
   return blocked(
     told[0]?.reason ?? '',
-    `nothing was given back to ${countText(asking.length)} (${firstNames(refs)}): a person has to say`,
+    `nothing was restored on ${countText(asking.length)} (${firstNames(refs)}): decide first`,
     {
       notes: told.slice(0, toldAtMost).map((vm) => `${vmNameOf(vm)}: ${vm.why}`),
       remedy: asking.every(({ overrideStatus: state }) => state.is === 'unreadable')
@@ -416,12 +416,12 @@ export function overrideToRestore(
   if (own !== undefined || former === undefined || meanwhile !== 'ask') return own ?? former
   throw blocked(
     'kubevirt-replaced',
-    `workloadUpdateMethods was ${keptMethods(former).join(', ')} on a ${former.object.kind} that was deleted since; what is here now is another one`,
+    `workloadUpdateMethods was ${keptMethods(former).join(', ')} on a ${former.object.kind} that was deleted; the present one is new`,
     {
       object: nameOf(owner),
       remedy: [
-        `${restoreLine(former)} --overwrite        sets the kept value on the present one`,
-        `${restoreLine(former)} --keep-current     closes the loan and leaves the present value`,
+        `${restoreLine(former)} --overwrite        sets the saved value on the present one`,
+        `${restoreLine(former)} --keep-current     keeps the present value and forgets the saved one`,
       ],
     },
   )
@@ -459,7 +459,7 @@ export async function savedVmOverrides(
     return names.length === 0 ? all : all.filter(({ ref }) => names.includes(ref.name))
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
-    cx.printer.warn(`whether a VM was lent anything is not known: ${error.message}`)
+    cx.printer.warn(`kvup does not know whether VMs have temporary changes: ${error.message}`)
     return []
   }
 }
@@ -467,7 +467,7 @@ export async function savedVmOverrides(
 export function announceVms({ printer }: CommandContext, vms: readonly RestoredVm[]): void {
   const restoring = vms.filter(({ outcome }) => outcome !== 'asks')
   for (const vm of restoring.slice(0, toldAtMost))
-    printer.note(`${vmNameOf(vm)}: ${vm.changes.join(', ') || 'only the note is taken off'}`)
+    printer.note(`${vmNameOf(vm)}: ${vm.changes.join(', ') || 'only the annotation is removed'}`)
   if (restoring.length > toldAtMost)
     printer.note(`and ${restoring.length - toldAtMost} more (--dry-run=client shows all)`)
 }

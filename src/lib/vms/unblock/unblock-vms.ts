@@ -60,7 +60,7 @@ function unblockStep(ref: VmRef, { who, clusterEviction }: Lending): Step {
       if (found.is.is === 'unblocked') return { is: 'done' }
       return {
         is: 'todo',
-        change: `set ${found.is.overrides.map(overriddenText).join(', ')}, and keep what was there`,
+        change: `set ${found.is.overrides.map(overriddenText).join(', ')}, and save the former value`,
       }
     },
     async apply(cx) {
@@ -202,16 +202,16 @@ function refusalOf(
 ): ReturnType<typeof refused> | undefined {
   if (overrideOf(vm) === 'unreadable') return refused('override-unreadable', unreadable)
   if (effectiveEviction(vmi, cluster) === 'External')
-    return refused('external', 'its evictionStrategy is External: somebody else has to move it')
+    return refused('external', 'its evictionStrategy is External: another tool has to move it')
   if (condition(vmi, 'LiveMigratable')?.status !== 'False')
-    return refused('not-judged', 'KubeVirt has not judged yet whether it can be migrated')
+    return refused('not-judged', 'KubeVirt does not know yet whether it can be migrated')
   const owner = ownerOf(vm)
   if (owner !== undefined)
-    return refused('owned', `${owner} owns it and would undo the change: change it there`)
+    return refused('owned', `${owner} owns it and would revert the change: change it there`)
   const runStrategy = runStrategyOf(vm)
   return restarted.has(runStrategy) || replaced.has(runStrategy)
     ? undefined
-    : refused('run-strategy', `its runStrategy is ${runStrategy}: it would not come back by itself`)
+    : refused('run-strategy', `its runStrategy is ${runStrategy}: it would not restart by itself`)
 }
 
 /** A VirtualMachinePool, or whatever else controls it. */
@@ -283,7 +283,7 @@ export function unblockFindings(reads: readonly VmRead[]): readonly HopFinding[]
     {
       id: 'data-loss',
       level: 'blocker',
-      summary: `once ${losing.length === 1 ? 'it is' : 'they are'} restarted or evicted, what was written to volumes in the pod is gone: ${names}`,
+      summary: `once ${losing.length === 1 ? 'it is' : 'they are'} restarted or evicted, data on volumes in the pod is lost: ${names}`,
       remedy: ['kvup explain data-loss'],
       objects: losing,
     },

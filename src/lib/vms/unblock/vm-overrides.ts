@@ -93,7 +93,7 @@ export function isOfThisVm({ metadata }: VirtualMachine, { uid }: VmOverride): b
 }
 
 /** For a person. */
-export const unreadable = `its note ${overrideAnnotation} was changed and cannot be read: what it had before is not known`
+export const unreadable = `its note ${overrideAnnotation} was changed and cannot be read: its former value is unknown`
 
 function parsed(text: string): VmOverride | undefined {
   try {

@@ -11,7 +11,7 @@ export interface Pacing {
   perNode: number
   /** Between the end of a wave and the beginning of the next. */
   pause: number
-  /** How long a VM has to be well before the next that is kept apart from it. */
+  /** How long a VM has to be well before the next that runs apart from it. */
   soak: number
   windows: readonly Window[]
 }
@@ -54,7 +54,7 @@ function whenClosed({ windows }: Pacing, now: number): Turn | undefined {
   if (openUntil(windows, now) !== undefined) return undefined
   const until = nextOpening(windows, now)
   const when = until === undefined ? '' : ` at ${new Date(until).toISOString()}`
-  return { is: 'wait', on: `the window to open${when}`, until }
+  return { is: 'wait', on: `the time window to open${when}`, until }
 }
 
 function whenPaused(
@@ -85,7 +85,7 @@ class Picked {
   }
 
   get wait(): Turn {
-    return this.#wait ?? { is: 'wait', on: 'VMs that are under way' }
+    return this.#wait ?? { is: 'wait', on: 'VMs that are moving' }
   }
 
   offer(one: Candidate): void {
@@ -111,10 +111,10 @@ class Picked {
   /** A VM that has to be kept apart from others waits until they are through (night W4). */
   #kept({ apart, vm }: Candidate): Extract<Turn, { is: 'wait' }> | undefined {
     if (apart === undefined) return undefined
-    if (this.#apart.has(apart)) return { is: 'wait', on: `${vm}, which is kept apart`, until: Infinity }
+    if (this.#apart.has(apart)) return { is: 'wait', on: `${vm}, which runs alone`, until: Infinity }
     const wellAt = this.#traffic.apart.get(apart)
     const until = wellAt === undefined ? 0 : wellAt + this.#pacing.soak
-    return until > this.#now ? { is: 'wait', on: `what ${vm} is kept apart from`, until } : undefined
+    return until > this.#now ? { is: 'wait', on: `what ${vm} runs apart from`, until } : undefined
   }
 
   #node({ node, by }: Candidate): Extract<Turn, { is: 'wait' }> | undefined {
@@ -126,7 +126,7 @@ class Picked {
 }
 
 const underWay = ({ moving: { size } }: Traffic): string =>
-  size === 1 ? '1 VM that is under way' : `${size} VMs that are under way`
+  size === 1 ? '1 VM that is moving' : `${size} VMs that are moving`
 
 const soonest = (wait: { until?: number | undefined } | undefined): number =>
   wait === undefined ? Number.POSITIVE_INFINITY : Math.min(wait.until ?? Number.MAX_VALUE, Number.MAX_VALUE)
@@ -168,7 +168,7 @@ export function stopOf(conditions: PacingState): Stop | undefined {
       text: `${listed(split)}: two launchers run for one VMI, which can destroy its data`,
     }
   if (missing.length > 0)
-    return { reason: 'did-not-come-back', text: `${listed(missing)} did not come back after the restart` }
+    return { reason: 'did-not-come-back', text: `${listed(missing)} did not start again after the restart` }
   if (canary && failed.length > 0)
     return { reason: 'canary-failed', text: `the canary failed: ${told(failed)}` }
   if (failed.length >= maxFailures)
@@ -179,7 +179,7 @@ export function stopOf(conditions: PacingState): Stop | undefined {
   if (still > stillAtMost)
     return {
       reason: 'update-stalled',
-      text: `nothing that is under way has moved for ${formatDuration(still)}`,
+      text: `no VM has made progress for ${formatDuration(still)}`,
     }
   return undefined
 }
@@ -239,7 +239,7 @@ export function parseWindow(typed: string): Window {
   const found = form.exec(text)?.groups
   if (found === undefined) throw notAWindow(text, 'it needs days, times and a time zone')
   const { days = '', from = '', to = '', zone = '' } = found
-  if (!isZone(zone)) throw notAWindow(text, `${JSON.stringify(zone)} is no time zone that is known`)
+  if (!isZone(zone)) throw notAWindow(text, `${JSON.stringify(zone)} is not a known time zone`)
   const window = {
     text,
     days: parseDays(days, text),
@@ -248,10 +248,10 @@ export function parseWindow(typed: string): Window {
     zone,
   }
   if (window.from === window.to)
-    throw usageError('window-never-opens', `the window ${JSON.stringify(text)} begins when it ends`, {
+    throw usageError('window-never-opens', `the time window ${JSON.stringify(text)} starts when it ends`, {
       remedy: 'for the whole day: 00:00-24:00',
     })
-  if (window.from >= 24 * 60) throw notAWindow(text, 'it begins after the day is over')
+  if (window.from >= 24 * 60) throw notAWindow(text, 'it starts after the end of the day')
   return window
 }
 
@@ -325,8 +325,8 @@ function minutesOf(typed: string, text: string): number {
 }
 
 function notAWindow(text: string, why: string): Error {
-  return usageError('not-a-window', `${JSON.stringify(text)} is not a window: ${why}`, {
-    remedy: "it is written like 'Sat 22:00-04:00 Europe/Prague'",
+  return usageError('not-a-window', `${JSON.stringify(text)} is not a time window: ${why}`, {
+    remedy: "write it like 'Sat 22:00-04:00 Europe/Prague'",
   })
 }
 

@@ -63,12 +63,12 @@ export async function restartOutcome(cx: ReadContext, run: RestartRun): Promise<
     const why = refused.get(vm)
     if (why !== undefined) return { outcome: 'failed', why }
     const state = states.get(vm)
-    if (state === 'missing') return { outcome: 'failed', why: 'it did not come back after the restart' }
+    if (state === 'missing') return { outcome: 'failed', why: 'it did not start again after the restart' }
     if (state === 'back') return { outcome: 'restarted' }
     if (state === 'under-way') return { outcome: 'restarting' }
     return snapshot.candidates.has(vm)
       ? { outcome: 'waiting' }
-      : { outcome: 'left', why: snapshot.left.get(vm) ?? 'it does not wait for a restart any more' }
+      : { outcome: 'left', why: snapshot.left.get(vm) ?? 'it no longer needs a restart' }
   }
   const vms = [...new Set([...run.known.keys(), ...snapshot.left.keys(), ...states.keys()])]
   const items: RestartedVm[] = []

@@ -62,8 +62,8 @@ export class RestartRun implements WaveRun {
 
   readonly watched = { kind: VirtualMachineInstances }
   readonly risk = {
-    undo: 'none: a VM that was restarted has taken its changes over',
-    safeToLeave: 'always: what is under way comes back by itself, and running it again goes on from there',
+    undo: 'none: a restarted VM has its changes',
+    safeToLeave: 'always: VMs that restart now start again by themselves, and the same command continues',
   }
   readonly words = { done: 'back', failed: 'refused', awaited: 'to be back' }
 
@@ -151,7 +151,7 @@ export class RestartRun implements WaveRun {
   async #against({ reader }: StepContext, vmi: VirtualMachineInstance): Promise<string | undefined> {
     const { name, namespace } = vmi.metadata
     const vm = await reader.get(VirtualMachines, { name, namespace })
-    if (vm.is !== 'object' || !waitsForRestart(vm.object)) return 'it does not wait for a restart any more'
+    if (vm.is !== 'object' || !waitsForRestart(vm.object)) return 'it no longer needs a restart'
     return whyNotNow(vmi) ?? (await readReturnRoom(reader, this.#kubevirt)).refusal(vmi)
   }
 
@@ -261,8 +261,8 @@ const refusedIn = (what: string, { unread, why }: { unread: string; why: Error }
 function whyNone(vm: string, unread: readonly Unread[]): string {
   const refused = unread.find(({ namespace }) => vm.startsWith(`${namespace}/`))
   return refused
-    ? `what runs of it may not be read: ${refused.why}`
-    : 'it does not run: its next start takes everything over'
+    ? `kvup may not read its VMI: ${refused.why}`
+    : 'it is not running: its next start applies everything'
 }
 
 async function waitingVms(
@@ -289,7 +289,7 @@ const waitingOf = (vm: VirtualMachine): Waiting => ({
 /** What virt-api refuses, or what would break off something else (facts 5, KubeVirt RestartVMRequestHandler). */
 function whyNot(vmi: VirtualMachineInstance, { runStrategy }: Waiting): string | undefined {
   if (runStrategy === 'Halted' || runStrategy === 'Once')
-    return `runStrategy ${runStrategy} allows no restart: it would not come back by itself`
+    return `runStrategy ${runStrategy} allows no restart: it would not restart by itself`
   return whyNotNow(vmi)
 }
 
@@ -301,7 +301,7 @@ function whyNotNow(vmi: VirtualMachineInstance): string | undefined {
 }
 
 function notRunning({ metadata, status }: VirtualMachineInstance): string | undefined {
-  if (metadata.deletionTimestamp !== undefined) return 'it is being stopped already'
+  if (metadata.deletionTimestamp !== undefined) return 'it is already stopping'
   return status?.phase === 'Running' ? undefined : `it is ${status?.phase ?? 'not running yet'}`
 }
 

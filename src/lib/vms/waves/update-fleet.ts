@@ -208,11 +208,11 @@ class Sorted implements Fleet {
     const [first = { id: 'unknown', text: 'it cannot be migrated' }] = why
     const busy = this.#busyWith(vmi)
     if (this.#wanted.exclude.has(name)) this.#leave(name, 'left out by --exclude', [])
-    else if (busy !== undefined) this.#leave(name, `${busy}: it is moved once that is over`, [])
+    else if (busy !== undefined) this.#leave(name, `${busy}: it is moved after that`, [])
     else if (outcome === 'migrates' && first.id !== 'volumes-move') this.#take(vmi, 'migration')
     else if (notNow.has(first.id)) this.#leave(name, first.text, remedy)
     else if (unread !== undefined)
-      this.#leave(name, `${first.text}; its VM may not be read: ${unread}`, remedy)
+      this.#leave(name, `${first.text}; kvup may not read its VM: ${unread}`, remedy)
     else await this.#restart(vmi, vm, { why: first.text, remedy })
   }
 
@@ -227,7 +227,7 @@ class Sorted implements Fleet {
     { why, remedy }: Omit<LeftVm, 'vm'>,
   ): Promise<void> {
     const name = vmName(vmi)
-    const refused = vm === undefined ? 'no VM is behind it, so that it would be lost' : whyNoRestart(vm)
+    const refused = vm === undefined ? 'it has no VM, and would be lost' : whyNoRestart(vm)
     if (refused !== undefined) return this.#leave(name, `${why}; ${refused}`, remedy)
     if (!this.#wanted.restart) return this.#leave(name, why, remedy)
     const stranded = await this.#rules.stranded(vmi)
@@ -296,7 +296,7 @@ export async function begin(
   const ref = placeOfVm(one.vm)
   const found = await reader.get(VirtualMachineInstances, ref)
   if (found.is !== 'object' || !isDue(found.object, one))
-    return { is: 'not-needed', why: 'it needs no new virt-launcher any more' }
+    return { is: 'not-needed', why: 'it no longer needs a new virt-launcher' }
   const migrations = await migrationsOf(reader, ref)
   if (!migrations.every((migration) => isFinished(migrationOf(migration)))) return onItsWay
   if (one.by === 'restart') return askRestart({ reader, writer }, one, beginning.against)
@@ -313,7 +313,7 @@ export async function begin(
 
 const forNothing: Begun = {
   is: 'refused',
-  why: 'it was migrated, and KubeVirt takes it for outdated still: the image of its new pod is not the one that KubeVirt asks for, as where something rewrites images',
+  why: 'it was migrated, but KubeVirt still calls it outdated: its new pod has another image than KubeVirt requested, as if something rewrites images',
 }
 
 /** KubeVirt compares the images of pods as text (facts 3.1): where they are rewritten every move is followed by another, without end. */
@@ -333,7 +333,7 @@ function wasForNothing(
 const madeAt = ({ metadata }: Pick<VirtualMachineInstance, 'metadata'>) =>
   Date.parse(metadata.creationTimestamp ?? '') || 0
 
-const onItsWay: Begun = { is: 'not-needed', why: 'a migration of it is under way' }
+const onItsWay: Begun = { is: 'not-needed', why: 'its migration is running' }
 
 /** Its status is not asked for a migration: one that was cancelled may stay in it as if it ran. */
 function isDue({ metadata, status }: VirtualMachineInstance, { uid }: Candidate): boolean {

@@ -44,8 +44,10 @@ export function updateProcedure(updating: Updating): Procedure {
       const snapshot = await run.read(cx)
       const waves = await updateWaves(cx, run, snapshot)
       return [
-        remembering(pauseWorkloadUpdates(owner, { who, procedure: updateName }), run),
-        settled('healthy', 'KubeVirt is settled'),
+        ...ofStage('Prepare', [
+          remembering(pauseWorkloadUpdates(owner, { who, procedure: updateName }), run),
+          settled('healthy', 'KubeVirt is healthy'),
+        ]),
         ...waves.map((wave) => stepOf(updating, wave)),
         ...(await restoring(cx, updating)),
       ]
@@ -99,8 +101,15 @@ async function restoring(
     : methodsIn(await readOwner(reader, owner), owner).length > 0
   if (!own) return []
   const takenFrom = override ? { takenFrom: override.object.uid } : {}
-  return [settled(settledAgainId, 'KubeVirt is still settled'), ...restoreSteps(owner, takenFrom)]
+  return ofStage('Verify', [
+    settled(settledAgainId, 'KubeVirt is still healthy'),
+    ...restoreSteps(owner, takenFrom),
+  ])
 }
+
+/** A wave is a stage of its own; what comes before and behind the waves is one each. */
+const ofStage = (part: string, steps: readonly Step[]): readonly Step[] =>
+  steps.map((step) => ({ ...step, part }))
 
 /** Whether workload updates have been held in this run. */
 interface PauseState {
@@ -138,7 +147,7 @@ function unlessSwitchedOn(
       return {
         is: 'blocked',
         reason: 'updater-switched-on',
-        by: `workloadUpdateMethods was set to ${methodsText(methods)} meanwhile: KubeVirt moves VMs itself now, in an order of its own${who ? `. It was ${who}` : ''}`,
+        by: `workloadUpdateMethods was set to ${methodsText(methods)} meanwhile: KubeVirt now moves VMs itself, in its own order${who ? `. It was ${who}` : ''}`,
         remedy: resumedRemedy(overrideOn(owner, await cx.journal.overrides()), lines),
       }
     },
@@ -152,8 +161,6 @@ function resumedRemedy(
   return [
     resumeLine({ commandLine: typed }, 'pauses them again, and goes on'),
     `${narrowedLine('kvup workloads update', selection)} --watch-only     follows KubeVirt instead`,
-    ...(override
-      ? [`${restoreLine(override)} --keep-current     closes the loan, and leaves it to KubeVirt`]
-      : []),
+    ...(override ? [`${restoreLine(override)} --keep-current     leaves the VMs to KubeVirt`] : []),
   ]
 }

@@ -89,11 +89,11 @@ export class UpdateRun implements WaveRun {
   }
   readonly risk = {
     undo: 'none: a VM on the new virt-launcher cannot be migrated back',
-    safeToLeave: 'always: what is under way goes on by itself, and running it again goes on from there',
+    safeToLeave: 'always: VMs that migrate now continue by themselves, and so does the same command',
   }
   /** The command line: what goes on is the same line, with all its flags. */
   readonly typed: string
-  readonly words = { done: 'moved', failed: 'failed', awaited: 'to be through' }
+  readonly words = { done: 'moved', failed: 'failed', awaited: 'to finish' }
 
   /** `once`: the first look serves all that are asked for, as for a dry run. */
   constructor(
@@ -282,10 +282,10 @@ function stopRemedy(
     const { namespace, name } = placeOfVm(first)
     return [
       `kubectl -n ${shellWord(namespace)} get pods -l vm.kubevirt.io/name=${shellWord(name)} -o wide`,
-      'end the launcher in which the guest does not run, and look at its disks, before anything else moves (kubevirt issue 18670)',
+      'stop the launcher without the guest and check its disks, before anything else moves (kubevirt issue 18670)',
     ]
   }
-  const shows = `${narrowedLine('kvup workloads migrations', selection)}     shows what runs, what waits and what fails`
+  const shows = `${narrowedLine('kvup workloads migrations', selection)}     shows what runs, waits and fails`
   if (reason !== 'canary-failed')
     return [shows, resumeLine({ commandLine: typed }, 'goes on with what is outdated still')]
   const other = otherCanaryLine(typed, {
@@ -434,15 +434,15 @@ async function endOfVm(cx: ReadContext, one: Candidate, ended: Ended): Promise<E
   if (observed !== undefined) return observed
   if (ended.snapshot.moves.succeeded.has(vm)) return { outcome: 'migrated' }
   const found = await cx.reader.get(VirtualMachineInstances, placeOfVm(vm))
-  if (found.is !== 'object') return { outcome: 'gone', why: 'it does not run any more' }
+  if (found.is !== 'object') return { outcome: 'gone', why: 'it is no longer running' }
   return found.object.metadata.uid === uid
-    ? { outcome: 'left', why: 'it is not outdated any more' }
-    : { outcome: 'replaced', why: 'it was restarted, and not by this run' }
+    ? { outcome: 'left', why: 'it is no longer outdated' }
+    : { outcome: 'replaced', why: 'it was restarted, but not by this run' }
 }
 
 function endOfRestart(vm: string, { restarts }: Ended): End | undefined {
   const is = restarts.get(vm)
-  if (is === 'missing') return { outcome: 'failed', why: 'it did not come back after the restart' }
+  if (is === 'missing') return { outcome: 'failed', why: 'it did not start again after the restart' }
   if (is === 'back') return { outcome: 'restarted' }
   return is === 'under-way' ? { outcome: 'moving' } : undefined
 }
@@ -458,9 +458,9 @@ function outdatedStill(vm: string, { snapshot, moving, failed }: Ended): End | u
 
 function waitingFor(vm: string, { ledger, moves }: UpdateSnapshot): string {
   const [last, ...more] = moves.failures(ledger, vm)
-  if (last === undefined) return 'its turn has not come'
+  if (last === undefined) return 'waits for its turn'
   const times = more.length === 0 ? 'once' : `${more.length + 1} times`
-  return `failed ${times}, to be tried again: ${last.failureReason ?? 'KubeVirt does not say why'}`
+  return `failed ${times}, kvup retries it: ${last.failureReason ?? 'KubeVirt does not say why'}`
 }
 
 /** The end of a run in which VMs failed although it went on; undefined where none did. */

@@ -52,9 +52,9 @@ export async function askRestart(
   const place = placeOfVm(vm)
   const found = await reader.get(VirtualMachineInstances, place)
   if (found.is !== 'object' || found.object.metadata.uid !== uid)
-    return { is: 'not-needed', why: 'the instance that was to go is gone' }
+    return { is: 'not-needed', why: 'the old VMI is gone' }
   if (found.object.metadata.deletionTimestamp !== undefined)
-    return { is: 'not-needed', why: 'it is being stopped already' }
+    return { is: 'not-needed', why: 'it is already stopping' }
   const why = await against(found.object)
   if (why !== undefined) return { is: 'not-needed', why }
   try {
@@ -94,11 +94,12 @@ export type RestartState =
   | { is: 'not-begun' }
 
 /** Behind a colon stands why it was refused. */
-const form = /^restart (?<vm>\S+\/\S+), whose instance is (?<uid>[^\s:]+)(?<agent> with its agent)?(?:$|: )/u
+const form =
+  /^restart (?<vm>\S+\/\S+), whose (?:instance|VMI) is (?<uid>[^\s:]+)(?<agent> with its agent)?(?:$|: )/u
 
 /** The intent of a restart, for the journal and for `restartsIn`. */
 export function restartText({ vm, uid }: Pick<Candidate, 'vm' | 'uid'>, agent: boolean): string {
-  return `restart ${vm}, whose instance is ${uid}${agent ? ' with its agent' : ''}`
+  return `restart ${vm}, whose VMI is ${uid}${agent ? ' with its agent' : ''}`
 }
 
 /** The last restart of each VM that the journal tells of, since a time in ms; one that was refused is none (night W3). Pure. */
@@ -182,7 +183,7 @@ export function dataLoss(
     {
       id: 'data-loss',
       level: 'blocker',
-      summary: `a restart of ${who} loses what was written to volumes that live in its pod`,
+      summary: `a restart of ${who} loses the data on volumes in its pod`,
       objects: losing.slice(0, 20).map(([vm, volumes]) => `${vm} (${volumes.join(', ')})`),
       remedy: [otherwise],
     },
@@ -213,13 +214,13 @@ export class ReturnRoom {
     const asked = { ...demand, volumes: await this.#volumes.of(vmi) }
     const move = { from: vmi.status?.nodeName, again: true, uid: vmi.metadata.uid ?? '' }
     const found = await placeFor(asked, { places, neighbours: this.#neighbours }, move)
-    return 'node' in found ? undefined : `no node would take it again: ${refusalsText(found.refusals)}`
+    return 'node' in found ? undefined : `no node can take it again: ${refusalsText(found.refusals)}`
   }
 
   /** What is not judged, and why. */
   get remarks(): readonly string[] {
     return [
-      ...unjudged('whether a node takes a VM again', this.#why),
+      ...unjudged('whether a node takes the VM again', this.#why),
       ...unjudged('the room that is left on nodes', this.#places?.unread),
       ...unjudged('affinity to pods', this.#neighbours.unread),
       ...unjudged('on which nodes volumes can be used', this.#volumes.unread),
@@ -228,7 +229,7 @@ export class ReturnRoom {
 }
 
 const unjudged = (what: string, why: string | undefined): readonly string[] =>
-  why === undefined ? [] : [`${what} is not known: ${why}`]
+  why === undefined ? [] : [`${what} is unknown: ${why}`]
 
 /** Nodes are read now, pods and volumes where they are needed. Throws ApiError but 403 and 404. */
 export async function readReturnRoom(reader: Reader, kubevirt: KubeVirt | undefined): Promise<ReturnRoom> {

@@ -65,7 +65,7 @@ export function warnOfWaves(
   const others = there.filter((name) => !first.includes(name))
   const meant = without.map((name) => ({ name, near: nearest(name, others) }))
   const words = meant.map(({ name, near }) => (near === undefined ? name : `${name} (did you mean ${near}?)`))
-  printer.warn(`no VM that is left is in these waves of --waves: ${words.join(', ')}`)
+  printer.warn(`these waves of --waves have no VM: ${words.join(', ')}`)
 }
 
 /** How a run of waves ended, in the fields of its document. */
@@ -162,7 +162,7 @@ export async function updateFindings(
     ...(methods.length > 0 ? ownerFinding(owner, holding) : []),
     ...dataLoss(
       snapshot.fleet.loses,
-      `${withoutFlags(wordsOf(typed), { alone: ['--restart-unmigratable'], valued: [] }).join(' ')}     leaves these VMs as they are`,
+      `${withoutFlags(wordsOf(typed), { alone: ['--restart-unmigratable'], valued: [] }).join(' ')}     leaves these VMs alone`,
     ),
     ...(interrupts
       ? evictionFinding(methods, await forecastOutdated(cluster.reader, kubevirt, methods))
@@ -220,7 +220,7 @@ export async function ensureNamedThere(
   const others = exclude.size === 0 ? '' : ' and is not left out by --exclude'
   throw usageError(
     'no-canary',
-    `no running VM${namespace === undefined ? '' : ` in namespace ${namespace}`} has the labels ${canaryLabel} (--canary-label)${others}: nothing would be tried first`,
+    `no running VM${namespace === undefined ? '' : ` in namespace ${namespace}`} has the labels ${canaryLabel} (--canary-label)${others}: there would be no canary`,
     { remedy: `kubectl get vmi ${within} --show-labels` },
   )
 }
@@ -281,7 +281,7 @@ function pacingOf(options: WaveRunOptions): WaveRunWanted['pacing'] {
 function firstWaves({ waves }: WaveRunOptions, waveBy: WaveBy): readonly string[] {
   if (waves === undefined) return []
   if (waveBy.is !== 'one') return waves.split(',').map((one) => one.trim())
-  throw usageError('contradiction', '--waves orders waves, and without --wave-by there is only one', {
+  throw usageError('contradiction', '--waves needs --wave-by: without it, there is only one wave', {
     remedy: '--wave-by label=KEY --waves A,B',
   })
 }
@@ -291,7 +291,7 @@ export function ensureWindowOpens({ wanted, timeoutMs }: TypedWaveRun, now: Date
   const opens = nextOpening(wanted.pacing.windows, now.getTime())
   if (opens !== undefined && opens < now.getTime() + timeoutMs) return
   const when = opens === undefined ? '' : `: the next one opens at ${new Date(opens).toISOString()}`
-  throw usageError('window-never-opens', `no window opens before the time is over${when}`, {
+  throw usageError('window-never-opens', `no time window opens before the timeout${when}`, {
     remedy: '--timeout 7d waits that long',
   })
 }
@@ -321,7 +321,7 @@ function canaryOf({ canary, canaryLabel }: WaveRunOptions): {
     throw usageError('contradiction', '--canary and --canary-label exclude each other')
   if (canaryLabel === undefined)
     return { canaries: canary === undefined ? 0 : countOf(canary, '--canary', 1) }
-  if (canaryLabel.trim() === '') throw notLabels('--canary-label is empty: it would be all VMs')
+  if (canaryLabel.trim() === '') throw notLabels('--canary-label is empty: it would select all VMs')
   return { canary: parseLabels(canaryLabel, notLabels), canaries: 0 }
 }
 
@@ -384,6 +384,6 @@ function retriesOf({ retries }: UpdateOptions): number {
   if (count <= retriesAtMost) return count
   throw usageError(
     'too-many-retries',
-    `--retries is at most ${retriesAtMost}: KubeVirt keeps five migrations of a VM`,
+    `--retries is at most ${retriesAtMost}: KubeVirt remembers five migrations of a VM`,
   )
 }

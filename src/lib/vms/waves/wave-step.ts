@@ -1,4 +1,4 @@
-import type { NotApplied, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
+import type { NotApplied, Progress, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import { someOf } from '../../kube/text.ts'
 import {
@@ -211,10 +211,10 @@ class WaveMembers {
     return [...new Set([...own, ...restarting])]
   }
 
-  #progress(queue: readonly Candidate[], awaited: readonly string[]): { done: number; total: number } {
+  #progress(queue: readonly Candidate[], awaited: readonly string[]): Progress {
     const own = awaited.filter((vm) => this.#members.has(vm))
     const open = new Set([...own, ...queue.map(({ vm }) => vm)])
-    return { done: this.#members.size - open.size, total: this.#members.size }
+    return { done: this.#members.size - open.size, total: this.#members.size, of: 'VMs' }
   }
 
   #stop({ failed, restarts, split, still, stillAtMost }: WaveSnapshot): Stop | undefined {

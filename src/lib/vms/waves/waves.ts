@@ -250,8 +250,8 @@ export const lateId = 'late'
 /** What a person calls a wave. */
 export function waveTitle({ id, value }: Wave, by: WaveBy): string {
   if (id === 'canary') return 'canary'
-  if (id === lateId) return 'virtual machines that had to wait'
-  if (value === undefined) return by.is === 'one' ? 'virtual machines' : 'the other virtual machines'
+  if (id === lateId) return 'VMs that had to wait'
+  if (value === undefined) return by.is === 'one' ? 'VMs' : 'the other VMs'
   return by.is === 'label' ? `${by.key}=${value}` : `${by.is} ${value}`
 }
 

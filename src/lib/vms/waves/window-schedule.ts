@@ -118,20 +118,20 @@ export function windowLines(
   if (shown === undefined) return []
   const opens = Date.parse(shown.opens)
   const wait = opens > now ? `, in ${formatDuration(opens - now)}` : ''
-  const head = `VMs begin only in ${shown.typed.map((text) => `"${text}"`).join(' or ')}: ${opens > now ? `opens at ${whole(shown.opens)}${wait}` : 'open now'}, closes at ${whole(shown.closes)}`
+  const head = `VMs start only in ${shown.typed.map((text) => `"${text}"`).join(' or ')}: ${opens > now ? `opens at ${whole(shown.opens)}${wait}` : 'open now'}, closes at ${whole(shown.closes)}`
   const late = times.findLast((time) => Date.parse(time.ends) > ends)
   return [
     head,
     ...times.map(waveLine),
     ...(late === undefined
       ? []
-      : [`${late.id} is not through when the time of the run is over (--timeout), at ${whole(iso(ends))}`]),
+      : [`${late.id} does not finish before the timeout (--timeout), at ${whole(iso(ends))}`]),
   ]
 }
 
 function waveLine({ id, estimate, begins, ends, windows, room }: WaveTime): string {
-  const when = `begins at ${whole(begins)}, through by about ${whole(ends)}`
+  const when = `starts at ${whole(begins)}, done by about ${whole(ends)}`
   const took = `${id}: about ${formatDuration(estimate)}, ${when}`
   if (windows === 1) return took
-  return `${took}; its window is too short for it, ${formatDuration(room)} of ${formatDuration(estimate)}: the rest waits for the next, ${windows} windows in all`
+  return `${took}; its time window is too short for it, ${formatDuration(room)} of ${formatDuration(estimate)}: the rest waits for the next ones, ${windows} windows in all`
 }

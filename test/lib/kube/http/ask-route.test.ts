@@ -117,7 +117,7 @@ const answers: readonly (readonly [what: string, why: RegExp, answer: (response:
   [
     [
       'a redirect is not followed',
-      /redirects \(302\), and no redirect is followed/u,
+      /redirects \(302\), which kvup does not follow/u,
       (response) => response.writeHead(302, { location: `https://127.0.0.1:${port}/elsewhere` }).end(),
     ],
     [

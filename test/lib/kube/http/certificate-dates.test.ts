@@ -17,7 +17,7 @@ test.each([
   ['CERT_NOT_YET_VALID', 'certificate is not yet valid'],
 ])('%s may be the fault of our clock, which nobody has put right yet', (code, message) => {
   const { remedy } = refused(code, message)
-  expect(remedy).toEqual([expect.stringMatching(/^date -u {5}shows this machine's clock/u)])
+  expect(remedy).toEqual([expect.stringMatching(/^date -u {5}shows the clock of this computer/u)])
 })
 
 test('a certificate of an unknown authority has nothing to do with it', () => {

@@ -45,7 +45,7 @@ describe('404 to everything', () => {
     ]) {
       const error = await failed(work())
       expect(error).toMatchObject({ exitCode: 8, reason: 'unreachable', status: 0 })
-      expect(error?.message).toContain(`${url} does not answer as a Kubernetes API does (`)
+      expect(error?.message).toContain(`${url} does not answer like a Kubernetes API (`)
       expect(error?.message).toContain('HTTP 404')
       expect(error?.message).not.toContain('\n')
       expect(error?.notes).toEqual([`the address is ${url}`])

@@ -35,7 +35,7 @@ const hangs = 'setInterval(() => undefined, 1000)'
 describe('trust M6: a login plug-in that hangs', () => {
   test('is given up, named as what did not end, and is gone', async () => {
     const { command, args, pid } = plugin('hangs', hangs)
-    await expect(logIn(command, args, { within: 1500 })).rejects.toThrow('it did not end within 1.5 s')
+    await expect(logIn(command, args, { within: 1500 })).rejects.toThrow('it did not finish within 1.5 s')
     await pause(100)
     expect(isAlive(pid())).toBe(false)
   })
@@ -79,7 +79,7 @@ describe('trust M6: a login plug-in that hangs', () => {
 describe('trust L5: what a plug-in prints', () => {
   test.each([
     ['more than any credential has', `process.stdout.write('x'.repeat(3e6))`, 'more than 1 MB'],
-    ['no JSON', `console.log('sekret')`, 'what it printed is no JSON'],
+    ['no JSON', `console.log('sekret')`, 'its output is no JSON'],
     ['nothing', '', 'it printed nothing'],
     ['another document', 'console.log("{}")', 'no ExecCredential'],
     ['null', 'console.log("null")', 'no ExecCredential'],

@@ -128,7 +128,7 @@ describe('trust L11: a token in the clear is said', () => {
   test('of a server elsewhere', async () => {
     const lines = await said({ ...kubeconfig({ server: 'http://u:pw@10.9.9.9:8080' }), ...trusting })
     expect(lines).toEqual([
-      'http://<redacted>@10.9.9.9:8080 is not https: the credentials of u and all that is asked and answered travel in the clear',
+      'http://<redacted>@10.9.9.9:8080 is not https: the credentials of u and all requests and answers are sent unencrypted',
     ])
   })
   test.each(['http://127.0.0.1:8001', 'http://localhost:8001', 'https://10.9.9.9:6443'])(

@@ -63,7 +63,7 @@ test('single objects one after the other are as good as a List', async () => {
 test('a dump of pods alone is no platform, and says what would be one', async () => {
   const pod = '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"b"}}'
   await expect(parseSavedCluster(pod, 'pods.json', 'platform')).rejects.toThrow(
-    /holds no KubeVirt .*ClusterVersion/,
+    /has no KubeVirt .*ClusterVersion/,
   )
 })
 

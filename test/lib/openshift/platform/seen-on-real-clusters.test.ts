@@ -365,6 +365,6 @@ test('what only reads KubeVirt says which command judges a dump of the platform'
     cluster: {} as Cluster,
     clock: systemClock,
   })
-  expect(err).toContain('it holds no KubeVirt')
-  expect(err).toMatch(/kvup status --from \S*kvup-dump-\S+ +(?:# )?judges the platform/u)
+  expect(err).toContain('it has no KubeVirt')
+  expect(err).toMatch(/kvup status --from \S*kvup-dump-\S+ +(?:# )?shows the platform/u)
 })

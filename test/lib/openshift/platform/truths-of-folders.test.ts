@@ -41,9 +41,9 @@ describe('wrong 4: files of others in a folder', () => {
       asOf: '2026-11-20T12:00:00.000Z',
       passedOver: [
         { file: 'empty.json', why: expect.stringContaining('empty') },
-        { file: 'etcd/endpoint_health.json', why: 'it holds no Kubernetes objects' },
+        { file: 'etcd/endpoint_health.json', why: 'it has no Kubernetes objects' },
         { file: 'pods/current.yaml', why: expect.stringContaining('line 1') },
-        { file: 'rules.json', why: 'it holds no Kubernetes objects' },
+        { file: 'rules.json', why: 'it has no Kubernetes objects' },
       ],
     })
     expect(text).toContain('passed over empty.json')

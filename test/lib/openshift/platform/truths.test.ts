@@ -247,7 +247,7 @@ describe('wrong 8: eus status outside of a window, and where one began', () => {
   }
 
   test.each([
-    ['updates', [], 'the platform is on its way from 4.14.0-rc.3 to 4.14.1'],
+    ['updates', [], 'the platform is updating from 4.14.0-rc.3 to 4.14.1'],
     ['fails', [failing], 'from 4.14.0-rc.3 to 4.14.1, and fails: etcd is not available'],
   ] as const)('while the platform %s, the target is not where it is', async (_name, says, words) => {
     const folder = cluster({ cv: { history: [hop, rc], says }, co: { version: '4.14.0-rc.3' } })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { dataLoss } from '../../../../src/lib/vms/waves/vm-restart.ts'
 
 test('W2 only VMs that lose something are named, each with its volumes, and who restarts others is told how', () => {
-  const otherwise = 'kvup workloads update     leaves these VMs as they are'
+  const otherwise = 'kvup workloads update     leaves these VMs alone'
   expect(dataLoss([['shop/web', []]], otherwise)).toEqual([])
   const loses = [
     ['shop/web', []],
@@ -12,7 +12,7 @@ test('W2 only VMs that lose something are named, each with its volumes, and who 
     {
       id: 'data-loss',
       level: 'blocker',
-      summary: 'a restart of 1 VM loses what was written to volumes that live in its pod',
+      summary: 'a restart of 1 VM loses the data on volumes in its pod',
       objects: ['shop/db (emptyDisk scratch, containerDisk root)'],
       remedy: [otherwise],
     },

@@ -76,7 +76,7 @@ async function refusal(snapshot: UpgradeSnapshot): Promise<string | undefined> {
   return (await readReturnRoom(reader, undefined)).refusal({ ...vmi, spec })
 }
 
-const none = (why: string) => `no node would take it again: 2 ${why}`
+const none = (why: string) => `no node can take it again: 2 ${why}`
 const disk = { volumes: [{ name: 'root', dataVolume: { name: 'disk' } }] }
 const domain = (more: object) => ({ domain: { memory: { guest: '2Gi' }, ...more } })
 const vms = { 'machine-type.node.kubevirt.io/q35': 'true' }
@@ -116,7 +116,7 @@ test.each<[string, UpgradeSnapshot, string | undefined]>([
   [
     'W2 memory: taken by others meanwhile',
     { taken: '8Gi', vmi: { ...domain({}), nodeSelector: { 'kubernetes.io/hostname': 'node-2' } } },
-    'no node would take it again: 1 no label kubernetes.io/hostname=node-2, 1 not enough memory',
+    'no node can take it again: 1 no label kubernetes.io/hostname=node-2, 1 not enough memory',
   ],
 ])('%s', async (_, snapshot, expected) => {
   expect(await refusal(snapshot)).toBe(expected)
@@ -130,5 +130,5 @@ test('W2 what may not be read refuses nothing, and is said', async () => {
   const room = await readReturnRoom(blind, undefined)
   const vmi = aVmi({})
   expect(await room.refusal({ ...vmi, spec: disk })).toBeUndefined()
-  expect(room.remarks).toEqual(['on which nodes volumes can be used is not known: jane may not'])
+  expect(room.remarks).toEqual(['on which nodes volumes can be used is unknown: jane may not'])
 })

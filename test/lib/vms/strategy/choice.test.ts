@@ -53,9 +53,9 @@ test('contract: Evict is accepted by name where it interrupts VMs, and only ther
 })
 
 test.each([
-  [['LiveMigrate'], [/KubeVirt migrates 2, leaves 1 outdated$/, /are carried out as migrations$/]],
+  [['LiveMigrate'], [/KubeVirt migrates 2 VMs, leaves 1 outdated$/, /need migrations$/]],
   [['Evict'], [/KubeVirt migrates 2/, /wait until a VM restarts/]],
-  [[], [/moves no VM by itself any more/, /wait until a VM restarts/]],
+  [[], [/no longer moves VMs/, /wait until a VM restarts/]],
 ] as const)('what %j means for these VMs and for hotplug', (methods, lines) => {
   const said = choiceText({
     wanted: { workloadUpdateMethods: methods },

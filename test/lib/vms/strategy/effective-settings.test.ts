@@ -102,7 +102,7 @@ describe('HyperConverged', () => {
       effective('parallelMigrationsPerCluster', cr, {
         liveMigrationConfig: { parallelMigrationsPerCluster: 5 },
       }),
-    ).toMatchObject({ value: 9, origin: 'KubeVirt', note: expect.stringContaining('HyperConverged says 5') })
+    ).toMatchObject({ value: 9, origin: 'KubeVirt', note: expect.stringContaining('HyperConverged has 5') })
   })
 
   test('what neither says is the default', () => {

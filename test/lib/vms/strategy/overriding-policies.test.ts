@@ -68,7 +68,7 @@ test('as a table, and nothing at all where there is none', () => {
   expect(policyLines([], paint, size)).toEqual([])
   expect(policyLines(overridingPolicies(policies, settings), paint, size)).toEqual([
     '',
-    'For VMs that a MigrationPolicy selects its values hold, and not those above:',
+    'For VMs that a MigrationPolicy selects, its values apply instead:',
     'POLICY      SETTING                   VALUE    SELECTS                                       MANAGED-BY',
     'every       allowPostCopy             false    every VM that no other policy selects         <none>',
     'forgotten   allowWorkloadDisruption   true     no VM: it has no selectors                    <none>',

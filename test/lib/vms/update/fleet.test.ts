@@ -19,7 +19,7 @@ const rules: FleetRules = {
   nodes: 3,
   busy: new Map([['shop/busy', 'VirtualMachineSnapshot s is InProgress']]),
   stranded: async ({ metadata }) =>
-    metadata.name === 'stranded' ? 'no node would take it again: 3 cordoned' : undefined,
+    metadata.name === 'stranded' ? 'no node can take it again: 3 cordoned' : undefined,
 }
 const named = (name: string, more: Parameters<typeof aVmi>[0] = {}): VirtualMachineInstance => {
   const vmi = aVmi({ migratable: 'False', reason: 'DisksNotLiveMigratable', ...more })
@@ -70,14 +70,14 @@ test('W2 a bare VMI would be lost: it is never restarted, and one that no node w
   })
   expect(begun).toEqual([])
   expect(left).toEqual([
-    `shop/bare: ${why}; no VM is behind it, so that it would be lost`,
-    `shop/stranded: ${why}; no node would take it again: 3 cordoned`,
+    `shop/bare: ${why}; it has no VM, and would be lost`,
+    `shop/stranded: ${why}; no node can take it again: 3 cordoned`,
   ])
 })
 
 test('contract: a VM that may not be read is not taken for none, and that is told', async () => {
   const { left, unread } = await fleetOf([named('hidden')], {})
-  expect(left).toEqual([`shop/hidden: ${why}; its VM may not be read: jane may not`])
+  expect(left).toEqual([`shop/hidden: ${why}; kvup may not read its VM: jane may not`])
   expect(unread).toEqual([{ namespace: 'shop', what: 'virtualmachines', why: 'jane may not' }])
 })
 
@@ -85,7 +85,7 @@ test('a VM whose disks are being copied is not moved now', async () => {
   const { begun, left } = await fleetOf([named('busy', { migratable: 'True' })], {})
   expect([begun, left]).toEqual([
     [],
-    ['shop/busy: VirtualMachineSnapshot s is InProgress: it is moved once that is over'],
+    ['shop/busy: VirtualMachineSnapshot s is InProgress: it is moved after that'],
   ])
 })
 

@@ -18,7 +18,7 @@ test('as many as are free, those of others included', () => {
   expect(turn(queue, { parallel: 2 }, { moving: new Set(['x']) })).toEqual(['a'])
   expect(turn(queue, { parallel: 2 }, { moving: new Set(['x', 'y']) })).toMatchObject({
     is: 'wait',
-    on: '2 VMs that are under way',
+    on: '2 VMs that are moving',
   })
 })
 
@@ -65,15 +65,15 @@ test('back-off is waited for, the soonest is named', () => {
 test('while others are under way they are waited for, and the back-off is only one thing more', () => {
   const notBefore = new Map([['a', now + 9000]])
   const on = (...vms: string[]) => turn([aCandidate('a')], {}, { notBefore, moving: new Set(vms) })
-  expect(on('x')).toMatchObject({ on: '1 VM that is under way, and the back-off of a', until: now + 9000 })
-  expect(on('x', 'y')).toMatchObject({ on: '2 VMs that are under way, and the back-off of a' })
+  expect(on('x')).toMatchObject({ on: '1 VM that is moving, and the back-off of a', until: now + 9000 })
+  expect(on('x', 'y')).toMatchObject({ on: '2 VMs that are moving, and the back-off of a' })
 })
 
 test('nothing begins outside the windows, nor in the pause between waves', () => {
   const windows = [parseWindow('Sat 22:00-04:00 Europe/Prague')]
   expect(turn([aCandidate('a')], { windows })).toEqual({
     is: 'wait',
-    on: 'the window to open at 2026-01-10T21:00:00.000Z',
+    on: 'the time window to open at 2026-01-10T21:00:00.000Z',
     until: Date.parse('2026-01-10T21:00Z'),
   })
   expect(turn([aCandidate('a')], { pause: 60_000 }, { wavedAt: now - 1000 })).toMatchObject({

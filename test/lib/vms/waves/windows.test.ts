@@ -60,12 +60,12 @@ test('none, or one of every hour, is always open', () => {
 })
 
 test.each([
-  ['Sat 22:00-22:00 UTC', 'window-never-opens', 'begins when it ends'],
-  ['Sat 24:00-04:00 UTC', 'not-a-window', 'after the day is over'],
+  ['Sat 22:00-22:00 UTC', 'window-never-opens', 'starts when it ends'],
+  ['Sat 24:00-04:00 UTC', 'not-a-window', 'after the end of the day'],
   ['Sat 22:00-25:00 UTC', 'not-a-window', '25:00 is no time of day'],
   ['Sat 22:60-23:00 UTC', 'not-a-window', '22:60'],
   ['Sat 22:00-04:00', 'not-a-window', 'time zone'],
-  ['Sat 22:00-04:00 Europe/Prag', 'not-a-window', '"Europe/Prag" is no time zone'],
+  ['Sat 22:00-04:00 Europe/Prag', 'not-a-window', '"Europe/Prag" is not a known time zone'],
   ['Caturday 22:00-04:00 UTC', 'not-a-window', '"Caturday" is no day'],
   ['Mon-Tue-Wed 22:00-04:00 UTC', 'not-a-window', '"Mon-Tue-Wed"'],
   ['always', 'not-a-window', 'days, times'],

@@ -39,7 +39,7 @@ function planLines(page: Page): readonly string[] {
     ...section(labelled(keptLines(plan), paint)),
     ...section(outageLines(plan)),
     ...section(plan.notes.map((line) => `${paint.mark.dot} ${line}`)),
-    ...section(plan.unknown.map((line) => `? not known: ${brief(line)}`)),
+    ...section(plan.unknown.map((line) => `? unknown: ${brief(line)}`)),
     '',
     ...endLines(plan, { time: `takes ${plan.time.says}`, why: whyNotYet(plan) }, paint),
   ]
@@ -82,8 +82,8 @@ function headText({ flavour, from, to }: EusPlanDocument, arrow = '→'): string
 }
 
 function pathText({ mode, topology }: EusPlanDocument): string {
-  if (mode === 'control-plane-only') return 'control plane only: the pools stay behind until the end'
-  return `hop by hop: the pools follow in each${topology === 'usual' ? '' : ` (${topology})`}`
+  if (mode === 'control-plane-only') return 'control plane first: worker pools are paused until the end'
+  return `step by step: the pools follow in each${topology === 'usual' ? '' : ` (${topology})`}`
 }
 
 /** Platform and operator in the order in which they are updated. */
@@ -107,7 +107,7 @@ function platformLine(hop: Hop): PathLine {
           ['gate', gate.platform.join('; ')] as const,
           ...adminGates.map(({ name }) => ['acknowledge', name] as const),
           ...removedApis.map(
-            ({ name, requests }) => ['goes away', `${name}, asked for ${requests} times in 24 h`] as const,
+            ({ name, requests }) => ['removed API', `${name}, used ${requests} times in 24 h`] as const,
           ),
           ['takes', rangeText(hop)] as const,
         ],
@@ -131,7 +131,7 @@ function operatorLine({ minor, gate }: Hop, stop: Hop['operators'][number]): Pat
 /** With its operator, most of which are through in 15 minutes. */
 function rangeText({ time: { lowSeconds, highSeconds } }: Hop): string {
   const [low, high] = [lowSeconds, highSeconds].map((seconds) => formatDuration(seconds * 1000))
-  return `${low} to ${high}, the operator's part with it`
+  return `${low} to ${high}, with the operator`
 }
 
 /** What is borrowed for the window, and when it is given back. */
@@ -139,38 +139,38 @@ function keptLines(plan: EusPlanDocument): readonly (readonly [label: string, te
   const { pools, healthChecks, channel, mode, hops, unpauseBefore } = plan
   const pausing = pools.map(
     ({ name, machines, paused, pausedByKvup }) =>
-      `${name} (${machines} ${machines === 1 ? 'machine' : 'machines'}${pausedByKvup ? ', paused by kvup' : paused ? ', paused already' : ''})`,
+      `${name} (${machines} ${machines === 1 ? 'node' : 'nodes'}${pausedByKvup ? ', paused by kvup' : paused ? ', paused already' : ''})`,
   )
   const checks = healthChecks.map(
     ({ kind, namespace, name }) => `${kind} ${namespace ? `${namespace}/` : ''}${name}`,
   )
   const isOpen = mode === 'control-plane-only' || hops.length > 0
   return [
-    ...(isOpen ? [['workload updates', heldText(plan)] as const] : []),
+    ...(isOpen ? [['VM updates', heldText(plan)] as const] : []),
     ...(pausing.length > 0
       ? [['pools', `${pausing.join(', ')} paused until the end; master never`] as const]
       : []),
     ...(checks.length > 0 ? [['health checks', `${checks.join(', ')} paused until the end`] as const] : []),
     ...(channel === undefined
       ? []
-      : [['channel', `${channel.from ?? 'none'} to ${channel.to}, before the first hop`] as const]),
+      : [['channel', `${channel.from ?? 'none'} to ${channel.to}, before the first step`] as const]),
     ...(unpauseBefore === undefined ? [] : [['unpause before', unpauseBefore.slice(0, 10)] as const]),
   ]
 }
 
 function heldText({ methods, methodsUnknown, mode }: EusPlanDocument): string {
-  if (methodsUnknown) return 'held; what is given back at the end could not be read'
-  if (methods.length === 0) return 'none are set: nothing is held, and nothing given back'
+  if (methodsUnknown) return 'paused; kvup could not read the value to restore at the end'
+  if (methods.length === 0) return 'off already: nothing to pause or resume'
   const names = methods.join(', ')
   return mode === 'rolling'
-    ? `${names} held in each hop and given back behind it`
-    : `${names} held, and given back at the end`
+    ? `${names} paused in each step and resumed after it`
+    : `${names} paused, and resumed at the end`
 }
 
 const markdownWords = {
-  'comes-back': 'comes back by itself',
-  'stays-down': 'stays down: its runStrategy does not start it again',
-  'is-lost': 'is lost: no VM is behind it',
+  'comes-back': 'restarts by itself',
+  'stays-down': 'stays stopped: its runStrategy does not start it',
+  'is-lost': 'is lost: it has no VM',
 } as const
 
 /** Each VM of a single node (night E10). */
@@ -183,10 +183,9 @@ export function outageLines({ outages = [] }: Pick<EusPlanDocument, 'outages'>):
 
 /** Why there is nothing to type: it is done, or it would be refused. Undefined where it may begin. */
 function whyNotYet(plan: EusPlanDocument): string | undefined {
-  if (!plan.pending)
-    return `platform and operator are at ${plan.to}, and no pool is left behind: nothing to do`
+  if (!plan.pending) return `platform and operator are at ${plan.to}, and no pool is outdated: nothing to do`
   const stops = new Set(stopsOf(plan))
-  return stops.size === 0 ? undefined : `refused as it stands: ${[...stops].join(', ')}`
+  return stops.size === 0 ? undefined : `not possible now: ${[...stops].join(', ')}`
 }
 
 /** For a merge request: what stops it first, each stop with its gates, the command at the end. */
@@ -199,16 +198,16 @@ function eusPlanMarkdown(plan: EusPlanDocument): string {
     ...(seal ? ['', `${markdownText(sealText(seal))}.`] : []),
     '',
     ...headed('Findings', judgedFindings(plan).flatMap(findingMarkdown)),
-    ...headed('Way', pathLines(plan).flatMap(markdownStops)),
+    ...headed('Upgrade path', pathLines(plan).flatMap(markdownStops)),
     ...headed(
-      'Borrowed meanwhile',
+      'Temporary changes',
       keptLines(plan).map(([label, words]) => `- ${label}: ${markdownText(words)}`),
     ),
-    ...headed('Down meanwhile', listed(outageLines(plan))),
+    ...headed('Down during the upgrade', listed(outageLines(plan))),
     ...headed('What it means for the cluster', listed(notes)),
-    ...headed('Not known', listed(unknown)),
+    ...headed('Unknown', listed(unknown)),
     ...headed('Time', pending ? [markdownText(time.says)] : []),
-    ...headed('Carry it out', endMarkdown(whyNotYet(plan), plan.next)),
+    ...headed('Run it', endMarkdown(whyNotYet(plan), plan.next)),
   ].join('\n')
 }
 

@@ -32,12 +32,12 @@ export const eusReportView: View<EusReportDocument> = {
 }
 
 const words: Readonly<Record<EusReportDocument['outcome'], string>> = {
-  done: 'the window is closed',
+  done: 'the EUS upgrade is done',
   'nothing-to-do': 'there is nothing to do',
-  'stopped-before': 'stopped on the way',
-  aborted: 'the window was aborted',
-  restored: 'settings were given back',
-  'dry-run': 'rehearsed',
+  'stopped-before': 'stopped before the end',
+  aborted: 'the EUS upgrade was aborted',
+  restored: 'settings were restored',
+  'dry-run': 'dry run',
 }
 
 function headline({ from, to, outcome, seconds }: EusReportDocument, paint: Paint): string {
@@ -56,7 +56,7 @@ function stopLines({ stoppedBefore }: EusReportDocument, paint: Paint): string[]
 function nodeLines({ nodes }: EusReportDocument, paint: Paint): string[] {
   if (nodes === undefined) return []
   const { changed, gone } = nodes
-  if (changed.length + gone.length === 0) return ['labels and taints of the nodes are as they were']
+  if (changed.length + gone.length === 0) return ['labels and taints of the nodes are unchanged']
   return [
     ...(changed.length > 0
       ? [`${paint.mark.warning} other labels or taints than before: ${changed.join(', ')}`]
@@ -68,7 +68,7 @@ function nodeLines({ nodes }: EusReportDocument, paint: Paint): string[] {
 function volumeLines({ volumes }: EusReportDocument, paint: Paint): string[] {
   if (volumes === undefined) return []
   const { changed, gone } = volumes
-  if (changed.length + gone.length === 0) return ['volumes are as they were']
+  if (changed.length + gone.length === 0) return ['volumes are unchanged']
   return [
     ...(changed.length > 0
       ? [`${paint.mark.warning} other volumes than before: ${upToTwenty(changed)}`]
@@ -78,15 +78,13 @@ function volumeLines({ volumes }: EusReportDocument, paint: Paint): string[] {
 }
 
 function rewrittenLines({ rewritten = [] }: EusReportDocument, paint: Paint): string[] {
-  return rewritten.map(
-    (line) => `${paint.mark.dot} HyperConverged reads otherwise than before, not reverted: ${line}`,
-  )
+  return rewritten.map((line) => `${paint.mark.dot} HyperConverged has changed and is not reverted: ${line}`)
 }
 
 function overriddenLines({ overrides }: EusReportDocument, paint: Paint): string[] {
   if (overrides.length === 0) return []
   const named = overrides.map(({ id }) => id).join(', ')
-  return [`borrowed: ${named}`, `  ${paint.mark.next} kvup eus abort     # gives it back`]
+  return [`temporary changes: ${named}`, `  ${paint.mark.next} kvup eus abort     # restores them`]
 }
 
 export const eusStatusView: View<EusStatusDocument> = {
@@ -106,19 +104,19 @@ function statusHeadline(
   paint: Paint,
 ): string {
   if (!open && platform !== undefined) {
-    const how = { idle: 'is at', updating: 'is on its way', partial: 'stopped half-way' }[platform.state]
+    const how = { idle: 'is at', updating: 'is updating', partial: 'stopped halfway' }[platform.state]
     const left = leaves === undefined ? '' : ` from ${platform.incomplete ? 'incomplete ' : ''}${leaves}`
     const where = platform.state === 'idle' ? at : `${left.trim()} to ${at}`.trim()
     const said = platform.failing === undefined ? '' : `, and fails: ${brief(platform.failing)}`
-    return `${paint.mark.dot} no window is open; the platform ${how} ${where}${said}`
+    return `${paint.mark.dot} no EUS upgrade is running; the platform ${how} ${where}${said}`
   }
   if (!open) {
-    const next = at.startsWith(`${to}.`) ? '' : `; the next would lead to ${to}`
-    return `${paint.mark.dot} no window is open (platform ${at}${next})`
+    const next = at.startsWith(`${to}.`) ? '' : `; the next goes to ${to}`
+    return `${paint.mark.dot} no EUS upgrade is running (platform ${at}${next})`
   }
   const day = ageSeconds === undefined ? '' : ` · day ${Math.floor(ageSeconds / 86_400) + 1}`
   const before = unpauseBefore === undefined ? '' : ` · unpause before ${unpauseBefore.slice(0, 10)}`
-  const where = leaves === undefined ? `at ${at}` : `on its way from ${leaves} to ${at}`
+  const where = leaves === undefined ? `at ${at}` : `updating from ${leaves} to ${at}`
   return `${from} → ${to} (control plane ${where})${day}${before}`
 }
 
@@ -129,14 +127,14 @@ function armedLines({ armed }: EusStatusDocument, paint: Paint): string[] {
   // Between the request and the answer that is how it goes.
   if (by === 'kvup' && why === undefined)
     return [
-      ` ${paint.mark.running} platform ${version ?? image} is asked for: the platform has not answered yet`,
+      ` ${paint.mark.running} platform ${version ?? image} is requested: the platform has not answered yet`,
     ]
   const said = why === undefined ? '' : ` (${brief(why)})`
   return [
     paint.bad(
-      `${paint.mark.failed} an update to ${version ?? image ?? 'another release'} is requested by ${by} and not running${said}: it starts by itself once nothing is in the way`,
+      `${paint.mark.failed} an update to ${version ?? image ?? 'another release'} is requested by ${by} and not running${said}: it starts by itself once its cause is gone`,
     ),
-    `  ${paint.mark.next} ${by === 'kvup' ? 'kvup eus abort' : 'oc adm upgrade --clear'}     # takes it back`,
+    `  ${paint.mark.next} ${by === 'kvup' ? 'kvup eus abort' : 'oc adm upgrade --clear'}     # withdraws it`,
   ]
 }
 
@@ -157,7 +155,7 @@ function lastLines(status: EusStatusDocument, paint: Paint): string[] {
     ...(overridesText === ''
       ? []
       : [
-          `borrowed: ${overridesText}${isAtWork(status) ? '' : ` ${paint.mark.next} kvup eus abort gives them back`}`,
+          `temporary changes: ${overridesText}${isAtWork(status) ? '' : ` ${paint.mark.next} kvup eus abort restores them`}`,
         ]),
     ...(status.running ? [`kvup: ${holderText(status.running, status.running.asOf)}`] : []),
     ...(left === undefined || !open
@@ -167,7 +165,7 @@ function lastLines(status: EusStatusDocument, paint: Paint): string[] {
         ]),
     ...(safeToLeave === undefined ? [] : [`safe to leave here: ${safeToLeave}`]),
     ...(status.alerts === undefined ? [] : [`alerts: ${status.alerts}`]),
-    ...unknown.map((line) => `${paint.mark.dot} not known: ${brief(line)}`),
+    ...unknown.map((line) => `${paint.mark.dot} unknown: ${brief(line)}`),
     ...remedyLines(next, paint),
   ]
 }

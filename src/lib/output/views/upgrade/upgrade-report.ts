@@ -112,11 +112,13 @@ function problems(report: UpgradeReport, paint: Paint): readonly string[] {
   ]
 }
 
-/** `  report: kvup history        way back: none`. */
-function afterwards({ backup, noWayBack }: UpgradeReport): readonly string[] {
+/** `  report: kvup history 14        way back: none`. */
+function afterwards({ backup, noWayBack, run }: UpgradeReport): readonly string[] {
   const saved = backup === undefined ? '' : `replaced operator objects in ${backup}`
   const back = noWayBack === undefined ? saved : saved === '' ? 'none' : `none (${saved})`
-  return [`  report: kvup history${back === '' ? '' : `        way back: ${back}`}`]
+  return [
+    `  report: kvup history${run === undefined ? '' : ` ${run}`}${back === '' ? '' : `        way back: ${back}`}`,
+  ]
 }
 
 /** With `-o wide`: what is so every time, or was known before. */

@@ -82,7 +82,7 @@ function pendingText({ reason, sentence, until }: Why, takenAt: string): string 
 
 /** How often is said by the back-off already; of an endless one the reason stands below the table. */
 function failureText(failing: Failing, why: readonly Why[], state: MigrationItem['state']): string {
-  const { sentence, reason = 'no reason is told', endless, inARow } = failing
+  const { sentence, reason = 'no reason given', endless, inARow } = failing
   if (endless) return sentence.replace(`: ${reason}`, '')
   if (why.some((one) => one.reason === 'back-off')) return reason
   if (state === 'failing' || state === 'failed') return sentence
@@ -119,7 +119,7 @@ function summary({ totals, limits, pace, left }: MigrationsDocument, { mark }: P
       `${pending} waiting`,
       ...(failing > 0 ? [`${failing} failing`] : []),
     ].join(', '),
-    `kept: ${succeeded} succeeded, ${failed} failed`,
+    `in history: ${succeeded} succeeded, ${failed} failed`,
     ...(pace ? [`${pace.perMinute} a minute`] : []),
     ...(left?.seconds === undefined
       ? []

@@ -23,8 +23,8 @@ function columnsAt(now: () => Date): readonly Column<OutdatedItem>[] {
     { name: 'LAUNCHER', cell: ({ launcher }) => launcherText(launcher), tone: toneOfLauncher },
     { name: 'AGE', cell: ({ since }) => ageAt(since, now()) },
     {
-      name: 'WILL',
-      cell: ({ outcome }) => (outcome ? outcomeTexts[outcome].infinitive : 'not known'),
+      name: 'OUTCOME',
+      cell: ({ outcome }) => (outcome ? outcomeTexts[outcome].one : 'unknown'),
       tone: toneOf,
     },
     { name: 'MIGRATABLE', holds: 'text', cell: ({ migratable }) => migratableText(migratable), wide: true },
@@ -56,7 +56,7 @@ function summary({ totals, selection, updating, next }: OutdatedDocument, paint:
   const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
   if (total === 0)
     return `${updating ? 'no VM is labelled outdated yet' : 'no outdated VMs'}${selectionText(selection)}${then}`
-  const how = outcomesText(outcomeTexts, byOutcome) || 'what becomes of them is not known'
+  const how = outcomesText(outcomeTexts, byOutcome) || 'their outcome is unknown'
   return `${paint.strong(`${total} outdated`)}${selectionText(selection)}: ${how}${then}`
 }
 
@@ -67,12 +67,8 @@ function outdatedRemarks(document: OutdatedDocument, paint: Paint): readonly str
   return [
     ...unreadLines(unread, paint),
     ...remarks.map(warn),
-    ...(document.updating
-      ? [warn('KubeVirt is being updated: VMs are labelled and moved once that is done, so this is not all')]
-      : []),
-    ...(totals.old > 0
-      ? [warn(`${count(totals.old, 'VM')} on a virt-launcher that is more than a year old`)]
-      : []),
+    ...(document.updating ? [warn('KubeVirt is being updated: it finds and moves more VMs after that')] : []),
+    ...(totals.old > 0 ? [warn(`${count(totals.old, 'VM')} on a virt-launcher more than a year old`)] : []),
     ...heldLines(document),
     ...countLines(document),
     ...alertLines(document),
@@ -82,7 +78,7 @@ function outdatedRemarks(document: OutdatedDocument, paint: Paint): readonly str
 function heldLines({ paused, asOf }: OutdatedDocument): readonly string[] {
   if (paused === undefined) return []
   return [
-    `workload updates are held by ${paused.by} for ${ageAt(paused.at, asOf)}; KubeVirt moves nothing meanwhile`,
+    `automatic VM updates are paused by ${paused.by} since ${ageAt(paused.at, asOf)}: KubeVirt moves nothing`,
   ]
 }
 
@@ -92,11 +88,11 @@ function countLines({ count: apart }: OutdatedDocument): readonly string[] {
   if (apart.reported === undefined) return ['KubeVirt has not counted its outdated VMs yet']
   const { hotplug, volumes, unlabelled, notRunning, unexplained } = apart
   const why = [
-    ...said(hotplug, 'wait for a hotplug, which is carried out as a migration'),
+    ...said(hotplug, 'wait for a hotplug, which needs a migration'),
     ...said(volumes, 'wait for a migration of volumes'),
     ...said(unlabelled, 'not labelled yet'),
     ...said(notRunning, 'labelled, but not running'),
-    ...(unexplained === 0 ? [] : ['it is rewritten every few seconds only']),
+    ...(unexplained === 0 ? [] : ['KubeVirt updates its count every few seconds']),
   ]
   return [`KubeVirt counts ${apart.reported}, ${apart.labelled} are labelled: ${why.join('; ')}`]
 }
@@ -108,17 +104,17 @@ function alertLines({ alert, asOf }: OutdatedDocument): readonly string[] {
   const { name, firesFrom, expected } = alert
   const fires =
     firesFrom === undefined
-      ? 'fires once they are outdated for 24 h'
+      ? 'fires after they are outdated for 24 h'
       : firesFrom <= asOf
-        ? 'fires: they are outdated for 24 h'
+        ? 'is firing: they have been outdated for 24 h'
         : `fires from ${firesFrom.replace(/\.\d+Z$/u, 'Z')} on`
-  return [`alert ${name} ${fires}${expected ? '; that is expected while workload updates are held' : ''}`]
+  return [
+    `alert ${name} ${fires}${expected ? '; this is expected while automatic VM updates are paused' : ''}`,
+  ]
 }
 
 /** How a person says it. */
 export interface Said {
-  /** `will migrate` */
-  infinitive: string
   /** `1 migrates` */
   one: string
   /** `2 migrate` */
@@ -126,14 +122,14 @@ export interface Said {
   tone: Tone
 }
 
-/** Each fate as a person says it. */
+/** Each outcome as a person says it. */
 export const outcomeTexts: Readonly<Record<VmOutcome, Said>> = {
-  migrates: { infinitive: 'migrate', one: 'migrates', many: 'migrate', tone: 'good' },
-  restarts: { infinitive: 'restart', one: 'restarts', many: 'restart', tone: 'warn' },
-  'shuts down': { infinitive: 'shut down', one: 'shuts down', many: 'shut down', tone: 'bad' },
-  'is lost': { infinitive: 'be lost', one: 'is lost', many: 'are lost', tone: 'bad' },
-  restart: { infinitive: 'need a restart', one: 'needs a restart', many: 'need a restart', tone: 'bad' },
-  stays: { infinitive: 'stay', one: 'stays', many: 'stay', tone: 'warn' },
+  migrates: { one: 'migrates', many: 'migrate', tone: 'good' },
+  restarts: { one: 'restarts', many: 'restart', tone: 'warn' },
+  'shuts down': { one: 'shuts down', many: 'shut down', tone: 'bad' },
+  'is lost': { one: 'is lost', many: 'are lost', tone: 'bad' },
+  restart: { one: 'needs a restart', many: 'need a restart', tone: 'bad' },
+  stays: { one: 'not moved', many: 'not moved', tone: 'warn' },
 }
 
 /** `3 migrate, 1 restarts`; what is none is left out. */

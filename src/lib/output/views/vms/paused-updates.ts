@@ -12,14 +12,14 @@ export const updatesPausedView: View<UpdatesPausedDocument> = {
     const fitted = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, size.columns))
     if (outcome === 'nothing-to-pause')
       return fitted([
-        'workloadUpdateMethods is empty already: KubeVirt moves no VM by itself, and kvup borrows nothing',
-        `  ${paint.mark.next} kvup workloads strategy set --methods LiveMigrate     # turns workload updates on`,
+        'automatic VM updates are off already: KubeVirt moves no VM, and kvup changed nothing',
+        `  ${paint.mark.next} kvup workloads strategy set --methods LiveMigrate     # turns automatic VM updates on`,
       ])
     const since = outcome === 'already-paused' ? ` by ${by ?? 'kvup'} since ${at ?? 'an unknown time'}` : ''
     return fitted([
-      `${paint.mark.done} workload updates are held${since}; kept: ${kept.join(', ')}`,
-      'hotplug of CPU, memory and networks and changes of volumes wait meanwhile',
-      ...(restore === undefined ? [] : [`  ${paint.mark.next} ${restore}     # gives them back`]),
+      `${paint.mark.done} automatic VM updates are paused${since}; saved: ${kept.join(', ')}`,
+      'VMs run on; drains and manual migrations still move them. Hotplug and volume changes wait',
+      ...(restore === undefined ? [] : [`  ${paint.mark.next} ${restore}     # resumes them`]),
     ])
   },
   names: ({ owner }) => [`${owner.kind.toLowerCase()}.${owner.apiVersion.split('/')[0] ?? ''}/${owner.name}`],
@@ -32,15 +32,15 @@ export const restoreView: View<RestoreDocument> = {
     if (outcome === 'dry-run') return dryRunLines({ steps, mode: dryRun }, paint, size)
     const below = vmLines(vms, paint, size)
     if (outcome === 'restored')
-      return [`${paint.mark.done} workload updates are given back and read back: ${now}`, ...below]
+      return [`${paint.mark.done} automatic VM updates are resumed: ${now}`, ...below]
     if (outcome === 'left-as-it-is')
-      return [`${paint.mark.done} left as they are (${now}); the loan is closed`, ...below]
+      return [`${paint.mark.done} not changed (${now}); the saved value is forgotten`, ...below]
     if (vms.length > 0 || outcome === 'not-asked') return below
     return [
-      `nothing is borrowed; workloadUpdateMethods: ${now}`,
+      `there is no temporary change; workloadUpdateMethods: ${now}`,
       ...(methods.length === 0
         ? [
-            `kvup did not empty them and does not guess; set what is wanted on the ${owner.kind}:`,
+            `kvup did not turn them off. To turn them on, on the ${owner.kind}:`,
             `  ${paint.mark.next} kvup workloads strategy set --methods LiveMigrate`,
           ]
         : []),
@@ -58,7 +58,7 @@ function vmLines(vms: readonly RestoredVm[], paint: Paint, size: Size): string[]
     ...(vms.length > shownAtMost ? [`and ${vms.length - shownAtMost} more (-o json)`] : []),
     ...(running.length > 0
       ? wrap(
-          `${count(running.length, 'VM')} still run${running.length === 1 ? 's' : ''} with what was lent, until restarted:`,
+          `${count(running.length, 'VM')} still run${running.length === 1 ? 's' : ''} with the temporary settings until restarted:`,
           size.columns,
         )
       : []),
@@ -69,7 +69,9 @@ function vmLines(vms: readonly RestoredVm[], paint: Paint, size: Size): string[]
 function vmLine({ namespace, name, outcome, changes, why = '' }: RestoredVm, { mark }: Paint): string {
   if (outcome === 'asks') return `${mark.warning} ${namespace}/${name}: ${why}`
   const done =
-    outcome === 'closed' ? 'left as it is; the loan is closed' : changes.join(', ') || 'was back already'
+    outcome === 'closed'
+      ? 'not changed; the saved value is forgotten'
+      : changes.join(', ') || 'was restored already'
   return `${mark.done} ${namespace}/${name}: ${done}`
 }
 
@@ -109,7 +111,7 @@ function bareLines(
 ): string[] {
   if (bare.length === 0) return []
   const names = bare.slice(0, 3).map(({ namespace, name }) => `${namespace}/${name}`)
-  const text = `${count(bare.length, 'VMI')} without a VM: nothing can be lent, and once deleted it is gone for good: ${names.join(', ')}${bare.length > 3 ? ', …' : ''}`
+  const text = `${count(bare.length, 'VMI')} without a VM cannot be unblocked, and are lost once deleted: ${names.join(', ')}${bare.length > 3 ? ', …' : ''}`
   return wrap(paint.warn(`${paint.mark.warning} ${text}`), width)
 }
 
@@ -126,12 +128,12 @@ function nextLines(
   return [
     '',
     ...wrap(
-      'takes effect when the VM is restarted; until then RestartRequired is set, and hotplug waits:',
+      'takes effect when the VM is restarted; until then it is RestartRequired, and hotplug waits:',
       width,
     ),
     ...restarts.slice(0, unblockedShown).map((command) => `  ${paint.mark.next} ${command}`),
     ...(restarts.length > unblockedShown ? [`  and ${restarts.length - unblockedShown} more (-o json)`] : []),
-    ...wrap('what was there is given back by', width),
+    ...wrap('to restore the original settings:', width),
     `  ${paint.mark.next} ${restore}`,
   ]
 }

@@ -72,16 +72,16 @@ function columnsAt(asOf: string): readonly Column<RestartRequiredItem>[] {
 }
 
 const unknown = {
-  'not-running': 'it does not run: nothing is left to restart',
-  gone: 'not known: the record of its last start is gone',
-  unread: 'not known: the record of its last start may not be read',
+  'not-running': 'it is not running: no restart is needed',
+  gone: 'unknown: the record of its last start is gone',
+  unread: 'unknown: kvup may not read the record of its last start',
 } as const
 
 function changedText({ lastStart, changes, reverted }: RestartRequiredItem): string {
   if (lastStart !== 'known') return unknown[lastStart]
   const told = changes.map(changeText).join('; ')
   if (!reverted) return told
-  return told === '' ? 'nothing any more' : `nothing any more that needs it; ${told}`
+  return told === '' ? 'nothing' : `nothing that needs it; ${told}`
 }
 
 /** `domain.cpu.sockets 1 → 2`; what every path begins with is left out. */
@@ -106,10 +106,10 @@ function writersText({ changes }: RestartRequiredItem): string | undefined {
 function noteLines({ totals, revertingClears, remarks }: RestartRequiredDocument): readonly string[] {
   if (totals.total === 0) return remarks
   return [
-    'until they restart, no other change of CPU, memory, placement or volumes reaches them; a changed default of the cluster reaches any VM only at its restart',
+    'until their restart, they get no other change of CPU, memory, placement or volumes. VMs get changed cluster defaults only at a restart',
     revertingClears
-      ? 'putting the fields back clears it as well, since v1.8'
-      : 'putting the fields back does not clear it before v1.8: only a restart does',
+      ? 'since v1.8, setting the fields back clears it too'
+      : 'before v1.8, only a restart clears it',
     ...remarks,
   ]
 }
@@ -120,7 +120,7 @@ function summary({ totals, selection, next }: RestartRequiredDocument, paint: Pa
   if (total === 0) return `no VM waits for a restart${where}`
   const counts = [
     ...(duringUpgrade === 0 ? [] : [`${duringUpgrade} since an upgrade`]),
-    ...(withFrozenHotplug === 0 ? [] : [`${withFrozenHotplug} with hotplug that waits for it`]),
+    ...(withFrozenHotplug === 0 ? [] : [`${withFrozenHotplug} with hotplug waiting for it`]),
   ].join(', ')
   const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
   const wait = total === 1 ? 'VM waits' : 'VMs wait'

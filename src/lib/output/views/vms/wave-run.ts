@@ -17,11 +17,11 @@ import type {
 interface Told<Row> {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
-  /** The last line, with its mark. */
+  /** With its mark. */
   summary: string
 }
 
-/** The steps of a dry run, the waves, a row for each VM, the sum, and where it stopped. */
+/** The sum, a row for each VM, and where it stopped; of a dry run its steps and waves, and the sum last. */
 function waveRunLines<Row>(
   document: WaveRunDocument,
   { columns, rows, summary }: Told<Row>,
@@ -29,12 +29,15 @@ function waveRunLines<Row>(
   size: Size,
 ): string[] {
   const { outcome, steps = [], dryRun = 'client', waves = [], unread = [], next = [] } = document
+  const isDry = outcome === 'dry-run'
+  const verdict = wrap(summary, size.columns)
   return [
-    ...(outcome === 'dry-run' ? [...dryRunLines({ steps, mode: dryRun }, paint, size), ''] : []),
+    ...(isDry ? [...dryRunLines({ steps, mode: dryRun }, paint, size), ''] : verdict),
     ...scheduleLines(document.schedule, size),
     ...waveLines(waves, paint, size),
-    ...(rows.length > 0 ? [...table(columns, rows, { ...size, paint }), ''] : []),
-    ...wrap(summary, size.columns),
+    ...(rows.length > 0 ? table(columns, rows, { ...size, paint }) : []),
+    ...(isDry && rows.length > 0 ? [''] : []),
+    ...(isDry ? verdict : []),
     ...unreadLines(unread, paint, size),
     ...stoppedLines(document.stoppedBefore, next, { paint, size }),
   ]
@@ -65,13 +68,11 @@ const columns: readonly Column<WaveRow>[] = [
 const noted: Column<WaveRow> = {
   name: 'NOTE',
   holds: 'text',
-  cell: ({ onlyOnce }) =>
-    onlyOnce ? 'does not come back by itself: only this restart starts it' : undefined,
+  cell: ({ onlyOnce }) => (onlyOnce ? 'does not restart by itself: only this command starts it' : undefined),
 }
 
 /** Of a VM that is restarted: what a person has to know before the answer (facts 3.4). */
-export const onlyOnceText =
-  'its runStrategy does not bring it back by itself; only this restart starts it again'
+export const onlyOnceText = 'its runStrategy does not restart it; only this command starts it again'
 
 function scheduleLines(lines: readonly string[] = [], { columns: width }: Size): string[] {
   return lines.length === 0 ? [] : [...lines.flatMap((line) => wrap(line, width)), '']
@@ -98,7 +99,7 @@ export function unreadText(unread: readonly UnreadEnd[]): readonly string[] {
   return [...Map.groupBy(unread, ({ what }) => what)].map(([what, all]) => {
     const names = all.slice(0, fewNamespaces).map(({ namespace }) => namespace)
     const more = all.length > names.length ? ` and ${all.length - names.length} more` : ''
-    return `${what} may not be read in ${names.join(', ')}${more}, and nothing is done there: ${all[0]?.why ?? ''}`
+    return `${what} may not be read in ${names.join(', ')}${more}: kvup does nothing there: ${all[0]?.why ?? ''}`
   })
 }
 
@@ -160,9 +161,9 @@ function updateSummary(
   { mark }: Paint,
 ): string {
   if (totals.total === 0) {
-    if (unread) return 'no VM is outdated of those that may be read'
+    if (unread) return 'no VM is outdated among those that kvup may read'
     const whole = Object.keys(selection).length === 0
-    return `${mark.done} no VM is outdated${whole ? '' : ' of those that were asked for'}`
+    return `${mark.done} no VM is outdated${whole ? '' : ' among the selected ones'}`
   }
   const { total, ...parts } = totals
   const sign =
@@ -222,7 +223,7 @@ function restartSummary(
   const { total, ...parts } = totals
   if (total === 0)
     return unread
-      ? 'no VM waits for a restart of those that may be read'
+      ? 'no VM waits for a restart among those that kvup may read'
       : `${mark.done} no VM waits for a restart`
   const bad = (outcome === 'stopped' && !stoppedBefore) || totals.failed > 0
   return `${bad ? mark.failed : mark.done} ${count(total, 'VM')}: ${outcomesText(parts)}`

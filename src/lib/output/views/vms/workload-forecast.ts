@@ -26,8 +26,8 @@ function columns(): readonly Column<ForecastItem>[] {
     { name: 'NAME', cell: ({ name }) => name },
     { name: 'NODE', cell: ({ node }) => node },
     {
-      name: 'WILL',
-      cell: ({ outcome }) => (outcome ? outcomeWords[outcome].infinitive : 'not known'),
+      name: 'OUTCOME',
+      cell: ({ outcome }) => (outcome ? outcomeWords[outcome].one : 'unknown'),
       tone: toneOf,
     },
     { name: 'TAKES', cell: ({ seconds }) => seconds && spanText(seconds), wide: true },
@@ -40,7 +40,7 @@ function columns(): readonly Column<ForecastItem>[] {
 /** Each outcome as a person says it. */
 const outcomeWords: Readonly<Record<Outcome, Said>> = {
   ...outcomeTexts,
-  'is down': { infinitive: 'already down', one: 'is down', many: 'are down', tone: 'dim' },
+  'is down': { one: 'is down', many: 'are down', tone: 'dim' },
 }
 
 function toneOf({ outcome }: ForecastItem): Tone | undefined {
@@ -61,7 +61,7 @@ function byNamespace({ totals: { namespaces } }: ForecastDocument): readonly str
   const more = namespaces.length - shown.length
   return [
     ...shown.map(
-      ({ namespace, byOutcome, total }) => `${namespace}: ${countsText(byOutcome) || `${total} not known`}`,
+      ({ namespace, byOutcome, total }) => `${namespace}: ${countsText(byOutcome) || `${total} unknown`}`,
     ),
     ...(more === 0 ? [] : [`and ${count(more, 'more namespace')}: -o json has all`]),
   ]
@@ -77,23 +77,23 @@ function remarksOf(
     ...unreadLines(unread, paint),
     ...remarks.map(warn),
     ...(methodsFrom === 'override'
-      ? [`workload updates are held: this is what happens once they are restored, with ${said}`]
+      ? [`automatic VM updates are paused: this happens once they resume, with ${said}`]
       : []),
-    ...(methodsFrom === 'flag' ? [`judged as if workloadUpdateMethods were ${said}`] : []),
+    ...(methodsFrom === 'flag' ? [`as if workloadUpdateMethods were ${said}`] : []),
   ]
 }
 
 function timeLines({ seconds }: ForecastDocument): readonly string[] {
-  return seconds === undefined ? [] : [`takes ${spanText(seconds)} once it has begun`]
+  return seconds === undefined ? [] : [`takes ${spanText(seconds)} once it has started`]
 }
 
 function summary({ totals, selection, to, next }: ForecastDocument, paint: Paint): string {
   const { total, byOutcome, current } = totals
   const where = selectionText(selection)
-  const already = current === 0 ? '' : `; ${current} on the new virt-launcher already`
+  const already = current === 0 ? '' : `; ${current} already on the new virt-launcher`
   const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
-  if (total === 0) return `no VM has to be moved${where}${already}${then}`
-  const how = countsText(byOutcome) || 'what becomes of them is not known'
+  if (total === 0) return `no VM needs to be moved${where}${already}${then}`
+  const how = countsText(byOutcome) || 'their outcome is unknown'
   const after = to === undefined ? '' : ` after ${to}`
   return `${paint.strong(count(total, 'VM'))}${where}${after}: ${how}${already}${then}`
 }
@@ -108,7 +108,7 @@ export const forecastScoreView: RowsView<ScoredItem, ForecastScoreDocument> = {
   ],
   name: ({ name }) => `virtualmachine.kubevirt.io/${name}`,
   below: ({ score: { total, agreed, unknown } }, paint) => [
-    `${scored(total, agreed, paint)}${unknown === 0 ? '' : `; of ${unknown} nothing was forecast`}`,
+    `${scored(total, agreed, paint)}${unknown === 0 ? '' : `; ${unknown} had no forecast`}`,
   ],
 }
 
@@ -117,6 +117,6 @@ function scoreTone({ agreed }: ScoredItem): Tone {
 }
 
 function scored(total: number, agreed: number, paint: Paint): string {
-  const text = `the forecast agrees with what became of ${agreed} of ${total} VMs`
+  const text = `the forecast was right for ${agreed} of ${total} VMs`
   return agreed === total ? paint.good(text) : paint.warn(text)
 }

@@ -61,8 +61,8 @@ function findingLines({ summary, id, remedy }: Finding, paint: Paint): readonly 
 function heldLines({ paused }: WorkloadStrategyDocument, { mark }: Paint): readonly string[] {
   if (paused === undefined) return []
   return [
-    `held by ${paused.by} since ${paused.at}; kept: ${paused.methods.join(', ')}`,
-    `  ${mark.next} ${paused.restore}     # gives them back`,
+    `paused by ${paused.by} since ${paused.at}; saved: ${paused.methods.join(', ')}`,
+    `  ${mark.next} ${paused.restore}     # resumes them`,
   ]
 }
 
@@ -86,7 +86,7 @@ export function policyLines(
   const rows = policies.flatMap((policy) => policy.overrides.map((setting): Row => ({ ...setting, policy })))
   return [
     '',
-    ...wrap('For VMs that a MigrationPolicy selects its values hold, and not those above:', size.columns),
+    ...wrap('For VMs that a MigrationPolicy selects, its values apply instead:', size.columns),
     ...table(policyColumns, rows, { ...size, paint }),
   ]
 }

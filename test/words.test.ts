@@ -1,0 +1,234 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { textsOf } from './texts-of.ts'
+
+/**
+ * How kvup speaks: one word per thing (docs/glossary.md), short sentences. Every text of the program, its explanations, its reference and its README is held to it;
+ * facts, decisions and what a released version said are not.
+ */
+interface Phrase {
+  not: RegExp
+  say: string
+  /** What the pattern meets and may stay, each with its reason. */
+  but?: readonly RegExp[]
+}
+
+/** Names of procedures: the journal of a cluster tells by them who changed what, so they stay as they are. */
+const inTheJournal = /^(?:hold|restore|watch|update) (?:workload updates|workloads)$/u
+
+const phrases: readonly Phrase[] = [
+  {
+    not: /\b(?:held|holds?|holding)\b/iu,
+    say: 'automatic VM updates are paused',
+    but: [
+      inTheJournal,
+      // The former name of pause-updates, which goes on.
+      /kvup workloads hold\b/u,
+    ],
+  },
+  { not: /\b(?:borrow(?:s|ed|ing)?|loans?|lent|lends?|ow(?:ed|es))\b/iu, say: 'temporary change, restore' },
+  { not: /\bg(?:ave|ives?|iven|iving)\b(?: \S+){0,3} back\b/iu, say: 'restore, resume' },
+  { not: /\bkept\b/iu, say: 'saved' },
+  { not: /\bfates?\b/iu, say: 'outcome' },
+  {
+    // What becomes of a VM: `stays`, `will migrate`.
+    not: /\bstay(?:s|ed|ing)?\b/iu,
+    say: 'is not moved, remains',
+    but: [
+      // Of a state that lasts, which is no outcome of an update.
+      /\bstay(?:s|ed|ing)? (?:paused|healthy|stopped|updated|stable|pending)\b/iu,
+    ],
+  },
+  { not: /\bwill\b/iu, say: 'the present tense' },
+  { not: /\b(?:settl(?:e[sd]?|ing)|at rest)\b/iu, say: 'healthy; verifying, stable for' },
+  {
+    not: /\bways?\b/iu,
+    say: 'upgrade path, step',
+    but: [
+      // There is none: the word for it on every screen, and in the ids of its findings.
+      /\bway[ -]back\b/iu,
+    ],
+  },
+  { not: /\bhops?\b/iu, say: 'step', but: [/\bhop-supported\b/u] },
+  {
+    not: /\bedges?\b|leads? nowhere/iu,
+    say: 'update path',
+    but: [
+      // The names of fields in the answer of the update service.
+      /\b(?:edges\[|conditionalEdges(?:\.edges)?)/u,
+    ],
+  },
+  {
+    not: /\bwindows?\b/iu,
+    say: 'EUS upgrade, for one that is under way',
+    but: [
+      // A time window, of --window.
+      /--window\b|<window>|\btime windows?\b|\bwindows in all\b/u,
+      // Ids of findings, and a guest.
+      /\b(?:kubernetes-window|window-[a-z-]+|no-window)\b|\bWindows\b/u,
+    ],
+  },
+  {
+    // As counts of VMs: `12 instances`, `the machines`.
+    not: /(?:\d|…|\b(?:all|no|the|of)) (?:instances|machines|workloads)\b|\bvirtual machine(?:s| instances)\b|\bworkload updates\b/iu,
+    say: 'VMs, VMIs; automatic VM updates',
+    but: [
+      inTheJournal,
+      // A heading of kvup --help.
+      /^Virtual machines$/u,
+    ],
+  },
+  { not: /what hurts|speaks? against|\bgrave\b/iu, say: 'blocker, warning' },
+  { not: /\bat work\b|holds the lock/iu, say: 'another kvup is running', but: [/\bothers-at-work\b/u] },
+  { not: /\bfor ever\b|\bwithout end\b/iu, say: 'forever' },
+  { not: /\bnobody (?:knows|can tell|supports|leads|answers|asked|follows)\b/iu, say: 'kvup does not know' },
+  { not: /cannot be (?:told|seen|rehearsed)\b|(?:can|could) be told\b/iu, say: 'kvup cannot see' },
+  {
+    not: /\b(?:made anew|makes it anew|all the same|as it must be|as they were|come on top)\b/iu,
+    say: 'again, anyway',
+  },
+  // The fifteen sentences that were written anew.
+  {
+    not: /say where to go|the time of the run|may not grant what|then apply to the new version/iu,
+    say: 'the verdict first',
+  },
+  {
+    not: /harmless for days; hotplug and volume|nobody['’]s business|is through with/iu,
+    say: 'what it means for VMs',
+  },
+  { not: /what fired when it began|may take one more of/iu, say: 'the cause, then the command' },
+]
+
+/** What its engineer writes anew at the same time. Emptied when their work is merged; then this list goes. */
+const pending: readonly string[] = [
+  'README.md',
+  'docs/checks.md',
+  'src/lib/checks/explanations.json',
+  'src/commands/check',
+  'src/commands/explain',
+  'src/commands/history',
+  'src/commands/status',
+  'src/commands/upgrade',
+  'src/lib/output/formats',
+  'src/lib/output/progress',
+  'src/lib/output/views/check-report',
+  'src/lib/output/views/status',
+  'src/lib/output/views/upgrade',
+  'src/lib/upgrade/steps',
+]
+
+/** Where a text stands: `file:line`. */
+interface Place {
+  at: string
+  text: string
+}
+
+const isPending = (file: string): boolean => pending.some((path) => file.startsWith(path))
+
+/** What a person reads has a blank in it; one word alone is a name. What the shells run is code. */
+const isRead = (text: string): boolean =>
+  /\S\s+\S/u.test(text) && !text.startsWith('#!') && !/^# ?\w* completion|^#compdef/u.test(text)
+
+const notPrinted: readonly RegExp[] = [
+  // What does not go on screens: the lists of fields of a sealed plan.
+  /^(?:kubevirt from to method|flavour mode way) /u,
+]
+
+const ofTheProgram: readonly Place[] = globSync('src/**/*.ts')
+  .filter((file) => !file.startsWith('src/simulator') && !isPending(file))
+  .toSorted()
+  .flatMap((file) =>
+    textsOf(file, readFileSync(file, 'utf8'))
+      .filter(({ text }) => isRead(text) && !notPrinted.some((one) => one.test(text)))
+      .map(({ text, line }) => ({ at: `${file}:${line}`, text })),
+  )
+
+/** The sentences of a JSON file of the program: release data and explanations. */
+function sentencesIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return isRead(value) ? [value] : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(sentencesIn) : []
+}
+
+const ofData: readonly Place[] = globSync('src/**/*.json')
+  .filter((file) => !file.startsWith('src/simulator') && !isPending(file))
+  .flatMap((file) => sentencesIn(JSON.parse(readFileSync(file, 'utf8'))).map((text) => ({ at: file, text })))
+
+/** A page in lines, without what is fenced: that is printed, and held where it is made. */
+const ofPages: readonly Place[] = ['README.md', 'docs/checks.md', ...globSync('docs/{guide,commands}/*.md')]
+  .filter((file) => !isPending(file))
+  .flatMap((file) => {
+    const text = readFileSync(file, 'utf8').replaceAll(/^```[^]*?^```$/gmu, (fenced) =>
+      fenced.replaceAll(/[^\n]/gu, ''),
+    )
+    return text.split('\n').map((line, index) => ({ at: `${file}:${index + 1}`, text: line }))
+  })
+
+const everything = [...ofTheProgram, ...ofData, ...ofPages]
+
+function breaking({ not, but = [] }: Phrase, places: readonly Place[]): readonly string[] {
+  return places.flatMap(({ at, text }) => {
+    const left = but.reduce(
+      (rest, one) => rest.replaceAll(new RegExp(one.source, `g${one.flags}`), ' '),
+      text,
+    )
+    return not.test(left) ? [`${at}: ${text.slice(0, 160)}`] : []
+  })
+}
+
+test('there are texts to hold', () => {
+  expect(ofTheProgram.length).toBeGreaterThan(3000)
+  expect(ofPages.length).toBeGreaterThan(500)
+})
+
+test.each(phrases)('no text says $not, but: $say', (phrase) => {
+  expect(breaking(phrase, everything)).toEqual([])
+})
+
+/** Commands are no sentences: what is pasted may be as long as it has to be. */
+const isCommand = (text: string): boolean =>
+  /^(?:\S+=\S+ )*(?:kubectl|kvup|oc|virtctl|opm|curl|crictl|skopeo|etcdctl|echo|export|date|timedatectl|\/usr)\b/u.test(
+    text,
+  )
+
+/** Where a sentence ends: at a stop before a blank, at a line, and where what a command does stands behind it. */
+const sentencesOf = (text: string): readonly string[] =>
+  text.split(/(?<=[.!?…])\s+(?=[\p{Lu}…])|\n| {5,}/u).filter((sentence) => !isCommand(sentence.trim()))
+
+const wordsIn = (sentence: string): number =>
+  sentence.split(/\s+/u).filter((word) => /[\p{L}\d…]/u.test(word)).length
+
+const longest = 30
+
+test('no sentence that the program prints has more than 30 words', () => {
+  const found = [...ofTheProgram, ...ofData].flatMap(({ at, text }) =>
+    sentencesOf(text)
+      .filter((sentence) => wordsIn(sentence) > longest)
+      .map((sentence) => `${at}: ${wordsIn(sentence)} words: ${sentence.slice(0, 160)}`),
+  )
+  expect(found).toEqual([])
+})
+
+const somewhere = (text: string): readonly Place[] => [{ at: 'somewhere', text }]
+
+describe('the guard itself', () => {
+  test.each([
+    ["say('a loan', `kept: ${held} is held`)", ['a loan', 'kept: … is held']],
+    ["// a loan\nconst held = 'not' + ' held' + name", ['not held…']],
+    ["import { loan } from './loan file.ts'\ntype A = 'a loan'", []],
+    ['`a ${`b ${c} d`} e`', ['a … e', 'b … d']],
+  ])('%s', (code, texts) => {
+    expect(textsOf('some.ts', code).map(({ text }) => text)).toEqual(texts)
+  })
+
+  test('an exception is one place, and not a pass for the text around it', () => {
+    const [held] = phrases
+    expect(held && breaking(held, somewhere('kvup workloads hold goes on'))).toEqual([])
+    expect(held && breaking(held, somewhere('kvup workloads hold: updates are held'))).toHaveLength(1)
+  })
+
+  test('a sentence of 31 words is found, behind a command too', () => {
+    const long = `${'word '.repeat(31)}.`
+    expect(sentencesOf(`kubectl get pods     ${long}`).map(wordsIn)).toEqual([31])
+    expect(sentencesOf(`Short. ${'Word '.repeat(3)}`).map(wordsIn)).toEqual([1, 3])
+  })
+})
