@@ -22,8 +22,7 @@ interface Asking {
 export function openPrompt(
   asking: Asking,
 ): Prompt & { confirmName(question: string, name: string): Promise<boolean> } {
-  const isAttended =
-    !asking.yes && asking.input !== false && asking.quiet !== true && asking.stdin.isTTY === true
+  const isAttended = !asking.yes && asking.input !== false && !asking.quiet && asking.stdin.isTTY === true
   return {
     isAttended,
     async confirm(question) {

@@ -90,7 +90,7 @@ describe('the main job on a pipe', () => {
       error: {
         code: 9,
         reason: 'workloads-lost',
-        message: 'KubeVirt v1.8.4 is installed, but 1 VM lost its instance: demo/web-1 (restarted)',
+        message: 'KubeVirt v1.8.4 is installed, but 1 VM lost its VMI: demo/web-1 (restarted)',
       },
     })
     expect(ended.stderr).toContain('kubectl -n demo get events --field-selector involvedObject.name=web-1')
