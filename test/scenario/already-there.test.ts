@@ -85,7 +85,7 @@ test('in the middle, and on the way back, all that will happen is said', async (
     const forth = await asked(stage, 'v1.8.4')
     expect(forth.question).toBe('Upgrade KubeVirt from v1.7.0 to v1.8.4?')
     const back = await asked(stage, 'v1.7.0')
-    expect(back.question).toBe('Take KubeVirt to v1.7.0?')
+    expect(back.question).toBe('Install KubeVirt v1.7.0?')
     for (const { text } of [forth, back]) expect(text).toContain('when virt-api is replaced')
   })
 })

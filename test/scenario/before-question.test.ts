@@ -53,10 +53,10 @@ describe('what stands above the question', () => {
   )
 
   test('cluster, user, from and to, method, time, impact, way back and risks by severity', async () => {
-    const { lines } = await shown(scenarios.find(({ name }) => name === 'image-tag')!)
+    const { lines } = await shown(scenarios.find(({ name }) => name === 'second-handler-roll')!)
     const text = lines.join('\n')
     expect(lines.slice(0, 2).join(' ').replaceAll(/\s+/gu, ' ')).toMatch(
-      /^Upgrade KubeVirt v1\.7\.4 -> v1\.8\.4 on prod-eu \(https:\/\/10\.0\.0\.1:6443\) as kubernetes-admin/u,
+      /^Upgrade KubeVirt v1\.7\.0 -> v1\.8\.4 on prod-eu \(https:\/\/10\.0\.0\.1:6443\) as kubernetes-admin/u,
     )
     const labels = ['way back', 'method', 'time', 'impact', 'updates', 'warning', 'info']
     const places = labels.map((label) => text.search(new RegExp(`^${label} {2,}`, 'mu')))

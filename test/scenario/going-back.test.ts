@@ -87,7 +87,7 @@ describe('a downgrade that was accepted', () => {
         documents: [{ workloads: { outdated: 3, restart: 3, paused: true } }],
       })
       expect(ended.text).not.toMatch(forward)
-      expect(ended.text).toContain('3 VMs, 3 on a newer virt-launcher, each of which needs a restart')
+      expect(ended.text).toContain('3 VMs on a newer virt-launcher need a restart')
       expect(ended.documents[0]).toMatchObject({
         next: [
           'kvup workloads outdated     lists the VMs that need a restart',
@@ -133,7 +133,7 @@ describe('a downgrade that was accepted', () => {
       const refused = await stage.restore()
       expect(refused).toMatchObject({ code: 3 })
       expect(refused.text).toContain(
-        '3 VMs run a newer virt-launcher than KubeVirt: with automatic VM updates KubeVirt tries to migrate each to the older one, fails, and tries again without end',
+        '3 VMs run a newer virt-launcher than KubeVirt: with automatic VM updates KubeVirt forever retries to migrate each to the older one, and fails',
       )
       expect(refused.text).toContain('kvup workloads outdated')
       expect(stage.writes(mark)).toEqual([])

@@ -305,3 +305,16 @@ describe('one terminal for both streams', () => {
     expect(terminal.isCursorShown).toBe(true)
   })
 })
+
+test.each([
+  [false, 'Upgrade KubeVirt to v1.9.0\n! There is no way back\n'],
+  [true, ''],
+])('a screen before a question, quiet %j: what a cluster says in it moves nothing', async (quiet, shown) => {
+  const { printer, stderr } = await open({ quiet })
+  printer.screen?.((paint) => [
+    'Upgrade KubeVirt to v1.9.0\u001b[2J',
+    `${paint.mark.warning} There is no way back`,
+  ])
+  printer.finish()
+  expect(stderr.text).toBe(shown)
+})
