@@ -208,7 +208,7 @@ export class Stage {
       cluster: () => Promise.resolve(terminal.cluster ?? this.cluster),
       clock,
       printer,
-      prompt: { confirm, ...(terminal.decide && { decide: terminal.decide }) },
+      prompt: { confirm, ...(terminal.decide && { decide: terminal.decide, isAttended: true }) },
       signal,
       flags: { output: 'table', headers: true, color: 'never', yes, verbosity: 0 },
       world: {

@@ -225,7 +225,11 @@ const hasTexts = (value: unknown, ...keys: string[]): value is Record<string, un
   isRecord(value) && keys.every((key) => typeof value[key] === 'string')
 
 const isEntry = (value: unknown): value is Entry =>
-  hasTexts(value, 'at', 'by', 'procedure', 'step', 'what', 'text')
+  hasTexts(value, 'at', 'by', 'procedure', 'step', 'what', 'text') && isPlace(value['place'])
+
+const isPlace = (value: unknown): boolean =>
+  value === undefined ||
+  (isRecord(value) && Number.isSafeInteger(value['step']) && Number.isSafeInteger(value['of']))
 
 const isOverride = (value: unknown): value is Override =>
   hasTexts(value, 'id', 'procedure', 'path', 'by', 'at') &&

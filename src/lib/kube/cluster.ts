@@ -148,7 +148,16 @@ export interface Reviewer {
   readonly dryRun: Writer
 }
 
+/** Which cluster it is, as a person knows it; no password is in it. */
+export interface ClusterAddress {
+  /** Of the kubeconfig; absent where there is none. */
+  context?: string
+  server: string
+}
+
 export interface Cluster {
+  /** Absent of a saved cluster. */
+  readonly address?: ClusterAddress
   readonly reader: Reader
   readonly writer: Writer
   readonly reviewer: Reviewer

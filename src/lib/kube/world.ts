@@ -24,6 +24,8 @@ export interface World {
 
 /** A question to a person. Nobody there to answer is a usage error that names the flag. */
 export interface Prompt {
+  /** A person is at the terminal and may be asked: `--yes` was not given. Absent: nobody is there. */
+  readonly isAttended?: boolean
   /** `--yes` answers with true. */
   confirm(question: string): Promise<boolean>
   /** What only a person can say: `--yes` is no answer. Undefined where there is nobody to ask. */

@@ -18,13 +18,15 @@ interface Asking {
 export function openPrompt(
   asking: Asking,
 ): Prompt & { confirmName(question: string, name: string): Promise<boolean> } {
+  const isAttended = !asking.yes && asking.input !== false && asking.stdin.isTTY === true
   return {
+    isAttended,
     async confirm(question) {
       if (asking.yes) return true
       return (await ask(asking, { type: 'confirm', message: question, default: false })) === true
     },
     async decide(question) {
-      if (asking.yes || asking.input === false || asking.stdin.isTTY !== true) return undefined
+      if (!isAttended) return undefined
       return (await ask(asking, { type: 'confirm', message: question, default: false })) === true
     },
     async confirmName(question, name) {

@@ -86,7 +86,9 @@ describe.concurrent('a target that cannot be meant', () => {
   })
 
   test('none: where it stands, what can be reached and the next command, exit 2', async () => {
-    expect(await upgrade()).toEqual(refused(2, /at v1\.7\.4, healthy\n.*kvup upgrade --to v1\.8\.4\n/))
+    expect(await upgrade()).toEqual(
+      refused(2, /v1\.7\.4 is healthy\. Available: v1\.8\.4 .*\n.*kvup upgrade --to v1\.8\.4\n/),
+    )
   })
 })
 

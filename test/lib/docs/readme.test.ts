@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import type { Override } from '../../../src/lib/engine/journal.ts'
 import { statusReport } from '../../../src/lib/status/status-report.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
-import { statusView } from '../../../src/lib/output/views/status.ts'
+import { stateLines } from '../../../src/lib/output/views/cluster-state.ts'
+import { clusterState } from '../../../src/lib/status/cluster-state.ts'
 import { example } from '../kubevirt/example.ts'
 
 const readme = readFileSync('README.md', 'utf8')
@@ -26,21 +27,27 @@ const override = (at: string): Override => ({
   procedure: 'upgrade to v1.8.4',
 })
 
-test('README shows the lock and the loan as kvup status prints them', async () => {
-  const { reader, clock } = example('healthy')
-  const report = await statusReport(reader, clock)
-  const lines = statusView.text(
-    {
-      apiVersion: 'kvup.io/v1alpha1',
-      kind: 'Status',
+test('README shows an interrupted upgrade as kvup status prints it', async () => {
+  const { reader, clock } = example('updating-canary-passed')
+  const { takenAt, ...report } = await statusReport(reader, clock)
+  const at = (seconds: number) => before(takenAt, seconds)
+  const entry = { by: 'admin@laptop', procedure: 'upgrade to v1.8.4', step: 'virt-handler', text: '' }
+  const state = clusterState({
+    report: {
       ...report,
-      running: { holder: 'admin@laptop/7192/e02e1cda', renewed: before(report.takenAt, 3) },
-      overrides: { settings: [override(before(report.takenAt, 25))] },
+      takenAt,
+      observed: { version: 'v1.7.4' },
+      waitingFor: 'virt-handler: 5/6 updated, worker-2 (not ready, 2s)',
+      workloads: { instances: 12, outdated: { labelled: 0 } },
     },
-    paintFor({ colour: false, unicode: true }),
-    { columns: Infinity, wide: false },
-  )
-  const ours = lines.filter((line) => /^(?:kvup|borrowed|\s+→ kvup)/u.test(line))
-  expect(ours).toHaveLength(4)
-  for (const line of ours) expect(readme).toContain(`${line}\n`)
+    cluster: 'prod-eu',
+    entries: [
+      { ...entry, at: at(41), what: 'started' },
+      { ...entry, at: at(25), what: 'interrupted', place: { step: 4, of: 10 } },
+    ],
+    overrides: [override(at(40))],
+  })
+  const lines = stateLines(state, paintFor({ colour: false, unicode: true }), { columns: Infinity })
+  expect(lines).toHaveLength(5)
+  for (const line of lines) expect(readme).toContain(`${line.replace(/ {5}(?=continues)/u, '     # ')}\n`)
 })

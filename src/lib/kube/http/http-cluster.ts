@@ -85,6 +85,10 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
     },
   })
   return {
+    address: {
+      ...(target.context !== undefined && { context: target.context }),
+      server: redactUrl(target.cluster.server),
+    },
     reader: Object.assign(new HttpReader(requests, tools), {
       askRoute: async (call: RouteCall) =>
         (await import('./route-question.ts')).askRoute(call, { target, credentials }),
