@@ -125,15 +125,17 @@ function alertsFor(
 /** Until Ctrl-C. */
 async function watchStatus(cx: Context, snapshot: ReadCluster, options: StatusOptions): Promise<ExitCode> {
   const { clock, cluster } = snapshot
+  const documents = new StatusReader(cx, snapshot, { isWatched: true })
   const watching = {
     reader: cluster.reader,
     clock,
     signal: cx.signal,
     told: (line: string) => cx.printer.note(line),
+    unchanged: async (report: StatusReport) =>
+      cx.printer.unchanged(await documents.document(report), statusView),
     overridesAreOpen: eusOverridesOpen(snapshot),
     alerts: alertsFor(cx, snapshot, options),
   }
-  const documents = new StatusReader(cx, snapshot, { isWatched: true })
   for await (const report of statusChanges(watching))
     cx.printer.result(await documents.document(report), statusView)
   return exitCode.done

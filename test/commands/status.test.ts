@@ -30,6 +30,7 @@ function printer(told: Told, onResult: (document: StatusDocument) => void): Prin
       told.texts.push(view.text(document, paint, { columns: Infinity, wide: false }).join('\n'))
       onResult(document as Document as StatusDocument)
     },
+    unchanged: () => undefined,
     rows: () => ({ add: () => undefined, end: () => undefined }),
     event: () => undefined,
     note: () => undefined,

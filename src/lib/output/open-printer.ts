@@ -2,7 +2,14 @@ import { type Beat, type Clock, systemBeat } from '../kube/clock.ts'
 import { usageError } from '../kube/errors.ts'
 import { answerIn, type Answering, collectedRows, type OpenRows, rowsIn } from './formats/answer.ts'
 import { jsonLine, type OutputFormat, parseOutput } from './formats/output-format.ts'
-import { pageLines, LivePage, type LiveTerminal, type Story, tellStory } from './progress/progress-output.ts'
+import {
+  pageLines,
+  LivePage,
+  PageHeading,
+  type LiveTerminal,
+  type Story,
+  tellStory,
+} from './progress/progress-output.ts'
 import {
   type ColourWish,
   type Environment,
@@ -85,6 +92,10 @@ export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter>
       rows = tellRows(kind, view as unknown as RowsView<unknown, Document>)
       return rows.rows
     },
+    unchanged<T extends Document>(document: T, view: View<T>) {
+      if (page && (format.is === 'table' || format.is === 'wide'))
+        give({ document, view, status: 'complete' })
+    },
     event(event) {
       if (format.is === 'ndjson') options.stdout.write(jsonLine(eventDocument(event)))
       story.event(event)
@@ -99,8 +110,11 @@ export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter>
   }
 }
 
-function pageOn({ stdout, env, watch }: PrinterOptions): LivePage | undefined {
-  return watch && isLive(stdout, env) ? new LivePage(stdout) : undefined
+function pageOn(options: PrinterOptions): LivePage | undefined {
+  const { stdout, env, watch } = options
+  if (!watch || !isLive(stdout, env)) return undefined
+  const { clock, beat = systemBeat } = options
+  return new LivePage(stdout, new PageHeading({ clock, beat, paint: paintOn(stdout, options) }))
 }
 
 function storyOn(options: PrinterOptions, format: OutputFormat): Story {
@@ -148,6 +162,8 @@ export function printerWithConnectionFlags(printer: OpenPrinter, speech: Command
       if (isData(document)) printer.result(document, view, status)
       else printer.result(speech.parts(document), viewWithConnectionFlags(view, speech), status)
     },
+    unchanged: (document, view) =>
+      printer.unchanged(speech.parts(document), viewWithConnectionFlags(view, speech)),
     rows: (kind, view) =>
       rowsWithConnectionFlags(printer.rows(kind, rowsViewWithConnectionFlags(view, speech)), speech),
     event: (event) => printer.event(speech.parts(event)),
