@@ -38,7 +38,7 @@ test('W5 --wait-workloads: VMs that fail for one reason make it hold again, and 
     )
     expect(ended.error?.message).toContain('workload updates are held again')
     const remedy = ended.error?.remedy.join('\n')
-    expect(remedy).toMatch(/update --canary 1[^]*kvup workloads restore[^]*goes on once they are given back/)
+    expect(remedy).toMatch(/update --canary 1[^]*kvup workloads restore[^]*continues, once they are resumed/)
     expect(stage.methods).toEqual([])
     const override = { id: 'workload-updates', was: { value: ['LiveMigrate'] }, object: { kind: 'KubeVirt' } }
     expect(await stage.journal.overrides()).toMatchObject([override])

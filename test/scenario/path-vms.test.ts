@@ -162,7 +162,7 @@ describe('VMs between two steps of an upgrade path', () => {
         },
       })
       expect(ended.code).toBe(code)
-      expect(ended.text).toContain('--yes     goes on where the cluster stands')
+      expect(ended.text).toContain('--yes     continues')
       expect(ended.text).not.toContain('saved')
       await expectBetween(stage)
     }),

@@ -31,8 +31,8 @@ function withUnreadDefinitions({ cluster }: Stage): { cluster: Cluster } {
 }
 
 const lines = [
-  'workloadUpdateMethods was LiveMigrate',
-  'goes on where the cluster stands',
+  'automatic VM updates (was LiveMigrate)',
+  'continues',
   'kvup upgrade --to v1.7.0     goes back',
   'kvup workloads restore',
 ]

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
 import { openOverrides } from '../../lib/engine/overrides.ts'
+import { clusterName } from '../../lib/kube/cluster.ts'
 import { clockSkew, seconds, ticks } from '../../lib/kube/clock.ts'
 import { KvupError } from '../../lib/kube/errors.ts'
 import { filled, itemsOf, type Known, known } from '../../lib/kube/known.ts'
@@ -39,7 +40,7 @@ export class StatusReader {
     const settings = overrides?.settings ?? []
     const inputs: StateInputs = {
       report,
-      cluster: cluster.address && (cluster.address.context ?? hostOf(cluster.address.server)),
+      cluster: cluster.address && clusterName(cluster.address),
       entries,
       overrides: settings,
       running,
@@ -110,7 +111,8 @@ export class StatusReader {
     return answer
   }
 
-  async #failing({ workloads: { instances = 0 } }: StateInputs['report']): Promise<readonly string[]> {
+  async #failing({ workloads }: StateInputs['report']): Promise<readonly string[]> {
+    const { instances = 0 } = workloads ?? {}
     if (instances === 0 || instances > migrationsReadUpTo) return []
     const { cluster, clock } = this.#snapshot
     const { reader } = cluster
@@ -164,8 +166,6 @@ async function asFarAsRead<T>(work: Promise<T>): Promise<T | undefined> {
     throw error
   }
 }
-
-const hostOf = (server: string): string => (URL.canParse(server) ? new URL(server).host : server)
 
 /** Of a folder of dumps: as of when it is judged, what was passed over, and what the dumps of other moments say, each for itself. */
 async function ofFolder(snapshot: ReadCluster): Promise<Pick<StatusDocument, 'saved' | 'earlier'>> {

@@ -35,6 +35,8 @@ const fields: ReadonlySet<string> = new Set([
   'next',
   'details',
   'back',
+  'afterwards',
+  'instead',
   'commands',
   'undo',
   'restore',
@@ -112,6 +114,6 @@ function mapped(values: readonly unknown[], change: (value: unknown) => unknown)
 function errorAsTyped(error: unknown, parts: CommandSpeech['parts']): unknown {
   if (!(error instanceof KvupError)) return error
   const { exitCode, reason, message, object, notes, cause } = error
-  const { remedy } = parts({ remedy: error.remedy })
-  return new KvupError(exitCode, reason, message, { object, notes, cause, remedy })
+  const { remedy, left } = parts({ remedy: error.remedy, left: error.left })
+  return new KvupError(exitCode, reason, message, { object, notes, cause, remedy, left })
 }

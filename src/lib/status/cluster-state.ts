@@ -1,13 +1,12 @@
-import type { Entry, Override, StepPlace } from '../engine/journal.ts'
+import type { Entry, Override } from '../engine/journal.ts'
 import { targetOfName } from '../engine/overrides.ts'
-import { formatDuration } from '../kube/duration.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { counted } from '../kube/text.ts'
-import { since as spanSince } from '../kube/timestamps.ts'
 import type { Cause } from '../kubevirt/diagnosis/pod-trouble.ts'
 import type { ShownHolder } from '../kubevirt/lease-holders.ts'
-import { operatorVersionOf, versionOf } from '../releases/release-versions.ts'
+import { versionOf } from '../releases/release-versions.ts'
 import type { StatusReport } from './status-report.ts'
+import { endText, interruptedRun, lastRun, spanOf, type Unfinished } from './unfinished-run.ts'
 
 /** Where a cluster stands in one word; the worst thing that is true of it. */
 export type StateName =
@@ -42,6 +41,10 @@ export interface ClusterState {
   upgrade?: { from?: string; to: string }
   /** The line to type now, with what it does behind some blanks. Absent where there is nothing to do. */
   next?: string
+  /** The line to type once `next` has helped. */
+  afterwards?: string
+  /** Another line than `next`: it leaves an upgrade where it is. */
+  instead?: string
   /** The line that shows more of what `next` is about. */
   details?: string
   /** The line that goes back. */
@@ -66,6 +69,10 @@ export interface StateInputs {
   update?: { to: string; next: string; details: string } | undefined
   /** The line that goes back, where it would be done. */
   back?: string | undefined
+  /** The line that continues, as it was typed. Absent: it is made of the version. */
+  continues?: string | undefined
+  /** What a run knows beyond what is seen: why there is no way back. */
+  known?: readonly string[]
   /** It is drawn again and again already. */
   isWatched?: boolean
 }
@@ -90,15 +97,21 @@ export type Judged = Pick<
   | 'next'
 > & {
   installation?: { namespace: string; manager: { kind: string } }
-  workloads: Pick<StatusReport['workloads'], 'instances' | 'outdated' | 'problems' | 'troubled'>
+  /** Absent: VMs were not asked for. */
+  workloads?: Pick<StatusReport['workloads'], 'instances' | 'outdated' | 'problems' | 'troubled'>
 }
 
 /** Where the cluster stands. Pure: the time is that of the report. */
 export function clusterState(inputs: StateInputs): ClusterState {
   const found = judges.map((judge) => judge(inputs)).find((state) => state !== undefined)
-  const { next, details, back, ...state } = found ?? healthy(inputs)
+  const { why, next, afterwards, instead, details, back, ...state } = found ?? healthy(inputs)
   const upgrade = begunUpgrade(inputs)
-  return { ...state, ...(upgrade && { upgrade }), ...linesOf({ next, details, back }) }
+  return {
+    ...state,
+    why: [...why, ...(inputs.known ?? [])],
+    ...(upgrade && { upgrade }),
+    ...linesOf({ next, afterwards, instead, details, back }),
+  }
 }
 
 /** What KubeVirt is on the way to, or what kvup changed settings for. Where HyperConverged decides, its own release is the one to go to. */
@@ -152,7 +165,7 @@ function notInstalled({ report, cluster }: StateInputs): ClusterState | undefine
 
 /** KubeVirt itself is Stalled or Degraded. */
 function atFault(inputs: StateInputs): ClusterState | undefined {
-  const { report, back } = inputs
+  const { report } = inputs
   const { verdict, why = [], waitingFor, since, takenAt } = report
   if (verdict !== 'Stalled' && verdict !== 'Degraded') return undefined
   const [cause] = why
@@ -171,7 +184,19 @@ function atFault(inputs: StateInputs): ClusterState | undefined {
       ...runningLines(inputs),
       ...pausedLines(inputs),
     ].filter((line) => line !== ''),
-    ...linesOf({ next: cause?.commands[0], back: back ?? backIn(cause, report) }),
+    ...linesOf(mending(inputs)),
+  }
+}
+
+/** What shows or mends the first cause, the run that continues behind it, and the way back. */
+function mending(inputs: StateInputs): Lines {
+  const { report, back } = inputs
+  const [cause] = report.why ?? []
+  const run = interruptedRun(inputs)
+  return {
+    next: cause?.commands[0] ?? (run && continuing(run, inputs)),
+    afterwards: cause && run && continuing(run, inputs, 'continues, once that is repaired'),
+    back: back ?? backIn(cause, report),
   }
 }
 
@@ -258,106 +283,23 @@ function runningLines({ running: holder, entries = [], report: { takenAt } }: St
   return [`another kvup is running: ${who}${from}${what}`]
 }
 
-/** A run of kvup that has begun, as the journal tells it. */
-interface JournalRun {
-  procedure: string
-  by: string
-  /** RFC 3339: of its last entry. */
-  at: string
-  place?: StepPlace
-  /** Absent of one that was killed, or is at work. */
-  end?: 'finished' | 'failed' | 'interrupted'
-  /** It was told to stop there. */
-  isOnPurpose: boolean
-}
-
-/** The last run that the journal tells of; undefined where it tells of none. */
-function lastRun(entries: readonly Entry[]): JournalRun | undefined {
-  const began = entries.findLastIndex(({ what }) => what === 'started')
-  const [first] = entries.slice(began)
-  if (began < 0 || first === undefined) return undefined
-  const own = entries.slice(began).filter(({ procedure }) => procedure === first.procedure)
-  const last = own.findLast(({ what }) => what !== 'restored' && what !== 'closed') ?? first
-  const place = own.findLast((entry) => entry.place !== undefined)?.place
-  const { what } = last
-  const isEnd = what === 'finished' || what === 'failed' || what === 'interrupted'
-  // A change that the API server refused is no end of the run: what ends it comes after all others.
-  return {
-    procedure: first.procedure,
-    by: last.by,
-    at: last.at,
-    ...(place && { place }),
-    ...(isEnd && { end: what }),
-    isOnPurpose: what === 'interrupted' && last.text.startsWith('stopped before it'),
-  }
-}
-
-/** A run that ended early and left something to finish: the cluster says so as well. */
-interface Unfinished extends JournalRun {
-  /** The release that an upgrade leads to. */
-  to: string
-}
-
-/**
- * An upgrade that did not come to its end: KubeVirt is on its way to that release, or the settings that the run changed are noted on their objects. The journal alone is believed nothing, for
- * others can write it; where it was deleted the note on the object says who began, and when.
- */
-function interruptedRun(inputs: StateInputs): Unfinished | undefined {
-  const { entries = [], running: holder } = inputs
-  if (holder !== undefined && !holder.gone) return undefined
-  const run = lastRun(entries)
-  if (run?.end === 'finished') return undefined
-  return (run && confirmedRun(run, inputs)) ?? notedRun(inputs)
-}
-
-/** The cluster says what the journal says: settings are noted for that run, or KubeVirt is on its way there. */
-function confirmedRun(run: JournalRun, { report, overrides = [] }: StateInputs): Unfinished | undefined {
-  const { observed, target } = report
-  const to = targetOf(run.procedure)
-  if (to === undefined) return undefined
-  const isNoted = overrides.some(({ procedure }) => procedure === run.procedure)
-  const isUnderWay = target?.version === to && observed?.version !== to
-  return isNoted || isUnderWay ? { ...run, to } : undefined
-}
-
-/** Settings are noted for an upgrade to what is not installed; no journal tells of it. */
-function notedRun({ report: { observed }, overrides = [] }: StateInputs): Unfinished | undefined {
-  for (const { procedure, by, at } of overrides) {
-    const to = targetOf(procedure)
-    if (to !== undefined && versionOf(to) !== undefined && to !== observed?.version)
-      return { procedure, by, at, isOnPurpose: false, to }
-  }
-  return undefined
-}
-
-/** The release in the name of an upgrade; undefined of any other procedure, and of what is no version. */
-function targetOf(procedure: string): string | undefined {
-  const text = /^upgrade (?:HyperConverged )?to (?<to>\S+)$/u.exec(procedure)?.groups?.['to']
-  return (versionOf(text) ?? operatorVersionOf(text))?.text
-}
-
 function interrupted(inputs: StateInputs): ClusterState | undefined {
   const run = interruptedRun(inputs)
   if (run === undefined) return undefined
   const { report, back } = inputs
-  const { verdict = 'Updating', takenAt, observed } = report
+  const { verdict, takenAt, observed } = report
   const from = observed?.version === undefined || observed.version === run.to ? '' : `${observed.version} → `
   return {
     is: 'Interrupted',
-    headline: `Upgrade ${from}${run.to}${on(inputs.cluster)} ${endText(run, takenAt)}; KubeVirt is ${verdict === 'Healthy' ? 'healthy' : 'updating by itself'}`,
+    headline: `Upgrade ${from}${run.to}${on(inputs.cluster)} ${endText(run, takenAt)}; ${wordOf(verdict)}`,
     why: [...waitingLines(report), ...pausedLines(inputs), ...aboutVms(inputs)],
-    ...linesOf({ next: `kvup upgrade --to ${shellWord(run.to)}     continues`, back }),
+    ...linesOf({ next: continuing(run, inputs), instead: resumingAlone(inputs), back }),
   }
 }
 
-/** `interrupted by root@jump 57s ago, at step 3 of 5`. */
-function endText({ end, by, at, place, isOnPurpose }: JournalRun, takenAt: string): string {
-  const word = isOnPurpose ? 'stopped as asked' : 'interrupted'
-  const before = isOnPurpose ? 'before' : end === undefined ? 'after it began' : 'at'
-  const where = place === undefined ? '' : `, ${before} step ${place.step} of ${place.of}`
-  return end === 'failed'
-    ? `given up ${spanOf(at, takenAt)} ago${where} (run by ${by})`
-    : `${word} by ${by} ${spanOf(at, takenAt)} ago${where}`
+const wordOf = (verdict: Judged['verdict']): string => {
+  if (verdict === undefined) return 'KubeVirt was not checked: the API server does not answer'
+  return verdict === 'Healthy' ? 'KubeVirt is healthy' : 'KubeVirt is updating by itself'
 }
 
 function runLines(inputs: StateInputs): string[] {
@@ -465,8 +407,8 @@ function healthy(inputs: StateInputs): ClusterState {
 const someRemarks = (remarks: readonly string[]): string =>
   `${remarks.slice(0, 2).join('; ')}${remarks.length > 2 ? ` and ${remarks.length - 2} more` : ''}`
 
-const outdatedOf = ({ workloads: { outdated } }: Judged): number | undefined =>
-  outdated.labelled ?? outdated.reported
+const outdatedOf = ({ workloads }: Judged): number | undefined =>
+  workloads?.outdated.labelled ?? workloads?.outdated.reported
 
 /** `KubeVirt v1.7.4 → v1.8.4 on prod-eu`. */
 function subject(inputs: StateInputs): string {
@@ -484,7 +426,8 @@ const on = (cluster: string | undefined): string => (cluster === undefined ? '' 
 /** The journal's name of the update methods; `overrideId` of the VMs' room is the same. */
 const methodsId = 'workload-updates'
 
-function pausedLines({ overrides = [], report: { takenAt } }: StateInputs): string[] {
+/** What kvup changed for a time, in sentences: the update methods, and how many others. */
+export function temporaryChanges(overrides: readonly Override[], takenAt: string): readonly string[] {
   const methods = overrides.find(({ id }) => id === methodsId)
   const others = overrides.filter(
     (override) => override !== methods && targetOfName(override.procedure) === undefined,
@@ -492,7 +435,7 @@ function pausedLines({ overrides = [], report: { takenAt } }: StateInputs): stri
   return [
     ...(methods
       ? [
-          `paused ${spanOf(methods.at, takenAt)} ago: automatic VM updates (VMs run on; drains still move them; CPU, memory and volume changes wait)`,
+          `paused ${spanOf(methods.at, takenAt)} ago: automatic VM updates${wasText(methods)}; VMs run on, drains still move them; CPU, memory and volume changes wait`,
         ]
       : []),
     ...(others.length > 0
@@ -501,8 +444,26 @@ function pausedLines({ overrides = [], report: { takenAt } }: StateInputs): stri
   ]
 }
 
+const pausedLines = ({ overrides = [], report: { takenAt } }: StateInputs): readonly string[] =>
+  temporaryChanges(overrides, takenAt)
+
+const wasText = ({ was }: Override): string =>
+  was.present && Array.isArray(was.value) && was.value.length > 0 ? ` (was ${was.value.join(', ')})` : ''
+
 const fieldOf = ({ path, object }: Override): string =>
   `${path.slice(path.lastIndexOf('/') + 1).replaceAll('~1', '/')} of ${object.kind} ${object.name}`
+
+/** Where a run paused them itself: its next run resumes them too, but not before KubeVirt is healthy. */
+function resumingAlone({ overrides = [] }: StateInputs): string | undefined {
+  const methods = overrides.find(({ id }) => id === methodsId)
+  if (
+    methods === undefined ||
+    methods.goesBack !== undefined ||
+    targetOfName(methods.procedure) !== undefined
+  )
+    return undefined
+  return 'kvup workloads resume-updates     resumes automatic VM updates alone, once KubeVirt is healthy'
+}
 
 function resuming({ overrides = [] }: StateInputs): string | undefined {
   const methods = overrides.find(({ id }) => id === methodsId)
@@ -518,8 +479,8 @@ const aboutVms = ({ report }: StateInputs): string[] => {
 
 /** `12 VMs running, none outdated`; undefined where nothing was said of a cluster without KubeVirt. */
 function vmsText(report: Judged): string | undefined {
+  if (!report.installation || !report.workloads) return undefined
   const { instances, problems = [], troubled } = report.workloads
-  if (!report.installation) return undefined
   const behind = outdatedOf(report)
   const late =
     behind === undefined ? 'outdated ones not checked' : `${behind === 0 ? 'none' : behind} outdated`
@@ -534,18 +495,26 @@ function vmsText(report: Judged): string | undefined {
 
 interface Lines {
   next?: string | undefined
+  afterwards?: string | undefined
+  instead?: string | undefined
   details?: string | undefined
   back?: string | undefined
 }
 
-const linesOf = ({ next, details, back }: Lines): Pick<ClusterState, 'next' | 'details' | 'back'> => ({
+type StateLines = Pick<ClusterState, 'next' | 'afterwards' | 'instead' | 'details' | 'back'>
+
+const linesOf = ({ next, afterwards, instead, details, back }: Lines): StateLines => ({
   ...(next !== undefined && { next }),
+  ...(afterwards !== undefined && afterwards !== next && { afterwards }),
+  ...(instead !== undefined && { instead }),
   ...(details !== undefined && { details }),
   ...(back !== undefined && back !== next && { back }),
 })
 
-/** Between two times: `57s`, `2d3h`. */
-const spanOf = (from: string, at: string): string => formatDuration(spanSince(from, new Date(at)) ?? 0)
+/** The upgrade goes on where the cluster stands. */
+function continuing(run: Unfinished, { continues }: StateInputs, does = 'continues'): string {
+  return `${continues ?? `kvup upgrade --to ${shellWord(run.to)}`}     ${does}`
+}
 
 const halfDay = 12 * 3_600_000
 

@@ -34,10 +34,10 @@ async function interruptedAt(phase: RegExp, signal: NodeJS.Signals) {
   return { ...ended, within: performance.now() - began, end: ended.stderr.split('error: ')[1] ?? '' }
 }
 
-/** What stands behind the arrows, without what it is for. */
+/** What stands behind the labels, without what it is for. */
 function lineThat(end: string, does: string): string {
-  const line = end.split('\n').find((one) => one.includes('→') && one.includes(does))
-  return line?.replace(/^ *→ /, '').split(/ {3,}/)[0] ?? ''
+  const line = end.split('\n').find((one) => /^(?:Next|Then|Or|Back): /u.test(one) && one.includes(does))
+  return line?.replace(/^\w+: /, '').split(/ {3,}/)[0] ?? ''
 }
 
 const phases = {
@@ -59,11 +59,11 @@ describe('an interrupted run leaves within 2 s, says what is borrowed, and its l
     const { within, end, ...ended } = await interruptedAt(phase?.[1] ?? /./, signal)
     expect(ended).toMatchObject({ code, stdout: '' })
     expect(within).toBeLessThan(2000)
-    expect(end).toMatch(/borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /)
-    expect(lineThat(end, 'gives workload updates back')).toBe('kvup workloads restore')
+    expect(end).toMatch(/paused \d+s ago: automatic VM updates \(was LiveMigrate\); /)
+    expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads restore')
     expect(lineThat(end, 'goes back')).toBe(back)
     expect(cr().methods).toEqual([])
-    const resumed = await paste(lineThat(end, 'goes on'), alive)
+    const resumed = await paste(lineThat(end, 'continues'), alive)
     expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('v1.8.4 in') as string })
     expect(cr()).toEqual({ observed: 'v1.8.4', methods: ['LiveMigrate'] })
   })
@@ -71,7 +71,7 @@ describe('an interrupted run leaves within 2 s, says what is borrowed, and its l
 
 test('the line that gives back works as well, once it is settled', async () => {
   const { end } = await interruptedAt(phases.rolling, 'SIGINT')
-  const restored = await paste(`${lineThat(end, 'gives workload updates back')} --yes`, alive)
+  const restored = await paste(`${lineThat(end, 'resumes automatic VM updates')} --yes`, alive)
   expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining('given back') as string })
   expect(cr().methods).toEqual(['LiveMigrate'])
   expect((await kvup(['history', '-o', 'jsonpath={.loans[*].id}'], alive)).stdout).toBe('')

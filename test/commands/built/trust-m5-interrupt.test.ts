@@ -14,12 +14,12 @@ const away = {
   silent: { is: 'slow', ms: 600_000 },
   'out of order': { is: 'refused', status: 503 },
 } as const
-const overridden = /borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /
+const overridden = /paused \d+s ago: automatic VM updates \(was LiveMigrate\); /
 
-/** What stands behind the arrows, without what it is for. */
+/** What stands behind the labels, without what it is for. */
 const lineThat = (end: string, does: string): string =>
-  /^ *→ (.*?)(?: {3,}|$)/u.exec(
-    end.split('\n').find((one) => one.includes('→') && one.includes(does)) ?? '',
+  /^\w+: (.*?)(?: {3,}|$)/u.exec(
+    end.split('\n').find((one) => /^(?:Next|Then|Or|Back): /u.test(one) && one.includes(does)) ?? '',
   )?.[1] ?? ''
 
 async function interrupted(running: Live, signal: NodeJS.Signals, fault: (typeof away)[keyof typeof away]) {
@@ -45,9 +45,9 @@ describe.each(Object.entries(away))('trust M5: interrupted while the API server 
       expect(within).toBeLessThan(2000)
       const end = ended.stderr.split('error: ')[1] ?? ''
       expect(end).toMatch(overridden)
-      expect(lineThat(end, 'gives workload updates back')).toBe('kvup workloads restore')
+      expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads restore')
       alive.faults.clear()
-      const resumed = await paste(lineThat(end, 'goes on'), alive)
+      const resumed = await paste(lineThat(end, 'continues'), alive)
       expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('v1.8.4 in') as string })
     },
   )
@@ -62,7 +62,7 @@ describe.each(Object.entries(away))('trust M5: interrupted while the API server 
       status: 'failed',
       error: {
         reason: 'interrupted',
-        remedy: expect.arrayContaining([expect.stringContaining('goes on') as string]) as string[],
+        remedy: expect.arrayContaining([expect.stringContaining('continues') as string]) as string[],
       },
     })
     expect(stdout).toMatch(overridden)

@@ -48,6 +48,7 @@ test('README shows an interrupted upgrade as kvup status prints it', async () =>
     overrides: [override(at(40))],
   })
   const lines = stateLines(state, paintFor({ colour: false, unicode: true }), { columns: Infinity })
-  expect(lines).toHaveLength(5)
-  for (const line of lines) expect(readme).toContain(`${line.replace(/ {5}(?=continues)/u, '     # ')}\n`)
+  expect(lines).toHaveLength(6)
+  for (const line of lines)
+    expect(readme).toContain(`${line.replace(/ {5}(?=continues|resumes)/u, '     # ')}\n`)
 })

@@ -113,37 +113,38 @@ const pages = [
   'error: interrupted by SIGINT',
 ]
 
-describe('a page has a clock of its own', () => {
-  /** A page on a terminal whose seconds pass when the test says so. */
-  async function ticking() {
-    const terminal = new Terminal()
-    const clock = new SimClock()
-    const beats: (() => void)[] = []
-    const printer = await openPrinter({
-      stdout: terminal,
-      stderr: new Terminal(),
-      output: 'table',
-      headers: true,
-      color: 'never',
-      env: { LANG: 'C.UTF-8', TERM: 'xterm' },
-      clock,
-      watch: true,
-      beat: (ms, beat) => {
-        if (ms === 1000) beats.push(beat)
-        return () => void beats.splice(beats.indexOf(beat), 1)
-      },
-    })
-    const seen = (verdict: string): Snapshot => ({ apiVersion: 'kvup.io/v1alpha1', kind: 'Seen', verdict })
-    const after = async (seconds: number) => {
-      await clock.sleep(seconds * 1000)
-      for (const beat of beats) beat()
-      return terminal.lines.join('\n')
-    }
-    return { printer, terminal, after, seen, clock, beats }
-  }
+const seen = (verdict: string): Snapshot => ({ apiVersion: 'kvup.io/v1alpha1', kind: 'Seen', verdict })
 
+/** A page on a terminal whose seconds pass when the test says so. */
+async function ticking() {
+  const terminal = new Terminal()
+  const clock = new SimClock()
+  const beats: (() => void)[] = []
+  const printer = await openPrinter({
+    stdout: terminal,
+    stderr: new Terminal(),
+    output: 'table',
+    headers: true,
+    color: 'never',
+    env: { LANG: 'C.UTF-8', TERM: 'xterm' },
+    clock,
+    watch: true,
+    beat: (ms, beat) => {
+      if (ms === 1000) beats.push(beat)
+      return () => void beats.splice(beats.indexOf(beat), 1)
+    },
+  })
+  const after = async (seconds: number) => {
+    await clock.sleep(seconds * 1000)
+    for (const beat of beats) beat()
+    return terminal.lines.join('\n')
+  }
+  return { printer, after, clock, beats }
+}
+
+describe('a page has a clock of its own', () => {
   test('16.1 two frames 3 s apart differ, though the cluster reads the same', async () => {
-    const { printer, after, seen, clock } = await ticking()
+    const { printer, after, clock } = await ticking()
     printer.result(seen('healthy'), view)
     const first = await after(0)
     const second = await after(3)
@@ -152,7 +153,7 @@ describe('a page has a clock of its own', () => {
   })
 
   test('what was read again is young, what was not is said to be old', async () => {
-    const { printer, after, seen, clock } = await ticking()
+    const { printer, after, clock } = await ticking()
     printer.result(seen('healthy'), view)
     const at = clock.now()
     expect(await after(29)).toMatch(/ {2}read 29s ago\n/u)
@@ -162,7 +163,7 @@ describe('a page has a clock of its own', () => {
   })
 
   test('nothing ticks any more when it is over', async () => {
-    const { printer, beats, seen } = await ticking()
+    const { printer, beats } = await ticking()
     printer.result(seen('healthy'), view)
     printer.finish()
     expect(beats).toEqual([])

@@ -100,7 +100,7 @@ const killed = interrupted.slice(0, 2)
 const finished = [...interrupted, entry('started', 50), entry('finished', 5)]
 
 const paused =
-  'paused 1m ago: automatic VM updates (VMs run on; drains still move them; CPU, memory and volume changes wait)'
+  'paused 1m ago: automatic VM updates (was LiveMigrate); VMs run on, drains still move them; CPU, memory and volume changes wait'
 const vms = '12 VMs running, none outdated'
 
 interface Row {

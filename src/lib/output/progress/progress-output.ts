@@ -79,7 +79,9 @@ export function tellStory(telling: Telling): Story {
       stop()
       busy?.stop()
       view?.close(error !== undefined)
-      if (error !== undefined) errorLines(error, paint, telling.verbosity).forEach(writeLine)
+      if (error === undefined) return
+      const { verbosity } = telling
+      errorLines(error, paint, { verbosity, columns: columns() }).forEach(writeLine)
     },
     live: liveTerminal(busy, view),
   }

@@ -1,3 +1,4 @@
+import type { LeftCluster } from '../../kube/errors.ts'
 import type { ClusterState, StateName } from '../../status/cluster-state.ts'
 import type { Document, Paint, Size, Tone, View } from '../printer.ts'
 import { brief, displayWidth, wrap } from '../text.ts'
@@ -33,15 +34,16 @@ export const stateView: View<StateDocument> = {
  * is broken so that it can be pasted.
  */
 export function stateLines(
-  state: ClusterState,
+  state: LeftCluster,
   paint: Paint,
   { columns }: Pick<Size, 'columns'>,
 ): readonly string[] {
   const { is, headline, why } = state
   return [
-    ...wrap(paint[tones[is]](brief(headline)), columns),
+    ...wrap(paint[tones[is as StateName]](brief(headline)), columns),
     ...why.flatMap((line) => wrap(`  ${brief(line)}`, columns)),
     ...commandLines(state, columns),
+    ...(state.commands ?? []).flatMap((line) => wrap(`${paint.mark.next} ${line}`, columns)),
   ]
 }
 
@@ -50,9 +52,14 @@ const between = '        '
 const lineAtMost = 100
 
 /** `Next: kvup upgrade --to v1.8.4        Details: kvup check --to v1.8.4`, below each other where they do not fit, or where something is said of one. */
-function commandLines({ next, details, back }: ClusterState, columns: number): readonly string[] {
+function commandLines(
+  { next, afterwards, instead, details, back }: LeftCluster,
+  columns: number,
+): readonly string[] {
   const labelled = [
     ['Next:', next],
+    ['Then:', afterwards],
+    ['Or:', instead],
     ['Details:', details],
     ['Back:', back],
   ] as const
