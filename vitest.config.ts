@@ -40,6 +40,7 @@ export default defineConfig({
         testTimeout: 60_000,
         hookTimeout: 60_000,
       }),
+      project('screens', ['test/screens/**/*.test.ts'], { ...together, testTimeout: 120_000 }),
       project('e2e', ['test/e2e/**/*.test.ts'], {
         testTimeout: 600_000,
         hookTimeout: 900_000,

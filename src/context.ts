@@ -29,6 +29,11 @@ export interface GlobalFlags extends Connection {
   /** False with `--no-input`; absent: true. */
   input?: boolean
   verbosity: number
+  /** `-q`: the verdict and errors alone; nobody is asked. */
+  quiet?: boolean
+  logFile?: string
+  /** `--verbose`; absent: false. */
+  verbose?: boolean
 }
 
 /** What a command does: options and positional arguments in (a list for `[name...]`), an exit code out (none is 0). */

@@ -142,7 +142,15 @@ function calledFor(command: Command, words: Pick<Called, 'name' | 'argv'>): Call
     kind,
     formats,
     watch: command.opts()['watch'] === true,
+    command: pathOf(command),
   }
+}
+
+/** `eus run`. */
+function pathOf(command: Command): string {
+  const { parent } = command
+  if (parent === null) return ''
+  return `${pathOf(parent)} ${command.name()}`.trim()
 }
 
 /** `kubectl kvup` when kubectl started us as its plug-in. */

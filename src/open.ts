@@ -16,10 +16,16 @@ import type { World } from './lib/kube/world.ts'
 import { fillIn, type ParsedCommand, settledSettings } from './settings.ts'
 import { ClusterClock, listenerOf } from './lib/kube/http/cluster-clock.ts'
 import type { Cluster } from './lib/kube/cluster.ts'
-import { type OpenPrinter, openPrinter, printerWithConnectionFlags } from './lib/output/open-printer.ts'
+import {
+  type OpenPrinter,
+  openPrinter,
+  type PrinterOptions,
+  printerWithConnectionFlags,
+} from './lib/output/open-printer.ts'
 import type { ReportFormat } from './lib/output/printer.ts'
+import { openLogFile, withLog } from './log-file.ts'
 import { openPrompt } from './lib/output/prompt.ts'
-import { sanitise, type Stream } from './lib/output/terminal.ts'
+import { sanitise, sanitiseLine, type Stream } from './lib/output/terminal.ts'
 import { commandSpeech, type ConnectionFlag } from './lib/output/command-line.ts'
 import { mostBytes, readBounded, tooLarge } from './lib/kube/bounded-file.ts'
 import { type Clock, systemClock } from './lib/kube/clock.ts'
@@ -39,6 +45,8 @@ export interface Called {
   /** Output formats that only this command has. */
   formats: readonly ReportFormat[]
   watch: boolean
+  /** Its name with those above it: `eus run`. */
+  command: string
 }
 
 /** A wait that hangs in a request must not keep Ctrl-C from ending us: exit within 2 s. */
@@ -67,7 +75,14 @@ export async function openContext(
     cluster: () => (cluster ??= connect(flags, { printer, clock, ending: over.signal })),
     clock,
     printer,
-    prompt: openPrompt({ ...flags, stdin: process.stdin, stderr: process.stderr, signal }),
+    prompt: openPrompt({
+      ...flags,
+      quiet: flags.quiet ?? false,
+      stdin: process.stdin,
+      stderr: process.stderr,
+      signal,
+      suspend: printer.live.suspend,
+    }),
     signal,
     flags,
     world: world(called),
@@ -108,8 +123,8 @@ function leaveSoon(): void {
 }
 
 async function printerFor(flags: GlobalFlags, called: Called, clock: Clock): Promise<OpenPrinter> {
-  const { watch, kind, formats } = called
-  const printer = await openPrinter({
+  const { watch, kind, formats, command } = called
+  const options = {
     ...flags,
     stdout: streamOf(process.stdout),
     stderr: streamOf(process.stderr),
@@ -118,9 +133,31 @@ async function printerFor(flags: GlobalFlags, called: Called, clock: Clock): Pro
     watch,
     failureKind: kind,
     formats,
+    command: `kvup ${command}`,
     readText,
-  })
+  }
+  const screen = await openPrinter(options)
+  const printer =
+    flags.logFile === undefined ? screen : await logging(screen, options, { file: flags.logFile, called })
   return printerWithConnectionFlags(printer, commandSpeech(called))
+}
+
+/** Beside the screen, whatever that shows: the lines that a pipe would have, whole and without colour. */
+async function logging(
+  screen: OpenPrinter,
+  options: PrinterOptions,
+  { file, called }: { file: string; called: Called },
+): Promise<OpenPrinter> {
+  const stream = openLogFile(file, {
+    clock: options.clock,
+    uid: process.getuid?.(),
+    failed: (why) => screen.warn(`nothing more is written to ${file}: ${why}`),
+  })
+  const plain = { output: 'table', color: 'never', watch: false, quiet: false, sortBy: undefined } as const
+  const log = await openPrinter({ ...options, ...plain, stdout: stream, stderr: stream })
+  stream.write(`kvup ${kvupVersion}: ${sanitiseLine(redactBody(typedLine(called), ''))}\n`)
+  process.on('exit', (code) => stream.write(`exit ${code}\n`))
+  return withLog(screen, log)
 }
 
 interface Connecting {

@@ -16,7 +16,7 @@ export function checkCommand(wire: Wire): Command {
 const options = [
   new Option(
     '--to <version>',
-    'version to judge the way to, such as v1.9.0, or of HyperConverged; without it only what is now',
+    'version to check an upgrade to, such as v1.9.0, or of HyperConverged; without it only what is now',
   ),
   new Option('--method <method>', 'how it would be done')
     .choices(['auto', 'image-tag', 'operator-manifest', 'olm'])
@@ -31,17 +31,19 @@ const options = [
   ),
   alertsOption('without it a terminal is asked once'),
   new Option('--strict', 'let warnings count as blockers'),
+  new Option('--all', 'list every check, not only what was found'),
 ]
 
 const text = manual({
   examples: [
-    ['kvup check', 'how it stands'],
-    ['kvup check --to v1.8.4', 'will it work, what comes first'],
-    ['kvup check --to v1.8.4 --accept patch-skipped=tested', 'a risk that is taken'],
-    ['kvup check --to v1.8.4 -o junit', 'for CI; also sarif and markdown'],
+    ['kvup check', 'what is wrong now'],
+    ['kvup check --to v1.8.4', 'what is against this upgrade'],
+    ['kvup check --to v1.8.4 --accept patch-skipped=tested', 'accept a risk, with the reason'],
+    ['kvup check --to v1.8.4 -o junit', 'for CI'],
     ['kvup check --to v1.8.4 --manifest operator.yaml --probe-images', 'can every node pull it'],
     ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'of a saved cluster'],
   ],
-  more: 'All checks are made, always. What could not be read is "not checked", never passed.',
+  more: 'What could not be read is "not checked", never passed.',
+  formats: ['junit', 'sarif', 'markdown', 'github', 'prometheus'],
   codes: asksCluster,
 })

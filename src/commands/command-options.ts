@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { ReportFormat } from '../lib/output/printer.ts'
 import type { ConnectionFlag } from '../lib/output/command-line.ts'
 import { shellWord } from '../lib/kube/shell-line.ts'
 import { exitCode } from '../lib/kube/errors.ts'
@@ -21,18 +22,18 @@ export const connection: readonly Option[] = [
   new Option('--context <name>', 'context of the kubeconfig'),
   new Option('--cluster <name>', 'cluster of the kubeconfig'),
   new Option('--user <name>', 'user of the kubeconfig'),
-  new Option('-n, --namespace <namespace>', 'namespace of virtual machines; the one of KubeVirt is found'),
+  new Option('-n, --namespace <namespace>', 'namespace of VMs; that of KubeVirt is found'),
   new Option('--as <user>', 'impersonate this user'),
   new Option('--as-group <group>', 'impersonate this group (repeatable)').argParser(list),
   new Option('--as-uid <uid>', 'impersonate this uid'),
-  new Option('--request-timeout <duration>', 'how long one request may take, such as 30s').default('30s'),
+  new Option('--request-timeout <duration>', 'time limit of one request').default('30s'),
   new Option('-s, --server <url>', 'address of the API server'),
-  new Option('--token-file <file>', 'file with a bearer token, read again when it changes'),
+  new Option('--token-file <file>', 'file with a bearer token; kvup rereads it'),
   new Option('--client-certificate <file>', 'client certificate'),
   new Option('--client-key <file>', 'key of the client certificate'),
   new Option('--certificate-authority <file>', 'certificate authority of the API server'),
   new Option('--insecure-skip-tls-verify', 'do not check the certificate of the API server'),
-  new Option('--tls-server-name <name>', 'name to expect in the certificate of the API server'),
+  new Option('--tls-server-name <name>', "name expected in the server's certificate"),
 ]
 
 export const outputOptions = [
@@ -40,12 +41,15 @@ export const outputOptions = [
     '-o, --output <format>',
     'table, wide, json, yaml, name, jsonpath=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC, ndjson',
   ).default('table'),
+  new Option('-q, --quiet', 'print only verdict and errors; ask nothing'),
+  new Option('--log-file <file>', 'also append all output here, with times'),
   new Option('--no-headers', 'leave out the headings of tables'),
   new Option('--sort-by <jsonpath>', 'sort rows by this field'),
-  new Option('--color <when>', 'colour the output').choices(['auto', 'always', 'never']).default('auto'),
+  new Option('--color <when>', 'color output').choices(['auto', 'always', 'never']).default('auto'),
   new Option('--no-color', 'the same as --color=never'),
-  new Option('-y, --yes', 'do not ask; risks still have to be accepted by name').default(false),
-  new Option('--no-input', 'ask nothing: end where a question would be asked'),
+  new Option('-y, --yes', 'do not ask; risks still need --accept').default(false),
+  new Option('--verbose', 'show each step, not only stages'),
+  new Option('--no-input', 'ask nothing: end where kvup would ask'),
   new Option('-v, --verbosity <level>', 'print requests to stderr: 6 lines, 7 headers, 8 and 9 bodies')
     .default(0)
     .argParser(level),
@@ -103,6 +107,8 @@ export interface Manual {
   /** Besides done, bug and usage, which every command may end with. */
   codes?: readonly (keyof typeof exitCode)[]
   more?: string
+  /** Of its entry: formats that it has besides those of `-o` everywhere. */
+  formats?: readonly ReportFormat[]
   last?: string
 }
 
@@ -115,7 +121,13 @@ export const asksCluster = ['blocked', 'forbidden', 'unreachable'] as const
 const everywhere = 'Connection and output flags: kvup options'
 
 /** The end of a help text: examples that run as they stand, and the exit codes. */
-export function manual({ examples, codes: more = [], more: words, last = everywhere }: Manual): string {
+export function manual({
+  examples,
+  codes: more = [],
+  more: words,
+  formats = [],
+  last = everywhere,
+}: Manual): string {
   const width = Math.max(...examples.map(([line]) => line.length))
   const lines = examples.map(([line, what]) => `  ${line.padEnd(width)}   ${what}`)
   const shown = Object.entries(exitCode)
@@ -127,7 +139,7 @@ export function manual({ examples, codes: more = [], more: words, last = everywh
     ...(words === undefined ? [] : ['', words]),
     '\nExit codes:',
     ...inLines(shown),
-    `\n${last}\n`,
+    `\n${formats.length > 0 ? `Global flags: kvup options; also -o ${formats.join(', ')}` : last}\n`,
   ].join('\n')
 }
 
@@ -160,6 +172,7 @@ const headings: Readonly<Record<string, readonly string[]>> = {
     'between',
     'canary',
     'canary-label',
+    'exclude',
     'max-failures',
     'retries',
     'cancel-running',
@@ -169,6 +182,7 @@ const headings: Readonly<Record<string, readonly string[]>> = {
   ],
   'Timing:': [
     'timeout',
+    'stalled-after',
     'stable-for',
     'deadline',
     'migrations-timeout',
@@ -231,9 +245,14 @@ export const dryRunOption = (): Option =>
     },
   )
 
+/** For who watches nothing: a pipeline fails instead of waiting for its timeout. */
+export const stalledOption = (): Option =>
+  new Option('--stalled-after <duration>', 'end (exit 4) once it is stalled for so long')
+
 /** As commander hands them over. */
 interface LimitOptions {
   timeout: string
+  stalledAfter?: string
   deadline?: string
   until?: string
   pauseBefore: readonly string[]
@@ -245,11 +264,12 @@ interface LimitOptions {
  */
 export async function limitsBefore(
   cx: Context,
-  { timeout, deadline, until, pauseBefore }: LimitOptions,
+  { timeout, stalledAfter, deadline, until, pauseBefore }: LimitOptions,
 ): Promise<RunLimits> {
   const timeoutMs = parseDuration(timeout)
+  const stalledMs = stalledAfter === undefined ? undefined : parseDuration(stalledAfter)
   const by = deadline === undefined ? {} : { deadline: await deadlineOf(cx, deadline) }
-  return { timeoutMs, ...by, until, pauseBefore }
+  return { timeoutMs, stalledMs, ...by, until, pauseBefore }
 }
 
 async function deadlineOf(cx: Context, text: string): Promise<Date> {

@@ -144,7 +144,9 @@ const sources: Readonly<Record<string, Load>> = {
   'restart --until': waveIds,
   'restart --pause-before': waveIds,
   'restart --waves': waveValues,
+  '--exclude': async () => (await import('./complete/object-names.ts')).vmPlaces,
   '--node': async () => (await import('./complete/object-names.ts')).nodeNames,
+  history: async () => (await import('./complete/run-numbers.ts')).runNumbers,
   unblock: async () => (await import('./complete/object-names.ts')).vmNames,
 }
 
@@ -205,12 +207,12 @@ async function latestPatches(): Promise<Candidate[]> {
 }
 
 async function acceptable(): Promise<Candidate[]> {
-  const { explanations, isRefusal } = await import('../lib/checks/explanations.ts')
-  const refused = new Set(explanations.filter(isRefusal).map(({ id }) => id))
-  return (await findingIds()).filter(({ value }) => !refused.has(value))
+  const { explanations } = await import('../lib/checks/explanations.ts')
+  const others = new Set(explanations.filter(({ kind }) => kind !== 'finding').map(({ id }) => id))
+  return (await explainedIds()).filter(({ value }) => !others.has(value))
 }
 
-async function findingIds(): Promise<Candidate[]> {
+async function explainedIds(): Promise<Candidate[]> {
   const [{ explanations }, { knownReleases }] = await Promise.all([
     import('../lib/checks/explanations.ts'),
     import('../lib/releases/releases.ts'),
@@ -220,7 +222,7 @@ async function findingIds(): Promise<Candidate[]> {
 
 async function explainable(): Promise<Candidate[]> {
   const { knownMessages } = await import('../lib/kubevirt/diagnosis/known-messages.ts')
-  return [...(await findingIds()), ...knownMessages.map(({ id }) => plain(id))]
+  return [...(await explainedIds()), ...knownMessages.map(({ id }) => plain(id))]
 }
 
 async function scenarioNames(): Promise<readonly Candidate[]> {

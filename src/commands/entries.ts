@@ -37,6 +37,7 @@ const eusEntries: readonly Entry[] = [
     name: 'run',
     description: 'Carry the way out: hops of platform and operator, with pools and VMs kept until the end',
     kind: 'EusReport',
+    formats: ['junit'],
     load: async () => (await import('./eus.ts')).eusRunCommand,
   },
   {
@@ -110,6 +111,7 @@ export const entries: readonly Entry[] = [
     group: 'Look',
     description: 'Show whether KubeVirt is healthy, by component, and why not',
     kind: 'Status',
+    formats: ['github', 'prometheus'],
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
@@ -117,6 +119,7 @@ export const entries: readonly Entry[] = [
     group: 'Upgrade',
     description: 'Wait until KubeVirt is healthy or at a version, for scripts',
     kind: 'Wait',
+    formats: ['junit', 'github'],
     load: async () => (await import('./wait.ts')).waitCommand,
   },
   {
@@ -124,7 +127,7 @@ export const entries: readonly Entry[] = [
     group: 'Look',
     description: 'Find what stands in the way of an upgrade, and what to do',
     kind: 'CheckReport',
-    formats: ['junit', 'sarif', 'markdown'],
+    formats: ['junit', 'sarif', 'markdown', 'github', 'prometheus'],
     load: async () => (await import('./check.ts')).checkCommand,
   },
   {
@@ -160,6 +163,7 @@ export const entries: readonly Entry[] = [
     group: 'Upgrade',
     description: 'Upgrade KubeVirt; the same line continues after an interruption',
     kind: 'UpgradeReport',
+    formats: ['junit', 'github'],
     load: async () => (await import('./upgrade.ts')).upgradeCommand,
   },
   {
@@ -177,6 +181,7 @@ export const entries: readonly Entry[] = [
         name: 'outdated',
         description: 'Show which VMs run an old virt-launcher, why, and what becomes of each',
         kind: 'OutdatedWorkloads',
+        formats: ['github', 'prometheus'],
         load: async () => (await import('./workloads/outdated.ts')).outdatedCommand,
       },
       {

@@ -1,5 +1,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { acceptWithReason, asksCluster, dryRunOption, fromOption, manual } from './command-options.ts'
+import {
+  acceptWithReason,
+  asksCluster,
+  dryRunOption,
+  fromOption,
+  manual,
+  stalledOption,
+} from './command-options.ts'
 import type { Context, Wire } from '../context.ts'
 import type { EusPlanOptions } from './eus/eus-status.ts'
 import type { EusStatusOptions } from '../lib/eus/run/window-status-report.ts'
@@ -34,6 +41,7 @@ const planHelp = manual({
 --graph-file (the JSON that the update service answers for a channel) the whole way of the
 platform is known, with --catalog-file (opm render of the catalog of the minor at the end) that of
 the operator.`,
+  formats: ['markdown'],
   codes: [...asksCluster, 'asked'],
 })
 
@@ -61,6 +69,7 @@ where what it waits for does not come in the time of that step, and at --timeout
 line goes on. What the files said of the way is kept in the cluster: going on does not need them.
 What is borrowed is in the cluster's journal: whoever runs it again, from wherever, goes on.
 A request that the platform refuses is taken back at once.`,
+  formats: ['junit'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })
 
@@ -92,8 +101,7 @@ const abortAction = async (cx: Context, options: EusRunOptions) =>
 
 export function eusAbortCommand(wire: Wire): Command {
   const command = new Command('abort')
-  for (const option of [...eusPlanningFlags(), ...approvingFlags(), ...windowFlags()])
-    command.addOption(option)
+  for (const option of [...keptPlanFlags(), ...approvingFlags(), ...windowFlags()]) command.addOption(option)
   return command.addHelpText('after', abortHelp).action(wire<EusRunOptions, []>(abortAction))
 }
 
@@ -114,7 +122,7 @@ const restoreAction = async (cx: Context, options: EusRestoreOptions, names: str
 
 export function eusRestoreCommand(wire: Wire): Command {
   const command = new Command('restore').argument('[loans...]', 'what to give back, as status names it')
-  for (const option of [...eusPlanningFlags(), ...restoreOptions, ...windowFlags()]) command.addOption(option)
+  for (const option of [...keptPlanFlags(), ...restoreOptions, ...windowFlags()]) command.addOption(option)
   return command.addHelpText('after', restoreHelp).action(wire<EusRestoreOptions, [string[]]>(restoreAction))
 }
 
@@ -144,6 +152,13 @@ export const eusPlanningFlags = (): Option[] => [
   new Option('--releases <file>', 'release data instead of the built-in'),
   acceptWithReason(),
 ]
+
+/**
+ * The same for `kvup eus abort` and `restore`, which end what is under way: target and path are kept in the cluster, so that no help names the flags for them. A line that was
+ * typed with them works.
+ */
+const keptPlanFlags = (): Option[] =>
+  eusPlanningFlags().map((option) => (option.long === '--accept' ? option : option.hideHelp()))
 
 const list = (value: string, before: string[]) => [...before, value]
 
@@ -185,4 +200,5 @@ export const runFlags = (): Option[] => [
     approval,
   ),
   new Option('--leave-requested', 'leave a refused update requested'),
+  stalledOption(),
 ]

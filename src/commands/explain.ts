@@ -1,9 +1,14 @@
 import { Argument, Command } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { allChecks } from '../lib/checks/check-run.ts'
-import { type Explanation, explanations, meaningOf } from '../lib/checks/explanations.ts'
+import { type Explanation, explanations, isBlocking, meaningOf } from '../lib/checks/explanations.ts'
+import type { Group } from '../lib/checks/check-definition.ts'
 import { knownBad } from '../lib/checks/groups/path-checks.ts'
-import { type ExplanationsDocument, explanationsView } from '../lib/output/views/explanations.ts'
+import {
+  type ExplainedName,
+  type ExplanationsDocument,
+  explanationsView,
+} from '../lib/output/views/explanations.ts'
 import { type KnownBad, knownReleases } from '../lib/releases/releases.ts'
 import { usageError } from '../lib/kube/errors.ts'
 import { nearest } from '../lib/kube/text.ts'
@@ -14,8 +19,8 @@ export function explainCommand(wire: Wire): Command {
   return new Command('explain')
     .addArgument(
       new Argument(
-        '[id]',
-        'name of a check, a finding, a refusal, a command or a group of checks, or what a log says',
+        '[name...]',
+        'finding, check, group of checks, refusal, alert, condition, command, exit code, or a line of a log',
       ),
     )
     .addHelpText(
@@ -24,26 +29,30 @@ export function explainCommand(wire: Wire): Command {
         examples: [
           ['kvup explain', 'every name there is'],
           ['kvup explain kubernetes-window', 'what it means, and what to do'],
-          ['kvup explain eus', 'what the command is for'],
+          ['kvup explain VMCannotBeEvicted', 'an alert'],
+          ['kvup explain LiveMigratable', 'a condition'],
+          ['kvup explain upgrade', 'a command, and what it may meet'],
+          ['kvup explain 3', 'an exit code'],
           ["kvup explain 'Unable to query peer security context'", 'whether a line of a log is known'],
         ],
       }),
     )
-    .action(wire<object, [string]>(explain))
+    .action(wire<object, [string[]]>(explain))
 }
 
 /** Asks nobody: the pages are built in. Throws `usage` for a name that nothing has, with those that are near. */
-export async function explain({ printer }: Context, _: object, id?: string): Promise<void> {
+export async function explain({ printer }: Context, _: object, words: readonly string[] = []): Promise<void> {
   const all = [
-    ...explanations.map(withCheck),
+    ...explanations.map(explainedName),
     ...knownReleases.knownBad.map(ofIssue),
     ...knownMessages.map(ofMessage),
   ]
   const kind = { apiVersion: 'kvup.io/v1alpha1', kind: 'Explanations' } as const
   const document = (part: Omit<ExplanationsDocument, keyof typeof kind>) =>
     printer.result({ ...kind, ...part }, explanationsView)
-  if (id === undefined) return document({ whole: false, items: all })
-  const items = all.filter((one) => one.id === id)
+  const id = words.join(' ')
+  if (id === '') return document({ whole: false, items: all })
+  const items = named(id, all)
   if (items.length > 0) return document({ whole: true, items })
   const logged = messagesIn(id)
   if (logged.length > 0) return document({ whole: true, items: logged.map(ofMessage) })
@@ -52,35 +61,121 @@ export async function explain({ printer }: Context, _: object, id?: string): Pro
   document({ whole: false, ...about })
 }
 
-type Item = ExplanationsDocument['items'][number]
-
-function withCheck(explanation: Explanation): Item {
-  const item = { ...explanation, meaning: meaningOf(explanation.text) }
-  const check = allChecks.find(({ id }) => id === explanation.id)
-  if (check === undefined) return item
-  const { title, group, runbook } = check
-  return { ...item, title, group, ...(runbook && { runbook }) }
+/** Names are told apart by case only where that alone tells them apart; `3` is an exit code. Commands are subjects: they meet findings. */
+function named(id: string, all: readonly ExplainedName[]): readonly ExplainedName[] {
+  const names = all.filter(({ of }) => of !== 'command')
+  const exact = names.filter((one) => one.id === id || (/^\d+$/u.test(id) && one.id === `exit-${id}`))
+  return exact.length > 0 ? exact : names.filter((one) => one.id.toLowerCase() === id.toLowerCase())
 }
 
-const ofIssue = ({ id, level, summary, issue }: KnownBad): Item => ({
-  id,
-  meaning: meaningOf(summary),
-  title: knownBad.title,
-  group: knownBad.group,
-  text: `${level}: ${summary}. ${issue}`,
-})
+function explainedName(explanation: Explanation): ExplainedName {
+  const { id, kind: of, level, means, matters, fix } = explanation
+  const check = of === 'finding' ? allChecks.find((one) => one.id === id) : undefined
+  const runbook = of === 'alert' ? id : check?.runbook
+  return {
+    id,
+    of,
+    meaning: meaningOf(means),
+    text: [level, means, matters, fix].join('\n\n'),
+    level,
+    means,
+    matters,
+    fix,
+    acceptWith: acceptWith(explanation),
+    docs: [
+      ...(runbook === undefined ? [] : [`${runbooks}${runbook}`]),
+      ...pagesOf(explanation, check?.group),
+    ],
+    ...(check && { title: check.title, group: check.group }),
+    ...(runbook !== undefined && { runbook }),
+  }
+}
 
-const ofMessage = ({ id, is, component, text }: ExplainedMessage): Item => ({
-  id,
-  is,
-  meaning: `${is === 'harmless' ? 'Harmless' : 'A fault'}, in the log of ${component}`,
-  text,
-})
+const runbooks = 'https://kubevirt.io/monitoring/runbooks/'
+const guide = 'https://kubevirt.io/user-guide'
+
+/** What is worth reading besides, by group of the check. */
+const guides: Readonly<Record<string, string>> = {
+  path: `${guide}/cluster_admin/updating_and_deletion/`,
+  installation: `${guide}/cluster_admin/updating_and_deletion/`,
+  nodes: `${guide}/cluster_admin/node_maintenance/`,
+  workloads: `${guide}/compute/live_migration/`,
+}
+
+function pagesOf({ id, kind }: Explanation, group: Group | undefined): readonly string[] {
+  const page = guides[group ?? '']
+  const own =
+    kind === 'command'
+      ? `docs/commands/${id}.md`
+      : kind === 'exit-code'
+        ? 'docs/exit-codes.md'
+        : `docs/checks.md#${id.toLowerCase()}`
+  return [...(page === undefined ? [] : [page]), own]
+}
+
+const acceptedBy = (id: string): string =>
+  `    --accept ${id}=REASON\n\nAdd it to the command that stopped. The reason goes into the journal.`
+
+const notAccepted: Readonly<Record<Exclude<Explanation['kind'], 'finding'>, string>> = {
+  refusal: 'Nothing: this cannot be accepted.',
+  alert: 'Nothing to accept: an alert stops no run. Critical ones show up as `alerts-firing`.',
+  condition: 'Nothing to accept: a condition is no finding. `kvup check` says what it leads to.',
+  command: 'Nothing to accept: its findings have names of their own.',
+  'exit-code': 'Nothing to accept here: the finding that was printed has the name.',
+}
+
+function acceptWith(explanation: Explanation): string {
+  const { id, kind } = explanation
+  if (kind !== 'finding') return notAccepted[kind]
+  return isBlocking(explanation) ? acceptedBy(id) : 'Nothing to accept: it does not stop a run.'
+}
+
+/** Versions and components stay as they are written. */
+const capital = (text: string): string =>
+  /^(?:v\d|virt-)/u.test(text) ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+
+function ofIssue({ id, level, summary, issue, remedy = [] }: KnownBad): ExplainedName {
+  const means = `${capital(summary)}.`
+  const fix = [
+    'Read the issue: it says which release has the fix.',
+    ...remedy.map((line) => `    ${line}`),
+  ].join('\n\n')
+  return {
+    id,
+    of: 'finding',
+    meaning: capital(/^.*?(?=[:;.](?:\s|$)|$)/u.exec(summary)?.[0] ?? summary),
+    text: `${level}: ${summary}. ${issue}`,
+    level: `${capital(level)}.`,
+    means,
+    matters: 'It has hurt others on this upgrade.',
+    fix,
+    acceptWith: level === 'blocker' ? acceptedBy(id) : 'Nothing to accept: it does not stop a run.',
+    docs: [issue, 'docs/checks.md#known-bad'],
+    title: knownBad.title,
+    group: knownBad.group,
+  }
+}
+
+function ofMessage({ id, is, component, where, means, matters, fix }: ExplainedMessage): ExplainedName {
+  return {
+    id,
+    is,
+    of: 'message',
+    meaning: `${is === 'harmless' ? 'Harmless' : 'A fault'}, in the log of ${component}`,
+    text: [where, means, matters, fix].join('\n\n'),
+    level: where,
+    means,
+    matters,
+    fix,
+    acceptWith: 'Nothing to accept: a line of a log stops no run.',
+    docs: ['docs/checks.md#known-bad'],
+  }
+}
 
 /** So many names that have something to do with a word, beside the one that is nearest. */
 const mostNames = 4
 
-async function unknown(id: string, items: readonly Item[]): Promise<Error> {
+async function unknown(id: string, items: readonly ExplainedName[]): Promise<Error> {
   const { namesAbout, subjectNames } = await import('./explain/subject.ts')
   const subjects = subjectNames(items)
   const near = nearest(id.toLowerCase(), [...items.map((item) => item.id), ...subjects])

@@ -1,42 +1,67 @@
 import type { Override } from '../lib/engine/journal.ts'
 import { overrideId, restoreUpdatesLine } from '../lib/vms/update-methods.ts'
-import { Command } from 'commander'
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { Reader } from '../lib/kube/cluster.ts'
 import { itemsOf, known } from '../lib/kube/known.ts'
-import { listKubeVirts, readerFor } from '../lib/kubevirt/snapshot.ts'
+import { listKubeVirts, type ReadCluster, readerFor } from '../lib/kubevirt/snapshot.ts'
 import { notOne } from '../lib/kubevirt/installation.ts'
 import { overrideRemedy } from '../lib/output/views/report-lines.ts'
+import { entriesByRun, type JournalRun, journalRuns } from '../lib/engine/journal-runs.ts'
+import { parseDuration } from '../lib/kube/duration.ts'
+import { usageError } from '../lib/kube/errors.ts'
 import { configMapJournal } from '../lib/engine/journal-config-map.ts'
 import { missingText } from '../lib/engine/change.ts'
-import { overriddenVms } from '../lib/vms/unblock/vm-overrides.ts'
+import { type OverriddenVm, overriddenVms } from '../lib/vms/unblock/vm-overrides.ts'
 import { asksCluster, fromOption, manual } from './command-options.ts'
 import { getLockHolder } from '../lib/vms/lock-holder.ts'
 import { type HistoryDocument, historyView } from '../lib/output/views/history.ts'
 
 export interface HistoryOptions {
   from?: string
+  since?: string
+  limit?: number
 }
 
 export function historyCommand(wire: Wire): Command {
   return new Command('history')
+    .addArgument(
+      new Argument('[run]', 'number of one run, to show what it did').argParser((text) =>
+        String(positive(text)),
+      ),
+    )
+    .addOption(
+      new Option('--since <when>', 'only runs that started since: a duration such as 24h, or a time'),
+    )
+    .addOption(new Option('--limit <count>', 'only so many of the newest runs').argParser(positive))
     .addOption(fromOption())
     .addHelpText(
       'after',
       manual({
         examples: [
-          ['kvup history', 'who changed what, and what is still borrowed'],
-          ["kvup history -o jsonpath='{.overrides[*].id}'", 'only the names of what is borrowed'],
+          ['kvup history', 'the last runs, and what still has to be restored'],
+          ['kvup history 14', 'what run 14 did, step by step'],
+          ['kvup history --since 7d -o json', 'the runs of a week, for a report'],
+          ["kvup history -o jsonpath='{.overrides[*].id}'", 'names of the temporary changes alone'],
         ],
         codes: asksCluster,
       }),
     )
-    .action(wire<HistoryOptions, []>(history))
+    .action(wire<HistoryOptions, [string]>(history))
 }
 
-/** Prints the journal; reads only. */
-export async function history(cx: Context, { from }: HistoryOptions = {}): Promise<void> {
-  const snapshot = await readerFor(cx, from)
+function positive(text: string): number {
+  if (/^[1-9]\d{0,6}$/u.test(text)) return Number(text)
+  throw new InvalidArgumentError('It is a number from 1 on.')
+}
+
+/** So many runs are shown where nobody says --limit: the newest stay visible on a screen. */
+const shownAtMost = 10
+
+/** Prints what the journal tells of runs; reads only. Throws `usage` for a run that is not in it. */
+export async function history(cx: Context, options: HistoryOptions = {}, typed?: string): Promise<void> {
+  const run = typed === undefined ? undefined : Number(typed)
+  const snapshot = await readerFor(cx, options.from)
   const { clock, cluster } = snapshot
   const { reader, writer } = cluster
   const namespace = await kubevirtNamespace(reader)
@@ -45,26 +70,84 @@ export async function history(cx: Context, { from }: HistoryOptions = {}): Promi
   const overrides = await journal.overrides()
   for (const missing of await journal.missing()) cx.printer.warn(missingText(missing))
   const running = await getLockHolder(cx, snapshot, namespace)
-  const overridden = await known(overriddenVms(reader).then((vms) => [vms]))
-  if (!overridden.known && !snapshot.saved)
-    cx.printer.warn(`what VMs were lent is not known: ${overridden.why}`)
-  const [{ vms, unreadable } = { vms: [], unreadable: [] }] = itemsOf(overridden)
-  for (const { namespace: of, name } of unreadable.slice(0, toldAtMost))
-    cx.printer.warn(`VM ${of}/${name} was lent something, and its note was changed: what it had is not known`)
+  const vms = await overriddenIn(cx, snapshot)
+  const asOf = clock.now().toISOString()
+  const entries = await journal.entries()
+  const runs = chosen(journalRuns(entries, { running, asOf }), { ...options, run, now: clock.now() })
+  const numbers = new Set(runs.map((one) => one.run))
   const document: HistoryDocument = {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'History',
     namespace,
-    asOf: clock.now().toISOString(),
+    asOf,
     overrides,
     ...(overrides[0]
       ? { restore: overrideRemedy(overrides[0]) }
       : vms.length > 0 && { restore: restoresVms(overrides) }),
     ...(vms.length > 0 && { vms }),
     ...(running && { running }),
-    items: await journal.entries(),
+    runs,
+    items: entriesByRun(entries)
+      .filter((part) => numbers.has(part.run))
+      .flatMap((part) => part.entries.map((entry) => ({ ...entry, run: part.run }))),
   }
-  cx.printer.result(document, historyView(restoresVms(overrides)))
+  const whole = run !== undefined
+  cx.printer.result(
+    document,
+    historyView({
+      restoresVms: restoresVms(overrides),
+      whole,
+      most: options.limit ?? shownAtMost,
+      isSince: options.since !== undefined,
+    }),
+  )
+}
+
+async function overriddenIn(cx: Context, { cluster, saved }: ReadCluster): Promise<readonly OverriddenVm[]> {
+  const overridden = await known(overriddenVms(cluster.reader).then((vms) => [vms]))
+  if (!overridden.known && !saved)
+    cx.printer.warn(`which VMs have temporary changes is not known: ${overridden.why}`)
+  const [{ vms, unreadable } = { vms: [], unreadable: [] }] = itemsOf(overridden)
+  for (const { namespace, name } of unreadable.slice(0, toldAtMost))
+    cx.printer.warn(
+      `VM ${namespace}/${name} has a temporary change, and somebody edited its note: the old value is not known`,
+    )
+  return vms
+}
+
+interface Wanted extends HistoryOptions {
+  run: number | undefined
+  now: Date
+}
+
+function chosen(
+  runs: readonly JournalRun[],
+  { run, since, limit = runs.length, now }: Wanted,
+): readonly JournalRun[] {
+  if (run !== undefined) {
+    const found = runs.filter((one) => one.run === run)
+    if (found.length > 0) return found
+    const [first, last] = [runs[0], runs.at(-1)]
+    throw usageError(
+      'no-such-run',
+      first && last
+        ? `no run ${run} is recorded: the journal has runs ${first.run} to ${last.run}`
+        : `no run ${run} is recorded: the journal is empty`,
+      { remedy: 'kvup history     lists the runs' },
+    )
+  }
+  const from = since === undefined ? undefined : sinceTime(since, now)
+  return runs.filter(({ started }) => from === undefined || Date.parse(started) >= from).slice(-limit)
+}
+
+/** ms since the epoch of `24h` ago, or of a date or time. Throws `usage`. */
+function sinceTime(text: string, now: Date): number {
+  const isTime = /^\d{4}-\d{2}-\d{2}/u.test(text)
+  const time = isTime ? Date.parse(text) : now.getTime() - parseDuration(text)
+  if (!Number.isNaN(time)) return time
+  throw usageError('not-a-time', `${JSON.stringify(text)} is not a time`, {
+    remedy: '24h, 7d, 2026-11-22 or 2026-11-22T21:00:00Z',
+  })
 }
 
 async function kubevirtNamespace(reader: Reader): Promise<string> {

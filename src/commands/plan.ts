@@ -27,5 +27,6 @@ const text = manual({
     ['kvup plan --to v1.8.4 -o markdown', 'for a pull request'],
   ],
   more: 'Changes nothing. The plan is sealed: kvup upgrade --plan refuses it, with what is different,\nonce the cluster has moved.',
+  formats: ['markdown'],
   codes: [...asksCluster, 'asked'],
 })

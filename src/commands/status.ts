@@ -42,6 +42,7 @@ export function statusCommand(wire: Wire): Command {
           ['kvup status --from dumps/', 'of what oc get clusterversion,co,mcp,nodes -o yaml printed'],
           ["kvup status -o jsonpath='{.verdict}'", 'one word'],
         ],
+        formats: ['github', 'prometheus'],
         codes: [...asksCluster, 'timedOut', 'asked'],
       }),
     )

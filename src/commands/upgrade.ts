@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { acceptWithReason, asksCluster, manual } from './command-options.ts'
+import { acceptWithReason, asksCluster, manual, stalledOption } from './command-options.ts'
 import type { UpgradeOptions } from '../lib/upgrade/plan/upgrade-options.ts'
 
 /** Loaded when it runs: help does without. */
@@ -21,6 +21,7 @@ const text = manual({
   ],
   more: `Killed, interrupted or timed out, the same line goes on where the cluster stands. Where
 HyperConverged owns KubeVirt, --to may be its own version, and OLM is the method.`,
+  formats: ['junit', 'github'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })
 
@@ -54,7 +55,7 @@ export const planningFlags = (): Option[] => [
   new Option('--no-pause-updates', 'let KubeVirt move VMs meanwhile'),
   new Option('--leave-paused', 'leave automatic VM updates paused at the end'),
   new Option('--wait-workloads', 'wait until VMs are updated'),
-  new Option('--migrations <how>', 'running ones').choices(['wait', 'cancel', 'ignore']).default('wait'),
+  new Option('--migrations <how>', 'running').choices(['wait', 'cancel', 'ignore']).default('wait'),
   new Option('--migrations-timeout <duration>', 'how long to wait for them').default('30m'),
   new Option('--follow', 'say what to commit, then watch (Helm, GitOps)'),
   new Option('--releases <file>', 'release data instead of the built-in'),
@@ -66,6 +67,7 @@ export const runningFlags = (): Option[] => [
   new Option('--plan <file>', 'run this plan, unchanged; - for stdin'),
   new Option('--backup <file>', 'file for the objects that are replaced'),
   new Option('--timeout <duration>', 'for the run, of each minor').default('60m'),
+  stalledOption(),
   new Option('--dry-run <none|client|server>', 'show what would change, change nothing').argParser(noFlag),
   new Option('--deadline <time>', 'begin nothing that would end after it'),
   new Option('--until <step>', 'end after this step'),

@@ -7,10 +7,11 @@ import { vmTroubleLines } from '../lib/output/views/report-lines.ts'
 import { type Clock, minutes, ownTicks, ticks } from '../lib/kube/clock.ts'
 import { formatDuration, parseDuration } from '../lib/kube/duration.ts'
 import { blocked, forbidden, isNotFound, type KvupError, timedOut } from '../lib/kube/errors.ts'
-import { asksCluster, manual } from './command-options.ts'
+import { asksCluster, manual, stalledOption } from './command-options.ts'
 import type { Reader } from '../lib/kube/cluster.ts'
+import { resumeLine } from '../lib/engine/change.ts'
 import { MachineConfigPools } from '../lib/kube/kinds/openshift-kinds.ts'
-import { poolsMissing } from '../lib/openshift/machine-config-pools.ts'
+import { anyDegraded, poolsMissing } from '../lib/openshift/machine-config-pools.ts'
 import { meaningOf, remarkOn } from '../lib/engine/run-session.ts'
 import { newControllerLeads } from '../lib/kubevirt/lease-holders.ts'
 import { countWorkloads, takeSnapshot } from '../lib/kubevirt/snapshot.ts'
@@ -20,6 +21,7 @@ import { type WaitDocument, waitView } from '../lib/output/views/status.ts'
 export interface WaitOptions {
   for: string
   timeout: string
+  stalledAfter?: string
 }
 
 export function waitCommand(wire: Wire): Command {
@@ -31,6 +33,7 @@ export function waitCommand(wire: Wire): Command {
       ).makeOptionMandatory(),
     )
     .addOption(new Option('--timeout <duration>', 'how long to wait at most').default('60m'))
+    .addOption(stalledOption())
     .addHelpText(
       'after',
       manual({
@@ -38,9 +41,11 @@ export function waitCommand(wire: Wire): Command {
           ['kvup wait --for healthy', 'until every component runs what it should'],
           ['kvup wait --for version=v1.8.4 --timeout 90m', 'until it is settled at that version'],
           ['kvup wait --for workloads=0 --timeout 8h', 'until no VM is left on an old virt-launcher'],
+          ['kvup wait --for healthy --stalled-after 5m', 'and no longer than that where nothing moves'],
           ['kvup wait --for healthy -o json', 'for a script: how it ended as a document'],
         ],
-        more: 'It only reads. 4 is the timeout: the last lines say what was missing, and why.',
+        more: 'It only reads. 4 is the timeout or the stall: the last lines say what was missing, and why.',
+        formats: ['junit', 'github'],
         codes: [...asksCluster, 'timedOut', 'interrupted', 'terminated'],
       }),
     )
@@ -58,40 +63,102 @@ interface LastRead {
 export async function wait(cx: Context, options: WaitOptions): Promise<void> {
   const condition = parseWaitCondition(options.for)
   const timeout = parseDuration(options.timeout)
+  const stalledAfter = options.stalledAfter === undefined ? undefined : parseDuration(options.stalledAfter)
   const { reader } = await cx.cluster()
   const began = ownTicks(cx.clock)
   const lastRead: LastRead = {}
   const answer = () => cx.printer.result(documentOf(condition, lastRead, took(cx, began)), waitView)
-  const { signal, over, stop } = limited(cx, timeout)
+  const limit = new WaitLimit(cx, { timeout, stalledAfter })
   try {
     await untilItHolds(condition, {
       reader,
       clock: cx.clock,
-      signal,
-      observed: (report, missing) => tell(cx, lastRead, { report, missing }),
+      signal: limit.signal,
+      observed(report, missing, isStuck) {
+        limit.observe(isStuck)
+        observe(cx, condition, { report, missing })
+        tell(cx, lastRead, { report, missing })
+      },
       remark: (line) => cx.printer.warn(line),
       told: (line) => cx.printer.note(line),
     })
     answer()
   } catch (error) {
-    if (error !== over.reason) throw error
+    const over = limit.over(error)
+    if (over === undefined) throw error
     if (lastRead.snapshot) answer()
-    throw tooLate(condition, lastRead, timeout)
+    throw over === 'stalled'
+      ? stalledTooLong(cx, condition, lastRead, formatDuration(stalledAfter ?? 0))
+      : tooLate(condition, lastRead, timeout)
   } finally {
-    stop()
+    limit.stop()
   }
 }
 
 const took = ({ clock }: Context, began: number) => Math.round((ownTicks(clock) - began) / 1000)
 
-/** Aborted at the end of the command's time, by its clock, and with the command. */
-function limited({ clock, signal }: Context, ms: number) {
-  const [end, done] = [new AbortController(), new AbortController()]
-  clock.sleep(ms, done.signal).then(
-    () => end.abort(),
-    () => undefined,
-  )
-  return { signal: AbortSignal.any([signal, end.signal]), over: end.signal, stop: () => done.abort() }
+/** Ends the wait at the end of the command's time, by its clock, or of a stall that lasts too long; and with the command. */
+class WaitLimit {
+  readonly #clock: Clock
+  readonly #stalledAfter: number | undefined
+  readonly #late = new AbortController()
+  readonly #stuck = new AbortController()
+  readonly #done = new AbortController()
+  #moved: AbortController | undefined
+  readonly signal: AbortSignal
+
+  constructor(
+    { clock, signal }: Context,
+    { timeout, stalledAfter }: { timeout: number; stalledAfter: number | undefined },
+  ) {
+    this.#clock = clock
+    this.#stalledAfter = stalledAfter
+    this.signal = AbortSignal.any([signal, this.#late.signal, this.#stuck.signal])
+    this.#endAfter(timeout, this.#late, this.#done.signal)
+  }
+
+  /** Told at each look: a stall that heals begins anew. */
+  observe(isStuck: boolean): void {
+    if (!isStuck) {
+      this.#moved?.abort()
+      this.#moved = undefined
+    } else if (this.#stalledAfter !== undefined && this.#moved === undefined) {
+      this.#moved = new AbortController()
+      const idle = AbortSignal.any([this.#done.signal, this.#moved.signal])
+      this.#endAfter(this.#stalledAfter, this.#stuck, idle)
+    }
+  }
+
+  /** Which limit threw this. */
+  over(error: unknown): 'late' | 'stalled' | undefined {
+    if (error === this.#late.signal.reason) return 'late'
+    return error === this.#stuck.signal.reason ? 'stalled' : undefined
+  }
+
+  stop(): void {
+    this.#done.abort()
+  }
+
+  #endAfter(ms: number, end: AbortController, unless: AbortSignal): void {
+    this.#clock.sleep(ms, unless).then(
+      () => end.abort(),
+      () => undefined,
+    )
+  }
+}
+
+/** As an event: what the document has of it, as it is now. */
+function observe({ printer, clock }: Context, { text }: WaitCondition, { report, missing }: LastRead): void {
+  const { verdict, observed, why = [] } = report ?? {}
+  printer.observe?.({
+    kind: 'wait-observed',
+    at: clock.now().toISOString(),
+    for: text,
+    ...(verdict && { verdict }),
+    ...(observed?.version && { version: observed.version }),
+    ...(missing !== undefined && { waitingFor: missing }),
+    ...(why.length > 0 && { why }),
+  })
 }
 
 /** Only what is new: reports also differ in what nobody waits for. */
@@ -142,12 +209,33 @@ function tooLate(condition: WaitCondition, { report, missing }: LastRead, timeou
   )
 }
 
+/** Exit 4, with the line that waits again. */
+function stalledTooLong(
+  { world }: Context,
+  { text }: WaitCondition,
+  { report, missing }: LastRead,
+  limit: string,
+): KvupError {
+  const why = report?.why ?? []
+  return timedOut(
+    'stalled',
+    `${text} does not hold: stalled for ${limit} (--stalled-after), waiting for ${missing ?? 'KubeVirt'}`,
+    {
+      notes: why.map(({ sentence }) => sentence),
+      remedy: [...new Set(why.flatMap(({ commands }) => commands)), resumeLine(world, 'waits again')],
+    },
+  )
+}
+
 export interface Waiting {
   reader: Reader
   clock: Clock
   signal: AbortSignal
-  /** Told at every look that differs; `missing` is undefined where the condition holds, the report where KubeVirt is not asked about. */
-  observed(report: StatusReport | undefined, missing: string | undefined): void
+  /**
+   * Told at every look that differs; `missing` is undefined where the condition holds, the report where KubeVirt is not asked about. `isStuck`: waiting alone does not
+   * mend it.
+   */
+  observed(report: StatusReport | undefined, missing: string | undefined, isStuck: boolean): void
   /** Told what the wait goes on in spite of. */
   remark(line: string): void
   /** Told before a wait that is not for a change. */
@@ -199,7 +287,7 @@ async function poolsStay(waiting: Waiting, before: Before): Promise<boolean> {
   })
   before.answered = true
   const missing = poolsMissing(pools)
-  waiting.observed(undefined, missing)
+  waiting.observed(undefined, missing, anyDegraded(pools))
   return missing === undefined
 }
 
@@ -208,6 +296,8 @@ function noPools(): Error {
     remedy: 'kubectl get nodes',
   })
 }
+
+const stuck: ReadonlySet<StatusReport['verdict']> = new Set(['Stalled', 'Degraded'])
 
 /** Follows until a look has all that is asked; then false where that look alone does not prove it. */
 async function holdsNow(condition: WaitCondition, waiting: Waiting, before: Before) {
@@ -220,7 +310,7 @@ async function holdsNow(condition: WaitCondition, waiting: Waiting, before: Befo
       missing === undefined && condition.is === 'workloads'
         ? await outdatedUnseen(reader, clock, { isOver: isOver(before, clock) })
         : undefined
-    waiting.observed(report, missing ?? unseen)
+    waiting.observed(report, missing ?? unseen, stuck.has(report.verdict))
     if (missing === undefined) return unseen === undefined
   }
   return false

@@ -27,6 +27,8 @@ export interface ClusterShape {
   operator?: string
   /** `image-tag`: the CR says which version; `operator-manifest` (default): the operator's own. */
   method?: 'image-tag' | 'operator-manifest'
+  /** Of the API server and of every kubelet; default v1.35.4. */
+  kubernetes?: string
   /** Default 3. */
   workers?: number
   /** Default 3; each has the label and the taint. */
@@ -55,6 +57,8 @@ export interface ClusterShape {
 }
 
 export const defaultVersion = 'v1.7.0'
+/** Of Kubernetes. */
+export const defaultKubernetes = 'v1.35.4'
 
 export function initialObjects(shape: ClusterShape): KubeObject[] {
   const system = ['default', 'kube-system'].map((name) => ({
@@ -86,19 +90,19 @@ function byOlm(shape: ClusterShape, olm: OlmShape): KubeObject[] {
   return [...olmObjects(olm), hyperConvergedObject(crd, settingsOf(shape))]
 }
 
-function nodes({ workers = 3, controlPlanes = 3 }: ClusterShape): Node[] {
+function nodes({ workers = 3, controlPlanes = 3, kubernetes = defaultKubernetes }: ClusterShape): Node[] {
   const role = 'node-role.kubernetes.io/control-plane'
   const planes = Array.from({ length: controlPlanes }, (_, i) => ({
-    ...node(`cp-${i + 1}`, { [role]: '' }),
+    ...node(`cp-${i + 1}`, kubernetes, { [role]: '' }),
     spec: { taints: [{ key: role, effect: 'NoSchedule' }] },
   }))
   const others = Array.from({ length: workers }, (_, i) =>
-    node(`worker-${i + 1}`, { 'kubevirt.io/schedulable': 'true' }),
+    node(`worker-${i + 1}`, kubernetes, { 'kubevirt.io/schedulable': 'true' }),
   )
   return [...planes, ...others]
 }
 
-function node(name: string, labels: Record<string, string>): Node {
+function node(name: string, kubernetes: string, labels: Record<string, string>): Node {
   const size = { cpu: '16', memory: '64Gi', pods: '110', 'devices.kubevirt.io/kvm': '1k' }
   return {
     apiVersion: 'v1',
@@ -117,7 +121,7 @@ function node(name: string, labels: Record<string, string>): Node {
       allocatable: size,
       addresses: [{ type: 'Hostname', address: name }],
       nodeInfo: {
-        kubeletVersion: 'v1.35.4',
+        kubeletVersion: kubernetes,
         containerRuntimeVersion: 'containerd://2.3.2',
         architecture: 'amd64',
       },

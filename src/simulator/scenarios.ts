@@ -46,6 +46,7 @@ const goodScenarios: readonly Scenario[] = [
     name: 'image-tag',
     title: 'A newer operator is installed; the CR is moved to its version by imageTag.',
     cluster: {
+      kubernetes: 'v1.34.2',
       version: 'v1.7.4',
       operator: 'v1.8.4',
       method: 'image-tag',

@@ -1,11 +1,18 @@
-import type { Cluster } from '../lib/kube/cluster.ts'
+import type { Cluster, ServerVersion } from '../lib/kube/cluster.ts'
 import type { KubeObject } from '../lib/kube/object.ts'
 import type { Clock } from '../lib/kube/clock.ts'
 import { seed, Store } from './api/store.ts'
 import { type StoreClientOptions, storeCluster } from './api/store-client.ts'
 import { FastForward } from './simulated-clock.ts'
 import { runConversion, serveHyperConvergedWebhook } from './hyperconverged/hco-webhook.ts'
-import { type ClusterShape, defaultVersion, initialObjects, kindsOf, namespaceOf } from './cluster-shape.ts'
+import {
+  type ClusterShape,
+  defaultKubernetes,
+  defaultVersion,
+  initialObjects,
+  kindsOf,
+  namespaceOf,
+} from './cluster-shape.ts'
 import { Faults, limitPods, type MachineryFaults } from './machinery/machinery-faults.ts'
 import { type ControllerContext, seeded } from './machinery/controller.ts'
 import { PodLogs, type Program, runKubelet, servePodLogs } from './machinery/kubelet.ts'
@@ -62,7 +69,7 @@ const past = 120_000
 export async function simulate(simulation: Simulation): Promise<SimulatedCluster> {
   const { updatedFrom } = simulation
   const time = new FastForward(simulation.clock, pastOf(simulation))
-  const store = new Store(time)
+  const store = new Store(time, { version: serverVersion(simulation) })
   for (const kind of kindsOf(simulation)) store.kinds.add(kind)
   seed(
     store,
@@ -95,6 +102,11 @@ export async function simulate(simulation: Simulation): Promise<SimulatedCluster
     operatorManifest: (version) => operatorManifest(version, manifestOptions(simulation)),
     stop: () => life.stop(),
   }
+}
+
+function serverVersion({ kubernetes: gitVersion = defaultKubernetes }: ClusterShape): ServerVersion {
+  const [, major = '', minor = ''] = /^v(\d+)\.(\d+)/u.exec(gitVersion) ?? []
+  return { gitVersion, major, minor }
 }
 
 /** What others answer where the API server asks them: webhooks, aggregated APIs, quotas. */

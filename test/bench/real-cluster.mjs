@@ -14,7 +14,7 @@ const admin = JSON.stringify({
   roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
   subjects: [{ kind: 'ServiceAccount', name: 'bench', namespace: 'default' }],
 })
-const settling = /stay settled/
+const settling = /stable for/
 
 /** A whole upgrade on the real virt-operator, and what it cost. `before` and `after` run around it, on the same cluster. */
 export function realCluster(before, after) {

@@ -49,6 +49,6 @@ test('by another method the way on is the one that upgrade tells, not a tag of K
   const report = read(await kvup('check --to 1.18.1 --method image-tag -o json'))
   const said = found(report).find(({ id }) => id === 'managed-by-hyperconverged')
   expect(said?.remedy).toEqual([
-    'kvup upgrade     says which releases of HyperConverged can be reached, and how',
+    'upgrade HyperConverged instead, without --method: its release brings KubeVirt',
   ])
 })

@@ -69,7 +69,7 @@ describe('kvup check', () => {
       'check --to v1.7.4 --accept downgrade=lab --accept operator-goes-back --accept kubernetes-window',
     )
     expect(accepted.code).toBe(0)
-    expect(accepted.out).toContain('accepted, lab: v1.7.4 is older')
+    expect(accepted.out).toMatch(/^ACCEPTED\n - lab: v1\.7\.4 is older/mu)
   })
 
   test('--strict lets warnings count', async () => {
@@ -136,7 +136,12 @@ describe('kvup check', () => {
     await sim.cluster().writer.delete(KubeVirts, ref)
     expect(ran.code).toBe(3)
     expect(found(read(ran))).toContainEqual(
-      expect.objectContaining({ id: 'one-kubevirt', remedy: ['kubectl -n default delete kubevirt second'] }),
+      expect.objectContaining({
+        id: 'one-kubevirt',
+        remedy: [
+          'kubectl -n default delete kubevirt second     virt-operator ignores this one; deleting the other one removes KubeVirt, and VMs go down',
+        ],
+      }),
     )
   })
 
@@ -160,19 +165,63 @@ describe('kvup check', () => {
   })
 })
 
+const parts = ['What it means', 'Why it matters', 'How to fix', 'Accept with', 'Docs']
+const headed = (out: string): readonly string[] =>
+  [...out.matchAll(/(?<=\n\n)([A-Z][a-z ]+)$(?=\n)/gmu)].map(([, heading = '']) => heading)
+
 describe('kvup explain', () => {
-  test('prints the heading of one, offline', async () => {
+  test('prints five headed parts of one, offline', async () => {
     const { code, out } = await kvup('explain crd-stored-versions', { cluster: nowhere })
     expect(code).toBe(0)
     expect(out).toContain(
-      'a check of installation; it passes when the CRDs store no version that this release lacks',
+      'Check of installation: it passes when the CRDs store no version that the target lacks.',
     )
     expect(out).toContain('storedVersions')
+    expect(headed(out)).toEqual(parts)
+    expect(out).toContain('--accept crd-stored-versions=REASON')
+  })
+
+  test.each([
+    ['OutdatedVirtualMachineInstanceWorkloads', 'Alert of KubeVirt.', 'monitoring/runbooks/Outdated'],
+    ['vmcannotbeevicted', 'Alert of KubeVirt.', 'runbooks/VMCannotBeEvicted'],
+    ['CDINotReady', 'Alert of CDI.', 'runbooks/CDINotReady'],
+    ['LiveMigratable', 'Condition of a VMI.', 'kvup workloads outdated'],
+    ['Upgradeable', 'Condition of HyperConverged', 'platform-not-upgradeable'],
+    ['3', 'Exit code 3, blocked.', 'docs/exit-codes.md'],
+    ['exit-130', 'Exit code 130, interrupted.', 'Run the same command again'],
+    ['managed-by-olm', 'Refused, and cannot be accepted.', 'Nothing: this cannot be accepted.'],
+    ['clock-skew', 'Warning.', 'Nothing to accept: it does not stop a run.'],
+    ['issue-15373', 'Blocker.', '--accept issue-15373=REASON'],
+  ])('%s: %s', async (name, is, says) => {
+    const { code, out } = await kvup(`explain ${name}`, { cluster: nowhere })
+    expect(code).toBe(0)
+    expect(out.split('\n')[1]).toContain(is)
+    expect(out.replaceAll(/\s+/gu, ' ')).toContain(says)
+    expect(headed(out)).toEqual(parts)
+  })
+
+  test('a command: how to use it, and what it may meet; one below another by both words', async () => {
+    const { out } = await kvup('explain upgrade', { cluster: nowhere })
+    expect(headed(out)).toEqual([
+      ...parts.map((part) => part.replace('How to fix', 'How to use it')),
+      'What it may meet',
+    ])
+    expect(out).toMatch(/^no-way-back {3,}/mu)
+    const abort = await kvup('explain eus abort', { cluster: nowhere })
+    expect([abort.code, abort.out.split('\n')[0]]).toEqual([0, 'eus abort'])
+    expect((await kvup('explain workloads hold', { cluster: nowhere })).code).toBe(2)
+  })
+
+  test('a line to paste stays in one piece', async () => {
+    const { out } = await kvup('explain no-way-back', { cluster: nowhere })
+    expect(out).toMatch(
+      /^ {2}-> kubectl patch crd \S+ --subresource=status .* {5}# only with an empty list/mu,
+    )
   })
 
   test('links are their words, and no line is long', async () => {
     const { out } = await kvup('explain hop-supported')
-    expect(out).not.toMatch(/\]\(|#/u)
+    expect(out).not.toMatch(/\]\(|[^d]#/u)
     expect(out.split('\n').filter((line) => line.length > 100)).toEqual([])
   })
 
@@ -185,16 +234,20 @@ describe('kvup explain', () => {
     const { out } = await kvup('explain -o name')
     for (const id of ['kubernetes-window', 'evictions', 'issue-18670', 'managed-by-olm'])
       expect(out).toContain(`finding/${id}\n`)
+    for (const name of ['alert/VMCannotBeEvicted', 'condition/RestartRequired', 'exit-code/exit-3'])
+      expect(out).toContain(`${name}\n`)
   })
 
   test('lists each name with what it is about, never with a sentence that is true when nothing is wrong', async () => {
     const { out } = await kvup('explain')
     const [head, ...lines] = out.trimEnd().split('\n')
-    expect(head).toMatch(/^ID +MEANING$/u)
+    expect(head).toMatch(/^FINDING +MEANING$/u)
     expect(lines).toContain(
-      `${'kubernetes-window'.padEnd(33)}The target does not support the Kubernetes that runs here`,
+      `${'kubernetes-window'.padEnd(33)}The target does not support the Kubernetes version that runs here`,
     )
-    expect(lines.filter((line) => !/^[a-z0-9-]+ {3,}\S/u.test(line) || line.length > 132)).toEqual([])
+    expect(
+      lines.filter((line) => (line !== '' && !/^[\w-]+ {3,}\S/u.test(line)) || line.length > 150),
+    ).toEqual([])
     expect(lines.filter((line) => / (?:blocker|warning|info|refused)[.,]/iu.test(line))).toEqual([])
   })
 
@@ -207,7 +260,7 @@ describe('kvup explain', () => {
       const { code, out } = await runText(['explain', id], { cluster: nowhere, clock: new SimClock() })
       expect(code).toBe(0)
       expect(out.replaceAll(/\s+/gu, ' ')).toMatch(
-        /^log-client-certificates .* log of virt-handler of v1\.7\.0 and later\. Harmless: nothing is wrong, and nothing is to be done\. .*kubevirt issue 16264/u,
+        /^log-client-certificates .* log of virt-handler of v1\.7\.0 and later\. .*kubevirt issue 16264.* This is harmless: there is nothing to do\. .*Nothing has to be done\./u,
       )
     },
   )
@@ -218,7 +271,7 @@ describe('kvup explain', () => {
       clock: new SimClock(),
     })
     expect(out.replaceAll(/\s+/gu, ' ')).toMatch(
-      /^log-cell-to-cell .* of v1\.4\.0 until v1\.4\.1, v1\.5\.0 until v1\.5\.1\. It tells of a fault\./u,
+      /^log-cell-to-cell .* of v1\.4\.0 until v1\.4\.1, v1\.5\.0 until v1\.5\.1\. .*This is a fault\. .*the release that has the fix/u,
     )
   })
 
@@ -232,8 +285,8 @@ describe('kvup explain', () => {
     async (word) => {
       const { code, out } = await kvup(`explain ${word}`, { cluster: nowhere })
       expect(code).toBe(0)
-      expect(out).toMatch(/^eus\nTake OKD or OpenShift/u)
-      expect(out).toMatch(/^kvup eus run {3,}\S/mu)
+      expect(out).toMatch(/^eus\nCommand\.\n\nWhat it means\n {2}Upgrades OpenShift or OKD/u)
+      expect(out).toMatch(/^ {2}kvup eus run {3,}\S/mu)
       for (const id of ['pool-degraded', 'admin-gates-open', 'window-open'])
         expect(out).toMatch(new RegExp(`^${id} {3,}`, 'mu'))
     },
@@ -283,8 +336,8 @@ describe('kvup releases', () => {
       const { out } = await kvup('releases --since v1.8.4 --until v1.8.4', { cluster: nowhere, columns })
       expect(out.replaceAll(/\s+/gu, ' ')).toContain(
         columns === 120
-          ? 'VMs migrate only between nodes whose CPUs are of #16060 one vendor'
-          : 'CPUs are of one vendor',
+          ? 'VMs migrate only between nodes with CPUs of the #16060 same vendor'
+          : 'CPUs of the same vendor',
       )
       expect(out.split('\n').filter((line) => line.length > columns && !line.includes('http'))).toEqual([])
     },

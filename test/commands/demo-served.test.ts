@@ -66,3 +66,15 @@ test('the line of a scenario takes the risks along that it is about', async () =
     'begin with: kvup upgrade --to v1.9.0 --manifest /scratch/kubevirt-operator.yaml --accept crd-stored-versions --timeout 3m',
   )
 })
+
+test('the default scenario is one that nothing is to be said against', async () => {
+  const clock = new SimClock()
+  const simulated = await startScenario(scenarioNamed('image-tag')!, { clock })
+  onTestFinished(() => simulated.stop())
+  const { code, out } = await runText(['check', '--to', 'v1.8.4', '-o', 'json'], {
+    cluster: simulated.cluster(),
+    clock,
+  })
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({ counts: { blockers: 0, warnings: 0 } })
+})

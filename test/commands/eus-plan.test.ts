@@ -171,7 +171,7 @@ test('from a snapshot the plan is the same', async () => {
   // Who fires now is nothing that is kept: a live platform refuses, a file cannot be asked.
   expect(one.unknown.filter(isAboutAlerts)).toEqual([expect.stringContaining('answers 401')])
   expect(other.unknown.filter(isAboutAlerts)).toEqual([
-    'which alerts fire: a saved cluster does not hold them',
+    'which alerts fire: a saved cluster does not contain alerts',
   ])
   expect(other.hops).toEqual(one.hops)
 })

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { history } from '../../src/commands/history.ts'
+import { history, type HistoryOptions } from '../../src/commands/history.ts'
 import type { HistoryDocument } from '../../src/lib/output/views/history.ts'
 import type { Context } from '../../src/context.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
-import { Namespaces } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { ConfigMaps, Namespaces } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Entry } from '../../src/lib/engine/journal.ts'
 import type { Document, Paint, View } from '../../src/lib/output/printer.ts'
 import { configMapJournal } from '../../src/lib/engine/journal-config-map.ts'
 import { noteOf } from '../../src/lib/engine/overrides.ts'
@@ -44,7 +45,12 @@ async function open(...namespaces: string[]) {
   }
 }
 
-async function answer({ cluster, clock }: { cluster: Cluster; clock: SimClock }, columns = Infinity) {
+async function answer(
+  { cluster, clock }: { cluster: Cluster; clock: SimClock },
+  { columns = Infinity }: { columns?: number } = {},
+  options: HistoryOptions = {},
+  run?: string,
+) {
   const warnings: string[] = []
   const printed: { document: HistoryDocument; lines: readonly string[]; names: readonly string[] }[] = []
   const printer = {
@@ -55,12 +61,12 @@ async function answer({ cluster, clock }: { cluster: Cluster; clock: SimClock },
     },
   }
   const world = { who: 'jane@here' }
-  await history({ cluster: async () => cluster, clock, printer, world } as unknown as Context)
+  await history({ cluster: async () => cluster, clock, printer, world } as unknown as Context, options, run)
   expect(printed).toHaveLength(1)
   return { ...printed[0]!, warnings }
 }
 
-test('prints the journal and what is still borrowed: age, value and the line that gives it back', async () => {
+test('says first what still has to be restored: age, value and the line that restores it; then the runs', async () => {
   const opened = await open('kubevirt')
   const ref = { name: 'kubevirt', namespace: 'kubevirt' }
   const uid = opened.store.read(KubeVirts, ref)?.metadata.uid ?? ''
@@ -90,14 +96,14 @@ test('prints the journal and what is still borrowed: age, value and the line tha
     restore: 'kvup workloads restore',
   })
   expect(document.items).toMatchObject([{ what: 'saved', step: 'workload-updates' }])
-  expect(lines[0]).toMatch(/^AT +BY +PROCEDURE +WHAT +STEP +TEXT$/)
-  expect(lines.slice(2)).toEqual([
-    '',
-    '! borrowed 3h ago by jane@here for upgrade to v1.8.4: /spec/workloadUpdateStrategy/workloadUpdateMethods of KubeVirt kubevirt, which was ["LiveMigrate"]',
+  expect(lines.slice(0, 5)).toEqual([
+    '! Temporary change: /spec/workloadUpdateStrategy/workloadUpdateMethods of KubeVirt kubevirt was ["LiveMigrate"]; changed 3h ago by jane@here (upgrade to v1.8.4)',
     '  harmless for days; hotplug waits',
-    '  -> kvup workloads restore     # gives it back',
+    '  -> kvup workloads restore     # restores it',
+    '',
+    expect.stringMatching(/^RUN +STARTED +BY +WHAT +RESULT +TOOK +NOTE$/),
   ])
-  expect(names).toEqual([expect.stringMatching(/^entry\//), 'override/workload-updates'])
+  expect(names).toEqual(['run/1', expect.stringMatching(/^entry\//), 'override/workload-updates'])
   expect(opened.store.audit.slice(writes).map(({ verb }) => verb)).not.toContain('patch')
 })
 
@@ -126,7 +132,7 @@ test('what the journal claims and no object says is no loan: it is told as that'
 test('an empty journal is said, not shown as an empty table', async () => {
   const { document, lines } = await answer(await open('kubevirt'))
   expect(document.items).toEqual([])
-  expect(lines).toEqual(['kvup has changed nothing here (no journal in namespace kubevirt).'])
+  expect(lines).toEqual(['No run of kvup is recorded in namespace kubevirt.'])
 })
 
 test('no KubeVirt, or two of them, is exit 3', async () => {
@@ -134,58 +140,157 @@ test('no KubeVirt, or two of them, is exit 3', async () => {
   await expect(answer(await open('kubevirt', 'other'))).rejects.toMatchObject({ exitCode: 3 })
 })
 
-async function threeEntries() {
+const at = (time: string) => `2026-11-22T${time}.125Z`
+
+async function recorded() {
   const opened = await open('kubevirt')
-  const entry = { by: 'jane@laptop.example.org', procedure: 'eus to 4.20' } as const
-  const at = '2026-11-22T14:20:27.125Z'
+  const run = { by: 'jane@laptop.example.org', procedure: 'eus to 4.20' } as const
   const step = 'pause-health-check-openshift-machine-api-workers'
   const text = 'set the annotation cluster.x-k8s.io/paused of MachineHealthCheck workers'
-  await opened.journal.record({ ...entry, at, step: '', what: 'started', text: '38 steps' })
-  await opened.journal.record({ ...entry, at, step, what: 'intends', text })
-  await opened.journal.record({ ...entry, at, procedure: 'abort of eus', step, what: 'restored', text })
+  const was = '/metadata/annotations/cluster.x-k8s.io~1paused of MachineHealthCheck workers, which was absent'
+  const entries: Partial<Entry>[] = [
+    { at: at('14:20:27'), what: 'started', text: '38 steps', from: '4.18', to: '4.20' },
+    { at: at('14:20:28'), what: 'accepted', step: 'no-room', text: 'accepted: tonight', user: 'jane' },
+    { at: at('14:20:29'), what: 'intends', step, text },
+    { at: at('14:20:30'), what: 'saved', step: 'health-check', text: was },
+    { at: at('14:20:41'), what: 'applied', step, text },
+    { at: at('14:21:00'), what: 'interrupted', step: 'gate-4.19', text: 'interrupted by SIGINT' },
+    { at: at('15:00:00'), what: 'started', text: '37 steps', from: '4.18', to: '4.20' },
+    { at: at('15:00:02'), what: 'intends', step: 'gate-4.19', text: 'ask for 4.19' },
+    { at: at('15:00:03'), what: 'failed', step: 'gate-4.19', text: 'ask for 4.19: denied' },
+    { at: at('15:00:04'), what: 'failed', step: 'gate-4.19', text: 'the server says no' },
+    { at: at('16:00:00'), what: 'started', text: '37 steps', from: '4.18', to: '4.20' },
+    { at: at('16:00:02'), what: 'intends', step: 'gate-4.19', text: 'ask for 4.19' },
+  ]
+  for (const entry of entries) await opened.journal.record({ step: '', text: '', ...run, ...entry } as Entry)
   return opened
 }
 
 describe('on a terminal', () => {
-  test('80 columns: what identifies an entry stays, its text goes on below', async () => {
-    const { lines } = await answer(await threeEntries(), 80)
+  test('a line per run, the newest first', async () => {
+    const { lines, names } = await answer(await recorded(), { columns: 120 })
     expect(lines).toMatchInlineSnapshot(`
       [
-        "eus to 4.20, by jane@laptop.example.org",
-        "2026-11-22T14:20:27Z  started   38 steps",
-        "2026-11-22T14:20:27Z  intends",
-        "                      pause-health-check-openshift-machine-api-workers: set the",
-        "                      annotation cluster.x-k8s.io/paused of MachineHealthCheck",
-        "                      workers",
-        "",
-        "abort of eus, by jane@laptop.example.org",
-        "2026-11-22T14:20:27Z  restored",
-        "                      pause-health-check-openshift-machine-api-workers: set the",
-        "                      annotation cluster.x-k8s.io/paused of MachineHealthCheck",
-        "                      workers",
+        "RUN   STARTED        BY                        WHAT                      RESULT        TOOK",
+        "3     22 Nov 16:00   jane@laptop.example.org   EUS upgrade 4.18 → 4.20   cut off       2s",
+        "  continued run 2; after gate-4.19",
+        "2     22 Nov 15:00   jane@laptop.example.org   EUS upgrade 4.18 → 4.20   failed        4s",
+        "  continued run 1; at gate-4.19: the server says no",
+        "1     22 Nov 14:20   jane@laptop.example.org   EUS upgrade 4.18 → 4.20   interrupted   33s",
+        "  accepted no-room ("tonight"); at gate-4.19",
       ]
     `)
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
+    expect(names.slice(0, 3)).toEqual(['run/1', 'run/2', 'run/3'])
   })
 
-  test('40 columns: the same, each in lines of its own', async () => {
-    const { lines } = await answer(await threeEntries(), 40)
-    const text = lines.join(' ').replaceAll(/ +/gu, ' ')
-    for (const told of [
-      'eus to 4.20, by jane@laptop',
-      'intends pause-health-check-',
-      'restored pause-health',
-    ])
-      expect(text).toContain(told)
-    expect(lines.filter((line) => line.length > 40)).toEqual([
-      '  pause-health-check-openshift-machine-api-workers:',
-      '  pause-health-check-openshift-machine-api-workers:',
-    ])
+  test.each([80, 40])(
+    '%d columns: where the table has no room each run has lines of its own',
+    async (columns) => {
+      const { lines } = await answer(await recorded(), { columns })
+      expect(lines.filter((line) => line.length > columns)).toEqual([])
+      const text = lines.join(' ').replaceAll(/ +/gu, ' ')
+      expect(text).toContain('2 EUS upgrade 4.18 → 4.20: failed, 4s 22 Nov 15:00 by jane@laptop.example.org')
+      expect(text).toContain('accepted no-room ("tonight"); at gate-4.19')
+    },
+  )
+
+  test('one run in words: times, what was changed, old values, accepted risks, result', async () => {
+    const { lines, document } = await answer(await recorded(), { columns: 120 }, {}, '1')
+    expect(lines).toMatchInlineSnapshot(`
+      [
+        "Run 1: EUS upgrade 4.18 → 4.20: interrupted, 33s",
+        "  started    2026-11-22T14:20:27.125Z by jane@laptop.example.org",
+        "  ended      2026-11-22T14:21:00.125Z",
+        "  result     at gate-4.19: interrupted by SIGINT",
+        "  accepted   no-room by API user jane: tonight",
+        "",
+        "TIME       STEP                                               WHAT",
+        "14:20:30   health-check                                       old value saved: cluster.x-k8s.io/paused of",
+        "                                                              MachineHealthCheck workers was absent",
+        "14:20:41   pause-health-check-openshift-machine-api-workers   set the annotation cluster.x-k8s.io/paused of",
+        "                                                              MachineHealthCheck workers (12s)",
+      ]
+    `)
+    expect(document.runs.map(({ run }) => run)).toEqual([1])
+    expect(new Set(document.items.map(({ run }) => run))).toEqual(new Set([1]))
   })
 
-  test('a table as soon as nothing but the text has to be cut', async () => {
-    const { lines } = await answer(await threeEntries(), 200)
-    expect(lines[0]).toMatch(/^AT +BY +PROCEDURE +WHAT +STEP +TEXT$/)
-    expect(lines[2]).toContain('pause-health-check-openshift-machine-api-workers')
+  test.each([
+    ['2', 'refused: ask for 4.19: denied'],
+    ['2', 'result     at gate-4.19: the server says no'],
+    ['2', 'continued  run 1'],
+    ['3', 'ask for 4.19 (not known whether it was done)'],
+    ['3', 'cut off, 2s'],
+  ])('run %s says: %s', async (run, said) => {
+    const { lines } = await answer(await recorded(), { columns: 120 }, {}, run)
+    expect(lines.join('\n')).toContain(said)
   })
+})
+
+const runsOf = async (options: HistoryOptions, opened = recorded()) =>
+  (await answer(await opened, { columns: 120 }, options)).document.runs.map(({ run }) => run)
+
+async function many() {
+  const opened = await open('kubevirt')
+  const run = { by: 'jane@here', procedure: 'upgrade to v1.8.4', step: '', text: '' }
+  for (let n = 1; n <= 14; n++)
+    for (const what of ['started', 'finished'] as const)
+      await opened.journal.record({ ...run, what, at: `2026-11-22T14:${String(n).padStart(2, '0')}:00Z` })
+  return opened
+}
+
+describe('of many runs', () => {
+  test('--limit takes the newest, --since those that started since', async () => {
+    expect(await runsOf({ limit: 1 })).toEqual([3])
+    expect(await runsOf({ since: '2026-11-22T15:00:00Z' })).toEqual([2, 3])
+    expect(await runsOf({ since: '2026-11-23' })).toEqual([])
+    await expect(runsOf({ since: 'yesterday' })).rejects.toMatchObject({ exitCode: 2 })
+  })
+
+  test('--since counts from now, in the time of the cluster', async () => {
+    const opened = await open('kubevirt')
+    const run = { by: 'jane@here', procedure: 'upgrade to v1.8.4', step: '', text: '' }
+    await opened.journal.record({ ...run, what: 'started', at: opened.clock.now().toISOString() })
+    await opened.clock.sleep(2 * 3_600_000)
+    await opened.journal.record({ ...run, what: 'started', at: opened.clock.now().toISOString() })
+    await opened.clock.sleep(1_800_000)
+    expect(await runsOf({ since: '1h' }, Promise.resolve(opened))).toEqual([2])
+    expect(await runsOf({ since: '1d' }, Promise.resolve(opened))).toEqual([1, 2])
+  })
+
+  test('a terminal shows the last ten, and the line that shows the others; a document has all', async () => {
+    const { lines, document } = await answer(await many(), { columns: 120 })
+    expect(document.runs).toHaveLength(14)
+    expect(lines).toHaveLength(13)
+    expect(lines.at(-1)).toBe('4 older runs: kvup history --limit 14')
+    expect((await answer(await many(), { columns: 120 }, { limit: 14 })).lines).toHaveLength(15)
+  })
+
+  test('a run that is not there is exit 2, and says which are', async () => {
+    await expect(answer(await recorded(), {}, {}, '9')).rejects.toMatchObject({
+      exitCode: 2,
+      message: 'no run 9 is recorded: the journal has runs 1 to 3',
+    })
+  })
+})
+
+test('a journal of an earlier kvup is read, and its runs are numbered', async () => {
+  const opened = await open('kubevirt')
+  const entry = { at: '2026-11-22T14:20:27Z', by: 'jane@here', procedure: 'upgrade to v1.8.4', text: 'x' }
+  const old = [
+    { ...entry, step: '', what: 'started' },
+    { ...entry, step: 'hold-workload-updates', what: 'borrowed' },
+    { ...entry, step: '', what: 'finished' },
+  ]
+  await opened.cluster.writer.create(ConfigMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'kvup-journal', namespace: 'kubevirt' },
+    data: { entries: old.map((one) => `${JSON.stringify(one)}\n`).join('') },
+  })
+  const { lines } = await answer(opened, { columns: 120 })
+  expect(lines[1]).toMatch(/^1 +22 Nov 14:20 +jane@here +upgrade to v1\.8\.4 +done/)
+  expect((await answer(opened, { columns: 120 }, {}, '1')).lines.join('\n')).toContain(
+    'pause-workload-updates',
+  )
 })

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { describeTree } from '../../build/reference/describe.ts'
 import { timeOfDay } from '../../src/lib/output/age.ts'
 import { main } from '../../src/main.ts'
+import { entryOf } from '../../src/commands/entries.ts'
 import { program } from '../../src/cli.ts'
 
 /** Every command, as it is declared; those that completion calls are not for people. */
@@ -167,4 +168,21 @@ test('manner 39: one package, and nothing runs when it is installed', () => {
   const hooks = new Set(['preinstall', 'install', 'postinstall', 'prepare', 'preuninstall', 'postuninstall'])
   expect(Object.keys(scripts).filter((name) => hooks.has(name))).toEqual([])
   expect(files).toEqual(expect.arrayContaining(['bin', 'dist', 'docs', 'completions', 'LICENSE']))
+})
+
+/** Those over VMs are 2 for a place and 3 for labels that are not there (`notThere`); the others read no selection. */
+test('--exit-code stands where it was looked at for names that are mistyped', () => {
+  const asked = flags.filter(({ long }) => long === '--exit-code').map(({ path }) => path.join(' '))
+  const overVms = ['workloads outdated', 'workloads forecast', 'workloads restart-required']
+  const former = ['rollout restart-required']
+  expect(new Set(asked)).toEqual(new Set([...overVms, ...former, 'status', 'plan', 'eus plan']))
+})
+
+test('the help of a command names the formats that it has besides', () => {
+  const wrong = commands.filter(({ path, command }) => {
+    const formats = path.length > 0 && command.commands.length === 0 ? (entryOf(command)?.formats ?? []) : []
+    const { after = '' } = described.find((one) => one.path === ['kvup', ...path].join(' ')) ?? {}
+    return formats.length > 0 && !after.includes(`also -o ${formats.join(', ')}`)
+  })
+  expect(wrong.map(({ path }) => path.join(' '))).toEqual([])
 })

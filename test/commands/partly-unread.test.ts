@@ -12,7 +12,7 @@ test('what was not readable ends in exit 7, with a command that works when the l
   expect(error).toMatchObject({
     exitCode: 7,
     reason: 'partly-unread',
-    message: 'not all of it may be read: pods is forbidden, and 1 more',
+    message: 'kvup may not read everything: pods is forbidden, and 1 more',
   })
   expect(asTyped(error).remedy).toEqual([
     'kvup rbac kvup-view | kubectl apply -f -     # then bind it to this user',
@@ -23,7 +23,7 @@ test('who may not see all namespaces is told how to ask for one; other failures 
   const refused = new ApiError(403, 'Forbidden', 'pods is forbidden', { remedy: 'kubectl auth whoami' })
   const line = 'kvup workloads outdated'
   const { remedy } = asTyped(oneNamespaceHelps(refused, line))
-  expect(remedy.at(-1)).toBe('kvup workloads outdated -n NAMESPACE     # in a namespace that you may')
+  expect(remedy.at(-1)).toBe('kvup workloads outdated -n NAMESPACE     # in a namespace that you may read')
   const other = new TypeError('else')
   expect(oneNamespaceHelps(other, line)).toBe(other)
 })

@@ -238,6 +238,15 @@ describe('workloads restart-required', () => {
     )
     await clock.sleep(60_000)
     expect((await kvup('workloads restart-required')).out).toBe('no VM waits for a restart\n')
+    expect((await kvup('workloads restart-required --exit-code')).code).toBe(0)
+    for (const [flags, exit, says] of [
+      ['-n nosuch', 2, 'there is no namespace nosuch'],
+      ['-l no=such', 3, 'no VM has the labels no=such'],
+    ] as const) {
+      const asked = await kvup(`workloads restart-required --exit-code ${flags}`)
+      expect([asked.code, asked.out]).toEqual([exit, expect.stringContaining(says)])
+      expect((await kvup(`workloads restart-required ${flags}`)).code).toBe(0)
+    }
   })
 
   test('before v1.8 putting it back does not clear it: said, and the VM is told to have nothing left to wait for', async () => {

@@ -259,7 +259,7 @@ describe('without an index, as kubectl prints it', () => {
       expect(known.map(([name]) => name).toSorted()).toEqual(['deployments', 'kubevirts', 'operators'])
       expect(observed.daemonsets).toEqual({
         known: false,
-        why: expect.stringContaining('does not hold daemonsets.apps'),
+        why: expect.stringContaining('does not contain daemonsets.apps'),
       })
       expect(observed.dataJobs).toMatchObject({ known: false })
       expect(observed.serverVersion).toBeUndefined()

@@ -33,6 +33,7 @@ function printer(told: Told, onResult: (document: StatusDocument) => void): Prin
     unchanged: () => undefined,
     rows: () => ({ add: () => undefined, end: () => undefined }),
     event: () => undefined,
+    awaiting: () => undefined,
     note: () => undefined,
     warn: () => undefined,
   }

@@ -24,7 +24,7 @@ async function simulated(more: Omit<Simulation, 'clock'> = {}) {
       { name: 'kubevirt', namespace: 'kubevirt' },
       { spec: { imageTag: 'v1.8.4' } },
     )
-  return { sim, update, kvup: (line: string) => runText(line.split(' '), { cluster, clock }) }
+  return { sim, clock, update, kvup: (line: string) => runText(line.split(' '), { cluster, clock }) }
 }
 
 test('an update is waited for to its end, and what it waits for is told', async () => {
@@ -65,6 +65,37 @@ test('the timeout names what was waited for and why', async () => {
   })
 })
 
+test('--stalled-after ends a wait that stalls for so long, with the cause and the line that waits again', async () => {
+  const { sim, update, kvup } = await simulated()
+  sim.faults.set({ unpullable: 'virt-handler:v1.8.4' })
+  await update()
+  const line = 'wait --for healthy --timeout 60m --stalled-after 5m -o json'
+  const { code, out } = await kvup(line)
+  expect(code).toBe(4)
+  const document = JSON.parse(out) as { tookSeconds: number; error: { remedy: string[] } }
+  expect(document).toMatchObject({
+    met: false,
+    verdict: 'Stalled',
+    error: {
+      reason: 'stalled',
+      message: expect.stringContaining('stalled for 5m (--stalled-after)'),
+      notes: [expect.stringContaining('cannot pull')],
+    },
+  })
+  expect(document.error.remedy.at(-1)).toBe(`kvup ${line}     waits again`)
+  // The verdict needs its 15 s, and the wait 5 min: no 60.
+  expect(document.tookSeconds).toBeGreaterThan(5 * 60)
+  expect(document.tookSeconds).toBeLessThan(7 * 60)
+})
+
+test('a stall that heals in time ends no wait', async () => {
+  const { sim, clock, update, kvup } = await simulated()
+  sim.faults.set({ unpullable: 'virt-handler:v1.8.4' })
+  await update()
+  void clock.sleep(3 * 60_000).then(() => sim.faults.set({ unpullable: undefined }))
+  expect(await kvup('wait --for version=v1.8.4 --stalled-after 10m')).toMatchObject({ code: 0 })
+})
+
 test('without a KubeVirt there is nothing to wait for', async () => {
   const { reader } = example('operator-without-kubevirt')
   const place = { cluster: { reader } as Cluster, clock: systemClock }
@@ -78,7 +109,7 @@ test('what holds of a KubeVirt of which not all could be seen is said with that 
   const { code, out } = await runText(['wait', '--for', 'healthy'], { cluster, clock })
   expect(code).toBe(0)
   expect(out).toMatch(/^healthy holds - KubeVirt \S+ - healthy, but not everything was checked - after/u)
-  expect(out).toContain('\n! daemonsets are not judged: daemonsets is forbidden\n')
+  expect(out).toContain('\n! daemonsets are not checked: daemonsets is forbidden\n')
   const whole = await runText(['wait', '--for', 'healthy'], { cluster: { reader } as Cluster, clock })
   expect(whole.out).not.toContain('judged')
 })
@@ -121,6 +152,25 @@ test('pools-updated waits for every pool, tells how far each is, and does not as
   const again = 'wait --for pools-updated'.split(' ')
   const text = await runText(again, { cluster: updatingPool(clock, 0), clock })
   expect(text.out).toBe('pools-updated holds - after 0s\n')
+})
+
+test('pools-updated: a degraded pool is a stall, one that is slow is none', async () => {
+  const clock = new SimClock()
+  const degraded = {
+    metadata: { name: 'worker', generation: 1 },
+    spec: { configuration: { name: 'b' } },
+    status: {
+      conditions: [is('Updated', false), is('Updating', true), is('Degraded', true)],
+      machineCount: 3,
+      updatedMachineCount: 1,
+      readyMachineCount: 1,
+    },
+  }
+  const line = 'wait --for pools-updated --timeout 1h --stalled-after 2m'.split(' ')
+  const cluster = { reader: { list: async () => [degraded] } } as unknown as Cluster
+  const stuck = await runText(line, { cluster, clock })
+  expect(stuck).toMatchObject({ code: 4, err: expect.stringContaining('stalled for 2m') })
+  expect(await runText(line, { cluster: updatingPool(clock, 5), clock })).toMatchObject({ code: 0 })
 })
 
 test('pools-updated ends with its timeout, and at once where there are no pools', async () => {

@@ -210,15 +210,15 @@ test('no rights in one namespace: the others, and exit 7', async () => {
     what: 'virtualmachineinstances',
     why: 'virtualmachineinstances is forbidden',
   })
-  expect(err).toContain('not all of it may be read')
+  expect(err).toContain('kvup may not read everything')
 })
 
 test.each([
   ['pods', 'the room that is left on nodes is not judged: pods is forbidden'],
   ['nodes', 'whether the other nodes take the VMs is not judged: nodes is forbidden'],
-  ['resourcequotas', 'quotas are not judged: resourcequotas is forbidden'],
-  ['poddisruptionbudgets', 'PodDisruptionBudgets are not judged: poddisruptionbudgets is forbidden'],
-  ['migrationpolicies', 'MigrationPolicies are not judged: migrationpolicies is forbidden'],
+  ['resourcequotas', 'quotas are not checked: resourcequotas is forbidden'],
+  ['poddisruptionbudgets', 'PodDisruptionBudgets are not checked: poddisruptionbudgets is forbidden'],
+  ['migrationpolicies', 'MigrationPolicies are not checked: migrationpolicies is forbidden'],
 ])('what may not be read is not judged, and said: %s', async (plural, remark) => {
   const { code, out } = await run(
     'workloads forecast --to v1.8.4',
@@ -264,6 +264,15 @@ test.each([
   expect(err).toContain(why)
 })
 
+test.each([
+  ['-n nosuch', 2, 'there is no namespace nosuch'],
+  ['-l no=such', 3, 'no running VM has the labels no=such'],
+])('16.7 forecast --exit-code is not 0 for what is not there: %s', async (flags, code, says) => {
+  const asked = await run(`workloads forecast --exit-code ${flags}`)
+  expect({ code: asked.code, out: asked.out }).toEqual({ code, out: expect.stringContaining(says) as string })
+  expect((await run(`workloads forecast ${flags}`)).code).toBe(0)
+})
+
 test('every node is cordoned: nobody can leave', async () => {
   sim = await still()
   for (const name of ['worker-1', 'worker-2', 'worker-3'])
@@ -273,13 +282,13 @@ test('every node is cordoned: nobody can leave', async () => {
   expect(out).toContain('web-1   worker-3   stay   no other node takes it: 2 cordoned; can be migrated\n')
 })
 
-test('--from: what a saved cluster does not hold is not judged, and that is said', async () => {
+test('--from: what a saved cluster does not contain is not judged, and that is said', async () => {
   const file = fileIn('forecast.ndjson')
   expect(await run(`snapshot --to-file ${file}`)).toMatchObject({ code: 0 })
   const live = await run('workloads forecast --to v1.8.4 -o name')
   const saved = await run(`workloads forecast --to v1.8.4 --from ${file}`)
   expect(saved).toMatchObject({ code: 0, err: '' })
-  expect(saved.out).toMatch(/the room that is left on nodes is not judged: \S+ does not hold pods/u)
+  expect(saved.out).toMatch(/the room that is left on nodes is not judged: \S+ does not contain pods/u)
   const { out } = await run(`workloads forecast --to v1.8.4 --from ${file} -o name`)
   expect(out).toBe(live.out)
 })

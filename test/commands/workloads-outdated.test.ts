@@ -111,14 +111,14 @@ test('as a document: the reasons with their ids, the condition as it is, the str
       evictionStrategy: { value: 'LiveMigrate', from: 'vmi' },
       outcome: 'stays',
       why: [{ id: 'not-migratable' }],
-      remedy: ['virtctl restart stuck -n demo'],
+      remedy: ['virtctl restart stuck -n demo     interrupts the guest, and loses containerDisk root'],
     },
   ])
   expect(rest).toMatchObject({
     methods: ['LiveMigrate'],
     selection: { labels: 'kubevirt.io/vm=stuck' },
     totals: { total: 1, byOutcome: { stays: 1 } },
-    next: 'virtctl restart stuck -n demo',
+    next: 'virtctl restart stuck -n demo     interrupts the guest, and loses containerDisk root',
     status: 'complete',
   })
   expect(rest).not.toHaveProperty('count')
@@ -151,7 +151,7 @@ test.each([
   ['--node nosuch', 2, 'there is no node nosuch'],
   ['-l no=such', 3, 'no running VM has the labels no=such'],
   ['-n demo -l no=such', 3, 'no running VM has the labels no=such'],
-])('--exit-code is not 0 for what is not there: %s', async (flags, code, says) => {
+])('16.8 outdated --exit-code is not 0 for what is not there: %s', async (flags, code, says) => {
   const asked = await run(`workloads outdated --exit-code ${flags}`)
   expect({ code: asked.code, out: asked.out }).toEqual({ code, out: expect.stringContaining(says) as string })
   expect((await run(`workloads outdated ${flags}`)).code).toBe(0)
@@ -291,7 +291,7 @@ test('contract: no rights in one namespace: what may be read, what may not, exit
   expect(out.trimEnd().split('\n').at(-1)).toBe(
     '5 outdated: 2 migrate, 3 stay -> kvup workloads update --restart-unmigratable',
   )
-  expect(err).toContain('error: not all of it may be read')
+  expect(err).toContain('error: kvup may not read everything')
   expect(err).toContain('kvup rbac kvup-view | kubectl apply -f -')
   const document = JSON.parse((await run('workloads outdated -o json', { cluster })).out) as {
     items: object[]
@@ -370,7 +370,7 @@ test('the label count beside KubeVirt’s own: hotplug, volumes, not labelled ye
   await status({ outdatedVirtualMachineInstanceWorkloads: 6 })
   const { out } = await run('workloads outdated')
   expect(out).toContain(
-    'KubeVirt counts 6, 3 are labelled: 1 wait for a hotplug, which is carried out as a migration; 1 wait for a migration of volumes; 1 not labelled yet; 1 labelled, but not running; it is rewritten every few seconds only',
+    'KubeVirt counts 6, 3 are labelled: 1 wait for a hotplug, which takes effect as a migration; 1 wait for a migration of volumes; 1 not labelled yet; 1 labelled, but not running; it is rewritten every few seconds only',
   )
   await status({ outdatedVirtualMachineInstanceWorkloads: 5 })
   expect((await run('workloads outdated')).out).not.toContain('rewritten')

@@ -170,7 +170,7 @@ function vms(owner: Owner): void {
     await replaceCrd(lab, next)
     const refused = await kvup(lab, ['workloads', 'hold', '--yes'])
     expect(refused).toMatchObject({ code: 3 })
-    expect(refused.stderr).toContain('is stored as v1beta1 and v1 and nobody converts between them now')
+    expect(refused.stderr).toContain('is stored as v1beta1 and v1 and nothing converts between them now')
     expect(await loansOn(cluster)).toEqual([])
   })
 }

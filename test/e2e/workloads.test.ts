@@ -234,7 +234,7 @@ test('W6 restore gives the methods back; an update right after it opens a hold o
     '(kvup workloads restore --yes) && (kvup workloads update -n hand -l kubevirt.io/vm=moved-too --yes -o json)',
   )
   expect(well(both)).toContain('"migrated": 1')
-  expect(both.stderr).toContain('hold workload updates: kept LiveMigrate')
+  expect(both.stderr).toContain('automatic VM updates paused (was LiveMigrate)')
   expect((await migrations(lab)).filter(({ vm }) => vm === 'hand/moved-too')).toMatchObject([
     { by: expect.stringMatching(/^(kvup|kubevirt)$/) as string, phase: 'Succeeded' },
   ])

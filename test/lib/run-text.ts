@@ -20,6 +20,8 @@ export interface Place {
   answer?: boolean
   /** What a person on a terminal answers where a flag would decide as well; absent: there is none. */
   decide?: (question: string) => boolean
+  /** Of the environment what output obeys. */
+  env?: Readonly<Record<string, string>>
   /** Told of each write to stdout. */
   onOut?: (text: string) => void
 }
@@ -27,7 +29,18 @@ export interface Place {
 /** Runs a whole command line in this process, and gives what it printed. */
 export async function runText(
   argv: readonly string[],
-  { cluster, clock, stdin, files = {}, columns, color = 'never', answer = true, decide, onOut }: Place,
+  {
+    cluster,
+    clock,
+    stdin,
+    files = {},
+    columns,
+    color = 'never',
+    answer = true,
+    decide,
+    env = {},
+    onOut,
+  }: Place,
 ) {
   let out = ''
   let err = ''
@@ -46,11 +59,13 @@ export async function runText(
       output: flags.output,
       headers: true,
       color,
-      env: columns === undefined ? {} : { LANG: 'C.UTF-8' },
+      env: { ...env, ...(columns !== undefined && { LANG: 'C.UTF-8' }) },
       clock,
       watch: called.watch,
       failureKind: called.kind,
       formats: called.formats,
+      command: `kvup ${called.command}`,
+      quiet: flags.quiet ?? false,
       beat: () => () => undefined,
     })
     const world = {

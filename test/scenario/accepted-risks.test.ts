@@ -1,6 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { history } from '../../src/commands/history.ts'
+import { paintFor } from '../../src/lib/output/terminal.ts'
+import { reportView } from '../../src/lib/output/views/upgrade/upgrade-report.ts'
+import type { UpgradeReport } from '../../src/lib/upgrade/upgrade-report.ts'
 import { readSchema, validate } from '../lib/docs/json-schema.ts'
 import { eusRunOn, small418 } from './eus/window-stage.ts'
 import { byTag, play, type Stage } from './stage.ts'
@@ -10,9 +13,15 @@ const schemas = new Map(
     .filter((name) => name.endsWith('.json'))
     .map((name) => [name, readSchema('docs/schema', name)]),
 )
+/** What `-o wide` tells of the end besides. */
+const shownWide = (document: object | undefined) =>
+  reportView.text(document as UpgradeReport, paintFor({ colour: false, unicode: false }), {
+    columns: Infinity,
+    wide: true,
+  })
 const historyOf = (stage: Stage) =>
   stage.perform(async (cx) => {
-    await history(cx)
+    await history(cx, {}, '1')
     return 0
   })
 
@@ -38,10 +47,11 @@ describe('accepted risks', () => {
           },
         ],
       })
-      expect(ended.text).toContain(
+      const shown = shownWide(ended.documents[0])
+      expect(shown).toContain(
         'accepted        downgrade, by jane@here (API user kubernetes-admin): tested on stage, twice',
       )
-      expect(ended.text).toContain(
+      expect(shown).toContain(
         'accepted        kubernetes-window, by jane@here (API user kubernetes-admin): no reason given',
       )
       const entries = await stage.journal.entries()
@@ -61,7 +71,7 @@ describe('accepted risks', () => {
         [told.documents[0], 'history.json'],
       ] as const)
         expect(validate({ ...document, status: 'complete' }, schema, schemas)).toEqual([])
-      expect(told.text).toMatch(/accepted: tested on stage, twice \(API user kubernetes-admin\)/u)
+      expect(told.text).toMatch(/downgrade by API user kubernetes-admin: tested on stage, twice/u)
     })
   })
 
@@ -78,9 +88,11 @@ describe('accepted risks', () => {
         },
       }
       const ended = await stage.upgrade('v1.7.0', options, { cluster: silent })
-      expect(ended.text).toContain('downgrade, by jane@here (user unknown): tested on stage, twice')
+      expect(shownWide(ended.documents[0]).join('\n')).toContain(
+        'downgrade, by jane@here (user unknown): tested on stage, twice',
+      )
       const told = await historyOf(stage)
-      expect(told.text).toContain('accepted: tested on stage, twice (user unknown)')
+      expect(told.text).toContain('downgrade by an unknown API user: tested on stage, twice')
     })
   })
 

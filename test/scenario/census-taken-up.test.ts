@@ -301,7 +301,7 @@ const slowList = (stage: Stage) => (isOn: () => boolean) => {
   return { reader: readerWith(reader, { pages }) }
 }
 
-const oneLost = 'stopped where it was told to, but 1 VM lost its instance: demo/web-1 (restarted)'
+const oneLost = 'stopped where you asked, but 1 VM lost its instance: demo/web-1 (restarted)'
 
 describe('Ctrl-C between two steps: what was lost is told then or by the next run, and what was restarted as kvup said is no loss, where', () => {
   const mischiefs: Readonly<

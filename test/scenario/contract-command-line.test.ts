@@ -104,6 +104,23 @@ test('contract: --timeout is the whole run', async () => {
   })
 })
 
+test('--stalled-after ends an upgrade that stalls for so long, exit 4, and the line that it prints goes on', async () => {
+  await play(byTag, async (stage) => {
+    stage.simulated.faults.set({ unpullable: 'virt-handler:v1.8.4' })
+    const ended = await stage.upgrade('v1.8.4', { stalledAfter: '5m' })
+    expect(ended).toMatchObject({
+      code: 4,
+      error: { reason: 'stalled', message: expect.stringContaining('stalled for 5m (--stalled-after)') },
+    })
+    expect(ended.text).toContain('cannot pull')
+    expect(ended.error?.remedy.join('\n')).toMatch(/^kvup upgrade .*continues$/mu)
+    expect(ended.took).toBeLessThan(9 * minute)
+    stage.simulated.faults.set({ unpullable: undefined })
+    expect(await stage.upgrade('v1.8.4', { stalledAfter: '5m' })).toMatchObject({ code: 0 })
+    expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.8.4')
+  })
+})
+
 test('contract: image-tag sets the tag where there was none, and the way back takes it out again', async () => {
   await play(byManifest, async (stage) => {
     expect(await stage.upgrade('v1.8.5', { method: 'image-tag' })).toMatchObject({ code: 0 })
@@ -141,7 +158,7 @@ test('contract: another target is taken over while no operand carries the runnin
     await stage.until(minute)
     const ended = await stage.upgrade('v1.8.4')
     expect(ended).toMatchObject({ code: 0 })
-    expect(ended.text).toContain('takes its place')
+    expect(ended.text).toContain('replaces it')
     expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.8.4')
   })
 })

@@ -111,7 +111,7 @@ const moves: readonly Move[] = [
 ]
 
 describe.for(cases)('contract: sealed plan, $name', ({ shape, to }) => {
-  test('is carried out as it was made, and a second time there is nothing to do', async () => {
+  test('takes effect as it was made, and a second time there is nothing to do', async () => {
     await play(shape, async (stage) => {
       expect(await stage.plan(to)).toMatchObject({ code: 0 })
       expect(await stage.upgrade(undefined, planned)).toMatchObject({

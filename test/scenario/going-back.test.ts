@@ -20,12 +20,12 @@ const shape = {
 const accept = ['downgrade', 'kubernetes-window', 'issue-17029']
 const options = { method: 'image-tag' as const, accept }
 const paused =
-  'automatic VM updates stay paused at the end; kvup workloads restore resumes them, once no VM runs a newer virt-launcher'
+  'automatic VM updates are still paused at the end; kvup workloads restore resumes them, once no VM runs a newer virt-launcher'
 const needs =
   '3 VMs run a newer virt-launcher than v1.7.0: a migration to an older one fails, each needs a restart'
 /** What is true of going forward alone. */
 const forward =
-  /live-?migrates|KubeVirt migrates|migrates 3|then apply to the new version|new in v1\.7\.0|given back at the end|going back is not supported once|moves one VM first|old virt-launcher;/u
+  /live-?migrates|KubeVirt migrates|migrates 3|Afterwards KubeVirt|new in v1\.7\.0|no supported way back once|moves one VM first|old virt-launcher;/u
 
 const launchers = ({ simulated: { store } }: Stage) =>
   (store.list(VirtualMachineInstances).items as VirtualMachineInstance[]).map(
@@ -39,9 +39,7 @@ describe('a downgrade that was accepted', () => {
       expect(code).toBe(0)
       expect(text).toContain(paused)
       expect(text).toContain(needs)
-      expect(text).toContain(
-        'APIs that v1.7.0 does not have are refused once virt-api is replaced, which comes first',
-      )
+      expect(text).toContain('virt-api is replaced first: APIs that v1.7.0 does not have then fail')
       expect(text).not.toMatch(forward)
       const { steps } = documents[0] as unknown as { steps: { id: string; risk: { undo: string } }[] }
       expect(steps.map(({ id }) => id)).not.toContain('resume-workload-updates')
@@ -92,7 +90,7 @@ describe('a downgrade that was accepted', () => {
       expect(ended.text).toContain('3 VMs, 3 on a newer virt-launcher, each of which needs a restart')
       expect(ended.documents[0]).toMatchObject({
         next: [
-          'kvup workloads outdated     names the VMs that need a restart',
+          'kvup workloads outdated     lists the VMs that need a restart',
           'kvup workloads restore     resumes automatic VM updates, once no VM runs a newer virt-launcher',
         ],
       })
@@ -103,7 +101,7 @@ describe('a downgrade that was accepted', () => {
       const rows = await stage.perform((cx) => outdated(cx, { allNamespaces: true }))
       const checked = await stage.perform((cx) => check(cx, { accept: [], method: 'auto' }))
       expect(checked.text).toContain(
-        '3 running VMs have a newer virt-launcher, and do not migrate to an older one; each needs a restart',
+        '3 running VMs have a newer virt-launcher, and do not migrate to an older one. Each needs a restart',
       )
       expect(rows.text).toContain('need a restart')
       expect(rows.text).toContain(

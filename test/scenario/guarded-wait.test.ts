@@ -36,9 +36,9 @@ test('W5 --wait-workloads: VMs that fail for one reason make it hold again, and 
     expect(ended.error?.message).toMatch(
       /3 VMs failed for one reason: operation failed: guest CPU .*on worker-.*with machine .*kubevirt issue 16386/,
     )
-    expect(ended.error?.message).toContain('workload updates are held again')
+    expect(ended.error?.message).toContain('automatic VM updates are paused again')
     const remedy = ended.error?.remedy.join('\n')
-    expect(remedy).toMatch(/update --canary 1[^]*kvup workloads restore[^]*continues, once they are resumed/)
+    expect(remedy).toMatch(/update --canary 1[^]*kvup workloads restore[^]*continues once they are restored/)
     expect(stage.methods).toEqual([])
     const override = { id: 'workload-updates', was: { value: ['LiveMigrate'] }, object: { kind: 'KubeVirt' } }
     expect(await stage.journal.overrides()).toMatchObject([override])
@@ -52,7 +52,9 @@ test('W5 --wait-workloads: VMs that fail for one reason make it hold again, and 
     expect(unwaited).toMatchObject({ code: 0, documents: [{ outcome: 'done' }] })
     expect(unwaited.text).toContain('kvup workloads restore')
     expect(kubeVirtWrites(stage, mark)).toEqual([])
-    expect((await stage.plan('v1.8.4', wait)).text).toContain('workload updates stay held: VMs came to harm')
+    expect((await stage.plan('v1.8.4', wait)).text).toContain(
+      'automatic VM updates stay paused: VMs came to harm',
+    )
 
     mend(stage)
     expect(await stage.restore()).toMatchObject({ code: 0 })
@@ -67,7 +69,7 @@ test('W5 --wait-workloads: another upgrade leaves that held too, and says so', a
     expect(await stage.upgrade('v1.8.4', wait)).toMatchObject({ code: 3 })
     const next = await stage.upgrade('v1.9.0')
     expect(next).toMatchObject({ code: 0, documents: [{ outcome: 'done', workloads: { paused: true } }] })
-    expect(next.text).toContain('workload updates stay held: VMs came to harm')
+    expect(next.text).toContain('automatic VM updates stay paused: VMs came to harm')
     expect(stage.methods).toEqual([])
     expect(await stage.journal.overrides()).toHaveLength(1)
   })
@@ -126,7 +128,7 @@ test('W5 --dry-run and the plan say what may be written while it is waited for V
       expect(steps?.at(-1)).toMatchObject({
         id: 'workloads',
         state: 'depends',
-        risk: { undo: 'kvup workloads restore, where it had to hold workload updates again' },
+        risk: { undo: 'kvup workloads restore, where it had to pause automatic VM updates again' },
       })
     }
     expect((await stage.plan('v1.8.4')).text).not.toContain('run twice')
@@ -161,7 +163,7 @@ function withoutGuard(file: string): string {
   return stringify({ ...old, seal: sealPlan(seal, coveredBy(old)) })
 }
 
-test('W5 a plan that was sealed before there was a guard is carried out with it, and goes on once workload updates are given back', async () => {
+test('W5 a plan that was sealed before there was a guard takes effect with it, and goes on once workload updates are given back', async () => {
   await play({ ...three, vms: failing }, async (stage) => {
     expect(await stage.plan('v1.8.4', wait)).toMatchObject({ code: 0 })
     stage.files.set('plan.yaml', withoutGuard(stage.files.get('plan.yaml') ?? ''))

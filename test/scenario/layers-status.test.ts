@@ -120,7 +120,7 @@ test('-w follows the platform through a window, whose paused pool is expected', 
   })
   expect(documents.at(-1)?.layers?.find(({ title }) => title === 'pool worker')).toMatchObject({
     verdict: 'Waiting',
-    expected: 'in an EUS window',
+    expected: 'during an EUS upgrade',
   })
   expect(recorded.lines.join('\n')).toContain('EUS upgrade under way (from 4.18, now at 4.19)')
 })
@@ -135,7 +135,7 @@ test('night E6: an update that was refused is shown as armed, whoever asked for 
   expect(found.layers?.[0]).toMatchObject({
     title: 'platform',
     verdict: 'Waiting',
-    says: expect.stringMatching(/^OpenShift 4\.18\.21; 4\.19\.\d+ is asked for and was refused/u) as string,
+    says: expect.stringMatching(/^OpenShift 4\.18\.21; 4\.19\.\d+ is requested and was refused/u) as string,
     help: [expect.stringContaining('oc adm upgrade --clear')],
   })
 })

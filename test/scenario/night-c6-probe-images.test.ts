@@ -94,7 +94,7 @@ test('C6 without --probe-images nothing is written, and the check says that it w
   await play(byManifest, async (stage) => {
     const ended = await stage.check(target)
     expect(itemOf(ended)).toMatchObject({ is: 'skipped', without: '--probe-images', findings: [] })
-    expect(ended.text).toContain('1 skipped without --probe-images')
+    expect(ended.text).toContain('(1 needs --probe-images)')
     expect(stage.writes()).toEqual([])
   })
 })
@@ -200,8 +200,8 @@ test('C6 a pool whose nodes are not ready is not taken for good', async () => {
     await stage.until(second)
     const ended = await probe(stage)
     expect(said(ended)).toEqual([
-      'blocker images-not-tried: nobody knows whether the image of virt-handler, virt-launcher can be pulled: worker-1 is not ready',
-      'warning images-not-tried: nobody knows whether the image of virt-exportserver, libguestfs-tools can be pulled: worker-1 is not ready',
+      'blocker images-not-tried: kvup did not check whether the image of virt-handler, virt-launcher can be pulled: worker-1 is not ready',
+      'warning images-not-tried: kvup did not check whether the image of virt-exportserver, libguestfs-tools can be pulled: worker-1 is not ready',
     ])
   })
 })
@@ -294,7 +294,7 @@ test('C6 pods that somebody deletes are not taken for pulled', async () => {
       for (const { metadata } of podsOf(stage))
         stage.simulated.store.remove(Pods, { name: metadata.name, namespace: 'kubevirt' })
     })
-    expect(said(await probe(stage))).toEqual([expect.stringContaining('somebody deleted its pod')])
+    expect(said(await probe(stage))).toEqual([expect.stringContaining('its pod was deleted by someone else')])
   })
 })
 

@@ -59,7 +59,7 @@ describe('night E1: the gate of an operator hop is kvup’s own', () => {
       stage.later(10 * minute, () => stage.simulated.faults.set({ components: undefined }))
       const ended = await stage.upgrade('1.18.1', brief)
       expect(ended.code).toBe(0)
-      expect(waitsOf(ended)).toContain('to be good in every condition')
+      expect(waitsOf(ended)).toContain('to be healthy in every condition')
       expect(approvals(stage)).toHaveLength(1)
       expect(ended.took).toBeGreaterThan(10 * minute)
     }))

@@ -69,7 +69,7 @@ test('U1 new migrations during the roll are counted, the failed named with the l
       differences: { failedMigrations: ['demo/weak'] },
     })
     expect(ended.text).toContain('2 began meanwhile, 1 failed')
-    expect(ended.text).toContain('virtctl migrate -n demo weak')
+    expect(ended.text).toContain('virtctl migrate weak -n demo')
   })
 })
 

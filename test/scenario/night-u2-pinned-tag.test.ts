@@ -118,7 +118,7 @@ test.each([20, 40, 45])(
 
       const ended = await stage.upgrade('v1.9.0')
       expect(ended).toMatchObject({ code: 0 })
-      expect(ended.text).not.toContain('takes its place')
+      expect(ended.text).not.toContain('replaces it')
       const moved = stage.film.find(({ spec }) => spec?.imageTag === 'v1.9.0')
       expect(moved?.status?.observedDeploymentID).toBe(status.targetDeploymentID)
       expect(stage.methods).toEqual(['LiveMigrate'])

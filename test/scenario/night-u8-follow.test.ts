@@ -128,7 +128,7 @@ test('U9 credentials that end before the estimated end are said at the start', a
     const { reviewer } = stage.cluster
     const cluster = { ...stage.cluster, reviewer: { ...reviewer, credentialsEnd: ends } }
     const ended = await stage.upgrade('v1.8.4', {}, { cluster, answer: async () => false })
-    expect(ended.lines.join('\n')).toMatch(/your credentials end at .*\(credentials-end\)/)
+    expect(ended.lines.join('\n')).toMatch(/your credentials expire at .*\(credentials-end\)/)
   })
 })
 

@@ -89,7 +89,7 @@ describe.each([
       expect(stage.now - settledAt).toBeLessThan(60 * second)
       expect(stage.methods).toEqual(['LiveMigrate'])
       const waited = ended.events.filter(
-        (e) => e.kind === 'step-waiting' && /for 2m at most/.test(e.state.on),
+        (e) => e.kind === 'step-waiting' && /for 2 m at most/.test(e.state.on),
       )
       expect(waited).not.toHaveLength(0)
 

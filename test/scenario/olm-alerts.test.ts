@@ -20,13 +20,13 @@ test('an upgrade tells which alerts fire that did not before', () =>
     stage.simulated.faults.set({ firing: [grave] })
     const ended = await upgraded(stage, () => stage.simulated.faults.set({ firing: [grave, late] }))
     expect(ended.documents.at(-1)).toMatchObject({ alerts: { new: ['TargetDown'] } })
-    expect(ended.text).toContain('alerts that did not fire before: TargetDown')
+    expect(ended.text).toContain('new alerts: TargetDown')
   }))
 
 test('where none is new that is said', () =>
   play(open, async (stage) => {
     stage.simulated.faults.set({ firing: [grave] })
-    expect((await upgraded(stage)).text).toContain('no alert fires that did not before')
+    expect((await upgraded(stage)).text).toContain('no new alert')
   }))
 
 test('with hundreds of alerts as well: one that is new is told, and one that stopped makes no other new', () =>
@@ -46,7 +46,7 @@ test('with hundreds of alerts as well: one that is new is told, and one that sto
 test('a platform as it comes: that they were not compared, why, and what to type', () =>
   play(shape, async (stage) => {
     const { text } = await upgraded(stage)
-    expect(text).toContain('alerts were not compared')
+    expect(text).toContain('Alerts not compared')
     expect(text).toContain('prometheus-k8s-0')
   }))
 

@@ -57,7 +57,7 @@ test('a dry run judges the gate, for nothing is changed before it', () =>
     expect(steps[0]?.on).toContain('to let it be replaced')
   }))
 
-test('a sealed plan is carried out as it is, also after it was stopped half-way', () =>
+test('a sealed plan takes effect as it is, also after it was stopped halfway', () =>
   play(okd, async (stage) => {
     expect((await stage.plan('1.18.1', brief)).code).toBe(0)
     const half = await stage.upgrade(undefined, { plan: 'plan.yaml', until: 'approve-1.18.1' })

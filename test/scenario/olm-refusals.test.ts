@@ -41,7 +41,7 @@ const approvals = (stage: Stage) => stage.writes().filter(({ resource }) => reso
 
 describe('kvup upgrade --method olm refuses, and nothing was changed', () => {
   test.each([
-    { to: '1.16.0', reason: 'target-older', says: 'OLM knows no way back' },
+    { to: '1.16.0', reason: 'target-older', says: 'OLM does not downgrade' },
     { to: '1.20.0', reason: 'target-unknown', says: 'no HyperConverged is known to bring KubeVirt v1.20.0' },
     { to: 'v1.8.3', reason: 'target-unknown', says: '1.18.1 (v1.8.4)' },
     { to: '1.18.0', reason: 'target-not-offered', says: '1.18.1' },
@@ -153,7 +153,7 @@ test('a catalog file that leads past a minor alone: said, and not refused, for O
     const named = { ...brief, catalogFile: 'catalog.json', dryRun: 'client' as const }
     const ended = await stage.upgrade('1.19.0', named)
     expect(ended.text).toContain(
-      'from HyperConverged 1.17.3 to 1.19.0 and over no release of a minor in between',
+      'from HyperConverged 1.17.3 to 1.19.0 without a release of a minor in between',
     )
     expect(ended.text).toContain('(minor-skipped)')
   }))
@@ -213,7 +213,7 @@ describe('night E4: the wrong InstallPlan is not approved', () => {
         { yes: false, answer },
       )
       expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-off-path' } })
-      expect(ended.text).toContain('gate to 1.18.1, before anything is changed')
+      expect(ended.text).toContain('gate to 1.18.1, before the first change')
       expect(stage.methods).toEqual(['LiveMigrate'])
       expect(stage.writes().filter(({ resource }) => isOfCluster(resource))).toEqual([])
     }))
@@ -277,7 +277,7 @@ describe('OLM and its operator in trouble', () => {
     }),
   )
 
-  test('olm-real 6: the catalog is down while the wanted plan waits: that plan is offered, and is carried out', () =>
+  test('olm-real 6: the catalog is down while the wanted plan waits: that plan is offered, and takes effect', () =>
     play({ ...small, olm: okdOlm({ channel: 'stable-v1.18' }) }, async (stage) => {
       await stage.until(minute)
       stage.simulated.faults.set({ catalogNotReady: true })
@@ -298,7 +298,7 @@ describe('OLM and its operator in trouble', () => {
       expect(ended.text).toContain('conflict of fields')
       const csv = 'kubevirt-hyperconverged-operator.v1.18.1'
       expect(ended.text).toContain(`deleting the InstallPlan does not help: ${csv} exists already`)
-      expect(ended.text).toContain('no way out was seen to work')
+      expect(ended.text).toContain('By the documentation of OLM (untested)')
       expect(ended.text).not.toContain('delete installplan')
     }))
 

@@ -36,7 +36,7 @@ test('OLM stands at a resolution whose ground is gone: it is asked to look again
     expect(ended.took).toBeLessThan(30 * minute)
     const said = ended.events.flatMap((event) => (event.kind === 'step-applied' ? [event.change] : []))
     expect(said.filter((one) => one.includes(annotation))).toEqual([
-      `annotate subscription hco-operatorhub with ${annotation}, so that OLM looks at the namespace again: it has not since kubevirt-hyperconverged-operator.v1.16.0 went`,
+      `annotate subscription hco-operatorhub with ${annotation}, so that OLM checks the namespace again: it has not since kubevirt-hyperconverged-operator.v1.16.0 went`,
     ])
     expect(asked.size).toBe(1)
     expect(subscription(stage)?.metadata.annotations?.[annotation]).toMatch(/^\d{4}-\d\d-\d\dT/)
@@ -52,7 +52,7 @@ test('GitOps owns the Subscription: nothing is written there, and OLM looks agai
     expect(ended.code).toBe(0)
     expect(asked.size).toBe(0)
     expect(JSON.stringify(ended.events)).toContain(
-      'which it does within 15m: its Subscription belongs to Argo CD application, and kvup writes nothing there',
+      'which takes up to 15m: its Subscription belongs to Argo CD application, and kvup writes nothing there',
     )
   }))
 
@@ -64,7 +64,7 @@ test('OLM does not look again even so: that is a fault after two minutes, and sa
     expect(asked.size).toBe(1)
     expect(condition(subscription(stage)!, 'ResolutionFailed')?.status).toBe('True')
     expect(ended.text).toContain(
-      'OLM has not looked again since kubevirt-hyperconverged-operator.v1.16.0 went',
+      'OLM has not resolved again since kubevirt-hyperconverged-operator.v1.16.0 went',
     )
     expect(ended.text).toContain('nor after kvup annotated subscription hco-operatorhub')
     expect(ended.text).toContain('kubectl get pods -A -l app=catalog-operator')
@@ -104,7 +104,7 @@ test.each([
       expect(ended.code).toBe(0)
       expect(tries).toHaveLength(times)
       expect(JSON.stringify(ended.events)).toContain(
-        'which it does within 15m: kvup could not annotate subscription hco-operatorhub',
+        'which takes up to 15m: kvup could not annotate subscription hco-operatorhub',
       )
     }),
 )

@@ -123,7 +123,7 @@ export const olmStallRows: Readonly<Record<string, readonly StallRow[]>> = {
       flags: short,
       on: carriedOutAgain(inOlm({ planFailed: "error validating existing CRs against new CRD's schema" })),
       says: [
-        /install-\w+ .*failed, and OLM (never tries it|does not try it) again/,
+        /install-\w+ .*failed, and OLM does not retry it/,
         /error validating existing CRs against new CRD's schema/,
       ],
       prints: [/^kubectl -n kubevirt-hyperconverged get installplan install-\w+ -o yaml$/],

@@ -52,7 +52,7 @@ test('an installed operator that somebody holds is told before anything is appro
     await stage.until(minute)
     const text = await told(stage)
     expect(text).toMatch(
-      /CSV +\+ healthy: .*\n +OLM would not replace it: an override in its OperatorCondition says HeldByAdministrator: a backup is under way/u,
+      /CSV +\+ healthy: .*\n +OLM cannot replace it: an override in its OperatorCondition says HeldByAdministrator: a backup is under way/u,
     )
     expect(await pasteAll(stage, text)).toContain(
       `kubectl -n ${namespace} get operatorconditions.operators.coreos.com ${name} -o yaml`,

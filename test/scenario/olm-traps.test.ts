@@ -122,7 +122,7 @@ describe('an InstallPlan whose steps hold another CSV than they say', () => {
       for (const one of stored(stage, InstallPlans)) spoil(one)
       const ended = await stage.upgrade('1.18.1', brief)
       expect(ended).toMatchObject({ code: 3 })
-      expect(ended.text).toContain('its steps hold CSV evil.v1.0.0, which it does not name')
+      expect(ended.text).toContain('its steps have CSV evil.v1.0.0, which it does not name')
       expect(stage.writes().filter(({ resource }) => resource === 'installplans')).toEqual([])
     }))
 })

@@ -9,7 +9,7 @@ import { pasteKubectl } from './pasted-kubectl.ts'
 import { type Ended, minute, play, type Stage } from './stage.ts'
 
 const okd = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }
-const stays = 'no InstallPlan is approved: HyperConverged stays at 1.17.3 as long as nobody approves one'
+const stays = 'no InstallPlan is approved: HyperConverged remains at 1.17.3 until you approve one'
 
 const commands = ({ error }: Ended) => error?.remedy.map((line) => line.split(/ {3,}/u)[0] ?? '') ?? []
 const changes = (ended: Ended) => commands(ended).filter((line) => / (patch|delete) /u.test(line))
@@ -35,7 +35,7 @@ const rows: readonly [when: string, faults: SimulationFaults, note: string, line
   [
     'once the release is installed',
     { csvFails: true },
-    'there is no way back to 1.17.3: 1.18.1 is installed, and OLM knows no downgrade',
+    'there is no way back to 1.17.3: 1.18.1 is installed, and OLM does not downgrade',
     0,
   ],
 ]
@@ -82,7 +82,7 @@ test('where the Subscription cannot be seen any more nothing is promised', () =>
     const ended = await stage.upgrade('1.18.1', { timeout: '20m', stableFor: '5s' })
     expect(ended).toMatchObject({ code: 3, error: { reason: 'subscription-gone' } })
     expect(ended.error?.notes).toContain(
-      'there is no way back once an InstallPlan is approved: OLM knows no downgrade',
+      'there is no way back once an InstallPlan is approved: OLM does not downgrade',
     )
   }))
 

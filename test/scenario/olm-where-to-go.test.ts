@@ -11,8 +11,7 @@ const okd = { ...small, olm: okdOlm() }
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 const byFile = [
   `kubectl -n openshift-marketplace get catalogsource community-operators -o jsonpath='{.spec.image}'     names the image of the catalog`,
-  'opm render IMAGE -o yaml > catalog.yaml     makes a file of it',
-  'kvup upgrade --catalog-file catalog.yaml     says which further releases its edges lead to',
+  'make a file of it with opm render -o yaml, and name it by --catalog-file: its edges tell what leads on',
 ]
 
 test('without a target: where it is, what the catalog shows, and how to know more', () =>
@@ -35,7 +34,7 @@ test('what OLM offers already is among them', () =>
     const { error } = await stage.upgrade(undefined)
     expect(error?.remedy[0]).toBe('kvup upgrade --to 1.17.4 --method olm')
     const { text } = await stage.perform((cx) => check(cx, { accept: [], method: 'auto' }))
-    expect(text).toMatch(/until somebody approves its InstallPlan; install-\w+ waits for that, for 1\.17\.4/u)
+    expect(text).toMatch(/InstallPlan install-\w+ waits for your approval, for 1\.17\.4/u)
     expect(text).toContain('-> kvup upgrade --to 1.17.4 --method olm')
   }))
 
@@ -65,7 +64,7 @@ const okdAt = (version: string, installed: string) => ({
 test('night E8: nor a minor that no row knows, where the platform has one of its own; asked for it is refused', () =>
   play(okdAt('4.22.0-okd-scos.3', '1.18.1'), async (stage) => {
     const { error } = await stage.upgrade(undefined)
-    expect(error?.message).toContain('the catalog shows nothing later that belongs to platform 4.22')
+    expect(error?.message).toContain('the catalog has nothing later that belongs to platform 4.22')
     const asked = await stage.upgrade('1.19.0', { method: 'olm', dryRun: 'client' })
     expect(asked).toMatchObject({ code: 3, error: { reason: 'operator-before-platform' } })
     expect(asked.text).toContain('is newer than 1.18, which belongs to platform 4.22')
@@ -74,7 +73,9 @@ test('night E8: nor a minor that no row knows, where the platform has one of its
 test('night E8: where nothing tells, it is offered and said', () =>
   play(okdAt('4.23.0-okd-scos.1', '1.18.1'), async (stage) => {
     const { error } = await stage.upgrade(undefined)
-    expect(error?.remedy[0]).toMatch(/^kvup upgrade --to 1\.19\.0 --method olm {5}.*is not known$/u)
+    expect(error?.remedy[0]).toMatch(
+      /^kvup upgrade --to 1\.19\.0 --method olm {5}its platform minor is unknown$/u,
+    )
     const planned = await stage.upgrade('1.19.0', { method: 'olm', stableFor: '5s', dryRun: 'client' })
     expect(planned.code).toBe(0)
     expect(planned.text).toContain('whether HyperConverged 1.19.0 belongs to platform 4.23 or to a later one')
@@ -120,6 +121,6 @@ test('where it cannot be told, what helps against that is said, and no version t
     const cluster = stage.simulated.cluster({ user: 'nobody' })
     const { error, code } = await stage.upgrade(undefined, {}, { cluster })
     expect(code).toBe(2)
-    expect(error?.message).toContain('which ones are available could not be read')
+    expect(error?.message).toContain('kvup could not read which ones are available')
     expect(error?.remedy.join()).not.toMatch(/--to v?\d/u)
   }))

@@ -6,6 +6,7 @@ import { parseTemplate } from '../../src/lib/output/formats/jsonpath.ts'
 import type { Store } from '../../src/simulator/api/store.ts'
 import { shellWords } from './shell-words.ts'
 
+/** Where a line is pasted; with the writer of a dry run nothing is changed. */
 interface Place {
   cluster: Cluster
   store: Store
@@ -16,9 +17,28 @@ interface Parsed {
   flags: Map<string, string>
 }
 
-const withValue = new Set(['-n', '-l', '-o', '-c', '-p', '--tail', '--type', '--field-selector'])
-const without = new Set(['-A', '--previous', '--show-managed-fields', '--all-containers'])
-const outputs = /^(wide|yaml|json|jsonpath=.+)$/
+const withValue = new Set([
+  '-n',
+  '-l',
+  '-o',
+  '-c',
+  '-p',
+  '-L',
+  '--tail',
+  '--type',
+  '--field-selector',
+  '--sort-by',
+  '--subresource',
+])
+const without = new Set([
+  '-A',
+  '--previous',
+  '--show-managed-fields',
+  '--all-containers',
+  '--prefix',
+  '--show-labels',
+])
+const outputs = /^(wide|yaml|json|name|jsonpath=.+|custom-columns=.+)$/
 
 /**
  * Does what a pasted kubectl line would do, by the Reader, and gives what it would show. Throws where kubectl would fail or show nothing:
@@ -100,6 +120,8 @@ async function get({ words: [, , resource = '', name], flags }: Parsed, place: P
     if (name !== undefined) found.push(await one(kind, name, { flags, place }))
     else found.push(...(await place.cluster.reader.list(kind, whereOf(kind, flags))))
   }
+  // An empty List is written, and nothing for people.
+  if (found.length === 0 && name === undefined && /^(?:yaml|json)$/u.test(output)) return '{"items":[]}'
   if (found.length === 0) return ''
   return output.startsWith('jsonpath=')
     ? atPath(found[0], output.slice('jsonpath='.length))
@@ -117,16 +139,20 @@ async function remove(
   return `installplan "${name}" deleted`
 }
 
-/** By a merge, what is in everybody's reach: a field of a spec. */
+/** By a merge or by operations; of the status where it is named as the subresource. */
 async function patch(
   { words: [, , resource = '', name = ''], flags }: Parsed,
   place: Place,
 ): Promise<string> {
-  if (flags.get('--type') !== 'merge')
-    throw new Error('kubectl patches custom resources by --type merge alone')
   const kind = kindOf(resource, place.store)
   const { metadata } = await one(kind, name, { flags, place })
-  await place.cluster.writer.mergePatch(kind, metadata, JSON.parse(flags.get('-p') ?? missing('-p')))
+  const body = JSON.parse(flags.get('-p') ?? missing('-p')) as never
+  const on = flags.get('--subresource')
+  if (on !== undefined && on !== 'status') throw new Error(`kubectl patches no subresource ${on} here`)
+  const { writer } = place.cluster
+  if (flags.get('--type') === 'merge') await writer.mergePatch(kind, metadata, body, on)
+  else if (flags.get('--type') === 'json') await writer.jsonPatch(kind, metadata, body, on)
+  else throw new Error('kubectl patches custom resources by --type merge or json alone')
   return `${kind.plural}/${name} patched`
 }
 

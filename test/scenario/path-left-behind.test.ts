@@ -225,7 +225,7 @@ describe('whose manifest is gone when it is resumed', () => {
     play(shape, async (stage) => {
       const ended = await resumedWithout(stage, 'healthy')
       expect(ended).toMatchObject({ code: 0 })
-      expect(ended.text).toContain('KubeVirt runs v1.8.4 already, without its manifest being read')
+      expect(ended.text).toContain('KubeVirt runs v1.8.4 already, and kvup did not read its manifest')
       expect(stage.methods).toEqual(['LiveMigrate'])
     }))
 

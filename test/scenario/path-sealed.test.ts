@@ -22,7 +22,7 @@ const carryOut = (stage: Stage, options = {}, terminal: Terminal = {}) =>
 const firstStep = { until: 'healthy-again-v1.6.6' }
 
 describe('a sealed plan of several minors', () => {
-  test('is carried out to its end, stopped and resumed in the middle of each step', () =>
+  test('takes effect to its end, stopped and resumed in the middle of each step', () =>
     play(few, async (stage) => {
       await seal(stage)
       for (const until of [

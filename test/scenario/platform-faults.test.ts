@@ -51,7 +51,7 @@ interface Row {
   upgrade: { code: number; says: RegExp }
 }
 
-const goesOn = { code: 0, says: /gate to 4\.18\.13, before anything is changed: already so/u }
+const goesOn = { code: 0, says: /gate to 4\.18\.13, before the first change: already so/u }
 const rows: Readonly<Record<string, Row>> = {
   'degradedOperators: told, and no operator hop waits for it': {
     faults: { degradedOperators: ['dns'] },
@@ -62,10 +62,10 @@ const rows: Readonly<Record<string, Row>> = {
     faults: { slowOperators: ['etcd'] },
     updating: true,
     after: 60 * minute,
-    status: /expected: slower than usual, which is no failure\n +waits for etcd/u,
+    status: /expected: slower than usual, not failed\n +waits for etcd/u,
     upgrade: {
       code: 4,
-      says: /gate to 4\.18\.13, before anything is changed: waiting for the platform to stand still; the platform is being updated to 4\.19/u,
+      says: /gate to 4\.18\.13, before the first change: waiting for the platform update to end; the platform is being updated to 4\.19/u,
     },
   },
   'notUpgradeable: shown, and never waited for by an operator hop': {
@@ -85,7 +85,10 @@ const rows: Readonly<Record<string, Row>> = {
     updating: true,
     after: 300 * minute,
     status: /pool worker +> updating: /u,
-    upgrade: { code: 3, says: /worker-0 for \d+h\d*m?; the update would wait for ever \(node-ready\)/u },
+    upgrade: {
+      code: 3,
+      says: /worker-0 for \d+h\d*m?. virt-handler cannot be updated there, so the update never ends \(node-ready\)/u,
+    },
   },
   'addedPool: it is one of the layers': {
     faults: { addedPool: { name: 'infra', nodes: 1 } },

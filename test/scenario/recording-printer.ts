@@ -53,6 +53,7 @@ export function recordingPrinter(
         onEvent(event)
         if (event.kind === 'remark') recorded.lines.push(event.text)
       },
+      awaiting: () => undefined,
       note: (line) => void recorded.lines.push(line),
       warn: (line) => void recorded.lines.push(line),
     },

@@ -19,13 +19,13 @@ function withoutNodes(cluster: Cluster): Cluster {
   return { ...cluster, reader }
 }
 
-test('contract: sealed plan: what could not be sealed is said, when the plan is made and when it is carried out', async () => {
+test('contract: sealed plan: what could not be sealed is said, when the plan is made and when it takes effect', async () => {
   await play(byTag, async (stage) => {
     const made = await stage.plan('v1.8.4', {}, { cluster: withoutNodes(stage.cluster) })
     expect({ code: made.code, error: made.error?.message }).toEqual({ code: 0 })
-    expect(made.text).toContain('the seal is without nodes, a change of it will not be seen: ')
+    expect(made.text).toContain('the seal is without nodes: kvup does not notice a change of it: ')
     const ended = await stage.upgrade(undefined, { plan: 'plan.yaml' })
     expect(ended).toMatchObject({ code: 0 })
-    expect(ended.text).toContain('plan.yaml is sealed without nodes, a change of it is not seen: ')
+    expect(ended.text).toContain('plan.yaml is sealed without nodes: kvup does not notice a change of it: ')
   })
 })

@@ -143,7 +143,8 @@ export class Stage {
   }
 
   async update(options: Partial<UpdateOptions> = {}, terminal: Terminal = {}) {
-    return this.#run((cx) => update(cx, { ...updateDefaults, ...options }), terminal)
+    const typed = { commandLine: 'kvup workloads update', ...terminal }
+    return this.#run((cx) => update(cx, { ...updateDefaults, ...options }), typed)
   }
 
   async showStrategy(terminal: Terminal = {}) {

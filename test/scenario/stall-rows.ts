@@ -193,7 +193,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       name: 'virt-operator hangs',
       flags: long,
       on: inCluster({ stopped: true }),
-      says: [/virt-operator is gone or hangs: virt-operator does not renew its Lease/],
+      says: [/virt-operator is gone or stuck: virt-operator does not renew its Lease/],
       prints: [/^kubectl -n kubevirt logs -l kubevirt\.io=virt-operator --tail=20$/],
     },
   ],
@@ -203,7 +203,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       name: 'the conditions are frozen',
       flags: long,
       on: inCluster({ statusTooLarge: true }),
-      says: [/nothing changes any more: .*virt-operator logs ".*etcdserver: request is too large"/],
+      says: [/nothing changes: .*virt-operator logs ".*etcdserver: request is too large"/],
       prints: [/^kubectl -n kubevirt logs -l kubevirt\.io=virt-operator --tail=20$/],
     },
   ],
@@ -237,7 +237,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
         service: 'virt-api.kubevirt',
       }),
       says: [
-        /virt-operator cannot go on: the webhook policy\.example\.com does not answer, service virt-api in namespace kubevirt \(connection refused\)/,
+        /virt-operator is stuck: the webhook policy\.example\.com does not answer, service virt-api in namespace kubevirt \(connection refused\)/,
       ],
       prints: [/^kubectl -n kubevirt get endpointslices -l kubernetes\.io\/service-name=virt-api$/],
     },
@@ -253,7 +253,10 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       }),
       knownTo: 'upgrade',
       flags: long,
-      says: [/hold workload updates: gave up after 5m/, /failed calling webhook "kubevirt-update-validator/],
+      says: [
+        /timed out after 5 m while pausing automatic VM updates/,
+        /failed calling webhook "kubevirt-update-validator/,
+      ],
       prints: [
         /^kubectl -n kubevirt get endpointslices -l kubernetes\.io\/service-name=kubevirt-operator-webhook$/,
       ],

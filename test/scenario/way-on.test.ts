@@ -120,7 +120,7 @@ test.each([
       const back = await stage.upgrade('v1.8.4', { method: path, accept: ['downgrade', 'way-back'] })
       expect(back).toMatchObject({ code: 3, error: { reason: 'no-way-back' } })
       expect(back.error?.object).toBe('customresourcedefinition/virtualmachineexports.export.kubevirt.io')
-      expect(back.error?.remedy[0]).toBe('kvup upgrade --to v1.9.0     goes on, to the end')
+      expect(back.error?.remedy[0]).toBe('kvup upgrade --to v1.9.0     continues the upgrade to its end')
       expect(stage.writes(mark)).toEqual([])
     }
     stage.simulated.faults.set({ unpullable: undefined })
@@ -139,7 +139,9 @@ test('CRDs that could not be read promise no way back', async () => {
     expect(stuck.text).not.toContain('there is no way back:')
     const back = await stage.upgrade('v1.8.4', {}, unread)
     expect(back).toMatchObject({ code: 3, error: { reason: 'crd-stored-versions' } })
-    expect(back.error?.message).toContain('could not tell whether the API server takes the CRDs of v1.8.4')
+    expect(back.error?.message).toContain(
+      'kvup could not check whether the API server accepts the CRDs of v1.8.4',
+    )
     expect(back.error?.remedy[0]).toContain('kvup rbac kvup-upgrade')
   })
 })

@@ -260,7 +260,7 @@ test('W2 what a restart would do is shown beforehand: which VM only the restart 
     expect(documentOf(dry).waves).toEqual([
       {
         id: 'wave',
-        title: 'virtual machines',
+        title: 'VMs',
         vms: [
           { namespace: 'demo', name: 'once', by: 'restart', onlyOnce: true },
           { namespace: 'demo', name: 'vm-1', by: 'restart' },

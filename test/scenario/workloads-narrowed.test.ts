@@ -92,13 +92,13 @@ test('an update that stops, or in which VMs failed, goes on with what it was ask
     expect([code, err]).toEqual([
       3,
       expect.stringMatching(
-        /-> kvup workloads migrations -n demo +shows[^]*-> kvup workloads update -n demo +goes on/u,
+        /-> kvup workloads migrations -n demo +shows[^]*-> kvup workloads update --yes -n demo --retries 0 --canary 1 --exclude demo\/f +tries another VM first/u,
       ),
     ])
     const failed = await kvup(stage, 'workloads update --yes -n demo --retries 0')
     expect([failed.code, failed.err]).toEqual([
       3,
-      expect.stringMatching(/-> kvup workloads update -n demo +tries those/u),
+      expect.stringMatching(/-> kvup workloads update --yes -n demo --retries 0 +tries those/u),
     ])
     expect(failed.out).toContain('-> kvup workloads update -n demo --restart-unmigratable')
   })

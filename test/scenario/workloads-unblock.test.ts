@@ -172,7 +172,7 @@ test('contract: a note that was changed keeps nobody else from what is theirs, a
       expect(stage.methods).toEqual(['LiveMigrate'])
       expect(overrides(stage, 'job')).toBeUndefined()
     }
-    expect((await kvup(stage, 'history')).err).toContain('VM demo/db was lent something')
+    expect((await kvup(stage, 'history')).err).toContain('VM demo/db has a temporary change')
     note({ annotations: { [overrideAnnotation]: null } })
     expect(await stage.restore()).toMatchObject({ code: 3, error: { reason: 'override-unreadable' } })
     const before = specOf(stage, 'db')
@@ -308,7 +308,9 @@ test('a copy of a VM that was lent something has no loan of its own: it asks, an
     )
     // Those that were lent it have it back.
     expect(['db', 'job'].map((name) => overrides(stage, name))).toEqual([undefined, undefined])
-    expect((await kvup(stage, 'history')).out).toContain('of the VM that was copied to demo/copy')
+    expect((await kvup(stage, 'history')).out).toContain(
+      'Temporary change: the VM that was copied to demo/copy',
+    )
 
     // Its own loan takes the place of the note.
     edit(stage, 'other', { template: { spec: { evictionStrategy: 'LiveMigrate' } } })

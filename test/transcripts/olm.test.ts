@@ -122,7 +122,7 @@ const recorded: Readonly<Record<string, Recorded>> = {
       ['hop to 1.17.3', 491, 540],
       ['hop to 1.18.0', 575, 692],
       ['the condition is stale for 175 s, until OLM looks again', 631, 804],
-      ['the plan of 1.18.1 is carried out, and retried', 806, 873],
+      ['the plan of 1.18.1 takes effect, and retried', 806, 873],
     ],
     faults: [
       [
@@ -150,7 +150,7 @@ const recorded: Readonly<Record<string, Recorded>> = {
     ],
     faults: [
       ['the catalog restarts', 190, 190.6, catalog],
-      ['1.17.5 is Failed, and begins again and again', 1363.5, 1473, resolution],
+      ['1.17.5 is Failed, and starts again and again', 1363.5, 1473, resolution],
       ['so 1.17.6, which mends it, is kept out', 1475, 1638, resolution],
       ['the catalog is off while the plan of 1.17.7 waits', 1865, 1937, catalog],
     ],
@@ -238,7 +238,7 @@ test('a stale condition is told as such', () => {
   expect(stale?.layers.layers.find(({ layer }) => layer === 'subscription')).toMatchObject({
     verdict: 'Healthy',
     notes: [
-      'ResolutionFailed is stale: OLM has not looked again since kubevirt-hyperconverged-operator.v1.17.3 went',
+      'ResolutionFailed is stale: OLM has not resolved again since kubevirt-hyperconverged-operator.v1.17.3 went',
     ],
   })
 })

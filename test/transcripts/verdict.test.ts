@@ -153,7 +153,7 @@ test('lab Seen 13: an operator that may not grant the new rights is Degraded aft
   const [cause] = at(61).why
   expect(cause?.kind).toBe('forbidden')
   expect(cause?.sentence).toContain(
-    'kubevirt.io:admin is forbidden, rights on backup.kubevirt.io are missing',
+    'needs (backup.kubevirt.io): it may not grant clusterroles kubevirt.io:admin',
   )
   expect(cause?.commands).toContain('kvup upgrade --to v1.8.4 --method operator-manifest')
 })

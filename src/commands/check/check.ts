@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { AcceptedRisk } from '../../lib/releases/hop-findings.ts'
-import { allChecks, reportOf, runChecks } from '../../lib/checks/check-run.ts'
+import { allChecks, ensureFindingsAccepted, reportOf, runChecks } from '../../lib/checks/check-run.ts'
 import { clockSkew } from '../../lib/checks/groups/machinery-checks.ts'
 import type { Installation } from '../../lib/kubevirt/installation.ts'
 import { type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
@@ -14,11 +14,13 @@ import {
 import type { Known } from '../../lib/kube/known.ts'
 import { readReleases, type Releases } from '../../lib/releases/releases.ts'
 import type { Check, Finding, Question } from '../../lib/checks/check-definition.ts'
-import { type CheckDocument, checkView } from '../../lib/output/views/check-report.ts'
+import { type CheckDocument, checkView, wholeCheckView } from '../../lib/output/views/check-report.ts'
 import { parseVersion, type Version } from '../../lib/releases/release-versions.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
+import { withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
+import { reachable } from '../../lib/releases/release-path.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
-import { nearTarget, readCheckedCluster } from './plan-findings.ts'
+import { nearTarget, readCheckedCluster, withRisks } from './plan-findings.ts'
 import { olmGoal, type OlmGoal } from '../../lib/upgrade/methods/olm-plan.ts'
 import { seeOperator } from '../../lib/upgrade/methods/olm-operator.ts'
 import type { KubeObject } from '../../lib/kube/object.ts'
@@ -32,6 +34,8 @@ export interface CheckOptions {
   releases?: string
   accept: readonly string[]
   strict?: boolean
+  /** Every check is listed, not only what was found. */
+  all?: boolean
   probeImages?: boolean
   from?: string
   alerts?: 'route'
@@ -45,6 +49,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
   const snapshot = await readerFor(cx, options.from)
+  cx.printer.awaiting('running the checks')
   const observed = await readCheckedCluster(cx, {
     to,
     method: options.method,
@@ -55,18 +60,81 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   ensureOlmOwns(options, observed.installation)
   const path = await pathOf(options, observed, { cluster: snapshot.cluster, accepted, releases })
   const target = targetOf(to, path, observed)
-  const asked: Question = { ...observed, releases, ...(target && { target }), ...(manifest && { manifest }) }
+  const noOneTarget = to === undefined || target !== undefined ? undefined : whyNoOneTarget(path)
+  const asked: Question = {
+    ...observed,
+    releases,
+    ...(target && { target }),
+    ...(noOneTarget !== undefined && { noOneTarget }),
+    ...(manifest && { manifest }),
+  }
   const question = options.probeImages ? await withProbes(cx, asked) : asked
   const strict = options.strict ?? false
-  const report = reportOf(runChecks(checksFor(question, path), question), accepted, strict)
+  const results = runChecks(checksFor(question, path), question)
+  ensureFindingsAccepted(results, accepted, (risks) => withRisks(cx.world.commandLine, risks))
+  const report = reportOf(results, accepted, strict)
+  const head = heading(cx, question, towardsOf(to, path))
+  const { address } = snapshot.cluster
+  const at = cx.clock.now().toISOString()
+  for (const made of report.items) cx.printer.observe?.({ kind: 'check-made', at, check: made })
   const document: CheckDocument = {
-    ...heading(cx, question, towardsOf(to, path)),
+    ...head,
+    ...(address && { cluster: address }),
     strict,
     accepted,
     ...report,
+    next: nextLines(cx.world.commandLine, { ...head, ...report, strict }, observed.installation),
   }
-  cx.printer.result(document, checkView, report.counts.notChecked > 0 ? 'partial' : 'complete')
+  const view = options.all ? wholeCheckView : checkView
+  cx.printer.result(document, view, report.counts.notChecked > 0 ? 'partial' : 'complete')
   return report.outcome === 'blocked' ? exitCode.blocked : exitCode.done
+}
+
+/** Flags that only look takes. */
+const ofChecking = {
+  alone: ['--strict', '--probe-images', '--all', '--exit-code'],
+  valued: ['--from', '--alerts', '--output', '-o', '--accept'],
+}
+
+type Ended = Pick<CheckDocument, 'to' | 'kubevirt' | 'outcome' | 'items' | 'strict'>
+
+/** What to type next: the upgrade as it was asked about, with the risks that were accepted; what helps against the worst finding; or a version to ask about. */
+function nextLines(
+  typed: string,
+  { to, kubevirt: { version }, outcome, items, strict }: Ended,
+  { manager }: Installation,
+): readonly string[] {
+  if (outcome === 'blocked') return helpLines(items, strict)
+  // Where it is there already nothing is to be typed.
+  if (to !== undefined && to === version) return []
+  if (to !== undefined) {
+    const accepted = items.flatMap(({ findings }) => findings).filter((finding) => finding.accepted)
+    const risks = [...new Map(accepted.map((finding) => [finding.id, finding])).values()]
+    const words = withoutFlags(wordsOf(typed), ofChecking)
+    const place = words.indexOf('check')
+    return [withRisks(words.with(place, 'upgrade').join(' '), risks)]
+  }
+  const newest = manager.kind === 'hyperconverged' ? undefined : reachable(version).at(-1)
+  return newest === undefined ? [] : [`kvup check --to ${newest}     judges an upgrade to it`]
+}
+
+const isCommand = (line: string): boolean => /^(?:kvup|kubectl|oc|virtctl) /u.test(line)
+
+function helpLines(items: Ended['items'], strict: boolean): readonly string[] {
+  const open = items.flatMap(({ findings }) => findings).filter(({ accepted }) => !accepted)
+  const levels = ['blocker', 'not-checked', ...(strict ? ['warning'] : [])]
+  const worst = levels.map((wanted) => open.find(({ level }) => level === wanted)).find((found) => found)
+  if (worst === undefined) return []
+  return [worst.remedy.find(isCommand) ?? `kvup explain ${worst.id}`]
+}
+
+/** By OLM over several minors, or to a release of which nobody knows the KubeVirt, or that OLM refuses. */
+function whyNoOneTarget(path: OlmPath | undefined): string {
+  if (path === undefined || 'refused' in path) return 'needs a release that OLM offers'
+  const { kubevirt } = path.goal.part
+  return kubevirt === undefined
+    ? `needs to know which KubeVirt HyperConverged ${path.goal.part.to} brings`
+    : 'needs one minor of KubeVirt to compare with, and this upgrade goes over several'
 }
 
 /**
@@ -187,25 +255,19 @@ async function unless<T>(
   }
 }
 
-/**
- * In the place of the check that says who owns KubeVirt: OLM is asked, and what it says is what a plan says. Where the way leads over several minors of KubeVirt
- * there is no one target to judge: each hop has its own.
- */
+/** In the place of the check that says who owns KubeVirt OLM is asked, and what it says is what a plan says. */
 export function checksByOlm(
   checks: readonly Check[],
   path: OlmPath,
-  { installation, target }: Pick<Question, 'installation' | 'target'>,
+  { installation }: Pick<Question, 'installation'>,
 ): readonly Check[] {
-  return checks.flatMap((one) => {
-    if (one.id === 'manager') return [byOlm(path, installation, target !== undefined)]
-    return one.needsTarget && target === undefined ? [] : [one]
-  })
+  return checks.map((one) => (one.id === 'manager' ? byOlm(path, installation) : one))
 }
 
-const byOlm = (path: OlmPath, { manager }: Installation, isNear: boolean): Check => ({
+const byOlm = (path: OlmPath, { manager }: Installation): Check => ({
   id: 'manager',
   group: 'installation',
-  title: `OLM can take HyperConverged there${isNear ? '' : '; what each minor of KubeVirt on the way brings is judged at its hop'}`,
+  title: 'OLM can take HyperConverged there',
   findings: 'any',
   needs: [],
   blocks: true,

@@ -28,7 +28,8 @@ import {
   takeSnapshot,
 } from '../../lib/kubevirt/snapshot.ts'
 import { assessRollout, type RolloutStatus } from '../../lib/kubevirt/rollout-status.ts'
-import type { Method } from '../../lib/releases/hop-findings.ts'
+import type { AcceptedRisk, Method } from '../../lib/releases/hop-findings.ts'
+import { shellWord, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { type Version, versionOf } from '../../lib/releases/release-versions.ts'
 import { chooseMethod, hasBegun } from '../../lib/upgrade/upgrade-plan.ts'
 import { accessOf, roleFor } from '../../lib/upgrade/roles.ts'
@@ -37,7 +38,7 @@ import { actsOnEdit } from '../../lib/kubevirt/installed-components.ts'
 import { seconds } from '../../lib/kube/clock.ts'
 import type { PathStep } from '../../lib/upgrade/path-procedure.ts'
 import type { Context } from '../../context.ts'
-import { allChecks, runChecks } from '../../lib/checks/check-run.ts'
+import { allChecks, ensureFindingsAccepted, runChecks } from '../../lib/checks/check-run.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
 import { askAboutMissing } from '../run-change.ts'
 import { windowOpenFinding } from '../../lib/eus/window.ts'
@@ -161,8 +162,17 @@ async function untilActedOn(
  * What all checks of `kvup check` say against a plan. Nothing once its update has begun, for the checks judge a cluster that stands still, and
  * stopping half-way is worse; the rights of this user are asked for right before the first write.
  */
-async function checked({ cx, plan, upgradeState, releases, overrides, manifest }: ToCheck): Promise<Checked> {
+async function checked({
+  cx,
+  plan,
+  upgradeState,
+  releases,
+  overrides,
+  manifest,
+  accepted,
+}: ToCheck): Promise<Checked> {
   if (hasBegun(plan, upgradeState, overrides)) return { findings: [] }
+  cx.printer.awaiting?.('running the checks')
   const target = plan.olm === undefined ? plan.to : nearTarget(plan.olm, plan.to, upgradeState.rolloutStatus)
   const snapshot = await readCheckedCluster(cx, { to: target, method: plan.method, without: 'rights' })
   const question = {
@@ -173,6 +183,7 @@ async function checked({ cx, plan, upgradeState, releases, overrides, manifest }
   }
   const checks = allChecks.filter(({ id }) => !judgedElsewhere.has(id))
   const results = runChecks(checks, question)
+  ensureFindingsAccepted(results, accepted, (risks) => withRisks(cx.world.commandLine, risks))
   return {
     // What only `kvup check` is given is no news of a plan: it has a manifest where it needs one.
     findings: results
@@ -180,6 +191,13 @@ async function checked({ cx, plan, upgradeState, releases, overrides, manifest }
       .flatMap(({ findings }) => findings.map(unlessUnseen)),
     snapshot: snapshot.snapshot,
   }
+}
+
+/** The line that was typed, with these risks instead of those that it accepts. */
+export function withRisks(typed: string, risks: readonly AcceptedRisk[]): string {
+  const words = withoutFlags(wordsOf(typed), { valued: ['--accept'] })
+  const accepted = risks.map(({ id, reason }) => (reason === undefined ? id : `${id}=${reason}`))
+  return [...words, ...accepted.map((risk) => `--accept ${shellWord(risk)}`)].join(' ')
 }
 
 /** Whoever owns the installation is the plan's own business; so are the rights, right before the first write. */

@@ -19,6 +19,17 @@ export const vmNames: Source = async (asked, offer) => {
       if (isName(metadata.name)) offer({ value: metadata.name, description: status?.printableStatus ?? '' })
 }
 
+/** VMs as `namespace/name`, of the namespace that -n names or of all. */
+export const vmPlaces: Source = async (asked, offer) => {
+  const namespace = last(asked, '--namespace') ?? asked.cx.flags.namespace
+  const everywhere = namespace === undefined || asked.options.has('--all-namespaces')
+  const { reader } = await clusterOf(asked)
+  for await (const { items } of reader.pages(VirtualMachines, everywhere ? {} : { namespace }))
+    for (const { metadata, status } of items)
+      if (isName(metadata.name) && isNamespace(metadata.namespace ?? ''))
+        offer({ value: `${metadata.namespace}/${metadata.name}`, description: status?.printableStatus ?? '' })
+}
+
 /** Nodes that run VMs. */
 export const nodeNames: Source = async (asked, offer) => {
   const { reader } = await clusterOf(asked)

@@ -60,6 +60,7 @@ function wantedBy(asked: Asked): UpdateWanted {
       allNamespaces: options.has('--all-namespaces'),
       ...given('selector', '--selector'),
       ...given('node', '--node'),
+      exclude: [...(options.get('--exclude') ?? [])],
       ...given('canary', '--canary'),
       ...given('canaryLabel', '--canary-label'),
       ...given('waveBy', '--wave-by'),

@@ -13,6 +13,7 @@ import { shellWord } from '../../lib/kube/shell-line.ts'
 import { openCluster } from '../../lib/kube/http/http-cluster.ts'
 import type { RunEvent } from '../../lib/engine/step.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
 import { eusRunCommand } from '../eus.ts'
 import { upgradeCommand } from '../upgrade.ts'
 import { updateCommand } from '../workloads/update.ts'
@@ -38,15 +39,9 @@ export async function demo(cx: Context, options: DemoOptions): Promise<ExitCode>
       const files = { ...filesOf(scenario), ...manifestFile(scenario, manifest) }
       return await keepServing(cx, server.kubeconfig([], speed), { scenario, speed, files })
     }
-    cx.printer.note(`simulated cluster, time runs ${speed} times as fast. ${scenario.title}`)
-    const inside = await insideDemo(cx, {
-      clock,
-      speed,
-      kubeconfig: server.kubeconfig(),
-      manifest,
-      files: filesOf(scenario),
-    })
-    return await runInside(inside, typed(scenario))
+    const files = filesOf(scenario)
+    const opened = await openServed(cx, server.kubeconfig(), clock)
+    return await playScenario(cx, scenario, { clock, speed, cluster: opened, manifest, files })
   } finally {
     await server.close()
     await cluster.stop()
@@ -91,7 +86,7 @@ function speedOf({ speed: text, serve }: DemoOptions, scenario: Scenario): numbe
 }
 
 /** The update graph of its platform, as it is downloaded from the update service, and the whole catalog of its operator. */
-function filesOf({ cluster: { openshift, olm } }: Scenario): Record<string, string> {
+export function filesOf({ cluster: { openshift, olm } }: Scenario): Record<string, string> {
   return {
     ...(openshift && { 'graph.json': servedGraph(openshift) }),
     ...(olm && { 'catalog.yaml': servedCatalog(olm, undefined) }),
@@ -105,7 +100,7 @@ function manifestFile(scenario: Scenario, manifest: string): Record<string, stri
 }
 
 /** JSON is YAML. */
-function manifestText(objects: readonly object[]): string {
+export function manifestText(objects: readonly object[]): string {
   return objects.map((object) => `---\n${JSON.stringify(object)}\n`).join('')
 }
 
@@ -159,25 +154,30 @@ export function firstLine(scenario: Scenario, laid: LaidDown): string {
   return ['kvup upgrade --to', to, ...by, ...flags.map(shellWord)].join(' ')
 }
 
-interface Simulated {
+/** A simulated cluster to play a scenario on. */
+export interface Stage {
   clock: Clock
+  /** How many times as fast as the context's clock that one runs. */
   speed: number
-  kubeconfig: string
+  cluster: Cluster
   /** The release's kubevirt-operator.yaml. */
   manifest: string
   /** Texts that lie beside the person who types, by the names of their files. */
   files: Readonly<Record<string, string>>
 }
 
-/** The context of a command that works on the simulated cluster: its clock is the cluster's, and nobody is asked. */
-export async function insideDemo(
-  cx: Context,
-  { clock, speed, kubeconfig, manifest, files }: Simulated,
-): Promise<Context> {
+/** Says what will be seen, and types the scenario's line on its cluster. Returns that command's exit code. */
+export async function playScenario(cx: Context, scenario: Scenario, stage: Stage): Promise<ExitCode> {
+  cx.printer.note(`simulated cluster, time runs ${stage.speed} times as fast. ${scenario.title}`)
+  cx.printer.awaiting('waiting for the cluster')
+  return runInside(insideDemo(cx, stage), typed(scenario))
+}
+
+/** Over HTTP, as kvup would reach a real one. */
+async function openServed(cx: Context, kubeconfig: string, clock: Clock): Promise<Cluster> {
   const file = cx.world.scratchFile('kubeconfig')
   await cx.world.writeText(file, kubeconfig)
-  const onTheWall = wallTimes(cx.clock, clock, speed)
-  const cluster = await openCluster(
+  return openCluster(
     { kubeconfig: file },
     {
       clock,
@@ -188,6 +188,11 @@ export async function insideDemo(
       userAgent: `kvup/${cx.world.version}`,
     },
   )
+}
+
+/** The context of a command that works on the simulated cluster: its clock is the cluster's, and nobody is asked. */
+function insideDemo(cx: Context, { clock, speed, cluster, manifest, files }: Stage): Context {
+  const onTheWall = wallTimes(cx.clock, clock, speed)
   return {
     ...cx,
     clock,
@@ -241,14 +246,14 @@ export function typed(scenario: Scenario): Typed {
 }
 
 /** A command with its arguments, and the line that is printed where it has to be typed again. */
-export interface Typed {
+interface Typed {
   line: string
   command: (wire: Wire) => Command
   args: readonly string[]
 }
 
 /** A command as it would be typed on the simulated cluster, through its own flags and defaults. */
-export async function runInside(inside: Context, { line, command, args }: Typed): Promise<ExitCode> {
+async function runInside(inside: Context, { line, command, args }: Typed): Promise<ExitCode> {
   let code: ExitCode = exitCode.done
   const here = { ...inside, world: { ...inside.world, commandLine: line } }
   const wire: Wire =

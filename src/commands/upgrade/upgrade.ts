@@ -98,7 +98,7 @@ export interface PlanOptions extends Omit<UpgradeOptions, 'timeout' | 'pauseBefo
 export async function showPlan(cx: Context, options: PlanOptions): Promise<ExitCode> {
   if (options.to === undefined)
     throw usageError('no-target', 'name a version with --to', {
-      remedy: ['kvup plan --to VERSION', 'kvup upgrade      says what can be reached'],
+      remedy: 'kvup releases     lists the releases that this kvup knows',
     })
   const { cluster, clock, saved } = await readerFor(cx, options.from)
   const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }

@@ -25,7 +25,7 @@ import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import { rulesFrom } from '../../lib/vms/workload-updater.ts'
 import { oneNamespaceHelps, partlyUnread, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { whoIsAtWork } from '../../lib/vms/lock-holder.ts'
-import { noSuchPlace, selectionOf, selectsNothing } from '../../lib/vms/vm.ts'
+import { notThere, selectionOf } from '../../lib/vms/vm.ts'
 
 export interface OutdatedOptions {
   allNamespaces?: boolean
@@ -68,22 +68,18 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
         : error
     },
   )
-  const nowhere = told.totals.total === 0 ? await noSuchPlace(snapshot, selection) : []
-  told.remarks.push(...nowhere)
-  // For a script nothing may look green that was asked of what is not there; whoever only looks is told less.
-  const selected = options.exitCode && told.totals.total === 0 && nowhere.length === 0
-  const isNothing = selected === true && (await selectsNothing(snapshot.cluster, selection))
-  if (isNothing) told.remarks.push(`no running VM has the labels ${selection.labels ?? ''}`)
+  const isScript = options.exitCode === true
+  const absent =
+    told.totals.total === 0 ? await notThere(snapshot, selection, { isScript, running: true }) : undefined
+  told.remarks.push(...(absent?.remarks ?? []))
   const found = await around
   const working = whoIsAtWork(cx, snapshot, { totals: told.totals, context: found.context })
   const document = await outdatedDocument(reader, told, found, { working, says: atWorkText })
   const refusal = partlyUnread(document.unread)
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
-  if (!options.exitCode) return exitCode.done
-  if (told.totals.total > 0) return exitCode.asked
-  if (nowhere.length > 0) return exitCode.usage
-  return isNothing ? exitCode.blocked : exitCode.done
+  if (!isScript) return exitCode.done
+  return told.totals.total > 0 ? exitCode.asked : (absent?.code ?? exitCode.done)
 }
 
 /** Where all VMs may be read: what may not be read has to be told in every format. */

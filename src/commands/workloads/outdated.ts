@@ -26,6 +26,7 @@ export function outdatedCommand(wire: Wire): Command {
           ['kvup workloads outdated --from cluster.ndjson.gz', 'of a saved cluster'],
         ],
         more: 'What may not be read is said and is exit 7, with all that may be on stdout.',
+        formats: ['github', 'prometheus'],
         codes: [...asksCluster, 'asked'],
       }),
     )

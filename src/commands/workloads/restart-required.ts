@@ -13,7 +13,7 @@ import { restartRequiredView } from '../../lib/output/views/vms/vm-rollout.ts'
 import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import { listRestartRequired } from '../../lib/vms/rollout/restart-required.ts'
 import { asksCluster, fromOption, manual } from '../command-options.ts'
-import { noSuchPlace, selectionOf } from '../../lib/vms/vm.ts'
+import { notThere, selectionOf } from '../../lib/vms/vm.ts'
 
 export interface RestartRequiredOptions {
   allNamespaces?: boolean
@@ -60,17 +60,20 @@ export async function restartRequired(cx: Context, options: RestartRequiredOptio
     rows.add(page.items)
   }
   const { totals, unread } = told
-  const nowhere = totals.total + unread.length === 0 ? await noSuchPlace(observed, selection) : []
+  const isScript = options.exitCode === true
+  const isEmpty = totals.total + unread.length === 0
+  const absent = isEmpty ? await notThere(observed, selection, { isScript, running: false }) : undefined
   const document = restartRequiredDocument(installation, {
     asOf: takenAt,
     selection,
     totals,
     unread,
-    remarks: [...told.remarks, ...nowhere, ...remarks],
+    remarks: [...told.remarks, ...(absent?.remarks ?? []), ...remarks],
     ...(told.next !== undefined && { next: told.next }),
   })
   const refusal = partlyUnread(unread)
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
-  return options.exitCode && totals.total > 0 ? exitCode.asked : exitCode.done
+  if (!isScript) return exitCode.done
+  return totals.total > 0 ? exitCode.asked : (absent?.code ?? exitCode.done)
 }

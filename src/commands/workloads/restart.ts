@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
-import { paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
+import { excludeFlag, paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
 import type { RestartOptions } from './run-restart.ts'
 
 /** Loaded when it runs: help does without. */
@@ -10,7 +10,8 @@ const lazyAction = async (cx: Context, options: RestartOptions) =>
 
 export function restartCommand(wire: Wire): Command {
   const command = new Command('restart')
-  for (const option of [...selectionFlags(), ...waveFlags('no other is restarted'), ...pace, ...stopFlags()])
+  const which = [...selectionFlags(), excludeFlag()]
+  for (const option of [...which, ...waveFlags('no other is restarted'), ...pace, ...stopFlags()])
     command.addOption(option)
   return withChangeFlags(command, 'how long it may take altogether', '24h')
     .addHelpText(

@@ -213,7 +213,7 @@ function announce({ printer }: Context, { override, meanwhile, forecast, rollout
 function changeOf(cx: Context, terms: Terms): Change {
   const { owner, override, now, meanwhile, options, forecast } = terms
   const leave = meanwhile === 'keep-current'
-  const settled = settledFor(owner.kubevirt, { id: 'healthy', title: 'KubeVirt is settled', stableMs: 0 })
+  const settled = settledFor(owner.kubevirt, { id: 'healthy', title: 'KubeVirt is healthy', stableMs: 0 })
   const kept = keptMethods(override)
   return {
     procedure: restoreProcedure({ owner, meanwhile, settled, takenFrom: override.object.uid }),
@@ -286,7 +286,7 @@ function procedureOn(
   restoring: readonly SavedVmOverride[],
   { meanwhile, refused }: { meanwhile: Meanwhile; refused: RefusedVms },
 ): Procedure {
-  const settled = settledFor(owner.kubevirt, { id: 'healthy', title: 'KubeVirt is settled', stableMs: 0 })
+  const settled = settledFor(owner.kubevirt, { id: 'healthy', title: 'KubeVirt is healthy', stableMs: 0 })
   const steps = restoring.map(({ ref }) => restoreVm(ref, meanwhile, refused))
   return {
     name: 'restore VMs',

@@ -28,7 +28,7 @@ import {
 import { WholeTime } from '../../lib/vms/forecast/migration-time.ts'
 import { parseWanted } from '../../lib/vms/strategy/set-strategy.ts'
 import { partlyUnread, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
-import { noSuchPlace, selectionOf } from '../../lib/vms/vm.ts'
+import { notThere, selectionOf } from '../../lib/vms/vm.ts'
 
 export interface ForecastOptions {
   to?: string
@@ -61,12 +61,17 @@ export async function forecast(cx: Context, options: ForecastOptions): Promise<E
     remarks: [],
   }
   await tell(snapshot, { foretold, basis, rows, probe: options.probe === true })
-  if (foundNone(foretold)) foretold.remarks.push(...(await noSuchPlace(snapshot, selection)))
+  const isScript = options.exitCode === true
+  const absent = foundNone(foretold)
+    ? await notThere(snapshot, selection, { isScript, running: true })
+    : undefined
+  foretold.remarks.push(...(absent?.remarks ?? []))
   const document = forecastDocument(foretold, await basis)
   const refusal = partlyUnread(document.unread)
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
-  return options.exitCode && isUneven(foretold.totals) ? exitCode.asked : exitCode.done
+  if (!isScript) return exitCode.done
+  return isUneven(foretold.totals) ? exitCode.asked : (absent?.code ?? exitCode.done)
 }
 
 function methodsOf({ methods }: ForecastOptions): readonly string[] | undefined {

@@ -8,7 +8,7 @@ import {
   scheduleOf,
   type WaveSchedule,
   endOfRun,
-  ensureCanaryThere,
+  ensureNamedThere,
   ensureWindowOpens,
   namespacesOf,
   narrowed,
@@ -70,7 +70,11 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
   ensureWindowOpens(typed, now)
   const { namespace } = installation
   const environment = runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver })
-  const run = new RestartRun(wanted, { began: now.getTime(), kubevirt: installation.kubevirt })
+  const run = new RestartRun(wanted, {
+    began: now.getTime(),
+    kubevirt: installation.kubevirt,
+    typed: cx.world.commandLine,
+  })
   const procedure = restartProcedure(run, timeoutMs)
   const restarting: Restarting = { cx, cluster, installation, environment, run, procedure }
   const work = await workOf(restarting, { options, timeoutMs }).catch((error: unknown) => {
@@ -117,13 +121,12 @@ async function workOf(
   { cx, cluster, installation, environment, run, procedure }: Restarting,
   { options, timeoutMs }: { options: RestartOptions; timeoutMs: number },
 ): Promise<RestartWork> {
-  await ensureCanaryThere(cluster, options, run.wanted.selection)
+  await ensureNamedThere(cluster, options, run.wanted)
   const snapshot = await run.read({ reader: cluster.reader, clock: cx.clock, journal: environment.journal })
   const { candidates, left, unread } = snapshot
   const { namespace } = run.wanted.selection
   if (candidates.size + left.size + unread.length === 0)
     for (const remark of await noSuchPlace({ cluster }, { namespace })) cx.printer.warn(remark)
-  const namespaceOnly = namespace === undefined ? {} : { namespace }
   const namespaces = namespacesOf(candidates.keys(), {
     namespace,
     partly: unread.length > 0,
@@ -133,7 +136,7 @@ async function workOf(
     candidates.size === 1 ? '1 VM, which interrupts it' : `${candidates.size} VMs, which interrupts them`
   const findings = dataLoss(
     [...candidates.values()].map(({ vm, loses }) => [vm, loses] as const),
-    `${narrowedLine('kvup workloads restart', namespaceOnly)} -l KEY=VALUE     restarts others only`,
+    'leave them out by --exclude, or restart others only by -l',
   )
   return {
     change: {
@@ -141,6 +144,7 @@ async function workOf(
       ...gateOf(findings, parseAccepted(options.accept)),
       rights: narrowed(workloadsAccess(installation.namespace, [restartRight]), namespaces),
       question: `Restart ${vms}?`,
+      title: 'Restart of VMs',
       limits: { timeoutMs, until: options.until, pauseBefore: options.pauseBefore },
     },
     waves,

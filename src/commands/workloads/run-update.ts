@@ -3,7 +3,7 @@ import { oneNamespaceHelps, partlyUnread, statusParts } from '../../lib/kubevirt
 import { onlyOnceText, unreadText, workloadsUpdateView } from '../../lib/output/views/vms/wave-run.ts'
 import {
   endOfRun,
-  ensureCanaryThere,
+  ensureNamedThere,
   ensureWindowOpens,
   namespacesOf,
   narrowed,
@@ -55,6 +55,7 @@ export async function update(cx: Context, options: UpdateOptions): Promise<ExitC
     began: now.getTime(),
     releases: knownReleases,
     once: isDry(options),
+    typed: cx.world.commandLine,
   })
   // KubeVirt's own updater is followed by the step that guards it.
   if (!isDry(options) && !options.watchOnly)
@@ -98,7 +99,7 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
       return documentOf(running, endOfRun(cx, end, overrides))
     },
     end(document) {
-      const failure = failureOf(document.totals, document.selection)
+      const failure = failureOf(document.totals, run.typed)
       if (failure) throw failure
       return readWhole(document)
     },
@@ -143,7 +144,7 @@ function procedureOf(
 async function workOf(running: Running): Promise<UpdateWork> {
   const { run, procedure, settingsWork, typed, options } = running
   const reading = readingOf(running)
-  await ensureCanaryThere(settingsWork.cluster, options, run.wanted.selection)
+  await ensureNamedThere(settingsWork.cluster, options, run.wanted)
   const snapshot = await run.read(reading)
   const { candidates, unread } = snapshot.fleet
   if (candidates.size + snapshot.fleet.left.size + unread.length === 0)
@@ -161,7 +162,7 @@ async function workOf(running: Running): Promise<UpdateWork> {
   })
   const { until, pauseBefore } = options
   const waves = await updateWaves(reading, run, snapshot)
-  const findings = options.watchOnly ? [] : await updateFindings(snapshot, settingsWork, run.wanted.selection)
+  const findings = options.watchOnly ? [] : await updateFindings(snapshot, settingsWork, run.typed)
   const schedule = scheduleOf(waves, {
     pacing: run.pacing,
     timeoutMs: typed.timeoutMs,
@@ -176,8 +177,9 @@ async function workOf(running: Running): Promise<UpdateWork> {
       ...gateOf(findings, parseAccepted(options.accept)),
       rights: narrowed(rights, namespaces),
       question: options.watchOnly
-        ? 'Follow the workload updates of KubeVirt, and hold them should they do harm?'
+        ? 'Follow the VM updates of KubeVirt, and pause them if VMs come to harm?'
         : questionOf([...candidates.values()].map(({ by }) => by)),
+      title: options.watchOnly ? 'VM updates by KubeVirt' : 'VMs to the new virt-launcher',
       limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
       restoresAt: settledAgainId,
     },
@@ -262,6 +264,11 @@ export function announce(
     printer.note(`${id}: ${count(vms.length, 'VM')}`)
   for (const line of schedule?.schedule ?? []) printer.note(line)
   const restarts = waves.flatMap(({ vms }) => vms).filter(({ by }) => by === 'restart')
+  for (const vm of run.wanted.exclude)
+    if (methods.length > 0)
+      printer.note(
+        `${vm} is left out: KubeVirt updates it by itself (${methodsText(methods)}) once automatic VM updates resume`,
+      )
   for (const { vm, onlyOnce } of restarts)
     printer.note(`restart: ${vm}${onlyOnce ? `: ${onlyOnceText}` : ''}`)
 }

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
-import { paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
+import { excludeFlag, paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
 import type { UpdateOptions } from '../../lib/vms/waves/wave-run.ts'
 
 /** Loaded when it runs: help does without. */
@@ -33,6 +33,7 @@ export function updateCommand(wire: Wire): Command {
 const moves = [
   ...selectionFlags(),
   new Option('--node <name>', 'only VMs on this node'),
+  excludeFlag(),
   ...waveFlags('nothing else is moved'),
   new Option('--parallel <count>', "how many at a time, within KubeVirt's limits"),
   ...paceFlags('begin VMs'),
@@ -40,6 +41,7 @@ const moves = [
 
 /** What only says how VMs are moved by kvup. */
 const notWatching = [
+  'exclude',
   'canary',
   'canaryLabel',
   'waveBy',

@@ -9,6 +9,12 @@ export const selectionFlags = (): Option[] => [
   new Option('-l, --selector <labels>', 'only VMs with these labels'),
 ]
 
+/** Which of them not. */
+export const excludeFlag = (): Option =>
+  new Option('--exclude <namespace/name>', 'leave this VM as it is (repeatable)')
+    .argParser((value: string, before: string[]) => [...before, value])
+    .default([], 'none')
+
 /** In which order. `whenItFails`: what does not happen any more when the canary fails. */
 export const waveFlags = (whenItFails: string): Option[] => [
   new Option('--canary <count>', `so many VMs first; if one fails, ${whenItFails}`),

@@ -45,6 +45,8 @@ export interface Question {
   rolloutStatus: RolloutStatus
   /** Absent: `kvup check` without --to; checks that need a target pass over it (`needsTarget`). */
   target?: Version
+  /** Why there is no one target although a version was asked about. */
+  noOneTarget?: string
   /** How it would be done. */
   method?: Method
   releases: Releases
@@ -127,9 +129,11 @@ export function hopPath(
 ): readonly string[] {
   const path = pathFromHere(to, question)
   if (path === undefined) return []
-  if (path.is === 'none') return [`no way keeps to what is supported: ${path.why}`, ...otherwise]
+  if (path.is === 'none') return [`no supported upgrade path: ${path.why}`, ...otherwise]
   return path.steps.map((step) =>
-    step.is === 'kubevirt' ? `kvup upgrade --to ${step.to}` : `take Kubernetes to ${step.to} (${step.why})`,
+    step.is === 'kubevirt'
+      ? `kvup upgrade --to ${step.to}`
+      : `upgrade Kubernetes to ${step.to} (${step.why})`,
   )
 }
 
@@ -143,13 +147,13 @@ export function lacksRelease({
   releases,
 }: Pick<Question, 'target' | 'releases'>): string | undefined {
   const isKnown = target === undefined || releases.minors[minorOf(target)] !== undefined
-  return isKnown ? undefined : `the release data of ${releases.asOf} do not know ${minorOf(target)}`
+  return isKnown ? undefined : `the release data of ${releases.asOf} have no ${minorOf(target)}`
 }
 
 /** Why nothing can be said of what is installed. */
 export const lacksVersion = ({ rolloutStatus }: Pick<Question, 'rolloutStatus'>): string | undefined =>
   versionOf(rolloutStatus.observed.version) === undefined
-    ? 'kubevirts: no version was ever installed completely'
+    ? 'kubevirts: no version was ever completely installed'
     : undefined
 
 /** 35 of `v1.35.4+k3s1`: `minor` is `35+` on some providers. */
@@ -181,7 +185,7 @@ function concernsKubernetes(
 ): string | undefined {
   if (kubernetes === undefined) return ''
   const runs = kubernetesMinor(snapshot.serverVersion)
-  if (runs === undefined) return `; whether this is Kubernetes ${kubernetes} or newer is not known`
+  if (runs === undefined) return `; it applies from Kubernetes ${kubernetes} on, and this version is unknown`
   return runs < minorNumber(kubernetes) ? undefined : ''
 }
 
@@ -202,13 +206,13 @@ function concernedVms(
   const found = tally.traits[trait]
   return (
     found && {
-      text: `; it concerns ${counted(found.count, 'running VM')} here (${someOf(found.names, found.count)})`,
+      text: `; it affects ${counted(found.count, 'running VM')} here (${someOf(found.names, found.count)})`,
       objects: found.names,
     }
   )
 }
 
-const unknownVms = (why: string) => ({ text: `; which VMs it concerns is not known: ${why}` })
+const unknownVms = (why: string) => ({ text: `; kvup does not know which VMs it affects: ${why}` })
 
 /** What lies at a dotted path (`spec.configuration.vmRolloutStrategy`); undefined where there is nothing, or null. */
 export function valueIn(object: unknown, path: string): unknown {
@@ -231,7 +235,7 @@ export const isPausedByKvup = ({ overrides }: FullSnapshot): boolean =>
 /** How risks are taken by name, with the flags of the command itself unless it says otherwise. */
 export type Accepting = (ids: readonly string[]) => string
 
-const byFlags: Accepting = (ids) => `take the risk by name: ${ids.map((id) => `--accept ${id}`).join(' ')}`
+const byFlags: Accepting = (ids) => `accept the risk: ${ids.map((id) => `--accept ${id}`).join(' ')}`
 
 /** A name that `--accept` does not take: what kvup would write would not last. */
 const isRefused = (id: string): boolean => explanations.some((one) => one.id === id && isRefusal(one))

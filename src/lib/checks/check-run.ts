@@ -1,4 +1,5 @@
 import { roleRemedy } from '../output/kvup-words.ts'
+import { usageError } from '../kube/errors.ts'
 import type { Check, CheckedLayer, Finding, Group, NeededPart, Question } from './check-definition.ts'
 import type { LayerPart } from '../openshift/layer-parts.ts'
 
@@ -35,6 +36,8 @@ export interface CheckResult {
   findings: readonly Finding[]
   /** Of a skipped one: the flag that it is made with. */
   without?: AskedBy
+  /** Of a skipped one, where that flag is there and does not help. */
+  why?: string
   /** Of one that is not checked although all its parts were read: what is missing in them, or beside them. */
   lacks?: string
 }
@@ -62,7 +65,10 @@ const hasLayers = ({ layers = [] }: Check, { snapshot }: Question): boolean =>
 
 function resultOf(check: Check, question: Question): CheckResult {
   const without = notAskedFor(check, question)
-  if (without !== undefined) return { check, is: 'skipped', findings: [], without }
+  if (without !== undefined) {
+    const why = without === '--to' && question.noOneTarget
+    return { check, is: 'skipped', findings: [], without, ...(why && { why }) }
+  }
   const unknown = whyNeedsUnknown(check, question)
   if (unknown.length > 0) return { check, is: 'not-checked', findings: [notChecked(check, unknown)] }
   const findings = check.assess(question).map((finding) => notReset(finding, question))
@@ -96,7 +102,7 @@ const neverEmpty: ReadonlySet<NeededPart> = new Set([
 
 function lackOf(check: Check, question: Question): string | undefined {
   const empty = check.needs.find((part) => neverEmpty.has(part) && isEmpty(part, question))
-  return empty === undefined ? check.lacks?.(question) : `${empty}: none were found, and there must be some`
+  return empty === undefined ? check.lacks?.(question) : `${empty}: none found, but there must be some`
 }
 
 function isEmpty(part: NeededPart, { snapshot }: Question): boolean {
@@ -106,7 +112,7 @@ function isEmpty(part: NeededPart, { snapshot }: Question): boolean {
 
 /** Nothing was found in what there is, and that is no pass: told, and no reason to stop. */
 function lacking(check: Check, why: string): Finding {
-  const { id, toSee = [`kvup explain ${id}      says what it looks at`] } = check
+  const { id, toSee = [`kvup explain ${id}      shows what it reads`] } = check
   return { ...notChecked({ ...check, toSee }, [why]), level: 'warning' }
 }
 
@@ -126,15 +132,15 @@ function notChecked({ id, title, blocks, toSee }: Check, why: readonly string[])
   return {
     id,
     level: blocks ? 'not-checked' : 'warning',
-    summary: `could not tell whether ${title}: ${why.join('; ')}`,
+    summary: `not checked whether ${title}: ${why.join('; ')}`,
     remedy: toSee ?? [why.every(isNotSaved) ? saveAll : roleRemedy('kvup-view')],
   }
 }
 
-const saveAll = 'kvup snapshot --to-file cluster.ndjson.gz     saves all that is judged'
+const saveAll = 'kvup snapshot --to-file cluster.ndjson.gz     saves everything that kvup checks'
 
 /** A saved cluster lacks it; a right would not bring it. */
-const isNotSaved = (why: string): boolean => /does not hold|: not read$/u.test(why)
+const isNotSaved = (why: string): boolean => /does not contain|: not read$/u.test(why)
 
 /** Without commands that write to a KubeVirt which HyperConverged owns: it would set them back (ocp 1.4). Pure. */
 function notReset(finding: Finding, { installation }: Pick<Question, 'installation'>): Finding {
@@ -142,7 +148,7 @@ function notReset(finding: Finding, { installation }: Pick<Question, 'installati
   if (manager.kind !== 'hyperconverged') return finding
   const remedy = finding.remedy.filter((line) => !/^kubectl .*\bpatch kubevirt /u.test(line))
   if (remedy.length === finding.remedy.length) return finding
-  const show = `kubectl -n ${namespace} get hyperconvergeds.hco.kubevirt.io -o yaml     decides it: what is written to the KubeVirt is set back`
+  const show = `kubectl -n ${namespace} get hyperconvergeds.hco.kubevirt.io -o yaml     change it here: HyperConverged reverts changes to the KubeVirt`
   return { ...finding, remedy: [...remedy, show] }
 }
 
@@ -160,6 +166,8 @@ export interface ReportedCheck {
   runbook?: string
   /** Of a skipped one: the flag that it is made with. */
   without?: AskedBy
+  /** Of a skipped one, where that flag is there and does not help. */
+  why?: string
   findings: readonly ReportedFinding[]
 }
 
@@ -200,7 +208,7 @@ function isStop(level: Finding['level'], strict: boolean): boolean {
 }
 
 function reported(
-  { check, is, findings, without }: CheckResult,
+  { check, is, findings, without, why }: CheckResult,
   accepted: readonly AcceptedRisk[],
 ): ReportedCheck {
   const { id, group, title, runbook } = check
@@ -211,8 +219,37 @@ function reported(
     is,
     ...(runbook !== undefined && { runbook }),
     ...(without !== undefined && { without }),
+    ...(why !== undefined && { why }),
     findings: findings.map((finding) => taken(finding, accepted)),
   }
+}
+
+/**
+ * Who accepted a check by its name, and it found something that has a name of its own, is told that name: what he typed would be without effect. Throws `usage`; `again` is the line with
+ * these risks instead.
+ */
+export function ensureFindingsAccepted(
+  results: readonly CheckResult[],
+  accepted: readonly AcceptedRisk[],
+  again: (risks: readonly AcceptedRisk[]) => string,
+): void {
+  const names = ({ check: { id }, findings }: CheckResult) =>
+    findings.some((finding) => finding.id === id) ? [] : findings.map((finding) => finding.id)
+  const instead = accepted.flatMap((risk): readonly AcceptedRisk[] => {
+    const { id: typed, reason } = risk
+    const result = results.find(({ check }) => check.id === typed)
+    const own = [...new Set(result === undefined ? [] : names(result))]
+    if (own.length === 0) return [risk]
+    return own.map((id) => (reason === undefined ? { id } : { id, reason }))
+  })
+  const without = accepted.filter((risk) => !instead.includes(risk)).map(({ id }) => id)
+  if (without.length === 0) return
+  const found = instead.filter((risk) => !accepted.includes(risk)).map(({ id }) => id)
+  throw usageError(
+    'accepted-a-check',
+    `${without.join(', ')} is a check, and --accept takes what it found: ${found.join(', ')}`,
+    { remedy: again(instead) },
+  )
 }
 
 function taken(finding: Finding, accepted: readonly AcceptedRisk[]): ReportedFinding {

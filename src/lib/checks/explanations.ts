@@ -4,57 +4,38 @@ import type { Releases } from '../releases/releases.ts'
 import { usageError } from '../kube/errors.ts'
 import { nearest } from '../kube/text.ts'
 
-/** What docs/checks.md says of one finding. */
+/** What a name is: only a finding can be accepted, and not every one has to be. */
+export type ExplainedKind = 'finding' | 'refusal' | 'alert' | 'condition' | 'command' | 'exit-code'
+
+/** What docs/checks.md says of one name; each part is Markdown. */
 export interface Explanation {
   id: string
-  text: string
+  kind: ExplainedKind
+  /** At which levels a finding comes; of others what they are. */
+  level: string
+  means: string
+  matters: string
+  fix: string
 }
 
-/** Every heading of docs/checks.md, and the refusals below them; made by `npm run reference`. */
-export const explanations: readonly Explanation[] = pages
+/** Every heading of docs/checks.md; made by `npm run reference`. */
+export const explanations: readonly Explanation[] = pages as readonly Explanation[]
 
 /** What cannot be accepted, though it has a name. */
-export function isRefusal({ text }: Explanation): boolean {
-  return text.startsWith('Refused, and cannot be accepted.')
-}
+export const isRefusal = ({ kind }: Pick<Explanation, 'kind'>): boolean => kind === 'refusal'
 
-const levelWord = '(?:Blocker|Warning|Info)'
+/** Where it says more than that it is there: a run ends by it until somebody accepts it. */
+export const isBlocking = ({ kind, level }: Pick<Explanation, 'kind' | 'level'>): boolean =>
+  kind === 'finding' && /blocker|not checked|stops/iu.test(level)
 
-/** How an explanation begins before it says what it is about: its level, for which method, where. */
-const beginnings: readonly RegExp[] = [
-  /^Refused, and cannot be accepted\. /u,
-  new RegExp(`^${levelWord}(?:, [^.:]*)?\\. `, 'u'),
-  /^Image-tag only\. /u,
-  new RegExp(`^${levelWord}(?:,| or) [^.:]*: `, 'u'),
-  new RegExp(`^${levelWord} (?:where|while) `, 'u'),
-  // Names of findings.
-  /^(?:[a-z-]+, )+[a-z-]+\. /u,
-]
-
-/** A sentence that is longer than this is cut at the next of its clauses. */
-const longest = 80
-
-/** What an explanation is about in one line: its first sentence, without the level and its clauses. */
+/** What it means in one line: the first sentence, without the marks of Markdown. */
 export function meaningOf(text: string): string {
   const plain = text
     .replaceAll(/\[([^\]]+)\]\([^)]*\)/gu, '$1')
     .replaceAll('`', '')
     .replaceAll(/\s+/gu, ' ')
-  const about = beginnings.reduce((rest, beginning) => rest.replace(beginning, ''), plain)
-  return capital(short(/^.*?(?=[.:;](?:\s|$)|$)/u.exec(about)?.[0] ?? about))
+  return (/^.*?(?=[.](?:\s|$)|$)/u.exec(plain)?.[0] ?? plain).trim()
 }
-
-function short(sentence: string): string {
-  if (sentence.length <= longest) return sentence
-  const bare = sentence.replaceAll(/ \([^)]*\)/gu, '')
-  return bare.length <= longest
-    ? bare
-    : bare.replace(/(?<=.{28}), (?:and|or|so|where|which|warning) .*$/u, '')
-}
-
-/** Names stay as they are written. */
-const capital = (sentence: string): string =>
-  sentence.replace(/^(?:the|a|an) /u, (article) => article.charAt(0).toUpperCase() + article.slice(1))
 
 /** Throws `usage` for a name that no finding has, with the nearest that one has. */
 export function acceptedRisks(words: readonly string[], releases: Releases): readonly AcceptedRisk[] {
@@ -73,8 +54,8 @@ export function acceptedRisks(words: readonly string[], releases: Releases): rea
   })
 }
 
-/** Headings of docs/checks.md, and the issues of the release data. */
+/** Findings of docs/checks.md, and the issues of the release data. */
 function acceptable(releases: Releases): readonly string[] {
-  const headings = explanations.filter((one) => !isRefusal(one)).map(({ id }) => id)
+  const headings = explanations.filter(({ kind }) => kind === 'finding').map(({ id }) => id)
   return [...headings, ...releases.knownBad.map(({ id }) => id)]
 }

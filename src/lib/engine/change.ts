@@ -21,7 +21,7 @@ import {
 } from './step.ts'
 import { formatDuration } from '../kube/duration.ts'
 import { leavingSoon, leftOf } from '../kube/interruption.ts'
-import { withoutFlags, wordsOf } from '../kube/shell-line.ts'
+import { onlyFlag, withoutFlags, wordsOf } from '../kube/shell-line.ts'
 import { isOfWindow, type MissingValue, pathsOf } from './overrides.ts'
 
 /** What a changing command is about to do: worked out, and nothing written yet. */
@@ -42,6 +42,8 @@ export interface Change {
   prepare?: () => Promise<void>
   /** A step that only restores: `--until` of the step before it is no reason to stay on what was changed for a time, so that this one is taken all the same. */
   restoresAt?: string
+  /** What a person calls the run, without the cluster: `KubeVirt v1.7.4 → v1.8.4`. Absent: by its procedure. */
+  title?: string
   /** Of the run, before anybody is told; what it returns is told. */
   onEvent?: (event: RunEvent) => RunEvent
   /** What is thrown in place of an error of the run, before the lines that resume it are added. */
@@ -213,7 +215,7 @@ async function asked(change: Change, environment: RunEnvironment, began: () => v
 }
 
 async function runToTheEnd(
-  { procedure, limits, plan, writes, ensureFits, onEvent, restoresAt, accepted = [] }: Change,
+  { procedure, limits, plan, writes, ensureFits, title, onEvent, restoresAt, accepted = [] }: Change,
   environment: RunEnvironment,
   began: () => void,
 ): Promise<RunOutcome> {
@@ -224,7 +226,9 @@ async function runToTheEnd(
     writes,
     emit(event: RunEvent) {
       if (event.kind === 'run-started') began()
-      environment.emit(onEvent === undefined ? event : onEvent(event))
+      const told = onEvent === undefined ? event : onEvent(event)
+      const isNamed = told.kind === 'run-started' && title !== undefined
+      environment.emit(isNamed ? { ...told, title: onCluster(title, environment) } : told)
     },
   }
   const outcome = await runProcedure(procedure, {
@@ -235,6 +239,9 @@ async function runToTheEnd(
   if (outcome.is !== 'stopped-before' || outcome.step.id !== restoresAt) return outcome
   return runProcedure(procedure, { ...running, limits: { timeoutMs: limits.timeoutMs } })
 }
+
+const onCluster = (title: string, { cluster: { address } }: RunEnvironment): string =>
+  address?.context === undefined ? title : `${title} on ${address.context}`
 
 /** As it was typed: `--accept ID=reason`. */
 type AcceptedRisk = Pick<TakenRisk, 'id' | 'reason'>
@@ -431,16 +438,37 @@ const sameLineAgain = ({ world }: Leaving): ResumeHint => ({
   },
 })
 
+/** What a line that is printed again does to VMs by the risks that are accepted in it, or by its flags. */
+const harms: Readonly<Record<string, string>> = {
+  'data-loss': 'VMs that it restarts lose what their pods hold',
+  evictions: 'KubeVirt shuts VMs down',
+  'vm-outages': 'VMs are down meanwhile',
+  downgrade: 'KubeVirt does not support going back',
+  'way-back': 'KubeVirt does not support going back',
+  '--restart-unmigratable': 'VMs that cannot migrate are restarted',
+}
+
+/** The harm that a line does is said in the same line, whoever typed it first. */
+function harmsOf(line: string): string {
+  const words = wordsOf(line)
+  const accepted = onlyFlag(words, '--accept').map((word) =>
+    word.replace(/^--accept=/u, '').replaceAll("'", ''),
+  )
+  const ids = [...accepted.map((word) => word.split('=', 1)[0] ?? ''), ...words]
+  const said = [...new Set(ids.flatMap((id) => harms[id] ?? []))]
+  return said.map((harm) => `; ${harm}`).join('')
+}
+
 /** The line that was typed, with what running it again does. */
 export const resumeLine = ({ commandLine }: Pick<World, 'commandLine'>, does = 'goes on'): string =>
-  `${commandLine}     ${does}`
+  `${commandLine}     ${does}${harmsOf(commandLine)}`
 
 /** The line that goes on from where a run was told to stop: as it was typed, but for what made it stop, for it would stop there again. */
 export function goesOn(commandLine: string): string {
   const line = withoutFlags(wordsOf(commandLine), {
     valued: ['--until', '--pause-before', '--deadline'],
   }).join(' ')
-  return `${line}     goes on from here`
+  return resumeLine({ commandLine: line }, 'goes on from here')
 }
 
 /** Each answer that arrives in `within` ms; undefined for those that fail or take longer. */

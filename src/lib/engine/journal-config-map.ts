@@ -225,7 +225,10 @@ const hasTexts = (value: unknown, ...keys: string[]): value is Record<string, un
   isRecord(value) && keys.every((key) => typeof value[key] === 'string')
 
 const isEntry = (value: unknown): value is Entry =>
-  hasTexts(value, 'at', 'by', 'procedure', 'step', 'what', 'text') && isPlace(value['place'])
+  hasTexts(value, 'at', 'by', 'procedure', 'step', 'what', 'text') &&
+  ['plan', 'user', 'from', 'to'].every((key) => ['string', 'undefined'].includes(typeof value[key])) &&
+  ['number', 'undefined'].includes(typeof value['run']) &&
+  isPlace(value['place'])
 
 const isPlace = (value: unknown): boolean =>
   value === undefined ||

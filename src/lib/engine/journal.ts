@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FieldOwner } from '../kube/field-owners.ts'
 import { blocked } from '../kube/errors.ts'
 import { Answers } from '../kube/read-cache.ts'
+import { thinned, withNumber } from './journal-runs.ts'
 
 /** Who changed what, and the settings that were borrowed: what the cluster cannot tell later. Never progress. */
 export interface Journal {
@@ -68,6 +69,11 @@ export interface Entry {
   plan?: string
   /** Of an accepted risk: who the API server took kvup for. Absent there: the server did not say. */
   user?: string
+  /** Number of the run that wrote it, which the journal gives. Absent in what an earlier kvup wrote. */
+  run?: number
+  /** Of a start: the version where it begins, and where it leads. */
+  from?: string
+  to?: string
 }
 
 /** What a borrowed setting is set to, kept with the override, for entries are forgotten in time. */
@@ -205,7 +211,7 @@ interface Signature {
 }
 
 function recorded(content: JournalContent, entry: Entry): JournalContent {
-  const entries = [...content.entries, entry]
+  const entries = withNumber(content.entries, entry)
   if (entry.what === 'applied')
     return { ...content, entries, overrides: content.overrides.map((override) => applied(override, entry)) }
   if (entry.what !== 'finished') return { ...content, entries }
@@ -280,24 +286,27 @@ const mostOverrideBytes = 384 * 1024
 const mostKeptBytes = 128 * 1024
 
 /**
- * Stays well under the 1 MiB of a ConfigMap: the oldest entries and kept values go first, an open override never. Throws `blocked`
- * when the overrides alone are too large; nothing may be borrowed then.
+ * Stays well under the 1 MiB of a ConfigMap: what is told least of the oldest runs goes first, then the oldest entries and kept values, an open override never. Throws `blocked`
+ * when the overrides alone are too large: then no setting may be changed for a time.
  */
 export function bounded({ entries, overrides, kept }: JournalContent): JournalContent {
   if (bytesOf(overrides) > mostOverrideBytes)
     throw blocked(
       'journal-full',
-      `the journal holds ${overrides.length} open loans and has no room for another`,
+      `the journal holds ${overrides.length} temporary changes and has no room for another`,
       {
-        remedy: 'kvup history      shows them and the line that gives each back',
+        remedy: 'kvup history      shows them, and the line that restores each',
       },
     )
   return {
-    entries: newest(entries.map(shortened), mostEntries, mostEntryBytes),
+    entries: newest(thinned(entries.map(shortened), fitEntries), mostEntries, mostEntryBytes),
     overrides,
     kept: Object.fromEntries(newest(Object.entries(kept), mostKept, mostKeptBytes)),
   }
 }
+
+const fitEntries = (entries: readonly Entry[]): boolean =>
+  entries.length <= mostEntries && entries.reduce((sum, entry) => sum + bytesOf(entry), 0) <= mostEntryBytes
 
 function newest<T>(items: readonly T[], most: number, bytes: number): readonly T[] {
   let room = bytes
@@ -420,26 +429,4 @@ function rememberingIn(journal: Journal, memory: Memory): Journal & KnowsOverrid
     },
     under: (held) => rememberingIn(journal.under(held), memory),
   }
-}
-
-type What = Entry['what']
-
-/** What a run that ends early writes down; one that is killed does not. */
-export const cutShort: ReadonlySet<What> = new Set<What>(['interrupted', 'failed'])
-/** What a run writes down that came to its end. */
-export const finished: ReadonlySet<What> = new Set<What>(['finished'])
-/** Every end that a run can write down. */
-export const ends: ReadonlySet<What> = new Set<What>([...finished, ...cutShort])
-
-/** The journal shows a change of a run of this procedure, and behind it none of these ends: with `ends` a run that is at work or was killed. */
-export function isUnderWay(entries: readonly Entry[], procedure: string, ended: ReadonlySet<What>): boolean {
-  return hasChanged(
-    entries.filter((entry) => entry.procedure === procedure),
-    ({ what }) => ended.has(what),
-  )
-}
-
-/** They show a change, and none of these ends behind it. */
-export function hasChanged(own: readonly Entry[], isEnd: (entry: Entry) => boolean): boolean {
-  return own.slice(own.findLastIndex(isEnd) + 1).some(({ what }) => what === 'intends' || what === 'applied')
 }

@@ -140,7 +140,12 @@ export class OneRun {
     this.#remarks.add(text)
   }
 
-  async record(what: Entry['what'], step: string, text: string, user?: string): Promise<void> {
+  async record(
+    what: Entry['what'],
+    step: string,
+    text: string,
+    { user, from, to }: { user?: string | undefined; from?: string | undefined; to?: string } = {},
+  ): Promise<void> {
     const at = new Date(this.now).toISOString()
     const { who: by, plan } = this.cx
     const procedure = this.procedure.name
@@ -154,6 +159,8 @@ export class OneRun {
       ...(this.#place && { place: this.#place }),
       ...(plan !== undefined && { plan }),
       ...(user !== undefined && { user }),
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
     })
   }
 
@@ -249,11 +256,12 @@ export class OneRun {
 }
 
 /** What a printer needs of a step. */
-export const summaryOf = ({ id, title, estimate, part, hop }: Step): StepSummary => ({
+export const summaryOf = ({ id, title, estimate, part, ahead, hop }: Step): StepSummary => ({
   id,
   title,
   estimate,
   ...(part !== undefined && { part }),
+  ...(ahead !== undefined && { ahead }),
   ...(hop !== undefined && { hop }),
 })
 

@@ -15,8 +15,9 @@ import {
 import { meaningOf, OneRun, summaryOf } from './run-session.ts'
 import { unlessAborted } from '../kube/interruption.ts'
 import type { Entry } from './journal.ts'
+import { stoppedBefore } from './journal-runs.ts'
 import { ApiError, blocked, isConflict, type KvupError, timedOut } from '../kube/errors.ts'
-import { formatDuration } from '../kube/duration.ts'
+import { formatDuration, spanText } from '../kube/duration.ts'
 import { readRefusal } from '../kube/access-rights.ts'
 
 /** A journal that cannot be reached must not keep us from leaving. */
@@ -116,9 +117,9 @@ class StepSequence {
     const { length } = this.#steps
     const { leads } = procedure
     const text = `${leads === undefined ? '' : `${leads}, `}${length} ${length === 1 ? 'step' : 'steps'}`
-    await this.#run.patiently(() => this.#run.record('started', '', text))
+    await this.#run.patiently(() => this.#run.record('started', '', text, procedure.between))
     for (const risk of this.#run.cx.accepted ?? [])
-      await this.#run.patiently(() => this.#run.record('accepted', risk.id, risk.text, risk.user))
+      await this.#run.patiently(() => this.#run.record('accepted', risk.id, risk.text, { user: risk.user }))
     this.#run.emit({ kind: 'run-started', procedure: procedure.name, steps: this.#steps.map(summaryOf) })
   }
 
@@ -187,9 +188,6 @@ class StepSequence {
   }
 }
 
-/** How the entry of a run begins that was told where to stop, or had no time for the next step. */
-export const stoppedBefore = 'stopped before it'
-
 const textOf = (steps: readonly Step[]): string => JSON.stringify(steps.map(summaryOf))
 
 const isOf = ({ step }: Entry, id: string): boolean => step === id || step.startsWith(`${id}#`)
@@ -236,6 +234,8 @@ class SettlingStep {
   #liveAt = 0
   #shown = ''
   #last: Waiting | undefined
+  /** In ticks: since when every look found it stalled. */
+  #stalledAt: number | undefined
 
   constructor(step: Step, run: OneRun, steps: readonly Step[]) {
     this.#step = step
@@ -255,11 +255,16 @@ class SettlingStep {
 
   async #advance(): Promise<Settled | 'look-again' | undefined> {
     const isLast = this.#isLate
+    const isTooLong = this.#stallEnds <= this.#run.ticks
+    // What ends a run is asked of the cluster itself.
+    if (isTooLong) this.#fresh = true
     const snapshot = await this.#run.tolerantly(() => this.#read())
     const next = snapshot.ok ? await this.#act(snapshot.value) : this.#trouble()
     // A look that was cut off at the end was the last one as well.
     if (next === undefined && (isLast || (!snapshot.ok && this.#isLate)))
       throw gaveUp(this.#step, this.#last, this.#lateness(snapshot))
+    if (next === undefined && snapshot.ok && isTooLong && this.#last?.is === 'stalled')
+      throw stalledTooLong(this.#step, this.#last, this.#run)
     return next
   }
 
@@ -396,6 +401,7 @@ class SettlingStep {
 
   #show(state: Waiting): undefined {
     this.#last = state
+    this.#stalledAt = state.is === 'stalled' ? (this.#stalledAt ?? this.#run.ticks) : undefined
     const shown = JSON.stringify(state)
     if (shown === this.#shown) return
     this.#shown = shown
@@ -405,7 +411,7 @@ class SettlingStep {
 
   async #wait(): Promise<void> {
     const { watchCache, signal, cx } = this.#run
-    const left = Math.max(1, this.#ends - this.#run.ticks)
+    const left = Math.max(1, Math.min(this.#ends, this.#stallEnds) - this.#run.ticks)
     if (this.#troubles > 0) await cx.clock.sleep(Math.min(1000 * this.#troubles, 5000, left), signal)
     else {
       watchCache.follow(this.#step.watches)
@@ -425,6 +431,12 @@ class SettlingStep {
 
   get #ends(): number {
     return Math.min(this.#since + this.#step.patience.atMost, this.#run.ends)
+  }
+
+  /** In ticks: when the stall has lasted as long as it may. */
+  get #stallEnds(): number {
+    const { stalledMs } = this.#run.cx.limits
+    return stalledMs === undefined || this.#stalledAt === undefined ? Infinity : this.#stalledAt + stalledMs
   }
 
   #lateness(snapshot: { ok: true } | { ok: false; error: unknown }) {
@@ -464,13 +476,11 @@ interface Lateness {
 }
 
 /** Exit 4: what was waited for, why it did not come, and since when. */
-function gaveUp({ title }: Step, last: Waiting | undefined, late: Lateness): KvupError {
+function gaveUp({ title, doing }: Step, last: Waiting | undefined, late: Lateness): KvupError {
   const { whole, tookMs, trouble, failure } = late
-  const limit = whole
-    ? `the time of the run (${formatDuration(tookMs)}, --timeout) is over`
-    : `gave up after ${formatDuration(tookMs)}`
+  const limit = `timed out after ${spanText(tookMs)}${whole ? ' (--timeout)' : ''}`
   const lines = [
-    `${title}: ${limit}`,
+    `${limit} ${doing === undefined ? `at "${title}"` : `while ${doing}`}`,
     last && waitedFor(last, late),
     failure instanceof Error && `the last try to change it failed: ${failure.message}`,
     trouble instanceof Error && `the cluster could not be asked: ${trouble.message}`,
@@ -481,8 +491,19 @@ function gaveUp({ title }: Step, last: Waiting | undefined, late: Lateness): Kvu
   })
 }
 
+/** Exit 4: nothing moved for as long as `--stalled-after` allows. */
+function stalledTooLong(
+  { title }: Step,
+  { why, remedy = [] }: Extract<Waiting, { is: 'stalled' }>,
+  { cx: { limits } }: Pick<OneRun, 'cx'>,
+): KvupError {
+  const limit = formatDuration(limits.stalledMs ?? 0)
+  const at = why.startsWith(title) ? '' : ` at ${title}`
+  return timedOut('stalled', `stalled for ${limit} (--stalled-after)${at}: ${why}`, { remedy })
+}
+
 function waitedFor(state: Waiting, { at }: Lateness): string {
-  const span = state.since === undefined ? '' : ` for ${formatDuration(at - Date.parse(state.since))}`
+  const span = state.since === undefined ? '' : ` for ${spanText(at - Date.parse(state.since))}`
   if (state.is === 'stalled') return `stalled${span} on ${state.on}: ${state.why}`
   return `waiting${span} for ${state.on}${state.trouble === undefined ? '' : `; ${state.trouble}`}`
 }

@@ -121,7 +121,6 @@ export function readSealed(text: string, file: string, kind: PlanKind): SealedPl
 
 /** The kinds of documents that are carried out again, by the command that makes them. */
 const makers = { UpgradePlan: 'kvup plan', EusPlan: 'kvup eus plan' } as const
-const targets = { UpgradePlan: ' --to VERSION', EusPlan: '' } as const
 
 type PlanKind = keyof typeof makers
 
@@ -159,7 +158,7 @@ const refusing =
   (kind: PlanKind): Unusable =>
   (where, why) =>
     usageError('not-a-plan', `cannot use the plan ${where}: ${why}`, {
-      remedy: `${makers[kind]}${targets[kind]} -o yaml      makes one`,
+      remedy: `make one with --to-file of ${makers[kind]}`,
     })
 
 const word = (value: unknown) => (typeof value === 'string' ? value : '')

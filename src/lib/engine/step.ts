@@ -11,6 +11,8 @@ export type { JournalReader } from './journal.ts'
 export interface Progress {
   done: number
   total: number
+  /** What is counted: `nodes`, `pods`, `VMs`, `s`. */
+  of?: string
   /** They are percent of something whose parts take very different times: no pace is taken from them. */
   share?: true
 }
@@ -24,6 +26,8 @@ export type StepState =
   | {
       is: 'waiting'
       on: string
+      /** What happens meanwhile, in one phrase that stands alone: `worker-2 restarting, next worker-1`. Absent: it waits for `on`. */
+      now?: string
       progress?: Progress
       since?: string
       /** What was found to be in the way already, in a sentence, before it counts as a stall. */
@@ -114,8 +118,12 @@ export interface Step {
   readonly shows?: string
   /** The minor of an upgrade path, or the release of an operator, that it belongs to (`v1.7.4`): with each of them the time of the run begins anew. */
   readonly hop?: string
-  /** In the live view it is one line together with those beside it that name the same. */
+  /** The stage of the live view that it belongs to, together with those beside it that name the same. */
   readonly part?: string
+  /** What the live view says of it before its turn: `stable for 30 s`. */
+  readonly ahead?: string
+  /** What it is doing, for `timed out while …`: `installing CRDs and RBAC`. Absent: it is named by its title. */
+  readonly doing?: string
   /** Who undid our change, which was made at `after`, in words, from managedFields; asked only when that happened. See `lastWriter`. */
   blame?(cx: ReadContext, after: Date): Promise<string | undefined>
 }
@@ -125,6 +133,8 @@ export interface Procedure {
   readonly name: string
   /** Where it leads, for its first entry in the journal: `v1.5.2 → v1.6.6 → v1.7.4`. */
   readonly leads?: string
+  /** The versions between which it leads, for the history. */
+  readonly between?: { readonly from?: string | undefined; readonly to: string }
   /** Ids of the overrides that its steps give back, whoever opened them. Default: those opened under its own name. */
   readonly overrides?: readonly string[]
   /** Open overrides of these ids that it does not give back: there is no more to do for them. */
@@ -192,6 +202,8 @@ export interface RunContext {
 export interface RunLimits {
   /** The whole run, waiting for the lock not included; where it goes hop by hop, each of them. */
   timeoutMs: number
+  /** A step that is stalled for so long ends the run, ms; absent: it waits on. */
+  stalledMs?: number | undefined
   /** No step is started whose estimate passes it. */
   deadline?: Date | undefined
   /** Ends after this step. */
@@ -219,9 +231,9 @@ export type RunOutcome =
 
 type Waiting = Extract<StepState, { is: 'waiting' | 'stalled' }>
 
-/** What happened, for a printer to put into words. `at` is RFC 3339. A new kind does not compile until output words it. */
+/** What happened, for a printer to put into words; `title` is what a person calls the run: `KubeVirt v1.7.4 → v1.8.4 on prod-eu`. `at` is RFC 3339. A new kind does not compile until output words it. */
 export type RunEvent =
-  | { kind: 'run-started'; at: string; procedure: string; steps: readonly StepSummary[] }
+  | { kind: 'run-started'; at: string; procedure: string; title?: string; steps: readonly StepSummary[] }
   /** Steps were found on the way: the whole list again. */
   | { kind: 'steps-known'; at: string; steps: readonly StepSummary[] }
   | { kind: 'step-started'; at: string; step: StepSummary; index: number; total: number }
@@ -232,8 +244,8 @@ export type RunEvent =
   /** Something to know on the way: a migration that failed, a watch that was refused, a 429. */
   | { kind: 'remark'; at: string; text: string }
 
-export interface StepSummary extends Pick<Step, 'id' | 'title' | 'estimate'> {
-  /** What it is of, together with those beside it: `platform 4.19`. Only in the lists of steps. */
+export interface StepSummary extends Pick<Step, 'id' | 'title' | 'estimate' | 'ahead'> {
+  /** The stage that it belongs to, together with those beside it: `Operator`, `platform 4.19`. Only in the lists of steps. */
   part?: string
   /** The minor of an upgrade path that it belongs to: `v1.7.4`. */
   hop?: string

@@ -131,7 +131,7 @@ export function platformAtRest(key: string): Step {
       const stop = { minor: minorOfPlatform(target), version: target }
       const state = await platformUpdated({ id, stop }).check(cx)
       return state.is === 'done' && platform !== 'idle'
-        ? { is: 'waiting', on: `the platform to be through with ${target}`, remedy: ['oc adm upgrade'] }
+        ? { is: 'waiting', on: `the platform to finish ${target}`, remedy: ['oc adm upgrade'] }
         : state
     },
   }
@@ -151,7 +151,7 @@ interface Closing {
 export function closeWindow({ name, text }: Closing): Step {
   return {
     id: 'close-window',
-    title: 'forget what was kept',
+    title: 'close the EUS upgrade',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: seconds,
     watches: [],
@@ -161,10 +161,13 @@ export function closeWindow({ name, text }: Closing): Step {
     async check({ journal }): Promise<StepState> {
       const left = await overriddenFor(journal, name)
       if (left.length > 0)
-        return { is: 'done', note: `the window stays open: borrowed is ${left.join(', ')}` }
+        return {
+          is: 'done',
+          note: `the EUS upgrade remains open, with these temporary changes: ${left.join(', ')}`,
+        }
       return (await keptBaseline(journal, name)) === undefined
         ? { is: 'done' }
-        : { is: 'todo', change: 'forget what was kept for the window' }
+        : { is: 'todo', change: 'delete the saved baseline of the EUS upgrade' }
     },
     async apply({ journal, clock }) {
       const at = clock.now().toISOString()

@@ -70,7 +70,7 @@ export const keepPool = (journal: Journal, name: string, of: string, before: Poo
 export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<Baseline, 'from'>): Step {
   return {
     id: 'keep-baseline',
-    title: 'keep what it is compared with at the end',
+    title: 'save the baseline for the comparison at the end',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: seconds,
     watches: [],
@@ -82,7 +82,7 @@ export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<
       return {
         is: 'todo',
         change:
-          'keep the release, the pools, the spec of HyperConverged, the alerts that fire and the marks of volumes and nodes in the journal',
+          'save in the journal: the release, the pools, the spec of HyperConverged, the firing alerts, and the annotations of volumes and nodes',
       }
     },
     async apply({ reader, journal, clock }) {
@@ -94,7 +94,7 @@ export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<
           procedure: name,
           step: '',
           what: 'finished',
-          text: 'it was given back before',
+          text: 'it was restored before',
         })
       const { platformStatus } = await readPlatform(reader)
       await keepBaseline(journal, name, { from: platformStatus.version ?? '', ...baseline })
@@ -283,7 +283,7 @@ async function keepAlerts(journal: Journal, name: string, reader: Reader): Promi
 
 const keepable = (fired: Fired): Fired =>
   'firing' in fired && fired.firing.length > mostAlerts
-    ? { why: `they were ${fired.firing.length}, and at most ${mostAlerts} are kept` }
+    ? { why: `they were ${fired.firing.length}, but kvup saves at most ${mostAlerts}` }
     : fired
 
 /** As it was when the window was opened, or as it is now where nothing was kept yet. */
@@ -366,14 +366,14 @@ export function keepChosenPath(window: Pick<EusWindow, 'name' | 'hops' | 'plan'>
   const path = pathToKeep(window)
   return {
     id: 'keep-path',
-    title: 'keep the releases that were chosen',
+    title: 'save the chosen releases',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: seconds,
     watches: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }): Promise<StepState> {
       if (path === undefined || covers(await pathKept(journal, name), path)) return { is: 'done' }
-      return { is: 'todo', change: 'keep in the journal which releases lie on the way' }
+      return { is: 'todo', change: 'save the releases of the upgrade path in the journal' }
     },
     async apply({ journal }) {
       if (path !== undefined) await keepPath(journal, name, path)

@@ -65,6 +65,7 @@ export function eusProcedure(window: EusWindow, overridden: readonly VmRef[] = [
   const vms = vmsRestoredNow(overridden)
   return {
     name: window.name,
+    between: { from: window.began, to: window.to },
     leaves: isGuards,
     leaving: (cx) =>
       withdrawRefused(cx, { name: window.name, leaveRequested: window.request.leaveRequested }),
@@ -319,10 +320,10 @@ async function isOperatorKnown(
   if (plan.operator === undefined && manager.kind !== 'hyperconverged') return true
   const { minor, version, why } = await operatorMinorIn(reader, releases)
   if (minor !== undefined) return true
-  const said = version === undefined ? why.join('; ') : `it says ${version}, which no row of the table has`
+  const said = version === undefined ? why.join('; ') : `it reports ${version}, which kvup does not know`
   throw blocked(
     'operator-unknown',
-    `the platform is there, but of which minor the operator is cannot be told${said === '' ? '' : `: ${said}`}`,
+    `the platform is there, but the minor of the operator is unknown${said === '' ? '' : `: ${said}`}`,
     {
       object: 'hyperconvergeds.hco.kubevirt.io',
       remedy: [
@@ -350,7 +351,7 @@ export async function endSteps(window: EusWindow, cx: ReadContext): Promise<read
   return [
     settledFor(kubevirt, {
       id: 'healthy',
-      title: 'KubeVirt is settled',
+      title: 'KubeVirt is healthy',
       stableMs: request.stableMs,
       patience: new Patience(),
     }),
@@ -402,7 +403,7 @@ async function restoreMethods(
 function toAnother(found: SettingsOwner, override: Override): Step {
   return {
     id: 'resume-workload-updates',
-    title: 'give workload updates back',
+    title: 'resume automatic VM updates',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
     watches: [],
@@ -417,11 +418,11 @@ function toAnother(found: SettingsOwner, override: Override): Step {
       return sameMethods(now, keptMethods(override))
         ? {
             is: 'todo',
-            change: `note workloadUpdateMethods of ${nameOf(owner)} as given back: it is ${methodsText(now)} again`,
+            change: `note workloadUpdateMethods of ${nameOf(owner)} as restored: it is ${methodsText(now)} again`,
           }
         : madeAnew(owner, override, now)
     },
-    apply: (cx) => closeMethodsOverride(cx, found, `the ${found.kind.kind} that it was taken from is gone`),
+    apply: (cx) => closeMethodsOverride(cx, found, `the ${found.kind.kind} that it belonged to is gone`),
   }
 }
 
@@ -431,10 +432,10 @@ function madeAnew(owner: SettingsOwner, override: Override, now: readonly string
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',
-    by: `${nameOf(owner)} was deleted and made anew since workloadUpdateMethods was borrowed (kept: ${kept}); it reads ${methodsText(now)}`,
+    by: `${nameOf(owner)} was deleted and created again since kvup changed workloadUpdateMethods (saved: ${kept}); it now reads ${methodsText(now)}`,
     remedy: [
-      `${restore} --overwrite     sets the kept value on the new one`,
-      `${restore} --keep-current     closes the loan and leaves it as it is`,
+      `${restore} --overwrite     sets the saved value on the new one`,
+      `${restore} --keep-current     forgets the saved value and changes nothing`,
     ],
   }
 }

@@ -177,7 +177,7 @@ const withUnknown = (plan: EusPlan, what: readonly string[]): EusPlan => ({
 /** Where pools follow, each minor is a window of its own, whose steps are worked out when it is its turn. */
 function notKnown(found: { why: string } | { to: string }, to: string): readonly string[] {
   if ('why' in found) return [`the steps: ${found.why}`]
-  return found.to === to ? [] : [`the steps behind ${found.to}: they are worked out when it is there`]
+  return found.to === to ? [] : [`the steps after ${found.to}: planned once it is reached`]
 }
 
 /** A pool that is left behind is something to do as well. */
@@ -213,12 +213,12 @@ function sealOf(
   const relied = reliedOnByEus({ clusterVersion, pools, subscriptions, hyperconverged, clusterUid })
   if (relied.cluster === undefined) {
     printer.warn(
-      'the plan is not sealed: the namespace kube-system may not be read, so no uid tells the cluster',
+      'the plan is not sealed: kvup may not read namespace kube-system, whose uid identifies the cluster',
     )
     return {}
   }
   for (const { id, why } of relied.unsealed)
-    printer.warn(`the seal is without ${id}, a change of it will not be seen: ${why}`)
+    printer.warn(`the seal is without ${id}: kvup does not notice a change of it: ${why}`)
   const seal = sealPlan(
     {
       uid: randomUUID(),
@@ -247,8 +247,8 @@ function afterEusPlan(plan: EusPlan, typed: string, file: string | undefined): r
   const at = reading.findIndex((word, i) => word === 'plan' && reading[i - 1] === 'eus')
   const run = reading.map((word, i) => (i === at ? 'run' : word))
   return [
-    `${typedFor(plan, run.join(' '))}     carries it out`,
-    `${reading.join(' ')} --to-file plan.yaml     keeps it, for ${typedFor(plan, 'kvup eus run --plan plan.yaml')}`,
+    `${typedFor(plan, run.join(' '))}     runs it`,
+    `${reading.join(' ')} --to-file plan.yaml     saves it, for ${typedFor(plan, 'kvup eus run --plan plan.yaml')}`,
   ]
 }
 

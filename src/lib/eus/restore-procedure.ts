@@ -52,7 +52,7 @@ async function stepsNow(
     ...(methods ? await methodsRestored(window, { override: methods, meanwhile }, cx) : []),
     ...(await poolsRestored(window, { overrides: pools, meanwhile }, cx)),
     ...rest.flatMap((override) => fieldRestored(override, meanwhile)),
-    closeWindow({ name: window.name, text: 'all was given back' }),
+    closeWindow({ name: window.name, text: 'everything was restored' }),
   ]
 }
 
@@ -64,7 +64,7 @@ async function methodsRestored(
   const owner = await settingsOf(window, cx.reader)
   const settled = settledFor(owner.kubevirt, {
     id: 'healthy',
-    title: 'KubeVirt is settled',
+    title: 'KubeVirt is healthy',
     stableMs: window.request.stableMs,
   })
   const steps = await restoreProcedure({ owner, meanwhile, settled, takenFrom: override.object.uid }).steps(

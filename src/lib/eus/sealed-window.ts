@@ -59,7 +59,7 @@ function fact<T>(
   make: (items: readonly T[]) => SealedFact | undefined,
 ): SealedFact | Unsealed {
   if (!part.known) return { id, why: part.why }
-  return make(part.items) ?? { id, why: 'it is not there' }
+  return make(part.items) ?? { id, why: 'it does not exist' }
 }
 
 function platform({ metadata, spec = {}, status = {} }: ClusterVersion): SealedFact {
@@ -180,10 +180,10 @@ export async function ensureEusFits(
   if (lines.length === 0) return
   throw drifted(
     'drifted',
-    `the cluster is no longer as it was when ${file} was made (${seal.at}); nothing was changed`,
+    `the cluster has changed since ${file} was made (${seal.at}); nothing was changed`,
     {
       notes: lines.slice(0, 20),
-      remedy: `${planAnewLine(sealed)}      makes it anew; look at what is different before you use it`,
+      remedy: `${planAnewLine(sealed)}      makes a new plan: review the difference before you use it`,
     },
   )
 }

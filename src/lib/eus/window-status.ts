@@ -144,7 +144,10 @@ export function overridesText(overrides: readonly Pick<Override, 'id'>[]): strin
 
 /** Parts by the ids of their steps, in their order; a step that fits none belongs to the part before it. */
 const parts: readonly (readonly [fits: RegExp, name: (id: string) => string])[] = [
-  [/^(?:launchers-current|keep-baseline|keep-path|pause-workload-updates)$/u, () => 'workload updates held'],
+  [
+    /^(?:launchers-current|keep-baseline|keep-path|pause-workload-updates)$/u,
+    () => 'automatic VM updates paused',
+  ],
   [/^pause-|^approval$/u, () => 'pools paused'],
   [
     /^(?:gate-platform|operator-way|channel|request|accepted|platform|control-plane)-\d/u,
@@ -152,7 +155,7 @@ const parts: readonly (readonly [fits: RegExp, name: (id: string) => string])[] 
   ],
   [/^gate-\d+\.\d+$/u, (id) => `platform ${minorIn(id)}`],
   [/^operator-(?:releases-|channel-)?\d+\.\d+/u, (id) => `virtualization ${minorIn(id)}`],
-  [/^(?:healthy|forecast|resume-workload-updates)$/u, () => 'workload updates given back'],
+  [/^(?:healthy|forecast|resume-workload-updates)$/u, () => 'automatic VM updates resumed'],
   [/^(?:room|unpause|rolled)-/u, () => 'pools unpaused'],
 ]
 
@@ -268,7 +271,7 @@ export function safeToLeave(
   const isOurTurn = next?.state === 'todo' || next?.state === 'blocked'
   if (last === undefined) return {}
   if ((last.apply === undefined || last.hurries) && isOurTurn)
-    return { safeToLeave: 'always: nothing goes on until it is run again' }
+    return { safeToLeave: 'always: nothing happens until you run it again' }
   return { safeToLeave: last.risk.safeToLeave }
 }
 
@@ -288,14 +291,12 @@ export async function leftAsItIs(reader: Reader, kubevirt: Owner): Promise<reado
   return [
     ...paused.map(
       ({ name }) =>
-        `pool ${name} stays paused, which kvup did not do or no longer knows of: its nodes do not follow, and a later minor waits for them`,
+        `pool ${name} is still paused, and not by this EUS upgrade: its nodes are not updated, and a later minor waits for them`,
     ),
     ...checks.map(
-      ({ kind, metadata: { name } }) => `${kind} ${name} stays paused: nodes that fail are not replaced`,
+      ({ kind, metadata: { name } }) => `${kind} ${name} is still paused: failed nodes are not replaced`,
     ),
-    ...(methods.length === 0
-      ? ['no workload update methods are set: VMs keep the virt-launcher that they run on']
-      : []),
+    ...(methods.length === 0 ? ['automatic VM updates are off: VMs keep their virt-launcher'] : []),
   ]
 }
 

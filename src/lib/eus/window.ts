@@ -123,10 +123,10 @@ export function windowOpenFinding(
     {
       id: 'window-open',
       level: 'blocker',
-      summary: `a window of the platform to ${to} is open and holds workload updates: this upgrade would give them back at its end, and VMs would move in the middle of the window`,
+      summary: `an EUS upgrade to ${to} has paused automatic VM updates: this upgrade would resume them at its end, and VMs would migrate too early`,
       remedy: [
-        'kvup eus run      goes on with the window, and takes the operator along',
-        'kvup upgrade --leave-paused      with the same flags: leaves workload updates held for the window',
+        'kvup eus run      continues the EUS upgrade, with its operator',
+        'kvup upgrade --leave-paused      with the same flags: leaves automatic VM updates paused',
       ],
     },
   ]
@@ -140,11 +140,11 @@ export function windowHoldsFinding({ procedure }: Pick<Override, 'procedure'>): 
     {
       id: 'window-open',
       level: 'blocker',
-      summary: `a window of the platform to ${to} is open and holds workload updates: given back now, VMs would move in the middle of the window, and pools, health checks and what was asked of the platform stay as they are`,
+      summary: `an EUS upgrade to ${to} has paused automatic VM updates: resumed now, VMs would migrate too early. Pools, health checks and update requests would not change`,
       remedy: [
-        'kvup eus status      where the window stands',
-        'kvup eus run      goes on with it, and gives them back at its end',
-        'kvup eus abort      ends it, and gives back all that it borrowed',
+        'kvup eus status      shows its progress',
+        'kvup eus run      continues it, and resumes them at its end',
+        'kvup eus abort      ends it, and restores all temporary changes',
       ],
     },
   ]

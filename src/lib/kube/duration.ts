@@ -42,6 +42,23 @@ export function formatDuration(ms: number): string {
   return words.join('') || '0s'
 }
 
+/** As it stands in a sentence: `9 s`, `1 m 05 s`, `2 m`, `1 h 05 m`, `2 d 3 h`; under a second `0 s`. */
+export function spanText(ms: number): string {
+  const whole = Math.max(0, Math.floor(ms / 1000))
+  const [days, hours, minutes] = [86_400, 3600, 60].map((size) => Math.floor(whole / size)) as [
+    number,
+    number,
+    number,
+  ]
+  if (days >= 2) return inTwo(`${days} d`, hours % 24, 'h')
+  if (hours > 0) return inTwo(`${hours} h`, minutes % 60, 'm', 2)
+  if (minutes > 0) return inTwo(`${minutes} m`, whole % 60, 's', 2)
+  return `${whole} s`
+}
+
+const inTwo = (head: string, rest: number, unit: string, digits = 1): string =>
+  rest === 0 ? head : `${head} ${String(rest).padStart(digits, '0')} ${unit}`
+
 /**
  * `--deadline`: an RFC 3339 time, or `HH:MM`, which is the next time that it is so late in this machine's time zone. `now` is the cluster's,
  * once that has answered. Throws `usage`, also for a time of day that the clocks skip or show twice before it is meant.

@@ -38,7 +38,12 @@ export interface CommandContext {
   cluster(): Promise<Cluster>
   readonly clock: Clock
   /** Lines of the story, as they come. */
-  readonly printer: { note(line: string): void; warn(line: string): void }
+  readonly printer: {
+    note(line: string): void
+    warn(line: string): void
+    /** What is waited for until the next line; nobody has to show it. */
+    awaiting?(what: string): void
+  }
   readonly prompt: Prompt
   /** Aborted by Ctrl-C and SIGTERM; the reason is a KvupError with the exit code. */
   readonly signal: AbortSignal

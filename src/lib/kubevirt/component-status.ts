@@ -18,11 +18,12 @@ import { latest, since } from '../kube/timestamps.ts'
 import type { KubeVirt } from '../kube/kinds/kubevirt-kinds.ts'
 import { compareVersions, versionOf } from '../releases/release-versions.ts'
 import { holderOf, operatorLeads } from './lease-holders.ts'
-import { operatorOf } from './installation.ts'
+import { operatorOf, theInstallation } from './installation.ts'
 import { itemsOf } from '../kube/known.ts'
 import type { Node } from '../kube/kinds/core-kinds.ts'
 import { condition, isObserved } from '../kube/object.ts'
 import type { FullSnapshot } from './full-snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** All components, in the order in which virt-operator rolls them; those that every release so far had and that are not there as `absent`. */
 export function assessComponents(snapshot: UpgradeSnapshot): ComponentStatus[] {
@@ -187,7 +188,7 @@ function inTransit(
   workload: Workload,
   { applied, left }: { applied: boolean; left: string | undefined },
 ): Pick<ComponentStatus, 'state' | 'detail'> {
-  if (!applied) return { state: 'waiting', detail: 'its turn has not come' }
+  if (!applied) return { state: 'waiting', detail: 'next' }
   return { state: 'rolling', detail: waitsFor(podsOf(snapshot, workload), left, snapshot) }
 }
 
@@ -216,9 +217,43 @@ export function waitsFor(pods: readonly Pod[], left: string | undefined, snapsho
   if (going) return `${placeOf(going)} (terminating)`
   const isAnyStamped = pods.some((pod) => isUpdated(pod, target))
   const bare = pods.find((pod) => isReady(pod) && identifierOf(pod) === undefined)
-  if (isAnyStamped && bare) return `${placeOf(bare)} (runs without virt-operator's annotations)`
+  if (isAnyStamped && bare) return `${placeOf(bare)} (lacks virt-operator's annotations)`
   return left ?? 'its next pod'
 }
+
+/**
+ * What the roll of a component does at this look, in one phrase: `worker-2 restarting, next worker-1`. The next one is only named where
+ * there is no other: Kubernetes chooses in no order that could be foretold. Undefined where no pod is under way.
+ */
+export function rollingNow(snapshot: Snapshot, name: string, at: Date): string | undefined {
+  const { kubevirt, deployment: operator } = theInstallation(snapshot)
+  const observed: UpgradeSnapshot = { snapshot, kubevirt, operator, at }
+  const workload = workloads(observed).find(({ object }) => object.metadata.name === name)
+  if (workload === undefined) return undefined
+  const target = targetId(observed)
+  const pods = podsOf(observed, workload)
+  const isNew = (pod: Pod) => isUpdated(pod, target)
+  const starting = places(pods.filter((pod) => isNew(pod) && !isReady(pod)))
+  const going = places(pods.filter(isGoing))
+  if (workload.kind === 'Deployment') {
+    if (starting.length > 0) return `starting on ${someOf(starting)}`
+    return going.length > 0 ? `stopping on ${someOf(going)}` : undefined
+  }
+  const busy = [...new Set([...starting, ...going])]
+  if (busy.length === 0) return undefined
+  const left = places(pods.filter((pod) => !isNew(pod) && !isGoing(pod))).filter(
+    (node) => !busy.includes(node),
+  )
+  const next = left.length === 0 ? '' : left.length === 1 ? `, next ${left[0]}` : `, then ${left.length} more`
+  return `${someOf(busy)} restarting${next}`
+}
+
+const isGoing = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
+
+const places = (pods: readonly Pod[]): readonly string[] => [...new Set(pods.map(placeOf))].toSorted()
+
+const someOf = (names: readonly string[]): string =>
+  names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(' and ')
 
 function waitingPod(pod: Pod, at: Date): string {
   const age = formatDuration(since(pod.metadata.creationTimestamp, at) ?? 0)
@@ -253,15 +288,15 @@ export function rollToCome(daemonset: DaemonSet): string | undefined {
 export function limitLeft(daemonset: DaemonSet, kubevirt: KubeVirt): string | undefined {
   const unavailable = maxUnavailable(daemonset)
   if (unavailable === '1' || customized(kubevirt)) return undefined
-  return `virt-operator to put maxUnavailable back from ${unavailable} to 1`
+  return `virt-operator to reset maxUnavailable from ${unavailable} to 1`
 }
 
 function certificateRoll(daemonset: DaemonSet): string | undefined {
   const { containers = [], volumes = [] } = daemonset.spec?.template?.spec ?? {}
   if (!containers[0]?.args?.some((arg) => arg.includes(newArgument)))
-    return `its second roll, for --${newArgument}`
+    return `its second rollout, for --${newArgument}`
   return volumes.some((volume) => volume.name === oldVolume)
-    ? `its last roll, without volume ${oldVolume}`
+    ? `its last rollout, without volume ${oldVolume}`
     : undefined
 }
 

@@ -469,8 +469,7 @@ async function answeredRights(
   asked: readonly AskedRight[] | undefined,
 ): Promise<Known<AnsweredRight>> {
   if (asked === undefined) return { known: false, why: 'not asked for' }
-  if (reviewer === undefined)
-    return { known: false, why: 'a saved cluster cannot be asked what this user may do' }
+  if (reviewer === undefined) return { known: false, why: 'a saved cluster does not show your rights' }
   return known(
     Promise.all(
       asked.map(async ({ access, optional }) => {

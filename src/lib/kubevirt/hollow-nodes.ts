@@ -44,10 +44,10 @@ export function hollowNodes({ nodes, pods, installation, at }: Inputs): HollowNo
   if (first === undefined) return undefined
   return {
     names,
-    sentence: `${counted(names.length, 'node', ['has', 'have'])} the label ${offered} and no ${kvm} to give (${someOf(names)}): VMs neither start there nor migrate to it`,
+    sentence: `${counted(names.length, 'node', ['has', 'have'])} the label ${offered} but no ${kvm} (${someOf(names)}): VMs neither start there nor migrate to it`,
     remedy: [
       `kubectl get nodes -o custom-columns='NODE:.metadata.name,KVM:.status.allocatable.devices\\.kubevirt\\.io/kvm'`,
-      `kubectl -n ${installation.namespace} delete pods -l kubevirt.io=virt-handler --field-selector spec.nodeName=${first}     starts its device plugin anew; VMs run on, its migrations fail`,
+      `kubectl -n ${installation.namespace} delete pods -l kubevirt.io=virt-handler --field-selector spec.nodeName=${first}     restarts its device plugin; VMs keep running, but its migrations fail`,
     ],
   }
 }

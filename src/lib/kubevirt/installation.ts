@@ -56,13 +56,13 @@ export function theInstallation(snapshot: Snapshot): Installation {
 /** Why there is nothing to work on, as an error. */
 export function notOne(found: Exclude<Found, Installation>): KvupError {
   if (found.is === 'unknown')
-    return forbidden('kubevirts-not-readable', `cannot tell which KubeVirt there is: ${found.why}`, {
+    return forbidden('kubevirts-not-readable', `kvup cannot see which KubeVirt is installed: ${found.why}`, {
       remedy: roleRemedy('kvup-view'),
     })
   if (found.is === 'several') return severalKubeVirts(found.found)
   return found.operator
     ? operatorAlone(found.operator)
-    : blocked('no-kubevirt', 'there is no KubeVirt here', {
+    : blocked('no-kubevirt', 'KubeVirt is not installed here', {
         remedy: findCommand,
         sought: findCommand,
       })
@@ -78,16 +78,20 @@ export function createCommand({ version = 'VERSION' }: Pick<Operator, 'version'>
 function operatorAlone({ namespace, version }: Operator): KvupError {
   return blocked(
     'no-kubevirt-cr',
-    `virt-operator ${version ?? 'of unknown version'} runs in namespace ${namespace}, but there is no KubeVirt resource: it does nothing until that resource exists`,
+    `virt-operator ${version ?? 'of unknown version'} runs in namespace ${namespace}, but there is no KubeVirt resource: create one to install KubeVirt`,
     { remedy: createCommand(version === undefined ? {} : { version }), sought: findCommand },
   )
 }
 
 function severalKubeVirts(found: readonly { namespace: string; name: string }[]): KvupError {
   const names = found.map(({ namespace, name }) => `${namespace}/${name}`).join(', ')
-  return blocked('several-kubevirts', `there are ${found.length} KubeVirts (${names}); a cluster has one`, {
-    remedy: 'kubectl get kubevirts.kubevirt.io -A, then delete the one that virt-operator does not follow',
-  })
+  return blocked(
+    'several-kubevirts',
+    `the cluster has ${found.length} KubeVirts (${names}), but only one may exist`,
+    {
+      remedy: 'kubectl get kubevirts.kubevirt.io -A     virt-operator ignores all but one',
+    },
+  )
 }
 
 function one(kubevirt: KubeVirt, deployment: Deployment | undefined): Installation {

@@ -331,7 +331,7 @@ function deletionGap({ metadata }: KubeVirt): readonly Gap[] {
 }
 
 function targetGap({ status = {} }: KubeVirt): readonly Gap[] {
-  if (!status.targetDeploymentID) return [underWay('virt-operator to take the KubeVirt resource on')]
+  if (!status.targetDeploymentID) return [underWay('virt-operator to process the KubeVirt resource')]
   const same =
     status.targetDeploymentID === status.observedDeploymentID &&
     status.targetKubeVirtVersion === status.observedKubeVirtVersion &&
@@ -345,12 +345,12 @@ function generationGap({ metadata, status }: KubeVirt): readonly Gap[] {
   if (generation === observedGeneration) return []
   return [
     underWay(
-      `virt-operator to act on generation ${generation}; it has finished ${observedGeneration ?? 'none'}`,
+      `virt-operator to process generation ${generation}; it finished ${observedGeneration ?? 'none'}`,
     ),
   ]
 }
 
 function conditionGap(kubevirt: KubeVirt): readonly Gap[] {
   const unmet = unmetCondition(kubevirt)
-  return unmet === undefined ? [] : [{ is: 'said', what: `virt-operator to say that all is well: ${unmet}` }]
+  return unmet === undefined ? [] : [{ is: 'said', what: `virt-operator to report success: ${unmet}` }]
 }

@@ -269,12 +269,12 @@ async function leasesNow(reader: Reader, namespace: string): Promise<Lease[]> {
 }
 
 function suspicion({ metadata: { name } }: Lease, seconds: number): string {
-  return `the Lease of ${name} is older than its term: watching for up to ${seconds} s whether ${name} renews it`
+  return `the Lease of ${name} has expired: waiting up to ${seconds} s for ${name} to renew it`
 }
 
 /** What it means, and what shows more. It lasts since the last renewal. */
 export function silentLeaseCause({ name, namespace, holder, renewed, watchedFor }: SilentLease): Cause {
-  const message = `${name} does not renew its Lease, which ${holder} holds: it did not change while it was watched for ${watchedFor} s`
+  const message = `${name} (${holder}) did not renew its Lease within ${watchedFor} s`
   return {
     kind: 'lease',
     component: name,
@@ -285,7 +285,7 @@ export function silentLeaseCause({ name, namespace, holder, renewed, watchedFor 
     nodes: [],
     message,
     ...(renewed !== undefined && { since: renewed }),
-    sentence: `${name} is gone or hangs: ${message}`,
+    sentence: `${name} is gone or stuck: ${message}`,
     commands: [
       `kubectl -n ${namespace} get pods -l kubevirt.io=${name} -o wide`,
       `kubectl -n ${namespace} logs -l kubevirt.io=${name} --tail=20`,

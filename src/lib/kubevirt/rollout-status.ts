@@ -224,21 +224,19 @@ function gaps(snapshot: UpgradeSnapshot, parts: Parts): readonly Gap[] {
 
 function operatorGaps(snapshot: UpgradeSnapshot, operator: OperatorStatus | undefined): Gap[] {
   if (!operator)
-    return snapshot.snapshot.operators.known
-      ? [{ is: 'short', what: 'virt-operator: there is no such Deployment' }]
-      : []
+    return snapshot.snapshot.operators.known ? [{ is: 'short', what: 'virt-operator has no Deployment' }] : []
   const { rolled, leads, ready, updated, desired, version } = operator
   const fresh = isFresh(snapshot)
   const found: Gap[] = []
   if (!rolled)
     found.push(
-      underWay(`virt-operator: ${updated < desired ? `${updated}/${desired} updated` : 'an old pod to go'}`),
+      underWay(`virt-operator: ${updated < desired ? `${updated}/${desired} updated` : 'an old pod to end'}`),
     )
   if (rolled && leads === false && fresh)
-    found.push(underWay('a pod of the current virt-operator to take its Lease'))
+    found.push(underWay('a pod of the current virt-operator to become the leader'))
   if (versionDiffers(snapshot, operator) && (!rolled || fresh)) {
     const said = snapshot.kubevirt.status?.operatorVersion
-    found.push(underWay(`virt-operator ${version} to speak; the CR is still of ${said}`))
+    found.push(underWay(`virt-operator ${version} to report; the KubeVirt resource still says ${said}`))
   }
   if (ready === 0 && desired > 0)
     found.push({ is: 'short', what: `virt-operator: ${ready}/${desired} ready` })
@@ -265,18 +263,18 @@ function oldPodGaps(snapshot: UpgradeSnapshot): Gap[] {
   const [first, ...others] = infraPods(snapshot).filter((pod) => identifierOf(pod) !== target)
   if (!first) return []
   const more = others.length > 0 ? ` and ${others.length} more` : ''
-  return [underWay(`the pods of another version to go: ${first.metadata.name}${more}`)]
+  return [underWay(`pods of another version to end: ${first.metadata.name}${more}`)]
 }
 
 /** What could not be looked at, and was therefore not judged. */
 function remarks({ snapshot }: UpgradeSnapshot, operator: OperatorStatus | undefined): string[] {
   const unseen = (['operators', 'deployments', 'daemonsets', 'pods', 'leases'] as const).flatMap((part) => {
     const observed = snapshot[part]
-    return observed.known ? [] : [`${part} are not judged: ${observed.why}`]
+    return observed.known ? [] : [`${part} are not checked: ${observed.why}`]
   })
   const unclear =
     operator && operator.leads === undefined && snapshot.leases.known && itemsOf(snapshot.pods).length > 0
-      ? [`it cannot be told which virt-operator leads: ${operator.leader ?? 'nobody'} is no pod of it`]
+      ? [`kvup cannot see which virt-operator leads: ${operator.leader ?? 'nobody'} is not one of its pods`]
       : []
   return [...unseen, ...unclear]
 }
@@ -331,13 +329,13 @@ function operatorDoubts(snapshot: UpgradeSnapshot, operator: OperatorStatus): re
   if (late && versionDiffers(snapshot, operator))
     found.push({
       id: 'operator-silent',
-      sentence: `virt-operator runs ${version}, and the KubeVirt resource still says ${snapshot.kubevirt.status?.operatorVersion}`,
+      sentence: `virt-operator runs ${version}, but the KubeVirt resource still says ${snapshot.kubevirt.status?.operatorVersion}`,
       commands: [kubectl(snapshot, `logs -l kubevirt.io=${operatorName} --tail=20`)],
     })
   if (late && leads === false)
     found.push({
       id: 'operator-lease',
-      sentence: `the Lease of virt-operator is held by ${leader ?? 'nobody'}, which is no pod of its Deployment as it is now`,
+      sentence: `the Lease of virt-operator names ${leader ?? 'nobody'}, which is no current pod of its Deployment`,
       commands: [kubectl(snapshot, `get lease ${operatorName} -o yaml`)],
     })
   if (ready > 0 && ready < desired)
@@ -352,7 +350,7 @@ function operatorDoubts(snapshot: UpgradeSnapshot, operator: OperatorStatus): re
 function missing(snapshot: UpgradeSnapshot, { name, kind }: ComponentStatus): Doubt {
   return {
     id: 'component-missing',
-    sentence: `there is no ${kind} ${name}, which every release so far had`,
+    sentence: `there is no ${kind} ${name}, which every known release has`,
     commands: [kubectl(snapshot, 'get daemonsets,deployments')],
   }
 }
@@ -375,7 +373,7 @@ function componentDoubts(snapshot: UpgradeSnapshot, workload: Workload): readonl
   if (desired === 0)
     found.push({
       id: 'component-runs-nowhere',
-      sentence: `${name} is wanted on no node, so it has no pod`,
+      sentence: `${name} matches no node, so it has no pod`,
       commands: [shows],
     })
   if (kind === 'Deployment' && ready > 0 && ready < desired)
@@ -391,8 +389,8 @@ function stampSentence({ kubevirt }: UpgradeSnapshot, { object }: Workload): str
   const { name } = object.metadata
   const [stamped, runs] = [stampedVersion(object), kubevirt.status?.observedKubeVirtVersion]
   return stamped !== undefined && stamped !== runs
-    ? `${name} was made for ${stamped}, and KubeVirt says that it is done with ${runs}`
-    : `${name} does not bear the deployment ID that KubeVirt is done with`
+    ? `${name} is of ${stamped}, but KubeVirt reports that ${runs} is complete`
+    : `${name} lacks the deployment ID that KubeVirt reports as complete`
 }
 
 function podDoubts(snapshot: UpgradeSnapshot, workload: Workload, shows: string): readonly Doubt[] {
@@ -403,7 +401,7 @@ function podDoubts(snapshot: UpgradeSnapshot, workload: Workload, shows: string)
     return [
       {
         id: 'old-pods',
-        sentence: `${name}: pods of another version are left: ${old.join(', ')}`,
+        sentence: `${name}: pods of another version still run: ${old.join(', ')}`,
         commands: [shows],
       },
     ]
@@ -412,7 +410,7 @@ function podDoubts(snapshot: UpgradeSnapshot, workload: Workload, shows: string)
   return [
     {
       id: 'pods-not-seen',
-      sentence: `${name}: Kubernetes counts ${updated} updated pods, and ${observed} that belong to it bear the new deployment ID`,
+      sentence: `${name}: Kubernetes counts ${updated} updated pods, and ${observed} of its pods have the new deployment ID`,
       commands: [shows],
     },
   ]
@@ -435,7 +433,7 @@ function handlerDoubts(snapshot: UpgradeSnapshot, { kind, object }: Workload): r
   if (roll !== undefined)
     found.push({
       id: 'handler-roll-to-come',
-      sentence: `virt-operator may roll ${name} once more (${roll}), now or in a later release; it has not begun`,
+      sentence: `virt-operator may update ${name} once more (${roll}), now or in a later release`,
       commands,
     })
   if (limit !== undefined)
@@ -451,7 +449,7 @@ function unlisted(snapshot: UpgradeSnapshot, workload: Workload): readonly Doubt
   return [
     {
       id: 'component-not-listed',
-      sentence: `${name} bears the stamps of virt-operator, which does not list it as its own; ${ready} of ${desired} pods are ready`,
+      sentence: `${name} has the labels of virt-operator, which does not list it; ${ready} of ${desired} pods are ready`,
       commands: [kubectl(snapshot, `get ${workload.kind.toLowerCase()} ${name} -o yaml`)],
     },
   ]

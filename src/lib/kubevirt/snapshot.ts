@@ -530,7 +530,7 @@ export function partlyUnread(unread: readonly { why: string }[] = []): KvupError
   const [first, ...more] = unread
   if (first === undefined) return undefined
   const others = more.length === 0 ? '' : `, and ${more.length} more`
-  return forbidden('partly-unread', `not all of it may be read: ${first.why}${others}`, {
+  return forbidden('partly-unread', `kvup may not read everything: ${first.why}${others}`, {
     remedy: roleRemedy('kvup-view'),
   })
 }
@@ -543,6 +543,6 @@ export function oneNamespaceHelps(
 ): unknown {
   if (!(error instanceof ApiError) || error.status !== 403) return error
   const line = narrowedLine(command, { ...selection, namespace: undefined })
-  const remedy = [...error.remedy, `${line} -n NAMESPACE     in a namespace that you may`]
+  const remedy = [...error.remedy, `${line} -n NAMESPACE     in a namespace that you may read`]
   return forbidden('forbidden', error.message, { remedy, object: error.object, cause: error })
 }

@@ -28,7 +28,7 @@ export function noWayBack(
   return {
     id: 'no-way-back',
     level: 'blocker',
-    summary: `there is no way back to ${to.text}: ${what}, which ${to.text} does not have, and the API server refuses a CRD that lacks what is stored`,
+    summary: `there is no way back to ${to.text}: ${what}, which ${to.text} does not have. The API server refuses a CRD that lacks a stored version`,
     objects: ahead.map(({ name }) => `customresourcedefinition/${name}`),
     remedy: [...forward(to, newest.since, snapshot), forgets],
   }
@@ -48,15 +48,15 @@ function forward(to: Version, since: string, { rolloutStatus, releases }: CrdQue
   const goal = found ?? latestPatch(since, releases)
   if (goal === undefined) return [showsStatus]
   if (verdict !== 'Healthy' || observed.version !== goal.text)
-    return [`kvup upgrade --to ${goal.text}     goes on, to the end`, showsStatus]
+    return [`kvup upgrade --to ${goal.text}     continues the upgrade to its end`, showsStatus]
   const patch = latestPatch(minorOf(goal), releases)
   return patch !== undefined && compareVersions(patch, goal) > 0
     ? [`kvup upgrade --to ${patch.text}`]
-    : [`stay on ${goal.text}, or go forward to a newer patch of ${minorOf(goal)}`]
+    : [`keep ${goal.text}, or upgrade to a newer patch of ${minorOf(goal)}`]
 }
 
-const forgets = 'kvup explain no-way-back     says when a CRD can be made to forget what it stores'
-const showsStatus = 'kvup status     shows what holds it up, to be repaired'
+const forgets = 'kvup explain no-way-back     shows when a stored version can be removed from a CRD'
+const showsStatus = 'kvup status     shows what to repair first'
 
 /** A CRD in which objects may be stored as an earlier release does not have them. */
 interface CrdAhead {

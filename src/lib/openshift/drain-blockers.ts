@@ -136,7 +136,7 @@ export function drainLines(drains: readonly BlockedDrain[]): readonly string[] {
   const which = `${unknown.length === 1 ? 'node' : 'nodes'} ${someOf(unknown.map(({ node }) => node))}`
   return [
     ...told,
-    `which VMs keep ${which} from being drained is not known: ${unknown[0]?.unknown ?? 'nobody said why'}`,
+    `kvup does not know which VMs block the drain of ${which}: ${unknown[0]?.unknown ?? 'no reason given'}`,
   ]
 }
 
@@ -152,12 +152,12 @@ export function drainHelp(drains: readonly BlockedDrain[]): readonly string[] {
       const [namespace = '', name = ''] = budget.split('/')
       const line = `kubectl -n ${shellWord(namespace)} describe poddisruptionbudget ${shellWord(name)}`
       return cannotCount
-        ? `${line}     give it minAvailable in place of maxUnavailable, which cannot count virt-launcher pods`
-        : `${line}     which pods it counts, and what it allows`
+        ? `${line}     give it minAvailable in place of maxUnavailable, which does not work for virt-launcher pods`
+        : `${line}     shows which pods it covers, and what it allows`
     }),
     ...(isStuck
       ? [
-          'kvup workloads unblock --all --dry-run=client     which VMs block drains, and what would change on each',
+          'kvup workloads unblock --all --dry-run=client     shows which VMs block drains, and what would change on each',
         ]
       : []),
   ]

@@ -176,6 +176,6 @@ function ownTopology(platform: PlatformSnapshot, infrastructure: Infrastructure 
   if (!platform.pools.known) return { is: 'unknown', because: platform.pools.why }
   const workers = platform.pools.items.filter((pool) => !isMasterPool(pool))
   if (workers.some(({ status }) => (status?.machineCount ?? 0) > 0))
-    return { is: 'usual', because: 'it has machines beside those of the control plane' }
-  return { is: 'compact', because: 'no pool but the master has machines' }
+    return { is: 'usual', because: 'it has nodes besides the control plane' }
+  return { is: 'compact', because: 'only the master pool has nodes' }
 }

@@ -26,7 +26,7 @@ export async function firedOnPlatform(reader: Reader): Promise<Fired | undefined
 
 /** Alerts that fire now and did not at that look (night E11). */
 export async function newAlerts(reader: Reader, before: Fired): Promise<NewAlerts> {
-  if ('why' in before) return { notCompared: `nobody knows what fired when it began: ${before.why}` }
+  if ('why' in before) return { notCompared: `alerts not compared: ${before.why}` }
   const now = await firedNow(reader)
   if ('why' in now) return { notCompared: now.why }
   return { new: now.firing.filter((one) => !before.firing.includes(one)) }
@@ -68,7 +68,7 @@ const heartbeat = 'none'
  * why and what to type: no command fails for it.
  */
 export async function firingAlerts(reader: Pick<Reader, 'askService'>): Promise<Known<FiringAlert>> {
-  if (reader.askService === undefined) return { known: false, why: 'a saved cluster does not hold them' }
+  if (reader.askService === undefined) return { known: false, why: 'a saved cluster does not contain alerts' }
   try {
     return alertsIn(await reader.askService(question))
   } catch (error) {
@@ -87,7 +87,7 @@ const ingressAuthority = { namespace: 'openshift-config-managed', name: 'default
  * there, with the same certificate. Who is not verified is sent nothing. Whatever becomes of it is an unknown part, with why and what to type.
  */
 export async function alertsByRoute(reader: Reader): Promise<Known<FiringAlert>> {
-  if (reader.askRoute === undefined) return { known: false, why: 'a saved cluster does not hold them' }
+  if (reader.askRoute === undefined) return { known: false, why: 'a saved cluster does not contain alerts' }
   try {
     const host = await hostOfRoute(reader)
     if ('why' in host) return unasked(host.why)
@@ -112,13 +112,13 @@ async function hostOfRoute(reader: Reader): Promise<{ name: string } | { why: st
   const host = asked?.spec?.host
   if (asked === undefined || host === undefined)
     return { why: `there is no Route ${route.namespace}/${route.name}` }
-  if (!domain) return { why: 'the cluster does not say which ingress domain is its own' }
+  if (!domain) return { why: 'the cluster names no ingress domain' }
   const isOwn = hostName.test(host) && host.endsWith(`.${domain}`)
   if (!isOwn) return { why: `Route ${route.name} is not below the cluster's own domain ${domain}` }
   if (!leadsToOwn(asked)) return { why: `Route ${route.name} does not lead to Service ${route.name} alone` }
   return isAdmitted(asked, host)
     ? { name: host }
-    : { why: `no router has given ${host} to Route ${route.name}: somebody else may answer there` }
+    : { why: `no router has admitted ${host} to Route ${route.name}: another host may answer there` }
 }
 
 const leadsToOwn = ({ spec }: Route): boolean =>
@@ -151,7 +151,7 @@ export async function savedAlerts(reader: Pick<Reader, 'askService'>): Promise<K
 
 /** What a person is asked before a token leaves for anybody but the API server. */
 export const routeQuestion =
-  'Which alerts fire? The API server passes no token on. Send yours to the Route thanos-querier of this cluster?'
+  'Send your token to Route thanos-querier of this cluster, to see which alerts are firing?'
 
 const unasked = (why: string): Known<never> => ({ known: false, why: `${why}; ${askAlerts} shows them` })
 
@@ -161,7 +161,7 @@ function reasonOf(error: KvupError): string {
   const { status, statusReason, message } = error
   const isGuard = status === 401 || (status === 403 && statusReason !== 'Forbidden')
   if (isGuard)
-    return `the proxy in front of Prometheus answers ${status}: it asks for a token, and the API server passes none on`
+    return `the proxy in front of Prometheus answers ${status}: it needs a token, which the API server does not forward`
   if (status === 404)
     return `Service ${question.service.name} in namespace ${question.service.namespace} is not there`
   return message
@@ -170,7 +170,7 @@ function reasonOf(error: KvupError): string {
 function alertsIn(text: string): Known<FiringAlert> {
   if (/^\s*</u.test(text)) return unasked('the Route answered HTML')
   const alerts = at(at(parseJson(text), 'data'), 'alerts')
-  if (!Array.isArray(alerts)) return unasked('Prometheus does not answer with alerts')
+  if (!Array.isArray(alerts)) return unasked('Prometheus did not answer with alerts')
   const firing = alerts.filter((one: unknown) => at(one, 'state') === 'firing').map(alertOf)
   return { known: true, items: firing.filter(({ severity }) => severity !== heartbeat) }
 }
@@ -242,12 +242,12 @@ export const allWords = (alerts: readonly FiringAlert[]): readonly string[] =>
 
 /** For one line: what is grave by name, the others by number. */
 export function alertsLine(alerts: readonly FiringAlert[], inWindow: boolean): string {
-  if (alerts.length === 0) return 'none fires'
+  if (alerts.length === 0) return 'none is firing'
   const grave = allWords(alerts.filter(isGrave))
   const expected = allWords(alerts.filter(({ name }) => inWindow && isExpected(name)))
   return [
     alerts.length === 1 ? '1 fires' : `${alerts.length} fire`,
     ...(grave.length > 0 ? [`grave: ${someOf(grave)}`] : []),
-    ...(expected.length > 0 ? [`expected in a window: ${expected.join(', ')}`] : []),
+    ...(expected.length > 0 ? [`expected during an EUS upgrade: ${expected.join(', ')}`] : []),
   ].join('; ')
 }

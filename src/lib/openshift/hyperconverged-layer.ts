@@ -41,7 +41,7 @@ function several(items: readonly HyperConverged[]): Layer {
   return {
     layer: 'hyperconverged',
     verdict: 'Degraded',
-    says: `there are ${items.length} (${places}), and a cluster has one`,
+    says: `there are ${items.length} (${places}), but only one may exist`,
     help: ['kubectl get hyperconvergeds.hco.kubevirt.io -A'],
   }
 }
@@ -60,13 +60,13 @@ function judge(hco: HyperConverged, status: HyperConvergedStatus, around: Around
   if (good) return { verdict: 'Healthy', says: version }
   const bad = isBad(hco)
   const isProgressing = is(hco, 'Progressing', 'True')
-  const waits = { says: version, notes: why, waitsFor: 'every condition to be as it must be' }
+  const waits = { says: version, notes: why, waitsFor: 'every condition to be healthy' }
   const isMoving = around.updating || isProgressing || !current || triesAgain(hco, around.at)
   if (isMoving && !((bad || isProgressing) && isOverdue(hco, around)))
     return {
       verdict: 'Updating',
       ...waits,
-      ...(bad && around.updating && { expected: 'so it looks while it updates' }),
+      ...(bad && around.updating && { expected: 'expected during an update' }),
     }
   return bad || isProgressing ? lasting(hco, status, around) : refusesUpgrades(hco, status, waits)
 }
@@ -76,7 +76,7 @@ function lasting(hco: HyperConverged, status: HyperConvergedStatus, around: Arou
   const { why, operatorVersion: version = 'of no version yet' } = status
   const lacking = lackingComponents(hco)
   if (around.kubeVirtIsTold && isAllKubeVirt(lacking))
-    return { verdict: 'Updating', says: version, notes: why, waitsFor: 'KubeVirt, whose cause is told below' }
+    return { verdict: 'Updating', says: version, notes: why, waitsFor: 'KubeVirt; see below' }
   const operators = operatorsOf(lacking, around.running)
   return {
     ...verdictOn(hco, lacking, around),
@@ -259,5 +259,5 @@ function saidOf(operator: string, component: string, running: RunningObjects): F
   if (!deployments.known)
     return { notes: [`whether ${operator} runs is not checked: ${deployments.why}`], help: [] }
   if (!runs(running, operator)) return deploymentHelp(operator, running)
-  return { notes: [`its operator ${operator} runs, and does not get ${component} ready`], help: [] }
+  return { notes: [`its operator ${operator} runs, and does not make ${component} ready`], help: [] }
 }

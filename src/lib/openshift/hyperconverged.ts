@@ -97,12 +97,15 @@ function staleness(hco: HyperConverged): string[] {
   const observed = [hco.status?.observedGeneration, ...judged.map((one) => one?.observedGeneration)]
   const least = Math.min(...observed.filter((one) => one !== undefined))
   return least < generation
-    ? [`its status is about generation ${least}, and its spec is of generation ${generation}`]
+    ? [`its status is of generation ${least}, but its spec is of generation ${generation}`]
     : []
 }
 
 function upgradeable(hco: HyperConverged, [stale]: readonly string[]): Gate {
-  const said = gateOf(condition(hco, 'Upgradeable'), unknownGate('NotSaid', 'it does not say Upgradeable'))
+  const said = gateOf(
+    condition(hco, 'Upgradeable'),
+    unknownGate('NotSaid', 'it has no condition Upgradeable'),
+  )
   return stale !== undefined && said.is === 'yes' ? unknownGate('Outdated', stale) : said
 }
 
@@ -135,10 +138,10 @@ async function storedVersion(reader: Reader): Promise<string | undefined> {
   if (inEtcd.every((version) => version === stored)) return stored
   throw blocked(
     'hyperconverged-not-converted',
-    `${crd} is stored as ${inEtcd.join(' and ')} and nobody converts between them now: a write could lose settings`,
+    `${crd} is stored as ${inEtcd.join(' and ')} and nothing converts between them now: a write could lose settings`,
     {
       object: `customresourcedefinitions/${crd}`,
-      remedy: `wait until hco-webhook has put its conversion back: ${show}`,
+      remedy: `wait until hco-webhook has restored its conversion: ${show}`,
     },
   )
 }
@@ -151,7 +154,7 @@ async function readDefinition(reader: Reader): Promise<CustomResourceDefinition 
     if (!(error instanceof ApiError) || error.status !== 403) throw error
     throw forbidden(
       'hyperconverged-version-unread',
-      `cannot tell which version of HyperConverged is stored, and a write through another one could lose settings: ${error.message}`,
+      `kvup cannot see which version of HyperConverged is stored, and a write in another version could lose settings: ${error.message}`,
       { object: `customresourcedefinitions/${crd}`, remedy: 'kvup rbac kvup-settings | kubectl apply -f -' },
     )
   }
@@ -160,7 +163,7 @@ async function readDefinition(reader: Reader): Promise<CustomResourceDefinition 
 function unknownVersion(name: string | undefined, served: readonly string[]): Error {
   return blocked(
     'hyperconverged-version-unknown',
-    `HyperConverged is stored as ${name ?? 'no version that could be read'} and served as ${served.join(', ') || 'nothing'}; kvup knows ${knownVersions.join(' and ')}`,
+    `HyperConverged is stored as ${name ?? 'no version'} and served as ${served.join(', ') || 'nothing'}; kvup knows ${knownVersions.join(' and ')}`,
     { object: `customresourcedefinitions/${crd}`, remedy: show },
   )
 }

@@ -49,7 +49,7 @@ const waits = (window: RecognisedWindow | undefined): Pick<Layer, 'verdict' | 'w
   verdict: 'Waiting',
   waitsFor: 'a channel that its catalog has',
   // The catalog of the next minor may have it.
-  ...(window && { expected: 'in an EUS window' }),
+  ...(window && { expected: 'during an EUS upgrade' }),
 })
 
 function noted(layer: Layer, found: readonly HopFinding[]): Layer {

@@ -374,14 +374,18 @@ function vmsLayer(vms: VmsSnapshot | undefined, window: RecognisedWindow | undef
   const counts = outdated === 0 ? `${instances}, none outdated` : `${outdated} of ${instances} outdated`
   const says = [counts, ...problems].join(', ')
   if (outdated === 0 || !paused) return { layer: 'vms', verdict: 'Healthy', says }
-  const waiting = { layer: 'vms', verdict: 'Waiting', says: `${says}, and workload updates are off` } as const
+  const waiting = {
+    layer: 'vms',
+    verdict: 'Waiting',
+    says: `${says}, and automatic VM updates are off`,
+  } as const
   if (!window)
-    return { ...waiting, waitsFor: 'workload updates to be given back', help: ['kvup workloads outdated'] }
+    return { ...waiting, waitsFor: 'automatic VM updates to resume', help: ['kvup workloads outdated'] }
   return {
     ...waiting,
-    waitsFor: 'the end of the EUS window',
-    expected: 'in an EUS window',
-    notes: ['the alert OutdatedVirtualMachineInstanceWorkloads fires after 24 h of this, by design'],
+    waitsFor: 'the end of the EUS upgrade',
+    expected: 'during an EUS upgrade',
+    notes: ['the alert OutdatedVirtualMachineInstanceWorkloads fires after 24 h, by design'],
   }
 }
 

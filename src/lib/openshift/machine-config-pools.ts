@@ -121,13 +121,17 @@ export function poolsMissing(pools: readonly MachineConfigPool[]): string | unde
   return missing.length === 0 ? undefined : missing.join(', ')
 }
 
+/** Whether one of them cannot go on by itself; one that is paused waits for a person. */
+export const anyDegraded = (pools: readonly MachineConfigPool[]): boolean =>
+  pools.some((pool) => pool.spec?.paused !== true && is(pool, 'Degraded'))
+
 function missingOf(pool: MachineConfigPool): string | undefined {
   if (pool.spec?.paused === true) return 'is paused'
   if (is(pool, 'Degraded'))
     return `is degraded: ${condition(pool, 'Degraded')?.message || 'no reason is given'}`
   return (
     nodesMissing(pool) ??
-    (isObserved(pool) && hasWanted(pool) ? undefined : 'has a new configuration that it has not begun with')
+    (isObserved(pool) && hasWanted(pool) ? undefined : 'has a new configuration and has not started on it')
   )
 }
 

@@ -56,8 +56,8 @@ export function unpackHelp(subscription: Subscription, jobs: Known<Job> | undefi
   return {
     notes: [
       ...failed.slice(0, shownJobs).map(jobText),
-      ...(named.length > 1 ? ['which of them is of this bundle, their images tell'] : []),
-      'OLM does not try again while its Job is there. The cause comes first: the image of the bundle, the registry, or an OLM that is too old for so large a bundle',
+      ...(named.length > 1 ? ['which of them is of this bundle: their images show it'] : []),
+      'OLM does not retry while its Job exists. Fix the cause first: the bundle image, the registry, or an OLM too old for so large a bundle',
     ],
     help: named
       .slice(0, shownJobs)
@@ -118,7 +118,7 @@ export function forgetVersions(name: string, stored: string | undefined): readon
   return [
     shows,
     writes,
-    `kubectl patch crd ${name} --subresource=status --type=merge -p '${JSON.stringify({ status: { storedVersions: [after] } })}'     makes it forget the others (untested with OLM)`,
+    `kubectl patch crd ${name} --subresource=status --type=merge -p '${JSON.stringify({ status: { storedVersions: [after] } })}'     removes the others (untested with OLM)`,
   ]
 }
 

@@ -88,7 +88,7 @@ function extensionLayer({ metadata }: ClusterExtension): Layer {
     layer: 'subscription',
     object: `clusterextension/${metadata.name}`,
     verdict: 'Healthy',
-    says: `a ClusterExtension of OLM v1 instead, which kvup does not update`,
+    says: `a ClusterExtension of OLM v1, which kvup does not update`,
   }
 }
 
@@ -147,11 +147,7 @@ function subscriptionLayer(
     ...base,
     verdict: trouble.type === 'CatalogSourcesUnhealthy' ? 'Stalled' : 'Degraded',
     says: `${trouble.type} (${trouble.reason})`,
-    notes: [
-      trouble.message,
-      ...(stuck === undefined ? [] : [`${stuck} does not get on`]),
-      ...(unpack?.notes ?? []),
-    ],
+    notes: [trouble.message, ...(stuck === undefined ? [] : [`${stuck} is stuck`]), ...(unpack?.notes ?? [])],
     help: unpack?.help ?? [show],
   }
 }
@@ -168,7 +164,7 @@ function leftOver(
   const own = found.find(({ metadata }) => metadata.name === installed)
   const isDone = own?.status?.phase === 'Succeeded' && installed === latest
   if (!isDone || found.some(({ status }) => status?.phase === 'Replacing')) return undefined
-  return 'InstallPlanMissing is left over: the InstallPlan is gone, and what it installed is Succeeded'
+  return 'InstallPlanMissing is stale: the InstallPlan is gone, and what it installed is Succeeded'
 }
 
 function referenced(lifecycle: LifecycleSnapshot, failures: FailureParts): Layer | undefined {
@@ -223,22 +219,24 @@ const installPlanVerdicts: Record<Exclude<InstallPlanStatus['state'], 'done'>, J
   'needs-approval': (plan, { of }) => ({
     verdict: 'Waiting',
     says: installs(plan),
-    waitsFor: 'approval, of all that it installs together',
+    waitsFor: 'approval of everything that it installs',
     help: [`kubectl -n ${plan.namespace} describe installplans ${plan.name}`],
     ...(of.approval === 'Automatic' && {
-      notes: ['its Subscription is Automatic: another one in the namespace makes every plan there manual'],
+      notes: [
+        'its Subscription is Automatic, but another one in the namespace makes every plan there manual',
+      ],
     }),
   }),
-  approved: (plan) => ({ verdict: 'Updating', says: installs(plan), waitsFor: 'OLM to begin' }),
+  approved: (plan) => ({ verdict: 'Updating', says: installs(plan), waitsFor: 'OLM to start' }),
   installing: (plan) => ({
     verdict: 'Updating',
     says: installs(plan),
-    waitsFor: 'OLM to write what it holds',
+    waitsFor: 'OLM to install its objects',
     notes: installPlanWords(plan),
   }),
   failed: (plan, { of, failures }) => ({
     verdict: 'Degraded',
-    says: `${plan.name} failed, and OLM does not try it again`,
+    says: `${plan.name} failed, and OLM does not retry it`,
     notes: [...installPlanWords(plan), ...(plan.executed ? afterExecuted(of.name, plan.csvs) : [])],
     help: causeHelp(plan, failures),
   }),
@@ -312,7 +310,7 @@ function alternating(
   return {
     verdict: 'Stalled',
     says: `${name} has failed to install ${times} times, and is ${phase} again`,
-    waitsFor: 'its Deployments to be ready: OLM gives them five minutes, and begins again',
+    waitsFor: 'its Deployments to be ready: OLM retries after five minutes',
     notes: csvWords({ name, phase, ...rest }),
   }
 }
@@ -351,9 +349,9 @@ function heldBack(
 ): JudgedLayer {
   return {
     verdict: 'Waiting',
-    says: `${csv} is held back by OLM; ${replaces} still runs`,
+    says: `${csv} is blocked by OLM; ${replaces} still runs`,
     waitsFor: `the OperatorCondition of ${replaces}`,
-    notes: [message, ...(isOverridden(condition) ? ['it is an override in there that says so'] : [])],
+    notes: [message, ...(isOverridden(condition) ? ['an override in it says so'] : [])],
     help: [show(replaces, namespace)],
   }
 }
@@ -376,15 +374,15 @@ const csvVerdicts: Record<CsvStatus['state'], JudgeCsv> = {
   }),
   held: (csv) => ({
     verdict: 'Waiting',
-    says: `${csv.name} is held back by OLM`,
+    says: `${csv.name} is blocked by OLM`,
     waitsFor: 'the OperatorCondition of the one before',
     notes: csvWords(csv),
   }),
   failing: (csv) => ({
     verdict: 'Updating',
     says: `${csv.name} is Failed for now`,
-    waitsFor: 'OLM to try again',
-    expected: 'it does so by itself',
+    waitsFor: 'OLM to retry',
+    expected: 'it retries by itself',
     notes: csvWords(csv),
   }),
   failed: (csv, namespace) => ({

@@ -83,6 +83,6 @@ function hasTimedOut({ status = {} }: ClusterServiceVersion): boolean {
 export function resolutionNote(resolution: ResolutionStatus | undefined): string | undefined {
   if (resolution === undefined || resolution.is === 'failed') return undefined
   return resolution.is === 'stale'
-    ? `ResolutionFailed is stale: OLM has not looked again since ${resolution.csv} went`
-    : `OLM resolves nothing while ${resolution.by} replaces ${resolution.csv}: that is so in every update`
+    ? `ResolutionFailed is stale: OLM has not resolved again since ${resolution.csv} went`
+    : `OLM resolves nothing while ${resolution.by} replaces ${resolution.csv}: this is normal in every update`
 }

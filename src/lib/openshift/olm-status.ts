@@ -353,8 +353,8 @@ const isExecuted = ({ status }: InstallPlan): boolean =>
  * for it: nobody ran it, and no operator runs meanwhile. Sentences.
  */
 export const afterExecuted = (subscription: string, csvs: readonly string[]): readonly string[] => [
-  `deleting the InstallPlan does not help: ${csvs.join(', ')} exists already, and OLM makes no other plan for it`,
-  `no way out was seen to work. By OLM's own documentation: mend the cause, delete subscription ${subscription} and every ClusterServiceVersion of this operator, the one that runs too, and create the Subscription again with startingCSV ${csvs.join(', ')} (untested; no operator runs meanwhile, the VMs run on)`,
+  `deleting the InstallPlan does not help: ${csvs.join(', ')} exists already, and OLM creates no other plan for it`,
+  `By the documentation of OLM (untested): fix the cause. Delete subscription ${subscription} and every ClusterServiceVersion of this operator, the running one too. Create the Subscription again with startingCSV ${csvs.join(', ')} (untested). No operator runs meanwhile, but VMs keep running`,
 ]
 
 function refersTo({ status, metadata }: Subscription, plan: InstallPlan): boolean {
@@ -469,7 +469,7 @@ export function heldByCondition(csvs: readonly ClusterServiceVersion[]): Pending
  * installed it does not make again (ocp 2.3; played on the simulator in trap 11).
  */
 export const goneCsv = (subscription: string, csv: string): string =>
-  `subscription ${subscription} names ${csv} as installed, and there is no such ClusterServiceVersion: OLM does not make it again by itself`
+  `subscription ${subscription} names ${csv} as installed, and there is no such ClusterServiceVersion: OLM does not recreate it`
 
 /** What is there instead. */
 export const showsWithoutCsv = (namespace: string): string =>

@@ -48,11 +48,7 @@ export function badOperators(
   }
   return assessClusterOperators(operators)
     .flatMap((operator) => {
-      const {
-        available,
-        degraded,
-        unavailable = { message: 'nobody knows whether it is available' },
-      } = operator
+      const { available, degraded, unavailable = { message: 'its availability is unknown' } } = operator
       const found: BadOperator[] = [
         ...(available
           ? []

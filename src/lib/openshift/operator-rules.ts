@@ -112,15 +112,20 @@ export function outOfStep(
     {
       id: 'version-in-step',
       level: 'warning',
-      summary: `unsupported: out of step. The operator ${version} is that of ${minor}, the platform is at ${platform.release}`,
-      remedy:
-        order < 0
-          ? [
-              'kvup upgrade      says which release of the operator can be reached, and takes it there with --to',
-            ]
-          : [takesPlatform],
+      summary: `unsupported: out of step. The operator ${version} is of ${minor}, the platform is at ${platform.release}`,
+      remedy: order < 0 ? takesOperator(platform.here, releases) : [takesPlatform],
     },
   ]
+}
+
+/** To the newest release that is known for this minor of the platform. */
+function takesOperator(here: string, { hyperconverged }: Rows): readonly string[] {
+  const newest = hyperconverged.findLast(({ platform }) => platform === here)
+  return newest === undefined
+    ? []
+    : [
+        `kvup upgrade --to ${newest.version} --method olm      takes the operator to the minor of the platform`,
+      ]
 }
 
 const takesPlatform = 'oc adm upgrade      says how to take the platform to the same minor'
@@ -154,7 +159,7 @@ export function besideStable(
     {
       id: 'version-in-step',
       level: 'warning',
-      summary: `the Subscription ${namespace}/${name} follows channel ${channel}, not stable: on OpenShift only releases of stable are supported, and of the minor of the platform`,
+      summary: `the Subscription ${namespace}/${name} follows channel ${channel}, not stable: OpenShift supports only releases of stable, and of the minor of the platform`,
       remedy: [takeChannel(there, { namespace, name, pack })],
     },
   ]
@@ -171,7 +176,7 @@ export function notGood({ hyperconverged }: Pick<OperatorParts, 'hyperconverged'
     {
       id: 'hyperconverged-not-good',
       level: 'warning',
-      summary: `HyperConverged ${namespace}/${name} is not as it must be before the platform goes on: ${why.join('; ')}`,
+      summary: `HyperConverged ${namespace}/${name} is not ready for the next platform update: ${why.join('; ')}`,
       objects: [`hyperconverged/${name}`],
       remedy: ['kvup status'],
     },
@@ -191,16 +196,14 @@ export function tainted({ hyperconverged }: Pick<OperatorParts, 'hyperconverged'
     {
       id: 'hyperconverged-tainted',
       level: 'warning',
-      summary: `HyperConverged carries patches that nobody supports (${annotations.join(', ') || said}): they may not fit the next release`,
+      summary: `HyperConverged has unsupported patches (${annotations.join(', ') || said}): they may not work with the next release`,
       objects: [`hyperconverged/${name}`],
       remedy:
         annotations.length > 0
           ? annotations.map(
-              (key) => `${at} annotate hyperconverged ${name} ${key}-      after saving what it says`,
+              (key) => `${at} annotate hyperconverged ${name} ${key}-      save its value first`,
             )
-          : [
-              `${at} get hyperconverged ${name} -o yaml      shows what its condition TaintedConfiguration is about`,
-            ],
+          : [`${at} get hyperconverged ${name} -o yaml      shows its condition TaintedConfiguration`],
     },
   ]
 }
@@ -230,7 +233,7 @@ export function misspelt(methods: readonly string[], on: string): readonly HopFi
   const unknown = unknownMethods(methods)
   if (unknown.length === 0) return []
   const left = methods.filter((method) => !unknown.includes(method))
-  const then = left.length === 0 ? 'no VM is updated by itself' : `only ${left.join(', ')} is carried out`
+  const then = left.length === 0 ? 'no VM is updated automatically' : `only ${left.join(', ')} takes effect`
   return [
     {
       id: 'methods-misspelt',
@@ -256,7 +259,7 @@ export function held(
     {
       id: 'operator-held',
       level: 'warning',
-      summary: `OLM would not replace the operator: its OperatorCondition says ${gate.reason}: ${gate.message}`,
+      summary: `OLM cannot replace the operator: its OperatorCondition says ${gate.reason}: ${gate.message}`,
       objects: [`operatorcondition/${csv ?? ''}`],
       remedy: [`oc -n ${found?.metadata.namespace ?? ''} get operatorcondition ${csv ?? ''} -o yaml`],
     },
@@ -292,10 +295,10 @@ export function catalogTroubles(
     {
       id: 'catalog-not-healthy',
       level: 'warning',
-      summary: `OLM could not offer the next operator: ${told.join('; ')}`,
+      summary: `OLM cannot offer the next operator: ${told.join('; ')}`,
       objects: silent.map(({ metadata }) => `catalogsource/${metadata.name}`),
       remedy: [
-        ...(troubles.length > 0 ? ['kvup status     says what helps against it'] : []),
+        ...(troubles.length > 0 ? ['kvup status     shows how to fix it'] : []),
         ...(silent.length > 0 || isGone ? ['oc get catalogsources -A'] : []),
       ],
     },
@@ -394,7 +397,7 @@ export function leftoverVersions(crd: CustomResourceDefinition): HopFinding | un
   return {
     id: 'leftover-stored-versions',
     level: 'warning',
-    summary: `${name} still names ${old.join(' and ')} as stored, although it writes ${stored}${isServed ? '' : `, and no longer serves ${old.filter((version) => !served.has(version)).join(' and ')}`}: OLM fails the InstallPlan of a release that drops ${old.join(' or ')} ("risk of data loss"), and makes no other one`,
+    summary: `${name} still names ${old.join(' and ')} as stored, although it writes ${stored}${isServed ? '' : `, and no longer serves ${old.filter((version) => !served.has(version)).join(' and ')}`}. OLM fails the InstallPlan of a release that drops ${old.join(' or ')} ("risk of data loss"), and creates no other`,
     objects: [`customresourcedefinition/${name}`],
     remedy: forgetVersions(name, stored),
   }

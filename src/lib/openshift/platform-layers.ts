@@ -1,3 +1,4 @@
+import { unpausePool } from './platform-rules.ts'
 import { itemsOf, filled, type Known } from '../kube/known.ts'
 import type { ClusterOperator, MachineConfig, MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
 import { counted } from '../kube/text.ts'
@@ -87,15 +88,15 @@ function updateName({ version, target = '', from, sameVersion, installing }: Pla
 function armed(platformStatus: PlatformStatus): JudgedLayer | undefined {
   const { armed: asked, accepted, current, version } = platformStatus
   if (asked === undefined) return undefined
-  const what = `${platformName(version)}; ${asked.version ?? asked.image ?? ''} is asked for`
+  const what = `${platformName(version)}; ${asked.version ?? asked.image ?? ''} is requested`
   if (!current || accepted.is !== 'no')
-    return { verdict: 'Updating', says: what, waitsFor: 'the cluster version operator to take it up' }
+    return { verdict: 'Updating', says: what, waitsFor: 'the cluster version operator to start it' }
   return {
     verdict: 'Waiting',
     says: `${what} and was refused (${accepted.reason})`,
-    waitsFor: 'whoever asked for it: it starts by itself as soon as nothing speaks against it',
+    waitsFor: 'its cause to pass; then the update starts by itself',
     notes: [accepted.message],
-    help: ['oc adm upgrade --clear     takes the request back'],
+    help: ['oc adm upgrade --clear     withdraws the request'],
   }
 }
 
@@ -125,9 +126,9 @@ function comingUp(platformStatus: PlatformStatus, report: PlatformReport | undef
   return {
     verdict: 'Updating',
     says: updateName(platformStatus),
-    waitsFor: 'its operators to come up',
+    waitsFor: 'its operators to become available',
     notes: [message, ...(report?.update ? progressLines(report.update) : [])],
-    ...(failing === 'True' && { expected: 'so it looks for up to an hour while it is installed' }),
+    ...(failing === 'True' && { expected: 'expected for up to an hour during installation' }),
   }
 }
 
@@ -141,7 +142,7 @@ function updatingPlatform(platformStatus: PlatformStatus, report: PlatformReport
     return { verdict: 'Degraded', ...words, notes: [...notes, ...incomplete, ...progress] }
   }
   const notes = [message, ...incomplete, ...progress]
-  if (state === 'partial') return { verdict: 'Stalled', says: `${says}, stopped half-way`, notes }
+  if (state === 'partial') return { verdict: 'Stalled', says: `${says}, stopped halfway`, notes }
   if (report?.update?.pace === 'stalled')
     return { verdict: 'Stalled', says: `${says}, stalled`, waitsFor: waitedFor(message), notes }
   return {
@@ -149,7 +150,7 @@ function updatingPlatform(platformStatus: PlatformStatus, report: PlatformReport
     says,
     waitsFor: waitedFor(message),
     notes,
-    ...(slow !== undefined && { expected: 'slower than usual, which is no failure' }),
+    ...(slow !== undefined && { expected: 'slower than usual, not failed' }),
   }
 }
 
@@ -195,23 +196,23 @@ const mostOperators = 6
 
 const stillToCome = {
   verdict: 'Updating',
-  expected: 'so it looks for up to an hour while the platform is installed',
-  waitsFor: 'them to come up',
+  expected: 'expected for up to an hour while the platform installs',
+  waitsFor: 'them to become available',
 } as const
 
 /** Degraded is usual for a while in an update; not available is a warning sooner, and no excuse is made for it then. */
 function verdictOn({ is, severity }: BadOperator): Pick<JudgedLayer, 'verdict' | 'expected' | 'waitsFor'> {
   if (severity === 'error') return { verdict: 'Degraded' }
   if (is === 'unavailable' && severity === 'warning')
-    return { verdict: 'Stalled', waitsFor: 'it to be available again: longer than 20 minutes is a failure' }
+    return { verdict: 'Stalled', waitsFor: 'it to be available again: after 20 minutes it counts as failed' }
   const expected =
     is === 'degraded'
-      ? 'so it looks for a while when the platform updates'
-      : 'so it looks for a moment when its pod moves to another node'
+      ? 'expected for a while during a platform update'
+      : 'expected for a moment when its pod moves to another node'
   return {
     verdict: 'Updating',
     expected,
-    waitsFor: is === 'degraded' ? 'the update to go on' : 'it to come back',
+    waitsFor: is === 'degraded' ? 'the update to continue' : 'it to be available again',
   }
 }
 
@@ -289,15 +290,15 @@ function behind({ pool, following }: JudgedPool, window: RecognisedWindow | unde
     }
   return {
     verdict: 'Waiting',
-    says: `paused, outdated: ${machines}, will not follow${to}`,
+    says: `paused, outdated: ${machines}, not updated${to}`,
     ...endOfPause(pool, window),
   }
 }
 
 const endOfPause = (pool: PoolStatus, window: RecognisedWindow | undefined) =>
   window
-    ? { expected: 'in an EUS window', waitsFor: 'the end of the window' }
-    : { waitsFor: 'somebody to unpause it', help: [unpause(pool)] }
+    ? { expected: 'during an EUS upgrade', waitsFor: 'the end of the EUS upgrade' }
+    : { waitsFor: 'somebody to unpause it', help: [unpausePool(pool.name)] }
 
 type Judge = (pool: PoolStatus, window: RecognisedWindow | undefined) => JudgedLayer
 
@@ -308,18 +309,18 @@ const said = ({ message }: PoolStatus): string[] => (message === '' ? [] : [mess
 const judged: Record<PoolStatus['state'], Judge> = {
   updated: (pool) => ({
     verdict: 'Healthy',
-    says: `${counts(pool)}${pool.paused ? ', paused with nothing to do' : ''}`,
+    says: `${counts(pool)}${pool.paused ? ', paused, up to date' : ''}`,
   }),
   updating: (pool) => ({
     verdict: 'Updating',
     says: counts(pool),
-    waitsFor: 'its other machines to be drained and rebooted',
+    waitsFor: 'its other nodes to be drained and rebooted',
     notes: said(pool),
   }),
   pending: (pool) => ({
     verdict: 'Updating',
     says: `${counts(pool)}, not begun`,
-    waitsFor: 'the machine config controller to begin',
+    waitsFor: 'the machine config controller to start',
   }),
   'paused-pending': (pool, window) => ({
     verdict: 'Waiting',
@@ -337,11 +338,8 @@ const judged: Record<PoolStatus['state'], Judge> = {
 function pausedMaster(pool: PoolStatus): JudgedLayer {
   return {
     verdict: 'Stalled',
-    says: `paused, ${counts(pool)}: the platform cannot be updated`,
-    waitsFor: 'somebody to unpause it',
-    help: [unpause(pool)],
+    says: `paused, ${counts(pool)}: the platform cannot update`,
+    waitsFor: 'you to unpause it',
+    help: [unpausePool(pool.name)],
   }
 }
-
-const unpause = ({ name }: PoolStatus): string =>
-  `oc patch machineconfigpool ${name} --type merge -p '{"spec":{"paused":false}}'`

@@ -165,7 +165,7 @@ function ofVersion(
     found.push({
       severity: 'warning',
       impact: update.pace === 'slow' ? 'update-speed' : 'update-stalled',
-      summary: `the update is ${update.pace}: it takes longer than those before it`,
+      summary: `the update is ${update.pace}: it takes longer than earlier updates`,
       objects,
       ...filled({ since: update.started }),
     })
@@ -221,7 +221,7 @@ function ofPool(pool: PoolReport, { target }: PlatformStatus): PlatformFinding[]
           {
             severity: 'warning',
             impact: 'update-stalled',
-            summary: `outdated nodes in the paused pool ${name} will not be updated to ${target ?? 'the release of the platform'}`,
+            summary: `outdated nodes in the paused pool ${name} are not updated to ${target ?? 'the release of the platform'}`,
             objects,
           } as const,
         ]

@@ -51,15 +51,15 @@ export function unsteady({
   if (failing !== 'True' && state !== 'partial' && (current || isIdle)) return []
   const what =
     failing === 'True'
-      ? `it is failing: ${message || 'it does not say why'}`
+      ? `it is failing: ${message || 'no reason given'}`
       : state === 'partial'
-        ? `the update to ${target ?? 'another release'} stopped half-way: ${message}`
-        : 'its status is not yet about what was asked for last'
+        ? `the update to ${target ?? 'another release'} stopped halfway: ${message}`
+        : 'its status does not yet show the last request'
   return [
     {
       id: 'platform-not-steady',
       level: 'warning',
-      summary: `the ClusterVersion is not steady: ${what}`,
+      summary: `the ClusterVersion is not stable: ${what}`,
       objects: ['clusterversion/version'],
       remedy: ['oc adm upgrade'],
     },
@@ -75,7 +75,7 @@ export function armedUpdate({ armed, accepted }: PlatformStatus): readonly HopFi
     {
       id: 'update-armed',
       level: 'warning',
-      summary: `an update to ${version ?? image ?? 'another release'} is asked for and not running${why}. It starts by itself when that passes`,
+      summary: `an update to ${version ?? image ?? 'another release'} is requested but not running${why}. It starts by itself when this ends`,
       objects: ['clusterversion/version'],
       remedy: ['oc adm upgrade --clear'],
     },
@@ -93,7 +93,7 @@ export function notUpgradeable(
     upgradeable.is === 'no'
       ? `the ClusterVersion forbids the next minor (${upgradeable.reason}): ${upgradeable.message.replace(/\.$/u, '')}`
       : 'the ClusterVersion has overrides, which forbid the next minor'
-  const which = overridden.length === 0 ? '' : `. Its overrides leave out ${someOf(overridden)}`
+  const which = overridden.length === 0 ? '' : `. Its overrides exclude ${someOf(overridden)}`
   const message = upgradeable.is === 'no' ? upgradeable.message : ''
   return [
     {
@@ -111,7 +111,7 @@ export function notUpgradeable(
 }
 
 const takeOutOverrides =
-  'oc patch clusterversion version --type=json -p \'[{"op":"remove","path":"/spec/overrides"}]\'     takes all of them out: the platform sets these objects back to its own'
+  'oc patch clusterversion version --type=json -p \'[{"op":"remove","path":"/spec/overrides"}]\'     removes all of them: the platform then resets these objects'
 
 /** What the cluster version operator is told to leave alone: `Deployment openshift-x/y`. */
 function overriddenObjects({ spec }: ClusterVersion): readonly string[] {
@@ -172,7 +172,7 @@ export const assessedPools = ({ pools }: Pick<PlatformParts, 'pools'>): readonly
 const degradedPool = ({ name, message }: PoolStatus): HopFinding => ({
   id: 'pool-degraded',
   level: 'warning',
-  summary: `pool ${name} is degraded: ${message || 'it does not say why'}`,
+  summary: `pool ${name} is degraded: ${message || 'no reason given'}`,
   objects: [`machineconfigpool/${name}`],
   remedy: [`oc describe machineconfigpool ${shellWord(name)}`],
 })
@@ -180,13 +180,13 @@ const degradedPool = ({ name, message }: PoolStatus): HopFinding => ({
 const masterPaused = ({ name }: PoolStatus): HopFinding => ({
   id: 'master-paused',
   level: 'warning',
-  summary: `pool ${name} is paused: the platform cannot be updated while it is`,
+  summary: `pool ${name} is paused: the platform cannot update while it is paused`,
   objects: [`machineconfigpool/${name}`],
   remedy: [unpausePool(name)],
 })
 
 export const unpausePool = (name: string): string =>
-  `oc patch machineconfigpool ${shellWord(name)} --type=merge -p '{"spec":{"paused":false}}'`
+  `oc patch machineconfigpool ${shellWord(name)} --type=merge -p '{"spec":{"paused":false}}'     its nodes drain and reboot then`
 
 /** The operator that these objects were for does not come along to 4.11 (night E9). */
 export function oldMaintenance(
@@ -200,14 +200,14 @@ export function oldMaintenance(
     {
       id: 'node-maintenance-old',
       level: 'warning',
-      summary: `${old.length === 1 ? 'a node is' : `${old.length} nodes are`} held in maintenance (${someOf(old.map(({ spec }) => spec?.nodeName ?? ''))}) by an operator that is no part of 4.11 any more. End it, or carry it over to the standalone operator, in this order`,
+      summary: `${old.length === 1 ? 'a node is' : `${old.length} nodes are`} in maintenance (${someOf(old.map(({ spec }) => spec?.nodeName ?? ''))}) by an operator that 4.11 no longer has. End it, or move it to the standalone operator, in this order`,
       objects: old.map(({ metadata }) => `nodemaintenance/${metadata.name}`),
       remedy: [
         ...(missing.length > 0 ? ['install the Node Maintenance Operator from the OperatorHub'] : []),
         ...missing.map((one) => `echo ${shellWord(asStandalone(one))} | oc apply -f -`),
         ...old.map(
           ({ metadata }) =>
-            `oc delete nodemaintenances.nodemaintenance.kubevirt.io ${shellWord(metadata.name)}`,
+            `oc delete nodemaintenances.nodemaintenance.kubevirt.io ${shellWord(metadata.name)}     ends the maintenance: its node takes VMs again`,
         ),
       ],
     },
@@ -279,7 +279,7 @@ export function graveAlerts({ alerts }: Pick<PlatformParts, 'alerts'>): readonly
     {
       id: 'alerts-firing',
       level: 'warning',
-      summary: `${grave.length === 1 ? 'a grave alert fires' : `${grave.length} grave alerts fire`}: ${someOf(grave)}`,
+      summary: `${grave.length === 1 ? 'a critical alert is firing' : `${grave.length} critical alerts are firing`}: ${someOf(grave)}`,
       objects: grave,
       remedy: [askAlerts],
     },

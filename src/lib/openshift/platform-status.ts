@@ -176,7 +176,7 @@ export const neverCompleted = ({
 }: Pick<PlatformStatus, 'from' | 'version'>): readonly string[] =>
   from?.incomplete
     ? [
-        `the update to ${from.version} was never completed; ${version ?? 'no release'} was the last that was reached in full`,
+        `the update to ${from.version} was never completed; ${version ?? 'no release'} was the last complete one`,
       ]
     : []
 
@@ -408,7 +408,7 @@ export function assessClusterOperators(
 function silence(operator: ClusterOperator): Trouble | undefined {
   if (condition(operator, 'Available') !== undefined) return undefined
   const { creationTimestamp: since } = operator.metadata
-  return { ...filled({ since }), message: 'it does not say whether it is available' }
+  return { ...filled({ since }), message: 'it does not report whether it is available' }
 }
 
 function whileIs(operator: ClusterOperator, type: string, status: Condition['status']): Trouble | undefined {
@@ -445,7 +445,7 @@ export function kubeletSkew(operators: Known<ClusterOperator>): Gate {
   const found = operators.items.find(({ metadata }) => metadata.name === 'kube-apiserver')
   if (!found) return unknownGate('NoOperator', 'there is no ClusterOperator kube-apiserver')
   const said = condition(found, 'Upgradeable')
-  return said ? gateIn(said) : unknownGate('NotSaid', 'kube-apiserver does not say Upgradeable')
+  return said ? gateIn(said) : unknownGate('NotSaid', 'kube-apiserver has no condition Upgradeable')
 }
 
 function gateIn({ status, reason = '', message = '' }: Condition): Gate {
@@ -483,10 +483,9 @@ export function openGates(
   return Object.entries(gates?.data ?? {}).flatMap(([name, text]) => {
     const minor = applies.exec(name)?.groups?.['minor']
     if (minor === undefined)
-      return [{ name, text: 'its name is not of the form ack-MINOR-NAME, and so it can never be passed' }]
+      return [{ name, text: 'its name is not of the form ack-MINOR-NAME, so it can never pass' }]
     if (minor !== platformMinor) return []
-    if (text === '')
-      return [{ name, text: 'it does not say what is to be acknowledged, and so it can never be passed' }]
+    if (text === '') return [{ name, text: 'it does not name what to acknowledge, so it can never pass' }]
     return acks?.data?.[name] === 'true' ? [] : [{ name, text }]
   })
 }
@@ -509,7 +508,7 @@ function readGate(observed: Said, found: OperatorCondition): Gate {
   return no({
     ...observed,
     reason: 'Outdated',
-    message: `it is about generation ${observed.observedGeneration}`,
+    message: `it is of generation ${observed.observedGeneration}`,
   })
 }
 
@@ -535,7 +534,7 @@ export function saidOfReplacing(found: OperatorCondition | undefined): string | 
   const said = operatorConditionGate(withoutOverrides(found))
   if (gate.is === 'no') {
     const who = isOverridden(found) ? 'an override in its OperatorCondition' : 'its OperatorCondition'
-    return `OLM would not replace it: ${who} says ${gate.reason}: ${gate.message}`
+    return `OLM cannot replace it: ${who} says ${gate.reason}: ${gate.message}`
   }
   if (!isOverridden(found) || said.is !== 'no') return undefined
   return `OLM would replace it, by an override in its OperatorCondition, although it says ${said.reason}: ${said.message}`

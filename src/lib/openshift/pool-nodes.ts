@@ -237,9 +237,7 @@ export function nodeLines({
   return [
     ...busy.slice(0, mostNodes).map(nodeLine),
     ...(rest > 0 ? [`and ${rest} more nodes`] : []),
-    ...(busy.length > 0 && why !== undefined
-      ? [`which release these nodes are at is not known: ${why}`]
-      : []),
+    ...(busy.length > 0 && why !== undefined ? [`the release of these nodes is unknown: ${why}`] : []),
   ]
 }
 

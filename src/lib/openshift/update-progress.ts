@@ -205,11 +205,11 @@ export function progressLines({
 }: UpdateProgress): readonly string[] {
   const took =
     usual.by === 'guess'
-      ? `an update takes ${span(usual.seconds)} as a rule`
+      ? `an update takes ${span(usual.seconds)} usually`
       : `its last update took ${span(usual.lastSeconds ?? 0)}${usual.updates > 1 ? `, the median of ${usual.updates} ${span(usual.medianSeconds ?? 0)}` : ''}`
   const late = pace === 'slow' || pace === 'stalled'
   const time = [
-    ...(late && elapsedSeconds !== undefined ? [`${pace}: under way for ${span(elapsedSeconds)}`] : []),
+    ...(late && elapsedSeconds !== undefined ? [`${pace}: running for ${span(elapsedSeconds)}`] : []),
     ...(leftSeconds !== undefined && leftSeconds > 0 ? [`at least ${span(leftSeconds)} left`] : []),
   ]
   return [

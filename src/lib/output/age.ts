@@ -64,3 +64,14 @@ export function timeAfter(at: Date | string, now: Date): string {
   const date = [time.getFullYear(), time.getMonth() + 1, time.getDate()]
   return `${date.map((n) => String(n).padStart(2, '0')).join('-')} ${timeOfDay(time)}`
 }
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `22 Nov 21:17` in the local time of the reader, with the year where that is another one; what is no time as `-`. */
+export function dayAndTime(at: Date | string, now: Date | string): string {
+  const time = new Date(at)
+  if (Number.isNaN(time.getTime())) return '-'
+  const ofTime = time.getFullYear()
+  const date = `${time.getDate()} ${months[time.getMonth()] ?? ''}`
+  return `${ofTime === new Date(now).getFullYear() ? date : `${date} ${ofTime}`} ${timeOfDay(time).slice(0, 5)}`
+}

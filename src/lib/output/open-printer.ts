@@ -1,7 +1,7 @@
 import { type Beat, type Clock, systemBeat } from '../kube/clock.ts'
 import { usageError } from '../kube/errors.ts'
 import { answerIn, type Answering, collectedRows, type OpenRows, rowsIn } from './formats/answer.ts'
-import { jsonLine, type OutputFormat, parseOutput } from './formats/output-format.ts'
+import { type OutputFormat, parseOutput } from './formats/output-format.ts'
 import {
   pageLines,
   LivePage,
@@ -18,6 +18,7 @@ import {
   isUnicode,
   paintFor,
   type Stream,
+  withoutRunnerCommands,
 } from './terminal.ts'
 import type {
   Document,
@@ -43,12 +44,18 @@ export interface PrinterOptions {
   env: Environment
   clock: Clock
   verbosity?: number
+  /** `--verbose`: the steps of a run by their names, and not only its stages. */
+  verbose?: boolean
   /** `-w`: each answer is a document of its own, written at once. */
   watch?: boolean
   /** Formats that only this command has. */
   formats?: readonly ReportFormat[]
   /** `kind` of the document that reports a failure before there was an answer. */
   failureKind?: string
+  /** What was called, for reports: `kvup upgrade`. */
+  command?: string
+  /** `-q`: the verdict and errors alone. */
+  quiet?: boolean
   /** Reads the file of `jsonpath-file=`. */
   readText?: (file: string) => Promise<string>
   beat?: Beat
@@ -63,8 +70,9 @@ export interface OpenPrinter extends Printer {
 }
 
 /** Opens stdout and stderr for one command. Throws a usage error (exit 2) for an unknown format or a template that does not parse. */
-export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter> {
-  const format = await withTemplate(parseOutput(options.output, options.formats), options.readText)
+export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
+  const format = await withTemplate(parseOutput(asked.output, asked.formats), asked.readText)
+  const options = onRunner(asked, format)
   const page = pageOn(options)
   const story = pageLines(storyOn(options, format), page)
   const how: Answering = {
@@ -76,6 +84,8 @@ export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter>
     now: () => options.clock.now(),
     draw: page && ((lines) => story.aside(() => page.show(lines))),
     failureKind: options.failureKind ?? 'Error',
+    command: options.command ?? 'kvup',
+    isQuiet: options.quiet ?? false,
   }
   const answer = await answerIn(format, how)
   const sort =
@@ -97,9 +107,11 @@ export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter>
         give({ document, view, status: 'complete' })
     },
     event(event) {
-      if (format.is === 'ndjson') options.stdout.write(jsonLine(eventDocument(event)))
+      answer.event?.(event)
       story.event(event)
     },
+    observe: (observation) => answer.observe?.(observation),
+    awaiting: story.awaiting,
     note: story.note,
     warn: story.warn,
     finish(error) {
@@ -117,25 +129,58 @@ function pageOn(options: PrinterOptions): LivePage | undefined {
   return new LivePage(stdout, new PageHeading({ clock, beat, paint: paintOn(stdout, options) }))
 }
 
+/** In a job of GitHub Actions nothing that others wrote may read like a command to its runner, but the annotations that are asked for. */
+function onRunner(options: PrinterOptions, format: OutputFormat): PrinterOptions {
+  const { env, stdout, stderr } = options
+  const annotates = format.is === 'report' && format.format === 'github'
+  if (env['GITHUB_ACTIONS'] !== 'true' && !annotates) return options
+  const isText = format.is === 'table' || format.is === 'wide' || format.is === 'name'
+  return {
+    ...options,
+    stderr: guarded(stderr),
+    stdout: isText ? guarded(stdout) : stdout,
+  }
+}
+
+const guarded = (stream: Stream): Stream => ({
+  write: (text) => stream.write(withoutRunnerCommands(text)),
+  ...(stream.isTTY !== undefined && { isTTY: stream.isTTY }),
+  columns: () => stream.columns?.(),
+  rows: () => stream.rows?.(),
+  onResize: (changed) => stream.onResize?.(changed) ?? (() => undefined),
+})
+
 function storyOn(options: PrinterOptions, format: OutputFormat): Story {
+  if (options.quiet) return quietStory(options)
   return tellStory({
     stream: options.stderr,
     clock: options.clock,
     paint: paintOn(options.stderr, options),
     env: options.env,
     verbosity: options.verbosity ?? 0,
+    verbose: options.verbose ?? false,
     beat: options.beat ?? systemBeat,
     eventsElsewhere: format.is === 'ndjson',
   })
 }
 
-function asItIs<T>(document: T): T {
-  return document
+/** Nothing but how it ended, and nothing that moves. */
+function quietStory(options: PrinterOptions): Story {
+  const story = tellStory({
+    stream: { write: (text) => options.stderr.write(text) },
+    clock: options.clock,
+    paint: paintOn(options.stderr, options),
+    env: options.env,
+    verbosity: options.verbosity ?? 0,
+    verbose: false,
+    beat: () => () => undefined,
+    eventsElsewhere: true,
+  })
+  return { ...story, note: () => undefined, warn: () => undefined }
 }
 
-/** An event as a document of its own: its kind becomes `event`. */
-function eventDocument({ kind, ...rest }: Parameters<Printer['event']>[0]): object {
-  return { apiVersion: 'kvup.io/v1alpha1', kind: 'Event', event: kind, ...rest }
+function asItIs<T>(document: T): T {
+  return document
 }
 
 type Ready = Exclude<OutputFormat, { is: 'jsonpath-file' }>
@@ -167,6 +212,8 @@ export function printerWithConnectionFlags(printer: OpenPrinter, speech: Command
     rows: (kind, view) =>
       rowsWithConnectionFlags(printer.rows(kind, rowsViewWithConnectionFlags(view, speech)), speech),
     event: (event) => printer.event(speech.parts(event)),
+    observe: (observation) => printer.observe?.(speech.parts(observation)),
+    awaiting: (what) => printer.awaiting(what),
     note: (line) => printer.note(speech.line(line)),
     warn: (line) => printer.warn(speech.line(line)),
     finish: (error) => printer.finish(speech.error(error)),

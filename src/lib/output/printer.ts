@@ -1,4 +1,6 @@
+import type { ReportedCheck } from '../checks/check-run.ts'
 import type { RunEvent } from '../engine/step.ts'
+import type { StatusReport } from '../status/status-report.ts'
 import { exitCode, KvupError, Unforeseen } from '../kube/errors.ts'
 
 /** Every JSON or YAML document that kvup prints. `status` and `error` are added by the printer, last. */
@@ -66,7 +68,7 @@ interface Report<T extends Document> {
 }
 
 /** Formats that only some documents have. */
-export type ReportFormat = 'junit' | 'sarif' | 'markdown'
+export type ReportFormat = 'junit' | 'sarif' | 'markdown' | 'github' | 'prometheus'
 
 /** Every state has a word and a shape: colour is never alone. Each returns the text, coloured or not. */
 export interface Paint {
@@ -81,6 +83,21 @@ export interface Paint {
   bar(done: number, total: number, cells: number): string
 }
 
+/** What a command that is no run tells while it is at work: for `-o ndjson` alone, for a person reads the same in its lines. */
+export type Observation =
+  /** Of `kvup check`: what became of one check. */
+  | { kind: 'check-made'; at: string; check: ReportedCheck }
+  /** Of `kvup wait`: each look that differs. Without `waitingFor` the condition holds. */
+  | {
+      kind: 'wait-observed'
+      at: string
+      for: string
+      verdict?: NonNullable<StatusReport['verdict']>
+      version?: string
+      waitingFor?: string
+      why?: NonNullable<StatusReport['why']>
+    }
+
 /** Every way a command can speak. The answer goes to stdout, the story to stderr (with `-o ndjson` events are stdout). */
 export interface Printer {
   /** The answer. May be called again with `-w`: a document per change. */
@@ -90,6 +107,10 @@ export interface Printer {
   /** The answer as rows that come by and by: the `items` of a document of this kind, which `end` completes. Not with `-w`. */
   rows<Row, T extends Document>(kind: T['kind'], view: RowsView<Row, T>): Rows<Row, T>
   event(event: RunEvent): void
+  /** What is told with `-o ndjson` alone; absent where nobody hears it. */
+  observe?(observation: Observation): void
+  /** From now on that is waited for (`reading the manifest`), until the next word: shown on a terminal alone. */
+  awaiting(what: string): void
   /** A line of the story. */
   note(line: string): void
   warn(line: string): void

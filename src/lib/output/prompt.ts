@@ -10,15 +10,19 @@ interface Asking {
   yes: boolean
   /** False with `--no-input`: there is nobody, terminal or not. Absent: true. */
   input?: boolean
+  /** `-q`: what a question is about is not shown, so that none is asked. */
+  quiet?: boolean
   /** Ctrl-C and SIGTERM end the question as well. */
   signal?: AbortSignal
+  /** Clears the terminal of what moves there, before a question. */
+  suspend?: () => void
 }
 
 /** A prompt that asks only a person: with `--yes` it asks nobody, without a terminal it throws a usage error that names the flag. */
 export function openPrompt(
   asking: Asking,
 ): Prompt & { confirmName(question: string, name: string): Promise<boolean> } {
-  const isAttended = !asking.yes && asking.input !== false && asking.stdin.isTTY === true
+  const isAttended = !asking.yes && asking.input !== false && !asking.quiet && asking.stdin.isTTY === true
   return {
     isAttended,
     async confirm(question) {
@@ -40,10 +44,15 @@ export function openPrompt(
 
 type Question = { type: 'confirm'; message: string; default: boolean } | { type: 'input'; message: string }
 
-async function ask({ stdin, stderr, input, signal }: Asking, question: Question): Promise<unknown> {
+async function ask(
+  { stdin, stderr, input, quiet, signal, suspend }: Asking,
+  question: Question,
+): Promise<unknown> {
+  if (quiet) throw nobodyThere('--quiet asks nothing', question.message)
   if (input === false) throw nobodyThere('--no-input leaves nobody to ask', question.message)
   if (stdin.isTTY !== true) throw nobodyThere('there is no terminal to ask', question.message)
   const { createPromptModule } = await import('inquirer')
+  suspend?.()
   const prompt = createPromptModule({ input: stdin, output: stderr, ...(signal && { signal }) })
   try {
     const shown = { ...question, message: sanitise(question.message), name: 'answer' as const }

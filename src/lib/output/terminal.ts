@@ -120,6 +120,13 @@ export function onOneLine(text: string): string {
   return onSingleLine(text).replaceAll('\t', ' ')
 }
 
+/**
+ * Text of others in the log of a GitHub job: a line that begins with `::`, or has `##[` anywhere, would be a command to the runner, which reads both streams.
+ */
+export function withoutRunnerCommands(text: string): string {
+  return text.replaceAll(/^(\s*)::/gmu, '$1: :').replaceAll('##[', '## [')
+}
+
 /** The same document with every string and key in it sanitised; what needs no change is not copied twice. */
 export function sanitiseDeep<T>(value: T): T {
   return clean(value) as T

@@ -76,7 +76,7 @@ export function paintedWidth(line: string): number {
 
 const label = /^\S+(?: \S+)* {2,}(?=\S)/
 /** The arrow is the first thing after blanks and colours. */
-const arrow = /^ *(?:→|->) /
+const arrow = /^ *(?:→|->|Next:) /
 const command = /^ *(?:→|->|Next:|Then:|Or:|Details:|Back:) (?:kvup|kubectl|oc|virtctl|helm|etcdctl) /
 /** `kvup history     shows it`: what a command does stands behind some blanks. */
 const remark = / {3,}(?=\S)/
@@ -135,7 +135,7 @@ function filled(words: readonly string[], { columns, indent, end }: Shape): stri
 }
 
 /** An arrow or another mark stays with the word behind it. */
-const isMark = (text: string): boolean => /^(?:→|->|✔|✖|[!?·+x-])$/u.test(text)
+const isMark = (text: string): boolean => /^(?:→|->|Next:|✔|✖|[!?·+x-])$/u.test(text)
 
 function indentOf(line: string, columns: number): number {
   const bare = sanitise(line)

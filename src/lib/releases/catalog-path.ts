@@ -155,6 +155,10 @@ function hopsFrom(
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** How a person gets at a catalog file; which image it is made of is in the CatalogSource. */
+export const makesCatalog =
+  'make the file with opm render -o yaml, from the image that the CatalogSource names'
+
 /**
  * The packages of a file-based catalog, from its olm.package, olm.channel and olm.bundle entries; what else is in it is left out.
  * Throws `usage` for a file that is none, or that has no channel.
@@ -164,7 +168,7 @@ export function parseCatalog(text: string, origin: string): readonly CatalogPack
   const channels = documents.filter(({ schema }) => schema === 'olm.channel')
   if (channels.length === 0)
     throw usageError('catalog-invalid', `${origin} is no file-based catalog: it has no olm.channel`, {
-      remedy: 'opm render CATALOG-IMAGE -o yaml > catalog.yaml     makes one',
+      remedy: makesCatalog,
     })
   const versions = bundleVersions(documents)
   const names = [...new Set(channels.map((channel) => textAt(channel, 'package', origin)))]
@@ -248,7 +252,7 @@ function documentsOf(text: string, origin: string): readonly Fields[] {
     const why = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause)
     throw usageError('catalog-invalid', `${origin} is no file-based catalog: ${why}`, {
       cause,
-      remedy: 'opm render CATALOG-IMAGE -o yaml > catalog.yaml     makes one',
+      remedy: makesCatalog,
     })
   }
 }
@@ -294,7 +298,7 @@ export async function readCatalog(
   const text = await readText(file).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw usageError('catalog-unread', `cannot read the catalog ${file}: ${why}`, {
-      remedy: 'opm render CATALOG-IMAGE -o yaml > catalog.yaml     makes one',
+      remedy: makesCatalog,
       cause,
     })
   })

@@ -37,8 +37,8 @@ function tooOld(from: Version): HopFinding | undefined {
   return {
     id: 'from-unsupported',
     level: 'blocker',
-    summary: `updates from ${from.text} are not supported: they begin with v0.17.0`,
-    remedy: ['install KubeVirt anew, after the VirtualMachine objects have been exported'],
+    summary: `updates from ${from.text} are not supported: KubeVirt supports updates from v0.17.0 on`,
+    remedy: ['export the VirtualMachine objects, then reinstall KubeVirt'],
   }
 }
 
@@ -50,10 +50,10 @@ function downgrade({ from, to, kind, releases }: ParsedHop): HopFinding | undefi
   return {
     id: 'downgrade',
     level: 'blocker',
-    summary: `${to.text} is older than ${from.text}: going back is not supported, stored versions of CRDs and fields of VMs may not fit${goes === undefined ? '' : `; ${goes}`}`,
+    summary: `${to.text} is older than ${from.text}: KubeVirt does not support downgrades, and stored CRD versions or VM fields may not fit${goes === undefined ? '' : `; ${goes}`}`,
     remedy:
       forward === undefined
-        ? [`stay on ${from.text}, or go forward to a newer patch of ${minorOf(from)}`]
+        ? [`keep ${from.text}, or upgrade to a newer patch of ${minorOf(from)}`]
         : [`kvup upgrade --to ${forward.text}`],
   }
 }
@@ -73,7 +73,9 @@ function minorSkipped({ from, to, skipped, releases }: ParsedHop): HopFinding | 
     summary: `from ${from.text} to ${to.text} leaves out ${left}: ${rule}only updates to the next minor are supported`,
     remedy: [
       ...[...stops, ...(isWhole ? [to] : [])].map((stop) => `kvup upgrade --to ${stop.text}`),
-      ...(isWhole ? [] : ['kvup releases     what is known; newer data come with --releases FILE']),
+      ...(isWhole
+        ? []
+        : ['kvup releases     lists the releases that kvup knows; --releases FILE adds newer ones']),
     ],
   }
 }
@@ -90,7 +92,7 @@ function majorStep({ from, to, kind }: ParsedHop): HopFinding | undefined {
   return {
     id: 'major-step',
     level: 'warning',
-    summary: `${to.text} is another major version; whether ${minorOf(from)} is the last minor before it is not known`,
+    summary: `${to.text} is another major version; kvup does not know whether ${minorOf(from)} is the last minor before it`,
     remedy: [`read the release notes of ${minorOf(to)}`],
   }
 }
@@ -98,7 +100,7 @@ function majorStep({ from, to, kind }: ParsedHop): HopFinding | undefined {
 function patchGap({ from, to, kind, releases }: ParsedHop): HopFinding | undefined {
   if (kind === 'patch' && to.patch - from.patch > 1) {
     return gap(
-      `only single steps between patches are promised: ${from.text} to ${to.text} leaves out some`,
+      `KubeVirt promises only single steps between patches: ${from.text} to ${to.text} skips some`,
       [],
     )
   }
@@ -135,7 +137,7 @@ function preRelease(to: Version): HopFinding | undefined {
  */
 export function crdsThatGo(from: Version, to: Version): string | undefined {
   if (minorOf(from) === minorOf(to)) return undefined
-  return `at the end virt-operator deletes the CRDs that ${to.text} does not have, and with them all their objects`
+  return `virt-operator then deletes the CRDs that ${to.text} does not have, with all their objects`
 }
 
 /** Versions of the CRDs of a group that a release does not have yet. */
@@ -185,8 +187,10 @@ export function pinnedTagRule(pinned: Version, target: Version): HopFinding[] {
     {
       id: 'pinned-tag',
       level: 'blocker',
-      summary: `imageTag ${pinned.text} stays pinned while operator ${target.text} comes, which would install the images of ${pinned.text} with the rights and objects of ${target.text}`,
-      remedy: ['take imageTag out of the KubeVirt CR first, so that the operator brings its own version'],
+      summary: `imageTag ${pinned.text} is still pinned: operator ${target.text} would install the images of ${pinned.text} with the rights and objects of ${target.text}`,
+      remedy: [
+        'remove imageTag from the KubeVirt resource first, so that the operator installs its own version',
+      ],
     },
   ]
 }
@@ -203,8 +207,8 @@ function operatorOlder(operator: Version, target: Version): HopFinding | undefin
     id: 'operator-not-older',
     level: patchOnly ? 'warning' : 'blocker',
     summary: patchOnly
-      ? `operator ${operator.text} is a patch older than ${target.text}: its own code and CRD stay behind, upstream does not test it`
-      : `operator ${operator.text} is a minor older than ${target.text}: it may not grant the new rights, KubeVirt ends Available=False and does not heal`,
+      ? `operator ${operator.text} is a patch older than ${target.text}: upstream does not test this, because the operator's code and CRD are older`
+      : `operator ${operator.text} is a minor older than ${target.text}: it lacks permissions to grant the new rights, so KubeVirt stalls with Available=False`,
     remedy: [byManifest(target)],
   }
 }
@@ -214,7 +218,7 @@ function wrongStrategy(operator: Version, target: Version): HopFinding | undefin
   return {
     id: 'operator-runs-own-strategy',
     level: 'blocker',
-    summary: `operators from v0.59 to v1.6 install the images of a tag with their own rights and objects: ${operator.text} can only be set to ${operator.text}`,
+    summary: `operators v0.59 to v1.6 install any images with their own rights and objects: ${operator.text} can only install ${operator.text}`,
     remedy: [byManifest(target)],
   }
 }
@@ -224,7 +228,7 @@ function operatorGoesBack(operator: Version, target: Version): HopFinding | unde
   return {
     id: 'operator-goes-back',
     level: 'blocker',
-    summary: `operator ${operator.text} is newer than ${target.text}: the manifest would take the operator and the KubeVirt CRD back`,
+    summary: `operator ${operator.text} is newer than ${target.text}: the manifest would downgrade the operator and the KubeVirt CRD`,
     remedy: [`kvup upgrade --to ${target.text} --method image-tag`],
   }
 }

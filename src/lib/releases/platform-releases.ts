@@ -145,7 +145,7 @@ export function skewOf(
   return [
     ...(newest !== undefined && compareVersions({ ...installed, text: `${minorOf(installed)}.0` }, newest) > 0
       ? [
-          `KubeVirt ${installed.text} is newer than ${minorOf(newest)}, the newest this kvup knows of (${releases.asOf}): its rules are applied, its surprises are not known; get a newer kvup`,
+          `KubeVirt ${installed.text} is newer than ${minorOf(newest)}, the newest that this kvup knows (${releases.asOf}): kvup applies the rules of that release. Install a newer kvup`,
         ]
       : []),
     ...(window && runs !== undefined && (runs < minorNumber(window.min) || runs > minorNumber(window.max))

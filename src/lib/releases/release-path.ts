@@ -28,7 +28,10 @@ export function pathTo(
 ): Path {
   const { kind } = hop(from, to, releases)
   if (kind === 'downgrade')
-    return { is: 'none', why: `${to.text} is older than ${from.text}, and going back is not supported` }
+    return {
+      is: 'none',
+      why: `${to.text} is older than ${from.text}, and KubeVirt does not support downgrades`,
+    }
   if (from.major === 0 && from.minor < 17)
     return { is: 'none', why: `updates begin with v0.17.0, this is ${from.text}` }
   const stops = stopsBetween(from, to, releases)
@@ -164,13 +167,13 @@ function notOneMinor(before: Version, release: Version, { kind, skipped = [] }: 
     kind === 'skips-minors'
       ? `leaves out ${skipped.join(', ')}`
       : kind === 'patch'
-        ? 'stays within one minor'
+        ? 'is within one minor'
         : kind === 'same'
           ? 'goes nowhere'
           : 'goes back'
   return usageError(
     'via',
-    `--via has to name one release of each minor: from ${before.text} to ${release.text} ${why}`,
+    `--via must name one release of each minor: from ${before.text} to ${release.text} ${why}`,
     { remedy },
   )
 }
@@ -198,9 +201,9 @@ export function releasesLeft({ from, to, via = [] }: Asked): readonly Version[] 
   if (left.length === 1 && !isReached && !via.some(({ text }) => text === from.text))
     throw usageError(
       'not-on-path',
-      `from ${from.text} to ${to.text} there is no minor between that --via could name`,
+      `from ${from.text} to ${to.text} there is no minor in between for --via`,
       {
-        remedy: `leave --via out: kvup upgrade --to ${to.text}`,
+        remedy: `omit --via: kvup upgrade --to ${to.text}`,
       },
     )
   return left

@@ -59,8 +59,8 @@ const moving = /^(latest|stable|main|master|devel|nightly|edge)$/i
 
 const mistakes: readonly (readonly [RegExp, (typed: string) => string])[] = [
   [/^$/, () => 'nothing was named'],
-  [/sha256:|^[0-9a-f]{64}$/i, () => 'it is an image digest, which does not say what it holds'],
-  [moving, (typed) => `what ${typed} points to changes from day to day`],
+  [/sha256:|^[0-9a-f]{64}$/i, () => 'it is an image digest, which names no version'],
+  [moving, (typed) => `what ${typed} points to can change every day`],
   [/\//, () => 'it is an image or a URL; the version is the tag alone'],
   [/^v?\d+$/i, (typed) => `it is a major version, name a release such as v${digits(typed)}.0.0`],
   [/^v?\d+\.\d+$/i, (typed) => `it is a minor, name a release such as v${digits(typed)}.0`],
@@ -197,7 +197,7 @@ export function parsePlatformMinor(text: string): string {
   const release = platformVersionOf(typed)
   throw usageError('not-a-minor', `${JSON.stringify(text)} is no minor of OKD or OpenShift`, {
     remedy: release
-      ? `name the minor: ${platformMinorOf(release)}; the release is chosen by the update graph`
+      ? `name the minor: ${platformMinorOf(release)}; the update graph chooses the release`
       : 'name a minor, such as 4.20',
   })
 }

@@ -153,7 +153,7 @@ export function parseReleases(text: string, origin: string): Releases {
   const wrong = firstWrong(read)
   if (wrong === undefined) return read as unknown as Releases
   throw usageError('releases-invalid', `${origin} is no release file: ${wrong}`, {
-    remedy: 'kvup releases -o json prints one that is',
+    remedy: 'kvup releases -o json prints a valid one',
   })
 }
 

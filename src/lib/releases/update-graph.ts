@@ -80,12 +80,12 @@ function endsOf(
 function conditionalOf(value: unknown, origin: string): Map<string, ConditionalEdge[]> {
   const found = new Map<string, ConditionalEdge[]>()
   for (const group of value === undefined ? [] : list(value, 'conditionalEdges', origin)) {
-    const { edges, risks } = record(group, 'conditionalEdges holds no object', origin)
+    const { edges, risks } = record(group, 'conditionalEdges has an entry that is no object', origin)
     const names = list(risks ?? [], 'conditionalEdges.risks', origin).map(riskName)
     for (const edge of list(edges, 'conditionalEdges.edges', origin)) {
-      const { from, to } = record(edge, 'conditionalEdges.edges holds no object', origin)
+      const { from, to } = record(edge, 'conditionalEdges.edges has an entry that is no object', origin)
       if (typeof from !== 'string' || typeof to !== 'string')
-        throw wrong(origin, 'an edge of conditionalEdges has no from and to')
+        throw wrong(origin, 'an entry of conditionalEdges.edges has no from and to')
       found.set(from, [...(found.get(from) ?? []), { to, risks: names }])
     }
   }
@@ -150,7 +150,7 @@ export function pathThrough(
   return {
     is: 'none',
     farthest,
-    why: `no recommended update leads from ${farthest} to a release of ${missing}`,
+    why: `there is no recommended update from ${farthest} to a release of ${missing}`,
   }
 }
 

@@ -39,7 +39,7 @@ const those = '--for takes healthy, version=VERSION, workloads=0 or pools-update
  */
 export function missingFor(condition: WaitCondition, report: StatusReport): string | undefined {
   if (report.verdict !== 'Healthy')
-    return report.waitingFor ?? report.why?.[0]?.sentence ?? 'KubeVirt to be settled'
+    return report.waitingFor ?? report.why?.[0]?.sentence ?? 'KubeVirt to be healthy'
   if (condition.is === 'version') return missingOfVersion(condition.version, report)
   return condition.is === 'workloads' ? missingOfWorkloads(report) : undefined
 }
@@ -47,11 +47,11 @@ export function missingFor(condition: WaitCondition, report: StatusReport): stri
 function missingOfVersion(version: string, { observed }: StatusReport): string | undefined {
   const now = observed?.version
   if (now === version) return undefined
-  return `version ${version}: KubeVirt is settled at ${now ?? 'a version that it does not name'}`
+  return `version ${version}: KubeVirt is healthy at ${now ?? 'a version that it does not name'}`
 }
 
 function missingOfWorkloads({ workloads }: StatusReport): string | undefined {
   const { labelled } = workloads.outdated
-  if (labelled === undefined) return 'the virtual machine instances, which may not be read'
+  if (labelled === undefined) return 'the VMIs, which kvup may not read'
   return labelled === 0 ? undefined : `${labelled} outdated ${labelled === 1 ? 'instance' : 'instances'}`
 }

@@ -54,6 +54,7 @@ export function pathProcedure(plan: UpgradePlan & { path: UpgradePath }, tools: 
   )
   return {
     name,
+    between: { from: plan.from, to: plan.to.text },
     leads: ['upgrade path', plan.from ?? '', '→', tools.legs.map((leg) => leg.plan.to.text).join(' → ')].join(
       ' ',
     ),
@@ -96,7 +97,7 @@ function endOfPath({ before, findings }: NonNullable<Tools['end']>): Step {
 }
 
 const noManifest: ReleaseManifest = {
-  load: () => Promise.reject(new Error('no step of this procedure is taken')),
+  load: () => Promise.reject(new Error('this procedure has no step')),
 }
 
 interface Making {
@@ -192,7 +193,7 @@ class Row {
     const { owner, from = '', to, request } = this.#leg.plan
     if (index > 0 || tools.hasBegun) return []
     const isUnrestored = openOverride(await cx.journal.overrides(), owner.uid) !== undefined
-    const settled = { version: from, title: 'settle' }
+    const settled = { version: from, title: 'verify' }
     const tail = isUnrestored
       ? [
           settledFor(owner, { ...settled, id: 'healthy', stableMs: request.stableMs }),
@@ -241,16 +242,16 @@ class Row {
       return {
         is: 'blocked',
         reason: 'changed-by-hand',
-        by: `virt-operator goes back to ${goal}, where this run left ${from}: somebody put the former one back before ${to.text} was begun`,
-        remedy: ['run the same command again     plans the rest from what is there', 'kvup status'],
+        by: `virt-operator goes back to ${goal}, but this run left ${from}: someone restored the earlier one before ${to.text} started`,
+        remedy: ['run the same command again     plans the rest again', 'kvup status'],
       }
     if (at !== from && isBefore(at, from)) return { is: 'waiting', on: `KubeVirt ${from} first` }
     if (at !== from)
       return {
         is: 'blocked',
         reason: 'changed-by-hand',
-        by: `KubeVirt is at ${at ?? 'no version'}, where this run left ${from}: somebody else upgraded it before ${to.text} was begun`,
-        remedy: ['run the same command again     plans the rest from what is installed', 'kvup status'],
+        by: `KubeVirt is at ${at ?? 'no version'}, but this run left ${from}: someone else upgraded it before ${to.text} started`,
+        remedy: ['run the same command again     plans the rest again', 'kvup status'],
       }
     if (rolloutStatus.verdict !== 'Healthy' && rolloutStatus.target.version === from)
       return { is: 'waiting', on: rolloutStatus.waitingFor ?? 'KubeVirt to be healthy' }

@@ -35,9 +35,9 @@ const olm = 'operators.coreos.com'
 const platform = 'config.openshift.io'
 const read = 'get list watch'
 const status = { optional: true, onlyStatus: true } as const
-const layers = 'show where the platform stands, on OKD and OpenShift'
-const operator = 'show where the operator of HyperConverged stands'
-const window = 'say what an EUS window needs'
+const layers = 'show the state of the platform, on OKD and OpenShift'
+const operator = 'show the state of the operator of HyperConverged'
+const window = 'show what an EUS upgrade needs'
 /** What has to be acknowledged, and the certificate that paused pools miss before 4.14. */
 const eusConfigMaps = 'admin-gates admin-acks kube-apiserver-to-kubelet-client-ca'
 
@@ -79,7 +79,7 @@ const work: readonly Row[] = [
   ['kubevirt', '', 'configmaps', 'create', 'make the journal (create cannot be limited to a name)'],
   ['kubevirt', '', 'configmaps', 'patch', 'write the journal', { names: 'kvup-journal' }],
   ['kubevirt', leases, 'leases', 'create', 'make the lock (create cannot be limited to a name)'],
-  ['kubevirt', leases, 'leases', 'patch', 'hold the lock', { names: 'kvup' }],
+  ['kubevirt', leases, 'leases', 'patch', 'keep the lock', { names: 'kvup' }],
 ]
 
 /** What every upgrade does around the roll, whoever makes it. */
@@ -89,7 +89,7 @@ const aroundRoll: readonly Row[] = [
     '',
     'configmaps',
     'get delete',
-    'keep which VMs and volumes there were, for whoever ends the run',
+    'save the list of VMs and volumes, for the end of the run',
     { names: censusNames.join(' '), optional: true },
   ],
   [
@@ -130,14 +130,7 @@ const aroundRoll: readonly Row[] = [
 /** Of all but `work` each command asks for what it uses: see `workloadsAccess`. */
 const workloadRights: readonly Row[] = [
   ...work,
-  [
-    'cluster',
-    kubevirt,
-    'virtualmachines',
-    'patch',
-    'unblock VMs, and give back what they were lent',
-    optional,
-  ],
+  ['cluster', kubevirt, 'virtualmachines', 'patch', 'unblock VMs, and restore their settings', optional],
   [
     'cluster',
     kubevirt,
@@ -170,7 +163,7 @@ const workloadRights: readonly Row[] = [
  * limited to a field.
  */
 const settingsRights: readonly Row[] = [
-  ['kubevirt', kubevirt, 'kubevirts', 'patch', 'hold, restore and set how VMs follow', optional],
+  ['kubevirt', kubevirt, 'kubevirts', 'patch', 'pause, resume and set automatic VM updates', optional],
   [
     'kubevirt',
     'hco.kubevirt.io',
@@ -192,7 +185,7 @@ const settingsRights: readonly Row[] = [
     'operators.coreos.com',
     'subscriptions',
     'list',
-    'write HyperConverged only while OLM is not at work on it',
+    'change HyperConverged only while OLM does not',
     optional,
   ],
   [
@@ -200,7 +193,7 @@ const settingsRights: readonly Row[] = [
     'operators.coreos.com',
     'installplans clusterserviceversions',
     'list',
-    'write HyperConverged only while OLM is not at work on it',
+    'change HyperConverged only while OLM does not',
     optional,
   ],
 ]
@@ -209,8 +202,8 @@ const hco = 'hco.kubevirt.io'
 /** What an upgrade by OLM does beside looking. Nothing of KubeVirt itself is written: HyperConverged would revert it. */
 const olmRights: readonly Row[] = [
   ...work,
-  ['cluster', hco, 'hyperconvergeds', read, 'see where HyperConverged stands'],
-  ['kubevirt', hco, 'hyperconvergeds', 'patch', 'hold and give back the update methods'],
+  ['cluster', hco, 'hyperconvergeds', read, 'see the state of HyperConverged'],
+  ['kubevirt', hco, 'hyperconvergeds', 'patch', 'pause and resume automatic VM updates'],
   [
     'cluster',
     'apiextensions.k8s.io',
@@ -228,7 +221,7 @@ const olmRights: readonly Row[] = [
   ],
   ['kubevirt', olm, 'installplans', read, 'see what OLM would install'],
   ['kubevirt', olm, 'installplans', 'patch', 'approve exactly the right InstallPlan'],
-  ['kubevirt', olm, 'clusterserviceversions', read, 'see whether the new operator is at work'],
+  ['kubevirt', olm, 'clusterserviceversions', read, 'see whether the new operator is running'],
   ['kubevirt', olm, 'operatorconditions', 'get list', 'see whether the operator lets itself be replaced'],
   [
     'cluster',
@@ -257,7 +250,7 @@ const olmRights: readonly Row[] = [
     'olm.operatorframework.io',
     'clusterextensions',
     'list',
-    'see whether OLM v1 is at work',
+    'see whether OLM v1 is installed',
     optional,
   ],
   [
@@ -276,7 +269,7 @@ const config = 'config.openshift.io'
 const machines = 'machineconfiguration.openshift.io'
 /** What a window of `kvup eus` does beside looking and beside what an update of the operator takes. */
 const eusRights: readonly Row[] = [
-  ['cluster', config, 'clusterversions', 'patch', 'set the channel, ask for an update and take it back'],
+  ['cluster', config, 'clusterversions', 'patch', 'set the channel, request an update and withdraw it'],
   ['cluster', config, 'clusteroperators', read, 'see the parts of the platform come to their release'],
   ['cluster', machines, 'machineconfigpools', 'patch', 'pause pools, and unpause them at the end'],
   ['cluster', '', 'nodes', read, 'see the nodes of a pool come to their release'],
@@ -285,7 +278,7 @@ const eusRights: readonly Row[] = [
     'machine.openshift.io',
     'machinehealthchecks',
     'get list patch',
-    'pause what would replace nodes, and give it back',
+    'pause what would replace nodes, and unpause it',
     optional,
   ],
   [
@@ -293,7 +286,7 @@ const eusRights: readonly Row[] = [
     'remediation.medik8s.io',
     'nodehealthchecks',
     'get list patch',
-    'pause what would replace nodes, and give it back',
+    'pause what would replace nodes, and unpause it',
     optional,
   ],
   [
@@ -301,7 +294,7 @@ const eusRights: readonly Row[] = [
     'kubevirt.io',
     'virtualmachines',
     'patch',
-    'give back what unblock lent to VMs: only for kvup eus run and abort',
+    'restore the settings of unblocked VMs: only for kvup eus run and abort',
     optional,
   ],
   [
@@ -398,14 +391,14 @@ const view: readonly Row[] = [
     'count outdated VMs, wait for migrations, compare VMs before and after',
   ],
   ['kubevirt', 'apps', 'deployments daemonsets replicasets', readVerbs, 'see the components roll'],
-  ['kubevirt', '', 'pods', readVerbs, 'see which pod holds an update up'],
+  ['kubevirt', '', 'pods', readVerbs, 'see which pod blocks an update'],
   ['kubevirt', 'batch', 'jobs', readVerbs, 'see the install strategy Job'],
-  ['kubevirt', leases, 'leases', readVerbs, 'see who leads, and whether a kvup is at work'],
+  ['kubevirt', leases, 'leases', readVerbs, 'see who leads, and whether another kvup is running'],
   ['kubevirt', '', 'configmaps', 'get', 'read the journal', { names: 'kvup-journal' }],
   ['kubevirt', '', 'pods/log', 'get', 'quote the last log line of a pod that fails', optional],
   ['kubevirt', '', 'events', readVerbs, 'say why a pod does not start', optional],
   ['cluster', '', 'events', 'list', 'say why a VM is not moved', optional],
-  ['cluster', '', 'nodes', readVerbs, 'say which node holds an update up', optional],
+  ['cluster', '', 'nodes', readVerbs, 'show which node blocks an update', optional],
   ['cluster', '', 'persistentvolumeclaims', readVerbs, 'compare volumes before and after', optional],
   ['cluster', 'cdi.kubevirt.io', 'datavolumes', readVerbs, 'compare volumes before and after', optional],
   ['cluster', 'apiregistration.k8s.io', 'apiservices', 'list', 'see whether the APIs answer', optional],
@@ -417,20 +410,13 @@ const view: readonly Row[] = [
     'see whether the webhooks can answer',
     optional,
   ],
-  [
-    'kubevirt',
-    'discovery.k8s.io',
-    'endpointslices',
-    'list',
-    'see whether a pod is behind each webhook',
-    optional,
-  ],
+  ['kubevirt', 'discovery.k8s.io', 'endpointslices', 'list', 'see whether each webhook has a pod', optional],
   ...forChecks,
   ...aboveRights,
 ]
 
 const upgrade: readonly Row[] = [
-  ['kubevirt', kubevirt, 'kubevirts', 'patch', 'set the tag, hold and give back the update methods'],
+  ['kubevirt', kubevirt, 'kubevirts', 'patch', 'set the tag, pause and resume automatic VM updates'],
   ...work,
   ...aroundRoll,
   ['kubevirt', '', 'pods', 'create delete', 'try the images: only for kvup check --probe-images', probes],
@@ -439,8 +425,8 @@ const upgrade: readonly Row[] = [
 const replace = 'get patch'
 const grant = 'get patch escalate bind'
 const apply = 'apply the operator manifest'
-const applyRoles = 'apply the roles of the operator, which hold more rights than whoever applies them'
-const create = 'make an object that is new in the operator manifest'
+const applyRoles = 'apply the roles of the operator, which have more rights than you'
+const create = 'create an object that is new in the operator manifest'
 const left = 'list what an older operator manifest left behind'
 
 const operatorManifest: readonly Row[] = [

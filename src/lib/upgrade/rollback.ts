@@ -70,7 +70,7 @@ export function unknownDowngrade(
     {
       id: 'crd-stored-versions',
       level: 'not-checked',
-      summary: `could not tell whether the API server takes the CRDs of ${to.text}: ${crds.why}`,
+      summary: `kvup could not check whether the API server accepts the CRDs of ${to.text}: ${crds.why}`,
       remedy: [roleRemedy('kvup-upgrade')],
     },
   ]
@@ -137,7 +137,7 @@ export function runningFindings(
       {
         id: 'update-joined',
         level: 'info',
-        summary: `an update to ${to.text} is under way already: kvup joins it`,
+        summary: `an update to ${to.text} is running already: kvup joins it`,
         remedy: [],
       },
     ]
@@ -147,7 +147,7 @@ export function runningFindings(
         id: 'update-taken-over',
         level: 'info',
         summary: [
-          `an update to ${running} is under way, but no component carries it yet: ${to.text} takes its place`,
+          `an update to ${running} is running, but no component is updated yet: ${to.text} replaces it`,
           ...(rolloutStatus.observed.version === to.text ? crdsGone(running, to) : []),
         ].join('; '),
         remedy: [],
@@ -158,7 +158,7 @@ export function runningFindings(
       {
         id: 'update-taken-over',
         level: 'info',
-        summary: `a downgrade to ${running} is under way: it is taken back, and ${to.text} stays installed`,
+        summary: `a downgrade to ${running} is running: kvup cancels it, and ${to.text} remains installed`,
         remedy: [],
       },
     ]
@@ -171,7 +171,7 @@ function anotherUpdate(running: string, to: Version): HopFinding {
   return {
     id: 'another-update-running',
     level: 'blocker',
-    summary: `an update to ${running} is under way and components carry it already; ${to.text} was asked for`,
+    summary: `an update to ${running} is running and components are updated already; ${to.text} was requested`,
     remedy: [`kvup upgrade --to ${shellWord(running)}`, 'kvup status'],
   }
 }
@@ -182,7 +182,7 @@ function rollbackLine(
   { running, to, onNew }: { running: string; to: Version; onNew: readonly string[] },
 ): readonly HopFinding[] {
   const summary = {
-    handlers: `going back from ${running} to ${to.text}: virt-handler was replaced on some nodes and rolls back`,
+    handlers: `going back from ${running} to ${to.text}: virt-handler is new on some nodes and is rolled back`,
     controllers: `going back from ${running} to ${to.text}: virt-controller is new, ${stranded(onNew)}`,
     all: `going back from ${running} to ${to.text}: every component was replaced, this is a downgrade, and ${stranded(onNew)}`,
   }[direction as 'handlers' | 'controllers' | 'all']
@@ -208,7 +208,7 @@ function crdsGone(running: string, to: Version): readonly string[] {
 function stranded(onNew: readonly string[]): string {
   const which =
     onNew.length === 0 ? 'no VM runs' : onNew.length === 1 ? '1 VM runs' : `${onNew.length} VMs run`
-  return `${which} the new virt-launcher, from which nothing migrates back`
+  return `${which} the new virt-launcher, and cannot migrate back`
 }
 
 /** The risk that going back takes once this component is new (night U4). */
@@ -258,7 +258,7 @@ export function downgradeLine(
   if (!isDowngradeOpen(rolloutStatus, back) || !areCrdsTaken(plan, crds)) return []
   const tookOver = versionOf(installation.kubevirt.status?.operatorVersion)?.text === to.text
   const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
-  const does = compareVersions(to, back) < 0 ? 'takes the downgrade back' : 'goes back'
+  const does = compareVersions(to, back) < 0 ? 'cancels the downgrade' : 'goes back'
   return [`kvup upgrade --to ${back.text}${by}     ${does}`]
 }
 

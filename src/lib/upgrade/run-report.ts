@@ -1,3 +1,4 @@
+import { placeOfVm } from '../vms/vm.ts'
 import { type Cluster, type ClusterAddress, clusterName, type Reader } from '../kube/cluster.ts'
 import { kubeVirtDefinitions } from '../kubevirt/stored-versions.ts'
 import { type Fired, firedOnPlatform, newAlerts } from '../openshift/firing-alerts.ts'
@@ -232,7 +233,7 @@ async function nextLines(
   { workloads, differences, override }: After,
 ): Promise<readonly string[]> {
   const { outdated } = workloads ?? { outdated: 0 }
-  const restarts = workloads?.restart ? ['kvup workloads outdated     names the VMs that need a restart'] : []
+  const restarts = workloads?.restart ? ['kvup workloads outdated     lists the VMs that need a restart'] : []
   // Nothing migrates to what is older: neither a canary nor what failed before.
   if (override?.goesBack !== undefined || restarts.length > 0) return [...restarts, ...heldLines(override)]
   const isOwn = override !== undefined && !isOfWindow(override)
@@ -245,7 +246,10 @@ async function nextLines(
   ]
 }
 
-const migrate = (vmi: string) => `virtctl migrate -n ${vmi.replace('/', ' ')}`
+function migrate(vmi: string): string {
+  const { namespace, name } = placeOfVm(vmi)
+  return `virtctl migrate ${shellWord(name)} -n ${shellWord(namespace)}`
+}
 
 interface ReportedRun {
   cx: CommandContext
@@ -367,7 +371,7 @@ const interruptions: ReadonlySet<number> = new Set([exitCode.interrupted, exitCo
 function notBegun(error: KvupError, { cx }: ReportedRun): KvupError {
   return new KvupError(error.exitCode, error.reason, error.message, {
     notes: ['nothing was changed'],
-    remedy: resumeLine(cx.world, 'begins again'),
+    remedy: resumeLine(cx.world, 'starts again'),
     cause: error,
   })
 }
@@ -429,14 +433,14 @@ async function readAgain(
 function linesFor({ cx, plan }: ReportedRun, left: Left): readonly string[] {
   const { overrides } = left
   return [
-    ...(overrides === undefined ? ['kvup history     shows what kvup changed'] : []),
+    ...(overrides === undefined ? ['kvup history     shows the temporary changes'] : []),
     ...(overrides?.some(isGuards) ? [] : [resumeLine(cx.world, 'continues')]),
     ...restoreLines(plan(), left),
     ...heldLines(
       overrides?.find(({ id }) => id === overrideId),
-      '     resumes automatic VM updates, once KubeVirt is healthy',
+      '     resumes automatic VM updates once KubeVirt is healthy',
     ),
-    ...(overrides?.some(isGuards) ? [resumeLine(cx.world, 'continues, once they are resumed')] : []),
+    ...(overrides?.some(isGuards) ? [resumeLine(cx.world, 'continues once they are restored')] : []),
   ]
 }
 
@@ -461,9 +465,9 @@ function notesOn(
   const plan = current()
   const overridden =
     overrides === undefined
-      ? ['what kvup changed for a time could not be read']
+      ? ['kvup could not read the temporary changes']
       : [...temporaryChanges(overrides, cx.clock.now().toISOString())]
-  if (fromRun) overridden.push('the API server does not answer: this is what the run itself knows')
+  if (fromRun) overridden.push('the API server does not answer: kvup shows what this run knows')
   const stays =
     out?.note ?? noDowngradeNote(plan, observed) ?? downgradeTakes(plan, out ? undefined : observed)
   return stays === undefined ? overridden : [...overridden, stays]
@@ -481,7 +485,7 @@ async function rollbackHintNow(
 
 /** Where it could not be seen. */
 const unseen: RollbackHint = {
-  note: 'there is no way back once an InstallPlan is approved: OLM knows no downgrade',
+  note: 'there is no way back once an InstallPlan is approved: OLM does not downgrade',
   remedy: [],
 }
 
@@ -510,7 +514,7 @@ export function afterPlan(typed: string, file: string | undefined): readonly str
   if (file !== undefined)
     return [`kvup upgrade --plan ${[shellWord(file), ...onlyFlag(words, '--releases')].join(' ')}`]
   return [
-    `${carryingOut(typed)}     carries it out`,
-    `${withoutFlags(words, ofReading).join(' ')} --to-file plan.yaml     keeps it, for kvup upgrade --plan plan.yaml`,
+    `${carryingOut(typed)}     runs it`,
+    `${withoutFlags(words, ofReading).join(' ')} --to-file plan.yaml     saves it, for kvup upgrade --plan plan.yaml`,
   ]
 }

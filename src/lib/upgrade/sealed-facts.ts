@@ -89,7 +89,7 @@ function readFact<T>(
   make: (items: readonly T[]) => SealedFact | undefined,
 ): Read {
   if (!part.known) return { id, why: part.why }
-  return make(part.items) ?? { id, why: 'it is not there' }
+  return make(part.items) ?? { id, why: 'it does not exist' }
 }
 
 function kubernetes({ serverVersion }: FullSnapshot): Read {
@@ -146,7 +146,7 @@ async function readStored(
   try {
     const { kind } = await storedHyperConverged(reader)
     const found = await reader.get(kind, ref)
-    return found.is === 'object' ? found.object : { id: 'hyperconverged', why: 'it is not there' }
+    return found.is === 'object' ? found.object : { id: 'hyperconverged', why: 'it does not exist' }
   } catch (error) {
     const why = whyUnknown(error)
     if (why === undefined) throw error
@@ -403,14 +403,18 @@ function notAsSealed(
   const notes = wrong.map(({ path, to }) => {
     const planned = allowed.filter((one) => isSamePath(one.path, path))
     const says =
-      planned.length === 0 ? 'leaves it as it is' : `sets ${planned.map((one) => said(one.to)).join(' or ')}`
+      planned.length === 0 ? 'leaves it unchanged' : `sets ${planned.map((one) => said(one.to)).join(' or ')}`
     return `${path} of ${name} would become ${said(to)}; the plan ${says}`
   })
-  return drifted('drifted', `step ${id} would write what ${file} does not say: it was not written`, {
-    object: name,
-    notes,
-    remedy: `${again}      makes it anew; look at what is different before you use it`,
-  })
+  return drifted(
+    'drifted',
+    `step ${id} would write something that is not in ${file}: kvup did not write it`,
+    {
+      object: name,
+      notes,
+      remedy: `${again}      makes a new plan: review the difference before you use it`,
+    },
+  )
 }
 
 const said = (leaf: Leaf | undefined): string => (leaf === undefined ? 'absent' : valueText(leaf))

@@ -76,9 +76,9 @@ function inSeconds(range: Range): { lowSeconds: number; highSeconds: number } {
 }
 
 const basisWords: Record<Basis, string> = {
-  'own-rollouts': 'from what roll-outs took on this cluster before',
-  'own-pods': "from how long this cluster's pods took to start",
-  guess: "a guess: nothing tells how long this cluster's pods take to start",
+  'own-rollouts': "from this cluster's own rollouts",
+  'own-pods': "from the start times of this cluster's pods",
+  guess: 'a guess: kvup does not know how long pods take to start here',
 }
 
 const rolls = ({ id }: RangedStep, times: ReadonlyMap<string, RolloutTimes>): boolean =>
@@ -92,7 +92,7 @@ function basisOf(steps: readonly RangedStep[], times: ReadonlyMap<string, Rollou
 
 function pullWords(steps: readonly RangedStep[], times: ReadonlyMap<string, RolloutTimes>): string[] {
   return steps.some((step) => rolls(step, times))
-    ? ['the upper end leaves time to pull the new images, which the first roll to a version takes']
+    ? ['the upper limit includes the time to pull the new images']
     : []
 }
 
@@ -103,7 +103,7 @@ function lastWords({ whole }: JournalTimes): string[] {
 
 function openWords(steps: readonly TimedStep[], ranged: readonly RangedStep[]): string[] {
   const open = steps.filter((_, index) => ranged[index]?.range === undefined).map(({ title }) => title)
-  return open.length > 0 ? [`not counted, for nothing tells how long: ${open.join(', ')}`] : []
+  return open.length > 0 ? [`plus, of unknown duration: ${open.join(', ')}`] : []
 }
 
 /** A step and how long it takes; no range: its end is up to somebody else, and nothing tells when. */

@@ -57,7 +57,7 @@ function hops({ rolloutStatus, request: { to }, releases }: Question): readonly 
       {
         id: 'never-healthy',
         level: 'warning',
-        summary: 'no version was ever installed completely here',
+        summary: 'no version was ever completely installed',
         remedy: ['kvup status'],
       },
     ]
@@ -77,7 +77,7 @@ function operator(question: Question): readonly HopFinding[] {
         id: 'operator-unknown',
         level: 'blocker',
         summary:
-          'the version of virt-operator cannot be told from its Deployment, so nothing can be said of what it may do',
+          'the Deployment of virt-operator does not show its version, so kvup cannot judge what it can install',
         remedy: [`kubectl -n ${installation.namespace} get deployment virt-operator -o yaml`],
       },
     ]
@@ -100,7 +100,7 @@ function pinnedImages({ installation, method, request }: Question): readonly Hop
     {
       id: 'images-pinned',
       level: 'blocker',
-      summary: `the operator's environment fixes ${pinned.map((p) => p.env).join(', ')}: imageTag would change the recorded version, not the images`,
+      summary: `the environment of virt-operator sets ${pinned.map((p) => p.env).join(', ')}: imageTag changes the recorded version, not the images`,
       remedy: [`kvup upgrade --to ${request.to.text} --method operator-manifest`],
     },
   ]
@@ -112,7 +112,7 @@ function drained(evacuating: readonly string[]): readonly HopFinding[] {
     {
       id: 'node-drained',
       level: 'blocker',
-      summary: `${evacuating.length === 1 ? '1 VM is' : `${evacuating.length} VMs are`} being moved off a node that is drained: the virt-handler roll would kill these migrations`,
+      summary: `${evacuating.length === 1 ? '1 VM is' : `${evacuating.length} VMs are`} leaving a drained node: the rollout of virt-handler kills these migrations`,
       objects: evacuating.slice(0, 20),
       remedy: [
         "kubectl get vmi -A -o jsonpath='{.items[*].status.evacuationNodeName}'     names the nodes, and nothing once the drain has ended",
@@ -135,9 +135,9 @@ function foreignOwner({ installation: { manager }, request }: Question): readonl
     {
       id: `managed-by-${manager.kind}`,
       level: 'blocker',
-      summary: `KubeVirt belongs to ${owner}: what kvup writes would be set back at its next sync`,
+      summary: `KubeVirt belongs to ${owner}: its next sync reverts what kvup writes`,
       remedy: [
-        `kvup upgrade --to ${request.to.text} --follow     writes nothing, says what to commit, waits and judges`,
+        `kvup upgrade --to ${request.to.text} --follow     writes nothing: shows what to commit, then waits and checks`,
       ],
     },
   ]
@@ -153,7 +153,7 @@ function registryOfCr({ installation, method, request }: Question): readonly Hop
     {
       id: 'registry-set',
       level: 'blocker',
-      summary: `the KubeVirt resource sets imageRegistry ${set}, which wins over the ${asked} that was asked for`,
+      summary: `the KubeVirt resource sets imageRegistry ${set}, which overrides the ${asked} that was requested`,
       remedy: [
         `kubectl -n ${namespace} patch kubevirt ${name} --type merge -p '{"spec":{"imageRegistry":"${asked}"}}'     then run this again`,
       ],
@@ -168,8 +168,8 @@ function notPaused({ request, methods }: Question): readonly HopFinding[] {
     {
       id: 'updates-not-paused',
       level: 'warning',
-      summary: `workload updates (${methods.join(', ')}) are not held: migrations may race the virt-handler roll and fail`,
-      remedy: ['leave --no-pause-updates out'],
+      summary: `automatic VM updates (${methods.join(', ')}) are not paused: migrations during the rollout of virt-handler may fail`,
+      remedy: ['omit --no-pause-updates'],
     },
   ]
 }
@@ -181,7 +181,7 @@ function idleOperator({ rolloutStatus, method, installation }: Question): readon
     {
       id: 'operator-not-running',
       level: 'blocker',
-      summary: 'the virt-operator Deployment is scaled to 0 replicas: nobody would act on the tag',
+      summary: 'the virt-operator Deployment is scaled to 0 replicas: nothing would process the tag',
       remedy: [`kubectl -n ${installation.namespace} scale deployment virt-operator --replicas=2`],
     },
   ]
@@ -199,9 +199,9 @@ export function credentialsFinding(
     {
       id: 'credentials-end',
       level: 'warning',
-      summary: `your credentials end at ${end.toISOString()}, in ${left}; the upgrade is expected to take ${formatDuration(estimateMs)}`,
+      summary: `your credentials expire at ${end.toISOString()}, in ${left}; the upgrade is expected to take ${formatDuration(estimateMs)}`,
       remedy: [
-        'log in again before you start; if they end in the middle, log in elsewhere and run the same line again',
+        'log in again before you start; if they expire during the run, log in elsewhere and run the same line again',
       ],
     },
   ]

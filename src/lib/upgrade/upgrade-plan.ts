@@ -127,7 +127,7 @@ export function makePlan(asked: UpgradeRequest, upgradeState: UpgradeState, rele
     said: [
       ...(isRest ? [] : beforehand(request.to.text, isBack)),
       ...(isBack ? afterGoingBack(request, upgradeState) : []),
-      ...(staysPaused ? [] : afterwards(request, upgradeState, isBack)),
+      ...(staysPaused ? [] : afterwards(request, upgradeState)),
     ],
   }
   return request.follow
@@ -152,7 +152,7 @@ function makeOlmPlan(
     method,
     isRest: olm.isThere,
     tag,
-    wayBack: { is: 'closed', why: 'OLM knows no downgrade', later: [] },
+    wayBack: { is: 'closed', why: 'OLM does not downgrade', later: [] },
     pausedMethods: request.hold ? observed.methods : [],
     request,
     findings: [...upgradeFindings({ ...observed, request, method, tag, releases }), ...olm.findings],
@@ -176,19 +176,19 @@ function beforehand(to: string, isBack = false): readonly string[] {
   return [
     'consoles and VNC sessions drop once, when virt-api is replaced; VMs keep running',
     isBack
-      ? `APIs that ${to} does not have are refused once virt-api is replaced, which comes first`
-      : `APIs that are new in ${to} are refused until virt-api is replaced`,
+      ? `virt-api is replaced first: APIs that ${to} does not have then fail`
+      : `APIs that are new in ${to} fail until virt-api is replaced`,
   ]
 }
 
 /** Giving the methods back makes VMs move: said before the question (contract "Loans"). */
-function afterwards(request: UpgradeRequest, upgradeState: UpgradeState, isBack = false): readonly string[] {
+function afterwards(request: UpgradeRequest, upgradeState: UpgradeState): readonly string[] {
   const { methods, forecast, pausedForHarm } = upgradeState
   if (pausedForHarm) return [leftPausedText(pausedForHarm)]
   const moves = Object.values(forecast.counts).some((count) => count > 0)
   if (request.leavePaused || methods.length === 0 || !moves) return []
   return [
-    `workload updates then apply to ${isBack ? request.to.text : 'the new version'}: KubeVirt ${forecastText(forecast)}`,
+    `Afterwards KubeVirt ${forecastText(forecast)}`,
     ...(request.waitWorkloads ? [guarded(request)] : []),
   ]
 }
@@ -206,19 +206,19 @@ function afterGoingBack(
     ...(pausedForHarm && leavePaused ? [leftPausedText(pausedForHarm)] : []),
     ...(leavePaused && methods.length > 0 && !pausedForHarm
       ? [
-          'automatic VM updates stay paused at the end; kvup workloads restore resumes them, once no VM runs a newer virt-launcher',
+          'automatic VM updates are still paused at the end; kvup workloads restore resumes them, once no VM runs a newer virt-launcher',
         ]
       : []),
     ...(!hold && methods.length > 0 && restart > 0
-      ? ['automatic VM updates are not paused: KubeVirt tries these migrations without end']
+      ? ['automatic VM updates are not paused: KubeVirt retries these migrations forever']
       : []),
   ]
 }
 
 /** What may be written while it is waited for VMs (night W5). */
 const guarded = ({ follow }: UpgradeRequest): string =>
-  `should ${failuresTaken} of them fail for one reason, or one VM run twice, ` +
-  (follow ? 'kvup stops and says what to commit' : 'workload updates are held again, and kvup stops')
+  `if ${failuresTaken} of them fail for one reason, or one VM runs twice, ` +
+  (follow ? 'kvup stops and shows what to commit' : 'kvup pauses automatic VM updates again and stops')
 
 /**
  * `auto`: OLM where a HyperConverged owns KubeVirt; the tag only where the CR has one and the operator is new enough; the manifest everywhere else. imageRegistry alone
@@ -266,7 +266,7 @@ function refuseForeignOwner(installation: Installation, asked: Asked): void {
   if (asked.follow && !foreign)
     throw usageError(
       'nobody-to-follow',
-      '--follow is for a KubeVirt that Helm or GitOps owns; here kvup does it itself',
+      '--follow is for a KubeVirt that Helm or GitOps owns; kvup upgrades this one itself',
     )
 }
 
@@ -279,11 +279,11 @@ function ofHyperConverged(installation: Installation, { olm }: Asked): KvupError
   const owner = `HyperConverged ${installation.manager.name ?? ''}`.trimEnd()
   return blocked(
     'managed-by-hyperconverged',
-    `${object} belongs to ${owner}: its operator reverts what is written to KubeVirt`,
+    `${object} belongs to ${owner}: its operator reverts changes to KubeVirt`,
     {
       object,
       remedy: [
-        `kvup upgrade --to ${olm.typed} --method olm     approves the InstallPlan that brings it, and waits`,
+        `kvup upgrade --to ${olm.typed} --method olm     approves its InstallPlan, and waits`,
         'kvup status shows how far it is',
       ],
     },
@@ -293,7 +293,7 @@ function ofHyperConverged(installation: Installation, { olm }: Asked): KvupError
 function ofOlm(installation: Installation): KvupError {
   const object = nameOf(installation)
   const owner = `ClusterServiceVersion ${installation.manager.name ?? ''}`.trimEnd()
-  return blocked('managed-by-olm', `virt-operator belongs to ${owner}: OLM reverts what is written to it`, {
+  return blocked('managed-by-olm', `virt-operator belongs to ${owner}: OLM reverts changes to it`, {
     object,
     remedy: 'upgrade through OLM: approve the InstallPlan of its Subscription',
   })
@@ -303,8 +303,8 @@ function ofNoHyperConverged(installation: Installation, { olm }: Asked): KvupErr
   const object = nameOf(installation)
   return blocked(
     'no-hyperconverged',
-    `${object} belongs to no HyperConverged: the method olm is for those that one owns`,
-    { object, remedy: `kvup upgrade --to ${olm.typed}     by the method that fits` },
+    `${object} belongs to no HyperConverged, so the method olm does not apply`,
+    { object, remedy: `kvup upgrade --to ${olm.typed}     uses the right method` },
   )
 }
 

@@ -59,6 +59,7 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
   const patience = new Patience()
   return {
     name,
+    between: { from: plan.from, to: plan.to.text },
     overrides: plan.request.leavePaused ? [imageTagOverride] : [workloadUpdatesOverride, imageTagOverride],
     leaves: isGuards,
     async reached(cx) {
@@ -192,7 +193,10 @@ function written(plan: UpgradePlan, tools: Tools & PauseTools, clusterRead: Clus
       goesBack: plan.goesBack && plan.request.leavePaused ? plan.to.text : undefined,
     }),
     change: change.map((step) => (step.apply ? step : unlessUndone(step, whileChanging))),
-    restore: unlessLeftPaused(restoreWorkloadUpdates(onKubeVirt(owner)), owner),
+    restore: unlessLeftPaused(
+      restoreWorkloadUpdates(onKubeVirt(owner), { resumes: plan.pausedMethods.length > 0 }),
+      owner,
+    ),
     undone: [whileChanging, ...change.filter(setsTag).map((step) => tagUndone(plan, step))],
   }
 }
@@ -204,7 +208,7 @@ function settledStep(
   id: 'healthy' | 'healthy-again',
   patience: Patience,
 ): Step {
-  const [title, stableMs] = id === 'healthy' ? ['settle', request.stableMs] : ['settle again', 0]
+  const [title, stableMs] = id === 'healthy' ? ['verify', request.stableMs] : ['verify again', 0]
   return settledFor(owner, { id, title, version: to.text, stableMs, patience })
 }
 
@@ -258,7 +262,7 @@ function pauseUndone({ owner, to }: UpgradePlan): Undone {
     const methods = methodsOf(kubevirt)
     if (methods.length === 0) return undefined
     return blockedBy({
-      what: `workloadUpdateMethods is ${methods.join(', ')} while it is held`,
+      what: `workloadUpdateMethods is ${methods.join(', ')} while kvup has it paused`,
       who: lastWriter(kubevirt, methodsPath, await changedAt({ journal })),
       shows: showWriters(owner),
       to: to.text,
@@ -317,7 +321,7 @@ function blockedBy({ what, who, shows, to }: Undoing): Blocked {
   return {
     is: 'blocked',
     reason: 'undone',
-    by: `something undid our change: ${what}${who ? `, by ${who}` : ''}`,
+    by: `something reverted kvup's change: ${what}${who ? `, by ${who}` : ''}`,
     remedy: [
       `${shows}     shows who writes it`,
       `kvup upgrade --to ${to} --follow     where Helm or GitOps owns it`,

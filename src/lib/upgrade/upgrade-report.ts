@@ -12,7 +12,7 @@ import type { Change, Differences } from '../vms/census/vm-census.ts'
 import type { Compared, ComparedWith } from '../vms/census/run-census.ts'
 import type { OlmPart } from './methods/olm-plan.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
-import type { Cluster, Reader } from '../kube/cluster.ts'
+import type { Cluster, ClusterAddress, Reader } from '../kube/cluster.ts'
 import { ValidatingWebhooks } from '../kube/kinds/extension-kinds.ts'
 import { VirtualMachines } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Doubt } from '../kubevirt/rollout-status.ts'
@@ -34,7 +34,11 @@ export interface UpgradeReport {
   apiVersion: 'kvup.io/v1alpha1'
   kind: 'UpgradeReport'
   outcome: 'nothing-to-do' | 'done' | 'stopped-before'
+  /** Its number in the journal, for `kvup history RUN`; absent where nothing was done, or where it could not be read. */
+  run?: number
   kubevirt: { name: string; namespace: string }
+  /** Absent where it is no cluster of a kubeconfig. */
+  cluster?: ClusterAddress
   from?: string
   to: string
   method: string
@@ -207,8 +211,10 @@ export async function leftoverWebhooks({ reader }: Cluster): Promise<readonly Ho
     return left.map(({ metadata }) => ({
       id: 'tmp-webhook-left',
       level: 'warning',
-      summary: `${metadata.name} was left behind and goes on refusing new APIs`,
-      remedy: [`kubectl delete validatingwebhookconfiguration ${metadata.name}`],
+      summary: `${metadata.name} was left behind and still refuses new APIs`,
+      remedy: [
+        `kubectl delete validatingwebhookconfiguration ${metadata.name}     nothing is lost: virt-operator has not deleted it`,
+      ],
     }))
   } catch (error) {
     if (error instanceof ApiError) return []
@@ -279,7 +285,7 @@ export class VmsOfRun {
     const { troubles } = await this.#explained(vmsSnapshot)
     const degraded = [
       ...(stuck.length > 0
-        ? [`${stuck.length} of ${ran.size} VMs that ran when the run began do not run: ${named(stuck)}`]
+        ? [`${stuck.length} of ${ran.size} VMs that ran before are not running: ${named(stuck)}`]
         : []),
       ...vmCauses(troubles, this.#clock.now()).map(({ sentence }) => sentence),
     ]

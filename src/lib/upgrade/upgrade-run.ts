@@ -7,7 +7,8 @@ import { type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
 import { accessFor, roleFor } from './roles.ts'
 import { degradedAfter, nothingToDoReport, type UpgradeReport, VmsOfRun } from './upgrade-report.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
-import { isBetweenSteps, isOutsideOfRolls } from './step-traits.ts'
+import { entriesByRun } from '../engine/journal-runs.ts'
+import { isBetweenSteps, isOutsideOfRolls, withStages } from './step-traits.ts'
 import { readRollout } from './upgrade-snapshot.ts'
 import { sealedWrites } from './sealed-facts.ts'
 import type { CensusCircumstances } from '../vms/census/vm-census.ts'
@@ -69,7 +70,7 @@ async function isSettled({ cx, plan, cluster, environment }: Planned, step: stri
 
 function notTold({ unread, counts = [] }: Compared): readonly string[] {
   return [
-    ...(unread.length > 0 ? [`not compared, for it could not be read: ${unread.join(', ')}`] : []),
+    ...(unread.length > 0 ? [`not compared, because kvup could not read it: ${unread.join(', ')}`] : []),
     ...counts.map(({ namespace, before, now }) => `${namespace}: ${before} VMs ran before, ${now} run now`),
   ]
 }
@@ -108,7 +109,18 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
       judged = await vms.after(cx.signal)
       const accepted = outcome.is === 'nothing-to-do' ? [] : await takenRisks(planned.accepted, environment)
       const taken = accepted.length > 0 && { accepted }
-      return { ...report, ...taken, ...judged, ...unreadOf(report, judged) }
+      const where = cluster.address && { cluster: cluster.address }
+      const entries =
+        outcome.is === 'nothing-to-do' ? [] : await asFarAsRead(environment.journal.entries(), [])
+      const last = entriesByRun(entries).at(-1)
+      return {
+        ...report,
+        ...where,
+        ...(last && { run: last.run }),
+        ...taken,
+        ...judged,
+        ...unreadOf(report, judged),
+      }
     },
     async end(report, outcome) {
       const isBetween = outcome.is === 'stopped-before' && (await isSettled(planned, outcome.step.id))
@@ -142,7 +154,7 @@ function unreadOf(...told: readonly Pick<UpgradeReport, 'unread'>[]): Pick<Upgra
 }
 
 function doneText({ to, olm }: UpgradePlan, { is }: RunOutcome): string {
-  if (is === 'stopped-before') return 'stopped where it was told to'
+  if (is === 'stopped-before') return 'stopped where you asked'
   return olm === undefined ? `KubeVirt ${to.text} is installed` : `HyperConverged ${olm.to} is installed`
 }
 
@@ -163,7 +175,7 @@ function questionOf(plan: UpgradePlan): string {
   if (isRest) return `Finish the upgrade of KubeVirt to ${to.text}?`
   if (path !== undefined && path.steps.length > 1)
     return `Upgrade KubeVirt from ${from} to ${to.text} in ${path.steps.length} steps?`
-  return from === to.text ? `Take KubeVirt to ${to.text}?` : `Upgrade KubeVirt from ${from} to ${to.text}?`
+  return from === to.text ? `Install KubeVirt ${to.text}?` : `Upgrade KubeVirt from ${from} to ${to.text}?`
 }
 
 /** All that the steps need together; the role is that of the one that needs most. */
@@ -188,6 +200,12 @@ function olmQuestion({ from, to, kubevirt }: NonNullable<UpgradePlan['olm']>, is
   return `Upgrade HyperConverged from ${from} to ${to}${brings}? There is no way back.`
 }
 
+/** What a person calls the run: `KubeVirt v1.7.4 → v1.8.4`. */
+function titleOf({ from, to, olm }: UpgradePlan): string {
+  const [what, was, becomes] = olm ? ['HyperConverged', olm.from, olm.to] : ['KubeVirt', from, to.text]
+  return `${what} ${was === undefined || was === becomes ? becomes : `${was} → ${becomes}`}`
+}
+
 interface Running {
   observed: Observed
   vms: VmsOfRun
@@ -207,6 +225,7 @@ function changeOf(
     rights: rightsOf(planned),
     announce: () => announce(plan, { findings, restore }),
     question: questionOf(plan),
+    title: titleOf(plan),
     limits,
     ...(sealed && {
       ensureFits: () => ensureFits(sealed, planned),
@@ -214,6 +233,7 @@ function changeOf(
       writes: sealedWrites(sealed, { reader: cluster.reader, again: planAgain(sealed) }),
     }),
     async prepare() {
+      cx.printer.awaiting?.('reading VMs and volumes before the first change')
       await census.prepare(cluster.reviewer)
       await manifest.prepare()
       for (const leg of legs.slice(1)) if (leg.plan.method === 'operator-manifest') await leg.manifest.load()
@@ -221,7 +241,7 @@ function changeOf(
     },
     onEvent(event) {
       observed.event(event)
-      return event
+      return withStages(event)
     },
     failed: (error) => toldBetween(planned, observed, error),
     hint: upgradeHint({ cx, plan: () => planned.now(), journal: environment.journal }),

@@ -100,7 +100,7 @@ function ensureOperatorsRead({ operators }: Snapshot): void {
   if (operators.known) return
   throw forbidden(
     'deployments-not-readable',
-    `cannot tell which virt-operator there is: ${operators.why}. Nothing was changed`,
+    `kvup cannot see which virt-operator is installed: ${operators.why}. Nothing was changed`,
     { remedy: roleRemedy('kvup-upgrade') },
   )
 }

@@ -54,11 +54,15 @@ export interface PauseTools {
 export function pauseWorkloadUpdates(found: SettingsOwner, pauseTools: PauseTools): Step {
   return {
     id: 'pause-workload-updates',
-    title: 'hold workload updates',
+    title: 'pause automatic VM updates',
+    doing: 'pausing automatic VM updates',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
     watches: watchesOf(found),
-    risk: { undo: restoreLine(pauseTools), safeToLeave: 'days; hotplug and volume changes wait while held' },
+    risk: {
+      undo: restoreLine(pauseTools),
+      safeToLeave: 'days; hotplug and volume changes wait while paused',
+    },
     async check(cx): Promise<StepState> {
       const owner = await storedNow(cx.reader, found)
       return 'is' in owner ? owner : pauseState(cx, owner, pauseTools)
@@ -94,7 +98,12 @@ async function pauseState(
 }
 
 function held(override: Override | undefined): StepState {
-  return { is: 'done', ...(override && { note: `kept ${keptMethods(override).join(', ')}` }) }
+  return {
+    is: 'done',
+    note: override
+      ? `automatic VM updates paused (was ${keptMethods(override).join(', ')})`
+      : 'automatic VM updates were off already',
+  }
 }
 
 async function hold(
@@ -150,6 +159,8 @@ export async function closeFormerOverride(
 }
 
 interface RestoreOptions {
+  /** Something is to be resumed, as far as is known when the step is made; default true. It only decides what is said before its turn. */
+  resumes?: boolean
   /** Also where somebody else set another value meanwhile. */
   overwrite?: boolean
   /** The uid that the override is of: another one than the owner's where that object was deleted and made anew. */
@@ -171,19 +182,22 @@ export function restoreSteps(owner: SettingsOwner, options: RestoreOptions = {})
  */
 export function restoreWorkloadUpdates(
   found: SettingsOwner,
-  { overwrite = false, takenFrom = found.uid }: RestoreOptions = {},
+  { overwrite = false, takenFrom = found.uid, resumes = true }: RestoreOptions = {},
 ): Step {
+  let isResumed = false
   return {
     id: 'resume-workload-updates',
-    title: 'give workload updates back',
+    title: 'resume automatic VM updates',
+    doing: 'resuming automatic VM updates',
+    ...(resumes && { ahead: 'automatic VM updates resume' }),
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
     watches: [],
     dependsOn: ['pause-workload-updates'],
-    risk: { undo: 'kvup upgrade --leave-paused leaves them held', safeToLeave: 'always' },
+    risk: { undo: 'kvup upgrade --leave-paused leaves them paused', safeToLeave: 'always' },
     async check({ reader, journal }): Promise<StepState> {
       const override = openOverride(await journal.overrides(), takenFrom)
-      if (!override) return { is: 'done' }
+      if (!override) return { is: 'done', ...(isResumed && { note: resumed }) }
       const owner = await storedNow(reader, found)
       if ('is' in owner) return owner
       const state = resumeState(override, { owner, holding: await readOwner(reader, owner), overwrite })
@@ -193,9 +207,12 @@ export function restoreWorkloadUpdates(
       const override = openOverride(await cx.journal.overrides(), takenFrom)
       const owner = await storedNow(cx.reader, found)
       if (override) await restoreUpdates(cx, 'is' in owner ? found : owner, override)
+      isResumed ||= override !== undefined
     },
   }
 }
+
+const resumed = 'automatic VM updates resumed'
 
 interface Now {
   owner: SettingsOwner
@@ -208,10 +225,10 @@ function resumeState(override: Override, { owner, holding, overwrite }: Now): St
   const kept = keptMethods(override)
   if (sameMethods(now, kept))
     return passesOn(owner)
-      ? { is: 'done' }
+      ? { is: 'done', note: resumed }
       : {
           is: 'todo',
-          change: `note workloadUpdateMethods of ${nameOf(owner)} as given back: it is ${kept.join(', ')} again`,
+          change: `note workloadUpdateMethods of ${nameOf(owner)} as restored: it is ${kept.join(', ')} again`,
         }
   if (now.length === 0 || overwrite)
     return { is: 'todo', change: `set workloadUpdateMethods back to ${kept.join(', ')}` }
@@ -285,7 +302,7 @@ async function takeNoteOff(
 function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: RestoreOptions): Step {
   return {
     id: 'workload-updates-passed-on',
-    title: 'KubeVirt has workload updates back',
+    title: 'KubeVirt has its update methods again',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
     closes: true,
@@ -302,7 +319,7 @@ function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: Rest
       if (!sameMethods(now, kept)) return changedMeanwhile(now, override)
       const waiting = await untilPassedOn(cx, owner, kept)
       const there = `${nameOf(owner.kubevirt)} has ${kept.join(', ')} again`
-      const todo = { is: 'todo', change: `note workloadUpdateMethods as given back: ${there}` } as const
+      const todo = { is: 'todo', change: `note workloadUpdateMethods as restored: ${there}` } as const
       return waiting ?? (await untilWritable(cx.reader, owner)) ?? todo
     },
     apply: (cx) => closeMethodsOverride(cx, found),
@@ -358,7 +375,7 @@ export function restoreProcedure({ owner, meanwhile, settled, takenFrom }: Resto
 function closeOverride(owner: SettingsOwner, takenFrom: string): Step {
   return {
     id: 'close-override',
-    title: 'leave workload updates as they are',
+    title: 'leave the update methods as they are',
     patience: { every: 1000, atMost: 60_000 },
     estimate: 1000,
     watches: [],
@@ -367,7 +384,7 @@ function closeOverride(owner: SettingsOwner, takenFrom: string): Step {
       return openOverride(await journal.overrides(), takenFrom)
         ? {
             is: 'todo',
-            change: 'leave workloadUpdateMethods as somebody set it, and note it as borrowed no more',
+            change: 'leave workloadUpdateMethods as somebody set it, and end the temporary change',
           }
         : { is: 'done' }
     },

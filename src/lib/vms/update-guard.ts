@@ -301,6 +301,7 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
   return {
     id: 'kubevirt-updates',
     title: "KubeVirt's own updates",
+    doing: 'following the VM updates of KubeVirt',
     patience: { every: 5 * seconds, atMost: timeoutMs },
     estimate: 600 * seconds,
     watches: [{ kind: VirtualMachineInstanceMigrations, where: {} }],
@@ -356,7 +357,7 @@ async function movingOn(
   const total = Math.max(run.known.size, moving.size)
   const on = toEnd({ outdated: moving.size, open: snapshot.ledger.open.length, doubtful })
   if (on === undefined) return { is: 'done', ...(staying > 0 && { note: `${staying} stay outdated` }) }
-  return { is: 'waiting', on, progress: { done: total - moving.size, total } }
+  return { is: 'waiting', on, progress: { done: total - moving.size, total, of: 'VMs' } }
 }
 
 /** In the journal: a hold that the guard opened stays open until a person has looked. */
@@ -384,8 +385,8 @@ export function pauseAgain(owner: SettingsOwner, who: string): PauseAgain {
       return tripped
     },
     trip(harm) {
-      tripped = stoppedBy(harm, 'workload updates are held again', resumeHints)
-      return { is: 'todo', change: `hold workload updates: ${harm.text}` }
+      tripped = stoppedBy(harm, 'automatic VM updates are paused again', resumeHints)
+      return { is: 'todo', change: `pause automatic VM updates: ${harm.text}` }
     },
     apply: async (cx) => {
       await hold.apply?.(cx)
@@ -448,9 +449,9 @@ export function unlessLeftPaused(
   }
 }
 
-/** `left held: VMs came to harm … `, for a step and for the plan. */
+/** `stay paused: VMs came to harm … `, for a step and for the plan. */
 export const leftPausedText = ({ at, by }: Pick<Override, 'at' | 'by'>): string =>
-  `workload updates stay held: VMs came to harm when KubeVirt moved them (${by}, ${at}); kvup workloads restore gives them back`
+  `automatic VM updates stay paused: VMs came to harm when KubeVirt moved them (${by}, ${at}); kvup workloads restore resumes them`
 
 /** Nobody moves them now, and waiting does not mend it. */
 export function pausedForHarm({ at, by }: Override, outdated: number): StepState {
@@ -458,7 +459,7 @@ export function pausedForHarm({ at, by }: Override, outdated: number): StepState
   return {
     is: 'blocked',
     reason: 'paused-for-harm',
-    by: `${vms} to move, and workload updates were held again at ${at} by ${by}, because VMs came to harm when KubeVirt moved them`,
+    by: `${vms} to move, and automatic VM updates were paused again at ${at} by ${by}, because VMs came to harm when KubeVirt moved them`,
     remedy: ['kvup history     shows what happened', ...resumeHints],
   }
 }

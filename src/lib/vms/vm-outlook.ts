@@ -15,7 +15,7 @@ import {
   takesRestart,
   type VmOutcome,
 } from './workload-updater.ts'
-import { controllerOf, isOfVm, lostData, runStrategyOf, type Vm, vmName } from './vm.ts'
+import { controllerOf, isOfVm, lostData, restartLine, runStrategyOf, type Vm, vmName } from './vm.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { restoreUpdatesLine } from './update-methods.ts'
 import { narrowedLine, noMethodsText } from '../output/kvup-words.ts'
@@ -274,17 +274,21 @@ function restartOf(
   vm: Vm | undefined,
   { vmsUnread }: OutlookRules,
 ): readonly string[] {
-  if (vm === undefined) return vmsUnread && isOfVm(vmi) ? [`virtctl restart ${place(vmi)}`] : []
+  if (vm === undefined) return vmsUnread && isOfVm(vmi) ? [restartOfVmi(vmi)] : []
   const strategy = runStrategyOf(vm)
   if (strategy === 'Halted') return []
-  return strategy === 'Once' ? byStopAndStart(vmi) : [`virtctl restart ${place(vmi)}`]
+  return strategy === 'Once' ? byStopAndStart(vmi) : [restartOfVmi(vmi)]
 }
+
+const restartOfVmi = (vmi: VirtualMachineInstance): string =>
+  restartLine({ name: vmi.metadata.name, namespace: vmi.metadata.namespace ?? '' }, lostData(vmi))
 
 /** A start is refused until the instance is gone (lab "Seen with workloads" 17). */
 function byStopAndStart(vmi: VirtualMachineInstance): readonly string[] {
   const { name, namespace = '' } = vmi.metadata
+  const lost = lostData(vmi)
   return [
-    `virtctl stop ${place(vmi)}`,
+    `virtctl stop ${place(vmi)}     shuts the guest down${lost.length === 0 ? '' : `, and loses ${lost.join(', ')}`}`,
     `kubectl -n ${shellWord(namespace)} wait --for=delete vmi/${shellWord(name)} --timeout=5m`,
     `virtctl start ${place(vmi)}`,
   ]

@@ -9,8 +9,9 @@ import {
   VirtualMachines,
 } from '../kube/kinds/kubevirt-kinds.ts'
 import { whyUnknown } from '../kube/known.ts'
-import { ApiError, isNotFound, usageError } from '../kube/errors.ts'
+import { ApiError, type ExitCode, exitCode, isNotFound, usageError } from '../kube/errors.ts'
 import { Namespaces, Nodes } from '../kube/kinds/core-kinds.ts'
+import { shellWord } from '../kube/shell-line.ts'
 import { NotSavedError } from '../kube/saved/saved-cluster.ts'
 
 /** Where a VM or its VMI is. */
@@ -171,6 +172,13 @@ export function lostData({ spec }: VirtualMachineInstance): readonly string[] {
   })
 }
 
+/** What a restart by hand is typed as, and what it does; without `lost` nobody has looked at its volumes. */
+export function restartLine({ namespace, name }: VmPlace, lost?: readonly string[]): string {
+  const what = lost === undefined ? 'what lives in its pod' : lost.join(', ')
+  const loses = what === '' ? '' : `, and loses ${what}`
+  return `virtctl restart ${shellWord(name)} -n ${shellWord(namespace)}     interrupts the guest${loses}`
+}
+
 /** `configuration.evictionStrategy`: what holds for VMIs that were created without one of their own (facts 1.3). */
 export function clusterEvictionOf({ spec }: KubeVirt): string | undefined {
   const strategy = spec?.configuration?.['evictionStrategy']
@@ -247,15 +255,42 @@ export async function noSuchPlace(
   return remarks.flat()
 }
 
-/** Whether no running VM at all has the labels that were asked for: a selector that was mistyped looks like success. */
+/** Where nothing was found of what was asked for. */
+interface NotThere {
+  remarks: readonly string[]
+  /** Of `--exit-code`; absent where all that was named is there. */
+  code?: ExitCode
+}
+
+/**
+ * Where nothing was found: which namespace, node or labels are not there. A script that asks by `--exit-code` (`isScript`) must not be green for a name that was
+ * mistyped, so that labels are looked for as well: 2 for a place, 3 for labels that no VM has.
+ */
+export async function notThere(
+  snapshot: Pick<ReadCluster, 'cluster'> & { saved?: boolean },
+  selection: Selection,
+  { isScript, running }: { isScript: boolean; running: boolean },
+): Promise<NotThere> {
+  const places = await noSuchPlace(snapshot, selection)
+  if (places.length > 0) return { remarks: places, code: exitCode.usage }
+  const kind = running ? VirtualMachineInstances : VirtualMachines
+  if (!isScript || !(await selectsNothing(snapshot.cluster, selection, new Set(), kind)))
+    return { remarks: [] }
+  const vm = running ? 'running VM' : 'VM'
+  return { remarks: [`no ${vm} has the labels ${selection.labels ?? ''}`], code: exitCode.blocked }
+}
+
+/** Whether no running VM at all but those that are left out has the labels that were asked for: a selector that was mistyped looks like success. */
 export async function selectsNothing(
   { reader }: { reader: Reader },
   { namespace, labels }: Pick<Selection, 'namespace' | 'labels'>,
+  without: ReadonlySet<string> = new Set(),
+  kind: Kind = VirtualMachineInstances,
 ): Promise<boolean> {
   if (labels === undefined) return false
   const where = { labels, ...(namespace !== undefined && { namespace }) }
-  for await (const { items } of reader.pages(VirtualMachineInstances, where))
-    if (items.length > 0) return false
+  for await (const { items } of reader.pages(kind, where))
+    if (items.some((one) => !without.has(vmName(one)))) return false
   return true
 }
 

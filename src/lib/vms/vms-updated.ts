@@ -53,7 +53,8 @@ export function workloadsMoved(owner: Owner, { who, follow, since: begun, settin
   const nodes = nodesNow()
   return {
     id: 'workloads',
-    title: 'virtual machines on the new virt-launcher',
+    title: 'VMs on the new virt-launcher',
+    doing: 'waiting for VMs to move to the new virt-launcher',
     patience: { every, atMost: 24 * hours },
     estimate: 600 * seconds,
     watches: [
@@ -62,7 +63,7 @@ export function workloadsMoved(owner: Owner, { who, follow, since: begun, settin
     ],
     dependsOn: changesBefore,
     risk: {
-      undo: follow ? 'none' : 'kvup workloads restore, where it had to hold workload updates again',
+      undo: follow ? 'none' : 'kvup workloads restore, where it had to pause automatic VM updates again',
       safeToLeave: 'always: KubeVirt goes on by itself',
     },
     async check(cx): Promise<StepState> {
@@ -94,7 +95,7 @@ const changesBefore = [
 ]
 
 const commitPause = [
-  'commit workloadUpdateMethods: []     holds workload updates',
+  'commit workloadUpdateMethods: []     pauses automatic VM updates',
   ...resumeHints.filter((line) => !line.startsWith('kvup workloads restore')),
 ]
 

@@ -72,6 +72,26 @@ describe.concurrent('manner 1: help is an answer: stdout, exit 0, and no cluster
     expect(long.map(({ command }) => command)).toEqual([])
   })
 
+  test.each(['abort', 'restore'])(
+    'eus %s shows only the flags that it takes, and reads a line with others',
+    async (name) => {
+      const [own, run] = await Promise.all(
+        [name, 'run'].map(async (command) => (await kvup(['eus', command, '-h'], nowhere)).stdout),
+      )
+      for (const flag of ['--accept', '--dry-run', '--take-over', '--timeout'])
+        expect(own).toContain(`  ${flag} `)
+      for (const flag of ['--graph-file', '--catalog-file', '--releases', '--to']) {
+        expect(run).toContain(`  ${flag} `)
+        expect(own).not.toContain(`  ${flag} `)
+      }
+      for (const flag of ['--plan', '--approval', '--leave-requested'])
+        expect(own).not.toContain(`  ${flag} `)
+      const ended = await kvup(['eus', name, '--to', '4.20', '--yes'], nowhere)
+      expect(ended.stderr).not.toMatch(/unknown option/u)
+      expect(ended.code).not.toBe(0)
+    },
+  )
+
   test('no line is wider than 100 columns', async () => {
     const texts = await Promise.all(
       commands.map(async (command) => (await kvup([...command.split(' '), '-h'], nowhere)).stdout),

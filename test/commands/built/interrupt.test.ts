@@ -41,9 +41,9 @@ function lineThat(end: string, does: string): string {
 }
 
 const phases = {
-  held: /hold workload updates: kept/,
-  rolling: /virt-handler: \d\/6/,
-  'almost there': /virt-controller: \d\/2/,
+  held: /automatic VM updates paused \(was/,
+  rolling: /virt-handler: .*\d of 6 nodes/,
+  'almost there': /virt-controller: .*\d of 2 pods/,
 } as const
 
 const [held, rolling, almostThere] = Object.entries(phases)
@@ -64,7 +64,10 @@ describe('an interrupted run leaves within 2 s, says what is borrowed, and its l
     expect(lineThat(end, 'goes back')).toBe(back)
     expect(cr().methods).toEqual([])
     const resumed = await paste(lineThat(end, 'continues'), alive)
-    expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('v1.8.4 in') as string })
+    expect(resumed).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('✔ KubeVirt v1.8.4 on ') as string,
+    })
     expect(cr()).toEqual({ observed: 'v1.8.4', methods: ['LiveMigrate'] })
   })
 })

@@ -17,7 +17,7 @@ beforeAll(async () => (served = await serveObjects()))
 afterAll(() => served.stop())
 
 /** The answer of an API server that was reached, and has no KubeVirt. */
-const reached = { code: 3, stderr: expect.stringContaining('there is no KubeVirt here') as string }
+const reached = { code: 3, stderr: expect.stringContaining('KubeVirt is not installed here') as string }
 
 async function status(name: string, text: (config: Kubeconfig) => string) {
   const kubeconfig = join(served.folder, name)

@@ -179,7 +179,7 @@ describe('manner 18: headings are capitals without blanks, and --no-headers leav
   test.each([
     ['status', 'COMPONENT'],
     ['releases', 'VERSION'],
-    ['explain', 'ID'],
+    ['explain', 'FINDING'],
     ['config view', 'SETTING'],
     ['demo --scenario list', 'NAME'],
   ])('kvup %s', async (line, first) => {
@@ -259,7 +259,7 @@ describe('manner 29: the line that helps works when it is pasted', () => {
     expect(pasted).toMatchObject({ code: 0, stdout: expect.stringContaining('v1.8.4') as string })
   })
 
-  test('a plan that was printed with them is carried out as it was sealed', async () => {
+  test('a plan that was printed with them takes effect as it was sealed', async () => {
     const { stdout } = await kvup(['plan', '--to', 'v1.8.4', '--context', 'sim', '-o', 'json'], alive)
     const file = join(alive.folder, 'plan.json')
     writeFileSync(file, stdout)

@@ -41,7 +41,7 @@ const alike = (line: string | RegExp) =>
 /** What kubectl looks for when it completes `kubectl kvup`, and oc for `oc kvup`: the name of the plug-in with `_complete` before the dash. */
 describe.each(['kubectl_complete-kvup', 'oc_complete-kvup'])('%s', (program) => {
   test.each<[string, (string | RegExp)[]]>([
-    ['sta', [/^status\tShow where/, ':4']],
+    ['sta', [/^status\tShow whether/, ':4']],
     ['status --kubeconfig ', [':0']],
     ['-o name status --hel', [/^--help\t/, ':4']],
     ['wait --for ver', ['version=', ':6']],
@@ -86,7 +86,7 @@ function completesPlugins(kubectl: string): boolean {
 
 describe.skipIf(!completesPlugins('kubectl'))('kubectl itself (needs kubectl 1.26 or newer)', () => {
   test.each<[string, (string | RegExp)[]]>([
-    ['kvup sta', [/^status\tShow where/]],
+    ['kvup sta', [/^status\tShow whether/]],
     ['kvup upgrade --to ', [/^v1\.7\.4\t/, /^v1\.8\.4\t/]],
     ['kvup upgrade --to v1.8.4 --until healthy-', [/^healthy-again\t/]],
     ['kvup check --accept=kubernetes-w', ['kubernetes-window']],

@@ -48,7 +48,10 @@ describe.each(Object.entries(away))('trust M5: interrupted while the API server 
       expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads restore')
       alive.faults.clear()
       const resumed = await paste(lineThat(end, 'continues'), alive)
-      expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('v1.8.4 in') as string })
+      expect(resumed).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('✔ KubeVirt v1.8.4 on ') as string,
+      })
     },
   )
 

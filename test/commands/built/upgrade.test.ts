@@ -46,19 +46,22 @@ describe('the main job on a pipe', () => {
       'KubeVirt v1.7.4 → v1.8.4: patch imageTag of kubevirts/kubevirt in namespace kubevirt',
     )
     const story = lines.filter((line) => /^\d\d:\d\d:\d\d /.test(line)).map((line) => line.slice(9))
-    expect(story[0]).toMatch(/^upgrade to v1\.8\.4: \d+ steps$/)
-    expect(story).toContain('hold workload updates: kept LiveMigrate')
-    expect(story.some((line) => line.startsWith('virt-handler: 3/3'))).toBe(true)
-    expect(story.at(-1)).toMatch(/^upgrade to v1\.8\.4: finished in /)
+    expect(story[0]).toMatch(/^KubeVirt v1\.7\.4 → v1\.8\.4 on \S+$/)
+    expect(
+      story.some((line) => /^Prepare: done.*, automatic VM updates paused \(was LiveMigrate\)$/.test(line)),
+    ).toBe(true)
+    expect(story.some((line) => /^virt-handler: done.*, 3 of 3 nodes$/.test(line))).toBe(true)
+    expect(story.at(-1)).toMatch(/^done in \d+ s$|^done in \d+ m/)
     expect(story).toEqual([...new Set(story)])
-    expect(first.stdout.trimEnd().split('\n').at(-1)).toMatch(
-      /^✔ KubeVirt v1\.7\.4 → v1\.8\.4 in \S+, settled$/,
-    )
+    // The verdict comes first, and what goes on behind it.
+    expect(first.stdout).toMatch(/^✔ KubeVirt v1\.8\.4 on \S+, [\d ms]+\. 2 VMs kept running/)
+    expect(first.stdout).toMatch(/^ {2}report: kvup history 1$/m)
+    expect(first.stdout).not.toMatch(/^(?:took|virtctl|accepted|migrations) |dry-run create/m)
     const writes = alive.writes().length
     const second = await kvup(['upgrade', ...run], alive)
     expect(second).toMatchObject({
       code: 0,
-      stdout: '✔ KubeVirt is at v1.8.4 and settled: nothing to do\n',
+      stdout: expect.stringMatching(/^✔ KubeVirt v1\.8\.4 on \S+ is healthy: nothing to do\n$/) as string,
       stderr: '',
     })
     expect(alive.writes().length).toBe(writes)
@@ -135,7 +138,7 @@ describe('the main job on a pipe', () => {
     const { code, stdout } = await kvup(['upgrade', '--to', 'v1.8.4', ...flags], alive)
     expect(code).toBe(0)
     expect(stdout).toMatch(/server dry run: nothing was changed\n/)
-    expect(stdout).toMatch(/hold workload updates +would change: /)
+    expect(stdout).toMatch(/pause automatic VM\s+updates +would change: /)
     expect(stdout).toMatch(/depends on step \d+, cannot be rehearsed/)
     expect(alive.store.audit.some(({ dryRun, userAgent }) => dryRun && userAgent.startsWith('kvup/'))).toBe(
       true,
@@ -158,7 +161,7 @@ describe('an upgrade that cannot go on', () => {
     )
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
     const [, end = ''] = stderr.split('error: ')
-    expect(end).toMatch(/^install strategy, CRDs, RBAC: the time of the run \(4s, --timeout\) is over\n/)
+    expect(end).toMatch(/^timed out after 4 s \(--timeout\) while installing CRDs and RBAC\n/)
     expect(end).toMatch(/cannot pull quay\.io\/kubevirt\/virt-operator:v1\.8\.5/)
     expect(end).toMatch(/paused \d+s ago: automatic VM updates \(was LiveMigrate\); /)
     expect(end).toMatch(/\nThen: kvup upgrade --to v1\.8\.5 .* +# continues\n/)

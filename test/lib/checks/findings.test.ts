@@ -37,10 +37,12 @@ test('whoever says that it blocks can block, and nobody else does', () => {
 })
 
 test('the levels that docs/checks.md names are those that there are', () => {
-  const sections = readFileSync('docs/checks.md', 'utf8').split(/^## /mu).slice(1)
+  const sections = (readFileSync('docs/checks.md', 'utf8').split('\n# Refusals')[0] ?? '')
+    .split(/^## /mu)
+    .slice(1)
   const wrong = sections.flatMap((text) => {
-    const [id = ''] = text.split('\n', 1)
-    const named = levels.filter((level) => new RegExp(`\\b${level}\\b`, 'iu').test(text))
+    const [id = '', line = ''] = text.split('\n\n', 2)
+    const named = levels.filter((level) => new RegExp(`\\b${level}\\b`, 'iu').test(line))
     const observed = levels.filter(
       (level) => byOthers[id] === level || findings().some((one) => one.id === id && one.level === level),
     )

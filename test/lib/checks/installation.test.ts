@@ -139,7 +139,14 @@ test('one-kubevirt names the one that nobody follows', () => {
   expect(
     ask(oneKubeVirt, { snapshot: both, installation: asked.installation, rolloutStatus: asked.rolloutStatus })
       .findings,
-  ).toMatchObject([{ level: 'blocker', remedy: ['kubectl -n virt delete kubevirt kubevirt'] }])
+  ).toMatchObject([
+    {
+      level: 'blocker',
+      remedy: [
+        'kubectl -n virt delete kubevirt kubevirt     virt-operator ignores this one; deleting the other one removes KubeVirt, and VMs go down',
+      ],
+    },
+  ])
 })
 
 test.each([
@@ -235,7 +242,7 @@ describe('crd-stored-versions', () => {
       ),
     })
     expect(ask(crdStoredVersions, { snapshot: found, target: 'v1.9.0' }).findings[0]?.remedy).toEqual([
-      'go through a release that stores another version than v1alpha1: kvup releases',
+      'upgrade over a release that stores another version than v1alpha1: kvup releases',
     ])
   })
   test('passes where it is not stored, or not dropped yet', () => {

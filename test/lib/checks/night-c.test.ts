@@ -169,7 +169,7 @@ test('C3 what a running component loses before it is replaced is said', () => {
   expect(findings).toMatchObject([
     { id: 'rbac-diff', level: 'info', objects: ['virt-handler: patch virtualmachineinstances.kubevirt.io'] },
   ])
-  expect(findings[0]?.summary).toContain('expect "forbidden"')
+  expect(findings[0]?.summary).toContain('its log says "forbidden"')
   // What v1.8 takes from whom is not in the data: without a manifest nobody can tell.
   const untold = ask(rbacDiff, { snapshot: ofVersion('v1.7.4'), target: 'v1.8.4' })
   expect([untold.is, untold.findings[0]?.level]).toEqual(['not-checked', 'warning'])
@@ -308,8 +308,8 @@ test('C7 mixed identifiers are a half-done update', () => {
 
 test('C7 that the age of the last etcd backup cannot be seen is said, with all that cannot be undone', () => {
   const { findings } = ask(cannotBeUndone, { target: 'v1.9.0' })
-  expect(findings[0]?.summary).toContain('how old the last backup of etcd is cannot be seen')
-  expect(findings[0]?.summary).toContain('export.kubevirt.io is never again served as v1alpha1')
+  expect(findings[0]?.summary).toContain('kvup cannot see your etcd backups')
+  expect(findings[0]?.summary).toContain('export.kubevirt.io is no longer served as v1alpha1')
   expect(ask(cannotBeUndone, { target: 'v1.8.5' }).findings[0]?.summary).not.toContain('export.kubevirt.io')
   expect(ask(cannotBeUndone).is).toBe('skipped')
 })
@@ -317,7 +317,7 @@ test('C7 that the age of the last etcd backup cannot be seen is said, with all t
 test('by method olm it is the InstallPlan behind which nothing goes back, and etcd is saved as its platform does', () => {
   const [finding] = ask(cannotBeUndone, { target: 'v1.9.0', method: 'olm' }).findings
   expect(finding?.summary).toMatch(
-    /^once the InstallPlan is approved nothing goes back .*OLM knows no downgrade/u,
+    /^there is no way back once the InstallPlan is approved: OLM does not downgrade/u,
   )
   expect(finding?.summary).toContain('a VM on the new virt-launcher cannot migrate to an old one')
   expect(finding?.summary).not.toContain('virt-operator has replaced the CRDs')

@@ -108,7 +108,7 @@ describe('vms-that-change', () => {
     const named = findings.map(({ level, objects, summary, remedy }) => [
       level,
       objects,
-      summary.endsWith('; it concerns 2 running VMs here (demo/a, demo/b)'),
+      summary.endsWith('; it affects 2 running VMs here (demo/a, demo/b)'),
       remedy.includes(pull),
     ])
     expect(named).toEqual(source === undefined ? [] : [['warning', ['demo/a', 'demo/b'], true, true]])
@@ -204,7 +204,7 @@ describe('what is not known is not checked, where it matters', () => {
     const snapshot = { ...running('v1.8.4', onNetwork, plain), networkDevices }
     const { findings } = ask(networkResources, { snapshot, target: 'v1.9.0' })
     expect(findings).toMatchObject([{ level: 'warning', objects: ['demo/a'] }])
-    expect(findings[0]?.summary).toContain('other/fast asks for intel.com/vf;')
+    expect(findings[0]?.summary).toContain('other/fast asks for intel.com/vf.')
   })
 
   test.each([

@@ -6,7 +6,7 @@ test.each([
   ['a right that is missing is granted', unread, 'kvup rbac kvup-view'],
   [
     'what a file lacks is saved',
-    { known: false, why: 'c.yaml does not hold nodes' } as const,
+    { known: false, why: 'c.yaml does not contain nodes' } as const,
     'kvup snapshot --to-file',
   ],
 ])('what could not be read: %s', (_, nodes, command) => {

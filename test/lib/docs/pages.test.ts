@@ -56,7 +56,8 @@ function wrongIn(line: string): string[] {
 }
 
 test('every kvup command line in the pages has a command and flags that exist', () => {
-  const prose = /^kvup (itself|is|needs|has|it|what|guesses|takes|upgrades|could|wrote|history shows|0\.|\d)/u
+  const prose =
+    /^kvup (itself|is|needs|has|it|what|guesses|takes|upgrades|could|wrote|judges|picks|approves|asks|history shows|0\.|\d)/u
   const lines = typed.filter(({ line }) => !prose.test(line) && line !== 'kvup')
   expect(lines.length).toBeGreaterThan(40)
   expect(lines.flatMap(({ file, line }) => wrongIn(line).map((wrong) => `${file}: ${wrong}`))).toEqual([])
@@ -83,4 +84,14 @@ test('every script of npm that the pages name is there', () => {
   )
   expect(run.length).toBeGreaterThan(8)
   expect(run.filter((name) => !(name in scripts))).toEqual([])
+})
+
+test('README has at most 150 lines, and the two commands that run the main job and the tests', () => {
+  const readme = readFileSync('README.md', 'utf8')
+  expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(150)
+  const [demo, tests] = [...readme.matchAll(/^```sh\n(.*)\n```$/gmu)].map(([, line]) => line)
+  expect(demo).toBe('npm ci && npm run demo')
+  expect(tests).toBe('npm ci && npm test')
+  const steps = [...readFileSync('.ci/run', 'utf8').matchAll(/^step (.*)$/gmu)].map(([, step]) => step)
+  expect(steps.slice(0, 2).join(' && ')).toBe(tests)
 })

@@ -1,18 +1,48 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { explanations } from '../../../src/lib/checks/explanations.ts'
 import { allChecks } from '../../../src/lib/checks/check-run.ts'
 
 /**
  * What stood in the repositories of runbooks when it was looked up; a name that is not here leads nowhere. kubevirt/monitoring at b02df9429 (2026-07-23), `docs/runbooks/NAME.md`:
- * kubevirt.io/monitoring/runbooks/NAME shows them, and that is the address in KubeVirt's own alerts. Those of components that kvup has no check of are left out.
+ * kubevirt.io/monitoring/runbooks/NAME shows them, and that is the address in KubeVirt's own alerts.
  */
 const ofKubeVirt = new Set([
+  'CDIDataImportCronOutdated',
+  'CDIDataVolumeUnusualRestartCount',
+  'CDIDefaultStorageClassDegraded',
+  'CDIMultipleDefaultVirtStorageClasses',
+  'CDINoDefaultStorageClass',
+  'CDINotReady',
+  'CDIOperatorDown',
+  'CDIStorageProfilesIncomplete',
+  'ClusterVMPanicDetected',
+  'CnaoDown',
+  'CnaoNmstateMigration',
+  'DeprecatedMachineType',
+  'GuestFilesystemAlmostOutOfSpace',
+  'GuestVCPUQueueHighCritical',
+  'GuestVCPUQueueHighWarning',
+  'HAControlPlaneDown',
+  'HCOGoldenImageWithNoArchitectureAnnotation',
+  'HCOGoldenImageWithNoSupportedArchitecture',
   'HCOInstallationIncomplete',
+  'HCOMisconfiguredDescheduler',
+  'HCOMultiArchGoldenImagesDisabled',
   'HCOOperatorConditionsUnhealthy',
+  'HPPNotReady',
+  'HPPOperatorDown',
+  'HPPSharingPoolPathWithOS',
+  'HighCPUWorkload',
+  'HighNodeCPUFrequency',
   'KubeVirtCRModified',
   'KubeVirtDeprecatedAPIRequested',
   'KubeVirtNoAvailableNodesToRunVMs',
+  'KubeVirtVMGuestMemoryAvailableLow',
+  'KubeVirtVMGuestMemoryPressure',
   'KubeVirtVMIExcessiveMigrations',
+  'KubemacpoolDown',
+  'KubemacpoolMACCollisionDetected',
   'LowKVMNodesCount',
   'LowReadyVirtAPICount',
   'LowReadyVirtControllersCount',
@@ -21,16 +51,26 @@ const ofKubeVirt = new Set([
   'LowVirtAPICount',
   'LowVirtControllersCount',
   'LowVirtOperatorCount',
+  'NetworkAddonsConfigNotReady',
   'NoLeadingVirtController',
   'NoLeadingVirtOperator',
   'NoReadyVirtAPI',
   'NoReadyVirtController',
   'NoReadyVirtHandler',
   'NoReadyVirtOperator',
+  'NodeNetworkInterfaceDown',
   'OrphanedVirtualMachineInstances',
   'OutdatedVirtualMachineInstanceWorkloads',
+  'PersistentVolumeFillingUp',
+  'SSPCommonTemplatesModificationReverted',
+  'SSPDown',
+  'SSPFailingToReconcile',
+  'SSPHighRateRejectedVms',
+  'SSPTemplateValidatorDown',
   'UnsupportedHCOModification',
   'VMCannotBeEvicted',
+  'VMNonRecoverableOSPanic',
+  'VMStorageClassWarning',
   'VirtAPIDown',
   'VirtApiRESTErrorsBurst',
   'VirtControllerDown',
@@ -59,6 +99,11 @@ test('every check that names a runbook of KubeVirt names one that there is', () 
   const named = allChecks.flatMap(({ id, runbook }) => (runbook === undefined ? [] : [{ id, runbook }]))
   expect(named.length).toBeGreaterThan(3)
   expect(named.filter(({ runbook }) => !ofKubeVirt.has(runbook))).toEqual([])
+})
+
+test('every runbook of KubeVirt and its neighbors is an alert that kvup explains, and no other is', () => {
+  const explained = explanations.filter(({ kind }) => kind === 'alert').map(({ id }) => id)
+  expect(explained.toSorted()).toEqual([...ofKubeVirt].toSorted())
 })
 
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })

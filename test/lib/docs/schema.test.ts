@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Cluster, Reader } from '../../../src/lib/kube/cluster.ts'
 import {
+  KubeVirts,
   MigrationPolicies,
   type MigrationPolicy,
   VirtualMachineInstanceMigrations,
@@ -91,6 +92,38 @@ test('wait: it holds, it does not, and there is no such condition', async () => 
   ]
   const wrong = ran.flatMap(({ documents }) => wrongIn(documents))
   expect({ codes: ran.map(({ code }) => code), wrong }).toEqual({ codes: [0, 4, 2, 3], wrong: [] })
+})
+
+test('wait -o ndjson: an event for each look that differs, and last the document of -o json', async () => {
+  const { sim, kvup } = await simulated({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag' })
+  sim.faults.set({ unpullable: 'virt-handler:v1.8.4' })
+  const { namespace, name } = { namespace: 'kubevirt', name: 'kubevirt' }
+  const { writer } = sim.cluster()
+  await writer.mergePatch(KubeVirts, { namespace, name }, { spec: { imageTag: 'v1.8.4' } })
+  const { code, documents } = await kvup('wait --for version=v1.8.4 --stalled-after 1m -o ndjson')
+  expect(wrongIn(documents)).toEqual([])
+  expect(code).toBe(4)
+  const events = documents.slice(0, -1) as unknown as {
+    event: string
+    verdict: string
+    waitingFor?: string
+  }[]
+  expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['wait-observed']))
+  expect(events.map(({ verdict }) => verdict)).toEqual(expect.arrayContaining(['Updating', 'Stalled']))
+  expect(events.every(({ waitingFor }) => waitingFor !== undefined)).toBe(true)
+  const [alone] = (await kvup('wait --for version=v1.8.4 --stalled-after 1m -o json')).documents
+  expect(Object.keys(documents.at(-1) ?? {})).toEqual(Object.keys(alone ?? {}))
+})
+
+test('check -o ndjson: a line for each check, and last the document of -o json', async () => {
+  const { kvup } = await simulated({ version: 'v1.8.4', vms: 1, methods })
+  const { documents } = await kvup('check --to v1.9.0 -o ndjson')
+  expect(wrongIn(documents)).toEqual([])
+  const checks = documents.slice(0, -1) as unknown as { event: string; check: object }[]
+  const last = documents.at(-1) as unknown as { kind: string; items: object[] }
+  expect(last.kind).toBe('CheckReport')
+  expect(checks.map(({ check }) => check)).toEqual(last.items)
+  expect(checks.every(({ event }) => event === 'check-made')).toBe(true)
 })
 
 test('snapshot, to stdout and to a file', async () => {

@@ -238,7 +238,7 @@ test.each([
     await journal.record(entry('x'))
     expect(said).toEqual([expect.stringContaining(why)])
     expect(fake.peek(ConfigMaps, ref)?.data).toMatchObject({
-      entries: `${whole}${JSON.stringify(entry('x'))}\n`,
+      entries: ['whole', 'x'].map((one) => `${JSON.stringify(entry(one, { run: 1 }))}\n`).join(''),
       unreadable: `${text.trim()}\n`,
     })
   },
@@ -250,7 +250,7 @@ test('is labelled, readable line by line, and leaves other keys alone', async ()
   await on(fake.cluster()).record(entry('x'))
   const found = fake.peek(ConfigMaps, ref)
   expect(found?.metadata.labels).toEqual({ 'app.kubernetes.io/managed-by': 'kvup' })
-  expect(found?.data).toMatchObject({ mine: 'yes', entries: `${JSON.stringify(entry('x'))}\n` })
+  expect(found?.data).toMatchObject({ mine: 'yes', entries: `${JSON.stringify(entry('x', { run: 1 }))}\n` })
 })
 
 test('a conflict that never ends is thrown', async () => {

@@ -220,7 +220,7 @@ test('patience ends with exit 4, what was waited for, why and since when', async
   })
   await expect(engine.run(procedureOf(step))).rejects.toMatchObject({
     exitCode: 4,
-    message: 'flip a: gave up after 5m\nstalled for 5m on virt-handler: cannot pull the image',
+    message: 'timed out after 5 m at "flip a"\nstalled for 5 m on virt-handler: cannot pull the image',
     remedy: ['kvup status'],
   })
   expect(engine.elapsed).toBeLessThan(5 * minute + 2 * second)
@@ -231,7 +231,7 @@ test('the time of the whole run ends it too, and begins no change any more', asy
   const engine = new Engine()
   await expect(engine.run(procedureOf(awaitOn('a')), { timeoutMs: 90 * second })).rejects.toMatchObject({
     exitCode: 4,
-    message: expect.stringContaining('the time of the run (1m30s, --timeout) is over'),
+    message: expect.stringContaining('timed out after 1 m 30 s (--timeout)'),
   })
   const late = awaitOn('c', { check: async (cx) => (await cx.clock.sleep(90 * second), { is: 'done' }) })
   await expect(engine.run(procedureOf(late, flip('b')), { timeoutMs: 90 * second })).rejects.toMatchObject({

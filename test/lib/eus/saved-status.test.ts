@@ -46,6 +46,6 @@ test.each(saved)('of %s, kvup status, eus status and eus plan say the same of a 
   expect(document['open'] ?? false).toBe(layers?.window !== undefined)
   const plan = await runKvup(['eus', 'plan', '--from', `test/examples/${at}`, '-o', 'json'], offline)
   const [planned] = plan.documents as { began?: string; notes?: string[] }[]
-  const notes = (planned?.notes ?? []).filter((note) => note.startsWith('a window is open'))
+  const notes = (planned?.notes ?? []).filter((note) => note.startsWith('an EUS upgrade is running'))
   expect(notes).toHaveLength(document['open'] === true ? 1 : 0)
 })

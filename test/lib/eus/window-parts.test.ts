@@ -11,7 +11,7 @@ test('KubeVirt is waited for at the end, among what resumes VM updates', () => {
   const parts = partsOf(steps)
   expect(parts.map(({ name, state }) => `${name}: ${state}`)).toEqual([
     'virtualization 4.20: done',
-    'workload updates given back: now',
+    'automatic VM updates resumed: now',
     'pools unpaused: ahead',
   ])
 })

@@ -9,7 +9,7 @@ test.for([
     'an escalation',
     `${failed}unable to update ClusterRole &ClusterRole{…}: clusterroles.rbac.authorization.k8s.io "kubevirt.io:admin" is forbidden: user "x" is attempting to grant RBAC permissions not currently held:\n{APIGroups:["backup.kubevirt.io"], Resources:["a"]}\n{APIGroups:["backup.kubevirt.io"], Resources:["b"]}`,
     'forbidden',
-    'may not grant what the new version needs: clusterroles kubevirt.io:admin is forbidden, rights on backup.kubevirt.io are missing',
+    'lacks permissions that v1.9.0 needs (backup.kubevirt.io): it may not grant clusterroles kubevirt.io:admin',
     'kvup upgrade --to v1.9.0 --method operator-manifest',
   ],
   [
@@ -51,14 +51,14 @@ test.for([
     'more new pods than wanted',
     `${failed}unexpected canary upgrade state: updatedAndReadyPods=3, desiredReadyPods=2`,
     'canary',
-    '3 updated pods are ready where 2 are wanted',
+    '3 updated pods are ready, but 2 are desired',
     'kubectl -n kv get pods -l kubevirt.io=virt-handler -o wide',
   ],
   [
     'a canary that ended',
     `${failed}daemonSet virt-handler rollout failed`,
     'canary',
-    'the first new pod of virt-handler ended',
+    'the first new pod of virt-handler failed',
     'kubectl -n kv get pods -l kubevirt.io=virt-handler -o wide',
   ],
 ])('%s', ([, text = '', kind, message, commands]) => {

@@ -110,13 +110,13 @@ test('where VMs do not run kvup status names such a node, with what helps, and c
   const seen = withHollowNode(waiting)
   const out = await status(seen)
   expect(out).toMatch(
-    /^KubeVirt .* healthy.*\n {2}.*; 1 VM does not run as it should; 1 node without \/dev\/kvm$/mu,
+    /^KubeVirt .* healthy.*\n {2}.*; 1 VM is not running as it should; 1 node without \/dev\/kvm$/mu,
   )
   expect(out).toContain(
-    `! 1 node has the label kubevirt.io/schedulable and no devices.kubevirt.io/kvm to give (${seen.name})`,
+    `! 1 node has the label kubevirt.io/schedulable but no devices.kubevirt.io/kvm (${seen.name})`,
   )
   expect(out).toContain(
-    `spec.nodeName=${seen.name}     starts its device plugin anew; VMs run on, its migrations fail`,
+    `spec.nodeName=${seen.name}     restarts its device plugin; VMs keep running, but its migrations fail`,
   )
 })
 

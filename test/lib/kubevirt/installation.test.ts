@@ -68,7 +68,7 @@ test('night U7: an operator without a KubeVirt is a state of its own', () => {
   expect(notOne(found)).toMatchObject({
     exitCode: 3,
     reason: 'no-kubevirt-cr',
-    message: expect.stringContaining('does nothing until that resource exists'),
+    message: expect.stringContaining('create one to install KubeVirt'),
   })
 })
 
@@ -80,7 +80,7 @@ test('none, several and unreadable end with their codes', () => {
   expect(() => theInstallation(snapshot)).toThrow(/2 KubeVirts \(kubevirt\/kubevirt, second\/kubevirt\)/)
   snapshot.kubevirts = { known: true, items: [] }
   snapshot.operators = { known: true, items: [] }
-  expect(() => theInstallation(snapshot)).toThrow('there is no KubeVirt here')
+  expect(() => theInstallation(snapshot)).toThrow('KubeVirt is not installed here')
   snapshot.kubevirts = { known: false, why: 'kubevirts.kubevirt.io is forbidden' }
   expect(() => theInstallation(snapshot)).toThrow(expect.objectContaining({ exitCode: 7 }))
 })

@@ -5,7 +5,7 @@ import { knownReleases } from '../../../src/lib/releases/releases.ts'
 import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
 import { crd, question } from '../checks/evidence.ts'
 
-const forgets = 'kvup explain no-way-back     says when a CRD can be made to forget what it stores'
+const forgets = 'kvup explain no-way-back     shows when a stored version can be removed from a CRD'
 const group = 'export.kubevirt.io'
 const before = crd('virtualmachineexports', group, ['v1beta1', 'v1alpha1'], ['v1beta1'])
 const replaced = crd('virtualmachineexports', group, ['v1', 'v1beta1'], ['v1beta1', 'v1'])
@@ -47,13 +47,13 @@ test('every CRD of a group, and all that each is ahead by', () => {
 
 test('the remedy leads forward: to the end of the update, to a later patch, or nowhere', () => {
   expect(back('v1.8.4')?.remedy).toEqual([
-    'kvup upgrade --to v1.9.0     goes on, to the end',
-    'kvup status     shows what holds it up, to be repaired',
+    'kvup upgrade --to v1.9.0     continues the upgrade to its end',
+    'kvup status     shows what to repair first',
     forgets,
   ])
   const settled = at({ verdict: 'Healthy', observed: { version: 'v1.9.0' }, target: { version: 'v1.9.0' } })
   expect(back('v1.8.4', [replaced], settled)?.remedy).toEqual([
-    'stay on v1.9.0, or go forward to a newer patch of v1.9',
+    'keep v1.9.0, or upgrade to a newer patch of v1.9',
     forgets,
   ])
   const pools = [crd('virtualmachinepools', 'pool.kubevirt.io', ['v1beta1'], ['v1beta1'])]
@@ -72,8 +72,10 @@ test('a tag that was set back by hand hangs: the operator that is there tells wh
     target: { version: 'v1.8.4', id: 'a' },
     operator: operator as unknown as NonNullable<RolloutStatus['operator']>,
   })
-  expect(back('v1.8.4', [replaced], hung)?.remedy[0]).toBe('kvup upgrade --to v1.9.0     goes on, to the end')
+  expect(back('v1.8.4', [replaced], hung)?.remedy[0]).toBe(
+    'kvup upgrade --to v1.9.0     continues the upgrade to its end',
+  )
   expect(back('v1.8.4', [replaced], { ...hung, operator: undefined })?.remedy[0]).toBe(
-    'kvup upgrade --to v1.9.0     goes on, to the end',
+    'kvup upgrade --to v1.9.0     continues the upgrade to its end',
   )
 })

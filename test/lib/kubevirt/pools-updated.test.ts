@@ -54,12 +54,12 @@ test.each([
   [
     'just unpaused: Updated is of the configuration before',
     pool('worker', { configuration: { name: 'rendered-c' } }),
-    'pool worker, which has a new configuration that it has not begun with',
+    'pool worker, which has a new configuration and has not started on it',
   ],
   [
     'a change that the controller has not seen',
     pool('worker', {}, { observedGeneration: 3 }),
-    'pool worker, which has a new configuration that it has not begun with',
+    'pool worker, which has a new configuration and has not started on it',
   ],
   [
     'degraded',

@@ -79,23 +79,23 @@ describe('each rule of Settled, broken alone', () => {
       (w) => w.kubevirt.status?.conditions?.push({ type: 'Synchronized', status: 'False', reason: 'X' }),
       /Synchronized=False \(X\)/,
     ],
-    ['generation', (w) => (w.kubevirt.metadata.generation = 3), /act on generation 3; it has finished 2/],
+    ['generation', (w) => (w.kubevirt.metadata.generation = 3), /process generation 3; it finished 2/],
     ['target ID', (w) => (statusOf(w.kubevirt)['observedDeploymentID'] = 'other'), /finish v1.8.4/],
     ['target version', (w) => (statusOf(w.kubevirt)['observedKubeVirtVersion'] = 'v1.8.3'), /finish v1.8.4/],
     ['target registry', (w) => (statusOf(w.kubevirt)['observedKubeVirtRegistry'] = 'x'), /finish v1.8.4/],
     [
       'operatorVersion',
       (w) => (statusOf(w.kubevirt)['operatorVersion'] = 'v1.7.0'),
-      /virt-operator v1.8.4 to speak/,
+      /virt-operator v1.8.4 to report/,
     ],
     ['operator generation', (w) => (w.operator.metadata.generation = 9), /virt-operator: 0\/2 updated/],
-    ['operator surge', (w) => (statusOf(w.operator)['replicas'] = 3), /virt-operator: an old pod to go/],
+    ['operator surge', (w) => (statusOf(w.operator)['replicas'] = 3), /virt-operator: an old pod to end/],
     [
       'operator Lease of a dead pod',
       (w) => w.leases.forEach((lease) => (lease.spec = { holderIdentity: 'virt-operator-6b5c5cd5d9-wz99l' })),
-      /take its Lease/,
+      /become the leader/,
     ],
-    ['operator Lease of nobody', (w) => w.leases.forEach((lease) => (lease.spec = {})), /take its Lease/],
+    ['operator Lease of nobody', (w) => w.leases.forEach((lease) => (lease.spec = {})), /become the leader/],
     ['DaemonSet generation', (w) => (w.handler.metadata.generation = 9), /virt-handler: 3\/3 updated/],
     [
       'DaemonSet updated',
@@ -108,7 +108,7 @@ describe('each rule of Settled, broken alone', () => {
     [
       'virt-operator there at all',
       (w) => (w.snapshot.operators = { known: true, items: [] }),
-      /no such Deployment/,
+      /virt-operator has no Deployment/,
     ],
     [
       'not being deleted',
@@ -135,7 +135,7 @@ describe('what kvup expects beyond what KubeVirt and Kubernetes say is a doubt: 
       'DaemonSet on no node',
       (w) => (statusOf(w.handler)['desiredNumberScheduled'] = 0),
       'component-runs-nowhere',
-      /virt-handler is wanted on no node/,
+      /virt-handler matches no node/,
     ],
     [
       'maxUnavailable',
@@ -145,13 +145,13 @@ describe('what kvup expects beyond what KubeVirt and Kubernetes say is a doubt: 
           updateStrategy: { rollingUpdate: { maxUnavailable: '10%' } },
         }),
       'max-unavailable',
-      /maxUnavailable back from 10% to 1/,
+      /reset maxUnavailable from 10% to 1/,
     ],
     [
       '--migration-cn-types',
       (w) => w.handler.spec?.template?.spec?.containers?.forEach((c) => c.args?.splice(-2)),
       'handler-roll-to-come',
-      /its second roll.*has not begun/,
+      /its second rollout.*now or in a later release$/,
     ],
     [
       'old certificate volume',
@@ -160,7 +160,7 @@ describe('what kvup expects beyond what KubeVirt and Kubernetes say is a doubt: 
           volumes: [{ name: 'kubevirt-virt-handler-certs' }],
         }),
       'handler-roll-to-come',
-      /its last roll.*has not begun/,
+      /its last rollout.*now or in a later release$/,
     ],
     [
       'Deployment ready',
@@ -173,7 +173,7 @@ describe('what kvup expects beyond what KubeVirt and Kubernetes say is a doubt: 
       (w) =>
         Object.assign(w.api.metadata.annotations ?? {}, { 'kubevirt.io/install-strategy-identifier': 'old' }),
       'component-not-stamped',
-      /virt-api does not bear the deployment ID/,
+      /virt-api lacks the deployment ID/,
     ],
     [
       'identifier of an extra pod',
@@ -184,7 +184,7 @@ describe('what kvup expects beyond what KubeVirt and Kubernetes say is a doubt: 
         w.snapshot.pods = { known: true, items: [...w.pods, extra] }
       },
       'old-pods',
-      /virt-api: pods of another version are left: virt-api-old/,
+      /virt-api: pods of another version still run: virt-api-old/,
     ],
     [
       'virt-api there at all',
@@ -196,21 +196,21 @@ describe('what kvup expects beyond what KubeVirt and Kubernetes say is a doubt: 
       'an operator that has not spoken for two minutes',
       (w) => (statusOf(w.kubevirt)['operatorVersion'] = 'v1.7.0'),
       'operator-silent',
-      /virt-operator runs v1.8.4, and the KubeVirt resource still says v1.7.0/,
+      /virt-operator runs v1.8.4, but the KubeVirt resource still says v1.7.0/,
       200,
     ],
     [
       'operator Lease of a dead pod, two minutes on',
       (w) => w.leases.forEach((lease) => (lease.spec = { holderIdentity: 'virt-operator-6b5c5cd5d9-wz99l' })),
       'operator-lease',
-      /held by virt-operator-6b5c5cd5d9-wz99l, which is no pod of its Deployment/,
+      /names virt-operator-6b5c5cd5d9-wz99l, which is no current pod of its Deployment/,
       200,
     ],
     [
       'a pod without an identifier',
       (w) => (podOf(w.pods, 'virt-api').metadata.annotations = {}),
       'pods-not-seen',
-      /virt-api: Kubernetes counts 2 updated pods, and 1 that belong to it/,
+      /virt-api: Kubernetes counts 2 updated pods, and 1 of its pods/,
     ],
   ]
   test.each(doubted.map((row) => ({ name: row[0], row })))(
@@ -328,7 +328,7 @@ describe('a component is what virt-operator owns, whatever it is called', () => 
       w.snapshot.replicaSets = { known: true, items: [...sets.values()].filter((set) => set !== first) }
     })
     expect(doubts).toMatchObject([
-      { id: 'pods-not-seen', sentence: expect.stringMatching(/^virt-api: .* and 0 that/) },
+      { id: 'pods-not-seen', sentence: expect.stringMatching(/^virt-api: .* and 0 of its pods/) },
     ])
   })
 })
@@ -386,13 +386,13 @@ test('an unknown part is said, never silently passed', () => {
   })
   expect(verdict).toBe('Healthy')
   expect(operator?.leads).toBeUndefined()
-  expect(remarks).toEqual(['leases are not judged: leases is forbidden'])
+  expect(remarks).toEqual(['leases are not checked: leases is forbidden'])
 })
 
 test('a holder that is no pod of the operator cannot be told, and is remarked', () => {
   const { verdict, remarks } = judge((w) => w.leases.forEach((l) => (l.spec = { holderIdentity: 'laptop' })))
   expect(verdict).toBe('Healthy')
-  expect(remarks).toEqual(['it cannot be told which virt-operator leads: laptop is no pod of it'])
+  expect(remarks).toEqual(['kvup cannot see which virt-operator leads: laptop is not one of its pods'])
 })
 
 describe('how long before it counts', () => {

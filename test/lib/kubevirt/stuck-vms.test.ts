@@ -155,7 +155,7 @@ describe('why a launcher does not get on', () => {
     ]
     expect(trouble(launcher({ initContainerStatuses }))).toMatchObject({
       reason: 'Init:1/3',
-      message: 'its init containers do not end (Init:1/3, guest-console-log is PodInitializing)',
+      message: 'its init containers do not finish (Init:1/3, guest-console-log is PodInitializing)',
       remedy: [
         'kubectl -n demo describe pod virt-launcher-web-1-x',
         'kubectl -n demo logs virt-launcher-web-1-x -c guest-console-log',
@@ -176,19 +176,19 @@ describe('why a launcher does not get on', () => {
       'FailedCreatePodSandBox',
       'plugin type="multus" failed (add): [demo/br1]: failed to find plugin "cnv-bridge" in path [/opt]',
       'its node has no network plug-in "cnv-bridge", which NetworkAttachmentDefinition demo/br1 asks for',
-      'kubectl -n demo edit network-attachment-definitions br1     write type "bridge" in place of "cnv-bridge", which is gone after 4.12',
+      'kubectl -n demo edit network-attachment-definitions br1     replace type "cnv-bridge" by "bridge": it ends with 4.12',
     ],
     [
       'FailedCreatePodSandBox',
       '[shop/net]: failed to find plugin "ovs" in path [/opt/cni/bin]',
       'its node has no network plug-in "ovs", which NetworkAttachmentDefinition shop/net asks for',
-      'kubectl -n shop get network-attachment-definitions net -o yaml     shows its type; the plug-in has to be installed on every node',
+      'kubectl -n shop get network-attachment-definitions net -o yaml     shows its type: install that plug-in on every node',
     ],
     [
       'FailedAttachVolume',
       'Multi-Attach error for volume "pvc-7" Volume is already exclusively attached to one node',
-      'volume pvc-7 is attached to another node still',
-      'kubectl get volumeattachments     shows the node that has pvc-7',
+      'volume pvc-7 is still attached to another node',
+      'kubectl get volumeattachments     shows which node has pvc-7',
     ],
     [
       'FailedMount',
@@ -219,7 +219,7 @@ describe('why a launcher does not get on', () => {
       message: 'no node has the label cpu-feature.node.kubevirt.io/ipred-ctrl=true',
       remedy: [
         'kubectl get nodes -L cpu-feature.node.kubevirt.io/ipred-ctrl',
-        'virtctl restart web-1 -n demo     stops the guest; it starts again with what nodes offer now',
+        'virtctl restart web-1 -n demo     stops the guest and starts it on what the nodes offer now',
       ],
     })
     expect(trouble(asking('team'), [], nodes)?.remedy[1]).toMatch(/get vm web-1 .*shows what asks for it$/u)
@@ -238,14 +238,14 @@ describe('migrations that do not get on', () => {
       'its target ended',
       migration(),
       [launcher(ended)],
-      'its target pod ended (Error with code 1), and the migration is Running all the same: it hangs',
+      'its target pod ended (Error with code 1), but the migration is still Running: it is stuck',
     ],
     ['its target ended a moment ago', migration('Running', 1), [launcher(ended)], undefined],
     [
       'its target is gone',
       migration(),
       [],
-      'its target pod is gone, and the migration is Running all the same: it hangs',
+      'its target pod is gone, but the migration is still Running: it is stuck',
     ],
     ['its target is not there yet', migration('Scheduling'), [], undefined],
     ['its target may be gone', migration('Running', 4), [], undefined],
@@ -256,7 +256,7 @@ describe('migrations that do not get on', () => {
       'no node takes its target',
       migration('Scheduling'),
       [launcher(unscheduled, { nodeSelector: { gpu: 'yes' } }), node('worker-1')],
-      'no node takes the target pod: no node has the label gpu=yes',
+      'no node accepts the target pod: no node has the label gpu=yes',
     ],
     [
       'its target waits for a volume',
@@ -305,17 +305,17 @@ describe('one look at VMs', () => {
     )
     expect(troubles).toMatchObject({
       count: 1,
-      reasons: [{ status: 'Scheduling', since: ago(20), cause: 'no virt-launcher pod is there' }],
+      reasons: [{ status: 'Scheduling', since: ago(20), cause: 'there is no virt-launcher pod' }],
     })
     expect(troubles.reasons[0]?.known).toBeUndefined()
-    expect(vmProblems(troubles)).toEqual(['1 VM does not run as it should'])
+    expect(vmProblems(troubles)).toEqual(['1 VM is not running as it should'])
   })
 
   test('where most VMs stay on their way, what is known of the release is said in the cause', async () => {
     const idle = ['a', 'b', 'c'].map((name) => vmi(name, { phase: 'Scheduling' }))
     const of = async (version: string) =>
       vmCauses((await inspectVms(readerOf(...idle), at, version)).troubles, at)[0]?.sentence
-    expect(await of('v1.6.0')).toMatch(/^3 of 3 VMs .*no fix is known: kubevirt issue 15355/u)
+    expect(await of('v1.6.0')).toMatch(/^3 of 3 VMs .*kubevirt issue 15355 .*without a known fix/u)
     expect(await of('v1.5.1')).not.toContain('15355')
   })
 

@@ -28,9 +28,9 @@ test('a ready pod without annotations, while its DaemonSet is rolled, is why Kub
   expect(why).toMatchObject([{ kind: 'unstamped', pods: [name], terminal: true }])
   expect(why[0]?.sentence).toMatch(/never counts it as updated.*fixed in v1\.8\.4/u)
   expect(why[0]?.commands).toEqual([
-    `kubectl -n kubevirt delete pod ${name}     its DaemonSet makes a new one with them; VMs run on`,
+    `kubectl -n kubevirt delete pod ${name}     its DaemonSet creates a new one; VMs keep running`,
   ])
-  expect(waitingFor).toMatch(/runs without virt-operator's annotations/u)
+  expect(waitingFor).toMatch(/lacks virt-operator's annotations/u)
 })
 
 test.each<[string, (world: Settled) => void]>([

@@ -19,10 +19,10 @@ test('what holds of a settled cluster', () => {
 
 test('what is missing is said', () => {
   expect(missingFor(parseWaitCondition('version=v1.99.0'), report)).toBe(
-    `version v1.99.0: KubeVirt is settled at ${version}`,
+    `version v1.99.0: KubeVirt is healthy at ${version}`,
   )
   expect(missingFor(parseWaitCondition('workloads=0'), outdated(2))).toBe('2 outdated instances')
-  expect(missingFor(parseWaitCondition('workloads=0'), outdated())).toContain('may not be read')
+  expect(missingFor(parseWaitCondition('workloads=0'), outdated())).toContain('which kvup may not read')
 })
 
 test.each(['updating-canary-passed', 'wrong-tag', 'operator-may-not-grant'])(

@@ -49,7 +49,7 @@ test.each([
   expect(kept && { registry: kept.registry, prefix: kept.prefix }).toEqual(expected)
 })
 
-test('a manifest that was made for a mirror is left alone', () => {
+test('a manifest that is of a mirror is left alone', () => {
   const made = example((text) => text.replaceAll('quay.io/kubevirt', 'own.example/kv'))
   expect(registryToKeep(made, onMirror('mirror.example/kv/virt-operator:v1.7.0'))).toBeUndefined()
 })

@@ -8,6 +8,7 @@ import {
   checkView,
   junit,
   sarif,
+  wholeCheckView,
 } from '../../../src/lib/output/views/check-report.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
 import { evidence, question, unread } from '../checks/evidence.ts'
@@ -54,6 +55,7 @@ function documentOf(accepted: readonly AcceptedRisk[] = [], strict = false): Che
     strict,
     accepted,
     ...reportOf(results, accepted, strict),
+    next: ['kubectl get nodes'],
   }
 }
 
@@ -88,60 +90,119 @@ const paint = paintFor({ colour: false, unicode: true })
 const textOf = (document: CheckDocument, size: { columns?: number; wide?: boolean } = {}) =>
   checkView.text(document, paint, { columns: Infinity, wide: false, ...size })
 
-test('as text: what passed by its title, what was found by what it is; the counts last', () => {
-  expect(textOf(documentOf())).toEqual([
-    'path',
-    ' ✔ good is good',
-    ' ✖ it is <bad> & "worse" for two lines (bad)',
-    '   namely node/a',
-    '   → kubectl get nodes',
-    'nodes',
-    ' ! it is odd (odd-one)',
-    '   namely node/a',
-    '   → kubectl get nodes',
-    ' · by the way (said)',
-    '   namely node/a',
-    '   → kubectl get nodes',
-    'workloads',
-    ' ? could not tell whether unseen is good: nodes: nodes is forbidden (unseen)',
-    '   → kvup rbac kvup-view | kubectl apply -f -     then bind it to this user',
-    ' ? could not tell whether unseen-too is good: nodes: nodes is forbidden (unseen-too)',
-    '   → kvup rbac kvup-view | kubectl apply -f -     then bind it to this user',
+test('as text: verdict, findings with what helps, worst first, what passed in numbers, the verdict and the next line last', () => {
+  expect(textOf({ ...documentOf(), to: 'v1.9.0', cluster })).toEqual([
+    'NOT READY: 1 blocker, 2 not checked, 1 warning, 1 info · KubeVirt v1.8.4 → v1.9.0 on prod-eu (https://10.0.0.1:6443)',
     '',
-    '7 checks: ✔ 1 passed, 3 found something, ? 2 not checked, 1 skipped without --to',
-    '3 findings: ✖ 1 blocker, ! 1 warning, · 1 note',
-    '→ kvup explain bad',
+    'BLOCKER',
+    ' ✖ it is <bad> & "worse" for two lines (bad)',
+    '   node/a',
+    '   → kubectl get nodes',
+    'NOT CHECKED',
+    ' ? not checked whether unseen is good: nodes: nodes is forbidden (unseen)',
+    ' ? not checked whether unseen-too is good: nodes: nodes is forbidden (unseen-too)',
+    '   → kvup rbac kvup-view | kubectl apply -f -     then bind it to this user',
+    'WARNING',
+    ' ! it is odd (odd-one)',
+    '   node/a',
+    '   → kubectl get nodes',
+    'INFO',
+    ' · by the way (said)',
+    '1 of 7 checks passed (1 needs --to): path 1/2 · nodes 0/2 · workloads 0/2 · each: --all',
+    'NOT READY: it is <bad> & "worse" for two lines (bad), and 1 more',
+    'Next: kubectl get nodes',
   ])
 })
+
+const cluster = { context: 'prod-eu', server: 'https://10.0.0.1:6443' }
 
 test('no title that is true of a pass heads what did not pass', () => {
-  const text = textOf(documentOf()).join('\n')
-  for (const id of ['bad', 'odd', 'said']) expect(text).not.toContain(`${id} is good`)
+  for (const text of [textOf(documentOf()), wholeText(documentOf())])
+    for (const id of ['bad', 'odd', 'said']) expect(text.join('\n')).not.toContain(`${id} is good`)
 })
 
-test('what was accepted says so, has no mark that warns, and the counts add up', () => {
+const wholeText = (document: CheckDocument) =>
+  wholeCheckView.text(document, paint, { columns: Infinity, wide: false })
+
+test('what was accepted stands under its own heading with its reason, without what would help, and the counts add up', () => {
   const text = textOf(documentOf(accepted))
-  expect(text).toContain(' · accepted, lab: it is <bad> & "worse" for two lines (bad)')
-  expect(text.slice(-2)).toEqual([
-    '7 checks: ✔ 1 passed, 3 found something, ? 2 not checked, 1 skipped without --to',
-    '3 findings: ! 1 warning, · 1 note, 1 accepted',
+  expect(text[0]).toContain('READY: 2 not checked, 1 warning, 2 accepted, 1 info')
+  const at = text.indexOf('ACCEPTED')
+  expect(text.slice(at, at + 5)).toEqual([
+    'ACCEPTED',
+    ' · lab: it is <bad> & "worse" for two lines (bad)',
+    '   node/a',
+    ' · not checked whether unseen is good: nodes: nodes is forbidden (unseen)',
+    'INFO',
   ])
+  expect(text.at(-2)).toBe('READY')
 })
 
-test('-o wide shows what was skipped, and every object', () => {
+test.each([
+  ['--all', wholeText],
+  ['-o wide', (document: CheckDocument) => textOf(document, { wide: true })],
+] as const)(
+  '%s lists each check that passed, what was not made with the reason, and what helps against an info',
+  (_, shown) => {
+    const text = shown(documentOf())
+    expect(text).toContain(' ✔ good is good (good)')
+    expect(text).toContain(' · not made (needs --to): later is good (later)')
+    const said = text.indexOf(' · by the way (said)')
+    expect(text.slice(said, said + 3)).toEqual([
+      ' · by the way (said)',
+      '   node/a',
+      '   → kubectl get nodes',
+    ])
+    expect(textOf(documentOf()).join('\n')).not.toMatch(/later is good|good is good/u)
+  },
+)
+
+test('-o wide names every object', () => {
   const items = [{ ...documentOf().items[3]!, findings: [manyObjects] }, ...documentOf().items]
-  const narrow = textOf({ ...documentOf(), items })
-  const wide = textOf({ ...documentOf(), items }, { wide: true })
-  expect(narrow).toContain('   namely node/b, node/c, node/d and 1 more')
-  expect(wide).toContain('   namely node/b, node/c, node/d, node/e')
-  expect(wide).toContain(' · skipped without --to: later is good')
-  expect(narrow.join('\n')).not.toContain('later is good')
+  expect(textOf({ ...documentOf(), items })).toContain('   node/b, node/c, node/d and 1 more')
+  expect(textOf({ ...documentOf(), items }, { wide: true })).toContain('   node/b, node/c, node/d, node/e')
 })
 
 const manyObjects = {
   ...finding('many', 'warning', 'node a and others'),
   objects: 'abcde'.split('').map((n) => `node/${n}`),
 }
+
+test('more than a screen: what helps against blockers alone, and all the rest in a line each', () => {
+  const warnings = 'cdefgh'.split('').map((id) => finding(id, 'warning', `${id} is odd: at length`))
+  const items = [...documentOf().items, { ...documentOf().items[3]!, findings: warnings }]
+  const text = textOf({ ...documentOf(), items }, { columns: 80 })
+  expect(text.length).toBeLessThanOrEqual(24)
+  expect(text).toContain('   → kubectl get nodes')
+  expect(text).toContain(` ! h is odd${' '.repeat(68)}h`)
+  expect(text).toContain('INFO · said (kvup explain NAME, or --all)')
+  expect(textOf({ ...documentOf(), items }).join('\n')).toContain('h is odd: at length')
+})
+
+test('many infos: that there is no way back is told, the others by their names', () => {
+  const infos = ['one', 'two', 'cannot-be-undone'].map((id) =>
+    finding(id, 'info', `${id} is said: at length`),
+  )
+  const items = [{ ...documentOf().items[4]!, findings: infos }]
+  const text = textOf({ ...documentOf(), items })
+  expect(text.slice(text.indexOf('INFO'), text.indexOf('INFO') + 3)).toEqual([
+    'INFO',
+    ' · cannot-be-undone is said (cannot-be-undone)',
+    ' · also one, two (kvup explain NAME, or --all)',
+  ])
+})
+
+test('many checks that lack the same: two in full, the others by their names, what helps once', () => {
+  const unseen = documentOf().items.find(({ id }) => id === 'unseen')!
+  const [missing] = unseen.findings
+  const items = 'abcde'
+    .split('')
+    .map((id) => Object.assign({}, unseen, { id, findings: [Object.assign({}, missing, { id })] }))
+  const text = textOf({ ...documentOf(), items })
+  expect(text.filter((line) => line.startsWith(' ?'))).toHaveLength(3)
+  expect(text).toContain(' ? 3 more: c, d, e')
+  expect(text.filter((line) => line.includes('kvup rbac'))).toHaveLength(1)
+})
 
 test.each([
   [80, ' ! it is odd                                                             odd-one'],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { timeOfDay } from '../../../src/lib/output/age.ts'
 import { displayWidth } from '../../../src/lib/output/text.ts'
 import { renderLive } from '../../../src/lib/output/progress/live-view.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
@@ -12,19 +13,17 @@ const frame = (columns = 80, rows = 24, paint = plain) =>
   renderLive(progressOf(upgradeEvents), now, { columns, rows }, paint)
 
 describe('the live view', () => {
-  test('shows elapsed and left, each step, and last what is waited for', () => {
+  test('shows how far it is, a line for each stage, and what the one at work does', () => {
     expect(frame()).toMatchInlineSnapshot(`
       [
-        "KubeVirt v1.8.4 → v1.9.0                            3m12s · 1–3 min left",
-        " ✔ hold workload updates         kept LiveMigrate",
-        " ✔ virt-operator                 2/2  38s",
-        " ✔ install strategy, CRDs, RBAC  33s",
-        " ▸ virt-handler                  ███████░░░░░  13/20  2m",
+        "KubeVirt v1.8.4 → v1.9.0 on prod-eu  ███████░░░░░░░ 53 %  3 m 12 s, 1–4 min left",
+        " ✔ Prepare          automatic VM updates paused",
+        " ✔ Operator         CRDs and RBAC installed                             1 m 11 s",
+        " ▸ virt-handler     ███░░░ 13 of 20 nodes   node-14 restarting, then 6 more",
         "   virt-controller",
-        "   virt-api",
-        "   give workload updates back",
-        "waiting for virt-handler on node-14 (ContainerCreating, 9s)",
-        "  for 9s, until 08:10:02",
+        "   virt-api         consoles and VNC drop once",
+        "   Verify           stable for 30 s, then automatic VM updates resume",
+        "Ctrl-C is safe: the same command continues.",
       ]
     `)
   })
@@ -33,21 +32,20 @@ describe('the live view', () => {
     const lines = frame(20)
     expect(lines).toMatchInlineSnapshot(`
       [
-        "KubeVirt v1.…  3m12s",
-        " ✔ hold wo… kept Li…",
-        " ✔ virt-operator 2/2",
-        " ✔ install stra… 33s",
-        " ▸ virt-handl… 13/20",
+        "KubeVirt v1.8.4 → v…",
+        "53 %  3 m 12 s",
+        " ✔ Prepare automati…",
+        " ✔ Operator CRDs an…",
+        " ▸ virt-handler 13 …",
+        "     node-14",
+        "       restarting,",
+        "       then 6 more",
         "   virt-controller",
-        "   virt-api",
-        "   give workload up…",
-        "waiting for",
-        "  virt-handler on",
-        "  node-14",
-        "  (ContainerCreating",
-        ",",
-        "  9s)",
-        "  for 9s",
+        "   virt-api console…",
+        "   Verify stable fo…",
+        "Ctrl-C is safe: the",
+        "  same command",
+        "  continues.",
       ]
     `)
     expect(lines.every((line) => displayWidth(line) <= 20)).toBe(true)
@@ -56,21 +54,21 @@ describe('the live view', () => {
   test('folds what is done, then what is to come, where rows are few', () => {
     expect(frame(80, 8)).toMatchInlineSnapshot(`
       [
-        "KubeVirt v1.8.4 → v1.9.0                            3m12s · 1–3 min left",
-        " ✔ 3 done",
-        " ▸ virt-handler                  ███████░░░░░  13/20  2m",
+        "KubeVirt v1.8.4 → v1.9.0 on prod-eu  ███████░░░░░░░ 53 %  3 m 12 s, 1–4 min left",
+        " ✔ Prepare          automatic VM updates paused",
+        " ✔ Operator         CRDs and RBAC installed                             1 m 11 s",
+        " ▸ virt-handler     ███░░░ 13 of 20 nodes   node-14 restarting, then 6 more",
         "   virt-controller",
-        "   … 2 more",
-        "waiting for virt-handler on node-14 (ContainerCreating, 9s)",
-        "  for 9s, until 08:10:02",
+        "   virt-api         consoles and VNC drop once",
+        "   Verify           stable for 30 s, then automatic VM updates resume",
       ]
     `)
     expect(frame(80, 5)).toMatchInlineSnapshot(`
       [
-        "KubeVirt v1.8.4 → v1.9.0                            3m12s · 1–3 min left",
-        " ▸ virt-handler                  ███████░░░░░  13/20  2m",
-        "waiting for virt-handler on node-14 (ContainerCreating, 9s)",
-        "  for 9s, until 08:10:02",
+        "KubeVirt v1.8.4 → v1.9.0 on prod-eu  ███████░░░░░░░ 53 %  3 m 12 s, 1–4 min left",
+        " ✔ 2 done",
+        " ▸ virt-handler     ███░░░ 13 of 20 nodes   node-14 restarting, then 6 more",
+        "   … 3 more",
       ]
     `)
   })
@@ -84,16 +82,16 @@ describe('the live view', () => {
     expect(lines.join('')).toMatch(/^[ -~]*$/)
     expect(lines).toMatchInlineSnapshot(`
       [
-        "KubeVirt v1.8.4 -> v1.9.0               3m12s - 1-3 min left",
-        " + hold workload updates         kept LiveMigrate",
-        " + virt-operator                 2/2  38s",
-        " + install strategy, CRDs, RBAC  33s",
-        " > virt-handler                  #######.....  13/20  2m",
+        "KubeVirt v1.8.4 -> v1.9.0 on prod-eu",
+        "############............ 53 %  3 m 12 s, 1-4 min left",
+        " + Prepare          automatic VM updates paused",
+        " + Operator         CRDs and RBAC installed         1 m 11 s",
+        " > virt-handler     #######..... 13 of 20 nodes",
+        "     node-14 restarting, then 6 more",
         "   virt-controller",
-        "   virt-api",
-        "   give workload updates back",
-        "waiting for virt-handler on node-14 (ContainerCreating, 9s)",
-        "  for 9s, until 08:10:02",
+        "   virt-api         consoles and VNC drop once",
+        "   Verify           stable for 30 s, then automatic VM upda~",
+        "Ctrl-C is safe: the same command continues.",
       ]
     `)
   })
@@ -107,18 +105,17 @@ describe('the live view', () => {
     )
     expect(lines).toMatchInlineSnapshot(`
       [
-        "KubeVirt v1.8.4 → v1.9.0                  3m39s · stalled since 07:11:30",
-        " ✔ hold workload updates         kept LiveMigrate",
-        " ✔ virt-operator                 2/2  38s",
-        " ✖ install strategy, CRDs, RBAC  stalled 2m11s",
+        "KubeVirt v1.8.4 → v1.9.0 on prod-eu                          █████░░░░░░░░░░░░░░░░░░░ 22 %  3 m 39 s",
+        " ✔ Prepare          automatic VM updates paused",
+        " ✖ Operator         STALLED for 2 m 11 s",
         "   virt-handler",
         "   virt-controller",
-        "   virt-api",
-        "   give workload updates back",
-        "stalled on pod kubevirt-5f3c-job, for 2m11s, until 08:10:02",
+        "   virt-api         consoles and VNC drop once",
+        "   Verify           stable for 30 s, then automatic VM updates resume",
         "  cannot pull quay.io/kubevirt/virt-operator:v1.9.10: not found",
         "  → kvup upgrade --to v1.9.1",
         "  → kvup upgrade --to v1.8.4",
+        "Ctrl-C is safe: the same command continues.",
       ]
     `)
   })
@@ -127,14 +124,13 @@ describe('the live view', () => {
     const run = progressFailed(progressOf(upgradeEvents), at('13:20'))
     expect(renderLive(run, now, { columns: 80, rows: 24 }, plain)).toMatchInlineSnapshot(`
       [
-        "KubeVirt v1.8.4 → v1.9.0                                           3m18s",
-        " ✔ hold workload updates         kept LiveMigrate",
-        " ✔ virt-operator                 2/2  38s",
-        " ✔ install strategy, CRDs, RBAC  33s",
-        " ✖ virt-handler                  ███████░░░░░  13/20  not finished",
+        "KubeVirt v1.8.4 → v1.9.0 on prod-eu      ████████████░░░░░░░░░░░░ 53 %  3 m 18 s",
+        " ✔ Prepare          automatic VM updates paused",
+        " ✔ Operator         CRDs and RBAC installed                             1 m 11 s",
+        " ✖ virt-handler     ███████░░░░░ 13 of 20 nodes  not finished",
         "   virt-controller",
-        "   virt-api",
-        "   give workload updates back",
+        "   virt-api         consoles and VNC drop once",
+        "   Verify           stable for 30 s, then automatic VM updates resume",
       ]
     `)
   })
@@ -153,7 +149,8 @@ describe('the live view', () => {
   })
 
   test('text of the cluster cannot move the cursor', () => {
-    const evil = { ...steps.handler, title: 'virt-handler\u001b[2J\u001b]0;owned\u0007\n\u202eevil' }
+    const title = 'virt-handler\u001b[2J\u001b]0;owned\u0007\n\u202eevil'
+    const evil = { ...steps.handler, title, part: title }
     const run = progressOf([
       { kind: 'run-started', at: at('10:02'), procedure: 'p\u001b[31m', steps: [evil] },
     ])
@@ -171,9 +168,9 @@ test('what stands in the way is shown in full, however narrow it is, and before 
   const run = progressOf([...upgradeEvents, { ...waiting, state: { ...waiting.state, trouble } }])
   const lines = renderLive(run, now, { columns: 60, rows: 24 }, plain)
   expect(lines.slice(-3)).toEqual([
-    expect.stringMatching(/^ {2}for \d+s, until /),
     '  virt-handler on node-14 cannot pull',
     '    quay.io/kubevirt/virt-handler:v1.9.0: not found',
+    'Ctrl-C is safe: the same command continues.',
   ])
 })
 
@@ -186,10 +183,8 @@ test('40 columns: what is waited for is shown whole, with the version at its end
   const run = progressOf([...upgradeEvents, waiting])
   const lines = renderLive(run, now, { columns: 39, rows: 24 }, plain)
   expect(lines.every((line) => displayWidth(line) <= 39)).toBe(true)
-  expect(lines.slice(-5).join('').replaceAll(/\s/gu, '')).toContain(
-    'kubevirt-hyperconverged-operator.v4.19.14',
-  )
-  expect(lines.at(-1)).toMatch(/^ {2}for \d+s, until \d\d:\d\d:\d\d$/u)
+  expect(lines.join('').replaceAll(/\s/gu, '')).toContain('kubevirt-hyperconverged-operator.v4.19.14')
+  expect(lines).toContain(' ▸ virt-handler 13 of 20 nodes')
 })
 
 test('a command that helps is shown whole, to be pasted', () => {
@@ -201,4 +196,89 @@ test('a command that helps is shown whole, to be pasted', () => {
   const run = progressOf([...stalledEvents, { ...stalled, state: { ...stalled.state, remedy } }])
   const lines = renderLive(run, now, { columns: 79, rows: 24 }, plain)
   expect(lines.join('\n').replaceAll(/ \\\n */gu, ' ')).toContain(remedy[0])
+})
+
+describe('when it gives up', () => {
+  const waited = waitingForHandler(at('13:14'), 13, 'node-14 restarting')
+  if (waited.kind !== 'step-waiting') throw new Error('a waiting event')
+  const shownAt = (time: string, until: string) =>
+    renderLive(
+      progressOf([...upgradeEvents.slice(0, -2), { ...waited, until: at(until) }]),
+      new Date(at(time)),
+      { columns: 79, rows: 24 },
+      plain,
+    ).filter((line) => line.includes('gives up'))
+
+  test('is not said while that is far', () => expect(shownAt('20:00', '59:00')).toEqual([]))
+  test('is said in its last five minutes, as a time', () =>
+    expect(shownAt('55:00', '59:00')).toEqual([`  gives up at ${timeOfDay(at('59:00')).slice(0, 5)}`]))
+  test('or in its last fifth, where it has less', () => {
+    expect(shownAt('14:00', '15:14')).toEqual([])
+    expect(shownAt('15:00', '15:14')).toHaveLength(1)
+  })
+})
+
+test('with --verbose each step is a line, by its own name', () => {
+  const lines = renderLive(progressOf(upgradeEvents), now, { columns: 99, rows: 24, verbose: true }, plain)
+  expect(lines.slice(1, -1)).toMatchInlineSnapshot(`
+    [
+      " ✔ pause automatic VM updates   automatic VM updates paused",
+      " ✔ virt-operator                done                                                           38 s",
+      " ✔ install CRDs and RBAC        CRDs and RBAC installed                                        33 s",
+      " ▸ virt-handler                 ███████░░░░░ 13 of 20 nodes   node-14 restarting, then 6 more",
+      "   virt-controller",
+      "   virt-api                     consoles and VNC drop once",
+      "   verify                       stable for 30 s",
+      "   resume automatic VM updates  automatic VM updates resume",
+    ]
+  `)
+})
+
+test.each([40, 80, 120])(
+  '%i columns: every state has a shape or a word of its own, without colour',
+  (columns) => {
+    const size = { columns: columns - 1, rows: 24 }
+    const running = renderLive(progressOf(upgradeEvents), now, size, plain)
+    const stalled = renderLive(progressOf(stalledEvents), new Date(at('13:41')), size, plain)
+    const failed = renderLive(progressFailed(progressOf(upgradeEvents), at('13:20')), now, size, plain)
+    expect(running).toContainEqual(expect.stringMatching(/^ ✔ Prepare/u))
+    expect(running).toContainEqual(expect.stringMatching(/^ ▸ virt-handler .*13 of 20 nodes/u))
+    expect(running).toContainEqual(expect.stringMatching(/^ {3}virt-api/u))
+    expect(stalled.join('\n')).toMatch(/ ✖ Operator +STALLED for 2 m 11 s/u)
+    expect(failed.join('\n')).toMatch(/ ✖ virt-handler [^\n]*not finished/u)
+    expect([...running, ...stalled, ...failed].every((line) => displayWidth(line) < columns)).toBe(true)
+  },
+)
+
+test('120 columns: the wide terminal is used', () => {
+  expect(frame(119)).toMatchInlineSnapshot(`
+    [
+      "KubeVirt v1.8.4 → v1.9.0 on prod-eu                               ████████████░░░░░░░░░░░░ 53 %  3 m 12 s, 1–4 min left",
+      " ✔ Prepare          automatic VM updates paused",
+      " ✔ Operator         CRDs and RBAC installed                                                                    1 m 11 s",
+      " ▸ virt-handler     ███████░░░░░ 13 of 20 nodes   node-14 restarting, then 6 more",
+      "   virt-controller",
+      "   virt-api         consoles and VNC drop once",
+      "   Verify           stable for 30 s, then automatic VM updates resume",
+      "Ctrl-C is safe: the same command continues.",
+    ]
+  `)
+})
+
+test('40 columns: what happens stands below its stage, whole', () => {
+  expect(frame(39)).toMatchInlineSnapshot(`
+    [
+      "KubeVirt v1.8.4 → v1.9.0 on prod-eu",
+      "█████░░░░░ 53 %  3 m 12 s, 1–4 min left",
+      " ✔ Prepare automatic VM updates paused",
+      " ✔ Operator CRDs and RBAC installed",
+      " ▸ virt-handler 13 of 20 nodes",
+      "     node-14 restarting, then 6 more",
+      "   virt-controller",
+      "   virt-api consoles and VNC drop once",
+      "   Verify stable for 30 s, then automa…",
+      "Ctrl-C is safe: the same command",
+      "  continues.",
+    ]
+  `)
 })

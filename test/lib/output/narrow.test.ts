@@ -14,8 +14,7 @@ async function shown(line: string, name: string, columns: number): Promise<strin
 /** What is waited for is said beforehand, on stderr: of these clusters just that, and of the others nothing. */
 function announced(line: string, name: string): readonly string[] {
   const edit = 'virt-operator is acting on an edit of the KubeVirt resource: waiting for it, 90s at most'
-  const lease =
-    'the Lease of virt-operator is older than its term: watching for up to 30 s whether virt-operator renews it'
+  const lease = 'the Lease of virt-operator has expired: waiting up to 30 s for virt-operator to renew it'
   if (name !== 'node-not-ready' && name !== 'wrong-tag') return []
   return name === 'node-not-ready' && line.startsWith('check') ? [edit, lease] : [lease]
 }

@@ -35,7 +35,7 @@ export const samplePlan: PlanDocument = {
       id: 'pause-workload-updates',
       title: 'hold workload updates',
       state: 'would-change',
-      change: 'set workloadUpdateMethods of kubevirt from LiveMigrate to none, and keep the value',
+      change: 'set workloadUpdateMethods of kubevirt from LiveMigrate to none, and save the value',
       changes: [
         {
           object: { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', namespace: 'kubevirt', name: 'kubevirt' },
@@ -129,7 +129,7 @@ export const samplePlan: PlanDocument = {
     {
       ...waits,
       id: 'resume-workload-updates',
-      title: 'give workload updates back',
+      title: 'resume automatic VM updates',
       state: 'depends',
       dependsOn: 'pause-workload-updates',
       risk: { undo: 'kvup upgrade --leave-paused leaves them held', safeToLeave: 'always' },
@@ -139,7 +139,7 @@ export const samplePlan: PlanDocument = {
     lowSeconds: 240,
     highSeconds: 420,
     basis: 'own-rollouts',
-    says: '4 to 7 min, from what roll-outs took on this cluster before; the last upgrade with kvup took about 5 min',
+    says: "4 to 7 min, from this cluster's own rollouts; the last upgrade with kvup took about 5 min",
   },
   manifest: {
     origin: 'v1.9.0.yaml',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { progressOf, type StepLine, timeLeft } from '../../../src/lib/output/progress/run-progress.ts'
+import { progressOf, type StepLine } from '../../../src/lib/output/progress/run-progress.ts'
+import { percentDone, timeLeft } from '../../../src/lib/output/progress/time-left.ts'
 import { at, steps as known, upgradeEvents, waitingForHandler } from './upgrade-events.ts'
 
 const minute = 60_000
@@ -84,9 +85,9 @@ const cases: readonly (readonly [string, StepLine[], string | undefined])[] = [
     '1–2 min left',
   ],
   [
-    'a stall says since when',
+    'a stall has none: its line says for how long it stands',
     [step({ shape: 'stalled', stalledAt: ago(6 * minute) })],
-    'stalled since 07:54:00',
+    undefined,
   ],
   [
     'a share counts from when it began, before we looked: 97 % after 52 minutes',
@@ -169,6 +170,26 @@ test.each([
   ],
 ] as const)('windows: %s', (_, closed, work, expected) => {
   expect(timeLeft(waitingFor(closed, work), now)).toBe(expected)
+})
+
+test.each([
+  ['nothing is begun', [step({}), step({})], 0],
+  ['one of two that take as long', [done(minute), step({})], 50],
+  ['what is counted counts', [done(minute), rolling(0, 10, { first: minute, last: 0 })], 75],
+  [
+    'what is not counted counts by its time, and is never taken for done',
+    [step({ shape: 'running', startedAt: ago(60 * minute) })],
+    90,
+  ],
+  ['all steps are done, and the run is not', [done(minute)], 99],
+] as const)('percent: %s', (_, steps, percent) => {
+  expect(percentDone({ procedure: 'p', startedAt: ago(minute), steps }, now)).toBe(percent)
+})
+
+test('percent: 100 belongs to a run that is finished', () => {
+  const run = { procedure: 'p', startedAt: ago(minute), finishedAt: ago(0) }
+  expect(percentDone({ ...run, steps: [done(minute)] }, now)).toBe(100)
+  expect(percentDone({ ...run, steps: [done(minute), step({})] }, now)).toBe(50)
 })
 
 test('a finished run has nothing left', () => {

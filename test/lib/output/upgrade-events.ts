@@ -1,16 +1,25 @@
 import type { RunEvent, StepSummary } from '../../../src/lib/engine/step.ts'
 
 const minute = 60_000
-const step = (id: string, title: string, estimate: number): StepSummary => ({ id, title, estimate })
+const step = (id: string, title: string, estimate: number, more: Partial<StepSummary> = {}): StepSummary => ({
+  id,
+  title,
+  estimate,
+  ...more,
+})
 
 export const steps = {
-  hold: step('pause-workload-updates', 'hold workload updates', 2000),
-  operator: step('virt-operator', 'virt-operator', minute),
-  strategy: step('install-strategy', 'install strategy, CRDs, RBAC', minute),
-  handler: step('virt-handler', 'virt-handler', 4 * minute),
-  controller: step('virt-controller', 'virt-controller', minute),
-  api: step('virt-api', 'virt-api', minute),
-  restore: step('restore', 'give workload updates back', 2000),
+  hold: step('pause-workload-updates', 'pause automatic VM updates', 2000, { part: 'Prepare' }),
+  operator: step('virt-operator', 'virt-operator', minute, { part: 'Operator' }),
+  strategy: step('install-strategy', 'install CRDs and RBAC', minute, { part: 'Operator' }),
+  handler: step('virt-handler', 'virt-handler', 4 * minute, { part: 'virt-handler' }),
+  controller: step('virt-controller', 'virt-controller', minute, { part: 'virt-controller' }),
+  api: step('virt-api', 'virt-api', minute, { part: 'virt-api', ahead: 'consoles and VNC drop once' }),
+  healthy: step('healthy', 'verify', 35_000, { part: 'Verify', ahead: 'stable for 30 s' }),
+  restore: step('resume-workload-updates', 'resume automatic VM updates', 2000, {
+    part: 'Verify',
+    ahead: 'automatic VM updates resume',
+  }),
 }
 const all = Object.values(steps)
 
@@ -19,8 +28,14 @@ const until = '2026-11-21T08:10:02Z'
 
 /** An upgrade of a KubeVirt, up to the moment that screens show. */
 export const upgradeEvents: RunEvent[] = [
-  { kind: 'run-started', at: at('10:02'), procedure: 'KubeVirt v1.8.4 → v1.9.0', steps: all },
-  { kind: 'step-started', at: at('10:02'), step: steps.hold, index: 0, total: 7 },
+  {
+    kind: 'run-started',
+    at: at('10:02'),
+    procedure: 'upgrade to v1.9.0',
+    title: 'KubeVirt v1.8.4 → v1.9.0 on prod-eu',
+    steps: all,
+  },
+  { kind: 'step-started', at: at('10:02'), step: steps.hold, index: 0, total: 8 },
   {
     kind: 'step-applied',
     at: at('10:02'),
@@ -32,24 +47,31 @@ export const upgradeEvents: RunEvent[] = [
     at: at('10:02'),
     step: steps.hold,
     changed: true,
-    note: 'kept LiveMigrate',
+    note: 'automatic VM updates paused',
     tookMs: 400,
   },
-  { kind: 'step-started', at: at('10:03'), step: steps.operator, index: 1, total: 7 },
-  { kind: 'step-done', at: at('10:41'), step: steps.operator, changed: true, note: '2/2', tookMs: 38_000 },
-  { kind: 'step-started', at: at('10:41'), step: steps.strategy, index: 2, total: 7 },
-  { kind: 'step-done', at: at('11:14'), step: steps.strategy, changed: false, tookMs: 33_000 },
-  { kind: 'step-started', at: at('11:14'), step: steps.handler, index: 3, total: 7 },
-  waitingForHandler(at('13:05'), 12, 'node-13 (ContainerCreating, 3s)'),
-  waitingForHandler(at('13:14'), 13, 'node-14 (ContainerCreating, 9s)'),
+  { kind: 'step-started', at: at('10:03'), step: steps.operator, index: 1, total: 8 },
+  { kind: 'step-done', at: at('10:41'), step: steps.operator, changed: true, tookMs: 38_000 },
+  { kind: 'step-started', at: at('10:41'), step: steps.strategy, index: 2, total: 8 },
+  {
+    kind: 'step-done',
+    at: at('11:14'),
+    step: steps.strategy,
+    changed: false,
+    note: 'CRDs and RBAC installed',
+    tookMs: 33_000,
+  },
+  { kind: 'step-started', at: at('11:14'), step: steps.handler, index: 3, total: 8 },
+  waitingForHandler(at('13:05'), 12, 'node-13 restarting, then 7 more'),
+  waitingForHandler(at('13:14'), 13, 'node-14 restarting, then 6 more'),
 ]
 
-export function waitingForHandler(when: string, done: number, on: string): RunEvent {
+export function waitingForHandler(when: string, done: number, now: string): RunEvent {
   return {
     kind: 'step-waiting',
     at: when,
     step: steps.handler,
-    state: { is: 'waiting', on: `virt-handler on ${on}`, progress: { done, total: 20 } },
+    state: { is: 'waiting', on: 'virt-handler', now, progress: { done, total: 20, of: 'nodes' } },
     until,
   }
 }

@@ -41,9 +41,15 @@ function helps(items: readonly UpdatedVm[]): readonly string[] {
 
 test('one that only a restart helps is named; several are restarted in an order, by one command', () => {
   expect(helps([left('a')])).toEqual(['virtctl restart a -n demo'])
+  const losing = left('d', {
+    remedy: ['virtctl restart d -n demo     interrupts the guest, and loses emptyDisk x'],
+  })
+  expect(helps([left('a'), losing])).toEqual([
+    'kvup workloads update --restart-unmigratable --accept data-loss     # restarts the VMs that are left, one by one; what their pods hold is lost',
+  ])
   expect(helps([left('a'), left('b'), left('c', { remedy: ['kubectl describe c'] })])).toEqual([
     'kubectl describe c',
-    'kvup workloads update --restart-unmigratable     restarts the VMs that are left, one by one',
+    'kvup workloads update --restart-unmigratable     # restarts the VMs that are left, one by one',
   ])
 })
 

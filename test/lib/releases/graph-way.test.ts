@@ -62,7 +62,7 @@ test('says how far it is possible, and does not take a conditional edge', () => 
   expect(pathThrough(graph, '4.18.21', minors)).toEqual({
     is: 'none',
     farthest: '4.19.14',
-    why: 'no recommended update leads from 4.19.14 to a release of 4.20',
+    why: 'there is no recommended update from 4.19.14 to a release of 4.20',
   })
   expect(graph.conditional.get('4.19.14')).toEqual([{ to: '4.20.5', risks: ['NodesLoseDns'] }])
   expect(pathThrough(graph, '4.17.0', minors)).toMatchObject({ is: 'none', farthest: '4.17.0' })

@@ -55,7 +55,7 @@ function skipped(from: string, to: string) {
 }
 
 describe('a target that is far beyond what is known', () => {
-  const releases = 'kvup releases     what is known; newer data come with --releases FILE'
+  const releases = 'kvup releases     lists the releases that kvup knows; --releases FILE adds newer ones'
   const unknown = `releases that are not known as of ${knownReleases.asOf}`
 
   test.each([
@@ -118,8 +118,7 @@ test.each([
 })
 
 test('back to an older minor virt-operator deletes CRDs with their objects; between patches there are none', () => {
-  const goes =
-    'at the end virt-operator deletes the CRDs that v1.7.4 does not have, and with them all their objects'
+  const goes = 'virt-operator then deletes the CRDs that v1.7.4 does not have, with all their objects'
   expect(hopFindings(v('v1.8.4'), v('v1.7.4'))[0]?.summary).toContain(goes)
   expect(hopFindings(v('v1.8.4'), v('v1.8.3'))[0]?.summary).not.toContain('CRDs that')
 })

@@ -32,7 +32,7 @@ describe('pathTo', () => {
   })
 
   test('says why there is none', () => {
-    expect(words('v1.9.0', 'v1.8.4')).toContain('going back is not supported')
+    expect(words('v1.9.0', 'v1.8.4')).toContain('KubeVirt does not support downgrades')
     expect(words('v0.16.0', 'v1.8.4')).toContain('v0.17.0')
     expect(words('v1.8.4', 'v1.12.0')).toContain('no release of v1.10 is known as of 2026')
     expect(words('v1.8.4', 'v9.9.9')).toContain('no release of v2.0 is known')

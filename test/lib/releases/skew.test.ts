@@ -14,7 +14,7 @@ test.each([
 test('manner 32: a KubeVirt that is newer than the release data', () => {
   expect(skewOf({ kubevirt: 'v1.99.0', kubernetes: undefined })).toEqual([
     expect.stringMatching(
-      /^KubeVirt v1\.99\.0 is newer than v1\.\d+, the newest this kvup knows of \(\d{4}-\d\d-\d\d\)/,
+      /^KubeVirt v1\.99\.0 is newer than v1\.\d+, the newest that this kvup knows \(\d{4}-\d\d-\d\d\)/,
     ),
   ])
 })

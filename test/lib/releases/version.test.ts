@@ -15,7 +15,7 @@ describe('parseVersion', () => {
   test.each([
     ['1.9', 'it is a minor, name a release such as v1.9.0'],
     ['v1', 'it is a major version, name a release such as v1.0.0'],
-    ['latest', 'what latest points to changes from day to day'],
+    ['latest', 'what latest points to can change every day'],
     ['main', 'what main points to'],
     [`sha256:${'a'.repeat(64)}`, 'image digest'],
     ['quay.io/kubevirt/virt-operator:v1.9.0', 'the version is the tag alone'],

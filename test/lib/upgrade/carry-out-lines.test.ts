@@ -20,11 +20,11 @@ test.each([
   ['kvup --context plan plan --to v1.9.0', 'kvup --context plan upgrade --to v1.9.0'],
   ['kvup -n upgrade plan --to v1.9.0', 'kvup -n upgrade upgrade --to v1.9.0'],
   ['kvup --yes plan --to v1.9.0', 'kvup --yes upgrade --to v1.9.0'],
-])('%s is carried out by %s', (typed, line) => {
+])('%s takes effect by %s', (typed, line) => {
   expect(carryingOut(typed)).toBe(line)
 })
 
-test('with a file it is the file that is carried out', () => {
+test('with a file it is the file that takes effect', () => {
   expect(afterPlan('kvup plan --to v1.9.0 --to-file x', 'my plan.yaml')).toEqual([
     "kvup upgrade --plan 'my plan.yaml'",
   ])

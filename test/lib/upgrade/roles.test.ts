@@ -112,7 +112,7 @@ test('a method needs its role; journal and lock are asked for by name, in KubeVi
       namespace: 'virt',
       name: 'kvup',
     },
-    why: 'hold the lock',
+    why: 'keep the lock',
     optional: false,
   })
   expect(needed).toContainEqual({

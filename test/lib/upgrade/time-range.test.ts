@@ -93,14 +93,12 @@ describe('one component', () => {
 test('nothing is known: it says that it guesses, from the readiness probes', () => {
   const range = timeRange(roll, components({}), never)
   expect(range).toMatchObject({ basis: 'guess', lowSeconds: 240, highSeconds: 1200 })
-  expect(range.says).toMatch(
-    /^4 to 20 min, a guess: nothing tells how long this cluster's pods take to start; /,
-  )
+  expect(range.says).toMatch(/^4 to 20 min, a guess: kvup does not know how long pods take to start here; /)
 })
 
 test('it says what it is made from, and that images have to be pulled', () => {
   expect(timeRange(roll, ownPods, never).says).toBe(
-    "3 to 16 min, from how long this cluster's pods took to start; the upper end leaves time to pull the new images, which the first roll to a version takes",
+    "3 to 16 min, from the start times of this cluster's pods; the upper limit includes the time to pull the new images",
   )
 })
 
@@ -146,7 +144,7 @@ describe('steps whose end is up to others', () => {
       atMostSeconds: 86_400,
       basis: 'guess',
     })
-    expect(range.says).toMatch(/; not counted, for nothing tells how long: migrations-in-flight, workloads$/)
+    expect(range.says).toMatch(/; plus, of unknown duration: migrations-in-flight, workloads$/)
   })
 
   test('so is a commit that somebody else has to make', () => {
@@ -157,9 +155,7 @@ describe('steps whose end is up to others', () => {
       never,
     )
     expect(range.highSeconds).toBe(0)
-    expect(range.says).toContain(
-      'not counted, for nothing tells how long: pause-workload-updates, version-committed',
-    )
+    expect(range.says).toContain('plus, of unknown duration: pause-workload-updates, version-committed')
   })
 
   test('are counted as long as they took before', () => {
@@ -191,7 +187,7 @@ describe('earlier upgrades by kvup', () => {
     expect(range.lowSeconds).toBeGreaterThan(plain.lowSeconds)
     expect(range.highSeconds).toBeLessThan(plain.highSeconds)
     expect(range.says).toMatch(
-      /^4 to 14 min, from what roll-outs took on this cluster before; .*; the last upgrade with kvup took about 9 min$/,
+      /^4 to 14 min, from this cluster's own rollouts; .*; the last upgrade with kvup took about 9 min$/,
     )
   })
 

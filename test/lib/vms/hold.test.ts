@@ -58,7 +58,10 @@ describe('hold', () => {
     expect(await journal.overrides()).toMatchObject([
       { id: 'workload-updates', was: { present: true, value: ['LiveMigrate', 'Evict'] } },
     ])
-    expect(await hold().check(cx)).toEqual({ is: 'done', note: 'kept LiveMigrate, Evict' })
+    expect(await hold().check(cx)).toEqual({
+      is: 'done',
+      note: 'automatic VM updates paused (was LiveMigrate, Evict)',
+    })
   })
 
   test('a second hold never overwrites the first value with []', async () => {
@@ -75,7 +78,7 @@ describe('hold', () => {
 
   test('empty methods are left alone and open no loan', async () => {
     await install()
-    expect(await hold().check(cx)).toEqual({ is: 'done' })
+    expect(await hold().check(cx)).toEqual({ is: 'done', note: 'automatic VM updates were off already' })
     expect(await journal.overrides()).toEqual([])
   })
 
@@ -134,7 +137,7 @@ describe('give back', () => {
     await set(['Evict', 'LiveMigrate'])
     expect(await restoreUpdates().check(cx)).toMatchObject({
       is: 'todo',
-      change: expect.stringMatching(/^note workloadUpdateMethods of .* as given back: it is /u),
+      change: expect.stringMatching(/^note workloadUpdateMethods of .* as restored: it is /u),
     })
     await restoreUpdates().apply?.(cx)
     expect(methodsOf(await read())).toEqual(['Evict', 'LiveMigrate'])

@@ -58,7 +58,7 @@ describe('night E2: abort by state', () => {
           'rolled-worker',
         ]),
       )
-      expect(ended.text).toContain('not undone: the platform stays at 4.19')
+      expect(ended.text).toContain('not undone: the platform remains at 4.19')
       await expectNothingBorrowed(stage, before)
     }))
 
@@ -80,7 +80,7 @@ describe('night E2: abort by state', () => {
       const mark = stage.mark
       for (const ended of [await eusAbortOn(stage), await eusRestoreOn(stage)]) {
         expect(ended).toMatchObject({ code: 0 })
-        expect(ended.text).toContain('no window is open')
+        expect(ended.text).toContain('no EUS upgrade is running')
       }
       expect(stage.writes(mark)).toEqual([])
     }))
@@ -138,8 +138,8 @@ describe('what an abort finds in its way', () => {
       await expectAborted(stage, expected, ended)
       const closed = (await stage.journal.entries()).filter(({ what }) => what === 'closed')
       expect(closed.map(({ step, text }) => `${step}: ${text.split(':')[0]}`)).toEqual([
-        'desired-update: a hop was accepted',
-        'platform-channel: a hop was accepted',
+        'desired-update: the platform has accepted a step',
+        'platform-channel: the platform has accepted a step',
       ])
     }))
 

@@ -62,15 +62,15 @@ function expectSaid(stage: Stage, ended: Ended): void {
   const [report] = ended.documents as unknown as EusReportDocument[]
   const notes = report?.notes.join('\n')
   if (release === from) {
-    expect(ended.text).toContain('no hop was accepted')
+    expect(ended.text).toContain('the platform has accepted no step')
     expect(notes).not.toContain('not undone')
     return
   }
   for (const line of [
-    `not undone: the platform stays at ${release}, it does not go back to ${from}`,
+    `not undone: the platform remains at ${release}, there is no way back to ${from}`,
     `not undone: the operator follows to the minor of ${release}`,
-    'not undone: the channel stays eus-4.20',
-    'not undone: what HyperConverged rewrites of its own spec',
+    'not undone: the channel remains eus-4.20',
+    'not undone: what HyperConverged changes in its own spec',
   ])
     expect(notes).toContain(line)
 }

@@ -30,7 +30,7 @@ function channelOf({ simulated }: Stage): string | undefined {
 }
 
 const back = (channel: string) =>
-  new RegExp(`--type merge -p '\\{"spec":\\{"channel":"${channel}"\\}\\}' +sets the channel back`, 'u')
+  new RegExp(`--type merge -p '\\{"spec":\\{"channel":"${channel}"\\}\\}' +restores the channel`, 'u')
 
 test('kvup upgrade --method olm: where nothing comes of another channel, the line back to what it was is named', () =>
   play({ methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }, async (stage) => {

@@ -58,29 +58,29 @@ test('on a terminal a window is a line for each of its parts, as eus status has 
     const frameAt = (step: string) => {
       const began = events.findIndex((event) => event.kind === 'step-started' && event.step.id === step)
       const run = progressOf(events.slice(0, began + 1))
-      return renderLive(run, new Date(stage.now), { columns: 79, rows: 40 }, unpainted).slice(1)
+      return renderLive(run, new Date(stage.now), { columns: 79, rows: 40 }, unpainted).slice(1, -1)
     }
     const nodes = frameAt('control-plane-4.19')
     expect(nodes.map((line) => line.slice(0, 33).trimEnd())).toEqual([
-      ' ✔ workload updates held',
+      ' ✔ automatic VM updates paused',
       ' ✔ pools paused',
       ' ▸ platform 4.19',
       '   virtualization 4.19',
       '   platform 4.20',
       '   virtualization 4.20',
-      '   workload updates given back',
+      '   automatic VM updates resumed',
       '   pools unpaused',
     ])
-    expect(nodes[2]).toMatch(/^ ▸ platform 4\.19 +control plane nodes/u)
+    expect(nodes[2]).toMatch(/^ ▸ platform 4\.19 +/u)
     // The releases that OLM showed meanwhile are listed again for the next hop; they stay where they were done.
     expect(frameAt('platform-4.20').map((line) => line.slice(0, 33).trimEnd())).toEqual([
-      ' ✔ workload updates held',
+      ' ✔ automatic VM updates paused',
       ' ✔ pools paused',
       ' ✔ platform 4.19',
       ' ✔ virtualization 4.19',
       ' ▸ platform 4.20',
       '   virtualization 4.20',
-      '   workload updates given back',
+      '   automatic VM updates resumed',
       '   pools unpaused',
     ])
   }))
@@ -104,4 +104,19 @@ test('an update service that does not answer is a stall, in its words', () =>
     const ended = await eusRunOn(stage)
     expect(ended.code).toBe(4)
     expect(ended.text).toContain('Unable to retrieve available updates')
+  }))
+
+test('--stalled-after ends it sooner, and the same line goes on once it is mended', () =>
+  play(small418, async (stage) => {
+    await eusRunOn(stage, { until: 'gate-4.19' })
+    stage.simulated.faults.set({ updatesNotRetrieved: true })
+    const patient = await eusRunOn(stage)
+    const ended = await eusRunOn(stage, { stalledAfter: '2m' })
+    expect(ended).toMatchObject({ code: 4, error: { reason: 'stalled' } })
+    expect(ended.text).toContain('Unable to retrieve available updates')
+    expect(ended.took).toBeLessThan(patient.took)
+    expect(ended.error?.remedy).toContainEqual(expect.stringMatching(/^kvup eus run {5}/u))
+    stage.simulated.faults.set({ updatesNotRetrieved: undefined })
+    const on = await eusRunOn(stage, { stalledAfter: '2m', until: 'accepted-4.19' })
+    expect(on).toMatchObject({ code: 0 })
   }))

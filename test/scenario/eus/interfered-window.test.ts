@@ -144,8 +144,8 @@ describe('a journal that was deleted, and the notes with it', () => {
       for (const ended of [await eusRunOn(stage), await eusAbortOn(stage), await eusRestoreOn(stage)]) {
         expect(ended).toMatchObject({ code: 3, error: { reason: 'window-not-in-journal' } })
         expect(ended.text).toContain('pool worker is paused')
-        expect(ended.text).toContain('it began at 4.18; the platform is at 4.19.14')
-        expect(ended.text).toContain('what they were is not known')
+        expect(ended.text).toContain('it started at 4.18; the platform is at 4.19.14')
+        expect(ended.text).toContain('its earlier value is unknown')
         expect(ended.text).toContain('MachineHealthCheck workers is paused')
       }
       const status = await eusStatusOn(stage)
@@ -167,7 +167,7 @@ describe('a journal that was deleted, and the notes with it', () => {
       })
       for (const left of ['pool worker', 'MachineHealthCheck workers'])
         expect(ended.text).toContain(`${left} stays paused`)
-      expect(ended.text).toContain('no workload update methods are set')
+      expect(ended.text).toContain('automatic VM updates are off')
     }))
 
   test('under a run: it still knows what it has borrowed, and gives all of it back', () =>

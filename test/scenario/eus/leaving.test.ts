@@ -49,10 +49,10 @@ describe('night E2: a patch is a hop as well', () => {
       expect(steps).not.toContain('operator-4.18')
       await expectNothingBorrowed(stage, before)
 
-      expect(ended.text).not.toContain('no hop was accepted')
-      expect(ended.text).toContain('the platform is on its way to 4.18.21: that hop is seen to its end first')
+      expect(ended.text).not.toContain('the platform has accepted no step')
+      expect(ended.text).toContain('the platform is updating to 4.18.21: kvup waits for its end first')
       expect(ended.text).toContain(`the channel stays ${spec?.channel}`)
-      expect(ended.text).toContain('the platform stays at 4.18.21, it does not go back to 4.18.18')
+      expect(ended.text).toContain('the platform remains at 4.18.21, there is no way back to 4.18.18')
     }))
 
   test('not begun: the end says what was given back, and nothing of what was not borrowed', () =>
@@ -60,7 +60,7 @@ describe('night E2: a patch is a hop as well', () => {
       await eusRunOn(stage, { until: 'pause-worker' })
       const ended = await eusAbortOn(stage)
       expect(ended.error).toBeUndefined()
-      expect(ended.text).toContain('no hop was accepted: the platform is at 4.18.21, as it was')
+      expect(ended.text).toContain('the platform has accepted no step: the platform is at 4.18.21, as it was')
       expect(ended.text).toContain('given back: workload-updates, pool-paused/worker')
       expect(ended.text).not.toContain('desiredUpdate')
     }))
@@ -72,7 +72,7 @@ describe('night E2: a patch is a hop as well', () => {
       expect(platformOf(stage).spec?.channel).not.toBe(channel)
       const ended = await eusAbortOn(stage)
       expect(platformOf(stage).spec?.channel).toBe(channel)
-      expect(ended.text).toContain(`no hop was accepted: the channel goes back to ${channel}`)
+      expect(ended.text).toContain(`the platform has accepted no step: the channel becomes ${channel}`)
       expect(ended.text).toMatch(/given back: .*platform-channel/u)
     }))
 })

@@ -172,7 +172,7 @@ describe('a HyperConverged that was made anew in the window, with the empty meth
       const ended = await eusAbortOn(stage, {}, { cluster })
       expect(ended.error).toBeUndefined()
       expect(ended.text).toContain(
-        'not given back: workload-updates: the HyperConverged that it was taken from is gone',
+        'not given back: workload-updates: the HyperConverged that it belonged to is gone',
       )
       expect(await loanIds(stage)).toEqual([])
     }))
@@ -190,9 +190,9 @@ describe('an update that somebody else asked for, and that is refused', () => {
       await stage.until(2 * minute)
       const ended = await eusAbortOn(stage)
       expect(ended.error).toBeUndefined()
-      expect(ended.text.match(/somebody else asked the platform for 4\.19\.17/gu)).toHaveLength(2)
-      expect(ended.text).toContain('oc adm upgrade --clear takes it back')
-      expect(ended.text).not.toContain('the request for an update is taken back')
+      expect(ended.text.match(/someone else requested the platform update to 4\.19\.17/gu)).toHaveLength(2)
+      expect(ended.text).toContain('oc adm upgrade --clear withdraws it')
+      expect(ended.text).not.toContain('the update request is withdrawn')
       expect(askedFor(stage)).toBe('4.19.17')
     }))
 
@@ -204,8 +204,8 @@ describe('an update that somebody else asked for, and that is refused', () => {
       })
       const ended = await eusRunOn(stage, {}, { onEvent })
       expect(ended.error?.reason).toBe('update-armed')
-      expect(ended.text).toContain('somebody else asked the platform for 4.19.17')
-      expect(ended.text).not.toContain('kvup eus abort takes it back')
+      expect(ended.text).toContain('someone else requested the platform update to 4.19.17')
+      expect(ended.text).not.toContain('kvup eus abort withdraws it')
     }))
 
   test('a run that was ended behind its own request says that abort does', () =>
@@ -214,7 +214,7 @@ describe('an update that somebody else asked for, and that is refused', () => {
       const onEvent = after('request-4.19', () => stop.abort(interrupted('SIGINT')), 'step-applied')
       const ended = await eusRunOn(stage, {}, { signal: stop.signal, onEvent })
       expect(ended.text).toContain(
-        'asked for 4.19.14 and has not begun: it starts by itself; kvup eus abort takes it back',
+        'asked for 4.19.14 is requested but not started: it starts by itself; kvup eus abort withdraws it',
       )
     }))
 })
@@ -254,7 +254,7 @@ describe('a journal that was deleted right behind the hold, and the note with it
       const mark = await heldAndForgotten(stage)
       for (const ended of [await eusAbortOn(stage), await eusRestoreOn(stage)]) {
         expect(ended).toMatchObject({ code: 3, error: { reason: 'window-not-in-journal' } })
-        expect(ended.text).toContain('workload update methods were emptied by kvup')
+        expect(ended.text).toContain('kvup emptied workloadUpdateMethods')
         expect(ended.text).toContain('kvup workloads strategy set --methods LiveMigrate')
         expect(ended.text).toContain('kvup eus run --accept methods-empty-without-override')
       }

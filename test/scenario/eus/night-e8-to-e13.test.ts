@@ -123,7 +123,7 @@ describe('night E9: NodeMaintenance goes away with 4.11', () => {
     return eusRunOn(stage, { graphFile: 'old.json', catalogFile: 'old.yaml', ...options })
   }
 
-  test('run refuses, prints the object that takes its place, and the order; carried over, it goes on', () =>
+  test('run refuses, prints the object that replaces it, and the order; carried over, it goes on', () =>
     play(old, async (stage) => {
       await make(stage, OldNodeMaintenances, 'worker-0-disk', 'worker-0')
       const mark = stage.mark
@@ -176,7 +176,7 @@ describe('night E11: what the end report compares', () => {
         nodes: { changed: ['worker-0'], gone: [] },
       })
       expect(ended.text).toContain('volumes that are gone: claim default/lost')
-      expect(ended.text).toContain('alerts were not compared')
+      expect(ended.text).toContain('Alerts not compared')
     }))
 
   test('a new taint counts, and one that a drain puts on and takes away does not', () =>
@@ -189,7 +189,7 @@ describe('night E11: what the end report compares', () => {
     }))
 })
 
-describe('night E13: what HyperConverged rewrites of its own spec', () => {
+describe('night E13: what HyperConverged changes in its own spec', () => {
   const graph = [release('4.22.3', '1.35.2', ['4.23.1']), release('4.23.1', '1.36.1', [])]
   const late = {
     methods: ['LiveMigrate'],

@@ -47,7 +47,7 @@ describe('ocp 1.1: a channel for each minor', () => {
         undefined,
       ])
       expect(operatorsOf(ended).at(-1)?.chosenBecause).toBe(
-        'decided when it is there: the head of the channel that belongs to 4.23, once the catalog offers it',
+        'chosen later: the head of the channel that belongs to 4.23, once the catalog offers it',
       )
       expect(ended.text).not.toContain('stable-v1.15 once')
       const changes = found(ended, 'operator-channel')
@@ -75,7 +75,7 @@ describe('ocp 1.1: a channel for each minor', () => {
     play(on419({ ...perMinor, channels: perMinor.channels.slice(-2) }), async (stage) => {
       const ended = await planOn(stage, { to: '4.21' })
       expect(operatorsOf(ended).at(-1)?.chosenBecause).toBe(
-        'decided when it is there: the head of channel stable-v1.17, once the catalog offers it',
+        'chosen later: the head of channel stable-v1.17, once the catalog offers it',
       )
       expect(found(ended, 'operator-channel-not-offered')[0]).toContain(
         'offers no channel of 4.21, such as stable-v1.17 (it has stable-v1.16, stable-v1.15)',
@@ -113,7 +113,7 @@ describe('community-operators: one channel, in which a minor appears with the pl
       expect(operatorsOf(ended).map(({ channel, chosenBecause }) => [channel, chosenBecause])).toEqual(
         ['4.20', '4.21'].map((minor) => [
           undefined,
-          `decided when it is there: what OLM resolves in channel stable once the catalog is that of ${minor}`,
+          `chosen later: what OLM resolves in channel stable once the catalog is of ${minor}`,
         ]),
       )
       expect(ended.text).not.toContain('operator-channel')

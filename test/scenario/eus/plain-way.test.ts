@@ -166,7 +166,7 @@ describe('night E10: a compact cluster, minor by minor', () => {
       }),
   )
 
-  test('a sealed plan is carried out to its end', () =>
+  test('a sealed plan takes effect to its end', () =>
     play(compact, async (stage) => {
       serveFiles(stage)
       await planOn(stage, { graphFile: 'graph.json', catalogFile: 'catalog.yaml', toFile: 'plan.yaml' })

@@ -13,11 +13,11 @@ test('what a refusal says to plan anew is made from the files and risks that wer
   }))
 
 test('what such a line names itself is not said twice, and other lines stay as they are', () => {
-  const remedy = ['kvup eus plan --graph-file FILE      knows the whole way', 'oc adm upgrade']
+  const remedy = ['kvup eus plan --graph-file FILE      shows the whole upgrade path', 'oc adm upgrade']
   const finding = { id: 'path-unknown', level: 'not-checked', summary: '', remedy } as const
   const typed = { to: '4.20', graphFile: 'old.json', catalogFile: 'my files/c.yaml', accept: [] }
   expect(asTyped([finding], typed)[0]?.remedy).toEqual([
-    "kvup eus plan --graph-file FILE --to 4.20 --catalog-file 'my files/c.yaml'      knows the whole way",
+    "kvup eus plan --graph-file FILE --to 4.20 --catalog-file 'my files/c.yaml'      shows the whole upgrade path",
     'oc adm upgrade',
   ])
 })

@@ -33,7 +33,7 @@ function mostAway(stage: Stage): () => number {
 }
 
 describe('night E5: restore --pools gives pools back as the end of a window does', () => {
-  test('one at a time, in the order that was asked for, the next after the one before has rolled', () =>
+  test('one at a time, in the order that you requested, the next after the one before has rolled', () =>
     play(withPools('worker', 'gpu'), async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
       const most = mostAway(stage)
@@ -64,7 +64,7 @@ describe('night E5: restore --pools gives pools back as the end of a window does
       expect(most()).toBe(1)
     }))
 
-  test('while the platform is on its way to a release, nothing is unpaused before it is there', () =>
+  test('while the platform is updating to a release, nothing is unpaused before it is there', () =>
     play(withPools('worker'), async (stage) => {
       await eusRunOn(stage, { until: 'accepted-4.19' })
       const ended = await eusRestoreOn(stage, { names: ['pool-paused/worker'] })

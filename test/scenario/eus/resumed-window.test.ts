@@ -80,7 +80,7 @@ test.each([
       await stage.until(15 * minute)
       const { documents } = await eusStatusOn(stage)
       expect(documents).toMatchObject([
-        { open: true, safeToLeave: 'always: nothing goes on until it is run again' },
+        { open: true, safeToLeave: 'always: nothing happens until you run it again' },
       ])
       const { parts } = documents[0] as unknown as { parts: { name: string; state: string; note?: string }[] }
       expect(parts.find(({ state }) => state === 'now')).toMatchObject({

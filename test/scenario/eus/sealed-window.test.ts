@@ -15,7 +15,7 @@ async function seal(stage: Stage): Promise<void> {
 /** As typed: all else is the plan's. */
 const planned = { plan: 'plan.yaml' } as const
 
-test('a sealed plan is carried out, stopped and gone on with', () =>
+test('a sealed plan takes effect, stopped and gone on with', () =>
   play(small418, async (stage) => {
     await seal(stage)
     const first = await eusRunOn(stage, { ...planned, until: 'pause-worker' })

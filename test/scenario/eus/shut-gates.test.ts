@@ -85,8 +85,8 @@ describe('night E1: nothing is written past a gate that is shut by then', () => 
     }))
 
   test.each([
-    ['clusteroperators', 'kube-apiserver tolerates its kubelets'],
-    ['configmaps', 'an administrator has to acknowledge something'],
+    ['clusteroperators', 'kube-apiserver supports its kubelets'],
+    ['configmaps', 'an acknowledgement is needed'],
   ])('platform: %s may not be read any more: nobody knows whether %s', (plural, what) =>
     play(small418, async (stage) => {
       let off = false

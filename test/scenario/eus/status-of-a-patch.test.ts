@@ -21,7 +21,7 @@ test('a patch that comes first is a part of its own, and not filed under the poo
     const ended = await eusRunOn(stage, { until: 'accepted-4.18.21' })
     expect(doneSteps(ended)).toContain('gate-platform-4.18.21')
     expect((await partsNow(stage)).slice(0, 4)).toEqual([
-      'done workload updates held',
+      'done automatic VM updates paused',
       'done pools paused',
       'now platform 4.18.21',
       'ahead platform 4.19',

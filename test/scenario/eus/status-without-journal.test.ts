@@ -22,10 +22,10 @@ test('the journal was deleted in the middle of a window: status tells the window
       { name: 'pools paused', state: 'done', note: 'worker' },
       { name: 'platform 4.19', state: 'done' },
     ])
-    expect(status.text).not.toContain('no window is open')
+    expect(status.text).not.toContain('no EUS upgrade is running')
     expect(status.text).toContain('4.18 → 4.20 (control plane at 4.19.14)')
-    expect(status.text).toContain('by the kubelets of the paused pools it began at 4.18')
-    expect(status.text).toContain('workload update methods are empty: what they were is not known')
+    expect(status.text).toContain('the kubelets of the paused pools show that it started at 4.18')
+    expect(status.text).toContain('workloadUpdateMethods is empty: its earlier value is unknown')
     expect(status.text).toContain('MachineHealthCheck workers is paused')
     expect(status.next.join('\n')).toContain('oc patch machineconfigpool worker')
   }))
@@ -34,5 +34,5 @@ test('the journal was deleted before the first hop: pools that are merely paused
   play(small418, async (stage) => {
     const status = await withoutJournal(stage, 'pause-worker')
     expect(status).toMatchObject({ open: false, at: '4.18.21' })
-    expect(status.text).toContain('no window is open')
+    expect(status.text).toContain('no EUS upgrade is running')
   }))

@@ -27,7 +27,7 @@ describe('what a window borrowed', () => {
       expect(text.match(/kvup history/gu)).toHaveLength(1)
       const told = await stage.perform((cx) => history(cx).then(() => 0), { commandLine: 'kvup history' })
       expect(told.text).not.toContain('kvup workloads restore')
-      expect(told.text).toContain('kvup eus restore workload-updates     # gives it back')
+      expect(told.text).toContain('kvup eus restore workload-updates     # restores it')
     }))
 
   test('restore names what stays borrowed once, with a line to paste', () =>
@@ -108,8 +108,8 @@ describe('before the question', () => {
     play(small418, async (stage) => {
       const { text } = await eusRunOn(stage, { approve: false, until: 'pause-worker' })
       expect(text).toMatch(/takes .* of work/u)
-      expect(text).toContain('ends before each InstallPlan, for the Subscription is Manual')
-      expect(text).toContain('save etcd before the first hop')
+      expect(text).toContain('ends before each InstallPlan, because the Subscription is Manual')
+      expect(text).toContain('first back up etcd')
       const approved = await eusRunOn(stage, { until: 'channel-4.19' })
       expect(approved.text).not.toContain('ends before each InstallPlan')
     }))
@@ -123,8 +123,8 @@ describe('before the question', () => {
       await eusRunOn(stage, { until: 'platform-4.19' })
       const behind = await eusAbortOn(stage, { approve: false }, { answer: async () => false })
       expect(behind.text).toMatch(/given back: workloadUpdateMethods, 1 pool, 1 health check\n/u)
-      expect(behind.text).toMatch(/takes .* until the nodes have followed/u)
-      expect(behind.text).toContain('--approve goes on behind them')
+      expect(behind.text).toMatch(/takes .* until the nodes are updated/u)
+      expect(behind.text).toContain('--approve approves them')
     }))
 })
 
@@ -135,5 +135,7 @@ test('a dry run says what is given back, and where, in no words of the journal',
     expect(text).toMatch(
       /unpause pool worker +gives spec\.paused back: false, which "pause pool worker" keeps/u,
     )
-    expect(text).toMatch(/give workload updates back +gives .*workloadUpdateMethods back: \["LiveMigrate"\]/u)
+    expect(text).toMatch(
+      /resume automatic VM updates +gives .*workloadUpdateMethods back: \["LiveMigrate"\]/u,
+    )
   }))

@@ -145,7 +145,7 @@ describe('trap 17: version parity is no rule', () => {
     play(at('4.21.3', '4.21.1'), async (stage) => {
       const ended = await runOn(stage, { to: '4.23' })
       expect(ended).toMatchObject({ code: 3 })
-      expect(ended.text).toContain('a control plane of 4.23 does not tolerate kubelets of 4.21')
+      expect(ended.text).toContain('a control plane of 4.23 does not support kubelets of 4.21')
       expect(ended.text).toContain('kvup eus plan --to 4.22')
       expect(stage.writes()).toEqual([])
     }))

@@ -101,7 +101,7 @@ describe('trap 11: a hold of OLM looks like an upgrade that is stuck, or done', 
     play(okd, async (stage) => {
       await approvedWhileHeld(stage)
       const status = await statusOf(stage)
-      expect(status).toMatch(/v1\.18\.1 is held back by OLM; \S+\.v1\.17\.3 still runs/u)
+      expect(status).toMatch(/v1\.18\.1 is blocked by OLM; \S+\.v1\.17\.3 still runs/u)
       for (const words of says) expect(status).toContain(words)
       const mark = stage.mark
       const ended = await stage.upgrade('1.18.1', { ...brief, timeout: '10m' })
@@ -122,7 +122,7 @@ describe('trap 11: a hold of OLM looks like an upgrade that is stuck, or done', 
       expect(ended).toMatchObject({ code: 0 })
       expect(ended.took).toBeGreaterThan(30 * minute)
       const waits = JSON.stringify(ended.events.filter(({ kind }) => kind === 'step-waiting'))
-      expect(waits).toContain('OLM holds the update')
+      expect(waits).toContain('OLM blocks the update')
       expect(stage.writes().filter(({ resource }) => resource === 'installplans')).toHaveLength(1)
       // The census of the run is kvup's own, and goes with its end.
       const deleted = stage.writes().filter(({ verb }) => verb === 'delete')

@@ -29,13 +29,13 @@ describe('what kvup workloads unblock lent to VMs', () => {
     playLent(async (stage, before) => {
       const ended = await run(stage)
       expect(ended.error).toBeUndefined()
-      const says = 'given back last, behind the pools: what kvup workloads unblock lent to demo/db'
+      const says = 'restored last, after the pools: the settings of unblocked VMs demo/db'
       expect(ended.text).toContain(says)
       expect(doneSteps(ended).at(-1)).toBe('restore/demo/db')
       expect(lentFields(stage)).toEqual(before)
     }))
 
-  test('is given back to a VM that was lent it in the middle of the window, for the drain of its node', () =>
+  test('is given back to a VM that was lent it during the EUS upgrade, for the drain of its node', () =>
     playLent(async (stage, before) => {
       expect(await stage.restore()).toMatchObject({ code: 0 })
       await restartDb(stage)

@@ -19,7 +19,7 @@ export const migrationsInFlight = check({
       {
         id: 'migrations-in-flight',
         level: 'warning',
-        summary: `${counted(names.length, 'migration', ['is', 'are'])} not finished (${someOf(names)}): the upgrade waits for them first`,
+        summary: `${counted(names.length, 'migration', ['is', 'are'])} not finished (${someOf(names)}): the upgrade waits for them`,
         objects: names.slice(0, 100),
         remedy: ['kubectl get virtualmachineinstancemigrations -A'],
       },
@@ -37,14 +37,14 @@ function stuckOnes(stuck: Question['snapshot']['stuckMigrations']): readonly Fin
       {
         id: 'migrations-in-flight',
         level: 'warning',
-        summary: `could not tell whether one of them hangs: ${stuck.why}`,
+        summary: `kvup did not check whether one of them hangs: ${stuck.why}`,
         remedy: ['kvup workloads migrations'],
       },
     ]
   return stuck.items.slice(0, toldAtMost).map(({ namespace, vm, migration, sentence, remedy }) => ({
     id: 'migrations-in-flight',
     level: 'warning',
-    summary: `the migration of ${namespace}/${vm} does not get on, and an upgrade would wait for it: ${sentence}`,
+    summary: `the migration of ${namespace}/${vm} is stuck, and an upgrade waits for it: ${sentence}`,
     objects: [`virtualmachineinstancemigration/${namespace}/${migration}`],
     remedy,
   }))
@@ -60,7 +60,7 @@ const nameOf = ({ metadata, spec }: VirtualMachineInstanceMigration): string =>
 export const nodeDrained = check({
   id: 'node-drained',
   group: 'workloads',
-  title: 'no VM is being moved off a drained node',
+  title: 'no VM is leaving a drained node',
   needs: ['instances'],
   blocks: true,
   assess(question) {
@@ -87,7 +87,7 @@ function leavingVms({ count, names }: Named): Finding | undefined {
   return {
     id: 'node-drained',
     level: 'blocker',
-    summary: `${counted(count, 'VM', ['is', 'are'])} being moved off a node that is drained (${someOf(names, count)}): the virt-handler roll would kill these migrations`,
+    summary: `${counted(count, 'VM', ['is', 'are'])} leaving a drained node (${someOf(names, count)}): the rollout of virt-handler kills these migrations`,
     objects: names,
     remedy: [
       'kubectl get virtualmachineinstances -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,LEAVES:.status.evacuationNodeName',
@@ -99,7 +99,7 @@ function leftBehind(node: string, { count, names }: Named, version: string | und
   return {
     id: 'node-drained',
     level: 'blocker',
-    summary: `${counted(count, 'VM', ['is', 'are'])} still marked to leave ${node} (${someOf(names, count)}), which takes pods again: unless a descheduler has just evicted them, KubeVirt begins migrations of them without end`,
+    summary: `${counted(count, 'VM', ['is', 'are'])} still marked to leave ${node} (${someOf(names, count)}), which takes pods again: KubeVirt migrates them forever, unless a descheduler has just evicted them`,
     objects: names,
     remedy: names.slice(0, 5).flatMap((vm) => {
       const [namespace = '', name = ''] = vm.split('/')
@@ -112,7 +112,7 @@ function leftBehind(node: string, { count, names }: Named, version: string | und
 export const dataJobsInFlight = check({
   id: 'data-jobs-in-flight',
   group: 'workloads',
-  title: 'no snapshot, restore, clone, export, backup or import is under way',
+  title: 'no snapshot, restore, clone, export, backup or import is running',
   needs: ['dataJobs', 'instances'],
   blocks: true,
   assess: (question) => [...jobs(question), frozen(question)],
@@ -128,14 +128,14 @@ function jobs({ snapshot }: Question): (Finding | undefined)[] {
     own[0] && {
       id: 'data-jobs-in-flight',
       level: 'blocker',
-      summary: `${counted(own.length, 'job', ['is', 'are'])} not finished: ${someOf(own.map(said))}; the roll interrupts what they wait for`,
+      summary: `${counted(own.length, 'job', ['is', 'are'])} not finished: ${someOf(own.map(said))}. The rollout interrupts what they wait for`,
       objects: own.map(objectOf),
       remedy: [showObject(own[0])],
     },
     harmless[0] && {
       id: 'data-jobs-in-flight',
       level: 'warning',
-      summary: `${counted(harmless.length, 'job', ['is', 'are'])} open: ${someOf(harmless.map(said))}; a transfer that runs while virt-exportproxy is replaced has to be repeated`,
+      summary: `${counted(harmless.length, 'job', ['is', 'are'])} open: ${someOf(harmless.map(said))}. A transfer fails when virt-exportproxy is replaced, and has to be repeated`,
       objects: harmless.map(objectOf),
       remedy: [showObject(harmless[0])],
     },
@@ -162,7 +162,7 @@ function frozen(question: Question): Finding | undefined {
   return {
     id: 'data-jobs-in-flight',
     level: 'blocker',
-    summary: `the file systems of ${counted(count, 'VM', ['is', 'are'])} frozen (${someOf(names, count)}): a backup holds it still`,
+    summary: `the file systems of ${counted(count, 'VM', ['is', 'are'])} frozen (${someOf(names, count)}): a backup has not thawed them`,
     objects: names,
     remedy: [
       `kubectl -n ${namespace} get virtualmachineinstance ${name} -o jsonpath='{.status.fsFreezeStatus}'`,
@@ -174,7 +174,7 @@ function frozen(question: Question): Finding | undefined {
 export const othersAtWork = check({
   id: 'others-at-work',
   group: 'workloads',
-  title: 'nobody else is about to move VMs or restart nodes',
+  title: 'no node is being drained or changed by anybody else',
   needs: ['nodes', 'instances', 'others'],
   assess: (question) => [cordonedWithVms(question), rolling(question), ...others(question)],
 })
@@ -190,7 +190,7 @@ function cordonedWithVms(question: Question): Finding | undefined {
   return {
     id: 'others-at-work',
     level: 'warning',
-    summary: `${counted(found.length, 'cordoned node', ['holds', 'hold'])} ${counted(vms, 'running VM')} (${someOf(found)}): somebody may be about to drain`,
+    summary: `${counted(found.length, 'cordoned node', ['has', 'have'])} ${counted(vms, 'running VM')} (${someOf(found)}): a drain may be about to start`,
     objects: found.map((name) => `node/${name}`),
     remedy: [`kubectl describe node ${first}`, `kubectl uncordon ${first}`],
   }

@@ -47,19 +47,19 @@ const risks: readonly Risk[] = [
   {
     level: 'blocker',
     runs: ({ patch }) => /"image"\s*:|\/image"/u.test(patch),
-    why: 'names an image: the component would stay on it whatever the target is',
+    why: 'sets an image: the component runs that image, whatever the target is',
   },
   {
     level: 'warning',
     runs: ({ type, patch }) => type === 'json' && /"path"\s*:\s*"[^"]*\/\d+(?:\/|")/u.test(patch),
-    why: 'counts list items: where the target orders them in another way it changes the wrong one, or breaks the update',
+    why: 'counts list items: if the target orders them differently, it changes the wrong one or breaks the update',
   },
   {
     level: 'warning',
     runs: ({ resourceName, resourceType }, question) => !isThere(resourceName, resourceType, question),
-    why: 'is for something that is not installed',
+    why: 'is for an object that is not installed',
   },
-  { level: 'info', runs: () => true, why: 'is laid over the objects of the target as well' },
+  { level: 'info', runs: () => true, why: 'applies to the objects of the target too' },
 ]
 
 /** Only of the kinds that are looked at; other kinds are believed to be there. */
@@ -94,7 +94,7 @@ const expected = new Set(['virt-operator', 'kube-controller-manager', 'kube-apis
 export const foreignEdits = check({
   id: 'foreign-edits',
   group: 'installation',
-  title: 'nobody has edited what virt-operator manages',
+  title: 'no object that virt-operator manages was edited',
   needs: ['deployments', 'daemonsets', 'crds'],
   assess(question) {
     const edits = managed(question).flatMap(editsOf)
@@ -123,7 +123,7 @@ const writtenFields: readonly (readonly string[])[] = [
 export const fieldOwners = check({
   id: 'field-owners',
   group: 'installation',
-  title: 'who applies the KubeVirt owns the fields that an upgrade changes',
+  title: 'the tool that applies the KubeVirt owns the fields that an upgrade changes',
   needs: ['kubevirts'],
   assess: ({ installation }) => {
     const { metadata } = installation.kubevirt
@@ -168,7 +168,7 @@ function ownerFinding(
   return {
     id: 'field-owners',
     level: 'warning',
-    summary: `${applier} applies KubeVirt ${namespace}/${name}, and ${manager} owns ${names.join(' and ')}: the next apply that wants another value is refused by a conflict`,
+    summary: `${applier} applies KubeVirt ${namespace}/${name}, and ${manager} owns ${names.join(' and ')}: the next apply with another value fails with a conflict`,
     objects: [`kubevirt/${name}`],
     remedy: [
       `kubectl -n ${namespace} get kubevirt ${name} -o yaml --show-managed-fields`,
@@ -196,7 +196,7 @@ function giveBack(
     { op: 'test', path: '/metadata/resourceVersion', value: version },
     { op: 'remove', path: `/metadata/managedFields/${index}` },
   ]
-  return `kubectl -n ${namespace} patch kubevirt ${name} --type=json -p ${shellWord(JSON.stringify(patch))}     leaves the value and gives the field to ${oneLine(applier)} at its next apply; untested`
+  return `kubectl -n ${namespace} patch kubevirt ${name} --type=json -p ${shellWord(JSON.stringify(patch))}     leaves the value; ${oneLine(applier)} owns the field after its next apply (untested)`
 }
 
 interface Edit {
@@ -225,7 +225,7 @@ function editFinding(by: string, edits: readonly Edit[], { installation }: Quest
   return {
     id: 'foreign-edits',
     level: 'warning',
-    summary: `${by} edited ${someOf(objects)} (${someOf(fields)}): virt-operator sets it back, customizeComponents would last`,
+    summary: `${by} edited ${someOf(objects)} (${someOf(fields)}): virt-operator reverts this, only customizeComponents lasts`,
     objects,
     remedy: objects
       .slice(0, 3)
@@ -254,7 +254,7 @@ function fieldNames(
 export const defaultsThatShift = check({
   id: 'defaults-that-shift',
   group: 'installation',
-  title: 'no default changes that this cluster relies on',
+  title: 'the update changes no default that this cluster relies on',
   needs: ['kubevirts'],
   needsTarget: true,
   lacks: lacksHop,

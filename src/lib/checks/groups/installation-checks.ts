@@ -18,7 +18,7 @@ import type { Installation, Manager } from '../../kubevirt/installation.ts'
 export const settledNow = check({
   id: 'healthy-now',
   group: 'installation',
-  title: 'KubeVirt is settled now',
+  title: 'KubeVirt is healthy now',
   runbook: 'VirtOperatorDown',
   needs: ['deployments', 'daemonsets', 'pods', 'leases'],
   blocks: true,
@@ -35,10 +35,16 @@ export const settledNow = check({
         id: 'healthy-now',
         level: joined ? 'info' : isMended ? 'warning' : 'blocker',
         summary: joined
-          ? `an update to ${target.text} is under way already: it would be joined`
+          ? `an update to ${target.text} is running already: kvup joins it`
           : `KubeVirt is ${rolloutStatus.verdict}: ${reason(rolloutStatus)}`,
         objects: [`kubevirt/${installation.name}`],
-        remedy: ['kvup status -w', ...rolloutStatus.why.flatMap(({ commands }) => commands.slice(0, 1))],
+        // A check that leads to itself leads nowhere.
+        remedy: [
+          'kvup status -w',
+          ...rolloutStatus.why.flatMap(({ commands }) =>
+            commands.filter((line) => !line.startsWith('kvup check ')).slice(0, 1),
+          ),
+        ],
       },
     ]
   },
@@ -57,7 +63,7 @@ const mends = (target: Version, { why }: RolloutStatus): boolean =>
 const doubted = ({ id, sentence, commands }: Doubt): Finding => ({
   id: 'healthy-now',
   level: id === 'handler-roll-to-come' ? 'info' : 'warning',
-  summary: `KubeVirt says that it is done, but: ${sentence}`,
+  summary: `KubeVirt reports that it is done, but: ${sentence}`,
   remedy: [...commands],
 })
 
@@ -80,10 +86,11 @@ export const oneKubeVirt = check({
     return {
       id: 'one-kubevirt',
       level: 'blocker',
-      summary: `virt-operator follows ${installation.namespace}/${installation.name}; nobody follows ${names.join(', ')}`,
+      summary: `virt-operator manages ${installation.namespace}/${installation.name} and ignores ${names.join(', ')}`,
       objects: names.map((name) => `kubevirt/${name}`),
       remedy: others.map(
-        ({ metadata }) => `kubectl -n ${metadata.namespace} delete kubevirt ${metadata.name}`,
+        ({ metadata }) =>
+          `kubectl -n ${metadata.namespace} delete kubevirt ${metadata.name}     virt-operator ignores this one; deleting the other one removes KubeVirt, and VMs go down`,
       ),
     }
   },
@@ -93,7 +100,7 @@ export const oneKubeVirt = check({
 export const mixedIdentifiers = check({
   id: 'mixed-identifiers',
   group: 'installation',
-  title: 'every component is of one revision',
+  title: 'every component has the same revision',
   needs: ['kubevirts', 'deployments', 'daemonsets', 'pods'],
   blocks: true,
   assess(question) {
@@ -105,7 +112,7 @@ export const mixedIdentifiers = check({
     return {
       id: 'mixed-identifiers',
       level: joined ? 'info' : 'blocker',
-      summary: `${counted(others.length, 'object', ['is', 'are'])} of ${versions.join(', ')}, not of ${rolloutStatus.target.version ?? 'the target'}: a half-done update, or what one has left behind`,
+      summary: `${counted(others.length, 'object', ['is', 'are'])} of ${versions.join(', ')}, not of ${rolloutStatus.target.version ?? 'the target'}: an update is half done, or left them behind`,
       objects: others.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`),
       remedy: [
         'kvup status',
@@ -128,7 +135,7 @@ function stamped({ snapshot, installation, at }: Question): readonly KubeObject[
 export const managerCheck = check({
   id: 'manager',
   group: 'installation',
-  title: 'nobody sets back what kvup writes',
+  title: 'no other tool reverts what kvup writes',
   findings: ['managed-by-hyperconverged', 'managed-by-olm', 'managed-by-helm', 'managed-by-gitops'],
   needs: ['kubevirts', 'operators'],
   needsTarget: true,
@@ -153,20 +160,21 @@ interface Words {
 }
 
 const reset: Words = {
-  summary: (owner) => `KubeVirt belongs to ${owner}: what kvup writes would be set back at its next sync`,
+  summary: (owner) => `KubeVirt belongs to ${owner}: its next sync reverts what kvup writes`,
   remedy: (to) => [`kvup upgrade --to ${to} --follow`],
 }
 
 const said: Record<Exclude<Manager['kind'], 'plain'>, Words> = {
   hyperconverged: {
-    summary: (owner) => `${owner} decides which KubeVirt is installed, and reverts what is written to it`,
-    remedy: () => ['kvup upgrade     says which releases of HyperConverged can be reached, and how'],
+    summary: (owner) => `${owner} decides which KubeVirt is installed, and reverts changes to it`,
+    remedy: () => ['upgrade HyperConverged instead, without --method: its release brings KubeVirt'],
   },
   olm: {
-    summary: (owner) => `OLM (${owner}) reverts what is written to virt-operator`,
+    summary: (owner) => `OLM (${owner}) reverts changes to virt-operator`,
     remedy: () => [
       'kubectl get installplans -A',
-      'approve the one of its Subscription, then: kvup status -w',
+      'approve the one of its Subscription',
+      'kvup status -w     follows it',
     ],
   },
   helm: reset,
@@ -181,7 +189,7 @@ function ownerOf({ manager: { owner, name, kind } }: Installation): string {
 export const methodsEmpty = check({
   id: 'methods-empty-without-override',
   group: 'installation',
-  title: 'VMs will follow: workload updates are on, or held by kvup',
+  title: 'automatic VM updates are on, or paused by kvup',
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
   needs: ['kubevirts', 'overrides'],
   assess({ snapshot, installation: { workloadUpdateMethods, name, namespace, manager } }) {
@@ -190,7 +198,7 @@ export const methodsEmpty = check({
       id: 'methods-empty-without-override',
       level: 'warning',
       summary:
-        'workloadUpdateMethods is empty and kvup has not borrowed it: no VM will move to the new virt-launcher by itself',
+        'automatic VM updates are off, and kvup did not pause them: no VM moves to the new virt-launcher by itself',
       objects: [`kubevirt/${name}`],
       // HyperConverged sets back what is written to its KubeVirt.
       remedy: [
@@ -210,7 +218,7 @@ const near = 0.95
 export const lastAppliedSize = check({
   id: 'last-applied-size',
   group: 'installation',
-  title: 'what kubectl apply has kept in annotations leaves room',
+  title: 'the annotations of kubectl apply leave room',
   needs: ['crds', 'kubevirts', 'operators'],
   assess: ({ snapshot: { crds, kubevirts, operators } }) =>
     [...itemsOf(crds), ...itemsOf(kubevirts), ...itemsOf(operators)].map(judged),
@@ -223,7 +231,7 @@ function judged({ kind, metadata: { name, namespace, annotations = {} } }: KubeO
   return {
     id: 'last-applied-size',
     level: 'warning',
-    summary: `the annotations of ${object} take ${size} of ${limit} bytes: the next kubectl apply may be refused (kvup applies on the server and keeps no copy)`,
+    summary: `the annotations of ${object} take ${size} of ${limit} bytes: the next kubectl apply may be refused (kvup uses server-side apply, which adds none)`,
     objects: [object],
     remedy: [
       `kubectl ${namespace === undefined ? '' : `-n ${namespace} `}annotate ${object} kubectl.kubernetes.io/last-applied-configuration-`,
@@ -241,7 +249,7 @@ function sizeOf(annotations: Readonly<Record<string, string>>): number {
 export const cdiAlongside = check({
   id: 'cdi-beside',
   group: 'installation',
-  title: 'no CDI beside KubeVirt has to be kept in step',
+  title: 'no CDI has to be upgraded separately',
   needs: ['crds'],
   needsTarget: true,
   assess({ snapshot, installation }) {
@@ -250,7 +258,7 @@ export const cdiAlongside = check({
     return {
       id: 'cdi-beside',
       level: 'info',
-      summary: 'CDI is installed beside KubeVirt: kvup does not upgrade it, and it has releases of its own',
+      summary: 'CDI is installed too; kvup does not upgrade it',
       objects: ['customresourcedefinition/datavolumes.cdi.kubevirt.io'],
       remedy: ["kubectl get cdi -o jsonpath='{.items[*].status.observedVersion}'"],
     }

@@ -90,32 +90,30 @@ const isUpdating = (question: Question): boolean => statusOf(question)?.state ==
 /** And nothing that was not judged is called good. */
 const whileUpdating = (question: Question): string | undefined =>
   isUpdating(question)
-    ? 'the platform is being updated, and these look bad for a while then; kvup status tells which of it is expected'
+    ? 'the platform is being updated, which disturbs these for a while: kvup status shows what is expected'
     : undefined
 
 /** Of several it is not known which one counts. */
 const lacksSubscription = (question: Question): string | undefined => {
   const { subscriptions } = operatorOf(question)
   const { length } = itemsOf(subscriptions)
-  return length === 1
-    ? undefined
-    : `subscriptions: there are ${length} of one package, and only of one it could be told`
+  return length === 1 ? undefined : `subscriptions: the package has ${length}, and kvup can judge only one`
 }
 
-const noRelease = 'clusterVersion: it does not say which release it runs'
+const noRelease = 'clusterVersion: it names no installed release'
 
 /** OpenShift Virtualization has the platform's own numbers, HyperConverged others; each minor belongs to one of the platform (night E8). */
 const versionInStep = check({
   id: 'version-in-step',
   group: 'operator',
   layers: ['platform', 'operator'],
-  title: 'the operator belongs to the minor that the platform runs',
+  title: 'the operator matches the minor of the platform',
   needs: ['clusterVersion', 'hyperconverged', 'pools', 'nodes'],
   lacks(question) {
     const platform = atHand(question)
     if (platform === undefined) return noRelease
     const version = installedOperator(operatorOf(question))
-    if (version === undefined) return 'hyperconverged: it tells no version'
+    if (version === undefined) return 'hyperconverged: it names no version'
     if (minorOfOperator(version, question.releases) !== undefined) return undefined
     const parsed = operatorVersionOf(version)
     const fits = parsed && againstPlatform(parsed, platform.here, question.releases)
@@ -148,7 +146,7 @@ const hyperConvergedTainted = check({
   id: 'hyperconverged-tainted',
   group: 'operator',
   layers: ['operator'],
-  title: 'HyperConverged carries no patches that nobody supports',
+  title: 'HyperConverged has no unsupported patches',
   needs: ['hyperconverged'],
   assess: (question) => tainted(operatorOf(question)),
 })
@@ -157,7 +155,7 @@ const hyperConvergedTainted = check({
 export const methodsKnown = check({
   id: 'methods-misspelt',
   group: 'installation',
-  title: 'KubeVirt knows every word of workloadUpdateMethods',
+  title: 'KubeVirt knows every value of workloadUpdateMethods',
   needs: ['kubevirts'],
   assess: ({ installation: { workloadUpdateMethods, name, manager } }) =>
     manager.kind === 'hyperconverged' ? [] : misspelt(workloadUpdateMethods, `kubevirt/${name}`),
@@ -181,7 +179,7 @@ const approvalAutomatic = check({
   id: 'approval-manual',
   group: 'operator',
   layers: ['olm'],
-  title: 'OLM approves updates of the operator by itself',
+  title: 'OLM approves updates of the operator automatically',
   needs: ['subscriptions'],
   lacks: lacksSubscription,
   assess(question) {
@@ -191,12 +189,14 @@ const approvalAutomatic = check({
     const waits = state === 'UpgradePending' && plan !== undefined && to !== undefined
     return {
       id: 'approval-manual',
-      level: 'info',
-      summary: `Subscription ${name} is Manual: each update of the operator, patches too, waits until somebody approves its InstallPlan${waits ? `; ${plan} waits for that, for ${to}` : ''}`,
+      level: waits ? 'warning' : 'info',
+      summary: waits
+        ? `InstallPlan ${plan} waits for your approval, for ${to}: Subscription ${name} is Manual`
+        : `Subscription ${name} is Manual: each update of the operator, patches too, waits until you approve its InstallPlan`,
       objects: [`subscription/${name}`, ...(waits ? [`installplan/${plan}`] : [])],
       remedy: waits
-        ? [`kvup upgrade --to ${to} --method olm     approves exactly this InstallPlan, once it is judged`]
-        : ['kvup status      says what is installed, and what waits'],
+        ? [`kvup upgrade --to ${to} --method olm     checks this InstallPlan, then approves it`]
+        : ['kvup status      shows what is installed, and what waits'],
     }
   },
 })
@@ -258,7 +258,7 @@ const noLeftoverVersions = check({
   id: 'leftover-stored-versions',
   group: 'operator',
   layers: ['olm'],
-  title: 'no CRD of the operator names a stored version that is written no longer',
+  title: 'no CRD of the operator lists a stored version that is obsolete',
   needs: ['subscriptions', 'crds'],
   lacks({ snapshot }) {
     const crds = crdsOfOperands(itemsOf(snapshot.crds))
@@ -273,7 +273,7 @@ const platformSteady = check({
   findings: ['update-armed'],
   group: 'platform',
   layers: ['platform'],
-  title: 'the platform neither fails nor waits with an update',
+  title: 'no update of the platform fails or waits',
   needs: ['clusterVersion'],
   assess(question) {
     const status = statusOf(question)
@@ -285,7 +285,7 @@ const platformUpgradeable = check({
   id: 'platform-not-upgradeable',
   group: 'platform',
   layers: ['platform'],
-  title: 'the platform may go to its next minor',
+  title: 'the platform can go to its next minor',
   needs: ['clusterVersion'],
   lacks: (question) =>
     itemsOf(platformOf(question).clusterVersion).some(({ status }) => (status?.conditions ?? []).length > 0)
@@ -299,7 +299,7 @@ const clusterOperatorsGood = check({
   id: 'cluster-operators-degraded',
   group: 'platform',
   layers: ['platform'],
-  title: 'no part of the platform is degraded or away',
+  title: 'no part of the platform is degraded or unavailable',
   needs: ['clusterVersion', 'clusterOperators'],
   lacks: whileUpdating,
   assess: (question) => (isUpdating(question) ? [] : troubledOperators(platformOf(question))),
@@ -310,7 +310,7 @@ const poolsGood = check({
   findings: ['master-paused'],
   group: 'platform',
   layers: ['platform'],
-  title: 'no machine config pool is degraded, and that of the control plane is not paused',
+  title: 'no machine config pool is degraded, and the control plane pool is not paused',
   needs: ['pools'],
   assess: (question) => poolTroubles(assessedPools(platformOf(question))),
 })
@@ -320,7 +320,7 @@ const noOldMaintenance = check({
   id: 'node-maintenance-old',
   group: 'platform',
   layers: ['platform'],
-  title: 'no node is held in maintenance by the operator that ended with 4.10',
+  title: 'no node is in maintenance by the operator that ended with 4.10',
   needs: ['oldMaintenances', 'maintenances'],
   assess: (question) => oldMaintenance(platformOf(question)),
 })
@@ -343,10 +343,10 @@ const noGraveAlerts = check({
   id: 'alerts-firing',
   group: 'platform',
   layers: ['platform'],
-  title: 'no alert fires that speaks against draining nodes',
+  title: 'no alert is firing that warns against draining nodes',
   needs: ['alerts'],
   toSee: [
-    "kvup check --alerts=route      sends your token to the platform's own thanos-querier, and to nobody else",
+    "kvup check --alerts=route      sends your token to the platform's own thanos-querier only",
     askAlerts,
   ],
   assess: (question) => graveAlerts(platformOf(question)),

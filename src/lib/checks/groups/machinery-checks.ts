@@ -29,7 +29,7 @@ function isUnavailable(service: ApiService): boolean {
 function apiServiceFinding(service: ApiService): Finding {
   const { metadata, spec } = service
   const said = condition(service, 'Available')
-  const why = said?.message ?? said?.reason ?? 'it was not judged yet'
+  const why = said?.message ?? said?.reason ?? 'it has no condition yet'
   return {
     id: 'api-services',
     level: 'blocker',
@@ -108,7 +108,7 @@ function webhookFinding(
   return {
     id: 'webhooks-answering',
     level: 'blocker',
-    summary: `${fault}: what it covers is refused`,
+    summary: `${fault}: the API server refuses what it covers`,
     objects: gates.map(({ webhook }) => webhook.name),
     remedy: gate ? remedyFor(gate, namespace) : [],
   }
@@ -119,7 +119,7 @@ function remedyFor({ configuration, service }: Gate, namespace: string): string[
   const { kind, metadata } = configuration
   const object = `${kind.toLowerCase()} ${shellWord(metadata.name)}`
   return isTemporary(metadata.name)
-    ? [`kubectl delete ${object}`]
+    ? [`kubectl delete ${object}     nothing is lost: virt-operator has not deleted it`]
     : [endpointsLine(service, namespace), `kubectl get ${object} -o yaml`]
 }
 
@@ -182,7 +182,7 @@ function judgedCertificate(
 const expired = (object: string, ends: Date, remedy: readonly string[]): Finding => ({
   id: 'certificates',
   level: 'blocker',
-  summary: `the CA in ${object} expired at ${ends.toISOString()}: calls to it fail, and the operator's own writes with them`,
+  summary: `the CA in ${object} expired at ${ends.toISOString()}: calls to it fail, and so do the operator's own writes`,
   objects: [object],
   remedy,
 })
@@ -190,7 +190,7 @@ const expired = (object: string, ends: Date, remedy: readonly string[]): Finding
 const ending = (object: string, left: number, remedy: readonly string[]): Finding => ({
   id: 'certificates',
   level: 'warning',
-  summary: `the CA in ${object} ends in ${formatDuration(left)} and was not renewed: the rotation may be stuck`,
+  summary: `the CA in ${object} expires in ${formatDuration(left)} and was not renewed: the rotation may be stuck`,
   objects: [object],
   remedy,
 })
@@ -232,7 +232,7 @@ const handover = 30_000
 export const leaderLeases = check({
   id: 'leader-leases',
   group: 'machinery',
-  title: 'virt-operator and virt-controller are led by a pod that is there',
+  title: 'virt-operator and virt-controller each have a leader',
   needs: ['leases', 'pods'],
   blocks: true,
   assess: (question) => ['virt-operator', 'virt-controller'].map((name) => judgedLease(name, question)),
@@ -248,7 +248,7 @@ function judgedLease(name: string, question: Question): Finding | undefined {
   return {
     id: 'leader-leases',
     level: 'blocker',
-    summary: `nobody leads ${name}: ${fault}`,
+    summary: `${name} has no leader: ${fault}`,
     objects: [`lease/${name}`],
     remedy: [
       `kubectl -n ${namespace} get lease ${name} -o yaml`,
@@ -264,11 +264,11 @@ function isGone(name: string, holder: string, { pods }: Question['snapshot']): b
 
 function leaseFault(name: string, lease: Lease | undefined, { snapshot, at }: Question): string | undefined {
   const holder = lease?.spec?.holderIdentity
-  if (!lease) return 'its Lease is not there'
-  if (!holder) return 'nobody holds its Lease'
+  if (!lease) return 'its Lease does not exist'
+  if (!holder) return 'no pod has its Lease'
   const age = since(lease.spec?.renewTime, at)
   if ((age ?? Infinity) > handover && isGone(name, holder, snapshot))
-    return `its Lease is held by ${holder}, which is not there`
+    return `its Lease names ${holder}, which is gone`
   return snapshot.silentLeases?.known ? silent(name, snapshot.silentLeases.items) : unrenewed(holder, age)
 }
 
@@ -292,7 +292,7 @@ function unrenewed(holder: string, age: number | undefined): string | undefined 
 export const clockSkew = check({
   id: 'clock-skew',
   group: 'machinery',
-  title: "this machine's clock is the cluster's",
+  title: "the clock of this computer matches the cluster's",
   needs: [],
   assess: ({ ahead = 0 }) =>
     ahead === 0
@@ -302,7 +302,7 @@ export const clockSkew = check({
           level: 'warning',
           summary: inWords(ahead),
           objects: [],
-          remedy: ['timedatectl set-ntp true     lets the network set the clock of a machine with systemd'],
+          remedy: ['timedatectl set-ntp true     synchronizes the clock, where systemd runs'],
         },
 })
 

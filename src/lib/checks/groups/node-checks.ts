@@ -24,7 +24,7 @@ import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
 export const nodeReady = check({
   id: 'node-ready',
   group: 'nodes',
-  title: 'no virt-handler sits on a node that is not ready',
+  title: 'no virt-handler runs on a node that is not ready',
   needs: ['nodes', 'pods', 'daemonsets'],
   runbook: 'VirtHandlerDaemonSetRolloutFailing',
   blocks: true,
@@ -36,12 +36,12 @@ export const nodeReady = check({
     return {
       id: 'node-ready',
       level: 'blocker',
-      summary: `${counted(names.length, 'node', ['is', 'are'])} not ready and part of virt-handler's roll: ${someOf(said)}; the update would wait for ever`,
+      summary: `${counted(names.length, 'node', ['is', 'are'])} not ready: ${someOf(said)}. virt-handler cannot be updated there, so the update never ends`,
       objects: names.map((name) => `node/${name}`),
       // Deleting the Node of a machine that still runs starts its VMs a second time elsewhere: data corruption. It is no line to paste.
       remedy: [
-        `kubectl describe node ${first}     says why: repair it`,
-        'delete its Node object only after the machine is powered off: VMs that still run there would be started twice',
+        `kubectl describe node ${first}     shows why: repair the node`,
+        'delete the Node object only after you powered the machine off, else its VMs start twice',
       ],
     }
   },
@@ -66,7 +66,7 @@ function described(node: Node, at: Date): string {
 export const nodeSchedulable = check({
   id: 'node-schedulable',
   group: 'nodes',
-  title: 'every node with a virt-handler takes new pods',
+  title: 'every node with a virt-handler accepts new pods',
   needs: ['nodes', 'pods', 'daemonsets'],
   assess({ snapshot }) {
     const set = handlerSet(snapshot)
@@ -84,7 +84,7 @@ function taintFinding(nodes: readonly Node[]): Finding | undefined {
   return {
     id: 'node-schedulable',
     level: 'warning',
-    summary: `virt-handler runs on ${counted(nodes.length, 'node')} with a taint that it does not tolerate (${someOf(names)}): once it is replaced it does not come back there`,
+    summary: `virt-handler runs on ${counted(nodes.length, 'node')} with a taint that it does not tolerate (${someOf(names)}): it does not return there once it is replaced`,
     objects: names.map((name) => `node/${name}`),
     remedy: [`kubectl get node ${first.metadata.name} -o jsonpath='{.spec.taints}'`],
   }
@@ -97,7 +97,7 @@ function cordonFinding(nodes: readonly Node[]): Finding | undefined {
   return {
     id: 'node-schedulable',
     level: 'warning',
-    summary: `${counted(nodes.length, 'node', ['is', 'are'])} cordoned (${someOf(names)}): virt-handler rolls there, but no VM can migrate to it`,
+    summary: `${counted(nodes.length, 'node', ['is', 'are'])} cordoned (${someOf(names)}): virt-handler is updated there, but no VM can migrate to it`,
     objects: names.map((name) => `node/${name}`),
     remedy: [`kubectl uncordon ${first.metadata.name}`],
   }
@@ -122,7 +122,7 @@ export const heartbeat = check({
     return {
       id: 'heartbeat',
       level: 'warning',
-      summary: `virt-handler is silent on ${counted(silent.length, 'node')}: ${someOf(said)}; VMs there may be given up`,
+      summary: `virt-handler is silent on ${counted(silent.length, 'node')}: ${someOf(said)}. KubeVirt may mark the VMs there as failed`,
       objects: silent.map(({ metadata }) => `node/${metadata.name}`),
       remedy: [
         `kubectl -n ${namespace} get pods -l kubevirt.io=virt-handler --field-selector spec.nodeName=${first.metadata.name}`,
@@ -160,7 +160,7 @@ export const kvmDevices = check({
 export const controlPlaneLabel = check({
   id: 'control-plane-label',
   group: 'nodes',
-  title: 'a node is labelled as control plane where the target needs one',
+  title: 'a node has the control-plane label that the target needs',
   needs: ['nodes'],
   needsTarget: true,
   blocks: true,
@@ -219,7 +219,7 @@ type Gate = Releases['newGates'][number]
 export const newGates = check({
   id: 'new-gates',
   group: 'nodes',
-  title: 'the nodes have what feature gates need that the target turns on by itself',
+  title: 'the nodes support the feature gates that the target turns on by default',
   needs: ['nodes', 'pods'],
   needsTarget: true,
   blocks: true,
@@ -239,7 +239,7 @@ function untoldNodes(question: Question): string | undefined {
   const untold = nodes.filter((node) => gates.some((gate) => !tells(node, gate)))
   if (untold.length === 0) return undefined
   const names = gates.map(({ gate }) => gate).join(', ')
-  return `nodes: whether ${someOf(untold.map(nameOfNode), untold.length)} can do ${names} cannot be told from kubelet and container runtime`
+  return `nodes: kubelet and container runtime of ${someOf(untold.map(nameOfNode), untold.length)} do not show whether they support ${names}`
 }
 
 /** A runtime that is known and none of containerd is judged by its kubelet. */
@@ -278,7 +278,7 @@ function findings(gate: Gate, nodes: readonly Node[], question: Question): Findi
   return {
     id: 'new-gates',
     level: 'blocker',
-    summary: `${gate.in} turns ${gate.gate} on by itself, and ${counted(lacking.length, 'node', ['is', 'are'])} too old for it: ${someOf(said)}`,
+    summary: `${gate.in} turns ${gate.gate} on by default, and ${counted(lacking.length, 'node', ['is', 'are'])} too old for it: ${someOf(said)}`,
     objects: lacking.map(({ metadata }) => `node/${metadata.name}`),
     remedy: [keepGatesOff(gate.in, question)],
   }
@@ -321,7 +321,7 @@ function numbers(text: string): readonly number[] | undefined {
 export const roomForSurge = check({
   id: 'room-for-surge',
   group: 'nodes',
-  title: "a ready node may take one more of KubeVirt's pods, as far as KubeVirt's own tell",
+  title: 'a ready node has room for one extra KubeVirt pod',
   needs: ['nodes', 'pods'],
   assess(question) {
     const places = placesOf(question)
@@ -330,7 +330,7 @@ export const roomForSurge = check({
     return {
       id: 'room-for-surge',
       level: 'warning',
-      summary: `no ${what} is ready, not cordoned and below its limit of pods: a new virt-api or virt-controller would stay Pending`,
+      summary: `no ${what} is ready, uncordoned and below its pod limit: a new virt-api or virt-controller stays Pending`,
       objects: places.nodes.map(({ metadata }) => `node/${metadata.name}`),
       remedy: [
         'kubectl get nodes -o custom-columns=NODE:.metadata.name,CORDONED:.spec.unschedulable,PODS:.status.allocatable.pods',
@@ -363,7 +363,7 @@ export const versionSkew = check({
     const untold = itemsOf(snapshot.nodes).filter(({ status }) => !status?.nodeInfo?.kubeletVersion)
     return untold.length === 0
       ? undefined
-      : `nodes: ${someOf(untold.map(nameOfNode), untold.length)} ${untold.length === 1 ? 'does' : 'do'} not say which kubelet runs`
+      : `nodes: ${someOf(untold.map(nameOfNode), untold.length)} ${untold.length === 1 ? 'does' : 'do'} not report a kubelet version`
   },
   assess(question) {
     const byVersion = nodesByVersion(question)
@@ -373,7 +373,7 @@ export const versionSkew = check({
     return {
       id: 'version-skew',
       level: 'warning',
-      summary: `the nodes run different kubelets: ${said}; an update of Kubernetes seems to be under way`,
+      summary: `the nodes run different kubelets: ${said}. An update of Kubernetes seems to be running`,
       objects: fewest.map((name) => `node/${name}`),
       remedy: ['kubectl get nodes -o wide'],
     }

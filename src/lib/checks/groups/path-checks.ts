@@ -32,7 +32,7 @@ import { enters, issuesOf } from '../../releases/release-path.ts'
 export const hopSupported = check({
   id: 'hop-supported',
   group: 'path',
-  title: 'the hop to this version is supported',
+  title: 'this version step is supported',
   findings: [
     'never-healthy',
     'from-unsupported',
@@ -61,7 +61,10 @@ export const hopSupported = check({
  * along, or no way is known, it does not get there by itself.
  */
 function withPath(found: Finding, question: Question): Finding {
-  const { target } = question
+  const { target, rolloutStatus } = question
+  // While an update runs a step to somewhere else would be refused.
+  if (found.id === 'patch-skipped' && rolloutStatus.target.version !== rolloutStatus.observed.version)
+    return { ...found, remedy: ['finish the update that runs first'] }
   if (found.id !== 'minor-skipped' || target === undefined) return found
   const path = pathFromHere(target, question)
   const isOneRun = path?.is === 'path' && path.steps.every((step) => step.is === 'kubevirt')
@@ -74,7 +77,7 @@ function withPath(found: Finding, question: Question): Finding {
   return {
     id: 'minor-skipped',
     level: 'info',
-    summary: `to ${target.text} it goes minor by minor in one run, over ${inBetween}: each step is judged again when its turn comes`,
+    summary: `the upgrade to ${target.text} goes minor by minor in one run, over ${inBetween}; kvup checks each step again before it starts`,
     remedy: [`kvup upgrade --to ${target.text}`],
   }
 }
@@ -82,7 +85,7 @@ function withPath(found: Finding, question: Question): Finding {
 const neverSettled: Finding = {
   id: 'never-healthy',
   level: 'warning',
-  summary: 'no version was ever installed completely here, so there is none to come from',
+  summary: 'no version was ever completely installed, so there is none to upgrade from',
   remedy: ['kvup status'],
 }
 
@@ -93,7 +96,7 @@ function unknown(to: Version, releases: Releases): Finding | undefined {
   return {
     id: 'release-unknown',
     level: to.minor > (newestMinorOf(to.major, releases) ?? to.minor) ? 'warning' : 'info',
-    summary: `${to.text} is not among the releases known as of ${asOf}: it is judged by rule`,
+    summary: `${to.text} is newer than the release data of ${asOf}: kvup judges it by general rules`,
     remedy: [`kvup releases --since ${minorOf(to)}.0`],
   }
 }
@@ -133,7 +136,7 @@ function misfit(version: Version | undefined, runs: number, { releases }: Questi
   if (version === undefined || window === undefined) return undefined
   const { min, max, known } = window
   const is = runs < minorNumber(min) ? 'too old' : runs > minorNumber(max) ? 'too new' : undefined
-  const by = known ? '' : `, by the rule that each minor moves it by one; known as of ${releases.asOf}`
+  const by = known ? '' : `, estimated: the release data are of ${releases.asOf}`
   return is && { version, runs, is, window: `${min} to ${max}${by}` }
 }
 
@@ -142,14 +145,14 @@ function today(now: Misfit, isMended: boolean): Finding {
   return {
     id: 'kubernetes-window',
     level: 'warning',
-    summary: `${sentence(now)}; it is what runs now`,
-    remedy: [isMended ? 'go on: the target supports it' : untilThen(now)],
+    summary: `${sentence(now)}; it runs now`,
+    remedy: [isMended ? 'continue: the target supports it' : untilThen(now)],
   }
 }
 
 const untilThen = ({ is, version }: Misfit): string =>
   is === 'too new'
-    ? 'go on to a KubeVirt that supports it: kvup releases'
+    ? 'kvup releases     lists which KubeVirt supports it'
     : `take Kubernetes to a minor that ${minorOf(version)} supports`
 
 /** Too new as it was before is no worse after the hop. */
@@ -168,7 +171,7 @@ const sentence = ({ version, runs, is, window }: Misfit) =>
 
 function pathThere({ version, runs, is }: Misfit, question: Question): readonly string[] {
   const path = is === 'too old' ? hopPath(version, question) : []
-  return path.length > 0 ? path : [`choose a version that supports Kubernetes 1.${runs}: kvup releases`]
+  return path.length > 0 ? path : [`kvup releases     lists versions that support Kubernetes 1.${runs}`]
 }
 
 interface Hop {
@@ -180,7 +183,7 @@ interface Hop {
 export const knownBad = check({
   id: 'known-bad',
   group: 'path',
-  title: 'no issue is known of this hop',
+  title: 'no issue is known of this version step',
   findings: 'any',
   needs: ['kubevirts'],
   needsTarget: true,
@@ -226,7 +229,7 @@ const since = { text: 'v0.17.0', major: 0, minor: 17, patch: 0 }
 export const zeroDowntime = check({
   id: 'zero-downtime-since',
   group: 'path',
-  title: 'updates without downtime are promised for the installed version',
+  title: 'KubeVirt promises updates without downtime for the installed version',
   needs: ['kubevirts'],
   lacks: lacksVersion,
   blocks: true,
@@ -236,8 +239,8 @@ export const zeroDowntime = check({
     return {
       id: 'zero-downtime-since',
       level: 'blocker',
-      summary: `${from.text} is installed: nothing older than ${since.text} is promised an update without downtime`,
-      remedy: ['plan an outage of every VM, and export them first: kubectl get vm -A -o yaml > vms.yaml'],
+      summary: `${from.text} is installed: KubeVirt promises updates without downtime only from ${since.text} on`,
+      remedy: ['plan an outage of all VMs, and export them first: kubectl get vm -A -o yaml > vms.yaml'],
     }
   },
 })
@@ -246,7 +249,7 @@ export const zeroDowntime = check({
 export const cannotBeUndone = check({
   id: 'cannot-be-undone',
   group: 'backup',
-  title: 'everything in this hop can be undone',
+  title: 'everything in this version step can be undone',
   needs: ['kubevirts'],
   needsTarget: true,
   assess(question) {
@@ -269,7 +272,7 @@ function isThereAlready({ rolloutStatus: { observed, target: underWay }, target 
 function etcdSaved({ method }: Question): readonly string[] {
   return method === 'olm'
     ? [
-        '/usr/local/bin/cluster-backup.sh /home/core/assets/backup     saves etcd, on a control plane node of OKD or OpenShift',
+        '/usr/local/bin/cluster-backup.sh /home/core/assets/backup     backs etcd up, on a control plane node of OKD or OpenShift',
         'etcdctl snapshot save etcd.db     elsewhere',
       ]
     : ['etcdctl snapshot save etcd.db']
@@ -280,21 +283,18 @@ function whatStays(question: Question): readonly string[] {
   const dropped = question.releases.droppedCrdVersions.filter((one) => hop && enters(hop, one.in))
   const later = hop ? laterCrdVersions(hop.from, question.releases, hop.to) : []
   const stored = later.map(({ group, versions }) => `${group} as ${versions.join(' and ')}`)
-  const backup = 'how old the last backup of etcd is cannot be seen from here'
+  const backup = 'kvup cannot see your etcd backups: take one now'
   if (hop && compareVersions(hop.to, hop.from) < 0)
-    return [
-      `a VM on a newer virt-launcher than ${hop.to.text} cannot migrate to it: it needs a restart`,
-      backup,
-    ]
+    return [`a VM on a newer virt-launcher than ${hop.to.text} needs a restart to return to it`, backup]
   return [
     question.method === 'olm'
-      ? 'once the InstallPlan is approved nothing goes back to the release before: OLM knows no downgrade, and takes the new HyperConverged and KubeVirt to the end'
+      ? 'there is no way back once the InstallPlan is approved: OLM does not downgrade, and finishes the new HyperConverged and KubeVirt'
       : stored.length > 0
         ? `there is no way back once virt-operator has replaced the CRDs: ${hop?.to.text} stores ${stored.join(' and ')}, which ${hop?.from.text} does not have`
-        : 'going back is not supported once virt-controller is new',
+        : 'there is no supported way back once virt-controller is new',
     'a VM on the new virt-launcher cannot migrate to an old one',
     backup,
-    ...dropped.map(({ group, versions }) => `${group} is never again served as ${versions.join(' or ')}`),
+    ...dropped.map(({ group, versions }) => `${group} is no longer served as ${versions.join(' or ')}`),
   ]
 }
 

@@ -49,32 +49,30 @@ export const qemuJump = check({
 const unknownStack = (version: Version, { releases }: Question): Finding => ({
   id: 'qemu-jump',
   level: 'info',
-  summary: `which QEMU ${version.text} brings is not known as of ${releases.asOf}: whether VMs get another one cannot be told`,
-  remedy: ['kvup releases     what is known; newer data come with --releases FILE'],
+  summary: `the release data of ${releases.asOf} do not name the QEMU of ${version.text}: VMs may get another one`,
+  remedy: ['kvup releases     lists the releases that kvup knows; --releases FILE adds newer ones'],
 })
 
 const jump = (now: HypervisorStack, then: HypervisorStack, running: number): Finding => ({
   id: 'qemu-jump',
   level: 'info',
-  summary: `QEMU goes from ${now.qemu} to ${then.qemu}, libvirt from ${now.libvirt} to ${then.libvirt}: ${counted(running, 'running VM', ['keeps', 'keep'])} the old ones until migrated or restarted, and cannot migrate back to a node's old virt-launcher then; what a guest sees of its CPU and devices may differ after its next start`,
-  remedy: [
-    'kvup workloads update --canary 1 --until canary     moves one VM first, once KubeVirt is upgraded',
-  ],
+  summary: `QEMU goes from ${now.qemu} to ${then.qemu}, libvirt from ${now.libvirt} to ${then.libvirt}: ${counted(running, 'running VM', ['keeps', 'keep'])} the old ones until a migration or restart, and cannot migrate back after it. Guests may see other CPU features and devices after their next start`,
+  remedy: ['kvup workloads update --canary 1 --until canary     moves one VM first, after the upgrade'],
 })
 
 /** No VM migrates to an older QEMU: there is no VM to try it with. */
 const jumpBack = (now: HypervisorStack, then: HypervisorStack, running: number): Finding => ({
   id: 'qemu-jump',
   level: 'info',
-  summary: `QEMU goes back from ${now.qemu} to ${then.qemu}, libvirt from ${now.libvirt} to ${then.libvirt}: ${counted(running, 'running VM', ['keeps', 'keep'])} the newer ones until restarted; what a guest sees of its CPU and devices may differ after that`,
-  remedy: ['kvup workloads outdated     names them, once KubeVirt went back'],
+  summary: `QEMU goes back from ${now.qemu} to ${then.qemu}, libvirt from ${now.libvirt} to ${then.libvirt}: ${counted(running, 'running VM', ['keeps', 'keep'])} the newer ones until a restart. Guests may see other CPU features and devices after it`,
+  remedy: ['kvup workloads outdated     lists them, after the downgrade'],
 })
 
 /** What a release changes or takes away of what VMs have. */
 export const vmsThatChange = check({
   id: 'vms-that-change',
   group: 'workloads',
-  title: 'no running VM has what the target changes or takes away',
+  title: 'no running VM uses what the target changes or removes',
   needs: ['instances'],
   needsTarget: true,
   lacks: lacksHop,
@@ -94,15 +92,15 @@ const nodeTraits: Readonly<
 > = {
   ppc64le: {
     holds: ({ status }) => status?.nodeInfo?.architecture === 'ppc64le',
-    of: 'of that architecture',
-    remedy: () => 'kubectl get nodes -L kubernetes.io/arch     VMs have to move off those nodes before',
+    of: 'of this architecture',
+    remedy: () => 'kubectl get nodes -L kubernetes.io/arch     move VMs off these nodes first',
   },
   /** From Kubernetes 1.35 on the kubelet does not start on cgroup v1 unless it is told to. */
   'cgroup-v1': {
     holds: ({ status }) =>
       atLeast(status?.nodeInfo?.kubeletVersion, '1.35') === false &&
       cgroupV1Systems.test(status?.nodeInfo?.osImage ?? ''),
-    of: 'whose operating system has it unless told otherwise',
+    of: 'whose operating system uses it by default',
     remedy: (name) =>
       `kubectl debug node/${name} -it --image=busybox -- stat -fc %T /host/sys/fs/cgroup     tmpfs is cgroup v1, cgroup2fs is v2 (untested)`,
   },
@@ -112,7 +110,7 @@ const nodeTraits: Readonly<
 const nodeSupport = check({
   id: 'node-support',
   group: 'nodes',
-  title: 'the target runs on every node that is here',
+  title: 'the target runs on every node',
   needs: ['nodes'],
   needsTarget: true,
   lacks: (question) => lacksHop(question) ?? lacksTrait(question),
@@ -182,7 +180,7 @@ function vendorFinding(
   return {
     id: 'cpu-vendors',
     level: alone ? 'warning' : 'info',
-    summary: `${shift.summary}: ${counted(vms, 'running VM', ['is', 'are'])} on ${counted(names.length, 'node')} with a CPU of ${vendor} (${someOf(names)})${alone ? ', and no other node has one: they cannot migrate any more' : '; they no longer migrate to the others'}`,
+    summary: `${shift.summary}: ${counted(vms, 'running VM', ['is', 'are'])} on ${counted(names.length, 'node')} with a CPU of ${vendor} (${someOf(names)})${alone ? ', and no other node has one: they can no longer migrate' : '; they no longer migrate to the others'}`,
     objects: names.map((name) => `node/${name}`),
     remedy: [`kubectl get nodes -l ${cpuVendorLabel}${vendor}=true`, ...sourcesOf(shift)],
   }
@@ -192,7 +190,7 @@ function vendorFinding(
 export const machineTypes = check({
   id: 'machine-types',
   group: 'workloads',
-  title: 'every running VM has a machine type that nodes and the target know',
+  title: 'nodes and target know the machine type of every running VM',
   needs: ['instances', 'nodes'],
   lacks: lacksHop,
   assess(question) {
@@ -218,7 +216,7 @@ function notTold(asked: readonly (readonly [type: string, vms: Named])[]): Findi
   return {
     id: 'machine-types',
     level: 'info',
-    summary: `no node has a label of its machine types: whether nodes have those of ${counted(count, 'running VM')} (${someOf(asked.map(([type]) => type))}) cannot be told`,
+    summary: `no node lists its machine types, so kvup did not check those of ${counted(count, 'running VM')} (${someOf(asked.map(([type]) => type))})`,
     objects: asked.flatMap(([, { names }]) => names).slice(0, 100),
     remedy: [
       `kubectl get nodes --show-labels | grep -o '${machineTypeLabel}[^=]*'     KubeVirt writes them from v1.5.1 on`,
@@ -237,7 +235,7 @@ const machineTypesIn = (labels: Readonly<Record<string, string>> = {}): readonly
 const notOffered = (type: string, { count, names }: Named): Finding => ({
   id: 'machine-types',
   level: 'warning',
-  summary: `no node has the machine type ${type} of ${counted(count, 'running VM')} (${someOf(names, count)}): from v1.6 on they can neither migrate nor start again`,
+  summary: `no node has the machine type ${type} of ${counted(count, 'running VM')} (${someOf(names, count)}): from v1.6 on they can neither migrate nor restart`,
   objects: names,
   remedy: [
     plainType.test(type)
@@ -259,11 +257,11 @@ function newType(old: string, [first = '']: readonly string[]): readonly string[
   const alias = families.find(([family]) => family.test(old))?.[1]
   if (alias === undefined)
     return [
-      `kubectl -n ${namespace} get vm ${name} -o jsonpath='{.spec.template.spec.domain.machine.type}'     is where it is asked for; which other one its guest starts with has to be tried`,
+      `kubectl -n ${namespace} get vm ${name} -o jsonpath='{.spec.template.spec.domain.machine.type}'     shows its machine type; try which other type its guest starts with`,
     ]
   const patch = { spec: { template: { spec: { domain: { machine: { type: alias } } } } } }
   return [
-    `kubectl -n ${namespace} patch vm ${name} --type=merge -p '${JSON.stringify(patch)}'     and a restart give it the newest one of its family (untested); the guest may see new hardware`,
+    `kubectl -n ${namespace} patch vm ${name} --type=merge -p '${JSON.stringify(patch)}'     then restart it: it gets the newest type of its family, and the guest may see new hardware (untested)`,
   ]
 }
 
@@ -292,7 +290,7 @@ function isDropped(type: string, question: Question): boolean {
 const dropped = (type: string, { count, names }: Named, { target, releases }: Question): Finding => ({
   id: 'machine-types',
   level: 'warning',
-  summary: `QEMU ${target && hypervisorOf(target, releases)?.qemu} of ${target?.text} has the machine type ${type} no longer, and ${counted(count, 'running VM', ['has', 'have'])} it (${someOf(names, count)}): they can neither migrate nor start again`,
+  summary: `QEMU ${target && hypervisorOf(target, releases)?.qemu} of ${target?.text} no longer has the machine type ${type}, and ${counted(count, 'running VM', ['has', 'have'])} it (${someOf(names, count)}): they can neither migrate nor restart`,
   objects: names,
   remedy: [...newType(type, names), 'read https://www.qemu.org/docs/master/about/deprecated.html'],
 })
@@ -301,7 +299,7 @@ const dropped = (type: string, { count, names }: Named, { target, releases }: Qu
 export const operatorEnvironment = check({
   id: 'operator-environment',
   group: 'installation',
-  title: 'virt-operator has no setting that the target does not read',
+  title: 'the target reads every setting of virt-operator',
   needs: ['operators'],
   needsTarget: true,
   lacks: lacksHop,
@@ -323,10 +321,10 @@ export const operatorEnvironment = check({
     return {
       id: 'operator-environment',
       level: 'warning',
-      summary: `${shift.summary}; ${brought.length > 0 ? 'the manifest' : 'virt-operator'} has ${someOf(names)}: what they fix would come by its tag`,
+      summary: `${shift.summary}; ${brought.length > 0 ? 'the manifest' : 'virt-operator'} has ${someOf(names)}: the target ignores them and pulls these images by tag`,
       objects: names,
       remedy: [
-        `kubectl -n ${installation.namespace} get deployment virt-operator -o jsonpath='{.spec.template.spec.containers[0].env}'     set VIRT_*_IMAGE with the digest in place of each`,
+        `kubectl -n ${installation.namespace} get deployment virt-operator -o jsonpath='{.spec.template.spec.containers[0].env}'     replace each by VIRT_*_IMAGE with the digest`,
         ...sourcesOf(shift),
       ],
     }
@@ -350,7 +348,7 @@ const screenshotRole = {
 export const screenshotRights = check({
   id: 'screenshot-rights',
   group: 'rights',
-  title: 'nobody loses the right to take screenshots of VMs',
+  title: 'no user loses the right to take screenshots of VMs',
   needs: ['kubevirts'],
   alsoNeeds: (question) => (shiftOf('screenshot-rights', question) === undefined ? [] : ['editBindings']),
   needsTarget: true,
@@ -366,7 +364,7 @@ export const screenshotRights = check({
     return {
       id: 'screenshot-rights',
       level: 'warning',
-      summary: `${shift.summary}: ${counted(bound.length, 'binding', ['gives', 'give'])} it to somebody (${someOf(names)}), who can no longer take screenshots of VMs`,
+      summary: `${shift.summary}: ${counted(bound.length, 'binding', ['gives', 'give'])} this right (${someOf(names)}): their users can no longer take screenshots of VMs`,
       objects: bound
         .slice(0, 100)
         .map(({ namespace, name }) =>
@@ -374,7 +372,7 @@ export const screenshotRights = check({
         ),
       remedy: [
         `echo '${JSON.stringify(screenshotRole)}' | kubectl apply -f -     (untested)`,
-        `kubectl${first.namespace === undefined ? '' : ` -n ${first.namespace}`} create ${first.namespace === undefined ? 'clusterrolebinding' : 'rolebinding'} vm-screenshot --clusterrole=vm-screenshot --group=GROUP     for each who shall keep it (untested)`,
+        `kubectl${first.namespace === undefined ? '' : ` -n ${first.namespace}`} create ${first.namespace === undefined ? 'clusterrolebinding' : 'rolebinding'} vm-screenshot --clusterrole=vm-screenshot --group=GROUP     for each group that needs the right (untested)`,
         ...sourcesOf(shift),
       ],
     }
@@ -404,11 +402,11 @@ export const networkResources = check({
     return {
       id: 'network-resources',
       level: 'warning',
-      summary: `${shift.summary}; ${counted(vms, 'running VM', ['has', 'have'])} such a network (${someOf(named, vms)}): ${someOf(used.map(({ name, resource }) => `${name} asks for ${resource}`))}; without the injector they start without the device`,
+      summary: `${shift.summary}; ${counted(vms, 'running VM', ['has', 'have'])} such a network (${someOf(named, vms)}): ${someOf(used.map(({ name, resource }) => `${name} asks for ${resource}`))}. Without the injector they start without the device`,
       objects: named.slice(0, 100),
       remedy: [
-        'kubectl get mutatingwebhookconfigurations     network-resources-injector has one: with it nothing is to be done',
-        `${keepGatesOff('v1.9', question)}     before the upgrade, where there is none`,
+        'kubectl get mutatingwebhookconfigurations     with the one of network-resources-injector, there is nothing to do',
+        `${keepGatesOff('v1.9', question)}     without it, before the upgrade`,
         ...sourcesOf(shift),
       ],
     }

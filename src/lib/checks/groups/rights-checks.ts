@@ -10,13 +10,13 @@ import type { KubeObject } from '../../kube/object.ts'
 export const rights = check({
   id: 'rights',
   group: 'rights',
-  title: 'you may do everything that this takes',
+  title: 'you have all the rights that this needs',
   findings: ['rights-optional'],
   needs: ['rights'],
   blocks: true,
   lacks({ snapshot }) {
     const open = itemsOf(snapshot.rights).flatMap(({ what, allowed }) => (allowed === undefined ? what : []))
-    return open.length > 0 ? `nobody asked whether you may ${someOf(open)}` : undefined
+    return open.length > 0 ? `kvup did not check whether you may ${someOf(open)}` : undefined
   },
   assess(question) {
     const refused = itemsOf(question.snapshot.rights).filter(({ allowed }) => allowed === false)
@@ -42,7 +42,7 @@ const optional = (extra: readonly string[], question: Question) =>
   ({
     id: 'rights-optional',
     level: 'warning',
-    summary: `kvup will say less, for you may not: ${someOf(extra)}`,
+    summary: `kvup checks less, because you may not: ${someOf(extra)}`,
     objects: extra,
     remedy: bind(question),
   }) as const
@@ -52,8 +52,7 @@ function bind({ target, method, installation }: Question): readonly string[] {
   const role = target === undefined ? 'kvup-view' : rolesCheck[method ?? 'operator-manifest']
   return [
     `kvup rbac ${role} --namespace-of-kubevirt ${installation.namespace} | kubectl apply -f -`,
-    `kubectl create clusterrolebinding ${role} --clusterrole=${role} --user=NAME`,
-    `kubectl -n ${installation.namespace} create rolebinding ${role} --role=${role} --user=NAME`,
+    `bind ClusterRole and Role ${role} to this user: what it prints begins with how`,
   ]
 }
 
@@ -67,7 +66,7 @@ const rolesCheck = {
 export const operatorRights = check({
   id: 'operator-rights',
   group: 'rights',
-  title: 'virt-operator holds the rights that the target grants its components',
+  title: 'virt-operator has the rights that the target needs',
   needs: ['operatorRoles'],
   needsTarget: true,
   blocks: true,
@@ -83,7 +82,7 @@ export const operatorRights = check({
       {
         id: 'operator-rights',
         level: 'blocker',
-        summary: `virt-operator lacks ${lacks.length} rights of ${target?.text}, so it may not grant them and KubeVirt would end Available=False: ${lacks.slice(0, 3).join(', ')}`,
+        summary: `virt-operator lacks ${lacks.length} permissions that ${target?.text} needs, so KubeVirt would end Available=False: ${lacks.slice(0, 3).join(', ')}`,
         objects: lacks,
         remedy: [`kvup upgrade --to ${target?.text} --method operator-manifest`],
       },
@@ -96,7 +95,7 @@ const notCompared = (to: string) =>
     id: 'operator-rights',
     level: 'info',
     summary:
-      'the rights of virt-operator were not compared with those of the target: its manifest was not given',
+      'kvup did not compare the rights of virt-operator with those of the target: it has no manifest of it',
     remedy: [
       `kvup check --to ${to} --manifest https://github.com/kubevirt/kubevirt/releases/download/${to}/kubevirt-operator.yaml`,
     ],
@@ -106,16 +105,14 @@ const notCompared = (to: string) =>
 export const rbacDiff = check({
   id: 'rbac-diff',
   group: 'rights',
-  title: 'no running component loses a right before it is replaced',
+  title: 'no component loses a right before it is replaced',
   needs: ['operatorRoles'],
   needsTarget: true,
   lacks: ({ manifest }) =>
     manifest === undefined
-      ? 'the manifest of the target was not given, and no release data name a right'
+      ? 'kvup has no manifest of the target, and the release data name no right'
       : undefined,
-  toSee: [
-    "kvup check --to VERSION --manifest FILE|URL      compares the rights of the release's kubevirt-operator.yaml",
-  ],
+  toSee: ["name the target's kubevirt-operator.yaml by --manifest: its rights are compared then"],
   assess: (question) => [...lostByComponents(question), lostByOperator(question)],
 })
 
@@ -125,7 +122,7 @@ function lostByComponents(question: Question): readonly Finding[] {
   return lost.map(({ component, what }) => ({
     id: 'rbac-diff',
     level: 'info',
-    summary: `${component} of ${hop?.from.text} loses "${what}" when the roles of ${hop?.to.text} come, before it is replaced: expect "forbidden" in its log until then`,
+    summary: `${component} of ${hop?.from.text} loses "${what}" with the roles of ${hop?.to.text}, before it is replaced: its log says "forbidden" until then`,
     objects: [`${component}: ${what}`],
     remedy: [
       `kubectl -n ${question.installation.namespace} logs -l kubevirt.io=${component} --prefix --tail=20`,

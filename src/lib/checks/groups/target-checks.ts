@@ -32,7 +32,7 @@ const unknown = (namespace: string): Finding => ({
   id: 'operator-unknown',
   level: 'blocker',
   summary:
-    'the version of virt-operator cannot be told from its Deployment, so nothing can be said of what it may do',
+    'the Deployment of virt-operator does not show its version, so kvup cannot judge what it can install',
   remedy: [`kubectl -n ${namespace} get deployment virt-operator -o yaml`],
 })
 
@@ -63,7 +63,7 @@ export const imagesPinned = check({
     return {
       id: 'images-pinned',
       level: 'blocker',
-      summary: `its environment fixes ${pinned.map(({ env }) => env).join(', ')}: imageTag would change the recorded version, not the images`,
+      summary: `the environment of virt-operator sets ${pinned.map(({ env }) => env).join(', ')}: imageTag changes the recorded version, not the images`,
       objects: pinned.map(({ env, image }) => `${env}=${image}`),
       remedy: [`kvup upgrade --to ${target?.text} --method operator-manifest`],
     }
@@ -84,7 +84,7 @@ export const imagesPullable = check({
     const probes = itemsOf(question.snapshot.probes ?? { known: true, items: [] })
     return [
       ...alike(probes, 'refused').map((some) => refused(some, question)),
-      ...alike(probes, 'untried').map((some) => untried(some, question)),
+      ...alike(probes, 'untried').map((some) => untried(some)),
     ]
   },
 })
@@ -116,17 +116,15 @@ function refused(probes: readonly ImageProbe[], question: Question): Finding {
   }
 }
 
-function untried(probes: readonly ImageProbe[], { target }: Question): Finding {
+function untried(probes: readonly ImageProbe[]): Finding {
   const [{ image, why = '', node } = {}] = probes
   const what = image === undefined || node === undefined ? forWhat(probes) : `${image} on ${node}`
   return {
     id: 'images-not-tried',
     level: levelOf(probes),
-    summary: `nobody knows whether the image of ${what} can be pulled: ${why}`,
+    summary: `kvup did not check whether the image of ${what} can be pulled: ${why}`,
     objects: objectsOf(probes),
-    remedy: [
-      `kvup check --to ${target?.text} --manifest FILE --probe-images     once that is mended, or take the risk: --accept images-not-tried`,
-    ],
+    remedy: ['check again once that is mended, or take the risk: --accept images-not-tried'],
   }
 }
 
@@ -149,13 +147,13 @@ const publicRegistry = 'quay.io/kubevirt'
 function helps(probes: readonly ImageProbe[], { installation: { name, namespace } }: Question): string {
   const [{ image = '', why = '' } = {}] = probes
   if (why === 'not allowed to pull it')
-    return `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '{"spec":{"imagePullSecrets":[{"name":"SECRET"}]}}'     a secret of that namespace that may pull it`
+    return `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '{"spec":{"imagePullSecrets":[{"name":"SECRET"}]}}'     SECRET: a secret of that namespace with the right to pull it`
   if (why === 'not found' && !image.startsWith(`${publicRegistry}/`))
     return `skopeo copy --all docker://${publicRegistry}/${publicName(
       image,
       probes.flatMap(({ of }) => of),
     )} docker://${image}`
-  return `skopeo inspect --raw docker://${image}     what the registry says`
+  return `skopeo inspect --raw docker://${image}     shows what the registry answers`
 }
 
 /** Without registry and prefix. */
@@ -170,7 +168,7 @@ export const crdStoredVersions = check({
   id: 'crd-stored-versions',
   findings: ['no-way-back'],
   group: 'installation',
-  title: 'the CRDs store no version that this release lacks',
+  title: 'the CRDs store no version that the target lacks',
   needs: ['crds'],
   needsTarget: true,
   lacks: (question) => (question.manifest === undefined ? lacksRelease(question) : undefined),
@@ -216,7 +214,7 @@ function finding(crd: CustomResourceDefinition, stored: readonly string[], targe
   return {
     id: 'crd-stored-versions',
     level: 'blocker',
-    summary: `${name} has objects stored as ${stored.join(' and ')}, which ${target.text} drops: the API server refuses the new CRD and the update hangs`,
+    summary: `${name} has objects stored as ${stored.join(' and ')}, which ${target.text} drops: the API server refuses the new CRD, and the update hangs`,
     objects: [`customresourcedefinition/${name}`],
     remedy: forgotten(crd, stored),
   }
@@ -229,7 +227,7 @@ function forgotten(
 ): readonly string[] {
   const now = spec?.versions?.find((version) => version.storage)?.name ?? ''
   if (stored.includes(now))
-    return [`go through a release that stores another version than ${now}: kvup releases`]
+    return [`upgrade over a release that stores another version than ${now}: kvup releases`]
   const overrides = status?.storedVersions?.filter((version) => !stored.includes(version)) ?? []
   const after = overrides.length > 0 ? overrides : [now]
   return [

@@ -46,7 +46,7 @@ export const twoLaunchers = check({
     return {
       id: 'two-launchers',
       level: 'blocker',
-      summary: `${counted(count, 'VM', ['has', 'have'])} two active virt-launcher pods and no migration (${someOf(names, count)}): it may run twice, which damages its disk`,
+      summary: `${counted(count, 'VM', ['has', 'have'])} two active virt-launcher pods and no migration (${someOf(names, count)}): a VM that runs twice damages its disk`,
       objects: names,
       remedy: [
         `kubectl -n ${namespace} get pods -l kubevirt.io=virt-launcher -o wide`,
@@ -77,7 +77,7 @@ export const launcherAge = check({
     const told = Object.values(launchers).reduce((sum, count) => sum + count, 0)
     return told >= running
       ? undefined
-      : `instances: ${counted(running - told, 'running VM', ['does', 'do'])} not say which virt-launcher`
+      : `instances: ${counted(running - told, 'running VM', ['does', 'do'])} not name a virt-launcher`
   },
   assess(question) {
     const launchers = launchersOf(question)
@@ -114,7 +114,7 @@ const renewed: LauncherHint = {
 
 function throughReleases(question: Question): LauncherHint {
   return {
-    sentence: 'it is the installed one, so only the releases in between help',
+    sentence: 'it is the installed one, so upgrade over the releases in between',
     remedy: () => (question.target ? hopPath(question.target, question) : []),
   }
 }
@@ -132,7 +132,7 @@ function tooOld(
   return {
     id: 'launcher-age',
     level: 'warning',
-    summary: `${counted(total, 'VM', ['runs', 'run'])} on a virt-launcher that is too old to count on a migration to ${target.text}: ${someOf(old.map(said))}; ${sentence}`,
+    summary: `${counted(total, 'VM', ['runs', 'run'])} on a virt-launcher too old to reliably migrate to ${target.text}: ${someOf(old.map(said))}; ${sentence}`,
     objects: images,
     remedy: remedy(images),
   }
@@ -168,7 +168,7 @@ function untold(launchers: readonly Launcher[]): Finding | undefined {
   return {
     id: 'launcher-age',
     level: 'info',
-    summary: `of ${counted(total, 'VM')} the image of the virt-launcher does not tell its version: ${someOf(launchers.map(({ image }) => image))}`,
+    summary: `the virt-launcher image of ${counted(total, 'VM')} does not show its version: ${someOf(launchers.map(({ image }) => image))}`,
     objects: launchers.map(({ image }) => image),
     remedy: listByLauncher(launchers.map(({ image }) => image)),
   }
@@ -193,7 +193,7 @@ function listByLauncher(images: readonly string[]): readonly string[] {
 export const vmsThatStay = check({
   id: 'vms-that-stay',
   group: 'workloads',
-  title: 'every running VM can follow to the new virt-launcher by itself',
+  title: 'every running VM can move to the new virt-launcher by itself',
   needs: ['instances', 'nodes'],
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
   assess(question) {
@@ -242,7 +242,7 @@ function whyTheyStay(
   { methods, isOff, unplaced, newer }: Staying,
 ): string | undefined {
   if (running > 0 && isOff)
-    return `workloadUpdateMethods is empty: ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher`
+    return `automatic VM updates are off: ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher`
   const count = unplaced.reduce((sum, { vms }) => sum + vms.count, 0)
   const names = unplaced.flatMap(({ vms }) => vms.names)
   const who = [
@@ -261,10 +261,10 @@ function whyTheyStay(
       : []),
   ].join('; ')
   if (who === '') return undefined
-  if (count + notMigratable.count === 0) return `${who}; each needs a restart`
+  if (count + notMigratable.count === 0) return `${who}. Each needs a restart`
   return methods.includes('Evict')
-    ? `${who}; Evict is on, so each is shut down or stays, by its evictionStrategy`
-    : `${who}; they keep the old virt-launcher until they are restarted`
+    ? `${who}. Evict is on, so each is shut down or not moved, by its evictionStrategy`
+    : `${who}. They keep the old virt-launcher until they are restarted`
 }
 
 /** A migration never goes to the host it comes from, and the updater never gives up (facts 3.3 and 8: #16353). */
@@ -281,13 +281,13 @@ export const twoNodes = check({
     return {
       id: 'two-nodes',
       level: 'warning',
-      summary: `${counted(count, 'node')} can take VMs: no migration will ever succeed, and ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher until a restart${stay === 0 ? '' : `; ${counted(stay, 'VM', ['has', 'have'])} evictionStrategy LiveMigrate, so that a drain of the node, and with it an update of the platform, waits without end`}`,
+      summary: `${counted(count, 'node')} can take VMs: no migration can succeed, and ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher until a restart${stay === 0 ? '' : `; ${counted(stay, 'VM', ['has', 'have'])} evictionStrategy LiveMigrate: a drain of the node, and so an update of the platform, waits forever`}`,
       remedy: [
         'kubectl get nodes -L kubevirt.io/schedulable',
         ...(stay === 0
           ? []
           : [
-              'kvup workloads unblock --all     sets evictionStrategy None for a time: a drain then stops these VMs; kvup workloads restore undoes it',
+              'kvup workloads unblock --all     temporarily sets evictionStrategy None, so a drain stops these VMs; undo: kvup workloads restore',
             ]),
       ],
     }
@@ -329,13 +329,13 @@ function blocksDrains({
   healthy,
 }: BlockingBudget): Finding {
   const why = isUncounted
-    ? `maxUnavailable cannot be counted for virt-launchers (${message ?? 'SyncFailed'}), only minAvailable can`
-    : 'as many pods as it asks for are there, and no more'
+    ? `maxUnavailable does not work for virt-launchers (${message ?? 'SyncFailed'}), only minAvailable does`
+    : 'it allows no fewer pods than there are'
   const [place, budget] = [shellWord(namespace), shellWord(name)]
   return {
     id: 'disruption-budgets',
     level: 'warning',
-    summary: `PodDisruptionBudget ${namespace}/${name} allows no eviction of its virt-launchers: every drain of their nodes waits without end; ${why}`,
+    summary: `PodDisruptionBudget ${namespace}/${name} allows no eviction of its virt-launchers, so drains of their nodes wait forever: ${why}`,
     objects: [`poddisruptionbudget/${namespace}/${name}`],
     remedy: [
       `kubectl -n ${place} describe poddisruptionbudget ${budget}`,
@@ -352,14 +352,14 @@ function countedBudget(namespace: string, name: string, minAvailable: number): s
     { op: 'remove', path: '/spec/maxUnavailable' },
     { op: 'add', path: '/spec/minAvailable', value: minAvailable },
   ]
-  return `kubectl -n ${namespace} patch poddisruptionbudget ${name} --type=json -p ${shellWord(JSON.stringify(patch))}     asks for so many pods in place of maxUnavailable; untested`
+  return `kubectl -n ${namespace} patch poddisruptionbudget ${name} --type=json -p ${shellWord(JSON.stringify(patch))}     sets minAvailable in place of maxUnavailable (untested)`
 }
 
 /** A migration has a second launcher pod beside the first, and both count (facts 3.3 and 8: #14957). */
 export const migrationQuota = check({
   id: 'migration-quota',
   group: 'workloads',
-  title: 'no ResourceQuota is known to refuse the second pod of a migration',
+  title: 'no ResourceQuota refuses the second pod of a migration',
   needs: ['quotas', 'instances'],
   assess(question) {
     const broken = itemsOf(question.snapshot.quotas).flatMap((quota) => breach(quota, question))
@@ -409,7 +409,7 @@ function breach(quota: ResourceQuota, question: Question): { quota: ResourceQuot
 export const pendingChanges = check({
   id: 'pending-changes',
   group: 'workloads',
-  title: 'no change of CPU, memory or volumes is on its way',
+  title: 'no change of CPU, memory or volumes is pending',
   needs: ['instances'],
   assess(question) {
     const { count, names } = instancesOf(question).pendingChanges
@@ -420,8 +420,8 @@ export const pendingChanges = check({
       level: 'warning',
       summary: `${counted(count, 'VM', ['waits', 'wait'])} for a change of CPU, memory or volumes (${someOf(names, count)}): ${
         held
-          ? 'LiveMigrate is not among workloadUpdateMethods, so it is never carried out'
-          : 'while the upgrade holds workload updates it stands still'
+          ? 'it never happens, because LiveMigrate is not among workloadUpdateMethods'
+          : 'it waits while automatic VM updates are paused'
       }`,
       objects: names,
       remedy: ['kubectl get virtualmachineinstancemigrations -A'],
@@ -433,7 +433,7 @@ export const pendingChanges = check({
 export const vmsWithoutAnotherNode = check({
   id: 'vms-without-another-node',
   group: 'workloads',
-  title: 'every running VM that asks for a node finds another one',
+  title: 'every running VM with a node selector has a second node',
   needs: ['instances', 'nodes'],
   assess(question) {
     const nodes = nodesForVms(question)
@@ -482,11 +482,11 @@ function stuck({ labels, node, vms: { count, names } }: PlacedVms, nodes: readon
   return {
     id: 'vms-without-another-node',
     level: 'warning',
-    summary: `${counted(count, 'running VM', ['finds', 'find'])} no other node (${someOf(names, count)}): ${why} ${told.join(' and ')}; they can neither migrate nor start ${isMissing ? 'again' : 'elsewhere'}`,
+    summary: `${counted(count, 'running VM', ['finds', 'find'])} no other node (${someOf(names, count)}): ${why} ${told.join(' and ')}. They can neither migrate nor start ${isMissing ? 'again' : 'elsewhere'}`,
     objects: names,
     remedy: [
       `kubectl get nodes -L ${told.map((label) => label.split('=')[0]).join(' -L ')}`,
-      `kubectl -n ${namespace} get vm ${name} -o jsonpath='{.spec.template.spec.nodeSelector} {.spec.template.spec.domain.cpu}'     shows what asks for it: another CPU model, or the selector taken out, helps`,
+      `kubectl -n ${namespace} get vm ${name} -o jsonpath='{.spec.template.spec.nodeSelector} {.spec.template.spec.domain.cpu}'     shows the cause: set another CPU model, or remove the selector`,
     ],
   }
 }
@@ -495,7 +495,7 @@ function stuck({ labels, node, vms: { count, names } }: PlacedVms, nodes: readon
 export const hotpluggedVolumes = check({
   id: 'hotplugged-volumes',
   group: 'workloads',
-  title: 'no volume is plugged into a running VM that its VM object does not name',
+  title: 'the VM object names every volume that is hotplugged into a running VM',
   needs: ['instances', 'vms'],
   lacks: (question) => (question.target === undefined ? undefined : lacksVersion(question)),
   assess(question) {
@@ -514,7 +514,7 @@ export const hotpluggedVolumes = check({
     return {
       id: 'hotplugged-volumes',
       level: target === undefined ? 'info' : 'warning',
-      summary: `v1.9${ofHyperConverged ? ', which HyperConverged 1.19 brings,' : ''} turns DeclarativeHotplugVolumes on and unplugs ${counted(lost.length, 'volume')} from running VMs (${someOf(lost)}): they were plugged into the VMI alone, and their VMs do not name them`,
+      summary: `v1.9${ofHyperConverged ? ', which HyperConverged 1.19 brings,' : ''} turns DeclarativeHotplugVolumes on and unplugs ${counted(lost.length, 'volume')} from running VMs (${someOf(lost)}): they were plugged into the VMI, but are not in the VM`,
       objects: lost.slice(0, 100),
       remedy: [
         ...lost.slice(0, 3).map((volume) => {
@@ -524,7 +524,7 @@ export const hotpluggedVolumes = check({
         ...(ofHyperConverged
           ? []
           : [
-              `${patchCommand(question, 'spec.configuration.developerConfiguration.featureGates', [...gatesOf(installation).featureGates, 'HotplugVolumes'])}     or this: nothing is unplugged while HotplugVolumes is listed (untested)`,
+              `${patchCommand(question, 'spec.configuration.developerConfiguration.featureGates', [...gatesOf(installation).featureGates, 'HotplugVolumes'])}     or this: with HotplugVolumes, nothing is unplugged (untested)`,
             ]),
       ],
     }
@@ -550,7 +550,7 @@ export const restartRequired = check({
     return {
       id: 'restart-required',
       level: 'info',
-      summary: `${counted(waiting.count, 'VM', ['is', 'are'])} RestartRequired today (${someOf(waiting.names, waiting.count)}): what joins them during the upgrade comes from it`,
+      summary: `${counted(waiting.count, 'VM', ['is', 'are'])} RestartRequired today (${someOf(waiting.names, waiting.count)}): those that are added during the upgrade come from it`,
       objects: waiting.names,
       remedy: [
         `kubectl get virtualmachines -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,RESTART:'.status.conditions[?(@.type=="RestartRequired")].message'`,
@@ -563,7 +563,7 @@ export const restartRequired = check({
 export const longNames = check({
   id: 'long-names',
   group: 'workloads',
-  title: 'the names of VMs leave room for what a migration adds',
+  title: 'the names of VMs leave room for the suffix of a migration',
   needs: ['instances'],
   assess(question) {
     const { count, names } = instancesOf(question).longNames
@@ -571,7 +571,7 @@ export const longNames = check({
     return {
       id: 'long-names',
       level: 'warning',
-      summary: `${counted(count, 'VM', ['has', 'have'])} a name of more than 47 characters: ${someOf(names, count)}; labels made of it may be refused when it migrates`,
+      summary: `${counted(count, 'VM', ['has', 'have'])} a name of more than 47 characters: ${someOf(names, count)}. Their migrations may fail, because labels made of the name are too long`,
       objects: names,
       remedy: ['kubectl get virtualmachineinstances -A'],
     }

@@ -155,7 +155,7 @@ class ProbeRun {
     if (pull.is === 'failing') return this.#failing(one, pod, pull)
     if (this.#now - one.began < pullLimit * 1000 + grace) return undefined
     const text = await this.#events(pod)
-    return { is: 'untried', why: 'it was not there in time', ...(text && { message: shorten(text) }) }
+    return { is: 'untried', why: 'it did not appear in time', ...(text && { message: shorten(text) }) }
   }
 
   async #failing(one: Try, pod: Pod, { reason, message }: Extract<PullSnapshot, { is: 'failing' }>) {
@@ -358,14 +358,14 @@ const created: ReadonlySet<string> = new Set([
 ])
 
 function endOf({ reason = 'Failed', message = '' }: NonNullable<Pod['status']>): PullSnapshot {
-  const why = reason === 'DeadlineExceeded' ? 'it was not there in time' : `its pod ended: ${reason}`
+  const why = reason === 'DeadlineExceeded' ? 'it did not appear in time' : `its pod ended: ${reason}`
   return { is: 'ended', why, message }
 }
 
 type Outcome = Pick<ImageProbe, 'is' | 'why' | 'message'>
 
 /** A pod that is gone says nothing. */
-const gone: Outcome = { is: 'untried', why: 'somebody deleted its pod' }
+const gone: Outcome = { is: 'untried', why: 'its pod was deleted by someone else' }
 
 /** In a few words, with the text of the container runtime. */
 function refusedBy(text: string, why = pullFailure(text) ?? 'it cannot be pulled'): Outcome {

@@ -238,13 +238,11 @@ export function wholeTime(
 ): EusPlan['time'] {
   const whole = inTurn([...hops, pools])
   const made =
-    basis === 'own-updates'
-      ? "from what this platform's own updates took"
-      : 'a guess: the platform has not been updated yet'
+    basis === 'own-updates' ? "this platform's own updates" : 'a guess: this platform has no earlier update'
   return {
     ...inSeconds(whole),
     basis,
-    says: `${rangeWords(whole)} of work, ${made}; waiting for people, VMs that move and drains that are refused come on top`,
+    says: `${rangeWords(whole)} of work, ${made}, plus time for approvals, VM migrations and blocked drains`,
   }
 }
 

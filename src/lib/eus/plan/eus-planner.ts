@@ -238,11 +238,13 @@ function notesOf(judged: Judged): readonly string[] {
   return [
     ...chosen.notes,
     ...(isMidWindow(judged)
-      ? [`a window is open: the control plane is at ${snapshot.release}, paused pools at ${snapshot.began}`]
+      ? [
+          `an EUS upgrade is running: the control plane is at ${snapshot.release}, paused pools at ${snapshot.began}`,
+        ]
       : []),
     ...(route.mode === 'control-plane-only' ? windowNotes(judged) : []),
     ...(hops.some(({ operators }) => operators.some(({ done }) => !done))
-      ? ['an update of the operator is mostly through in 15 minutes, and interrupts no VM and no network']
+      ? ['an update of the operator usually takes 15 minutes, and interrupts no VM and no network']
       : []),
     ...(hops.length > 0 ? [forecastNote(judged)] : []),
     ...expectedAlertNotes(judged),
@@ -256,16 +258,16 @@ function windowNotes({ snapshot }: Judged): readonly string[] {
   const pools = poolsToPause(snapshot)
   const checks = healthChecksOf(snapshot)
   return [
-    'while workload updates are held, CPU and memory hotplug and moves to another storage wait, and the alert OutdatedVirtualMachineInstanceWorkloads fires after 24 h: both are expected',
+    'while automatic VM updates are paused, CPU and memory hotplug and volume migration wait. The alert OutdatedVirtualMachineInstanceWorkloads fires after 24 h, as expected',
     ...(pools.length > 0
       ? [
-          'nodes of paused pools get no registry mirrors, pull secrets or kubelet settings: what every hop needs of these has to be on them before',
+          'nodes of paused pools get no registry mirrors, pull secrets or kubelet settings: apply what the upgrade needs before it starts',
         ]
       : []),
     ...(checks.some(({ paused }) => !paused)
-      ? ['health checks of machines and nodes are paused as well: what fails meanwhile is not replaced']
+      ? ['machine and node health checks are paused too: failed nodes are not replaced meanwhile']
       : []),
-    'at the end: methods back, VMs move, and only then are the pools unpaused, one at a time',
+    'at the end, automatic VM updates resume and VMs migrate; only then kvup unpauses the pools, one at a time',
   ]
 }
 
@@ -276,9 +278,9 @@ function rollbackNotes(judged: Judged): readonly string[] {
     ...(isMidWindow(judged)
       ? []
       : [
-          'neither platform nor operator go back to an older minor: save etcd before the first hop, by /usr/local/bin/cluster-backup.sh on a control plane node, and what the VMs cannot lose',
+          'there is no way back to an older minor: first back up etcd (/usr/local/bin/cluster-backup.sh on a control plane node) and the data of your VMs',
         ]),
-    'kvup eus abort ends a window: before a hop is accepted all goes back, behind it what is borrowed alone',
+    'kvup eus abort ends the EUS upgrade: before the platform accepts a step it restores everything, afterwards only the temporary changes',
   ]
 }
 
@@ -287,7 +289,7 @@ function forecastNote({ snapshot: { snapshot } }: Judged): string {
   const [methods] = itemsOf(snapshot.methods)
   const [forecast] = itemsOf(snapshot.forecast)
   if (methods === undefined || forecast === undefined)
-    return 'what becomes of the VMs at the end is not known'
+    return 'kvup does not know what happens to the VMs at the end'
   const names = methods.length === 0 ? 'no methods' : methods.join(', ')
   return `with ${names} KubeVirt at the end, as VMs are now: ${forecastText(forecast)}`
 }
@@ -295,7 +297,7 @@ function forecastNote({ snapshot: { snapshot } }: Judged): string {
 /** Where the launchers themselves have to follow (ocp 6.3). */
 function minorNotes({ hops }: Judged): readonly string[] {
   return hops.some(({ minor }) => minor === '4.16')
-    ? ['4.16 brings another base of the launchers: all VMs have to run it before the platform goes past 4.16']
+    ? ['4.16 changes the base of virt-launcher: all VMs must run it before the platform goes past 4.16']
     : []
 }
 
@@ -305,16 +307,16 @@ function plannedNotes({ hops }: Judged): readonly string[] {
   return planned.length === 0
     ? []
     : [
-        `what is said of ${[...new Set(planned)].join(', ')} is what was known on ${platformMinorsAsOf}; what the cluster says at each hop counts`,
+        `the data of ${[...new Set(planned)].join(', ')} are of ${platformMinorsAsOf}; kvup checks the cluster again at each step`,
       ]
 }
 
 const parts = {
-  clusterOperators: 'what the parts of the platform say',
+  clusterOperators: 'the conditions of the platform operators',
   nodes: 'which kubelets the nodes run',
   adminGates: 'which admin gates there are',
   adminAcks: 'which admin gates are acknowledged',
-  infrastructure: 'whose control plane it is',
+  infrastructure: 'who manages the control plane',
 } as const
 
 const healthCheckParts = {
@@ -326,7 +328,7 @@ const lifecycleParts = {
   subscriptions: 'which Subscription moves the operator',
   csvs: 'which operator is installed',
   operatorGroups: 'how many OperatorGroups there are',
-  operatorConditions: 'whether OLM holds the operator',
+  operatorConditions: 'whether OLM blocks the operator',
   catalogSources: 'whether the catalog answers',
   packageManifests: 'which channels the catalog has',
 } as const
@@ -346,14 +348,14 @@ function unknownOf(judged: Judged): readonly string[] {
     ...unread(
       { methods, forecast, undrainable, outages, overrides },
       {
-        methods: 'which workload update methods to give back',
-        forecast: 'what becomes of the VMs at the end',
+        methods: 'which workload update methods to restore',
+        forecast: 'what happens to the VMs at the end',
         undrainable: 'which VMs deny their eviction',
         outages: 'which VMs are down while the node reboots',
-        overrides: 'what kvup has borrowed already',
+        overrides: 'which temporary changes kvup has made already',
       },
     ),
-    ...unread({ alerts: observed.alerts }, { alerts: 'which alerts fire' }),
+    ...unread({ alerts: observed.alerts }, { alerts: 'which alerts are firing' }),
   ]
 }
 
@@ -361,7 +363,7 @@ function unknownOf(judged: Judged): readonly string[] {
 function operatorUnknown({ snapshot: { snapshot }, releases }: Judged): readonly string[] {
   const version = operatorNow(snapshot)?.version
   if (version === undefined || operatorMinorNow(snapshot, releases) !== undefined) return []
-  return [`which minor of the platform the operator ${version} belongs to: the release data do not know it`]
+  return [`which minor of the platform the operator ${version} belongs to: the release data have no entry`]
 }
 
 function unread<P extends string>(

@@ -392,13 +392,13 @@ export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
   if (!clusterVersion.known) throw unread(clusterVersion.why)
   const [cv] = clusterVersion.items
   if (cv === undefined)
-    throw blocked('no-cluster-version', 'this is no OKD or OpenShift: there is no ClusterVersion', {
-      remedy: 'kvup plan --to VERSION      plans an update of KubeVirt alone',
+    throw blocked('no-cluster-version', 'this cluster is no OKD or OpenShift: it has no ClusterVersion', {
+      remedy: 'kvup check      says where KubeVirt stands',
     })
   const platformStatus = assessPlatform(cv)
   const release = releaseOf(platformStatus)
   if (release === undefined || minorOfPlatform(release) === '')
-    throw blocked('platform-version-unknown', `the ClusterVersion does not say which release it runs`, {
+    throw blocked('platform-version-unknown', `the ClusterVersion names no installed release`, {
       remedy: 'oc get clusterversion version -o yaml',
     })
   const pools = itemsOf(snapshot.platform.pools).map(judgedPool)
@@ -418,9 +418,9 @@ export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
 }
 
 function unread(why: string): Error {
-  const message = `cannot tell which platform this is: ${why}`
+  const message = `kvup cannot see which platform this is: ${why}`
   // Of a saved cluster no right would bring it.
-  return / does not hold /u.test(why)
+  return / does not contain /u.test(why)
     ? usageError('not-saved', message, {
         remedy: 'oc get clusterversions,clusteroperators,machineconfigpools,nodes -o yaml >platform.yaml',
       })
@@ -513,7 +513,7 @@ export function inOpenWindow(findings: readonly Finding[]): readonly Finding[] {
 
 /** What helps where something could not be read: a right, or, of a saved cluster, which no right would complete, a better one. */
 export function unreadRemedy(why: string): string {
-  return / does not hold /u.test(why)
-    ? 'kvup snapshot --to-file cluster.ndjson.gz      saves all that is judged'
+  return / does not contain /u.test(why)
+    ? 'kvup snapshot --to-file cluster.ndjson.gz      saves everything that kvup checks'
     : roleRemedy('kvup-view')
 }

@@ -79,7 +79,7 @@ function isHereReached({ snapshot, releases }: Here): boolean {
 
 function stopHere({ platformStatus, release }: EusSnapshot): PlatformStop {
   const done = platformStatus.state === 'idle'
-  return { version: release, chosenBecause: done ? 'the platform is there' : 'it is under way', done }
+  return { version: release, chosenBecause: done ? 'the platform is there' : 'it is running', done }
 }
 
 interface Ahead {
@@ -151,7 +151,7 @@ function channelGate(operators: EusHop['operators'], { minor, set }: Pick<Ahead,
   if (channels.length > 0)
     return `the catalog offers ${channels.length === 1 ? 'channel' : 'channels'} ${channels.join(' and ')}`
   const isLeft = isOfOneMinor(set) && operators.some(({ done, version }) => !done && version === undefined)
-  return isLeft ? `the catalog offers a channel of ${minor}` : `the catalog is that of ${minor} and READY`
+  return isLeft ? `the catalog offers a channel of ${minor}` : `the catalog is of ${minor} and READY`
 }
 
 /** What has to hold before the platform goes on from this minor (night E1). */
@@ -164,8 +164,8 @@ function gateOf(minor: string, { hasGates, mustBeZero, offered }: Gated): EusHop
       ...(mustBeZero ? ['no VM runs an older virt-launcher'] : []),
     ],
     operator: [
-      `the platform is through with ${minor} and its master pool is updated`,
-      'every condition of HyperConverged is as it must be',
+      `the platform has finished ${minor} and its master pool is updated`,
+      'every condition of HyperConverged is healthy',
       offered,
     ],
   }
@@ -202,13 +202,13 @@ function headNow(snapshot: EusClusterSnapshot, asked: Parameters<typeof channelO
   const { currentCSV: csv, name: channel } = channelOf(snapshot, asked) ?? {}
   const version = versionOfCsv(csv)?.text
   if (csv !== undefined && version !== undefined) return asStop({ minor, csv, version, channel }, set, shown)
-  return { chosenBecause: `decided when it is there: ${resolvedThen(asked)}`, done: false }
+  return { chosenBecause: `chosen later: ${resolvedThen(asked)}`, done: false }
 }
 
 /** In a channel of one minor OLM finds nothing of the next. */
 function resolvedThen({ minor, set, releases }: Parameters<typeof channelOf>[1]): string {
   if (!isOfOneMinor(set))
-    return `what OLM resolves in channel ${set ?? 'stable'} once the catalog is that of ${minor}`
+    return `what OLM resolves in channel ${set ?? 'stable'} once the catalog is of ${minor}`
   const name = channelFor(minor, set, releases)
   const which = name === undefined ? `the channel that belongs to ${minor}` : `channel ${name}`
   return `the head of ${which}, once the catalog offers it`
@@ -252,7 +252,9 @@ const shown: Why = ({ minor, channel = '' }) => `the head of channel ${channel},
 const certainly =
   (isLast: boolean): Why =>
   ({ minor }) =>
-    isLast ? `the newest of ${minor} on the way of the catalog` : 'comes before it on the way of the catalog'
+    isLast
+      ? `the newest of ${minor} on the upgrade path of the catalog`
+      : 'comes before it on the upgrade path of the catalog'
 
 function asStop(
   stop: Omit<PathStop, 'channel'> & { channel?: string | undefined },

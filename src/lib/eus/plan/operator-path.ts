@@ -62,7 +62,7 @@ interface Begin {
   channel?: string
 }
 
-const catalogOfTheEnd = 'of the catalog that the Subscription names, of the minor at the end'
+const catalogOfTheEnd = 'with the catalog of the Subscription, of the minor at the end'
 
 function byCatalogFile(pack: CatalogPackage, { csv, channel }: Begin, question: PathQuestion): OperatorPath {
   const at = { csv, version: versionOfCsv(csv)?.text }

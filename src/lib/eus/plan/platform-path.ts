@@ -52,8 +52,8 @@ function defaultTarget({ flavour, here, began }: Whereabouts): string {
   if (next !== undefined) return next
   throw usageError(
     'no-target',
-    `kvup knows of no ${flavour === 'okd' ? 'minor' : 'minor with extended support'} after ${here}`,
-    { remedy: 'kvup eus plan --to MINOR' },
+    `kvup knows no ${flavour === 'okd' ? 'minor' : 'minor with extended support'} after ${here}`,
+    { remedy: 'name the minor with --to' },
   )
 }
 
@@ -61,12 +61,12 @@ const ownPools: ReadonlySet<Topology['is']> = new Set(['usual', 'unknown'])
 
 function whyPlain({ flavour, topology, began, here }: Whereabouts, to: string): string | undefined {
   if (began !== here) return undefined
-  if (flavour === 'okd') return 'OKD has no extended update support, and no procedure to leave pools behind'
-  if (topology === 'compact') return 'there is no pool that could stay behind: all machines belong to master'
-  if (topology === 'single-node') return 'there is one node: nothing can stay behind'
-  if (!ownPools.has(topology)) return "its pools are not its administrator's"
+  if (flavour === 'okd') return 'OKD has no EUS releases, and no procedure for paused pools'
+  if (topology === 'compact') return 'all nodes belong to the master pool, which cannot be paused'
+  if (topology === 'single-node') return 'the cluster has one node, so no pool can be paused'
+  if (!ownPools.has(topology)) return 'a service manages its pools'
   const all = minorsTo(began, to) ?? []
-  return all.length < 2 ? 'it is one hop: pools that stayed behind would reboot as often' : undefined
+  return all.length < 2 ? 'it is one minor: paused pools would reboot as often' : undefined
 }
 
 function noPathTo(to: string, { here }: Whereabouts): Error {
@@ -76,9 +76,9 @@ function noPathTo(to: string, { here }: Whereabouts): Error {
       ? `kvup does not know it`
       : order < 0
         ? `this cluster is at ${here}, and there is no way back`
-        : `no way leads there from ${here}`
-  return usageError('no-such-path', `the platform cannot be taken to ${to}: ${why}`, {
-    remedy: 'kvup eus plan      says where it can go',
+        : `there is no upgrade path from ${here}`
+  return usageError('no-such-path', `the platform cannot be updated to ${to}: ${why}`, {
+    remedy: 'kvup eus plan      shows which releases you can reach',
   })
 }
 
@@ -178,7 +178,7 @@ function byGraph({ platformStatus, minors, channel }: Choosing, graph: UpdateGra
       closed: { is: 'not-in-graph', why: path.why },
     }
   const notes = [
-    ...path.deadEnds.map((dead) => `${dead} is newer, but leads nowhere on this way: not chosen`),
+    ...path.deadEnds.map((dead) => `${dead} is newer but has no update path to the target`),
     ...riskyNotes(graph, [platformStatus.target ?? '', ...path.releases]),
   ]
   const stops = path.releases.map((version, i) => {
@@ -203,19 +203,16 @@ function riskyNotes(graph: UpdateGraph, path: readonly string[]): readonly strin
     const offers = graph.conditional.get(path[i] ?? '') ?? []
     return offers
       .filter(({ to }) => newestOf([to, chosen], minorOfPlatform(chosen))[0] === to && to !== chosen)
-      .map(
-        ({ to, risks }) =>
-          `${to} is newer, and known to hurt some clusters (${risks.join(', ')}): not chosen`,
-      )
+      .map(({ to, risks }) => `${to} is newer, but has known risks (${risks.join(', ')}): not chosen`)
   })
 }
 
 function becauseOfGraph(version: string, releases: readonly string[], at: number): string {
   const next = releases[at + 1]
-  if (next === undefined) return `the newest of ${minorOfPlatform(version)} that the update graph leads to`
+  if (next === undefined) return `the newest of ${minorOfPlatform(version)} in the update graph`
   return minorOfPlatform(next) === minorOfPlatform(version)
-    ? `a patch that has to come first: ${next} is reached from it`
-    : `the newest of ${minorOfPlatform(version)} that leads on to ${minorOfPlatform(next)}`
+    ? `a patch on the path to ${next}`
+    : `the newest of ${minorOfPlatform(version)} that has an update path to ${minorOfPlatform(next)}`
 }
 
 function byOffer(choosing: Choosing): Chosen {
@@ -239,11 +236,11 @@ function whetherItLeadsOn(
   if (second === undefined) return { unknown: [] }
   if (staysBehind)
     return { unknown: [], unproven: { release: version ?? `a release of ${first}`, to: second } }
-  const told = `whether ${version} leads on to ${second}: ${onlyNextHop}; --graph-file tells the whole way`
+  const told = `whether ${version} has an update path to ${second}: ${onlyNextHop}; --graph-file shows the whole upgrade path`
   return { unknown: version === undefined ? [] : [told] }
 }
 
-export const onlyNextHop = 'the cluster knows only its next hop'
+export const onlyNextHop = 'the cluster knows only its next update'
 
 type ChosenStop = Chosen['stops'][number]
 
@@ -281,7 +278,7 @@ function offeredStop(
       version,
       ...(image !== undefined && { image }),
       ...(channel !== undefined && { channel }),
-      chosenBecause: `${count === 1 ? 'the only release' : `the newest of ${count} releases`} of ${minor} that this cluster is offered now`,
+      chosenBecause: `${count === 1 ? 'the only release' : `the newest of ${count} releases`} of ${minor} that the cluster is offered now`,
       done: false,
     },
   }
@@ -289,14 +286,14 @@ function offeredStop(
 
 function notOffered(offers: readonly string[], { channel, target }: PlatformStatus, minor: string): string {
   const patches = newestOf(offers, minorOfPlatform(target ?? ''))
-  const first = patches[0] === undefined ? '' : `; ${patches[0]} is, and may lead there`
+  const first = patches[0] === undefined ? '' : `; ${patches[0]} is, and may have a path there`
   return `no release of ${minor} is offered to ${target ?? 'this release'} in channel ${channel ?? '(none)'}${first}`
 }
 
 function later(minor: string, channel?: string): PlatformStop {
   return {
     ...(channel !== undefined && { channel }),
-    chosenBecause: `decided when it is there: the newest of ${minor} that is recommended then and leads on`,
+    chosenBecause: `chosen later: the newest of ${minor} with a recommended update path`,
     done: false,
   }
 }
@@ -334,9 +331,6 @@ function conditionalNotes({ conditional }: PlatformStatus, minor: string): strin
 
 /** That nobody could tell whether a risk applies is another thing than that it does. */
 function riskNote({ version, recommended: { is, reason, message } }: RiskyRelease): string {
-  const how =
-    is === 'no'
-      ? `a known risk (${reason})`
-      : `a risk (${reason}), and whether that applies here is not known`
+  const how = is === 'no' ? `a known risk (${reason})` : `a risk (${reason}), which may apply here`
   return `${version} is offered with ${how}: not chosen. ${message}`.trim()
 }

@@ -65,7 +65,7 @@ export function endOf(report: EusReportDocument, code: ExitCode): ExitCode {
 }
 
 const doneText = (to: string, outcome: EusReportDocument['outcome']): string =>
-  outcome === 'done' ? `platform and virtualization are at ${to}` : 'it came to its end'
+  outcome === 'done' ? `platform and virtualization are at ${to}` : 'it is finished'
 
 /** The same without a word of its end, for who goes on. */
 export async function workOnWindow(
@@ -110,6 +110,10 @@ export async function workOnWindow(
 const evictedBy = ({ planned: { accepted } }: WindowSnapshot): CensusCircumstances['evicted'] =>
   accepted.some(({ id }) => id === 'vm-outages') ? 'everybody' : 'drained'
 
+/** What a person calls the run: `EUS upgrade 4.18 → 4.20`, or what else is done to it. */
+const titleOf = ({ name }: Procedure, { window }: WindowSnapshot): string =>
+  name === window.name ? `EUS upgrade ${window.began} → ${window.to}` : name
+
 interface Running {
   work: WindowWork
   observed: ObservedWindow
@@ -142,6 +146,7 @@ function changeOf(
     rights: { ...rights, required: [...rights.required, ...alsoNeeds] },
     announce,
     question,
+    title: titleOf(procedure, windowSnapshot),
     limits,
     async prepare() {
       await census.prepare(windowSnapshot.cluster.reviewer)
@@ -163,7 +168,8 @@ async function ended(
   { work, observed, outcome }: Omit<Running, 'census'> & { outcome: RunOutcome },
 ): Promise<EusReportDocument> {
   if (outcome.is === 'nothing-to-do') {
-    const notes = work.end === 'done' || windowSnapshot.open !== undefined ? [] : ['no window is open']
+    const notes =
+      work.end === 'done' || windowSnapshot.open !== undefined ? [] : ['no EUS upgrade is running']
     return reportOfWindow(cx, windowSnapshot, { outcome: 'nothing-to-do', steps: [], notes })
   }
   const seconds = Math.round(outcome.tookMs / 1000)
@@ -183,7 +189,7 @@ async function leftOver({ cluster, window }: WindowSnapshot): Promise<readonly s
   try {
     return await leftAsItIs(cluster.reader, window.kubevirt)
   } catch (error) {
-    if (error instanceof KvupError) return [`what is paused still could not be read: ${error.message}`]
+    if (error instanceof KvupError) return [`kvup could not read what is still paused: ${error.message}`]
     throw error
   }
 }
@@ -210,8 +216,8 @@ const windowHint = (cx: CommandContext, windowSnapshot: WindowSnapshot): ResumeH
 /** The line that was typed goes on, but for one that ends at the same place again; what was not waited for long enough is waited for anew. */
 function sameLine({ world }: CommandContext, { reason }: KvupError): readonly string[] {
   if (reason === 'approval-needed') return []
-  const anew = reason === 'timed-out' ? ', and waits anew' : ''
-  return [resumeLine(world, `goes on where the cluster stands${anew}`)]
+  const anew = reason === 'timed-out' || reason === 'stalled' ? ', and waits again' : ''
+  return [resumeLine(world, `continues${anew}`)]
 }
 
 async function leftBehind(
@@ -238,10 +244,10 @@ function overriddenLines(
   asked?: readonly Override[],
 ): readonly string[] {
   const overrides = asked ?? environment.journal.known?.()
-  if (overrides === undefined) return ['what is borrowed could not be read']
+  if (overrides === undefined) return ['kvup could not read the temporary changes']
   const now = clock.now().getTime()
   const lines = overrides.map((override) => overrideLine(override, now))
-  return asked ? lines : [...lines, 'the API server does not answer: this is what the run itself knows']
+  return asked ? lines : [...lines, 'the API server does not answer: kvup shows what this run knows']
 }
 
 async function armedLine(
@@ -254,12 +260,12 @@ async function armedLine(
   if (!(await ourRequest({ overrides: async () => overrides }, name, platform)))
     return [armedByOthersText(armed)]
   return [
-    `the platform is asked for ${armed.version ?? armed.image} and has not begun: it starts by itself; kvup eus abort takes it back`,
+    `the platform update to ${armed.version ?? armed.image} is requested but not started: it starts by itself; kvup eus abort withdraws it`,
   ]
 }
 
 function overrideLine({ id, at, harmless = 'for now' }: Override, now: number): string {
-  return `borrowed ${formatDuration(now - Date.parse(at))} ago: ${id}; ${harmlessText(harmless)}`
+  return `temporary change ${formatDuration(now - Date.parse(at))} ago: ${id}; ${harmlessText(harmless)}`
 }
 
 /** What this window needs before its first write: health checks only where there are some. */
@@ -286,7 +292,7 @@ export async function vmsToRestore(
     return await vmsInOrder(reader)
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
-    printer.warn(`whether a VM was lent anything is not known: ${error.message}`)
+    printer.warn(`kvup does not know whether VMs have temporary changes: ${error.message}`)
     return []
   }
 }
@@ -304,7 +310,7 @@ export function vmsText(vms: readonly VmRef[]): readonly string[] {
   if (vms.length === 0) return []
   const names = vms.slice(0, toldAtMost).map(({ namespace, name }) => `${namespace}/${name}`)
   const more = vms.length > toldAtMost ? `, and ${vms.length - toldAtMost} more` : ''
-  return [`given back last, behind the pools: what kvup workloads unblock lent to ${names.join(', ')}${more}`]
+  return [`restored last, after the pools: the settings of unblocked VMs ${names.join(', ')}${more}`]
 }
 
 export interface EusPlanningOptions {
@@ -325,6 +331,7 @@ export interface EusRunOptions extends EusPlanningOptions {
   leaveRequested?: boolean
   stableFor: string
   timeout: string
+  stalledAfter?: string
   deadline?: string
   until?: string
   pauseBefore: string[]

@@ -144,8 +144,8 @@ const isAnEnd = (minor: string, release: string | undefined): boolean =>
 function targetFor({ to }: EusPlanningOptions, open: string | undefined, goal = open): string | undefined {
   const asked = to === undefined ? undefined : parsePlatformMinor(to)
   if (open === undefined || asked === undefined || asked === open || asked === goal) return asked ?? goal
-  throw blocked('another-window', `a window to ${open} is open, and ${asked} was asked for`, {
-    remedy: ['kvup eus status', 'kvup eus run     goes on', 'kvup eus abort     ends it'],
+  throw blocked('another-window', `an EUS upgrade to ${open} is running, but you asked for ${asked} `, {
+    remedy: ['kvup eus status', 'kvup eus run     continues it', 'kvup eus abort     ends it'],
   })
 }
 
@@ -156,11 +156,11 @@ function targetFor({ to }: EusPlanningOptions, open: string | undefined, goal = 
 export function ensureDeducible({ overrides, planned: { plan } }: WindowSnapshot): void {
   const arePaused = plan.pools.some(({ paused }) => paused)
   if (overrides.length > 0 || !(arePaused || isEmptied(plan))) return
-  const what = arePaused ? pausedText(plan) : 'workload update methods were emptied by kvup'
-  const otherwise = arePaused ? 'somebody else paused them' : 'somebody had kvup set them so'
+  const what = arePaused ? pausedText(plan) : 'kvup emptied workloadUpdateMethods'
+  const otherwise = arePaused ? 'someone else paused them' : 'someone used kvup to set it'
   throw blocked(
     'window-not-in-journal',
-    `${what}, and the journal knows of no window: it was deleted, or ${otherwise}`,
+    `${what}, but the journal has no EUS upgrade: it was deleted, or ${otherwise}`,
     { notes: deductions(plan), remedy: rollbackHints(plan) },
   )
 }
@@ -174,10 +174,10 @@ const rollbackHints = (plan: EusPlan): readonly string[] => [
     .filter(({ paused }) => paused)
     .map(
       ({ name }) =>
-        `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     its nodes follow the platform then`,
+        `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     its nodes follow the platform then, and reboot`,
     ),
-  'kvup workloads strategy set --methods LiveMigrate     where the methods are empty and should not be',
-  `kvup eus run ${acceptingAll(plan)}     goes on; what is so now stays so at the end`,
+  'kvup workloads strategy set --methods LiveMigrate     if automatic VM updates should be on',
+  `kvup eus run ${acceptingAll(plan)}     continues, and leaves these as they are at the end`,
 ]
 
 function acceptingAll(plan: EusPlan): string {
@@ -207,7 +207,7 @@ export function forgotten(
   if (!isForgotten(windowSnapshot)) return undefined
   const { plan } = windowSnapshot.planned
   const unknown = [
-    `what is borrowed: ${pausedText(plan)}, and the journal knows of no window`,
+    `the temporary changes: ${pausedText(plan)}, but the journal has no EUS upgrade`,
     ...deductions(plan),
   ]
   return { unknown, next: rollbackHints(plan) }
@@ -219,17 +219,17 @@ function pausedText({ pools }: EusPlan): string {
 }
 
 function methodsText({ methods, methodsUnknown }: EusPlan): string {
-  if (methodsUnknown) return 'workload update methods could not be read'
+  if (methodsUnknown) return 'kvup could not read workloadUpdateMethods'
   return methods.length === 0
-    ? 'workload update methods are empty: what they were is not known'
-    : `workload update methods are ${methods.join(', ')}`
+    ? 'workloadUpdateMethods is empty: its earlier value is unknown'
+    : `workloadUpdateMethods is ${methods.join(', ')}`
 }
 
 function deductions(plan: EusPlan): readonly string[] {
   const { began, from, healthChecks } = plan
   const checks = healthChecks.filter(({ paused }) => paused)
   return [
-    `by the kubelets of the paused pools it began at ${began}; the platform is at ${from}`,
+    `the kubelets of the paused pools show that it started at ${began}; the platform is at ${from}`,
     methodsText(plan),
     ...checks.map(({ kind, name }) => `${kind} ${name} is paused`),
   ]
@@ -256,11 +256,11 @@ export function ensurePools({ poolOrder }: EusRunOptions, { planned, window }: W
   if (wrong === undefined) return
   throw usageError(
     'no-such-pool',
-    `--pool-order names ${JSON.stringify(wrong)}, which is no pool to unpause`,
+    `--pool-order names ${JSON.stringify(wrong)}, which is not a paused pool`,
     {
       remedy:
         window.mode === 'rolling'
-          ? 'leave it out: on this way pools are not paused, and follow the platform'
+          ? 'omit it: in this upgrade no pool is paused'
           : `the pools are: ${pools.map(({ name }) => name).join(', ')}`,
     },
   )
@@ -269,8 +269,8 @@ export function ensurePools({ poolOrder }: EusRunOptions, { planned, window }: W
 export function windowQuestion({ window, planned, open }: WindowSnapshot): string {
   const { from } = planned.plan
   return open === undefined
-    ? `Take the platform from ${from} to ${window.to}?`
-    : `Go on to ${window.to}, from ${from}?`
+    ? `Update the platform from ${from} to ${window.to}?`
+    : `Continue to ${window.to}, from ${from}?`
 }
 
 /** What a person should know before the question; `where` says which cluster it is, `outages` which VMs go down with their node. */
@@ -292,11 +292,9 @@ function meanwhile({ planned: { plan }, open }: WindowSnapshot): readonly string
   const { methods } = plan
   return [
     ...(pools.length > 0 ? [`paused until the end: pools ${pools.join(', ')}; master never`] : []),
-    ...(methods.length > 0 ? [`workload updates (${methods.join(', ')}) stop until the end`] : []),
+    ...(methods.length > 0 ? [`automatic VM updates (${methods.join(', ')}) pause until the end`] : []),
     // Of a window with paused pools its notes say it.
-    ...(methods.length > 0 && plan.mode === 'rolling'
-      ? ['hotplug of CPU, memory and networks and changes of volumes wait meanwhile']
-      : []),
+    ...(methods.length > 0 && plan.mode === 'rolling' ? ['hotplug and volume changes wait meanwhile'] : []),
   ]
 }
 
@@ -306,9 +304,9 @@ function course({ window, planned: { plan } }: WindowSnapshot): readonly string[
     `by ${window.hops.map(({ minor }) => minor).join(', then ') || window.to}`,
     `takes ${plan.time.says}`,
     ...(endsEarly
-      ? ['ends before each InstallPlan, for the Subscription is Manual: --approve goes on behind them']
+      ? ['ends before each InstallPlan, because the Subscription is Manual: --approve approves them']
       : []),
-    'it may take days: leave it with Ctrl-C at any time, and run it again anywhere to go on',
+    'it may take days: Ctrl-C is safe at any time; run it again anywhere to continue',
   ]
 }
 
@@ -369,7 +367,7 @@ export function restoredText(overrides: readonly Override[], { accepted }: Abort
     ? overrides.filter(({ id }) => id !== 'platform-channel' && id !== 'desired-update')
     : overrides
   const text = overridesText(back)
-  return text === '' ? ['nothing is borrowed that would be given back'] : [`given back: ${text}`]
+  return text === '' ? ['there is no temporary change to restore'] : [`restored: ${text}`]
 }
 
 /** How long it takes, and where it would end early. */
@@ -378,13 +376,16 @@ export function timeAndApproval(
   { accepted, running, at, leavesMinor }: AbortState,
 ): readonly string[] {
   const vms = plan.pools.filter(({ name }) => overrides.some(({ id }) => id === `pool-paused/${name}`))
-  const [rest, rolls] = [running ? `the rest of the hop to ${at}, and then ` : '', rangeWords(poolRolls(vms))]
+  const [rest, rolls] = [
+    running ? `the rest of the step to ${at}, and then ` : '',
+    rangeWords(poolRolls(vms)),
+  ]
   return [
     accepted && vms.length > 0
-      ? `takes ${rest}${rolls} until the nodes have followed; VMs that move and drains that are refused come on top`
+      ? `takes ${rest}${rolls} until the nodes are updated, plus time for VM migrations and blocked drains`
       : `takes ${rest}minutes`,
     ...(accepted && leavesMinor && approvalIsAhead(plan) && !window.request.approve
-      ? ['ends before each InstallPlan, for the Subscription is Manual: --approve goes on behind them']
+      ? ['ends before each InstallPlan, because the Subscription is Manual: --approve approves them']
       : []),
   ]
 }
@@ -410,34 +411,34 @@ export function beforehand(
   if (!accepted) return [requestsRestored(state, overrides)]
   const hasPools = overrides.some(({ id }) => id.startsWith('pool-paused/'))
   return [
-    ...(running ? [`the platform is on its way to ${at}: that hop is seen to its end first`] : []),
+    ...(running ? [`the platform is updating to ${at}: kvup waits for its end first`] : []),
     ...stays(state),
-    ...(hasPools ? [`nodes of paused pools roll to ${at} once they are unpaused: their VMs move`] : []),
-    ...(plan.methods.length === 0 ? ['no workload update methods were kept'] : []),
+    ...(hasPools
+      ? [`nodes of paused pools update to ${at} once they are unpaused, and their VMs migrate`]
+      : []),
+    ...(plan.methods.length === 0 ? ['no value of workloadUpdateMethods was saved'] : []),
   ]
 }
 
 function requestsRestored({ at }: AbortState, overrides: readonly Override[]): string {
   const channel = overrideNamed(overrides, 'platform-channel')
   const back = [
-    ...(channel === undefined ? [] : [`the channel goes back to ${keptText(channel)}`]),
-    ...(overrideNamed(overrides, 'desired-update') === undefined
-      ? []
-      : ['the request for an update is taken back']),
+    ...(channel === undefined ? [] : [`the channel becomes ${keptText(channel)}`]),
+    ...(overrideNamed(overrides, 'desired-update') === undefined ? [] : ['the update request is withdrawn']),
   ]
-  return `no hop was accepted: ${back.length === 0 ? `the platform is at ${at}, as it was` : back.join(', and ')}`
+  return `the platform has accepted no step: ${back.length === 0 ? `the platform is at ${at}, as it was` : back.join(', and ')}`
 }
 
 function stays({ from, at, channel, leavesMinor }: AbortState): readonly string[] {
   return [
-    `not undone: the platform stays at ${at}, it does not go back to ${from}`,
+    `not undone: the platform remains at ${at}, there is no way back to ${from}`,
     ...(leavesMinor
-      ? [`not undone: the operator follows to the minor of ${at}, and OLM knows no way back`]
+      ? [`not undone: the operator follows to the minor of ${at}, and OLM does not downgrade`]
       : []),
     ...(channel === undefined
       ? []
-      : [`not undone: the channel stays ${channel}, for it does not go back past an accepted hop`]),
-    ...(leavesMinor ? ['not undone: what HyperConverged rewrites of its own spec when it is upgraded'] : []),
+      : [`not undone: the channel remains ${channel}, because the platform has accepted a step`]),
+    ...(leavesMinor ? ['not undone: what HyperConverged changes in its own spec during an upgrade'] : []),
   ]
 }
 
@@ -453,7 +454,7 @@ export async function afterwards(
   try {
     return [...(await told(state, windowSnapshot, since)), ...(await armedByOthers(windowSnapshot))]
   } catch (error) {
-    if (error instanceof KvupError) return [`what was given back could not be read: ${error.message}`]
+    if (error instanceof KvupError) return [`kvup could not read what was restored: ${error.message}`]
     throw error
   }
 }
@@ -471,8 +472,8 @@ async function told(
   const closed = entries.filter(({ what }) => what === 'closed')
   const state = stateSince(from, (await readPlatform(cluster.reader)).platformStatus)
   return [
-    ...(back.length === 0 ? [] : [`given back: ${back.join(', ')}`]),
-    ...closed.map(({ step, text }) => `not given back: ${step}: ${text}`),
+    ...(back.length === 0 ? [] : [`restored: ${back.join(', ')}`]),
+    ...closed.map(({ step, text }) => `not restored: ${step}: ${text}`),
     ...(state.accepted ? stays(state) : []),
   ]
 }

@@ -39,7 +39,7 @@ export interface EusStatusDocument {
   at: string
   /** The release that it has reached, while it is on its way to `at`. */
   leaves?: string
-  /** `updating`, or `partial`: it stopped half-way. Absent while it is at rest and does not fail. */
+  /** `updating`, or `partial`: it stopped halfway. Absent while it is at rest and does not fail. */
   platform?: { state: PlatformStatus['state']; incomplete?: true; failing?: string }
   /** RFC 3339: when the first override was opened; and how long ago, in seconds. */
   since?: string
@@ -199,11 +199,11 @@ function nextOf(
 ): readonly string[] {
   const isThere = window.to === minorOfPlatform(at)
   if (overrides.length === 0)
-    return [`kvup eus plan --to ${isThere ? 'MINOR' : window.to}     what a window would do`]
+    return isThere ? [] : [`kvup eus plan --to ${window.to}     shows what the EUS upgrade would do`]
   if (running && !running.gone) return ['kvup eus status -w     follows it']
   return [
     `${typedFor(planned.plan, 'kvup eus run')}     goes on`,
-    `${typedFor(planned.plan, 'kvup eus abort')}     ends it, and gives back what is borrowed`,
+    `${typedFor(planned.plan, 'kvup eus abort')}     ends it, and restores the temporary changes`,
   ]
 }
 
@@ -233,7 +233,7 @@ async function platformAlone(cx: ChangingCommand, options: EusPlanningOptions): 
     ...(armed && {
       armed: { ...armed, by: 'somebody else', ...(accepted.is === 'no' && { why: accepted.message }) },
     }),
-    unknown: ['what is borrowed: there is no KubeVirt, and so no journal', ...plan.unknown],
+    unknown: ['the temporary changes: there is no KubeVirt, and so no journal', ...plan.unknown],
     next: ['kvup eus plan'],
   }
 }

@@ -22,8 +22,8 @@ const refOf = ({ name, namespace }: ReadObject): Ref =>
   namespace === undefined ? { name } : { name, namespace }
 
 const weeks =
-  'for weeks; nodes of the pool get no new configuration meanwhile, and the next minor waits for them'
-const unwatched = 'for days; nodes that fail are not replaced meanwhile'
+  'for weeks; the nodes of the pool get no new configuration meanwhile, and the next minor waits for them'
+const unwatched = 'for days; failed nodes are not replaced meanwhile'
 
 /** Keeps the nodes of a pool where they are (ocp 3.5). */
 export const poolPaused = ({ name, uid }: ReadObject): Borrowable =>
@@ -84,7 +84,7 @@ export const approvalOf = (snapshot: ReadObject, approval: Approval): Borrowable
       ref: refOf(snapshot),
       uid: snapshot.uid,
       path: ['spec', 'installPlanApproval'],
-      harmless: 'for days; other operators of the namespace are approved in the same way',
+      harmless: 'for days; other operators of the namespace are approved automatically too',
     },
     approval,
     { meanwhile: approval, absentMeans: 'Automatic' },
@@ -142,7 +142,7 @@ export function desiredUpdate({ name, uid }: ReadObject, update: Update): Borrow
     ref: { name },
     uid,
     path: ['spec', 'desiredUpdate'],
-    harmless: 'not at all while it is refused: it starts by itself once nothing is in the way any more',
+    harmless: 'not at all while it is refused: it starts by itself once its cause is gone',
   }
   const words = { meanwhile: update.version }
   const field = overriddenField(place, update, words)

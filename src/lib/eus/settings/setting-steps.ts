@@ -70,11 +70,15 @@ async function overrideState(cx: ReadContext, field: Borrowable, taking: Taking)
   const override = overrideNamed(await cx.journal.overrides(), field.override)
   const ours = override?.object.uid === field.uid ? override : undefined
   if (isSo(field, found.object, override))
-    return { is: 'done', note: ours ? `kept ${keptText(ours)}` : `${field.meanwhile} already: not kvup's` }
+    return { is: 'done', note: ours ? takenText(field, ours) : `${field.meanwhile} already, not by kvup` }
   if (override !== undefined && ours === undefined && !taking.again)
     return recreatedSinceOverride(field, taking)
   return notTaken(field, { taking, ours, object: found.object })
 }
+
+/** `paused`, `eus-4.20 (was eus-4.18)`. */
+const takenText = ({ meanwhile }: Borrowable, ours: Override): string =>
+  meanwhile === 'paused' ? meanwhile : `${meanwhile} (was ${keptText(ours)})`
 
 /** As kvup writes it, or, where nothing is borrowed, as somebody else wants it just so. */
 function isSo(field: Borrowable, object: KubeObject, override: Override | undefined): boolean {
@@ -99,7 +103,7 @@ function isByKvup(field: Borrowable, object: KubeObject, { taken }: Override): b
 async function take(cx: StepContext, field: Borrowable, taking: Taking): Promise<void> {
   const found = await getOverridden(cx.reader, field, field.uid)
   if (found.is !== 'there')
-    throw blocked('override-replaced', `${nameOfOverridden(field)} is another one than was looked at`, {
+    throw blocked('override-replaced', `${nameOfOverridden(field)} is no longer the same object`, {
       object: nameOfOverridden(field),
       remedy: 'run the same command again',
     })
@@ -118,7 +122,7 @@ export async function keepAndTake(
 ): Promise<void> {
   const former = overrideNamed(await journal.overrides(), field.override)
   if (former !== undefined && former.object.uid !== field.uid)
-    await journal.release(field.override, 'the object that it was taken from is gone')
+    await journal.release(field.override, 'the object that it belonged to is gone')
   const value = field.valueIn(object)
   const override = await journal.override({
     id: field.override,
@@ -152,10 +156,10 @@ function changedSinceOverride(
   return {
     is: 'blocked',
     reason: 'override-changed',
-    by: `${whatIs(field)} was ${field.meanwhile} by kvup (kept: ${keptText(override)}), and somebody set it to ${valueText(now)} meanwhile`,
+    by: `${whatIs(field)} was ${field.meanwhile} by kvup (saved: ${keptText(override)}), but someone set it to ${valueText(now)} meanwhile`,
     remedy: [
-      `${command} --accept override-changed     takes it again`,
-      `kvup eus restore ${field.override} --keep-current     leaves it as it is and forgets the kept value`,
+      `${command} --accept override-changed     sets it again`,
+      `kvup eus restore ${field.override} --keep-current     changes nothing and forgets the saved value`,
       `${showsOverridden(field)}     shows who writes it`,
     ],
   }
@@ -165,8 +169,8 @@ function recreatedSinceOverride(field: Borrowable, { command = defaultCommand }:
   return {
     is: 'blocked',
     reason: 'override-replaced',
-    by: `${nameOfOverridden(field)} was deleted and made anew since it was looked at`,
-    remedy: [`${command} --accept override-changed     takes the new one as well`, 'kvup eus status'],
+    by: `${nameOfOverridden(field)} was deleted and created again`,
+    remedy: [`${command} --accept override-changed     changes the new one too`, 'kvup eus status'],
   }
 }
 
@@ -218,8 +222,8 @@ async function restoreState(cx: ReadContext, field: Borrowable, restoring: Resto
     return { is: 'todo', change: `set ${whatIs(field)} back to ${keptText(override)}` }
   const change =
     choice.why === undefined
-      ? `note ${whatIs(field)} as given back: it is ${keptText(override)} again`
-      : `note ${whatIs(field)} as borrowed no more: ${choice.why}`
+      ? `note ${whatIs(field)} as restored: it is ${keptText(override)} again`
+      : `note ${whatIs(field)} as no longer changed by kvup: ${choice.why}`
   return { is: 'todo', change }
 }
 
@@ -232,7 +236,7 @@ function pathOf(
   if (found.is === 'gone') return { is: 'close', why: `${nameOfOverridden(field)} is gone` }
   const { object } = found
   if (field.isBack(object, override.was)) return { is: 'close' }
-  if (meanwhile === 'keep-current') return { is: 'close', why: 'left as somebody else set it' }
+  if (meanwhile === 'keep-current') return { is: 'close', why: 'left as someone else set it' }
   const isOurs = found.is === 'there' && field.isTaken(object)
   if (isOurs || meanwhile === 'overwrite') return { is: 'write', object }
   const asked =
@@ -251,7 +255,7 @@ async function restore(cx: StepContext, field: Borrowable, restoring: Restoring)
     override,
     giving: restoring,
   })
-  if (choice.is === 'ask') return { notApplied: `somebody changed ${whatIs(field)} meanwhile` }
+  if (choice.is === 'ask') return { notApplied: `someone changed ${whatIs(field)} meanwhile` }
   if (choice.is === 'close') return closeNoted(cx, field, [field.override], choice.why)
   // The note stays until the field, read back, is one of its former owners again.
   const isOwned = override.owners !== undefined && override.was.present
@@ -272,15 +276,15 @@ async function restore(cx: StepContext, field: Borrowable, restoring: Restoring)
 }
 
 const resumeHints = ({ override }: Borrowable): readonly string[] => [
-  `kvup eus restore ${override} --keep-current     closes the loan and leaves their value`,
-  `kvup eus restore ${override} --overwrite     sets the kept value`,
+  `kvup eus restore ${override} --keep-current     keeps their value and forgets the saved one`,
+  `kvup eus restore ${override} --overwrite     sets the saved value`,
 ]
 
 function changedBeforeRestore(field: Borrowable, override: Override, now: unknown): StepState {
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',
-    by: `${whatIs(field)} was ${keptText(override)} when it was borrowed; somebody set it to ${valueText(now)} meanwhile`,
+    by: `${whatIs(field)} was ${keptText(override)} before kvup changed it; someone set it to ${valueText(now)} meanwhile`,
     remedy: [...resumeHints(field), `${showsOverridden(field)}     shows who writes it`],
   }
 }
@@ -289,7 +293,7 @@ function recreatedBeforeRestore(field: Borrowable, override: Override): StepStat
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',
-    by: `${nameOfOverridden(field)} was deleted and made anew since ${whatIs(field)} was borrowed (kept: ${keptText(override)})`,
+    by: `${nameOfOverridden(field)} was deleted and created again since kvup changed ${whatIs(field)} (saved: ${keptText(override)})`,
     remedy: resumeHints(field),
   }
 }
@@ -300,7 +304,7 @@ export function fieldRestored(override: Override, meanwhile: Meanwhile = 'ask'):
   if (field === undefined) return []
   const { kind, name } = override.object
   const id = `restore-${override.id.replaceAll('/', '-')}`
-  return [restoreField(field, { id, title: `give ${kind} ${name} back`, meanwhile })]
+  return [restoreField(field, { id, title: `restore ${kind} ${name}`, meanwhile })]
 }
 
 interface Watching {
@@ -385,10 +389,10 @@ async function settingChanged(
     return {
       is: 'blocked',
       reason: 'override-changed',
-      by: `${whatIs(field)} was ${field.meanwhile} by kvup, and somebody set it to ${valueText(field.valueIn(object))} in the middle of the window`,
+      by: `${whatIs(field)} was ${field.meanwhile} by kvup, but someone set it to ${valueText(field.valueIn(object))} during the EUS upgrade`,
       remedy: [
-        `${command} --accept override-changed     takes it again`,
-        `kvup eus restore ${shellWord(override.id)} --keep-current     leaves it as it is and forgets the kept value`,
+        `${command} --accept override-changed     sets it again`,
+        `kvup eus restore ${shellWord(override.id)} --keep-current     changes nothing and forgets the saved value`,
         `${showsOverridden(field)}     shows who writes it`,
       ],
     }
@@ -402,10 +406,10 @@ function unpausedBy(pool: string, command: string): StepState {
   return {
     is: 'blocked',
     reason: 'override-changed',
-    by: `somebody unpaused pool ${pool}, which kvup has paused: its nodes follow the platform now`,
+    by: `someone unpaused pool ${pool}, which kvup had paused: its nodes now follow the platform`,
     remedy: [
       `${command} --accept override-changed     pauses it again`,
-      `kvup eus restore pool-paused/${pool} --keep-current     leaves it unpaused and forgets the kept value`,
+      `kvup eus restore pool-paused/${pool} --keep-current     leaves it unpaused and forgets the saved value`,
       `oc get machineconfigpool ${pool} -o yaml --show-managed-fields     shows who wrote it`,
     ],
   }
@@ -416,10 +420,10 @@ export function poolAppeared(pool: string, command: string): Extract<StepState, 
   return {
     is: 'blocked',
     reason: 'pool-appeared',
-    by: `pool ${pool} appeared since the window was opened, and is not paused: its nodes follow the platform`,
+    by: `pool ${pool} is new since the EUS upgrade began, and not paused: its nodes follow the platform`,
     remedy: [
-      `${command} --accept pool-appeared     pauses and keeps it as well`,
-      `oc patch machineconfigpool ${pool} --type=merge -p '{"spec":{"paused":true}}'     pauses it, and leaves that to you`,
+      `${command} --accept pool-appeared     pauses it too`,
+      `oc patch machineconfigpool ${pool} --type=merge -p '{"spec":{"paused":true}}'     pauses it, and kvup does not unpause it`,
     ],
   }
 }
@@ -474,14 +478,14 @@ function setAgain(
   { kubevirt, command }: ChangeQuestion,
 ): StepState {
   const before =
-    override === undefined ? 'they were none before' : `kept: ${methodsText(keptMethods(override))}`
+    override === undefined ? 'they were none before' : `saved: ${methodsText(keptMethods(override))}`
   return {
     is: 'blocked',
     reason: 'override-changed',
-    by: `workload updates are held (${before}), and somebody set workloadUpdateMethods of ${nameOf(kubevirt)} to ${methodsText(now)} in the middle of the window: VMs move`,
+    by: `automatic VM updates are paused (${before}), but someone set workloadUpdateMethods of ${nameOf(kubevirt)} to ${methodsText(now)}: VMs migrate during the EUS upgrade`,
     remedy: [
-      `${command} --accept override-changed     empties them again`,
-      'kvup history     shows when they were borrowed',
+      `${command} --accept override-changed     pauses them again`,
+      'kvup history     shows when they were paused',
       `kubectl -n ${kubevirt.ref.namespace} get kubevirts,hyperconvergeds -o yaml --show-managed-fields     shows who writes them`,
     ],
   }

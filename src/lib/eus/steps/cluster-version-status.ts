@@ -27,7 +27,7 @@ export async function readPlatform(
   if (found.is !== 'object')
     throw blocked('no-platform', 'there is no ClusterVersion: this is neither OKD nor OpenShift', {
       object: 'clusterversions/version',
-      remedy: 'kvup upgrade --to VERSION     updates KubeVirt on any other cluster',
+      remedy: 'kvup check      says where KubeVirt stands',
     })
   return { cv: found.object, platformStatus: assessPlatform(found.object) }
 }
@@ -87,4 +87,4 @@ function said(update: unknown): Readonly<Record<string, unknown>> {
 
 /** Of an armed update that is not ours: nothing of kvup takes it back. */
 export const armedByOthersText = ({ version, image }: ArmedUpdate): string =>
-  `somebody else asked the platform for ${version ?? image}, and it has not begun: it starts by itself, and stays requested; oc adm upgrade --clear takes it back`
+  `someone else requested the platform update to ${version ?? image}, which has not started: it starts by itself; oc adm upgrade --clear withdraws it`

@@ -20,7 +20,7 @@ type Taken = Pick<EusRequest, 'accepted' | 'command'>
 export function forecastStep(settings: SettingsOwner, { accepted, command }: Taken): Step {
   return {
     id: 'forecast',
-    title: 'what becomes of VMs',
+    title: 'what happens to the VMs',
     patience: { every: 15 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
     watches: [],
@@ -39,8 +39,8 @@ export function forecastStep(settings: SettingsOwner, { accepted, command }: Tak
         reason: evictions.id,
         by: evictions.summary,
         remedy: [
-          `${command} --accept ${evictions.id}     takes that`,
-          'kvup workloads forecast     names the VMs',
+          `${command} --accept ${evictions.id}     accepts that`,
+          'kvup workloads forecast     lists the VMs',
         ],
       }
     },
@@ -63,15 +63,15 @@ export function noneOutdated(
       const left = await outdatedVms(reader)
       if (left.length === 0) return { is: 'done' }
       const named = `${left.slice(0, 10).join(', ')}${left.length > 10 ? ', …' : ''}`
-      if (accepted.includes(risk)) return { is: 'done', note: `${left.length} stay: ${named}` }
+      if (accepted.includes(risk)) return { is: 'done', note: `${left.length} not moved: ${named}` }
       return {
         is: 'blocked',
         reason: risk,
-        by: `${left.length} VMs stay on an old virt-launcher: ${named}`,
+        by: `${left.length} VMs still run an old virt-launcher: ${named}`,
         remedy: [
-          'kvup workloads outdated     says why each stays',
-          'kvup workloads restart     restarts those that only a restart helps',
-          `${command} --accept ${risk}     goes on all the same`,
+          'kvup workloads outdated     shows why each is not moved',
+          'kvup workloads restart     restarts those that need a restart',
+          `${command} --accept ${risk}     continues anyway`,
         ],
       }
     },
@@ -115,13 +115,13 @@ export function vmsMoved(kubevirt: Owner, holds: UpdatesPause, { accepted, comma
 }
 
 const cannotMove = (count: number): string =>
-  `${count} outdated ${count === 1 ? 'VM has' : 'VMs have'} nowhere to go as things are`
+  `${count} outdated ${count === 1 ? 'VM has' : 'VMs have'} no node to migrate to`
 
 function withResumeHint(state: Unmoved, staying: number, command: string): StepState {
   const remedy = [
     ...(state.remedy ?? []),
-    'kvup workloads forecast     shows what keeps each where it is',
-    `${command} --accept ${risk}     goes on without them`,
+    'kvup workloads forecast     shows the reason for each',
+    `${command} --accept ${risk}     continues without them`,
   ]
   return state.is === 'stalled'
     ? { ...state, remedy }

@@ -113,11 +113,11 @@ function straying(csv: string, { snapshot, latest }: Question): StepState {
   return {
     is: 'blocked',
     reason: 'plan-off-path',
-    by: `InstallPlan ${name} would install ${csv}, which is not on the path (${path}): it may lead nowhere, and OLM resolves nothing else while it waits`,
+    by: `InstallPlan ${name} would install ${csv}, which is not on the path (${path}): it may be a dead end, and OLM resolves nothing else while it waits`,
     remedy: [
       `oc -n ${namespace} delete installplan ${name}     lets OLM resolve again, to the present head of its channel`,
-      `${command} --catalog-file FILE     where a later catalog has another path`,
-      `${command} --accept operator-stranded     takes whatever OLM resolves`,
+      `${command} --catalog-file FILE     uses a later catalog with another path`,
+      `${command} --accept operator-stranded     accepts whatever OLM resolves`,
     ],
   }
 }
@@ -154,7 +154,7 @@ export async function catalogNow(
   const head = headOf(offer, channel)
   if (head !== undefined) return { is: 'answers', head }
   const state = withoutHead(offer, { pack, channel })
-  const file = `${command} --catalog-file FILE     knows the releases without it`
+  const file = `${command} --catalog-file FILE     gives kvup the releases without it`
   return { is: 'waits', state: { ...state, remedy: [...remedy, file] } }
 }
 

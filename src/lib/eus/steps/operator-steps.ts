@@ -1,3 +1,4 @@
+import { makesCatalog } from '../../releases/catalog-path.ts'
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
 import {
   channelChange,
@@ -100,9 +101,9 @@ function onlyWhenAsked(step: Step, { command }: Pick<EusWindow['request'], 'comm
       return {
         is: 'blocked',
         reason: 'approval-needed',
-        by: `the Subscription is Manual, and nobody said that kvup may approve: ${state.change}`,
+        by: `the Subscription is Manual, and kvup may not approve without --approve: ${state.change}`,
         remedy: [
-          `${command} --approve     approves exactly that InstallPlan, and those that this line still needs`,
+          `${command} --approve     approves exactly that InstallPlan, and those that this command still needs`,
         ],
       }
     },
@@ -153,7 +154,7 @@ function operatorChannel(
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
     watches: [{ kind: Subscriptions, where: { namespace } }],
-    risk: { undo: 'none: the platform has left the minor before', safeToLeave: 'always' },
+    risk: { undo: 'none: the platform has left the old minor', safeToLeave: 'always' },
     shows: `oc -n ${namespace} get subscriptions.operators.coreos.com ${name} -o yaml --show-managed-fields`,
     async check({ reader }): Promise<StepState> {
       const now = (await readOperator(reader, { subscription })).subscription.spec?.channel
@@ -175,7 +176,7 @@ function operatorInStep({ minor, operator }: OperatorPart, releases: Rows): Step
     patience: { every: 15 * seconds, atMost: 60 * minutes },
     estimate: 15 * minutes,
     watches: [],
-    risk: { undo: 'none: OLM knows no way back', safeToLeave: 'always' },
+    risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'always' },
     async check({ reader }): Promise<StepState> {
       const now = await operatorMinorIn(reader, releases)
       const remedy = [`oc -n ${namespace} get hyperconvergeds.hco.kubevirt.io -o yaml`]
@@ -190,7 +191,7 @@ function operatorInStep({ minor, operator }: OperatorPart, releases: Rows): Step
       const [why] = now.why
       return why === undefined
         ? { is: 'done', note: now.version ?? '' }
-        : { is: 'waiting', on: 'HyperConverged to be well', trouble: why, remedy }
+        : { is: 'waiting', on: 'HyperConverged to be healthy', trouble: why, remedy }
     },
   }
 }
@@ -244,7 +245,7 @@ export function operatorLeadsOn(following: Watching): Step {
   const { id, stop, operator } = following
   return {
     id,
-    title: `the operator's way to ${stop.minor}`,
+    title: `the operator's upgrade path to ${stop.minor}`,
     patience: { every: 15 * seconds, atMost: hours },
     estimate: seconds,
     watches: [...platformFollows, ...rollSnapshotWatches(operator)],
@@ -264,20 +265,21 @@ function leadsOn(installed: string, following: Watching): StepState {
   const { path = [] } = operator
   const at = path.indexOf(installed)
   const to = path.slice(at + 1).find((csv) => minorOfCsv(csv, releases) === stop.minor)
-  if (at >= 0 && to !== undefined) return { is: 'done', note: `${installed} leads on to ${to}` }
+  if (at >= 0 && to !== undefined) return { is: 'done', note: `${installed} has an update path to ${to}` }
   const isLeft = isStranded || (at < 0 && path.some((csv) => minorOfCsv(csv, releases) === stop.minor))
   const risk = isLeft ? 'operator-stranded' : 'operator-path-unknown'
   if (accepted.includes(risk))
-    return { is: 'done', note: `whether ${installed} leads on is not known: accepted` }
+    return { is: 'done', note: `whether ${installed} has an update path is unknown: accepted` }
   return {
     is: 'blocked',
     reason: risk,
     by: isLeft
-      ? `${installed} is installed, and no path leads on from it to ${stop.minor}${pathText(path)}: the operator would be stranded behind the platform`
-      : `nothing says whether a release of the operator leads from ${installed} on to ${stop.minor}: it may be stranded behind the platform`,
+      ? `${installed} is installed, and has no update path to ${stop.minor}${pathText(path)}: the operator could not follow the platform`
+      : `kvup does not know whether the operator has an update path from ${installed} to ${stop.minor}: it may not be able to follow the platform`,
     remedy: [
-      `${command} --catalog-file FILE     knows its way; opm render CATALOG-IMAGE -o yaml > FILE makes one, of the minor at the end`,
-      `${command} --accept ${risk}     lets the platform go on all the same`,
+      'name the catalog of the minor at the end by --catalog-file: it knows the path',
+      makesCatalog,
+      `${command} --accept ${risk}     lets the platform continue anyway`,
     ],
   }
 }

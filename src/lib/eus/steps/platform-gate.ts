@@ -27,7 +27,7 @@ import { roleRemedy } from '../../output/kvup-words.ts'
 export function platformGate({ id, name, ...of }: GateOf & { id: string; name: string }): Step {
   return {
     id,
-    title: `may the platform go to ${of.stop.version ?? of.stop.minor}`,
+    title: `can the platform go to ${of.stop.version ?? of.stop.minor}`,
     patience: { every: 15 * seconds, atMost: 30 * minutes },
     estimate: 30 * seconds,
     watches: platformFollows,
@@ -35,7 +35,7 @@ export function platformGate({ id, name, ...of }: GateOf & { id: string; name: s
     async check({ reader, journal }: ReadContext): Promise<StepState> {
       const observed = await readPlatform(reader)
       if (isAccepted(observed.platformStatus, of.stop)) return { is: 'done' }
-      if (await ourRequest(journal, name, observed)) return { is: 'done', note: 'asked for already' }
+      if (await ourRequest(journal, name, observed)) return { is: 'done', note: 'requested already' }
       return (await platformShut(reader, of)) ?? { is: 'done' }
     },
   }
@@ -54,7 +54,7 @@ export interface GateOf {
  */
 export async function platformShut(reader: Reader, of: GateOf): Promise<Shut | undefined> {
   const { platformStatus } = await readPlatform(reader)
-  if (!platformStatus.current) return { is: 'waiting', on: 'the platform to see its present spec' }
+  if (!platformStatus.current) return { is: 'waiting', on: 'the platform to process its current spec' }
   const isMinor = minorOfPlatform(platformStatus.target) !== of.stop.minor
   return (
     (isMinor ? await nextMinorShut(reader, platformStatus) : undefined) ??
@@ -68,8 +68,8 @@ async function nextMinorShut(reader: Reader, platformStatus: PlatformStatus): Pr
     parts: ['clusterOperators', 'adminGates', 'adminAcks'],
   })
   const unseen =
-    unread(adminGates, 'an administrator has to acknowledge something') ??
-    unread(clusterOperators, 'kube-apiserver tolerates its kubelets')
+    unread(adminGates, 'an acknowledgement is needed') ??
+    unread(clusterOperators, 'kube-apiserver supports its kubelets')
   if (unseen) return unseen
   const [gate] = openGates(
     itemsOf(adminGates)[0],
@@ -81,7 +81,7 @@ async function nextMinorShut(reader: Reader, platformStatus: PlatformStatus): Pr
     saidNo(platformStatus.upgradeable, 'the ClusterVersion to be Upgradeable', 'oc adm upgrade') ??
     saidNo(
       kubeletSkew(clusterOperators),
-      'kube-apiserver to tolerate its kubelets',
+      'kube-apiserver to support its kubelets',
       'oc get clusteroperator kube-apiserver -o yaml',
     )
   )
@@ -111,7 +111,7 @@ async function operatorShut(
   subscription: SubscriptionRef | undefined,
 ): Promise<Shut | undefined> {
   const found = await getHyperConverged(reader)
-  const unseen = unread(found, 'HyperConverged lets the platform go on')
+  const unseen = unread(found, 'HyperConverged lets the platform continue')
   if (unseen) return unseen
   const hcos = itemsOf(found)
   if (subscription !== undefined && hcos.length === 0) return missing(subscription)
@@ -122,7 +122,7 @@ async function operatorShut(
 function notGood(hco: HyperConverged): Shut | undefined {
   const { good, why, name, namespace, current } = assessHyperConverged(hco)
   if (good) return undefined
-  const on = `HyperConverged ${name} to be good in every condition`
+  const on = `HyperConverged ${name} to be healthy in every condition`
   const remedy = [`oc -n ${namespace} get hyperconvergeds.hco.kubevirt.io ${name} -o yaml`]
   if (!current || isAtWork(hco)) return { is: 'waiting', on, trouble: why.join('; '), remedy }
   return { is: 'stalled', on, why: why.join('; '), remedy }
@@ -135,7 +135,7 @@ const isAtWork = (hco: HyperConverged): boolean =>
 const missing = ({ namespace, name }: SubscriptionRef): Shut => ({
   is: 'blocked',
   reason: 'hyperconverged-missing',
-  by: `subscriptions/${name} in namespace ${namespace} keeps the operator, but no HyperConverged is served in a version that kvup reads`,
+  by: `subscriptions/${name} in namespace ${namespace} manages the operator, but HyperConverged has no API version that kvup can read`,
   remedy: ['oc get hyperconvergeds.hco.kubevirt.io -A', 'oc api-resources --api-group=hco.kubevirt.io'],
 })
 
@@ -196,7 +196,7 @@ function unread(part: Known<unknown>, what: string): Shut | undefined {
   return {
     is: 'blocked',
     reason: 'gate-not-readable',
-    by: `cannot tell whether ${what}: ${part.why}`,
+    by: `kvup cannot see whether ${what}: ${part.why}`,
     remedy: [roleRemedy('kvup-view')],
   }
 }

@@ -1,3 +1,4 @@
+import { unpausePool } from '../../openshift/platform-rules.ts'
 import {
   ClusterOperators,
   type MachineConfigPool,
@@ -34,8 +35,8 @@ export function platformUpdated({ id, stop }: { id: string; stop: Stop }): Step 
     estimate: 75 * minutes,
     watches: [...platformFollows, { kind: ClusterOperators, where: {} }],
     risk: {
-      undo: 'none: a platform does not go back to an older minor',
-      safeToLeave: 'always: it goes on by itself',
+      undo: 'none: a platform does not downgrade to an older minor',
+      safeToLeave: 'always: it continues by itself',
     },
     async check({ reader }): Promise<StepState> {
       const { platformStatus } = await readPlatform(reader)
@@ -95,7 +96,7 @@ export function masterRolled({ id, stop, name }: MasterHop): Step {
     patience: { every: 15 * seconds, atMost: 6 * hours },
     estimate: 30 * minutes,
     watches: [...poolFollows, { kind: Nodes, where: {} }],
-    risk: { undo: 'none', safeToLeave: 'always: it goes on by itself' },
+    risk: { undo: 'none', safeToLeave: 'always: it continues by itself' },
     async check({ reader, journal }): Promise<StepState> {
       const now = await readPool(reader, undefined)
       const waiting = untilUpdated(now)
@@ -108,8 +109,8 @@ export function masterRolled({ id, stop, name }: MasterHop): Step {
       const before = await keptPool(journal, name, keptAs(stop))
       const hasRolled = poolBefore(now).updating !== before?.updating
       return hasRolled || isProven(now, stop.minor)
-        ? { is: 'done', note: `${now.poolStatus.updated} of ${now.poolStatus.machines} machines` }
-        : { is: 'waiting', on: 'the master pool to begin' }
+        ? { is: 'done', note: `${now.poolStatus.updated} of ${now.poolStatus.machines} nodes` }
+        : { is: 'waiting', on: 'the master pool to start' }
     },
   }
 }
@@ -130,8 +131,8 @@ function masterPaused({ poolStatus: { name } }: PoolNow): StepState {
   return {
     is: 'blocked',
     reason: 'master-paused',
-    by: `the pool ${name} is paused, and the platform cannot go on without it`,
-    remedy: [`oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'`],
+    by: `the pool ${name} is paused, and the platform cannot continue without it`,
+    remedy: [unpausePool(name)],
   }
 }
 
@@ -189,16 +190,16 @@ export function untilUpdated({ poolStatus, pool }: PoolNow): StepState | undefin
   const { name, state, machines, updated, message, degraded, current } = poolStatus
   const since = condition(pool, 'Updating')?.lastTransitionTime
   const progress = { done: updated, total: machines }
-  const on = `pool ${name}: ${updated} of ${machines} machines updated`
+  const on = `pool ${name}: ${updated} of ${machines} nodes updated`
   const remedy = [
     `oc describe machineconfigpool ${name}`,
-    'kvup workloads migrations     shows VMs that hold a drain up',
+    'kvup workloads migrations     shows VMs that block a drain',
   ]
   if (!current)
-    return { is: 'waiting', on: `the machine config controller to see the spec of pool ${name}`, remedy }
+    return { is: 'waiting', on: `the machine config controller to process the spec of pool ${name}`, remedy }
   if (state === 'updated') return undefined
   if (state === 'degraded')
-    return { is: 'stalled', on, why: message || `${degraded} machines are degraded`, remedy, progress }
+    return { is: 'stalled', on, why: message || `${degraded} nodes are degraded`, remedy, progress }
   return {
     is: 'waiting',
     on,

@@ -102,8 +102,8 @@ function unpause({ pool, name, meanwhile = 'ask' }: Unpausing): Step {
   return {
     ...give,
     risk: {
-      undo: 'pausing it again keeps what is not yet updated as it is',
-      safeToLeave: 'always: it goes on by itself',
+      undo: 'pausing it again leaves the other nodes at the old release',
+      safeToLeave: 'always: it continues by itself',
     },
     async apply(cx) {
       await keepPool(cx.journal, name, pool.name, poolBefore(await readPool(cx.reader, pool.name)))
@@ -129,7 +129,7 @@ export function rolledPool(
     estimate: pool.rollsFor,
     watches: [...poolFollows, { kind: Nodes, where: {} }],
     ...(dependsOn && { dependsOn }),
-    risk: { undo: 'none', safeToLeave: 'always: it goes on by itself' },
+    risk: { undo: 'none', safeToLeave: 'always: it continues by itself' },
     async check({ reader, journal }: ReadContext): Promise<StepState> {
       const now = await readPool(reader, pool.name)
       const { poolStatus, nodes, kubernetes } = now
@@ -142,7 +142,7 @@ export function rolledPool(
         return { is: 'waiting', on: `pool ${pool.name} to begin` }
       const old = behind(nodes, kubernetes)
       return old.length === 0
-        ? { is: 'done', note: `${poolStatus.updated} of ${poolStatus.machines} machines at ${kubernetes}` }
+        ? { is: 'done', note: `${poolStatus.updated} of ${poolStatus.machines} nodes at ${kubernetes}` }
         : { is: 'waiting', on: `the kubelets of ${old.slice(0, 10).join(', ')} to be those of ${kubernetes}` }
     },
   }
@@ -159,14 +159,14 @@ function whilePausedByOthers(
   const { name, state, updated, machines } = poolStatus
   const isThrough = state === 'updated' && behind(nodes, kubernetes).length === 0
   if (!isOurs || isThrough || accepted.includes('pool-paused-already'))
-    return { is: 'done', note: 'paused by somebody else: left as it is' }
+    return { is: 'done', note: 'paused by someone else: not changed' }
   return {
     is: 'blocked',
     reason: 'pool-paused-already',
-    by: `somebody paused pool ${name} again after kvup had unpaused it, with ${updated} of ${machines} machines updated: the others stay at the older release`,
+    by: `someone paused pool ${name} again after kvup unpaused it, with ${updated} of ${machines} nodes updated: the other nodes remain at the older release`,
     remedy: [
-      `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     lets it go on; then the same command again`,
-      `${command} --accept pool-paused-already     leaves it paused, and ends without it`,
+      `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     its nodes drain and reboot; then the same command again`,
+      `${command} --accept pool-paused-already     leaves it paused, and continues without it`,
       `oc get machineconfigpool ${name} -o yaml --show-managed-fields     shows who wrote it`,
     ],
   }
@@ -250,8 +250,8 @@ function blockedBy(vms: readonly string[], pool: string, command: string): StepS
     by: `${refuse} to be evicted, and ${hold} the drains of pool ${pool} up: ${vms.slice(0, 10).join(', ')}`,
     remedy: [
       'kvup workloads unblock --all     lets them be evicted, once they are restarted',
-      'kvup workloads restart     restarts those that wait for it',
-      `${command} --accept vms-block-drains     goes on all the same`,
+      'kvup workloads restart     restarts those that need it',
+      `${command} --accept vms-block-drains     continues anyway`,
     ],
   }
 }
@@ -263,7 +263,7 @@ function noRoom({ node, asks, free }: NonNullable<DrainRoom['tooSmall']>, comman
     by: `the VMs on node ${node} ask for ${inGib(asks)}, and the other nodes have ${inGib(free)} left`,
     remedy: [
       'kvup workloads forecast     shows where VMs can go',
-      `${command} --accept no-room     goes on all the same`,
+      `${command} --accept no-room     continues anyway`,
     ],
   }
 }

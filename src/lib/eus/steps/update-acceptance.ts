@@ -43,7 +43,7 @@ export function updateAccepted(accepting: Accepting): Step {
     estimate: minutes,
     closes: true,
     watches: platformFollows,
-    risk: { undo: 'none', safeToLeave: 'always: the platform goes on by itself' },
+    risk: { undo: 'none', safeToLeave: 'always: the platform continues by itself' },
     shows: showsPlatform,
     async check(cx): Promise<StepState> {
       const observed = await readPlatform(cx.reader)
@@ -51,14 +51,14 @@ export function updateAccepted(accepting: Accepting): Step {
       if (isAccepted(platformStatus, stop)) return closing(await cx.journal.overrides())
       const { accepted, armed, current } = platformStatus
       if (armed === undefined)
-        return refused === undefined ? withdrawn(stop) : turnedDown(refused, 'the request was taken back')
+        return refused === undefined ? withdrawn(stop) : turnedDown(refused, 'the request was withdrawn')
       if (accepted.is !== 'no' || !current) return { is: 'waiting', on: 'the platform to accept it' }
       const ours = await ourRequest(cx.journal, accepting.name, observed)
       const why = `${armed.version ?? armed.image} was refused (${accepted.reason}): ${accepted.message}`
       if (ours === undefined || accepting.leaveRequested)
-        return turnedDown(why, 'it stays requested, and starts by itself once nothing is in the way any more')
+        return turnedDown(why, 'it is still requested, and starts by itself once its cause is gone')
       refused = why
-      return { is: 'todo', change: `take the request for ${ours.version} back, which was refused` }
+      return { is: 'todo', change: `withdraw the request for ${ours.version}, which was refused` }
     },
     async apply(cx) {
       const { platformStatus } = await readPlatform(cx.reader)
@@ -79,14 +79,14 @@ function closing(overrides: readonly Override[]): StepState {
     ? { is: 'done' }
     : {
         is: 'todo',
-        change: `leave ${open.map((id) => fieldNames[id]).join(' and ')} of the ClusterVersion as they are: the hop was accepted, and what they were goes back no more`,
+        change: `leave ${open.map((id) => fieldNames[id]).join(' and ')} of the ClusterVersion unchanged: the platform has accepted the step`,
       }
 }
 
 const theOne = { kind: ClusterVersions, ref: theClusterVersion }
 
 const closeOverrides = (cx: StepContext): Promise<void> =>
-  closeNoted(cx, theOne, untilAccepted, 'a hop was accepted')
+  closeNoted(cx, theOne, untilAccepted, 'the platform has accepted a step')
 
 /**
  * Takes back exactly what the procedure of this name wrote, and nothing else, reads it back, and only then closes the override; an older release is never asked
@@ -108,16 +108,18 @@ async function withdraw(cx: StepContext, name: string): Promise<void> {
 
 function whyNotOurs({ spec }: ClusterVersion, { target }: PlatformStatus): string {
   const asked = spec?.desiredUpdate?.version
-  return asked !== undefined && asked === target ? 'a hop was accepted' : 'it was taken back already'
+  return asked !== undefined && asked === target
+    ? 'the platform has accepted a step'
+    : 'it was withdrawn already'
 }
 
 function notTakenBack(version: string): Error {
   return blocked(
     'restore-undone',
-    `the request for ${version} was taken back, but the ClusterVersion asks for it still: it starts by itself once nothing is in the way`,
+    `the request for ${version} was withdrawn, but the ClusterVersion still requests it: it starts by itself once its cause is gone`,
     {
       object: 'clusterversions/version',
-      remedy: ['oc adm upgrade --clear     takes it back', `${showsPlatform}     shows who writes it`],
+      remedy: ['oc adm upgrade --clear     withdraws it', `${showsPlatform}     shows who writes it`],
     },
   )
 }
@@ -134,7 +136,10 @@ function turnedDown(why: string, what: string): StepState {
     is: 'blocked',
     reason: 'update-refused',
     by: `${why}; ${what}`,
-    remedy: ['oc adm upgrade     shows what is in the way', 'kvup eus run     asks again, once it is gone'],
+    remedy: [
+      'oc adm upgrade     shows what blocks it',
+      'kvup eus run     requests it again, once that is gone',
+    ],
   }
 }
 
@@ -142,8 +147,8 @@ function withdrawn({ minor, version }: Stop): StepState {
   return {
     is: 'blocked',
     reason: 'update-withdrawn',
-    by: `somebody took the request for ${version ?? minor} back before it was accepted`,
-    remedy: ['kvup eus run     asks again'],
+    by: `someone withdrew the request for ${version ?? minor} before the platform accepted it`,
+    remedy: ['kvup eus run     requests it again'],
   }
 }
 
@@ -169,7 +174,7 @@ export async function withdrawRefused(
   const ours = await ourRequest(cx.journal, name, observed)
   if (ours === undefined) return undefined
   await withdraw(cx, name)
-  return `the request for ${ours.version} was refused (${accepted.reason}) and is taken back: it would start by itself later`
+  return `the request for ${ours.version} was refused (${accepted.reason}) and is withdrawn: otherwise it would start by itself later`
 }
 
 /**
@@ -179,31 +184,26 @@ export async function withdrawRefused(
 export function withdrawRequest(name: string, meanwhile: Meanwhile = 'ask'): Step {
   return {
     id: 'withdraw-request',
-    title: 'take the request for an update back',
+    title: 'withdraw the update request',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
     watches: platformFollows,
-    risk: { undo: 'kvup eus run     asks again', safeToLeave: 'always' },
+    risk: { undo: 'kvup eus run     requests it again', safeToLeave: 'always' },
     shows: showsPlatform,
     async check({ reader, journal }): Promise<StepState> {
       if (meanwhile === 'keep-current') return keeping(await journal.overrides())
       const ours = await ourRequest(journal, name, await readPlatform(reader))
-      if (ours) return { is: 'todo', change: `take the request for ${ours.version} back` }
+      if (ours) return { is: 'todo', change: `withdraw the request for ${ours.version}` }
       return overrideNamed(await journal.overrides(), 'desired-update')
         ? {
             is: 'todo',
-            change: 'note desiredUpdate of the ClusterVersion as given back: nothing of ours is requested',
+            change: 'note desiredUpdate of the ClusterVersion as restored: kvup requests nothing',
           }
         : { is: 'done' }
     },
     apply: (cx) =>
       meanwhile === 'keep-current'
-        ? closeNoted(
-            cx,
-            { kind: ClusterVersions, ref: theClusterVersion },
-            ['desired-update'],
-            'left as it is',
-          )
+        ? closeNoted(cx, { kind: ClusterVersions, ref: theClusterVersion }, ['desired-update'], 'not changed')
         : withdraw(cx, name),
   }
 }
@@ -212,7 +212,7 @@ function keeping(overrides: readonly Override[]): StepState {
   return overrideNamed(overrides, 'desired-update')
     ? {
         is: 'todo',
-        change: 'leave desiredUpdate of the ClusterVersion as it is, and note it as borrowed no more',
+        change: 'leave desiredUpdate of the ClusterVersion unchanged, and note that kvup did not set it',
       }
     : { is: 'done' }
 }
@@ -229,8 +229,8 @@ export async function channelBack(
   const taken = overrideNamed(await journal.overrides(), 'platform-channel')?.taken?.value
   return restoreField(platformChannel(refOfVersion(cv), typeof taken === 'string' ? taken : ''), {
     id: 'restore-platform-channel',
-    title: 'give the channel back',
+    title: 'restore the channel',
     meanwhile,
-    ...(acceptedBefore && { closeBecause: 'a hop was accepted: a channel does not go back past it' }),
+    ...(acceptedBefore && { closeBecause: 'the platform has accepted a step: the channel remains' }),
   })
 }

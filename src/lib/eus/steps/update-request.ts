@@ -43,12 +43,12 @@ export function requestUpdate(requesting: Requesting): Step {
   const patience = new PatienceByHealth({ every: 15 * seconds, well: 14 * 24 * hours, wrong: 30 * minutes })
   return {
     id,
-    title: `ask for platform ${stop.version ?? stop.minor}`,
+    title: `request platform ${stop.version ?? stop.minor}`,
     patience,
     estimate: 15 * seconds,
     watches: platformFollows,
     risk: {
-      undo: 'kvup eus abort, as long as it is not accepted',
+      undo: 'kvup eus abort, until the platform accepts it',
       safeToLeave: 'not at all: it starts by itself',
     },
     shows: showsPlatform,
@@ -85,7 +85,7 @@ async function ready(
   if (now.armed !== undefined) return notYet(armedByOthers(now.armed))
   if (now.state !== 'idle')
     return notYet({ is: 'waiting', on: `the platform to reach ${now.target ?? 'its release'}` })
-  if (!now.current) return notYet({ is: 'waiting', on: 'the platform to see its present spec' })
+  if (!now.current) return notYet({ is: 'waiting', on: 'the platform to process its current spec' })
   const release = offeredRelease(now, requesting)
   if (release.is === 'not-yet') return release
   // For a release to be offered it may have waited long behind the gate.
@@ -98,8 +98,7 @@ async function ready(
 async function ask(cx: StepContext, requesting: Requesting): Promise<void> {
   const observed = await readPlatform(cx.reader)
   const found = await ready(cx, observed, requesting)
-  if (found.is === 'not-yet')
-    throw new ApiError(409, 'Conflict', 'the ClusterVersion is not as it was looked at')
+  if (found.is === 'not-yet') throw new ApiError(409, 'Conflict', 'the ClusterVersion has changed meanwhile')
   const { request } = found
   const { id, name, who, stop } = requesting
   await keepMaster(cx, name, stop)
@@ -111,8 +110,8 @@ function armedByOthers({ version, image }: Partial<Request>): StepState {
   return {
     is: 'blocked',
     reason: 'update-armed',
-    by: `somebody else asked the ClusterVersion for ${version ?? image}, which is neither running nor done: it starts by itself`,
-    remedy: ['oc adm upgrade --clear     takes it back', 'kvup eus status'],
+    by: `someone else requested ${version ?? image}, which is neither running nor done: it starts by itself`,
+    remedy: ['oc adm upgrade --clear     withdraws it', 'kvup eus status'],
   }
 }
 
@@ -193,10 +192,10 @@ function otherImage(
   return {
     is: 'blocked',
     reason: 'image-differs',
-    by: `${version} is offered as ${image}, and the plan was made for ${wanted.image ?? ''}: that is another release, or one for another architecture`,
+    by: `${version} is offered as ${image}, but the plan was made for ${wanted.image ?? ''}: that is another release, or one for another architecture`,
     remedy: [
       'oc adm upgrade     shows what is offered',
-      'kvup eus plan --graph-file FILE     with the graph of the architecture of this cluster',
+      'plan again with the graph of the architecture of this cluster, by --graph-file',
     ],
   }
 }
@@ -205,10 +204,10 @@ function mayLeadNowhere(version: string, command: string): StepState {
   return {
     is: 'blocked',
     reason: 'path-unknown',
-    by: `nothing says whether ${version} leads on to the next minor: the cluster knows only its next hop`,
+    by: `kvup does not know whether ${version} has an update path to the next minor: the cluster knows only its next update`,
     remedy: [
-      `${command} --graph-file FILE     knows the whole way`,
-      `${command} --accept path-unknown     asks for it all the same`,
+      `${command} --graph-file FILE     shows the whole upgrade path`,
+      `${command} --accept path-unknown     requests it anyway`,
     ],
   }
 }

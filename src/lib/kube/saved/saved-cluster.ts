@@ -114,7 +114,7 @@ export function unfit(
   return usageError('snapshot-unreadable', `cannot use ${from} as a saved cluster: ${why}`, {
     remedy: [
       ...first,
-      `kvup snapshot --to-file FILE      or ${printed[needed === 'any' ? 'platform' : needed]}`,
+      `kvup snapshot --to-file cluster.yaml      or ${printed[needed === 'any' ? 'platform' : needed]}`,
     ],
   })
 }
@@ -445,8 +445,8 @@ export class NotSavedError extends KvupError {
   override readonly name = 'NotSavedError'
 
   constructor(what: string, file: string) {
-    super(exitCode.usage, 'not-saved', `${file} does not hold ${what}`, {
-      remedy: 'kvup snapshot --to-file FILE      saves all that kvup looks at',
+    super(exitCode.usage, 'not-saved', `${file} does not contain ${what}`, {
+      remedy: 'kvup snapshot --to-file cluster.yaml      saves everything that kvup reads',
     })
   }
 }

@@ -266,7 +266,7 @@ function rbacRefusal(text: string, { target }: Place): FailureReading | undefine
     kind: 'forbidden',
     message: verb
       ? `may not ${verb} ${what}`
-      : `may not grant what the new version needs: ${what} is forbidden${missingRights(refusal)}`,
+      : `lacks permissions that ${target ?? 'the new version'} needs${missingRights(refusal)}: it may not grant ${what}`,
     commands: target ? [`kvup upgrade --to ${target} --method operator-manifest`] : [],
   }
 }
@@ -274,7 +274,7 @@ function rbacRefusal(text: string, { target }: Place): FailureReading | undefine
 function missingRights(refusal: string): string {
   const groups = [...refusal.matchAll(/APIGroups:\[([^\]]*)\]/g)].map((match) => match[1])
   const missing = [...new Set(groups)].map((group) => group?.replaceAll('"', '')).filter(Boolean)
-  return missing.length > 0 ? `, rights on ${missing.join(', ')} are missing` : ''
+  return missing.length > 0 ? ` (${missing.join(', ')})` : ''
 }
 
 /** A version that is still stored cannot be dropped from a CRD (facts 1.6). */
@@ -299,10 +299,10 @@ function canary(text: string, { namespace }: Place): FailureReading | undefined 
   const failed = /daemonSet (\S+) rollout failed/.exec(text)
   if (!counts && !failed) return undefined
   const name = failed?.[1] ?? 'virt-handler'
-  const more = counts?.[1] ? `${counts[1]} updated pods are ready where ${counts[2]} are wanted` : undefined
+  const more = counts?.[1] ? `${counts[1]} updated pods are ready, but ${counts[2]} are desired` : undefined
   return {
     kind: 'canary',
-    message: failed ? `the first new pod of ${name} ended` : (more ?? 'more pods are ready than are wanted'),
+    message: failed ? `the first new pod of ${name} failed` : (more ?? 'more pods are ready than desired'),
     commands: [`kubectl -n ${namespace} get pods -l kubevirt.io=${name} -o wide`],
   }
 }

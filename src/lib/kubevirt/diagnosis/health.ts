@@ -79,7 +79,7 @@ function verdictWith(
 function waitedFor({ kind, component }: Cause): string {
   if (kind === 'vms') return 'VMs that should run'
   if (kind === 'lease') return `${component} to renew its Lease`
-  return `somebody to answer behind Service ${component}`
+  return `Service ${component} to answer`
 }
 
 function sinceOf(faults: readonly Cause[]): Pick<RolloutStatus, 'since'> {
@@ -135,9 +135,9 @@ function answersUnread({ apiServices, webhooks, endpoints }: Answers): readonly 
   const parts = [
     ['whether the APIs of KubeVirt answer', apiServices],
     ['whether the webhooks of KubeVirt can answer', webhooks],
-    ['whether a pod is behind each webhook', endpoints],
+    ['whether each webhook has a pod', endpoints],
   ] as const
-  return parts.flatMap(([what, part]) => (part.known ? [] : [`${what} was not looked at: ${part.why}`]))
+  return parts.flatMap(([what, part]) => (part.known ? [] : [`not checked ${what}: ${part.why}`]))
 }
 
 function isOfKubeVirt(object: KubeObject): boolean {
@@ -222,7 +222,7 @@ function causeOf(kind: 'api' | 'webhook-silent', silent: Silent, namespace: stri
     nodes: [],
     message,
     ...(since !== undefined && { since }),
-    sentence: `nobody answers for ${named}: ${message}`,
+    sentence: `no answer from ${named}: ${message}`,
     commands:
       kind === 'api'
         ? apiServiceRemedy({ name: objects[0] ?? '', service, message, namespace })

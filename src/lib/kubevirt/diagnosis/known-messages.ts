@@ -29,7 +29,7 @@ const messages: readonly KnownMessage[] = [
     affects: [{ from: 'v1.7.0' }],
     is: 'harmless',
     sentence:
-      'from v1.7 on virt-handler logs "failed to load the certificate /etc/virt-handler/clientcertificates/tls.crt" every minute: harmless, virt-operator detaches that certificate on purpose (kubevirt issue 16264)',
+      'from v1.7 on virt-handler logs "failed to load the certificate /etc/virt-handler/clientcertificates/tls.crt" every minute. This is harmless: virt-operator detaches that certificate on purpose (kubevirt issue 16264)',
   },
   {
     id: 'log-cell-to-cell',
@@ -52,7 +52,7 @@ const messages: readonly KnownMessage[] = [
     pattern: /Unable to query peer security context/u,
     is: 'fault',
     sentence:
-      "libvirt in virt-handler's init container ends on a kernel that was built without SELinux (kubevirt issue 16261); no release has a fix, only a kernel with CONFIG_SECURITY_SELINUX helps, or keeping KubeVirt off these nodes (spec.workloads.nodePlacement)",
+      "libvirt in virt-handler's init container fails on a kernel without SELinux (kubevirt issue 16261), in every release. Use a kernel with CONFIG_SECURITY_SELINUX, or exclude these nodes from KubeVirt (spec.workloads.nodePlacement)",
     suspected: true,
   },
 ]
@@ -106,7 +106,10 @@ export function knownFault(log: string | undefined, origin: LogOrigin): KnownFau
   )
   if (found === undefined) return undefined
   return {
-    sentence: log === undefined ? `its log was not read; it may be this: ${found.sentence}` : found.sentence,
+    sentence:
+      log === undefined
+        ? `its log was not read, but this may be the cause: ${found.sentence}`
+        : found.sentence,
     remedy: found.remedy?.(origin.version) ?? [],
   }
 }
@@ -116,8 +119,11 @@ export interface ExplainedMessage {
   id: string
   is: KnownMessage['is']
   component: string
-  /** Where it is from, which releases have it, what it means. */
-  text: string
+  /** In whose log, and of which releases. */
+  where: string
+  means: string
+  matters: string
+  fix: string
 }
 
 /** Those that are known. */
@@ -127,15 +133,32 @@ export const knownMessages: readonly ExplainedMessage[] = messages.map(explained
 export const messagesIn = (line: string): readonly ExplainedMessage[] =>
   messages.filter(({ pattern }) => pattern.test(line)).map(explained)
 
-function explained({ id, is, component, container, affects, sentence }: KnownMessage): ExplainedMessage {
+function explained({
+  id,
+  is,
+  component,
+  container,
+  affects,
+  sentence,
+  remedy,
+}: KnownMessage): ExplainedMessage {
   const from = container === undefined ? component : `container ${container} of ${component}`
   const spans = (affects ?? []).map((span) =>
     span.until === undefined ? `${span.from} and later` : `${span.from} until ${span.until}`,
   )
   const releases = spans.length === 0 ? '' : ` of ${spans.join(', ')}`
-  const says =
-    is === 'harmless' ? 'Harmless: nothing is wrong, and nothing is to be done' : 'It tells of a fault'
-  return { id, is, component, text: `In the log of ${from}${releases}. ${says}.\n\n${sentence}.` }
+  const [matters, fix] =
+    is === 'harmless'
+      ? ['This is harmless: there is nothing to do.', 'Nothing has to be done.']
+      : [
+          'This is a fault.',
+          remedy
+            ? 'Upgrade to the release that has the fix.'
+            : 'No release is known to have a fix. What else helps is said above.',
+        ]
+  const isName = sentence.startsWith('virt-') || sentence.startsWith('libvirt')
+  const means = `${isName ? sentence : sentence.charAt(0).toUpperCase() + sentence.slice(1)}.`
+  return { id, is, component, where: `In the log of ${from}${releases}.`, means, matters, fix }
 }
 
 /** It is logged by design, and is no cause of anything. */
@@ -159,5 +182,5 @@ export function knownOfVms({ status, mostOf }: VmReason, version: string | undef
   const isOnItsWay = status === 'Scheduling' || status === 'Scheduled'
   if (mostOf === undefined || !isOnItsWay || runs === undefined) return undefined
   if (compareVersions(runs, sidecarFrom) < 0) return undefined
-  return 'no fix is known: kubevirt issue 15355 reports this of v1.6.0 (guest-console-log is a native sidecar from v1.6 on); suspected are the Kubernetes feature gate SidecarContainers being off, and nodes without virt-handler'
+  return 'kubevirt issue 15355 reports this of v1.6.0, without a known fix. Suspects: the Kubernetes feature gate SidecarContainers is off, or nodes lack virt-handler'
 }

@@ -106,7 +106,7 @@ function labelHelp(pod: Pod, { keys }: UnmetLabels): string[] {
   return [
     `kubectl get nodes ${keys.map((key) => `-L ${shellWord(key)}`).join(' ')}`,
     keys.every((key) => ofLabeller.test(key))
-      ? `virtctl restart ${name} -n ${namespace}     stops the guest; it starts again with what nodes offer now`
+      ? `virtctl restart ${name} -n ${namespace}     stops the guest and starts it on what the nodes offer now`
       : `kubectl -n ${namespace} get vm ${name} -o jsonpath='{.spec.template.spec.nodeSelector} {.spec.template.spec.affinity}'     shows what asks for it`,
   ]
 }
@@ -139,8 +139,8 @@ const readings: readonly ((text: string) => EventReading | undefined)[] = [
     return volume === undefined
       ? undefined
       : {
-          message: `volume ${volume} is attached to another node still`,
-          remedy: [`kubectl get volumeattachments     shows the node that has ${volume}`],
+          message: `volume ${volume} is still attached to another node`,
+          remedy: [`kubectl get volumeattachments     shows which node has ${volume}`],
         }
   },
 ]
@@ -150,8 +150,8 @@ function networkHelp(plugin: string, where: string, name: string): string {
   const verb = plugin === 'cnv-bridge' ? 'edit' : 'get'
   const does =
     plugin === 'cnv-bridge'
-      ? 'write type "bridge" in place of "cnv-bridge", which is gone after 4.12'
-      : `shows its type; the plug-in has to be installed on every node`
+      ? 'replace type "cnv-bridge" by "bridge": it ends with 4.12'
+      : `shows its type: install that plug-in on every node`
   return `kubectl ${where}${verb} network-attachment-definitions ${name}${verb === 'get' ? ' -o yaml' : ''}     ${does}`
 }
 
@@ -178,7 +178,7 @@ function initTrouble(pod: Pod, at: Date): LauncherTrouble | undefined {
   return {
     kind: 'container',
     reason: `Init:${done}/${statuses.length}`,
-    message: `its init containers do not end (Init:${done}/${statuses.length}, ${open.name} is ${state})`,
+    message: `its init containers do not finish (Init:${done}/${statuses.length}, ${open.name} is ${state})`,
     ...(pod.metadata.creationTimestamp && { since: pod.metadata.creationTimestamp }),
     remedy: [
       describe(pod),
@@ -238,7 +238,7 @@ async function explainLauncher(reader: Reader, vmi: IdleVmi, at: Date): Promise<
   return {
     kind: 'not-ready',
     reason: 'PodNotExists',
-    message: 'no virt-launcher pod is there',
+    message: 'there is no virt-launcher pod',
     remedy: [shows],
   }
 }

@@ -102,29 +102,29 @@ const words: Record<Cause['kind'], (cause: Unworded, subject: Subject) => string
   unschedulable: ({ message, reason }, { who, verb }) =>
     `${who} ${verb('finds', 'find')} no node: ${firstLine(message) ?? reason}`,
   node: ({ nodes }, { who }) => `${who}: ${nodes.length > 1 ? 'these nodes are' : 'the node is'} NotReady`,
-  terminating: (_, { who, verb }) => `${who} ${verb('does', 'do')} not go away (terminating)`,
+  terminating: (_, { who, verb }) => `${who} ${verb('is', 'are')} stuck in Terminating`,
   'not-ready': ({ message, reason }, { who, verb }) =>
     `${who} ${verb('is', 'are')} not ready: ${firstLine(message) ?? reason}`,
   refused: ({ component, message }) =>
     `pods of ${component === strategyComponent ? `the ${component}` : component} cannot be created: ${message ?? 'refused'}`,
   quiet: ({ message, lastLog }) =>
-    `nothing changes any more: ${message ?? 'no reason was found'}${lastLog ? `; virt-operator logs "${lastLog}"` : ''}`,
-  failed: ({ message }) => `virt-operator cannot go on: ${message ?? 'DeploymentFailed'}`,
-  webhook: ({ message }) => `virt-operator cannot go on: ${message ?? 'a webhook refuses'}`,
-  forbidden: ({ message }) => `virt-operator ${message ?? 'is forbidden to go on'}`,
+    `nothing changes: ${message ?? 'no reason was found'}${lastLog ? `; virt-operator logs "${lastLog}"` : ''}`,
+  failed: ({ message }) => `virt-operator is stuck: ${message ?? 'DeploymentFailed'}`,
+  webhook: ({ message }) => `virt-operator is stuck: ${message ?? 'a webhook refuses'}`,
+  forbidden: ({ message }) => `virt-operator ${message ?? 'lacks permissions'}`,
   'stored-versions': ({ message }) =>
-    `the API server refuses a new CRD: ${message ?? 'a stored version is missing in it'}, which the new version drops`,
+    `the API server refuses a new CRD: ${message ?? 'it lacks a stored version'}, which the new version drops`,
   lease: ({ component, message }) =>
-    `${component} is gone or hangs: ${message ?? 'it does not renew its Lease'}`,
-  vms: ({ reason, message }) => `VMs do not run: ${message ?? reason}`,
-  api: ({ message }) => `nobody answers for an API of KubeVirt: ${message ?? 'it is unavailable'}`,
+    `${component} is gone or stuck: ${message ?? 'it does not renew its Lease'}`,
+  vms: ({ reason, message }) => `VMs are not running: ${message ?? reason}`,
+  api: ({ message }) => `an API of KubeVirt does not answer: ${message ?? 'it is unavailable'}`,
   'webhook-silent': ({ message }) =>
-    `nobody answers for a webhook of KubeVirt: ${message ?? 'its Service has no ready endpoint'}`,
-  canary: ({ message }) => `virt-operator stopped the roll: ${message ?? 'the canary failed'}`,
+    `a webhook of KubeVirt does not answer: ${message ?? 'its Service has no ready endpoint'}`,
+  canary: ({ message }) => `virt-operator stopped the rollout: ${message ?? 'the canary failed'}`,
   unstamped: ({ pods, component }, { who, verb }) =>
-    `${who} ${verb('runs', 'run')} without virt-operator's annotations (${pods.slice(0, 3).join(', ')}): virt-operator never counts ${verb('it', 'them')} as updated, and ${component} stays incomplete for ever (kubevirt issue 16561, fixed in v1.8.4)`,
+    `${who} ${verb('runs', 'run')} without virt-operator's annotations (${pods.slice(0, 3).join(', ')}): virt-operator never counts ${verb('it', 'them')} as updated, so ${component} never completes (kubevirt issue 16561, fixed in v1.8.4)`,
   misscheduled: ({ message }, { who, verb }) =>
-    `${who} ${verb('is', 'are')} where ${verb('its', 'their')} DaemonSet does not want ${verb('it', 'them')}: ${message ?? 'a taint'}`,
+    `${who} ${verb('is', 'are')} on a node that ${verb('its', 'their')} DaemonSet excludes: ${message ?? 'a taint'}`,
 }
 
 /** What the log adds to what the container's end said already. */
@@ -138,7 +138,7 @@ function commandsFor({ kind, namespace, pods, nodes }: Unworded): string[] {
   if (pod && kind === 'unstamped')
     return pods.map(
       (name) =>
-        `kubectl -n ${namespace} delete pod ${name}     its DaemonSet makes a new one with them; VMs run on`,
+        `kubectl -n ${namespace} delete pod ${name}     its DaemonSet creates a new one; VMs keep running`,
     )
   if (pod) return [`kubectl -n ${namespace} describe pod ${pod}`]
   return kind === 'refused' ? [`kubectl -n ${namespace} get events --field-selector reason=FailedCreate`] : []

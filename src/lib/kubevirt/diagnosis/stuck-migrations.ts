@@ -149,7 +149,7 @@ export interface MigrationProblem {
 
 /** Of a target pod that does not start. */
 export function startProblem({ kind, message, reason, remedy }: LauncherTrouble): MigrationProblem {
-  const words = kind === 'unschedulable' ? 'no node takes the target pod' : 'the target pod does not start'
+  const words = kind === 'unschedulable' ? 'no node accepts the target pod' : 'the target pod does not start'
   return { sentence: `${words}: ${message === '' ? reason : message}`, remedy }
 }
 
@@ -168,9 +168,9 @@ export function hungProblem(
   if (age < patience) return undefined
   const what = target === undefined ? 'its target pod is gone' : `its target pod ended${target.ended}`
   return {
-    sentence: `${what}, and the migration is ${phase} all the same: it hangs`,
+    sentence: `${what}, but the migration is still ${phase}: it is stuck`,
     remedy: [
-      `kubectl -n ${shellWord(namespace)} delete virtualmachineinstancemigration ${shellWord(migration)}     cancels it; the guest runs on where it is`,
+      `kubectl -n ${shellWord(namespace)} delete virtualmachineinstancemigration ${shellWord(migration)}     cancels it; the guest keeps running where it is`,
     ],
   }
 }
@@ -201,7 +201,7 @@ function stuckOf(migration: VirtualMachineInstanceMigration): Omit<StuckMigratio
 
 /** Of a VMI whose mark to leave a node stayed when that drain was over (kubevirt issue 9585). Who evicts pods without a drain, as a descheduler does, sets the same mark, and its migration takes it away. */
 export const leftBehindSentence = (node: string): string =>
-  `still marked to leave ${node}, which takes pods again: unless a descheduler has just evicted it, KubeVirt begins migrations of it without end`
+  `still marked to leave ${node}, which takes pods again: KubeVirt migrates it forever, unless a descheduler has just evicted it`
 
 /** A VMI that was marked to leave a node. */
 export interface MarkedVmi {
@@ -226,8 +226,8 @@ export function evacuationRemedy(
       { op: 'remove', path },
     ]
     return [
-      `kubectl -n ${place} patch virtualmachineinstance ${vmi} --type=json -p ${shellWord(JSON.stringify(patch))}     takes the mark away; untested (virtctl evacuate-cancel needs KubeVirt v1.7)`,
+      `kubectl -n ${place} patch virtualmachineinstance ${vmi} --type=json -p ${shellWord(JSON.stringify(patch))}     removes the mark (untested; virtctl evacuate-cancel needs KubeVirt v1.7)`,
     ]
   }
-  return [`virtctl -n ${place} evacuate-cancel vmi ${vmi}     takes the mark away (virtctl v1.7 or newer)`]
+  return [`virtctl -n ${place} evacuate-cancel vmi ${vmi}     removes the mark (virtctl v1.7 or newer)`]
 }

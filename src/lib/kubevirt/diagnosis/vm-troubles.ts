@@ -142,7 +142,7 @@ async function judgeUnplaced(reader: Reader, at: Date): Promise<VmsSnapshot> {
       const judged = judgeInstance(vmi, undefined, at)
       if (judged?.is === 'troubled') found.push(judged.trouble)
     }
-  const partly = `there are more than ${wholeAtMost} VMs: only VMIs that no node has taken were looked at`
+  const partly = `there are more than ${wholeAtMost} VMs: kvup checked only VMIs without a node`
   const troubles = { ...groupedBy(found, {}), partly }
   return { troubles, running: new Set(), idle: new Set(), waiting: uidsOf(found), marked: [] }
 }
@@ -299,7 +299,7 @@ function judgeWithout(vm: VirtualMachine, at: Date): Judged {
   const late = (since(from, at) ?? 0) >= startPatience
   if (condition(vm, 'Failure')?.status !== 'True' && !late) return { is: 'starting' }
   const trouble = troubleOf('Stopped', vm, undefined)
-  const message = trouble.message || 'it should run, and no VMI is made for it'
+  const message = trouble.message || 'it should run, but has no VMI'
   return { is: 'troubled', trouble: { ...trouble, message } }
 }
 
@@ -434,7 +434,7 @@ function reasonsOf(found: readonly Trouble[], all: AllVms): VmReason[] {
   return [...groups.values()].map((group) => reasonOf(group, all))
 }
 
-const ofTheirOwn = 'each says something of its own, the first:'
+const ofTheirOwn = 'reasons differ; the first:'
 
 /** Where most VMs of the cluster do not run and each says something of its own, as where each names its own lost disk. */
 function asOneReason(found: readonly Trouble[], all: AllVms): VmReason[] | undefined {
@@ -499,7 +499,7 @@ function massCause(
   const [namespace = '', name = ''] = first.split('/')
   const of = where === 'cluster' ? `${count} of ${shouldRun} VMs` : `${count} VMs, most on ${where},`
   const shared = message.startsWith(ofTheirOwn) ? '' : ', for one reason'
-  const says = `${of} that should run do not${shared}: ${status}${message === '' ? '' : `: ${message}`}`
+  const says = `${of} that should run are not running${shared}: ${status}${message === '' ? '' : `: ${message}`}`
   const named = `${examples.join(', ')}${count > examples.length ? ' …' : ''}`
   return {
     kind: 'vms',
@@ -520,13 +520,13 @@ function massCause(
   }
 }
 
-/** What is said of VMs beside a verdict over KubeVirt, in a few words: `3 VMs do not run as they should`. Nothing where nothing is wrong. */
+/** What is said of VMs beside a verdict over KubeVirt, in a few words: `3 VMs are not running as they should`. Nothing where nothing is wrong. */
 export function vmProblems({
   count,
   stuck = [],
   leftBehind = [],
 }: Partial<VmTroubles> = {}): readonly string[] {
-  const idle = count === 1 ? 'does not run as it should' : 'do not run as they should'
+  const idle = count === 1 ? 'is not running as it should' : 'are not running as they should'
   return [
     ...(count ? [`${counted(count, 'VM')} ${idle}`] : []),
     ...(stuck.length > 0 ? [`${counted(stuck.length, 'migration')} stuck`] : []),

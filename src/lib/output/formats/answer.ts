@@ -2,6 +2,7 @@ import {
   type Column,
   type Document,
   type DocumentStatus,
+  type Observation,
   type Paint,
   type Rows,
   type RowsView,
@@ -13,6 +14,7 @@ import {
 import { onSingleLine } from '../../kube/text.ts'
 import { jsonLine, jsonText, type OutputFormat, templateError } from './output-format.ts'
 import { escapeUnsafe, inLocale, onlyColours, sanitise, sanitiseDeep, sanitiseLine } from '../terminal.ts'
+import type { RunEvent } from '../../engine/step.ts'
 import type { PageLines } from '../progress/progress-output.ts'
 import { table, tableInParts } from '../table.ts'
 import { timeOfDay } from '../age.ts'
@@ -27,6 +29,9 @@ interface Given {
 /** How the answers of a command reach stdout in one format. */
 interface Answer {
   give(given: Given): void
+  /** What happens on the way, where that is part of the answer. */
+  event?(event: RunEvent): void
+  observe?(observation: Observation): void
   /** Nothing more comes; `error` is why, when the command failed. */
   end(error?: unknown): void
 }
@@ -74,6 +79,10 @@ export interface Answering {
   /** Where there is one, text takes the place of the text before. */
   draw: ((page: PageLines) => void) | undefined
   failureKind: string
+  /** What was called: `kvup upgrade`. */
+  command: string
+  /** `-q`: of what is judged the verdict alone. */
+  isQuiet: boolean
 }
 
 type Format<K extends OutputFormat['is']> = Extract<OutputFormat, { is: K }>
@@ -83,12 +92,16 @@ type Answers = {
 
 /** Each brings what it needs when it is asked for: `kvup status` loads neither yaml nor jsonpath. */
 const answers: Answers = {
-  table: async (_, how) => viewAnswer(how),
-  wide: async (_, how) => viewAnswer(how),
+  table: async (_, how) => (how.isQuiet ? quietAnswer(how) : viewAnswer(how)),
+  wide: async (_, how) => (how.isQuiet ? quietAnswer(how) : viewAnswer(how)),
   name: async (_, { write }) =>
     textAnswer(write, ({ document, view }) => joined(view.names(document).map(sanitiseLine))),
   json: async (_, how) => documentAnswer((document) => how.write(jsonText(document)), how),
-  ndjson: async (_, how) => documentAnswer((document) => how.write(jsonLine(document)), how),
+  ndjson: async (_, how) => ({
+    ...documentAnswer((document) => how.write(jsonLine(document)), how),
+    event: (event) => how.write(jsonLine(eventDocument(event))),
+    observe: onlyNews((observation) => how.write(jsonLine(eventDocument(observation)))),
+  }),
   yaml: async (_, how) => {
     const { yamlText } = await import('./yaml-text.ts')
     let isFirst = true
@@ -97,8 +110,7 @@ const answers: Answers = {
       isFirst = false
     }, how)
   },
-  report: async ({ format }, { write }) =>
-    textAnswer(write, ({ document, view }) => view.formats?.[format]?.(sanitiseDeep(document)) ?? ''),
+  report: async ({ format }, how) => (await import('./reports.ts')).reportAnswer(format, how),
   jsonpath: async ({ template }, how) => {
     const { templatePrinter } = await import('./jsonpath-formats.ts')
     const print = templateError('jsonpath', template, () => templatePrinter(template))
@@ -133,6 +145,38 @@ function viewAnswer(how: Answering): Answer {
     return textAnswer(how.write, (given) => joined(how.isWatch ? timed(given) : shown(given, how.size())))
   return {
     give: (given) => draw((columns) => shown(given, { ...how.size(), columns })),
+    end: () => undefined,
+  }
+}
+
+/** An event as a document of its own: its kind becomes `event`. */
+function eventDocument({ kind, ...rest }: RunEvent | Observation): object {
+  return { apiVersion: 'kvup.io/v1alpha1', kind: 'Event', event: kind, ...rest }
+}
+
+/** What is observed again and again, but for its time, is told once. */
+function onlyNews(tell: (observation: Observation) => void): (observation: Observation) => void {
+  let before = ''
+  return (observation) => {
+    const text = JSON.stringify({ ...observation, at: '' })
+    if (text !== before) tell(observation)
+    before = text
+  }
+}
+
+/** The verdict alone, and with `-w` only where it reads differently; what has none is shown whole. */
+async function quietAnswer(how: Answering): Promise<Answer> {
+  const { verdictOf } = await import('./verdicts.ts')
+  const all = viewAnswer(how)
+  let said = ''
+  return {
+    give(given) {
+      const verdict = verdictOf(sanitiseDeep(given.document))
+      if (verdict === undefined) return all.give(given)
+      const text = `${inLocale(onSingleLine(verdict.text), how.paint)}\n`
+      if (text !== said) how.write(text)
+      said = text
+    },
     end: () => undefined,
   }
 }
@@ -172,6 +216,7 @@ type Teller = (kind: string, view: RowsView<unknown, Document>) => OpenRows
 
 /** Formats that are written row by row; the others need the whole document. Sorting does as well: then there is none. */
 export function rowsIn(format: OutputFormat, how: Answering, give: (given: Given) => void): Teller {
+  if (how.isQuiet && (format.is === 'table' || format.is === 'wide')) return collectedRows(give)
   if (format.is === 'json') return (kind) => jsonRows(kind, how)
   if (format.is === 'name') return (_, view) => nameRows(view, how)
   if (format.is === 'table' || format.is === 'wide') return (_, view) => tableRows(view, how)

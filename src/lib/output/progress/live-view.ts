@@ -1,26 +1,28 @@
-import { brief, cut, displayWidth, pad, paintedWidth, pieces, wrap } from '../text.ts'
+import { cut, displayWidth, paintedWidth, pieces, wrap } from '../text.ts'
 import { inLocale, sanitiseLine, type Stream } from '../terminal.ts'
 import type { RunEvent } from '../../engine/step.ts'
 import type { Clock } from '../../kube/clock.ts'
+import { spanText } from '../../kube/duration.ts'
 import type { Paint, Tone } from '../printer.ts'
 import {
   progressAfter,
   progressFailed,
   progressOf,
+  progressStopped,
   type RunProgress,
-  type StepLine,
+  type StageLine,
+  stagesOf,
+  stepsAlone,
   type StepShape,
-  timeLeft,
-  waitingWords,
 } from './run-progress.ts'
-import { duration } from '../age.ts'
-import type { Ora } from 'ora'
+import { percentDone, timeLeft } from './time-left.ts'
+import { countText, doneText, givesUp, phraseOf, troubleOf } from './progress-words.ts'
 
 const escape = '\u001b['
 const eraseLine = `${escape}2K`
 const up = (lines: number) => (lines > 0 ? `${escape}${lines}A` : '')
-const hideCursor = `${escape}?25l`
-const showCursor = `${escape}?25h`
+export const hideCursor = `${escape}?25l`
+export const showCursor = `${escape}?25h`
 
 /**
  * The last lines of a terminal, drawn again in place: only cursor-up and erase-line, the cursor is left below them. Lines
@@ -74,6 +76,8 @@ export class LiveView {
   readonly #stream: Stream
   readonly #clock: Clock
   readonly #paint: Paint
+  /** Each step is a line, and not each stage. */
+  readonly #verbose: boolean
   readonly #region: LiveRegion
   readonly #endResize: (() => void) | undefined
   #run: RunProgress = progressOf([])
@@ -81,10 +85,11 @@ export class LiveView {
   #isShown = false
   #beats = 0
 
-  constructor(stream: Stream, clock: Clock, paint: Paint) {
+  constructor(stream: Stream, clock: Clock, paint: Paint, verbose = false) {
     this.#stream = stream
     this.#clock = clock
     this.#paint = paint
+    this.#verbose = verbose
     this.#region = new LiveRegion(stream)
     this.#endResize = stream.onResize?.(() => {
       if (this.#isShown) this.#draw()
@@ -130,12 +135,13 @@ export class LiveView {
     this.#region.release()
   }
 
-  /** Draws the last frame, leaves it, and gives the cursor back. With `failed`, the step at work is shown as failed. */
+  /** Draws the last frame, leaves it, and gives the cursor back. Where it `failed`, the step at work is shown as failed; else it was told to stop, or somebody interrupted it. */
   close(failed = false): void {
     this.#endResize?.()
     if (!this.#isShown) return
-    if (failed && this.#run.finishedAt === undefined) {
-      this.#run = progressFailed(this.#run, this.#clock.now().toISOString())
+    if (this.#run.finishedAt === undefined) {
+      const end = failed ? progressFailed : progressStopped
+      this.#run = end(this.#run, this.#clock.now().toISOString())
     }
     this.#draw()
     this.#isShown = false
@@ -148,7 +154,9 @@ export class LiveView {
     // The last column stays free: some terminals wrap as soon as it is written.
     const columns = Math.max(1, (this.#stream.columns?.() ?? 80) - 1)
     const rows = this.#stream.rows?.() ?? 24
-    this.#region.draw(renderLive(this.#run, this.#clock.now(), { columns, rows }, this.#paint))
+    this.#region.draw(
+      renderLive(this.#run, this.#clock.now(), { columns, rows, verbose: this.#verbose }, this.#paint),
+    )
   }
 }
 
@@ -158,60 +166,103 @@ interface Span {
 }
 type Line = readonly Span[]
 
-/** Up to this column a title is padded, so that bars stand below each other; below `narrow` columns nothing is. */
-const titleColumn = 33
-const barCells = 12
+/** Of the bar of one stage, the shorter one where what happens fits beside it then. */
+const barCells = [12, 6] as const
+/** Below so many columns nothing stands in columns, and what happens stands below the name of its stage. */
 const narrow = 56
-const headerColumns = 72
+/** Names of stages are padded up to here. */
+const nameColumns = 30
+/** Of the bar over all stages. */
+const wholeBar = { least: 6, most: 24 }
 
 interface Frame {
   at: Date
   columns: number
   paint: Paint
+  /** Of the longest name that is shown. */
+  names: number
+}
+
+export interface FrameSize {
+  columns: number
+  rows: number
+  /** Each step is a line, and not each stage. */
+  verbose?: boolean
 }
 
 /**
- * The live view: header, one line per step, and last what is waited for. Never wider than `columns` and never higher than
- * `rows` - 1: done steps are folded first, then those to come.
+ * The live view: what it is and how far, a line for each stage, what is in the way, and that it may be left. Never wider than `columns`
+ * and never higher than `rows` - 1: what is always so goes first, then done stages are folded, then those to come.
  */
-export function renderLive(
-  run: RunProgress,
-  at: Date,
-  size: { columns: number; rows: number },
-  paint: Paint,
-): string[] {
+export function renderLive(run: RunProgress, at: Date, size: FrameSize, paint: Paint): string[] {
   if (run.startedAt === undefined) return []
-  const frame: Frame = { at, columns: size.columns, paint }
+  const { columns, rows, verbose = false } = size
+  const stages = verbose ? stepsAlone(run.steps) : stagesOf(run)
+  const names = Math.min(
+    nameColumns,
+    Math.max(0, ...stages.map(({ title }) => displayWidth(nameIn(title, paint)))),
+  )
+  const frame: Frame = { at, columns, paint, names }
+  const head = header(run, run.startedAt, frame)
   const foot = footer(run, frame)
-  const room = Math.max(1, size.rows - 2 - foot.length)
-  const steps = folded(partLines(run.steps), room).map((step) => stepLine(step, frame))
-  const lines = [header(run, run.startedAt, frame), ...steps, ...foot]
-  return lines.slice(-Math.max(1, size.rows - 1)).map((line) => painted(line, frame))
+  const safe =
+    run.finishedAt === undefined ? whole(ctrlC, frame).map((text): Line => [toned(text, 'dim')]) : []
+  const atWork = stages.flatMap((stage) => (isOpen(stage) ? stageLines(stage, run, frame) : []))
+  const others = Math.max(1, atWork.length)
+  const most = Math.max(1, rows - 1)
+  const shown = [
+    head.length + foot.length + stages.length - 1 + others + safe.length <= most ? safe : [],
+  ].flat()
+  const room = Math.max(1, most - head.length - foot.length - shown.length - (others - 1))
+  const lines = folded(stages, room).flatMap((stage) => stageLines(stage, run, frame))
+  return [...head, ...lines, ...foot, ...shown].slice(-most).map((line) => painted(line, frame))
 }
 
-/** The title gives way before the time does. */
-function header(run: RunProgress, startedAt: string, { at, columns, paint }: Frame): Line {
+const ctrlC = 'Ctrl-C is safe: the same command continues.'
+
+const isOpen = ({ shape }: StageLine): boolean => shape === 'running' || shape === 'stalled'
+
+const nameIn = (title: string, paint: Paint): string => inLocale(sanitiseLine(title), paint)
+
+/** On one line where it fits: what it is, a bar, percent, time. The bar gives way first, then what is left; on a narrow terminal the title has a line of its own. */
+function header(run: RunProgress, startedAt: string, frame: Frame): Line[] {
+  const { at, columns, paint } = frame
   const end = run.finishedAt === undefined ? at : new Date(run.finishedAt)
-  const elapsed = duration(end.getTime() - Date.parse(startedAt))
+  const elapsed = spanText(end.getTime() - Date.parse(startedAt))
   const left = timeLeft(run, at)
-  const title = inLocale(sanitiseLine(run.procedure), paint)
-  const long = inLocale(left === undefined ? elapsed : `${elapsed} · ${left}`, paint)
-  const right = displayWidth(title) + displayWidth(long) + 2 <= columns ? long : elapsed
-  const shown = cut(title, columns - displayWidth(right) - 2, ellipsis(paint))
-  const gap = Math.min(columns, headerColumns) - displayWidth(shown) - displayWidth(right)
+  const title = nameIn(run.title ?? run.procedure, paint)
+  const percent = percentDone(run, at)
+  const times = inLocale([elapsed, ...(left === undefined ? [] : [left])].join(', '), paint)
+  const said = `${percent} %  ${times}`
+  const room = columns - displayWidth(title) - 2
+  if (displayWidth(said) <= room) {
+    const gap = room - displayWidth(said) + 2
+    const cells = Math.min(wholeBar.most, gap - 3)
+    const bar = cells < wholeBar.least ? '' : `${paint.bar(percent, 100, cells)} `
+    return [
+      [
+        toned(title, 'strong'),
+        toned(`${' '.repeat(gap - displayWidth(bar))}${bar}`, undefined),
+        toned(said, 'dim'),
+      ],
+    ]
+  }
+  const cells = Math.min(wholeBar.most, columns - displayWidth(said) - 1)
+  const bar = cells < wholeBar.least ? '' : `${paint.bar(percent, 100, cells)} `
+  const below = displayWidth(said) <= columns ? said : `${percent} %  ${elapsed}`
   return [
-    { text: shown, tone: 'strong' },
-    { text: `${' '.repeat(Math.max(2, gap))}${right}`, tone: 'dim' },
+    [toned(cut(title, columns, ellipsis(paint)), 'strong')],
+    [toned(bar, undefined), toned(below, 'dim')],
   ]
 }
 
-type Folded = PartLine | { fold: string; shape: StepShape }
+type Folded = StageLine | { fold: string; shape: StepShape }
 
-/** Done steps become one line, then the ones to come, until the rest fits; the step at work always stays. */
-function folded(steps: readonly PartLine[], room: number): Folded[] {
-  if (steps.length <= room) return [...steps]
-  const done = steps.filter(({ shape }) => shape === 'done')
-  const open = steps.filter(({ shape }) => shape !== 'done')
+/** Done stages become one line, then the ones to come, until the rest fits; the stage at work always stays. */
+function folded(stages: readonly StageLine[], room: number): Folded[] {
+  if (stages.length <= room) return [...stages]
+  const done = stages.filter(({ shape }) => shape === 'done')
+  const open = stages.filter(({ shape }) => shape !== 'done')
   const head: Folded[] = done.length > 0 && room > 1 ? [{ fold: `${done.length} done`, shape: 'done' }] : []
   const left = room - head.length
   if (open.length <= left) return [...head, ...open]
@@ -228,28 +279,90 @@ const toneOf: Record<StepShape, Tone | undefined> = {
   failed: 'bad',
 }
 
-function stepLine(step: Folded, frame: Frame): Line {
-  const { shape } = step
-  const mark = toned(` ${markOf(shape, frame.paint)} `, toneOf[shape])
-  if ('fold' in step) return [mark, toned(step.fold, 'dim')]
-  const beside = titleLine(step, frame)
-  const isOpen = shape === 'todo' || shape === 'running'
-  return [
-    mark,
-    toned(titleText(step, beside, frame), isOpen ? toneOf[shape] : undefined),
-    toned(beside, isOpen || shape === 'done' ? undefined : 'bad'),
-  ]
-}
-
 function toned(text: string, tone: Tone | undefined): Span {
   return { text, ...(tone && { tone }) }
 }
 
-function titleText({ title }: PartLine, beside: string, { columns, paint }: Frame): string {
-  const text = inLocale(sanitiseLine(title), paint)
-  if (beside === '') return text
-  if (columns >= narrow) return `${pad(text, titleColumn - 4)} `
-  return `${cut(text, Math.max(8, columns - 4 - displayWidth(beside)), ellipsis(paint))} `
+function stageLines(stage: Folded, run: RunProgress, frame: Frame): Line[] {
+  const { shape } = stage
+  const mark = toned(` ${markOf(shape, frame.paint)} `, toneOf[shape])
+  if ('fold' in stage) return [[mark, toned(stage.fold, 'dim')]]
+  const name = toned(
+    cut(nameIn(stage.title, frame.paint), Math.min(frame.columns - 3, nameColumns), ellipsis(frame.paint)),
+    shape === 'todo' || shape === 'running' ? toneOf[shape] : undefined,
+  )
+  const isOver = run.finishedAt !== undefined
+  if (!isOver && (shape === 'running' || shape === 'stalled'))
+    return openLines([mark, name], stage, { run, frame })
+  const { text, tone, right = '' } = restOf(stage, frame)
+  return [besideName([mark, name], { text, tone, right }, frame)]
+}
+
+/** What a stage says that is not at work. */
+function restOf(stage: StageLine, frame: Frame): { text: string; tone?: Tone; right?: string } {
+  const { shape, tookMs = 0, ahead = '', progress } = stage
+  if (shape === 'done')
+    return { text: sanitiseLine(doneText(stage)), right: tookMs < 1000 ? '' : spanText(tookMs) }
+  if (shape === 'todo') return { text: sanitiseLine(ahead), tone: 'dim' }
+  const count = frame.columns < narrow ? '' : counted(progress, frame)
+  const tone = shape === 'running' ? undefined : 'bad'
+  return { text: [count, 'not finished'].filter(Boolean).join('  '), ...(tone && { tone }) }
+}
+
+/** Behind the name, in a column of its own where there is room; what stands at the right end gives way before it. */
+function besideName(
+  [mark, name]: readonly [Span, Span],
+  { text, tone, right = '' }: { text: string; tone?: Tone | undefined; right?: string },
+  { columns, paint, names }: Frame,
+): Line {
+  const shown = inLocale(text, paint)
+  if (shown === '' && right === '') return [mark, name]
+  const gap = columns < narrow ? 1 : Math.max(2, names + 2 - displayWidth(name.text))
+  const room = columns - 3 - displayWidth(name.text) - gap
+  if (room < 4) return [mark, name]
+  const cutShort = cut(shown, room, ellipsis(paint))
+  const free = room - displayWidth(cutShort) - displayWidth(right)
+  const end = right === '' || free < 2 ? [] : [toned(`${' '.repeat(free)}${right}`, 'dim')]
+  return [mark, name, toned(`${' '.repeat(gap)}${cutShort}`, tone), ...end]
+}
+
+/** The stage at work: its count, and what happens beside it where that fits, or else whole below it. */
+function openLines(
+  head: readonly [Span, Span],
+  stage: StageLine,
+  { run, frame }: { run: RunProgress; frame: Frame },
+): Line[] {
+  const { columns, paint, names, at } = frame
+  const isStalled = stage.shape === 'stalled'
+  const since = stage.stalledAt ?? stage.startedAt
+  const state = run.waiting && stage.steps.includes(run.waiting.step) ? run.waiting.state : undefined
+  const phrase = isStalled
+    ? `STALLED${since === undefined ? '' : ` for ${spanText(at.getTime() - Date.parse(since))}`}`
+    : state === undefined
+      ? ''
+      : phraseOf(state)
+  const tone = isStalled ? 'bad' : undefined
+  const text = inLocale(sanitiseLine(phrase), paint)
+  const before =
+    columns < narrow ? 4 + displayWidth(head[1].text) : 5 + Math.max(names, displayWidth(head[1].text))
+  for (const cells of barCells) {
+    const beside = [counted(stage.progress, frame, cells), text].filter(Boolean).join('   ')
+    if (text === '' || before + displayWidth(beside) <= columns)
+      return [besideName(head, { text: beside === '' ? 'running' : beside, tone }, frame)]
+  }
+  const first = besideName(head, { text: counted(stage.progress, frame), tone }, frame)
+  return [first, ...whole(`     ${text}`, frame).map((line): Line => [toned(line, tone)])]
+}
+
+/** `████░░░░ 4 of 6 nodes`; on a narrow terminal without the bar. */
+function counted(
+  progress: StageLine['progress'],
+  { columns, paint }: Frame,
+  cells: number = barCells[0],
+): string {
+  const text = countText(progress)
+  if (text === '' || progress === undefined || columns < narrow) return text
+  return `${paint.bar(progress.done, progress.total, cells)} ${text}`
 }
 
 function markOf(shape: StepShape, paint: Paint): string {
@@ -258,82 +371,25 @@ function markOf(shape: StepShape, paint: Paint): string {
   return shape === 'running' ? paint.mark.running : paint.mark.failed
 }
 
-function titleLine(step: PartLine, frame: Frame): string {
-  const parts = step.shape === 'done' ? doneWords(step) : openWords(step, frame)
-  const shown = frame.columns < narrow ? parts.slice(0, 1) : [...innerWords(step, parts, frame), ...parts]
-  return inLocale(shown.join('  '), frame.paint)
-}
-
-/** Which step of a part is at work: it gives way before its count and its time do. */
-function innerWords(
-  { inner, title }: PartLine,
-  parts: readonly string[],
-  { columns, paint }: Frame,
-): string[] {
-  if (inner === undefined) return []
-  const taken = Math.max(titleColumn, displayWidth(title) + 4) + displayWidth(parts.join('  ')) + 2
-  return columns - taken < 8
-    ? []
-    : [cut(inLocale(sanitiseLine(inner), paint), columns - taken, ellipsis(paint))]
-}
-
-function doneWords({ note, tookMs }: StepLine): string[] {
-  return [sanitiseLine(note ?? ''), tookMs === undefined || tookMs < 1000 ? '' : duration(tookMs)].filter(
-    Boolean,
-  )
-}
-
-function openWords(
-  { shape, progress, startedAt, stalledAt, inner }: PartLine,
-  { at, columns, paint }: Frame,
-): string[] {
-  // Beside the name of a step there is no room for a bar.
-  const bar = progressText(progress, inner === undefined ? columns : 0, paint)
-  if (shape === 'failed') return [bar, 'not finished'].filter(Boolean)
-  const since = shape === 'stalled' ? stalledAt : startedAt
-  const age = since === undefined ? '' : duration(at.getTime() - Date.parse(since))
-  return [bar, shape === 'stalled' ? `stalled ${age}` : age].filter(Boolean)
-}
-
-function progressText(progress: StepLine['progress'], columns: number, paint: Paint): string {
-  if (progress === undefined || progress.total === 0) return ''
-  const { done, total, share } = progress
-  const count = share ? `${done} %` : `${done}/${total}`
-  return columns < narrow ? count : `${paint.bar(done, total, barCells)}  ${count}`
-}
-
-/** The last lines: what is waited for, since when, until when, and what stands in the way, in full; for a stall also what helps. */
+/** Below the stages: what stands in the way, in full; of a stall also what helps; and when it gives up, once that is near. */
 function footer(run: RunProgress, frame: Frame): Line[] {
   if (run.waiting === undefined) return []
   const { state } = run.waiting
-  const isStalled = state.is === 'stalled'
-  const why = isStalled ? state.why : state.trouble
-  const remedy = isStalled ? (state.remedy ?? []) : []
+  const why = troubleOf(state)
+  const remedy = state.is === 'stalled' ? (state.remedy ?? []) : []
+  const end = givesUp(run.waiting, frame.at)
   return [
-    ...waitedFor(run.waiting, frame),
-    ...(why === undefined ? [] : whole(`  ${brief(sanitiseLine(why))}`, frame)).map((text): Line => [
-      { text, tone: 'bad' },
+    ...(why === undefined ? [] : whole(`  ${sanitiseLine(why)}`, frame)).map((text): Line => [
+      { text, tone: state.is === 'stalled' ? 'bad' : 'warn' },
     ]),
     ...remedy.flatMap((line) => whole(`  → ${sanitiseLine(line)}`, frame)).map((text): Line => [{ text }]),
+    ...(end === undefined ? [] : whole(`  ${end}`, frame)).map((text): Line => [{ text, tone: 'warn' }]),
   ]
 }
 
 /** Nothing of it cut: it ends in a name, a version or a command. */
 const whole = (text: string, { columns, paint }: Frame): string[] =>
   wrap(inLocale(text, paint), columns).flatMap((line) => pieces(line, columns))
-
-function waitedFor(waiting: NonNullable<RunProgress['waiting']>, frame: Frame): Line[] {
-  const { at, columns } = frame
-  const { what, how } = waitingWords(waiting, at, waiting.began)
-  const text = brief(sanitiseLine(what))
-  const all = how.join(', ')
-  const tone = waiting.state.is === 'stalled' ? 'bad' : undefined
-  if (displayWidth(text) + displayWidth(all) + 2 <= columns)
-    return [[toned(text, tone), { text: `, ${all}` }]]
-  const limits = displayWidth(all) + 2 <= columns ? all : how[0]
-  const lines = whole(text, frame).map((line): Line => [toned(line, tone)])
-  return [...lines, [{ text: `  ${limits}`, tone: 'dim' }]]
-}
 
 function ellipsis(paint: Paint): string {
   return inLocale('…', paint) === '…' ? '…' : '~'
@@ -348,97 +404,4 @@ function painted(line: Line, { columns, paint }: Frame): string {
     return tone === undefined || shown.trim() === '' ? shown : paint[tone](shown)
   })
   return parts.join('').trimEnd()
-}
-
-/** What one line of the live view shows: a step, or a part of several with the one that is at work in it. */
-interface PartLine extends StepLine {
-  /** The step at work, or how many are done, where the line is of a part. */
-  inner?: string
-}
-
-/** Steps that follow one another and are of one part are one line, such as a hop of an EUS window with its gate, request and nodes. */
-function partLines(steps: readonly StepLine[]): PartLine[] {
-  const parts: StepLine[][] = []
-  for (const step of steps) {
-    const last = parts.at(-1)
-    if (last && step.part !== undefined && last[0]?.part === step.part) last.push(step)
-    else parts.push([step])
-  }
-  return parts.flatMap(([first, ...more]) =>
-    first === undefined ? [] : [more.length === 0 ? first : partOf(first, [first, ...more])],
-  )
-}
-
-function partOf(first: StepLine, steps: readonly StepLine[]): PartLine {
-  const { id, part = '' } = first
-  const estimate = steps.reduce((sum, step) => sum + step.estimate, 0)
-  const line = { id, title: part, estimate }
-  const atWork = steps.find(({ shape }) => shape !== 'done' && shape !== 'todo')
-  if (atWork) {
-    const { title, note: _, ...rest } = atWork
-    return { ...rest, ...line, ...(title !== part && { inner: title }) }
-  }
-  const done = steps.filter(({ shape }) => shape === 'done')
-  if (done.length === steps.length) return { ...line, shape: 'done', ...endOf(steps) }
-  return {
-    ...line,
-    shape: 'todo',
-    ...(done.length > 0 && { inner: `${done.length} of ${steps.length} steps done` }),
-  }
-}
-
-const nothingChanged = 'already so'
-
-/** What its steps found, where they say one thing; that nothing had to be done only where that is true of all. */
-function endOf(steps: readonly StepLine[]): Pick<StepLine, 'note' | 'tookMs'> {
-  const tookMs = steps.reduce((sum, step) => sum + (step.tookMs ?? 0), 0)
-  const notes = new Set(steps.map(({ note = '' }) => note).filter(Boolean))
-  if (notes.size > 1) notes.delete(nothingChanged)
-  const [said = ''] = notes
-  const isTrue = notes.size === 1 && (said !== nothingChanged || steps.every(({ note }) => note === said))
-  return { tookMs, note: isTrue ? said : '' }
-}
-
-/** Silence of less than this is none. */
-const quietBeats = 1000 / frameInterval
-
-/**
- * On a terminal where nothing has been said for a second: what is waited for, and since when. Gone at the first word. It counts beats:
- * the clock is put right at the first answer, which is what it waits for.
- */
-export class BusySign {
-  readonly #stream: Stream
-  readonly #region: LiveRegion
-  #spinner: Ora | undefined
-  #beats = 0
-  #isOver = false
-
-  constructor(stream: Stream) {
-    this.#stream = stream
-    this.#region = new LiveRegion(stream)
-  }
-
-  /** One beat of `frameInterval`. */
-  tick(): void {
-    this.#beats++
-    if (this.#isOver) return
-    if (this.#beats === quietBeats) void this.#load()
-    if (this.#spinner !== undefined) this.#draw(this.#spinner)
-  }
-
-  stop(): void {
-    if (!this.#isOver && this.#spinner !== undefined) this.#region.clear()
-    this.#isOver = true
-  }
-
-  /** Only the frames are ora's: it would hook the streams of the process to draw them itself. */
-  async #load(): Promise<void> {
-    const { default: ora } = await import('ora')
-    this.#spinner = ora({ isEnabled: false, color: false, spinner: 'line' })
-  }
-
-  #draw(spinner: Ora): void {
-    spinner.text = `asking the cluster, for ${duration(this.#beats * frameInterval)}`
-    this.#region.draw([cut(spinner.frame(), (this.#stream.columns?.() ?? 80) - 1, '~')])
-  }
 }

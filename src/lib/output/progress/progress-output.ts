@@ -1,21 +1,15 @@
 import type { RunEvent } from '../../engine/step.ts'
 import { type Beat, type Clock, ownClock, ticks } from '../../kube/clock.ts'
-import { BusySign, frameInterval, LiveRegion, LiveView } from './live-view.ts'
+import { BusySign } from './busy-sign.ts'
+import { frameInterval, LiveRegion, LiveView } from './live-view.ts'
+import { exitCode, KvupError } from '../../kube/errors.ts'
 import { errorLines, remedyLines } from '../error-text.ts'
 import { type Environment, inLocale, isLive, sanitise, sanitiseLine, type Stream } from '../terminal.ts'
 import type { Paint } from '../printer.ts'
 import { cut, paintedWidth, wrap } from '../text.ts'
 import { humanAge, timeOfDay } from '../age.ts'
-import {
-  progressAfter,
-  progressOf,
-  type RunProgress,
-  timeLeft,
-  waitedFor,
-  waitingSentence,
-  type Wording,
-  wordingOf,
-} from './run-progress.ts'
+import { progressAfter, progressOf, type RunProgress } from './run-progress.ts'
+import { heartbeatWording, type Wording, wordingOf } from './progress-words.ts'
 
 interface Telling {
   stream: Stream
@@ -23,6 +17,8 @@ interface Telling {
   paint: Paint
   env: Environment
   verbosity: number
+  /** Steps by their names, and not only stages. */
+  verbose: boolean
   beat: Beat
   /** With `-o ndjson` events are told on stdout instead. */
   eventsElsewhere: boolean
@@ -43,6 +39,8 @@ export interface Story {
   event: (event: RunEvent) => void
   note: (line: string) => void
   warn: (line: string) => void
+  /** From now on that is waited for, until the next word; shown on a terminal alone, after a second. */
+  awaiting: (what: string) => void
   /** Runs a write to the other stream, which may be the same terminal, without tearing the live view. */
   aside: (write: () => void) => void
   end: (error?: unknown) => void
@@ -73,12 +71,13 @@ export function tellStory(telling: Telling): Story {
       else told.event(event)
     },
     note,
+    awaiting: (what) => busy?.awaiting(what),
     warn: once((text) => above(() => writeLine(`${paint.warn('warning:')} ${sanitiseLine(text)}`))),
     aside: above,
     end(error) {
       stop()
       busy?.stop()
-      view?.close(error !== undefined)
+      view?.close(error !== undefined && !isInterruption(error))
       if (error === undefined) return
       const { verbosity } = telling
       errorLines(error, paint, { verbosity, columns: columns() }).forEach(writeLine)
@@ -87,11 +86,19 @@ export function tellStory(telling: Telling): Story {
   }
 }
 
-function tellers({ stream, clock, paint, env, eventsElsewhere }: Telling, writeLine: (line: string) => void) {
+/** Somebody ended it, and what is under way goes on: nothing failed. */
+const isInterruption = (error: unknown): boolean =>
+  error instanceof KvupError &&
+  (error.exitCode === exitCode.interrupted || error.exitCode === exitCode.terminated)
+
+function tellers(
+  { stream, clock, paint, env, eventsElsewhere, verbose }: Telling,
+  writeLine: (line: string) => void,
+) {
   const canMove = isLive(stream, env)
-  const busy = canMove ? new BusySign(stream) : undefined
-  const view = canMove && !eventsElsewhere ? new LiveView(stream, clock, paint) : undefined
-  return { busy, view, told: view ?? plainLines(writeLine, clock, paint) }
+  const busy = canMove ? new BusySign(stream, paint) : undefined
+  const view = canMove && !eventsElsewhere ? new LiveView(stream, clock, paint, verbose) : undefined
+  return { busy, view, told: view ?? plainLines(writeLine, clock, paint, verbose) }
 }
 
 function once(say: (text: string) => void): (text: string) => void {
@@ -122,15 +129,21 @@ interface PlainLines {
 }
 
 const heartbeat = 30_000
-/** `9s`, `3m12s`, `4 restarts`, `and 2 more`: what grows while everything stays as it is. */
-const growing = /\b(?:(?:\d+[dhms])+|\d+ (?:restarts?|more))\b/g
+/** `9 s`, `3m12s`, `4 restarts`, `and 2 more`: what grows while everything stays as it is. */
+const growing = /\b(?:(?:\d+ ?[dhms]\b ?)+|(?:\d+ ?[dhms])+|\d+ of \d+ s|\d+ (?:restarts?|more))\b/g
 
-export function plainLines(write: (line: string) => void, clock: Clock, paint: Paint): PlainLines {
+export function plainLines(
+  write: (line: string) => void,
+  clock: Clock,
+  paint: Paint,
+  verbose = false,
+): PlainLines {
   let run: RunProgress = progressOf([])
   let printedAt = ticks(clock)
+  const of = verbose ? 'steps' : 'stages'
   const said = new Map<string, string>()
 
-  const speak = (at: Date | string, { text, tone, remedy = [] }: Wording) => {
+  const speak = (at: Date | string, { text, tone, remedy = [] }: Omit<Wording, 'about'>) => {
     printedAt = ticks(clock)
     const line = sanitiseLine(text)
     write(`${timeOfDay(at)} ${tone === undefined ? line : paint[tone](line)}`)
@@ -138,34 +151,24 @@ export function plainLines(write: (line: string) => void, clock: Clock, paint: P
   }
   const tick = () => {
     const now = clock.now()
-    if (run.waiting === undefined || ticks(clock) - printedAt < heartbeat) return
-    const step = run.steps.find(({ id }) => id === run.waiting?.step)
-    const sentence = waitingSentence(run.waiting, now, run.waiting.began)
-    const left = timeLeft(run, now)
-    const ends = left === undefined ? '' : `; ${left}`
-    speak(now, { text: `${step?.title ?? run.waiting.step}: still ${sentence}${ends}` })
+    if (ticks(clock) - printedAt < heartbeat) return
+    const wording = heartbeatWording(run, now, of)
+    if (wording !== undefined) speak(now, wording)
   }
   return {
     tick,
     event(event) {
       run = progressAfter(run, event)
-      const wording = wordingOf(afterWaiting(event, run))
-      const subject = 'step' in event ? event.step.id : event.kind
+      const wording = wordingOf(event, run, of)
       const gist = wording && gistOf(event, wording)
-      if (wording === undefined || said.get(subject) === gist) {
+      if (wording === undefined || said.get(wording.about) === gist) {
         tick()
         return
       }
-      said.set(subject, gist ?? '')
+      said.set(wording.about, gist ?? '')
       speak(event.at, wording)
     },
   }
-}
-
-/** What was waited for is done now; it was not so already. */
-function afterWaiting(event: RunEvent, run: RunProgress): RunEvent {
-  const isPlain = event.kind === 'step-done' && !event.changed && event.note === undefined
-  return isPlain && waitedFor(run, event.step) ? { ...event, note: 'done' } : event
 }
 
 /** Where something is counted, the count is the change, and each pod on the way to it is none: the heartbeat names those that stay. */
@@ -305,6 +308,7 @@ export function pageLines(story: Story, page: LivePage | undefined): Story {
   return {
     ...story,
     note: (line) => page.above(() => story.note(line)),
+    awaiting: () => undefined,
     warn: (line) => page.above(() => story.warn(line)),
     end(error) {
       page.release()

@@ -3,13 +3,16 @@ import type { Reported, ReportedCheck, ReportedFinding } from '../../checks/chec
 import type { Document, Paint, Size, View } from '../printer.ts'
 import { brief, count, displayWidth, fenced, headed, markdownText, paintedWidth, wrap } from '../text.ts'
 import { onOneLine } from '../terminal.ts'
-import { shellWord } from '../../kube/shell-line.ts'
+import type { ClusterAddress } from '../../kube/cluster.ts'
 import { jsonText } from '../formats/output-format.ts'
+import { element, escaped, xmlFile } from '../formats/junit.ts'
 
 /** `kvup.io/v1alpha1 CheckReport`: what `kvup check` found. */
 export interface CheckDocument extends Document, Reported {
   kind: 'CheckReport'
   takenAt: string
+  /** Absent of a saved cluster. */
+  cluster?: ClusterAddress
   kubevirt: { name: string; namespace: string; version?: string }
   kubernetes?: string
   /** Absent: nothing was asked about a change. */
@@ -21,26 +24,116 @@ export interface CheckDocument extends Document, Reported {
   releasesAsOf: string
   /** Of kvup itself. */
   kvup: string
+  /** What to type next. */
+  next: readonly string[]
 }
 
-export const checkView: View<CheckDocument> = {
-  text: (document, paint, size) =>
-    reportLines(document, paint, size).flatMap((line) => wrap(line, size.columns)),
-  names: ({ items }) =>
-    items.filter(({ is }) => is === 'found' || is === 'not-checked').map(({ id }) => `check/${id}`),
-  formats: { junit, sarif, markdown: checkMarkdown },
+/** Findings, worst first; of what passed the numbers. */
+export const checkView: View<CheckDocument> = viewOf(false)
+/** With `--all`: every check by its title, and every finding with what helps. */
+export const wholeCheckView: View<CheckDocument> = viewOf(true)
+
+function viewOf(isWhole: boolean): View<CheckDocument> {
+  return {
+    text(document, paint, size) {
+      const style = { paint, size, detail: isWhole || size.wide ? 'whole' : 'findings' } as const
+      const lines = shownLines(document, style)
+      const isTooMuch = Number.isFinite(size.columns) && lines.length > screen
+      return isTooMuch && style.detail !== 'whole' && document.outcome === 'blocked'
+        ? shownLines(document, { ...style, detail: 'blockers' })
+        : lines
+    },
+    names: ({ items }) =>
+      items.filter(({ is }) => is === 'found' || is === 'not-checked').map(({ id }) => `check/${id}`),
+    formats: { junit, sarif, markdown: checkMarkdown },
+  }
 }
 
-function reportLines(document: CheckDocument, paint: Paint, size: Size): string[] {
-  const shown = document.items.filter(({ is }) => size.wide || is !== 'skipped')
-  const groups = [...new Set(shown.map(({ group }) => group))]
-  const linesOf = (group: string) =>
-    shown.filter((item) => item.group === group).flatMap((item) => checkLines(item, paint, size))
+/** So many lines stay in sight on the smallest terminal that people use; what blocks has to be among them. */
+const screen = 24
+
+interface Style {
+  paint: Paint
+  size: Size
+  /** `whole`: each check, and what helps against an info; `blockers`: what helps against these alone, where all of it is more than a screen. */
+  detail: 'whole' | 'findings' | 'blockers'
+}
+
+const shownLines = (document: CheckDocument, style: Style): string[] =>
+  reportLines(document, style).flatMap((line) => wrap(line, style.size.columns))
+
+/** Under which heading a finding stands. */
+type Severity = 'BLOCKER' | 'NOT CHECKED' | 'WARNING' | 'ACCEPTED' | 'INFO'
+
+/** The worst first. */
+const severities: readonly Severity[] = ['BLOCKER', 'NOT CHECKED', 'WARNING', 'ACCEPTED', 'INFO']
+
+interface Shown {
+  finding: ReportedFinding
+  severity: Severity
+}
+
+function reportLines(document: CheckDocument, style: Style): string[] {
+  const all = document.items.flatMap((item) =>
+    item.findings.map((finding): Shown => ({ finding, severity: severityOf(finding, item) })),
+  )
+  const shown = severities.flatMap((wanted) => all.filter(({ severity }) => severity === wanted))
+  const found = severities.flatMap((severity) => {
+    const own = shown.filter((one) => one.severity === severity).map(({ finding }) => finding)
+    if (own.length === 0) return []
+    const lines = sectionLines(severity, own, style)
+    // Of names alone one line.
+    const isNames = severity === 'INFO' && style.detail === 'blockers'
+    const more = severity === 'WARNING' && style.detail === 'blockers' ? ' (what helps: --all)' : ''
+    return isNames ? lines.map((line) => `${severity}${line}`) : [`${severity}${more}`, ...lines]
+  })
   return [
-    ...groups.flatMap((group) => [group as string].concat(linesOf(group))),
+    headLine(document, shown, style.paint),
     '',
-    ...checkSummary(document, paint),
+    ...found,
+    ...(found.length > 0 && style.detail === 'whole' ? [''] : []),
+    ...(style.detail === 'whole' ? titleLines(document, style) : []),
+    ...tallyLines(document, style),
+    ...endLines(document, shown, style.paint),
   ]
+}
+
+function severityOf({ accepted, level }: ReportedFinding, { is }: ReportedCheck): Severity {
+  if (accepted) return 'ACCEPTED'
+  if (is === 'not-checked' || level === 'not-checked') return 'NOT CHECKED'
+  return ({ blocker: 'BLOCKER', warning: 'WARNING', info: 'INFO' } as const)[level]
+}
+
+/** `NOT READY: 1 blocker, 1 warning · KubeVirt v1.7.4 → v1.8.4 on prod-eu (https://10.0.0.1:6443)` */
+function headLine(document: CheckDocument, shown: readonly Shown[], paint: Paint): string {
+  const { kubevirt, to, cluster } = document
+  const from = kubevirt.version ?? 'that was never installed completely'
+  const hop =
+    to === undefined || to === from ? `KubeVirt ${from}` : `KubeVirt ${from} ${paint.mark.next} ${to}`
+  const on = cluster === undefined ? '' : ` on ${clusterText(cluster)}`
+  return `${verdict(document, paint)}: ${countsText(document, shown)} ${paint.mark.dot} ${hop}${on}`
+}
+
+/** `prod-eu (https://10.0.0.1:6443)` */
+export const clusterText = ({ context, server }: ClusterAddress): string =>
+  context === undefined ? server : `${context} (${server})`
+
+function verdict({ outcome }: CheckDocument, paint: Paint): string {
+  return outcome === 'passed' ? paint.good('READY') : paint.bad('NOT READY')
+}
+
+function countsText({ items, strict }: CheckDocument, shown: readonly Shown[]): string {
+  const many = (wanted: Severity) => shown.filter(({ severity }) => severity === wanted).length
+  const unseen = items.filter(({ is }) => is === 'not-checked').length
+  const parts: readonly (readonly [number, string])[] = [
+    [many('BLOCKER'), count(many('BLOCKER'), 'blocker')],
+    [unseen, `${unseen} not checked`],
+    [many('WARNING'), `${count(many('WARNING'), 'warning')}${strict ? ' (--strict)' : ''}`],
+    [many('ACCEPTED'), `${many('ACCEPTED')} accepted`],
+    [many('INFO'), count(many('INFO'), 'info')],
+  ]
+  const there = parts.filter(([n]) => n > 0).map(([, text]) => text)
+  return there.length === 0 ? 'nothing found' : there.join(', ')
 }
 
 /** No sentence is wider, however wide the terminal is. */
@@ -50,44 +143,99 @@ const roomForRight = 60
 /** Of its objects a finding shows so many. */
 const objectsShown = 3
 
-/**
- * A check that passed by its title, which is true then; one that found something by what it found, each finding with its mark, the
- * name to accept it by, its objects and what helps.
- */
-function checkLines(item: ReportedCheck, paint: Paint, size: Size): string[] {
-  if (item.is === 'passed') return [` ${paint.good(paint.mark.done)} ${item.title}`]
-  if (item.is === 'skipped')
-    return [` ${paint.dim(paint.mark.dot)} skipped without ${item.without ?? '--to'}: ${item.title}`]
-  return item.findings.flatMap((finding) => findingLines(finding, item, { paint, size }))
+function sectionLines(severity: Severity, findings: readonly ReportedFinding[], style: Style): string[] {
+  if (severity === 'INFO' && style.detail !== 'whole') return infoLines(findings, style)
+  if (severity === 'NOT CHECKED') return uncheckedLines(findings, style)
+  if (severity === 'WARNING' && style.detail === 'blockers') return warningLines(findings, style)
+  return findings.flatMap((finding) => findingLines(finding, severity, style))
 }
 
-interface LineStyle {
-  paint: Paint
-  size: Size
+/** So many checks that lack the same are told in full; of the others the names. */
+const uncheckedShown = 2
+
+/** Many checks may lack one and the same right: what gives it is said once, below the last of them. Those that block come first. */
+function uncheckedLines(findings: readonly ReportedFinding[], style: Style): string[] {
+  const { paint, detail } = style
+  const sorted = findings.toSorted((a, b) => Number(isBlocking(b)) - Number(isBlocking(a)))
+  const byRemedy = Map.groupBy(sorted, ({ remedy }) => remedy.join('\n'))
+  const lines: string[] = []
+  for (const own of byRemedy.values()) {
+    const most = detail === 'whole' || own.length <= uncheckedShown + 1 ? own.length : uncheckedShown
+    for (const finding of own.slice(0, most)) lines.push(...headLines(finding, 'NOT CHECKED', style))
+    const others = own.slice(most).map(({ id }) => id)
+    if (others.length > 0)
+      lines.push(` ${markOf('NOT CHECKED', paint)} ${others.length} more: ${others.join(', ')}`)
+    lines.push(...remedyLines(own[0]?.remedy ?? [], paint))
+  }
+  return lines
 }
 
-function findingLines(finding: ReportedFinding, { is }: ReportedCheck, style: LineStyle): string[] {
-  const { paint, size } = style
-  const { accepted, reason, summary, remedy } = finding
-  const taken = accepted ? `accepted${reason ? `, ${reason}` : ''}: ` : ''
-  const mark = accepted ? paint.dim(paint.mark.dot) : markOf(is === 'not-checked' ? is : finding.level, paint)
-  const objects = objectsText(finding, size)
+const isBlocking = ({ level }: ReportedFinding): boolean => level === 'not-checked'
+
+/** What each is, in a line; what helps stands behind `--all`. */
+function warningLines(findings: readonly ReportedFinding[], style: Style): string[] {
+  const { paint } = style
+  return findings.flatMap((finding) =>
+    named(` ${markOf('WARNING', paint)} ${clauseOf(finding)}`, finding.id, style),
+  )
+}
+
+/** The first in a line, the others by their names. That there is no way back comes before everything else. */
+function infoLines(findings: readonly ReportedFinding[], style: Style): string[] {
+  const { paint, detail } = style
+  const sorted = findings.toSorted((a, b) => Number(isWayBack(b)) - Number(isWayBack(a)))
+  const told = detail === 'blockers' ? [] : sorted.slice(0, 1)
+  const names = [...new Set(sorted.slice(told.length).map(({ id }) => id))].join(', ')
+  const mark = markOf('INFO', paint)
   return [
-    ...named(` ${mark} ${taken}${brief(summary)}`, finding.id, style),
-    ...(objects === '' ? [] : [paint.dim(`   namely ${objects}`)]),
-    ...remedy.map((line) => `   ${paint.dim(paint.mark.next)} ${line}`),
+    ...told.flatMap((finding) => named(` ${mark} ${clauseOf(finding)}`, finding.id, style)),
+    ...(names === ''
+      ? []
+      : [` ${mark} ${told.length > 0 ? 'also ' : ''}${names} ${paint.dim('(kvup explain NAME, or --all)')}`]),
   ]
 }
 
-/** The shape of a level; the legend below the report says the same in words. */
-function markOf(level: ReportedFinding['level'], paint: Paint): string {
-  if (level === 'blocker') return paint.bad(paint.mark.failed)
-  if (level === 'not-checked') return paint.bad('?')
-  return level === 'warning' ? paint.warn(paint.mark.warning) : paint.dim(paint.mark.dot)
+const isWayBack = ({ id }: ReportedFinding): boolean => id === 'cannot-be-undone'
+
+/** Its first clause: what follows a colon or a semicolon are details. */
+const clauseOf = ({ summary }: ReportedFinding): string => brief(summary.split(/[:;](?= )/u, 1)[0] ?? summary)
+
+function findingLines(finding: ReportedFinding, severity: Severity, style: Style): string[] {
+  const lines = headLines(finding, severity, style)
+  return severity === 'ACCEPTED' ? lines : lines.concat(remedyLines(finding.remedy, style.paint))
+}
+
+function headLines(
+  { summary, reason, id, ...finding }: ReportedFinding,
+  severity: Severity,
+  style: Style,
+): string[] {
+  const { paint, size } = style
+  const taken = severity === 'ACCEPTED' && reason !== undefined && reason !== '' ? `${reason}: ` : ''
+  const objects = objectsText({ ...finding, summary, id }, size)
+  return [
+    ...named(` ${markOf(severity, paint)} ${taken}${brief(summary)}`, id, style),
+    ...(objects === '' ? [] : [paint.dim(`   ${objects}`)]),
+  ]
+}
+
+const remedyLines = (remedy: readonly string[], paint: Paint): string[] =>
+  remedy.map((line) => `   ${paint.dim(paint.mark.next)} ${line}`)
+
+/** The shape of a severity; its heading says the same in a word. */
+function markOf(severity: Severity, paint: Paint): string {
+  const { mark } = paint
+  return {
+    BLOCKER: () => paint.bad(mark.failed),
+    'NOT CHECKED': () => paint.bad('?'),
+    WARNING: () => paint.warn(mark.warning),
+    ACCEPTED: () => paint.dim(mark.dot),
+    INFO: () => paint.dim(mark.dot),
+  }[severity]()
 }
 
 /** The name stands at the right, on a line of its own where there is no room, and in brackets where nothing is cut. */
-function named(head: string, id: string, { paint, size: { columns } }: LineStyle): string[] {
+function named(head: string, id: string, { paint, size: { columns } }: Style): string[] {
   if (!Number.isFinite(columns)) return [`${head} ${paint.dim(`(${id})`)}`]
   const room = Math.min(columns, readable)
   const lines = wrap(head, room)
@@ -111,75 +259,86 @@ function objectsText({ objects = [], summary }: ReportedFinding, { wide }: Size)
 /** Without what is said of it: `demo/web-1 (why)`, `VIRT_API_IMAGE=image`. */
 const bare = (name: string): string => name.replace(/[=( ].*$/su, '')
 
-/** How many checks there were and what became of them, then what they found, with its marks; both add up. Last, what to do next. */
-function checkSummary(document: CheckDocument, paint: Paint): string[] {
-  const { items, outcome } = document
-  const findings = items.filter(({ is }) => is === 'found').flatMap((item) => item.findings)
-  return [
-    `${count(items.length, 'check')}: ${became(items, paint).join(', ')}`,
-    ...(findings.length > 0 ? [`${count(findings.length, 'finding')}: ${levels(findings, paint)}`] : []),
-    ...next(document, outcome).map((line) => `${paint.mark.next} ${line}`),
-  ]
+/** Each check that found nothing, by the sentence that is true then; one that was not made with the reason. */
+function titleLines({ items }: CheckDocument, style: Style): string[] {
+  const { paint } = style
+  const lines: string[] = []
+  let group = ''
+  for (const item of items.filter(({ is }) => is === 'passed' || is === 'skipped')) {
+    if (item.group !== group) lines.push((group = item.group))
+    const head =
+      item.is === 'passed'
+        ? ` ${paint.good(paint.mark.done)} ${item.title}`
+        : ` ${paint.dim(paint.mark.dot)} not made (${leftOut(item)}): ${item.title}`
+    lines.push(...named(head, item.id, style))
+  }
+  return lines.length === 0 ? [] : lines.concat('')
 }
 
-function became(items: readonly ReportedCheck[], paint: Paint): string[] {
-  const many = (wanted: ReportedCheck['is']) => items.filter(({ is }) => is === wanted).length
-  const skipped = (flag: string) =>
-    items.filter(({ is, without = '--to' }) => is === 'skipped' && without === flag).length
-  const parts: readonly (readonly [number, (n: number) => string])[] = [
-    [many('passed'), (n) => `${paint.good(paint.mark.done)} ${n} passed`],
-    [many('found'), (n) => `${n} found something`],
-    [many('not-checked'), (n) => `${markOf('not-checked', paint)} ${n} not checked`],
-    ...(['--to', '--probe-images'] as const).map(
-      (flag) => [skipped(flag), (n: number) => `${n} skipped without ${flag}`] as const,
-    ),
-  ]
-  return parts.filter(([n]) => n > 0).map(([n, words]) => words(n))
-}
+const passedOf = (items: readonly ReportedCheck[]): number => items.filter(({ is }) => is === 'passed').length
 
-function levels(findings: readonly ReportedFinding[], paint: Paint): string {
-  const open = findings.filter(({ accepted }) => !accepted)
-  const nouns = { blocker: 'blocker', warning: 'warning', info: 'note' } as const
-  const parts = (['blocker', 'warning', 'info'] as const).map((level) => {
-    const n = open.filter((finding) => finding.level === level).length
-    return n === 0 ? [] : [`${markOf(level, paint)} ${count(n, nouns[level])}`]
+const groupsOf = (items: readonly ReportedCheck[]) => [...new Set(items.map(({ group }) => group))]
+
+/** Why a check was not made. */
+const leftOut = ({ without = '--to', why }: ReportedCheck): string => why ?? `needs ${without}`
+
+/** How many checks passed, by group; then which were not made, and why. */
+function tallyLines({ items }: CheckDocument, { paint, detail }: Style): string[] {
+  const made = items.filter(({ is }) => is !== 'skipped')
+  const skipped = items.filter(({ is }) => is === 'skipped')
+  const groups = groupsOf(made).map((group) => {
+    const own = made.filter((item) => item.group === group)
+    return passedOf(own) === own.length ? `${group} ${own.length}` : `${group} ${passedOf(own)}/${own.length}`
   })
-  const taken = findings.length - open.length
-  return [...parts.flat(), ...(taken > 0 ? [`${taken} accepted`] : [])].join(', ')
-}
-
-function next({ items, to, strict, kubevirt }: CheckDocument, outcome: Reported['outcome']): string[] {
-  // Where it is there already nothing is to be typed.
-  if (outcome === 'passed') return to === undefined || to === kubevirt.version ? [] : [upgradeLine(to, items)]
-  const stops = new Set(['blocker', 'not-checked', ...(strict ? ['warning'] : [])])
-  const first = items
-    .flatMap(({ findings }) => findings)
-    .find(({ level, accepted }) => !accepted && stops.has(level))
-  return first ? [`kvup explain ${first.id}`] : []
-}
-
-/** With the risks that were accepted here: without them it would be refused. */
-function upgradeLine(to: string, items: readonly ReportedCheck[]): string {
-  const accepted = items.flatMap(({ findings }) => findings).filter((finding) => finding.accepted)
-  const risks = new Map(accepted.map(({ id, reason }) => [id, reason === undefined ? id : `${id}=${reason}`]))
+  const [one] = skipped.length === 1 ? skipped : []
+  const without = one === undefined ? '' : ` (1 ${leftOut(one)})`
   return [
-    `kvup upgrade --to ${to}`,
-    ...[...risks.values()].map((risk) => `--accept ${shellWord(risk)}`),
-  ].join(' ')
+    `${passedOf(made)} of ${count(items.length, 'check')} passed${without}: ${groups.concat(detail === 'whole' ? [] : 'each: --all').join(` ${paint.mark.dot} `)}`,
+    ...(skipped.length > 1 ? [`${skipped.length} of ${items.length} not made: ${whyNotMade(skipped)}`] : []),
+  ]
+}
+
+/** `22 need --to`, or with several reasons how many have each. */
+function whyNotMade(skipped: readonly ReportedCheck[]): string {
+  const reasons = [...new Set(skipped.map(leftOut))]
+  return reasons
+    .map((why) => {
+      const n = skipped.filter((item) => leftOut(item) === why).length
+      return `${n} ${n === 1 ? why : why.replace(/^needs/u, 'need')}`
+    })
+    .join(', ')
+}
+
+/** The verdict once more, since a long report has scrolled its head away, and what to type. */
+function endLines(document: CheckDocument, shown: readonly Shown[], paint: Paint): string[] {
+  const stopping = shown.filter((one) => stops(one, document))
+  const worst = stopping[0]?.finding
+  const more = stopping.length > 1 ? `, and ${stopping.length - 1} more` : ''
+  const why = worst === undefined ? '' : `: ${clauseOf(worst)} (${worst.id})${more}`
+  const [first, ...rest] = document.next
+  return [
+    `${verdict(document, paint)}${why}`,
+    ...(first === undefined ? [] : [`Next: ${first}`]),
+    ...rest.map((line) => `      ${line}`),
+  ]
+}
+
+/** In the order of the report: the worst is first. */
+function stops({ severity, finding }: Shown, { strict }: CheckDocument): boolean {
+  if (severity === 'NOT CHECKED') return finding.level === 'not-checked' || strict
+  return severity === 'BLOCKER' || (strict && severity === 'WARNING')
 }
 
 /** JUnit XML: a suite for each group, a case for each check. A blocker fails; what could not be made is skipped. */
 export function junit(document: CheckDocument): string {
   const groups = [...new Set(document.items.map(({ group }) => group))]
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
+  return xmlFile(
     element(
       'testsuites',
       { name: 'kvup check', ...totals(document.items, document.strict) },
       groups.map((group) => suite(group, document)),
     ),
-    '',
-  ].join('\n')
+  )
 }
 
 function suite(group: string, { items, strict, takenAt }: CheckDocument): string {
@@ -213,7 +372,7 @@ function fails({ level, accepted }: ReportedFinding, strict: boolean): boolean {
 }
 
 function testCase(item: ReportedCheck, strict: boolean): string {
-  const { id, group, title, findings, without } = item
+  const { id, group, title, findings } = item
   const outcome = outcomeOf(item, strict)
   const message = findings.map(({ summary }) => summary).join('; ')
   const body = {
@@ -230,7 +389,7 @@ function testCase(item: ReportedCheck, strict: boolean): string {
         [escaped(findings.map(textOf).join('\n'))],
       ),
     ],
-    skipped: () => [element('skipped', {}, [escaped(message || `needs ${without ?? '--to'}`)])],
+    skipped: () => [element('skipped', {}, [escaped(message || leftOut(item))])],
     passed: () =>
       findings.length > 0 ? [element('system-out', {}, [escaped(findings.map(textOf).join('\n'))])] : [],
   }[outcome]()
@@ -241,25 +400,6 @@ const textOf = ({ id, level, summary, remedy, accepted }: ReportedFinding) =>
   [`${accepted ? 'accepted ' : ''}${level} ${id}: ${summary}`, ...remedy.map((line) => `-> ${line}`)].join(
     '\n',
   )
-
-function element(
-  name: string,
-  attributes: Record<string, string | number>,
-  children: readonly string[] = [],
-): string {
-  const words = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`)
-  const open = `<${name}${words.join('')}`
-  return children.length === 0
-    ? `${open}/>`
-    : `${open}>${children.join(children.some((child) => child.startsWith('<')) ? '\n' : '')}</${name}>`
-}
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-/** What XML 1.0 cannot hold was taken out with the other control characters; lone surrogates are left. */
-function escaped(raw: string): string {
-  return raw.toWellFormed().replaceAll(/[&<>"]/gu, (found) => entities[found] ?? found)
-}
 
 const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
 

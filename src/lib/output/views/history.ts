@@ -1,10 +1,11 @@
-import { ageAt } from '../age.ts'
-import type { Column, Document, Paint, Size, View } from '../printer.ts'
-import { displayWidth, wrap } from '../text.ts'
+import { ageAt, dayAndTime, duration, timeOfDay } from '../age.ts'
+import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
+import { brief, displayWidth, wrap } from '../text.ts'
 import { harmlessText } from '../../kube/text.ts'
 import { holderText, overrideRemedy } from './report-lines.ts'
 import type { ShownHolder } from '../../kubevirt/lease-holders.ts'
 import type { Entry, Override } from '../../engine/journal.ts'
+import type { JournalRun } from '../../engine/journal-runs.ts'
 import type { OverriddenVm } from '../../vms/unblock/vm-overrides.ts'
 import { table } from '../table.ts'
 
@@ -16,42 +17,61 @@ export interface HistoryDocument extends Document {
   asOf: string
   /** Open ones only. */
   overrides: readonly Override[]
-  /** The line that gives them back, where there are any. */
+  /** The line that restores them, where there are any. */
   restore?: string
-  /** VMs that `kvup workloads unblock` changed and that have what they were lent, where there are any. */
+  /** VMs that `kvup workloads unblock` changed and that were not restored yet, where there are any. */
   vms?: readonly OverriddenVm[]
-  /** Who has the lock now, where somebody has. */
+  /** Who runs kvup now, where somebody does. */
   running?: ShownHolder
   /** The oldest first. */
+  runs: readonly JournalRun[]
+  /** What the journal says of these runs, the oldest first. */
   items: readonly Entry[]
 }
 
-/** `restoresVms`: the line that gives VMs back what they were lent. */
-export const historyView = (restoresVms: string): View<HistoryDocument> => ({
-  text: ({ items, overrides, asOf, namespace, running, vms = [] }, paint, size) => [
-    ...(items.length > 0
-      ? historyEntries(items, paint, size)
-      : wrap(`kvup has changed nothing here (no journal in namespace ${namespace}).`, size.columns)),
-    ...(running ? ['', ...wrap(holderText(running, asOf), size.columns)] : []),
-    ...overrides.flatMap((override) => [
-      '',
-      ...overrideLines(override, asOf, paint).flatMap((line) => wrap(line, size.columns)),
-    ]),
-    ...vmLines({ vms, asOf, restoresVms }, paint).flatMap((line) => wrap(line, size.columns)),
-  ],
-  names: ({ items, overrides }) => [
+interface Asked {
+  /** The line that restores VMs. */
+  restoresVms: string
+  /** One run was asked for, and is told whole. */
+  whole: boolean
+  /** So many runs are shown, the newest. */
+  most: number
+  /** Only runs since a time were asked for. */
+  isSince: boolean
+}
+
+export const historyView = (asked: Asked): View<HistoryDocument> => ({
+  text: (document, paint, size) => {
+    const { overrides, vms = [], asOf, running } = document
+    const open = [
+      ...overrides.flatMap((override) => overrideLines(override, asOf, paint)),
+      ...vmLines({ vms, asOf, restoresVms: asked.restoresVms }, paint),
+      ...(running ? [holderText(running, asOf)] : []),
+    ].flatMap((line) => wrap(line, size.columns))
+    const rest = asked.whole
+      ? document.runs.flatMap((run) => wholeRun(run, document.items, { paint, size }))
+      : runLines(document, asked, { paint, size })
+    return [...open, ...(open.length > 0 && rest.length > 0 ? [''] : []), ...rest]
+  },
+  names: ({ items, overrides, runs }) => [
+    ...runs.map(({ run }) => `run/${run}`),
     ...items.map(({ at, what }) => `entry/${at}-${what}`),
     ...overrides.map(({ id }) => `override/${id}`),
   ],
 })
 
+interface Style {
+  paint: Paint
+  size: Size
+}
+
 function overrideLines(override: Override, asOf: string, paint: Paint): string[] {
   const { object, path, was, by, at, procedure, harmless } = override
   const value = was.present ? JSON.stringify(was.value) : 'absent'
   return [
-    `${paint.warn(paint.mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} for ${procedure}: ${path} of ${object.kind} ${object.name}, which was ${value}`,
+    `${paint.warn(paint.mark.warning)} Temporary change: ${path} of ${object.kind} ${object.name} was ${value}; changed ${ageAt(at, asOf)} ago by ${by} (${procedure})`,
     ...(harmless === undefined ? [] : [`  ${harmlessText(harmless)}`]),
-    `  ${paint.mark.next} ${overrideRemedy(override)}     # gives it back`,
+    `  ${paint.mark.next} ${overrideRemedy(override)}     # restores it`,
   ]
 }
 
@@ -62,72 +82,202 @@ function vmLines(
   { vms, asOf, restoresVms }: { vms: readonly OverriddenVm[]; asOf: string; restoresVms: string },
   paint: Paint,
 ): string[] {
-  if (vms.length === 0) return []
   const { mark } = paint
+  if (vms.length === 0) return []
   return [
-    '',
     ...vms
       .slice(0, toldAtMost)
       .map(
         ({ namespace, name, by, at, kept, copied }) =>
-          `${paint.warn(mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} of ${copied ? 'the VM that was copied to' : 'VM'} ${namespace}/${name}: ${kept.join(', ')}`,
+          `${paint.warn(mark.warning)} Temporary change: ${copied ? 'the VM that was copied to' : 'VM'} ${namespace}/${name}: ${kept.join(', ')}; changed ${ageAt(at, asOf)} ago by ${by}`,
       ),
-    ...(vms.length > toldAtMost ? [`  and of ${vms.length - toldAtMost} more (-o json)`] : []),
-    `  ${mark.next} ${restoresVms}     # gives it back`,
+    ...(vms.length > toldAtMost ? [`  and ${vms.length - toldAtMost} more VMs (-o json)`] : []),
+    `  ${mark.next} ${restoresVms}     # restores ${vms.length === 1 ? 'it' : 'them'}`,
   ]
 }
 
-/** What tells one entry from another. */
-const identifying: readonly Column<Entry>[] = [
-  { name: 'AT', cell: timeOf },
+function runLines(
+  { runs, asOf, namespace }: HistoryDocument,
+  { most, isSince }: Asked,
+  { paint, size }: Style,
+): readonly string[] {
+  if (runs.length === 0) {
+    const none = isSince
+      ? 'No run started in that time.'
+      : `No run of kvup is recorded in namespace ${namespace}.`
+    return wrap(none, size.columns)
+  }
+  const shown = runs.slice(-most).toReversed()
+  const older = runs.length - shown.length
+  return [
+    ...runRows(shown, asOf, { paint, size }),
+    ...(older === 0
+      ? []
+      : [
+          '',
+          ...wrap(
+            `${older} older ${older === 1 ? 'run' : 'runs'}: kvup history --limit ${runs.length}`,
+            size.columns,
+          ),
+        ]),
+  ]
+}
+
+/** A table where all but the note stands in it uncut; else two lines for each run. */
+function runRows(shown: readonly JournalRun[], asOf: string, style: Style): readonly string[] {
+  const { paint, size } = style
+  const columns = columnsAt(asOf, shown)
+  const width = Math.max(...table(columns.slice(0, 6), shown, { wide: size.wide }).map(displayWidth))
+  if (width <= size.columns) return table(columns, shown, { ...size, paint })
+  return shown.flatMap((run) => runInWords(run, asOf, style))
+}
+
+function runInWords(run: JournalRun, asOf: string, { paint, size }: Style): readonly string[] {
+  const { run: number, result, by, started } = run
+  const { word, tone } = results[result]
+  const note = noteOf(run)
+  return [
+    `${paint.strong(`${number}   ${whatText(run)}`)}: ${tone ? paint[tone](word) : word}, ${tookText(run)}`,
+    `    ${dayAndTime(started, asOf)} by ${by}`,
+    ...(note === undefined ? [] : [`    ${note}`]),
+  ].flatMap((line) => wrap(line, size.columns))
+}
+
+const columnsAt = (asOf: string, shown: readonly JournalRun[]): readonly Column<JournalRun>[] => [
+  { name: 'RUN', cell: ({ run }) => run },
+  { name: 'STARTED', cell: ({ started }) => dayAndTime(started, asOf) },
   { name: 'BY', cell: ({ by }) => by },
-  { name: 'PROCEDURE', cell: ({ procedure }) => procedure },
-  { name: 'WHAT', cell: ({ what }) => what },
-  { name: 'STEP', cell: ({ step }) => (step === '' ? '-' : step) },
+  { name: 'WHAT', cell: whatText },
+  { name: 'RESULT', cell: ({ result }) => results[result].word, tone: ({ result }) => results[result].tone },
+  { name: 'TOOK', cell: tookText },
+  ...(shown.some((run) => noteOf(run) !== undefined)
+    ? [{ name: 'NOTE', holds: 'text', cell: noteOf } as const]
+    : []),
 ]
 
-const columns: readonly Column<Entry>[] = [...identifying, { name: 'TEXT', holds: 'text', cell: textOf }]
-
-const gap = 3
-
-/**
- * A table where what identifies an entry stands in it uncut; else the entries below the run that they belong to, with their texts broken between words. `-o wide`
- * is always the table.
- */
-function historyEntries(items: readonly Entry[], paint: Paint, size: Size): string[] {
-  return size.wide || hasRoom(items, size.columns)
-    ? table(columns, items, { ...size, paint })
-    : byRun(items, paint, size.columns)
+const results: Readonly<Record<JournalRun['result'], { word: string; tone?: Tone }>> = {
+  done: { word: 'done', tone: 'good' },
+  stopped: { word: 'stopped', tone: 'warn' },
+  interrupted: { word: 'interrupted', tone: 'warn' },
+  failed: { word: 'failed', tone: 'bad' },
+  running: { word: 'running' },
+  'cut-off': { word: 'cut off', tone: 'warn' },
 }
 
-/** The text is broken between words, but in no narrower column than the widest of the others. */
-function hasRoom(items: readonly Entry[], room: number): boolean {
-  const widths = identifying.map(({ name, cell }) =>
-    Math.max(...[name, ...items.map((item) => String(cell(item)))].map(displayWidth)),
+const tookText = ({ tookMs }: JournalRun): string => (tookMs === undefined ? '-' : duration(tookMs))
+
+/** `upgrade v1.7.4 → v1.8.4`; without versions what the journal calls it. */
+function whatText({ procedure, from, to }: JournalRun): string {
+  const window = /^(?:(?<of>abort|restore) )?eus to (?<minor>\S+)$/u.exec(procedure)?.groups
+  if (window?.['of'] !== undefined) return `${window['of']} of the EUS upgrade to ${window['minor']}`
+  const name = window ? 'EUS upgrade' : /^(?<name>upgrade.*) to \S+$/u.exec(procedure)?.groups?.['name']
+  const goal = to ?? window?.['minor']
+  if (name === undefined || goal === undefined) return procedure
+  return from === undefined || from === goal ? `${name} to ${goal}` : `${name} ${from} → ${goal}`
+}
+
+function noteOf(run: JournalRun): string | undefined {
+  const notes = [
+    ...run.accepted.map(riskText),
+    ...(run.continues === undefined ? [] : [`continued run ${run.continues}`]),
+    ...endNotes(run),
+  ]
+  return notes.length === 0 ? undefined : notes.map(brief).join('; ')
+}
+
+function endNotes({ result, step, reason }: JournalRun): readonly string[] {
+  if (result === 'done') return []
+  const at =
+    step === undefined ? '' : result === 'running' ? `now at ${step}` : `${placed[result] ?? 'at'} ${step}`
+  const why = result === 'failed' ? (reason ?? '') : ''
+  const text = [at, why].filter((part) => part !== '').join(': ')
+  return text === '' ? [] : [text]
+}
+
+const placed: Readonly<Partial<Record<JournalRun['result'], string>>> = {
+  stopped: 'before',
+  'cut-off': 'after',
+}
+
+const riskText = ({ id, reason }: JournalRun['accepted'][number]): string =>
+  `accepted ${id}${reason === undefined ? '' : ` ("${reason}")`}`
+
+/** The journal of one run in words. */
+function wholeRun(run: JournalRun, entries: readonly Entry[], { paint, size }: Style): string[] {
+  const { word, tone } = results[run.result]
+  const plan = entries.find((entry) => entry.plan !== undefined)?.plan
+  const took = run.tookMs === undefined ? '' : `, ${duration(run.tookMs)}`
+  const ending = [...endNotes({ ...run, reason: '' }), ...(run.reason === undefined ? [] : [run.reason])]
+  return [
+    `${paint.strong(`Run ${run.run}: ${whatText(run)}`)}: ${tone ? paint[tone](word) : word}${took}`,
+    `  started    ${run.started} by ${run.by}`,
+    ...(run.ended === undefined ? [] : [`  ended      ${run.ended}`]),
+    ...(run.continues === undefined ? [] : [`  continued  run ${run.continues}`]),
+    ...(ending.length === 0 ? [] : [`  result     ${ending.join(': ')}`]),
+    ...run.accepted.map(
+      ({ id, reason, user }) =>
+        `  accepted   ${id} by ${user === undefined ? 'an unknown API user' : `API user ${user}`}: ${reason ?? 'no reason given'}`,
+    ),
+    ...(plan === undefined ? [] : [`  plan       ${plan}`]),
+  ]
+    .flatMap((line) => wrap(line, size.columns))
+    .concat(stepLines(entries, { paint, size }))
+}
+
+interface Told {
+  at: string
+  step: string
+  text: string
+  tone?: Tone
+}
+
+function stepLines(entries: readonly Entry[], { paint, size }: Style): string[] {
+  const rows = entries.flatMap((entry, index) => told(entry, entries.slice(index + 1), entries))
+  return rows.length === 0 ? [] : ['', ...table(stepColumns, rows, { ...size, paint })]
+}
+
+const stepColumns: readonly Column<Told>[] = [
+  { name: 'TIME', cell: ({ at }) => timeOfDay(at) },
+  { name: 'STEP', cell: ({ step }) => step },
+  { name: 'WHAT', holds: 'text', cell: ({ text }) => text, tone: ({ tone }) => tone },
+]
+
+/** An intent is told with the change that it became; start, end and risks stand above. */
+function told(
+  { at, step, what, text }: Entry,
+  later: readonly Entry[],
+  all: readonly Entry[],
+): readonly Told[] {
+  const isEnd = what === 'finished' || what === 'interrupted' || (what === 'failed' && later.length === 0)
+  if (what === 'started' || what === 'accepted') return []
+  if (isEnd)
+    return what === 'finished'
+      ? [{ at, step: '-', text: `done: ${text.replace(/^changed: /u, 'changed ')}` }]
+      : []
+  if (what === 'intends') {
+    const became = later.find((one) => one.step === step && ['applied', 'failed'].includes(one.what))
+    return became ? [] : [{ at, step, text: `${text} (not known whether it was done)`, tone: 'warn' }]
+  }
+  if (what === 'applied') return [{ at, step, text: `${text}${tookSince(step, at, all)}` }]
+  if (what === 'failed') return [{ at, step, text: `refused: ${text}`, tone: 'bad' }]
+  return [{ at, step, text: `${settings[what]} ${settingText(text)}` }]
+}
+
+/** `workloadUpdateMethods of KubeVirt kubevirt was ["LiveMigrate"]`: without the whole path. */
+const settingText = (text: string): string =>
+  text.replace(
+    /(?<=^|: )\/\S*\/(\S+) of (.+), which was /u,
+    (_, field: string, object: string) => `${field.replaceAll('~1', '/')} of ${object} was `,
   )
-  const taken = widths.reduce((sum, width) => sum + width + gap, 0)
-  return taken + Math.max(...widths) <= room
-}
 
-function byRun(items: readonly Entry[], paint: Paint, room: number): string[] {
-  return items.flatMap((item, index) => {
-    const before = items[index - 1]
-    const goesOn = before?.procedure === item.procedure && before.by === item.by
-    const heading = [...(index === 0 ? [] : ['']), ...wrap(runOf(item, paint), room)]
-    return [...(goesOn ? [] : heading), ...wrap(entryOf(item), room)]
-  })
-}
+const settings = {
+  saved: 'old value saved:',
+  restored: 'restored:',
+  closed: 'not restored:',
+} as const
 
-const runOf = ({ procedure, by }: Entry, paint: Paint): string => `${paint.strong(procedure)}, by ${by}`
-
-const entryOf = (entry: Entry): string =>
-  `${timeOf(entry)}  ${entry.what.padEnd('restored'.length)}  ${entry.step === '' ? '' : `${entry.step}: `}${textOf(entry)}`
-
-/** A risk is told with who the API server took kvup for. */
-function textOf({ what, text, user }: Entry): string {
-  return what === 'accepted' ? `${text} (${user === undefined ? 'user unknown' : `API user ${user}`})` : text
-}
-
-function timeOf({ at }: Entry): string {
-  return at.replace(/\.\d+Z$/, 'Z')
+function tookSince(step: string, at: string, entries: readonly Entry[]): string {
+  const intent = entries.findLast((one) => one.what === 'intends' && one.step === step && one.at <= at)
+  const ms = intent === undefined ? Number.NaN : Date.parse(at) - Date.parse(intent.at)
+  return ms >= 1000 ? ` (${duration(ms)})` : ''
 }

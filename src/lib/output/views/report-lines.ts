@@ -22,7 +22,6 @@ interface Told {
   unread?: readonly string[]
 }
 
-/** What became of VMs and volumes: losses first, then what needs a look, then what owners did. */
 /** Who took which risk, and why: `accepted        downgrade, by jane@bastion (API user jane): tested on stage`. */
 export const takenLines = (accepted: readonly TakenRisk[] = []): readonly string[] =>
   accepted.map(({ id, reason, by, user }) => {
@@ -30,26 +29,48 @@ export const takenLines = (accepted: readonly TakenRisk[] = []): readonly string
     return `accepted        ${id}, ${who}: ${reason === undefined || reason === '' ? 'no reason given' : reason}`
   })
 
+/** What became of VMs and volumes: losses first, then what needs a look, then what owners did. That nothing did is said as well. */
 export function changeLines(told: Told, paint: Paint): readonly string[] {
-  const { comparedWith, changes = [], differences, unread = [] } = told
+  const { comparedWith } = told
+  if (comparedWith === undefined) return blindLines(told, paint)
+  const found = foundRows(told, paint)
+  const isBlind = blindLines(told, paint).length > 0
+  const what = isBlind ? 'what could be compared is as it was' : 'VMs and volumes are as they were'
+  return [
+    ...sinceLines(comparedWith, paint),
+    ...(found.length > 0 ? found : [comparedWith.late ? `${what} then` : what]),
+    ...blindLines(told, paint),
+  ]
+}
+
+/** The same where nothing is said of what is as it was. */
+export function changeRows(told: Told, paint: Paint): readonly string[] {
+  const { comparedWith } = told
+  if (comparedWith === undefined) return blindLines(told, paint)
+  const found = foundRows(told, paint)
+  return [
+    ...(found.length > 0 || comparedWith.late ? sinceLines(comparedWith, paint) : []),
+    ...found,
+    ...blindLines(told, paint),
+  ]
+}
+
+function blindLines({ unread = [] }: Told, paint: Paint): readonly string[] {
+  return unread.length === 0
+    ? []
+    : [`${paint.warn(paint.mark.warning)} not checked, for it could not be read: ${unread.join(', ')}`]
+}
+
+function foundRows(told: Told, paint: Paint): readonly string[] {
+  const { changes = [], differences } = told
   const { mark } = paint
-  const blind = unread.map(String).join(', ')
-  const blindLines =
-    blind === '' ? [] : [`${paint.warn(mark.warning)} nothing is said of what could not be read: ${blind}`]
-  if (comparedWith === undefined) return blindLines
   const lost = changes.filter((change) => change.lost)
   const rest = changes.filter((change) => !change.lost)
-  const found = [
+  return [
     ...grouped(lost).map((line) => `${paint.bad(mark.failed)} lost: ${line}`),
     ...(differences ? otherRows(differences) : []).map((line) => `${paint.bad(mark.failed)} ${line}`),
     ...grouped(rest).map((line) => `${mark.dot} ${line}`),
     ...countLines(told, paint),
-  ]
-  const what = blind === '' ? 'VMs and volumes are as they were' : 'what could be compared is as it was'
-  return [
-    ...sinceLines(comparedWith, paint),
-    ...(found.length > 0 ? found : [comparedWith.late ? `${what} then` : what]),
-    ...blindLines,
   ]
 }
 
@@ -106,9 +127,9 @@ function countLines({ counts }: Told, paint: Paint): readonly string[] {
 /** Alerts that fire since; none where nobody asked. */
 export function alertLines({ alerts }: { alerts?: NewAlerts }, { mark }: Paint): readonly string[] {
   if (alerts === undefined) return []
-  if ('notCompared' in alerts) return [`alerts were not compared: ${alerts.notCompared}`]
-  if (alerts.new.length === 0) return ['no alert fires that did not before']
-  return [`${mark.warning} alerts that did not fire before: ${upToTwenty(alerts.new)}`]
+  if ('notCompared' in alerts) return [`Alerts not compared: ${alerts.notCompared}`]
+  if (alerts.new.length === 0) return ['no new alert']
+  return [`${mark.warning} new alerts: ${upToTwenty(alerts.new)}`]
 }
 
 /** `2 of 200 VMs that should run have a problem`, and below it each reason; then what is wrong with migrations. Nothing where nothing is. */
@@ -121,7 +142,7 @@ function idleLines({ count, shouldRun, reasons, partly }: VmTroubles): readonly 
   const of = shouldRun === undefined ? counted(count, 'VM') : `${count} of ${counted(shouldRun, 'VM')}`
   const left = count - reasons.reduce((sum, reason) => sum + reason.count, 0)
   return [
-    `${of} that should run ${count === 1 ? 'does' : 'do'} not run as ${count === 1 ? 'it' : 'they'} should${partly === undefined ? '' : ` (${partly})`}`,
+    `${of} that should run ${count === 1 ? 'is' : 'are'} not running as ${count === 1 ? 'it' : 'they'} should${partly === undefined ? '' : ` (${partly})`}`,
     ...reasons.map(reasonText),
     ...(left > 0 ? [`${left} for other reasons`] : []),
   ]

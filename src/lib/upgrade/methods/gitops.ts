@@ -31,12 +31,12 @@ export function commitsOf({ method, pausedMethods, to, owner, tag }: UpgradePlan
 export function gitopsPause(plan: UpgradePlan): Step {
   const { owner } = plan
   return {
-    ...commitStep(owner, 'pause-workload-updates', 'workload updates are held by their owner'),
+    ...commitStep(owner, 'pause-workload-updates', 'automatic VM updates are paused by their owner'),
     async check({ reader, journal }): Promise<StepState> {
       const methods = methodsOf(await readOwner(reader, owner))
       if (methods.length === 0) return { is: 'done' }
       if ((await journal.kept(keptKey(plan))) === undefined)
-        return { is: 'todo', change: `keep ${methods.join(', ')} in the journal` }
+        return { is: 'todo', change: `save ${methods.join(', ')} in the journal` }
       return {
         is: 'waiting',
         on: `the commit that sets workloadUpdateMethods from [${methods.join(', ')}] to []`,
@@ -73,7 +73,7 @@ export function gitopsVersion({ owner, method, to }: UpgradePlan): Step {
 export function gitopsRestore(plan: UpgradePlan): Step {
   const { owner } = plan
   return {
-    ...commitStep(owner, 'resume-workload-updates', 'workload updates are given back by their owner'),
+    ...commitStep(owner, 'resume-workload-updates', 'automatic VM updates are resumed by their owner'),
     async check(cx): Promise<StepState> {
       const kept = await keptBy(cx, plan)
       const now = methodsOf(await readOwner(cx.reader, owner))
@@ -98,6 +98,6 @@ function commitStep(owner: Owner, id: string, title: string): Omit<Step, 'check'
     patience: { every: 10 * seconds, atMost: 24 * hours },
     estimate: 300 * seconds,
     watches: snapshotWatches(owner),
-    risk: { undo: 'revert the commit', safeToLeave: 'always: kvup writes nothing there' },
+    risk: { undo: 'revert the commit', safeToLeave: 'always: kvup writes nothing' },
   }
 }

@@ -59,7 +59,7 @@ export function setImageTag(owner: Owner, wanted: WantedTag): Step {
     dependsOn: ['apply-operator-manifest'],
     risk: {
       undo: wanted.from ? `kvup upgrade --to ${wanted.from}` : 'none',
-      safeToLeave: 'the operator goes on by itself',
+      safeToLeave: 'the operator continues by itself',
     },
     async check({ reader, journal }): Promise<StepState> {
       const kubevirt = await readOwner(reader, owner)
@@ -123,8 +123,8 @@ function changeText(kubevirt: KubeVirt, goal: Goal, owner: Owner): string {
   const name = nameOf(owner)
   if (goal.tag === null)
     return goal.registry === null
-      ? `take imageTag ${before} and imageRegistry ${registry ?? 'none'} out of ${name} again`
-      : `take imageTag ${before} out of ${name} again${registry === undefined ? '' : `; imageRegistry stays ${registry}`}`
+      ? `remove imageTag ${before} and imageRegistry ${registry ?? 'none'} from ${name} again`
+      : `remove imageTag ${before} from ${name} again${registry === undefined ? '' : `; imageRegistry remains ${registry}`}`
   const beside = goal.registry ? ` and imageRegistry from ${registry ?? 'none'} to ${goal.registry}` : ''
   return `set imageTag of ${name} from ${before} to ${goal.tag}${beside}`
 }
@@ -147,7 +147,7 @@ const follows = [] as const
 export function liftImageTag(owner: Owner, { to, who }: { to: string; who: string }): Step {
   return {
     id: 'lift-image-tag',
-    title: 'take imageTag out',
+    title: 'remove imageTag',
     patience,
     watches: follows,
     estimate: 2 * seconds,
@@ -161,7 +161,7 @@ export function liftImageTag(owner: Owner, { to, who }: { to: string; who: strin
       const kept = (await journal.overrides()).find((override) => isTagOverrideOf(override, owner))
       return {
         is: 'todo',
-        change: `take imageTag ${spec.imageTag}${spec.imageRegistry === undefined ? '' : ` and imageRegistry ${spec.imageRegistry}`} out of ${nameOf(owner)}${kept ? ' again' : ', and keep the value'}`,
+        change: `remove imageTag ${spec.imageTag}${spec.imageRegistry === undefined ? '' : ` and imageRegistry ${spec.imageRegistry}`} from ${nameOf(owner)}${kept ? ' again' : ', and save the value'}`,
       }
     },
     apply: (cx) => lift(cx, owner, { to, who }),
@@ -205,7 +205,7 @@ export function putImageTagIn(owner: Owner, wanted: PutIn): Step {
   const { version } = wanted
   return {
     id: 'put-image-tag-in',
-    title: 'put imageTag in again',
+    title: 'set imageTag again',
     patience,
     dependsOn: ['lift-image-tag'],
     watches: follows,

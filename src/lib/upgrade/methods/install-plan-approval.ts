@@ -77,7 +77,7 @@ const unreferenced: Rule = ({ metadata }, { subscription }) => {
   if (metadata.namespace !== here || namespace !== here)
     return wrong(
       'foreign-plan',
-      `it lies in namespace ${metadata.namespace ?? ''}, the Subscription in ${here}`,
+      `it is in namespace ${metadata.namespace ?? ''}, the Subscription in ${here}`,
     )
   if (isReferenced(reference, metadata)) return undefined
   return wrong(
@@ -113,7 +113,7 @@ const contradicts: Rule = ({ spec, status }, { hidden: held = [] }) => {
   if (held.length > 0)
     return wrong(
       'plan-contradicts-itself',
-      `its steps hold ${held.length === 1 ? 'CSV' : 'CSVs'} ${someOf(held)}, which it does not name`,
+      `its steps have ${held.length === 1 ? 'CSV' : 'CSVs'} ${someOf(held)}, which it does not name`,
     )
   const steps = status?.plan ?? []
   if (steps.length === 0) return undefined
@@ -151,10 +151,7 @@ function otherThan(csv: string, names: readonly string[], { status }: Subscripti
 /** Complete and Failed are final (ocp 2.2). */
 const finished: Rule = ({ spec, status }) => {
   if (status?.phase === 'Failed')
-    return wrong(
-      'plan-failed',
-      `it has failed, and OLM never tries it again: ${status.message ?? 'no message'}`,
-    )
+    return wrong('plan-failed', `it failed, and OLM does not retry it: ${status.message ?? 'no message'}`)
   if (status?.phase === 'Complete' || status?.phase === 'Installing' || spec?.approved === true)
     return { is: 'joined' }
   return undefined
@@ -171,7 +168,7 @@ const notForUs: Rule = (_, { subscription: { metadata, spec } }) =>
   spec?.installPlanApproval !== 'Manual'
     ? wrong(
         'automatic-unapproved',
-        `the Subscription ${metadata.name} approves by itself, but this plan waits: another Subscription in the namespace is Manual, or it was made before`,
+        `the Subscription ${metadata.name} approves automatically, but this plan waits: another Subscription in the namespace is Manual, or the plan is older`,
       )
     : undefined
 
@@ -181,9 +178,9 @@ const tooEarly: Rule = ({ spec, status }, { platformBusy }) => {
   if (phase !== 'RequiresApproval')
     return {
       is: 'not-yet',
-      why: `it is ${phase === '' ? 'being made' : phase}, and not waiting for approval`,
+      why: `it is ${phase === '' ? 'being created' : phase}, not waiting for approval`,
     }
-  if (spec?.approved === undefined) return { is: 'not-yet', why: 'it does not say whether it is approved' }
+  if (spec?.approved === undefined) return { is: 'not-yet', why: 'it does not show whether it is approved' }
   return platformBusy === undefined ? undefined : { is: 'not-yet', why: platformBusy }
 }
 
@@ -247,7 +244,7 @@ function whyBeyond(
   const version = versionOfCsv(csv)
   if (version === undefined || platform === undefined) return undefined
   const against = againstPlatform(version, platform, releases)
-  return against.is === 'beyond' ? `${against.why}, and the platform is at ${platform}` : undefined
+  return against.is === 'beyond' ? `${against.why}, but the platform is at ${platform}` : undefined
 }
 
 /** What the InstallPlan that OLM offers is to a hop. `not-yet`: it may become right; `first`: another release, on the way to it. */
@@ -320,14 +317,14 @@ function remedyFor({ reason, others = [] }: Wrong, place: Place): readonly strin
     'plan-off-path': [show, ...drop],
     'plan-names-twice': [show, ...drop],
     'plan-contradicts-itself': [show, ...drop],
-    'plan-installs-more': [show, `${command}${also}     takes these along`],
+    'plan-installs-more': [show, `${command}${also}     accepts these`],
     'operator-before-platform': [
       'oc get clusterversion',
       'update the platform first; the operator follows it',
     ],
     'automatic-unapproved': [
       `kubectl -n ${namespace} get subscriptions.operators.coreos.com     shows which one is Manual`,
-      `kubectl -n ${namespace} patch subscription.operators.coreos.com ${name} --type merge -p '{"spec":{"installPlanApproval":"Manual"}}'     lets kvup approve, hop by hop`,
+      `kubectl -n ${namespace} patch subscription.operators.coreos.com ${name} --type merge -p '{"spec":{"installPlanApproval":"Manual"}}'     lets kvup approve, step by step`,
     ],
   }
   return remedies[reason]
@@ -407,7 +404,7 @@ export function withChannelRestored(step: Step, of: ChannelOf, subscription: Olm
       if (before === undefined) return state
       const now = (await readOperator(cx.reader, { subscription })).subscription.spec?.channel
       if (now === before) return state
-      const line = `${channelCommand(subscription, before)}     sets the channel back to what it was, as long as nothing of ${now ?? 'the new one'} is approved`
+      const line = `${channelCommand(subscription, before)}     restores the channel, while nothing of ${now ?? 'the new one'} is approved`
       return { ...state, remedy: [...(state.remedy ?? []), line] }
     },
   }
@@ -434,16 +431,16 @@ export function rollbackHint(part: OlmPart, snapshot: OperatorRollSnapshot): Rol
   const installed = versionOfCsv(snapshot.subscription.status?.installedCSV)?.text
   const own = ownIn(snapshot.plan, part)
   if (own !== undefined && snapshot.plan?.spec?.approved === true)
-    return { note: `there is no way back: ${own} is approved, and OLM knows no downgrade`, remedy: [] }
+    return { note: `there is no way back: ${own} is approved, and OLM does not downgrade`, remedy: [] }
   if (installed !== part.from)
     return {
-      note: `there is no way back to ${part.from}: ${installed ?? 'another release'} is installed, and OLM knows no downgrade`,
+      note: `there is no way back to ${part.from}: ${installed ?? 'another release'} is installed, and OLM does not downgrade`,
       remedy: [],
     }
   const note =
     part.approval === 'Manual'
-      ? `no InstallPlan is approved: HyperConverged stays at ${part.from} as long as nobody approves one`
-      : `no InstallPlan is there yet: HyperConverged is at ${part.from}, and OLM approves the next one by itself`
+      ? `no InstallPlan is approved: HyperConverged remains at ${part.from} until you approve one`
+      : `there is no InstallPlan yet: HyperConverged is at ${part.from}, and OLM approves the next one automatically`
   return { note, remedy: fieldsToRestore(part, snapshot) }
 }
 
@@ -462,7 +459,7 @@ function fieldsToRestore(
   if (channel === undefined || spec?.channel === channel) return []
   const drop = `kubectl -n ${subscription.namespace} delete installplan ${plan?.metadata.name}     takes away the InstallPlan that was made of ${spec?.channel ?? 'it'}`
   return [
-    `${channelCommand(subscription, channel)}     sets the channel back`,
+    `${channelCommand(subscription, channel)}     restores the channel`,
     ...(ownIn(plan, part) === undefined ? [] : [drop]),
   ]
 }

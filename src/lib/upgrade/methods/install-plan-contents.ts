@@ -214,7 +214,7 @@ async function crdChanges(
   return {
     lines: says.length === 0 ? [] : [`CRDs: ${atMost(6, says)}`],
     losses: changes.flatMap(({ loss }) => loss ?? []),
-    unread: wanted.length > mostCrds ? [`it holds ${wanted.length} CRDs`] : [],
+    unread: wanted.length > mostCrds ? [`it has ${wanted.length} CRDs`] : [],
   }
 }
 
@@ -244,7 +244,7 @@ async function crdChange(reader: Reader, wanted: CustomResourceDefinition): Prom
   const parts = [
     ...(gains.length > 0 ? [`gains ${gains.join(', ')}`] : []),
     ...(loses.length > 0 ? [`loses ${loses.join(', ')}`] : []),
-    ...(versions.length > 0 ? [`OLM will refuse it: ${versions.join(', ')} is still a stored version`] : []),
+    ...(versions.length > 0 ? [`OLM refuses it: ${versions.join(', ')} is still a stored version`] : []),
   ]
   const stored = now.spec?.versions?.find(({ storage }) => storage === true)?.name
   const loss = {
@@ -354,6 +354,6 @@ function imagesLine(pairs: readonly Pair[]): readonly string[] {
   const places = [...new Set(fresh.map(placeOf))]
   const strange = before.size === 0 ? [] : places.filter((place) => !known.has(place))
   return [
-    `images: ${fresh.length} of ${all.length} are new${places.length > 0 ? `, from ${atMost(3, places)}` : ''}${strange.length > 0 ? `; nothing came from ${atMost(3, strange)} before` : ''}`,
+    `images: ${fresh.length} of ${all.length} are new${places.length > 0 ? `, from ${atMost(3, places)}` : ''}${strange.length > 0 ? `; no image came from ${atMost(3, strange)} before` : ''}`,
   ]
 }

@@ -137,7 +137,7 @@ function refuseOlmV1({ clusterExtensions }: LifecycleSnapshot): void {
   const object = `clusterextensions/${extension.metadata.name}`
   throw blocked(
     'olm-v1',
-    `${object} installs HyperConverged by OLM v1, which knows no OperatorConditions: kvup upgrades it by OLM v0 alone`,
+    `${object} installs HyperConverged by OLM v1, which has no OperatorConditions: kvup upgrades it only through OLM v0`,
     {
       object,
       remedy: `kubectl get ${object} -o yaml     shows who asks for it there`,
@@ -152,7 +152,7 @@ function theSubscription(
   if (!subscriptions.known)
     throw forbidden(
       'subscriptions-not-readable',
-      `cannot tell which Subscription there is: ${subscriptions.why}`,
+      `kvup cannot see which Subscription exists: ${subscriptions.why}`,
       {
         remedy: roleRemedy('kvup-olm'),
       },
@@ -168,10 +168,10 @@ function severalSubscriptions(found: readonly Subscription[]): KvupError {
   const names = found.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).join(', ')
   return blocked(
     'several-subscriptions',
-    `there are ${found.length} Subscriptions of HyperConverged (${names}); a cluster has one`,
+    `there are ${found.length} Subscriptions of HyperConverged (${names}), but only one may exist`,
     {
       remedy:
-        'kubectl get subscriptions.operators.coreos.com -A, then delete the one in whose namespace there is no HyperConverged',
+        'kubectl get subscriptions.operators.coreos.com -A     the one in whose namespace there is no HyperConverged is too many',
     },
   )
 }
@@ -179,13 +179,13 @@ function severalSubscriptions(found: readonly Subscription[]): KvupError {
 /** Where nobody looks after the operator its own manifests move it (night E10). Commands. */
 export const manually: readonly string[] = [
   'kubectl apply --server-side --force-conflicts -f deploy/crds -f deploy/cluster_role.yaml -f deploy/service_account.yaml -f deploy/cluster_role_binding.yaml -f deploy/webhooks.yaml -f deploy/operator.yaml     of that tag of kubevirt/hyperconverged-cluster-operator, a minor at a time',
-  'kvup status     shows how far it is',
+  'kvup status     shows its progress',
 ]
 
 function withoutOlm(): KvupError {
   return blocked(
     'no-olm',
-    'there is no Operator Lifecycle Manager here: nobody would carry an upgrade of HyperConverged out',
+    'the cluster has no Operator Lifecycle Manager: nothing would upgrade HyperConverged',
     {
       remedy: manually,
     },
@@ -193,7 +193,7 @@ function withoutOlm(): KvupError {
 }
 
 function withoutSubscription(): KvupError {
-  return blocked('no-subscription', 'no Subscription is of HyperConverged: OLM does not look after it', {
+  return blocked('no-subscription', 'HyperConverged has no Subscription: OLM does not manage it', {
     remedy: ['kubectl get subscriptions.operators.coreos.com -A', ...manually],
   })
 }
@@ -202,7 +202,7 @@ function nothingInstalled({ metadata }: Subscription, csv: string): KvupError {
   const object = `subscriptions/${metadata.name} in namespace ${metadata.namespace ?? ''}`
   return blocked(
     'nothing-installed',
-    `${object} has ${csv === '' ? 'nothing' : csv} installed: there is no release to come from`,
+    `${object} has ${csv === '' ? 'nothing' : csv} installed: there is no release to upgrade from`,
     {
       object,
       remedy: `kubectl -n ${metadata.namespace ?? ''} get ${ClusterServiceVersions.plural},installplans`,

@@ -1,5 +1,5 @@
 import { type GuessedHop, guessHops, type OfferedChannel, type OperatorSnapshot } from './olm-operator.ts'
-import { type CatalogPackage, passesOver, pathTo } from '../../releases/catalog-path.ts'
+import { type CatalogPackage, makesCatalog, passesOver, pathTo } from '../../releases/catalog-path.ts'
 import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
 import {
@@ -26,7 +26,7 @@ import { type Judged, judgedOn } from './install-plan-approval.ts'
 export interface OlmPart {
   package: string
   subscription: { namespace: string; name: string; uid: string }
-  /** The Subscription's; where it is Automatic OLM goes on by itself, and kvup joins it. */
+  /** The Subscription's; where it is Automatic OLM continues by itself, and kvup joins it. */
   approval: 'Automatic' | 'Manual'
   /** Set when the plan was made. */
   channel?: string
@@ -184,11 +184,11 @@ function unreachable(
   reaches: readonly { csv: string; version?: string }[],
 ) {
   const far = reaches.map(({ version, csv: name }) => version ?? name)
-  const how = far.length === 0 ? 'nothing replaces it' : `it leads to ${far.join(', ')}`
-  return blocked('target-unreachable', `no path of the catalog leads from ${csv} to ${to}: ${how}`, {
+  const how = far.length === 0 ? 'nothing replaces it' : `its path leads to ${far.join(', ')}`
+  return blocked('target-unreachable', `the catalog has no upgrade path from ${csv} to ${to}: ${how}`, {
     remedy: far
       .slice(0, 1)
-      .map((version) => `kvup upgrade --to ${version} --method olm     is as far as it goes`),
+      .map((version) => `kvup upgrade --to ${version} --method olm     goes as far as possible`),
   })
 }
 
@@ -198,18 +198,18 @@ function saidOf(part: OlmPart, target: OperatorTarget, { installed }: OperatorSn
   )
   const later = part.certain
     ? ''
-    : '; the catalog shows no edges: OLM may take others in between, which kvup follows'
+    : '; the catalog shows no upgrade path: OLM may install others in between, which kvup follows'
   return [
     ...(target.said === undefined ? [] : [target.said]),
     ...(path.length > 0
       ? [`the path of HyperConverged: ${[installed.text, ...path].join(' → ')}${later}`]
       : []),
     ...(part.approval === 'Automatic'
-      ? ['the Subscription approves by itself: kvup joins what OLM does, and approves nothing']
+      ? ['the Subscription is Automatic: kvup follows OLM, and approves nothing']
       : []),
-    'OLM knows no downgrade: there is no way back',
+    'there is no way back: OLM does not downgrade',
     ...(compareOperatorVersions(target.operator, installed) > 0
-      ? ['HyperConverged may rewrite parts of its own spec when it upgrades']
+      ? ['HyperConverged may change parts of its own spec during the upgrade']
       : []),
   ]
 }
@@ -237,14 +237,14 @@ function minorUnknown(
 ): readonly HopFinding[] {
   if (minor === undefined || againstPlatform(to, minor, releases).is !== 'unknown') return []
   const last = knownMinors(releases).at(-1)
-  const known = last === undefined ? '' : `: the last that is known is ${last.operator}, of ${last.platform}`
+  const known = last === undefined ? '' : `: the last known one is ${last.operator}, of ${last.platform}`
   return [
     {
       id: 'operator-minor-unknown',
       level: 'warning',
-      summary: `whether HyperConverged ${to.text} belongs to platform ${minor} or to a later one is not known${known}. Out of step it is not supported`,
+      summary: `kvup does not know whether HyperConverged ${to.text} belongs to platform ${minor} or to a later one${known}. A mismatch is not supported`,
       remedy: [
-        `kvup upgrade --to ${to.text} --method olm --releases FILE     with later release data`,
+        'name later release data by --releases',
         'kvup releases -o json     prints those that are used',
       ],
     },
@@ -260,13 +260,13 @@ function notGood(
   const remedy = [`kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io ${name}`]
   const isRepair =
     condition(hyperconverged, 'Degraded')?.status === 'True' && operatorMinor(installed) === operatorMinor(to)
-  const summary = `HyperConverged ${name} is not good: ${why.join('; ')}`
+  const summary = `HyperConverged ${name} is not healthy: ${why.join('; ')}`
   if (isRepair) return [{ id: 'hyperconverged-degraded', level: 'blocker', summary, remedy }]
   return [
     {
       id: 'hyperconverged-not-good',
       level: 'warning',
-      summary: `${summary}; the gate waits until it is`,
+      summary: `${summary}; kvup waits until it is`,
       remedy,
     },
   ]
@@ -281,7 +281,7 @@ function csvNotSucceeded(operatorSnapshot: OperatorSnapshot): readonly HopFindin
       {
         id: 'csv-not-succeeded',
         level: 'warning',
-        summary: `${goneCsv(name, csv)}, and HyperConverged is not written before it is Succeeded`,
+        summary: `${goneCsv(name, csv)}: kvup changes HyperConverged only after it is Succeeded`,
         remedy: [showsWithoutCsv(namespace)],
       },
     ]
@@ -290,7 +290,7 @@ function csvNotSucceeded(operatorSnapshot: OperatorSnapshot): readonly HopFindin
     {
       id: 'csv-not-succeeded',
       level: 'warning',
-      summary: `ClusterServiceVersion ${csv} is ${csvPhase}${csvSays === undefined ? '' : ` (${csvSays})`}: HyperConverged is not written before it is Succeeded`,
+      summary: `ClusterServiceVersion ${csv} is ${csvPhase}${csvSays === undefined ? '' : ` (${csvSays})`}: kvup changes HyperConverged only after it is Succeeded`,
       remedy: [`kubectl -n ${namespace} describe csv ${csv}`],
     },
   ]
@@ -304,7 +304,7 @@ function tainted({ hyperconverged }: OperatorSnapshot): readonly HopFinding[] {
     {
       id: 'hyperconverged-tainted',
       level: 'warning',
-      summary: `HyperConverged ${name} carries an override that no release promises to keep: ${why}`,
+      summary: `HyperConverged ${name} has an override that no release promises to support: ${why}`,
       remedy: [
         `kubectl -n ${namespace} get hyperconverged.hco.kubevirt.io ${name} -o yaml     its annotations end in /jsonpatch`,
       ],
@@ -350,7 +350,7 @@ function storedVersionsLost({ plan, contents }: OperatorSnapshot): readonly HopF
   return (contents?.losses ?? []).map(({ crd, versions, stored }) => ({
     id: 'operand-crd-stored-versions',
     level: 'blocker',
-    summary: `InstallPlan ${plan?.metadata.name ?? ''} would fail: it takes ${versions.join(' and ')} out of ${crd}, which status.storedVersions still names. OLM makes no other plan then`,
+    summary: `InstallPlan ${plan?.metadata.name ?? ''} would fail: it takes ${versions.join(' and ')} out of ${crd}, which status.storedVersions still names. OLM then creates no other plan`,
     remedy: forgetVersions(crd, stored),
     objects: [`customresourcedefinition/${crd}`],
   }))
@@ -373,10 +373,8 @@ function minorSkipped({ certain, from, hops }: OlmPart): readonly HopFinding[] {
       {
         id: 'minor-skipped',
         level: 'warning' as const,
-        summary: `the catalog leads from HyperConverged ${before} to ${version} and over no release of a minor in between: only updates of KubeVirt to the next minor are supported`,
-        remedy: [
-          'opm render CATALOG-IMAGE -o yaml > catalog.yaml     of a catalog that has the minor in between, then --catalog-file catalog.yaml',
-        ],
+        summary: `the catalog goes from HyperConverged ${before} to ${version} without a release of a minor in between, but KubeVirt supports only updates to the next minor`,
+        remedy: ['name a catalog that has the minor in between by --catalog-file', makesCatalog],
       },
     ]
   })

@@ -57,6 +57,7 @@ export function olmProcedure(plan: OlmPlan, tools: Tools): Procedure {
   const hops = new HopsNow(plan.olm, plan.request.stableMs)
   return {
     name,
+    between: { from: plan.olm.from, to: plan.olm.to },
     overrides: plan.request.leavePaused ? [] : [workloadUpdatesOverride],
     leaves: isGuards,
     reached: async (cx) => (await isAtTarget(plan, cx)) && (await areMovedIfWanted(plan, cx)),
@@ -118,12 +119,14 @@ async function stepsNow(
       ? []
       : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
     ...ahead.flatMap((hop) => ofHop(operatorHopSteps(hop, hopTools), labelOf(hop))),
-    settledFor(owner, { id: 'healthy', title: 'settle', stableMs: request.stableMs, patience }),
+    settledFor(owner, { id: 'healthy', title: 'verify', stableMs: request.stableMs, patience }),
     newControllerAtWork(owner, patience),
     ...(request.leavePaused
       ? []
-      : restoreSteps(settings).map((step) => unlessLeftPaused(onceRolled(step, rolling), owner, settings))),
-    paused(settledFor(owner, { id: 'healthy-again', title: 'settle again', stableMs: 0, patience })),
+      : restoreSteps(settings, { resumes: plan.pausedMethods.length > 0 }).map((step) =>
+          unlessLeftPaused(onceRolled(step, rolling), owner, settings),
+        )),
+    paused(settledFor(owner, { id: 'healthy-again', title: 'verify again', stableMs: 0, patience })),
     ...(request.waitWorkloads && !request.leavePaused
       ? [paused(workloadsMoved(owner, { ...watching, settings }))]
       : []),

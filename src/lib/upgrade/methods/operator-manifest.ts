@@ -70,10 +70,14 @@ export function applyManifest(release: ReleaseManifest): Step {
   return {
     id: 'apply-operator-manifest',
     title: 'apply the operator manifest',
+    doing: 'applying the operator manifest',
     patience: { every: 5 * seconds, atMost: 120 * seconds },
     estimate: 10 * seconds,
     watches: [],
-    risk: { undo: 'apply the objects that were saved before', safeToLeave: 'the operator goes on by itself' },
+    risk: {
+      undo: 'apply the objects that were saved before',
+      safeToLeave: 'the operator continues by itself',
+    },
     async check({ reader }): Promise<StepState> {
       if (release.unread !== undefined)
         return { is: 'blocked', reason: 'manifest-not-read', by: release.unread }
@@ -120,17 +124,18 @@ export function operatorRolled(owner: Owner, version: string): Step {
   return {
     id: 'virt-operator',
     title: 'virt-operator',
+    doing: 'updating virt-operator',
     patience: { every: 10 * seconds, atMost: 15 * minutes },
     estimate: 40 * seconds,
     watches: snapshotWatches(owner),
-    risk: { undo: 'apply the saved manifest', safeToLeave: 'the operator goes on by itself' },
+    risk: { undo: 'apply the saved manifest', safeToLeave: 'the operator continues by itself' },
     async check(cx): Promise<StepState> {
       const { rolloutStatus } = await readRollout(cx, owner)
       const { operator } = rolloutStatus
       if (!operator) return { is: 'waiting', on: 'the virt-operator Deployment to be there' }
-      const progress = { done: operator.updated, total: operator.desired }
+      const progress = { done: operator.updated, total: operator.desired, of: 'pods' }
       if (operator.version !== version)
-        return { is: 'waiting', on: `the virt-operator Deployment to say ${version}`, progress }
+        return { is: 'waiting', on: `the virt-operator Deployment to have ${version}`, progress }
       if (!operator.rolled) rolledSince = undefined
       if (!operator.rolled)
         return stalledOr(rolloutStatus, 'virt-operator', {
@@ -142,8 +147,8 @@ export function operatorRolled(owner: Owner, version: string): Step {
       rolledSince ??= now
       // Who leads may not be known, and another release may elect otherwise. What it does is waited for by the steps behind.
       if (operator.leads === false && now - rolledSince < leadAtMost)
-        return { is: 'waiting', on: `a virt-operator of ${version} to take its Lease`, progress }
-      return { is: 'done', note: `${operator.ready}/${operator.desired}` }
+        return { is: 'waiting', on: `a virt-operator of ${version} to become the leader`, progress }
+      return { is: 'done', note: `virt-operator ${version} runs` }
     },
   }
 }
@@ -209,9 +214,9 @@ export async function readOperator(
   ])
   const object = `subscriptions/${name} in namespace ${namespace}`
   if (found.is !== 'object')
-    throw blocked('subscription-gone', `${object} does not exist any more`, { object, remedy: 'kvup status' })
+    throw blocked('subscription-gone', `${object} no longer exists`, { object, remedy: 'kvup status' })
   if (found.object.metadata.uid !== uid)
-    throw blocked('subscription-replaced', `${object} was deleted and created again while kvup was at work`, {
+    throw blocked('subscription-replaced', `${object} was deleted and created again while kvup was running`, {
       object,
       remedy: 'kvup status',
     })
@@ -278,22 +283,26 @@ export function isBetween(csv: string | undefined, from: string | undefined, to:
 export async function hyperConvergedIn(reader: Reader, namespace: string): Promise<HyperConverged> {
   const found = await getHyperConverged(reader)
   if (!found.known)
-    throw forbidden('hyperconverged-not-readable', `cannot tell where HyperConverged stands: ${found.why}`, {
-      remedy: roleRemedy('kvup-olm'),
-    })
+    throw forbidden(
+      'hyperconverged-not-readable',
+      `kvup cannot see the state of HyperConverged: ${found.why}`,
+      {
+        remedy: roleRemedy('kvup-olm'),
+      },
+    )
   const [only, second] = found.items
   const remedy = 'kubectl get hyperconvergeds.hco.kubevirt.io -A'
   if (second !== undefined) {
     const names = found.items.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).join(', ')
     throw blocked(
       'several-hyperconvergeds',
-      `there are ${found.items.length} HyperConvergeds (${names}); a cluster has one`,
+      `there are ${found.items.length} HyperConvergeds (${names}), but only one may exist`,
       {
         remedy: `${remedy}, then delete the one whose namespace has no hco-operator`,
       },
     )
   }
-  if (only === undefined) throw blocked('no-hyperconverged', 'there is no HyperConverged here', { remedy })
+  if (only === undefined) throw blocked('no-hyperconverged', 'the cluster has no HyperConverged', { remedy })
   if (only.metadata.namespace === namespace) return only
   throw blocked(
     'hyperconverged-elsewhere',
@@ -331,7 +340,7 @@ function platformOf(platform: PlatformStatus, pools: Known<MachineConfigPool>): 
   })
 }
 
-const unreadText = (why: string): string => `cannot tell whether the platform stands still: ${why}`
+const unreadText = (why: string): string => `kvup cannot see whether the platform is being updated: ${why}`
 
 function poolsBusy(pools: Known<MachineConfigPool>): string | undefined {
   return pools.known ? rollingMaster(pools.items.map(assessPool)) : unreadText(pools.why)
@@ -339,7 +348,7 @@ function poolsBusy(pools: Known<MachineConfigPool>): string | undefined {
 
 /** The history says no more than that the last release was reached (night E1, E4). */
 function unsettled({ current, progressing, message }: PlatformStatus): string | undefined {
-  if (!current) return 'the status of the ClusterVersion is not yet about its present spec'
+  if (!current) return 'the status of the ClusterVersion is older than its spec'
   return progressing ? `the platform is Progressing${message === '' ? '' : `: ${message}`}` : undefined
 }
 
@@ -347,12 +356,12 @@ function moving({ state, target = 'another release', message }: PlatformStatus):
   const said = message === '' ? '' : `: ${message}`
   return state === 'updating'
     ? `the platform is being updated to ${target}${said}`
-    : `the update of the platform to ${target} stopped half-way${said}`
+    : `the update of the platform to ${target} stopped halfway${said}`
 }
 
 /** A paused pool with work to do is not Updated either, and master must not be paused. */
 function rollingMaster(pools: readonly ReturnType<typeof assessPool>[]): string | undefined {
   const master = pools.find(({ isMaster, state }) => isMaster && state !== 'updated')
   if (master === undefined) return undefined
-  return `the machine config pool ${master.name} is not up to date (${master.updated} of ${master.machines} machines${master.paused ? ', paused' : ''})`
+  return `the machine config pool ${master.name} is not updated (${master.updated} of ${master.machines} nodes${master.paused ? ', paused' : ''})`
 }

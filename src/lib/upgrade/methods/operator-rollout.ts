@@ -27,18 +27,19 @@ import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import { operatorVersionOf } from '../../releases/release-versions.ts'
 import { type DaemonSet, DaemonSets, type Deployment, Deployments } from '../../kube/kinds/workload-kinds.ts'
 import { readRollout, snapshotWatches } from '../upgrade-snapshot.ts'
-import { Broken, stalledOr } from '../steps/component-rollout.ts'
+import { Broken, stableText, stalledOr } from '../steps/component-rollout.ts'
+import { spanText } from '../../kube/duration.ts'
 
 /** Waits until OLM has applied what the InstallPlan holds. Complete means no more than that (ocp 2.2). */
 export function planComplete(hop: OperatorHop): Step {
   return {
     id: `plan-complete-${labelOf(hop)}`,
-    title: `InstallPlan of ${hop.version} is carried out`,
+    title: `InstallPlan of ${hop.version} is complete`,
     patience: { every: 5 * seconds, atMost: 20 * minutes },
     estimate: 30 * seconds,
     watches: rollSnapshotWatches(hop),
     dependsOn: [`approve-${labelOf(hop)}`],
-    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
+    risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'OLM continues by itself' },
     async check({ reader }): Promise<StepState> {
       return completion(await readOperator(reader, hop), hop)
     },
@@ -48,7 +49,7 @@ export function planComplete(hop: OperatorHop): Step {
 function completion(snapshot: OperatorRollSnapshot, hop: OperatorHop): StepState {
   const { plan } = snapshot
   if (plan === undefined || !isOurs(plan, hop) || plan.status?.phase === 'Complete')
-    return isEntered(snapshot, hop) ? { is: 'done' } : { is: 'waiting', on: `OLM to make ${hop.csv}` }
+    return isEntered(snapshot, hop) ? { is: 'done' } : { is: 'waiting', on: `OLM to create ${hop.csv}` }
   const { name, phase, message, startedAt, state, executed } = assessInstallPlan(plan)
   const { namespace } = hop.subscription
   const remedy = [`kubectl -n ${namespace} get installplan ${name} -o yaml`]
@@ -77,7 +78,7 @@ function failed(
   return {
     is: 'blocked',
     reason: 'plan-failed',
-    by: `installplans/${name} in namespace ${namespace} has failed, and OLM never tries it again: ${message || 'no message'}`,
+    by: `installplans/${name} in namespace ${namespace} failed, and OLM does not retry it: ${message || 'no message'}`,
     remedy: [...remedy, ...(executed ? afterExecuted(subscription, [hop.csv]) : [drop])],
   }
 }
@@ -91,12 +92,13 @@ export function csvSucceeded(hop: OperatorHop): Step {
     estimate: 3 * minutes,
     watches: rollSnapshotWatches(hop),
     dependsOn: [`approve-${labelOf(hop)}`],
-    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
+    risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'OLM continues by itself' },
     async check({ reader, clock }): Promise<StepState> {
       const snapshot = await readOperator(reader, hop)
       if (isPast(snapshot.subscription, hop.csv))
-        return { is: 'done', note: 'OLM has gone on to a later one' }
-      return csvState(snapshot, hop, clock.now())
+        return { is: 'done', note: 'OLM has continued to a later one' }
+      const state = csvState(snapshot, hop, clock.now())
+      return state.is === 'done' ? { is: 'done', note: `operator ${hop.version} runs` } : state
     },
   }
 }
@@ -104,7 +106,7 @@ export function csvSucceeded(hop: OperatorHop): Step {
 /** Where the CSV of a hop stands at this look. Pure; it falls back whenever its Deployments do (ocp 2.4), so that it is asked again later. */
 function csvState(snapshot: OperatorRollSnapshot, hop: OperatorHop, now: Date): StepState {
   const csv = csvOf(snapshot, hop)
-  return csv === undefined ? { is: 'waiting', on: `OLM to make ${hop.csv}` } : phaseState(csv, hop, now)
+  return csv === undefined ? { is: 'waiting', on: `OLM to create ${hop.csv}` } : phaseState(csv, hop, now)
 }
 
 /** Which of its Deployments a CSV waits for stands in its message alone: on one line, and not for kilobytes. */
@@ -141,7 +143,7 @@ function phaseState(csv: ClusterServiceVersion, hop: OperatorHop, now: Date): St
 function heldBack({ spec }: ClusterServiceVersion, message: string, namespace: string) {
   const name = spec?.replaces ?? 'NAME'
   return {
-    why: `OLM holds the update, for the operator that is installed (${name}) says that it may not be replaced: ${message}`,
+    why: `OLM blocks the update: the OperatorCondition of the installed operator (${name}) says no: ${message}`,
     remedy: [
       `kubectl -n ${namespace} get operatorconditions.operators.coreos.com ${name} -o yaml     says why`,
       `kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io     it goes on by itself once that is mended`,
@@ -165,10 +167,10 @@ export function hyperConvergedAt(hop: OperatorHop): Step {
     estimate: 8 * minutes,
     watches: [...rollSnapshotWatches(hop), { kind: HyperConvergeds, where: { namespace } }],
     dependsOn: [`approve-${labelOf(hop)}`],
-    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'its operator goes on by itself' },
+    risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'its operator continues by itself' },
     async check({ reader, clock }): Promise<StepState> {
       const { subscription } = await readOperator(reader, hop)
-      if (isPast(subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
+      if (isPast(subscription, hop.csv)) return { is: 'done', note: 'OLM has continued to a later one' }
       return rolloutState(await hyperConvergedIn(reader, namespace), hop, clock.now())
     },
   }
@@ -177,10 +179,10 @@ export function hyperConvergedAt(hop: OperatorHop): Step {
 function rolloutState(hco: HyperConverged, { version }: OperatorHop, now: Date): StepState {
   const { good, why, operatorVersion = 'none', name, namespace } = assessHyperConverged(hco)
   const isAt = (operatorVersionOf(operatorVersion)?.text ?? operatorVersion) === version
-  if (isAt && good) return { is: 'done', note: 'all conditions are as they must be' }
+  if (isAt && good) return { is: 'done', note: `HyperConverged is at ${version}` }
   const on = isAt
-    ? `HyperConverged ${name} to settle`
-    : `HyperConverged ${name} to take all operands to ${version} (at ${operatorVersion})`
+    ? `HyperConverged ${name} to be healthy`
+    : `HyperConverged ${name} to update all operands to ${version} (at ${operatorVersion})`
   const remedy = [`kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io ${name}`, 'kvup status']
   const since = degradedSince(hco)
   if (since !== undefined && now.getTime() - Date.parse(since) >= degradedPatience)
@@ -207,7 +209,8 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
   const short = new ShortFor()
   return {
     id: `operands-rolled-${labelOf(hop)}`,
-    title: `operands of ${hop.version} settle`,
+    title: `verify the operands of ${hop.version}`,
+    doing: `verifying that the operands of ${hop.version} stay healthy`,
     patience: {
       every: Math.max(Math.min(5 * seconds, hop.stableMs / goodReadings), 250),
       atMost: 12 * 60 * minutes,
@@ -219,11 +222,11 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
       { kind: DaemonSets, where: { namespace } },
     ],
     dependsOn: [`approve-${labelOf(hop)}`],
-    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'always' },
+    risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
       const snapshot = await readOperator(cx.reader, hop)
       if (isPast(snapshot.subscription, hop.csv))
-        return { is: 'done', note: 'OLM has gone on to a later one' }
+        return { is: 'done', note: 'OLM has continued to a later one' }
       const csv = csvState(snapshot, hop, cx.clock.now())
       const missing = csv.is === 'done' ? await firstMissing(cx, hop, { kubevirt, broken, short }) : csv
       return good.after(missing, ticks(cx.clock))
@@ -244,7 +247,7 @@ async function firstMissing(
   if (rolloutStatus.verdict !== 'Healthy')
     return stalledOr(rolloutStatus, undefined, {
       is: 'waiting',
-      on: rolloutStatus.waitingFor ?? 'KubeVirt to settle',
+      on: rolloutStatus.waitingFor ?? 'KubeVirt to be healthy',
     })
   const [deployments, daemonsets] = await Promise.all([
     cx.reader.list(Deployments, { namespace }),
@@ -256,7 +259,12 @@ async function firstMissing(
   const { good, why } = assessHyperConverged(await hyperConvergedIn(cx.reader, namespace))
   if (!good) return { is: 'waiting', on: `HyperConverged: ${why.join('; ')}` }
   return rolling && short.isWaitedFor(ticks(cx.clock))
-    ? { is: 'waiting', on: `HyperConverged says that it is done; for 2m at most: ${rolling.what}`, remedy }
+    ? {
+        is: 'waiting',
+        on: `${rolling.what}, for 2 m at most`,
+        now: `HyperConverged reports that it is done, but ${rolling.what} is not ready; waiting 2 m at most`,
+        remedy,
+      }
     : undefined
 }
 
@@ -292,8 +300,12 @@ class GoodInARow {
     // Who wants nothing to stay good asks once, as a status does.
     const enough = this.#settleMs === 0 ? 1 : goodReadings
     if (held >= this.#settleMs && this.#readings >= enough)
-      return { is: 'done', note: `good ${this.#readings} times in a row, for ${Math.round(held / seconds)}s` }
-    return { is: 'waiting', on: `it to stay good for ${Math.round(this.#settleMs / seconds)}s` }
+      return { is: 'done', note: `all operands stable for ${spanText(held)}` }
+    return {
+      is: 'waiting',
+      on: `all operands to stay healthy for ${spanText(this.#settleMs)}`,
+      now: stableText(held, this.#settleMs),
+    }
   }
 }
 

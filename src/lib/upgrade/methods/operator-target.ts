@@ -8,7 +8,7 @@ import {
 } from '../../releases/release-versions.ts'
 import { againstPlatform } from '../../releases/platform-releases.ts'
 import { blocked, type KvupError } from '../../kube/errors.ts'
-import { type CatalogPackage, reachedIn } from '../../releases/catalog-path.ts'
+import { type CatalogPackage, makesCatalog, reachedIn } from '../../releases/catalog-path.ts'
 import type { OperatorSnapshot } from './olm-operator.ts'
 
 /** The release of the operator to end up with. */
@@ -73,16 +73,12 @@ function isOperatorRelease(version: OperatorVersion, known: Known): boolean {
 }
 
 function ambiguous({ text }: OperatorVersion, brings: readonly string[]): KvupError {
-  return blocked(
-    'target-ambiguous',
-    `${text} is a release of HyperConverged and one of KubeVirt: which is meant?`,
-    {
-      remedy: [
-        `kvup upgrade --to ${brings.at(-1)} --method olm     for KubeVirt v${text}`,
-        `kvup upgrade --to v${text} --method olm     the same`,
-      ],
-    },
-  )
+  return blocked('target-ambiguous', `${text} is a release of both HyperConverged and KubeVirt: name one`, {
+    remedy: [
+      `kvup upgrade --to ${brings.at(-1)} --method olm     for KubeVirt v${text}`,
+      `kvup upgrade --to v${text} --method olm     the same`,
+    ],
+  })
 }
 
 function asOperator(operator: OperatorVersion, { releases }: Known): OperatorTarget {
@@ -121,7 +117,7 @@ function onOpenShift(kubevirt: string, known: Known): KvupError {
       : ` KubeVirt ${minor} comes with OpenShift Virtualization ${row.platform}${shown}.`
   return blocked(
     'target-unknown',
-    `which release of OpenShift Virtualization brings KubeVirt ${kubevirt} is not known.${of}`,
+    `which release of OpenShift Virtualization brings KubeVirt ${kubevirt} is unknown.${of}`,
     {
       remedy: `kvup upgrade --to ${those.at(-1)?.text ?? 'VERSION'} --method olm     names the operator's own version`,
     },
@@ -131,10 +127,9 @@ function onOpenShift(kubevirt: string, known: Known): KvupError {
 function nobodyBrings(kubevirt: string, observed: Known): KvupError {
   const shown = shownBy(observed)
   const isThere = (version: string) => shown?.some(({ text }) => text === version) ?? true
-  const known = observed.releases.hyperconverged
-    .filter(({ version }) => isThere(version))
-    .slice(-4)
-    .map((row) => `${row.version} (${row.kubevirt})`)
+  const there = observed.releases.hyperconverged.filter(({ version }) => isThere(version))
+  const known = there.slice(-4).map((row) => `${row.version} (${row.kubevirt})`)
+  const newest = shown === undefined ? [] : there.slice(-1)
   const which = shown === undefined ? 'the newest known are' : 'the catalog has'
   return blocked(
     'target-unknown',
@@ -142,7 +137,10 @@ function nobodyBrings(kubevirt: string, observed: Known): KvupError {
     {
       remedy: [
         ...showsSilence(observed),
-        'kvup upgrade --to VERSION --method olm     names the version of HyperConverged itself',
+        ...newest.map(
+          ({ version, kubevirt: brings }) =>
+            `kvup upgrade --to ${version} --method olm     takes HyperConverged there, which brings KubeVirt ${brings}`,
+        ),
         'kvup releases -o yaml',
       ],
     },
@@ -162,7 +160,7 @@ function refuse({ operator }: OperatorTarget, known: Known): void {
   if (compareOperatorVersions(operator, installed) < 0)
     throw blocked(
       'target-older',
-      `HyperConverged ${installed.text} is installed, and OLM knows no way back to ${operator.text}`,
+      `HyperConverged ${installed.text} is installed, and OLM does not downgrade to ${operator.text}`,
       {
         remedy: 'kvup status',
       },
@@ -187,9 +185,9 @@ function refuseBeyondPlatform(
   if (against.is !== 'beyond') return
   throw blocked(
     'operator-before-platform',
-    `HyperConverged ${operator.text} ${against.why}, and this one is at ${platform}: the platform goes first`,
+    `HyperConverged ${operator.text} ${against.why}, and this one is at ${platform}: update the platform first`,
     {
-      remedy: ['oc adm upgrade', 'kvup eus plan     where it is the way to the next extended update release'],
+      remedy: ['oc adm upgrade', 'kvup eus plan     for an upgrade to the next extended update release'],
     },
   )
 }
@@ -199,17 +197,17 @@ function notOffered({ text }: OperatorVersion, offered: readonly OperatorVersion
   const newest = offered.toSorted(compareOperatorVersions).slice(-5)
   const how =
     newest.length === 0
-      ? 'it shows none'
-      : `the newest that it shows are ${newest.map((one) => one.text).join(', ')}`
+      ? 'it lists none'
+      : `the newest listed are ${newest.map((one) => one.text).join(', ')}`
   return blocked(
     'target-not-offered',
-    `the catalog does not show HyperConverged ${text}: ${how}${silence(known)}`,
+    `the catalog does not list HyperConverged ${text}: ${how}${silence(known)}`,
     {
       remedy: [
         ...showsSilence(known),
         ...newest
           .slice(-1)
-          .map((one) => `kvup upgrade --to ${one.text} --method olm     is as far as it can go`),
+          .map((one) => `kvup upgrade --to ${one.text} --method olm     goes as far as possible`),
         ...(known.silent === undefined
           ? [
               'kubectl get packagemanifests     a catalog shows the new minor some time after the platform has reached it',
@@ -272,7 +270,7 @@ function isAhead(
 export function packageIn(
   catalog: readonly CatalogPackage[],
   name: string,
-  which = 'of the catalog that the Subscription names',
+  which = 'the one of its Subscription',
 ): CatalogPackage {
   const found = catalog.find((one) => one.name === name)
   if (found !== undefined) return found
@@ -280,7 +278,7 @@ export function packageIn(
     'package-not-in-catalog',
     `the catalog file has no package ${name}, only ${catalog.map((one) => one.name).join(', ')}`,
     {
-      remedy: `opm render CATALOG-IMAGE -o yaml > catalog.yaml     ${which}`,
+      remedy: `${makesCatalog}: ${which}`,
     },
   )
 }

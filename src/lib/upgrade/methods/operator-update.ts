@@ -65,7 +65,7 @@ function gate(hop: OperatorHop, tools: HopTools): Step {
   const { namespace } = hop.subscription
   return {
     id: `gate-${labelOf(hop)}`,
-    title: `gate to ${hop.version}`,
+    title: `checks before ${hop.version}`,
     patience: { every: 10 * seconds, atMost: 60 * minutes },
     estimate: 5 * seconds,
     watches: [...rollSnapshotWatches(hop), { kind: HyperConvergeds, where: { namespace } }],
@@ -99,7 +99,7 @@ async function gateShut(
   if (busy !== undefined)
     return {
       is: 'waiting',
-      on: 'the platform to stand still',
+      on: 'the platform update to end',
       trouble: busy,
       remedy: ['oc get clusterversion,clusteroperators,machineconfigpools'],
     }
@@ -119,10 +119,10 @@ function unfit(
   const show = `kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io ${name}`
   const isRepair = isDegraded(hco) && isPatch(subscription.status?.installedCSV, hop.version)
   if (isRepair && tools.accepted.includes('hyperconverged-degraded')) return undefined
-  const repair = `${tools.command} --accept hyperconverged-degraded     where this release is what repairs it`
+  const repair = `${tools.command} --accept hyperconverged-degraded     if this release repairs it`
   return {
     is: 'waiting',
-    on: `HyperConverged ${name} to be good in every condition`,
+    on: `HyperConverged ${name} to be healthy in every condition`,
     trouble: why.join('; '),
     remedy: isRepair ? [show, repair] : [show],
   }
@@ -165,7 +165,7 @@ export function firstGate(hop: OperatorHop, tools: HopTools): Step {
   return {
     ...ofHop,
     id: 'gate',
-    title: `gate to ${hop.version}, before anything is changed`,
+    title: `checks before ${hop.version}, before the first change`,
     check: async (cx) => (await wrongPlan(cx.reader, hop, tools)) ?? ofHop.check(cx),
   }
 }
@@ -233,13 +233,13 @@ class ResolveAgain {
     const found = staleResolution(snapshot, now)
     if (found === undefined || untilResolved(snapshot, this.#hop, now)?.is !== 'waiting') return undefined
     const { namespace, name } = this.#hop.subscription
-    const on = 'OLM to look at the namespace again'
+    const on = 'OLM to check the namespace again'
     const why = resolutionNote(found) ?? ''
     const show = `kubectl -n ${namespace} describe subscription.operators.coreos.com ${name}`
     const manager = managerOf(snapshot.subscription)
     const alone = (because: string): StepState => ({
       is: 'waiting',
-      on: `${on}, which it does within 15m: ${because}`,
+      on: `${on}, which takes up to 15m: ${because}`,
       trouble: why,
       remedy: [show],
     })
@@ -252,7 +252,7 @@ class ResolveAgain {
     if (asked === undefined)
       return {
         is: 'todo',
-        change: `annotate subscription ${name} with ${againAnnotation}, so that OLM looks at the namespace again: it has not since ${found.csv} went`,
+        change: `annotate subscription ${name} with ${againAnnotation}, so that OLM checks the namespace again: it has not since ${found.csv} went`,
       }
     const passed = now.getTime() - asked
     if (passed >= 0 && passed < answeredWithin) return { is: 'waiting', on, trouble: why, remedy: [show] }
@@ -282,14 +282,14 @@ class ResolveAgain {
         if (!(error instanceof ApiError) || !lasting.has(error.status)) throw error
         if (error.status !== 403 && tries < mostTries) continue
         await cx.journal.keep(this.#key, { at: cx.clock.now().toISOString(), refused: true })
-        return { notApplied: `the annotation was refused, and OLM looks by itself: ${error.message}` }
+        return { notApplied: `the annotation was refused, so OLM checks by itself: ${error.message}` }
       }
   }
 
   async #annotate({ reader, writer, journal, clock }: StepContext): Promise<NotApplied | undefined> {
     const snapshot = await readOperator(reader, this.#hop)
     if (staleResolution(snapshot, clock.now()) === undefined)
-      return { notApplied: 'OLM has looked again meanwhile' }
+      return { notApplied: 'OLM has checked again meanwhile' }
     const at = clock.now().toISOString()
     const { resourceVersion, annotations } = snapshot.subscription.metadata
     const { namespace, name } = this.#hop.subscription
@@ -335,11 +335,11 @@ async function planState(
       notNamed(hop)
     )
   const offered = await offeredPlan(reader, { snapshot, plan, hop, tools })
-  if (offered.is === 'first') return { is: 'done', note: `OLM takes ${offered.csv} first` }
+  if (offered.is === 'first') return { is: 'done', note: `OLM installs ${offered.csv} first` }
   if (offered.is === 'wrong') return offered.blocked
   if (offered.is === 'not-yet')
     return { is: 'waiting', on: `InstallPlan ${plan.metadata.name}: ${offered.why}` }
-  return { is: 'done', note: plan.metadata.name }
+  return { is: 'done' }
 }
 
 /** A catalog that does not answer: nothing is resolved from it. Undefined where it answers, and where it may not be read. */
@@ -366,12 +366,12 @@ const isBroken = ({ status }: CatalogSource): boolean =>
 
 const notNamed = ({ csv }: OperatorHop): StepState => ({
   is: 'waiting',
-  on: `OLM to make an InstallPlan for ${csv}`,
+  on: `OLM to create an InstallPlan for ${csv}`,
 })
 
 /**
  * Sets `spec.approved` of exactly the right InstallPlan behind a gate that is open still (night E1), tied to the very revision that was judged: whoever writes it in between
- * makes kvup judge again (ocp 2.3 #5). There is no way back: OLM knows no downgrade.
+ * makes kvup judge again (ocp 2.3 #5). There is no way back: OLM does not downgrade.
  */
 function approve(hop: OperatorHop, tools: HopTools): Step {
   return {
@@ -381,7 +381,7 @@ function approve(hop: OperatorHop, tools: HopTools): Step {
     estimate: 2 * seconds,
     watches: rollSnapshotWatches(hop),
     dependsOn: [`set-channel-${labelOf(hop)}`],
-    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
+    risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'OLM continues by itself' },
     shows: `kubectl -n ${hop.subscription.namespace} get installplans -o yaml --show-managed-fields`,
     async check({ reader, clock }): Promise<StepState> {
       const snapshot = await readOperator(reader, hop)
@@ -389,10 +389,10 @@ function approve(hop: OperatorHop, tools: HopTools): Step {
       const { plan } = snapshot
       const waiting = untilResolved(snapshot, hop, clock.now())
       if (plan === undefined || waiting !== undefined)
-        return waiting ?? { is: 'waiting', on: `OLM to make an InstallPlan for ${hop.csv}` }
+        return waiting ?? { is: 'waiting', on: `OLM to create an InstallPlan for ${hop.csv}` }
       const { verdict, blocked } = await judgedPlan(reader, { snapshot, plan, hop, tools })
       if (blocked !== undefined) return blocked
-      if (verdict.is === 'joined') return { is: 'done', note: `${plan.metadata.name} is approved` }
+      if (verdict.is === 'joined') return { is: 'done', note: `InstallPlan ${plan.metadata.name} approved` }
       if (verdict.is === 'not-yet') return { is: 'waiting', on: `${plan.metadata.name}: ${verdict.why}` }
       // For its InstallPlan it may have waited long behind the gate.
       const shut = await gateShut({ reader }, snapshot, { hop, tools })
@@ -413,11 +413,11 @@ async function approveNow(
 ): Promise<NotApplied | undefined> {
   const snapshot = await readOperator(reader, hop)
   const { plan } = snapshot
-  if (isEntered(snapshot, hop)) return { notApplied: 'somebody else approved it meanwhile' }
+  if (isEntered(snapshot, hop)) return { notApplied: 'someone else approved it meanwhile' }
   if (plan === undefined)
-    throw new ApiError(409, 'Conflict', 'the Subscription names no InstallPlan any more')
+    throw new ApiError(409, 'Conflict', 'the Subscription no longer names an InstallPlan')
   const { verdict } = await judgedPlan(reader, { snapshot, plan, hop, tools })
-  if (verdict.is === 'joined') return { notApplied: 'somebody else approved it meanwhile' }
+  if (verdict.is === 'joined') return { notApplied: 'someone else approved it meanwhile' }
   if (verdict.is !== 'right') throw new ApiError(409, 'Conflict', verdict.why)
   const shut = await gateShut({ reader }, snapshot, { hop, tools })
   if (shut) throw new ApiError(409, 'Conflict', shut.trouble ?? shut.on)
@@ -450,10 +450,10 @@ function untilResolved(
     return { is: 'waiting', on: `OLM to replace ${resolution.csv} by ${resolution.by}` }
   return {
     is: 'waiting',
-    on: `OLM to make an InstallPlan for ${hop.csv} in channel ${channel ?? 'none'} of catalog ${source ?? 'none'}`,
+    on: `OLM to create an InstallPlan for ${hop.csv} in channel ${channel ?? 'none'} of catalog ${source ?? 'none'}`,
     ...(state === 'AtLatestKnown' && {
       trouble:
-        'the Subscription says that it is at the latest that it knows; a catalog is polled every 10 to 15 minutes',
+        'the Subscription reports that it is at the latest release; OLM polls a catalog every 10 to 15 minutes',
     }),
     remedy: [
       `kubectl -n ${hop.subscription.namespace} get subscription.operators.coreos.com ${hop.subscription.name} -o yaml`,
@@ -481,7 +481,7 @@ function troubleOf(
 }
 
 const stuckText = (resolution: ResolutionStatus | undefined): string =>
-  resolution?.is === 'failed' && resolution.stuck !== undefined ? `; ${resolution.stuck} does not get on` : ''
+  resolution?.is === 'failed' && resolution.stuck !== undefined ? `; ${resolution.stuck} is stuck` : ''
 
 type Trouble = readonly [
   type: string,

@@ -64,7 +64,10 @@ export async function prepareManifest(question: ManifestQuestion): Promise<Prepa
   let loading: Promise<LoadedManifest | undefined> | undefined
   let loaded: LoadedManifest | undefined
   let saved: string | undefined
-  const read = async () => (loaded = await unlessNeedless(question))
+  const read = async () => {
+    cx.printer.awaiting?.(`reading the operator manifest of ${plan.to.text}`)
+    return (loaded = await unlessNeedless(question))
+  }
   const load = () => (loading ??= read())
   const later = source.from === 'url' && !question.readNow
   if (source.from === 'url') cx.printer.note(`the operator manifest comes from ${originOf(source)}`)
@@ -148,13 +151,9 @@ function unused(options: UpgradeOptions, { method }: UpgradePlan): PreparedManif
     .filter(([, value]) => value !== undefined)
     .map(([flag]) => `--${flag}`)
   if (said.length > 0)
-    throw usageError(
-      'manifest-unused',
-      `${said.join(', ')} would not be used: no manifest is applied here, the method is ${method}`,
-      {
-        remedy: 'add --method operator-manifest, or leave it out',
-      },
-    )
+    throw usageError('manifest-unused', `${said.join(', ')} has no effect: the method ${method}`, {
+      remedy: 'add --method operator-manifest, or omit it',
+    })
   return {
     load: noManifest,
     findings: [],
@@ -177,7 +176,7 @@ async function unlessNeedless(question: ManifestQuestion): Promise<LoadedManifes
       (error.exitCode === exitCode.unreachable || error.reason === 'manifest-missing')
     if (!plan.isRest || !isAway) throw error
     cx.printer.note(
-      `KubeVirt runs ${plan.to.text} already, without its manifest being read: ${error.message}`,
+      `KubeVirt runs ${plan.to.text} already, and kvup did not read its manifest: ${error.message}`,
     )
     return undefined
   }
@@ -225,7 +224,7 @@ async function save(
   const left = await notInManifest(cluster.reader, manifest).catch(() => [])
   if (left.length > 0)
     cx.printer.note(
-      `not in the new manifest, and left where they are: ${left.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')}`,
+      `not in the new manifest, and not deleted: ${left.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')}`,
     )
   const { from = 'unknown', to, owner } = plan
   await saveBackup(changes, { file, from, to: to.text, uid: owner.uid }, cx)
@@ -248,7 +247,7 @@ export async function saveBackup(
       throw notSaved(file, cause)
     })
   if (!isBackupOf(before, origin)) throw taken(file)
-  printer.note(`${file} is there already and is kept: it holds the objects from before the first run`)
+  printer.note(`${file} exists already and is not overwritten: it has the objects from before the first run`)
 }
 
 async function readIfThere(file: string, world: CommandContext['world']): Promise<string | undefined> {
@@ -264,15 +263,15 @@ function notSaved(file: string, cause: unknown): Error {
   const why = cause instanceof Error ? cause.message : String(cause)
   return usageError(
     'backup',
-    `the objects that would be replaced cannot be saved to ${file}: ${why}. Nothing was changed`,
-    { remedy: 'name a file that can be written: --backup FILE', cause },
+    `kvup cannot save the objects that it would replace to ${file}: ${why}. Nothing was changed`,
+    { remedy: 'name a writable file: --backup FILE', cause },
   )
 }
 
 function taken(file: string): Error {
   return usageError(
     'backup',
-    `${file} is there already and is no whole backup of this KubeVirt from before this update. Nothing was changed`,
+    `${file} exists already, and is no complete backup of this KubeVirt before this update. Nothing was changed`,
     { remedy: 'name another file: --backup FILE' },
   )
 }

@@ -122,7 +122,7 @@ function refuseFlagsOfOne({ manifest, backup, manifestSha256 }: UpgradeOptions, 
       remedy:
         flag === '--manifest'
           ? '--manifest-base DIR     with DIR/VERSION/kubevirt-operator.yaml for each release'
-          : 'leave it out: each step saves what it replaces in kvup-backup-VERSION.yaml',
+          : 'omit it: each step saves what it replaces in kvup-backup-VERSION.yaml',
     })
   if (manifestSha256 !== undefined && !manifestSha256.includes('='))
     throw usageError(
@@ -151,7 +151,7 @@ async function chosenIn(
   const [best] = candidates
   if (best === undefined)
     return missing('unknown', minor, `no release of ${minor} is known as of ${releases.asOf}`, [
-      '--via names the releases between by hand; newer data come with --releases FILE',
+      '--via names the releases in between; --releases FILE adds newer release data',
     ])
   const source = manifestSource(options, best.text)
   if (
@@ -168,7 +168,7 @@ async function chosenIn(
   return missing(
     'no-file',
     minor,
-    `no manifest of ${minor} is there: ${file}, or that of an earlier patch, is missing`,
+    `kvup has no manifest of ${minor}: ${file}, or that of an earlier patch, is missing`,
     [`curl -fL --create-dirs -o ${shellWord(file)} ${originOf(manifestSource({}, newest.text))}`],
   )
 }
@@ -299,7 +299,7 @@ const asEnd = (
   { far, before, nearer }: { far: string; before: string; nearer: string },
 ): Finding => ({
   ...finding,
-  summary: `the upgrade path goes as far as ${far}: then ${before} is refused: ${finding.summary}`,
+  summary: `the upgrade path ends at ${far}: ${before} is refused: ${finding.summary}`,
   remedy: [nearer, ...finding.remedy],
 })
 
@@ -350,9 +350,9 @@ function saidOf({ steps, between }: UpgradePath, legs: readonly ForeseenLeg[]): 
     ...(steps.length < 2
       ? []
       : between === 'none'
-        ? ['between two steps automatic VM updates are resumed, and VMs are not waited for']
+        ? ['automatic VM updates resume between two steps; kvup does not wait for VMs']
         : [
-            'between two steps automatic VM updates are resumed, and the run waits until no VM runs a virt-launcher more than one minor below the next release',
+            'automatic VM updates resume between two steps; kvup waits until no VM runs a virt-launcher more than one minor older than the next release',
             ...(stays > 0
               ? [
                   `${counted(stays, 'VM', ['does', 'do'])} not move by ${stays === 1 ? 'itself' : 'themselves'}: the run ends before the first step that ${stays === 1 ? 'it is' : 'they are'} too old for, until ${stays === 1 ? 'it is' : 'they are'} migrated or restarted`,

@@ -158,12 +158,12 @@ function sealOf(
 ): { seal: Seal } | Record<string, never> {
   if (relied.cluster === undefined) {
     cx.printer.warn(
-      'the plan is not sealed: the namespace kube-system may not be read, so no uid tells the cluster',
+      'the plan is not sealed: kvup may not read namespace kube-system, whose uid identifies the cluster',
     )
     return {}
   }
   for (const { id, why } of relied.unsealed)
-    cx.printer.warn(`the seal is without ${id}, a change of it will not be seen: ${why}`)
+    cx.printer.warn(`the seal is without ${id}: kvup does not notice a change of it: ${why}`)
   const seal = sealPlan(
     {
       uid: randomUUID(),
@@ -192,7 +192,7 @@ const laterOperators = (legs: Planned['legs']): readonly LaterOperator[] =>
 export async function readPlanFile({ world, printer }: CommandContext, file: string): Promise<SealedPlan> {
   const plan = await readWhole(world, file)
   for (const { id, why } of plan.seal.unsealed)
-    printer.warn(`${plan.file} is sealed without ${id}, a change of it is not seen: ${why}`)
+    printer.warn(`${plan.file} is sealed without ${id}: kvup does not notice a change of it: ${why}`)
   return plan
 }
 
@@ -202,7 +202,7 @@ async function readWhole(world: CommandContext['world'], file: string): Promise<
     throw usageError(
       'plan-missing',
       `cannot read the plan ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { remedy: `kvup plan --to VERSION --to-file ${shellWord(file)}`, cause },
+      { remedy: `make it with --to-file ${shellWord(file)} of kvup plan`, cause },
     )
   })
   return readSealed(text, file, 'UpgradePlan')
@@ -229,7 +229,7 @@ export async function ensureFits(sealed: SealedPlan, planned: Planned): Promise<
   // A step that only waits may be found on the way: a component that the new version brings.
   const unplanned = (await procedure.steps(reading))
     .filter((step) => 'apply' in step && !steps.includes(step.id))
-    .map(({ id }) => `step ${id} would be done, and is not in the plan${madeBy(seal.kvup, cx.world.version)}`)
+    .map(({ id }) => `step ${id} would run, but is not in the plan${madeBy(seal.kvup, cx.world.version)}`)
   const lines = [...drift, ...unplanned]
   if (lines.length > 0) throw notAsPlanned(lines, sealed)
 }
@@ -257,13 +257,13 @@ export function ensureSameCluster(file: string, planned: string, is: string | un
   if (is === undefined)
     throw forbidden(
       'cluster-unknown',
-      `cannot tell whether ${file} is of this cluster: the namespace kube-system may not be read`,
+      `kvup cannot see whether ${file} is of this cluster: it may not read namespace kube-system`,
       { remedy: roleRemedy('kvup-view') },
     )
   throw usageError(
     'another-cluster',
     `${file} was made for another cluster: the uid of its kube-system is ${planned}, here it is ${is}`,
-    { remedy: 'name the cluster that is meant: --context NAME', object: 'namespaces/kube-system' },
+    { remedy: 'name the right cluster: --context NAME', object: 'namespaces/kube-system' },
   )
 }
 
@@ -272,10 +272,10 @@ function notAsPlanned(lines: readonly string[], sealed: SealedPlan): Error {
   const more = lines.length - mostLines
   return drifted(
     'drifted',
-    `the cluster is no longer as it was when ${file} was made (${seal.at}); nothing was changed`,
+    `the cluster has changed since ${file} was made (${seal.at}); nothing was changed`,
     {
       notes: [...lines.slice(0, mostLines), ...(more > 0 ? [`and ${more} more`] : [])],
-      remedy: `${planAgain(sealed)}      makes it anew; look at what is different before you use it`,
+      remedy: `${planAgain(sealed)}      makes a new plan: review the difference before you use it`,
     },
   )
 }
@@ -290,8 +290,8 @@ export async function asDrift<T>(work: Promise<T>, sealed: SealedPlan): Promise<
     if (error.reason === 'via' || error.reason === 'not-on-path')
       throw drifted(
         'drifted',
-        `KubeVirt is no longer at a release that ${file} goes through: ${error.message}; nothing was changed`,
-        { notes: [error.message], remedy: `${planAgain(sealed)}      makes it anew`, cause: error },
+        `KubeVirt is no longer at a release of ${file} goes through: ${error.message}; nothing was changed`,
+        { notes: [error.message], remedy: `${planAgain(sealed)}      makes a new plan`, cause: error },
       )
     if (error.reason !== 'manifest-checksum') throw error
     throw drifted(

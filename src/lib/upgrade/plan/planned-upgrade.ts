@@ -3,15 +3,8 @@ import type { AcceptedRisk } from '../../releases/hop-findings.ts'
 import type { Cluster, Reader } from '../../kube/cluster.ts'
 import { onceCached } from '../../kube/read-cache.ts'
 import { type FullSnapshot, type SnapshotPart, takeFullSnapshot } from '../../kubevirt/full-snapshot.ts'
-import {
-  cutShort,
-  ends,
-  isUnderWay,
-  type Journal,
-  type Override,
-  RememberedJournal,
-} from '../../engine/journal.ts'
-import { stoppedBefore } from '../../engine/runner.ts'
+import { type Journal, type Override, RememberedJournal } from '../../engine/journal.ts'
+import { cutShort, ends, isUnderWay, stoppedBefore } from '../../engine/journal-runs.ts'
 import type { Procedure, ReadContext } from '../../engine/step.ts'
 import {
   type ChangingCommand,
@@ -66,6 +59,7 @@ export interface ToCheck {
   overrides: readonly Override[]
   /** Where it was read already. */
   manifest: LoadedManifest | undefined
+  accepted: readonly AcceptedRisk[]
 }
 
 /** What a plan is judged by that lies above this room: the checks, their gate, the window of an EUS upgrade. */
@@ -129,6 +123,7 @@ export async function planUpgrade(
   const releases = await readReleases(cx.world, options.releases)
   const accepted = judge.accepted(options.accept, releases)
   const cluster = await cx.cluster()
+  cx.printer.awaiting?.('reading the cluster')
   const { environmentIn, overridesIn } = environmentOfRun(cx, cluster, {
     takeOver: options.takeOver,
     asks,
@@ -157,6 +152,7 @@ export async function planUpgrade(
     // What the minor behind left borrowed is no beginning of the next one.
     overrides: foreseen ? [] : overrides,
     manifest: manifest.loaded,
+    accepted,
   })
   const nearFindings = dedupeById(
     missingValueFindings(await environment.journal.missing()),
@@ -274,7 +270,8 @@ async function readOnceActedOn<L extends { upgradeState: UpgradeState; isResumed
     const snapshot = await read()
     const late = ownTicks(clock) - began >= actsFor
     if (late || snapshot.isOurs || !isActing(snapshot.upgradeState, snapshot.isResumed)) return snapshot
-    if (!isTold) printer.note('virt-operator acts on a change of the KubeVirt resource: waiting for it')
+    if (!isTold)
+      printer.note('virt-operator is processing a change of the KubeVirt resource: kvup waits for it')
     await clock.sleep(2 * seconds, signal)
   }
 }
@@ -471,15 +468,9 @@ const notThere = ({ message, remedy }: KvupError): Finding => ({
 /** Nobody typed the checksum: it is that of the file which was judged when the run began. */
 function asAnotherFile(error: unknown): unknown {
   if (!(error instanceof KvupError) || error.reason !== 'manifest-checksum') return error
-  return blocked(
-    'manifest-changed',
-    `a manifest is another file than when this run began: ${error.message}`,
-    {
-      remedy: [
-        'run the same command again     judges what is there now, and goes on where the cluster stands',
-      ],
-    },
-  )
+  return blocked('manifest-changed', `a manifest has changed since this run began: ${error.message}`, {
+    remedy: ['run the same command again     checks what is there now, and continues'],
+  })
 }
 
 /** Before the first write of a later step: as an upgrade to it alone is planned and judged, from how the cluster is now. */
@@ -513,6 +504,7 @@ async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along)
     releases,
     overrides,
     manifest: manifest.loaded,
+    accepted,
   })
   judge.gate(dedupeById(plan.findings, manifest.findings, findings), accepted)
   await manifest.prepare()

@@ -37,6 +37,7 @@ export interface UpgradeOptions {
   approveAlso?: string
   backup?: string
   timeout: string
+  stalledAfter?: string
   stableFor: string
   dryRun?: string
   pauseUpdates: boolean
@@ -122,12 +123,12 @@ function refuseForeignFlags(options: UpgradeOptions): void {
   if (via !== undefined && (method === 'olm' || follow))
     throw usageError(
       'contradiction',
-      `--via and ${follow ? '--follow' : '--method olm'} exclude each other: ${follow ? 'whoever owns KubeVirt commits one minor at a time' : 'OLM and its catalog decide which releases lie between'}`,
+      `--via and ${follow ? '--follow' : '--method olm'} exclude each other: ${follow ? 'the owner of KubeVirt commits one minor at a time' : 'OLM and its catalog decide the releases in between'}`,
     )
   if (method === 'olm' && notOfOlm !== undefined)
     throw usageError(
       'contradiction',
-      `${notOfOlm} and --method olm exclude each other: HyperConverged and OLM decide there`,
+      `${notOfOlm} and --method olm exclude each other: HyperConverged and OLM decide this`,
     )
 }
 
@@ -144,10 +145,10 @@ function refuseContradictions(options: UpgradeOptions, yes: boolean): void {
   if (leavePaused && waitWorkloads)
     throw usageError(
       'contradiction',
-      '--leave-paused and --wait-workloads exclude each other: held VMs do not move',
+      '--leave-paused and --wait-workloads exclude each other: VMs do not move while updates are paused',
     )
   if (manifest === '-' && !yes && (dryRun ?? 'none') === 'none')
-    throw usageError('contradiction', 'standard input cannot carry both the manifest and your answer', {
+    throw usageError('contradiction', 'standard input cannot provide both the manifest and your answer', {
       remedy: 'add --yes, or pass the manifest as a file',
     })
 }
@@ -220,13 +221,13 @@ export function asPlanned(
 ): UpgradeOptions {
   ensureSound(request)
   if (typed.to !== undefined)
-    throw usageError('contradiction', '--to and --plan exclude each other: the plan says where to go', {
+    throw usageError('contradiction', '--to and --plan exclude each other: the plan names the target', {
       remedy: `kvup upgrade --plan ${shellWord(typed.plan ?? 'FILE')}`,
     })
   if (typed.accept.length > 0)
     throw usageError(
       'contradiction',
-      '--accept and --plan exclude each other: the plan says which risks are taken',
+      '--accept and --plan exclude each other: the plan names the accepted risks',
       {
         remedy: `kvup plan --to ${String(request['to'])} --accept ${typed.accept.join(' --accept ')} -o yaml`,
       },
@@ -235,8 +236,8 @@ export function asPlanned(
   if (other !== undefined)
     throw usageError(
       'contradiction',
-      `${flagOf(other)} is not what the plan says (${JSON.stringify(request[other] ?? 'nothing of it')})`,
-      { remedy: 'leave it out, or make the plan anew with it' },
+      `${flagOf(other)} contradicts the plan (${JSON.stringify(request[other] ?? 'nothing of it')})`,
+      { remedy: 'omit it, or make a new plan with it' },
     )
   const accept = accepted.map(({ id, reason }) => (reason === undefined ? id : `${id}=${reason}`))
   const { manifest, manifestBase } = typed
@@ -267,7 +268,7 @@ function ensureSound(request: Readonly<Record<string, unknown>>): void {
   )
   if (wrong === undefined && typeof request['to'] === 'string') return
   throw usageError('not-a-plan', `the plan asks for what kvup does not know: ${wrong?.[0] ?? 'no version'}`, {
-    remedy: 'kvup plan --to VERSION -o yaml      makes one',
+    remedy: 'make it anew, by kvup plan with --to and --to-file',
   })
 }
 
@@ -352,7 +353,7 @@ export async function withOlm(
 function refuseUnused({ catalogFile, approveAlso }: UpgradeOptions, { method }: UpgradeRequest): void {
   if (method === 'olm' || (catalogFile ?? approveAlso) === undefined) return
   const flag = catalogFile === undefined ? '--approve-also' : '--catalog-file'
-  throw usageError('catalog-unused', `${flag} would not be used: no HyperConverged owns KubeVirt here`, {
-    remedy: 'leave it out',
+  throw usageError('catalog-unused', `${flag} has no effect: no HyperConverged owns KubeVirt here`, {
+    remedy: 'omit it',
   })
 }

@@ -3,7 +3,7 @@ import type { ReadContext, Step, StepContext, StepState } from '../../engine/ste
 import { openOverride, type Owner } from '../../vms/update-methods.ts'
 import { type ClusterRead, readRollout, snapshotWatches } from '../upgrade-snapshot.ts'
 import { hours, minutes, seconds, ticks } from '../../kube/clock.ts'
-import type { ComponentStatus } from '../../kubevirt/component-status.ts'
+import { type ComponentStatus, rollingNow } from '../../kubevirt/component-status.ts'
 import { type PauseTools, pauseWorkloadUpdates, restoreSteps } from '../../vms/pause-updates.ts'
 import type { SettingsOwner } from '../../vms/strategy/settings-owner.ts'
 import { isGuards } from '../../vms/update-guard.ts'
@@ -12,6 +12,7 @@ import { countUnlabelled } from '../../vms/outdated-vms.ts'
 import type { Snapshot } from '../../kubevirt/snapshot.ts'
 import { type Cause, concerns } from '../../kubevirt/diagnosis/pod-trouble.ts'
 import { itemsOf } from '../../kube/known.ts'
+import { spanText } from '../../kube/duration.ts'
 
 /**
  * Waits until the operator took the new target and its first operand carries it: RBAC, CRDs and webhooks come before any
@@ -20,7 +21,8 @@ import { itemsOf } from '../../kube/known.ts'
 export function installStrategy(owner: Owner, { version, undo }: { version: string; undo: string }): Step {
   return {
     id: 'install-strategy',
-    title: 'install strategy, CRDs, RBAC',
+    title: 'install CRDs and RBAC',
+    doing: 'installing CRDs and RBAC',
     patience: { every: 10 * seconds, atMost: 30 * minutes },
     estimate: 15 * seconds,
     watches: snapshotWatches(owner),
@@ -36,7 +38,7 @@ export function installStrategy(owner: Owner, { version, undo }: { version: stri
         rolloutStatus.observed.id === rolloutStatus.target.id ||
         rolloutStatus.components.some((c) => c.applied)
       )
-        return { is: 'done' }
+        return { is: 'done', note: 'CRDs and RBAC installed' }
       return stalledOr(rolloutStatus, undefined, {
         is: 'waiting',
         on: strategyWaitedFor(rolloutStatus, version),
@@ -64,23 +66,27 @@ export function componentRolled(
   return {
     id: name,
     title: name,
+    doing: `updating ${name}`,
+    ...(name === 'virt-api' && { ahead: 'consoles and VNC drop once' }),
     patience: { every: 10 * seconds, atMost: 12 * 60 * minutes },
     estimate: expectedMs,
     watches: snapshotWatches(owner),
     risk: { undo, safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
-      const { rolloutStatus } = await readRollout(cx, owner)
+      const { rolloutStatus, snapshot } = await readRollout(cx, owner)
       if (!aimedAt(rolloutStatus, version))
         return { is: 'waiting', on: `virt-operator to take ${version} as its target` }
       const component = rolloutStatus.components.find((c) => c.name === name)
       if (!component || component.state === 'absent') return { is: 'done', note: 'not part of this version' }
-      const progress = { done: Math.min(component.updated, component.desired), total: component.desired }
-      if (component.state === 'current')
-        return { is: 'done', note: `${component.updated}/${component.desired}` }
+      const { kind, updated, desired } = component
+      const of = kind === 'DaemonSet' ? 'nodes' : 'pods'
+      if (component.state === 'current') return { is: 'done', note: `${updated} of ${desired} ${of}` }
+      const now = component.state === 'waiting' ? undefined : rollingNow(snapshot, name, cx.clock.now())
       return stalledOr(rolloutStatus, name, {
         is: 'waiting',
         on: componentWaitedFor(rolloutStatus, component),
-        progress,
+        ...(now !== undefined && { now }),
+        progress: { done: Math.min(updated, desired), total: desired, of },
       })
     },
   }
@@ -93,6 +99,10 @@ function componentWaitedFor({ waitingFor }: RolloutStatus, { name, state, detail
   return state === 'waiting' ? 'its turn' : detail || 'its pods to be ready'
 }
 
+/** How long it has been stable of how long it has to be: `stable for 15 of 30 s`. */
+export const stableText = (heldMs: number, stableMs: number): string =>
+  `stable for ${Math.floor(heldMs / seconds)} of ${Math.round(stableMs / seconds)} s`
+
 interface Rolling {
   owner: Owner
   patience: Patience
@@ -103,7 +113,7 @@ interface Rolling {
 /** A roll of a DaemonSet may take hours on many nodes, whatever the step itself needs. */
 const rollAtMost = 12 * hours
 
-const isRolling = 'virt-handler to finish the roll that has begun'
+const isRolling = 'virt-handler to finish the rollout that has begun'
 
 /**
  * The step that resumes automatic VM updates, held back while virt-handler rolls: its restart ends migrations (facts 2.8). It has to
@@ -130,9 +140,12 @@ async function stillRolling(
   patience.saw(await readRollout(cx, owner), now)
   const rolledFor = patience.rolledFor(now)
   if (rolledFor === undefined) return { is: 'waiting', on: isRolling }
-  return rolledFor < stableMs
-    ? { is: 'waiting', on: `virt-handler to stay rolled for ${Math.round(stableMs / seconds)}s` }
-    : undefined
+  if (rolledFor >= stableMs) return undefined
+  return {
+    is: 'waiting',
+    on: `virt-handler to stay updated for ${spanText(stableMs)}`,
+    now: `virt-handler ${stableText(rolledFor, stableMs)}`,
+  }
 }
 
 /**
@@ -213,6 +226,8 @@ export function settledFor(owner: Owner, { id, title, version, stableMs, patienc
   return {
     id,
     title,
+    doing: 'verifying that KubeVirt stays healthy',
+    ...(stableMs > 0 && { ahead: `stable for ${spanText(stableMs)}` }),
     patience: { every: Math.min(5 * seconds, Math.max(stableMs / 4, 250)), atMost: 60 * minutes },
     estimate: stableMs + 5 * seconds,
     watches: snapshotWatches(owner),
@@ -232,13 +247,17 @@ export function settledFor(owner: Owner, { id, title, version, stableMs, patienc
         const on =
           rolloutStatus.verdict === 'Healthy'
             ? `${version} to be observed`
-            : (rolloutStatus.waitingFor ?? 'KubeVirt to settle')
+            : (rolloutStatus.waitingFor ?? 'KubeVirt to be healthy')
         return stalledOr(rolloutStatus, undefined, { is: 'waiting', on })
       }
       goodSince ??= now
       const held = now - goodSince
       if (held < stableMs)
-        return { is: 'waiting', on: `it to stay settled for ${Math.round(stableMs / seconds)}s` }
+        return {
+          is: 'waiting',
+          on: `KubeVirt to stay healthy for ${spanText(stableMs)}`,
+          now: stableText(held, stableMs),
+        }
       const [doubt] = patience?.waitsFor(rolloutStatus.doubts, now) ?? []
       return doubt ? waitingFor(doubt) : doneAfter(held, stableMs, rolloutStatus.doubts)
     },
@@ -248,13 +267,14 @@ export function settledFor(owner: Owner, { id, title, version, stableMs, patienc
 /** KubeVirt says that it is done: what is waited for beyond that, and that it is not for long. */
 const waitingFor = ({ sentence, commands: remedy }: Doubt): StepState => ({
   is: 'waiting',
-  on: `KubeVirt says that it is done; for 2m at most: ${sentence}`,
+  on: `this to pass, for ${spanText(doubtsAtMost)} at most: ${sentence}`,
+  now: `KubeVirt reports that it is done, but ${sentence}; waiting ${spanText(doubtsAtMost)} at most`,
   remedy,
 })
 
 function doneAfter(held: number, stableMs: number, doubts: readonly Doubt[]): StepState {
   const notes = [
-    ...(stableMs > 0 ? [`settled for ${Math.round(held / seconds)}s`] : []),
+    ...(stableMs > 0 ? [`stable for ${spanText(held)}`] : []),
     ...doubts.map(({ sentence }) => sentence),
   ]
   return { is: 'done', ...(notes.length > 0 && { note: notes.join('; ') }) }
@@ -265,7 +285,7 @@ export function settledAtOldVersion(
   owner: Owner,
   { version, stableMs }: { version: string; stableMs: number },
 ): Step {
-  const title = `settle at ${version} under the new operator`
+  const title = `verify ${version} under the new operator`
   const patience = new Patience()
   return settledFor(owner, { id: 'healthy-at-old-version', title, version, stableMs, patience })
 }
@@ -279,7 +299,8 @@ export function newControllerAtWork(owner: Owner, patience: Patience = new Patie
   const missing = seldom(countUnlabelled)
   return {
     id: 'virt-controller-leads',
-    title: 'outdated workloads are known',
+    title: 'outdated VMs are known',
+    doing: 'waiting for the new virt-controller to label outdated VMs',
     patience: { every: 3 * seconds, atMost: 60 * minutes },
     estimate: 15 * seconds,
     watches: snapshotWatches(owner),
@@ -381,7 +402,7 @@ export class Broken {
     return {
       is: 'blocked',
       reason: 'degraded',
-      by: `KubeVirt says that all is well, and is Degraded: ${faults.map(({ sentence }) => sentence).join('; ')}`,
+      by: `KubeVirt reports that it is healthy, but it is Degraded: ${faults.map(({ sentence }) => sentence).join('; ')}`,
       remedy: first.commands,
     }
   }

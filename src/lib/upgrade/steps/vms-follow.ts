@@ -14,7 +14,7 @@ import { minorOf, type Version, versionOf } from '../../releases/release-version
 import { counted } from '../../kube/text.ts'
 import { isNotFound } from '../../kube/errors.ts'
 import { hours, minutes, seconds, ticks } from '../../kube/clock.ts'
-import { clusterEvictionOf, placeBehind, vmName, Vms } from '../../vms/vm.ts'
+import { clusterEvictionOf, lostData, placeBehind, restartLine, vmName, Vms } from '../../vms/vm.ts'
 import { readOwner } from '../../vms/strategy/settings-owner.ts'
 import { delayedVms, workloadsMoved } from '../../vms/vms-updated.ts'
 import { readMigrations } from '../../vms/migrations/migration-ledger.ts'
@@ -70,7 +70,7 @@ export function vmsFollow(owner: Owner, following: Watching): Step {
       ...snapshotWatches(owner).slice(0, 1),
     ],
     dependsOn: [...(moved.dependsOn ?? [])],
-    risk: { undo: 'none', safeToLeave: 'always: KubeVirt goes on moving VMs by itself' },
+    risk: { undo: 'none', safeToLeave: 'always: KubeVirt continues to move VMs' },
     async check(cx): Promise<StepState> {
       const now = cx.clock.now().getTime()
       began ??= now
@@ -145,7 +145,7 @@ async function stuckOf(
     const vm = vmName(vmi)
     const { namespace = '', name } = vmi.metadata
     const { outcome, why, remedy } = outlookOf(vmi, vms.get(vm), rules)
-    if (outcome === 'stays') return [{ vm, why: why[0]?.text ?? 'KubeVirt leaves it where it is', remedy }]
+    if (outcome === 'stays') return [{ vm, why: why[0]?.text ?? 'KubeVirt does not move it', remedy }]
     const failures = ledger.pastOf(vm).failures.filter((failure) => endOf(failure) >= began)
     if (failures.length >= failuresTaken) {
       const reason = failures[0]?.failureReason
@@ -153,7 +153,10 @@ async function stuckOf(
         {
           vm,
           why: `its migration failed ${failures.length} times in a row${reason ? `: ${reason}` : ''}`,
-          remedy: [`kubectl -n ${namespace} describe vmi ${name}`, `virtctl restart ${name} -n ${namespace}`],
+          remedy: [
+            `kubectl -n ${namespace} describe vmi ${name}`,
+            restartLine({ namespace, name }, lostData(vmi)),
+          ],
         },
       ]
     }
@@ -179,10 +182,10 @@ function ended(stuck: readonly Stuck[], { next }: Watching): StepState {
   return {
     is: 'blocked',
     reason: 'vms-do-not-follow',
-    by: `${who}, and would run a virt-launcher more than one minor below ${next.text}: ${told(stuck)}; automatic VM updates are resumed, nothing waits`,
+    by: `${who}, and would run a virt-launcher more than one minor below ${next.text}: ${told(stuck)}; automatic VM updates are resumed, kvup waits for nothing`,
     remedy: [
       ...new Set(stuck.flatMap(({ remedy }) => remedy)),
-      'kvup workloads outdated     lists them with what helps each',
+      'kvup workloads outdated     lists them, with a remedy for each',
     ].slice(0, 12),
   }
 }

@@ -117,7 +117,7 @@ export async function savedForecast({ world }: CommandContext, file: string): Pr
     if (!(error instanceof SyntaxError)) throw error
   }
   throw usageError('not-a-forecast', `${JSON.stringify(file)} holds no forecast`, {
-    remedy: 'kvup workloads forecast -o json > FILE, before the VMs are moved',
+    remedy: 'kvup workloads forecast -o json > forecast.json     before VMs are moved',
   })
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { outdatedOnes } from '../../kubevirt/snapshot.ts'
 import { isNotFound } from '../../kube/errors.ts'
-import { clusterEvictionOf, isOfVm, placeBehind, type Vm, vmName, Vms } from '../vm.ts'
+import { clusterEvictionOf, isOfVm, lostData, placeBehind, restartLine, type Vm, vmName, Vms } from '../vm.ts'
 import {
   decisionOf,
   isAlone,
@@ -187,9 +187,9 @@ export function evictionFinding(methods: readonly string[], forecast: Forecast):
     {
       id: 'evictions',
       level: 'blocker',
-      summary: `Evict is among the workload update methods; once they apply to the new version, KubeVirt ${forecastText(forecast)}`,
+      summary: `Evict is among workloadUpdateMethods: when automatic VM updates resume, KubeVirt ${forecastText(forecast)}`,
       objects: forecast.interrupted.slice(0, 20),
-      remedy: ['kvup upgrade --leave-paused ends before the methods are given back'],
+      remedy: ['kvup upgrade --leave-paused     ends before automatic VM updates resume'],
     },
   ]
 }
@@ -207,8 +207,8 @@ export function newerLaunchersFinding(
     {
       id: 'newer-launchers',
       level: 'blocker',
-      summary: `${counted(restart, 'VM', ['runs', 'run'])} a newer virt-launcher than KubeVirt: with automatic VM updates KubeVirt tries to migrate ${restart === 1 ? 'it' : 'each'} to the older one, fails, and tries again without end`,
-      remedy: ['kvup workloads outdated     names them, and the line that restarts them'],
+      summary: `${counted(restart, 'VM', ['runs', 'run'])} a newer virt-launcher than KubeVirt: with automatic VM updates KubeVirt forever retries to migrate ${restart === 1 ? 'it' : 'each'} to the older one, and fails`,
+      remedy: ['kvup workloads outdated     lists them, and the line that restarts them'],
     },
   ]
 }
@@ -473,16 +473,16 @@ function twoLaunchers(
 }
 
 /** What fails is repeated without end (facts 3.3): true too of the one that is under way. Pure. */
-function failsEveryTime(
-  { metadata }: VirtualMachineInstance,
-  { endless }: ForecastContext,
-): Obstacle | undefined {
+function failsEveryTime(vmi: VirtualMachineInstance, { endless }: ForecastContext): Obstacle | undefined {
   if (endless === undefined) return undefined
-  const [name, place] = [shellWord(metadata.name), placeOf(metadata)]
+  const [name, place] = [shellWord(vmi.metadata.name), placeOf(vmi.metadata)]
   const because = endless.reason === undefined ? '' : `: ${endless.reason}`
   return {
     why: reason('fails-every-time', `its last ${endless.times} migrations failed${because}`),
-    remedy: [`kubectl -n ${place} describe vmi ${name}`, `virtctl restart ${name} -n ${place}`],
+    remedy: [
+      `kubectl -n ${place} describe vmi ${name}`,
+      restartLine({ namespace: vmi.metadata.namespace ?? '', name: vmi.metadata.name }, lostData(vmi)),
+    ],
   }
 }
 

@@ -1,3 +1,4 @@
+import { restartLine } from '../vm.ts'
 import {
   backOffUntil,
   isRepeated,
@@ -270,9 +271,9 @@ function remedyOf(
   const [name, place] = [shellWord(vmi), shellWord(namespace)]
   const snapshot = `kubectl -n ${place} describe vmi ${name}`
   if (mover === undefined) return []
-  if (incompatible.test(failureReason)) return [snapshot, `virtctl restart ${name} -n ${place}`]
+  if (incompatible.test(failureReason)) return [snapshot, restartLine({ namespace, name: vmi })]
   if (tooSlow.test(failureReason)) return [snapshot, 'kvup workloads strategy show']
-  return endless ? [snapshot, `virtctl restart ${name} -n ${place}`] : [snapshot]
+  return endless ? [snapshot, restartLine({ namespace, name: vmi })] : [snapshot]
 }
 
 /** How fast migrations succeed. */

@@ -345,7 +345,7 @@ export function migrationsInFlight(policy: 'wait' | 'cancel', atMost: number): S
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader }): Promise<StepState> {
       const found = await open(reader)
-      if (found.length === 0) return { is: 'done', note: 'none' }
+      if (found.length === 0) return { is: 'done' }
       const names = found.slice(0, 3).map(nameOf).join(', ')
       const text = `${found.length} ${found.length === 1 ? 'migration' : 'migrations'} (${names}${found.length > 3 ? ', …' : ''})`
       const cancellable = found.filter((m) => m.metadata.deletionTimestamp === undefined)

@@ -242,7 +242,7 @@ export function ownerFinding(owner: SettingsOwner, holding: KubeObject): readonl
     {
       id: `managed-by-${manager.kind}`,
       level: 'blocker',
-      summary: `${what} belongs to ${whose}: what kvup writes would be set back at its next sync`,
+      summary: `${what} belongs to ${whose}: its next sync reverts what kvup writes`,
       objects: [`${owner.kind.kind.toLowerCase()}/${owner.ref.name}`],
       remedy: [`change ${owner.strategy.join('.')} where ${whose} has it from`],
     },

@@ -23,7 +23,7 @@ import {
 } from './vm-overrides.ts'
 import type { Step, StepContext, StepState } from '../../engine/step.ts'
 import { shellWord } from '../../kube/shell-line.ts'
-import { namespaceOf, refusesThisVm } from '../vm.ts'
+import { namespaceOf, refusesThisVm, restartLine } from '../vm.ts'
 import type { Meanwhile } from '../pause-updates.ts'
 import { placeOf, stepOn, withValues } from './unblock-vms.ts'
 import type { CommandContext } from '../../kube/world.ts'
@@ -330,8 +330,7 @@ export function restoredVm(
   }
 }
 
-const restartOf = ({ namespace, name }: SavedVmOverride['ref']) =>
-  `virtctl restart ${shellWord(name)} -n ${shellWord(namespace)}`
+const restartOf = (ref: SavedVmOverride['ref']) => restartLine(ref)
 
 export function vmThatAsks({ ref, overrideStatus: state }: SavedVmOverride): RestoredVm {
   return {

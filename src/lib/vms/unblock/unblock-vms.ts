@@ -28,7 +28,7 @@ import {
   type VmRef,
 } from './vm-overrides.ts'
 import { condition } from '../../kube/object.ts'
-import { isOfVm, lostData, runStrategyOf } from '../vm.ts'
+import { isOfVm, lostData, restartLine, runStrategyOf } from '../vm.ts'
 import { effectiveEviction } from '../workload-updater.ts'
 import { readAhead } from '../../kube/read-cache.ts'
 import { blocked, isNotFound } from '../../kube/errors.ts'
@@ -408,7 +408,7 @@ export function itemOf(
   { ref, read, blocking, changes }: Candidate,
   done: UnblockItem['outcome'],
 ): UnblockItem {
-  const restart = `virtctl restart ${shellWord(ref.name)} -n ${shellWord(ref.namespace)}`
+  const restart = restartLine(ref, read.vmi === undefined ? undefined : lostData(read.vmi))
   if (blocking.is === 'free') return { ...ref, outcome: 'not-blocking', why: blocking.why }
   if (blocking.is === 'refused') return { ...ref, outcome: 'refused', why: blocking.why, reason: blocking.id }
   if (blocking.is === 'unblocked')

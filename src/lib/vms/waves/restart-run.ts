@@ -17,9 +17,9 @@ import {
   type ReturnRoom,
 } from './vm-restart.ts'
 import type { Unread } from '../migrations/migration-ledger.ts'
-import type { FailedVm, Pacing, Traffic } from './pacing.ts'
+import type { FailedVm, Pacing, Stop, Traffic } from './pacing.ts'
 import { waitsForRestart } from '../rollout/restart-required.ts'
-import { type Candidate, candidateOf, type WaveRunWanted } from './waves.ts'
+import { type Candidate, candidateOf, otherCanaryLine, type WaveRunWanted } from './waves.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
 import { isNotFound } from '../../kube/errors.ts'
@@ -27,6 +27,7 @@ import { lostData, runStrategyOf, vmName } from '../vm.ts'
 import { isMigrating } from '../workload-updater.ts'
 import { pagesAllowed } from '../../kube/readable-pages.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
+import { resumeLine } from '../../engine/change.ts'
 import type { WaveRun, WaveSnapshot } from './wave-step.ts'
 
 /** All VMs are listed again so seldom; what a restart needs to know of its VM is read right before it. */
@@ -52,6 +53,7 @@ export class RestartRun implements WaveRun {
   readonly known = new Map<string, RestartCandidate>()
   /** Ids of waves that are through. */
   readonly through = new Set<string>()
+  readonly typed: string
   readonly #refused = new Map<string, string>()
   readonly #kubevirt: KubeVirt
   /** VMs that were not to be restarted when their turn came, until all are listed again. */
@@ -65,8 +67,17 @@ export class RestartRun implements WaveRun {
   }
   readonly words = { done: 'back', failed: 'refused', awaited: 'to be back' }
 
-  constructor(wanted: WaveRunWanted, { began, kubevirt }: { began: number; kubevirt: KubeVirt }) {
+  /** `typed`: the command line, for what goes on is the same line with all its flags. */
+  constructor(
+    wanted: WaveRunWanted,
+    {
+      began,
+      kubevirt,
+      typed = narrowedLine('kvup workloads restart', wanted.selection),
+    }: { began: number; kubevirt: KubeVirt; typed?: string },
+  ) {
     this.wanted = wanted
+    this.typed = typed
     this.began = began
     this.#kubevirt = kubevirt
   }
@@ -110,11 +121,19 @@ export class RestartRun implements WaveRun {
     }
   }
 
-  remedy(): readonly string[] {
-    return [
-      'kubectl get virtualmachines,virtualmachineinstances -A     shows which do not run',
-      `${narrowedLine('kvup workloads restart', this.wanted.selection)}     goes on with those that still wait for a restart`,
-    ]
+  remedy({ reason }: Stop, { failed, candidates }: Parameters<WaveRun['remedy']>[1]): readonly string[] {
+    const shows = 'kubectl get virtualmachines,virtualmachineinstances -A     shows which do not run'
+    if (reason !== 'canary-failed')
+      return [
+        shows,
+        resumeLine({ commandLine: this.typed }, 'goes on with those that still wait for a restart'),
+      ]
+    const other = otherCanaryLine(this.typed, {
+      failed: failed.map(({ vm }) => vm),
+      left: [...candidates.values()],
+      known: [...this.known.values()],
+    })
+    return other === undefined ? [shows] : [shows, other]
   }
 
   async begin(cx: StepContext, one: Candidate): Promise<Begun> {
@@ -211,7 +230,8 @@ async function readRestartFleet(
     const known = waiting.get(vm)
     if (known === undefined) continue
     waiting.delete(vm)
-    const against = whyNot(vmi, known) ?? (await stranded(vmi))
+    const excluded = wanted.exclude.has(vm) ? 'left out by --exclude' : undefined
+    const against = excluded ?? whyNot(vmi, known) ?? (await stranded(vmi))
     if (against === undefined) candidates.set(vm, restartCandidate(vmi, known, wanted))
     else left.set(vm, against)
   }

@@ -207,7 +207,8 @@ class Sorted implements Fleet {
     const { outcome, why, remedy } = outlookOf(vmi, vm, this.#rules)
     const [first = { id: 'unknown', text: 'it cannot be migrated' }] = why
     const busy = this.#busyWith(vmi)
-    if (busy !== undefined) this.#leave(name, `${busy}: it is moved once that is over`, [])
+    if (this.#wanted.exclude.has(name)) this.#leave(name, 'left out by --exclude', [])
+    else if (busy !== undefined) this.#leave(name, `${busy}: it is moved once that is over`, [])
     else if (outcome === 'migrates' && first.id !== 'volumes-move') this.#take(vmi, 'migration')
     else if (notNow.has(first.id)) this.#leave(name, first.text, remedy)
     else if (unread !== undefined)

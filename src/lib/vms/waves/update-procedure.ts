@@ -9,6 +9,7 @@ import { type Selection } from '../vm.ts'
 import { lastWriter } from '../../kube/last-writer.ts'
 import type { Override } from '../../engine/journal.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
+import { resumeLine } from '../../engine/change.ts'
 import { waveStep, wavesLeft } from './wave-step.ts'
 
 /** Also the name in the journal: the override that is opened under it is the update's own (night W6). */
@@ -43,8 +44,10 @@ export function updateProcedure(updating: Updating): Procedure {
       const snapshot = await run.read(cx)
       const waves = await updateWaves(cx, run, snapshot)
       return [
-        remembering(pauseWorkloadUpdates(owner, { who, procedure: updateName }), run),
-        settled('healthy', 'KubeVirt is settled'),
+        ...ofStage('Prepare', [
+          remembering(pauseWorkloadUpdates(owner, { who, procedure: updateName }), run),
+          settled('healthy', 'KubeVirt is healthy'),
+        ]),
         ...waves.map((wave) => stepOf(updating, wave)),
         ...(await restoring(cx, updating)),
       ]
@@ -56,6 +59,7 @@ function stepOf({ owner, run, timeoutMs }: Updating, wave: Wave): Step {
   return unlessSwitchedOn(waveStep(run, wave, timeoutMs), {
     owner,
     holding: run,
+    typed: run.typed,
     selection: run.wanted.selection,
   })
 }
@@ -97,8 +101,15 @@ async function restoring(
     : methodsIn(await readOwner(reader, owner), owner).length > 0
   if (!own) return []
   const takenFrom = override ? { takenFrom: override.object.uid } : {}
-  return [settled(settledAgainId, 'KubeVirt is still settled'), ...restoreSteps(owner, takenFrom)]
+  return ofStage('Verify', [
+    settled(settledAgainId, 'KubeVirt is still healthy'),
+    ...restoreSteps(owner, takenFrom),
+  ])
 }
+
+/** A wave is a stage of its own; what comes before and behind the waves is one each. */
+const ofStage = (part: string, steps: readonly Step[]): readonly Step[] =>
+  steps.map((step) => ({ ...step, part }))
 
 /** Whether workload updates have been held in this run. */
 interface PauseState {
@@ -120,7 +131,11 @@ function remembering(hold: Step, holding: PauseState): Step {
 /** The order that a person chose is none any more where KubeVirt's own updater was switched on meanwhile: nothing further is begun. */
 function unlessSwitchedOn(
   step: Step,
-  { owner, holding, selection }: { owner: SettingsOwner; holding: PauseState; selection: Selection },
+  {
+    owner,
+    holding,
+    ...lines
+  }: { owner: SettingsOwner; holding: PauseState; typed: string; selection: Selection },
 ): Step {
   return {
     ...step,
@@ -133,17 +148,19 @@ function unlessSwitchedOn(
         is: 'blocked',
         reason: 'updater-switched-on',
         by: `workloadUpdateMethods was set to ${methodsText(methods)} meanwhile: KubeVirt moves VMs itself now, in an order of its own${who ? `. It was ${who}` : ''}`,
-        remedy: resumedRemedy(overrideOn(owner, await cx.journal.overrides()), selection),
+        remedy: resumedRemedy(overrideOn(owner, await cx.journal.overrides()), lines),
       }
     },
   }
 }
 
-function resumedRemedy(override: Override | undefined, selection: Selection): readonly string[] {
-  const update = narrowedLine('kvup workloads update', selection)
+function resumedRemedy(
+  override: Override | undefined,
+  { typed, selection }: { typed: string; selection: Selection },
+): readonly string[] {
   return [
-    `${update}     holds again, and goes on`,
-    `${update} --watch-only     follows KubeVirt instead`,
+    resumeLine({ commandLine: typed }, 'pauses them again, and goes on'),
+    `${narrowedLine('kvup workloads update', selection)} --watch-only     follows KubeVirt instead`,
     ...(override
       ? [`${restoreLine(override)} --keep-current     closes the loan, and leaves it to KubeVirt`]
       : []),

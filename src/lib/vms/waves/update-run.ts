@@ -1,4 +1,4 @@
-import type { Candidate, WaveRunWanted } from './waves.ts'
+import { type Candidate, otherCanaryLine, type WaveRunWanted } from './waves.ts'
 import {
   type KubeVirt,
   type VirtualMachineInstance,
@@ -13,7 +13,7 @@ import type { Releases } from '../../releases/releases.ts'
 import { ApiError, blocked, type KvupError } from '../../kube/errors.ts'
 import { ObservedMoves, readMigrations, type Unread } from '../migrations/migration-ledger.ts'
 import { type Migration, migrationLimits } from '../migrations/migration.ts'
-import { placeOfVm, type Selection, Vms } from '../vm.ts'
+import { placeOfVm, Vms } from '../vm.ts'
 import { readAround, rulesFrom } from '../workload-updater.ts'
 import type { FailedVm, Pacing, Stop } from './pacing.ts'
 import { type Begun, readRestarts, readReturnRoom, type RestartState, type ReturnRoom } from './vm-restart.ts'
@@ -33,6 +33,7 @@ import type { Reader } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
 import { shellWord } from '../../kube/shell-line.ts'
+import { resumeLine } from '../../engine/change.ts'
 import type { WaveRun, WaveSnapshot } from './wave-step.ts'
 
 /** What was asked of an update. Times in ms. */
@@ -90,14 +91,22 @@ export class UpdateRun implements WaveRun {
     undo: 'none: a VM on the new virt-launcher cannot be migrated back',
     safeToLeave: 'always: what is under way goes on by itself, and running it again goes on from there',
   }
+  /** The command line: what goes on is the same line, with all its flags. */
+  readonly typed: string
   readonly words = { done: 'moved', failed: 'failed', awaited: 'to be through' }
 
   /** `once`: the first look serves all that are asked for, as for a dry run. */
   constructor(
     wanted: UpdateWanted,
-    { began, releases, once = false }: { began: number; releases: Releases; once?: boolean },
+    {
+      began,
+      releases,
+      once = false,
+      typed = narrowedLine('kvup workloads update', wanted.selection),
+    }: { began: number; releases: Releases; once?: boolean; typed?: string },
   ) {
     this.wanted = wanted
+    this.typed = typed
     this.began = began
     this.#releases = releases
     this.#once = once
@@ -186,8 +195,8 @@ export class UpdateRun implements WaveRun {
     }
   }
 
-  remedy(stop: Stop, split: readonly string[]): readonly string[] {
-    return stopRemedy(stop, { split, selection: this.wanted.selection })
+  remedy(stop: Stop, snapshot: Parameters<WaveRun['remedy']>[1]): readonly string[] {
+    return stopRemedy(stop, snapshot, this)
   }
 
   async begin(cx: StepContext, one: Candidate, canary: boolean): Promise<Begun> {
@@ -265,7 +274,8 @@ export class UpdateRun implements WaveRun {
 /** Commands that show what stopped an update, and how it goes on. */
 function stopRemedy(
   { reason }: Stop,
-  { split, selection }: { split: readonly string[]; selection: Selection },
+  { split, failed, candidates }: Parameters<WaveRun['remedy']>[1],
+  { typed, known, wanted: { selection } }: Pick<UpdateRun, 'typed' | 'known' | 'wanted'>,
 ): readonly string[] {
   const [first] = split
   if (reason === 'two-launchers' && first !== undefined) {
@@ -275,10 +285,15 @@ function stopRemedy(
       'end the launcher in which the guest does not run, and look at its disks, before anything else moves (kubevirt issue 18670)',
     ]
   }
-  return [
-    `${narrowedLine('kvup workloads migrations', selection)}     shows what runs, what waits and what fails`,
-    `${narrowedLine('kvup workloads update', selection)}     goes on with what is outdated still`,
-  ]
+  const shows = `${narrowedLine('kvup workloads migrations', selection)}     shows what runs, what waits and what fails`
+  if (reason !== 'canary-failed')
+    return [shows, resumeLine({ commandLine: typed }, 'goes on with what is outdated still')]
+  const other = otherCanaryLine(typed, {
+    failed: failed.map(({ vm }) => vm),
+    left: [...candidates.values()],
+    known: [...known.values()],
+  })
+  return other === undefined ? [shows] : [shows, other]
 }
 
 /** What was read of all that decides over VMs in general. */
@@ -449,10 +464,10 @@ function waitingFor(vm: string, { ledger, moves }: UpdateSnapshot): string {
 }
 
 /** The end of a run in which VMs failed although it went on; undefined where none did. */
-export function failureOf({ failed, total }: UpdateTotals, selection: Selection): KvupError | undefined {
+export function failureOf({ failed, total }: UpdateTotals, typed: string): KvupError | undefined {
   if (failed === 0) return undefined
   return blocked('vms-failed', `${failed} of ${total} VMs failed`, {
-    remedy: `${narrowedLine('kvup workloads update', selection)}     tries those that are outdated still again`,
+    remedy: resumeLine({ commandLine: typed }, 'tries those that are outdated still again'),
   })
 }
 

@@ -1,11 +1,10 @@
-import { narrowedLine } from '../../output/kvup-words.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
 import type { UpdatedVm, UpdateTotals, UpdateWanted } from './update-run.ts'
 import { updateName } from './update-procedure.ts'
 import { overrideOn } from '../update-methods.ts'
 import { methodsIn, ownerFinding } from '../strategy/settings-owner.ts'
 import type { SettingsWork } from '../strategy/set-strategy.ts'
-import { placeOfVm, type SelectedVms, selectionOf, selectsNothing } from '../vm.ts'
+import { placeOfVm, selectionOf, selectsNothing } from '../vm.ts'
 import { evictionFinding, forecastOutdated } from '../forecast/vm-forecast.ts'
 import { dataLoss } from './vm-restart.ts'
 import type { UpdateSnapshot } from './update-fleet.ts'
@@ -13,8 +12,9 @@ import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
 import type { Unread } from '../migrations/migration-ledger.ts'
 import type { Order, ShownWave, Wave, WaveBy, WaveRunWanted } from './waves.ts'
 import type { RestartedVm, RestartTotals } from './restart-procedure.ts'
-import type { Access, Cluster } from '../../kube/cluster.ts'
-import { shellWord } from '../../kube/shell-line.ts'
+import type { Access, Cluster, Reader } from '../../kube/cluster.ts'
+import { VirtualMachineInstances, VirtualMachines } from '../../kube/kinds/kubevirt-kinds.ts'
+import { shellWord, withoutFlags, wordsOf } from '../../kube/shell-line.ts'
 import { type ChangeOptions, goesOn, type Rights } from '../../engine/change.ts'
 import type { CommandContext } from '../../kube/world.ts'
 import { nearest } from '../../kube/text.ts'
@@ -152,7 +152,7 @@ export function wantedOf(
 export async function updateFindings(
   snapshot: UpdateSnapshot,
   settingsWork: SettingsWork,
-  selection: SelectedVms,
+  typed: string,
 ): Promise<readonly HopFinding[]> {
   const { owner, holding, cluster, installation } = settingsWork
   const methods = methodsIn(holding, owner)
@@ -162,7 +162,7 @@ export async function updateFindings(
     ...(methods.length > 0 ? ownerFinding(owner, holding) : []),
     ...dataLoss(
       snapshot.fleet.loses,
-      `${narrowedLine('kvup workloads update', selection)}     leaves these VMs as they are`,
+      `${withoutFlags(wordsOf(typed), { alone: ['--restart-unmigratable'], valued: [] }).join(' ')}     leaves these VMs as they are`,
     ),
     ...(interrupts
       ? evictionFinding(methods, await forecastOutdated(cluster.reader, kubevirt, methods))
@@ -182,6 +182,7 @@ export interface WaveRunOptions extends ChangeOptions {
   allNamespaces?: boolean
   selector?: string
   node?: string
+  exclude: string[]
   canary?: string
   canaryLabel?: string
   waveBy?: string
@@ -199,24 +200,36 @@ export interface WaveRunOptions extends ChangeOptions {
 }
 
 /**
- * Throws `usage` where no running VM has the labels of `--canary-label`: a label that was mistyped would leave out the canary, and move all VMs at once. One that has moved already is there
- * still. Throws ApiError.
+ * Throws `usage` where no running VM has the labels of `--canary-label` but those of `--exclude`: a label that was mistyped would leave out the canary, and move all VMs at once. One that
+ * has moved already is there still. Neither may a name of `--exclude` be mistyped: the VM that was meant would be moved. Throws ApiError.
  */
-export async function ensureCanaryThere(
+export async function ensureNamedThere(
   cluster: Pick<Cluster, 'reader'>,
   { canaryLabel }: Pick<WaveRunOptions, 'canaryLabel'>,
-  { namespace }: Pick<SelectedVms, 'namespace'>,
+  { selection: { namespace }, exclude }: Pick<WaveRunWanted, 'selection' | 'exclude'>,
 ): Promise<void> {
+  const within = namespace === undefined ? '-A' : `-n ${shellWord(namespace)}`
+  for (const vm of exclude)
+    if (!(await isThere(cluster.reader, vm)))
+      throw usageError('no-such-vm', `there is no VM ${vm} (--exclude)`, {
+        remedy: `kubectl get vmi ${within}     lists those that run`,
+      })
   if (canaryLabel === undefined) return
   const where = { labels: canaryLabel, ...(namespace !== undefined && { namespace }) }
-  if (!(await selectsNothing(cluster, where))) return
+  if (!(await selectsNothing(cluster, where, exclude))) return
+  const others = exclude.size === 0 ? '' : ' and is not left out by --exclude'
   throw usageError(
     'no-canary',
-    `no running VM${namespace === undefined ? '' : ` in namespace ${namespace}`} has the labels ${canaryLabel} (--canary-label): nothing would be tried first`,
-    {
-      remedy: `kubectl get vmi ${namespace === undefined ? '-A' : `-n ${shellWord(namespace)}`} --show-labels`,
-    },
+    `no running VM${namespace === undefined ? '' : ` in namespace ${namespace}`} has the labels ${canaryLabel} (--canary-label)${others}: nothing would be tried first`,
+    { remedy: `kubectl get vmi ${within} --show-labels` },
   )
+}
+
+/** One that does not run is there as well: it may have been stopped since the line was typed first. */
+async function isThere(reader: Reader, vm: string): Promise<boolean> {
+  const place = placeOfVm(vm)
+  if ((await reader.get(VirtualMachineInstances, place)).is === 'object') return true
+  return (await reader.get(VirtualMachines, place)).is === 'object'
 }
 
 /** What was typed, judged before the cluster is read. */
@@ -234,6 +247,7 @@ export function typedWaveRun(options: WaveRunOptions, namespace: string | undefi
     timeoutMs,
     wanted: {
       selection: selectionOf(options, namespace),
+      exclude: new Set(options.exclude.map(vmNamed)),
       waves: { order: options.order, first: firstWaves(options, waveBy), canaries },
       waveBy,
       ...(canary && { canary }),
@@ -243,6 +257,15 @@ export function typedWaveRun(options: WaveRunOptions, namespace: string | undefi
       backWithin: parseDuration(options.restartTimeout),
     },
   }
+}
+
+const placeForm = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?\/[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/u
+
+function vmNamed(typed: string): string {
+  if (placeForm.test(typed)) return typed
+  throw usageError('vm-name', `--exclude takes NAMESPACE/NAME of a VM, not ${JSON.stringify(typed)}`, {
+    remedy: 'kubectl get vmi -A     lists them',
+  })
 }
 
 function pacingOf(options: WaveRunOptions): WaveRunWanted['pacing'] {

@@ -1,4 +1,4 @@
-import type { NotApplied, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
+import type { NotApplied, Progress, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import { someOf } from '../../kube/text.ts'
 import {
@@ -45,7 +45,7 @@ export interface WaveRun {
   /** Begins one; a refusal is remembered as a failure of this VM. */
   begin(cx: StepContext, one: Candidate, canary: boolean): Promise<Begun>
   /** Commands that show what stopped it, and how it goes on. */
-  remedy(stop: Stop, split: readonly string[]): readonly string[]
+  remedy(stop: Stop, snapshot: Pick<WaveSnapshot, 'split' | 'failed' | 'candidates'>): readonly string[]
 }
 
 /** What its waves say: `2 moved, 1 failed`, `waiting for demo/web to be through`. */
@@ -151,7 +151,7 @@ class WaveMembers {
         is: 'blocked',
         reason: stop.reason,
         by: stop.text,
-        remedy: this.#run.remedy(stop, snapshot.split),
+        remedy: this.#run.remedy(stop, snapshot),
       }
     const { traffic, slow, now } = snapshot
     const queue = this.#queue(snapshot)
@@ -211,10 +211,10 @@ class WaveMembers {
     return [...new Set([...own, ...restarting])]
   }
 
-  #progress(queue: readonly Candidate[], awaited: readonly string[]): { done: number; total: number } {
+  #progress(queue: readonly Candidate[], awaited: readonly string[]): Progress {
     const own = awaited.filter((vm) => this.#members.has(vm))
     const open = new Set([...own, ...queue.map(({ vm }) => vm)])
-    return { done: this.#members.size - open.size, total: this.#members.size }
+    return { done: this.#members.size - open.size, total: this.#members.size, of: 'VMs' }
   }
 
   #stop({ failed, restarts, split, still, stillAtMost }: WaveSnapshot): Stop | undefined {

@@ -5,6 +5,9 @@ import type { VirtualMachineInstance } from '../../kube/kinds/kubevirt-kinds.ts'
 import { guestMemory } from '../../kubevirt/snapshot.ts'
 import { seconds } from '../../kube/clock.ts'
 import { placeOfVm } from '../vm.ts'
+import { resumeLine } from '../../engine/change.ts'
+import { someOf } from '../../kube/text.ts'
+import { onlyFlag, shellWord, withoutFlags, wordsOf } from '../../kube/shell-line.ts'
 
 /** How VMs are put into waves. */
 interface WavesWanted {
@@ -27,7 +30,7 @@ export interface Wave {
 export interface ObservedCanaries {
   /** So many have been moved already. */
   passed: number
-  /** Chosen before, and not through: they stay the canary, also when they failed. */
+  /** Chosen before, and not through: one that is still under way stays the canary, one that failed is not chosen again while there are others. */
   chosen?: ReadonlySet<string>
   /** Their last migration failed: they tell nothing of the new virt-launcher. */
   failing?: ReadonlySet<string>
@@ -35,7 +38,7 @@ export interface ObservedCanaries {
 
 /**
  * The canary, then wave after wave; none is empty. The canary of a number is taken from those that migrate, for a restart interrupts; first
- * those that were chosen before, last those that failed before. Pure.
+ * those that were chosen before, then those that never failed, last those that failed as a canary. Pure.
  */
 export function wavesOf(
   candidates: Iterable<Candidate>,
@@ -67,7 +70,10 @@ function canariesOf(
   if (meant.length > 0) return meant
   const left = Math.max(0, canaries - passed)
   const migrating = ordered.filter(({ by }) => by === 'migration')
-  const place = ({ vm }: Candidate) => (chosen.has(vm) ? 0 : failing.has(vm) ? 2 : 1)
+  const place = ({ vm }: Candidate) => {
+    if (failing.has(vm)) return chosen.has(vm) ? 3 : 2
+    return chosen.has(vm) ? 0 : 1
+  }
   return (migrating.length > 0 ? migrating : ordered).toSorted((a, b) => place(a) - place(b)).slice(0, left)
 }
 
@@ -88,6 +94,8 @@ const byRank = (a: number, b: number): number => Number(a > b) - Number(a < b)
 /** What was asked of a run that takes one VM after the other. Times in ms. */
 export interface WaveRunWanted {
   selection: { namespace?: string; labels?: string; node?: string }
+  /** VMs that are left as they are, `namespace/name` each. */
+  exclude: ReadonlySet<string>
   waves: WavesWanted
   waveBy: WaveBy
   canary?: LabelTest
@@ -203,6 +211,36 @@ export function inOrder(candidates: Iterable<Candidate>, order: Order): Candidat
   return [...candidates].sort((a, b) => compare[order](a, b) || byName(a, b))
 }
 
+/**
+ * The line that tries another canary: as it was typed, without the VMs that `failed`, and with a canary whatever it was chosen by; undefined where no other is left. `left`: those whose turn
+ * is still to come; `known`: all that were to be taken. Pure.
+ */
+export function otherCanaryLine(
+  typed: string,
+  {
+    failed,
+    left,
+    known,
+  }: { failed: readonly string[]; left: readonly Candidate[]; known: readonly Candidate[] },
+): string | undefined {
+  if (left.length === 0 || failed.length === 0) return undefined
+  const words = wordsOf(typed)
+  const isLabelled = onlyFlag(words, '--canary-label').length > 0 && !left.some(({ canary }) => canary)
+  // As many as had the label: of those that have moved one would be canary enough.
+  const canary = isLabelled
+    ? [
+        ...withoutFlags(words, { valued: ['--canary-label'] }),
+        '--canary',
+        String(known.filter((one) => one.canary).length),
+      ]
+    : words
+  const line = [...canary, ...failed.flatMap((vm) => ['--exclude', shellWord(vm)])].join(' ')
+  return resumeLine(
+    { commandLine: line },
+    `tries another VM first, and leaves ${someOf(failed)} as ${failed.length === 1 ? 'it is' : 'they are'}`,
+  )
+}
+
 /** By what VMs are put into waves. */
 export type WaveBy = { is: 'one' } | { is: 'label'; key: string } | { is: 'namespace' } | { is: 'node' }
 
@@ -212,8 +250,8 @@ export const lateId = 'late'
 /** What a person calls a wave. */
 export function waveTitle({ id, value }: Wave, by: WaveBy): string {
   if (id === 'canary') return 'canary'
-  if (id === lateId) return 'virtual machines that had to wait'
-  if (value === undefined) return by.is === 'one' ? 'virtual machines' : 'the other virtual machines'
+  if (id === lateId) return 'VMs that had to wait'
+  if (value === undefined) return by.is === 'one' ? 'VMs' : 'the other VMs'
   return by.is === 'label' ? `${by.key}=${value}` : `${by.is} ${value}`
 }
 

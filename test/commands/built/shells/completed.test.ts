@@ -42,7 +42,21 @@ const steps = ['set-image-tag', 'virt-api', 'virt-handler', 'healthy', 'healthy-
 const offered: readonly (readonly [typed: string, all: readonly string[]])[] = [
   [
     'kvup workloads ',
-    ['forecast', 'help', 'hold', 'migrations', 'outdated', 'restore', 'strategy', 'unblock', 'update'],
+    [
+      'forecast',
+      'help',
+      'live-update',
+      'migrations',
+      'outdated',
+      'pause-updates',
+      'restart',
+      'restart-required',
+      'restore',
+      'resume-updates',
+      'strategy',
+      'unblock',
+      'update',
+    ],
   ],
   ['kvup upgrade --to ', whole],
   ['kvup upgrade --to=', whole],

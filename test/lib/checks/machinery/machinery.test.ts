@@ -70,7 +70,7 @@ describe('webhooks-answering', () => {
       const { findings } = found(webhooksAnswering, { endpoints: known(endpoints) })
       expect(said(findings)).toEqual(['blocker webhooks-answering'])
       expect(findings[0]?.summary).toBe(
-        'ValidatingWebhookConfiguration virt-api-validator calls service virt-api, which has no ready endpoint: what it covers is refused',
+        'ValidatingWebhookConfiguration virt-api-validator calls service virt-api, which has no ready endpoint: the API server refuses what it covers',
       )
       expect(findings[0]?.objects).toHaveLength(2)
     },
@@ -100,7 +100,7 @@ describe('webhooks-answering', () => {
     const left = known(webhooks({ name: 'virt-operator-tmp-webhook' }))
     const { findings } = found(webhooksAnswering, { webhooks: left, endpoints: known() })
     expect(findings[0]?.remedy).toEqual([
-      'kubectl delete validatingwebhookconfiguration virt-operator-tmp-webhook',
+      'kubectl delete validatingwebhookconfiguration virt-operator-tmp-webhook     nothing is lost: virt-operator has not deleted it',
     ])
   })
 
@@ -171,10 +171,10 @@ describe('leader-leases', () => {
   test.each([
     [{ renewTime: ago(5) }, 'its Lease was renewed 5m ago by virt-operator-798876d8cb-jqg2g'],
     [{ renewTime: null }, 'its Lease was never renewed'],
-    [{ holderIdentity: '' }, 'nobody holds its Lease'],
+    [{ holderIdentity: '' }, 'no pod has its Lease'],
     [
       { holderIdentity: 'virt-operator-1-gone', renewTime: ago(1) },
-      'held by virt-operator-1-gone, which is not there',
+      'its Lease names virt-operator-1-gone, which is gone',
     ],
   ])('%o', (spec, why) => {
     const { findings } = found(leaderLeases, changed(spec))

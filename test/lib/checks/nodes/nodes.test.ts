@@ -64,15 +64,15 @@ test.each(nodeChecks.map((check) => [check.id, check] as const))('%s: unread is 
 })
 
 describe('node-ready', () => {
-  test('a node that is not ready and has a virt-handler blocks', () => {
+  test('16.8 a node that is not ready and has a virt-handler blocks, and no line deletes it', () => {
     const { findings } = withNodes(nodeReady, { 'worker-2': notReady })
     expect(said(findings)).toEqual(['blocker node-ready'])
     expect(findings[0]?.summary).toBe(
-      "1 node is not ready and part of virt-handler's roll: worker-2 for 3h; the update would wait for ever",
+      '1 node is not ready: worker-2 for 3h. virt-handler cannot be updated there, so the update never ends',
     )
     expect(findings[0]?.remedy).toEqual([
-      'kubectl describe node worker-2     says why: repair it',
-      'delete its Node object only after the machine is powered off: VMs that still run there would be started twice',
+      'kubectl describe node worker-2     shows why: repair the node',
+      'delete the Node object only after you powered the machine off, else its VMs start twice',
     ])
   })
 
@@ -180,7 +180,7 @@ describe('C2 new-gates', () => {
     const { findings } = withNodes(newGates, { 'worker-1': old })
     expect(said(findings)).toEqual(['blocker new-gates'])
     expect(findings[0]?.summary).toBe(
-      'v1.9 turns ImageVolume on by itself, and 1 node is too old for it: worker-1 (kubelet v1.34.6+k3s1, needs 1.35, containerd://2.1.5-k3s1, needs 2.3.2)',
+      'v1.9 turns ImageVolume on by default, and 1 node is too old for it: worker-1 (kubelet v1.34.6+k3s1, needs 1.35, containerd://2.1.5-k3s1, needs 2.3.2)',
     )
     expect(findings[0]?.remedy).toEqual([
       `kubectl -n kubevirt patch kubevirt kubevirt --type=merge -p '{"spec":{"configuration":{"developerConfiguration":{"disabledFeatureGates":["ImageVolume","ExternalNetResourceInjection","DeclarativeHotplugVolumes","Template"]}}}}'`,
@@ -259,7 +259,7 @@ describe('room-for-surge', () => {
   })
 
   test('the title claims no more than what was counted', () => {
-    expect(roomForSurge.title).toContain("as far as KubeVirt's own tell")
+    expect(roomForSurge.title).toContain('room for one extra KubeVirt pod')
   })
 })
 

@@ -35,6 +35,21 @@ const maintenance = (apiVersion: string, name: string): Change => ({
 
 /** Of what lies above and below KubeVirt. */
 export const ofTheLayers: readonly Row[] = [
+  [
+    'approval-manual',
+    'an InstallPlan that waits now',
+    ['warning approval-manual'],
+    at(
+      subscription({
+        spec: { installPlanApproval: 'Manual' },
+        status: {
+          state: 'UpgradePending',
+          currentCSV: 'kubevirt-hyperconverged-operator.v4.18.14',
+          installPlanRef: { name: 'install-abcde', namespace: 'openshift-cnv' },
+        },
+      }),
+    ),
+  ],
   ['version-in-step', 'an operator that is ahead', ['warning version-in-step'], at(versions('4.19.1'))],
   [
     'version-in-step',
@@ -57,7 +72,7 @@ export const ofTheLayers: readonly Row[] = [
   ],
   [
     'platform-not-steady',
-    'an update that stopped half-way',
+    'an update that stopped halfway',
     ['warning platform-not-steady'],
     at(
       updating,

@@ -96,7 +96,7 @@ describe('C4 others-at-work', () => {
   test('C4 a cordoned node with VMs; one without is nobody’s drain', () => {
     const { findings } = withNode(cordon)
     expect(said(findings)).toEqual(['warning others-at-work'])
-    expect(findings[0]?.summary).toContain('1 cordoned node holds 10 running VMs (worker-1)')
+    expect(findings[0]?.summary).toContain('1 cordoned node has 10 running VMs (worker-1)')
     expect(found(othersAtWork, { nodes: known(...nodes({ 'worker-2': cordon })) }).is).toBe('passed')
   })
 

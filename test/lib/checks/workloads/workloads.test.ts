@@ -67,9 +67,11 @@ test('many VMs are a few by name and all by number', () => {
 })
 
 test('pending changes stand still for good where LiveMigrate is no method', () => {
-  expect(tallied(pendingChanges, { pendingChanges: one }).findings[0]?.summary).toContain('while the upgrade')
+  expect(tallied(pendingChanges, { pendingChanges: one }).findings[0]?.summary).toContain(
+    'while automatic VM updates are paused',
+  )
   expect(tallied(pendingChanges, { pendingChanges: one }, {}).findings[0]?.summary).toContain(
-    'never carried out',
+    'it never happens',
   )
 })
 
@@ -103,9 +105,9 @@ test('migrations-in-flight tells which of them hangs, and that it could not be t
   const migrations = known(migration)
   const summaries = (stuckMigrations: Known<typeof hung>) =>
     found(migrationsInFlight, { migrations, stuckMigrations }).findings.map(({ summary }) => summary)
-  expect(summaries(known(hung))[1]).toMatch(/^the migration of shop\/db-0 does not get on, .*pod is gone$/u)
+  expect(summaries(known(hung))[1]).toMatch(/^the migration of shop\/db-0 is stuck, .*pod is gone$/u)
   expect(summaries({ known: false, why: 'pods is forbidden' })[1]).toBe(
-    'could not tell whether one of them hangs: pods is forbidden',
+    'kvup did not check whether one of them hangs: pods is forbidden',
   )
   expect(found(migrationsInFlight, { stuckMigrations: unread }).is).toBe('passed')
 })
@@ -125,13 +127,15 @@ describe('vms-that-stay', () => {
     const { findings } = tallied(vmsThatStay, stuck)
     expect(said(findings)).toEqual(['warning vms-that-stay'])
     expect(findings[0]?.summary).toBe(
-      '1 running VM cannot be migrated: shop/db-0 (DisksNotLiveMigratable); they keep the old virt-launcher until they are restarted',
+      '1 running VM cannot be migrated: shop/db-0 (DisksNotLiveMigratable). They keep the old virt-launcher until they are restarted',
     )
   })
 
   test('with Evict among the methods nothing is promised', () => {
     const evict = { workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate', 'Evict'] } }
-    expect(tallied(vmsThatStay, stuck, evict).findings[0]?.summary).toContain('each is shut down or stays')
+    expect(tallied(vmsThatStay, stuck, evict).findings[0]?.summary).toContain(
+      'each is shut down or not moved',
+    )
   })
 
   test('without methods all of them stay, unless there are none', () => {
@@ -214,7 +218,7 @@ test('a mark to leave a node is told as a drain where the nodes may not be read'
     nodes: unread,
   })
   expect(findings).toMatchObject([
-    { id: 'node-drained', summary: expect.stringContaining('is drained') as string },
+    { id: 'node-drained', summary: expect.stringContaining('leaving a drained node') as string },
   ])
 })
 

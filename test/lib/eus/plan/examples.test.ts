@@ -32,14 +32,3 @@ test.each(names)('%s', async (name) => {
   if (process.env['UPDATE'] === '1') writeFileSync(file, actual)
   expect(actual).toBe(readFileSync(file, 'utf8'))
 })
-
-test('README shows the way as kvup eus plan prints it', () => {
-  const readme = readFileSync('README.md', 'utf8')
-  const [, shown = ''] = /\$ kvup eus plan [^\n]*\n([^`]*)```/u.exec(readme) ?? []
-  const printed = readFileSync(`${folder}4.18-to-4.20-with-a-graph/expected.txt`, 'utf8')
-  const lines = shown.split('\n').filter((line) => line !== '' && line !== '…')
-  expect(lines.length).toBeGreaterThan(4)
-  // A pipe without UTF-8, as in the examples.
-  const plain = lines.map((line) => line.replace('→', '->').replace(/^·/u, '-'))
-  for (const line of plain) expect(printed).toContain(`${line}\n`)
-})

@@ -49,7 +49,7 @@ test.each([
     { now: 'stable-4.18', to: '4.20', hops: 2 },
     { is: 'change', from: 'stable-4.18', to: 'eus-4.20' },
   ],
-  // stable-4.20 does not hold 4.18.
+  // stable-4.20 does not contain 4.18.
   [
     { now: 'stable-4.20', to: '4.20', hops: 2 },
     { is: 'change', to: 'eus-4.20' },
@@ -93,7 +93,7 @@ test('ocp 2.6: the cluster knows its next hop alone; what is offered with a risk
   const unknown = findings.find(({ id }) => id === 'path-unknown')
   expect(unknown).toMatchObject({
     level: 'not-checked',
-    summary: expect.stringContaining('4.19.14 leads on to 4.20'),
+    summary: expect.stringContaining('4.19.14 has an update path to 4.20'),
   })
   expect(unknown?.remedy[0]).toContain('--graph-file')
   expect(hops.map(({ platform }) => platform.unproven)).toEqual([true, undefined])
@@ -127,7 +127,7 @@ test('how far it is possible is said where the graph has no way', async () => {
   )
   const { findings } = makeEusPlan(await evidenceOf('4.18-to-4.20'), { graph })
   expect(findings.find(({ id }) => id === 'no-path-in-graph')?.summary).toBe(
-    'no recommended update leads from 4.19.14 to a release of 4.20',
+    'there is no recommended update from 4.19.14 to a release of 4.20',
   )
 })
 
@@ -188,6 +188,6 @@ test('what the graph offers under conditions is named, and not chosen', async ()
   const { hops, notes } = makeEusPlan(await evidenceOf('4.18-to-4.20'), { graph })
   expect(hops.map(({ platform }) => platform.version)).toEqual(['4.19.14', '4.20.3'])
   expect(notes.filter((note) => note.includes('NodesLoseDns'))).toEqual([
-    '4.20.5 is newer, and known to hurt some clusters (NodesLoseDns): not chosen',
+    '4.20.5 is newer, but has known risks (NodesLoseDns): not chosen',
   ])
 })

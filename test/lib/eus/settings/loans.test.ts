@@ -111,7 +111,7 @@ async function taken() {
   return { ...set, edit }
 }
 
-describe('somebody else', () => {
+describe('someone else', () => {
   test.each([{ paused: false }, { paused: null }])(
     'unpauses it (%o): said and asked, not quietly paused again',
     async (spec) => {
@@ -219,9 +219,9 @@ describe('somebody else', () => {
 
 test('what is not to be given back any more is closed with its reason, and stays', async () => {
   const { world, field } = await taken()
-  await world.run([restore(field, { closeBecause: 'a hop was accepted' })])
+  await world.run([restore(field, { closeBecause: 'the platform has accepted a step' })])
   expect(world.bare(field)).toMatchObject({ spec: { paused: true } })
   expect((await world.journal().entries()).findLast(({ what }) => what === 'closed')?.text).toContain(
-    'a hop was accepted',
+    'the platform has accepted a step',
   )
 })

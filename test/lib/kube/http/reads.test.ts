@@ -145,7 +145,7 @@ const page = (names: string[], next: string) => ({
 })
 
 describe('pages', () => {
-  test('a token that expired: the list begins again after what was handed over', async () => {
+  test('a token that expired: the list starts again after what was handed over', async () => {
     const { url, asked } = await serve(({ query }, response, count) => {
       if (query.get('continue') === 'two' && count === 2) return refuse(response, 410, 'Expired')
       if (query.get('continue') === 'two') return reply(response, 200, page(['c', 'd'], ''))

@@ -153,7 +153,7 @@ describe('trust L7: a list without an end', () => {
     )
     expect(found.filter(Boolean)).toHaveLength(1)
   })
-  test('a list that begins again may have the same tokens', () => {
+  test('a list that starts again may have the same tokens', () => {
     const course = new PageCourse({})
     const page = { items: [configMapBody('x') as never], resourceVersion: '1', next: 'a' }
     expect([course.astray(page, undefined), course.astray(page, undefined)]).toEqual([undefined, undefined])

@@ -116,7 +116,7 @@ test.each<[string, VirtualMachine | undefined, VirtualMachineInstance | undefine
     undefined,
     'ErrorNoSuchThing',
   ],
-  ['no VMI is made for it', vm('a', undefined, { printableStatus: 'Stopped' }), undefined, 'Stopped'],
+  ['it should run, but has no VMI', vm('a', undefined, { printableStatus: 'Stopped' }), undefined, 'Stopped'],
   [
     'its launcher may not be made, for a second',
     vm('a', undefined, { printableStatus: 'Starting' }),
@@ -170,7 +170,7 @@ test('one reason is one line, whatever the names in it; texts of tenants are cut
   })
   expect(found.reasons[1]?.message).not.toContain('\n')
   expect(found.reasons[1]?.message.length).toBeLessThan(800)
-  expect(vmTroubleLines(found)[0]).toBe('4 of 4 VMs that should run do not run as they should')
+  expect(vmTroubleLines(found)[0]).toBe('4 of 4 VMs that should run are not running as they should')
 })
 
 test('one of 200 is a line and no cause; most of the cluster is one; three of four on a node are', async () => {
@@ -187,7 +187,9 @@ test('one of 200 is a line and no cause; most of the cluster is one; three of fo
     six.map(([, instance]) => instance),
   )
   expect(vmCauses(all, now)).toMatchObject([{ kind: 'vms', reason: 'ErrorUnschedulable', since: ago(600) }])
-  expect(vmCauses(all, now)[0]?.sentence).toMatch(/^6 of 6 VMs that should run do not, for one reason: /)
+  expect(vmCauses(all, now)[0]?.sentence).toMatch(
+    /^6 of 6 VMs that should run are not running, for one reason: /,
+  )
   const out = {
     type: 'Synchronized',
     status: 'False' as const,

@@ -64,7 +64,7 @@ describe('a component that is not ready', () => {
     const said = lacking('SSP')
     expect(layerOf(unchanged(59, ...said), { updating: true })).toMatchObject({
       verdict: 'Updating',
-      expected: 'so it looks while it updates',
+      expected: 'expected during an update',
     })
     expect(layerOf(unchanged(61, ...said), { updating: true })).toMatchObject({
       verdict: 'Stalled',
@@ -124,7 +124,7 @@ const none = { known: true, items: [] } as const
 describe('its operator', () => {
   test.each([
     [{ known: true, items: [deployment(0)] }, 'Deployment cdi-operator: 0 of 1 ready, and it has no pod'],
-    [{ known: true, items: [deployment(1)] }, 'its operator cdi-operator runs, and does not get CDI ready'],
+    [{ known: true, items: [deployment(1)] }, 'its operator cdi-operator runs, and does not make CDI ready'],
     [none, 'there is no Deployment cdi-operator'],
     [{ known: false, why: 'forbidden' }, 'whether cdi-operator runs is not checked: forbidden'],
   ] as const)('%j', (deployments, words) => {

@@ -166,10 +166,13 @@ describe('an EUS window', () => {
 
   test('a paused pool and outdated VMs are expected in it, with the alert, and nobody is told to act', () => {
     const found = layersIn({ platform: { pools, clusterVersion: known(odd) }, vms: held })
-    expect(layer(found, 'pool worker')).toMatchObject({ verdict: 'Waiting', expected: 'in an EUS window' })
+    expect(layer(found, 'pool worker')).toMatchObject({
+      verdict: 'Waiting',
+      expected: 'during an EUS upgrade',
+    })
     expect(layer(found, 'pool worker')).not.toHaveProperty('help')
     expect(layer(found, 'VMs')).toMatchObject({
-      expected: 'in an EUS window',
+      expected: 'during an EUS upgrade',
       notes: [expect.stringContaining('OutdatedVirtualMachineInstanceWorkloads fires after 24 h')],
     })
   })
@@ -261,7 +264,7 @@ describe('degraded while updating', () => {
     const csvs = known(csv('4.18.9', { phase: 'Installing' }))
     expect(layer(layersIn({ hyperConverged: bad, lifecycle: { csvs } }), 'HyperConverged')).toMatchObject({
       verdict: 'Updating',
-      expected: 'so it looks while it updates',
+      expected: 'expected during an update',
     })
   })
 })
@@ -322,8 +325,8 @@ describe('what OLM does', () => {
     expect(failedNotes('Unknown')).toEqual(['refused'])
     expect(failedNotes('Created')).toEqual([
       'refused',
-      `deleting the InstallPlan does not help: ${nameOf('4.19.8')} exists already, and OLM makes no other plan for it`,
-      `no way out was seen to work. By OLM's own documentation: mend the cause, delete subscription hco-operatorhub and every ClusterServiceVersion of this operator, the one that runs too, and create the Subscription again with startingCSV ${nameOf('4.19.8')} (untested; no operator runs meanwhile, the VMs run on)`,
+      `deleting the InstallPlan does not help: ${nameOf('4.19.8')} exists already, and OLM creates no other plan for it`,
+      `By the documentation of OLM (untested): fix the cause. Delete subscription hco-operatorhub and every ClusterServiceVersion of this operator, the running one too. Create the Subscription again with startingCSV ${nameOf('4.19.8')} (untested). No operator runs meanwhile, but VMs keep running`,
     ])
   })
 
@@ -384,7 +387,7 @@ describe('what OLM does', () => {
       expect(judged(...csvs)).toMatchObject({
         verdict: 'Healthy',
         notes: [
-          `OLM resolves nothing while ${nameOf('4.18.13')} replaces ${old}: that is so in every update`,
+          `OLM resolves nothing while ${nameOf('4.18.13')} replaces ${old}: this is normal in every update`,
         ],
       })
     })
@@ -392,7 +395,7 @@ describe('what OLM does', () => {
     test.each<readonly [string, readonly ClusterServiceVersion[]]>([
       ['nothing replaces it', [replacing]],
       [
-        'the next has timed out, and begins again',
+        'the next has timed out, and starts again',
         [replacing, next({ phase: 'Installing', conditions: timedOut })],
       ],
       [
@@ -412,7 +415,7 @@ describe('what OLM does', () => {
     test('is stale where it is gone', () => {
       expect(judged(next({ phase: 'Succeeded' }))).toMatchObject({
         verdict: 'Healthy',
-        notes: [`ResolutionFailed is stale: OLM has not looked again since ${old} went`],
+        notes: [`ResolutionFailed is stale: OLM has not resolved again since ${old} went`],
       })
     })
 

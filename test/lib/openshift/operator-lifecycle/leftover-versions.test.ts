@@ -29,18 +29,18 @@ test.each<[string, CustomResourceDefinition, RegExp]>([
   [
     'an older one is remembered',
     crd([v1, beta], ['v1beta1', 'v1']),
-    /names v1beta1 as stored, although it writes v1: /u,
+    /names v1beta1 as stored, although it writes v1\. /u,
   ],
   [
     'one that is served no more',
     crd([v1, { ...beta, served: false }], ['v1beta1', 'v1']),
-    /although it writes v1, and no longer serves v1beta1: /u,
+    /although it writes v1, and no longer serves v1beta1\. /u,
   ],
-  ['one that it does not have at all', crd([v1], ['v1alpha1', 'v1']), /and no longer serves v1alpha1: /u],
+  ['one that it does not have at all', crd([v1], ['v1alpha1', 'v1']), /and no longer serves v1alpha1\. /u],
   [
     'several',
     crd([v1, beta], ['v1alpha1', 'v1beta1', 'v1']),
-    /names v1alpha1 and v1beta1 .* no longer serves v1alpha1: .* drops v1alpha1 or v1beta1 /u,
+    /names v1alpha1 and v1beta1 .* no longer serves v1alpha1\. .* drops v1alpha1 or v1beta1 /u,
   ],
 ])('%s', (_, definition, says) => {
   const found = leftoverVersions(definition)

@@ -228,7 +228,7 @@ describe('InstallPlanMissing', () => {
   test('is a left-over where what it installed is Succeeded', () => {
     expect(layer('subscription', { subscription: missing, csvs: [done] })).toMatchObject({
       verdict: 'Healthy',
-      notes: ['InstallPlanMissing is left over: the InstallPlan is gone, and what it installed is Succeeded'],
+      notes: ['InstallPlanMissing is stale: the InstallPlan is gone, and what it installed is Succeeded'],
     })
   })
 

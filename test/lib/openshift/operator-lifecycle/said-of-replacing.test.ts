@@ -24,12 +24,12 @@ const rows: readonly [what: string, of: OperatorCondition | undefined, says: str
   [
     'its own word',
     condition([no], []),
-    'OLM would not replace it: its OperatorCondition says Migrating: a volume is copied',
+    'OLM cannot replace it: its OperatorCondition says Migrating: a volume is copied',
   ],
   [
     'somebody holds it',
     condition([yes], [no]),
-    'OLM would not replace it: an override in its OperatorCondition says Migrating: a volume is copied',
+    'OLM cannot replace it: an override in its OperatorCondition says Migrating: a volume is copied',
   ],
   [
     'somebody overrides its no',

@@ -62,18 +62,18 @@ test.each([
   ['a Route of another domain', { host: 'thanos.evil.example' }, 'not below the cluster'],
   ['one that only ends like it', { host: `evil${domain}` }, 'not below the cluster'],
   ['no host name', { host: `a/b.${domain}` }, 'not below the cluster'],
-  ['no domain', { domain: '' }, 'does not say which ingress domain'],
+  ['no domain', { domain: '' }, 'the cluster names no ingress domain'],
   ['one that leads to another Service', { spec: { to: { name: 'mine' } } }, 'does not lead to Service'],
   [
     'one that leads to others as well',
     { spec: { alternateBackends: [{ name: 'mine' }] } },
     'does not lead to',
   ],
-  ['a host that no router has given to it', { status: { ingress: [] } }, 'somebody else may answer there'],
+  ['a host that no router has given to it', { status: { ingress: [] } }, 'another host may answer there'],
   [
     'a host that another Route had first',
     { status: { ingress: [{ host, conditions: [{ type: 'Admitted', status: 'False' }] }] } },
-    'somebody else may answer there',
+    'another host may answer there',
   ],
 ] as const)('%s is not asked', async (_, ingress, why) => {
   const { cluster, calls } = place(ingress)
@@ -104,7 +104,10 @@ async function alertsIn(words: string, at: ReturnType<typeof place>, more: objec
 test('kvup check asks by the Route with --alerts=route, and never unasked', async () => {
   const asked = place()
   const found = await alertsIn('check --alerts=route -o json', asked)
-  expect([found?.is, found?.findings[0]?.summary]).toEqual(['found', 'a grave alert fires: etcdMembersDown'])
+  expect([found?.is, found?.findings[0]?.summary]).toEqual([
+    'found',
+    'a critical alert is firing: etcdMembersDown',
+  ])
   const unasked = place()
   expect((await alertsIn('check -o json', unasked))?.is).toBe('not-checked')
   expect(unasked.calls).toEqual([])

@@ -32,8 +32,8 @@ test('what fires, without what is pending and the heartbeat', async () => {
 })
 
 test.each([
-  ['a guard without a token', new ApiError(401, '', 'Unauthorized'), 'answers 401: it asks for a token'],
-  ['a guard that knows nobody', new ApiError(403, '', 'Forbidden'), 'answers 403: it asks for a token'],
+  ['a guard without a token', new ApiError(401, '', 'Unauthorized'), 'answers 401: it needs a token'],
+  ['a guard that knows nobody', new ApiError(403, '', 'Forbidden'), 'answers 403: it needs a token'],
   [
     'no right',
     new ApiError(403, 'Forbidden', 'jane may not get services/proxy'),
@@ -72,5 +72,5 @@ test('a bug stays one', async () => {
 })
 
 test('a saved cluster cannot be asked', async () => {
-  expect(await firingAlerts({})).toEqual({ known: false, why: 'a saved cluster does not hold them' })
+  expect(await firingAlerts({})).toEqual({ known: false, why: 'a saved cluster does not contain alerts' })
 })

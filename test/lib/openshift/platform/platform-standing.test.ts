@@ -38,7 +38,7 @@ describe('state, by the history', () => {
   const progressing: Said = ['Progressing', 'True', '', 'Working towards 4.19.14']
   test.each([
     ['under way', clusterVersion([progressing], { status: towards }), 'updating'],
-    ['stopped half-way', clusterVersion([], { status: towards }), 'partial'],
+    ['stopped halfway', clusterVersion([], { status: towards }), 'partial'],
     ['taken, and not in the history yet', clusterVersion([], { status: { desired } }), 'updating'],
     ['a first installation', clusterVersion([progressing], { status: { history: [] } }), 'updating'],
   ])('%s', (_name, cv, state) => {

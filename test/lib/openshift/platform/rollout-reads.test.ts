@@ -106,9 +106,7 @@ test('rendered configurations, which hold pull secrets, may not be read with kvu
   expect(worker(partly)?.nodes?.[0]).not.toHaveProperty('version')
   expect(worker(partly)?.releasesUnknown).toBe('machineconfigs is forbidden')
   const notes = (seen: typeof whole) => seen?.layers.find(({ title }) => title === 'pool worker')?.notes ?? []
-  expect(notes(partly)).toContain(
-    'which release these nodes are at is not known: machineconfigs is forbidden',
-  )
+  expect(notes(partly)).toContain('the release of these nodes is unknown: machineconfigs is forbidden')
   expect(notes(whole).join('\n')).not.toContain('not known')
   const verdicts = (seen: typeof whole) => seen?.layers.map(({ title, verdict }) => [title, verdict])
   expect(verdicts(partly)).toEqual(verdicts(whole))

@@ -28,7 +28,7 @@ describe('wrong 1: a pool is updated by its own counters for most of an update',
     )
     expect(layerIn(document, 'pool worker')).toMatchObject({
       verdict: 'Waiting',
-      says: expect.stringMatching(/^paused, outdated: 3 nodes, at 4\.13, will not follow to 4\.14\.1$/u),
+      says: expect.stringMatching(/^paused, outdated: 3 nodes, at 4\.13, not updated to 4\.14\.1$/u),
     })
     expect(text).toContain('paused, outdated')
     expect(text).not.toContain('nothing to do')
@@ -54,7 +54,7 @@ describe('wrong 1: a pool is updated by its own counters for most of an update',
       co: { version: '4.14.1' },
       pools: [pool('master'), pool('worker', { paused: true })],
     })
-    expect(layerIn((await told(folder)).document, 'pool worker')?.says).toContain('paused with nothing to do')
+    expect(layerIn((await told(folder)).document, 'pool worker')?.says).toContain('paused, up to date')
   })
 
   test('paused behind a platform that is done, its kubelets tell', async () => {
@@ -203,7 +203,7 @@ describe('wrong 9 and 10: what an update leaves, and what it changes', () => {
     const platform = layerIn(document, 'platform')
     expect(platform?.says).toBe('OpenShift incomplete 4.14.1 to 4.14.2')
     expect(platform?.notes).toContain(
-      'the update to 4.14.1 was never completed; 4.13.6 was the last that was reached in full',
+      'the update to 4.14.1 was never completed; 4.13.6 was the last complete one',
     )
   })
 
@@ -259,7 +259,7 @@ describe('wrong 8: eus status outside of a window, and where one began', () => {
 
   test('at rest it is at its release', async () => {
     expect((await told(cluster({ cv: idle, co: { version: '4.14.1' } }), 'eus status')).text).toContain(
-      'no window is open (platform 4.14.1',
+      'no EUS upgrade is running (platform 4.14.1',
     )
   })
 
@@ -276,8 +276,8 @@ describe('wrong 8: eus status outside of a window, and where one began', () => {
     }
     const { document } = await told(inWindow())
     expect(layerIn(document, 'pool worker')).toMatchObject({
-      says: 'paused, outdated: 3 nodes, will not follow to 4.16.3',
-      expected: 'in an EUS window',
+      says: 'paused, outdated: 3 nodes, not updated to 4.16.3',
+      expected: 'during an EUS upgrade',
     })
   })
 })

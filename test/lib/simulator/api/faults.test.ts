@@ -53,7 +53,7 @@ test('slow answers take the time of the clock, and are over when the fault is li
 
 test('expired credentials are 401 for the user that they belong to', async () => {
   const { faults, reader } = cluster()
-  faults.add({ is: 'unauthorized', on: { user: 'somebody else' } })
+  faults.add({ is: 'unauthorized', on: { user: 'someone else' } })
   expect((await reader.get(KubeVirts, ref)).is).toBe('object')
   faults.add({ is: 'unauthorized' })
   await expect(reader.get(KubeVirts, ref)).rejects.toMatchObject({ status: 401 })

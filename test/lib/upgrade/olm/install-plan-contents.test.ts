@@ -126,9 +126,9 @@ describe('what an InstallPlan installs, from its ConfigMap', () => {
       lines: [
         `installs ${csvName('1.18.0')}, with Service webhook`,
         'KubeVirt v1.7.0 → v1.8.4',
-        `CRDs: ${crdName} gains v1 and loses v1alpha1 and OLM will refuse it: v1alpha1 is still a stored version`,
+        `CRDs: ${crdName} gains v1 and loses v1alpha1 and OLM refuses it: v1alpha1 is still a stored version`,
         'new cluster-wide rights: get secrets, get secrets.ssp.kubevirt.io, get pods.ssp.kubevirt.io',
-        'images: 1 of 1 are new, from evil.example/kubevirt; nothing came from evil.example/kubevirt before',
+        'images: 1 of 1 are new, from evil.example/kubevirt; no image came from evil.example/kubevirt before',
       ],
       losses: [{ crd: crdName, versions: ['v1alpha1'], stored: 'v1beta1' }],
       hidden: [],
@@ -252,7 +252,7 @@ describe('what cannot be read is said, and nothing is called unchanged', () => {
     }
     const found = await planContents(counting, { ...many, status: { ...many.status, plan: steps } }, [])
     expect(asked).toHaveLength(200)
-    expect(found.lines.at(-1)).toContain('it holds 10000 CRDs')
+    expect(found.lines.at(-1)).toContain('it has 10000 CRDs')
     expect(Math.max(...found.lines.map((line) => line.length))).toBeLessThan(1000)
   })
 

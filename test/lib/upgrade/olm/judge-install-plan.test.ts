@@ -96,7 +96,7 @@ describe('done 5: which InstallPlan is approved', () => {
     expect(judge({ status: steps(csv('4.19.3')), question })).toMatchObject({
       is: 'wrong',
       reason: 'plan-contradicts-itself',
-      why: 'its steps hold CSV evil.v1.0.0, which it does not name',
+      why: 'its steps have CSV evil.v1.0.0, which it does not name',
     })
   })
 
@@ -143,9 +143,9 @@ describe('done 5: which InstallPlan is approved', () => {
       'of another namespace',
       { plan: { namespace: 'openshift-operators' } },
       'wrong',
-      /lies in namespace openshift-operators/,
+      /is in namespace openshift-operators/,
     ],
-    ['no phase yet', { status: { phase: '' } }, 'not-yet', /being made/],
+    ['no phase yet', { status: { phase: '' } }, 'not-yet', /being created/],
     ['Planning', { status: { phase: 'Planning' } }, 'not-yet', /Planning/],
     ['Installing already', { status: { phase: 'Installing' }, spec: { approved: true } }, 'joined', /^$/],
     ['Complete', { status: { phase: 'Complete' }, spec: { approved: true } }, 'joined', /^$/],
@@ -153,7 +153,7 @@ describe('done 5: which InstallPlan is approved', () => {
       'Failed',
       { status: { phase: 'Failed', message: 'forbidden' } },
       'wrong',
-      /never tries it again: forbidden/,
+      /OLM does not retry it: forbidden/,
     ],
     ['approved by somebody else meanwhile', { spec: { approved: true } }, 'joined', /^$/],
     [
@@ -170,14 +170,19 @@ describe('done 5: which InstallPlan is approved', () => {
     ],
     [
       'master pool updating',
-      { question: { platformBusy: 'the machine config pool master is not up to date' } },
+      { question: { platformBusy: 'the machine config pool master is not updated' } },
       'not-yet',
       /pool master/,
     ],
     ['older than what is installed', { names: [csv('4.18.2')] }, 'wrong', /older than .*4\.18\.9/],
     ['a name twice', { names: [csv('4.19.3'), csv('4.19.3')] }, 'wrong', /twice/],
     ['without any CSV', { names: [] }, 'wrong', /install no CSV/],
-    ['of a Subscription that approves by itself', { approval: 'Automatic' }, 'wrong', /approves by itself/],
+    [
+      'of a Subscription that approves by itself',
+      { approval: 'Automatic' },
+      'wrong',
+      /approves automatically/,
+    ],
   ])('night E4: not approved: %s', (_, changes, is, why) => {
     const verdict = judge(changes)
     expect(verdict.is).toBe(is)

@@ -69,35 +69,31 @@ test.each<[name: string, platform: Platform, says: string]>([
     { conditions: [is('Progressing', 'True', 'Working towards 4.18.21: 3 of 901 done')] },
     'is Progressing: Working towards',
   ],
+  ['asked for something that its status is not yet about', { generation: 2 }, 'is older than its spec'],
   [
-    'asked for something that its status is not yet about',
-    { generation: 2 },
-    'not yet about its present spec',
-  ],
-  [
-    'stopped half-way',
+    'stopped halfway',
     {
       history: [{ state: 'Partial', version: '4.19.9' }, done],
       desired: '4.19.9',
       conditions: [is('Progressing', 'False')],
     },
-    'stopped half-way',
+    'stopped halfway',
   ],
   [
     'the control plane still rolling',
     { pool: { configuration: { name: 'rendered-b' } } },
-    'pool master is not up to date (3 of 3 machines)',
+    'pool master is not updated (3 of 3 nodes)',
   ],
   ['a master that is paused', { pool: { paused: true, configuration: { name: 'rendered-b' } } }, 'paused'],
   [
     'no right to see the pools',
     { refused: 'MachineConfigPool' },
-    'cannot tell whether the platform stands still',
+    'kvup cannot see whether the platform is being updated',
   ],
   [
     'no right to see the version',
     { refused: 'ClusterVersion' },
-    'cannot tell whether the platform stands still',
+    'kvup cannot see whether the platform is being updated',
   ],
 ])('night E4: %s: no operator is updated', async (_, platform, says) => {
   expect((await platformNow(readerOf(platform))).busy).toContain(says)

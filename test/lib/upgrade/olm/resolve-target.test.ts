@@ -67,7 +67,7 @@ describe('what --to means', () => {
         platform: undefined,
         releases: both,
       }),
-    ).toThrow('1.8.2 is a release of HyperConverged and one of KubeVirt')
+    ).toThrow('1.8.2 is a release of both HyperConverged and KubeVirt')
   })
 
   test('night E8: an operator minor before that of the platform is refused, on OKD by the table', () => {
@@ -79,7 +79,7 @@ describe('what --to means', () => {
 
   test('night E8: a minor that no row knows is refused where the platform has one of its own', () => {
     expect(() => upstream('1.19.0', '1.18.1', ['1.19.0'], '4.22')).toThrow(
-      'HyperConverged 1.19.0 is newer than 1.18, which belongs to platform 4.22, and this one is at 4.22: the platform goes first',
+      'HyperConverged 1.19.0 is newer than 1.18, which belongs to platform 4.22, and this one is at 4.22: update the platform first',
     )
     expect(upstream('1.19.0', '1.18.1', ['1.19.0'], '4.23').operator.text).toBe('1.19.0')
   })

@@ -51,8 +51,8 @@ function scene({ channel = 'stable-v1.17', installed = '1.17.3', plan }: Left): 
   }
 }
 
-const stays = 'no InstallPlan is approved: HyperConverged stays at 1.17.3 as long as nobody approves one'
-const channelBack = `kubectl -n hco patch subscription.operators.coreos.com hco-operatorhub --type merge -p '{"spec":{"channel":"stable-v1.17"}}'     sets the channel back`
+const stays = 'no InstallPlan is approved: HyperConverged remains at 1.17.3 until you approve one'
+const channelBack = `kubectl -n hco patch subscription.operators.coreos.com hco-operatorhub --type merge -p '{"spec":{"channel":"stable-v1.17"}}'     restores the channel`
 const drop =
   'kubectl -n hco delete installplan install-abc     takes away the InstallPlan that was made of stable-v1.18'
 const former = { names: ['1.17.3'], approved: true, phase: 'Complete' }
@@ -70,13 +70,13 @@ const rows: readonly [what: string, left: Left, note: string, remedy: string[]][
   [
     'approved',
     { channel: 'stable-v1.18', plan: { names: ['1.18.1'], approved: true } },
-    `there is no way back: ${csv('1.18.1')} is approved, and OLM knows no downgrade`,
+    `there is no way back: ${csv('1.18.1')} is approved, and OLM does not downgrade`,
     [],
   ],
   [
     'installed, however far it came',
     { channel: 'stable-v1.18', installed: '1.18.1', plan: { ...former, names: ['1.18.1'] } },
-    'there is no way back to 1.17.3: 1.18.1 is installed, and OLM knows no downgrade',
+    'there is no way back to 1.17.3: 1.18.1 is installed, and OLM does not downgrade',
     [],
   ],
 ]
@@ -88,6 +88,6 @@ test.each(rows)('%s', (_, left, note, remedy) => {
 test('a Subscription that approves by itself promises nothing', () => {
   const { note } = rollbackHint({ ...part, approval: 'Automatic' }, scene({}))
   expect(note).toBe(
-    'no InstallPlan is there yet: HyperConverged is at 1.17.3, and OLM approves the next one by itself',
+    'there is no InstallPlan yet: HyperConverged is at 1.17.3, and OLM approves the next one automatically',
   )
 })

@@ -139,21 +139,21 @@ test.each([
     aVmi({ migratable: 'False' }),
     'Always',
     rules([]),
-    ['virtctl restart db-0 -n shop'],
+    ['virtctl restart db-0 -n shop     interrupts the guest'],
   ],
   [
     'not migratable',
     aVmi({ migratable: 'False' }),
     'Manual',
     rules(['LiveMigrate']),
-    ['virtctl restart db-0 -n shop'],
+    ['virtctl restart db-0 -n shop     interrupts the guest'],
   ],
   [
     'eviction forbidden',
     aVmi(denied),
     'Always',
     rules(both),
-    ['kvup workloads unblock db-0 -n shop', 'virtctl restart db-0 -n shop'],
+    ['kvup workloads unblock db-0 -n shop', 'virtctl restart db-0 -n shop     interrupts the guest'],
   ],
   [
     'once',
@@ -161,7 +161,7 @@ test.each([
     'Once',
     rules(['LiveMigrate']),
     [
-      'virtctl stop db-0 -n shop',
+      'virtctl stop db-0 -n shop     shuts the guest down',
       'kubectl -n shop wait --for=delete vmi/db-0 --timeout=5m',
       'virtctl start db-0 -n shop',
     ],
@@ -181,6 +181,6 @@ test.each([
 test('a name that no object could have stays one word', () => {
   const vmi = aVmi({ migratable: 'False', metadata: { name: 'x; rm -rf ~' } })
   expect(outlookOf(vmi, aVm('Always'), rules(['LiveMigrate'])).remedy).toEqual([
-    "virtctl restart 'x; rm -rf ~' -n shop",
+    "virtctl restart 'x; rm -rf ~' -n shop     interrupts the guest",
   ])
 })

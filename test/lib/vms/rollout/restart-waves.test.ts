@@ -13,6 +13,7 @@ const { apiVersion, kind } = KubeVirts
 const kubevirt = { apiVersion, kind, metadata: { name: 'kubevirt', namespace: 'kubevirt' } }
 const wanted: WaveRunWanted = {
   selection: {},
+  exclude: new Set<string>(),
   waves: { order: 'name', first: [], canaries: 0 },
   waveBy: { is: 'namespace' },
   maxFailures: 1,

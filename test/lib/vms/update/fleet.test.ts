@@ -7,7 +7,12 @@ import { whatTheyShare } from '../../../../src/lib/vms/update-guard.ts'
 import type { UpdateWanted } from '../../../../src/lib/vms/waves/update-run.ts'
 import { aVmi } from '../outdated/a-vmi.ts'
 
-const wanted = { selection: {}, waveBy: { is: 'one' }, restart: true } as unknown as UpdateWanted
+const wanted = {
+  selection: {},
+  exclude: new Set(),
+  waveBy: { is: 'one' },
+  restart: true,
+} as unknown as UpdateWanted
 const rules: FleetRules = {
   methods: ['LiveMigrate'],
   clusterEviction: undefined,

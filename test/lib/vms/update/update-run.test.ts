@@ -15,7 +15,13 @@ const kubevirt = {
   spec: {},
   status: { phase: 'Deployed' },
 }
-const wanted = { selection: {}, waveBy: { is: 'one' }, restart: false, pacing: { soak: 0 } }
+const wanted = {
+  selection: {},
+  exclude: new Set(),
+  waveBy: { is: 'one' },
+  restart: false,
+  pacing: { soak: 0 },
+}
 
 /** Of a cluster with one KubeVirt and one VM that cannot be migrated; `reads` counts what is asked of VMs. */
 function scene(kubevirts: () => object[] = () => [kubevirt]) {

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { type Candidate, wavesOf } from '../../../../src/lib/vms/waves/waves.ts'
+import { describe, expect, test } from 'vitest'
+import { type Candidate, otherCanaryLine, wavesOf } from '../../../../src/lib/vms/waves/waves.ts'
 import { aCandidate } from './a-candidate.ts'
 
 const one = (vm: string, more: Partial<Candidate> = {}): Candidate =>
@@ -42,15 +42,42 @@ test('canaries that were moved already are not chosen again', () => {
   expect(told(wavesOf(vms, { ...plain, canaries: 3 }, { passed: 3 }))).toEqual(['wave: a b'])
 })
 
-test('a VM that failed before is the canary where no other is left, one that was chosen before stays it', () => {
+test('a VM that failed before is the canary where no other is left, one that failed as the canary after all others', () => {
   const vms = [one('a'), one('b'), one('c')]
   const failing = new Set(['demo/a', 'demo/b'])
-  const canaryOf = (canaries: number, chosen: readonly string[] = []) =>
-    told(wavesOf(vms, { ...plain, canaries }, { passed: 0, failing, chosen: new Set(chosen) }))[0]
+  const canaryOf = (canaries: number, chosen: readonly string[] = [], failed = failing) =>
+    told(wavesOf(vms, { ...plain, canaries }, { passed: 0, failing: failed, chosen: new Set(chosen) }))[0]
   expect(canaryOf(1)).toBe('canary: c')
   expect(canaryOf(2)).toBe('canary: c a')
-  expect(canaryOf(1, ['demo/b'])).toBe('canary: b')
-  expect(canaryOf(3, ['demo/b'])).toBe('canary: b c a')
+  expect(canaryOf(1, ['demo/a'])).toBe('canary: c')
+  expect(canaryOf(3, ['demo/a'])).toBe('canary: c b a')
+  expect(canaryOf(1, ['demo/c'], new Set())).toBe('canary: c')
+})
+
+describe('the line that tries another canary', () => {
+  const all = [one('a'), one('b'), one('c', { canary: true }), one('d', { canary: true })]
+  const line = (typed: string, failed: string, left: readonly Candidate[]) =>
+    otherCanaryLine(typed, { failed: [failed], left, known: all })?.split('     ')[0]
+
+  test('is the typed one without the VM that failed', () => {
+    const typed = "kvup workloads update -n demo --canary 1 --window 'Sat 22:00-04:00'"
+    expect(line(typed, 'demo/a', all.slice(1))).toBe(`${typed} --exclude demo/a`)
+  })
+
+  test('keeps the label while an outdated VM has it, and then as many others as had it', () => {
+    const typed = "kvup workloads update --canary-label 'tier in (a)' --parallel 2"
+    expect(line(typed, 'demo/c', [all[3] as Candidate])).toBe(`${typed} --exclude demo/c`)
+    expect(line(typed, 'demo/c', all.slice(0, 2))).toBe(
+      'kvup workloads update --parallel 2 --canary 2 --exclude demo/c',
+    )
+    expect(line('kvup workloads update --canary-label=t=1', 'demo/c', all.slice(0, 1))).toBe(
+      'kvup workloads update --canary 2 --exclude demo/c',
+    )
+  })
+
+  test('there is none where no other VM is left', () => {
+    expect(line('kvup workloads update --canary 1', 'demo/a', [])).toBeUndefined()
+  })
 })
 
 test('where only restarts are left, one of them is the canary', () => {

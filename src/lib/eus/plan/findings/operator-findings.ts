@@ -51,17 +51,17 @@ const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }
 
 const several = (what: string, names: readonly string[], command: string): Omit<Finding, 'id'> => ({
   level: 'blocker',
-  summary: `there are ${names.length} ${what} (${names.join(', ')}), and one is right`,
+  summary: `there are ${names.length} ${what} (${names.join(', ')}), but only one is allowed`,
   objects: names,
-  remedy: [`${command}      then delete those that nobody follows`],
+  remedy: [`${command}      then delete the unused ones`],
 })
 
 const withoutOperator: Finding = {
   id: 'no-hyperconverged',
   level: 'blocker',
-  summary: 'there is no HyperConverged: no operator takes KubeVirt from minor to minor beside the platform',
+  summary: 'there is no HyperConverged: no operator upgrades KubeVirt together with the platform',
   remedy: [
-    'kvup plan --to VERSION      plans KubeVirt alone',
+    'kvup check      says where KubeVirt alone stands',
     'oc adm upgrade      updates the platform alone',
   ],
 }
@@ -70,14 +70,14 @@ const byExtension: Finding = {
   id: 'olm-v1',
   level: 'blocker',
   summary:
-    'the operator is installed by a ClusterExtension: that generation of OLM knows no OperatorCondition, and kvup does not carry it',
+    'the operator is installed by a ClusterExtension: OLM v1 has no OperatorCondition, and kvup does not support it',
   remedy: ['oc get clusterextensions'],
 }
 
 const withoutOlm: Finding = {
   id: 'no-subscription',
   level: 'blocker',
-  summary: 'HyperConverged was installed without OLM: no Subscription moves it, its release manifest does',
+  summary: 'HyperConverged was installed without OLM: its release manifest updates it, not a Subscription',
   remedy: manually,
 }
 
@@ -100,7 +100,7 @@ function good({ snapshot: { snapshot, platformStatus } }: Judged): readonly Find
       {
         id: 'hyperconverged-not-good',
         level: 'not-checked',
-        summary: `whether HyperConverged is as it must be: ${snapshot.hyperconverged.why}`,
+        summary: `whether HyperConverged is healthy: ${snapshot.hyperconverged.why}`,
         remedy: [unreadRemedy(snapshot.hyperconverged.why)],
       },
     ]
@@ -151,7 +151,7 @@ function approval({ snapshot: { snapshot }, hops }: Judged): readonly Finding[] 
       {
         id: 'approval-manual',
         level: 'info',
-        summary: `Subscription ${now.subscription.name} is Manual: with --approve kvup approves exactly the InstallPlan of each hop, without it a run ends before each. Automatic is what the platform recommends for the time after`,
+        summary: `Subscription ${now.subscription.name} is Manual: with --approve, kvup approves exactly the InstallPlan of each step; without it, the run ends before each. Red Hat recommends Automatic`,
         objects: [`subscription/${now.subscription.name}`],
         remedy: [],
       },
@@ -160,7 +160,7 @@ function approval({ snapshot: { snapshot }, hops }: Judged): readonly Finding[] 
     {
       id: 'approval-automatic',
       level: 'info',
-      summary: `Subscription ${now.subscription.name} is Automatic, as recommended: OLM begins each update by itself as soon as the catalog has it, even while the platform is still being updated`,
+      summary: `Subscription ${now.subscription.name} is Automatic, as recommended: OLM starts each update as soon as the catalog has it, even during the platform update`,
       objects: [`subscription/${now.subscription.name}`],
       remedy: [],
     },

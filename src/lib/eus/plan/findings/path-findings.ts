@@ -1,3 +1,4 @@
+import { makesCatalog } from '../../../releases/catalog-path.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
 import { compareMinors, minorOfPlatform, versionOfCsv } from '../../../releases/release-versions.ts'
 import { asBlockers, type Judged, rotationOf } from '../eus-snapshot.ts'
@@ -21,17 +22,20 @@ export function pathFindings(judged: Judged): readonly Finding[] {
 function channelFindings({ channel, route, chosen, snapshot }: Judged): readonly Finding[] {
   const [first] = chosen.stops
   if (channel.is !== 'missing' || first === undefined) return []
-  const has = channel.offered.length === 0 ? 'none is named' : channel.offered.join(', ')
+  const has = channel.offered.length === 0 ? 'none available' : channel.offered.join(', ')
   const missing: Finding = {
     id: 'channel-not-available',
     level: 'blocker',
-    summary: `no channel of ${route.to} holds ${snapshot.release} (${has}). ${channel.wanted} appears some weeks after its first release, and may need a newer patch here first`,
+    summary: `no channel of ${route.to} has ${snapshot.release} (${has}). ${channel.wanted} appears some weeks after its first release, and may need a newer patch first`,
     objects: ['clusterversion/version'],
-    remedy: ['oc adm upgrade channel', 'kvup eus plan --to MINOR      to a minor that has a channel'],
+    remedy: [
+      'oc adm upgrade      shows the channels that there are',
+      'name a minor that has a channel, with --to',
+    ],
   }
   if (offers(snapshot, first)) return [missing]
   const release = first.stop.version ?? `a release of ${first.minor}`
-  const summary = `${release}, the first hop, is not offered in channel ${snapshot.platformStatus.channel ?? '(none)'}, and there is none to set: ${missing.summary}`
+  const summary = `${release}, the first step, is not offered in channel ${snapshot.platformStatus.channel ?? '(none)'}, and kvup finds no channel to set: ${missing.summary}`
   return [{ ...missing, id: 'first-hop-not-offered', summary }]
 }
 
@@ -60,10 +64,10 @@ function unproven({ chosen }: Judged): readonly Finding[] {
     {
       id: 'path-unknown',
       level: 'not-checked',
-      summary: `whether ${release} leads on to ${to}: ${onlyNextHop}`,
+      summary: `whether ${release} has an update path to ${to}: ${onlyNextHop}`,
       objects: ['clusterversion/version'],
       remedy: [
-        'kvup eus plan --graph-file FILE      knows the whole way; FILE is what the update service answers for the channel',
+        'name the graph of the channel by --graph-file: the whole path is known then; the update service answers with it',
       ],
     },
   ]
@@ -74,12 +78,12 @@ const closedPaths: Readonly<Record<NonNullable<Judged['chosen']['closed']>['is']
     'not-in-graph': {
       id: 'no-path-in-graph',
       level: 'blocker',
-      remedy: ['kvup eus plan --graph-file FILE      with the graph of another channel, or a later one'],
+      remedy: ['plan again with the graph of another channel, or a later one, by --graph-file'],
     },
     'not-offered': {
       id: 'update-not-offered',
       level: 'blocker',
-      remedy: ['oc adm upgrade      says what is offered, and what is conditional'],
+      remedy: ['oc adm upgrade      shows which updates are offered, and which are conditional'],
     },
     'not-retrieved': {
       id: 'updates-not-retrieved',
@@ -94,14 +98,12 @@ const closedPaths: Readonly<Record<NonNullable<Judged['chosen']['closed']>['is']
 function plain({ route, snapshot }: Judged): readonly Finding[] {
   if (route.plainBecause === undefined || route.minors.length === 0) return []
   const outage =
-    snapshot.topology.is === 'single-node'
-      ? '. VMs cannot be migrated anywhere: each is down while the node reboots'
-      : ''
+    snapshot.topology.is === 'single-node' ? '. VMs cannot migrate: each is down while the node reboots' : ''
   return [
     {
       id: 'no-window',
       level: 'info',
-      summary: `no control-plane-only window: ${route.plainBecause}. The pools follow hop by hop${outage}`,
+      summary: `no control-plane-only update: ${route.plainBecause}. The pools follow step by step${outage}`,
       remedy: [],
     },
   ]
@@ -122,22 +124,19 @@ type Open = NonNullable<OperatorPath['open']>
 const stranded = ({ from, minor }: Open): Finding => ({
   id: 'operator-stranded',
   level: 'blocker',
-  summary: `no edge of the catalog leads from the operator ${releaseOf(from)} to a release of ${minor}: it could not follow the platform there`,
+  summary: `the catalog has no upgrade path from operator ${releaseOf(from)} to a release of ${minor}: the operator cannot follow the platform`,
   objects: [`csv/${from}`],
-  remedy: [
-    'kvup eus plan --catalog-file FILE      with a later catalog of the minor at the end',
-    'kvup upgrade --method olm      says which other releases of this minor there are',
-  ],
+  remedy: ['plan again with a later catalog of the minor at the end, by --catalog-file', makesCatalog],
 })
 
 const unknown = ({ from, minor }: Open): Finding => ({
   id: 'operator-path-unknown',
   level: 'not-checked',
-  summary: `whether the operator ${releaseOf(from)} leads on to a release of ${minor}: the cluster shows releases of its catalog, and no edges between them`,
+  summary: `whether the operator ${releaseOf(from)} has an upgrade path to a release of ${minor}: the cluster shows the releases of its catalog, but no upgrade path between them`,
   objects: [`csv/${from}`],
   remedy: [
-    'opm render CATALOG-IMAGE -o yaml > catalog.yaml      of the catalog that the Subscription names, of the minor at the end',
-    'kvup eus plan --catalog-file catalog.yaml      knows the whole way then',
+    'name the catalog of the minor at the end by --catalog-file: the whole path is known then',
+    makesCatalog,
   ],
 })
 
@@ -186,7 +185,7 @@ function changed(judged: Judged, { minor, from, to, version }: Change): Finding 
     }
   const why =
     offered === undefined
-      ? `whether catalog ${source} offers it is not known: ${unread ?? 'it does not show the package'}`
+      ? `kvup does not know whether catalog ${source} offers it: ${unread ?? 'it does not list the package'}`
       : `catalog ${source} does not offer it now (${inWords(offered)})`
   return notOffered(judged, `${what}; ${why}`)
 }
@@ -200,23 +199,23 @@ function withoutChannel(judged: Judged, minor: string, set: string | undefined):
   return [
     notOffered(
       judged,
-      `virtualization ${minor}: catalog ${source} offers ${which} (${inWords(offered)}), and in ${set}, which Subscription ${subscription} follows then, no release of it appears`,
+      `virtualization ${minor}: catalog ${source} offers ${which} (${inWords(offered)}), and ${set}, the channel of Subscription ${subscription}, has no release of it`,
     ),
   ]
 }
 
 const inWords = (channels: readonly string[]): string =>
-  channels.length === 0 ? 'it has none of the package' : `it has ${channels.join(', ')}`
+  channels.length === 0 ? 'it has no channel of the package' : `it has ${channels.join(', ')}`
 
 function notOffered({ snapshot: { snapshot } }: Judged, summary: string): Finding {
   const { package: pack = '' } = operatorNow(snapshot) ?? {}
   return {
     id: 'operator-channel-not-offered',
     level: 'warning',
-    summary: `${summary}. The hop waits for it, behind the platform`,
+    summary: `${summary}. The operator waits for it, after the platform update`,
     remedy: [
       `oc get packagemanifest ${pack} -o yaml      shows its channels; those of a later minor may come with the catalog of that platform`,
-      'kvup eus plan --catalog-file FILE      by the catalog of the minor at the end',
+      'name the catalog of the minor at the end by --catalog-file',
     ],
   }
 }
@@ -249,7 +248,7 @@ function removedApis({ hops, snapshot: { snapshot } }: Judged): readonly Finding
       {
         id: 'removed-apis-in-use',
         level: 'warning',
-        summary: `APIs that go away on this way were asked for in the last 24 hours: ${someOf(apis.map(({ name, requests, minor }) => `${name} (${requests} requests, gone with ${minor})`))}`,
+        summary: `APIs that this upgrade removes were used in the last 24 hours: ${someOf(apis.map(({ name, requests, minor }) => `${name} (${requests} requests, removed with ${minor})`))}`,
         objects: apis.map(({ name }) => `apirequestcount/${name}`),
         remedy: [
           `oc get apirequestcount ${apis[0]?.name ?? ''} -o yaml      says who asks`,
@@ -262,7 +261,7 @@ function removedApis({ hops, snapshot: { snapshot } }: Judged): readonly Finding
     {
       id: 'removed-apis-in-use',
       level: 'warning',
-      summary: `whether somebody still uses APIs that go away on this way could not be told: ${snapshot.removedApis.why}`,
+      summary: `whether APIs that this upgrade removes are still in use: ${snapshot.removedApis.why}`,
       remedy: ['oc get apirequestcounts'],
     },
   ]
@@ -304,11 +303,11 @@ function certificates(judged: Judged): readonly Finding[] {
       level: isShort ? 'blocker' : 'warning',
       summary:
         deadline === undefined
-          ? `before 4.14 paused pools miss the next certificate of the API server, and when that comes is not known: ${why}`
-          : `unpause before ${deadline.slice(0, 10)}: before 4.14 paused pools miss the certificate that comes then, logs and exec break within hours, and later nodes are lost${isShort ? '. That is sooner than this window may last' : ''}`,
+          ? `before 4.14, paused pools miss the next certificate of the API server, and kvup does not know when that comes: ${why}`
+          : `unpause before ${deadline.slice(0, 10)}: before 4.14, paused pools miss the certificate of that day: logs and exec fail within hours, and later nodes are lost${isShort ? '. The EUS upgrade may take longer' : ''}`,
       remedy: [
         'oc -n openshift-kube-apiserver-operator get configmap kube-apiserver-to-kubelet-client-ca -o yaml',
-        ...(isShort ? ['wait until it was replaced, then begin'] : []),
+        ...(isShort ? ['wait for the new certificate, then start'] : []),
       ],
     },
   ]

@@ -42,8 +42,8 @@ function owned({ snapshot: { topology } }: Judged): readonly Finding[] {
       {
         id: 'not-ours-to-update',
         level: 'blocker',
-        summary: `this platform is updated by ${topology.owner ?? 'somebody else'} (${topology.because}): kvup writes neither its ClusterVersion nor its pools`,
-        remedy: ['kvup upgrade      updates KubeVirt where its operator offers it'],
+        summary: `this platform is updated by ${topology.owner ?? 'someone else'} (${topology.because}): kvup changes neither its ClusterVersion nor its pools`,
+        remedy: ['kvup check      says where KubeVirt alone stands'],
       },
     ]
   if (topology.is !== 'unknown') return []
@@ -51,7 +51,7 @@ function owned({ snapshot: { topology } }: Judged): readonly Finding[] {
     {
       id: 'topology-unknown',
       level: 'not-checked',
-      summary: `whether this platform is updated by its administrator: ${topology.because}`,
+      summary: `whether you update this platform yourself: ${topology.because}`,
       remedy: [unreadRemedy(topology.because)],
     },
   ]
@@ -89,7 +89,7 @@ function skewed({ snapshot, route, hops }: Judged): readonly Finding[] {
         summary: `the kubelets forbid the next minor (${gate.reason}): ${gate.message}`,
         objects: ['clusteroperator/kube-apiserver'],
         remedy: [
-          'kvup eus restore      gives paused pools back; they follow to the present release then',
+          'kvup eus restore      unpauses the pools, which then update to the current release',
           'oc get nodes      until the kubelets are at it',
         ],
       },
@@ -99,10 +99,12 @@ function skewed({ snapshot, route, hops }: Judged): readonly Finding[] {
     {
       id: 'window-too-long',
       level: 'blocker',
-      summary: `a control plane of ${route.intolerant} does not tolerate kubelets of ${snapshot.began}: pools cannot stay behind until ${route.to}`,
+      summary: `a control plane of ${route.intolerant} does not support kubelets of ${snapshot.began}: pools cannot remain paused until ${route.to}`,
       remedy: [
-        ...(isWindowOpen(snapshot) ? ['kvup eus abort      ends this window, and the pools follow'] : []),
-        `kvup eus plan --to ${nearer(route)}      goes as far as the pools may stay behind`,
+        ...(isWindowOpen(snapshot)
+          ? ['kvup eus abort      ends this EUS upgrade, and the pools follow']
+          : []),
+        `kvup eus plan --to ${nearer(route)}      goes as far as the pools can remain paused`,
       ],
     },
   ]
@@ -122,7 +124,7 @@ function gates({ hops }: Judged): readonly Finding[] {
     {
       id: 'admin-gates-open',
       level: 'blocker',
-      summary: `the platform wants to be told that something was read and done, which kvup never does: ${told}`,
+      summary: `the platform needs an acknowledgement from you, which kvup never gives: ${told}`,
       objects: ['configmap/admin-gates'],
       remedy: open.map(({ name }) => acknowledge(name)),
     },
@@ -166,8 +168,8 @@ function pausedAlready(judged: Judged): readonly Finding[] {
   if (foreign.length === 0) return []
   const inWindow = isMidWindow(judged) && route.mode === 'control-plane-only'
   const why = inWindow
-    ? 'a window was begun by hand; kvup leaves them paused at the end'
-    : 'not by kvup, which neither counts on it nor gives it back'
+    ? 'someone started an EUS upgrade by hand; kvup leaves them paused at the end'
+    : 'not by kvup, which does not unpause them'
   return [
     {
       id: 'pool-paused-already',
@@ -175,7 +177,7 @@ function pausedAlready(judged: Judged): readonly Finding[] {
       summary: `${foreign.length === 1 ? 'pool' : 'pools'} ${names(foreign)} ${foreign.length === 1 ? 'is' : 'are'} paused: ${why}`,
       objects: objects(foreign),
       remedy: inWindow
-        ? ['kvup eus plan --accept pool-paused-already      goes on with them as they are']
+        ? ['kvup eus plan --accept pool-paused-already      continues with them paused']
         : foreign.map(({ name }) => unpausePool(name)),
     },
   ]
@@ -189,12 +191,12 @@ function notUpdated({ snapshot }: Judged): readonly Finding[] {
       : !paused && ['updating', 'pending'].includes(state),
   )
   if (busy.length === 0) return []
-  const how = busy.map(({ name, updated, machines }) => `${name} (${updated} of ${machines} machines)`)
+  const how = busy.map(({ name, updated, machines }) => `${name} (${updated} of ${machines} nodes)`)
   return [
     {
       id: 'pools-not-updated',
       level: 'blocker',
-      summary: `not every machine config pool is updated: ${how.join(', ')}. What is pending when a pool is paused does not reach its nodes`,
+      summary: `not every machine config pool is updated: ${how.join(', ')}. A paused pool does not get its pending changes`,
       objects: objects(busy),
       remedy: ['oc get machineconfigpools      until each is UPDATED=True and UPDATING=False'],
     },
@@ -210,6 +212,6 @@ export function alertFindings({ snapshot, hops }: Judged): readonly Finding[] {
 export function expectedAlertNotes({ snapshot }: Judged): readonly string[] {
   if (!isWindowOpen(snapshot)) return []
   return allWords(itemsOf(snapshot.snapshot.alerts).filter(({ name }) => isExpected(name))).map(
-    (words) => `the alert ${words} fires: that is expected in a window`,
+    (words) => `the alert ${words} fires: this is expected during an EUS upgrade`,
   )
 }

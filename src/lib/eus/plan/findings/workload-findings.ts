@@ -30,8 +30,8 @@ function methodsEmpty({ snapshot }: Judged): readonly Finding[] {
         id: 'methods-empty-without-override',
         level: 'blocker',
         summary:
-          'workloadUpdateMethods is empty by a write of kvup, and the journal does not know what it was: it was deleted, or somebody set it so by kvup; it would stay empty at the end',
-        remedy: ['kvup workloads strategy set --methods LiveMigrate     or what it was'],
+          'kvup emptied workloadUpdateMethods, but the journal has no saved value: it would still be empty at the end',
+        remedy: ['kvup workloads strategy set --methods LiveMigrate     or the value that it had'],
       },
     ]
   return [
@@ -39,7 +39,7 @@ function methodsEmpty({ snapshot }: Judged): readonly Finding[] {
       id: 'methods-empty-without-override',
       level: 'warning',
       summary:
-        'workloadUpdateMethods is empty and kvup has not borrowed it: no VM will move to the new virt-launcher at the end',
+        'automatic VM updates are off, and kvup did not pause them: no VM moves to the new virt-launcher at the end',
       remedy: ['kvup workloads strategy set --methods LiveMigrate'],
     },
   ]
@@ -65,7 +65,7 @@ function outdated({ snapshot, hops }: Judged): readonly Finding[] {
     {
       id: 'outdated-launchers',
       level: 'blocker',
-      summary: `${counted(tally.outdated, 'VM', ['runs', 'run'])} an older virt-launcher: since 4.16 none may when the platform goes on to ${hop.minor}`,
+      summary: `${counted(tally.outdated, 'VM', ['runs', 'run'])} an older virt-launcher: since 4.16, none may when the platform goes to ${hop.minor}`,
       remedy: ['kvup workloads outdated', 'kvup workloads update      moves them'],
     },
   ]
@@ -79,12 +79,9 @@ function staying({ snapshot, hops }: Judged): readonly Finding[] {
     {
       id: 'vms-that-stay',
       level: 'warning',
-      summary: `${counted(count, 'running VM', ['cannot', 'cannot'])} be migrated: ${someOf(names, count)}; at the end they keep the old virt-launcher until they are restarted`,
+      summary: `${counted(count, 'running VM', ['cannot', 'cannot'])} be migrated: ${someOf(names, count)}. They keep the old virt-launcher until they are restarted`,
       objects: names,
-      remedy: [
-        'kvup workloads forecast',
-        'kvup workloads restart      restarts those that only a restart helps',
-      ],
+      remedy: ['kvup workloads forecast', 'kvup workloads restart      restarts those that need a restart'],
     },
   ]
 }
@@ -96,7 +93,7 @@ function evicted({ snapshot, hops }: Judged): readonly Finding[] {
   if (methods === undefined || forecast === undefined || hops.length === 0) return []
   return evictionFinding(methods, forecast).map((finding) =>
     Object.assign({}, finding, {
-      remedy: ['kvup workloads strategy set --methods LiveMigrate      takes Evict out first'],
+      remedy: ['kvup workloads strategy set --methods LiveMigrate      removes Evict first'],
     }),
   )
 }
@@ -119,15 +116,16 @@ function outages({ snapshot, hops }: Judged): readonly Finding[] {
     ({ afterwards, loses }) => afterwards !== 'comes-back' || loses !== undefined,
   )
   if (all.items.length === 0) return []
-  const times = reboots === 1 ? 'once' : `in each of ${reboots} hops`
-  const not = worse.length === 0 ? '' : `; not as they were afterwards: ${someOf(worse.map(({ vm }) => vm))}`
+  const times = reboots === 1 ? 'once' : `${reboots} times`
+  const not =
+    worse.length === 0 ? '' : `. Not running as before afterwards: ${someOf(worse.map(({ vm }) => vm))}`
   return [
     {
       id: 'vm-outages',
       level: worse.length === 0 ? 'warning' : 'blocker',
       summary: `${counted(all.items.length, 'VM', ['is', 'are'])} down while the node reboots, ${times}${not}`,
       objects: all.items.map(({ vm }) => vm),
-      remedy: ['kvup workloads forecast', 'virtctl stop VM      shuts one down in an orderly way before'],
+      remedy: ['kvup workloads forecast', 'shut VMs down in an orderly way before'],
     },
   ]
 }
@@ -145,11 +143,11 @@ function blocking({ snapshot, route }: Judged): readonly Finding[] {
     {
       id: 'vms-block-drains',
       level: 'warning',
-      summary: `${counted(names.length, 'VM', ['cannot', 'cannot'])} be migrated and denies its eviction: ${someOf(names)}. A pool does not get past ${names.length === 1 ? 'its node' : 'their nodes'}, and is degraded after an hour`,
+      summary: `${counted(names.length, 'VM', ['cannot', 'cannot'])} be migrated and refuses its eviction: ${someOf(names)}. A pool hangs at ${names.length === 1 ? 'its node' : 'their nodes'}, and is degraded after an hour`,
       objects: names,
       remedy: [
-        'kvup workloads unblock --all      lets them be evicted, once they are restarted, until they are restored',
-        'kvup workloads restart      restarts those that wait for it',
+        'kvup workloads unblock --all      lets drains evict them after their restart; undo: kvup workloads restore',
+        'kvup workloads restart      restarts those that need it',
       ],
     },
   ]

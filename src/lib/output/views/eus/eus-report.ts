@@ -110,11 +110,11 @@ function statusHeadline(
     const left = leaves === undefined ? '' : ` from ${platform.incomplete ? 'incomplete ' : ''}${leaves}`
     const where = platform.state === 'idle' ? at : `${left.trim()} to ${at}`.trim()
     const said = platform.failing === undefined ? '' : `, and fails: ${brief(platform.failing)}`
-    return `${paint.mark.dot} no window is open; the platform ${how} ${where}${said}`
+    return `${paint.mark.dot} no EUS upgrade is running; the platform ${how} ${where}${said}`
   }
   if (!open) {
     const next = at.startsWith(`${to}.`) ? '' : `; the next would lead to ${to}`
-    return `${paint.mark.dot} no window is open (platform ${at}${next})`
+    return `${paint.mark.dot} no EUS upgrade is running (platform ${at}${next})`
   }
   const day = ageSeconds === undefined ? '' : ` · day ${Math.floor(ageSeconds / 86_400) + 1}`
   const before = unpauseBefore === undefined ? '' : ` · unpause before ${unpauseBefore.slice(0, 10)}`

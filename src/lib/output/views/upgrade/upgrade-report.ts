@@ -1,110 +1,146 @@
-import { formatDuration } from '../../../kube/duration.ts'
+import { spanText } from '../../../kube/duration.ts'
 import type { UpgradeReport } from '../../../upgrade/upgrade-report.ts'
 import { brief, count, wrap } from '../../text.ts'
 import type { Paint, View } from '../../printer.ts'
-import { alertLines, changeLines, signedTroubles, takenLines } from '../report-lines.ts'
-import { hopText } from './upgrade-plan-words.ts'
+import { alertLines, changeRows, signedTroubles, takenLines } from '../report-lines.ts'
 
 export const reportView: View<UpgradeReport> = {
-  text: (report, paint, { columns }) =>
-    (report.outcome === 'nothing-to-do' ? unchanged(report, paint) : whole(report, paint)).flatMap((line) =>
-      wrap(line, columns),
-    ),
+  text: (report, paint, { columns, wide }) =>
+    [
+      ...(report.outcome === 'nothing-to-do' ? unchanged(report, paint) : whole(report, paint)),
+      ...(wide ? details(report) : []),
+      ...report.next.map((line) => `  ${paint.mark.next} ${line}`),
+    ].flatMap((line) => wrap(line, columns)),
   names: ({ kubevirt }) => [`kubevirt.kubevirt.io/${kubevirt.name}`],
 }
 
 function unchanged(report: UpgradeReport, paint: Paint): readonly string[] {
-  const { to, operator, next, degraded, vms } = report
+  const { next, degraded, vms } = report
   if (degraded)
     return [
+      `${paint.bad(paint.mark.failed)} ${whatRuns(report)} is Degraded: ${degraded.map(brief).join('; ')}`,
       ...signedTroubles(vms, paint.warn(paint.mark.warning)),
-      `${paint.bad(paint.mark.failed)} ${operator ? `HyperConverged is at ${operator.to}` : `KubeVirt is at ${to}`}, and Degraded: ${degraded.map(brief).join('; ')}`,
-      ...nextLines(next, paint),
     ]
-  const paused = next.length > 0 ? '; workload updates are still held' : ''
+  const paused = next.length > 0 ? '; automatic VM updates stay paused' : ''
   return [
-    ...changeLines(report, paint),
-    `${paint.good(paint.mark.done)} ${operator ? `HyperConverged is at ${operator.to}` : `KubeVirt is at ${to}`} and settled: nothing to do${paused}`,
-    ...nextLines(next, paint),
+    `${paint.good(paint.mark.done)} ${whatRuns(report)} is healthy: nothing to do${paused}`,
+    ...changeRows(report, paint),
   ]
 }
 
-const nextLines = (next: readonly string[], { mark }: Paint) => next.map((line) => `  ${mark.next} ${line}`)
-
-/** Differences come first (night U6), the important line last. */
+/** The verdict, what is not as it should be, and where to read more. What is always so is left to `-o wide`. */
 function whole(report: UpgradeReport, paint: Paint): readonly string[] {
+  return [verdictLine(report, paint), ...problems(report, paint), ...afterwards(report)]
+}
+
+/** `KubeVirt v1.8.4 on prod-eu`, or `HyperConverged 1.18.1 (KubeVirt v1.8.4) on prod-eu`. */
+function whatRuns({ to, operator, cluster }: UpgradeReport): string {
+  // Where no table says which KubeVirt a release of HyperConverged brings, its own version stands in the place.
+  const brings = to.startsWith('v') ? ` (KubeVirt ${to})` : ''
+  const what = operator === undefined ? `KubeVirt ${to}` : `HyperConverged ${operator.to}${brings}`
+  return cluster?.context === undefined ? what : `${what} on ${cluster.context}`
+}
+
+function verdictLine(report: UpgradeReport, paint: Paint): string {
+  const { outcome, tookSeconds = 0, stoppedBefore, degraded, changes = [] } = report
+  const took = spanText(tookSeconds * 1000)
+  const there = `${whatRuns(report)}, ${took}`
+  if (degraded)
+    return `${paint.bad(paint.mark.failed)} ${there}, but Degraded: ${degraded.map(brief).join('; ')}`
+  if (outcome === 'stopped-before') {
+    const { step = 'the next step', because = '', safeToLeave } = stoppedBefore ?? {}
+    const leave = safeToLeave === undefined ? '' : `. Safe to leave here: ${safeToLeave}`
+    return `${paint.warn(paint.mark.warning)} Stopped before ${step} (--${because}) after ${took}${leave}`
+  }
+  const lost = changes.filter((change) => change.lost).length
+  if (lost > 0)
+    return `${paint.bad(paint.mark.failed)} ${there}, but ${lost} of VMs and volumes ${lost === 1 ? 'was' : 'were'} lost`
+  const said = [keptText(report), afterText(report)].filter(Boolean).join('; ')
+  return `${paint.good(paint.mark.done)} ${there}${said === '' ? '' : `. ${said}`}`
+}
+
+/** `12 VMs kept running, no new alert`: only what was compared, and found as it was. */
+function keptText(report: UpgradeReport): string {
+  const { comparedWith, workloads, alerts, unread = [] } = report
+  const isSame = comparedWith !== undefined && !comparedWith.late && unread.length === 0 && isAsItWas(report)
+  const vms =
+    isSame && workloads && workloads.instances > 0 ? [`${count(workloads.instances, 'VM')} kept running`] : []
+  const isQuiet = alerts !== undefined && 'new' in alerts && alerts.new.length === 0
+  return [...vms, ...(isQuiet ? ['no new alert'] : [])].join(', ')
+}
+
+const isAsItWas = ({ changes = [], counts = [], differences }: UpgradeReport): boolean =>
+  changes.length === 0 &&
+  counts.length === 0 &&
+  Object.values(differences ?? {}).every((names: readonly string[]) => names.length === 0)
+
+/** What becomes of VMs on an old virt-launcher, from now on. */
+function afterText({ workloads }: UpgradeReport): string {
+  if (workloads === undefined) return ''
+  const { outdated, restart = 0, forecast, paused } = workloads
+  const old = outdated - restart
+  const needs =
+    restart === 0
+      ? []
+      : [`${count(restart, 'VM')} on a newer virt-launcher ${restart === 1 ? 'needs' : 'need'} a restart`]
+  const late = `${count(old, 'VM')} on an old virt-launcher`
+  const watched = forecast.includes('migrates') ? ' (kvup workloads migrations -w)' : ''
+  const moves =
+    old <= 0
+      ? []
+      : [paused ? `automatic VM updates stay paused, ${late}` : `${late}: KubeVirt ${forecast} now${watched}`]
+  return [...moves, ...needs].join('; ')
+}
+
+function problems(report: UpgradeReport, paint: Paint): readonly string[] {
+  const { findings, migrations, vms, vmCreation, alerts } = report
+  const sign = paint.warn(paint.mark.warning)
+  const isQuiet = alerts !== undefined && 'new' in alerts && alerts.new.length === 0
   return [
-    ...changeLines(report, paint),
-    ...alertLines(report, paint),
-    ...report.findings.flatMap(({ summary, remedy }) => [
-      `${paint.warn(paint.mark.warning)} ${brief(summary)}`,
-      ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
-    ]),
-    ...creationLines(report, paint),
-    ...slowest(report),
-    ...workloadLines(report),
-    ...signedTroubles(report.vms, paint.warn(paint.mark.warning)),
-    ...migrationLines(report),
-    ...rollbackLines(report),
-    ...takenLines(report.accepted),
-    ...(report.virtctl ? [`virtctl         ${report.virtctl}`] : []),
-    lastLine(report, paint),
-    ...nextLines(report.next, paint),
+    ...changeRows(report, paint),
+    ...(isQuiet ? [] : alertLines(report, paint)),
+    ...findings.flatMap(({ summary, remedy }) =>
+      [`${sign} ${brief(summary)}`].concat(remedy.map((line) => `  ${paint.mark.next} ${line}`)),
+    ),
+    ...(vmCreation?.is === 'refused'
+      ? [`${paint.bad(paint.mark.failed)} a dry-run create of a VM was refused: ${vmCreation.why}`]
+      : []),
+    ...signedTroubles(vms, sign),
+    ...(migrations && migrations.failed > 0
+      ? [`${sign} ${migrations.failed} of ${count(migrations.began, 'migration')} failed meanwhile`]
+      : []),
   ]
 }
 
-function creationLines({ vmCreation }: UpgradeReport, paint: Paint): readonly string[] {
-  if (vmCreation?.is === 'refused')
-    return [`${paint.bad(paint.mark.failed)} a dry-run create of a VM was refused: ${vmCreation.why}`]
-  return vmCreation?.is === 'accepted' ? ['a dry-run create of a VM is accepted'] : []
+/** `  report: kvup history 14        way back: none`. */
+function afterwards({ backup, noWayBack, run }: UpgradeReport): readonly string[] {
+  const saved = backup === undefined ? '' : `replaced operator objects in ${backup}`
+  const back = noWayBack === undefined ? saved : saved === '' ? 'none' : `none (${saved})`
+  return [
+    `  report: kvup history${run === undefined ? '' : ` ${run}`}${back === '' ? '' : `        way back: ${back}`}`,
+  ]
+}
+
+/** With `-o wide`: what is so every time, or was known before. */
+function details(report: UpgradeReport): readonly string[] {
+  const { migrations, noWayBack, accepted, virtctl, vmCreation } = report
+  return [
+    ...slowest(report),
+    ...(migrations && migrations.began > 0 ? [`migrations      ${migrations.began} began meanwhile`] : []),
+    ...(vmCreation?.is === 'accepted' ? ['new VMs         a dry-run create of a VM is accepted'] : []),
+    ...(noWayBack === undefined ? [] : [`way back        none: ${noWayBack}`]),
+    ...takenLines(accepted),
+    ...(virtctl === undefined ? [] : [`virtctl         ${virtctl}`]),
+  ]
 }
 
 function slowest({ steps, path = [] }: UpgradeReport): readonly string[] {
-  if (path.length > 1)
-    return [
-      `took            ${path.map(({ to, seconds }) => `${to} ${formatDuration(seconds * 1000)}`).join(', ')}`,
-    ]
-  const timed = steps.filter(({ seconds }) => seconds > 0)
-  return timed.length === 0
-    ? []
-    : [
-        `took            ${timed.map(({ title, seconds }) => `${title} ${formatDuration(seconds * 1000)}`).join(', ')}`,
-      ]
-}
-
-function workloadLines({ workloads }: UpgradeReport): readonly string[] {
-  if (!workloads) return []
-  const { instances, outdated, restart = 0, forecast, paused } = workloads
-  const outcome =
-    outdated === 0 ? '' : paused ? '; workload updates are still held' : `; KubeVirt ${forecast}`
-  const old = outdated - restart
-  const newer = `${restart} on a newer virt-launcher, ${restart === 1 ? 'which needs' : 'each of which needs'} a restart`
-  const late = `${old <= 0 ? 'none' : old} on an old virt-launcher`
-  const which = restart === 0 ? late : old <= 0 ? newer : `${late}, ${newer}`
-  return [`workloads       ${count(instances, 'VM')}, ${which}${outcome}`]
-}
-
-function migrationLines({ migrations }: UpgradeReport): readonly string[] {
-  if (!migrations || migrations.began === 0) return []
-  const { began, failed } = migrations
-  return [`migrations      ${began} began meanwhile, ${failed === 0 ? 'none' : failed} failed`]
-}
-
-function rollbackLines({ backup, noWayBack }: UpgradeReport): readonly string[] {
-  if (backup === undefined) return []
-  const kept = `the replaced operator objects are in ${backup}`
-  return [`way back        ${noWayBack === undefined ? kept : `none: ${noWayBack}; ${kept}`}`]
-}
-
-function lastLine(
-  { outcome, from, to, operator, tookSeconds = 0, stoppedBefore, degraded, changes = [] }: UpgradeReport,
-  paint: Paint,
-): string {
-  const took = formatDuration(tookSeconds * 1000)
-  if (degraded)
-    return `${paint.bad(paint.mark.failed)} ${hopText({ from, to, operator }, paint.mark.next)} in ${took}, and Degraded: ${degraded.map(brief).join('; ')}`
-  if (outcome === 'done')
-    return `${changes.some(({ lost }) => lost) ? paint.bad(paint.mark.failed) : paint.good(paint.mark.done)} ${hopText({ from, to, operator }, paint.mark.next)} in ${took}, settled`
-  const leave = stoppedBefore?.safeToLeave ? `; safe to leave here: ${stoppedBefore.safeToLeave}` : ''
-  return `${paint.warn(paint.mark.warning)} stopped before ${stoppedBefore?.step ?? 'the next step'} (${stoppedBefore?.because ?? ''})${leave}`
+  const parts =
+    path.length > 1
+      ? path.map(({ to, seconds }) => ({ title: to, seconds }))
+      : steps.filter(({ seconds }) => seconds > 0)
+  if (parts.length === 0) return []
+  return [
+    `took            ${parts.map(({ title, seconds }) => `${title} ${spanText(seconds * 1000)}`).join(', ')}`,
+  ]
 }

@@ -17,11 +17,11 @@ import type {
 interface Told<Row> {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
-  /** The last line, with its mark. */
+  /** With its mark. */
   summary: string
 }
 
-/** The steps of a dry run, the waves, a row for each VM, the sum, and where it stopped. */
+/** The sum, a row for each VM, and where it stopped; of a dry run its steps and waves, and the sum last. */
 function waveRunLines<Row>(
   document: WaveRunDocument,
   { columns, rows, summary }: Told<Row>,
@@ -29,12 +29,15 @@ function waveRunLines<Row>(
   size: Size,
 ): string[] {
   const { outcome, steps = [], dryRun = 'client', waves = [], unread = [], next = [] } = document
+  const isDry = outcome === 'dry-run'
+  const verdict = wrap(summary, size.columns)
   return [
-    ...(outcome === 'dry-run' ? [...dryRunLines({ steps, mode: dryRun }, paint, size), ''] : []),
+    ...(isDry ? [...dryRunLines({ steps, mode: dryRun }, paint, size), ''] : verdict),
     ...scheduleLines(document.schedule, size),
     ...waveLines(waves, paint, size),
-    ...(rows.length > 0 ? [...table(columns, rows, { ...size, paint }), ''] : []),
-    ...wrap(summary, size.columns),
+    ...(rows.length > 0 ? table(columns, rows, { ...size, paint }) : []),
+    ...(isDry && rows.length > 0 ? [''] : []),
+    ...(isDry ? verdict : []),
     ...unreadLines(unread, paint, size),
     ...stoppedLines(document.stoppedBefore, next, { paint, size }),
   ]
@@ -174,11 +177,12 @@ function updateSummary(
 const remediesAtMost = 5
 
 function nextLines(
-  { items, outcome, stoppedBefore, selection }: WorkloadsUpdateDocument,
+  { items, outcome, selection }: WorkloadsUpdateDocument,
   { mark }: Paint,
   { columns: width }: Size,
 ): string[] {
-  if (outcome === 'dry-run' || stoppedBefore) return []
+  // What a run that stopped ends with is how it goes on: no restart stands above that.
+  if (outcome === 'dry-run' || outcome === 'stopped') return []
   const remedies = [...new Set(remediesOf(items, selection))].slice(0, remediesAtMost)
   return remedies.flatMap((line) => wrap(`  ${mark.next} ${line}`, width))
 }
@@ -193,8 +197,10 @@ function remediesOf(
   const all = items.flatMap(({ remedy = [] }) => remedy)
   const began = items.some(({ by }) => by === 'restart')
   if (began || all.filter(isRestart).length < 2) return all
+  const loses = all.some((line) => isRestart(line) && line.includes(', and loses '))
+  const [accepts, losing] = loses ? [' --accept data-loss', '; what their pods hold is lost'] : ['', '']
   const update = narrowedLine('kvup workloads update', selection)
-  const paced = `${update} --restart-unmigratable     restarts the VMs that are left, one by one`
+  const paced = `${update} --restart-unmigratable${accepts}     # restarts the VMs that are left, one by one${losing}`
   return [...all.filter((line) => !isRestart(line)), paced]
 }
 

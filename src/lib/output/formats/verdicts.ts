@@ -1,0 +1,183 @@
+import { formatDuration } from '../../kube/duration.ts'
+import type { EusReportDocument } from '../../eus/run/window-report.ts'
+import type { EusStatusDocument } from '../../eus/run/window-status-report.ts'
+import type { UpgradeReport } from '../../upgrade/upgrade-report.ts'
+import type { OutdatedDocument } from '../../vms/outdated-vms.ts'
+import type { VmRestartsDocument, WorkloadsUpdateDocument } from '../../vms/waves/wave-run.ts'
+import type { RestartRequiredDocument } from '../../vms/rollout/rollout-strategy.ts'
+import { count } from '../text.ts'
+import type { Document } from '../printer.ts'
+import type { CheckDocument } from '../views/check-report.ts'
+import { outcomesText, outcomeTexts } from '../views/vms/outdated-workloads.ts'
+import type { StatusDocument, WaitDocument } from '../views/status.ts'
+
+/** What a document comes to, in one sentence without an end, and how bad that is. */
+export interface Verdict {
+  is: 'good' | 'warning' | 'bad'
+  text: string
+}
+
+type Verdicts = Readonly<Record<string, (document: Document) => Verdict>>
+
+/** The types of a view are those of its document; its kind says which it is. */
+const judging = <T extends Document>(judge: (document: T) => Verdict) =>
+  judge as (document: Document) => Verdict
+
+const verdicts: Verdicts = {
+  Status: judging(statusVerdict),
+  Wait: judging(waitVerdict),
+  CheckReport: judging(checkVerdict),
+  UpgradeReport: judging(upgradeVerdict),
+  EusReport: judging(eusVerdict),
+  EusStatus: judging(eusStatusVerdict),
+  OutdatedWorkloads: judging(outdatedVerdict),
+  RestartRequired: judging(restartVerdict),
+  WorkloadsUpdate: judging(wavesVerdict),
+  VmRestarts: judging(wavesVerdict),
+}
+
+/** Of a command that judges or changes something; undefined for one that only lists. */
+export const verdictOf = (document: Document): Verdict | undefined => verdicts[document.kind]?.(document)
+
+const levels = {
+  Healthy: 'good',
+  Updating: 'good',
+  Waiting: 'warning',
+  Stalled: 'bad',
+  Degraded: 'bad',
+} as const
+
+function statusVerdict(status: StatusDocument): Verdict {
+  const { overall, verdict, why, partly, idleOperator } = status
+  const worst = overall?.verdict ?? verdict
+  if (worst === undefined)
+    return {
+      is: 'warning',
+      text: `KubeVirt is not installed${idleOperator ? '; virt-operator waits for it' : ''}`,
+    }
+  const is = `${`KubeVirt ${versionsText(status)}`.trim()} is ${worst}`
+  if (worst === 'Healthy')
+    return partly
+      ? { is: 'warning', text: `${is}, but not all of it could be judged` }
+      : { is: 'good', text: is }
+  const cause = overall?.because ?? why?.[0]?.sentence
+  return { is: levels[worst], text: cause === undefined ? is : `${is}: ${cause}` }
+}
+
+function versionsText({ observed, target }: StatusDocument): string {
+  const [from, to = 'unknown'] = [observed?.version, target?.version]
+  return from === undefined || from === to ? (target?.version ?? '') : `${from} → ${to}`
+}
+
+function waitVerdict({ for: condition, met, waitingFor, tookSeconds }: WaitDocument): Verdict {
+  const took = formatDuration(tookSeconds * 1000)
+  return met
+    ? { is: 'good', text: `${condition} holds after ${took}` }
+    : {
+        is: 'bad',
+        text: `${condition} does not hold after ${took}: waiting for ${waitingFor ?? 'an answer'}`,
+      }
+}
+
+function checkVerdict({ outcome, counts, to }: CheckDocument): Verdict {
+  const { blockers, notChecked, warnings } = counts
+  const parts = [
+    ...(blockers > 0 ? [count(blockers, 'blocker')] : []),
+    ...(notChecked > 0 ? [`${notChecked} not checked`] : []),
+    ...(warnings > 0 ? [count(warnings, 'warning')] : []),
+  ]
+  const counted = parts.length > 0 ? `: ${parts.join(', ')}` : ''
+  const what = to === undefined ? '' : ` for ${to}`
+  if (outcome === 'blocked') return { is: 'bad', text: `NOT READY${what}${counted}` }
+  return { is: warnings > 0 ? 'warning' : 'good', text: `READY${what}${counted}` }
+}
+
+interface Path {
+  from?: string | undefined
+  to: string
+}
+
+const pathText = ({ from, to }: Path): string => (from === undefined || from === to ? to : `${from} → ${to}`)
+
+function upgradeVerdict(report: UpgradeReport): Verdict {
+  const { outcome, operator, degraded, tookSeconds, stoppedBefore, changes = [] } = report
+  const what = operator ? `HyperConverged ${pathText(operator)}` : `KubeVirt ${pathText(report)}`
+  const took = tookSeconds === undefined ? '' : ` in ${formatDuration(tookSeconds * 1000)}`
+  if (degraded) return { is: 'bad', text: `${what}${took}, but Degraded: ${degraded.join('; ')}` }
+  if (outcome === 'nothing-to-do')
+    return {
+      is: 'good',
+      text: `${operator ? 'HyperConverged' : 'KubeVirt'} ${operator?.to ?? report.to}: nothing to do`,
+    }
+  if (stoppedBefore)
+    return {
+      is: 'warning',
+      text: `${what}: stopped before ${stoppedBefore.step}, by --${stoppedBefore.because}`,
+    }
+  const lost = changes.filter((change) => change.lost).length
+  if (lost > 0) return { is: 'bad', text: `${what}${took}, but ${lostText(lost)}` }
+  return { is: 'good', text: `${what}${took}` }
+}
+
+const lostText = (n: number): string =>
+  n === 1 ? '1 VM or volume was lost' : `${n} VMs or volumes were lost`
+
+const eusEnds: Readonly<Record<EusReportDocument['outcome'], string>> = {
+  done: 'done',
+  'nothing-to-do': 'nothing to do',
+  'stopped-before': 'stopped',
+  aborted: 'aborted',
+  restored: 'settings restored',
+  'dry-run': 'dry run',
+}
+
+function eusVerdict({ from, to, outcome, seconds, stoppedBefore, changes = [] }: EusReportDocument): Verdict {
+  const took = seconds === undefined ? '' : ` in ${formatDuration(seconds * 1000)}`
+  const stop = stoppedBefore ? ` before ${stoppedBefore.step}, by --${stoppedBefore.because}` : ''
+  const lost = changes.filter((change) => change.lost).length
+  const text = `EUS upgrade ${pathText({ from, to })}: ${eusEnds[outcome]}${stop}${took}`
+  if (lost > 0) return { is: 'bad', text: `${text}, but ${lostText(lost)}` }
+  return { is: stoppedBefore || outcome === 'aborted' ? 'warning' : 'good', text }
+}
+
+function eusStatusVerdict({ open, from, to, at, steps, platform }: EusStatusDocument): Verdict {
+  const done = steps.filter(({ state }) => state === 'done').length
+  const failing = platform?.failing
+  const text = open
+    ? `EUS upgrade ${pathText({ from, to })}: at ${at}, ${done} of ${count(steps.length, 'step')} done`
+    : `no EUS upgrade is under way; the platform is at ${at}`
+  return failing === undefined
+    ? { is: 'good', text }
+    : { is: 'bad', text: `${text}; the platform fails: ${failing}` }
+}
+
+function outdatedVerdict({ totals, updating }: OutdatedDocument): Verdict {
+  const { total, byOutcome } = totals
+  if (total === 0)
+    return updating
+      ? { is: 'warning', text: 'no VM is labelled outdated yet: KubeVirt is being updated' }
+      : { is: 'good', text: 'no VM runs an old virt-launcher' }
+  const how = outcomesText(outcomeTexts, byOutcome)
+  return {
+    is: 'warning',
+    text: `${count(total, 'VM')} on an old virt-launcher${how === '' ? '' : `: ${how}`}`,
+  }
+}
+
+function restartVerdict({ totals: { total } }: RestartRequiredDocument): Verdict {
+  return total === 0
+    ? { is: 'good', text: 'no VM waits for a restart' }
+    : { is: 'warning', text: `${count(total, 'VM')} ${total === 1 ? 'waits' : 'wait'} for a restart` }
+}
+
+function wavesVerdict(report: WorkloadsUpdateDocument | VmRestartsDocument): Verdict {
+  const { kind, outcome, stoppedBefore, items } = report
+  const what = kind === 'VmRestarts' ? 'restarts of VMs' : 'update of VMs'
+  if (outcome === 'nothing-to-do') return { is: 'good', text: `${what}: nothing to do` }
+  const stop = stoppedBefore ? ` before ${stoppedBefore.step}, by ${stoppedBefore.because}` : ''
+  const end = outcome === 'dry-run' ? 'dry run' : outcome
+  return {
+    is: outcome === 'stopped' ? 'warning' : 'good',
+    text: `${what}: ${end}${stop}, ${count(items.length, 'VM')}`,
+  }
+}

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest'
+import { runText } from '../lib/run-text.ts'
+import { isCommand, remediesIn } from './printed-commands.ts'
+import { shellWords } from './shell-words.ts'
+import type { Stage } from './stage.ts'
+import { migrationsIn, outdated } from './updates.ts'
+
+/**
+ * Lines that were offered, or taken, although they do harm (issue 16, item 8): a test for each, named after it. Elsewhere are: contract-command-line.test.ts (what `check` and the bare
+ * `upgrade` end with), workloads-hold.test.ts (updates paused during somebody's run), ../commands/workloads-outdated.test.ts (`--canary-label` and `-n` mistyped), and
+ * ../lib/checks/nodes/nodes.test.ts (`kubectl delete node`).
+ */
+const kvup = (stage: Stage, line: string) =>
+  runText(shellWords(line).slice(1), { cluster: stage.cluster, clock: stage.clock })
+
+const moved = (stage: Stage) => migrationsIn(stage).map(({ spec }) => spec?.vmiName)
+
+const pet = { name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' } as const
+const vms = [
+  { name: 'a', migration: 'fail' },
+  { name: 'b' },
+  { name: 'c' },
+  pet,
+  { ...pet, name: 'pet-2' },
+] as const
+
+const commandsIn = ({ out, err }: { out: string; err: string }) =>
+  remediesIn(`${out}\n${err}`).filter(isCommand)
+
+test('16.8 after a failed canary the next line has another one, leaves the VM that failed, and works', async () => {
+  await outdated(vms, async (stage) => {
+    const failed = await kvup(stage, 'kvup workloads update --yes --canary 1 --retries 0 --pause-between 1m')
+    expect(failed.code).toBe(3)
+    expect(moved(stage)).toEqual(['a'])
+    const line = 'kvup workloads update --yes --canary 1 --retries 0 --pause-between 1m --exclude demo/a'
+    expect(commandsIn(failed).filter((one) => one.startsWith('kvup workloads update'))).toEqual([line])
+    const next = await kvup(stage, line)
+    expect(next).toMatchObject({ code: 0 })
+    expect(moved(stage)).toEqual(['a', 'b', 'c'])
+    expect(next.err).toMatch(/canary: (?:done in .*, )?1 moved/u)
+    expect(next.out).toMatch(/^demo +a +left +left out by --exclude$/mu)
+  })
+})
+
+test('16.8 after a failed canary nothing that restarts VMs stands above the line that goes on', async () => {
+  await outdated(vms, async (stage) => {
+    const failed = await kvup(stage, 'kvup workloads update --yes --canary 1 --retries 0')
+    expect(failed.code).toBe(3)
+    expect(`${failed.out}${failed.err}`).not.toMatch(/--restart-unmigratable|virtctl/u)
+  })
+})
+
+test('16.8 after a canary by its label failed the next line has one by number', async () => {
+  await outdated(vms, async (stage) => {
+    const label = 'kvup workloads update --yes --canary-label kubevirt.io/vm=a --retries 0'
+    const failed = await kvup(stage, label)
+    const line = 'kvup workloads update --yes --retries 0 --canary 1 --exclude demo/a'
+    expect(commandsIn(failed)).toContain(line)
+    expect(await kvup(stage, `${line} --until canary`)).toMatchObject({ code: 0 })
+    expect(moved(stage)).toEqual(['a', 'b'])
+    const none = await kvup(stage, `${label} --exclude demo/a`)
+    expect(none).toMatchObject({ code: 2 })
+    expect(none.err).toContain('nothing would be tried first')
+    expect(moved(stage)).toEqual(['a', 'b'])
+  })
+})
+
+test('16.8 a VM that failed as the canary is not picked again by itself', async () => {
+  await outdated(vms, async (stage) => {
+    const line = 'kvup workloads update --yes --canary 1 --retries 0'
+    expect(await kvup(stage, line)).toMatchObject({ code: 3 })
+    expect(moved(stage)).toEqual(['a'])
+    expect(await kvup(stage, `${line} --until canary`)).toMatchObject({ code: 0 })
+    expect(moved(stage)).toEqual(['a', 'b'])
+  })
+})
+
+test('16.8 --exclude: as often as it is typed; what is no VM, or none that is there, is refused before anything is moved', async () => {
+  await outdated(vms, async (stage) => {
+    for (const wrong of ['b', 'demo/', 'demo/b/c', 'demo/typo']) {
+      const refused = await kvup(stage, `kvup workloads update --yes --exclude ${wrong}`)
+      expect([wrong, refused.code]).toEqual([wrong, 2])
+    }
+    expect(await kvup(stage, 'kvup workloads update --yes --watch-only --exclude demo/b')).toMatchObject({
+      code: 2,
+    })
+    expect(moved(stage)).toEqual([])
+    const both = 'kvup workloads update --yes --exclude demo/b --exclude demo/a'
+    expect(await kvup(stage, both)).toMatchObject({ code: 0 })
+    expect(moved(stage)).toEqual(['c'])
+  })
+})
+
+test('16.8 --exclude says that KubeVirt moves the VM itself once updates resume', async () => {
+  await outdated(
+    vms,
+    async (stage) => {
+      await stage.restore({}, {})
+      const { err } = await kvup(
+        stage,
+        'kvup workloads update --yes --exclude demo/b --until canary --canary 1',
+      )
+      expect(err).toContain(
+        'demo/b is left out: KubeVirt updates it by itself (LiveMigrate) once automatic VM updates resume',
+      )
+    },
+    ['LiveMigrate'],
+  )
+})

@@ -1,0 +1,69 @@
+import type { Screen } from './scenario-screens.ts'
+
+/** Words that a screen has to have where this scenario does not get on: a part of what is wrong, and what is wrong with it. */
+const causes: Readonly<Record<string, readonly RegExp[]>> = {
+  'wrong-tag': [/virt-operator:v1\.8\.5/u, /cannot pull/iu],
+  'missing-image': [/virt-template-apiserver/u, /cannot pull/iu],
+  'slow-mirror': [/virt-handler/u, /cannot pull/iu],
+  'denied-registry': [/virt-api/u, /cannot pull|not allowed to pull/iu],
+  'broken-job': [/install strategy/u, /fail|crash/iu],
+  'quota-used-up': [/quota/iu],
+  'stored-version': [/virtualmachineexports/u, /v1alpha1/u],
+  'frozen-status': [/request is too large/u],
+  'canary-crash': [/virt-handler/u, /keeps failing|crash/iu],
+  unschedulable: [/virt-api/u, /memory|no node/iu],
+  'not-ready-node': [/worker-2/u, /NotReady/u],
+  'node-comes-back': [/worker-2/u, /NotReady/u],
+  'old-operator': [/virt-operator/u, /backup\.kubevirt\.io|kubevirt\.io:admin/u],
+  'operator-without-rights': [/virt-operator/u, /customresourcedefinitions/u],
+  'operator-stopped': [/virt-operator/u, /lease|hangs|gone/iu],
+}
+
+/** Scenarios in which something may stall. */
+export const mayStall = (scenario: string): boolean => scenario in causes
+
+/** What of a verdict, a next line and a cause does not stand on a screen that has to have it. */
+export function lacking(screen: Screen, scenario: string): string[] {
+  const text = screen.lines.slice(1).join('\n')
+  return [
+    ...(hasVerdict(screen, text) ? [] : ['verdict']),
+    ...(isAtRest(screen, text) || nextLine.test(text) ? [] : ['next line']),
+    ...(!isInTrouble(screen) || hasCause(text, scenario) ? [] : ['cause']),
+  ]
+}
+
+/** A command to type, with the word or the arrow that says so, or a question that is asked. */
+const nextLine = /(?:^|\s)(?:Next|Back|Continue|report): +\S|→\s+(?:kvup|kubectl|oc|virtctl) |^\? /mu
+
+const condition =
+  /\b(?:healthy|updating|installing|stalled|degraded|interrupted|given up|stopped as asked|is running|out of step|not installed|unknown|waiting)\b/iu
+/** A line that names what is judged, and the lines into which it may be broken. */
+const head =
+  /^(?:KubeVirt|Upgrade|OpenShift|OKD|HyperConverged|EUS|Cluster|The cluster|No cluster)\b(?!:).*(?:\n.*){0,4}/gmu
+
+function hasVerdict({ kind, title, code }: Screen, text: string): boolean {
+  // A plan is read from its beginning, and is as long as it has to be.
+  if (kind === 'plan') return true
+  const isJudged = [...text.matchAll(head)].some(([lines]) => condition.test(lines))
+  if (kind === 'check') return /\b(?:NOT )?READY\b/u.test(text)
+  if (kind === 'vms') return /^\d+ (?:outdated|.*VMs)\b/mu.test(text)
+  if (kind === 'question')
+    return code === undefined ? /\d\s+→\s+v?\d|^\? .*\d/mu.test(text) : /^(?:error: |✖ )/mu.test(text)
+  if (kind === 'demo') return code === 0 ? /^✔ .*\d/mu.test(text) : isJudged || /^(?:error: |✖ )/mu.test(text)
+  return isJudged || (title.includes('demo') && /\bstalled\b/iu.test(text))
+}
+
+/** Where all is well and nothing newer is to be had, there is nothing to type. */
+function isAtRest({ kind }: Screen, text: string): boolean {
+  const isLook = kind === 'bare' || kind === 'status' || kind === 'after'
+  return isLook && /\bhealthy\b/u.test(text) && !/\bavailable\b|Next/iu.test(text)
+}
+
+/** A run that did not get to its end, and what is seen beside it. */
+const isInTrouble = ({ kind, code }: Screen) => kind === 'stalled' || (kind === 'demo' && code === 4)
+
+function hasCause(text: string, scenario: string): boolean {
+  // A name that is longer than its column goes on in the next line.
+  const joined = [text.replaceAll(/\s+/gu, ' '), text.replaceAll(/\s+/gu, '')]
+  return (causes[scenario] ?? [/./u]).every((words) => joined.some((line) => words.test(line)))
+}

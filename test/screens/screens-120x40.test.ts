@@ -1,0 +1,3 @@
+import { goldenScreens } from './golden.ts'
+
+goldenScreens({ columns: 120, rows: 40 })

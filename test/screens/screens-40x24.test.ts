@@ -1,0 +1,3 @@
+import { goldenScreens } from './golden.ts'
+
+goldenScreens({ columns: 40, rows: 24 })
