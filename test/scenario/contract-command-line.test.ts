@@ -60,7 +60,7 @@ test('16.8 bare upgrade after an interruption offers to finish, and no other ver
     await halfWay(stage)
     const ended = await stage.upgrade(undefined)
     expect(ended).toMatchObject({ code: 2, error: { remedy: ['kvup upgrade --to v1.8.4     continues'] } })
-    expect(ended.text).toContain('an upgrade from v1.7.0 to v1.8.4 has begun, and is not finished')
+    expect(ended.text).toContain('an upgrade from v1.7.0 to v1.8.4 is not finished: continue it first')
   })
 })
 

@@ -86,7 +86,7 @@ test('a catalog of which nothing is seen: no release is made up, and how to know
     const { store } = stage.simulated
     for (const { metadata } of store.list(PackageManifests).items) store.remove(PackageManifests, metadata)
     const { error } = await stage.upgrade(undefined)
-    expect(error?.message).toContain('what the catalog has could not be read')
+    expect(error?.message).toContain('kvup cannot read the catalog')
     expect(error?.remedy).toEqual(byFile)
   }))
 

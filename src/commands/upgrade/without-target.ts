@@ -43,8 +43,13 @@ async function read(cx: Context, typed: UpgradeOptions, snapshot: ReadCluster) {
     if (!(error instanceof KvupError)) throw error
     throw usageError(
       'no-target',
-      `name a version with --to; which ones are available could not be read: ${error.message}`,
-      { remedy: error.remedy.length > 0 ? error.remedy : 'kvup upgrade --to VERSION' },
+      `name a version with --to; kvup could not read which ones are available: ${error.message}`,
+      {
+        remedy:
+          error.remedy.length > 0
+            ? error.remedy
+            : 'kvup releases     lists the releases that this kvup knows',
+      },
     )
   }
 }
@@ -68,11 +73,10 @@ function refusal({ state, stands, items = [], none, commands = [] }: AvailableTa
   const { upgrade, headline, why, next } = state
   if (upgrade) {
     const from = upgrade.from === undefined ? '' : `from ${upgrade.from} `
-    return usageError(
-      'no-target',
-      `an upgrade ${from}to ${upgrade.to} has begun, and is not finished: it comes first`,
-      { notes: [headline, ...why], remedy: `kvup upgrade --to ${upgrade.to}     continues` },
-    )
+    return usageError('no-target', `an upgrade ${from}to ${upgrade.to} is not finished: continue it first`, {
+      notes: [headline, ...why],
+      remedy: `kvup upgrade --to ${upgrade.to}     continues`,
+    })
   }
   if (stands === undefined)
     return usageError('no-target', headline, { notes: why, remedy: next === undefined ? [] : [next] })
@@ -85,7 +89,9 @@ function refusal({ state, stands, items = [], none, commands = [] }: AvailableTa
   return usageError('no-target', `${stands} ${verdict}. ${available}. Name one with --to`, {
     remedy: [
       ...items.map(({ next: line, note }) => (note === undefined ? line : `${line}     ${note}`)),
-      ...(items.length === 0 && commands.length === 0 ? ['kvup upgrade --to VERSION'] : []),
+      ...(items.length === 0 && commands.length === 0
+        ? ['kvup releases     lists the releases that this kvup knows']
+        : []),
       ...commands,
     ],
   })

@@ -185,21 +185,20 @@ function unplaced(
 ): string | undefined {
   const version = operatorVersionOf(text)
   const against = version && minor !== undefined ? againstPlatform(version, minor, releases).is : 'fits'
-  return against === 'unknown' ? 'of which minor of the platform it is, is not known' : undefined
+  return against === 'unknown' ? 'its platform minor is unknown' : undefined
 }
 
 function whyNone({ offered = [], platform }: OperatorSnapshot, catalogFile: string | undefined): string {
-  if (catalogFile !== undefined) return 'the catalog file has no update path from there'
-  if (offered.length === 0) return 'what the catalog has could not be read'
+  if (catalogFile !== undefined) return 'the catalog file has no upgrade path from there'
+  if (offered.length === 0) return 'kvup cannot read the catalog'
   const within = platform.minor === undefined ? '' : ` that belongs to platform ${platform.minor}`
-  return `the catalog shows nothing later${within}`
+  return `the catalog has nothing later${within}`
 }
 
 /** The cluster shows releases without edges, and may show nothing (ocp 2.6): only the catalog itself tells what leads where. */
 function byCatalogFile({ subscription: { spec } }: OperatorSnapshot): readonly string[] {
   return [
     `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
-    'opm render IMAGE -o yaml > catalog.yaml     makes a file of it',
-    'kvup upgrade --catalog-file catalog.yaml     says which further releases its edges lead to',
+    'make a file of it with opm render -o yaml, and name it by --catalog-file: its edges tell what leads on',
   ]
 }
