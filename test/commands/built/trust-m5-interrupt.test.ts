@@ -23,7 +23,7 @@ const lineThat = (end: string, does: string): string =>
   )?.[1] ?? ''
 
 async function interrupted(running: Live, signal: NodeJS.Signals, fault: (typeof away)[keyof typeof away]) {
-  await running.until(/virt-handler: \d\/6/)
+  await running.until(/virt-handler: .*\d of 6 nodes/)
   alive.faults.add(fault)
   // The watches are cut and a request is under way.
   await new Promise((next) => setTimeout(next, 500))
@@ -74,7 +74,7 @@ describe.each(Object.entries(away))('trust M5: interrupted while the API server 
 
 test('trust M5, M8: a silent server: --timeout ends it in time, and it knows what it borrowed', async () => {
   const running = startKvup([...argv, '--timeout', '8s', '--request-timeout', '30s'], alive)
-  await running.until(/virt-handler: \d\/6/)
+  await running.until(/virt-handler: .*\d of 6 nodes/)
   alive.faults.add(away.silent)
   const { code, stderr, ms } = await running.ended
   expect(code).toBe(4)
