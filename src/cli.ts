@@ -82,7 +82,7 @@ function optionsCommand(): Command {
 
 /** The same words for the same flag everywhere. */
 function uniform(command: Command): Command {
-  if (command.name() !== '__complete') command.helpOption('-h, --help', 'show help')
+  if (!command.name().startsWith('__')) command.helpOption('-h, --help', 'show help')
   if (command.commands.length > 0) command.helpCommand('help [command]', 'show help for a command')
   groupFlags(command)
   command.configureHelp({ ...command.configureHelp(), optionDescription: flagText })

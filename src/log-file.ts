@@ -96,6 +96,8 @@ export function withLog(printer: OpenPrinter, log: OpenPrinter): OpenPrinter {
         end: (document, status) => both.forEach((one) => one.end(document, status)),
       }
     },
+    // What reads as before is no line of a log.
+    unchanged: (document, view) => printer.unchanged(document, view),
     event(event) {
       printer.event(event)
       log.event(event)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { connection, typedConnection } from './commands/command-options.ts'
+import { connection, outputOptions, typedConnection } from './commands/command-options.ts'
 import type { Context, Wire } from './context.ts'
 import { leavingSoon } from './lib/kube/interruption.ts'
 import { exitCode, KvupError, usageError } from './lib/kube/errors.ts'
@@ -49,19 +49,35 @@ export async function main(
   open: OpenContext = openLate,
 ): Promise<number> {
   const argv = withPresentFlags(typed)
+  const words = isBare(argv) ? [...argv, '__head'] : argv
   const run: Running = { argv, io, open, opened: undefined, code: exitCode.done }
   let cli: Command | undefined
   try {
     const name = calledAs(io.argv?.[1])
-    cli = await program(name, wireFor(run, name), argv)
+    cli = await program(name, wireFor(run, name), words)
     prepare(cli, io)
-    if (argv.length === 0) cli.outputHelp()
-    else await cli.parseAsync(wordsFor(cli, argv), { from: 'user' })
+    await cli.parseAsync(wordsFor(cli, words), { from: 'user' })
     await run.opened?.finish()
     return run.code
   } catch (error) {
     return await report(error, run, cli)
   }
+}
+
+/** Nothing but flags that every command takes: where the cluster stands is asked. */
+function isBare(argv: readonly string[]): boolean {
+  const known = [...connection, ...outputOptions]
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at] ?? ''
+    const [flag = word] = word.split('=')
+    const whole = known.find(({ long, short }) => flag === long || flag === short)
+    const joined = known.find(
+      ({ short, required }) => required && short && /^-[^-]/u.test(word) && word.startsWith(short),
+    )
+    if ((whole ?? joined) === undefined) return false
+    if (whole?.required && flag === word) at++
+  }
+  return true
 }
 
 /** commander's own `help` takes any word for a command. */

@@ -13,7 +13,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
   engine: { code: ['kube', 'kube/base'] },
   kubevirt: { code: ['kube', 'kube/base', 'kvup-words', 'releases'] },
   openshift: { code: ['kube', 'kube/base', 'releases'], types: ['kubevirt'] },
-  status: { code: ['kubevirt', 'openshift', 'kube', 'kube/base', 'releases'] },
+  status: { code: ['engine', 'kubevirt', 'openshift', 'kube', 'kube/base', 'releases'] },
   checks: {
     code: ['kubevirt', 'openshift', 'releases', 'kube/base', 'kvup-words'],
     types: ['manifests', 'kube'],
@@ -22,6 +22,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
   vms: { code: ['engine', 'kubevirt', 'openshift', 'kube', 'kube/base', 'kvup-words', 'releases'] },
   upgrade: {
     code: [
+      'status',
       'vms',
       'openshift',
       'kubevirt',
@@ -37,6 +38,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
   eus: {
     code: [
       'upgrade',
+      'status',
       'vms',
       'openshift',
       'kubevirt',

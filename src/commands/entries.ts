@@ -302,6 +302,13 @@ export const entries: readonly Entry[] = [
     hidden: true,
   },
   {
+    name: '__head',
+    description: 'Say where the cluster stands: what kvup without a command does',
+    kind: 'Status',
+    load: async () => (await import('./status.ts')).headCommand,
+    hidden: true,
+  },
+  {
     name: 'version',
     description: 'Show the versions of kvup, the API server and KubeVirt',
     kind: 'Version',

@@ -2,17 +2,18 @@ import { isOfWindow, openOverrides } from '../lib/engine/overrides.ts'
 import { Command } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { leaseWatchOf } from '../lib/kubevirt/lease-holders.ts'
-import { filled, known, notAsked } from '../lib/kube/known.ts'
+import { notAsked } from '../lib/kube/known.ts'
 import { statusChanges, statusReport, type StatusReport } from '../lib/status/status-report.ts'
-import { type EarlierDump, type StatusDocument, statusView } from '../lib/output/views/status.ts'
-import { overrideId, restoreUpdatesLine } from '../lib/vms/update-methods.ts'
-import { countOverridden } from '../lib/vms/unblock/vm-overrides.ts'
-import { clockSkew, seconds, ticks } from '../lib/kube/clock.ts'
+import { statusView } from '../lib/output/views/status.ts'
+import { readClusterState, StatusReader } from './status/status-document.ts'
+import { stateView } from '../lib/output/views/cluster-state.ts'
+import { noCluster } from '../lib/status/cluster-state.ts'
+import { withLines } from '../lib/engine/change.ts'
+import { seconds, ticks } from '../lib/kube/clock.ts'
 import { type ExitCode, exitCode, KvupError } from '../lib/kube/errors.ts'
 import { alertsOption, asksCluster, fromOption, manual } from './command-options.ts'
 import type { AskAlerts } from '../lib/openshift/layers.ts'
 import { alertsByRoute, routeQuestion, savedAlerts } from '../lib/openshift/firing-alerts.ts'
-import { getLockHolder } from '../lib/vms/lock-holder.ts'
 import { type ReadCluster, readerFor } from '../lib/kubevirt/snapshot.ts'
 
 export interface StatusOptions {
@@ -46,6 +47,31 @@ export function statusCommand(wire: Wire): Command {
     .action(wire(status))
 }
 
+/** A bare `kvup`: the head of `kvup status`. No help and no completion names it. */
+export function headCommand(wire: Wire): Command {
+  return new Command('__head').action(wire(head))
+}
+
+/** Where the cluster stands, and what to type. Exit 0 where no kubeconfig names a cluster as well: that is where a new user begins. */
+export async function head(cx: Context): Promise<ExitCode> {
+  try {
+    const { state } = await readClusterState(cx, await readerFor(cx, undefined, 'platform'))
+    cx.printer.result({ apiVersion: 'kvup.io/v1alpha1', kind: 'Status', state }, stateView)
+    return exitCode.done
+  } catch (error) {
+    if (!(error instanceof KvupError)) throw error
+    if (error.reason !== 'no-cluster') throw withLines(error, { remedy: [...error.remedy, ...firstSteps] })
+    const state = noCluster(error.message)
+    cx.printer.result({ apiVersion: 'kvup.io/v1alpha1', kind: 'Status', state }, stateView)
+    return exitCode.done
+  }
+}
+
+const firstSteps = [
+  'kvup --help     lists the commands',
+  'kvup demo     tries an upgrade on a simulated cluster',
+]
+
 const codes: Record<NonNullable<StatusReport['overall']>['verdict'], ExitCode> = {
   Healthy: exitCode.done,
   Updating: exitCode.asked,
@@ -64,7 +90,7 @@ export async function status(cx: Context, options: StatusOptions): Promise<ExitC
     alerts: alertsFor(cx, snapshot, options),
   }
   const report = await statusReport(snapshot.cluster.reader, snapshot.clock, asks)
-  cx.printer.result(await documentOf(cx, report, snapshot), statusView)
+  cx.printer.result(await new StatusReader(cx, snapshot).document(report), statusView)
   return options.exitCode ? codes[report.overall?.verdict ?? report.verdict ?? 'Degraded'] : exitCode.done
 }
 
@@ -98,96 +124,26 @@ function alertsFor(
 /** Until Ctrl-C. */
 async function watchStatus(cx: Context, snapshot: ReadCluster, options: StatusOptions): Promise<ExitCode> {
   const { clock, cluster } = snapshot
+  const documents = new StatusReader(cx, snapshot, { isWatched: true })
   const watching = {
     reader: cluster.reader,
     clock,
     signal: cx.signal,
     told: (line: string) => cx.printer.note(line),
+    unchanged: async (report: StatusReport) =>
+      cx.printer.unchanged(await documents.document(report), statusView),
     overridesAreOpen: eusOverridesOpen(snapshot),
     alerts: alertsFor(cx, snapshot, options),
   }
   for await (const report of statusChanges(watching))
-    cx.printer.result(await documentOf(cx, report, snapshot), statusView)
+    cx.printer.result(await documents.document(report), statusView)
   return exitCode.done
 }
 
-/** With what is borrowed and who has the lock: both are part of where a cluster stands. */
-async function documentOf(cx: Context, report: StatusReport, snapshot: ReadCluster): Promise<StatusDocument> {
-  const { ahead } = snapshot.clock
-  const document = {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'Status',
-    ...report,
-    ...(ahead && { clock: clockSkew(ahead) }),
-    ...(await ofFolder(snapshot)),
-  } as const
-  if (!report.installation) return document
-  const { namespace } = report.installation
-  const overriding = overriddenSettings(snapshot, namespace)
-  const [settings, vms, running] = await Promise.all([
-    overriding,
-    vmOverrides(snapshot, overriding),
-    report.running && getLockHolder(cx, snapshot, namespace),
-  ])
-  const remarks = [report.remarks, settings.remarks, vms.remarks].flatMap((some) => some ?? [])
-  const overrides = { ...settings.overrides, ...vms.overrides }
-  return {
-    ...document,
-    ...(running && { running }),
-    ...(Object.keys(overrides).length > 0 && { overrides }),
-    ...(remarks.length > 0 && { remarks }),
-  }
-}
-
-/** Of a folder of dumps: as of when it is judged, what was passed over, and what the dumps of other moments say, each for itself. */
-async function ofFolder(snapshot: ReadCluster): Promise<Pick<StatusDocument, 'saved' | 'earlier'>> {
-  const { files = [], passedOver = [], earlier = [], clock } = snapshot
-  if (files.length === 0) return {}
-  const before = await Promise.all(earlier.map(earlierDump))
-  return {
-    saved: { asOf: clock.now().toISOString(), ...(passedOver.length > 0 && { passedOver }) },
-    ...(before.length > 0 && { earlier: before }),
-  }
-}
-
-async function earlierDump(read: ReadCluster): Promise<EarlierDump> {
-  const { cluster, clock, files = [], otherCluster } = read
-  const dump = { asOf: clock.now().toISOString(), files, ...filled({ otherCluster }) }
-  try {
-    const { overall, layers, window } = await statusReport(cluster.reader, clock)
-    return { ...dump, ...filled({ overall, layers, window }) }
-  } catch (error) {
-    if (error instanceof KvupError) return { ...dump, why: error.message }
-    throw error
-  }
-}
-
-/** What `kvup eus` borrows it has until its window is over. */
+/** What `kvup eus` changed for a time stays so until its EUS upgrade is over. */
 function eusOverridesOpen({ cluster }: ReadCluster): (namespace: string) => Promise<boolean> {
   return async (namespace) => {
     const found = await openOverrides(cluster.reader, namespace)
     return 'overrides' in found && found.overrides.some(isOfWindow)
   }
-}
-
-type Overridden = Pick<StatusDocument, 'overrides' | 'remarks'>
-
-async function overriddenSettings({ cluster }: ReadCluster, namespace: string): Promise<Overridden> {
-  const found = await openOverrides(cluster.reader, namespace)
-  return 'overrides' in found
-    ? { overrides: { settings: found.overrides } }
-    : { remarks: [`what is borrowed: ${found.unread}`] }
-}
-
-/** A saved cluster need not hold its VMs: that is no news. */
-async function vmOverrides(
-  { cluster, saved }: ReadCluster,
-  overriding: Promise<Overridden>,
-): Promise<Overridden> {
-  const counted = await known(countOverridden(cluster.reader).then((count) => [count]))
-  if (!counted.known) return saved ? {} : { remarks: [`what VMs were lent: ${counted.why}`] }
-  const [vms = 0] = counted.items
-  if (vms === 0) return {}
-  const { overrides: { settings = [] } = {} } = await overriding
-  return { overrides: { vms, restore: restoreUpdatesLine(settings.find(({ id }) => id === overrideId)) } }
 }

@@ -86,7 +86,7 @@ test('contract: whether VMs were lent anything is not guessed where they may not
   const jane = await without('virtualmachines')
   const { code, out } = await kvup('status', jane)
   expect(code).toBe(0)
-  expect(out).toMatch(/not judged +what VMs were lent: [^\n]*forbidden/)
+  expect(out).toMatch(/not checked +temporary changes of VMs: [^\n]*forbidden/)
   expect(JSON.parse((await kvup('status -o json', jane)).out)).not.toHaveProperty('set')
 })
 

@@ -30,6 +30,7 @@ function printer(told: Told, onResult: (document: StatusDocument) => void): Prin
       told.texts.push(view.text(document, paint, { columns: Infinity, wide: false }).join('\n'))
       onResult(document as Document as StatusDocument)
     },
+    unchanged: () => undefined,
     rows: () => ({ add: () => undefined, end: () => undefined }),
     event: () => undefined,
     awaiting: () => undefined,
@@ -51,6 +52,7 @@ function run(
     clock,
     printer: printer(told, onResult),
     signal: stop.signal,
+    world: { who: 'jane@here', readText: async () => '' },
   } as unknown as Context
   return { told, stop, code: status(cx, options) }
 }
@@ -84,12 +86,12 @@ test.each(['daemonsets', 'pods', 'apiservices'])(
     const { reader, clock } = example('healthy')
     const whole = run(reader, clock, {})
     await whole.code
-    expect(whole.told.texts[0]).toMatch(/^KubeVirt \S+ - namespace kubevirt - healthy, for/u)
+    expect(whole.told.texts[0]).toMatch(/^KubeVirt v1\.8\.4: healthy\. Update available: v1\.9\.0$/mu)
     expect(whole.told.documents[0]).not.toHaveProperty('partly')
     const { told, code } = run(refusing(reader, [plural]), clock, {})
     await code
-    expect(told.texts[0]).toMatch(/^KubeVirt \S+ - namespace kubevirt - healthy, but not all judged, for/u)
-    expect(told.texts[0]).toMatch(new RegExp(`^not judged .*${plural} is forbidden$`, 'mu'))
+    expect(told.texts[0]).toMatch(/^KubeVirt v1\.8\.4: healthy, but not everything was checked/u)
+    expect(told.texts[0]).toMatch(new RegExp(`^not checked .*${plural} is forbidden$`, 'mu'))
     expect(told.documents).toMatchObject([{ verdict: 'Healthy', partly: true }])
   },
 )
@@ -99,15 +101,17 @@ test('on a cluster with layers the verdict over all says so too, and KubeVirt ha
   const { told, code } = run(refusing(reader, ['daemonsets', 'machineconfigpools']), clock, {})
   await code
   expect(told.documents[0]?.overall).toEqual({ verdict: 'Healthy', notJudged: ['pool', 'KubeVirt'] })
-  expect(told.texts[0]).toMatch(/^cluster - healthy, but not all judged \(pool, KubeVirt\)$/mu)
-  expect(told.texts[0]).toMatch(/^KubeVirt +! healthy, but not all judged: /mu)
+  expect(told.texts[0]).toMatch(
+    /^KubeVirt v1\.4\.1: healthy, but not everything was checked\n {2}not checked: .*; pool/mu,
+  )
+  expect(told.texts[0]).toMatch(/^KubeVirt +! healthy, but not everything was checked: /mu)
 })
 
 test('night U7: an operator without a KubeVirt is shown, with what makes it begin', async () => {
   const { reader, clock } = example('operator-without-kubevirt')
   const { told, code } = run(reader, clock, {})
   expect(await code).toBe(0)
-  expect(told.texts[0]).toContain('It does nothing until that resource exists.')
+  expect(told.texts[0]).toContain('virt-operator does nothing until that resource exists')
   expect(told.documents[0]).toMatchObject({ idleOperator: { version: 'v1.7.0', namespace: 'kubevirt' } })
 })
 

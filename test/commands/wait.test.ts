@@ -108,7 +108,7 @@ test('what holds of a KubeVirt of which not all could be seen is said with that 
   const cluster = { reader: refusing(reader, ['daemonsets']) } as Cluster
   const { code, out } = await runText(['wait', '--for', 'healthy'], { cluster, clock })
   expect(code).toBe(0)
-  expect(out).toMatch(/^healthy holds - KubeVirt \S+ - healthy, but not all judged - after/u)
+  expect(out).toMatch(/^healthy holds - KubeVirt \S+ - healthy, but not everything was checked - after/u)
   expect(out).toContain('\n! daemonsets are not checked: daemonsets is forbidden\n')
   const whole = await runText(['wait', '--for', 'healthy'], { cluster: { reader } as Cluster, clock })
   expect(whole.out).not.toContain('judged')

@@ -166,7 +166,7 @@ const incidents: readonly Row[] = [
     '15-harvester-10447/cluster',
     'status',
     /virt-handler on worker-2 runs without virt-operator's annotations/u,
-    /→ kubectl -n kubevirt delete pod virt-handler-kbrl9/u,
+    /Next: kubectl -n kubevirt delete pod virt-handler-kbrl9/u,
   ],
   [
     'when stalled',
@@ -188,7 +188,7 @@ const incidents: readonly Row[] = [
     '17-kubevirt-14318/cluster',
     'status',
     /panic in cellToCell/u,
-    /→ kvup upgrade --to v1\.5\.1/u,
+    /Next: kvup upgrade --to v1\.5\.1/u,
   ],
   [
     'before',
@@ -229,7 +229,7 @@ const incidents: readonly Row[] = [
     'when stalled',
     '23-cnao-1292/cluster',
     'status',
-    /cluster · degraded · HyperConverged: 4\.18\.13: NetworkAddonsConfig is degraded.*please install Kubernetes NMState Operator/u,
+    /The cluster is DEGRADED: HyperConverged: 4\.18\.13: NetworkAddonsConfig is degraded.*please install Kubernetes NMState Operator/u,
     /→ kubectl get networkaddonsconfigs\.networkaddonsoperator\.network\.kubevirt\.io cluster -o yaml/u,
   ],
   [
@@ -257,7 +257,7 @@ const incidents: readonly Row[] = [
     'when stalled',
     '27-cdi-3722/cluster',
     'status',
-    /cluster · stalled · HyperConverged: 4\.18\.13: CDI is not available.*although nothing is being updated.*cdi-operator runs/u,
+    /The cluster is STALLED: HyperConverged: 4\.18\.13: CDI is not available.*although nothing is being updated.*cdi-operator runs/u,
     /→ kubectl get cdis\.cdi\.kubevirt\.io cdi-kubevirt-hyperconverged -o yaml.*→ kubectl -n openshift-cnv logs deployment\/cdi-operator --tail=50/u,
   ],
   [
@@ -453,7 +453,7 @@ test.each([
   ],
   [
     '17-kubevirt-14318',
-    /last log line: "panic: runtime error.*panic in cellToCell.*→ kvup upgrade --to v1\.5\.1/u,
+    /last log line: "panic: runtime error.*panic in cellToCell.*Next: kvup upgrade --to v1\.5\.1/u,
   ],
 ])('%s: where the log may be read it is quoted, and what it means is known', async (folder, says) => {
   const { out } = await runText(['status'], { ...(await liveCluster(folder, 'cluster')), columns })

@@ -19,6 +19,39 @@ test('contract: upgrade without a target says where it stands, what can be reach
   })
 })
 
+test('16.1 at a terminal it lists what can be reached with a recommendation, exit 0; --yes alone is exit 2', async () => {
+  await play(byTag, async (stage) => {
+    const asked: string[] = []
+    const decide = async (question: string) => asked.push(question) < 0
+    const listed = await stage.upgrade(undefined, {}, { decide })
+    expect(listed).toMatchObject({ code: 0, documents: [{ kind: 'AvailableTargets' }] })
+    expect(listed.text).toMatch(/^KubeVirt v1\.7\.0: healthy\. Update available: v1\.8\.\d+$/mu)
+    expect(listed.text).toMatch(/^v1\.8\.\d+ +recommended +kvup upgrade --to v1\.8\.\d+$/mu)
+    expect(asked).toEqual([])
+    expect(await stage.upgrade(undefined)).toMatchObject({ code: 2, documents: [] })
+  })
+})
+
+test('16.1 an interrupted upgrade is finished when a person says so, and by nothing else', async () => {
+  await play(byTag, async (stage) => {
+    await stage.upgrade('v1.8.4', { until: 'pause-workload-updates' })
+    const asked: string[] = []
+    const answering = (answer: boolean) => async (question: string) => {
+      asked.push(question)
+      return answer
+    }
+    const { mark } = stage
+    expect(await stage.upgrade(undefined)).toMatchObject({ code: 2 })
+    expect(await stage.upgrade(undefined, {}, { decide: answering(false) })).toMatchObject({ code: 0 })
+    expect(stage.writes(mark)).toEqual([])
+    const finished = await stage.upgrade(undefined, {}, { decide: answering(true) })
+    expect(finished).toMatchObject({ code: 0 })
+    expect(asked).toEqual(['Finish the upgrade to v1.8.4 now?', 'Finish the upgrade to v1.8.4 now?'])
+    expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.8.4')
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
 test('16.8 bare upgrade after an interruption offers to finish, and no other version', async () => {
   await play(byTag, async (stage) => {
     expect(await stage.upgrade('v1.8.4', { until: 'pause-workload-updates' })).toMatchObject({ code: 0 })
@@ -27,7 +60,7 @@ test('16.8 bare upgrade after an interruption offers to finish, and no other ver
     await halfWay(stage)
     const ended = await stage.upgrade(undefined)
     expect(ended).toMatchObject({ code: 2, error: { remedy: ['kvup upgrade --to v1.8.4     continues'] } })
-    expect(ended.text).toContain('an upgrade from v1.7.0 to v1.8.4 has begun, and is not finished')
+    expect(ended.text).toContain('an upgrade from v1.7.0 to v1.8.4 is not finished: continue it first')
   })
 })
 

@@ -118,7 +118,7 @@ test('a second OperatorGroup, or none, is what is wrong', () =>
     expect(text).toMatch(
       /OperatorGroup +x degraded: there are 2 \(.*second.*\) in namespace kubevirt-hyperconverged/u,
     )
-    expect(text).toMatch(/^cluster - degraded - OperatorGroup: /u)
+    expect(text).toMatch(/^The cluster is DEGRADED: OperatorGroup: /u)
     await pasteAll(stage, text)
     for (const { metadata } of store.list(OperatorGroups, { namespace }).items)
       store.remove(OperatorGroups, metadata)

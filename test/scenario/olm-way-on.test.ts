@@ -93,5 +93,6 @@ test('a Job of the install strategy that finds no node leads nobody back where H
     const place = { cluster: stage.cluster, clock: stage.clock, files: {} }
     const { out } = await runText(['status'], place)
     expect(out).toContain('of the install strategy finds no node')
-    expect(out).not.toContain('kvup upgrade')
+    expect(out).not.toContain('kvup upgrade --to v')
+    expect(out).toContain('Then: kvup upgrade --to 1.18.1 ')
   }))

@@ -36,6 +36,7 @@ export function recordingPrinter(
         recorded.documents.push(document as Document & Record<string, unknown>)
         recorded.lines.push(...view.text(document, paint, { columns: Infinity, wide: false }))
       },
+      unchanged: () => undefined,
       rows<Row, T extends Document>(kind: string, view: RowsView<Row, T>): Rows<Row, T> {
         const items: Row[] = []
         return {

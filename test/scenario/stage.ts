@@ -211,7 +211,11 @@ export class Stage {
       cluster: () => Promise.resolve(terminal.cluster ?? this.cluster),
       clock,
       printer,
-      prompt: { confirm, ...(terminal.decide && { decide: terminal.decide }), ...chooser(terminal) },
+      prompt: {
+        confirm,
+        ...(terminal.decide && { decide: terminal.decide, isAttended: true }),
+        ...chooser(terminal),
+      },
       signal,
       flags: { output: 'table', headers: true, color: 'never', yes, verbosity: 0 },
       world: {

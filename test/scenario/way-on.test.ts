@@ -31,7 +31,7 @@ function withUnreadDefinitions({ cluster }: Stage): { cluster: Cluster } {
 }
 
 const lines = [
-  'workloadUpdateMethods was LiveMigrate',
+  'automatic VM updates (was LiveMigrate)',
   'continues',
   'kvup upgrade --to v1.7.0     goes back',
   'kvup workloads restore',

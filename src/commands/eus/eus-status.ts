@@ -35,7 +35,8 @@ async function watchWindow(cx: Context, options: EusStatusOptions, snapshot: Rea
     const document = await eusStatusDocument(cx, options, snapshot)
     const { ageSeconds: __, running, ...lasting } = document
     const text = JSON.stringify({ ...lasting, holder: running?.holder })
-    if (text !== last) cx.printer.result(document, eusStatusView)
+    if (text === last) cx.printer.unchanged(document, eusStatusView)
+    else cx.printer.result(document, eusStatusView)
     last = text
   }
   return exitCode.done

@@ -16,7 +16,6 @@ import {
   planAgain,
   requestOf,
   type UpgradeOptions,
-  whereToGo,
 } from '../../lib/upgrade/plan/upgrade-options.ts'
 import {
   asDrift,
@@ -33,11 +32,15 @@ import { acceptingLine, gateOf, RisksChosen, runChange, tellScreen, withRisks } 
 import { doneSteps, sayWhatIsPastDeadline } from '../../lib/engine/change.ts'
 import { briefTime, defaultTimeout, type TimeRange } from '../../lib/upgrade/upgrade-duration.ts'
 import { planJudge } from '../check/plan-findings.ts'
+import { targetToFinish } from './without-target.ts'
 
 /** `kvup upgrade`: see → plan → findings → question → run → report. With `--plan` exactly that plan, or nothing. */
 export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitCode> {
   const { plan: file } = typed
-  if (typed.to === undefined && file === undefined) throw await whereToGo(cx, typed)
+  if (typed.to === undefined && file === undefined) {
+    const to = await targetToFinish(cx, typed)
+    return to === undefined ? exitCode.done : planAndRun(cx, { ...typed, to })
+  }
   if (file === undefined) return planAndRun(cx, typed)
   if (file === '-' && !cx.flags.yes && dryRunOf(typed) === undefined)
     throw usageError('contradiction', 'standard input cannot carry both the plan and your answer', {

@@ -96,7 +96,8 @@ async function watch(cx: Context, snapshot: ReadCluster, namespace: string | und
       now,
     )
     const text = JSON.stringify([report.items, report.totals, report.remarks])
-    if (text !== before) print(cx, report)
+    if (text === before) cx.printer.unchanged(documentOf(report), migrationsView)
+    else print(cx, report)
     before = text
   })
   return exitCode.done
@@ -115,6 +116,10 @@ function reportOf(snapshot: MigrationSnapshot, { toMove, remarks }: SettingsSnap
 }
 
 function print({ printer }: Context, report: MigrationsReport, newest?: NewestFinished): void {
+  printer.result(documentOf(report, newest), migrationsView, report.unread ? 'partial' : 'complete')
+}
+
+function documentOf(report: MigrationsReport, newest?: NewestFinished): MigrationsDocument {
   const { items, ...rest } = report
   // One that failed last stands for its VM already.
   const told = new Set(items.map((item) => `${item.namespace}/${item.migration}`))
@@ -122,12 +127,11 @@ function print({ printer }: Context, report: MigrationsReport, newest?: NewestFi
     (item) => !told.has(`${item.namespace}/${item.migration}`),
   )
   const older = over.length > 0 ? newest?.older : 0
-  const document: MigrationsDocument = {
+  return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'Migrations',
     ...rest,
     ...(older && { older }),
     items: [...items, ...over],
   }
-  printer.result(document, migrationsView, report.unread ? 'partial' : 'complete')
 }

@@ -1,7 +1,7 @@
 import type { Access, Cluster, Reviewer } from '../kube/cluster.ts'
 import type { CommandContext, Prompt, World } from '../kube/world.ts'
 import { type Clock, ownClock } from '../kube/clock.ts'
-import { blocked, exitCode, forbidden, KvupError } from '../kube/errors.ts'
+import { blocked, exitCode, forbidden, KvupError, type LeftCluster } from '../kube/errors.ts'
 import { configMapJournal } from './journal-config-map.ts'
 import { type Journal, type KnowsOverrides, type Override, remembering } from './journal.ts'
 import { leaseLock, type Lock } from './lease.ts'
@@ -426,10 +426,14 @@ export async function withResumeHint<T>(
 /** The same error with more to know and to type below it. */
 export function withLines(
   error: KvupError,
-  { notes = error.notes, remedy }: { notes?: readonly string[]; remedy: readonly string[] },
+  {
+    notes = error.notes,
+    remedy,
+    left,
+  }: { notes?: readonly string[]; remedy: readonly string[]; left?: LeftCluster | undefined },
 ): KvupError {
-  const { object } = error
-  return new KvupError(error.exitCode, error.reason, error.message, { object, notes, remedy, cause: error })
+  const { object, exitCode: code, reason, message } = error
+  return new KvupError(code, reason, message, { object, notes, remedy, cause: error, left })
 }
 
 const endsEarly: ReadonlySet<number> = new Set([

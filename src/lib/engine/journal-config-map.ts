@@ -227,7 +227,12 @@ const hasTexts = (value: unknown, ...keys: string[]): value is Record<string, un
 const isEntry = (value: unknown): value is Entry =>
   hasTexts(value, 'at', 'by', 'procedure', 'step', 'what', 'text') &&
   ['plan', 'user', 'from', 'to'].every((key) => ['string', 'undefined'].includes(typeof value[key])) &&
-  ['number', 'undefined'].includes(typeof value['run'])
+  ['number', 'undefined'].includes(typeof value['run']) &&
+  isPlace(value['place'])
+
+const isPlace = (value: unknown): boolean =>
+  value === undefined ||
+  (isRecord(value) && Number.isSafeInteger(value['step']) && Number.isSafeInteger(value['of']))
 
 const isOverride = (value: unknown): value is Override =>
   hasTexts(value, 'id', 'procedure', 'path', 'by', 'at') &&

@@ -37,6 +37,12 @@ export interface Journal {
 /** What a `check` may see of it. */
 export type JournalReader = Pick<Journal, 'entries' | 'overrides' | 'kept'>
 
+export interface StepPlace {
+  /** From 1. */
+  step: number
+  of: number
+}
+
 export interface Entry {
   /** RFC 3339. */
   at: string
@@ -57,6 +63,8 @@ export interface Entry {
     | 'failed'
     | 'interrupted'
   text: string
+  /** Which step of how many was at work: the third of five. Absent before the first, and in what an earlier kvup wrote. */
+  place?: StepPlace
   /** The uid of the sealed plan that was carried out, where there was one. */
   plan?: string
   /** Of an accepted risk: who the API server took kvup for. Absent there: the server did not say. */

@@ -10,7 +10,7 @@ import type {
   StepContext,
   StepSummary,
 } from './step.ts'
-import { type Entry, type Journal, RememberedJournal } from './journal.ts'
+import { type Entry, type Journal, RememberedJournal, type StepPlace } from './journal.ts'
 import type { HeldLease } from './lease.ts'
 import { unlessAborted } from '../kube/interruption.ts'
 import {
@@ -63,6 +63,7 @@ export class OneRun {
   readonly #memory: RememberedJournal
   readonly #remarks = new Set<string>()
   #isTroubled = false
+  #place: StepPlace | undefined
   /** What was said of the change that is not taken. */
   readonly #refusals = new Set<string>()
 
@@ -89,8 +90,9 @@ export class OneRun {
     return this.#hop.began + this.cx.limits.timeoutMs
   }
 
-  /** Before each step. What comes before the first hop, and after the last, is of that hop. */
-  enter({ hop }: Step): void {
+  /** Before each step, with the place that it has among them. What comes before the first hop, and after the last, is of that hop. */
+  enter({ hop }: Step, place: StepPlace): void {
+    this.#place = place
     if (hop === undefined || hop === this.#hop.name) return
     this.#hop = { name: hop, began: this.#hop.name === undefined ? this.began : this.ticks }
   }
@@ -154,6 +156,7 @@ export class OneRun {
       step,
       what,
       text,
+      ...(this.#place && { place: this.#place }),
       ...(plan !== undefined && { plan }),
       ...(user !== undefined && { user }),
       ...(from !== undefined && { from }),

@@ -125,9 +125,9 @@ class StepSequence {
 
   async #settle(step: Step): Promise<StopReason | undefined> {
     this.#current = step
-    this.#run.enter(step)
-    const began = this.#run.ticks
     const index = this.#steps.indexOf(step)
+    this.#run.enter(step, { step: index + 1, of: this.#steps.length })
+    const began = this.#run.ticks
     this.#run.emit({ kind: 'step-started', step: summaryOf(step), index, total: this.#steps.length })
     const settled = await new SettlingStep(step, this.#run, this.#steps).settle()
     if (settled.is === 'stopped') return settled.because

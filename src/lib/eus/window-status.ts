@@ -305,7 +305,7 @@ const pausedAnnotation = 'cluster.x-k8s.io/paused'
 /** An update writes something every few seconds, and a look asks every step: one for all that happens within this time. */
 const burst = 2 * seconds
 /** A look without any change: what is asked of nodes and VMs is not followed. */
-const readEvery = 60 * seconds
+const readEvery = 20 * seconds
 
 /**
  * Now, and whenever something changes that tells where a window stands. `namespace` is that of the operator and of the journal; undefined where there is

@@ -163,6 +163,11 @@ export interface Cluster {
   readonly reviewer: Reviewer
 }
 
+/** What a person calls it: the context, or the host of its server. */
+export function clusterName({ context, server }: ClusterAddress): string {
+  return context ?? (URL.canParse(server) ? new URL(server).host : server)
+}
+
 /** A merge patch: any part may be left out, and `null` removes. */
 export type DeepPartial<T> = T extends readonly unknown[]
   ? T

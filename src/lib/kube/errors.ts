@@ -29,6 +29,21 @@ export interface Details {
   /** What the command works on was not found: the command that looks for it. A run that has seen it looks again before it believes that. */
   sought?: string | undefined
   cause?: unknown
+  left?: LeftCluster | undefined
+}
+
+/** How a run that ended early left the cluster, with the lines to type: what a person sees in place of notes and remedies. `ClusterState` of the status is one. */
+export interface LeftCluster {
+  is: string
+  headline: string
+  why: readonly string[]
+  next?: string
+  afterwards?: string
+  instead?: string
+  details?: string
+  back?: string
+  /** Further ones that help. */
+  commands?: readonly string[]
 }
 
 /** A failure that was foreseen. Anything else that reaches `main` is a bug and is reported as one. */
@@ -41,12 +56,13 @@ export class KvupError extends Error {
   readonly remedy: readonly string[]
   readonly notes: readonly string[]
   readonly sought: string | undefined
+  readonly left: LeftCluster | undefined
 
   constructor(
     code: ExitCode,
     reason: string,
     message: string,
-    { object, remedy, notes, sought, cause }: Details = {},
+    { object, remedy, notes, sought, cause, left }: Details = {},
   ) {
     super(message, cause === undefined ? {} : { cause })
     this.exitCode = code
@@ -57,6 +73,7 @@ export class KvupError extends Error {
     this.remedy = lines.map(oneLine)
     this.notes = notes ?? []
     this.sought = sought
+    this.left = left
   }
 }
 

@@ -54,9 +54,11 @@ const waits = (window: RecognisedWindow | undefined): Pick<Layer, 'verdict' | 'w
 
 function noted(layer: Layer, found: readonly HopFinding[]): Layer {
   const said = layer.notes ?? []
+  const step = found.find(({ id }) => id === 'version-in-step')
   const help = found.flatMap(({ remedy: [first] }) => first ?? [])
   return {
     ...layer,
+    ...(step && { outOfStep: step.summary }),
     notes: [...said, ...found.map(({ summary }) => summary)],
     help: [...(layer.help ?? []), ...help],
   }

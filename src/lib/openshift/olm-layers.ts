@@ -428,6 +428,8 @@ export interface Layer {
   expected?: string
   /** RFC 3339. */
   since?: string
+  /** Of the operator: it belongs to another minor of the platform than the one at hand, which nobody supports; in a sentence. */
+  outOfStep?: string
   /** What else is to be known, a line each. */
   notes?: readonly string[]
   /** Commands that help. */

@@ -30,7 +30,18 @@ const ownCommand =
   /(?<!\b(?:kubectl|oc) )\bkvup(?: (?<cluster>status|wait|check|plan|snapshot|upgrade|(?:workloads|rollout|eus)(?: (?:live-update (?:show|set)|[a-z][a-z-]*))?|history|version)\b| (?<other>explain|releases|rbac|demo|config|completion|help)\b)/gu
 /** The programs that take kubectl's connection flags, where they begin a remedy. */
 const foreignCommand = /^(?<program>kubectl|oc|virtctl) (?!kvup\b)/u
-const fields: ReadonlySet<string> = new Set(['remedy', 'next', 'commands', 'undo', 'restore', 'help'])
+const fields: ReadonlySet<string> = new Set([
+  'remedy',
+  'next',
+  'details',
+  'back',
+  'afterwards',
+  'instead',
+  'commands',
+  'undo',
+  'restore',
+  'help',
+])
 
 /** Without connection flags the commands stay as they are; what is said behind one is a comment to a shell, so that a whole line can be pasted. */
 export function commandSpeech(asTyped: TypedFlags): CommandSpeech {
@@ -103,6 +114,6 @@ function mapped(values: readonly unknown[], change: (value: unknown) => unknown)
 function errorAsTyped(error: unknown, parts: CommandSpeech['parts']): unknown {
   if (!(error instanceof KvupError)) return error
   const { exitCode, reason, message, object, notes, cause } = error
-  const { remedy } = parts({ remedy: error.remedy })
-  return new KvupError(exitCode, reason, message, { object, notes, cause, remedy })
+  const { remedy, left } = parts({ remedy: error.remedy, left: error.left })
+  return new KvupError(exitCode, reason, message, { object, notes, cause, remedy, left })
 }

@@ -1,10 +1,15 @@
 import { brief, displayWidth, pad } from './text.ts'
 import { describeError, type Paint } from './printer.ts'
 import { KvupError, Unforeseen } from '../kube/errors.ts'
-import { sanitise, sanitiseLine } from './terminal.ts'
+import { sanitise, sanitiseDeep, sanitiseLine } from './terminal.ts'
+import { stateLines } from './views/cluster-state.ts'
 
 /** Lines for stderr: the failure, its object and cause indented, then what helps behind an arrow. Bugs say so; the stack only from `-v 6`. */
-export function errorLines(error: unknown, paint: Paint, verbosity = 0): string[] {
+export function errorLines(
+  error: unknown,
+  paint: Paint,
+  { verbosity = 0, columns = Infinity }: { verbosity?: number; columns?: number } = {},
+): string[] {
   if (!(error instanceof KvupError)) return bugLines(error, paint, verbosity)
   const [first = '', ...rest] = sanitise(error.message).split('\n')
   const object = error.object === undefined ? [] : [sanitiseLine(error.object)]
@@ -16,8 +21,12 @@ export function errorLines(error: unknown, paint: Paint, verbosity = 0): string[
     `${paint.bad('error:')} ${brief(sanitiseLine(first))}`,
     ...details.filter((line) => line !== '').map((line) => `  ${line}`),
     ...causeLines(error, verbosity),
-    ...error.notes.map((line) => `  ${notALine(brief(sanitiseLine(line)))}`),
-    ...remedyLines(error.remedy, paint),
+    ...(error.left === undefined
+      ? [
+          ...error.notes.map((line) => `  ${notALine(brief(sanitiseLine(line)))}`),
+          ...remedyLines(error.remedy, paint),
+        ]
+      : stateLines(sanitiseDeep(error.left), paint, { columns })),
   ]
 }
 

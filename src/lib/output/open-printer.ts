@@ -2,7 +2,14 @@ import { type Beat, type Clock, systemBeat } from '../kube/clock.ts'
 import { usageError } from '../kube/errors.ts'
 import { answerIn, type Answering, collectedRows, type OpenRows, rowsIn } from './formats/answer.ts'
 import { type OutputFormat, parseOutput } from './formats/output-format.ts'
-import { pageLines, LivePage, type LiveTerminal, type Story, tellStory } from './progress/progress-output.ts'
+import {
+  pageLines,
+  LivePage,
+  PageHeading,
+  type LiveTerminal,
+  type Story,
+  tellStory,
+} from './progress/progress-output.ts'
 import { paintedWidth, pieces, wrap } from './text.ts'
 import {
   type ColourWish,
@@ -99,6 +106,10 @@ export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
       rows = tellRows(kind, view as unknown as RowsView<unknown, Document>)
       return rows.rows
     },
+    unchanged<T extends Document>(document: T, view: View<T>) {
+      if (page && (format.is === 'table' || format.is === 'wide'))
+        give({ document, view, status: 'complete' })
+    },
     event(event) {
       answer.event?.(event)
       story.event(event)
@@ -126,6 +137,13 @@ export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
   }
 }
 
+function pageOn(options: PrinterOptions): LivePage | undefined {
+  const { stdout, env, watch } = options
+  if (!watch || !isLive(stdout, env)) return undefined
+  const { clock, beat = systemBeat } = options
+  return new LivePage(stdout, new PageHeading({ clock, beat, paint: paintOn(stdout, options) }))
+}
+
 /** In a job of GitHub Actions nothing that others wrote may read like a command to its runner, but the annotations that are asked for. */
 function onRunner(options: PrinterOptions, format: OutputFormat): PrinterOptions {
   const { env, stdout, stderr } = options
@@ -146,10 +164,6 @@ const guarded = (stream: Stream): Stream => ({
   rows: () => stream.rows?.(),
   onResize: (changed) => stream.onResize?.(changed) ?? (() => undefined),
 })
-
-function pageOn({ stdout, env, watch }: PrinterOptions): LivePage | undefined {
-  return watch && isLive(stdout, env) ? new LivePage(stdout) : undefined
-}
 
 function storyOn(options: PrinterOptions, format: OutputFormat): Story {
   if (options.quiet) return quietStory(options)
@@ -208,6 +222,8 @@ export function printerWithConnectionFlags(printer: OpenPrinter, speech: Command
       if (isData(document)) printer.result(document, view, status)
       else printer.result(speech.parts(document), viewWithConnectionFlags(view, speech), status)
     },
+    unchanged: (document, view) =>
+      printer.unchanged(speech.parts(document), viewWithConnectionFlags(view, speech)),
     rows: (kind, view) =>
       rowsWithConnectionFlags(printer.rows(kind, rowsViewWithConnectionFlags(view, speech)), speech),
     event: (event) => printer.event(speech.parts(event)),

@@ -102,6 +102,8 @@ export type Observation =
 export interface Printer {
   /** The answer. May be called again with `-w`: a document per change. */
   result<T extends Document>(document: T, view: View<T>, status?: DocumentStatus): void
+  /** With `-w`: the cluster was read again and reads as before. A page on a terminal says when; nothing is printed anywhere else. */
+  unchanged<T extends Document>(document: T, view: View<T>): void
   /** The answer as rows that come by and by: the `items` of a document of this kind, which `end` completes. Not with `-w`. */
   rows<Row, T extends Document>(kind: T['kind'], view: RowsView<Row, T>): Rows<Row, T>
   event(event: RunEvent): void

@@ -77,7 +77,7 @@ export function paintedWidth(line: string): number {
 const label = /^\S+(?: \S+)* {2,}(?=\S)/
 /** The arrow is the first thing after blanks and colours. */
 const arrow = /^ *(?:→|->|Next:) /
-const command = /^ *(?:→|->|Next:) (?:kvup|kubectl|oc|virtctl|helm|etcdctl) /
+const command = /^ *(?:→|->|Next:|Then:|Or:|Details:|Back:) (?:kvup|kubectl|oc|virtctl|helm|etcdctl) /
 /** `kvup history     shows it`: what a command does stands behind some blanks. */
 const remark = / {3,}(?=\S)/
 

@@ -294,12 +294,12 @@ export function reaches(version: Version, minor: string): boolean {
 const order = ({ major, minor }: Version) => major * 10_000 + minor
 
 /** Releases that kvup knows and that are one supported hop away: the last patch of this minor, then of the next. */
-export function reachable(from: string | undefined): readonly string[] {
+export function reachable(from: string | undefined, releases: Releases = knownReleases): readonly string[] {
   const now = versionOf(from)
   if (now === undefined) return []
   const candidates = [
-    latestPatch(minorOf(now)),
-    latestPatch(minorOf({ major: now.major, minor: now.minor + 1 })),
+    latestPatch(minorOf(now), releases),
+    latestPatch(minorOf({ major: now.major, minor: now.minor + 1 }), releases),
   ]
   return candidates
     .filter((version): version is Version => version !== undefined && compareVersions(version, now) > 0)

@@ -279,6 +279,8 @@ interface Watching {
   signal: AbortSignal
   /** Told before a wait that is not for a change. */
   told?: (line: string) => void
+  /** Told of a report that reads as the one before, when it was made. */
+  unchanged?: (report: StatusReport) => Promise<void>
   /** See `statusReport`. */
   overridesAreOpen?: (namespace: string) => Promise<boolean>
   alerts?: AskAlerts
@@ -303,6 +305,7 @@ export async function* statusChanges(watching: Watching): AsyncGenerator<StatusR
       const { takenAt: _, ...rest } = report
       const text = JSON.stringify(rest)
       if (text !== before) yield report
+      else await watching.unchanged?.(report)
       if (before === '')
         notifyOnChange(reader, watchedFor(report), {
           changed,

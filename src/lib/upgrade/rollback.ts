@@ -5,7 +5,7 @@ import {
   type LaterCrdVersions,
   laterCrdVersions,
 } from '../releases/hop-findings.ts'
-import type { Releases } from '../releases/releases.ts'
+import { knownReleases, type Releases } from '../releases/releases.ts'
 import { compareVersions, type Version, versionOf } from '../releases/release-versions.ts'
 import type { UpgradePlan, UpgradeState } from './upgrade-plan.ts'
 import { blocked } from '../kube/errors.ts'
@@ -251,7 +251,7 @@ export interface LeftUpdate {
  * taken over, stays: it takes the components back by a tag (night U4).
  */
 export function downgradeLine(
-  plan: UpgradePlan,
+  plan: LeftPlan,
   { installation, rolloutStatus, crds }: LeftUpdate,
 ): readonly string[] {
   const { to, method, owner } = plan
@@ -267,7 +267,7 @@ export function downgradeLine(
 }
 
 /** False while nothing but what is borrowed was written: there is nothing to go back from. */
-function hasBegun({ to }: UpgradePlan, { kubevirt, operator }: Installation): boolean {
+function hasBegun({ to }: LeftPlan, { kubevirt, operator }: Installation): boolean {
   const { targetKubeVirtVersion, observedKubeVirtVersion, operatorVersion } = kubevirt.status ?? {}
   const names = [
     kubevirt.spec?.imageTag,
@@ -287,7 +287,31 @@ export function downgradeTakes(plan: UpgradePlan, left: LeftUpdate | undefined):
   return goes && `going back to ${back.text}: ${goes}`
 }
 
-function versionBefore({ from, to, olm }: UpgradePlan): Version | undefined {
+type LeftPlan = Pick<UpgradePlan, 'to' | 'method' | 'from' | 'olm' | 'wayBack'> & { owner: { uid: string } }
+
+/** The same of an update that whoever began: no plan is at hand. */
+export function downgradeNow(left: LeftUpdate, releases: Releases = knownReleases): string | undefined {
+  const { installation, rolloutStatus } = left
+  const { target, observed } = rolloutStatus
+  const to = versionOf(target.version)
+  if (to === undefined || observed.version === undefined || installation.manager.kind === 'hyperconverged')
+    return undefined
+  const [line] = downgradeLine(
+    {
+      to,
+      from: observed.version,
+      method: installation.imageTag === to.text ? 'image-tag' : 'operator-manifest',
+      owner: installation,
+      wayBack: downgradeOf(to, { rolloutStatus, ...(left.crds && { crds: left.crds }) }, releases),
+    },
+    left,
+  )
+  const back = versionOf(observed.version)
+  const goes = back && crdsThatGo(to, back)
+  return line === undefined || goes === undefined ? line : `${line}; ${goes}`
+}
+
+function versionBefore({ from, to, olm }: LeftPlan): Version | undefined {
   const before = versionOf(from)
   return olm || before?.text === to.text ? undefined : before
 }
@@ -309,7 +333,7 @@ export function noDowngradeNote(plan: UpgradePlan, left: LeftUpdate | undefined)
 }
 
 /** Where it depends on them and they could not be read, nothing is promised. */
-function areCrdsTaken({ wayBack: downgrade }: UpgradePlan, crds: LeftUpdate['crds']): boolean {
+function areCrdsTaken({ wayBack: downgrade }: LeftPlan, crds: LeftUpdate['crds']): boolean {
   if (downgrade.is === 'open') return true
   return (
     downgrade.is === 'closes' && crds?.known === true && crdsAhead(crds.items, downgrade.later).length === 0

@@ -1,10 +1,11 @@
 import { placeOfVm } from '../vms/vm.ts'
-import type { Cluster, Reader } from '../kube/cluster.ts'
+import { type Cluster, type ClusterAddress, clusterName, type Reader } from '../kube/cluster.ts'
 import { kubeVirtDefinitions } from '../kubevirt/stored-versions.ts'
 import { type Fired, firedOnPlatform, newAlerts } from '../openshift/firing-alerts.ts'
 import type { JournalReader, RunEvent, RunOutcome } from '../engine/step.ts'
 import type { Clock } from '../kube/clock.ts'
-import { exitCode, KvupError } from '../kube/errors.ts'
+import { exitCode, KvupError, type LeftCluster } from '../kube/errors.ts'
+import { type ClusterState, clusterState, temporaryChanges } from '../status/cluster-state.ts'
 import {
   doubtsLeft,
   leftoverWebhooks,
@@ -15,7 +16,7 @@ import {
   type WorkloadReport,
   workloadsAfter,
 } from './upgrade-report.ts'
-import type { UpgradePlan } from './upgrade-plan.ts'
+import { olmUpgradeName, upgradeName, type UpgradePlan } from './upgrade-plan.ts'
 import type { CensusCircumstances, Differences } from '../vms/census/vm-census.ts'
 import type { Compared, RunCensus } from '../vms/census/run-census.ts'
 import { heldLines, openOverride, overrideId } from '../vms/update-methods.ts'
@@ -27,19 +28,19 @@ import {
   whyNoDowngrade,
 } from './rollback.ts'
 import { isOfWindow } from '../engine/overrides.ts'
-import type { KnowsOverrides, Override } from '../engine/journal.ts'
+import type { Entry, KnowsOverrides, Override } from '../engine/journal.ts'
 import { onlyFlag, shellWord, withoutFlags, wordsOf } from '../kube/shell-line.ts'
 import { getCanary } from '../vms/outdated-vms.ts'
 import type { CommandContext } from '../kube/world.ts'
 import { ClusterServiceVersions } from '../kube/kinds/operator-kinds.ts'
 import { kubeVirtIn } from '../openshift/olm-status.ts'
+import { crdsThatGo } from '../releases/hop-findings.ts'
 import { versionOf } from '../releases/release-versions.ts'
 import { readOwner } from '../vms/strategy/settings-owner.ts'
 import { theInstallation } from '../kubevirt/installation.ts'
 import { statusParts, takeSnapshot } from '../kubevirt/snapshot.ts'
 import { assessRollout } from '../kubevirt/rollout-status.ts'
 import { goesOn, readInTime, type ResumeHint, resumeLine, withLines } from '../engine/change.ts'
-import { formatDuration } from '../kube/duration.ts'
 import { isGuards } from '../vms/update-guard.ts'
 import { type RollbackHint, rollbackHint } from './methods/install-plan-approval.ts'
 import { readOperator } from './methods/operator-manifest.ts'
@@ -285,9 +286,84 @@ async function withWhatIsLeft(error: unknown, conditions: ReportedRun, within: n
     return withLines(error, {
       notes: [...error.notes, ...notes],
       remedy: byCommand([...error.remedy, ...remedy]),
+      ...(error.exitCode !== exitCode.locked && { left: await leftCluster(error, conditions, left) }),
     })
   for (const line of [...notes, ...remedy]) conditions.cx.printer.warn(line)
   return error
+}
+
+/** The block that a person sees: where the cluster stands, why, and the lines to type. What the failure says that helps comes first. */
+async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left): Promise<LeftCluster> {
+  const { cx } = conditions
+  const state = stateOfLeft(error, conditions, left, (await cx.cluster()).address)
+  const held = heldLines(
+    left.overrides?.find(({ id }) => id === overrideId),
+    '     resumes automatic VM updates, once KubeVirt is healthy',
+  )[0]
+  const isGuarded = left.overrides?.some(isGuards) ?? false
+  const [back, ...further] = restoreLines(conditions.plan(), left)
+  const resume = resumeLine(cx.world, isGuarded ? 'continues, once they are resumed' : 'continues')
+  const [next, afterwards] = isGuarded && held !== undefined ? [held, resume] : [resume, undefined]
+  const [first, ...more] = error.remedy
+  const others = [...more, ...further]
+  return {
+    ...state,
+    next: first ?? next,
+    ...(first === undefined ? afterwards !== undefined && { afterwards } : { afterwards: next }),
+    ...(!isGuarded && held !== undefined && { instead: held }),
+    ...(back !== undefined && { back: withLosses(back, conditions.plan()) }),
+    ...(others.length > 0 && { commands: byCommand(others) }),
+  }
+}
+
+/** What the line that goes back takes away stands in the line itself. */
+function withLosses(back: string, { to, from }: UpgradePlan): string {
+  const before = versionOf(from)
+  const goes = before && crdsThatGo(to, before)
+  return goes === undefined ? back : `${back}; ${goes}`
+}
+
+function stateOfLeft(
+  error: KvupError,
+  { cx, plan: now }: ReportedRun,
+  { entries, overrides, observed, out }: Left,
+  address: ClusterAddress | undefined,
+): Pick<ClusterState, 'is' | 'headline' | 'why'> {
+  const plan = now()
+  const takenAt = cx.clock.now().toISOString()
+  const { installation, rolloutStatus } = observed ?? {}
+  const known = out?.note ?? noDowngradeNote(plan, observed)
+  const { is, headline, why } = clusterState({
+    report: {
+      takenAt,
+      ...rolloutStatus,
+      installation: installation ?? { namespace: plan.owner.ref.namespace, manager: { kind: 'plain' } },
+      ...(rolloutStatus === undefined && {
+        target: { version: plan.to.text },
+        ...(plan.from !== undefined && { observed: { version: plan.from } }),
+      }),
+    },
+    cluster: address && clusterName(address),
+    entries: entries ?? assumedEntries(error, cx, plan),
+    overrides: overrides ?? [],
+    ...(known !== undefined && { known: [known] }),
+  })
+  return { is, headline, why }
+}
+
+/** The journal could not be asked: what it would say of this run. */
+function assumedEntries(
+  error: KvupError,
+  { clock, world }: CommandContext,
+  plan: UpgradePlan,
+): readonly Entry[] {
+  const procedure = plan.olm ? olmUpgradeName(plan.olm.to) : upgradeName(plan.to.text)
+  const entry = { at: clock.now().toISOString(), by: world.who, procedure, step: '', text: '' }
+  const what = interruptions.has(error.exitCode) ? 'interrupted' : 'failed'
+  return [
+    { ...entry, what: 'started' },
+    { ...entry, what },
+  ]
 }
 
 const interruptions: ReadonlySet<number> = new Set([exitCode.interrupted, exitCode.terminated])
@@ -303,6 +379,8 @@ function notBegun(error: KvupError, { cx }: ReportedRun): KvupError {
 /** As far as it could be read. */
 interface Left {
   overrides: readonly Override[] | undefined
+  /** Of the journal. */
+  entries?: readonly Entry[] | undefined
   observed: LeftUpdate | undefined
   /** By OLM. */
   out: RollbackHint | undefined
@@ -324,13 +402,14 @@ function remembered({ known }: ReportedRun['journal']): Pick<Left, 'overrides' |
 
 async function leftBehind({ cx, plan: now, journal }: ReportedRun, readWithin: number): Promise<Left> {
   const plan = now()
-  const [overrides, observed, out] = await readInTime(cx.clock, readWithin, [
+  const [overrides, observed, out, entries] = await readInTime(cx.clock, readWithin, [
     journal.overrides(),
     readAgain(cx, plan),
     rollbackHintNow(cx, plan),
+    journal.entries(),
   ])
   const known = overrides ? { overrides } : remembered(journal)
-  return { ...known, observed, out: plan.olm && (out ?? unseen) }
+  return { ...known, entries, observed, out: plan.olm && (out ?? unseen) }
 }
 
 /** Undefined where the components may not be read: how far they came is not known then. */
@@ -384,25 +463,14 @@ function notesOn(
   { cx, plan: current }: ReportedRun,
 ): readonly string[] {
   const plan = current()
-  const now = cx.clock.now().getTime()
-  const overridden = overrides?.map((override) => overrideLine(override, now)) ?? [
-    'kvup could not read the temporary changes',
-  ]
+  const overridden =
+    overrides === undefined
+      ? ['kvup could not read the temporary changes']
+      : [...temporaryChanges(overrides, cx.clock.now().toISOString())]
   if (fromRun) overridden.push('the API server does not answer: kvup shows what this run knows')
   const stays =
     out?.note ?? noDowngradeNote(plan, observed) ?? downgradeTakes(plan, out ? undefined : observed)
   return stays === undefined ? overridden : [...overridden, stays]
-}
-
-function overrideLine(override: Override, now: number): string {
-  const value = override.was.present ? valueText(override.was.value) : 'absent'
-  const name = override.path.slice(override.path.lastIndexOf('/') + 1)
-  const age = formatDuration(now - Date.parse(override.at))
-  return `temporary change ${age} ago: ${name} was ${value}; safe ${override.harmless ?? 'for now'}`
-}
-
-function valueText(value: unknown): string {
-  return Array.isArray(value) ? value.join(', ') : JSON.stringify(value)
 }
 
 /** How an upgrade by OLM can be left, seen once more; undefined by any other method. Throws what the Reader throws, and where the Subscription is gone. */

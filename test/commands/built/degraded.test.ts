@@ -27,9 +27,9 @@ async function until<T>(observed: () => T | undefined): Promise<T> {
 async function expectDegraded(names: RegExp): Promise<void> {
   const status = await kvup(['status', '--exit-code'], alive)
   expect(status.code).toBe(3)
-  expect(status.stdout).toMatch(/^KubeVirt v1\.7\.4 · namespace kubevirt · degraded/)
+  expect(status.stdout).toMatch(/^KubeVirt v1\.7\.4 on sim: DEGRADED for /)
   expect(status.stdout).toMatch(names)
-  expect(status.stdout).toMatch(/→ kubectl /)
+  expect(status.stdout).toMatch(/Next: kubectl /)
   const json = await kvup(['status', '-o', 'json', '--exit-code'], alive)
   expect(json.code).toBe(3)
   expect(JSON.parse(json.stdout)).toMatchObject({ verdict: 'Degraded', status: 'complete' })

@@ -19,7 +19,7 @@ const commands = describeTree(await program('kvup', () => async () => undefined,
 const nowhere = { kubeconfig: '/nonexistent/config' }
 
 describe.concurrent('manner 1: help is an answer: stdout, exit 0, and no cluster is asked', () => {
-  test.each([[], ['help'], ['-h'], ['--help']])('kvup %j', async (...argv) => {
+  test.each([['help'], ['-h'], ['--help']])('kvup %j', async (...argv) => {
     const { code, stdout, stderr } = await kvup(argv, nowhere)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const lines = stdout.trimEnd().split('\n')
@@ -27,6 +27,22 @@ describe.concurrent('manner 1: help is an answer: stdout, exit 0, and no cluster
     expect(lines.filter((line) => line.length > 80)).toEqual([])
     for (const command of commands)
       expect(stdout).toMatch(new RegExp(`  ${command.split(' ')[0]}\\b|, ${command.split(' ')[0]}\\b`))
+  })
+
+  test('kvup alone, where no kubeconfig names a cluster, says so and how to begin', async () => {
+    const { code, stdout, stderr } = await kvup([], { kubeconfig: '/dev/null' })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^No cluster: /)
+    expect(stdout).toMatch(/\nNext: kvup demo /)
+    expect(stdout).toMatch(/\nDetails: kvup --help /)
+  })
+
+  test('kvup alone, where the cluster does not answer: exit 8, and the same two lines', async () => {
+    const { code, stderr } = await kvup(['-s', 'http://127.0.0.1:1'], { kubeconfig: '/dev/null' })
+    expect(code).toBe(8)
+    expect(stderr).toMatch(/^error: no answer from the API server/)
+    expect(stderr).toMatch(/→ kvup --help /)
+    expect(stderr).toMatch(/→ kvup demo /)
   })
 
   test.each(commands)('kvup %s -h', async (command) => {

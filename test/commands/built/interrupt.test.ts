@@ -34,10 +34,10 @@ async function interruptedAt(phase: RegExp, signal: NodeJS.Signals) {
   return { ...ended, within: performance.now() - began, end: ended.stderr.split('error: ')[1] ?? '' }
 }
 
-/** What stands behind the arrows, without what it is for. */
+/** What stands behind the labels, without what it is for. */
 function lineThat(end: string, does: string): string {
-  const line = end.split('\n').find((one) => one.includes('→') && one.includes(does))
-  return line?.replace(/^ *→ /, '').split(/ {3,}/)[0] ?? ''
+  const line = end.split('\n').find((one) => /^(?:Next|Then|Or|Back): /u.test(one) && one.includes(does))
+  return line?.replace(/^\w+: /, '').split(/ {3,}/)[0] ?? ''
 }
 
 const phases = {
@@ -59,11 +59,11 @@ describe('an interrupted run leaves within 2 s, says what is borrowed, and its l
     const { within, end, ...ended } = await interruptedAt(phase?.[1] ?? /./, signal)
     expect(ended).toMatchObject({ code, stdout: '' })
     expect(within).toBeLessThan(2000)
-    expect(end).toMatch(/borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /)
+    expect(end).toMatch(/paused \d+s ago: automatic VM updates \(was LiveMigrate\); /)
     expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads restore')
     expect(lineThat(end, 'goes back')).toBe(back)
     expect(cr().methods).toEqual([])
-    const resumed = await paste(lineThat(end, 'goes on'), alive)
+    const resumed = await paste(lineThat(end, 'continues'), alive)
     expect(resumed).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('✔ KubeVirt v1.8.4 on ') as string,
@@ -108,7 +108,7 @@ test('an API server that does not answer keeps nobody from leaving', async () =>
 
 test('status -w ends with Ctrl-C, and says nothing of it', async () => {
   const running = startKvup(['status', '-w'], alive)
-  await running.until(/workloads/, 'stdout')
+  await running.until(/VMs? running/, 'stdout')
   running.kill('SIGINT')
   const { code, stderr } = await running.ended
   expect({ code, stderr }).toEqual({ code: 130, stderr: expect.not.stringContaining('bug') as string })
@@ -138,17 +138,22 @@ test('killed with SIGKILL: who asks on the same machine is told that nobody is a
   running.kill('SIGKILL')
   await running.ended
   const gone = new RegExp(`\\S+ ran kvup until \\d+s ago on host \\S+ \\(pid ${running.pid} is gone\\)`, 'u')
-  for (const command of ['status', 'history']) expect((await kvup([command], alive)).stdout).toMatch(gone)
+  expect((await kvup(['status'], alive)).stdout).toMatch(
+    /^Upgrade v1\.7\.4 → v1\.8\.4 on sim interrupted by \S+ \d+s ago, after it began step \d+ of \d+; /u,
+  )
+  expect((await kvup(['history'], alive)).stdout).toMatch(gone)
 })
 
 test('two at once: the second exits 6 and names the first', async () => {
   const first = startKvup(['upgrade', '--to', 'v1.8.4', '--yes', '--stable-for', '60s'], alive)
   await first.until(phases.held)
   const second = await kvup(argv, alive)
-  for (const command of ['status', 'history'])
-    expect((await kvup([command], alive)).stdout).toMatch(
-      new RegExp(`/${first.pid}/[\\w-]+; renewed \\d+s ago`, 'u'),
-    )
+  expect((await kvup(['status'], alive)).stdout).toMatch(
+    /: another kvup is running: \S+@\S+ since \d\d:\d\d /u,
+  )
+  expect((await kvup(['history'], alive)).stdout).toMatch(
+    new RegExp(`/${first.pid}/[\\w-]+; renewed \\d+s ago`, 'u'),
+  )
   expect(second).toMatchObject({ code: 6, stdout: '' })
   expect(second.stderr).toMatch(/error: another kvup is running: \S+ since /)
   expect(second.stderr).toContain(`--take-over=`)

@@ -14,16 +14,16 @@ const away = {
   silent: { is: 'slow', ms: 600_000 },
   'out of order': { is: 'refused', status: 503 },
 } as const
-const overridden = /borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /
+const overridden = /paused \d+s ago: automatic VM updates \(was LiveMigrate\); /
 
-/** What stands behind the arrows, without what it is for. */
+/** What stands behind the labels, without what it is for. */
 const lineThat = (end: string, does: string): string =>
-  /^ *→ (.*?)(?: {3,}|$)/u.exec(
-    end.split('\n').find((one) => one.includes('→') && one.includes(does)) ?? '',
+  /^\w+: (.*?)(?: {3,}|$)/u.exec(
+    end.split('\n').find((one) => /^(?:Next|Then|Or|Back): /u.test(one) && one.includes(does)) ?? '',
   )?.[1] ?? ''
 
 async function interrupted(running: Live, signal: NodeJS.Signals, fault: (typeof away)[keyof typeof away]) {
-  await running.until(/virt-handler: \d\/6/)
+  await running.until(/virt-handler: .*\d of 6 nodes/)
   alive.faults.add(fault)
   // The watches are cut and a request is under way.
   await new Promise((next) => setTimeout(next, 500))
@@ -47,7 +47,7 @@ describe.each(Object.entries(away))('trust M5: interrupted while the API server 
       expect(end).toMatch(overridden)
       expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads restore')
       alive.faults.clear()
-      const resumed = await paste(lineThat(end, 'goes on'), alive)
+      const resumed = await paste(lineThat(end, 'continues'), alive)
       expect(resumed).toMatchObject({
         code: 0,
         stdout: expect.stringContaining('✔ KubeVirt v1.8.4 on ') as string,
@@ -65,7 +65,7 @@ describe.each(Object.entries(away))('trust M5: interrupted while the API server 
       status: 'failed',
       error: {
         reason: 'interrupted',
-        remedy: expect.arrayContaining([expect.stringContaining('goes on') as string]) as string[],
+        remedy: expect.arrayContaining([expect.stringContaining('continues') as string]) as string[],
       },
     })
     expect(stdout).toMatch(overridden)
@@ -74,7 +74,7 @@ describe.each(Object.entries(away))('trust M5: interrupted while the API server 
 
 test('trust M5, M8: a silent server: --timeout ends it in time, and it knows what it borrowed', async () => {
   const running = startKvup([...argv, '--timeout', '8s', '--request-timeout', '30s'], alive)
-  await running.until(/virt-handler: \d\/6/)
+  await running.until(/virt-handler: .*\d of 6 nodes/)
   alive.faults.add(away.silent)
   const { code, stderr, ms } = await running.ended
   expect(code).toBe(4)

@@ -110,7 +110,7 @@ test('where VMs do not run kvup status names such a node, with what helps, and c
   const seen = withHollowNode(waiting)
   const out = await status(seen)
   expect(out).toMatch(
-    /^KubeVirt .* healthy.* · 1 VM is not running as it should · 1 node without \/dev\/kvm$/mu,
+    /^KubeVirt .* healthy.*\n {2}.*; 1 VM is not running as it should; 1 node without \/dev\/kvm$/mu,
   )
   expect(out).toContain(
     `! 1 node has the label kubevirt.io/schedulable but no devices.kubevirt.io/kvm (${seen.name})`,

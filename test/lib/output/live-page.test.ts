@@ -98,6 +98,7 @@ async function watched(
 
 const onePage = [
   'warning: a watch was refused',
+  `${timeOfDay(new SimClock().now())}  read 0s ago`,
   'it is healthy',
   'second line',
   'error: interrupted by SIGINT',
@@ -111,6 +112,81 @@ const pages = [
   `${time} second line`,
   'error: interrupted by SIGINT',
 ]
+
+const seen = (verdict: string): Snapshot => ({ apiVersion: 'kvup.io/v1alpha1', kind: 'Seen', verdict })
+
+/** A page on a terminal whose seconds pass when the test says so. */
+async function ticking() {
+  const terminal = new Terminal()
+  const clock = new SimClock()
+  const beats: (() => void)[] = []
+  const printer = await openPrinter({
+    stdout: terminal,
+    stderr: new Terminal(),
+    output: 'table',
+    headers: true,
+    color: 'never',
+    env: { LANG: 'C.UTF-8', TERM: 'xterm' },
+    clock,
+    watch: true,
+    beat: (ms, beat) => {
+      if (ms === 1000) beats.push(beat)
+      return () => void beats.splice(beats.indexOf(beat), 1)
+    },
+  })
+  const after = async (seconds: number) => {
+    await clock.sleep(seconds * 1000)
+    for (const beat of beats) beat()
+    return terminal.lines.join('\n')
+  }
+  return { printer, after, clock, beats }
+}
+
+describe('a page has a clock of its own', () => {
+  test('16.1 two frames 3 s apart differ, though the cluster reads the same', async () => {
+    const { printer, after, clock } = await ticking()
+    printer.result(seen('healthy'), view)
+    const first = await after(0)
+    const second = await after(3)
+    expect(second).not.toBe(first)
+    expect(second).toBe(`${timeOfDay(clock.now())}  read 3s ago\nit is healthy\nsecond line`)
+  })
+
+  test('what was read again is young, what was not is said to be old', async () => {
+    const { printer, after, clock } = await ticking()
+    printer.result(seen('healthy'), view)
+    const at = clock.now()
+    expect(await after(29)).toMatch(/ {2}read 29s ago\n/u)
+    expect(await after(16)).toContain(`  OLD: read 45s ago, at ${timeOfDay(at)}\nit is healthy`)
+    printer.unchanged(seen('healthy'), view)
+    expect(await after(1)).toMatch(/ {2}read 1s ago\n/u)
+  })
+
+  test('nothing ticks any more when it is over', async () => {
+    const { printer, beats } = await ticking()
+    printer.result(seen('healthy'), view)
+    printer.finish()
+    expect(beats).toEqual([])
+  })
+
+  test('what reads as before is printed nowhere but on a page', async () => {
+    const pipe = new Pipe()
+    const printer = await openPrinter({
+      stdout: pipe,
+      stderr: pipe,
+      output: 'table',
+      headers: true,
+      color: 'never',
+      env: { LANG: 'C.UTF-8' },
+      clock: new SimClock(),
+      watch: true,
+      beat: () => () => undefined,
+    })
+    printer.unchanged<Snapshot>({ apiVersion: 'kvup.io/v1alpha1', kind: 'Seen', verdict: 'healthy' }, view)
+    printer.finish()
+    expect(pipe.text).toBe('')
+  })
+})
 
 describe('-w', () => {
   test('on a terminal is one page', async () => {

@@ -1,13 +1,13 @@
 import type { RunEvent } from '../../engine/step.ts'
-import { type Beat, type Clock, ticks } from '../../kube/clock.ts'
+import { type Beat, type Clock, ownClock, ticks } from '../../kube/clock.ts'
 import { BusySign } from './busy-sign.ts'
 import { frameInterval, LiveRegion, LiveView } from './live-view.ts'
 import { exitCode, KvupError } from '../../kube/errors.ts'
 import { errorLines, remedyLines } from '../error-text.ts'
 import { type Environment, inLocale, isLive, sanitise, sanitiseLine, type Stream } from '../terminal.ts'
 import type { Paint } from '../printer.ts'
-import { paintedWidth, wrap } from '../text.ts'
-import { timeOfDay } from '../age.ts'
+import { cut, paintedWidth, wrap } from '../text.ts'
+import { humanAge, timeOfDay } from '../age.ts'
 import { progressAfter, progressOf, type RunProgress } from './run-progress.ts'
 import { heartbeatWording, type Wording, wordingOf } from './progress-words.ts'
 
@@ -78,7 +78,9 @@ export function tellStory(telling: Telling): Story {
       stop()
       busy?.stop()
       view?.close(error !== undefined && !isInterruption(error))
-      if (error !== undefined) errorLines(error, paint, telling.verbosity).forEach(writeLine)
+      if (error === undefined) return
+      const { verbosity } = telling
+      errorLines(error, paint, { verbosity, columns: columns() }).forEach(writeLine)
     },
     live: liveTerminal(busy, view),
   }
@@ -180,16 +182,55 @@ function gistOf(event: RunEvent, { text }: Wording): string {
 /** What a page shows in so many columns. */
 export type PageLines = (columns: number) => readonly string[]
 
+/** What is older is said to be old: whoever watches reads again every 15 s at the latest. */
+const oldAfter = 30_000
+
+/** The clock of a page, and how old what stands on it is. */
+export class PageHeading {
+  readonly #clock: Clock
+  readonly #paint: Paint
+  readonly beat: Beat
+  #readAt: number
+
+  constructor({ clock, paint, beat }: Pick<Telling, 'clock' | 'paint' | 'beat'>) {
+    this.#clock = ownClock(clock)
+    this.#paint = paint
+    this.beat = beat
+    this.#readAt = ticks(this.#clock)
+  }
+
+  /** What stands on the page is of now. */
+  read(): void {
+    this.#readAt = ticks(this.#clock)
+  }
+
+  line(columns: number): string {
+    const now = this.#clock.now()
+    const age = ticks(this.#clock) - this.#readAt
+    const isOld = age >= oldAfter
+    const read = new Date(now.getTime() - age)
+    const text = isOld
+      ? `${timeOfDay(now)}  OLD: read ${humanAge(age)} ago, at ${timeOfDay(read)}`
+      : `${timeOfDay(now)}  read ${humanAge(age)} ago`
+    return this.#paint[isOld ? 'warn' : 'dim'](cut(text, columns))
+  }
+}
+
 /** With `-w` on a terminal: each answer takes the place of the one before, and is drawn anew when the terminal's size changes. */
 export class LivePage {
   readonly #stream: Stream
+  readonly #heading: PageHeading | undefined
+  readonly #stopTicking: (() => void) | undefined
   readonly #region: LiveRegion
   readonly #endResize: (() => void) | undefined
   #pending = ''
   #page: PageLines | undefined
 
-  constructor(stream: Stream) {
+  /** With a heading it is drawn anew each second, changed or not. */
+  constructor(stream: Stream, heading?: PageHeading) {
     this.#stream = stream
+    this.#heading = heading
+    this.#stopTicking = heading?.beat(1000, () => this.resume())
     const collected: Stream = {
       write: (text) => void (this.#pending += text),
       columns: () => stream.columns?.(),
@@ -198,8 +239,10 @@ export class LivePage {
     this.#endResize = stream.onResize?.(() => this.resume())
   }
 
+  /** What was just read of the cluster. */
   show(page: PageLines): void {
     this.#page = page
+    this.#heading?.read()
     this.resume()
   }
 
@@ -222,13 +265,16 @@ export class LivePage {
     this.#region.clear()
     // The last column stays free: some terminals wrap as soon as it is written.
     const columns = Math.max(1, (this.#stream.columns?.() ?? 80) - 1)
-    this.#region.draw(fitted(this.#page(columns), columns, (this.#stream.rows?.() ?? 24) - 1))
+    const heading = this.#heading === undefined ? [] : [this.#heading.line(columns)]
+    const lines = [...heading, ...this.#page(columns)]
+    this.#region.draw(fitted(lines, columns, (this.#stream.rows?.() ?? 24) - 1))
     this.#flush()
   }
 
   /** Leaves what is drawn for good and gives the cursor back, however the process ends. */
   release(): void {
     this.#page = undefined
+    this.#stopTicking?.()
     this.#endResize?.()
     this.#region.release()
     this.#flush()

@@ -2,10 +2,13 @@ import type { Cause } from '../../kubevirt/diagnosis/pod-trouble.ts'
 import type { Doubt } from '../../kubevirt/rollout-status.ts'
 import type { StatusReport } from '../../status/status-report.ts'
 import type { Override } from '../../engine/journal.ts'
+import { isOfWindow } from '../../engine/overrides.ts'
 import { ageAt } from '../age.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
-import { brief, count, wrap } from '../text.ts'
-import { holderText, overriddenLines, signedTroubles, vmTroubleLines } from './report-lines.ts'
+import { brief, wrap } from '../text.ts'
+import type { ClusterState } from '../../status/cluster-state.ts'
+import { stateLines } from './cluster-state.ts'
+import { overriddenLines, signedTroubles, vmTroubleLines } from './report-lines.ts'
 import type { ShownHolder } from '../../kubevirt/lease-holders.ts'
 import type { ComponentStatus } from '../../kubevirt/component-status.ts'
 import { table } from '../table.ts'
@@ -19,6 +22,8 @@ import type { VmTroubles } from '../../kubevirt/diagnosis/vm-troubles.ts'
 
 export interface StatusDocument extends Document, StatusReport {
   kind: 'Status'
+  /** Where the cluster stands, all considered, and what to type. */
+  state: ClusterState
   /** What kvup changed for a time and has to restore, where there is anything. */
   overrides?: OpenOverrides
   /** In words, where this machine's clock is not the cluster's. */
@@ -53,11 +58,12 @@ const roomForLabels = 60
 
 export const statusView: View<StatusDocument> = {
   text: (status, paint, size) => {
-    const layers = layerLines(status, paint, { entry: entryFor(size), wide: size.wide })
-    const rest = kubeVirtLines(status, paint, size)
-    const between = layers.length > 0 && rest.length > 0 ? [''] : []
-    const lines = [...layers, ...between, ...rest, ...folderLines(status, paint, size)]
-    return lines.flatMap((line) => wrap(line, size.columns))
+    const lines = [
+      ...apart(layerLines(status, paint, { entry: entryFor(size), wide: size.wide })),
+      ...apart(kubeVirtLines(status, paint, size)),
+      ...folderLines(status, paint, size),
+    ]
+    return [...stateLines(status.state, paint, size), ...lines.flatMap((line) => wrap(line, size.columns))]
   },
   names: ({ installation: found, idleOperator, layers = [] }) => {
     if (found) return [`kubevirt/${found.name}`]
@@ -65,6 +71,8 @@ export const statusView: View<StatusDocument> = {
     return [idleOperator ? `deployment/${idleOperator.name}` : (layer ?? 'deployment/virt-operator')]
   },
 }
+
+const apart = (part: readonly string[]): readonly string[] => (part.length === 0 ? [] : ['', ...part])
 
 /** Which moment was judged, what was not read, and what the dumps of other moments say. */
 function folderLines({ saved, earlier = [] }: StatusDocument, paint: Paint, size: Size): string[] {
@@ -91,7 +99,8 @@ const dumpLines = (
   '',
   `as of ${dump.asOf}, ${dump.otherCluster ? 'a dump of another cluster' : 'another dump'} in the same folder (${someFiles(dump.files)}):`,
   ...(dump.why === undefined ? [] : [paint.warn(brief(dump.why))]),
-  ...layerLines({ ...dump, takenAt: dump.asOf }, paint, { entry: entryFor(size), wide: size.wide }),
+  ...layerHeadline(dump, paint),
+  ...layerLines({ ...dump, takenAt: dump.asOf }, paint, { entry: entryFor(size), wide: true }),
 ]
 
 const mostPassedOver = 3
@@ -104,31 +113,65 @@ function someFiles(files: readonly string[]): string {
 
 const entryFor = ({ columns }: Size): Entry => (columns < roomForLabels ? above : beside)
 
-/** Nothing where the layers above are all there is. */
+/** What the state does not say: further causes, who manages it, what is changed for a time, the components. */
 function kubeVirtLines(status: StatusDocument, paint: Paint, size: Size): string[] {
-  if (status.installation) return installed(status, paint, size)
-  return status.idleOperator || !status.layers ? idle(status, paint) : []
+  if (!status.installation) return []
+  const style = { paint, entry: entryFor(size) }
+  const rows = detailRows(status, style, size)
+  const vms = troubleLines(status, paint)
+  return [...componentLines(status, paint, size), ...apart(rows), ...apart(vms)]
 }
 
-function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
-  const entry = entryFor(size)
+/** Who manages it, and its operator, are told where that is not as everywhere. */
+function detailRows(status: StatusDocument, style: LineStyle, { wide }: Size): string[] {
+  const { paint, entry } = style
+  const { installation, overrides, takenAt, doubts = [], remarks = [], harmlessMessages = [] } = status
   return [
-    headline(status, paint),
-    ...(status.waitingFor ? entry('waiting for', brief(status.waitingFor)) : []),
-    ...(status.why ?? []).flatMap((cause) => causeLines(cause, status, { paint, entry })),
-    ...entry('managed by', managedBy(status)),
-    ...entry('operator', operatorText(status)),
-    ...(status.running ? entry('kvup', holderText(status.running, status.takenAt)) : []),
-    ...overriddenLines(status.overrides?.settings ?? [], { paint, entry, takenAt: status.takenAt }),
-    ...overrideRows(status, { paint, entry }),
+    ...causeRows(status, style),
+    ...(wide || installation?.manager.kind !== 'plain' ? entry('managed by', managedBy(status)) : []),
+    ...(wide || isOperatorTold(status) ? entry('operator', operatorText(status)) : []),
+    ...(wide && installation ? entry('namespace', installation.namespace) : []),
+    ...overriddenLines((overrides?.settings ?? []).filter(isUntold), { paint, entry, takenAt }),
+    ...overrideRows(status, style),
     ...(status.clock ? entry('clock', paint.warn(status.clock)) : []),
-    ...(status.doubts ?? []).flatMap((doubt) => doubtLines(doubt, { paint, entry })),
-    ...(status.remarks ?? []).flatMap((remark) => entry('not judged', paint.warn(brief(remark)))),
-    ...(size.wide ? (status.harmlessMessages ?? []) : []).flatMap((text) => entry('known', paint.dim(text))),
-    '',
-    ...componentLines(status, paint, size),
-    '',
-    ...workloadLines(status, paint).flatMap((line, index) => entry(index === 0 ? 'workloads' : '', line)),
+    ...doubts.flatMap((doubt) => doubtLines(doubt, style)),
+    ...remarks.flatMap((remark) => entry('not checked', paint.warn(brief(remark)))),
+    ...(wide ? harmlessMessages : []).flatMap((text) => entry('known', paint.dim(text))),
+  ]
+}
+
+/** Paused updates are told by the state, and what resumes them. */
+const isUntold = ({ id, procedure }: Override): boolean => id !== methodsOverride || isOfWindow({ procedure })
+
+function isOperatorTold({ operator, observed }: StatusDocument): boolean {
+  if (!operator) return true
+  return (
+    operator.version !== observed?.version || operator.ready < operator.desired || operator.leads === false
+  )
+}
+
+/** The first cause is the headline's, and its first command the next line: here stands what else was found. */
+function causeRows(
+  { why = [], takenAt, state, waitingFor }: StatusDocument,
+  { paint, entry }: LineStyle,
+): string[] {
+  const told = [state.headline, ...state.why].join('\n')
+  const isWaitTold = waitingFor === undefined || why.length > 0 || told.includes(waitingFor)
+  return [
+    ...(isWaitTold ? [] : entry('waiting for', brief(waitingFor))),
+    ...why.flatMap((cause) => {
+      const age = cause.since ? `, for ${ageAt(cause.since, takenAt)}` : ''
+      const lines = cause.commands.filter((line) => line !== state.next && line !== state.back)
+      const [fact = cause.sentence] = cause.sentence.split('; ')
+      const isTold = told.includes(fact)
+      const sentence = isTold ? [] : entry('why', paint.bad(`${brief(cause.sentence)}${age}`))
+      return [
+        ...sentence,
+        ...lines.flatMap((line, index) =>
+          entry(isTold && index === 0 ? 'also' : '', paint.dim(`${paint.mark.next} ${line}`)),
+        ),
+      ]
+    }),
   ]
 }
 
@@ -160,55 +203,8 @@ function doubtLines({ sentence, commands: [first] }: Doubt, { paint, entry }: Li
   return lines
 }
 
-function idle({ idleOperator: operator, next = [] }: StatusDocument, paint: Paint): string[] {
-  const parts = [
-    `virt-operator ${operator?.version ?? ''}`.trim(),
-    `namespace ${operator?.namespace ?? ''}`,
-    paint.warn('no KubeVirt resource'),
-  ]
-  return [
-    parts.join(` ${paint.mark.dot} `),
-    'It does nothing until that resource exists.',
-    ...next.map((command) => `${paint.mark.next} ${command}`),
-  ]
-}
-
-const tones: Record<NonNullable<StatusReport['verdict']>, Tone> = {
-  Healthy: 'good',
-  Updating: 'strong',
-  Stalled: 'bad',
-  Degraded: 'bad',
-}
-
 /** What was not seen is never good. */
-const partlyHealthy = 'healthy, but not all judged'
-
-function headline(status: StatusDocument, paint: Paint): string {
-  const verdict = status.verdict ?? 'Updating'
-  const age = status.since ? `, for at least ${ageAt(status.since, status.takenAt)}` : ''
-  const parts = [
-    paint.strong(`KubeVirt ${versions(status, paint)}`),
-    `namespace ${status.installation?.namespace ?? ''}`,
-    `${status.partly ? paint.warn(partlyHealthy) : paint[tones[verdict]](verdict.toLowerCase())}${age}`,
-    ...(status.workloads.problems ?? []).map((text) => paint.warn(text)),
-  ]
-  return parts.join(` ${paint.mark.dot} `)
-}
-
-function versions({ observed, target }: StatusDocument, paint: Paint): string {
-  const to = target?.version ?? 'of no version yet'
-  return observed?.version === undefined || observed.version === to
-    ? to
-    : `${observed.version} ${paint.mark.next} ${to}`
-}
-
-function causeLines(cause: Cause, { takenAt }: StatusDocument, { paint, entry }: LineStyle): string[] {
-  const age = cause.since ? `, for ${ageAt(cause.since, takenAt)}` : ''
-  return [
-    ...entry('why', paint.bad(`${brief(cause.sentence)}${age}`)),
-    ...cause.commands.flatMap((line) => entry('', paint.dim(`${paint.mark.next} ${line}`))),
-  ]
-}
+const partlyHealthy = 'healthy, but not everything was checked'
 
 function operatorText({ operator }: StatusDocument): string {
   if (!operator) return 'not found'
@@ -280,19 +276,17 @@ function stateText({ state, rolled, detail }: ComponentStatus): string {
 
 type Shown = Partial<Layers> & { takenAt: string }
 
-/** The verdict over all, and a line per layer; of those that are not settled what they wait for. Nothing on a plain cluster. */
+/** A line per layer that is not well, and what it waits for; with `wide` of each. Nothing on a plain cluster. */
 function layerLines(shown: Shown, paint: Paint, how: Pick<LayerStyle, 'entry' | 'wide'>): string[] {
   const { overall, layers, takenAt } = shown
   if (!overall || !layers) return []
-  return [
-    layerHeadline(shown, paint),
-    ...layers.flatMap((layer) => {
-      const lines = linesOf(layer, { takenAt, paint, ...how })
-      return layer.layer === 'platform' && shown.platform
-        ? lines.concat(platformLines(shown.platform, { paint, ...how }))
-        : lines
-    }),
-  ]
+  return layers.flatMap((layer) => {
+    const isWell = layer.verdict === 'Healthy' && layer.partly !== true && (layer.notes ?? []).length === 0
+    const lines = how.wide || !isWell ? linesOf(layer, { takenAt, paint, ...how }) : []
+    return layer.layer === 'platform' && shown.platform
+      ? lines.concat(platformLines(shown.platform, { paint, ...how }))
+      : lines
+  })
 }
 
 /** What fires and is critical always; the last update, what is offered and the empty pools for who wants to know more. */
@@ -385,8 +379,9 @@ const marks: Record<LayerVerdict, keyof Paint['mark']> = {
   Unknown: 'dot',
 }
 
-function layerHeadline({ overall, window }: Shown, paint: Paint): string {
-  const { verdict = 'Healthy', because, notJudged = [] } = overall ?? {}
+function layerHeadline({ overall, window }: Partial<Layers>, paint: Paint): string[] {
+  if (!overall) return []
+  const { verdict, because, notJudged = [] } = overall
   const isPartly = verdict === 'Healthy' && notJudged.length > 0
   const parts = [
     paint.strong('cluster'),
@@ -396,12 +391,12 @@ function layerHeadline({ overall, window }: Shown, paint: Paint): string {
     ...(window ? [windowText(window)] : []),
     ...(because === undefined ? [] : [brief(because)]),
   ]
-  return parts.join(` ${paint.mark.dot} `)
+  return [parts.join(` ${paint.mark.dot} `)]
 }
 
 function windowText({ from, at }: NonNullable<Layers['window']>): string {
   const where = [from && `from ${from}`, at && `now at ${at}`].filter(Boolean).join(', ')
-  return `during an EUS upgrade${where === '' ? '' : ` (${where})`}`
+  return `EUS upgrade under way${where === '' ? '' : ` (${where})`}`
 }
 
 interface LayerStyle {
@@ -461,46 +456,34 @@ function source({
     : 'no imageTag: follows its operator'
 }
 
-/** The journal's name of the borrowed methods. */
-const methodsOverride: typeof overrideId = 'workload-updates'
-
-/** How many instances there are, how many of them run an old virt-launcher, and what shows which. */
-export function workloadLines(
-  { workloads, verdict, installation, overrides }: StatusReport & { overrides?: OpenOverrides },
-  paint: Pick<Paint, 'mark'>,
+/** VMs that do not run as they should, nodes that can take none, words that KubeVirt does not know: each with what helps. */
+function troubleLines(
+  { workloads, installation, overrides }: StatusDocument,
+  { mark }: Pick<Paint, 'mark'>,
 ): readonly string[] {
-  const { instances, outdated, unknownMethods, hollowNodes } = workloads
-  const unknown = unknownMethods
-    ? [
-        `${paint.mark.warning} workloadUpdateMethods has ${unknownMethods.join(', ')}, which KubeVirt does not know`,
-      ]
-    : []
-  const troubles = [
-    ...signedTroubles(workloads.troubled, paint.mark.warning, paint.mark.next),
+  const { unknownMethods, hollowNodes, troubled, outdated } = workloads
+  const behind = outdated.labelled ?? outdated.reported
+  const paused = overrides?.settings?.some(({ id }) => id === methodsOverride) ?? false
+  const stays = behind && installation?.workloadUpdateMethods.length === 0
+  return [
+    ...(stays ? [`${mark.warning} outdated VMs are not updated: ${noMethodsText(paused)}`] : []),
+    ...(unknownMethods
+      ? [
+          `${mark.warning} workloadUpdateMethods has ${unknownMethods.join(', ')}, which KubeVirt does not know`,
+        ]
+      : []),
+    ...signedTroubles(troubled, mark.warning, mark.next),
     ...(hollowNodes
       ? [
-          `${paint.mark.warning} ${hollowNodes.sentence}`,
-          ...hollowNodes.remedy.map((line) => `  ${paint.mark.next} ${line}`),
+          `${mark.warning} ${hollowNodes.sentence}`,
+          ...hollowNodes.remedy.map((line) => `  ${mark.next} ${line}`),
         ]
       : []),
   ]
-  if (instances === 0) return [count(0, 'instance'), ...unknown, ...troubles]
-  const behind = outdated.labelled ?? outdated.reported
-  const all = instances === undefined ? 'not readable' : count(instances, 'instance')
-  const paused = overrides?.settings?.some(({ id }) => id === methodsOverride) ?? false
-  const why = behind && installation?.workloadUpdateMethods.length === 0 ? ` (${noMethodsText(paused)})` : ''
-  return [
-    `${all}${lateText(behind)}${why}`,
-    ...unknown,
-    ...troubles,
-    ...(behind && verdict === 'Healthy' ? [`${paint.mark.next} kvup workloads outdated`] : []),
-  ]
 }
 
-function lateText(behind: number | undefined): string {
-  if (behind === undefined) return ', outdated: not known'
-  return `, ${behind === 0 ? 'none' : behind} outdated`
-}
+/** The journal's name of the update methods. */
+const methodsOverride: typeof overrideId = 'workload-updates'
 
 export interface WaitDocument extends Document {
   kind: 'Wait'

@@ -1,23 +1,17 @@
 import type { Method } from '../../releases/hop-findings.ts'
 import { parseRegistry } from '../../manifests/image-registry.ts'
-import { ensureOneMinorApart, reachable } from '../../releases/release-path.ts'
-import { operatorVersionOf, parseVersion } from '../../releases/release-versions.ts'
+import { ensureOneMinorApart } from '../../releases/release-path.ts'
+import { parseVersion } from '../../releases/release-versions.ts'
 import { parseDuration } from '../../kube/duration.ts'
-import { KvupError, usageError } from '../../kube/errors.ts'
+import { usageError } from '../../kube/errors.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { chooseMethod, type UpgradeRequest, type UpgradeState } from '../upgrade-plan.ts'
 import type { MigrationsPolicy } from '../../vms/migrations/migration-snapshot.ts'
 import { withoutLogin } from '../../manifests/manifest-source.ts'
 import type { SealedPlan } from '../../engine/sealed-plan.ts'
 import type { CommandContext } from '../../kube/world.ts'
-import { againstPlatform } from '../../releases/platform-releases.ts'
-import { readReleases, type Releases } from '../../releases/releases.ts'
-import { type OperatorSnapshot, seeOperator } from '../methods/olm-operator.ts'
-import { releasesAhead } from '../methods/operator-target.ts'
-import { seeForUpgrade } from '../upgrade-snapshot.ts'
-import { openOverrides } from '../../engine/overrides.ts'
-import type { Override } from '../../engine/journal.ts'
-import type { RolloutStatus } from '../../kubevirt/rollout-status.ts'
+import type { Releases } from '../../releases/releases.ts'
+import { seeOperator } from '../methods/olm-operator.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { olmGoal } from '../methods/olm-plan.ts'
 import { readCatalog } from '../../releases/catalog-path.ts'
@@ -324,114 +318,6 @@ export function planAgain(
 }
 
 const quoted = (value: unknown): string => shellWord(String(value))
-
-type Typed = Pick<UpgradeOptions, 'catalogFile' | 'releases'>
-
-/** `kvup upgrade` without a target: where it stands, what can be reached and the next command, as a usage error. */
-export async function whereToGo(cx: CommandContext, typed: Typed): Promise<KvupError> {
-  try {
-    const { reader } = await cx.cluster()
-    const { installation, rolloutStatus } = await seeForUpgrade(reader, cx.clock)
-    if (installation.manager.kind === 'hyperconverged')
-      return await whereOlmLeads(cx, await seeOperator(reader), typed)
-    const now = rolloutStatus.observed.version
-    const open = await openOverrides(reader, installation.namespace)
-    const begun = begunTarget(rolloutStatus, 'overrides' in open ? open.overrides : [])
-    if (begun !== undefined)
-      return usageError(
-        'no-target',
-        `an upgrade ${now === undefined ? '' : `from ${now} `}to ${begun} is not finished: continue it first`,
-        { remedy: `kvup upgrade --to ${begun}     continues` },
-      )
-    const targets = reachable(now)
-    const stands = `KubeVirt ${now ?? 'was never completely installed'} in namespace ${installation.namespace} is ${rolloutStatus.verdict.toLowerCase()}`
-    return usageError(
-      'no-target',
-      `${stands}. ${targets.length > 0 ? `Available: ${targets.join(', ')}` : 'kvup knows no newer release'}. Name one with --to`,
-      {
-        remedy:
-          targets.length > 0
-            ? targets.map((version) => `kvup upgrade --to ${version}`)
-            : ['kvup releases     lists the releases that this kvup knows'],
-      },
-    )
-  } catch (error) {
-    if (!(error instanceof KvupError)) throw error
-    return usageError(
-      'no-target',
-      `name a version with --to; kvup could not read which ones are available: ${error.message}`,
-      {
-        remedy:
-          error.remedy.length > 0
-            ? error.remedy
-            : 'kvup releases     lists the releases that this kvup knows',
-      },
-    )
-  }
-}
-
-/** What KubeVirt is on the way to, or what kvup paused updates for: after an interruption nothing else is offered. */
-function begunTarget(
-  { target, observed }: RolloutStatus,
-  overrides: readonly Override[],
-): string | undefined {
-  if (target.version !== undefined && target.version !== observed.version) return target.version
-  const to = overrides
-    .map(({ procedure }) => /^upgrade to (v\d\S*)$/u.exec(procedure)?.[1])
-    .find((version) => version !== undefined)
-  return to === observed.version ? undefined : to
-}
-
-async function whereOlmLeads(
-  cx: CommandContext,
-  operatorSnapshot: OperatorSnapshot,
-  typed: Typed,
-): Promise<KvupError> {
-  const { catalogFile } = typed
-  const [catalog, releases] = await Promise.all([
-    readCatalog(cx.world, catalogFile),
-    readReleases(cx.world, typed.releases),
-  ])
-  const targets = releasesAhead({ operatorSnapshot, releases, catalog })
-  const { namespace } = operatorSnapshot.subscription.metadata
-  const none = targets.length === 0 ? `; ${whyNone(operatorSnapshot, catalogFile)}` : ''
-  const by = catalogFile === undefined ? '' : ` --catalog-file ${shellWord(catalogFile)}`
-  return usageError(
-    'no-target',
-    `HyperConverged in namespace ${namespace} is at ${operatorSnapshot.installed.text}${none}. Name a version with --to`,
-    {
-      remedy: [
-        ...targets.map(
-          (text) =>
-            `kvup upgrade --to ${text} --method olm${by}${unplaced(text, operatorSnapshot, releases)}`,
-        ),
-        ...(catalogFile === undefined ? byCatalogFile(operatorSnapshot) : []),
-      ],
-    },
-  )
-}
-
-/** How a version that is not offered stands against the platform (night E8). */
-function unplaced(text: string, { platform: { minor } }: OperatorSnapshot, releases: Releases): string {
-  const version = operatorVersionOf(text)
-  const against = version && minor !== undefined ? againstPlatform(version, minor, releases).is : 'fits'
-  return against === 'unknown' ? '     its platform minor is unknown' : ''
-}
-
-function whyNone({ offered = [], platform }: OperatorSnapshot, catalogFile: string | undefined): string {
-  if (catalogFile !== undefined) return 'the catalog file has no upgrade path from there'
-  if (offered.length === 0) return 'kvup cannot read the catalog'
-  const within = platform.minor === undefined ? '' : ` that belongs to platform ${platform.minor}`
-  return `the catalog has nothing later${within}`
-}
-
-/** The cluster shows releases without edges, and may show nothing (ocp 2.6): only the catalog itself tells what leads where. */
-function byCatalogFile({ subscription: { spec } }: OperatorSnapshot): readonly string[] {
-  return [
-    `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
-    'save the catalog with opm render -o yaml, and pass it with --catalog-file: it has the upgrade paths',
-  ]
-}
 
 interface Question {
   cx: CommandContext

@@ -5,6 +5,7 @@ import { parseSavedCluster, readSaved } from '../../../../src/lib/kube/saved/sav
 import type { SavedCluster } from '../../../../src/lib/kube/saved/saved-cluster.ts'
 import { statusReport } from '../../../../src/lib/status/status-report.ts'
 import { paintFor } from '../../../../src/lib/output/terminal.ts'
+import { statusDocumentOf } from '../../status-document.ts'
 import { statusView } from '../../../../src/lib/output/views/status.ts'
 
 const folder = new URL('../../../examples/platforms/', import.meta.url)
@@ -17,7 +18,7 @@ async function report({ reader, takenAt }: SavedCluster) {
 }
 
 async function textOf(cluster: SavedCluster, columns = Infinity): Promise<string> {
-  const document = { apiVersion: 'kvup.io/v1alpha1', kind: 'Status', ...(await report(cluster)) } as const
+  const document = statusDocumentOf(await report(cluster))
   const paint = paintFor({ colour: false, unicode: true })
   return `${statusView.text(document, paint, { columns, wide: false }).join('\n')}\n`
 }

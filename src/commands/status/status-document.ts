@@ -1,0 +1,216 @@
+import type { Context } from '../../context.ts'
+import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
+import { openOverrides } from '../../lib/engine/overrides.ts'
+import { clusterName } from '../../lib/kube/cluster.ts'
+import { clockSkew, seconds, ticks } from '../../lib/kube/clock.ts'
+import { KvupError } from '../../lib/kube/errors.ts'
+import { filled, itemsOf, type Known, known } from '../../lib/kube/known.ts'
+import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
+import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
+import { listKubeVirts, type ReadCluster, statusParts, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { kubeVirtDefinitions } from '../../lib/kubevirt/stored-versions.ts'
+import type { EarlierDump, StatusDocument } from '../../lib/output/views/status.ts'
+import { type ClusterState, clusterState, type StateInputs } from '../../lib/status/cluster-state.ts'
+import { statusReport, type StatusReport } from '../../lib/status/status-report.ts'
+import { availableTargets } from '../../lib/upgrade/plan/available-targets.ts'
+import { downgradeNow } from '../../lib/upgrade/rollback.ts'
+import { getLockHolder } from '../../lib/vms/lock-holder.ts'
+import { readInFlight } from '../../lib/vms/migrations/migration-snapshot.ts'
+import { migrationsReport } from '../../lib/vms/migrations/migration-report.ts'
+import { countOverridden } from '../../lib/vms/unblock/vm-overrides.ts'
+import { overrideId, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
+
+/** The document of `kvup status`: the report, what kvup itself left in the cluster, and the state that all of it makes. */
+export class StatusReader {
+  readonly #cx: Context
+  readonly #snapshot: ReadCluster
+  readonly #isWatched: boolean
+  readonly #kept = new Map<string, { at: number; answer: Promise<unknown> }>()
+
+  constructor(cx: Context, snapshot: ReadCluster, { isWatched = false }: { isWatched?: boolean } = {}) {
+    this.#cx = cx
+    this.#snapshot = snapshot
+    this.#isWatched = isWatched
+  }
+
+  async document(report: StatusReport): Promise<StatusDocument> {
+    const { clock, cluster } = this.#snapshot
+    const own = await this.#own(report)
+    const { overrides, remarks = [], running, entries } = own
+    const settings = overrides?.settings ?? []
+    const inputs: StateInputs = {
+      report,
+      cluster: cluster.address && clusterName(cluster.address),
+      entries,
+      overrides: settings,
+      running,
+      unread: remarks,
+      isWatched: this.#isWatched,
+    }
+    const all = [...(report.remarks ?? []), ...remarks]
+    return {
+      apiVersion: 'kvup.io/v1alpha1',
+      kind: 'Status',
+      ...report,
+      ...(running && { running }),
+      ...(overrides && Object.keys(overrides).length > 0 && { overrides }),
+      ...(all.length > 0 && { remarks: all }),
+      ...(clock.ahead && { clock: clockSkew(clock.ahead) }),
+      ...(await ofFolder(this.#snapshot)),
+      state: await this.#state(inputs),
+    }
+  }
+
+  /** What is asked besides depends on where it stands: which release is offered, what fails without end, what goes back. */
+  async #state(inputs: StateInputs): Promise<ClusterState> {
+    const first = clusterState(inputs)
+    const { is } = first
+    if (this.#snapshot.saved || !inputs.report.installation) return first
+    if (is === 'Healthy' || is === 'NotChecked') {
+      const [failing, update] = await Promise.all([
+        this.#sometimes('failing', () => this.#failing(inputs.report)),
+        this.#sometimes('update', () => this.#update()),
+      ])
+      return clusterState({ ...inputs, failing, update })
+    }
+    if (is !== 'Stalled' && is !== 'Degraded' && is !== 'Interrupted') return first
+    const { observed, target } = inputs.report
+    if (observed?.version === target?.version) return first
+    return clusterState({ ...inputs, back: await this.#sometimes('back', () => this.#back()) })
+  }
+
+  /** What kvup changed, who runs it, what its journal tells. */
+  async #own(report: StatusReport): Promise<Own> {
+    if (!report.installation) return {}
+    const { namespace } = report.installation
+    const { cluster, saved, clock } = this.#snapshot
+    const overriding = overriddenSettings(this.#snapshot, namespace)
+    const journal = configMapJournal(cluster, { namespace, who: this.#cx.world.who, clock })
+    const [settings, vms, running, entries] = await Promise.all([
+      overriding,
+      vmOverrides(this.#snapshot, overriding),
+      report.running && getLockHolder(this.#cx, this.#snapshot, namespace),
+      known(journal.entries()),
+    ])
+    const unread = entries.known || saved ? [] : [`the journal of kvup: ${entries.why}`]
+    return {
+      overrides: { ...settings.overrides, ...vms.overrides },
+      remarks: [...(settings.remarks ?? []), ...(vms.remarks ?? []), ...unread],
+      running,
+      entries: itemsOf(entries),
+    }
+  }
+
+  /** The same answer for some time, however often what else changes is told; undefined where it cannot be read. */
+  async #sometimes<T>(name: string, read: () => Promise<T>): Promise<T | undefined> {
+    const now = ticks(this.#snapshot.clock)
+    const kept = this.#kept.get(name)
+    const isFresh = kept !== undefined && now - kept.at < askEvery
+    const answer = isFresh ? (kept.answer as Promise<T | undefined>) : asFarAsRead(read())
+    if (!isFresh) this.#kept.set(name, { at: now, answer })
+    return answer
+  }
+
+  async #failing({ workloads }: StateInputs['report']): Promise<readonly string[]> {
+    const { instances = 0 } = workloads ?? {}
+    if (instances === 0 || instances > migrationsReadUpTo) return []
+    const { cluster, clock } = this.#snapshot
+    const { reader } = cluster
+    const [kubevirt] = itemsOf(await listKubeVirts(reader))
+    const inFlight = await readInFlight({ reader, at: clock.now(), namespace: undefined, kubevirt })
+    const { items } = migrationsReport(inFlight)
+    return items.filter(({ failures }) => failures?.endless).map(({ namespace, vm }) => `${namespace}/${vm}`)
+  }
+
+  async #update(): Promise<StateInputs['update']> {
+    const { reader } = this.#snapshot.cluster
+    const { installation, rolloutStatus } = await this.#rollout()
+    const { world } = this.#cx
+    const { targets } = await availableTargets({ reader, installation, rolloutStatus, world })
+    const best = targets.find(({ isRecommended }) => isRecommended)
+    return best && { to: best.version, next: best.next, details: best.details }
+  }
+
+  async #back(): Promise<string | undefined> {
+    const crds = await kubeVirtDefinitions(this.#snapshot.cluster.reader)
+    return downgradeNow({ ...(await this.#rollout()), crds })
+  }
+
+  async #rollout() {
+    const { cluster, clock } = this.#snapshot
+    const snapshot = await takeSnapshot(cluster.reader, statusParts, clock)
+    const installation: Installation = theInstallation(snapshot)
+    return { installation, rolloutStatus: assessRollout(snapshot, clock.now()) }
+  }
+}
+
+/** Where the cluster stands now: the block that ends a command, drawn by `stateLines`. Throws what `statusReport` throws. */
+export async function readClusterState(
+  cx: Context,
+  snapshot: ReadCluster,
+): Promise<{ report: StatusReport; state: ClusterState }> {
+  const report = await statusReport(snapshot.cluster.reader, snapshot.clock)
+  return { report, state: (await new StatusReader(cx, snapshot).document(report)).state }
+}
+
+/** ms. */
+const askEvery = 30 * seconds
+/** KubeVirt keeps five migrations of each VM: of more VMs they are not read for a look. */
+const migrationsReadUpTo = 1000
+
+async function asFarAsRead<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof KvupError) return undefined
+    throw error
+  }
+}
+
+/** Of a folder of dumps: as of when it is judged, what was passed over, and what the dumps of other moments say, each for itself. */
+async function ofFolder(snapshot: ReadCluster): Promise<Pick<StatusDocument, 'saved' | 'earlier'>> {
+  const { files = [], passedOver = [], earlier = [], clock } = snapshot
+  if (files.length === 0) return {}
+  const before = await Promise.all(earlier.map(earlierDump))
+  return {
+    saved: { asOf: clock.now().toISOString(), ...(passedOver.length > 0 && { passedOver }) },
+    ...(before.length > 0 && { earlier: before }),
+  }
+}
+
+async function earlierDump(read: ReadCluster): Promise<EarlierDump> {
+  const { cluster, clock, files = [], otherCluster } = read
+  const dump = { asOf: clock.now().toISOString(), files, ...filled({ otherCluster }) }
+  try {
+    const { overall, layers, window } = await statusReport(cluster.reader, clock)
+    return { ...dump, ...filled({ overall, layers, window }) }
+  } catch (error) {
+    if (error instanceof KvupError) return { ...dump, why: error.message }
+    throw error
+  }
+}
+
+/** What kvup itself left in the cluster. */
+type Own = Pick<StatusDocument, 'overrides' | 'remarks'> & Pick<StateInputs, 'running' | 'entries'>
+
+type Overridden = Pick<StatusDocument, 'overrides' | 'remarks'>
+
+async function overriddenSettings({ cluster }: ReadCluster, namespace: string): Promise<Overridden> {
+  const found = await openOverrides(cluster.reader, namespace)
+  return 'overrides' in found
+    ? { overrides: { settings: found.overrides } }
+    : { remarks: [`temporary changes of kvup: ${found.unread}`] }
+}
+
+/** A saved cluster need not hold its VMs: that is no news. */
+async function vmOverrides(
+  { cluster, saved }: ReadCluster,
+  overriding: Promise<Overridden>,
+): Promise<Overridden> {
+  const counted: Known<number> = await known(countOverridden(cluster.reader).then((count) => [count]))
+  if (!counted.known) return saved ? {} : { remarks: [`temporary changes of VMs: ${counted.why}`] }
+  const [vms = 0] = counted.items
+  if (vms === 0) return {}
+  const { overrides: { settings = [] } = {} } = await overriding
+  return { overrides: { vms, restore: restoreUpdatesLine(settings.find(({ id }) => id === overrideId)) } }
+}

@@ -1,0 +1,98 @@
+import type { Context } from '../../context.ts'
+import { KvupError, usageError } from '../../lib/kube/errors.ts'
+import { theInstallation } from '../../lib/kubevirt/installation.ts'
+import { type ReadCluster, readerFor, statusParts, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
+import {
+  type AvailableTargetsDocument,
+  availableTargetsView,
+} from '../../lib/output/views/upgrade/available-targets.ts'
+import type { ClusterState } from '../../lib/status/cluster-state.ts'
+import { availableTargets, type AvailableTargets } from '../../lib/upgrade/plan/available-targets.ts'
+import type { UpgradeOptions } from '../../lib/upgrade/plan/upgrade-options.ts'
+import { readClusterState } from '../status/status-document.ts'
+
+/**
+ * `kvup upgrade` without `--to`. An upgrade that has begun comes first: a person may say that it is to be finished, and its version is returned. Otherwise what can be reached is
+ * listed, and undefined returned. Throws `no-target` (exit 2) with the same lines where nobody is at a terminal, or `--yes` was given: a script whose variable is empty must not succeed.
+ */
+export async function targetToFinish(cx: Context, typed: UpgradeOptions): Promise<string | undefined> {
+  const snapshot = await readerFor(cx, undefined)
+  const { state, targets } = await read(cx, typed, snapshot)
+  const document = documentOf(state, targets)
+  if (!cx.prompt.isAttended) throw refusal(document)
+  cx.printer.result(document, availableTargetsView)
+  const { upgrade, is } = state
+  if (upgrade === undefined || is === 'Running') return undefined
+  const isWanted = await cx.prompt.decide?.(`Finish the upgrade to ${upgrade.to} now?`)
+  return isWanted === true ? upgrade.to : undefined
+}
+
+async function read(cx: Context, typed: UpgradeOptions, snapshot: ReadCluster) {
+  try {
+    const { state } = await readClusterState(cx, snapshot)
+    const { reader } = snapshot.cluster
+    if (state.upgrade !== undefined || state.is === 'NotInstalled') return { state }
+    const observed = await takeSnapshot(reader, statusParts, snapshot.clock)
+    const rollout = {
+      installation: theInstallation(observed),
+      rolloutStatus: assessRollout(observed, snapshot.clock.now()),
+    }
+    return { state, targets: await availableTargets({ reader, ...rollout, world: cx.world, typed }) }
+  } catch (error) {
+    if (!(error instanceof KvupError)) throw error
+    throw usageError(
+      'no-target',
+      `name a version with --to; kvup could not read which ones are available: ${error.message}`,
+      {
+        remedy:
+          error.remedy.length > 0
+            ? error.remedy
+            : 'kvup releases     lists the releases that this kvup knows',
+      },
+    )
+  }
+}
+
+function documentOf(state: ClusterState, targets: AvailableTargets | undefined): AvailableTargetsDocument {
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'AvailableTargets',
+    state,
+    ...(targets && {
+      stands: targets.stands,
+      source: targets.source,
+      items: targets.targets,
+      ...(targets.none !== undefined && { none: targets.none }),
+      ...(targets.more.length > 0 && { commands: targets.more }),
+    }),
+  }
+}
+
+function refusal({ state, stands, items = [], none, commands = [] }: AvailableTargetsDocument): KvupError {
+  const { upgrade, headline, why, next } = state
+  if (upgrade) {
+    const from = upgrade.from === undefined ? '' : `from ${upgrade.from} `
+    return usageError('no-target', `an upgrade ${from}to ${upgrade.to} is not finished: continue it first`, {
+      notes: [headline, ...why],
+      remedy: `kvup upgrade --to ${upgrade.to}     continues`,
+    })
+  }
+  if (stands === undefined)
+    return usageError('no-target', headline, { notes: why, remedy: next === undefined ? [] : [next] })
+  const names = items.map(
+    ({ version, isRecommended }) => `${version}${isRecommended ? ' (recommended)' : ''}`,
+  )
+  const available =
+    names.length > 0 ? `Available: ${names.join(', ')}` : `None is available: ${none ?? 'none is known'}`
+  const verdict = state.is === 'Healthy' ? 'is healthy' : 'is here'
+  return usageError('no-target', `${stands} ${verdict}. ${available}. Name one with --to`, {
+    remedy: [
+      ...items.map(({ next: line, note }) => (note === undefined ? line : `${line}     ${note}`)),
+      ...(items.length === 0 && commands.length === 0
+        ? ['kvup releases     lists the releases that this kvup knows']
+        : []),
+      ...commands,
+    ],
+  })
+}

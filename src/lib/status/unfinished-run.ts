@@ -1,0 +1,105 @@
+import type { Entry, Override, StepPlace } from '../engine/journal.ts'
+import { formatDuration } from '../kube/duration.ts'
+import { since } from '../kube/timestamps.ts'
+import type { ShownHolder } from '../kubevirt/lease-holders.ts'
+import { operatorVersionOf, versionOf } from '../releases/release-versions.ts'
+import type { StatusReport } from './status-report.ts'
+
+/** What a run is judged by: the journal claims, the cluster confirms. */
+interface RunInputs {
+  report: Pick<StatusReport, 'observed' | 'target'>
+  entries?: readonly Entry[] | undefined
+  overrides?: readonly Override[] | undefined
+  running?: ShownHolder | undefined
+}
+
+/** A run of kvup that has begun, as the journal tells it. */
+export interface JournalRun {
+  procedure: string
+  by: string
+  /** RFC 3339: of its last entry. */
+  at: string
+  place?: StepPlace
+  /** Absent of one that was killed, or is at work. */
+  end?: 'finished' | 'failed' | 'interrupted'
+  /** It was told to stop there. */
+  isOnPurpose: boolean
+}
+
+/** The last run that the journal tells of; undefined where it tells of none. */
+export function lastRun(entries: readonly Entry[]): JournalRun | undefined {
+  const began = entries.findLastIndex(({ what }) => what === 'started')
+  const [first] = entries.slice(began)
+  if (began < 0 || first === undefined) return undefined
+  const own = entries.slice(began).filter(({ procedure }) => procedure === first.procedure)
+  const last = own.findLast(({ what }) => what !== 'restored' && what !== 'closed') ?? first
+  const place = own.findLast((entry) => entry.place !== undefined)?.place
+  const { what } = last
+  const isEnd = what === 'finished' || what === 'failed' || what === 'interrupted'
+  // A change that the API server refused is no end of the run: what ends it comes after all others.
+  return {
+    procedure: first.procedure,
+    by: last.by,
+    at: last.at,
+    ...(place && { place }),
+    ...(isEnd && { end: what }),
+    isOnPurpose: what === 'interrupted' && last.text.startsWith('stopped before it'),
+  }
+}
+
+/** A run that ended early and left something to finish: the cluster says so as well. */
+export interface Unfinished extends JournalRun {
+  /** The release that an upgrade leads to. */
+  to: string
+}
+
+/**
+ * An upgrade that did not come to its end: KubeVirt is on its way to that release, or the settings that the run changed are noted on their objects. The journal alone is believed nothing, for
+ * others can write it; where it was deleted the note on the object says who began, and when.
+ */
+export function interruptedRun(inputs: RunInputs): Unfinished | undefined {
+  const { entries = [], running: holder } = inputs
+  if (holder !== undefined && !holder.gone) return undefined
+  const run = lastRun(entries)
+  if (run?.end === 'finished') return undefined
+  return (run && confirmedRun(run, inputs)) ?? notedRun(inputs)
+}
+
+/** The cluster says what the journal says: settings are noted for that run, or KubeVirt is on its way there. */
+function confirmedRun(run: JournalRun, { report, overrides = [] }: RunInputs): Unfinished | undefined {
+  const { observed, target } = report
+  const to = targetOf(run.procedure)
+  if (to === undefined) return undefined
+  const isNoted = overrides.some(({ procedure }) => procedure === run.procedure)
+  const isUnderWay = target?.version === to && observed?.version !== to
+  return isNoted || isUnderWay ? { ...run, to } : undefined
+}
+
+/** Settings are noted for an upgrade to what is not installed; no journal tells of it. */
+function notedRun({ report: { observed }, overrides = [] }: RunInputs): Unfinished | undefined {
+  for (const { procedure, by, at } of overrides) {
+    const to = targetOf(procedure)
+    if (to !== undefined && versionOf(to) !== undefined && to !== observed?.version)
+      return { procedure, by, at, isOnPurpose: false, to }
+  }
+  return undefined
+}
+
+/** The release in the name of an upgrade; undefined of any other procedure, and of what is no version. */
+function targetOf(procedure: string): string | undefined {
+  const { olm, to } = /^upgrade (?<olm>HyperConverged )?to (?<to>\S+)$/u.exec(procedure)?.groups ?? {}
+  return (olm === undefined ? versionOf(to) : operatorVersionOf(to))?.text
+}
+
+/** `interrupted by root@jump 57s ago, at step 3 of 5`. */
+export function endText({ end, by, at, place, isOnPurpose }: JournalRun, takenAt: string): string {
+  const word = isOnPurpose ? 'stopped as asked' : 'interrupted'
+  const before = isOnPurpose ? 'before' : end === undefined ? 'after it began' : 'at'
+  const where = place === undefined ? '' : `, ${before} step ${place.step} of ${place.of}`
+  return end === 'failed'
+    ? `given up ${spanOf(at, takenAt)} ago${where} (run by ${by})`
+    : `${word} by ${by} ${spanOf(at, takenAt)} ago${where}`
+}
+
+/** Between two times: `57s`, `2d3h`. */
+export const spanOf = (from: string, at: string): string => formatDuration(since(from, new Date(at)) ?? 0)
