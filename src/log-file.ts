@@ -106,6 +106,10 @@ export function withLog(printer: OpenPrinter, log: OpenPrinter): OpenPrinter {
       printer.note(line)
       log.note(line)
     },
+    screen(lines) {
+      printer.screen?.(lines)
+      log.screen?.(lines)
+    },
     warn(line) {
       printer.warn(line)
       log.warn(line)

@@ -51,6 +51,7 @@ async function said(stdout: Pipe | Terminal, output: string, file: string, quiet
   const plain = { output: 'table', color: 'never', quiet: false, stdout: log, stderr: log } as const
   const both = withLog(await openPrinter(options), await openPrinter({ ...options, ...plain }))
   both.note('plan: \u001b]0;owned\u0007x\nsecond line')
+  both.screen?.(() => ['Upgrade?'])
   both.warn('careful')
   for (const event of stalledEvents) both.event(event)
   both.result(document, waitView)
@@ -67,6 +68,7 @@ test('the lines of a pipe, each with its whole time, whatever is on the screen a
   expect(texts).toEqual(
     expect.arrayContaining([
       'plan: x second line',
+      'Upgrade?',
       'warning: careful',
       'KubeVirt v1.8.4 → v1.9.0 on prod-eu',
       'error: cannot do it',

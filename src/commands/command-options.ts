@@ -41,7 +41,7 @@ export const outputOptions = [
     '-o, --output <format>',
     'table, wide, json, yaml, name, jsonpath=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC, ndjson',
   ).default('table'),
-  new Option('-q, --quiet', 'print only verdict and errors; ask nothing'),
+  new Option('-q, --quiet', 'print only verdict and errors; ask nothing').conflicts('verbose'),
   new Option('--log-file <file>', 'also append all output here, with times'),
   new Option('--no-headers', 'leave out the headings of tables'),
   new Option('--sort-by <jsonpath>', 'sort rows by this field'),

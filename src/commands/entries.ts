@@ -133,7 +133,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'explain',
     group: 'Look',
-    description: 'Explain a check, a finding, a refusal or a line of a log',
+    description: 'Explain a finding, alert, condition, exit code or line of a log',
     kind: 'Explanations',
     load: async () => (await import('./explain.ts')).explainCommand,
   },

@@ -40,10 +40,10 @@ export function historyCommand(wire: Wire): Command {
       manual({
         examples: [
           ['kvup history', 'the last runs, and what still has to be restored'],
-          ['kvup history 14', 'what run 14 did, step by step'],
           ['kvup history --since 7d -o json', 'the runs of a week, for a report'],
           ["kvup history -o jsonpath='{.overrides[*].id}'", 'names of the temporary changes alone'],
         ],
+        more: 'The number of a run shows its journal in words: kvup history 14. Others can write the journal too:\nit is evidence and no proof.',
         codes: asksCluster,
       }),
     )

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import { type Accepting, type Finding, passGate } from '../lib/checks/check-definition.ts'
-import { type AcceptedRisk, parseAccepted } from '../lib/releases/hop-findings.ts'
+import { type Accepting, type Finding, isRefused, passGate } from '../lib/checks/check-definition.ts'
+import { type AcceptedRisk, parseAccepted, unaccepted } from '../lib/releases/hop-findings.ts'
 import {
   carryOut,
   type Change,
@@ -13,7 +13,10 @@ import {
 import type { RunOutcome } from '../lib/engine/step.ts'
 import type { Journal } from '../lib/engine/journal.ts'
 import { type ExitCode, exitCode } from '../lib/kube/errors.ts'
-import type { Document, View } from '../lib/output/printer.ts'
+import type { Document, Paint, Printer, View } from '../lib/output/printer.ts'
+import { paintFor } from '../lib/output/terminal.ts'
+import { brief, firstClause } from '../lib/output/text.ts'
+import { shellWord, withoutFlags, wordsOf } from '../lib/kube/shell-line.ts'
 
 /** A change, and how the command tells of it. */
 interface ChangeRun<D extends Document> extends Omit<Performing, 'dryRun'> {
@@ -40,7 +43,7 @@ export async function runChange<D extends Document>(cx: Context, run: ChangeRun<
   if (dryRun && dry) {
     const document = await dryRun.report(dry.fields)
     cx.printer.result(document, view)
-    if (!dryRun.refusesNothing) run.change.gate()
+    if (!dryRun.refusesNothing) await run.change.gate(false)
     return dryRun.end?.(document) ?? exitCode.done
   }
   const outcome = await carryOut(run)
@@ -49,15 +52,82 @@ export async function runChange<D extends Document>(cx: Context, run: ChangeRun<
   return end(document, outcome)
 }
 
-/** What keeps a change from being made: these findings, but for those that were accepted, which the journal keeps. */
-export const gateOf = (
+/** A screen before a question; where nothing is laid out, as notes. */
+export function tellScreen(printer: Printer, lines: (paint: Paint) => readonly string[]): void {
+  if (printer.screen) return printer.screen(lines)
+  for (const line of lines(paintFor({ colour: false, unicode: true }))) printer.note(line)
+}
+
+/** Risks that a person chose from the list while a plan that does not know of them was about to be carried out. */
+export class RisksChosen extends Error {
+  readonly risks: readonly AcceptedRisk[]
+
+  constructor(risks: readonly AcceptedRisk[]) {
+    super(`accepted: ${risks.map(({ id }) => id).join(', ')}`)
+    this.risks = risks
+  }
+}
+
+interface Gating {
+  /** How they are accepted, where the line that was typed with `--accept` behind it does not do it. */
+  accepting?: Accepting | undefined
+  /** The plan depends on what was accepted: the gate throws `RisksChosen`, and it is made anew. */
+  isPlanned?: true
+}
+
+/**
+ * What keeps a change from being made: these findings, but for those that were accepted, which the journal keeps. A person on a terminal chooses from them; everybody else is told the whole
+ * line that accepts them.
+ */
+export function gateOf(
+  cx: Pick<Context, 'prompt' | 'printer' | 'world'>,
+  findings: readonly Finding[],
+  typed: readonly AcceptedRisk[],
+  { accepting, isPlanned }: Gating = {},
+): Pick<Change, 'gate' | 'accepted'> {
+  const accepted = [...typed]
+  return {
+    async gate(asks) {
+      const chosen = asks && accepting === undefined ? await chosenRisks(cx, findings, accepted) : []
+      if (chosen.length > 0 && isPlanned) throw new RisksChosen(chosen)
+      accepted.push(...chosen)
+      passGate(findings, accepted, accepting ?? acceptingLine(cx.world.commandLine, accepted))
+    },
+    accepted,
+  }
+}
+
+/** The whole line to paste, with what it accepts behind it. */
+export const acceptingLine =
+  (typed: string, accepted: readonly AcceptedRisk[]): Accepting =>
+  (ids) =>
+    `${withRisks(typed, [...accepted, ...ids.map((id) => ({ id }))])}     accepts ${ids.join(', ')}`
+
+/** The line that was typed, with these risks instead of those that it accepts. */
+export function withRisks(typed: string, risks: readonly AcceptedRisk[]): string {
+  const words = withoutFlags(wordsOf(typed), { valued: ['--accept'] })
+  const named = new Map(risks.map(({ id, reason }) => [id, reason === undefined ? id : `${id}=${reason}`]))
+  return [...words, ...[...named.values()].map((risk) => `--accept ${shellWord(risk)}`)].join(' ')
+}
+
+/** Those that a person takes from the list; none where all or one of them has to be mended, or nobody is there. */
+async function chosenRisks(
+  { prompt, printer }: Pick<Context, 'prompt' | 'printer'>,
   findings: readonly Finding[],
   accepted: readonly AcceptedRisk[],
-  accepting?: Accepting,
-): Pick<Change, 'gate' | 'accepted'> => ({
-  gate: () => passGate(findings, accepted, accepting),
-  accepted,
-})
+): Promise<readonly AcceptedRisk[]> {
+  const open = [...new Map(unaccepted(findings, accepted).map((finding) => [finding.id, finding])).values()]
+  if (open.length === 0 || prompt.isAttended !== true || open.some(({ id }) => isRefused(id))) return []
+  tellScreen(printer, (paint) =>
+    open.flatMap(({ id, summary, remedy }) => [
+      `${paint.bad(paint.mark.failed)} ${brief(summary)} (${id})`,
+      ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
+    ]),
+  )
+  const choices = open.map(({ id, summary }) => ({ value: id, name: `${id}: ${firstClause(summary)}` }))
+  const taken = await prompt.chooseSome?.(`Which of these risks do you accept?`, choices)
+  return (taken ?? []).map((id) => ({ id }))
+}
 
 /** A person is asked about saved values that are missing; `--accept saved-value-missing` leaves them. Throws `blocked`. */
 export async function askAboutMissing(

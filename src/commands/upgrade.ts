@@ -66,7 +66,7 @@ export const planningFlags = (): Option[] => [
 export const runningFlags = (): Option[] => [
   new Option('--plan <file>', 'run this plan, unchanged; - for stdin'),
   new Option('--backup <file>', 'file for the objects that are replaced'),
-  new Option('--timeout <duration>', 'for the run, of each minor').default('60m'),
+  new Option('--timeout <duration>', 'limit of each minor (default 60m, or twice the estimate)'),
   stalledOption(),
   new Option('--dry-run <none|client|server>', 'show what would change, change nothing').argParser(noFlag),
   new Option('--deadline <time>', 'begin nothing that would end after it'),

@@ -5,7 +5,7 @@ import { statusChanges, type StatusReport } from '../lib/status/status-report.ts
 import { missingFor, parseWaitCondition, type WaitCondition } from '../lib/status/wait-condition.ts'
 import { vmTroubleLines } from '../lib/output/views/report-lines.ts'
 import { type Clock, minutes, ownTicks, ticks } from '../lib/kube/clock.ts'
-import { formatDuration, parseDuration } from '../lib/kube/duration.ts'
+import { formatDuration, parseDuration, spanText } from '../lib/kube/duration.ts'
 import { blocked, forbidden, isNotFound, type KvupError, timedOut } from '../lib/kube/errors.ts'
 import { asksCluster, manual, stalledOption } from './command-options.ts'
 import type { Reader } from '../lib/kube/cluster.ts'
@@ -88,7 +88,7 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
     if (over === undefined) throw error
     if (lastRead.snapshot) answer()
     throw over === 'stalled'
-      ? stalledTooLong(cx, condition, lastRead, formatDuration(stalledAfter ?? 0))
+      ? stalledTooLong(cx, condition, lastRead, spanText(stalledAfter ?? 0))
       : tooLate(condition, lastRead, timeout)
   } finally {
     limit.stop()

@@ -268,7 +268,7 @@ describe('-q', () => {
     ['check --to v1.8.4 --quiet', 0, /^READY for v1\.8\.4: .*\n$/u],
     ['workloads outdated -q', 0, /^no VM runs an old virt-launcher\n$/u],
     [`${upgrade} -q`, 0, /^KubeVirt v1\.7\.4 → v1\.8\.4 in .*\n$/u],
-    ['wait --for healthy -q', 0, /^healthy holds after 0s\n$/u],
+    ['wait --for healthy -q', 0, /^healthy holds after 0 s\n$/u],
   ])('%s', async (line, code, expected) => {
     const { kvup } = await simulated()
     const ended = await kvup(line)
@@ -281,7 +281,7 @@ describe('-q', () => {
     sim.faults.set({ unpullable: 'virt-handler:v1.8.4' })
     const { code, out, err } = await kvup(`${upgrade} -q --stalled-after 1m`)
     expect({ code, out }).toEqual({ code: 4, out: '' })
-    expect(err).toMatch(/^error: stalled for 1m/u)
+    expect(err).toMatch(/^error: stalled for 1 m/u)
     expect(err).not.toContain('steps')
   })
 })

@@ -124,7 +124,7 @@ test('what the journal claims and no object says is no loan: it is told as that'
   expect(document.restore).toBeUndefined()
   expect(warnings).toEqual([
     expect.stringMatching(
-      /is no longer on KubeVirt kubevirt\/kubevirt.* others can write it\) has the value Evict/,
+      /is no longer on KubeVirt kubevirt\/kubevirt.*others can write it\) has the value Evict/,
     ),
   ])
 })
@@ -238,6 +238,19 @@ async function many() {
       await opened.journal.record({ ...run, what, at: `2026-11-22T14:${String(n).padStart(2, '0')}:00Z` })
   return opened
 }
+
+test.each([
+  ['hold workload updates', 'pause automatic VM updates'],
+  ['restart VMs', 'restart VMs'],
+  ['upgrade HyperConverged to 1.19.0', 'upgrade HyperConverged 1.18.1 → 1.19.0'],
+  ['abort eus to 4.20', 'abort of the EUS upgrade to 4.20'],
+])('%s reads: %s', async (procedure, reads) => {
+  const opened = await open('kubevirt')
+  const versions = procedure.startsWith('upgrade') ? { from: '1.18.1', to: '1.19.0' } : {}
+  const start = { at: at('14:00:00'), by: 'jane@here', procedure, step: '', text: '', ...versions }
+  await opened.journal.record({ ...start, what: 'started' })
+  expect((await answer(opened, { columns: 120 })).lines[1]).toContain(`  ${reads}  `)
+})
 
 describe('of many runs', () => {
   test('--limit takes the newest, --since those that started since', async () => {

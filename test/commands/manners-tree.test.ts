@@ -170,6 +170,12 @@ test('manner 39: one package, and nothing runs when it is installed', () => {
   expect(files).toEqual(expect.arrayContaining(['bin', 'dist', 'docs', 'completions', 'LICENSE']))
 })
 
+test('-q and --verbose contradict each other', async () => {
+  const { code, ran, stderr } = await typed('status', '-q', '--verbose')
+  expect({ code, ran }).toEqual({ code: 2, ran: [] })
+  expect(stderr).toContain("cannot be used with option '--verbose'")
+})
+
 /** Those over VMs are 2 for a place and 3 for labels that are not there (`notThere`); the others read no selection. */
 test('--exit-code stands where it was looked at for names that are mistyped', () => {
   const asked = flags.filter(({ long }) => long === '--exit-code').map(({ path }) => path.join(' '))

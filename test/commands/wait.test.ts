@@ -78,7 +78,7 @@ test('--stalled-after ends a wait that stalls for so long, with the cause and th
     verdict: 'Stalled',
     error: {
       reason: 'stalled',
-      message: expect.stringContaining('stalled for 5m (--stalled-after)'),
+      message: expect.stringContaining('stalled for 5 m (--stalled-after)'),
       notes: [expect.stringContaining('cannot pull')],
     },
   })
@@ -169,7 +169,7 @@ test('pools-updated: a degraded pool is a stall, one that is slow is none', asyn
   const line = 'wait --for pools-updated --timeout 1h --stalled-after 2m'.split(' ')
   const cluster = { reader: { list: async () => [degraded] } } as unknown as Cluster
   const stuck = await runText(line, { cluster, clock })
-  expect(stuck).toMatchObject({ code: 4, err: expect.stringContaining('stalled for 2m') })
+  expect(stuck).toMatchObject({ code: 4, err: expect.stringContaining('stalled for 2 m') })
   expect(await runText(line, { cluster: updatingPool(clock, 5), clock })).toMatchObject({ code: 0 })
 })
 

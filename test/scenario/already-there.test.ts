@@ -69,9 +69,8 @@ test('only the end of the upgrade is left: the question, the plan and the report
     expect(await stage.upgrade('v1.8.4', { until: 'virt-controller-leads' })).toMatchObject({ code: 0 })
     const { question, text } = await asked(stage, 'v1.8.4')
     expect(question).toBe('Finish the upgrade of KubeVirt to v1.8.4?')
-    expect(text).toContain(
-      'KubeVirt runs v1.8.4 already: what is left is to settle, and to give workload updates back (LiveMigrate)',
-    )
+    expect(text).toContain('the version is installed. kvup verifies it and restores temporary changes')
+    expect(text).toContain('automatic VM updates (LiveMigrate) are paused, and resume at the end')
     const planned = await stage.plan('v1.8.4')
     expect(planned.documents[0]).toMatchObject({ pending: true })
     const ended = await stage.upgrade('v1.8.4')

@@ -41,7 +41,9 @@ describe.for(cases)('bad input: $name', (given) => {
   test(`exit ${given.code}, ${given.reason}, a remedy, nothing changed`, async () => {
     const { shape, to, code, reason } = given
     await play(shape, async (stage) => {
-      const ended = await stage.upgrade(to, 'method' in given ? { method: given.method } : {})
+      const commandLine = `kvup upgrade --to ${to}`
+      const options = 'method' in given ? { method: given.method } : {}
+      const ended = await stage.upgrade(to, options, { commandLine })
       expect(ended).toMatchObject({ code, error: { reason } })
       expect(ended.error?.remedy).not.toHaveLength(0)
       // A command without its target is refused when it is pasted.

@@ -34,11 +34,14 @@ test('16.8 bare upgrade after an interruption offers to finish, and no other ver
 test('16.8 what check ends with has the risks that were accepted, and offers no upgrade to what is installed', async () => {
   await play(byTag, async (stage) => {
     const last = async (options: Partial<CheckOptions>) => {
-      const { text } = await stage.perform((cx) => check(cx, { accept: [], method: 'auto', ...options }))
+      const commandLine = `kvup check --to ${options.to ?? ''}`
+      const { text } = await stage.perform((cx) => check(cx, { accept: [], method: 'auto', ...options }), {
+        commandLine,
+      })
       return text.trimEnd().split('\n').at(-1)
     }
     const accept = ['kubernetes-window=tested in stage', 'patch-skipped', 'control-plane-label']
-    expect(await last({ to: 'v1.8.4' })).toMatch(/^-> kvup (?:explain|upgrade --to v1\.8\.4$)/u)
+    expect(await last({ to: 'v1.8.4' })).toMatch(/^Next: kvup (?:explain|upgrade --to v1\.8\.4$)/u)
     const taken = await last({ to: 'v1.7.0' })
     expect(taken).not.toContain('kvup upgrade')
     stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: [] } })
@@ -47,7 +50,7 @@ test('16.8 what check ends with has the risks that were accepted, and offers no 
       accept: [...accept, 'methods-empty-without-override=night shift'],
     })
     expect(line).toMatch(
-      /^-> kvup upgrade --to v1\.8\.4.* --accept 'methods-empty-without-override=night shift'/u,
+      /^Next: kvup upgrade --to v1\.8\.4.* --accept 'methods-empty-without-override=night shift'/u,
     )
   })
 })
@@ -77,7 +80,7 @@ test('--stalled-after ends an upgrade that stalls for so long, exit 4, and the l
     const ended = await stage.upgrade('v1.8.4', { stalledAfter: '5m' })
     expect(ended).toMatchObject({
       code: 4,
-      error: { reason: 'stalled', message: expect.stringContaining('stalled for 5m (--stalled-after)') },
+      error: { reason: 'stalled', message: expect.stringContaining('stalled for 5 m (--stalled-after)') },
     })
     expect(ended.text).toContain('cannot pull')
     expect(ended.error?.remedy.join('\n')).toMatch(/^kvup upgrade .*continues$/mu)

@@ -26,6 +26,20 @@ test('contract: two at once, the second exits 6, names the first and writes noth
   })
 })
 
+test('16.8 the question is not asked while another run holds the lock', async () => {
+  await play(byTag, async (stage) => {
+    const first = stage.upgrade('v1.8.4', {}, { cluster: as(stage, 'first'), host: 'one' })
+    await stage.until(12 * second)
+    const asked: string[] = []
+    const answer = async (question: string) => asked.push(question) > 0
+    const late = await stage.upgrade('v1.8.4', {}, { host: 'two', yes: false, answer })
+    expect(late).toMatchObject({ code: 6, error: { reason: 'locked' } })
+    expect(late.text).toContain('another kvup is running: jane@one')
+    expect(asked).toEqual([])
+    expect(await first).toMatchObject({ code: 0 })
+  })
+})
+
 test('16.8 pausing updates during a run of somebody else is no success: that run resumes them at its end', async () => {
   await play(byTag, async (stage) => {
     const first = stage.upgrade('v1.8.4', {}, { cluster: as(stage, 'first'), host: 'one' })
@@ -81,7 +95,7 @@ test('contract: one of another machine stops nobody for more than 15 s', async (
     expect(next).toMatchObject({ code: 0 })
     const began = next.events.find(({ kind }) => kind === 'run-started')
     expect(began?.after).toBe(15 * second)
-    expect(next.text).toContain('has the lock')
+    expect(next.text).toContain('another kvup has the lock')
   })
 })
 

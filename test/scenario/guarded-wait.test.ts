@@ -123,7 +123,7 @@ test('W5 --dry-run and the plan say what may be written while it is waited for V
     const dry = await stage.upgrade('v1.8.4', { ...wait, dryRun: 'client' })
     expect(stage.writes()).toEqual([])
     for (const said of [dry, await stage.plan('v1.8.4', wait)]) {
-      expect(said.text).toContain('should 3 of them fail for one reason, or one VM run twice')
+      expect(said.text).toContain('if 3 of them fail for one reason, or one VM runs twice')
       const steps = (said.documents[0] as { steps?: object[] }).steps
       expect(steps?.at(-1)).toMatchObject({
         id: 'workloads',
@@ -131,7 +131,7 @@ test('W5 --dry-run and the plan say what may be written while it is waited for V
         risk: { undo: 'kvup workloads restore, where it had to pause automatic VM updates again' },
       })
     }
-    expect((await stage.plan('v1.8.4')).text).not.toContain('run twice')
+    expect((await stage.plan('v1.8.4')).text).not.toContain('runs twice')
   })
 })
 
@@ -154,7 +154,7 @@ test('W5 --follow writes nothing: it stops and names the commit that holds', asy
 /** As it was sealed before there was a guard. */
 function withoutGuard(file: string): string {
   const plan = parse(file) as { said: string[]; steps: object[]; seal: Seal }
-  const said = plan.said.filter((line) => !line.includes('run twice'))
+  const said = plan.said.filter((line) => !line.includes('runs twice'))
   const risk = { undo: 'none', safeToLeave: 'always: KubeVirt continues by itself' }
   const steps = plan.steps.map((step, i) => (i === plan.steps.length - 1 ? { ...step, risk } : step))
   expect(said).toHaveLength(plan.said.length - 1)

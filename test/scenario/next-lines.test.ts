@@ -30,8 +30,6 @@ class Played {
   /** What is wrong with a printed line, and after which command. */
   readonly wrong: string[] = []
   readonly #pasted = new Set<string>()
-  /** Ids that the last check has named. */
-  #checked: ReadonlySet<string> = new Set()
 
   constructor(simulated: SimulatedCluster, place: Place) {
     this.simulated = simulated
@@ -45,7 +43,6 @@ class Played {
     const hasBegun = this.simulated.store.audit
       .slice(mark)
       .some((request) => request.user === kvupUser && isWrite(request))
-    if (argv[0] === 'check') this.#checked = new Set(out.match(/[a-z]+(?:-[a-z]+)+(?=\)?$)/gmu))
     const lines = nextLinesIn(`${out}\n${err}`)
     for (const line of lines)
       for (const why of faultsOf(line, argv, hasBegun ? 0 : code))
@@ -83,17 +80,23 @@ class Played {
   async #kvup(words: readonly string[]): Promise<string | undefined> {
     const line = words.filter((word) => word !== '-w')
     const argv = isRead(line) ? line : [...line, '--yes', '--dry-run=client']
-    const ended = await runText([...argv, ...manifestFor(line, this.place)], this.place)
-    // Where the method needs no manifest one that is named is refused.
-    const { code, err } = ended.code === 0 ? ended : await runText(argv, this.place)
+    const manifest = manifestFor(line, this.place)
+    const ended = await runText([...argv, ...manifest], this.place)
+    // Where the line needs no manifest one that is named is refused, or it would take a newer operator back.
+    const isTooMuch = manifest.length > 0 && (ended.code === 2 || ended.err.includes('(operator-goes-back)'))
+    const { code, err } = isTooMuch ? await runText(argv, this.place) : ended
     // A check that finds what stands in the way has done its work, and so has a plan.
     if (code === 0 || (code === 3 && (argv[0] === 'check' || argv[1] === 'plan'))) return undefined
-    const errors = `${ended.err}${err}`.match(/^error: .*/gmu) ?? []
-    // What kvup check names has been said: it comes first. It forecasts no evictions: those are a risk of the upgrade, which names them.
-    const ids = errors.map((error) => /\((?<id>[a-z-]+)\)$/u.exec(error)?.groups?.['id'] ?? '')
-    if (argv[0] === 'upgrade' && ids.some((id) => id === 'evictions' || this.#checked.has(id)))
-      return undefined
-    return `exit ${code}, ${errors.join('; ')}`
+    const [error = '', id = ''] = /^error: .*?(?:\((?<id>[a-z-]+)\))?$/mu.exec(err) ?? []
+    return argv[0] === 'upgrade' && (await this.#isKnown(id, argv)) ? undefined : `exit ${code}, ${error}`
+  }
+
+  /** What kvup check names has been said: it comes first. It forecasts no evictions: those are a risk of the upgrade, which names them. */
+  async #isKnown(id: string, argv: readonly string[]): Promise<boolean> {
+    const to = argv[argv.indexOf('--to') + 1] ?? ''
+    if (id === 'evictions') return true
+    const { out } = await runText(['check', '--all', '--to', to, '--manifest', `${to}.yaml`], this.place)
+    return id !== '' && new RegExp(`\\b${id}\\)?$`, 'mu').test(out)
   }
 }
 

@@ -53,6 +53,8 @@ export interface Terminal {
   answer?: (question: string) => Promise<boolean>
   /** What a person says who is asked in spite of --yes; nobody is there by default. */
   decide?: (question: string) => Promise<boolean>
+  /** What a person at the terminal takes from a list; nobody is there by default. */
+  choose?: (values: readonly string[], question: string) => readonly string[]
   commandLine?: string
   /** Told of every event as it happens. */
   onEvent?: (event: RunEvent) => void
@@ -209,7 +211,7 @@ export class Stage {
       cluster: () => Promise.resolve(terminal.cluster ?? this.cluster),
       clock,
       printer,
-      prompt: { confirm, ...(terminal.decide && { decide: terminal.decide }) },
+      prompt: { confirm, ...(terminal.decide && { decide: terminal.decide }), ...chooser(terminal) },
       signal,
       flags: { output: 'table', headers: true, color: 'never', yes, verbosity: 0 },
       world: {
@@ -309,6 +311,18 @@ export class Stage {
     return this.simulated.stop()
   }
 }
+
+const chooser = ({ choose }: Terminal): Partial<Context['prompt']> =>
+  choose === undefined
+    ? {}
+    : {
+        isAttended: true,
+        chooseSome: async (question, choices) =>
+          choose(
+            choices.map(({ value }) => value),
+            question,
+          ),
+      }
 
 const defaults: UpgradeOptions = {
   method: 'auto',

@@ -83,7 +83,9 @@ test('the new operator cannot be pulled: going back is free and needs no other f
   await play(byManifest, async (stage) => {
     stage.simulated.faults.set({ unpullable: '/virt-operator:v1\\.9\\.0$' })
     const stuck = await stage.upgrade('v1.9.0', { timeout: '5m' })
-    expect(stuck.error?.remedy).toContain('kvup upgrade --to v1.8.4     goes back')
+    expect(stuck.error?.remedy).toContain(
+      'kvup upgrade --to v1.8.4     goes back; CRDs that v1.8.4 lacks are deleted',
+    )
     expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
     expect(stage.kubevirt.spec?.imageTag).toBeUndefined()
     expect(stage.methods).toEqual(['LiveMigrate'])
@@ -94,7 +96,9 @@ test('the new operator has taken over: it takes the components back by a tag, as
   await play({ ...byManifest, version: 'v1.7.4', workers: 2 }, async (stage) => {
     stage.simulated.faults.set({ unpullable: '/virt-handler:v1\\.8\\.4$' })
     const stuck = await stage.upgrade('v1.8.4', { timeout: '5m' })
-    expect(stuck.error?.remedy).toContain('kvup upgrade --to v1.7.4 --method image-tag     goes back')
+    expect(stuck.error?.remedy).toContain(
+      'kvup upgrade --to v1.7.4 --method image-tag     goes back; CRDs that v1.7.4 lacks are deleted',
+    )
     const back = await stage.upgrade('v1.7.4', { method: 'image-tag' })
     expect(back).toMatchObject({ code: 0 })
     expect(back.text).not.toContain('under the new operator')

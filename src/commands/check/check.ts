@@ -20,7 +20,8 @@ import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { reachable } from '../../lib/releases/release-path.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
-import { nearTarget, readCheckedCluster, withRisks } from './plan-findings.ts'
+import { nearTarget, readCheckedCluster } from './plan-findings.ts'
+import { withRisks } from '../run-change.ts'
 import { olmGoal, type OlmGoal } from '../../lib/upgrade/methods/olm-plan.ts'
 import { seeOperator } from '../../lib/upgrade/methods/olm-operator.ts'
 import type { KubeObject } from '../../lib/kube/object.ts'
@@ -111,8 +112,9 @@ function nextLines(
     const accepted = items.flatMap(({ findings }) => findings).filter((finding) => finding.accepted)
     const risks = [...new Map(accepted.map((finding) => [finding.id, finding])).values()]
     const words = withoutFlags(wordsOf(typed), ofChecking)
-    const place = words.indexOf('check')
-    return [withRisks(words.with(place, 'upgrade').join(' '), risks)]
+    // A context or a file may be named so too.
+    const place = words.findIndex((word, index) => word === 'check' && !words[index - 1]?.startsWith('-'))
+    return place < 0 ? [] : [withRisks(words.with(place, 'upgrade').join(' '), risks)]
   }
   const newest = manager.kind === 'hyperconverged' ? undefined : reachable(version).at(-1)
   return newest === undefined ? [] : [`kvup check --to ${newest}     judges an upgrade to it`]

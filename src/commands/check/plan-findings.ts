@@ -28,8 +28,7 @@ import {
   takeSnapshot,
 } from '../../lib/kubevirt/snapshot.ts'
 import { assessRollout, type RolloutStatus } from '../../lib/kubevirt/rollout-status.ts'
-import type { AcceptedRisk, Method } from '../../lib/releases/hop-findings.ts'
-import { shellWord, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
+import type { Method } from '../../lib/releases/hop-findings.ts'
 import { type Version, versionOf } from '../../lib/releases/release-versions.ts'
 import { chooseMethod, hasBegun } from '../../lib/upgrade/upgrade-plan.ts'
 import { accessOf, roleFor } from '../../lib/upgrade/roles.ts'
@@ -40,7 +39,7 @@ import type { PathStep } from '../../lib/upgrade/path-procedure.ts'
 import type { Context } from '../../context.ts'
 import { allChecks, ensureFindingsAccepted, runChecks } from '../../lib/checks/check-run.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
-import { askAboutMissing } from '../run-change.ts'
+import { acceptingLine, askAboutMissing, withRisks } from '../run-change.ts'
 import { windowOpenFinding } from '../../lib/eus/window.ts'
 import type { Checked, PlanJudge, ToCheck } from '../../lib/upgrade/plan/planned-upgrade.ts'
 import type { OlmPart } from '../../lib/upgrade/methods/olm-plan.ts'
@@ -193,13 +192,6 @@ async function checked({
   }
 }
 
-/** The line that was typed, with these risks instead of those that it accepts. */
-export function withRisks(typed: string, risks: readonly AcceptedRisk[]): string {
-  const words = withoutFlags(wordsOf(typed), { valued: ['--accept'] })
-  const accepted = risks.map(({ id, reason }) => (reason === undefined ? id : `${id}=${reason}`))
-  return [...words, ...accepted.map((risk) => `--accept ${shellWord(risk)}`)].join(' ')
-}
-
 /** Whoever owns the installation is the plan's own business; so are the rights, right before the first write. */
 const judgedElsewhere: ReadonlySet<string> = new Set(['rights', 'manager'])
 
@@ -229,7 +221,7 @@ const foretold: readonly Check[] = [hopSupported, knownBad, kubernetesSupported,
 const foretoldParts: readonly SnapshotPart[] = foretold.flatMap(({ needs }) => needs.filter(isSnapshotPart))
 
 /** What `kvup plan` and `kvup upgrade` are judged by. */
-export const planJudge = (cx: Pick<Context, 'prompt'>): PlanJudge => ({
+export const planJudge = (cx: Pick<Context, 'prompt' | 'world'>): PlanJudge => ({
   accepted: acceptedRisks,
   checked,
   foretold: (question) =>
@@ -238,7 +230,8 @@ export const planJudge = (cx: Pick<Context, 'prompt'>): PlanJudge => ({
       .flatMap(({ findings }) => findings),
   foretoldParts,
   notWaitedFor,
-  gate: passGate,
+  gate: (findings, accepted, accepting = acceptingLine(cx.world.commandLine, accepted)) =>
+    passGate(findings, accepted, accepting),
   windowOpen: windowOpenFinding,
   askAboutMissing: (journal, accepted) =>
     askAboutMissing(journal, cx, { accept: accepted.map(({ id }) => id) }),

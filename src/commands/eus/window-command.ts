@@ -257,6 +257,7 @@ async function oneWindow(
   const ended = await workOnWindow(cx, windowSnapshot, {
     procedure: eusProcedure(windowSnapshot.window, vms),
     ...gateOf(
+      cx,
       gatingFindings(windowSnapshot.planned.plan.findings, { isOpen: windowSnapshot.open !== undefined }),
       windowSnapshot.planned.accepted,
     ),

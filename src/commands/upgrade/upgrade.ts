@@ -3,9 +3,11 @@ import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { afterPlan, carryingOut } from '../../lib/upgrade/run-report.ts'
 import { type Document, seal } from '../../lib/output/printer.ts'
 import type { Context } from '../../context.ts'
-import { announcement, planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
+import { planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
+import { questionLines } from '../../lib/output/views/upgrade/before-question.ts'
 import { ensureStepsMeant, type RunLimits } from '../../lib/engine/step.ts'
 import { type Accepting, passGate } from '../../lib/checks/check-definition.ts'
+import type { AcceptedRisk } from '../../lib/releases/hop-findings.ts'
 import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import {
@@ -16,13 +18,20 @@ import {
   type UpgradeOptions,
   whereToGo,
 } from '../../lib/upgrade/plan/upgrade-options.ts'
-import { asDrift, ensureFits, planDocument, readPlanFile } from '../../lib/upgrade/plan/plan-document.ts'
+import {
+  asDrift,
+  ensureFits,
+  planDocument,
+  plannedTime,
+  readPlanFile,
+} from '../../lib/upgrade/plan/plan-document.ts'
 import { type Planned, planUpgrade } from '../../lib/upgrade/plan/planned-upgrade.ts'
 import { limitsBefore } from '../command-options.ts'
 import { upgradeRun } from '../../lib/upgrade/upgrade-run.ts'
 import { reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
-import { gateOf, runChange } from '../run-change.ts'
-import { sayWhatIsPastDeadline } from '../../lib/engine/change.ts'
+import { acceptingLine, gateOf, RisksChosen, runChange, tellScreen, withRisks } from '../run-change.ts'
+import { doneSteps, sayWhatIsPastDeadline } from '../../lib/engine/change.ts'
+import { briefTime, defaultTimeout, type TimeRange } from '../../lib/upgrade/upgrade-duration.ts'
 import { planJudge } from '../check/plan-findings.ts'
 
 /** `kvup upgrade`: see → plan → findings → question → run → report. With `--plan` exactly that plan, or nothing. */
@@ -42,36 +51,71 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   const mode = dryRunOf(options)
   // What contradicts itself is refused before the cluster is asked for its time.
   requestOf(options, cx.flags.yes)
-  const limits = await limitsBefore(cx, options)
+  const typed = await limitsBefore(cx, { ...options, timeout: options.timeout ?? '60m' })
   const { planned, madeFrom } = await planUpgrade(cx, options, {
     readNow: mode !== undefined,
     asks: mode === undefined,
     judge: planJudge(cx),
   })
-  if (mode === undefined) return carryOutUpgrade(cx, planned, { sealed, limits })
   const { cluster, environment, procedure } = planned
   const reading = { reader: cluster.reader, clock: cx.clock, journal: environment.journal }
+  const range = await plannedTime(planned, reading, await doneSteps(procedure, reading))
+  const limits = options.timeout === undefined ? { ...typed, timeoutMs: defaultTimeout(range) } : typed
+  if (mode === undefined) {
+    try {
+      return await carryOutUpgrade(cx, planned, { sealed, limits, range })
+    } catch (error) {
+      if (!(error instanceof RisksChosen)) throw error
+      return planAndRun(withAccepted(cx, planned.accepted, error.risks), {
+        ...options,
+        accept: [...options.accept, ...error.risks.map(({ id }) => id)],
+      })
+    }
+  }
   await ensureStepsMeant(limits, procedure, reading)
   await sayWhatIsPastDeadline({ procedure, limits }, { reading, warn: (line) => cx.printer.warn(line) })
   if (sealed) await ensureFits(sealed, planned)
   const next = [`${carryingOut(cx.world.commandLine)}     carries it out`]
   const document = await planDocument(planned, madeFrom, { mode, next })
   cx.printer.result(document, planView)
-  if (document.pending) passGate(planned.findings, planned.accepted, sealed && acceptingIn(sealed))
+  const accepting = sealed ? acceptingIn(sealed) : acceptingLine(cx.world.commandLine, planned.accepted)
+  if (document.pending) passGate(planned.findings, planned.accepted, accepting)
   return exitCode.done
 }
+
+/** The line that resumes it accepts what was chosen from the list. */
+const withAccepted = (
+  cx: Context,
+  accepted: readonly AcceptedRisk[],
+  chosen: readonly AcceptedRisk[],
+): Context => ({
+  ...cx,
+  world: { ...cx.world, commandLine: withRisks(cx.world.commandLine, [...accepted, ...chosen]) },
+})
 
 async function carryOutUpgrade(
   cx: Context,
   planned: Planned,
-  { sealed, limits }: { sealed: SealedPlan | undefined; limits: RunLimits },
+  {
+    sealed,
+    limits,
+    range,
+  }: { sealed: SealedPlan | undefined; limits: RunLimits; range: TimeRange | undefined },
 ): Promise<ExitCode> {
   const { environment, findings, accepted, census } = planned
   const run = upgradeRun(planned, {
     sealed,
     limits,
-    ...gateOf(findings, accepted, sealed && acceptingIn(sealed)),
-    announce: (plan, told) => announcement(plan, told).forEach((line) => cx.printer.note(line)),
+    ...gateOf(cx, findings, accepted, { accepting: sealed && acceptingIn(sealed), isPlanned: true }),
+    announce(told) {
+      const { cluster, plan } = planned
+      const time = range && briefTime(range)
+      const { address } = cluster
+      const { timeoutMs } = limits
+      tellScreen(cx.printer, (paint) =>
+        questionLines({ ...told, plan, findings, accepted, address, time, timeoutMs }, paint),
+      )
+    },
   })
   try {
     return await runChange(cx, { ...run, environment, view: reportView })
@@ -99,7 +143,7 @@ export async function showPlan(cx: Context, options: PlanOptions): Promise<ExitC
     })
   const { cluster, clock, saved } = await readerFor(cx, options.from)
   const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
-  const asked = { ...options, timeout: '60m', pauseBefore: [] }
+  const asked = { ...options, pauseBefore: [] }
   const { planned, madeFrom } = await planUpgrade(there, asked, {
     readNow: true,
     asks: false,
@@ -109,7 +153,8 @@ export async function showPlan(cx: Context, options: PlanOptions): Promise<ExitC
   const document = await planDocument(planned, madeFrom, { mode: saved ? 'client' : 'auto', next })
   if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
   cx.printer.result(document, planView)
-  if (document.pending) passGate(planned.findings, planned.accepted)
+  if (document.pending)
+    passGate(planned.findings, planned.accepted, acceptingLine(cx.world.commandLine, planned.accepted))
   return document.pending && options.exitCode ? exitCode.asked : exitCode.done
 }
 

@@ -99,7 +99,7 @@ export async function setVmRollout(
   return runChange<VmRolloutDocument>(cx, {
     environment: runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver }),
     change: {
-      ...changeOf(installation, { wanted, accept: options.accept, timeoutMs }),
+      ...changeOf(cx, installation, { wanted, accept: options.accept, timeoutMs }),
       announce: () =>
         said.forEach((line) => cx.printer.note(line.startsWith('kvup ') ? `  → ${line}` : line)),
     },
@@ -126,6 +126,7 @@ interface Terms {
 }
 
 function changeOf(
+  cx: Context,
   installation: Installation,
   { wanted, accept, timeoutMs }: Terms,
 ): Omit<Change, 'announce'> {
@@ -134,7 +135,7 @@ function changeOf(
   const gate = wanted.gate ? ' with its feature gate' : ''
   return {
     procedure: procedureOf(setRollout(owner, wanted)),
-    ...gateOf(ownerFinding(onKubeVirt(owner), kubevirt), parseAccepted(accept)),
+    ...gateOf(cx, ownerFinding(onKubeVirt(owner), kubevirt), parseAccepted(accept)),
     rights: workloadsAccess(namespace, [{ kind: KubeVirts, verb: 'patch' }]),
     question: `Set the VM rollout strategy of KubeVirt ${name} to ${wanted.strategy}${gate}?`,
     limits: { timeoutMs },

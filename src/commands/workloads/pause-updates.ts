@@ -120,7 +120,7 @@ function changeOf(
   const { owner, holding } = settingsWork
   return {
     procedure,
-    ...gateOf(ownerFinding(owner, holding), parseAccepted(options.accept)),
+    ...gateOf(cx, ownerFinding(owner, holding), parseAccepted(options.accept)),
     announce: () => announce(cx, settingsWork),
     rights: rightsFor(owner),
     question: `Pause automatic VM updates on ${owner.kind.kind} ${owner.ref.name}?`,

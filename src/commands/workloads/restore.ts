@@ -215,6 +215,7 @@ function changeOf(cx: Context, terms: Terms): Change {
   return {
     procedure: restoreProcedure({ owner, meanwhile, settled, takenFrom: override.object.uid }),
     ...gateOf(
+      cx,
       [
         ...windowHoldsFinding(override),
         ...(leave ? [] : [...evictionFinding(kept, forecast), ...newerLaunchersFinding(kept, forecast)]),
@@ -266,7 +267,7 @@ export async function restoreVms(cx: Context, settingsWork: SettingsWork, terms:
   const procedure = procedureOn(settingsWork, restoring, { meanwhile, refused })
   const change: Change = {
     procedure,
-    ...gateOf([], []),
+    ...gateOf(cx, [], []),
     rights: workloadsAccess(installation.namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
     announce: () => announceVms(cx, vms),
     question: `${meanwhile === 'keep-current' ? 'Keep the present values of' : 'Restore the original settings of'} ${countText(restoring.length)}?`,

@@ -141,7 +141,7 @@ async function workOf(
   return {
     change: {
       procedure,
-      ...gateOf(findings, parseAccepted(options.accept)),
+      ...gateOf(cx, findings, parseAccepted(options.accept)),
       rights: narrowed(workloadsAccess(installation.namespace, [restartRight]), namespaces),
       question: `Restart ${vms}?`,
       title: 'Restart of VMs',

@@ -174,7 +174,7 @@ async function workOf(running: Running): Promise<UpdateWork> {
     unread,
     change: {
       procedure,
-      ...gateOf(findings, parseAccepted(options.accept)),
+      ...gateOf(running.cx, findings, parseAccepted(options.accept)),
       rights: narrowed(rights, namespaces),
       question: options.watchOnly
         ? 'Watch the automatic VM updates of KubeVirt, and pause them if they do harm?'

@@ -119,15 +119,16 @@ interface Terms {
 }
 
 function changeOf(
-  { printer }: Context,
+  cx: Context,
   { owner, holding }: SettingsWork,
   { procedure, choice, options, timeoutMs }: Terms,
 ): Change {
   const findings = [...ownerFinding(owner, holding), ...choiceFindings(choice)]
   return {
     procedure,
-    ...gateOf(findings, parseAccepted(options.accept)),
+    ...gateOf(cx, findings, parseAccepted(options.accept)),
     announce() {
+      const { printer } = cx
       const warnings = findings.map(({ summary, id }) => `${summary} (${id})`)
       for (const line of [...choiceText(choice), ...warnings]) printer.note(line)
     },

@@ -78,7 +78,7 @@ export async function unblock(
     environment,
     change: {
       procedure,
-      ...gateOf(unblockFindings(changing.map(({ read }) => read)), parseAccepted(options.accept)),
+      ...gateOf(cx, unblockFindings(changing.map(({ read }) => read)), parseAccepted(options.accept)),
       rights: workloadsAccess(namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
       announce: () => announce(cx, changing),
       question: `Change ${countText(changing.length)} so that they can be evicted?`,

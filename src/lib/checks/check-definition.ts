@@ -235,10 +235,10 @@ export const isPausedByKvup = ({ overrides }: FullSnapshot): boolean =>
 /** How risks are taken by name, with the flags of the command itself unless it says otherwise. */
 export type Accepting = (ids: readonly string[]) => string
 
-const byFlags: Accepting = (ids) => `accept the risk: ${ids.map((id) => `--accept ${id}`).join(' ')}`
+const byFlags: Accepting = (ids) => `to accept: ${ids.map((id) => `--accept ${id}`).join(' ')}`
 
 /** A name that `--accept` does not take: what kvup would write would not last. */
-const isRefused = (id: string): boolean => explanations.some((one) => one.id === id && isRefusal(one))
+export const isRefused = (id: string): boolean => explanations.some((one) => one.id === id && isRefusal(one))
 
 /** Throws `blocked` (exit 3) with every blocker that was not accepted, each with its remedy. How to accept them is said only where that is enough. */
 export function passGate(

@@ -17,7 +17,6 @@ import {
   type RunEvent,
   type RunLimits,
   type RunOutcome,
-  type Step,
 } from './step.ts'
 import { formatDuration } from '../kube/duration.ts'
 import { leavingSoon, leftOf } from '../kube/interruption.ts'
@@ -27,13 +26,13 @@ import { isOfWindow, type MissingValue, pathsOf } from './overrides.ts'
 /** What a changing command is about to do: worked out, and nothing written yet. */
 export interface Change {
   procedure: Procedure
-  /** Throws `blocked` for what stands against it and nobody accepted. */
-  gate: () => void
+  /** Throws `blocked` for what is against it and nobody accepted; where it `asks`, a person on a terminal chooses what to accept. */
+  gate: (asks: boolean) => void | Promise<void>
   /** What was accepted by name, which the journal keeps. */
   accepted?: readonly AcceptedRisk[]
   rights: Rights
   /** Shown between the gate and the question: what will be done. */
-  announce: () => void
+  announce: () => void | Promise<void>
   question: string
   limits: RunLimits
   /** The cluster is still the one that the plan was made for; throws `drifted` otherwise. Asked before the question, after it, and once the lock is ours. */
@@ -130,8 +129,8 @@ export interface Performing {
 }
 
 /**
- * Makes a change, or shows what it would do. A dry run throws what the run would throw before it asks; otherwise nothing to do? → does the plan fit → rights → findings →
- * question → preparation → lock and run. Throws `drifted` (5), `forbidden` (7) before the first write, `blocked` for a finding or a no (3), and what `runProcedure` throws,
+ * Makes a change, or shows what it would do. A dry run throws what the run would throw before it asks; otherwise nothing to do? → does the plan fit → rights → is another kvup running →
+ * findings → question → preparation → lock and run. Throws `drifted` (5), `forbidden` (7) before the first write, `blocked` for a finding or a no (3), and what `runProcedure` throws,
  * with the lines that resume it.
  */
 export async function performChange(performing: Performing): Promise<Ended> {
@@ -202,9 +201,10 @@ async function asked(change: Change, environment: RunEnvironment, began: () => v
   if (namesSteps(limits)) ensureStepsExist(limits, await procedure.steps(reading))
   await change.ensureFits?.()
   const missing = await ensureRights(cluster.reviewer, change.rights)
-  change.gate()
+  await ensureNobodyElse(environment)
+  await change.gate(true)
   for (const warning of missing) environment.warn(warning)
-  change.announce()
+  await change.announce()
   await sayWhatIsPastDeadline(change, { reading, warn: (line) => environment.warn(line) })
   if (!(await environment.prompt.confirm(change.question)))
     throw blocked('answered-no', 'nothing was changed')
@@ -213,6 +213,13 @@ async function asked(change: Change, environment: RunEnvironment, began: () => v
   signal.throwIfAborted()
   return runToTheEnd(change, environment, began)
 }
+
+/** Asked before the question: who agrees to a change would otherwise learn after it that another kvup is running. */
+const ensureNobodyElse = async (environment: RunEnvironment): Promise<void> =>
+  environment.lock.ensureFree?.({
+    signal: environment.signal,
+    remark: (text) => environment.emit({ kind: 'remark', at: environment.clock.now().toISOString(), text }),
+  })
 
 async function runToTheEnd(
   { procedure, limits, plan, writes, ensureFits, title, onEvent, restoresAt, accepted = [] }: Change,
@@ -283,8 +290,12 @@ export async function sayWhatIsPastDeadline(
 ): Promise<void> {
   if (deadline === undefined) return
   const steps = await procedure.steps(reading)
-  const done = await countDone(steps, reading)
-  const past = pastDeadline(steps.slice(done), deadline, reading.clock.now().getTime())
+  const done = await doneSteps(procedure, reading)
+  const past = pastDeadline(
+    steps.filter(({ id }) => !done.has(id)),
+    deadline,
+    reading.clock.now().getTime(),
+  )
   if (past === undefined) return
   const { step, takes, left, isFirst } = past
   const until = deadline.toISOString().replace(/\.\d+Z$/u, 'Z')
@@ -296,10 +307,14 @@ export async function sayWhatIsPastDeadline(
   )
 }
 
-/** How many of the first steps are behind us. */
-async function countDone(steps: readonly Step[], reading: ReadContext): Promise<number> {
-  for (const [index, step] of steps.entries()) if ((await step.check(reading)).is !== 'done') return index
-  return steps.length
+/** Ids of the first steps that are behind us. */
+export async function doneSteps(procedure: Procedure, reading: ReadContext): Promise<ReadonlySet<string>> {
+  const done = new Set<string>()
+  for (const step of await procedure.steps(reading)) {
+    if ((await step.check(reading)).is !== 'done') break
+    done.add(step.id)
+  }
+  return done
 }
 
 /** Whoever had the lock before us may have left another cluster than the one that was looked at. */

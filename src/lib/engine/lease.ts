@@ -9,6 +9,11 @@ import { unlessAborted } from '../kube/interruption.ts'
 /** One procedure at a time per cluster, whoever's laptop it runs on. A Lease; section "Lock" of docs/conventions. */
 export interface Lock {
   /**
+   * Returns when nobody else is at work; takes nothing. Asked before the question, so that nobody agrees to what cannot begin. Throws `locked` (exit 6), naming the holder. Absent: it is
+   * only known once the lock is to be taken.
+   */
+  ensureFree?(queueing?: Queueing): Promise<void>
+  /**
    * Takes the lock, works, gives it back. `held` is aborted when the lock is lost.
    * Throws `locked` (exit 6), naming the holder, when somebody else is at work.
    */
@@ -45,14 +50,16 @@ interface LeaseLockOptions {
 export function leaseLock(cluster: Pick<Cluster, 'reader' | 'writer'>, options: LeaseLockOptions): Lock {
   const { namespace, holder, clock, takeOver } = options
   const place = { cluster, namespace, clock: ownClock(clock), time: clock }
+  // Whom nobody saw renew his Lease before the question is not watched for a second term after it.
+  let watched: Watched | undefined
   return {
+    async ensureFree(queueing = {}) {
+      watched = (await freeLease(place, { holder, takeOver }, queueing)).watched
+    },
     async hold(work, queueing = {}) {
       const identity = identityOf(holder, randomBytes(4).toString('hex'))
-      const holding = new RenewedLease(
-        place,
-        identity,
-        await acquireLease(place, { identity, holder, takeOver }, queueing),
-      )
+      const taken = await acquireLease(place, { identity, holder, takeOver }, { queueing, watched })
+      const holding = new RenewedLease(place, identity, taken)
       try {
         return await work(holding)
       } finally {
@@ -117,8 +124,11 @@ interface LeasePlace {
   time: Pick<Clock, 'now' | 'speed'>
 }
 
-interface Claim {
+interface Claim extends Replacing {
   identity: string
+}
+
+interface Replacing {
   holder: Holder
   /** The holder that may be replaced without waiting: `--take-over=HOLDER`. */
   takeOver?: string | undefined
@@ -138,22 +148,38 @@ interface Watched {
   until: number
 }
 
+/** Takes the Lease once `freeLease` says that it may be taken. */
+async function acquireLease(
+  place: LeasePlace,
+  claim: Claim,
+  { queueing, watched }: { queueing: Queueing; watched: Watched | undefined },
+): Promise<Taken> {
+  for (let known = watched; ;) {
+    const free = await freeLease(place, claim, queueing, known)
+    const taken = await take(place, claim.identity, free.lease)
+    if (taken !== undefined) return taken
+    known = free.watched
+  }
+}
+
 /**
- * Takes the Lease: a free one, that of a dead process of this machine, or that of `takeOver`, at once. A foreign one is
- * watched for one term by our own clock: throws `locked` as soon as it is seen renewed, and takes it when it is not.
+ * A Lease that may be taken: a free one, that of a dead process of this machine, or that of `takeOver`, at once. A foreign one is watched for one term by our own clock: throws `locked` as
+ * soon as it is seen renewed, and may be taken when it is not.
  */
-async function acquireLease(place: LeasePlace, claim: Claim, queueing: Queueing): Promise<Taken> {
-  let watched: Watched | undefined
+async function freeLease(
+  place: LeasePlace,
+  claim: Replacing,
+  queueing: Queueing,
+  known?: Watched,
+): Promise<{ lease: Lease | undefined; watched: Watched | undefined }> {
+  let watched = known
   for (;;) {
     const lease = await unlessAborted(getLease(place), queueing.signal)
     const now = place.clock.now().getTime()
-    if (lease === undefined || isFree(lease, claim) || hasExpired(lease, watched, now)) {
-      const taken = await take(place, claim.identity, lease)
-      if (taken !== undefined) return taken
-    } else {
-      watched = watch(lease, watched, { now, place, queueing })
-      await place.clock.sleep(Math.max(1, Math.min(readEvery, watched.until - now)), queueing.signal)
-    }
+    if (lease === undefined || isFree(lease, claim) || hasExpired(lease, watched, now))
+      return { lease, watched }
+    watched = watch(lease, watched, { now, place, queueing })
+    await place.clock.sleep(Math.max(1, Math.min(readEvery, watched.until - now)), queueing.signal)
   }
 }
 
@@ -180,7 +206,7 @@ async function getLease({ cluster, namespace }: LeasePlace): Promise<Lease | und
   return found.is === 'object' ? found.object : undefined
 }
 
-function isFree({ spec }: Lease, { holder, takeOver }: Claim): boolean {
+function isFree({ spec }: Lease, { holder, takeOver }: Replacing): boolean {
   const by = spec?.holderIdentity ?? ''
   return by === '' || by === takeOver || isDead(by, holder)
 }
@@ -231,7 +257,7 @@ const inTimeOf = ({ speed = 1 }: Pick<Clock, 'speed'>, ms: number): number =>
   Math.ceil((ms * speed) / 1000) * 1000
 
 const waitingFor = ({ spec }: Lease): string =>
-  `${oneLine(spec?.holderIdentity ?? 'somebody')} has the lock; kvup takes it over unless they renew it within ${leaseTerm / 1000}s`
+  `another kvup has the lock: ${oneLine(spec?.holderIdentity ?? 'somebody')}. Watching for ${leaseTerm / 1000} s whether it still runs`
 
 const renewEvery = 5000
 const retryEvery = 1000
@@ -390,7 +416,7 @@ function heldBy(lease: Lease, namespace: string): KvupError {
     object: leaseIn(namespace),
     remedy: [
       'kvup status -w      watches it',
-      `add ${shellWord(`--take-over=${holderIdentity ?? 'somebody'}`)} to the command      ends its run at its next write, if it still runs`,
+      `add ${shellWord(`--take-over=${holderIdentity ?? 'somebody'}`)} to the command      takes the lock from that run, which then ends at its next write`,
     ],
   })
 }

@@ -17,7 +17,7 @@ import { unlessAborted } from '../kube/interruption.ts'
 import type { Entry } from './journal.ts'
 import { stoppedBefore } from './journal-runs.ts'
 import { ApiError, blocked, isConflict, type KvupError, timedOut } from '../kube/errors.ts'
-import { formatDuration, spanText } from '../kube/duration.ts'
+import { spanText } from '../kube/duration.ts'
 import { readRefusal } from '../kube/access-rights.ts'
 
 /** A journal that cannot be reached must not keep us from leaving. */
@@ -497,7 +497,7 @@ function stalledTooLong(
   { why, remedy = [] }: Extract<Waiting, { is: 'stalled' }>,
   { cx: { limits } }: Pick<OneRun, 'cx'>,
 ): KvupError {
-  const limit = formatDuration(limits.stalledMs ?? 0)
+  const limit = spanText(limits.stalledMs ?? 0)
   const at = why.startsWith(title) ? '' : ` at ${title}`
   return timedOut('stalled', `stalled for ${limit} (--stalled-after)${at}: ${why}`, { remedy })
 }

@@ -22,12 +22,23 @@ export interface World {
   scratchFile(name: string): string
 }
 
+/** One of several things to choose from. */
+export interface Choice {
+  value: string
+  /** What a person reads. */
+  name: string
+}
+
 /** A question to a person. Nobody there to answer is a usage error that names the flag. */
 export interface Prompt {
+  /** A person is at the terminal and may be asked: `--yes` was not given. Absent: nobody is there. */
+  readonly isAttended?: boolean
   /** `--yes` answers with true. */
   confirm(question: string): Promise<boolean>
   /** What only a person can say: `--yes` is no answer. Undefined where there is nobody to ask. */
   decide?(question: string): Promise<boolean | undefined>
+  /** Any of them, none included, chosen from a list. Undefined where there is nobody to ask; `--yes` chooses nothing. */
+  chooseSome?(question: string, choices: readonly Choice[]): Promise<readonly string[] | undefined>
 }
 
 /** What lib may know of the command that runs, and say for it: a `Context` without its document printer and its other flags. */

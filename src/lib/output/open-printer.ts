@@ -3,13 +3,17 @@ import { usageError } from '../kube/errors.ts'
 import { answerIn, type Answering, collectedRows, type OpenRows, rowsIn } from './formats/answer.ts'
 import { type OutputFormat, parseOutput } from './formats/output-format.ts'
 import { pageLines, LivePage, type LiveTerminal, type Story, tellStory } from './progress/progress-output.ts'
+import { paintedWidth, pieces, wrap } from './text.ts'
 import {
   type ColourWish,
   type Environment,
+  inLocale,
   isColoured,
   isLive,
   isUnicode,
+  onlyColours,
   paintFor,
+  sanitise,
   type Stream,
   withoutRunnerCommands,
 } from './terminal.ts'
@@ -102,6 +106,17 @@ export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
     observe: (observation) => answer.observe?.(observation),
     awaiting: story.awaiting,
     note: story.note,
+    screen(lines) {
+      if (options.quiet) return
+      const paint = paintOn(options.stderr, options)
+      // A line that fills the last column makes some terminals begin another one.
+      const room = sizeOf({ ...options, stdout: options.stderr }, format).columns - 1
+      const broken = (line: string) => (paintedWidth(line) > room ? pieces(sanitise(line), room) : [line])
+      for (const line of lines(paint)
+        .flatMap((one) => wrap(one, room))
+        .flatMap(broken))
+        story.aside(() => options.stderr.write(`${inLocale(onlyColours(line), paint)}\n`))
+    },
     warn: story.warn,
     finish(error) {
       story.end(error)
@@ -199,6 +214,9 @@ export function printerWithConnectionFlags(printer: OpenPrinter, speech: Command
     observe: (observation) => printer.observe?.(speech.parts(observation)),
     awaiting: (what) => printer.awaiting(what),
     note: (line) => printer.note(speech.line(line)),
+    ...(printer.screen && {
+      screen: (lines) => printer.screen?.((paint) => lines(paint).map((line) => speech.line(line))),
+    }),
     warn: (line) => printer.warn(speech.line(line)),
     finish: (error) => printer.finish(speech.error(error)),
     live: printer.live,

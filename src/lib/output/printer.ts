@@ -111,6 +111,8 @@ export interface Printer {
   awaiting(what: string): void
   /** A line of the story. */
   note(line: string): void
+  /** Lines of the story that are laid out for where it is told: painted there, and broken between words. Absent: each is a note. */
+  screen?(lines: (paint: Paint) => readonly string[]): void
   warn(line: string): void
 }
 

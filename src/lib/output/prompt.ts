@@ -1,6 +1,6 @@
 import { interrupted, type KvupError, usageError } from '../kube/errors.ts'
-import type { Prompt } from '../kube/world.ts'
-import { sanitise } from './terminal.ts'
+import type { Choice, Prompt } from '../kube/world.ts'
+import { sanitise, sanitiseLine } from './terminal.ts'
 
 /** What a prompt needs of the process: where answers come from and where questions go (stderr). */
 interface Asking {
@@ -22,15 +22,24 @@ interface Asking {
 export function openPrompt(
   asking: Asking,
 ): Prompt & { confirmName(question: string, name: string): Promise<boolean> } {
+  const isAttended = !asking.yes && asking.input !== false && !asking.quiet && asking.stdin.isTTY === true
   return {
+    isAttended,
     async confirm(question) {
       if (asking.yes) return true
       return (await ask(asking, { type: 'confirm', message: question, default: false })) === true
     },
     async decide(question) {
-      if (asking.yes || asking.input === false || asking.quiet || asking.stdin.isTTY !== true)
-        return undefined
+      if (!isAttended) return undefined
       return (await ask(asking, { type: 'confirm', message: question, default: false })) === true
+    },
+    async chooseSome(question, choices) {
+      if (!isAttended) return undefined
+      const shown = choices.map(({ value, name }) => ({ value, name: sanitiseLine(name), short: value }))
+      const answer = await ask(asking, { type: 'checkbox', message: question, choices: shown, loop: false })
+      return choices
+        .map(({ value }) => value)
+        .filter((value) => Array.isArray(answer) && answer.includes(value))
     },
     async confirmName(question, name) {
       if (asking.yes) return true
@@ -41,7 +50,10 @@ export function openPrompt(
   }
 }
 
-type Question = { type: 'confirm'; message: string; default: boolean } | { type: 'input'; message: string }
+type Question =
+  | { type: 'confirm'; message: string; default: boolean }
+  | { type: 'input'; message: string }
+  | { type: 'checkbox'; message: string; choices: readonly Choice[]; loop: boolean }
 
 async function ask(
   { stdin, stderr, input, quiet, signal, suspend }: Asking,

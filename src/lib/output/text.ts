@@ -151,6 +151,17 @@ export function brief(text: string): string {
   return shorten(onOneLine(text))
 }
 
+/** A sentence up to its first colon or semicolon outside of brackets: what follows are details. */
+export function firstClause(text: string): string {
+  let depth = 0
+  for (const { 0: found, index } of text.matchAll(/[()]|[:;](?= )/gu)) {
+    if (found === '(') depth++
+    else if (found === ')') depth--
+    else if (depth <= 0) return brief(text.slice(0, index))
+  }
+  return brief(text)
+}
+
 /** `1 VM`, `3 VMs`, `no VMs`. */
 export function count(n: number, noun: string): string {
   return `${n === 0 ? 'no' : n} ${noun}${n === 1 ? '' : 's'}`

@@ -194,7 +194,10 @@ function rollbackLine(
       level,
       summary: [summary, ...crdsGone(running, to)].join('; '),
       ...(direction !== 'handlers' && onNew.length > 0 && { objects: onNew.slice(0, 20) }),
-      remedy: [`kvup upgrade --to ${shellWord(running)}`, `kvup upgrade --to ${to.text} --accept ${id}`],
+      remedy: [
+        `kvup upgrade --to ${shellWord(running)}`,
+        `kvup upgrade --to ${to.text} --accept ${id}     goes back, which KubeVirt does not support`,
+      ],
     },
   ]
 }
@@ -258,7 +261,8 @@ export function downgradeLine(
   if (!isDowngradeOpen(rolloutStatus, back) || !areCrdsTaken(plan, crds)) return []
   const tookOver = versionOf(installation.kubevirt.status?.operatorVersion)?.text === to.text
   const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
-  const does = compareVersions(to, back) < 0 ? 'cancels the downgrade' : 'goes back'
+  const loses = crdsThatGo(to, back) === undefined ? '' : `; CRDs that ${back.text} lacks are deleted`
+  const does = compareVersions(to, back) < 0 ? 'cancels the downgrade' : `goes back${loses}`
   return [`kvup upgrade --to ${back.text}${by}     ${does}`]
 }
 

@@ -23,6 +23,26 @@ interface StepTime {
   basis: Basis
 }
 
+const basisShort: Record<Basis, string> = {
+  'own-rollouts': "from this cluster's own rollouts",
+  'own-pods': "from this cluster's pods",
+  guess: 'a guess',
+}
+
+/** `4 to 7 min (from this cluster's pods)` */
+export function briefTime({ lowSeconds, highSeconds, basis }: TimeRange): string {
+  return `${rangeWords({ low: lowSeconds * seconds, high: highSeconds * seconds })} (${basisShort[basis]})`
+}
+
+/** The least that a run gets where nobody says how long it may take. */
+const leastTimeout = 60 * minutes
+
+/** ms after which a run ends where no `--timeout` is given: twice what it is likely to take, and 60 minutes at least. */
+export function defaultTimeout(range: Pick<TimeRange, 'highSeconds'> | undefined): number {
+  const twice = 2 * (range?.highSeconds ?? 0) * seconds
+  return Math.max(leastTimeout, Math.ceil(twice / (10 * minutes)) * 10 * minutes)
+}
+
 /**
  * How long the steps that are still to be gone will take: pure, from `rolloutTimes` and `journalTimes` of this cluster. Its ends
  * are rounded, and it is as wide as what is not known. A step that waits for people or VMs counts as nothing, which `says` tells.

@@ -145,7 +145,8 @@ interface Asked {
   sealed: SealedPlan | undefined
   limits: RunLimits
   gate: Change['gate']
-  announce: (plan: UpgradePlan, told: { findings: Planned['findings']; restore: string }) => void
+  /** Shows what is about to be done; `backup` is the file into which goes what the manifest replaces. */
+  announce: (told: { restore: string; backup: string | undefined; user: string | undefined }) => void
 }
 
 function unreadOf(...told: readonly Pick<UpgradeReport, 'unread'>[]): Pick<UpgradeReport, 'unread'> {
@@ -216,14 +217,17 @@ function changeOf(
   { sealed, limits, gate, announce }: Asked,
   { observed, vms }: Running,
 ): Change {
-  const { cx, plan, procedure, findings, manifest, environment, legs, census, cluster } = planned
+  const { cx, plan, procedure, manifest, environment, census, cluster } = planned
   const restore = restoreUpdatesLine(planned.overrides.find(({ id }) => id === overrideId))
   return {
     procedure,
     gate,
     accepted: planned.accepted,
     rights: rightsOf(planned),
-    announce: () => announce(plan, { findings, restore }),
+    async announce() {
+      const [backup, user] = await Promise.all([manifest.backupFile(), environment.user()])
+      announce({ restore, backup, user })
+    },
     question: questionOf(plan),
     title: titleOf(plan),
     limits,
@@ -236,7 +240,6 @@ function changeOf(
       cx.printer.awaiting?.('reading VMs and volumes before the first change')
       await census.prepare(cluster.reviewer)
       await manifest.prepare()
-      for (const leg of legs.slice(1)) if (leg.plan.method === 'operator-manifest') await leg.manifest.load()
       await Promise.all([observed.before(), vms.before()])
     },
     onEvent(event) {

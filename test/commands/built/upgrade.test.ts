@@ -42,9 +42,8 @@ describe('the main job on a pipe', () => {
     expect(first.code).toBe(0)
     expect(standing(alive)).toEqual(there)
     const lines = first.stderr.trimEnd().split('\n')
-    expect(lines[0]).toBe(
-      'KubeVirt v1.7.4 → v1.8.4: patch imageTag of kubevirts/kubevirt in namespace kubevirt',
-    )
+    expect(lines[0]).toMatch(/^Upgrade KubeVirt v1\.7\.4 → v1\.8\.4 on \S+ \(https?:\S+\) as \S+$/u)
+    expect(lines).toContain('method    image tag of kubevirts/kubevirt in namespace kubevirt')
     const story = lines.filter((line) => /^\d\d:\d\d:\d\d /.test(line)).map((line) => line.slice(9))
     expect(story[0]).toMatch(/^KubeVirt v1\.7\.4 → v1\.8\.4 on \S+$/)
     expect(
@@ -91,7 +90,7 @@ describe('the main job on a pipe', () => {
       error: {
         code: 9,
         reason: 'workloads-lost',
-        message: 'KubeVirt v1.8.4 is installed, but 1 VM lost its instance: demo/web-1 (restarted)',
+        message: 'KubeVirt v1.8.4 is installed, but 1 VM lost its VMI: demo/web-1 (restarted)',
       },
     })
     expect(ended.stderr).toContain('kubectl -n demo get events --field-selector involvedObject.name=web-1')
@@ -128,7 +127,7 @@ describe('the main job on a pipe', () => {
   test('a reader that goes away after the first line ends no upgrade', async () => {
     alive = await serveCluster({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', methods })
     const { stdout } = await paste(`kvup upgrade ${run.join(' ')} 2>&1 | head -1`, alive)
-    expect(stdout).toMatch(/^KubeVirt v1\.7\.4 → v1\.8\.4: [^\n]+\n$/)
+    expect(stdout).toMatch(/^Upgrade KubeVirt v1\.7\.4 → v1\.8\.4 on [^\n]+\n$/)
     expect(standing(alive)).toEqual(there)
   })
 
@@ -139,7 +138,7 @@ describe('the main job on a pipe', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/server dry run: nothing was changed\n/)
     expect(stdout).toMatch(/pause automatic VM\s+updates +would change: /)
-    expect(stdout).toMatch(/depends on step \d+(no dry run possible)/)
+    expect(stdout).toMatch(/after step \d+ \(no dry run possible\)/)
     expect(alive.store.audit.some(({ dryRun, userAgent }) => dryRun && userAgent.startsWith('kvup/'))).toBe(
       true,
     )
@@ -163,7 +162,7 @@ describe('an upgrade that cannot go on', () => {
     const [, end = ''] = stderr.split('error: ')
     expect(end).toMatch(/^timed out after 4 s \(--timeout\) while installing CRDs and RBAC\n/)
     expect(end).toMatch(/cannot pull quay\.io\/kubevirt\/virt-operator:v1\.8\.5/)
-    expect(end).toMatch(/borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /)
+    expect(end).toMatch(/temporary change \d+s ago: workloadUpdateMethods was LiveMigrate; safe for /)
     expect(end).toMatch(/→ kvup upgrade --to v1\.8\.5 .* +# continues\n/)
     expect(end).toMatch(/→ kvup upgrade --to v1\.8\.4 +# goes back\n/)
     expect(end).toMatch(/→ kvup workloads restore +# resumes automatic VM updates/)

@@ -102,7 +102,27 @@ test('a dead holder elsewhere stops nobody for more than 15 s', async () => {
   const remarks: string[] = []
   await engine.lock().hold(async () => undefined, { remark: (text) => remarks.push(text) })
   expect(engine.elapsed).toBe(15 * second)
-  expect(remarks).toEqual([expect.stringContaining('joe@there/7/abcd')])
+  expect(remarks).toEqual([expect.stringContaining('another kvup has the lock: joe@there/7/abcd')])
+})
+
+test('whether it is free is known before it is taken: nothing is written, and a dead holder is watched once', async () => {
+  const engine = new Engine()
+  killed(engine)
+  const writes = engine.fake.count('patch')
+  const lock = engine.lock()
+  await lock.ensureFree?.()
+  expect([engine.elapsed, engine.fake.count('patch')]).toEqual([15 * second, writes])
+  await lock.hold(async () => undefined)
+  expect(engine.elapsed).toBe(15 * second)
+})
+
+test('whether it is free: a live holder is told within one renewal', async () => {
+  const engine = new Engine()
+  const first = engine.lock({ host: 'there', pid: 7 }).hold(() => engine.clock.sleep(minute))
+  await engine.clock.sleep(second)
+  await expect(engine.lock().ensureFree?.()).rejects.toMatchObject({ exitCode: 6, reason: 'locked' })
+  expect(engine.elapsed).toBeLessThan(8 * second)
+  await first
 })
 
 test('a clock that is wrong on the other machine changes nothing', async () => {

@@ -25,7 +25,7 @@ test('a stall that lasts as long as --stalled-after ends the run with exit 4, it
   expect(error).toMatchObject({
     exitCode: 4,
     reason: 'stalled',
-    message: 'stalled for 5m (--stalled-after) at flip a: it cannot pull',
+    message: 'stalled for 5 m (--stalled-after) at flip a: it cannot pull',
     remedy: ['kubectl describe pod'],
   })
   expect(engine.elapsed).toBeGreaterThanOrEqual(5 * minute)

@@ -293,7 +293,7 @@ describe('-q', () => {
     for (const event of events) printer.event(event)
     printer.result(holds, waitView)
     printer.finish()
-    expect({ out: stdout.text, err: stderr.text }).toEqual({ out: 'healthy holds after 5s\n', err: '' })
+    expect({ out: stdout.text, err: stderr.text }).toEqual({ out: 'healthy holds after 5 s\n', err: '' })
   })
 
   test('errors are whole, with what helps', async () => {
@@ -365,7 +365,7 @@ describe('-q', () => {
     [
       { kind: 'UpgradeReport', outcome: 'done', from: 'v1', to: 'v2', tookSeconds: 90 },
       'good',
-      'KubeVirt v1 → v2 in 1m30s',
+      'KubeVirt v1 → v2 in 1 m 30 s',
     ],
     [
       { kind: 'UpgradeReport', outcome: 'done', from: 'v1', to: 'v2', changes: [{ lost: true }] },
@@ -395,7 +395,7 @@ describe('-q', () => {
     [
       { kind: 'EusReport', from: '4.18', to: '4.20', outcome: 'done', seconds: 60 },
       'good',
-      'EUS upgrade 4.18 → 4.20: done in 1m',
+      'EUS upgrade 4.18 → 4.20: done in 1 m',
     ],
     [{ kind: 'RestartRequired', totals: { total: 1 } }, 'warning', '1 VM waits for a restart'],
     [{ kind: 'WorkloadsUpdate', outcome: 'done', items: [1, 2] }, 'good', 'update of VMs: done, 2 VMs'],

@@ -56,6 +56,33 @@ describe('a question', () => {
     const { stdin, stderr } = person(answer)
     expect(await openPrompt({ stdin, stderr, yes: false }).confirmName('Sure?', 'prod')).toBe(expected)
   })
+  describe('a list', () => {
+    const choices = [
+      { value: 'downgrade', name: 'downgrade: older\u001b]0;x\u0007' },
+      { value: 'evictions', name: 'evictions: VMs shut down' },
+    ]
+    test.each([
+      [' \r', ['downgrade']],
+      ['a\r', ['downgrade', 'evictions']],
+      ['\r', []],
+    ])('answered %j', async (answer, expected) => {
+      const { stdin, stderr, text } = person(answer)
+      const prompt = openPrompt({ stdin, stderr, yes: false })
+      expect(await prompt.chooseSome?.('Which?', choices)).toEqual(expected)
+      expect(text()).toContain('evictions: VMs shut down')
+      expect(text()).not.toContain('\u001b]0;x')
+    })
+    test.each([
+      ['--yes', { yes: true }, true],
+      ['--no-input', { yes: false, input: false }, true],
+      ['no terminal', { yes: false }, false],
+    ])('with %s nobody is asked, and nothing is chosen', async (_, flags, isTTY) => {
+      const { stdin, stderr, text } = person('')
+      const prompt = openPrompt({ ...flags, stdin: Object.assign(stdin, { isTTY }), stderr })
+      expect([prompt.isAttended, await prompt.chooseSome?.('Which?', choices)]).toEqual([false, undefined])
+      expect(text()).toBe('')
+    })
+  })
   test('Ctrl-C is exit 130', async () => {
     const { stdin, stderr } = person('\u0003')
     await expect(openPrompt({ stdin, stderr, yes: false }).confirm('Go on?')).rejects.toMatchObject({

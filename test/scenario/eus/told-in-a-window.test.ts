@@ -133,9 +133,7 @@ test('a dry run says what is given back, and where, in no words of the journal',
     const { text } = await eusRunOn(stage, { dryRun: 'client' })
     expect(text).not.toContain('override')
     expect(text).toMatch(
-      /unpause pool worker +gives spec\.paused back: false, which "pause pool worker" keeps/u,
+      /unpause pool worker +restores spec\.paused: false, which "pause pool worker" saves/u,
     )
-    expect(text).toMatch(
-      /resume automatic VM updates +gives .*workloadUpdateMethods back: \["LiveMigrate"\]/u,
-    )
+    expect(text).toMatch(/resume automatic VM updates +restores .*workloadUpdateMethods: \["LiveMigrate"\]/u)
   }))

@@ -39,7 +39,7 @@ import type { EusRequest } from '../window.ts'
 export interface WindowWork {
   procedure: Procedure
   /** Throws `blocked` for what stands against it and nobody accepted. */
-  gate: () => void
+  gate: Change['gate']
   /** What was accepted by name. */
   accepted?: Change['accepted']
   question: string

@@ -301,12 +301,11 @@ function meanwhile({ planned: { plan }, open }: WindowSnapshot): readonly string
 function course({ window, planned: { plan } }: WindowSnapshot): readonly string[] {
   const endsEarly = approvalIsAhead(plan) && !window.request.approve
   return [
-    `by ${window.hops.map(({ minor }) => minor).join(', then ') || window.to}`,
     `takes ${plan.time.says}`,
     ...(endsEarly
       ? ['ends before each InstallPlan, because the Subscription is Manual: --approve approves them']
       : []),
-    'it may take days: Ctrl-C is safe at any time; run it again anywhere to continue',
+    `goes by ${window.hops.map(({ minor }) => minor).join(', then ') || window.to}, and may take days: Ctrl-C is safe at any time; run it again anywhere to continue`,
   ]
 }
 

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../kube/duration.ts'
+import { spanText } from '../../kube/duration.ts'
 import type { EusReportDocument } from '../../eus/run/window-report.ts'
 import type { EusStatusDocument } from '../../eus/run/window-status-report.ts'
 import type { UpgradeReport } from '../../upgrade/upgrade-report.ts'
@@ -70,7 +70,7 @@ function versionsText({ observed, target }: StatusDocument): string {
 }
 
 function waitVerdict({ for: condition, met, waitingFor, tookSeconds }: WaitDocument): Verdict {
-  const took = formatDuration(tookSeconds * 1000)
+  const took = spanText(tookSeconds * 1000)
   return met
     ? { is: 'good', text: `${condition} holds after ${took}` }
     : {
@@ -102,7 +102,7 @@ const pathText = ({ from, to }: Path): string => (from === undefined || from ===
 function upgradeVerdict(report: UpgradeReport): Verdict {
   const { outcome, operator, degraded, tookSeconds, stoppedBefore, changes = [] } = report
   const what = operator ? `HyperConverged ${pathText(operator)}` : `KubeVirt ${pathText(report)}`
-  const took = tookSeconds === undefined ? '' : ` in ${formatDuration(tookSeconds * 1000)}`
+  const took = tookSeconds === undefined ? '' : ` in ${spanText(tookSeconds * 1000)}`
   if (degraded) return { is: 'bad', text: `${what}${took}, but Degraded: ${degraded.join('; ')}` }
   if (outcome === 'nothing-to-do')
     return {
@@ -132,7 +132,7 @@ const eusEnds: Readonly<Record<EusReportDocument['outcome'], string>> = {
 }
 
 function eusVerdict({ from, to, outcome, seconds, stoppedBefore, changes = [] }: EusReportDocument): Verdict {
-  const took = seconds === undefined ? '' : ` in ${formatDuration(seconds * 1000)}`
+  const took = seconds === undefined ? '' : ` in ${spanText(seconds * 1000)}`
   const stop = stoppedBefore ? ` before ${stoppedBefore.step}, by --${stoppedBefore.because}` : ''
   const lost = changes.filter((change) => change.lost).length
   const text = `EUS upgrade ${pathText({ from, to })}: ${eusEnds[outcome]}${stop}${took}`

@@ -1,7 +1,17 @@
 import type { AcceptedRisk } from '../../releases/hop-findings.ts'
 import type { Reported, ReportedCheck, ReportedFinding } from '../../checks/check-run.ts'
 import type { Document, Paint, Size, View } from '../printer.ts'
-import { brief, count, displayWidth, fenced, headed, markdownText, paintedWidth, wrap } from '../text.ts'
+import {
+  brief,
+  firstClause,
+  count,
+  displayWidth,
+  fenced,
+  headed,
+  markdownText,
+  paintedWidth,
+  wrap,
+} from '../text.ts'
 import { onOneLine } from '../terminal.ts'
 import type { ClusterAddress } from '../../kube/cluster.ts'
 import { jsonText } from '../formats/output-format.ts'
@@ -85,7 +95,7 @@ function reportLines(document: CheckDocument, style: Style): string[] {
     // Of names alone one line.
     const isNames = severity === 'INFO' && style.detail === 'blockers'
     const more = severity === 'WARNING' && style.detail === 'blockers' ? ' (what helps: --all)' : ''
-    return isNames ? lines.map((line) => `${severity}${line}`) : [`${severity}${more}`, ...lines]
+    return isNames ? lines.map((line) => `${severity}${line}`) : [`${severity}${more}`].concat(lines)
   })
   return [
     headLine(document, shown, style.paint),
@@ -176,7 +186,7 @@ const isBlocking = ({ level }: ReportedFinding): boolean => level === 'not-check
 function warningLines(findings: readonly ReportedFinding[], style: Style): string[] {
   const { paint } = style
   return findings.flatMap((finding) =>
-    named(` ${markOf('WARNING', paint)} ${clauseOf(finding)}`, finding.id, style),
+    named(` ${markOf('WARNING', paint)} ${firstClause(finding.summary)}`, finding.id, style),
   )
 }
 
@@ -188,7 +198,7 @@ function infoLines(findings: readonly ReportedFinding[], style: Style): string[]
   const names = [...new Set(sorted.slice(told.length).map(({ id }) => id))].join(', ')
   const mark = markOf('INFO', paint)
   return [
-    ...told.flatMap((finding) => named(` ${mark} ${clauseOf(finding)}`, finding.id, style)),
+    ...told.flatMap((finding) => named(` ${mark} ${firstClause(finding.summary)}`, finding.id, style)),
     ...(names === ''
       ? []
       : [` ${mark} ${told.length > 0 ? 'also ' : ''}${names} ${paint.dim('(kvup explain NAME, or --all)')}`]),
@@ -196,9 +206,6 @@ function infoLines(findings: readonly ReportedFinding[], style: Style): string[]
 }
 
 const isWayBack = ({ id }: ReportedFinding): boolean => id === 'cannot-be-undone'
-
-/** Its first clause: what follows a colon or a semicolon are details. */
-const clauseOf = ({ summary }: ReportedFinding): string => brief(summary.split(/[:;](?= )/u, 1)[0] ?? summary)
 
 function findingLines(finding: ReportedFinding, severity: Severity, style: Style): string[] {
   const lines = headLines(finding, severity, style)
@@ -314,7 +321,7 @@ function endLines(document: CheckDocument, shown: readonly Shown[], paint: Paint
   const stopping = shown.filter((one) => stops(one, document))
   const worst = stopping[0]?.finding
   const more = stopping.length > 1 ? `, and ${stopping.length - 1} more` : ''
-  const why = worst === undefined ? '' : `: ${clauseOf(worst)} (${worst.id})${more}`
+  const why = worst === undefined ? '' : `: ${firstClause(worst.summary)} (${worst.id})${more}`
   const [first, ...rest] = document.next
   return [
     `${verdict(document, paint)}${why}`,

@@ -69,7 +69,7 @@ function overrideLines(override: Override, asOf: string, paint: Paint): string[]
   const { object, path, was, by, at, procedure, harmless } = override
   const value = was.present ? JSON.stringify(was.value) : 'absent'
   return [
-    `${paint.warn(paint.mark.warning)} Temporary change: ${path} of ${object.kind} ${object.name} was ${value}; changed ${ageAt(at, asOf)} ago by ${by} (${procedure})`,
+    `${paint.warn(paint.mark.warning)} Temporary change: ${path} of ${object.kind} ${object.name} was ${value}; changed ${ageAt(at, asOf)} ago by ${by} (${words.get(procedure) ?? procedure})`,
     ...(harmless === undefined ? [] : [`  ${harmlessText(harmless)}`]),
     `  ${paint.mark.next} ${overrideRemedy(override)}     # restores it`,
   ]
@@ -166,13 +166,21 @@ const results: Readonly<Record<JournalRun['result'], { word: string; tone?: Tone
 
 const tookText = ({ tookMs }: JournalRun): string => (tookMs === undefined ? '-' : duration(tookMs))
 
+/** Procedures keep the names by which runs find each other; a person reads what is done. */
+const words: ReadonlyMap<string, string> = new Map([
+  ['hold workload updates', 'pause automatic VM updates'],
+  ['restore workload updates', 'resume automatic VM updates'],
+  ['update workloads', 'update VMs'],
+  ['watch workload updates', 'watch automatic VM updates'],
+])
+
 /** `upgrade v1.7.4 → v1.8.4`; without versions what the journal calls it. */
 function whatText({ procedure, from, to }: JournalRun): string {
   const window = /^(?:(?<of>abort|restore) )?eus to (?<minor>\S+)$/u.exec(procedure)?.groups
   if (window?.['of'] !== undefined) return `${window['of']} of the EUS upgrade to ${window['minor']}`
   const name = window ? 'EUS upgrade' : /^(?<name>upgrade.*) to \S+$/u.exec(procedure)?.groups?.['name']
   const goal = to ?? window?.['minor']
-  if (name === undefined || goal === undefined) return procedure
+  if (name === undefined || goal === undefined) return words.get(procedure) ?? procedure
   return from === undefined || from === goal ? `${name} to ${goal}` : `${name} ${from} → ${goal}`
 }
 

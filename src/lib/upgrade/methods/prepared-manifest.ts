@@ -29,8 +29,10 @@ import type { LoadedManifest, ReleaseManifest } from './operator-manifest.ts'
 /** The manifest of the release, its findings, and what has to happen before the first write. */
 export interface PreparedManifest extends ReleaseManifest {
   findings: readonly Finding[]
-  /** Downloads it where it was not read yet, judges it, and saves what it replaces. */
+  /** Saves what it replaces; of an upgrade of which only the end is left it is read and judged first. */
   prepare(): Promise<void>
+  /** File into which `prepare` writes what is replaced; undefined where nothing is. Throws `usage` for one that holds something else. */
+  backupFile(): Promise<string | undefined>
   /** Where it was read already. */
   readonly loaded: LoadedManifest | undefined
   /** File with the replaced objects; undefined until there is one. */
@@ -52,10 +54,7 @@ interface ManifestQuestion {
   isLater?: boolean
 }
 
-/**
- * A file or standard input is read and judged at once; a URL only once the plan is accepted (contract "Release manifests"), or where the plan
- * itself is asked for.
- */
+/** It is read and judged at once, before anybody is asked; where only the end of the upgrade is left it may not be needed, and an address is not asked for it. */
 export async function prepareManifest(question: ManifestQuestion): Promise<PreparedManifest> {
   const { options, plan, cx, accepted } = question
   if (plan.method !== 'operator-manifest' || plan.request.follow) return unused(options, plan)
@@ -69,7 +68,7 @@ export async function prepareManifest(question: ManifestQuestion): Promise<Prepa
     return (loaded = await unlessNeedless(question))
   }
   const load = () => (loading ??= read())
-  const later = source.from === 'url' && !question.readNow
+  const later = source.from === 'url' && !question.readNow && plan.isRest
   if (source.from === 'url') cx.printer.note(`the operator manifest comes from ${originOf(source)}`)
   const findings = later ? [] : await judgedNow(question, load)
   if (!later) await load().catch(() => undefined)
@@ -81,6 +80,13 @@ export async function prepareManifest(question: ManifestQuestion): Promise<Prepa
       if (manifest === undefined) return
       if (later) question.gate(await judge(manifest, question), accepted)
       saved = await save(manifest, file, question)
+    },
+    async backupFile() {
+      if (loaded === undefined) return undefined
+      const changes = await manifestChanges(question.cluster.reader, loaded.manifest.objects)
+      if (changes.every(({ is }) => is === 'same')) return undefined
+      await keptBackup(originOfBackup(file, question), cx.world)
+      return file
     },
     get loaded() {
       return loaded
@@ -158,6 +164,7 @@ function unused(options: UpgradeOptions, { method }: UpgradePlan): PreparedManif
     load: noManifest,
     findings: [],
     prepare: async () => undefined,
+    backupFile: async () => undefined,
     loaded: undefined,
     backup: undefined,
   }
@@ -217,8 +224,9 @@ async function judge(
 async function save(
   manifest: Manifest,
   file: string,
-  { cx, plan, cluster }: ManifestQuestion,
+  question: ManifestQuestion,
 ): Promise<string | undefined> {
+  const { cx, cluster } = question
   const changes = await manifestChanges(cluster.reader, manifest.objects)
   if (changes.every(({ is }) => is === 'same')) return undefined
   const left = await notInManifest(cluster.reader, manifest).catch(() => [])
@@ -226,9 +234,24 @@ async function save(
     cx.printer.note(
       `not in the new manifest, and not deleted: ${left.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')}`,
     )
-  const { from = 'unknown', to, owner } = plan
-  await saveBackup(changes, { file, from, to: to.text, uid: owner.uid }, cx)
+  await saveBackup(changes, originOfBackup(file, question), cx)
   return file
+}
+
+function originOfBackup(file: string, { plan }: Pick<ManifestQuestion, 'plan'>): BackupOrigin {
+  const { from = 'unknown', to, owner } = plan
+  return { file, from, to: to.text, uid: owner.uid }
+}
+
+/** Whether the file of an earlier run is there. Throws `usage` for any other file. */
+async function keptBackup(
+  origin: BackupOrigin,
+  world: Pick<CommandContext['world'], 'readText'>,
+): Promise<boolean> {
+  const before = await readIfThere(origin.file, world)
+  if (before === undefined) return false
+  if (!isBackupOf(before, origin)) throw taken(origin.file)
+  return true
 }
 
 /**
@@ -241,16 +264,17 @@ export async function saveBackup(
   { world, printer }: Pick<CommandContext, 'world' | 'printer'>,
 ): Promise<void> {
   const { file } = origin
-  const before = await readIfThere(file, world)
-  if (before === undefined)
+  if (!(await keptBackup(origin, world)))
     return world.writeText(file, backupOf(changes, origin)).catch((cause: unknown) => {
       throw notSaved(file, cause)
     })
-  if (!isBackupOf(before, origin)) throw taken(file)
   printer.note(`${file} exists already and is not overwritten: it has the objects from before the first run`)
 }
 
-async function readIfThere(file: string, world: CommandContext['world']): Promise<string | undefined> {
+async function readIfThere(
+  file: string,
+  world: Pick<CommandContext['world'], 'readText'>,
+): Promise<string | undefined> {
   try {
     return await world.readText(file)
   } catch (cause) {

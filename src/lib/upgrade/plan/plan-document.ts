@@ -19,9 +19,10 @@ import {
   withOlmFacts,
   withResults,
 } from '../sealed-facts.ts'
-import { journalTimes, type TimeRange, timeRange } from '../upgrade-duration.ts'
+import { defaultTimeout, journalTimes, type TimeRange, timeRange } from '../upgrade-duration.ts'
 import type { MadeFrom, Planned } from './planned-upgrade.ts'
 import { planAgain, sealedRequest } from './upgrade-options.ts'
+import { seconds } from '../../kube/clock.ts'
 import { rolloutTimes } from '../../kubevirt/rollout-times.ts'
 import { takeSnapshot } from '../../kubevirt/snapshot.ts'
 import { randomUUID } from 'node:crypto'
@@ -57,7 +58,8 @@ export async function planDocument(
     manifestPart(planned),
   ])
   const relied = await withOlmFacts(reliedOn(judgedBy, plan.owner.ref), reader, plan.olm)
-  const range = await plannedTime(planned, reading, steps)
+  const done = new Set(steps.filter(({ state }) => state === 'already-so').map(({ id }) => id))
+  const range = await plannedTime(planned, reading, done)
   const accepted = planned.accepted.map((risk) => ({ ...risk, by: world.who }))
   const mayBegin = !isThere && !isBlocked(findings, planned.accepted)
   const document = {
@@ -117,15 +119,13 @@ async function manifestPart({ cluster, manifest: { loaded } }: Planned): Promise
   return manifestDiff(changes, left, { origin: manifest.origin, sha256 })
 }
 
-/** How long the steps that are still to be gone take on this cluster; undefined where none is left. */
-async function plannedTime(
-  { plan, procedure }: Planned,
+/** How long the steps that are not `done` take on this cluster; undefined where none is left. */
+export async function plannedTime(
+  { plan, procedure }: Pick<Planned, 'plan' | 'procedure'>,
   reading: ReadContext,
-  dryRunSteps: readonly DryRunStep[],
+  done: ReadonlySet<string>,
 ): Promise<TimeRange | undefined> {
   const { reader, clock, journal } = reading
-  const done = new Set(dryRunSteps.filter(({ state }) => state === 'already-so').map(({ id }) => id))
-  if (dryRunSteps.every(({ id }) => done.has(id))) return undefined
   const { namespace } = plan.owner.ref
   const [steps, snapshot, entries] = await Promise.all([
     procedure.steps(reading),
@@ -134,14 +134,18 @@ async function plannedTime(
   ])
   const hops = plan.path?.hops ?? []
   const left = steps.filter(({ id }) => !done.has(id)).map((step) => timedIn(step, hops))
+  if (left.length === 0) return undefined
   return timeRange(left, rolloutTimes(snapshot, plan.to), journalTimes(entries))
 }
 
 /** The steps with the time that each takes. */
 function withTimes(steps: readonly DryRunStep[], range: TimeRange | undefined) {
+  // The run that carries it out ends then, however long a step alone might wait.
+  const atMost = defaultTimeout(range) / seconds
   return steps.map((step) => {
     const time = range?.steps.get(step.id)
-    return time === undefined ? step : { ...step, time }
+    if (time === undefined) return step
+    return { ...step, time: { ...time, atMostSeconds: Math.min(time.atMostSeconds, atMost) } }
   })
 }
 

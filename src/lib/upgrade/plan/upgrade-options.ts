@@ -42,7 +42,8 @@ export interface UpgradeOptions {
   /** Names, separated by commas. */
   approveAlso?: string
   backup?: string
-  timeout: string
+  /** Absent: as long as the estimate asks for. */
+  timeout?: string
   stalledAfter?: string
   stableFor: string
   dryRun?: string
@@ -428,7 +429,7 @@ function whyNone({ offered = [], platform }: OperatorSnapshot, catalogFile: stri
 function byCatalogFile({ subscription: { spec } }: OperatorSnapshot): readonly string[] {
   return [
     `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
-    'make a file of it with opm render -o yaml, and name it by --catalog-file: its edges tell what leads on',
+    'make a file of it with opm render -o yaml, and name it by --catalog-file: it shows which further releases you can reach',
   ]
 }
 

@@ -125,7 +125,7 @@ function outages({ snapshot, hops }: Judged): readonly Finding[] {
       level: worse.length === 0 ? 'warning' : 'blocker',
       summary: `${counted(all.items.length, 'VM', ['is', 'are'])} down while the node reboots, ${times}${not}`,
       objects: all.items.map(({ vm }) => vm),
-      remedy: ['kvup workloads forecast', 'shut VMs down in an orderly way before'],
+      remedy: ['kvup workloads forecast', 'shut VMs down yourself before'],
     },
   ]
 }

@@ -29,7 +29,7 @@ const words: { [S in PlannedStep['state']]: (step: PlannedStep, plan: PlanDocume
   'already-so': () => 'already so',
   waits: ({ on, refused }) =>
     on === undefined && refused ? 'cannot go on' : `waits for ${on ?? 'the cluster'}`,
-  depends: ({ dependsOn }, plan) => `depends on step ${numberOf(dependsOn, plan)}, cannot be rehearsed`,
+  depends: ({ dependsOn }, plan) => `after step ${numberOf(dependsOn, plan)} (no dry run possible)`,
 }
 
 function numberOf(id: string | undefined, { steps }: PlanDocument): number {
@@ -70,12 +70,12 @@ const entry = (label: string, text: string): [string, string][] => [[label, text
 
 function timeEntries({ time }: PlannedStep): [string, string][] {
   if (time === undefined) return []
-  return entry('takes', `${rangeText(time)}, given up after ${formatDuration(time.atMostSeconds * 1000)}`)
+  return entry('takes', `${rangeText(time)}, gives up after ${formatDuration(time.atMostSeconds * 1000)}`)
 }
 
 /** A step that ends when somebody else is through has no range. */
 function rangeText({ lowSeconds, highSeconds }: { lowSeconds: number; highSeconds: number }): string {
-  if (highSeconds === 0) return 'nobody can tell how long'
+  if (highSeconds === 0) return 'duration unknown'
   const [low, high] = [lowSeconds, highSeconds].map((seconds) => formatDuration(seconds * 1000))
   return low === high ? `about ${low}` : `${low} to ${high}`
 }

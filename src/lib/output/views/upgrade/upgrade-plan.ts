@@ -24,8 +24,6 @@ import {
 import type { PlanDocument, PlannedStep } from '../../../upgrade/plan/plan-document.ts'
 import { diffLines, signed } from '../dry-run.ts'
 import { planMarkdown } from './upgrade-plan-markdown.ts'
-import type { HopFinding } from '../../../releases/hop-findings.ts'
-import type { UpgradePlan } from '../../../upgrade/upgrade-plan.ts'
 
 export const planView: View<PlanDocument> = {
   text: (plan, paint, size) => planLines({ plan, paint, size }).flatMap((line) => wrap(line, size.columns)),
@@ -118,49 +116,3 @@ function manifestLines({ plan: { manifest }, paint, size }: Page): readonly stri
     ...(rights.length > 0 ? [`${indent}${unseen}`] : []),
   ]
 }
-
-/** What is said before the question: what will happen, what is borrowed, what nobody can undo (night U5). */
-export function announcement(
-  { from, to, method, owner, pausedMethods, said, tag, request, isRest, olm, path }: UpgradePlan,
-  { findings, restore }: { findings: readonly HopFinding[]; restore: string },
-): readonly string[] {
-  if (isRest)
-    return [
-      `${olm ? `HyperConverged is at ${olm.to}` : `KubeVirt runs ${to.text}`} already: what is left is to settle${givenBack(pausedMethods, request)}`,
-      ...said,
-      ...findings.map(findingText),
-    ]
-  const how = {
-    'image-tag': `patch imageTag of kubevirts/${owner.ref.name} in namespace ${owner.ref.namespace}`,
-    'operator-manifest': 'apply the operator manifest; the new operator brings its own version',
-    olm: 'OLM carries it out; kvup approves exactly the InstallPlan of each hop',
-  }[method]
-  return [
-    `${hopText({ from, to: to.text, operator: olm })}: ${how}`,
-    ...(pausedMethods.length > 0
-      ? [`workload updates are held meanwhile and ${after(request, restore)} (${pausedMethods.join(', ')})`]
-      : []),
-    ...(tag.is === 'lift' && path
-      ? ['each step takes imageTag out and puts it in again as its release: one roll each']
-      : []),
-    ...(tag.is === 'lift' && !path
-      ? [`imageTag ${tag.tag} is taken out and put in again as ${to.text}: one roll`]
-      : []),
-    ...(tag.is === 'pin'
-      ? [`imageTag stays ${tag.tag} until the new operator has settled, then becomes ${to.text}: two rolls`]
-      : []),
-    ...said,
-    ...findings.map(findingText),
-  ]
-}
-
-const findingText = ({ level, summary, id }: HopFinding) =>
-  `${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`
-
-const givenBack = (pausedMethods: readonly string[], { leavePaused }: UpgradePlan['request']) =>
-  pausedMethods.length > 0 && !leavePaused
-    ? `, and to give workload updates back (${pausedMethods.join(', ')})`
-    : ''
-
-const after = ({ leavePaused }: UpgradePlan['request'], restore: string) =>
-  leavePaused ? `stay so at the end, until ${restore}` : 'given back at the end'

@@ -63,7 +63,7 @@ function columnsAt(asOf: string): readonly Column<RestartRequiredItem>[] {
     { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
     { name: 'NAME', cell: ({ name }) => name },
     { name: 'SINCE', cell: ({ since }) => ageAt(since, asOf) },
-    { name: 'DURING', cell: ({ upgrade }) => upgrade?.procedure },
+    { name: 'UPGRADE', cell: ({ upgrade }) => upgrade?.procedure },
     { name: 'FROZEN', cell: ({ frozen }) => frozen.join(', ') || undefined, tone: () => 'warn' },
     { name: 'CHANGED', holds: 'text', cell: changedText },
     { name: 'BY', cell: writersText, wide: true },
@@ -122,7 +122,8 @@ function summary({ totals, selection, next }: RestartRequiredDocument, paint: Pa
     ...(duringUpgrade === 0 ? [] : [`${duringUpgrade} since an upgrade`]),
     ...(withFrozenHotplug === 0 ? [] : [`${withFrozenHotplug} with hotplug waiting for it`]),
   ].join(', ')
-  const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
+  const them = total === 1 ? 'it is' : 'they are'
+  const then = next === undefined ? '' : ` ${paint.mark.next} ${next}     # ${them} down meanwhile`
   const wait = total === 1 ? 'VM waits' : 'VMs wait'
   return `${paint.strong(`${total} ${wait} for a restart`)}${where}${counts && `: ${counts}`}${then}`
 }

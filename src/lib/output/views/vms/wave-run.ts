@@ -196,7 +196,7 @@ function remediesOf(
   const began = items.some(({ by }) => by === 'restart')
   if (began || all.filter(isRestart).length < 2) return all
   const loses = all.some((line) => isRestart(line) && line.includes(', and loses '))
-  const [accepts, losing] = loses ? [' --accept data-loss', '; what their pods hold is lost'] : ['', '']
+  const [accepts, losing] = loses ? [' --accept data-loss', '; the data in their pods is lost'] : ['', '']
   const update = narrowedLine('kvup workloads update', selection)
   const paced = `${update} --restart-unmigratable${accepts}     # restarts the VMs that are left, one by one${losing}`
   return [...all.filter((line) => !isRestart(line)), paced]

@@ -1,0 +1,158 @@
+import type { ClusterAddress } from '../../../kube/cluster.ts'
+import { formatDuration } from '../../../kube/duration.ts'
+import { shellWord } from '../../../kube/shell-line.ts'
+import type { AcceptedRisk, HopFinding } from '../../../releases/hop-findings.ts'
+import type { UpgradePlan } from '../../../upgrade/upgrade-plan.ts'
+import type { Paint } from '../../printer.ts'
+import { brief, firstClause } from '../../text.ts'
+import { clusterText } from '../check-report.ts'
+import { hopText } from './upgrade-plan-words.ts'
+
+/** What is known of an upgrade beside its plan when a person is asked. */
+export interface BeforeQuestion {
+  plan: UpgradePlan
+  findings: readonly HopFinding[]
+  accepted: readonly AcceptedRisk[]
+  /** Absent of a simulated cluster. */
+  address?: ClusterAddress | undefined
+  /** As whom the API server knows who asks. */
+  user?: string | undefined
+  /** How long it takes, and what that is worked out from. */
+  time?: string | undefined
+  /** ms after which the run gives up; of an upgrade over several minors each of them has as long. */
+  timeoutMs: number
+  /** File for what the manifest replaces; undefined where nothing is. */
+  backup?: string | undefined
+  /** The command that resumes automatic VM updates. */
+  restore: string
+}
+
+type Row = readonly [label: string, text: string]
+
+/**
+ * The screen before the question: what changes, on which cluster and as whom, for how long, what VMs notice of it, whether there is a way back, and what is against it,
+ * worst first.
+ */
+export function questionLines(asked: BeforeQuestion, paint: Paint): readonly string[] {
+  const rows: readonly Row[] = [
+    ...methodRows(asked.plan),
+    ...timeRows(asked),
+    ...impactRows(asked, paint),
+    ...(asked.backup === undefined
+      ? []
+      : [['backup', `${fileText(asked.backup)} (what the manifest replaces)`] as const]),
+    ...findingRows(asked, paint),
+  ]
+  return [headline(asked, paint), ...wayBackLines(asked.plan, paint), ...rows.map(rowText)]
+}
+
+const labelWidth = 8
+const rowText = ([label, text]: Row): string => `${label.padEnd(labelWidth)}  ${text}`
+
+/** Nobody has to guess in which folder it will be. */
+const fileText = (file: string): string => (/[/\\]/u.test(file) ? shellWord(file) : `./${shellWord(file)}`)
+
+/** `Upgrade KubeVirt v1.7.4 → v1.8.4 on prod-eu (https://10.0.0.1:6443, as admin)` */
+function headline({ plan, address, user }: BeforeQuestion, paint: Paint): string {
+  const { from, to, olm, path, isRest, goesBack } = plan
+  const what = isRest
+    ? olm
+      ? `HyperConverged ${olm.to}`
+      : `KubeVirt ${to.text}`
+    : hopText({ from, to: to.text, operator: olm }, paint.mark.next)
+  const act = goesBack ? 'Downgrade' : 'Upgrade'
+  const verb = isRest ? `Finish the ${act.toLowerCase()} of` : act
+  const many = path !== undefined && path.steps.length > 1 ? ` in ${path.steps.length} steps` : ''
+  const where = [
+    ...(address === undefined ? [] : [`on ${clusterText(address)}`]),
+    ...(user === undefined ? [] : [`as ${brief(user)}`]),
+  ].join(' ')
+  return `${paint.strong(`${verb} ${what}`)}${many}${where && ` ${where}`}`
+}
+
+/** The most important sentence of the screen, where there is none. */
+function wayBackLines({ wayBack, from, to, goesBack, isRest }: UpgradePlan, paint: Paint): readonly string[] {
+  if (goesBack || isRest || from === undefined || from === to.text) return []
+  if (wayBack.is === 'open')
+    return [rowText(['way back', `to ${from}; not supported by KubeVirt once virt-controller is new`])]
+  const when = wayBack.is === 'closes' ? ' once virt-operator has replaced the CRDs' : ''
+  return [
+    `${paint.bad(paint.mark.warning)} ${paint.strong(`There is no way back${when}`)}: ${brief(wayBack.why)}`,
+  ]
+}
+
+function methodRows({ method, owner, tag, to, path, isRest }: UpgradePlan): readonly Row[] {
+  if (isRest)
+    return [['method', 'none: the version is installed. kvup verifies it and restores temporary changes']]
+  const how = {
+    'image-tag': `image tag of kubevirts/${owner.ref.name} in namespace ${owner.ref.namespace}`,
+    'operator-manifest': `operator manifest of ${path ? 'each release' : to.text}`,
+    olm: `OLM; kvup approves exactly the InstallPlan of each step`,
+  }[method]
+  const tags = {
+    none: [],
+    lift: [
+      `imageTag ${'tag' in tag ? tag.tag : ''} is removed, then set as ${path ? 'each release' : to.text}: one roll`,
+    ],
+    pin: [
+      `imageTag ${'tag' in tag ? tag.tag : ''} stays until the new virt-operator is healthy, then becomes ${to.text}: two rolls`,
+    ],
+  }[tag.is]
+  return [['method', how], ...tags.map((text): Row => ['tag', text])]
+}
+
+function timeRows({ time, timeoutMs, plan: { path } }: BeforeQuestion): readonly Row[] {
+  const each = path !== undefined && path.steps.length > 1 ? 'each step gives up' : 'gives up'
+  const limit = `${each} after ${formatDuration(timeoutMs)}`
+  return [['time', time === undefined ? limit : `${time}; ${limit}`]]
+}
+
+function impactRows({ plan, restore }: BeforeQuestion, paint: Paint): readonly Row[] {
+  const { said, pausedMethods, request } = plan
+  // It stands above already.
+  const told = said.filter((text) => !/no way back/iu.test(text) && !isCommit(text))
+  const end = request.leavePaused ? `stay so until ${restore}` : 'resume at the end'
+  return [
+    ...said
+      .filter(isCommit)
+      .map((text): Row => [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 2)]),
+    ...(told.length > 0 ? [['impact', told.map(brief).join(` ${paint.mark.dot} `)] as const] : []),
+    ...(pausedMethods.length > 0
+      ? [['updates', `automatic VM updates (${pausedMethods.join(', ')}) are paused, and ${end}`] as const]
+      : []),
+  ]
+}
+
+/** Whoever owns KubeVirt commits it: to be read line by line. */
+const isCommit = (text: string): boolean => /^commit \d+: /u.test(text)
+
+/** What stands in brackets are lists and details, which `kvup check` has. */
+const withoutDetails = (summary: string): string =>
+  firstClause(summary).replaceAll(/ \((?:[^()]|\([^()]*\))*\)/gu, '')
+
+/** An update that is under way already: what becomes of it is no detail. */
+const ofAnotherUpdate: ReadonlySet<string> = new Set(['update-joined', 'update-taken-over'])
+
+/** Blockers are behind us: what is left was accepted, or is no reason to refuse. */
+function findingRows({ findings, accepted }: BeforeQuestion, paint: Paint): readonly Row[] {
+  const taken = findings.filter(({ id }) => accepted.some((risk) => risk.id === id))
+  const open = findings.filter((finding) => !taken.includes(finding))
+  const warnings = open.filter(({ level }) => level !== 'info')
+  const told = open.filter(({ level, id }) => level === 'info' && ofAnotherUpdate.has(id))
+  const infos = [
+    ...new Set(open.filter((one) => one.level === 'info' && !told.includes(one)).map(({ id }) => id)),
+  ]
+  const withReason = ({ id }: HopFinding) => {
+    const reason = accepted.find((risk) => risk.id === id)?.reason
+    return reason === undefined || reason === '' ? id : `${id} ("${brief(reason)}")`
+  }
+  return [
+    ...(taken.length > 0 ? [['accepted', [...new Set(taken.map(withReason))].join(', ')] as const] : []),
+    ...warnings.map((finding): Row => [
+      'warning',
+      `${paint.warn(withoutDetails(finding.summary))} (${finding.id})`,
+    ]),
+    ...told.map(({ summary, id }): Row => ['note', `${brief(summary)} (${id})`]),
+    ...(infos.length > 0 ? [['info', `${infos.join(', ')} (kvup explain NAME)`] as const] : []),
+  ]
+}
