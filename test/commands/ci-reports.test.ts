@@ -268,7 +268,7 @@ describe('-q', () => {
     ['check --to v1.8.4 --quiet', 0, /^READY for v1\.8\.4: .*\n$/u],
     ['workloads outdated -q', 0, /^no VM runs an old virt-launcher\n$/u],
     [`${upgrade} -q`, 0, /^KubeVirt v1\.7\.4 → v1\.8\.4 in .*\n$/u],
-    ['wait --for healthy -q', 0, /^healthy holds after 0 s\n$/u],
+    ['wait --for healthy -q', 0, /^healthy is met after 0 s\n$/u],
   ])('%s', async (line, code, expected) => {
     const { kvup } = await simulated()
     const ended = await kvup(line)

@@ -11,7 +11,7 @@ const okd = { ...small, olm: okdOlm() }
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 const byFile = [
   `kubectl -n openshift-marketplace get catalogsource community-operators -o jsonpath='{.spec.image}'     names the image of the catalog`,
-  'make a file of it with opm render -o yaml, and name it by --catalog-file: it shows which further releases you can reach',
+  'save the catalog with opm render -o yaml, and pass it with --catalog-file: it has the upgrade paths',
 ]
 
 test('without a target: where it is, what the catalog shows, and how to know more', () =>

@@ -258,7 +258,7 @@ const clusterName = ({ cluster }: StateInputs): string =>
 
 function windowText({ from, at }: NonNullable<Judged['window']>): string {
   const where = [from && `from ${from}`, at && `now at ${at}`].filter(Boolean).join(', ')
-  return `EUS upgrade under way${where === '' ? '' : ` (${where})`}: worker pools are paused`
+  return `EUS upgrade running${where === '' ? '' : ` (${where})`}: worker pools are paused`
 }
 
 function running(inputs: StateInputs): ClusterState | undefined {
@@ -372,9 +372,9 @@ function migrationsFailing(inputs: StateInputs): ClusterState | undefined {
   const more = failing.length > 3 ? ` and ${failing.length - 3} more` : ''
   return {
     is: 'MigrationsFailing',
-    headline: `${subject(inputs)}: healthy, but ${failing.length === 1 ? 'a migration fails' : 'migrations fail'} without end`,
+    headline: `${subject(inputs)}: healthy, but ${failing.length === 1 ? 'a migration fails' : 'migrations fail'} again and again`,
     why: [
-      `KubeVirt retries for ever: ${failing.slice(0, 3).join(', ')}${more}`,
+      `KubeVirt retries forever: ${failing.slice(0, 3).join(', ')}${more}`,
       ...pausedLines(inputs),
       ...aboutVms(inputs),
     ],

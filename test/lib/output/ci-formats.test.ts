@@ -293,7 +293,7 @@ describe('-q', () => {
     for (const event of events) printer.event(event)
     printer.result(holds, waitView)
     printer.finish()
-    expect({ out: stdout.text, err: stderr.text }).toEqual({ out: 'healthy holds after 5 s\n', err: '' })
+    expect({ out: stdout.text, err: stderr.text }).toEqual({ out: 'healthy is met after 5 s\n', err: '' })
   })
 
   test('errors are whole, with what helps', async () => {

@@ -346,8 +346,8 @@ const rows: readonly Row[] = [
     name: 'migrations fail without end',
     inputs: { failing: ['shop/db-0', 'shop/db-1', 'shop/db-2', 'shop/db-3'] },
     is: 'MigrationsFailing',
-    headline: 'KubeVirt v1.7.4 on prod-eu: healthy, but migrations fail without end',
-    why: ['KubeVirt retries for ever: shop/db-0, shop/db-1, shop/db-2 and 1 more', vms],
+    headline: 'KubeVirt v1.7.4 on prod-eu: healthy, but migrations fail again and again',
+    why: ['KubeVirt retries forever: shop/db-0, shop/db-1, shop/db-2 and 1 more', vms],
     next: 'kvup workloads migrations',
   },
   {
@@ -395,7 +395,7 @@ const rows: readonly Row[] = [
     is: 'Updating',
     headline: 'Cluster prod-eu is updating: pool worker: paused',
     why: [
-      'EUS upgrade under way (from 4.18, now at 4.19): worker pools are paused; KubeVirt v1.7.4 is healthy',
+      'EUS upgrade running (from 4.18, now at 4.19): worker pools are paused; KubeVirt v1.7.4 is healthy',
       vms,
     ],
     next: 'kvup eus status',

@@ -199,6 +199,6 @@ function whyNone({ offered = [], platform }: OperatorSnapshot, catalogFile: stri
 function byCatalogFile({ subscription: { spec } }: OperatorSnapshot): readonly string[] {
   return [
     `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
-    'make a file of it with opm render -o yaml, and name it by --catalog-file: its edges tell what leads on',
+    'save the catalog with opm render -o yaml, and pass it with --catalog-file: it has the upgrade paths',
   ]
 }
