@@ -330,7 +330,7 @@ test('W6 --watch-only holds nothing while all is well, and makes no migration', 
   })
 })
 
-test('Ctrl-C leaves what runs to KubeVirt, or cancels it where that you requested', async () => {
+test('Ctrl-C leaves what runs to KubeVirt, or cancels it where that was requested', async () => {
   for (const cancelRunning of [false, true])
     await outdated(lasting(3, { migration: '120s' }), async (stage) => {
       const stop = new AbortController()

@@ -141,7 +141,7 @@ function questions({ scope, group, resources, verbs, names, why, optional }: Rig
   })
 }
 
-/** What this plan needs: cancelling migrations only where that you requested, and nothing on what somebody else owns. */
+/** What this plan needs: cancelling migrations only where that was requested, and nothing on what somebody else owns. */
 export function accessFor(
   { method, owner, request }: UpgradePlan,
   path?: UpgradePath,

@@ -18,7 +18,7 @@ import type { Ended, Stage, Terminal } from '../stage.ts'
 import { eusRunOn, platformOf, serveFiles } from './window-stage.ts'
 import type { EusRunOptions } from '../../../src/lib/eus/run/window-run.ts'
 
-/** The platform turns every request for another minor down, and says so beforehand: for one that is turned down, set it once that you requested. */
+/** The platform turns every request for another minor down, and says so beforehand: for one that is turned down, set it once that was requested. */
 export const refusing = {
   notUpgradeable: [{ operator: 'storage', reason: 'Broken', message: 'a disk is broken' }],
 }
