@@ -235,7 +235,7 @@ function layerState(
   verdict: 'Stalled' | 'Degraded' | 'Waiting' | 'Updating',
 ): ClusterState {
   const { overall, layers = [], window, installation, observed } = inputs.report
-  const guilty = layers.find((layer) => layer.verdict === verdict && layer.expected === undefined)
+  const guilty = layers.filter((layer) => layer.verdict === verdict && layer.expected === undefined)
   const word = verdict === 'Stalled' || verdict === 'Degraded' ? verdict.toUpperCase() : verdict.toLowerCase()
   const because = overall?.because === undefined ? '' : `: ${overall.because}`
   const kubeVirt = installation ? `; KubeVirt ${observed?.version ?? ''} is healthy`.replace('  ', ' ') : ''
@@ -249,7 +249,7 @@ function layerState(
       ...runningLines(inputs),
       ...pausedLines(inputs),
     ],
-    ...linesOf({ next: window ? 'kvup eus status' : guilty?.help?.[0] }),
+    ...linesOf({ next: window ? 'kvup eus status' : guilty.flatMap(({ help = [] }) => help)[0] }),
   }
 }
 

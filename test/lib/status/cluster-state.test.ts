@@ -384,6 +384,24 @@ const rows: readonly Row[] = [
     next: 'oc get co',
   },
   {
+    name: 'the layer that is degraded has no help of its own, and the one behind it does',
+    inputs: {
+      report: {
+        ...well,
+        overall: { verdict: 'Degraded', because: 'platform: OpenShift 4.14.1 fails: etcd is degraded' },
+        layers: [
+          { layer: 'platform', title: 'platform', verdict: 'Degraded', says: '' },
+          { layer: 'operators', title: 'operators', verdict: 'Degraded', says: '', help: ['oc get co'] },
+          { layer: 'pool', title: 'pool worker', verdict: 'Updating', says: '', help: ['oc get mcp'] },
+        ] as NonNullable<Judged['layers']>,
+      },
+    },
+    is: 'Degraded',
+    headline: 'Cluster prod-eu is DEGRADED: platform: OpenShift 4.14.1 fails: etcd is degraded',
+    why: ['KubeVirt v1.7.4 is healthy', vms],
+    next: 'oc get co',
+  },
+  {
     name: 'an EUS upgrade is under way',
     inputs: {
       report: {
