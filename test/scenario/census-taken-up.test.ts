@@ -301,7 +301,7 @@ const slowList = (stage: Stage) => (isOn: () => boolean) => {
   return { reader: readerWith(reader, { pages }) }
 }
 
-const oneLost = 'stopped where you asked, but 1 VM lost its instance: demo/web-1 (restarted)'
+const oneLost = 'stopped where you asked, but 1 VM lost its VMI: demo/web-1 (restarted)'
 
 describe('Ctrl-C between two steps: what was lost is told then or by the next run, and what was restarted as kvup said is no loss, where', () => {
   const mischiefs: Readonly<
@@ -342,7 +342,7 @@ test('what was lost is told at an end between two steps and again at the end, fo
     await stage.until(3 * minute)
     const ended = await along(stage, { until: 'virt-api-v1.7.4' }, elsewhere)
     expect(ended.code).toBe(9)
-    expect(ended.error?.message).toMatch(/1 VM lost its instance: demo\/web-1 \(restarted\)$/)
+    expect(ended.error?.message).toMatch(/1 VM lost its VMI: demo\/web-1 \(restarted\)$/)
   }))
 
 test('where VMs are only counted, an end between two steps says where fewer run', () =>

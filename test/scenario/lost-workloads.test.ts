@@ -35,8 +35,8 @@ async function whole(stage: Stage): Promise<void> {
 
 const failure: Readonly<Record<Event, string | undefined>> = {
   gone: undefined,
-  again: 'KubeVirt v1.8.4 is installed, but 1 VM lost its instance: demo/again (restarted)',
-  down: 'KubeVirt v1.8.4 is installed, but 1 VM lost its instance: demo/down (stopped)',
+  again: 'KubeVirt v1.8.4 is installed, but 1 VM lost its VMI: demo/again (restarted)',
+  down: 'KubeVirt v1.8.4 is installed, but 1 VM lost its VMI: demo/down (stopped)',
 }
 
 const censuses = ({ simulated, home }: Stage) =>

@@ -72,7 +72,7 @@ describe('VMs between two steps of an upgrade path', () => {
       stage.later(20 * second, () => void objects.remove(VirtualMachineInstances, lost, { now: true }))
       const ended = await along(stage)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })
-      expect(ended.error?.notes.join('\n')).toContain('1 VM lost its instance: demo/lost')
+      expect(ended.error?.notes.join('\n')).toContain('1 VM lost its VMI: demo/lost')
       expect(ended.error?.remedy).toContainEqual(
         expect.stringMatching(/^virtctl restart stuck -n demo {5}interrupts the guest/u),
       )

@@ -1,6 +1,8 @@
-/** The lines behind an arrow in what kvup printed, without what stands behind a command: `kvup history     shows …`. */
+/** The lines behind an arrow or `Next:` and the like in what kvup printed, without what stands behind a command: `kvup history     shows …`. */
 export function remediesIn(text: string): string[] {
-  const lines = [...text.matchAll(/^ *(?:->|→) (.*)$/gm)].map(([, line = '']) => line)
+  const lines = [...text.matchAll(/^ *(?:->|→|Next:|Then:|Or:|Back:|Details:) (.*)$/gm)].map(
+    ([, line = '']) => line,
+  )
   return [...new Set(lines.map((line) => line.split(/ {3,}/, 1)[0]?.trim() ?? ''))]
 }
 

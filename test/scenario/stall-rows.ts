@@ -158,7 +158,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       name: 'a node is tainted behind the new virt-handler',
       on: taintedBehindCanary,
       says: [
-        /virt-handler on worker-\d is where its DaemonSet does not want it: the taint dedicated:NoSchedule/,
+        /virt-handler on worker-\d is on a node that its DaemonSet excludes: the taint dedicated:NoSchedule/,
       ],
       prints: [/^kubectl describe node worker-\d$/],
     },
@@ -193,7 +193,9 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       name: 'virt-operator hangs',
       flags: long,
       on: inCluster({ stopped: true }),
-      says: [/virt-operator is gone or stuck: virt-operator does not renew its Lease/],
+      says: [
+        /virt-operator is gone or stuck: virt-operator \(\S+\) did not renew its Lease within 30 s|STALLED for \w+: nothing changes: virt-operator does not renew its Lease/,
+      ],
       prints: [/^kubectl -n kubevirt logs -l kubevirt\.io=virt-operator --tail=20$/],
     },
   ],
@@ -203,7 +205,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       name: 'the conditions are frozen',
       flags: long,
       on: inCluster({ statusTooLarge: true }),
-      says: [/nothing changes: .*virt-operator logs ".*etcdserver: request is too large"/],
+      says: [/nothing changes: [\s\S]*virt-operator logs ".*etcdserver: request is too large"/],
       prints: [/^kubectl -n kubevirt logs -l kubevirt\.io=virt-operator --tail=20$/],
     },
   ],

@@ -84,7 +84,7 @@ test('the new operator cannot be pulled: going back is free and needs no other f
     stage.simulated.faults.set({ unpullable: '/virt-operator:v1\\.9\\.0$' })
     const stuck = await stage.upgrade('v1.9.0', { timeout: '5m' })
     expect(stuck.error?.remedy).toContain(
-      'kvup upgrade --to v1.8.4     goes back; CRDs that v1.8.4 lacks are deleted',
+      'kvup upgrade --to v1.8.4     goes back; CRDs that v1.8.4 lacks are deleted, with all their objects',
     )
     expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
     expect(stage.kubevirt.spec?.imageTag).toBeUndefined()
@@ -97,7 +97,7 @@ test('the new operator has taken over: it takes the components back by a tag, as
     stage.simulated.faults.set({ unpullable: '/virt-handler:v1\\.8\\.4$' })
     const stuck = await stage.upgrade('v1.8.4', { timeout: '5m' })
     expect(stuck.error?.remedy).toContain(
-      'kvup upgrade --to v1.7.4 --method image-tag     goes back; CRDs that v1.7.4 lacks are deleted',
+      'kvup upgrade --to v1.7.4 --method image-tag     goes back; CRDs that v1.7.4 lacks are deleted, with all their objects',
     )
     const back = await stage.upgrade('v1.7.4', { method: 'image-tag' })
     expect(back).toMatchObject({ code: 0 })

@@ -39,7 +39,7 @@ test('W6 it holds for its duration, says so, and gives back; what somebody else 
     )
     expect(ended).toMatchObject({ code: 0 })
     expect(ended.text).toContain(
-      'workload updates (LiveMigrate) are paused meanwhile, and resumed at the end',
+      'automatic VM updates (LiveMigrate) are paused meanwhile, and resumed at the end',
     )
     expect(observed[0]).toEqual([])
     expect(stage.methods).toEqual(['LiveMigrate'])

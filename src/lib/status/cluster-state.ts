@@ -96,7 +96,8 @@ export type Judged = Pick<
   | 'idleOperator'
   | 'next'
 > & {
-  installation?: { namespace: string; manager: { kind: string } }
+  installation?: { namespace: string; manager: { kind: string }; imageTag?: string }
+  operator?: { version?: string } | undefined
   /** Absent: VMs were not asked for. */
   workloads?: Pick<StatusReport['workloads'], 'instances' | 'outdated' | 'problems' | 'troubled'>
 }
@@ -511,9 +512,16 @@ const linesOf = ({ next, afterwards, instead, details, back }: Lines): StateLine
   ...(back !== undefined && back !== next && { back }),
 })
 
-/** The upgrade goes on where the cluster stands. */
-function continuing(run: Unfinished, { continues }: StateInputs, does = 'continues'): string {
-  return `${continues ?? `kvup upgrade --to ${shellWord(run.to)}`}     ${does}`
+/** The upgrade goes on where the cluster stands, by the method that it was begun with. */
+function continuing(run: Unfinished, { continues, report }: StateInputs, does = 'continues'): string {
+  return `${continues ?? `kvup upgrade --to ${shellWord(run.to)}${byTag(run, report)}`}     ${does}`
+}
+
+/** A tag that an older operator was told to roll was asked for by name: by itself kvup would replace the operator. */
+function byTag({ to }: Unfinished, { installation, operator }: Judged): string {
+  return installation?.imageTag === to && operator?.version !== undefined && operator.version !== to
+    ? ' --method image-tag'
+    : ''
 }
 
 const halfDay = 12 * 3_600_000

@@ -261,7 +261,10 @@ export function downgradeLine(
   if (!isDowngradeOpen(rolloutStatus, back) || !areCrdsTaken(plan, crds)) return []
   const tookOver = versionOf(installation.kubevirt.status?.operatorVersion)?.text === to.text
   const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
-  const loses = crdsThatGo(to, back) === undefined ? '' : `; CRDs that ${back.text} lacks are deleted`
+  const loses =
+    crdsThatGo(to, back) === undefined
+      ? ''
+      : `; CRDs that ${back.text} lacks are deleted, with all their objects`
   const does = compareVersions(to, back) < 0 ? 'cancels the downgrade' : `goes back${loses}`
   return [`kvup upgrade --to ${back.text}${by}     ${does}`]
 }

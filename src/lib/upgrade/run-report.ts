@@ -34,7 +34,6 @@ import { getCanary } from '../vms/outdated-vms.ts'
 import type { CommandContext } from '../kube/world.ts'
 import { ClusterServiceVersions } from '../kube/kinds/operator-kinds.ts'
 import { kubeVirtIn } from '../openshift/olm-status.ts'
-import { crdsThatGo } from '../releases/hop-findings.ts'
 import { versionOf } from '../releases/release-versions.ts'
 import { readOwner } from '../vms/strategy/settings-owner.ts'
 import { theInstallation } from '../kubevirt/installation.ts'
@@ -311,16 +310,9 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
     next: first ?? next,
     ...(first === undefined ? afterwards !== undefined && { afterwards } : { afterwards: next }),
     ...(!isGuarded && held !== undefined && { instead: held }),
-    ...(back !== undefined && { back: withLosses(back, conditions.plan()) }),
+    ...(back !== undefined && { back }),
     ...(others.length > 0 && { commands: byCommand(others) }),
   }
-}
-
-/** What the line that goes back takes away stands in the line itself. */
-function withLosses(back: string, { to, from }: UpgradePlan): string {
-  const before = versionOf(from)
-  const goes = before && crdsThatGo(to, before)
-  return goes === undefined ? back : `${back}; ${goes}`
 }
 
 function stateOfLeft(

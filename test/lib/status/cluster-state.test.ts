@@ -194,6 +194,21 @@ const rows: readonly Row[] = [
     back: 'kvup upgrade --to v1.7.4     goes back',
   },
   {
+    name: 'interrupted behind a tag that an older operator was told to roll: it continues by that method',
+    inputs: {
+      report: {
+        ...onTheWay,
+        installation: { namespace: 'kubevirt', manager: { kind: 'plain' }, imageTag: 'v1.8.4' },
+        operator: { version: 'v1.8.3' },
+      },
+      entries: interrupted,
+    },
+    is: 'Interrupted',
+    headline:
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57s ago, at step 3 of 5; KubeVirt is updating by itself',
+    next: 'kvup upgrade --to v1.8.4 --method image-tag     continues',
+  },
+  {
     name: 'it gave up at the end of its time',
     inputs: {
       report: onTheWay,
