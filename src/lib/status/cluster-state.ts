@@ -514,7 +514,9 @@ const linesOf = ({ next, afterwards, instead, details, back }: Lines): StateLine
 
 /** The upgrade goes on where the cluster stands, by the method that it was begun with. */
 function continuing(run: Unfinished, { continues, report }: StateInputs, does = 'continues'): string {
-  return `${continues ?? `kvup upgrade --to ${shellWord(run.to)}${byTag(run, report)}`}     ${does}`
+  if (continues !== undefined) return `${continues}     ${does}`
+  const manifest = run.hasOwnManifest ? '; add the --manifest or --manifest-base of that run' : ''
+  return `kvup upgrade --to ${shellWord(run.to)}${byTag(run, report)}     ${does}${manifest}`
 }
 
 /** A tag that an older operator was told to roll was asked for by name: by itself kvup would replace the operator. */
