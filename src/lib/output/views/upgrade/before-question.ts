@@ -109,7 +109,7 @@ function methodRows({ method, owner, tag, to, path, isRest }: UpgradePlan): read
       `imageTag ${'tag' in tag ? tag.tag : ''} is removed, then set as ${path ? 'each release' : to.text}: one roll`,
     ],
     pin: [
-      `imageTag ${'tag' in tag ? tag.tag : ''} stays until the new virt-operator is healthy, then becomes ${to.text}: two rolls`,
+      `imageTag ${'tag' in tag ? tag.tag : ''} remains until the new virt-operator is healthy, then becomes ${to.text}: two rolls`,
     ],
   }[tag.is]
   return [['method', how], ...tags.map((text): Row => ['tag', text])]
@@ -125,7 +125,7 @@ function impactRows({ plan, restore }: BeforeQuestion, paint: Paint): readonly R
   const { said, pausedMethods, request } = plan
   // It stands above already.
   const told = said.filter((text) => !/no way back/iu.test(text) && !isCommit(text))
-  const end = request.leavePaused ? `stay so until ${restore}` : 'resume at the end'
+  const end = request.leavePaused ? `stay paused until ${restore}` : 'resume at the end'
   return [
     ...said
       .filter(isCommit)
