@@ -70,12 +70,13 @@ function documentOf(state: ClusterState, targets: AvailableTargets | undefined):
 }
 
 function refusal({ state, stands, items = [], none, commands = [] }: AvailableTargetsDocument): KvupError {
-  const { upgrade, headline, why, next } = state
+  const { upgrade, headline, why, next, afterwards } = state
   if (upgrade) {
     const from = upgrade.from === undefined ? '' : `from ${upgrade.from} `
+    const goesOn = `kvup upgrade --to ${upgrade.to}`
     return usageError('no-target', `an upgrade ${from}to ${upgrade.to} is not finished: continue it first`, {
       notes: [headline, ...why],
-      remedy: `kvup upgrade --to ${upgrade.to}     continues`,
+      remedy: [next, afterwards].find((line) => line?.startsWith(goesOn)) ?? `${goesOn}     continues`,
     })
   }
   if (stands === undefined)

@@ -236,7 +236,7 @@ function layerState(
   verdict: 'Stalled' | 'Degraded' | 'Waiting' | 'Updating',
 ): ClusterState {
   const { overall, layers = [], window, installation, observed } = inputs.report
-  const guilty = layers.find((layer) => layer.verdict === verdict && layer.expected === undefined)
+  const guilty = layers.filter((layer) => layer.verdict === verdict && layer.expected === undefined)
   const word = verdict === 'Stalled' || verdict === 'Degraded' ? verdict.toUpperCase() : verdict.toLowerCase()
   const because = overall?.because === undefined ? '' : `: ${overall.because}`
   const kubeVirt = installation ? `; KubeVirt ${observed?.version ?? ''} is healthy`.replace('  ', ' ') : ''
@@ -250,7 +250,7 @@ function layerState(
       ...runningLines(inputs),
       ...pausedLines(inputs),
     ],
-    ...linesOf({ next: window ? 'kvup eus status' : guilty?.help?.[0] }),
+    ...linesOf({ next: window ? 'kvup eus status' : guilty.flatMap(({ help = [] }) => help)[0] }),
   }
 }
 
@@ -514,7 +514,9 @@ const linesOf = ({ next, afterwards, instead, details, back }: Lines): StateLine
 
 /** The upgrade goes on where the cluster stands, by the method that it was begun with. */
 function continuing(run: Unfinished, { continues, report }: StateInputs, does = 'continues'): string {
-  return `${continues ?? `kvup upgrade --to ${shellWord(run.to)}${byTag(run, report)}`}     ${does}`
+  if (continues !== undefined) return `${continues}     ${does}`
+  const manifest = run.hasOwnManifest ? '; add the --manifest or --manifest-base of that run' : ''
+  return `kvup upgrade --to ${shellWord(run.to)}${byTag(run, report)}     ${does}${manifest}`
 }
 
 /** A tag that an older operator was told to roll was asked for by name: by itself kvup would replace the operator. */
