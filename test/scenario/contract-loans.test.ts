@@ -92,7 +92,7 @@ test('contract: a foreign hold is never filled in', async () => {
     expect(stage.methods).toEqual([])
     const restored = await stage.restore()
     expect(restored).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-restore' }] })
-    expect(restored.text).toContain('does not guess')
+    expect(restored.text).toContain('kvup did not turn them off')
     expect(stage.methods).toEqual([])
   })
 })

@@ -69,7 +69,7 @@ describe('night E1: the gate of an operator hop is kvup’s own', () => {
       await stage.until(minute)
       const ended = await stage.upgrade('1.18.1', { ...brief, timeout: '20m' })
       expect(ended).toMatchObject({ code: 4 })
-      expect(ended.text).toContain('before anything is changed')
+      expect(ended.text).toContain('before the first change')
       expect(stage.methods).toEqual(['LiveMigrate'])
       expect(await stage.journal.overrides()).toEqual([])
       const resources = stage.writes().map(({ resource }) => resource)

@@ -45,10 +45,10 @@ describe('windows', () => {
       })
       expect(ended.text).toContain(`VMs start only in "${window[0]}": opens at ${iso(at)}, in 1h30m`)
       expect(ended.text).toContain(
-        `canary: about 30s, begins at ${iso(at)}, done by about ${iso(at + minute / 2)}`,
+        `canary: about 30s, starts at ${iso(at)}, done by about ${iso(at + minute / 2)}`,
       )
       expect(ended.text).toMatch(
-        /wave: about 3m30s, begins at .*; its window is too short for it, 1m30s of 3m30s: the rest waits for the next, 2 windows in all/u,
+        /wave: about 3m30s, starts at .*; its time window is too short for it, 1m30s of 3m30s: the rest waits for the next ones, 2 windows in all/u,
       )
       expect(migrationsIn(stage)).toEqual([])
     }))
@@ -62,7 +62,7 @@ describe('windows', () => {
         { answer: async () => false },
       )
       expect(asked).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
-      expect(asked.text).toContain('its window is too short for it, 2m of 4m')
+      expect(asked.text).toContain('its time window is too short for it, 2m of 4m')
       expect(stage.writes(mark)).toEqual([])
     }))
 

@@ -231,5 +231,5 @@ test('contract: a plan says of the VMs what their forecast says: cut off from al
   await sim.stop()
   const { byOutcome } = (JSON.parse(long.out) as Foretold).totals
   expect(byOutcome).toMatchObject({ migrates: 2, stays: 4 })
-  expect(plan.out).toContain('KubeVirt migrates 2, leaves 4 outdated')
+  expect(plan.out).toContain('KubeVirt migrates 2 VMs, leaves 4 outdated')
 })

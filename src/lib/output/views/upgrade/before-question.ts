@@ -43,7 +43,12 @@ export function questionLines(asked: BeforeQuestion, paint: Paint): readonly str
       : [['backup', `${fileText(asked.backup)} (what the manifest replaces)`] as const]),
     ...findingRows(asked, paint),
   ]
-  return [headline(asked, paint), ...wayBackLines(asked.plan, paint), ...rows.map(rowText)]
+  return [
+    headline(asked, paint),
+    ...goingBackLines(asked, paint),
+    ...wayBackLines(asked.plan, paint),
+    ...rows.map(rowText),
+  ]
 }
 
 const labelWidth = 8
@@ -53,14 +58,14 @@ const rowText = ([label, text]: Row): string => `${label.padEnd(labelWidth)}  ${
 const fileText = (file: string): string => (/[/\\]/u.test(file) ? shellWord(file) : `./${shellWord(file)}`)
 
 /** `Upgrade KubeVirt v1.7.4 → v1.8.4 on prod-eu (https://10.0.0.1:6443, as admin)` */
-function headline({ plan, address, user }: BeforeQuestion, paint: Paint): string {
+function headline({ plan, address, user, findings }: BeforeQuestion, paint: Paint): string {
   const { from, to, olm, path, isRest, goesBack } = plan
   const what = isRest
     ? olm
       ? `HyperConverged ${olm.to}`
       : `KubeVirt ${to.text}`
     : hopText({ from, to: to.text, operator: olm }, paint.mark.next)
-  const act = goesBack ? 'Downgrade' : 'Upgrade'
+  const act = goesBack || findings.some(isGoingBack) ? 'Downgrade' : 'Upgrade'
   const verb = isRest ? `Finish the ${act.toLowerCase()} of` : act
   const many = path !== undefined && path.steps.length > 1 ? ` in ${path.steps.length} steps` : ''
   const where = [
@@ -69,6 +74,15 @@ function headline({ plan, address, user }: BeforeQuestion, paint: Paint): string
   ].join(' ')
   return `${paint.strong(`${verb} ${what}`)}${many}${where && ` ${where}`}`
 }
+
+/** What going back takes away is told in full, accepted or not: CRDs go with all their objects. */
+const goingBack: ReadonlySet<string> = new Set(['way-back', 'downgrade'])
+const isGoingBack = ({ id }: HopFinding): boolean => goingBack.has(id)
+
+const goingBackLines = ({ findings }: BeforeQuestion, paint: Paint): readonly string[] =>
+  findings
+    .filter(isGoingBack)
+    .map(({ summary, id }) => `${paint.bad(paint.mark.warning)} ${paint.strong(summary)} (${id})`)
 
 /** The most important sentence of the screen, where there is none. */
 function wayBackLines({ wayBack, from, to, goesBack, isRest }: UpgradePlan, paint: Paint): readonly string[] {
@@ -95,7 +109,7 @@ function methodRows({ method, owner, tag, to, path, isRest }: UpgradePlan): read
       `imageTag ${'tag' in tag ? tag.tag : ''} is removed, then set as ${path ? 'each release' : to.text}: one roll`,
     ],
     pin: [
-      `imageTag ${'tag' in tag ? tag.tag : ''} stays until the new virt-operator is healthy, then becomes ${to.text}: two rolls`,
+      `imageTag ${'tag' in tag ? tag.tag : ''} remains until the new virt-operator is healthy, then becomes ${to.text}: two rolls`,
     ],
   }[tag.is]
   return [['method', how], ...tags.map((text): Row => ['tag', text])]
@@ -111,14 +125,14 @@ function impactRows({ plan, restore }: BeforeQuestion, paint: Paint): readonly R
   const { said, pausedMethods, request } = plan
   // It stands above already.
   const told = said.filter((text) => !/no way back/iu.test(text) && !isCommit(text))
-  const end = request.leavePaused ? `stay so until ${restore}` : 'resume at the end'
+  const end = request.leavePaused ? ` until ${restore}` : ', and resume at the end'
   return [
     ...said
       .filter(isCommit)
       .map((text): Row => [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 2)]),
     ...(told.length > 0 ? [['impact', told.map(brief).join(` ${paint.mark.dot} `)] as const] : []),
     ...(pausedMethods.length > 0
-      ? [['updates', `automatic VM updates (${pausedMethods.join(', ')}) are paused, and ${end}`] as const]
+      ? [['updates', `automatic VM updates (${pausedMethods.join(', ')}) are paused${end}`] as const]
       : []),
   ]
 }
@@ -137,7 +151,7 @@ const ofAnotherUpdate: ReadonlySet<string> = new Set(['update-joined', 'update-t
 function findingRows({ findings, accepted }: BeforeQuestion, paint: Paint): readonly Row[] {
   const taken = findings.filter(({ id }) => accepted.some((risk) => risk.id === id))
   const open = findings.filter((finding) => !taken.includes(finding))
-  const warnings = open.filter(({ level }) => level !== 'info')
+  const warnings = open.filter((finding) => finding.level !== 'info' && !isGoingBack(finding))
   const told = open.filter(({ level, id }) => level === 'info' && ofAnotherUpdate.has(id))
   const infos = [
     ...new Set(open.filter((one) => one.level === 'info' && !told.includes(one)).map(({ id }) => id)),
