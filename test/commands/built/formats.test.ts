@@ -113,13 +113,13 @@ const texts = [
 ]
 
 /** Commands that tell what happens while they are at work: with `-o ndjson` their events come before the document. */
-const telling = ['check', 'wait']
+const telling = new Set(['check', 'wait'])
 
 describe.concurrent.each(commands)('manner 15: $argv', ({ argv, kind, fails }) => {
   /** The documents of stdout, without the events that may come before them. */
   const documentsOf = (format: string, stdout: string) => {
     const all = parsers[format]!(stdout)
-    if (format !== 'ndjson' || !telling.includes(argv[0]!)) return { events: [], documents: all }
+    if (format !== 'ndjson' || !telling.has(argv[0]!)) return { events: [], documents: all }
     const first = all.findIndex((one) => one.kind !== 'Event')
     return { events: all.slice(0, first), documents: all.slice(first) }
   }
@@ -132,7 +132,7 @@ describe.concurrent.each(commands)('manner 15: $argv', ({ argv, kind, fails }) =
         kvup([...(fails.argv ?? argv), '-o', format], empty),
       ])
       const { events, documents } = documentsOf(format, good.stdout)
-      expect(events.length > 0).toBe(format === 'ndjson' && telling.includes(argv[0]!))
+      expect(events.length > 0).toBe(format === 'ndjson' && telling.has(argv[0]!))
       for (const event of events)
         expect(event).toMatchObject({
           apiVersion: 'kvup.io/v1alpha1',
