@@ -34,12 +34,16 @@ test.each(['manifest', 'manifestBase'] as const)('a login is not kept in a plan:
 
 test('another base is another plan', () => {
   const other = { manifestBase: 'https://evil.example/kubevirt' }
-  expect(() => carriedOut(sealed({ manifestBase: login }), other)).toThrow('--manifest-base is not what')
+  expect(() => carriedOut(sealed({ manifestBase: login }), other)).toThrow(
+    '--manifest-base contradicts the plan (',
+  )
 })
 
 test('the manifest may lie elsewhere only where its checksum is sealed', () => {
   const elsewhere = { manifest: 'moved.yaml' }
   expect(carriedOut(sealed({ manifest: 'a.yaml' }, 'abc'), elsewhere).manifest).toBe('moved.yaml')
-  expect(() => carriedOut(sealed({ manifest: 'a.yaml' }), elsewhere)).toThrow('--manifest is not what')
-  expect(() => carriedOut(sealed({}), elsewhere)).toThrow('--manifest is not what')
+  expect(() => carriedOut(sealed({ manifest: 'a.yaml' }), elsewhere)).toThrow(
+    '--manifest contradicts the plan (',
+  )
+  expect(() => carriedOut(sealed({}), elsewhere)).toThrow('--manifest contradicts the plan (')
 })

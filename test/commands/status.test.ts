@@ -182,7 +182,12 @@ test.each([
     /virt-handler on worker-\d keeps failing \(CrashLoopBackOff/,
   ],
   ['a pod that no node takes', { unschedulable: 'virt-api' }, /pod virt-api-\S+ finds no node/],
-  ['an operator that hangs', { stopped: true }, /virt-operator does not renew its Lease/, 'Degraded'],
+  [
+    'an operator that hangs',
+    { stopped: true },
+    /virt-operator is gone or stuck: virt-operator \(virt-operator-\S+\) did not renew its Lease within 30 s/,
+    'Degraded',
+  ],
 ] as const)('%s: named, and Stalled or worse', async (_name, faults, sentence, ...[worst = 'Stalled']) => {
   const { clock, sim, reader, tag } = await simulated({})
   sim.faults.set(faults)

@@ -108,7 +108,7 @@ test('what holds of a KubeVirt of which not all could be seen is said with that 
   const cluster = { reader: refusing(reader, ['daemonsets']) } as Cluster
   const { code, out } = await runText(['wait', '--for', 'healthy'], { cluster, clock })
   expect(code).toBe(0)
-  expect(out).toMatch(/^healthy holds - KubeVirt \S+ - healthy, but not everything was checked - after/u)
+  expect(out).toMatch(/^healthy is met - KubeVirt \S+ - healthy, but not everything was checked - after/u)
   expect(out).toContain('\n! daemonsets are not checked: daemonsets is forbidden\n')
   const whole = await runText(['wait', '--for', 'healthy'], { cluster: { reader } as Cluster, clock })
   expect(whole.out).not.toContain('judged')
@@ -151,7 +151,7 @@ test('pools-updated waits for every pool, tells how far each is, and does not as
   ])
   const again = 'wait --for pools-updated'.split(' ')
   const text = await runText(again, { cluster: updatingPool(clock, 0), clock })
-  expect(text.out).toBe('pools-updated holds - after 0s\n')
+  expect(text.out).toBe('pools-updated is met - after 0s\n')
 })
 
 test('pools-updated: a degraded pool is a stall, one that is slow is none', async () => {

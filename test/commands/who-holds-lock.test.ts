@@ -29,15 +29,27 @@ test.each([
     'jane@here/8/ab-here',
     'jane ran kvup until 12s ago on host here (pid 8 is gone)',
   ],
-  ['a process of this machine that lives', 'jane@here/7/ab-here', 'jane@here/7/ab-here; renewed 12s ago'],
+  [
+    'a process of this machine that lives',
+    'jane@here/7/ab-here',
+    'another kvup is running: jane@here/7/ab-here, last renewal 12s ago',
+  ],
   [
     'M4 a process of another machine with the same name',
     'jane@here/8/ab-there',
-    'jane@here/8/ab-there; renewed 12s ago',
+    'another kvup is running: jane@here/8/ab-there, last renewal 12s ago',
   ],
-  ['M4 who names no machine', 'jane@here/8/ab', 'jane@here/8/ab; renewed 12s ago'],
-  ['a process elsewhere', 'jane@there/8/ab', 'jane@there/8/ab; renewed 12s ago'],
-  ['who is no kvup', 'somebody', 'somebody; renewed 12s ago'],
+  [
+    'M4 who names no machine',
+    'jane@here/8/ab',
+    'another kvup is running: jane@here/8/ab, last renewal 12s ago',
+  ],
+  [
+    'a process elsewhere',
+    'jane@there/8/ab',
+    'another kvup is running: jane@there/8/ab, last renewal 12s ago',
+  ],
+  ['who is no kvup', 'somebody', 'another kvup is running: somebody, last renewal 12s ago'],
   ['nobody', '', undefined],
 ])('%s', async (_, holder, text) => {
   expect(await asked(holder)).toBe(text)
@@ -48,5 +60,7 @@ test('a Lease that ran out is nobody’s', async () => {
 })
 
 test('of a saved cluster this machine knows nothing', async () => {
-  expect(await asked('jane@here/8/ab-here', undefined, true)).toBe('jane@here/8/ab-here; renewed 12s ago')
+  expect(await asked('jane@here/8/ab-here', undefined, true)).toBe(
+    'another kvup is running: jane@here/8/ab-here, last renewal 12s ago',
+  )
 })

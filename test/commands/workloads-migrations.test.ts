@@ -142,7 +142,7 @@ test('pods that may not be read leave a remark, and no guess', async () => {
   const ran = await kvup('workloads migrations -o json', jane)
   expect(ran.code).toBe(0)
   const { remarks, items } = documentOf(ran)
-  expect(remarks).toEqual([expect.stringContaining('kvup does not know why a target pod waits')])
+  expect(remarks).toEqual([expect.stringMatching(/^why a target pod waits is unknown: pods is forbidden: /)])
   expect(items[0]?.why).toMatchObject([{ reason: 'not-known' }])
 })
 
@@ -158,7 +158,7 @@ test('the table, on a terminal and on a pipe; text of the cluster has no control
 demo        web-1   Running   worker-1   <none>   20s   <none>
 demo        web-2   Pending   worker-2   <none>   40s   KubeVirt does not say why; its log may; failed once before: no route
 
-1 running (5 at a time, 2 from a node), 1 waiting, 1 failing - kept: 0 succeeded, 1 failed
+1 running (5 at a time, 2 from a node), 1 waiting, 1 failing - in history: 0 succeeded, 1 failed
 `,
   })
   const { out } = await kvup('workloads migrations -o wide')

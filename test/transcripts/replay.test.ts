@@ -94,7 +94,7 @@ describe('bad input is a plain error, exit 2', () => {
       .map((line) => line.replaceAll('"name":"kubevirt"', '"name":"other"'))
     expect(replay(packed([...lines.filter(Boolean), ...second].join('\n')))).toMatchObject({
       code: 2,
-      text: expect.stringContaining('there are 2 KubeVirts'),
+      text: expect.stringContaining('the cluster has 2 KubeVirts (kubevirt/kubevirt, kubevirt/other)'),
     })
   })
 

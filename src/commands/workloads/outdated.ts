@@ -19,7 +19,7 @@ export function outdatedCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup workloads outdated', 'VMs on an old virt-launcher, and the outcome for each'],
+          ['kvup workloads outdated', 'VMs on an old virt-launcher and their outcome'],
           ['kvup workloads outdated -n demo -o wide', 'of one namespace, with what helps'],
           ['kvup workloads outdated -l app=db --node node-1', 'narrowed by the server'],
           ['kvup workloads outdated --exit-code -o name', 'for a script'],

@@ -40,7 +40,7 @@ const all = (code: number, words: RegExp) =>
 
 describe('what is installed', () => {
   test('no KubeVirt: exit 3', async () => {
-    expect(await ends(await keep(serveObjects()))).toEqual(all(3, /there is no KubeVirt/))
+    expect(await ends(await keep(serveObjects()))).toEqual(all(3, /^error: KubeVirt is not installed here\n/))
   })
 
   test('two of them: exit 3, both named', async () => {

@@ -112,7 +112,18 @@ const texts = [
   { format: 'custom-columns=KIND:.kind', expected: /^KIND\n/ },
 ]
 
+/** Commands that tell what happens while they are at work: with `-o ndjson` their events come before the document. */
+const telling = new Set(['check', 'wait'])
+
 describe.concurrent.each(commands)('manner 15: $argv', ({ argv, kind, fails }) => {
+  /** The documents of stdout, without the events that may come before them. */
+  const documentsOf = (format: string, stdout: string) => {
+    const all = parsers[format]!(stdout)
+    if (format !== 'ndjson' || !telling.has(argv[0]!)) return { events: [], documents: all }
+    const first = all.findIndex((one) => one.kind !== 'Event')
+    return { events: all.slice(0, first), documents: all.slice(first) }
+  }
+
   test.each(Object.keys(parsers))(
     '-o %s is one document on stdout, in success and in failure',
     async (format) => {
@@ -120,11 +131,19 @@ describe.concurrent.each(commands)('manner 15: $argv', ({ argv, kind, fails }) =
         kvup([...argv, '-o', format], settled),
         kvup([...(fails.argv ?? argv), '-o', format], empty),
       ])
-      const [document, ...more] = parsers[format]!(good.stdout)
+      const { events, documents } = documentsOf(format, good.stdout)
+      expect(events.length > 0).toBe(format === 'ndjson' && telling.has(argv[0]!))
+      for (const event of events)
+        expect(event).toMatchObject({
+          apiVersion: 'kvup.io/v1alpha1',
+          at: expect.stringMatching(/^\d{4}-.*Z$/),
+          event: expect.stringMatching(/^[a-z-]+$/),
+        })
+      const [document, ...more] = documents
       expect(more).toEqual([])
       expect(document).toMatchObject({ apiVersion: 'kvup.io/v1alpha1', kind, status: 'complete' })
       expect(good.code).toBe(0)
-      const [failure, ...others] = parsers[format]!(bad.stdout)
+      const [failure, ...others] = documentsOf(format, bad.stdout).documents
       expect(others).toEqual([])
       expect(failure).toMatchObject({
         apiVersion: 'kvup.io/v1alpha1',

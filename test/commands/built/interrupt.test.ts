@@ -152,7 +152,7 @@ test('two at once: the second exits 6 and names the first', async () => {
     /: another kvup is running: \S+@\S+ since \d\d:\d\d /u,
   )
   expect((await kvup(['history'], alive)).stdout).toMatch(
-    new RegExp(`/${first.pid}/[\\w-]+; renewed \\d+s ago`, 'u'),
+    new RegExp(`another kvup is running: \\S+/${first.pid}/[\\w-]+, last renewal \\d+s ago`, 'u'),
   )
   expect(second).toMatchObject({ code: 6, stdout: '' })
   expect(second.stderr).toMatch(/error: another kvup is running: \S+ since /)

@@ -26,11 +26,13 @@ afterAll(() => alive.stop())
 const whole = ['v1.7.4', 'v1.8.4']
 const formats = [
   'custom-columns=',
+  'github',
   'json',
   'jsonpath-file=',
   'jsonpath=',
   'name',
   'ndjson',
+  'prometheus',
   'table',
   'wide',
   'yaml',
