@@ -40,8 +40,8 @@ function keptText({ path, value, restoredBy }: KeptValue, plan: PlanDocument): s
   const name = path.slice(path.lastIndexOf('/') + 1)
   const back =
     restoredBy === undefined
-      ? 'not given back by this plan: kvup workloads restore does it'
-      : `given back by step ${numberOf(restoredBy, plan)}`
+      ? 'not restored by this plan: kvup workloads restore does it'
+      : `restored by step ${numberOf(restoredBy, plan)}`
   return `${name} ${value === undefined ? 'absent' : valueText(value)}, ${back}`
 }
 
@@ -82,7 +82,7 @@ function rangeText({ lowSeconds, highSeconds }: { lowSeconds: number; highSecond
 
 /** Why there is nothing to type: it is done, or it would be refused. Undefined where it may begin. */
 export function whyNot(plan: PlanDocument): string | undefined {
-  if (!plan.pending) return `KubeVirt is at ${plan.to} and settled: nothing to do`
+  if (!plan.pending) return `KubeVirt is at ${plan.to} and healthy: nothing to do`
   const stops = stopsOf(plan)
   return stops.length === 0 ? undefined : `refused as it stands: ${stops.join(', ')}`
 }
