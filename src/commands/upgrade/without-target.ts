@@ -79,9 +79,10 @@ function refusal({ state, stands, items = [], none, commands = [] }: AvailableTa
   if (upgrade) {
     const from = upgrade.from === undefined ? '' : `from ${upgrade.from} `
     const goesOn = `kvup upgrade --to ${upgrade.to}`
+    const [flagged] = afterwards?.startsWith(`${goesOn} `) ? afterwards.split('     ') : []
     return usageError('no-target', `an upgrade ${from}to ${upgrade.to} is not finished: continue it first`, {
       notes: [headline, ...why],
-      remedy: [next, afterwards].find((line) => line?.startsWith(goesOn)) ?? `${goesOn}     continues`,
+      remedy: next?.startsWith(`${goesOn} `) ? next : `${flagged ?? goesOn}     continues`,
     })
   }
   if (stands === undefined)

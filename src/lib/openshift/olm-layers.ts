@@ -148,7 +148,7 @@ function subscriptionLayer(
     verdict: trouble.type === 'CatalogSourcesUnhealthy' ? 'Stalled' : 'Degraded',
     says: trouble.reason === trouble.type ? trouble.type : `${trouble.type} (${trouble.reason})`,
     notes: [trouble.message, ...(stuck === undefined ? [] : [`${stuck} is stuck`]), ...(unpack?.notes ?? [])],
-    help: unpack?.help ?? [show],
+    help: unpack?.help ?? causeHelp(trouble, failures, show).slice(0, 1),
   }
 }
 
@@ -238,17 +238,18 @@ const installPlanVerdicts: Record<Exclude<InstallPlanStatus['state'], 'done'>, J
     verdict: 'Degraded',
     says: `${plan.name} failed, and OLM does not retry it`,
     notes: [...installPlanWords(plan), ...(plan.executed ? afterExecuted(of.name, plan.csvs) : [])],
-    help: causeHelp(plan, failures),
+    help: causeHelp(plan, failures, `kubectl -n ${plan.namespace} describe installplans ${plan.name}`),
   }),
 }
 
-/** What mends the cause of a plan that failed, where that is known. */
+/** What mends the cause of a plan that failed, where that is known; the first line shows it. */
 function causeHelp(
-  { namespace, name, message }: InstallPlanStatus,
+  { message }: Pick<InstallPlanStatus, 'message'>,
   { refusedCrd }: FailureParts,
+  otherwise: string,
 ): readonly string[] {
   const loss = storedVersionLoss(message)
-  if (loss === undefined) return [`kubectl -n ${namespace} describe installplans ${name}`]
+  if (loss === undefined) return [otherwise]
   const crd = itemsOf(refusedCrd ?? notAsked).find(({ metadata }) => metadata.name === loss.name)
   const stored = crd?.spec?.versions?.find(({ storage }) => storage === true)?.name
   return forgetVersions(loss.name, stored === loss.version ? undefined : stored)
