@@ -72,7 +72,7 @@ test('contract: status says how many VMs have what they were lent, and what give
   const { code, out } = await kvup('status')
   expect(code).toBe(0)
   expect(out).toMatch(
-    /borrowed +2 VMs have settings that kvup workloads unblock lent\n +-> kvup workloads restore +# gives them back\n/,
+    /temporary +2 VMs have settings that kvup workloads unblock changed\n +-> kvup workloads restore +# restores them\n/,
   )
   expect(JSON.parse((await kvup('status -o json')).out)).toMatchObject({
     overrides: { vms: 2, restore: 'kvup workloads restore' },

@@ -275,6 +275,15 @@ describe('kvup explain', () => {
     )
   })
 
+  test.each([
+    '{"component":"virt-handler","level":"info","msg":"re-enqueuing VirtualMachineInstance default/guest-1","pos":"vm.go:1588","reason":"rpc error: code = Unavailable desc = error reading from server: EOF"}',
+    "0/5 nodes are available: 5 node(s) didn't match Pod's node affinity/selector (x86-64-v2+).",
+    'E1125 12:00:00.000000 1 reflector.go:178] [*v1.KubeVirt',
+  ])('a line of a log that nobody knows is a wrong name, whatever it is made of: %s', async (line) => {
+    const { code, err } = await runText(['explain', line], { cluster: nowhere, clock: new SimClock() })
+    expect([code, err.includes('nothing is named')]).toEqual([2, true])
+  })
+
   test('a name that nothing has: exit 2, and the nearest', async () => {
     const { code, err } = await kvup('explain kubernets-window')
     expect([code, err.includes('kvup explain kubernetes-window')]).toEqual([2, true])

@@ -96,6 +96,19 @@ test.each(['daemonsets', 'pods', 'apiservices'])(
   },
 )
 
+test.each([
+  ['virtualmachineinstances', 'running VMs cannot be read'],
+  ['virtualmachineinstancemigrations', 'migrations: virtualmachineinstancemigrations is forbidden'],
+] as const)('where %s may not be read, the state is not plainly healthy', async (plural, why) => {
+  const { reader, clock } = await simulated({ vms: 2 })
+  const { told, code } = run(refusing(reader, [plural]), clock, {})
+  await code
+  expect(told.documents[0]?.state).toMatchObject({
+    is: 'NotChecked',
+    why: [`not checked: ${why}`, expect.anything()],
+  })
+})
+
 test('on a cluster with layers the verdict over all says so too, and KubeVirt has no good mark', async () => {
   const { reader, clock } = example('openshift-with-hyperconverged')
   const { told, code } = run(refusing(reader, ['daemonsets', 'machineconfigpools']), clock, {})

@@ -88,7 +88,7 @@ export async function runText(
     }
     const prompt = {
       confirm: async () => answer,
-      ...(decide && { decide: async (question: string) => decide(question) }),
+      ...(decide && { isAttended: true, decide: async (question: string) => decide(question) }),
     }
     const signal = new AbortController().signal
     const cx: Context = { cluster: async () => cluster, clock, printer, prompt, signal, flags, world }

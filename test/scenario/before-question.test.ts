@@ -158,7 +158,7 @@ test('16.8 going back prints nothing of going forward above the question', async
     expect(ended.text).not.toMatch(
       /new in v1\.7\.0|resume at the end|way back|migrates 1\b|Upgrade KubeVirt/u,
     )
-    expect(ended.text).toMatch(/^updates {2,}.*stay so until/mu)
+    expect(ended.text).toMatch(/^updates {2,}.*are paused until/mu)
   })
 })
 

@@ -16,23 +16,23 @@ interface Row {
 const rows: Record<string, Row> = {
   'reconcileError: nothing would be passed on': {
     faults: { reconcileError: 'the server is on fire' },
-    says: /gate to 1\.18\.1.*ReconcileComplete=False \(ReconcileFailed\): .*the server is on fire/su,
+    says: /checks before 1\.18\.1.*ReconcileComplete=False \(ReconcileFailed\): .*the server is on fire/su,
   },
   'components: one is degraded': {
     faults: { components: [{ component: 'CDI', is: 'degraded', message: 'no disk' }] },
-    says: /gate to 1\.18\.1.*Degraded=True \(CDIDegraded\): CDI is degraded: no disk/su,
+    says: /checks before 1\.18\.1.*Degraded=True \(CDIDegraded\): CDI is degraded: no disk/su,
   },
   'components: one is progressing for ever': {
     faults: { components: [{ component: 'SSP', is: 'progressing', message: 'still' }] },
-    says: /gate to 1\.18\.1.*Upgradeable=False \(SSPProgressing\)/su,
+    says: /checks before 1\.18\.1.*Upgradeable=False \(SSPProgressing\)/su,
   },
   'components: one is not available, which leaves Upgradeable True': {
     faults: { components: [{ component: 'CDI', is: 'unavailable', message: 'gone' }] },
-    says: /gate to 1\.18\.1.*Available=False \(CDINotAvailable\)/su,
+    says: /checks before 1\.18\.1.*Available=False \(CDINotAvailable\)/su,
   },
   'components: one may not be upgraded now': {
     faults: { components: [{ component: 'SSP', is: 'not-upgradeable', message: 'a backup runs' }] },
-    says: /gate to 1\.18\.1.*Upgradeable=False \(SSPNotUpgradeable\): SSP is not upgradeable: a backup runs/su,
+    says: /checks before 1\.18\.1.*Upgradeable=False \(SSPNotUpgradeable\): SSP is not upgradeable: a backup runs/su,
   },
   'changesRefused: nobody answers at hco-webhook': {
     faults: { changesRefused: 'nobody-answers' },

@@ -213,7 +213,7 @@ describe('night E4: the wrong InstallPlan is not approved', () => {
         { yes: false, answer },
       )
       expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-off-path' } })
-      expect(ended.text).toContain('gate to 1.18.1, before the first change')
+      expect(ended.text).toContain('checks before 1.18.1, before the first change')
       expect(stage.methods).toEqual(['LiveMigrate'])
       expect(stage.writes().filter(({ resource }) => isOfCluster(resource))).toEqual([])
     }))

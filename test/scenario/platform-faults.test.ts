@@ -51,7 +51,7 @@ interface Row {
   upgrade: { code: number; says: RegExp }
 }
 
-const goesOn = { code: 0, says: /gate to 4\.18\.13, before the first change: already so/u }
+const goesOn = { code: 0, says: /Operator 4\.18\.13: done(?![\s\S]*waiting for the platform)/u }
 const rows: Readonly<Record<string, Row>> = {
   'degradedOperators: told, and no operator hop waits for it': {
     faults: { degradedOperators: ['dns'] },
@@ -65,7 +65,7 @@ const rows: Readonly<Record<string, Row>> = {
     status: /expected: slower than usual, not failed\n +waits for etcd/u,
     upgrade: {
       code: 4,
-      says: /gate to 4\.18\.13, before the first change: waiting for the platform update to end; the platform is being updated to 4\.19/u,
+      says: /Prepare: waiting for the platform update to end; the platform is being updated to 4\.19/u,
     },
   },
   'notUpgradeable: shown, and never waited for by an operator hop': {
@@ -109,7 +109,7 @@ test.each(Object.entries(rows))('%s', (_, { faults, updating, after = 10 * minut
     if (updating) await updatePlatform(stage)
     stage.simulated.faults.set(faults)
     await stage.until(after)
-    expect((await run(stage, ['status'])).text).toMatch(status)
+    expect((await run(stage, ['status', '-o', 'wide'])).text).toMatch(status)
     const ended = await run(stage, hop)
     expect(ended.text).toMatch(upgrade.says)
     expect(ended.code).toBe(upgrade.code)
@@ -130,8 +130,10 @@ test('unpausedPools: what somebody had paused is not told as paused any more', (
   play(shape, async (stage) => {
     await stage.cluster.writer.mergePatch(MachineConfigPools, { name: 'worker' }, { spec: { paused: true } })
     await stage.until(minute)
-    expect((await run(stage, ['status'])).text).toMatch(/pool worker .*paused/u)
+    expect((await run(stage, ['status', '-o', 'wide'])).text).toMatch(/pool worker .*paused/u)
     stage.simulated.faults.set({ unpausedPools: ['worker'] })
     await stage.until(minute)
-    expect((await run(stage, ['status'])).text).toMatch(/pool worker +\+ healthy: 2 of 2 updated$/mu)
+    expect((await run(stage, ['status', '-o', 'wide'])).text).toMatch(
+      /pool worker +\+ healthy: 2 of 2 updated$/mu,
+    )
   }))

@@ -133,7 +133,7 @@ const reading = [
 
 /** Without what is said of the clock, which is a test of its own. */
 function silentOfClock(out: string): string {
-  if (!out.startsWith('{')) return out.replaceAll(/^.*this machine's clock.*\n/gmu, '')
+  if (!out.startsWith('{')) return out.replaceAll(/^.*the clock of this computer.*\n\n?/gmu, '')
   const { clock: _, counts: __, items = [], ...rest } = JSON.parse(out) as Record<string, unknown>
   const others = (items as { id?: string }[]).filter(({ id }) => id !== 'clock-skew')
   return JSON.stringify({ ...rest, items: others }, null, 1)
@@ -167,9 +167,12 @@ test('whatever only reads answers as from a laptop whose clock is right', async 
 test.each([
   [
     'status',
-    "clock           this machine's clock is 1h ahead of the cluster's: kvup shows the cluster's times",
+    "clock           the clock of this computer is 1h ahead of the cluster's: kvup shows the cluster's times",
   ],
-  ['check', "this machine's clock is 1h ahead of the cluster's: kvup shows the cluster's times (clock-skew)"],
+  [
+    'check',
+    "the clock of this computer is 1h ahead of the cluster's: kvup shows the cluster's times (clock-skew)",
+  ],
 ])('kvup %s says that the clock is wrong, and nothing where it is right', async (command, words) => {
   await play(byTag, async (stage) => {
     await overHttp(stage, async (laptop) => {

@@ -218,7 +218,7 @@ function heading(
 /** As `kvup upgrade` says it. */
 function ensureOlmOwns({ method }: CheckOptions, { manager }: Installation): void {
   if (method === 'olm' && manager.kind !== 'hyperconverged')
-    throw usageError('not-by-olm', 'no HyperConverged owns KubeVirt here: --method olm is not its way', {
+    throw usageError('not-by-olm', 'no HyperConverged owns KubeVirt here: --method olm does not apply', {
       remedy: 'leave it out',
     })
 }

@@ -244,7 +244,7 @@ function notWaitedFor(steps: readonly PathStep[]): Finding {
   return {
     id: 'launcher-age',
     level: 'blocker',
-    summary: `with --between none VMs are not waited for between the ${steps.length} steps to ${last}: they may run a virt-launcher ${steps.length} minors older, and upstream tests migrations from the minor before only`,
+    summary: `with --between none VMs are not waited for between the ${steps.length} steps to ${last}: they may run a virt-launcher ${steps.length} minors older. Upstream tests migrations from the minor before only`,
     remedy: ['leave --between none out'],
   }
 }

@@ -16,8 +16,8 @@ export function subjectNamed(
   items: readonly Item[],
 ): { subject: Subject; items: readonly Item[] } | undefined {
   const command = commandNamed(word.split(' '), entries)
-  const met = items.filter((item) => isMet.has(item.of) && (item.group === word || speaksOf(word, item)))
   if (command) {
+    const met = items.filter((item) => isMet.has(item.of) && (item.group === word || speaksOf(word, item)))
     const page = items.find(({ of, id }) => of === 'command' && id === word)
     return { subject: { name: word, ...about(command, word), ...(page && { page }) }, items: met }
   }
@@ -52,6 +52,7 @@ export function namesAbout(word: string, items: readonly Item[]): readonly strin
   return [...new Set([...inName, ...inText].map(({ id }) => id))]
 }
 
+/** The name of a command is the only word that comes here, so it is a pattern as it stands. */
 const speaksOf = (word: string, { id, text }: Item): boolean =>
   id.split('-').includes(word) ||
   new RegExp(`\\bkvup ${word}\\b`, 'u').test(text) ||

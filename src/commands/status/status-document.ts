@@ -68,10 +68,10 @@ export class StatusReader {
     if (this.#snapshot.saved || !inputs.report.installation) return first
     if (is === 'Healthy' || is === 'NotChecked') {
       const [failing, update] = await Promise.all([
-        this.#sometimes('failing', () => this.#failing(inputs.report)),
+        this.#sometimes('failing', () => this.#failing(inputs)),
         this.#sometimes('update', () => this.#update()),
       ])
-      return clusterState({ ...inputs, failing, update })
+      return clusterState({ ...inputs, ...failing, update })
     }
     if (is !== 'Stalled' && is !== 'Degraded' && is !== 'Interrupted') return first
     const { observed, target } = inputs.report
@@ -111,15 +111,24 @@ export class StatusReader {
     return answer
   }
 
-  async #failing({ workloads }: StateInputs['report']): Promise<readonly string[]> {
-    const { instances = 0 } = workloads ?? {}
-    if (instances === 0 || instances > migrationsReadUpTo) return []
+  /** Throws what `known` throws; what may not be read is not checked. */
+  async #failing({ report, unread = [] }: StateInputs): Promise<Pick<StateInputs, 'failing' | 'unread'>> {
+    const { instances } = report.workloads ?? {}
+    if (instances === undefined) return { unread: [...unread, 'running VMs cannot be read'] }
+    if (instances === 0 || instances > migrationsReadUpTo) return {}
     const { cluster, clock } = this.#snapshot
     const { reader } = cluster
     const [kubevirt] = itemsOf(await listKubeVirts(reader))
-    const inFlight = await readInFlight({ reader, at: clock.now(), namespace: undefined, kubevirt })
-    const { items } = migrationsReport(inFlight)
-    return items.filter(({ failures }) => failures?.endless).map(({ namespace, vm }) => `${namespace}/${vm}`)
+    const reading = readInFlight({ reader, at: clock.now(), namespace: undefined, kubevirt })
+    const inFlight = await known(reading.then((read) => [read]))
+    if (!inFlight.known) return { unread: [...unread, `migrations: ${inFlight.why}`] }
+    const hidden = inFlight.items[0]?.unread[0]
+    const items = inFlight.items.flatMap((read) => migrationsReport(read).items)
+    const endless = items.filter(({ failures }) => failures?.endless)
+    return {
+      failing: endless.map(({ namespace, vm }) => `${namespace}/${vm}`),
+      ...(hidden && { unread: [...unread, `migrations: ${hidden.why}`] }),
+    }
   }
 
   async #update(): Promise<StateInputs['update']> {

@@ -38,8 +38,8 @@ import { targetToFinish } from './without-target.ts'
 export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitCode> {
   const { plan: file } = typed
   if (typed.to === undefined && file === undefined) {
-    const to = await targetToFinish(cx, typed)
-    return to === undefined ? exitCode.done : planAndRun(cx, { ...typed, to })
+    const unfinished = await targetToFinish(cx, typed)
+    return unfinished === undefined ? exitCode.done : planAndRun(cx, { ...typed, ...unfinished })
   }
   if (file === undefined) return planAndRun(cx, typed)
   if (file === '-' && !cx.flags.yes && dryRunOf(typed) === undefined)

@@ -13,10 +13,13 @@ import type { UpgradeOptions } from '../../lib/upgrade/plan/upgrade-options.ts'
 import { readClusterState } from '../status/status-document.ts'
 
 /**
- * `kvup upgrade` without `--to`. An upgrade that has begun comes first: a person may say that it is to be finished, and its version is returned. Otherwise what can be reached is
+ * `kvup upgrade` without `--to`. An upgrade that has begun comes first: a person may say that it is to be finished, and what it takes is returned. Otherwise what can be reached is
  * listed, and undefined returned. Throws `no-target` (exit 2) with the same lines where nobody is at a terminal, or `--yes` was given: a script whose variable is empty must not succeed.
  */
-export async function targetToFinish(cx: Context, typed: UpgradeOptions): Promise<string | undefined> {
+export async function targetToFinish(
+  cx: Context,
+  typed: UpgradeOptions,
+): Promise<Pick<UpgradeOptions, 'to' | 'method'> | undefined> {
   const snapshot = await readerFor(cx, undefined)
   const { state, targets } = await read(cx, typed, snapshot)
   const document = documentOf(state, targets)
@@ -25,7 +28,7 @@ export async function targetToFinish(cx: Context, typed: UpgradeOptions): Promis
   const { upgrade, is } = state
   if (upgrade === undefined || is === 'Running') return undefined
   const isWanted = await cx.prompt.decide?.(`Finish the upgrade to ${upgrade.to} now?`)
-  return isWanted === true ? upgrade.to : undefined
+  return isWanted === true ? { to: upgrade.to, method: upgrade.method ?? typed.method } : undefined
 }
 
 async function read(cx: Context, typed: UpgradeOptions, snapshot: ReadCluster) {
@@ -70,12 +73,15 @@ function documentOf(state: ClusterState, targets: AvailableTargets | undefined):
 }
 
 function refusal({ state, stands, items = [], none, commands = [] }: AvailableTargetsDocument): KvupError {
-  const { upgrade, headline, why, next } = state
+  const { upgrade, headline, why, next, afterwards } = state
+  if (state.is === 'Running')
+    return usageError('no-target', headline, { notes: why, remedy: next === undefined ? [] : [next] })
   if (upgrade) {
     const from = upgrade.from === undefined ? '' : `from ${upgrade.from} `
+    const goesOn = `kvup upgrade --to ${upgrade.to}`
     return usageError('no-target', `an upgrade ${from}to ${upgrade.to} is not finished: continue it first`, {
       notes: [headline, ...why],
-      remedy: `kvup upgrade --to ${upgrade.to}     continues`,
+      remedy: [next, afterwards].find((line) => line?.startsWith(goesOn)) ?? `${goesOn}     continues`,
     })
   }
   if (stands === undefined)

@@ -146,7 +146,7 @@ function subscriptionLayer(
   return {
     ...base,
     verdict: trouble.type === 'CatalogSourcesUnhealthy' ? 'Stalled' : 'Degraded',
-    says: `${trouble.type} (${trouble.reason})`,
+    says: trouble.reason === trouble.type ? trouble.type : `${trouble.type} (${trouble.reason})`,
     notes: [trouble.message, ...(stuck === undefined ? [] : [`${stuck} is stuck`]), ...(unpack?.notes ?? [])],
     help: unpack?.help ?? [show],
   }

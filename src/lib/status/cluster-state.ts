@@ -38,7 +38,12 @@ export interface ClusterState {
   /** Why, what is paused, what of the VMs. */
   why: readonly string[]
   /** An upgrade that has begun and is not finished, whoever began it: it comes before any other. */
-  upgrade?: { from?: string; to: string }
+  upgrade?: {
+    from?: string
+    to: string
+    /** It was begun by a tag that is not the operator's own: kvup would replace the operator by itself. */
+    method?: 'image-tag'
+  }
   /** The line to type now, with what it does behind some blanks. Absent where there is nothing to do. */
   next?: string
   /** The line to type once `next` has helped. */
@@ -123,7 +128,12 @@ function begunUpgrade(inputs: StateInputs): ClusterState['upgrade'] {
   const isOlm = installation?.manager.kind === 'hyperconverged'
   const begun =
     !isOlm && to !== undefined && to !== from && from !== undefined ? to : interruptedRun(inputs)?.to
-  return begun === undefined ? undefined : { ...(from !== undefined && { from }), to: begun }
+  if (begun === undefined) return undefined
+  return {
+    ...(from !== undefined && { from }),
+    to: begun,
+    ...(isByTag(begun, inputs.report) && { method: 'image-tag' }),
+  }
 }
 
 /** No kubeconfig names a cluster; `why` says what is missing. */
@@ -243,7 +253,7 @@ function layerState(
   verdict: 'Stalled' | 'Degraded' | 'Waiting' | 'Updating',
 ): ClusterState {
   const { overall, layers = [], window, installation, observed } = inputs.report
-  const guilty = layers.find((layer) => layer.verdict === verdict && layer.expected === undefined)
+  const guilty = layers.filter((layer) => layer.verdict === verdict && layer.expected === undefined)
   const word = verdict === 'Stalled' || verdict === 'Degraded' ? verdict.toUpperCase() : verdict.toLowerCase()
   const because = overall?.because === undefined ? '' : `: ${overall.because}`
   const kubeVirt = installation ? `; KubeVirt ${observed?.version ?? ''} is healthy`.replace('  ', ' ') : ''
@@ -257,7 +267,7 @@ function layerState(
       ...runningLines(inputs),
       ...pausedLines(inputs),
     ],
-    ...linesOf({ next: window ? 'kvup eus status' : guilty?.help?.[0] }),
+    ...linesOf({ next: window ? 'kvup eus status' : guilty.flatMap(({ help = [] }) => help)[0] }),
   }
 }
 
@@ -521,14 +531,14 @@ const linesOf = ({ next, afterwards, instead, details, back }: Lines): StateLine
 
 /** The upgrade goes on where the cluster stands, by the method that it was begun with. */
 function continuing(run: Unfinished, { continues, report }: StateInputs, does = 'continues'): string {
-  return `${continues ?? `kvup upgrade --to ${shellWord(run.to)}${byTag(run, report)}`}     ${does}`
+  if (continues !== undefined) return `${continues}     ${does}`
+  const manifest = run.hasOwnManifest ? '; add the --manifest or --manifest-base of that run' : ''
+  return `kvup upgrade --to ${shellWord(run.to)}${isByTag(run.to, report) ? ' --method image-tag' : ''}     ${does}${manifest}`
 }
 
 /** A tag that an older operator was told to roll was asked for by name: by itself kvup would replace the operator. */
-function byTag({ to }: Unfinished, { installation, operator }: Judged): string {
+function isByTag(to: string, { installation, operator }: Judged): boolean {
   return installation?.imageTag === to && operator?.version !== undefined && operator.version !== to
-    ? ' --method image-tag'
-    : ''
 }
 
 const halfDay = 12 * 3_600_000

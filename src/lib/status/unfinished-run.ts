@@ -24,6 +24,8 @@ export interface JournalRun {
   end?: 'finished' | 'failed' | 'interrupted'
   /** It was told to stop there. */
   isOnPurpose: boolean
+  /** Its operator manifest was not the public one, which kvup finds by itself. */
+  hasOwnManifest?: true
 }
 
 /** The last run that the journal tells of; undefined where it tells of none. */
@@ -44,8 +46,15 @@ export function lastRun(entries: readonly Entry[]): JournalRun | undefined {
     ...(place && { place }),
     ...(isEnd && { end: what }),
     isOnPurpose: what === 'interrupted' && last.text.startsWith('stopped before it'),
+    // An earlier run may have applied it, and this one found it applied.
+    ...(entries.some(({ procedure, text }) => procedure === first.procedure && ownManifest.test(text)) && {
+      hasOwnManifest: true,
+    }),
   }
 }
+
+/** `apply FILE-OR-URL (sha256 …)`: no more than whether it is public is taken from the journal, for others can write it. */
+const ownManifest = /^apply (?!https:\/\/github\.com\/kubevirt\/kubevirt\/releases\/)\S.* \(sha256 /u
 
 /** A run that ended early and left something to finish: the cluster says so as well. */
 export interface Unfinished extends JournalRun {

@@ -8,6 +8,7 @@ export interface Schema {
   title?: string
   description?: string
   format?: string
+  minimum?: number
   type?: string
   const?: unknown
   enum?: readonly unknown[]
@@ -25,7 +26,7 @@ export interface Schema {
 export type Schemas = ReadonlyMap<string, Schema>
 
 const known = new Set(
-  'type const enum required properties additionalProperties items oneOf if then else $ref $schema $defs title description format'.split(
+  'type const enum required properties additionalProperties items oneOf if then else $ref $schema $defs title description format minimum'.split(
     ' ',
   ),
 )
@@ -76,6 +77,8 @@ function ofValue(value: unknown, schema: Schema, { at }: Place): string[] {
   if ('const' in schema && value !== schema.const) return wrong(`is not ${JSON.stringify(schema.const)}`)
   if (schema.enum && !schema.enum.includes(value)) return wrong(`is none of ${schema.enum.join(', ')}`)
   if (schema.format === 'date-time' && Number.isNaN(Date.parse(String(value)))) return wrong('is no time')
+  if (schema.minimum !== undefined && typeof value === 'number' && value < schema.minimum)
+    return wrong(`is less than ${schema.minimum}`)
   return []
 }
 

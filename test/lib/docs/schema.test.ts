@@ -19,6 +19,7 @@ import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { example, exampleNames } from '../kubevirt/example.ts'
 import { readSchema, validate } from './json-schema.ts'
 import { small418 } from '../../scenario/eus/window-stage.ts'
+import type { Place } from '../run-text.ts'
 import { runKvup } from './run-kvup.ts'
 
 const folder = 'docs/schema'
@@ -45,7 +46,9 @@ async function simulated(simulation: Omit<Simulation, 'clock'>) {
   running.push(sim)
   const stdin = sim.operatorManifest('v1.8.4').map((object) => `---\n${JSON.stringify(object)}\n`)
   const place = { cluster: sim.cluster(), clock, stdin: stdin.join('') }
-  return { sim, clock, kvup: (line: string) => runKvup(line.split(' '), place) }
+  const kvup = (line: string, terminal: Pick<Place, 'decide'> = {}) =>
+    runKvup(line.split(' '), { ...place, ...terminal })
+  return { sim, clock, kvup }
 }
 
 const methods = ['LiveMigrate']
@@ -442,6 +445,10 @@ test('a stall and a timeout', async () => {
 test('every schema was met by something that was printed', async () => {
   const window = await (await simulated(small418)).kvup('eus run --approve --dry-run=client -o json')
   expect({ code: window.code, wrong: wrongIn(window.documents) }).toEqual({ code: 0, wrong: [] })
+  const known = await (
+    await simulated({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag' })
+  ).kvup('upgrade -o json', { decide: () => false })
+  expect({ code: known.code, wrong: wrongIn(known.documents) }).toEqual({ code: 0, wrong: [] })
   const met = new Set([...printed].map(fileOf))
   expect(files.filter((file) => file !== 'common.json' && !met.has(file))).toEqual([])
 })

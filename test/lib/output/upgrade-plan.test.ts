@@ -65,7 +65,9 @@ describe('the page of a plan', () => {
     const text = page({ ...rest, steps }, Infinity)
     expect(text.at(-2)).toMatch(/^estimate 2m20s; kvup guesses/u)
     expect(text.at(-1)).toBe('✖ refused as it stands: manifest-conflicts')
-    expect(text).toContain('    saves: a (tag v1, registry q); kvup workloads restore restores it')
+    expect(text).toContain(
+      '    saves: a (tag v1, registry q); not restored by this plan: kvup workloads restore does it',
+    )
   })
 })
 

@@ -169,6 +169,40 @@ const rows: readonly Row[] = [
     upgrade: { from: 'v1.7.4', to: 'v1.8.4' },
   },
   {
+    name: 'interrupted, with a manifest of its own: the line alone would ask for the public one',
+    inputs: {
+      entries: [
+        entry('started', 70),
+        entry('intends', 66, {
+          text: 'apply releases/kubevirt-operator.yaml (sha256 66e4474580e922e5…): 4 objects change',
+        }),
+        entry('interrupted', 57, { step: 'virt-handler', place: { step: 3, of: 5 } }),
+      ],
+      overrides: [override()],
+    },
+    is: 'Interrupted',
+    headline:
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57s ago, at step 3 of 5; KubeVirt is healthy',
+    next: 'kvup upgrade --to v1.8.4     continues; add the --manifest or --manifest-base of that run',
+  },
+  {
+    name: 'interrupted, with the public manifest',
+    inputs: {
+      entries: [
+        entry('started', 70),
+        entry('applied', 66, {
+          text: 'apply https://github.com/kubevirt/kubevirt/releases/download/v1.8.4/kubevirt-operator.yaml (sha256 66e4474580e922e5…): 4 objects change',
+        }),
+        entry('interrupted', 57, { step: 'virt-handler', place: { step: 3, of: 5 } }),
+      ],
+      overrides: [override()],
+    },
+    is: 'Interrupted',
+    headline:
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57s ago, at step 3 of 5; KubeVirt is healthy',
+    next: 'kvup upgrade --to v1.8.4     continues',
+  },
+  {
     name: 'killed: no entry says where it ended',
     inputs: { entries: killed, overrides: [override()] },
     is: 'Interrupted',
@@ -395,6 +429,24 @@ const rows: readonly Row[] = [
     },
     is: 'Degraded',
     headline: 'Cluster prod-eu is DEGRADED: operators: machine-config is degraded',
+    why: ['KubeVirt v1.7.4 is healthy', vms],
+    next: 'oc get co',
+  },
+  {
+    name: 'the layer that is degraded has no help of its own, and the one behind it does',
+    inputs: {
+      report: {
+        ...well,
+        overall: { verdict: 'Degraded', because: 'platform: OpenShift 4.14.1 fails: etcd is degraded' },
+        layers: [
+          { layer: 'platform', title: 'platform', verdict: 'Degraded', says: '' },
+          { layer: 'operators', title: 'operators', verdict: 'Degraded', says: '', help: ['oc get co'] },
+          { layer: 'pool', title: 'pool worker', verdict: 'Updating', says: '', help: ['oc get mcp'] },
+        ] as NonNullable<Judged['layers']>,
+      },
+    },
+    is: 'Degraded',
+    headline: 'Cluster prod-eu is DEGRADED: platform: OpenShift 4.14.1 fails: etcd is degraded',
     why: ['KubeVirt v1.7.4 is healthy', vms],
     next: 'oc get co',
   },

@@ -75,7 +75,7 @@ describe('what somebody else set is not overwritten unasked', () => {
       await withTheirChannel(stage)
       const ended = await eusAbortOn(stage)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
-      expect(ended.text).toContain('somebody set it to fast-4.18')
+      expect(ended.text).toContain('someone set it to fast-4.18')
       expect(channelOf(stage)).toBe('fast-4.18')
       await eusRestoreOn(stage, { names: ['platform-channel'], overwrite: true })
       expect(channelOf(stage)).toBe('eus-4.18')
@@ -154,7 +154,7 @@ describe('a HyperConverged that was made anew in the window, with the empty meth
         await eusRunOn(stage, { until })
         const ended = await command(stage, {}, { cluster: another(stage) })
         expect(ended).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
-        expect(ended.text).toContain('was deleted and made anew')
+        expect(ended.text).toContain('was deleted and created again')
         expect(await loanIds(stage)).toContain('workload-updates')
         await eusRestoreOn(
           stage,
@@ -172,7 +172,7 @@ describe('a HyperConverged that was made anew in the window, with the empty meth
       const ended = await eusAbortOn(stage, {}, { cluster })
       expect(ended.error).toBeUndefined()
       expect(ended.text).toContain(
-        'not given back: workload-updates: the HyperConverged that it belonged to is gone',
+        'not restored: workload-updates: the HyperConverged that it belonged to is gone',
       )
       expect(await loanIds(stage)).toEqual([])
     }))
@@ -214,7 +214,7 @@ describe('an update that somebody else asked for, and that is refused', () => {
       const onEvent = after('request-4.19', () => stop.abort(interrupted('SIGINT')), 'step-applied')
       const ended = await eusRunOn(stage, {}, { signal: stop.signal, onEvent })
       expect(ended.text).toContain(
-        'asked for 4.19.14 is requested but not started: it starts by itself; kvup eus abort withdraws it',
+        'the platform update to 4.19.14 is requested but not started: it starts by itself; kvup eus abort withdraws it',
       )
     }))
 })

@@ -48,7 +48,7 @@ async function approvedWhileHeld(stage: Stage): Promise<void> {
 }
 
 const statusOf = async ({ cluster, clock }: Stage): Promise<string> =>
-  (await runText(['status'], { cluster, clock })).out
+  (await runText(['status', '-o', 'wide'], { cluster, clock })).out
 
 describe('trap 11: a hold of OLM looks like an upgrade that is stuck, or done', () => {
   test('naively, by plan, Subscription and the CSV before, it is done: nothing was upgraded', () =>
@@ -106,7 +106,7 @@ describe('trap 11: a hold of OLM looks like an upgrade that is stuck, or done', 
       const mark = stage.mark
       const ended = await stage.upgrade('1.18.1', { ...brief, timeout: '10m' })
       expect(ended).toMatchObject({ code: 4 })
-      for (const words of [`OLM holds ${csvOf('1.18.1')}`, ...says]) expect(ended.text).toContain(words)
+      for (const words of [`OLM blocks ${csvOf('1.18.1')}`, ...says]) expect(ended.text).toContain(words)
       const written = new Set(stage.writes(mark).map(({ resource }) => resource))
       expect([...written].toSorted()).toEqual(['configmaps', 'leases'])
       stage.simulated.faults.set({ held: undefined })

@@ -104,7 +104,7 @@ describe('kvup upgrade beside a window that is open', () => {
       const overrides = await stage.journal.overrides()
       const ended = await stage.upgrade('4.19.8', { ...toPatch, leavePaused: true })
       expect(ended.error).toBeUndefined()
-      expect(ended.text).toContain('are paused, and stay so until kvup eus run')
+      expect(ended.text).toContain('are paused until kvup eus run')
       const again = await stage.upgrade('4.19.8', { ...toPatch, leavePaused: true })
       for (const { text } of [ended, again]) expect(text).not.toContain('kvup workloads restore')
       expect(stage.methods).toEqual([])

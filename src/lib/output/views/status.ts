@@ -190,8 +190,8 @@ function overrideRows(
   if (vms === 0 || restore === undefined) return []
   const whose = vms === 1 ? '1 VM has settings' : `${vms} VMs have settings`
   return [
-    ...entry('borrowed', paint.warn(`${whose} that kvup workloads unblock lent`)),
-    ...entry('', paint.dim(`${paint.mark.next} ${restore}     # gives them back`)),
+    ...entry('temporary', paint.warn(`${whose} that kvup workloads unblock changed`)),
+    ...entry('', paint.dim(`${paint.mark.next} ${restore}     # restores them`)),
     ...entry('', paint.dim(`${paint.mark.next} kvup history     # names them`)),
   ]
 }

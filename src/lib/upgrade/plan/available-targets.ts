@@ -76,7 +76,7 @@ interface Known {
 }
 
 /** Pure. */
-export function byReleaseData(
+function byReleaseData(
   { operator, manager }: Pick<Installation, 'operator' | 'manager'>,
   { now, kubernetes, releases }: Known,
 ): AvailableTargets {

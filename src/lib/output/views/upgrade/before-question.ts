@@ -109,7 +109,7 @@ function methodRows({ method, owner, tag, to, path, isRest }: UpgradePlan): read
       `imageTag ${'tag' in tag ? tag.tag : ''} is removed, then set as ${path ? 'each release' : to.text}: one roll`,
     ],
     pin: [
-      `imageTag ${'tag' in tag ? tag.tag : ''} stays until the new virt-operator is healthy, then becomes ${to.text}: two rolls`,
+      `imageTag ${'tag' in tag ? tag.tag : ''} remains until the new virt-operator is healthy, then becomes ${to.text}: two rolls`,
     ],
   }[tag.is]
   return [['method', how], ...tags.map((text): Row => ['tag', text])]
@@ -125,14 +125,14 @@ function impactRows({ plan, restore }: BeforeQuestion, paint: Paint): readonly R
   const { said, pausedMethods, request } = plan
   // It stands above already.
   const told = said.filter((text) => !/no way back/iu.test(text) && !isCommit(text))
-  const end = request.leavePaused ? `stay so until ${restore}` : 'resume at the end'
+  const end = request.leavePaused ? ` until ${restore}` : ', and resume at the end'
   return [
     ...said
       .filter(isCommit)
       .map((text): Row => [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 2)]),
     ...(told.length > 0 ? [['impact', told.map(brief).join(` ${paint.mark.dot} `)] as const] : []),
     ...(pausedMethods.length > 0
-      ? [['updates', `automatic VM updates (${pausedMethods.join(', ')}) are paused, and ${end}`] as const]
+      ? [['updates', `automatic VM updates (${pausedMethods.join(', ')}) are paused${end}`] as const]
       : []),
   ]
 }

@@ -40,7 +40,7 @@ function keptText({ path, value, restoredBy }: KeptValue, plan: PlanDocument): s
   const name = path.slice(path.lastIndexOf('/') + 1)
   const back =
     restoredBy === undefined
-      ? 'kvup workloads restore restores it'
+      ? 'not restored by this plan: kvup workloads restore does it'
       : `step ${numberOf(restoredBy, plan)} restores it`
   return `${name} (${value === undefined ? 'absent' : valueText(value)}); ${back}`
 }
