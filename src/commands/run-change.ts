@@ -103,12 +103,16 @@ export const acceptingLine =
   (ids, risks) =>
     `${withRisks(typed, [...accepted, ...ids.map((id) => ({ id }))])}     accepts ${riskText(ids, risks)}`
 
+/** What a path says of a step before it says why. */
+const ofALaterStep = /^the upgrade path ends at [^:]+: [^:]+ is refused: /u
+
 /** A longer comment hides the command. */
 const riskAtMost = 80
 
 /** One risk in a few words; several by their names. */
 function riskText(ids: readonly string[], [risk, ...more]: readonly Pick<Finding, 'summary'>[]): string {
-  const said = risk === undefined || more.length > 0 ? '' : firstClause(risk.summary)
+  const said =
+    risk === undefined || more.length > 0 ? '' : firstClause(risk.summary.replace(ofALaterStep, ''))
   const isPlain = said !== '' && said.length <= riskAtMost && !said.startsWith('not checked')
   return isPlain ? `that ${said}` : ids.join(', ')
 }
