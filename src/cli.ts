@@ -51,7 +51,7 @@ function overview(name: string): string {
 
 const examples = [
   ['kvup check --to v1.8.4', 'what blocks the upgrade?'],
-  ['kvup upgrade --to v1.8.4', 'upgrade; the same line continues'],
+  ['kvup upgrade --to v1.8.4', 'upgrade; the same command continues'],
   ['kvup demo', 'try it without a cluster'],
 ] as const
 

@@ -74,7 +74,7 @@ test('the lines of a pipe, each with its whole time, whatever is on the screen a
       'error: cannot do it',
       '  → kvup mend',
       expect.stringMatching(/^healthy is met/u),
-      expect.stringContaining('STALLED on pod kubevirt-5f3c-job: cannot pull'),
+      expect.stringContaining('STALLED while waiting for pod kubevirt-5f3c-job: cannot pull'),
     ]),
   )
   expect(await said(new Terminal(), 'table', 'live.log')).toBe(onPipe)

@@ -22,7 +22,7 @@ const options = [
     .choices(['auto', 'image-tag', 'operator-manifest', 'olm'])
     .default('auto'),
   new Option('--manifest <file|url|->', 'kubevirt-operator.yaml of the target: rights and CRDs are compared'),
-  new Option('--releases <file>', 'release data to judge by instead of the built-in'),
+  new Option('--releases <file>', 'release data to use instead of the built-in data'),
   acceptWithReason(),
   fromOption(),
   new Option(
@@ -37,10 +37,13 @@ const options = [
 const text = manual({
   examples: [
     ['kvup check', 'what is wrong now'],
-    ['kvup check --to v1.8.4', 'what is against this upgrade'],
+    ['kvup check --to v1.8.4', 'what blocks this upgrade'],
     ['kvup check --to v1.8.4 --accept patch-skipped=tested', 'accept a risk, with the reason'],
     ['kvup check --to v1.8.4 -o junit', 'for CI'],
-    ['kvup check --to v1.8.4 --manifest operator.yaml --probe-images', 'can every node pull it'],
+    [
+      'kvup check --to v1.8.4 --manifest operator.yaml --probe-images',
+      'whether every node can pull the images',
+    ],
     ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'of a saved cluster'],
   ],
   more: 'What could not be read is "not checked", never passed.',

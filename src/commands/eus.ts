@@ -77,7 +77,7 @@ const statusAction = async (cx: Context, options: EusStatusOptions) =>
 
 export function eusStatusCommand(wire: Wire): Command {
   return new Command('status')
-    .option('-w, --watch', 'go on, and print again at every change')
+    .option('-w, --watch', 'keep watching; print every change')
     .addOption(fromOption().conflicts('watch'))
     .option('--to <minor>', 'target of an EUS upgrade that is not running')
     .option('--releases <file>', 'release data instead of the built-in')

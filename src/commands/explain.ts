@@ -183,7 +183,7 @@ async function unknown(id: string, items: readonly ExplainedName[]): Promise<Err
   return usageError('no-such-finding', `nothing is named ${JSON.stringify(id)}`, {
     remedy: [
       ...(near === undefined ? [] : [`kvup explain ${near}     is the nearest name`]),
-      ...about.slice(0, mostNames).map((name) => `kvup explain ${name}     speaks of it`),
+      ...about.slice(0, mostNames).map((name) => `kvup explain ${name}     mentions it`),
       'kvup explain     lists every name',
       `kvup explain GROUP     lists those of one: ${subjects.join(', ')}`,
     ],

@@ -43,7 +43,7 @@ export function historyCommand(wire: Wire): Command {
           ['kvup history --since 7d -o json', 'the runs of a week, for a report'],
           ["kvup history -o jsonpath='{.overrides[*].id}'", 'names of the temporary changes alone'],
         ],
-        more: 'The number of a run shows its journal in words: kvup history 14. Others can write the journal too:\nit is evidence and no proof.',
+        more: 'The number of a run shows its journal in words: kvup history 14. Other users can edit\nthe journal: do not treat it as proof.',
         codes: asksCluster,
       }),
     )

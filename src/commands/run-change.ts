@@ -100,8 +100,22 @@ export function gateOf(
 /** The whole line to paste, with what it accepts behind it. */
 export const acceptingLine =
   (typed: string, accepted: readonly AcceptedRisk[]): Accepting =>
-  (ids) =>
-    `${withRisks(typed, [...accepted, ...ids.map((id) => ({ id }))])}     accepts ${ids.join(', ')}`
+  (ids, risks) =>
+    `${withRisks(typed, [...accepted, ...ids.map((id) => ({ id }))])}     accepts ${riskText(ids, risks)}`
+
+/** What a path says of a step before it says why. */
+const ofALaterStep = /^the upgrade path ends at [^:]+: [^:]+ is refused: /u
+
+/** A longer comment hides the command. */
+const riskAtMost = 80
+
+/** One risk in a few words; several by their names. */
+function riskText(ids: readonly string[], [risk, ...more]: readonly Pick<Finding, 'summary'>[]): string {
+  const said =
+    risk === undefined || more.length > 0 ? '' : firstClause(risk.summary.replace(ofALaterStep, ''))
+  const isPlain = said !== '' && said.length <= riskAtMost && !said.startsWith('not checked')
+  return isPlain ? `that ${said}` : ids.join(', ')
+}
 
 /** The line that was typed, with these risks instead of those that it accepts. */
 export function withRisks(typed: string, risks: readonly AcceptedRisk[]): string {

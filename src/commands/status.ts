@@ -25,7 +25,7 @@ export interface StatusOptions {
 
 export function statusCommand(wire: Wire): Command {
   return new Command('status')
-    .option('-w, --watch', 'go on, and print again at every change')
+    .option('-w, --watch', 'keep watching; print every change')
     .addOption(fromOption().conflicts('watch'))
     .addOption(alertsOption('without it a terminal is asked once where the platform or a pool is not idle'))
     .option('--exit-code', 'exit 0 when Healthy, 10 Updating or Waiting, 4 Stalled, 3 Degraded')

@@ -19,7 +19,7 @@ const text = manual({
     ['kvup upgrade --to v1.8.4 --dry-run=server', 'what would change, asked of the API server'],
     ['kvup upgrade --plan plan.yaml --yes', 'what kvup plan wrote and somebody reviewed'],
   ],
-  more: `Killed, interrupted or timed out, the same line goes on where the cluster stands. Where
+  more: `Killed, interrupted or timed out, the same command continues. Where
 HyperConverged owns KubeVirt, --to may be its own version, and OLM is the method.`,
   formats: ['junit', 'github'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],

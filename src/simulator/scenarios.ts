@@ -128,8 +128,7 @@ const platformScenarios: readonly Scenario[] = [
   },
   {
     name: 'ocp-eus',
-    title:
-      'OpenShift from 4.18 to 4.20 in one window: pools paused, platform and operator hop by hop, VMs moved, pools unpaused.',
+    title: 'EUS upgrade of OpenShift from 4.18 to 4.20: worker pools paused, one minor at a time.',
     cluster: {
       olm: ocpOlm(),
       openshift: { ...ocp418to420, monitoring: 'open' },

@@ -134,7 +134,7 @@ describe('kvup plan', () => {
       await kvup('plan --to v1.7.4 -o markdown'),
     ]
     expect(read(doc)).toMatchObject({ next: [], pending: false, said: [] })
-    expect(table.out).toMatch(/\+ KubeVirt is at v1\.7\.4 and healthy: nothing to do\n$/)
+    expect(table.out).toMatch(/\+ KubeVirt v1\.7\.4 is healthy: nothing to do\n$/)
     expect(markdown.out).toContain('nothing to do.')
     for (const { out } of [table, markdown]) expect(out).not.toMatch(/virt-api is replaced|takes|estimate/)
   })

@@ -179,7 +179,7 @@ test.each([
   [
     'a canary that crashes',
     { crashing: 'virt-handler:v1.8.4' },
-    /virt-handler on worker-\d keeps failing \(CrashLoopBackOff/,
+    /virt-handler on worker-\d is in CrashLoopBackOff/,
   ],
   ['a pod that no node takes', { unschedulable: 'virt-api' }, /pod virt-api-\S+ finds no node/],
   [

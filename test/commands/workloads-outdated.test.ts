@@ -111,14 +111,14 @@ test('as a document: the reasons with their ids, the condition as it is, the str
       evictionStrategy: { value: 'LiveMigrate', from: 'vmi' },
       outcome: 'stays',
       why: [{ id: 'not-migratable' }],
-      remedy: ['virtctl restart stuck -n demo     interrupts the guest, and loses containerDisk root'],
+      remedy: ['virtctl restart stuck -n demo     restarts the guest; containerDisk root is lost'],
     },
   ])
   expect(rest).toMatchObject({
     methods: ['LiveMigrate'],
     selection: { labels: 'kubevirt.io/vm=stuck' },
     totals: { total: 1, byOutcome: { stays: 1 } },
-    next: 'virtctl restart stuck -n demo     interrupts the guest, and loses containerDisk root',
+    next: 'virtctl restart stuck -n demo     restarts the guest; containerDisk root is lost',
     status: 'complete',
   })
   expect(rest).not.toHaveProperty('count')

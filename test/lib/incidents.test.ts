@@ -370,7 +370,7 @@ async function printNow(folder: string, file: string, line: string): Promise<str
 function foundLines(page: string): string {
   return page
     .replace(/^\d+ of \d+ checks passed[^]*?(?=^(?:\d|READY|NOT READY))/mu, '')
-    .replace(/^\d+ of \d+ not made[^]*?\n(?=\S)/mu, '')
+    .replace(/^\d+ checks? needs? [^]*?\n(?=\S)/mu, '')
     .replaceAll(/^ ✔ [^]*?(?=^\S|^ \S)/gmu, '')
 }
 

@@ -25,7 +25,7 @@ const needs =
   '3 VMs run a newer virt-launcher than v1.7.0: a migration to an older one fails, each needs a restart'
 /** What is true of going forward alone. */
 const forward =
-  /live-?migrates|KubeVirt migrates|migrates 3|Afterwards KubeVirt|new in v1\.7\.0|no supported way back once|moves one VM first|old virt-launcher;/u
+  /live-?migrates|KubeVirt migrates|migrates 3|Afterwards KubeVirt|new in v1\.7\.0|does not support going back once|moves one VM first|old virt-launcher;/u
 
 const launchers = ({ simulated: { store } }: Stage) =>
   (store.list(VirtualMachineInstances).items as VirtualMachineInstance[]).map(

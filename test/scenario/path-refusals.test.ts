@@ -46,13 +46,13 @@ describe('--via', () => {
     }))
 
   test.each([
-    ['v1.7.4', 'from v1.5.2 to v1.7.4 leaves out v1.6'],
-    ['v1.6.6', 'from v1.6.6 to v1.8.4 leaves out v1.7'],
+    ['v1.7.4', 'from v1.5.2 to v1.7.4 skips v1.6'],
+    ['v1.6.6', 'from v1.6.6 to v1.8.4 skips v1.7'],
     ['v1.6.0,v1.6.6,v1.7.4', 'from v1.6.0 to v1.6.6 is within one minor'],
     ['v1.7.4,v1.6.6', 'from v1.7.4 to v1.6.6 goes back'],
     ['v1.5.3,v1.6.6,v1.7.4', 'from v1.5.2 to v1.5.3 is within one minor'],
     ['v1.8.4', '--via names no release between'],
-    ['1.6', 'is not a release of KubeVirt'],
+    ['1.6', 'is not a full version: use, for example, v1.8.4'],
   ])('%s is refused, and nothing is written', (via, why) =>
     play(few, async (stage) => {
       const { mark } = stage

@@ -74,7 +74,7 @@ describe('VMs between two steps of an upgrade path', () => {
       expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })
       expect(ended.error?.notes.join('\n')).toContain('1 VM lost its VMI: demo/lost')
       expect(ended.error?.remedy).toContainEqual(
-        expect.stringMatching(/^virtctl restart stuck -n demo {5}interrupts the guest/u),
+        expect.stringMatching(/^virtctl restart stuck -n demo {5}restarts the guest/u),
       )
       await expectBetween(stage)
     }))

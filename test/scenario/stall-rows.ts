@@ -117,7 +117,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       name: 'the canary ends again and again',
       on: inCluster({ crashing: '/virt-handler:v1\\.8\\.4$' }),
       says: [
-        /virt-handler on worker-\d keeps failing \(CrashLoopBackOff, \d restarts, ended by Error with code 1\)/,
+        /virt-handler on worker-\d is in CrashLoopBackOff \(\d restarts, exit code 1\)/,
         /last log line: "a fault of the simulator ends this container"/,
       ],
       prints: [/^kubectl -n kubevirt logs virt-handler-\S+ --previous$/],

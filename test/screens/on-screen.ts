@@ -10,7 +10,7 @@ const causes: Readonly<Record<string, readonly RegExp[]>> = {
   'quota-used-up': [/quota/iu],
   'stored-version': [/virtualmachineexports/u, /v1alpha1/u],
   'frozen-status': [/request is too large/u],
-  'canary-crash': [/virt-handler/u, /keeps failing|crash/iu],
+  'canary-crash': [/virt-handler/u, /CrashLoopBackOff|crash/iu],
   unschedulable: [/virt-api/u, /memory|no node/iu],
   'not-ready-node': [/worker-2/u, /NotReady/u],
   'node-comes-back': [/worker-2/u, /NotReady/u],

@@ -89,6 +89,7 @@ export async function readCheckedCluster(
     ...(method && { method }),
     at,
     ...(clock.ahead && { ahead: clock.ahead }),
+    ...(saved && { isSaved: true as const }),
   }
 }
 

@@ -92,7 +92,7 @@ function refusal({ state, stands, items = [], none, commands = [] }: AvailableTa
   )
   const available =
     names.length > 0 ? `Available: ${names.join(', ')}` : `None is available: ${none ?? 'none is known'}`
-  const verdict = state.is === 'Healthy' ? 'is healthy' : 'is here'
+  const verdict = state.is === 'Healthy' ? 'is healthy' : `is ${state.is}`
   return usageError('no-target', `${stands} ${verdict}. ${available}. Name one with --to`, {
     remedy: [
       ...items.map(({ next: line, note }) => (note === undefined ? line : `${line}     ${note}`)),

@@ -30,7 +30,7 @@ export interface MigrationsOptions {
 
 export function migrationsCommand(wire: Wire): Command {
   return new Command('migrations')
-    .option('-w, --watch', 'go on, and print again at every change')
+    .option('-w, --watch', 'keep watching; print every change')
     .addOption(
       new Option(
         '--history',

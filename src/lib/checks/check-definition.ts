@@ -55,6 +55,8 @@ export interface Question {
   at: Date
   /** By how many ms this machine's clock is ahead of the cluster's; absent where they agree, and of a saved cluster. */
   ahead?: number
+  /** It was read from a file. */
+  isSaved?: true
 }
 
 export interface Check {
@@ -72,7 +74,7 @@ export interface Check {
   /** Layers without which it is not made, and not told of. */
   readonly layers?: readonly CheckedLayer[]
   /** What helps where it is not checked, in place of a right to read or a snapshot that holds all. */
-  readonly toSee?: readonly string[]
+  readonly toSee?: (question: Question) => readonly string[]
   /** What is missing inside of its needs, or beside them, so that nothing found is no pass; undefined where all is there. Pure. */
   lacks?(question: Question): string | undefined
   readonly needsTarget?: true
@@ -233,7 +235,7 @@ export const isPausedByKvup = ({ overrides }: FullSnapshot): boolean =>
   itemsOf(overrides ?? { known: true, items: [] }).some(({ id }) => id === override)
 
 /** How risks are taken by name, with the flags of the command itself unless it says otherwise. */
-export type Accepting = (ids: readonly string[]) => string
+export type Accepting = (ids: readonly string[], risks: readonly Pick<Finding, 'summary'>[]) => string
 
 const byFlags: Accepting = (ids) => `to accept: ${ids.map((id) => `--accept ${id}`).join(' ')}`
 
@@ -250,7 +252,7 @@ export function passGate(
   if (!first) return
   const all = [first, ...more]
   const ids = all.map(({ id }) => id)
-  const paths = ids.some(isRefused) ? [] : [accepting(ids)]
+  const paths = ids.some(isRefused) ? [] : [accepting(ids, all)]
   throw blocked(first.id, all.map(({ id, summary }) => `${onSingleLine(summary)} (${id})`).join('\n  '), {
     ...(first.objects && { object: first.objects.join(', ') }),
     remedy: [...new Set([...all.flatMap(({ remedy }) => remedy), ...paths])],

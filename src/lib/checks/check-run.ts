@@ -70,10 +70,12 @@ function resultOf(check: Check, question: Question): CheckResult {
     return { check, is: 'skipped', findings: [], without, ...(why && { why }) }
   }
   const unknown = whyNeedsUnknown(check, question)
-  if (unknown.length > 0) return { check, is: 'not-checked', findings: [notChecked(check, unknown)] }
+  if (unknown.length > 0)
+    return { check, is: 'not-checked', findings: [notChecked(check, unknown, question)] }
   const findings = check.assess(question).map((finding) => notReset(finding, question))
   const lack = findings.length === 0 ? lackOf(check, question) : undefined
-  if (lack !== undefined) return { check, is: 'not-checked', lacks: lack, findings: [lacking(check, lack)] }
+  if (lack !== undefined)
+    return { check, is: 'not-checked', lacks: lack, findings: [lacking(check, lack, question)] }
   return { check, is: findings.length > 0 ? 'found' : 'passed', findings }
 }
 
@@ -100,9 +102,11 @@ const neverEmpty: ReadonlySet<NeededPart> = new Set([
   'pools',
 ])
 
+const noneFound = 'none found, but there must be some'
+
 function lackOf(check: Check, question: Question): string | undefined {
   const empty = check.needs.find((part) => neverEmpty.has(part) && isEmpty(part, question))
-  return empty === undefined ? check.lacks?.(question) : `${empty}: none found, but there must be some`
+  return empty === undefined ? check.lacks?.(question) : `${empty}: ${noneFound}`
 }
 
 function isEmpty(part: NeededPart, { snapshot }: Question): boolean {
@@ -111,9 +115,9 @@ function isEmpty(part: NeededPart, { snapshot }: Question): boolean {
 }
 
 /** Nothing was found in what there is, and that is no pass: told, and no reason to stop. */
-function lacking(check: Check, why: string): Finding {
-  const { id, toSee = [`kvup explain ${id}      shows what it reads`] } = check
-  return { ...notChecked({ ...check, toSee }, [why]), level: 'warning' }
+function lacking(check: Check, why: string, question: Question): Finding {
+  const remedy = check.toSee?.(question) ?? (question.isSaved && why.endsWith(noneFound) ? [saveAll] : [])
+  return { ...notChecked(check, [why], question), level: 'warning', remedy }
 }
 
 function notAskedFor(check: Check, { target, snapshot }: Question): AskedBy | undefined {
@@ -128,12 +132,16 @@ function whyUnknown(part: NeededPart, { snapshot }: Question): string[] {
 }
 
 /** Blocks where the check can block: unknown is not the same as good. */
-function notChecked({ id, title, blocks, toSee }: Check, why: readonly string[]): Finding {
+function notChecked(
+  { id, title, blocks, toSee }: Check,
+  why: readonly string[],
+  question: Question,
+): Finding {
   return {
     id,
     level: blocks ? 'not-checked' : 'warning',
-    summary: `not checked whether ${title}: ${why.join('; ')}`,
-    remedy: toSee ?? [why.every(isNotSaved) ? saveAll : roleRemedy('kvup-view')],
+    summary: `not checked: ${title} (${why.join('; ')})`,
+    remedy: toSee?.(question) ?? [why.every(isNotSaved) ? saveAll : roleRemedy('kvup-view')],
   }
 }
 

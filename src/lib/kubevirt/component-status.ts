@@ -188,7 +188,7 @@ function inTransit(
   workload: Workload,
   { applied, left }: { applied: boolean; left: string | undefined },
 ): Pick<ComponentStatus, 'state' | 'detail'> {
-  if (!applied) return { state: 'waiting', detail: 'next' }
+  if (!applied) return { state: 'waiting', detail: 'waits its turn' }
   return { state: 'rolling', detail: waitsFor(podsOf(snapshot, workload), left, snapshot) }
 }
 
@@ -236,6 +236,8 @@ export function rollingNow(snapshot: Snapshot, name: string, at: Date): string |
   const starting = places(pods.filter((pod) => isNew(pod) && !isReady(pod)))
   const going = places(pods.filter(isGoing))
   if (workload.kind === 'Deployment') {
+    const unplaced = places(pods.filter((pod) => isNew(pod) && !isReady(pod) && !isPlaced(pod)))
+    if (unplaced.length > 0) return `${someOf(unplaced)} not scheduled`
     if (starting.length > 0) return `starting on ${someOf(starting)}`
     return going.length > 0 ? `stopping on ${someOf(going)}` : undefined
   }
@@ -265,6 +267,8 @@ function waitingReason({ status = {} }: Pod): string | undefined {
   const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]
   return statuses.map((container) => container.state?.waiting?.reason).find(Boolean)
 }
+
+const isPlaced = ({ spec }: Pod): boolean => spec?.nodeName !== undefined
 
 /** A node means more to a person than the random end of a pod's name. */
 function placeOf(pod: Pod): string {

@@ -345,7 +345,7 @@ function generationGap({ metadata, status }: KubeVirt): readonly Gap[] {
   if (generation === observedGeneration) return []
   return [
     underWay(
-      `virt-operator to process generation ${generation}; it finished ${observedGeneration ?? 'none'}`,
+      `virt-operator to observe the change (generation ${generation}, observed ${observedGeneration ?? 'none'})`,
     ),
   ]
 }

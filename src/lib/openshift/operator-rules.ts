@@ -107,12 +107,11 @@ export function outOfStep(
   if (own === undefined) return aheadOfAllRows(version, platform, releases)
   const order = compareMinors(own, platform.here)
   if (order === 0 || (order < 0 && platform.moves)) return []
-  const minor = order < 0 ? `${own} still` : `${own} already`
   return [
     {
       id: 'version-in-step',
       level: 'warning',
-      summary: `unsupported: out of step. The operator ${version} is of ${minor}, the platform is at ${platform.release}`,
+      summary: `unsupported version skew: operator ${version} belongs to ${own}, the platform is at ${platform.release}`,
       remedy: order < 0 ? takesOperator(platform.here, releases) : [takesPlatform],
     },
   ]
@@ -123,9 +122,7 @@ function takesOperator(here: string, { hyperconverged }: Rows): readonly string[
   const newest = hyperconverged.findLast(({ platform }) => platform === here)
   return newest === undefined
     ? []
-    : [
-        `kvup upgrade --to ${newest.version} --method olm      takes the operator to the minor of the platform`,
-      ]
+    : [`kvup upgrade --to ${newest.version} --method olm      upgrades the operator to the platform's minor`]
 }
 
 const takesPlatform = 'oc adm upgrade      says how to take the platform to the same minor'

@@ -151,10 +151,10 @@ export function brief(text: string): string {
   return shorten(onOneLine(text))
 }
 
-/** A sentence up to its first colon or semicolon outside of brackets: what follows are details. */
+/** A sentence up to its first full stop, colon or semicolon outside of brackets: what follows are details. */
 export function firstClause(text: string): string {
   let depth = 0
-  for (const { 0: found, index } of text.matchAll(/[()]|[:;](?= )/gu)) {
+  for (const { 0: found, index } of text.matchAll(/[()]|(?<!^not checked)[:;](?= )|\.(?= [A-Z\d])/gu)) {
     if (found === '(') depth++
     else if (found === ')') depth--
     else if (depth <= 0) return brief(text.slice(0, index))

@@ -70,7 +70,7 @@ function minorSkipped({ from, to, skipped, releases }: ParsedHop): HopFinding | 
   return {
     id: 'minor-skipped',
     level: 'blocker',
-    summary: `from ${from.text} to ${to.text} leaves out ${left}: ${rule}only updates to the next minor are supported`,
+    summary: `${from.text} to ${to.text} skips ${left}: ${rule}KubeVirt supports only one minor at a time`,
     remedy: [
       ...[...stops, ...(isWhole ? [to] : [])].map((stop) => `kvup upgrade --to ${stop.text}`),
       ...(isWhole
@@ -108,7 +108,7 @@ function patchGap({ from, to, kind, releases }: ParsedHop): HopFinding | undefin
   const behind = newest !== undefined && compareVersions(from, newest) < 0
   if (!(kind === 'minor' || kind === 'major') || !behind) return undefined
   return gap(
-    `upstream tests the step to ${minorOf(to)} from the last patch of ${minorOf(from)}: ${newest.text} as of ${releases.asOf}, here it is ${from.text}`,
+    `KubeVirt tests upgrades to ${minorOf(to)} only from ${newest.text} (latest as of ${releases.asOf}); this cluster runs ${from.text}`,
     [`kvup upgrade --to ${newest.text}`],
   )
 }

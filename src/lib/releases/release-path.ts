@@ -165,7 +165,7 @@ export function ensureOneMinorApart(via: readonly Version[], to: Version): void 
 function notOneMinor(before: Version, release: Version, { kind, skipped = [] }: Hop): Error {
   const why =
     kind === 'skips-minors'
-      ? `leaves out ${skipped.join(', ')}`
+      ? `skips ${skipped.join(', ')}`
       : kind === 'patch'
         ? 'is within one minor'
         : kind === 'same'

@@ -28,6 +28,12 @@ export function parseVersion(text: string): Version {
   const typed = text.trim()
   const version = versionOf(typed)
   if (version !== undefined) return version
+  if (/^v?\d+(\.\d+)?$/i.test(typed))
+    throw usageError(
+      'not-a-version',
+      `${JSON.stringify(typed)} is not a full version: use, for example, v1.8.4`,
+      { remedy: 'kvup releases     lists the releases that kvup knows' },
+    )
   throw usageError(
     'not-a-version',
     `${JSON.stringify(typed)} is not a release of KubeVirt: ${mistake(typed)}`,
@@ -62,8 +68,6 @@ const mistakes: readonly (readonly [RegExp, (typed: string) => string])[] = [
   [/sha256:|^[0-9a-f]{64}$/i, () => 'it is an image digest, which names no version'],
   [moving, (typed) => `what ${typed} points to can change every day`],
   [/\//, () => 'it is an image or a URL; the version is the tag alone'],
-  [/^v?\d+$/i, (typed) => `it is a major version, name a release such as v${digits(typed)}.0.0`],
-  [/^v?\d+\.\d+$/i, (typed) => `it is a minor, name a release such as v${digits(typed)}.0`],
   [/^V\d/, (typed) => `write it with a small v: v${typed.slice(1)}`],
   [/\+/, () => 'an image tag cannot carry build metadata (+)'],
   [/^\d+(\.\d+){3,}|^v\d+(\.\d+){3,}/, () => 'it has more than three numbers'],
@@ -74,8 +78,6 @@ function mistake(typed: string): string {
   const known = mistakes.find(([pattern]) => pattern.test(typed))
   return known === undefined ? 'it should be three numbers, vMAJOR.MINOR.PATCH' : known[1](typed)
 }
-
-const digits = (typed: string) => typed.replace(/^v/i, '')
 
 /** A release of the operator that HyperConverged comes from: `1.18.1` upstream, `4.18.9` on OpenShift. Another line than that of KubeVirt: never compare them. */
 export interface OperatorVersion {

@@ -206,7 +206,14 @@ function mending(inputs: StateInputs): Lines {
   const run = interruptedRun(inputs)
   return {
     next: cause?.commands[0] ?? (run && continuing(run, inputs)),
-    afterwards: cause && run && continuing(run, inputs, 'continues, once that is repaired'),
+    afterwards:
+      cause &&
+      run &&
+      continuing(
+        run,
+        inputs,
+        cause.kind === 'image' ? 'continues, once the image is there' : 'continues, once that is repaired',
+      ),
     back: back ?? backIn(cause, report),
   }
 }

@@ -301,10 +301,10 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
   )[0]
   const isGuarded = left.overrides?.some(isGuards) ?? false
   const [back, ...further] = restoreLines(conditions.plan(), left)
-  const resume = resumeLine(cx.world, isGuarded ? 'continues, once they are resumed' : 'continues')
+  const resume = resumeLine(cx.world, continuesWhen(left, isGuarded))
   const [next, afterwards] = isGuarded && held !== undefined ? [held, resume] : [resume, undefined]
   const [first, ...more] = error.remedy
-  const others = [...more, ...further]
+  const others = [...more, ...further].filter((line) => commandOf(line) !== commandOf(back))
   return {
     ...state,
     next: first ?? next,
@@ -314,6 +314,16 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
     ...(others.length > 0 && { commands: byCommand(others) }),
   }
 }
+
+function continuesWhen({ observed }: Left, isGuarded: boolean): string {
+  if (isGuarded) return 'continues, once they are resumed'
+  return observed?.rolloutStatus.why?.[0]?.kind === 'image'
+    ? 'continues, once the image is there'
+    : 'continues'
+}
+
+/** Without what is said of it. */
+const commandOf = (line: string | undefined): string | undefined => line?.split(/ {3,}/u, 1)[0]
 
 function stateOfLeft(
   error: KvupError,

@@ -361,7 +361,7 @@ interface Restoring {
 /** Gives one override back behind the step `settled`: at whichever version, but not while the control plane moves (contract "Loans"). */
 export function restoreProcedure({ owner, meanwhile, settled, takenFrom }: Restoring): Procedure {
   return {
-    name: 'restore workload updates',
+    name: 'resume automatic VM updates',
     overrides: [overrideId],
     reached: async ({ journal }) => openOverride(await journal.overrides(), takenFrom) === undefined,
     steps: async () =>

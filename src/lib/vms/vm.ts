@@ -174,9 +174,9 @@ export function lostData({ spec }: VirtualMachineInstance): readonly string[] {
 
 /** What a restart by hand is typed as, and what it does; without `lost` nobody has looked at its volumes. */
 export function restartLine({ namespace, name }: VmPlace, lost?: readonly string[]): string {
-  const what = lost === undefined ? 'what lives in its pod' : lost.join(', ')
-  const loses = what === '' ? '' : `, and loses ${what}`
-  return `virtctl restart ${shellWord(name)} -n ${shellWord(namespace)}     interrupts the guest${loses}`
+  const what = lost === undefined ? 'data on container and ephemeral disks' : lost.join(', ')
+  const loses = what === '' ? '' : `; ${what} ${lost !== undefined && lost.length > 1 ? 'are' : 'is'} lost`
+  return `virtctl restart ${shellWord(name)} -n ${shellWord(namespace)}     restarts the guest${loses}`
 }
 
 /** `configuration.evictionStrategy`: what holds for VMIs that were created without one of their own (facts 1.3). */

@@ -107,7 +107,7 @@ test('C2 what a gate does is said of those that nobody decided on, and the other
   const found = withSpec({ configuration: off('ImageVolume', 'Snapshot') })
   const [finding] = ask(defaultsThatShift, { snapshot: found, target: 'v1.9.0' }).findings
   expect(finding?.summary).toContain('Template: two Deployments of virt-template come')
-  expect(finding?.summary).toMatch(/; also on: LibvirtHooksServerAndClient, WorkloadEncryptionSEV, /u)
+  expect(finding?.summary).toMatch(/\. Also on: LibvirtHooksServerAndClient, WorkloadEncryptionSEV, /u)
   expect(finding?.summary).not.toContain('ImageVolume')
 })
 
@@ -300,7 +300,7 @@ test('C7 mixed identifiers are a half-done update', () => {
   })
   const { findings } = ask(mixedIdentifiers, { snapshot: found })
   expect(findings).toMatchObject([{ level: 'blocker', objects: [`deployment/${deployment?.metadata.name}`] }])
-  expect(findings[0]?.summary).toContain('1 object is of v1.7.4, not of v1.8.4')
+  expect(findings[0]?.summary).toContain('1 object is still at v1.7.4 instead of v1.8.4')
   expect(said(ask(mixedIdentifiers, { snapshot: found, target: 'v1.8.4' }).findings)).toEqual([
     'info mixed-identifiers',
   ])
@@ -308,7 +308,7 @@ test('C7 mixed identifiers are a half-done update', () => {
 
 test('C7 that the age of the last etcd backup cannot be seen is said, with all that cannot be undone', () => {
   const { findings } = ask(cannotBeUndone, { target: 'v1.9.0' })
-  expect(findings[0]?.summary).toContain('kvup cannot see your etcd backups')
+  expect(findings[0]?.summary).toContain('Back up etcd now')
   expect(findings[0]?.summary).toContain('export.kubevirt.io is no longer served as v1alpha1')
   expect(ask(cannotBeUndone, { target: 'v1.8.5' }).findings[0]?.summary).not.toContain('export.kubevirt.io')
   expect(ask(cannotBeUndone).is).toBe('skipped')
@@ -319,7 +319,7 @@ test('by method olm it is the InstallPlan behind which nothing goes back, and et
   expect(finding?.summary).toMatch(
     /^there is no way back once the InstallPlan is approved: OLM does not downgrade/u,
   )
-  expect(finding?.summary).toContain('a VM on the new virt-launcher cannot migrate to an old one')
+  expect(finding?.summary).toContain('A VM on the new virt-launcher cannot migrate to an old one')
   expect(finding?.summary).not.toContain('virt-operator has replaced the CRDs')
   expect(finding?.remedy.join()).toContain('cluster-backup.sh')
 })

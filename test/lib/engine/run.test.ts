@@ -222,7 +222,8 @@ test('patience ends with exit 4, what was waited for, why and since when', async
   })
   await expect(engine.run(procedureOf(step))).rejects.toMatchObject({
     exitCode: 4,
-    message: 'timed out after 5 m at "flip a"\nstalled for 5 m on virt-handler: cannot pull the image',
+    message:
+      'timed out after 5 m at "flip a"\nstalled for 5 m while waiting for virt-handler: cannot pull the image',
     remedy: ['kvup status'],
   })
   expect(engine.elapsed).toBeLessThan(5 * minute + 2 * second)

@@ -72,7 +72,7 @@ test.each([
   [
     'the pods of the Job that failed one after the other',
     ['a', 'b', 'c'].map((pod) => troubled('install strategy', { ...crash, reason: 'Error' }, { pod })),
-    'pod a of the install strategy and 2 more keep failing (Error, 5 restarts)',
+    'pod a of the install strategy and 2 more are in Error (5 restarts)',
   ],
   [
     'nodes that are lost, whatever ran there',
@@ -110,7 +110,7 @@ test('the last log line is quoted of any pod of the group, and not twice', () =>
   const found = handlers(3, { ...crash, container: 'virt-handler' })
   const line = { pod: 'virt-handler-1', container: 'virt-handler', text: 'failed to detect kvm' }
   expect(saying(found, { lastLines: [line] })[0]).toMatch(
-    /\(CrashLoopBackOff, 5 restarts\), last log line: "failed to detect kvm"$/,
+    /in CrashLoopBackOff \(5 restarts\), last log line: "failed to detect kvm"$/,
   )
   const told = handlers(1, { ...crash, container: 'virt-handler', message: 'ended: failed to detect kvm' })
   expect(saying(told, { lastLines: [{ ...line, pod: 'virt-handler-0' }] })[0]).not.toContain('last log line')

@@ -79,7 +79,11 @@ describe('each rule of Settled, broken alone', () => {
       (w) => w.kubevirt.status?.conditions?.push({ type: 'Synchronized', status: 'False', reason: 'X' }),
       /Synchronized=False \(X\)/,
     ],
-    ['generation', (w) => (w.kubevirt.metadata.generation = 3), /process generation 3; it finished 2/],
+    [
+      'generation',
+      (w) => (w.kubevirt.metadata.generation = 3),
+      /observe the change \(generation 3, observed 2\)/,
+    ],
     ['target ID', (w) => (statusOf(w.kubevirt)['observedDeploymentID'] = 'other'), /finish v1.8.4/],
     ['target version', (w) => (statusOf(w.kubevirt)['observedKubeVirtVersion'] = 'v1.8.3'), /finish v1.8.4/],
     ['target registry', (w) => (statusOf(w.kubevirt)['observedKubeVirtRegistry'] = 'x'), /finish v1.8.4/],

@@ -109,7 +109,7 @@ describe('a run on a pipe', () => {
     const { lines, plain } = open()
     stalledEvents.forEach((event) => plain.event(event))
     expect(lines.slice(-3)).toEqual([
-      '07:11:30 Operator: STALLED on pod kubevirt-5f3c-job: cannot pull quay.io/kubevirt/virt-operator:v1.9.10: not found',
+      '07:11:30 Operator: STALLED while waiting for pod kubevirt-5f3c-job: cannot pull quay.io/kubevirt/virt-operator:v1.9.10: not found',
       '         → kvup upgrade --to v1.9.1',
       '         → kvup upgrade --to v1.8.4',
     ])

@@ -42,7 +42,7 @@ function helps(items: readonly UpdatedVm[]): readonly string[] {
 test('one that only a restart helps is named; several are restarted in an order, by one command', () => {
   expect(helps([left('a')])).toEqual(['virtctl restart a -n demo'])
   const losing = left('d', {
-    remedy: ['virtctl restart d -n demo     interrupts the guest, and loses emptyDisk x'],
+    remedy: ['virtctl restart d -n demo     restarts the guest; emptyDisk x is lost'],
   })
   expect(helps([left('a'), losing])).toEqual([
     'kvup workloads update --restart-unmigratable --accept data-loss     # restarts the VMs that are left, one by one; the data in their pods is lost',

@@ -13,8 +13,8 @@ describe('parseVersion', () => {
   })
 
   test.each([
-    ['1.9', 'it is a minor, name a release such as v1.9.0'],
-    ['v1', 'it is a major version, name a release such as v1.0.0'],
+    ['1.9', 'is not a full version: use, for example, v1.8.4'],
+    ['v1', 'is not a full version: use, for example, v1.8.4'],
     ['latest', 'what latest points to can change every day'],
     ['main', 'what main points to'],
     [`sha256:${'a'.repeat(64)}`, 'image digest'],

@@ -308,9 +308,13 @@ function gatesText({ in: minor, field, gates = [] }: Shift, { releases, installa
   const known = new Map(
     releases.newGates.flatMap(({ in: of, gate, does }) => (of === minor && does ? [[gate, does]] : [])),
   )
-  const does = open.flatMap((gate) => (known.has(gate) ? [`${gate}: ${known.get(gate)}`] : []))
+  const changing = open.filter((gate) => known.has(gate))
   const rest = open.filter((gate) => !known.has(gate))
-  return [does.length > 0 && ` (${does.join('; ')})`, rest.length > 0 && `; also on: ${rest.join(', ')}`]
+  return [
+    changing.length > 0 && `. ${changing.length} of them change running VMs or pods: ${changing.join(', ')}`,
+    ...changing.map((gate) => `. ${gate}: ${known.get(gate)}`),
+    rest.length > 0 && `. Also on: ${rest.join(', ')}`,
+  ]
     .filter(Boolean)
     .join('')
 }

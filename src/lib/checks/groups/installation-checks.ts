@@ -112,7 +112,7 @@ export const mixedIdentifiers = check({
     return {
       id: 'mixed-identifiers',
       level: joined ? 'info' : 'blocker',
-      summary: `${counted(others.length, 'object', ['is', 'are'])} of ${versions.join(', ')}, not of ${rolloutStatus.target.version ?? 'the target'}: an update is half done, or left them behind`,
+      summary: `${counted(others.length, 'object', ['is', 'are'])} still at ${versions.join(', ')} instead of ${rolloutStatus.target.version ?? 'the target'}: an update is incomplete`,
       objects: others.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`),
       remedy: [
         'kvup status',
@@ -192,20 +192,14 @@ export const methodsEmpty = check({
   title: 'automatic VM updates are on, or paused by kvup',
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
   needs: ['kubevirts', 'overrides'],
-  assess({ snapshot, installation: { workloadUpdateMethods, name, namespace, manager } }) {
+  assess({ snapshot, installation: { workloadUpdateMethods, name } }) {
     if (workloadUpdateMethods.length > 0 || isPausedByKvup(snapshot)) return undefined
     return {
       id: 'methods-empty-without-override',
       level: 'warning',
-      summary:
-        'automatic VM updates are off, and kvup did not pause them: no VM moves to the new virt-launcher by itself',
+      summary: 'automatic VM updates are off (not by kvup): VMs remain on the old virt-launcher',
       objects: [`kubevirt/${name}`],
-      // HyperConverged sets back what is written to its KubeVirt.
-      remedy: [
-        manager.kind === 'hyperconverged'
-          ? 'kvup workloads strategy set --methods LiveMigrate'
-          : `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '{"spec":{"workloadUpdateStrategy":{"workloadUpdateMethods":["LiveMigrate"]}}}'`,
-      ],
+      remedy: ['kvup workloads strategy set --methods LiveMigrate'],
     }
   },
 })

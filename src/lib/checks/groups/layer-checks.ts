@@ -345,7 +345,7 @@ const noGraveAlerts = check({
   layers: ['platform'],
   title: 'no alert is firing that warns against draining nodes',
   needs: ['alerts'],
-  toSee: [
+  toSee: () => [
     "kvup check --alerts=route      sends your token to the platform's own thanos-querier only",
     askAlerts,
   ],

@@ -145,7 +145,7 @@ function today(now: Misfit, isMended: boolean): Finding {
   return {
     id: 'kubernetes-window',
     level: 'warning',
-    summary: `${sentence(now)}; it runs now`,
+    summary: `this cluster runs Kubernetes 1.${now.runs}, but KubeVirt ${minorOf(now.version)} supports ${now.window}`,
     remedy: [isMended ? 'continue: the target supports it' : untilThen(now)],
   }
 }
@@ -257,7 +257,7 @@ export const cannotBeUndone = check({
     return {
       id: 'cannot-be-undone',
       level: 'info',
-      summary: whatStays(question).join('; '),
+      summary: whatStays(question).join('. '),
       remedy: ['kubectl get vm,vmi -A -o yaml > virtual-machines.yaml', ...etcdSaved(question)],
     }
   },
@@ -283,7 +283,7 @@ function whatStays(question: Question): readonly string[] {
   const dropped = question.releases.droppedCrdVersions.filter((one) => hop && enters(hop, one.in))
   const later = hop ? laterCrdVersions(hop.from, question.releases, hop.to) : []
   const stored = later.map(({ group, versions }) => `${group} as ${versions.join(' and ')}`)
-  const backup = 'kvup cannot see your etcd backups: take one now'
+  const backup = 'Back up etcd now'
   if (hop && compareVersions(hop.to, hop.from) < 0)
     return [`a VM on a newer virt-launcher than ${hop.to.text} needs a restart to return to it`, backup]
   return [
@@ -291,8 +291,8 @@ function whatStays(question: Question): readonly string[] {
       ? 'there is no way back once the InstallPlan is approved: OLM does not downgrade, and finishes the new HyperConverged and KubeVirt'
       : stored.length > 0
         ? `there is no way back once virt-operator has replaced the CRDs: ${hop?.to.text} stores ${stored.join(' and ')}, which ${hop?.from.text} does not have`
-        : 'there is no supported way back once virt-controller is new',
-    'a VM on the new virt-launcher cannot migrate to an old one',
+        : 'KubeVirt does not support going back once virt-controller is updated',
+    'A VM on the new virt-launcher cannot migrate to an old one',
     backup,
     ...dropped.map(({ group, versions }) => `${group} is no longer served as ${versions.join(' or ')}`),
   ]

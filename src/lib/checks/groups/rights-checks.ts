@@ -112,7 +112,9 @@ export const rbacDiff = check({
     manifest === undefined
       ? 'kvup has no manifest of the target, and the release data name no right'
       : undefined,
-  toSee: ["name the target's kubevirt-operator.yaml by --manifest: its rights are compared then"],
+  toSee: ({ target }) => [
+    `kvup check --to ${target?.text ?? 'VERSION'} --manifest kubevirt-operator.yaml     compares permissions`,
+  ],
   assess: (question) => [...lostByComponents(question), lostByOperator(question)],
 })
 

@@ -23,7 +23,8 @@ import { ApiError, type ExitCode, exitCode, KvupError } from '../../kube/errors.
 import type { WindowSnapshot } from './window-snapshot.ts'
 import type { CensusCircumstances } from '../../vms/census/vm-census.ts'
 import { armedByOthersText, ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
-import { harmlessText } from '../../kube/text.ts'
+import { harmlessText, valueText } from '../../kube/text.ts'
+import { overrideId } from '../../vms/update-methods.ts'
 import type { Override } from '../../engine/journal.ts'
 import { formatDuration, parseDuration } from '../../kube/duration.ts'
 import { accessOf } from '../../upgrade/roles.ts'
@@ -264,8 +265,11 @@ async function armedLine(
   ]
 }
 
-function overrideLine({ id, at, harmless = 'for now' }: Override, now: number): string {
-  return `temporary change ${formatDuration(now - Date.parse(at))} ago: ${id}; ${harmlessText(harmless)}`
+function overrideLine({ id, at, was, harmless = 'for now' }: Override, now: number): string {
+  const age = formatDuration(now - Date.parse(at))
+  if (id !== overrideId) return `temporary change ${age} ago: ${id}; ${harmlessText(harmless)}`
+  const before = was.present ? ` (was ${valueText(was.value)})` : ''
+  return `Paused by kvup ${age} ago: automatic VM updates${before}. CPU, memory and volume changes wait until resumed`
 }
 
 /** What this window needs before its first write: health checks only where there are some. */

@@ -305,7 +305,7 @@ function course({ window, planned: { plan } }: WindowSnapshot): readonly string[
     ...(endsEarly
       ? ['ends before each InstallPlan, because the Subscription is Manual: --approve approves them']
       : []),
-    `goes by ${window.hops.map(({ minor }) => minor).join(', then ') || window.to}, and may take days: Ctrl-C is safe at any time; run it again anywhere to continue`,
+    `upgrade path: ${window.hops.map(({ minor }) => minor).join(', ') || window.to}; this may take days. Ctrl-C is safe at any time; run it again anywhere to continue`,
   ]
 }
 

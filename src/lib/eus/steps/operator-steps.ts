@@ -277,7 +277,7 @@ function leadsOn(installed: string, following: Watching): StepState {
       ? `${installed} is installed, and has no update path to ${stop.minor}${pathText(path)}: the operator could not follow the platform`
       : `kvup does not know whether the operator has an update path from ${installed} to ${stop.minor}: it may not be able to follow the platform`,
     remedy: [
-      'name the catalog of the minor at the end by --catalog-file: it knows the path',
+      'pass the target catalog with --catalog-file: it knows the path',
       makesCatalog,
       `${command} --accept ${risk}     lets the platform continue anyway`,
     ],

@@ -485,6 +485,12 @@ function unstampedCause(
 /** A Lease that is renewed every few seconds and was not for this long is nobody's, ms. */
 const silence = 60_000
 
+/** A component whose turn has not come says nothing more. */
+function quietText(waitingFor: string): string {
+  const component = /^(?<name>\S+): waits its turn$/u.exec(waitingFor)?.groups?.['name']
+  return component === undefined ? `still waiting for ${waitingFor}` : `no progress on ${component}`
+}
+
 /** For a verdict that nothing else explains: what is waited for, and whether virt-operator is alive at all. */
 export function quietCause(snapshot: UpgradeSnapshot, waitingFor: string): Cause {
   const { kubevirt, at } = snapshot
@@ -501,7 +507,7 @@ export function quietCause(snapshot: UpgradeSnapshot, waitingFor: string): Cause
     namespace,
     pods: [],
     nodes: [],
-    message: silent ? 'virt-operator does not renew its Lease' : `still waiting for ${waitingFor}`,
+    message: silent ? 'virt-operator does not renew its Lease' : quietText(waitingFor),
     ...(from && { since: from }),
     ...(said && !silent && { lastLog: said.text }),
   }

@@ -97,7 +97,7 @@ const words: Record<Cause['kind'], (cause: Unworded, subject: Subject) => string
   image: ({ image = 'its image', message, reason }, { who }) =>
     `${who} cannot pull ${image}: ${pullFailure(message ?? '') ?? reason}`,
   crash: ({ message, reason, lastLog, known }, { who, verb }) =>
-    `${who} ${verb('keeps', 'keep')} failing (${reason}${message ? `, ${firstLine(message)}` : ''})${logged(message, lastLog)}${known === undefined ? '' : `; ${known}`}`,
+    `${who} ${verb('is', 'are')} in ${reason}${message ? ` (${firstLine(message)})` : ''}${logged(message, lastLog)}${known === undefined ? '' : `; ${known}`}`,
   container: ({ message, reason }, { who }) => `${who} cannot start: ${firstLine(message) ?? reason}`,
   unschedulable: ({ message, reason }, { who, verb }) =>
     `${who} ${verb('finds', 'find')} no node: ${firstLine(message) ?? reason}`,
@@ -108,7 +108,7 @@ const words: Record<Cause['kind'], (cause: Unworded, subject: Subject) => string
   refused: ({ component, message }) =>
     `pods of ${component === strategyComponent ? `the ${component}` : component} cannot be created: ${message ?? 'refused'}`,
   quiet: ({ message, lastLog }) =>
-    `nothing changes: ${message ?? 'no reason was found'}${lastLog ? `; virt-operator logs "${lastLog}"` : ''}`,
+    `${message?.startsWith('no progress') ? '' : 'nothing changes: '}${message ?? 'no reason was found'}${lastLog ? `; virt-operator logs "${lastLog}"` : ''}`,
   failed: ({ message }) => `virt-operator is stuck: ${message ?? 'DeploymentFailed'}`,
   webhook: ({ message }) => `virt-operator is stuck: ${message ?? 'a webhook refuses'}`,
   forbidden: ({ message }) => `virt-operator ${message ?? 'lacks permissions'}`,
@@ -339,8 +339,11 @@ function lastEnd({ lastState, state }: ContainerStatus): string {
 type Ended = NonNullable<ContainerState['terminated']>
 
 function endOf({ reason = 'Error', exitCode, message }: Ended): string {
-  const code = exitCode === undefined ? '' : ` with code ${exitCode}`
-  return `ended by ${reason}${code}${message ? `: ${message.trim()}` : ''}`
+  const code = exitCode === undefined ? undefined : `exit code ${exitCode}`
+  // `Error` and `Completed` say no more than the code.
+  const isSaid = code !== undefined && (reason === 'Error' || reason === 'Completed')
+  const how = isSaid ? code : [reason, code].filter(Boolean).join(', ')
+  return `${how}${message ? `: ${message.trim()}` : ''}`
 }
 
 function unschedulable(pod: Pod): PodTrouble | undefined {

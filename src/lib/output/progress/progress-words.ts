@@ -114,7 +114,7 @@ function stageDone(stage: Pick<StageLine, 'id' | 'title' | 'note' | 'tookMs'>): 
 function waitingWords(about: string, title: string, state: Waiting['state']): Wording {
   const counted = state.progress?.share ? '' : countText(state.progress)
   const why = troubleOf(state)
-  const what = state.is === 'stalled' ? `STALLED on ${state.on}` : phraseOf(state)
+  const what = state.is === 'stalled' ? `STALLED while waiting for ${state.on}` : phraseOf(state)
   const said = state.is === 'stalled' ? [what, counted] : [counted, what]
   const text = `${title}: ${said.filter(Boolean).join(', ')}`
   if (state.is === 'waiting') return { about, text: why === undefined ? text : `${text}; ${why}` }

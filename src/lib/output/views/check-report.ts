@@ -94,7 +94,7 @@ function reportLines(document: CheckDocument, style: Style): string[] {
     const lines = sectionLines(severity, own, style)
     // Of names alone one line.
     const isNames = severity === 'INFO' && style.detail === 'blockers'
-    const more = severity === 'WARNING' && style.detail === 'blockers' ? ' (what helps: --all)' : ''
+    const more = severity === 'WARNING' && style.detail === 'blockers' ? ' (fixes: --all)' : ''
     return isNames ? lines.map((line) => `${severity}${line}`) : [`${severity}${more}`].concat(lines)
   })
   return [
@@ -160,24 +160,41 @@ function sectionLines(severity: Severity, findings: readonly ReportedFinding[], 
   return findings.flatMap((finding) => findingLines(finding, severity, style))
 }
 
-/** So many checks that lack the same are told in full; of the others the names. */
+/** So many checks with the same remedy are told in full; of the others the names. */
 const uncheckedShown = 2
 
-/** Many checks may lack one and the same right: what gives it is said once, below the last of them. Those that block come first. */
+/** Many checks may lack one and the same: it is said once, in one line, and what gives it below the last of them. Those that block come first. */
 function uncheckedLines(findings: readonly ReportedFinding[], style: Style): string[] {
   const { paint, detail } = style
   const sorted = findings.toSorted((a, b) => Number(isBlocking(b)) - Number(isBlocking(a)))
   const byRemedy = Map.groupBy(sorted, ({ remedy }) => remedy.join('\n'))
   const lines: string[] = []
-  for (const own of byRemedy.values()) {
+  for (const alike of byRemedy.values()) {
+    const { shared = [], own = [] } = Object.groupBy(alike, (finding) =>
+      detail !== 'whole' && hasCompany(finding, alike) ? 'shared' : 'own',
+    )
+    for (const [why, lack] of Map.groupBy(shared, reasonOf)) {
+      const ids = lack.map(({ id }) => id).join(', ')
+      lines.push(` ${markOf('NOT CHECKED', paint)} not checked: ${ids} (${brief(why ?? '')})`)
+    }
     const most = detail === 'whole' || own.length <= uncheckedShown + 1 ? own.length : uncheckedShown
     for (const finding of own.slice(0, most)) lines.push(...headLines(finding, 'NOT CHECKED', style))
     const others = own.slice(most).map(({ id }) => id)
     if (others.length > 0)
       lines.push(` ${markOf('NOT CHECKED', paint)} ${others.length} more: ${others.join(', ')}`)
-    lines.push(...remedyLines(own[0]?.remedy ?? [], paint))
+    lines.push(...remedyLines(alike[0]?.remedy ?? [], paint))
   }
   return lines
+}
+
+/** What a check lacks, as its sentence ends. */
+const reasonOf = ({ summary }: ReportedFinding): string | undefined =>
+  /^not checked: .*? \((?<why>.*)\)$/su.exec(summary)?.groups?.['why']
+
+/** Others lack the very same. */
+function hasCompany(finding: ReportedFinding, among: readonly ReportedFinding[]): boolean {
+  const why = reasonOf(finding)
+  return why !== undefined && among.some((other) => other !== finding && reasonOf(other) === why)
 }
 
 const isBlocking = ({ level }: ReportedFinding): boolean => level === 'not-checked'
@@ -301,17 +318,21 @@ function tallyLines({ items }: CheckDocument, { paint, detail }: Style): string[
   const without = one === undefined ? '' : ` (1 ${leftOut(one)})`
   return [
     `${passedOf(made)} of ${count(items.length, 'check')} passed${without}: ${groups.concat(detail === 'whole' ? [] : 'each: --all').join(` ${paint.mark.dot} `)}`,
-    ...(skipped.length > 1 ? [`${skipped.length} of ${items.length} not made: ${whyNotMade(skipped)}`] : []),
+    ...(skipped.length > 1 ? [whyNotMade(skipped)] : []),
   ]
 }
 
-/** `22 need --to`, or with several reasons how many have each. */
+/** `22 checks need a target version (--to)`, or with several reasons how many have each. */
 function whyNotMade(skipped: readonly ReportedCheck[]): string {
   const reasons = [...new Set(skipped.map(leftOut))]
   return reasons
-    .map((why) => {
+    .map((why, index) => {
       const n = skipped.filter((item) => leftOut(item) === why).length
-      return `${n} ${n === 1 ? why : why.replace(/^needs/u, 'need')}`
+      const what = index === 0 ? count(n, 'check') : String(n)
+      return `${what} ${n === 1 ? why : why.replace(/^needs/u, 'need')}`.replace(
+        /--to$/u,
+        'a target version (--to)',
+      )
     })
     .join(', ')
 }

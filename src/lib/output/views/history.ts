@@ -1,7 +1,7 @@
 import { ageAt, dayAndTime, duration, timeOfDay } from '../age.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
 import { brief, displayWidth, wrap } from '../text.ts'
-import { harmlessText } from '../../kube/text.ts'
+import { harmlessText, valueText } from '../../kube/text.ts'
 import { holderText, overrideRemedy } from './report-lines.ts'
 import type { ShownHolder } from '../../kubevirt/lease-holders.ts'
 import type { Entry, Override } from '../../engine/journal.ts'
@@ -67,9 +67,14 @@ interface Style {
 
 function overrideLines(override: Override, asOf: string, paint: Paint): string[] {
   const { object, path, was, by, at, procedure, harmless } = override
-  const value = was.present ? JSON.stringify(was.value) : 'absent'
+  const value = was.present ? valueText(was.value) : 'absent'
+  const field = path.slice(path.lastIndexOf('/') + 1)
+  const what =
+    field === 'workloadUpdateMethods'
+      ? `automatic VM updates paused (was ${value})`
+      : `${field} of ${object.kind} ${object.name} (was ${value}; ${words.get(procedure) ?? procedure})`
   return [
-    `${paint.warn(paint.mark.warning)} Temporary change: ${path} of ${object.kind} ${object.name} was ${value}; changed ${ageAt(at, asOf)} ago by ${by} (${words.get(procedure) ?? procedure})`,
+    `${paint.warn(paint.mark.warning)} Temporary change by ${by}, ${ageAt(at, asOf)} ago: ${what}`,
     ...(harmless === undefined ? [] : [`  ${harmlessText(harmless)}`]),
     `  ${paint.mark.next} ${overrideRemedy(override)}     # restores it`,
   ]

@@ -270,6 +270,7 @@ const stateColumn: Column<ComponentStatus> = {
 }
 
 function stateText({ state, rolled, detail }: ComponentStatus): string {
+  if (state === 'waiting' && detail) return detail
   const word = rolled && state === 'rolling' ? 'not ready' : state
   return detail ? `${word}: ${detail}` : word
 }

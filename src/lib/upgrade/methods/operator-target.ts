@@ -111,15 +111,19 @@ function onOpenShift(kubevirt: string, known: Known): KvupError {
     .filter((one) => operatorMinor(one) === row?.platform)
     .toSorted(compareOperatorVersions)
   const shown = those.length > 0 ? `; the catalog shows ${those.map(({ text }) => text).join(', ')}` : ''
+  const newest = those.at(-1)?.text
   const of =
     row?.platform === undefined
       ? ''
       : ` KubeVirt ${minor} comes with OpenShift Virtualization ${row.platform}${shown}.`
   return blocked(
     'target-unknown',
-    `which release of OpenShift Virtualization brings KubeVirt ${kubevirt} is unknown.${of}`,
+    `kvup does not know which OpenShift Virtualization release ships KubeVirt ${kubevirt}.${of}`,
     {
-      remedy: `kvup upgrade --to ${those.at(-1)?.text ?? 'VERSION'} --method olm     names the operator's own version`,
+      remedy:
+        newest === undefined
+          ? 'kvup releases     lists the releases that kvup knows'
+          : `kvup upgrade --to ${newest} --method olm     names the operator's own version`,
     },
   )
 }
@@ -152,7 +156,9 @@ function refuse({ operator }: OperatorTarget, known: Known): void {
   if (lineOf(operator) !== lineOf(installed))
     throw blocked(
       'target-unknown',
-      `${installed.text} is installed, and ${operator.text} is of another line of releases`,
+      lineOf(installed) === 'openshift'
+        ? `${operator.text} is a community version; this cluster runs OpenShift Virtualization ${installed.text}`
+        : `${operator.text} is a version of OpenShift Virtualization; this cluster runs HyperConverged ${installed.text}`,
       {
         remedy: 'kvup status',
       },

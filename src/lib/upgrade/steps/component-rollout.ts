@@ -49,7 +49,7 @@ export function installStrategy(owner: Owner, { version, undo }: { version: stri
 
 /** With the strategy in place come RBAC, CRDs and webhooks, and then the first component (facts 2.5). */
 function strategyWaitedFor({ waitingFor, components: [first] }: RolloutStatus, version: string): string {
-  if (first && waitingFor?.startsWith(`${first.name}: `)) return `virt-operator to begin with ${first.name}`
+  if (first && waitingFor?.startsWith(`${first.name}: `)) return `virt-operator to start ${first.name}`
   return waitingFor ?? `the install strategy of ${version}`
 }
 

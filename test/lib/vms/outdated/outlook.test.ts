@@ -139,21 +139,21 @@ test.each([
     aVmi({ migratable: 'False' }),
     'Always',
     rules([]),
-    ['virtctl restart db-0 -n shop     interrupts the guest'],
+    ['virtctl restart db-0 -n shop     restarts the guest'],
   ],
   [
     'not migratable',
     aVmi({ migratable: 'False' }),
     'Manual',
     rules(['LiveMigrate']),
-    ['virtctl restart db-0 -n shop     interrupts the guest'],
+    ['virtctl restart db-0 -n shop     restarts the guest'],
   ],
   [
     'eviction forbidden',
     aVmi(denied),
     'Always',
     rules(both),
-    ['kvup workloads unblock db-0 -n shop', 'virtctl restart db-0 -n shop     interrupts the guest'],
+    ['kvup workloads unblock db-0 -n shop', 'virtctl restart db-0 -n shop     restarts the guest'],
   ],
   [
     'once',
@@ -181,6 +181,6 @@ test.each([
 test('a name that no object could have stays one word', () => {
   const vmi = aVmi({ migratable: 'False', metadata: { name: 'x; rm -rf ~' } })
   expect(outlookOf(vmi, aVm('Always'), rules(['LiveMigrate'])).remedy).toEqual([
-    "virtctl restart 'x; rm -rf ~' -n shop     interrupts the guest",
+    "virtctl restart 'x; rm -rf ~' -n shop     restarts the guest",
   ])
 })

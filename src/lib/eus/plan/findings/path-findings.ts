@@ -67,7 +67,7 @@ function unproven({ chosen }: Judged): readonly Finding[] {
       summary: `whether ${release} has an update path to ${to}: ${onlyNextHop}`,
       objects: ['clusterversion/version'],
       remedy: [
-        'name the graph of the channel by --graph-file: the whole path is known then; the update service answers with it',
+        'pass the graph of the channel with --graph-file to see the full path; the update service answers with it',
       ],
     },
   ]
@@ -134,10 +134,7 @@ const unknown = ({ from, minor }: Open): Finding => ({
   level: 'not-checked',
   summary: `whether the operator ${releaseOf(from)} has an upgrade path to a release of ${minor}: the cluster shows the releases of its catalog, but no upgrade path between them`,
   objects: [`csv/${from}`],
-  remedy: [
-    'name the catalog of the minor at the end by --catalog-file: the whole path is known then',
-    makesCatalog,
-  ],
+  remedy: ['pass the target catalog with --catalog-file to see the full path', makesCatalog],
 })
 
 /**
@@ -215,7 +212,7 @@ function notOffered({ snapshot: { snapshot } }: Judged, summary: string): Findin
     summary: `${summary}. The operator waits for it, after the platform update`,
     remedy: [
       `oc get packagemanifest ${pack} -o yaml      shows its channels; those of a later minor may come with the catalog of that platform`,
-      'name the catalog of the minor at the end by --catalog-file',
+      'pass the target catalog with --catalog-file',
     ],
   }
 }

@@ -38,8 +38,7 @@ function methodsEmpty({ snapshot }: Judged): readonly Finding[] {
     {
       id: 'methods-empty-without-override',
       level: 'warning',
-      summary:
-        'automatic VM updates are off, and kvup did not pause them: no VM moves to the new virt-launcher at the end',
+      summary: 'automatic VM updates are off (not by kvup): VMs remain on the old virt-launcher',
       remedy: ['kvup workloads strategy set --methods LiveMigrate'],
     },
   ]

@@ -18,7 +18,7 @@ export function stepWords(step: PlannedStep, plan: PlanDocument): StepWords {
   return {
     state: words[step.state](step, plan),
     entries: [
-      ...(step.overrides ?? []).map((kept) => ['keeps', keptText(kept, plan)] as const),
+      ...(step.overrides ?? []).map((kept) => ['saves', keptText(kept, plan)] as const),
       ...(step.state === 'already-so' ? [] : [...riskEntries(step, plan), ...timeEntries(step)]),
     ],
   }
@@ -41,8 +41,8 @@ function keptText({ path, value, restoredBy }: KeptValue, plan: PlanDocument): s
   const back =
     restoredBy === undefined
       ? 'not restored by this plan: kvup workloads restore does it'
-      : `restored by step ${numberOf(restoredBy, plan)}`
-  return `${name} ${value === undefined ? 'absent' : valueText(value)}, ${back}`
+      : `step ${numberOf(restoredBy, plan)} restores it`
+  return `${name} (${value === undefined ? 'absent' : valueText(value)}); ${back}`
 }
 
 function valueText(value: unknown): string {
@@ -82,7 +82,7 @@ function rangeText({ lowSeconds, highSeconds }: { lowSeconds: number; highSecond
 
 /** Why there is nothing to type: it is done, or it would be refused. Undefined where it may begin. */
 export function whyNot(plan: PlanDocument): string | undefined {
-  if (!plan.pending) return `KubeVirt is at ${plan.to} and healthy: nothing to do`
+  if (!plan.pending) return `KubeVirt ${plan.to} is healthy: nothing to do`
   const stops = stopsOf(plan)
   return stops.length === 0 ? undefined : `refused as it stands: ${stops.join(', ')}`
 }

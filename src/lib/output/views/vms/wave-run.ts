@@ -195,7 +195,7 @@ function remediesOf(
   const all = items.flatMap(({ remedy = [] }) => remedy)
   const began = items.some(({ by }) => by === 'restart')
   if (began || all.filter(isRestart).length < 2) return all
-  const loses = all.some((line) => isRestart(line) && line.includes(', and loses '))
+  const loses = all.some((line) => isRestart(line) && / (?:is|are) lost$/u.test(line))
   const [accepts, losing] = loses ? [' --accept data-loss', '; the data in their pods is lost'] : ['', '']
   const update = narrowedLine('kvup workloads update', selection)
   const paced = `${update} --restart-unmigratable${accepts}     # restarts the VMs that are left, one by one${losing}`
