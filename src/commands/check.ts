@@ -42,7 +42,7 @@ const text = manual({
     ['kvup check --to v1.8.4 -o junit', 'for CI'],
     [
       'kvup check --to v1.8.4 --manifest operator.yaml --probe-images',
-      'whether every node can pull the images',
+      'can every node pull them?',
     ],
     ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'of a saved cluster'],
   ],

@@ -127,7 +127,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       name: 'the Job of the install strategy fails',
       on: inCluster({ crashing: '/virt-operator:v1\\.8\\.4$' }),
       says: [
-        /of the install strategy (and \d more keep|keeps) failing \(Error, .*last log line: "a fault of the/,
+        /of the install strategy (?:and \d more are|is) in Error \(exit code 1\), last log line: "a fault of the/,
       ],
       prints: [/^kubectl -n kubevirt logs kubevirt-\S+$/, /^kvup upgrade --to v1\.7\.0$/],
     },
@@ -205,7 +205,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       name: 'the conditions are frozen',
       flags: long,
       on: inCluster({ statusTooLarge: true }),
-      says: [/nothing changes: [\s\S]*virt-operator logs ".*etcdserver: request is too large"/],
+      says: [/no progress on virt-handler[\s\S]*virt-operator logs ".*etcdserver: request is too large"/],
       prints: [/^kubectl -n kubevirt logs -l kubevirt\.io=virt-operator --tail=20$/],
     },
   ],

@@ -37,8 +37,8 @@ const refused = (code: number, words: RegExp) => ({
 
 describe.concurrent('a target that cannot be meant', () => {
   test.each([
-    ['1.9', /it is a minor, name a release such as v1\.9\.0/],
-    ['v1.9', /it is a minor/],
+    ['1.9', /"1\.9" is not a full version/],
+    ['v1.9', /"v1\.9" is not a full version/],
     ['latest', /can change every day/],
     ['v1.8.4.1', /is not a release/],
     ['eight', /is not a release/],
@@ -83,7 +83,7 @@ describe.concurrent('a target that cannot be meant', () => {
     expect(await upgrade(...line)).toEqual(
       refused(
         3,
-        /the 2 steps to v1\.9\.0: .*\(launcher-age\)\n.*--accept launcher-age   # accepts launcher-age\n/,
+        /the 2 steps to v1\.9\.0: .*\(launcher-age\)\n.*--accept launcher-age   # accepts that with --between none VMs are not waited for.*\n/,
       ),
     )
   })

@@ -57,7 +57,7 @@ describe('ocp 1.1: a channel for each minor', () => {
       )
       expect(found(ended, 'operator-channel-not-offered')).toEqual([
         expect.stringMatching(
-          /^warning: virtualization 4\.23: catalog community-operators offers no channel of 4\.23 \(it has .*stable-v1\.18.*in stable-v1\.18/u,
+          /^warning: virtualization 4\.23: catalog community-operators offers no channel of 4\.23 \(it has .*stable-v1\.18.*stable-v1\.18, the channel of Subscription \S+, has no release of it/u,
         ),
       ])
     }))
