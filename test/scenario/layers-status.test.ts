@@ -122,7 +122,7 @@ test('-w follows the platform through a window, whose paused pool is expected', 
     verdict: 'Waiting',
     expected: 'during an EUS upgrade',
   })
-  expect(recorded.lines.join('\n')).toContain('EUS upgrade under way (from 4.18, now at 4.19)')
+  expect(recorded.lines.join('\n')).toContain('EUS upgrade running (from 4.18, now at 4.19)')
 })
 
 test('night E6: an update that was refused is shown as armed, whoever asked for it', async () => {

@@ -4,6 +4,7 @@ import { shellWord } from '../kube/shell-line.ts'
 import { counted } from '../kube/text.ts'
 import type { Cause } from '../kubevirt/diagnosis/pod-trouble.ts'
 import type { ShownHolder } from '../kubevirt/lease-holders.ts'
+import { crdsThatGo } from '../releases/hop-findings.ts'
 import { versionOf } from '../releases/release-versions.ts'
 import type { StatusReport } from './status-report.ts'
 import { endText, interruptedRun, lastRun, spanOf, type Unfinished } from './unfinished-run.ts'
@@ -224,10 +225,16 @@ const lastLog = (cause: Cause | undefined): string[] =>
     ? []
     : [`last log line: "${cause.lastLog}"`]
 
-/** A cause that is mended by going back says so itself. */
-function backIn(cause: Cause | undefined, { observed }: Judged): string | undefined {
+/** A cause that is mended by going back says so itself; what that takes away stands in the line. */
+function backIn(cause: Cause | undefined, { observed, target }: Judged): string | undefined {
   const goesBack = `kvup upgrade --to ${observed?.version ?? ''}`
-  return cause?.commands.slice(1).find((line) => line.startsWith(goesBack))
+  const line = cause?.commands.slice(1).find((one) => one.startsWith(goesBack))
+  const [from, to] = [versionOf(target?.version), versionOf(observed?.version)]
+  const loses =
+    from !== undefined && to !== undefined && crdsThatGo(from, to) !== undefined
+      ? `; CRDs that ${to.text} lacks are deleted, with all their objects`
+      : ''
+  return line === undefined || / {3,}/u.test(line) ? line : `${line}     goes back${loses}`
 }
 
 function progress({ components = [] }: Judged): string | undefined {

@@ -51,7 +51,7 @@ describe('night E2: a patch is a hop as well', () => {
 
       expect(ended.text).not.toContain('the platform has accepted no step')
       expect(ended.text).toContain('the platform is updating to 4.18.21: kvup waits for its end first')
-      expect(ended.text).toContain(`the channel stays ${spec?.channel}`)
+      expect(ended.text).toContain(`the channel remains ${spec?.channel}`)
       expect(ended.text).toContain('the platform remains at 4.18.21, there is no way back to 4.18.18')
     }))
 

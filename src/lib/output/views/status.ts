@@ -156,12 +156,14 @@ function causeRows(
   { paint, entry }: LineStyle,
 ): string[] {
   const told = [state.headline, ...state.why].join('\n')
+  const { next, afterwards, instead, back, details } = state
+  const typed = new Set([next, afterwards, instead, back, details].map((line) => commandIn(line ?? '')))
   const isWaitTold = waitingFor === undefined || why.length > 0 || told.includes(waitingFor)
   return [
     ...(isWaitTold ? [] : entry('waiting for', brief(waitingFor))),
     ...why.flatMap((cause) => {
       const age = cause.since ? `, for ${ageAt(cause.since, takenAt)}` : ''
-      const lines = cause.commands.filter((line) => line !== state.next && line !== state.back)
+      const lines = cause.commands.filter((line) => !typed.has(commandIn(line)))
       const [fact = cause.sentence] = cause.sentence.split('; ')
       const isTold = told.includes(fact)
       const sentence = isTold ? [] : entry('why', paint.bad(`${brief(cause.sentence)}${age}`))
@@ -174,6 +176,9 @@ function causeRows(
     }),
   ]
 }
+
+/** What stands behind some blanks says what a line does. */
+const commandIn = (line: string): string => line.split(/ {3,}/u)[0] ?? ''
 
 const beside: Entry = (label, text) => [`${label.padEnd(15)} ${text}`]
 const above: Entry = (label, text) => [...(label === '' ? [] : [label]), `  ${text}`]
