@@ -89,7 +89,7 @@ describe('what is known to forbid a later step ends the path before it', () => {
         { commandLine: 'kvup upgrade --to v1.8.4 --manifest-base releases' },
       )
       expect(ended).toMatchObject({ code: 3, error: { reason: 'manifest-missing' } })
-      expect(ended.text).toContain('goes as far as v1.6.6')
+      expect(ended.text).toContain('the upgrade path ends at v1.6.6')
       expect(ended.text).toContain('releases/v1.7.4/kubevirt-operator.yaml')
       expect(ended.text).toContain('kvup upgrade --manifest-base releases --to v1.6.6')
       expect(ended.text).not.toContain('--accept')
@@ -129,7 +129,7 @@ describe('what is known to forbid a later step ends the path before it', () => {
       const ended = await along(stage, { releases })
       expect(ended).toMatchObject({ code: 3, error: { reason: 'kubernetes-window' } })
       expect(ended.text).toContain(
-        'goes as far as v1.7.4: then v1.8.4 is refused: Kubernetes 1.35 is too old',
+        'the upgrade path ends at v1.7.4: v1.8.4 is refused: Kubernetes 1.35 is too old',
       )
       const { path } = documentOf(await planned(stage, { releases }))
       expect(path?.steps.map(({ to }) => to)).toEqual(['v1.6.6', 'v1.7.4'])

@@ -32,7 +32,7 @@ test('a PodDisruptionBudget that lets no VM be evicted: its VMs are named, once,
     stage.simulated.store.put(PodDisruptionBudgets, budget)
     const { err, printed } = await stalled(stage, ['--accept', 'evictions'])
     expect(err).toMatch(
-      /stalled for [\w ]+ on 2 outdated VMs to move: 2 VMs \(demo\/pet-[12], demo\/pet-[12]\) cannot be evicted: a PodDisruptionBudget does not allow it/,
+      /stalled for [\w ]+ while waiting for 2 outdated VMs to move: 2 VMs \(demo\/pet-[12], demo\/pet-[12]\) cannot be evicted: a PodDisruptionBudget does not allow it/,
     )
     expect(printed).toContain('kubectl -n demo get poddisruptionbudgets')
     stage.simulated.store.remove(PodDisruptionBudgets, budget.metadata)
@@ -46,7 +46,7 @@ test('a ResourceQuota that refuses the second pod of migrations', async () => {
     stage.simulated.faults.set({ quota: 'demo' })
     const { err, printed } = await stalled(stage)
     expect(err).toMatch(
-      /stalled for [\w ]+ on 2 outdated VMs to move: 2 VMs \(demo\/web-[12], demo\/web-[12]\) cannot migrate: a ResourceQuota leaves no room for the second pod/,
+      /stalled for [\w ]+ while waiting for 2 outdated VMs to move: 2 VMs \(demo\/web-[12], demo\/web-[12]\) cannot migrate: a ResourceQuota leaves no room for the second pod/,
     )
     expect(printed).toContain('kubectl -n demo get resourcequotas')
     stage.simulated.faults.set({ quota: undefined })

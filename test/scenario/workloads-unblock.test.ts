@@ -148,7 +148,7 @@ test('W1 a VM that stops between the look and the give-back is asked about, and 
     }
     const ended = await stage.restore({}, { onEvent })
     expect(ended).toMatchObject({ code: 3 })
-    expect(ended.text).toContain('it does not run')
+    expect(ended.text).toContain('it is not running')
     expect(specOf(stage, 'job')).toBe(set)
     expect(overrides(stage, 'job')).toBeDefined()
   })
