@@ -72,21 +72,33 @@ function documentOf(state: ClusterState, targets: AvailableTargets | undefined):
   }
 }
 
-function refusal({ state, stands, items = [], none, commands = [] }: AvailableTargetsDocument): KvupError {
-  const { upgrade, headline, why, next, afterwards } = state
-  if (state.is === 'Running')
+function refusal(document: AvailableTargetsDocument): KvupError {
+  const { state, stands } = document
+  const { upgrade, headline, why, next } = state
+  if (upgrade && state.is !== 'Running') return unfinished(state, upgrade)
+  if (state.is === 'Running' || stands === undefined)
     return usageError('no-target', headline, { notes: why, remedy: next === undefined ? [] : [next] })
-  if (upgrade) {
-    const from = upgrade.from === undefined ? '' : `from ${upgrade.from} `
-    const goesOn = `kvup upgrade --to ${upgrade.to}`
-    const [flagged] = afterwards?.startsWith(`${goesOn} `) ? afterwards.split('     ') : []
-    return usageError('no-target', `an upgrade ${from}to ${upgrade.to} is not finished: continue it first`, {
-      notes: [headline, ...why],
-      remedy: next?.startsWith(`${goesOn} `) ? next : `${flagged ?? goesOn}     continues`,
-    })
-  }
-  if (stands === undefined)
-    return usageError('no-target', headline, { notes: why, remedy: next === undefined ? [] : [next] })
+  return toBeNamed(document, stands)
+}
+
+/** The line that continues has the flags of the run, where they are known. */
+function unfinished(
+  { headline, why, next, afterwards }: ClusterState,
+  upgrade: NonNullable<ClusterState['upgrade']>,
+): KvupError {
+  const from = upgrade.from === undefined ? '' : `from ${upgrade.from} `
+  const continues = `kvup upgrade --to ${upgrade.to}`
+  const [flagged] = afterwards?.startsWith(`${continues} `) ? afterwards.split('     ') : []
+  return usageError('no-target', `an upgrade ${from}to ${upgrade.to} is not finished: continue it first`, {
+    notes: [headline, ...why],
+    remedy: next?.startsWith(`${continues} `) ? next : `${flagged ?? continues}     continues`,
+  })
+}
+
+function toBeNamed(
+  { state, items = [], none, commands = [] }: AvailableTargetsDocument,
+  stands: string,
+): KvupError {
   const names = items.map(
     ({ version, isRecommended }) => `${version}${isRecommended ? ' (recommended)' : ''}`,
   )
