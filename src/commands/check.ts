@@ -40,10 +40,7 @@ const text = manual({
     ['kvup check --to v1.8.4', 'what blocks this upgrade'],
     ['kvup check --to v1.8.4 --accept patch-skipped=tested', 'accept a risk, with the reason'],
     ['kvup check --to v1.8.4 -o junit', 'for CI'],
-    [
-      'kvup check --to v1.8.4 --manifest operator.yaml --probe-images',
-      'can every node pull them?',
-    ],
+    ['kvup check --to v1.8.4 --manifest operator.yaml --probe-images', 'can every node pull them?'],
     ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'of a saved cluster'],
   ],
   more: 'What could not be read is "not checked", never passed.',

@@ -26,7 +26,7 @@ test('an upgrade tells which alerts fire that did not before', () =>
 test('where none is new that is said', () =>
   play(open, async (stage) => {
     stage.simulated.faults.set({ firing: [grave] })
-    expect((await upgraded(stage)).text).toMatch(/no new alert$/mu)
+    expect((await upgraded(stage)).text).toMatch(/\. No new alert$/mu)
   }))
 
 test('with hundreds of alerts as well: one that is new is told, and one that stopped makes no other new', () =>

@@ -49,6 +49,20 @@ test('nothing that belongs to a later minor than the platform, which would be re
     expect(await stage.upgrade(to, { stableFor: '5s', dryRun: 'client' })).toMatchObject({ code: 0 })
   }))
 
+test('an operator of OpenShift behind its platform: no number of HyperConverged is offered, and what lists its own is', () => {
+  const hop = ocp418to420.graph.find(({ version }) => version.startsWith('4.19.'))
+  const openshift = { ...ocp418to420, version: hop?.version ?? '' }
+  return play({ ...small, openshift, olm: ocpOlm({ installed: '4.18.9' }) }, async (stage) => {
+    const { text } = await stage.perform((cx) => check(cx, { accept: [], method: 'auto' }))
+    expect(text).toContain('operator 4.18.9 belongs to 4.18, the platform is at 4.19')
+    expect(text).toContain('-> kvup upgrade      lists the operators that the catalog offers')
+    expect(text).not.toMatch(/--to 1\./u)
+    const { error } = await stage.upgrade(undefined)
+    expect(error?.remedy[0]).toMatch(/^kvup upgrade --to 4\.1[89]\.\d+ --method olm/u)
+    expect(error?.remedy.join('\n')).not.toMatch(/^kvup upgrade(?: {2}|$)/mu)
+  })
+})
+
 const okdAt = (version: string, installed: string) => ({
   ...small,
   openshift: {

@@ -61,7 +61,7 @@ function documentOf(state: ClusterState, targets: AvailableTargets | undefined):
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'AvailableTargets',
-    state,
+    state: withoutThisCommand(state),
     ...(targets && {
       stands: targets.stands,
       source: targets.source,
@@ -70,6 +70,12 @@ function documentOf(state: ClusterState, targets: AvailableTargets | undefined):
       ...(targets.more.length > 0 && { commands: targets.more }),
     }),
   }
+}
+
+/** What is running is no line to type. */
+function withoutThisCommand(state: ClusterState): ClusterState {
+  const { next = '', ...rest } = state
+  return /^kvup upgrade(?: {2}|$)/u.test(next) ? rest : state
 }
 
 function refusal(document: AvailableTargetsDocument): KvupError {

@@ -26,7 +26,7 @@ export async function firedOnPlatform(reader: Reader): Promise<Fired | undefined
 
 /** Alerts that fire now and did not at that look (night E11). */
 export async function newAlerts(reader: Reader, before: Fired): Promise<NewAlerts> {
-  if ('why' in before) return { notCompared: `alerts not compared: ${before.why}` }
+  if ('why' in before) return { notCompared: before.why }
   const now = await firedNow(reader)
   if ('why' in now) return { notCompared: now.why }
   return { new: now.firing.filter((one) => !before.firing.includes(one)) }

@@ -20,7 +20,7 @@ import {
   platformVersionOf,
   versionOfCsv,
 } from '../releases/release-versions.ts'
-import { platformOfOperator, type Releases } from '../releases/releases.ts'
+import { lineOf, platformOfOperator, type Releases } from '../releases/releases.ts'
 import { assessHyperConverged } from './hyperconverged.ts'
 import { forgetVersions } from './olm-failures.ts'
 import { assessResolution } from './olm-resolution.ts'
@@ -112,18 +112,22 @@ export function outOfStep(
       id: 'version-in-step',
       level: 'warning',
       summary: `unsupported version skew: operator ${version} belongs to ${own}, the platform is at ${platform.release}`,
-      remedy: order < 0 ? takesOperator(platform.here, releases) : [takesPlatform],
+      remedy: order < 0 ? takesOperator(version, platform.here, releases) : [takesPlatform],
     },
   ]
 }
 
-/** To the newest release that is known for this minor of the platform. */
-function takesOperator(here: string, { hyperconverged }: Rows): readonly string[] {
+/** To the newest release that is known for this minor of the platform, in the operator's own numbers: those of OpenShift are in no table (ocp 1.2). */
+function takesOperator(installed: string, here: string, { hyperconverged }: Rows): readonly string[] {
+  const version = operatorVersionOf(installed)
+  if (version !== undefined && lineOf(version) === 'openshift') return [showsOperators]
   const newest = hyperconverged.findLast(({ platform }) => platform === here)
   return newest === undefined
     ? []
     : [`kvup upgrade --to ${newest.version} --method olm      upgrades the operator to the platform's minor`]
 }
+
+const showsOperators = 'kvup upgrade      lists the operators that the catalog offers; upgrades nothing'
 
 const takesPlatform = 'oc adm upgrade      says how to take the platform to the same minor'
 
@@ -136,7 +140,7 @@ function aheadOfAllRows(text: string, { here, release }: PlatformAtHand, release
     {
       id: 'version-in-step',
       level: 'warning',
-      summary: `unsupported: out of step. The operator ${text} ${against.why}, and the platform is at ${release}`,
+      summary: `unsupported version skew: operator ${text} ${against.why}, the platform is at ${release}`,
       remedy: [takesPlatform],
     },
   ]

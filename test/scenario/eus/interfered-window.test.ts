@@ -46,7 +46,7 @@ describe('night E5: a pool that is not ours', () => {
       expect(overrides.map(({ step }) => step)).not.toContain('pool-paused/gpu')
       expect(borrowedFields(stage).paused).toEqual({ gpu: true, master: false, worker: false })
       expect(kubeletOf(stage, 'gpu-0')).toBe('v1.31.7')
-      expect(ended.text).toContain('pool gpu stays paused')
+      expect(ended.text).toContain('pool gpu is still paused, and not by this EUS upgrade')
       expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
     }))
 
@@ -78,7 +78,7 @@ describe('night E5: a pool that is not ours', () => {
       const ended = await eusRunOn(stage, { accept: ['pool-paused-already'] })
       expect(ended.error).toBeUndefined()
       expect(borrowedFields(stage).paused).toEqual({ infra: true, master: false, worker: false })
-      expect(ended.text).toContain('pool infra stays paused')
+      expect(ended.text).toContain('pool infra is still paused, and not by this EUS upgrade')
     }))
 })
 
@@ -121,7 +121,7 @@ describe('night E7: health checks', () => {
       const ended = await eusAbortOn(stage)
       expect(ended.error).toBeUndefined()
       expect(borrowedFields(stage)).toEqual(before)
-      expect(ended.text).toContain('MachineHealthCheck workers stays paused')
+      expect(ended.text).toContain('MachineHealthCheck workers is still paused')
     }))
 })
 
@@ -149,7 +149,7 @@ describe('a journal that was deleted, and the notes with it', () => {
         expect(ended.text).toContain('MachineHealthCheck workers is paused')
       }
       const status = await eusStatusOn(stage)
-      expect(status.text).toContain('the journal knows of no window')
+      expect(status.text).toContain('pool worker is paused, but the journal has no EUS upgrade')
       expect(stage.writes(mark)).toEqual([])
     }))
 
@@ -166,7 +166,7 @@ describe('a journal that was deleted, and the notes with it', () => {
         machineHealth: ['kvup'],
       })
       for (const left of ['pool worker', 'MachineHealthCheck workers'])
-        expect(ended.text).toContain(`${left} stays paused`)
+        expect(ended.text).toContain(`${left} is still paused`)
       expect(ended.text).toContain('automatic VM updates are off')
     }))
 

@@ -186,7 +186,9 @@ describe('night E10: a single node', () => {
         { vm: 'demo/pet', afterwards: 'comes-back', loses },
         { vm: 'demo/web', afterwards: 'comes-back', loses },
       ])
-      expect(planned.text).toMatch(/3 VMs are down while the node reboots[^\n]*Not running as before afterwards: demo\/job/u)
+      expect(planned.text).toMatch(
+        /3 VMs are down while the node reboots[^\n]*Not running as before afterwards: demo\/job/u,
+      )
       const mark = stage.mark
       const ended = await eusRunOn(stage)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'vm-outages' } })

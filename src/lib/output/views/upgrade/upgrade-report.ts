@@ -56,7 +56,7 @@ function verdictLine(report: UpgradeReport, paint: Paint): string {
   if (lost > 0)
     return `${paint.bad(paint.mark.failed)} ${there}, but ${lost} of VMs and volumes ${lost === 1 ? 'was' : 'were'} lost`
   const said = [keptText(report), afterText(report)].filter(Boolean).join('; ')
-  return `${paint.good(paint.mark.done)} ${there}${said === '' ? '' : `. ${said}`}`
+  return `${paint.good(paint.mark.done)} ${there}${said === '' ? '' : `. ${said.charAt(0).toUpperCase()}${said.slice(1)}`}`
 }
 
 /** `12 VMs kept running, no new alert`: only what was compared, and found as it was. */
