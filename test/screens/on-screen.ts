@@ -6,7 +6,7 @@ const causes: Readonly<Record<string, readonly RegExp[]>> = {
   'missing-image': [/virt-template-apiserver/u, /cannot pull/iu],
   'slow-mirror': [/virt-handler/u, /cannot pull/iu],
   'denied-registry': [/virt-api/u, /cannot pull|not allowed to pull/iu],
-  'broken-job': [/install strategy/u, /fail|crash/iu],
+  'broken-job': [/install strategy/u, /fail|crash|in Error/iu],
   'quota-used-up': [/quota/iu],
   'stored-version': [/virtualmachineexports/u, /v1alpha1/u],
   'frozen-status': [/request is too large/u],
