@@ -49,8 +49,12 @@ test.each([
 )
 
 test.each([
-  ['hello', 'not-a-plan', 'kvup eus plan -o yaml      makes one'],
-  ['apiVersion: kvup.io/v1alpha1\nkind: UpgradePlan\n', 'not-a-plan', 'kvup eus plan -o yaml      makes one'],
+  ['hello', 'not-a-plan', 'make one with --to-file of kvup eus plan'],
+  [
+    'apiVersion: kvup.io/v1alpha1\nkind: UpgradePlan\n',
+    'not-a-plan',
+    'make one with --to-file of kvup eus plan',
+  ],
 ])('a file that is no plan of a window names the command that makes one: %o', (text, reason, remedy) =>
   play(small418, async (stage) => {
     stage.files.set('bad.yaml', text)
