@@ -71,18 +71,20 @@ test('held: the forecast of a namespace leads to an update of that namespace', a
 })
 
 test('kvup status says in the words of the list why nothing moves: updates are held, or none are set', async () => {
-  const held = '6 instances, 6 outdated (updates are held)'
-  const none = '6 instances, 6 outdated (automatic VM updates are off)'
+  const held =
+    /6 VMs running, 6 outdated\n[\s\S]*! outdated VMs are not updated: automatic VM updates are paused\n/u
+  const none =
+    /6 VMs running, 6 outdated\n[\s\S]*! outdated VMs are not updated: automatic VM updates are off\n/u
   await outdated(
     vms,
     async (stage) => {
       await stage.hold()
-      expect((await kvup(stage, 'status')).out).toContain(held)
+      expect((await kvup(stage, 'status')).out).toMatch(held)
       expect((await kvup(stage, 'workloads outdated')).out).toContain('automatic VM updates are paused')
     },
     ['LiveMigrate'],
   )
-  await outdated(vms, async (stage) => expect((await kvup(stage, 'status')).out).toContain(none))
+  await outdated(vms, async (stage) => expect((await kvup(stage, 'status')).out).toMatch(none))
 })
 
 test('an update that stops, or in which VMs failed, goes on with what it was asked for', async () => {
@@ -161,6 +163,18 @@ test('whether there is the namespace is asked once, where nothing was found, and
   })
 })
 
+test('16.7 an empty -l, as an unset variable leaves it, is no request for all VMs either', async () => {
+  await outdated(vms, async (stage) => {
+    const mark = stage.mark
+    for (const line of ['workloads outdated', 'workloads update --yes', 'workloads restart --yes']) {
+      const place = { cluster: stage.cluster, clock: stage.clock }
+      const { code, err } = await runText([...line.split(' '), '-l', ''], place)
+      expect([line, code, err]).toEqual([line, 2, expect.stringContaining('-l is empty')])
+    }
+    expect(stage.writes(mark)).toEqual([])
+  })
+})
+
 test('an empty -n, as an unset variable leaves it, is no request for all VMs', async () => {
   await outdated(vms, async (stage) => {
     const mark = stage.mark
@@ -182,7 +196,9 @@ test('while kvup moves VMs, those that wait are not told to be updated by anothe
     }
     expect(await stage.update({ parallel: '1' }, { onEvent })).toMatchObject({ code: 0 })
     const { out } = (await looks[0]) ?? { out: '' }
-    expect(out).toMatch(/^! VMs that are not moved may be waiting for their turn: \S+; renewed \S+ ago$/mu)
+    expect(out).toMatch(
+      /^! VMs that are not moved may be waiting for their turn: another kvup is running: \S+, last renewal \S+ ago$/mu,
+    )
     expect(out).toMatch(/ -> kvup workloads migrations -n shop\n$/u)
     const after = await kvup(stage, 'workloads outdated')
     expect(after.out).not.toContain('kvup is at work')

@@ -226,6 +226,10 @@ export function namespaceOf(
 export function selectionOf(typed: Typed, namespace: string | undefined): SelectedVms {
   const { selector, node } = typed
   const within = namespaceOf(namespace, typed)
+  if (selector?.trim() === '')
+    throw usageError('label-selector', '-l is empty: it would select all VMs', {
+      remedy: 'leave -l out for all VMs, or name labels: -l app=db',
+    })
   parseLabels(selector, (why) =>
     usageError('label-selector', why, { remedy: '-l app=db,tier!=test selects by two labels' }),
   )
