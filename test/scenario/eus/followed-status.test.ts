@@ -37,7 +37,7 @@ test('-w looks seldom where nothing changes, and within seconds where a pool is 
       await stage.until(10 * minute)
       const quiet = snapshots(stage, mark)
       expect(quiet[0]).toBeLessThan(began + second)
-      // Each 20 s, and no look of every second, at which the page ticks.
+      // Each 20 s, so that nothing on the page is old; not each second, at which the page ticks.
       expect(quiet.length).toBeLessThan(31)
       const before = stage.mark
       await stage.cluster.writer.mergePatch(
@@ -111,8 +111,8 @@ test('--stalled-after ends it sooner, and the same line goes on once it is mende
   play(small418, async (stage) => {
     await eusRunOn(stage, { until: 'gate-4.19' })
     stage.simulated.faults.set({ updatesNotRetrieved: true })
-    const patient = await eusRunOn(stage)
-    const ended = await eusRunOn(stage, { stalledAfter: '2m' })
+    const patient = await eusRunOn(stage, { timeout: '10m' })
+    const ended = await eusRunOn(stage, { timeout: '10m', stalledAfter: '2m' })
     expect(ended).toMatchObject({ code: 4, error: { reason: 'stalled' } })
     expect(ended.text).toContain('Unable to retrieve available updates')
     expect(ended.took).toBeLessThan(patient.took)
