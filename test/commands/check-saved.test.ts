@@ -24,13 +24,21 @@ const examples: readonly (readonly [name: string, example: CheckExample])[] = [
   ),
 ]
 
+/** Of a file that lacks something it is said what would have saved it; a cluster that lives has nothing to be saved. */
+const withoutSaving = <T>(judged: T): T =>
+  JSON.parse(JSON.stringify(judged), (key, value: unknown) =>
+    key === 'remedy' && Array.isArray(value)
+      ? value.filter((line) => !String(line).startsWith('kvup snapshot --to-file cluster.ndjson.gz '))
+      : value,
+  ) as T
+
 /** Rights, the version of the API server and what is not served are in the file as well; redacted, only names are other ones. */
 test.each(examples.filter(([, example]) => !isProbing(example)))(
   'judged from what kvup snapshot saved as it was live: %s',
   async (_, example) => {
     const live = await judgedExample({ ...example, alerts: 'unasked' })
     const place = { ...clusterOf(example), files }
-    expect(await judgedFromSaved(example, place)).toEqual(live)
+    expect(withoutSaving(await judgedFromSaved(example, place))).toEqual(live)
     const redacted = await judgedFromSaved(example, place, '--redact')
     expect([redacted.code, saidIn(redacted)]).toEqual([live.code, saidIn(live)])
   },

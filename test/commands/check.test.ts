@@ -146,7 +146,7 @@ describe('kvup check', () => {
   })
 
   test.each([
-    ['check --to 1.9', 'it is a minor'],
+    ['check --to 1.9', 'is not a full version'],
     ['check --to v1.9.0 --accept downgrad', '--accept downgrade'],
     ['check --to v1.9.0 --accept issue-1867', '--accept issue-18670'],
     ['check --accept zzzzzzzz', 'kvup explain'],

@@ -249,7 +249,7 @@ test('--score: where the forecast was wrong is told, and asked for it is exit 10
 })
 
 test.each([
-  ['--to 1.9', 'it is a minor, name a release such as v1.9.0'],
+  ['--to 1.9', 'is not a full version'],
   ['--methods Livemigrate', 'is no workload update method'],
   ['--score none.json', 'cannot read "none.json"'],
   ['--score other.json', '"other.json" has no forecast'],

@@ -220,7 +220,7 @@ describe('manner 22: --no-color is --color=never', () => {
       isColoured,
       isColoured,
     ])
-    expect(stripVTControlCharacters(bad.stderr)).toContain('it is a minor')
+    expect(stripVTControlCharacters(bad.stderr)).toContain('is not a full version')
   })
 })
 
