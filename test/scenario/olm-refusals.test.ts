@@ -45,7 +45,11 @@ describe('kvup upgrade --method olm refuses, and nothing was changed', () => {
     { to: '1.20.0', reason: 'target-unknown', says: 'no HyperConverged is known to bring KubeVirt v1.20.0' },
     { to: 'v1.8.3', reason: 'target-unknown', says: '1.18.1 (v1.8.4)' },
     { to: '1.18.0', reason: 'target-not-offered', says: '1.18.1' },
-    { to: '4.18.9', reason: 'target-unknown', says: 'is a version of OpenShift Virtualization; this cluster runs HyperConverged' },
+    {
+      to: '4.18.9',
+      reason: 'target-unknown',
+      says: 'is a version of OpenShift Virtualization; this cluster runs HyperConverged',
+    },
   ])('--to $to: $reason', ({ to, reason, says }) =>
     play(okd, async (stage) => {
       const ended = await stage.upgrade(to, brief)
