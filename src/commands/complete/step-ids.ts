@@ -1,6 +1,4 @@
-import { theInstallation } from '../../lib/kubevirt/installation.ts'
-import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
-import { statusParts, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { rolloutNow } from '../../lib/kubevirt/rollout-status.ts'
 import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { makePlan, type UpgradeState } from '../../lib/upgrade/upgrade-plan.ts'
@@ -17,11 +15,10 @@ export const stepIds: Source = async (asked, offer) => {
   const request = requestOf(optionsOf(asked), true)
   const cluster = await clusterOf(asked)
   const { reader } = cluster
-  const snapshot = await takeSnapshot(reader, statusParts, cx.clock)
-  const installation = theInstallation(snapshot)
+  const rollout = await rolloutNow(reader, cx.clock)
+  const { installation } = rollout
   const upgradeState: UpgradeState = {
-    installation,
-    rolloutStatus: assessRollout(snapshot, cx.clock.now()),
+    ...rollout,
     methods: installation.workloadUpdateMethods,
     forecast: ofNoVm,
   }

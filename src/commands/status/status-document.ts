@@ -3,11 +3,10 @@ import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
 import { openOverrides } from '../../lib/engine/overrides.ts'
 import { clusterName } from '../../lib/kube/cluster.ts'
 import { clockSkew, seconds, ticks } from '../../lib/kube/clock.ts'
-import { KvupError } from '../../lib/kube/errors.ts'
+import { asFarAsRead, KvupError } from '../../lib/kube/errors.ts'
 import { filled, itemsOf, type Known, known } from '../../lib/kube/known.ts'
-import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
-import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
-import { listKubeVirts, type ReadCluster, statusParts, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { rolloutNow } from '../../lib/kubevirt/rollout-status.ts'
+import { listKubeVirts, type ReadCluster } from '../../lib/kubevirt/snapshot.ts'
 import { kubeVirtDefinitions } from '../../lib/kubevirt/stored-versions.ts'
 import type { EarlierDump, StatusDocument } from '../../lib/output/views/status.ts'
 import { type ClusterState, clusterState, type StateInputs } from '../../lib/status/cluster-state.ts'
@@ -132,8 +131,9 @@ export class StatusReader {
   }
 
   async #update(): Promise<StateInputs['update']> {
-    const { reader } = this.#snapshot.cluster
-    const { installation, rolloutStatus } = await this.#rollout()
+    const { cluster, clock } = this.#snapshot
+    const { reader } = cluster
+    const { installation, rolloutStatus } = await rolloutNow(reader, clock)
     const { world } = this.#cx
     const { targets } = await availableTargets({ reader, installation, rolloutStatus, world })
     const best = targets.find(({ isRecommended }) => isRecommended)
@@ -141,15 +141,9 @@ export class StatusReader {
   }
 
   async #back(): Promise<string | undefined> {
-    const crds = await kubeVirtDefinitions(this.#snapshot.cluster.reader)
-    return downgradeNow({ ...(await this.#rollout()), crds })
-  }
-
-  async #rollout() {
     const { cluster, clock } = this.#snapshot
-    const snapshot = await takeSnapshot(cluster.reader, statusParts, clock)
-    const installation: Installation = theInstallation(snapshot)
-    return { installation, rolloutStatus: assessRollout(snapshot, clock.now()) }
+    const crds = await kubeVirtDefinitions(cluster.reader)
+    return downgradeNow({ ...(await rolloutNow(cluster.reader, clock)), crds })
   }
 }
 
@@ -166,15 +160,6 @@ export async function readClusterState(
 const askEvery = 30 * seconds
 /** KubeVirt keeps five migrations of each VM: of more VMs they are not read for a look. */
 const migrationsReadUpTo = 1000
-
-async function asFarAsRead<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof KvupError) return undefined
-    throw error
-  }
-}
 
 /** Of a folder of dumps: as of when it is judged, what was passed over, and what the dumps of other moments say, each for itself. */
 async function ofFolder(snapshot: ReadCluster): Promise<Pick<StatusDocument, 'saved' | 'earlier'>> {

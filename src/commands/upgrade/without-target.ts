@@ -1,8 +1,7 @@
 import type { Context } from '../../context.ts'
 import { KvupError, usageError } from '../../lib/kube/errors.ts'
-import { theInstallation } from '../../lib/kubevirt/installation.ts'
-import { type ReadCluster, readerFor, statusParts, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { assessRollout } from '../../lib/kubevirt/rollout-status.ts'
+import { type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
+import { rolloutNow } from '../../lib/kubevirt/rollout-status.ts'
 import {
   type AvailableTargetsDocument,
   availableTargetsView,
@@ -36,11 +35,7 @@ async function read(cx: Context, typed: UpgradeOptions, snapshot: ReadCluster) {
     const { state } = await readClusterState(cx, snapshot)
     const { reader } = snapshot.cluster
     if (state.upgrade !== undefined || state.is === 'NotInstalled') return { state }
-    const observed = await takeSnapshot(reader, statusParts, snapshot.clock)
-    const rollout = {
-      installation: theInstallation(observed),
-      rolloutStatus: assessRollout(observed, snapshot.clock.now()),
-    }
+    const rollout = await rolloutNow(reader, snapshot.clock)
     return { state, targets: await availableTargets({ reader, ...rollout, world: cx.world, typed }) }
   } catch (error) {
     if (!(error instanceof KvupError)) throw error

@@ -153,3 +153,13 @@ export function isNotFound(error: unknown): error is ApiError {
 export function isConflict(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 409
 }
+
+/** What was read, or `otherwise` (by default undefined) where reading failed as a KvupError: what was done is done, whatever becomes of its report. Throws every other error. */
+export async function asFarAsRead<T, E = undefined>(work: Promise<T>, otherwise?: E): Promise<T | E> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof KvupError) return otherwise as E
+    throw error
+  }
+}

@@ -39,8 +39,8 @@ import {
   workloads,
 } from './installed-components.ts'
 import { earliest, since } from '../kube/timestamps.ts'
-import { theInstallation } from './installation.ts'
-import type { Snapshot } from './snapshot.ts'
+import { type Installation, theInstallation } from './installation.ts'
+import { type Snapshot, statusParts, takeSnapshot } from './snapshot.ts'
 import type { Reader } from '../kube/cluster.ts'
 import type { Clock } from '../kube/clock.ts'
 import { itemsOf } from '../kube/known.ts'
@@ -186,6 +186,15 @@ function revisions({ kubevirt }: UpgradeSnapshot): { target: Revision; observed:
 
 function revision(version?: string, registry?: string, id?: string): Revision {
   return { ...(version && { version }), ...(registry && { registry }), ...(id && { id }) }
+}
+
+/** The installation and how far it is, by one look of its own without causes. Throws what `takeSnapshot` and `theInstallation` throw. */
+export async function rolloutNow(
+  reader: Reader,
+  clock: Clock,
+): Promise<{ installation: Installation; rolloutStatus: RolloutStatus }> {
+  const snapshot = await takeSnapshot(reader, statusParts, clock)
+  return { installation: theInstallation(snapshot), rolloutStatus: assessRollout(snapshot, clock.now()) }
 }
 
 /** The verdict over a look that has the cause parts, with the last log lines of what keeps ending. Throws what `assessRollout` throws. */

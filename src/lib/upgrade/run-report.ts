@@ -4,7 +4,7 @@ import { kubeVirtDefinitions } from '../kubevirt/stored-versions.ts'
 import { type Fired, firedOnPlatform, newAlerts } from '../openshift/firing-alerts.ts'
 import type { JournalReader, RunEvent, RunOutcome } from '../engine/step.ts'
 import type { Clock } from '../kube/clock.ts'
-import { exitCode, KvupError, type LeftCluster } from '../kube/errors.ts'
+import { asFarAsRead, exitCode, KvupError, type LeftCluster } from '../kube/errors.ts'
 import { type ClusterState, clusterState, temporaryChanges } from '../status/cluster-state.ts'
 import {
   doubtsLeft,
@@ -77,7 +77,7 @@ export function observeRun(reader: Reader): Observed {
   let fired: Fired | undefined
   return {
     async before() {
-      fired = await asFarAsRead(firedOnPlatform(reader), undefined)
+      fired = await asFarAsRead(firedOnPlatform(reader))
     },
     get atWork() {
       return atWork
@@ -107,14 +107,14 @@ async function reportAfter(
   const { plan, outcome, cluster, journal, clock, backup, commandLine, census, evicted } = ended
   const reading = { reader: cluster.reader, clock, journal }
   const [workloads, compared, vmCreation, webhooks, doubts, alerts, noWayBack, runs] = await Promise.all([
-    asFarAsRead(workloadsAfter(cluster, plan, journal), undefined),
+    asFarAsRead(workloadsAfter(cluster, plan, journal)),
     asFarAsRead(census.compare(cluster.reader, evicted), notCompared),
     tryVmCreation(cluster, plan.owner.ref.namespace),
     leftoverWebhooks(cluster),
     outcome.is === 'finished' ? asFarAsRead(doubtsLeft(reading, plan), []) : [],
     alertsSince(cluster.reader, fired),
     closedBehind(cluster.reader, ended),
-    asFarAsRead(runningKubeVirt(cluster.reader, plan), undefined),
+    asFarAsRead(runningKubeVirt(cluster.reader, plan)),
   ])
   const { since, unread = [], ...changes }: Partial<Compared> = compared ?? {}
   const next = await asFarAsRead(nextAfter(ended, { workloads, differences: changes.differences }), [])
@@ -159,7 +159,7 @@ const isOnPath = ({ path }: UpgradePlan, hop: string): boolean =>
 
 async function alertsSince(reader: Reader, fired: Fired | undefined): Promise<Pick<UpgradeReport, 'alerts'>> {
   if (fired === undefined) return {}
-  const alerts = await asFarAsRead(newAlerts(reader, fired), undefined)
+  const alerts = await asFarAsRead(newAlerts(reader, fired))
   return alerts === undefined ? {} : { alerts }
 }
 
@@ -170,16 +170,6 @@ async function nextAfter(
   const overrides = await asFarAsRead(journal.overrides(), [])
   const override = openOverride(overrides, plan.olm?.hyperconverged.uid ?? plan.owner.uid)
   return nextLines(cluster.reader, { ...after, override })
-}
-
-/** What was done is done, whatever becomes of its report. */
-export async function asFarAsRead<T, E>(work: Promise<T>, otherwise: E): Promise<T | E> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof KvupError) return otherwise
-    throw error
-  }
 }
 
 function stopOf({
@@ -206,7 +196,7 @@ function broughtBy(
 /** After an upgrade by OLM: what KubeVirt says that it runs, or else the release in the Deployments of the CSV. */
 async function runningKubeVirt(reader: Reader, { olm, owner }: UpgradePlan): Promise<string | undefined> {
   if (olm === undefined) return undefined
-  const kubevirt = await asFarAsRead(readOwner(reader, owner), undefined)
+  const kubevirt = await asFarAsRead(readOwner(reader, owner))
   const observed = versionOf(kubevirt?.status?.observedKubeVirtVersion)
   if (observed !== undefined) return observed.text
   const { namespace } = olm.subscription

@@ -3,7 +3,7 @@ import type { RunLimits, RunOutcome } from '../engine/step.ts'
 import { type Change, takenRisks } from '../engine/change.ts'
 import { type Compared, lostSince } from '../vms/census/run-census.ts'
 import type { SealedPlan } from '../engine/sealed-plan.ts'
-import { type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
+import { asFarAsRead, type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
 import { accessFor, roleFor } from './roles.ts'
 import { degradedAfter, nothingToDoReport, type UpgradeReport, VmsOfRun } from './upgrade-report.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
@@ -13,7 +13,7 @@ import { readRollout } from './upgrade-snapshot.ts'
 import { sealedWrites } from './sealed-facts.ts'
 import type { CensusCircumstances } from '../vms/census/vm-census.ts'
 import { heldLines, openOverride, overrideId, restoreUpdatesLine } from '../vms/update-methods.ts'
-import { asFarAsRead, type Observed, observeRun, upgradeHint } from './run-report.ts'
+import { type Observed, observeRun, upgradeHint } from './run-report.ts'
 import { planAgain } from './plan/upgrade-options.ts'
 import { ensureFits } from './plan/plan-document.ts'
 import type { Planned } from './plan/planned-upgrade.ts'
@@ -35,7 +35,7 @@ async function toldBetween(planned: Planned, { atWork }: Observed, error: unknow
 /** Somebody restarts VMs now, as they are told to: the next run compares with what runs then, and what was lost up to now is told here. */
 async function endedBetween(planned: Planned, ended: KvupError): Promise<KvupError> {
   const { cluster, census, environment } = planned
-  const compared = await asFarAsRead(census.compare(cluster.reader, evictedBy(planned)), undefined)
+  const compared = await asFarAsRead(census.compare(cluster.reader, evictedBy(planned)))
   // What could not be told now is told by the next run.
   if (compared === undefined) return ended
   const failure = lostSince(
@@ -61,7 +61,7 @@ async function isSettled({ cx, plan, cluster, environment }: Planned, step: stri
   if (isBetweenSteps(step)) return true
   if (!isOutsideOfRolls(step)) return false
   const reading = { reader: cluster.reader, clock: cx.clock, journal: environment.journal }
-  const clusterRead = await asFarAsRead(readRollout(reading, plan.owner), undefined)
+  const clusterRead = await asFarAsRead(readRollout(reading, plan.owner))
   if (clusterRead === undefined) return false
   // The operator may still act on the pause, which rolls nothing.
   const { target, observed } = clusterRead.rolloutStatus

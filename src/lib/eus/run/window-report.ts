@@ -18,7 +18,7 @@ import {
   volumesBefore,
 } from '../baseline.ts'
 import type { RunEvent } from '../../engine/step.ts'
-import { KvupError } from '../../kube/errors.ts'
+import { asFarAsRead, KvupError } from '../../kube/errors.ts'
 
 /** What is compared with the time before the window. */
 type Comparison = Pick<
@@ -186,16 +186,6 @@ async function comparedWith(
     ...(nodes && { nodes }),
     ...(volumes && { volumes }),
     ...(rewritten && { rewritten }),
-  }
-}
-
-/** What was done is done, whatever becomes of its report. */
-async function asFarAsRead<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof KvupError) return undefined
-    throw error
   }
 }
 
