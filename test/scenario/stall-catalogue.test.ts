@@ -98,6 +98,7 @@ describe.for(rows)('$title', ({ row }) => {
       for (const said of row.says) expect(ran.err).toMatch(said)
       const snapshot = row.knownTo === 'both' ? (await runText(['status'], place)).out : ''
       for (const said of row.knownTo === 'both' ? row.says : []) expect(snapshot).toMatch(said)
+      for (const text of [ran.err, snapshot]) expect(text).not.toMatch(/lacks are deleted.*then deletes/u)
       const printed = [ran.err, snapshot].map(withoutUntested).flatMap(remediesIn).filter(isCommand)
       for (const wanted of row.prints) expect(printed).toContainEqual(expect.stringMatching(wanted))
       await pasteKubectls(printed, stage)

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import { KvupError, usageError } from '../../lib/kube/errors.ts'
+import { commandOf } from '../../lib/kube/shell-line.ts'
 import { type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { rolloutNow } from '../../lib/kubevirt/rollout-status.ts'
 import {
@@ -89,7 +90,7 @@ function unfinished(
 ): KvupError {
   const from = upgrade.from === undefined ? '' : `from ${upgrade.from} `
   const continues = `kvup upgrade --to ${upgrade.to}`
-  const [flagged] = afterwards?.startsWith(`${continues} `) ? afterwards.split('     ') : []
+  const flagged = afterwards?.startsWith(`${continues} `) ? commandOf(afterwards) : undefined
   return usageError('no-target', `an upgrade ${from}to ${upgrade.to} is not finished: continue it first`, {
     notes: [headline, ...why],
     remedy: next?.startsWith(`${continues} `) ? next : `${flagged ?? continues}     continues`,

@@ -57,3 +57,6 @@ export function onlyFlag(words: readonly string[], flag: string): readonly strin
 function isGlued(word: string, flag: string): boolean {
   return word.startsWith(flag.startsWith('--') ? `${flag}=` : flag) && word !== flag
 }
+
+/** The command of a line that is printed, without what it does, which stands behind three blanks or more. */
+export const commandOf = (line: string): string => line.split(/ {3,}/u, 1)[0] ?? ''

@@ -140,6 +140,12 @@ export function crdsThatGo(from: Version, to: Version): string | undefined {
   return `virt-operator then deletes the CRDs that ${to.text} does not have, with all their objects`
 }
 
+/** The same at the end of a line that goes back; empty where nothing is taken away, or where it is not known. */
+export function lossBehind(from: Version | undefined, to: Version | undefined): string {
+  if (from === undefined || to === undefined || crdsThatGo(from, to) === undefined) return ''
+  return `; CRDs that ${to.text} lacks are deleted, with all their objects`
+}
+
 /** Versions of the CRDs of a group that a release does not have yet. */
 export interface LaterCrdVersions {
   group: string

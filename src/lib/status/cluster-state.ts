@@ -1,10 +1,10 @@
 import type { Entry, Override } from '../engine/journal.ts'
 import { targetOfName } from '../engine/overrides.ts'
-import { shellWord } from '../kube/shell-line.ts'
+import { commandOf, shellWord } from '../kube/shell-line.ts'
 import { counted } from '../kube/text.ts'
 import type { Cause } from '../kubevirt/diagnosis/pod-trouble.ts'
 import type { ShownHolder } from '../kubevirt/lease-holders.ts'
-import { crdsThatGo } from '../releases/hop-findings.ts'
+import { lossBehind } from '../releases/hop-findings.ts'
 import { versionOf } from '../releases/release-versions.ts'
 import type { StatusReport } from './status-report.ts'
 import { endText, interruptedRun, lastRun, spanOf, type Unfinished } from './unfinished-run.ts'
@@ -229,12 +229,8 @@ const lastLog = (cause: Cause | undefined): string[] =>
 function backIn(cause: Cause | undefined, { observed, target }: Judged): string | undefined {
   const goesBack = `kvup upgrade --to ${observed?.version ?? ''}`
   const line = cause?.commands.slice(1).find((one) => one.startsWith(goesBack))
-  const [from, to] = [versionOf(target?.version), versionOf(observed?.version)]
-  const loses =
-    from !== undefined && to !== undefined && crdsThatGo(from, to) !== undefined
-      ? `; CRDs that ${to.text} lacks are deleted, with all their objects`
-      : ''
-  return line === undefined || / {3,}/u.test(line) ? line : `${line}     goes back${loses}`
+  if (line === undefined || commandOf(line) !== line) return line
+  return `${line}     goes back${lossBehind(versionOf(target?.version), versionOf(observed?.version))}`
 }
 
 function progress({ components = [] }: Judged): string | undefined {

@@ -1,4 +1,5 @@
 import type { Entry, Override, StepPlace } from '../engine/journal.ts'
+import { stoppedBefore } from '../engine/journal-runs.ts'
 import { formatDuration } from '../kube/duration.ts'
 import { since } from '../kube/timestamps.ts'
 import type { ShownHolder } from '../kubevirt/lease-holders.ts'
@@ -14,7 +15,7 @@ interface RunInputs {
 }
 
 /** A run of kvup that has begun, as the journal tells it. */
-export interface JournalRun {
+export interface BegunRun {
   procedure: string
   by: string
   /** RFC 3339: of its last entry. */
@@ -29,7 +30,7 @@ export interface JournalRun {
 }
 
 /** The last run that the journal tells of; undefined where it tells of none. */
-export function lastRun(entries: readonly Entry[]): JournalRun | undefined {
+export function lastRun(entries: readonly Entry[]): BegunRun | undefined {
   const began = entries.findLastIndex(({ what }) => what === 'started')
   const [first] = entries.slice(began)
   if (began < 0 || first === undefined) return undefined
@@ -45,7 +46,7 @@ export function lastRun(entries: readonly Entry[]): JournalRun | undefined {
     at: last.at,
     ...(place && { place }),
     ...(isEnd && { end: what }),
-    isOnPurpose: what === 'interrupted' && last.text.startsWith('stopped before it'),
+    isOnPurpose: what === 'interrupted' && last.text.startsWith(stoppedBefore),
     // An earlier run may have applied it, and this one found it applied.
     ...(entries.some(({ procedure, text }) => procedure === first.procedure && ownManifest.test(text)) && {
       hasOwnManifest: true,
@@ -57,7 +58,7 @@ export function lastRun(entries: readonly Entry[]): JournalRun | undefined {
 const ownManifest = /^apply (?!https:\/\/github\.com\/kubevirt\/kubevirt\/releases\/)\S.* \(sha256 /u
 
 /** A run that ended early and left something to finish: the cluster says so as well. */
-export interface Unfinished extends JournalRun {
+export interface Unfinished extends BegunRun {
   /** The release that an upgrade leads to. */
   to: string
 }
@@ -75,7 +76,7 @@ export function interruptedRun(inputs: RunInputs): Unfinished | undefined {
 }
 
 /** The cluster says what the journal says: settings are noted for that run, or KubeVirt is on its way there. */
-function confirmedRun(run: JournalRun, { report, overrides = [] }: RunInputs): Unfinished | undefined {
+function confirmedRun(run: BegunRun, { report, overrides = [] }: RunInputs): Unfinished | undefined {
   const { observed, target } = report
   const to = targetOf(run.procedure)
   if (to === undefined) return undefined
@@ -101,7 +102,7 @@ function targetOf(procedure: string): string | undefined {
 }
 
 /** `interrupted by root@jump 57s ago, at step 3 of 5`. */
-export function endText({ end, by, at, place, isOnPurpose }: JournalRun, takenAt: string): string {
+export function endText({ end, by, at, place, isOnPurpose }: BegunRun, takenAt: string): string {
   const word = isOnPurpose ? 'stopped as asked' : 'interrupted'
   const before = isOnPurpose ? 'before' : end === undefined ? 'after it began' : 'at'
   const where = place === undefined ? '' : `, ${before} step ${place.step} of ${place.of}`

@@ -1,6 +1,7 @@
 import { crdsAhead, noWayBack } from '../kubevirt/stored-versions.ts'
 import {
   crdsThatGo,
+  lossBehind,
   type HopFinding,
   type LaterCrdVersions,
   laterCrdVersions,
@@ -261,11 +262,7 @@ export function downgradeLine(
   if (!isDowngradeOpen(rolloutStatus, back) || !areCrdsTaken(plan, crds)) return []
   const tookOver = versionOf(installation.kubevirt.status?.operatorVersion)?.text === to.text
   const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
-  const loses =
-    crdsThatGo(to, back) === undefined
-      ? ''
-      : `; CRDs that ${back.text} lacks are deleted, with all their objects`
-  const does = compareVersions(to, back) < 0 ? 'cancels the downgrade' : `goes back${loses}`
+  const does = compareVersions(to, back) < 0 ? 'cancels the downgrade' : `goes back${lossBehind(to, back)}`
   return [`kvup upgrade --to ${back.text}${by}     ${does}`]
 }
 
@@ -309,9 +306,7 @@ export function downgradeNow(left: LeftUpdate, releases: Releases = knownRelease
     },
     left,
   )
-  const back = versionOf(observed.version)
-  const goes = back && crdsThatGo(to, back)
-  return line === undefined || goes === undefined ? line : `${line}; ${goes}`
+  return line
 }
 
 function versionBefore({ from, to, olm }: LeftPlan): Version | undefined {

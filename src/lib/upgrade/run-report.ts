@@ -29,7 +29,7 @@ import {
 } from './rollback.ts'
 import { isOfWindow } from '../engine/overrides.ts'
 import type { Entry, KnowsOverrides, Override } from '../engine/journal.ts'
-import { onlyFlag, shellWord, withoutFlags, wordsOf } from '../kube/shell-line.ts'
+import { commandOf, onlyFlag, shellWord, withoutFlags, wordsOf } from '../kube/shell-line.ts'
 import { getCanary } from '../vms/outdated-vms.ts'
 import type { CommandContext } from '../kube/world.ts'
 import { ClusterServiceVersions } from '../kube/kinds/operator-kinds.ts'
@@ -294,7 +294,9 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
   const resume = resumeLine(cx.world, continuesWhen(left, isGuarded))
   const [next, afterwards] = isGuarded && held !== undefined ? [held, resume] : [resume, undefined]
   const [first, ...more] = error.remedy
-  const others = [...more, ...further].filter((line) => commandOf(line) !== commandOf(back))
+  const others = [...more, ...further].filter(
+    (line) => back === undefined || commandOf(line) !== commandOf(back),
+  )
   return {
     ...state,
     next: first ?? next,
@@ -311,9 +313,6 @@ function continuesWhen({ observed }: Left, isGuarded: boolean): string {
     ? 'continues, once the image is there'
     : 'continues'
 }
-
-/** Without what is said of it. */
-const commandOf = (line: string | undefined): string | undefined => line?.split(/ {3,}/u, 1)[0]
 
 function stateOfLeft(
   error: KvupError,
@@ -444,7 +443,7 @@ function restoreLines(plan: UpgradePlan, { observed, out }: Left): readonly stri
 function byCommand(lines: readonly string[]): readonly string[] {
   const said = new Map<string, string>()
   for (const line of lines) {
-    const [command = line] = line.split(/ {3,}/u)
+    const command = commandOf(line)
     if ((said.get(command) ?? '').length < line.length) said.set(command, line)
   }
   return [...said.values()]

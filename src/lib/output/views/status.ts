@@ -3,6 +3,7 @@ import type { Doubt } from '../../kubevirt/rollout-status.ts'
 import type { StatusReport } from '../../status/status-report.ts'
 import type { Override } from '../../engine/journal.ts'
 import { isOfWindow } from '../../engine/overrides.ts'
+import { commandOf } from '../../kube/shell-line.ts'
 import { ageAt } from '../age.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
 import { brief, wrap } from '../text.ts'
@@ -157,13 +158,13 @@ function causeRows(
 ): string[] {
   const told = [state.headline, ...state.why].join('\n')
   const { next, afterwards, instead, back, details } = state
-  const typed = new Set([next, afterwards, instead, back, details].map((line) => commandIn(line ?? '')))
+  const typed = new Set([next, afterwards, instead, back, details].map((line) => commandOf(line ?? '')))
   const isWaitTold = waitingFor === undefined || why.length > 0 || told.includes(waitingFor)
   return [
     ...(isWaitTold ? [] : entry('waiting for', brief(waitingFor))),
     ...why.flatMap((cause) => {
       const age = cause.since ? `, for ${ageAt(cause.since, takenAt)}` : ''
-      const lines = cause.commands.filter((line) => !typed.has(commandIn(line)))
+      const lines = cause.commands.filter((line) => !typed.has(commandOf(line)))
       const [fact = cause.sentence] = cause.sentence.split('; ')
       const isTold = told.includes(fact)
       const sentence = isTold ? [] : entry('why', paint.bad(`${brief(cause.sentence)}${age}`))
@@ -176,9 +177,6 @@ function causeRows(
     }),
   ]
 }
-
-/** What stands behind some blanks says what a line does. */
-const commandIn = (line: string): string => line.split(/ {3,}/u)[0] ?? ''
 
 const beside: Entry = (label, text) => [`${label.padEnd(15)} ${text}`]
 const above: Entry = (label, text) => [...(label === '' ? [] : [label]), `  ${text}`]
