@@ -27,7 +27,7 @@ export function statusCommand(wire: Wire): Command {
   return new Command('status')
     .option('-w, --watch', 'keep watching; print every change')
     .addOption(fromOption().conflicts('watch'))
-    .addOption(alertsOption('without it a terminal is asked once where the platform or a pool is not idle'))
+    .addOption(alertsOption('without it, kvup may ask you once if the platform or a pool is busy'))
     .option('--exit-code', 'exit 0 when Healthy, 10 Updating or Waiting, 4 Stalled, 3 Degraded')
     .addHelpText(
       'after',
