@@ -526,11 +526,17 @@ type StateLines = Pick<ClusterState, 'next' | 'afterwards' | 'instead' | 'detail
 
 const linesOf = ({ next, afterwards, instead, details, back }: Lines): StateLines => ({
   ...(next !== undefined && { next }),
-  ...(afterwards !== undefined && afterwards !== next && { afterwards }),
+  ...(afterwards !== undefined && afterwards !== next && !isSameUpgrade(next, afterwards) && { afterwards }),
   ...(instead !== undefined && { instead }),
   ...(details !== undefined && { details }),
   ...(back !== undefined && back !== next && { back }),
 })
+
+/** Whether both lines upgrade to the same version, so that whoever types the first has no need of the other. */
+export function isSameUpgrade(next: string | undefined, afterwards: string | undefined): boolean {
+  const [one, other] = [next, afterwards].map((line) => /^kvup upgrade --to \S+/u.exec(line ?? '')?.[0])
+  return one !== undefined && one === other
+}
 
 /** The upgrade goes on where the cluster stands, by the method that it was begun with. */
 function continuing(run: Unfinished, { continues, report }: StateInputs, does = 'continues'): string {
