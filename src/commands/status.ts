@@ -52,10 +52,11 @@ export function headCommand(wire: Wire): Command {
   return new Command('__head').action(wire(head))
 }
 
-/** Where the cluster stands, and what to type. Exit 0 where no kubeconfig names a cluster as well: that is where a new user begins. */
+/** Where the cluster stands, and what to type; as `kvup status` it waits for virt-operator where its Lease has expired. Exit 0 where no kubeconfig names a cluster as well: that is where a new user begins. */
 export async function head(cx: Context): Promise<ExitCode> {
   try {
-    const { state } = await readClusterState(cx, await readerFor(cx, undefined, 'platform'))
+    const snapshot = await readerFor(cx, undefined, 'platform')
+    const { state } = await readClusterState(cx, snapshot, watchingOf(cx, snapshot))
     cx.printer.result({ apiVersion: 'kvup.io/v1alpha1', kind: 'Status', state }, stateView)
     return exitCode.done
   } catch (error) {

@@ -10,7 +10,7 @@ import { listKubeVirts, type ReadCluster } from '../../lib/kubevirt/snapshot.ts'
 import { kubeVirtDefinitions } from '../../lib/kubevirt/stored-versions.ts'
 import type { EarlierDump, StatusDocument } from '../../lib/output/views/status.ts'
 import { type ClusterState, clusterState, type StateInputs } from '../../lib/status/cluster-state.ts'
-import { statusReport, type StatusReport } from '../../lib/status/status-report.ts'
+import { type StatusAsks, statusReport, type StatusReport } from '../../lib/status/status-report.ts'
 import { availableTargets } from '../../lib/upgrade/plan/available-targets.ts'
 import { downgradeNow } from '../../lib/upgrade/rollback.ts'
 import { getLockHolder } from '../../lib/vms/lock-holder.ts'
@@ -44,7 +44,7 @@ export class StatusReader {
       overrides: settings,
       running,
       unread: remarks,
-      isWatched: this.#isWatched,
+      isWatched: this.#isWatched || this.#snapshot.saved,
     }
     const all = [...(report.remarks ?? []), ...remarks]
     return {
@@ -151,8 +151,9 @@ export class StatusReader {
 export async function readClusterState(
   cx: Context,
   snapshot: ReadCluster,
+  asks?: StatusAsks,
 ): Promise<{ report: StatusReport; state: ClusterState }> {
-  const report = await statusReport(snapshot.cluster.reader, snapshot.clock)
+  const report = await statusReport(snapshot.cluster.reader, snapshot.clock, asks)
   return { report, state: (await new StatusReader(cx, snapshot).document(report)).state }
 }
 

@@ -79,7 +79,7 @@ export interface StateInputs {
   continues?: string | undefined
   /** What a run knows beyond what is seen: why there is no way back. */
   known?: readonly string[]
-  /** It is drawn again and again already. */
+  /** It is drawn again and again already, or is a saved cluster, which stands still. */
   isWatched?: boolean
 }
 
@@ -270,7 +270,12 @@ function layerState(
       ...runningLines(inputs),
       ...pausedLines(inputs),
     ],
-    ...linesOf({ next: window ? 'kvup eus status' : guilty.flatMap(({ help = [] }) => help)[0] }),
+    ...linesOf({
+      next: window
+        ? 'kvup eus status'
+        : (guilty.flatMap(({ help = [] }) => help)[0] ??
+          (verdict === 'Updating' ? watching(inputs) : undefined)),
+    }),
   }
 }
 
@@ -285,14 +290,18 @@ function windowText({ from, at }: NonNullable<Judged['window']>): string {
 function running(inputs: StateInputs): ClusterState | undefined {
   const [line] = runningLines(inputs)
   if (line === undefined) return undefined
-  const { report, isWatched } = inputs
+  const { report } = inputs
   return {
     is: 'Running',
     headline: `${subject(inputs)}: ${line}`,
     why: [...waitingLines(report), ...aboutVms(inputs), ...pausedLines(inputs)],
-    ...linesOf({ next: isWatched ? undefined : 'kvup status -w     watches it' }),
+    ...linesOf({ next: watching(inputs) }),
   }
 }
+
+/** What goes on by itself is watched. */
+const watching = ({ isWatched }: StateInputs): string | undefined =>
+  isWatched ? undefined : 'kvup status -w     watches it'
 
 /** `another kvup is running: root@host since 22:14 (upgrade to v1.8.4)`. */
 function runningLines({ running: holder, entries = [], report: { takenAt } }: StateInputs): string[] {
@@ -343,7 +352,7 @@ function updating(inputs: StateInputs): ClusterState | undefined {
       ...pausedLines(inputs),
       ...aboutVms(inputs),
     ],
-    ...linesOf({ next: report.why?.[0]?.commands[0] }),
+    ...linesOf({ next: report.why?.[0]?.commands[0] ?? watching(inputs) }),
   }
 }
 
