@@ -206,20 +206,12 @@ interface Typed {
 
 const nodeName = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/u
 
-/**
- * The namespace of `-n`, undefined for all of them. Throws `usage` for an empty one, as an unset variable of a script leaves it: it would be all
- * VMs.
- */
+/** The namespace of `-n`, undefined for all of them. */
 export function namespaceOf(
   namespace: string | undefined,
   { allNamespaces }: Pick<Typed, 'allNamespaces'> = {},
 ): string | undefined {
-  if (allNamespaces) return undefined
-  if (namespace === '')
-    throw usageError('namespace-name', '-n is empty: it would select all VMs', {
-      remedy: 'leave -n out for all namespaces, or name one: kubectl get namespaces -o name',
-    })
-  return namespace
+  return allNamespaces ? undefined : namespace
 }
 
 /** Throws `usage` for a selector that no server would take and for a name that no node could have. `-A` wins over `-n`, as for kubectl. */
@@ -227,7 +219,7 @@ export function selectionOf(typed: Typed, namespace: string | undefined): Select
   const { selector, node } = typed
   const within = namespaceOf(namespace, typed)
   if (selector?.trim() === '')
-    throw usageError('label-selector', '-l is empty: it would select all VMs', {
+    throw usageError('label-selector', '-l is blank: it would select all VMs', {
       remedy: 'leave -l out for all VMs, or name labels: -l app=db',
     })
   parseLabels(selector, (why) =>
