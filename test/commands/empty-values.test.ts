@@ -26,7 +26,7 @@ const takesValue = ({ options }: Command) => options.filter(({ required }) => re
 test('an empty value, as an unset variable of a script leaves it, is exit 2 for every flag of every command', async () => {
   const lines = leaves(root)
     .filter(([words]) => !words[0]?.startsWith('__') && words[0] !== 'options')
-    .flatMap(([words, command]) => takesValue(command).map(({ long = '' }) => [...words, long, '']))
+    .flatMap(([words, command]) => takesValue(command).map(({ long = '' }) => words.concat(long, '')))
   expect(lines.length).toBeGreaterThan(150)
   for (const line of lines) {
     const { code, err } = await ended(line)

@@ -293,8 +293,8 @@ class SettlingStep {
     return this.#show(state)
   }
 
-  #blocked({ by, reason = 'blocked', remedy }: Blocked): Error {
-    return blocked(reason, `${this.#step.title}: ${by}`, { remedy })
+  #blocked({ by, reason = 'blocked', isStall, remedy }: Blocked): Error {
+    return (isStall ? timedOut : blocked)(reason, `${this.#step.title}: ${by}`, { remedy })
   }
 
   #stopReason(state: StepState): StopReason | undefined {

@@ -46,8 +46,8 @@ export type StepState =
       since?: string
       progress?: Progress
     }
-  /** Going on would be wrong: the run ends here with exit 3. */
-  | { is: 'blocked'; by: string; reason?: string; remedy?: readonly string[] }
+  /** Going on would be wrong: the run ends here with exit 3, or 4 for a stall. */
+  | { is: 'blocked'; by: string; reason?: string; isStall?: boolean; remedy?: readonly string[] }
 
 /** The cluster refused the change, or nothing had to be changed any more: the journal says so, and the run goes on. */
 export interface NotApplied {
@@ -186,7 +186,7 @@ export interface RunContext {
   readonly journal: Journal
   readonly lock: Lock
   emit(event: RunEvent): void
-  /** Aborted by Ctrl-C and SIGTERM; its reason is what the run then throws. */
+  /** Aborted by Ctrl-C, SIGTERM and SIGHUP; its reason is what the run then throws. */
   readonly signal: AbortSignal
   /** user@host, for the journal. */
   readonly who: string

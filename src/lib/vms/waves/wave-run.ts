@@ -352,7 +352,7 @@ function countOf(typed: string, flag: string, least: number): number {
 export interface UpdateOptions extends WaveRunOptions {
   retries: string
   restartUnmigratable?: boolean
-  stallTimeout: string
+  stalledAfter: string
   watchOnly?: boolean
   cancelRunning?: boolean
 }
@@ -374,7 +374,7 @@ export function typedUpdate(options: UpdateOptions, namespace: string | undefine
       ...wanted,
       restart: options.restartUnmigratable === true,
       retries: retriesOf(options),
-      stillAtMost: parseDuration(options.stallTimeout),
+      stillAtMost: parseDuration(options.stalledAfter),
     },
   }
 }
