@@ -173,6 +173,7 @@ const headings: Readonly<Record<string, readonly string[]>> = {
     'canary',
     'canary-label',
     'exclude',
+    'include',
     'max-failures',
     'retries',
     'cancel-running',

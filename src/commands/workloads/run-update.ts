@@ -3,6 +3,7 @@ import { oneNamespaceHelps, partlyUnread, statusParts } from '../../lib/kubevirt
 import { onlyOnceText, unreadText, workloadsUpdateView } from '../../lib/output/views/vms/wave-run.ts'
 import {
   endOfRun,
+  endWith,
   ensureNamedThere,
   ensureWindowOpens,
   namespacesOf,
@@ -30,7 +31,7 @@ import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import { minutes } from '../../lib/kube/clock.ts'
 import { cancelProcedure } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { guardProcedure } from '../../lib/vms/update-guard.ts'
-import { failureOf, outcomeOf, UpdateRun } from '../../lib/vms/waves/update-run.ts'
+import { failureOf, outcomeOf, shortfallOf, UpdateRun } from '../../lib/vms/waves/update-run.ts'
 import { settledAgainId, updateProcedure, updateWaves } from '../../lib/vms/waves/update-procedure.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { heldLines, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
@@ -99,7 +100,8 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
       return documentOf(running, endOfRun(cx, end, overrides))
     },
     end(document) {
-      const failure = failureOf(document.totals, run.typed)
+      const isStopped = document.stoppedBefore !== undefined && document.totals.failed === 0
+      const failure = isStopped ? undefined : failureOf(document.items, run.typed)
       if (failure) throw failure
       return readWhole(document)
     },
@@ -121,6 +123,8 @@ export interface UpdateWork {
   waves: readonly Wave[]
   schedule: WaveSchedule
   unread: readonly Unread[]
+  /** Why VMs that failed before are left out, each in a sentence. */
+  leftOut: readonly string[]
 }
 
 export interface Running {
@@ -168,10 +172,14 @@ async function workOf(running: Running): Promise<UpdateWork> {
     timeoutMs: typed.timeoutMs,
     now: running.cx.clock.now(),
   })
+  const leftOut = [...snapshot.fleet.left.values()].flatMap(({ vm, why, failedBefore }) =>
+    failedBefore ? [`${vm} is ${why}`] : [],
+  )
   return {
     waves,
     schedule,
     unread,
+    leftOut,
     change: {
       procedure,
       ...gateOf(running.cx, findings, parseAccepted(options.accept)),
@@ -219,13 +227,14 @@ async function documentOf(
   const { name, namespace } = running.settingsWork.installation
   // The report is of a fresh list: nothing is looked at behind it.
   running.run.unfollow()
+  const reached = await outcomeOf(readingOf(running), running.run)
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'WorkloadsUpdate',
     kubevirt: { name, namespace },
     selection: running.run.wanted.selection,
-    ...end,
-    ...(await outcomeOf(readingOf(running), running.run)),
+    ...endWith(end, shortfallOf(reached.items)),
+    ...reached,
   }
 }
 
@@ -252,9 +261,15 @@ export function updateRights(
 export function announce(
   { printer }: Context,
   { settingsWork, options, run }: Running,
-  { waves, unread, schedule }: Pick<UpdateWork, 'waves' | 'unread'> & Partial<Pick<UpdateWork, 'schedule'>>,
+  {
+    waves,
+    unread,
+    schedule,
+    leftOut = [],
+  }: Pick<UpdateWork, 'waves' | 'unread'> & Partial<Pick<UpdateWork, 'schedule' | 'leftOut'>>,
 ): void {
   for (const line of unreadText(unread)) printer.warn(line)
+  for (const line of leftOut) printer.warn(line)
   if (options.watchOnly) return
   for (const remark of run.remarks) printer.warn(remark)
   const methods = methodsIn(settingsWork.holding, settingsWork.owner)

@@ -34,6 +34,9 @@ const moves = [
   ...selectionFlags(),
   new Option('--node <name>', 'only VMs on this node'),
   excludeFlag(),
+  new Option('--include <namespace/name>', 'take along a canary that failed (repeatable)')
+    .argParser((value: string, before: string[]) => [...before, value])
+    .default([], 'none'),
   ...waveFlags('nothing else is moved'),
   new Option('--parallel <count>', "how many at a time, within KubeVirt's limits"),
   ...paceFlags('begin VMs'),
@@ -42,6 +45,7 @@ const moves = [
 /** What only says how VMs are moved by kvup. */
 const notWatching = [
   'exclude',
+  'include',
   'canary',
   'canaryLabel',
   'waveBy',

@@ -171,9 +171,10 @@ function restartVerdict({ totals: { total } }: RestartRequiredDocument): Verdict
 }
 
 function wavesVerdict(report: WorkloadsUpdateDocument | VmRestartsDocument): Verdict {
-  const { kind, outcome, stoppedBefore, items } = report
+  const { kind, outcome, stoppedBefore, items, shortfall } = report
   const what = kind === 'VmRestarts' ? 'restarts of VMs' : 'update of VMs'
   if (outcome === 'nothing-to-do') return { is: 'good', text: `${what}: nothing to do` }
+  if (shortfall !== undefined) return { is: 'bad', text: `${what}: ${outcome}: ${shortfall}` }
   const stop = stoppedBefore ? ` before ${stoppedBefore.step}, by ${stoppedBefore.because}` : ''
   const end = outcome === 'dry-run' ? 'dry run' : outcome
   return {
