@@ -3,6 +3,7 @@ import { runText } from '../lib/run-text.ts'
 import { isCommand, remediesIn } from './printed-commands.ts'
 import { shellWords } from './shell-words.ts'
 import type { Stage } from './stage.ts'
+import { byTag, play } from './stage.ts'
 import { migrationsIn, outdated } from './updates.ts'
 
 /**
@@ -147,4 +148,20 @@ test('16.8 --exclude says that KubeVirt moves the VM itself once updates resume'
     },
     ['LiveMigrate'],
   )
+})
+
+test('during the upgrade of somebody else an update of VMs says who upgrades KubeVirt, and not that no VM is outdated', async () => {
+  await play({ ...byTag, workers: 3, methods: ['LiveMigrate'], vms: 2 }, async (stage) => {
+    let asked: ReturnType<typeof kvup> | undefined
+    const onEvent = ({ kind }: { kind: string }) => {
+      if (kind === 'step-applied') asked ??= kvup(stage, 'kvup workloads update --yes')
+    }
+    await stage.upgrade('v1.8.4', {}, { onEvent })
+    const { code, out, err } = (await asked) ?? { code: 0, out: '', err: '' }
+    expect([code, out]).toEqual([6, ''])
+    expect(err).toMatch(
+      /^error: KubeVirt is being upgraded by \S+ since \S+Z\. Which VMs are outdated is known/u,
+    )
+    expect(err).toContain('-> kvup status -w')
+  })
 })

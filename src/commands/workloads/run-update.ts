@@ -41,6 +41,9 @@ import { seeSettings, writesTo } from './settings-work.ts'
 import type { SettingsWork } from '../../lib/vms/strategy/set-strategy.ts'
 import { restartRight } from './wave-options.ts'
 import { noSuchPlace } from '../../lib/vms/vm.ts'
+import { getLockHolder, upgradeUnderWay } from '../../lib/vms/lock-holder.ts'
+import { journalRuns } from '../../lib/engine/journal-runs.ts'
+import { lastWriter } from '../../lib/kube/last-writer.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
@@ -151,6 +154,7 @@ async function workOf(running: Running): Promise<UpdateWork> {
   await ensureNamedThere(settingsWork.cluster, options, run.wanted)
   const snapshot = await run.read(reading)
   const { candidates, unread } = snapshot.fleet
+  if (candidates.size === 0 && !options.watchOnly) await ensureNoUpgrade(running)
   if (candidates.size + snapshot.fleet.left.size + unread.length === 0)
     for (const remark of await noSuchPlace(settingsWork, run.wanted.selection))
       running.cx.printer.warn(remark)
@@ -192,6 +196,21 @@ async function workOf(running: Running): Promise<UpdateWork> {
       restoresAt: settledAgainId,
     },
   }
+}
+
+/** Where nothing is outdated: KubeVirt may be on its way to a version that all VMs are outdated for. */
+async function ensureNoUpgrade({ cx, options, run, settingsWork }: Running): Promise<void> {
+  const { cluster, environment, installation } = settingsWork
+  const { kubevirt, deployment, namespace } = installation
+  const holder = await getLockHolder(cx, { cluster, clock: cx.clock, saved: false }, namespace)
+  const asOf = cx.clock.now().toISOString()
+  const runs = journalRuns(await environment.journal.entries(), { running: holder, asOf })
+  const writer =
+    lastWriter(kubevirt, '/spec/imageTag') ??
+    (deployment && lastWriter(deployment, '/spec/template/spec/containers'))
+  const { isUpdating } = run
+  const underWay = upgradeUnderWay({ isUpdating, holder, last: runs.at(-1), writer })
+  if (underWay && !(underWay.exitCode === exitCode.locked && options.takeOver !== undefined)) throw underWay
 }
 
 /** The running migrations go on by themselves, unless they are to be cancelled. */

@@ -129,6 +129,11 @@ export class UpdateRun implements WaveRun {
     return this.#rules?.launcher
   }
 
+  /** KubeVirt is on its way to another version, as far as it was read: VMs are called outdated once it is there. */
+  get isUpdating(): boolean {
+    return this.#rules?.isUpdating ?? false
+  }
+
   /** What is not judged or not counted, because it may not be read. */
   get remarks(): readonly string[] {
     return [...this.#remarks, ...(this.#rules?.room?.remarks ?? [])]
@@ -263,7 +268,7 @@ export class UpdateRun implements WaveRun {
       readAround(reader, clock, { moving: Promise.resolve([]) }),
       asKnown(openDataJobs(reader)),
     ])
-    const { kubevirt, launcher } = around
+    const { kubevirt, launcher, updating } = around
     const rules = rulesFrom(around, { releases: this.#releases, at })
     if (kubevirt === undefined || rules === undefined)
       throw notOne({ is: 'unknown', why: around.unread[0]?.why ?? '' })
@@ -279,6 +284,7 @@ export class UpdateRun implements WaveRun {
       at: now,
       kubevirt,
       launcher,
+      isUpdating: updating,
       vmCache: new Vms(reader),
       ...(room && { room }),
       rules: { ...others, methods: ['LiveMigrate'], busy, stranded },
@@ -324,6 +330,7 @@ interface Decided {
   rules: Omit<FleetRules, 'failedBefore'>
   kubevirt: KubeVirt
   launcher: string | undefined
+  isUpdating: boolean
   /** VMs that were looked at already. */
   vmCache: Vms
   room?: ReturnRoom
