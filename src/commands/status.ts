@@ -15,6 +15,7 @@ import { alertsOption, asksCluster, fromOption, manual } from './command-options
 import type { AskAlerts } from '../lib/openshift/layers.ts'
 import { alertsByRoute, routeQuestion, savedAlerts } from '../lib/openshift/firing-alerts.ts'
 import { type ReadCluster, readerFor } from '../lib/kubevirt/snapshot.ts'
+import { ensurePlace } from '../lib/vms/vm.ts'
 
 export interface StatusOptions {
   watch?: boolean
@@ -83,6 +84,7 @@ const codes: Record<NonNullable<StatusReport['overall']>['verdict'], ExitCode> =
 /** Exit 0 whatever it finds, unless asked for the verdict, which is that over all layers; no KubeVirt and no layers, or several, is `blocked`. */
 export async function status(cx: Context, options: StatusOptions): Promise<ExitCode> {
   const snapshot = await readerFor(cx, options.from, 'platform')
+  await ensurePlace(snapshot, { namespace: cx.flags?.namespace })
   if (options.watch) return watchStatus(cx, snapshot, options)
   const asks = {
     ...watchingOf(cx, snapshot),

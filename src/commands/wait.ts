@@ -16,6 +16,7 @@ import { meaningOf, remarkOn } from '../lib/engine/run-session.ts'
 import { newControllerLeads } from '../lib/kubevirt/lease-holders.ts'
 import { countWorkloads, takeSnapshot } from '../lib/kubevirt/snapshot.ts'
 import { countUnlabelled } from '../lib/vms/outdated-vms.ts'
+import { ensurePlace } from '../lib/vms/vm.ts'
 import { type WaitDocument, waitView } from '../lib/output/views/status.ts'
 
 export interface WaitOptions {
@@ -64,7 +65,9 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
   const condition = parseWaitCondition(options.for)
   const timeout = parseDuration(options.timeout)
   const stalledAfter = options.stalledAfter === undefined ? undefined : parseDuration(options.stalledAfter)
-  const { reader } = await cx.cluster()
+  const cluster = await cx.cluster()
+  const { reader } = cluster
+  await ensurePlace({ cluster }, { namespace: cx.flags?.namespace })
   const began = ownTicks(cx.clock)
   const lastRead: LastRead = {}
   const answer = () => cx.printer.result(documentOf(condition, lastRead, took(cx, began)), waitView)

@@ -35,7 +35,7 @@ import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { RestartRun } from '../../lib/vms/waves/restart-run.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
 import { restartRight } from '../workloads/wave-options.ts'
-import { noSuchPlace } from '../../lib/vms/vm.ts'
+import { remarkNothingFound } from '../../lib/vms/vm.ts'
 import { count } from '../../lib/output/text.ts'
 
 /** All of them but --node. */
@@ -132,7 +132,10 @@ async function workOf(
   const { candidates, left, unread } = snapshot
   const { namespace } = run.wanted.selection
   if (candidates.size + left.size + unread.length === 0)
-    for (const remark of await noSuchPlace({ cluster }, { namespace })) cx.printer.warn(remark)
+    await remarkNothingFound({ cluster }, run.wanted.selection, {
+      running: false,
+      warn: (line) => cx.printer.warn(line),
+    })
   const namespaces = namespacesOf(candidates.keys(), {
     namespace,
     partly: unread.length > 0,

@@ -40,7 +40,7 @@ import { methodsIn, type SettingsOwner } from '../../lib/vms/strategy/settings-o
 import { seeSettings, writesTo } from './settings-work.ts'
 import type { SettingsWork } from '../../lib/vms/strategy/set-strategy.ts'
 import { restartRight } from './wave-options.ts'
-import { noSuchPlace } from '../../lib/vms/vm.ts'
+import { remarkNothingFound } from '../../lib/vms/vm.ts'
 import { getLockHolder, upgradeUnderWay } from '../../lib/vms/lock-holder.ts'
 import { journalRuns } from '../../lib/engine/journal-runs.ts'
 import { lastWriter } from '../../lib/kube/last-writer.ts'
@@ -156,8 +156,10 @@ async function workOf(running: Running): Promise<UpdateWork> {
   const { candidates, unread } = snapshot.fleet
   if (candidates.size === 0 && !options.watchOnly) await ensureNoUpgrade(running)
   if (candidates.size + snapshot.fleet.left.size + unread.length === 0)
-    for (const remark of await noSuchPlace(settingsWork, run.wanted.selection))
-      running.cx.printer.warn(remark)
+    await remarkNothingFound(settingsWork, run.wanted.selection, {
+      running: true,
+      warn: (line) => running.cx.printer.warn(line),
+    })
   const namespaces = namespacesOf(candidates.keys(), {
     namespace: run.wanted.selection.namespace,
     partly: unread.length > 0,
