@@ -4,7 +4,7 @@ import type { Context, Wire } from '../context.ts'
 import { leaseWatchOf } from '../lib/kubevirt/lease-holders.ts'
 import { notAsked } from '../lib/kube/known.ts'
 import { statusChanges, statusReport, type StatusReport } from '../lib/status/status-report.ts'
-import { statusView } from '../lib/output/views/status.ts'
+import { type StatusDocument, statusView } from '../lib/output/views/status.ts'
 import { readClusterState, StatusReader } from './status/status-document.ts'
 import { stateView } from '../lib/output/views/cluster-state.ts'
 import { noCluster } from '../lib/status/cluster-state.ts'
@@ -92,8 +92,20 @@ export async function status(cx: Context, options: StatusOptions): Promise<ExitC
     alerts: alertsFor(cx, snapshot, options),
   }
   const report = await statusReport(snapshot.cluster.reader, snapshot.clock, asks)
-  cx.printer.result(await new StatusReader(cx, snapshot).document(report), statusView)
-  return options.exitCode ? codes[report.overall?.verdict ?? report.verdict ?? 'Degraded'] : exitCode.done
+  const document = await new StatusReader(cx, snapshot).document(report)
+  cx.printer.result(document, statusView)
+  if (!options.exitCode) return exitCode.done
+  const code = codes[report.overall?.verdict ?? report.verdict ?? 'Degraded']
+  if (code !== exitCode.done) await tellReason(cx, document)
+  return code
+}
+
+/** Why the exit code is not 0, in one line on stderr, where stdout is no text for a person. */
+async function tellReason({ printer, flags }: Context, document: StatusDocument): Promise<void> {
+  if (flags.output === 'table' || flags.output === 'wide') return
+  const { verdictOf } = await import('../lib/output/formats/verdicts.ts')
+  const verdict = verdictOf(document)
+  if (verdict) printer.warn(verdict.text)
 }
 
 /** A saved cluster stands still: nothing of it can be watched. */
