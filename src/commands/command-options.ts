@@ -98,7 +98,7 @@ const codes: Readonly<Record<keyof typeof exitCode, string>> = {
   lost: 'done, but VMs or volumes were lost',
   asked: 'asked for by --exit-code',
   interrupted: 'Ctrl-C',
-  terminated: 'SIGTERM',
+  terminated: 'SIGTERM or SIGHUP',
 }
 
 export interface Manual {
@@ -173,6 +173,7 @@ const headings: Readonly<Record<string, readonly string[]>> = {
     'canary',
     'canary-label',
     'exclude',
+    'include',
     'max-failures',
     'retries',
     'cancel-running',
@@ -189,7 +190,6 @@ const headings: Readonly<Record<string, readonly string[]>> = {
     'window',
     'pause-between',
     'soak',
-    'stall-timeout',
     'restart-timeout',
   ],
   'Offline:': ['from', 'releases', 'catalog-file', 'graph-file', 'manifest', 'manifest-base'],

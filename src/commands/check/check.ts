@@ -17,6 +17,7 @@ import type { Check, Finding, Question } from '../../lib/checks/check-definition
 import { type CheckDocument, checkView, wholeCheckView } from '../../lib/output/views/check-report.ts'
 import { parseVersion, type Version } from '../../lib/releases/release-versions.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
+import { ensurePlace } from '../../lib/vms/vm.ts'
 import { withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { reachable } from '../../lib/releases/release-path.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
@@ -50,6 +51,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
   const snapshot = await readerFor(cx, options.from)
+  await ensurePlace(snapshot, { namespace: cx.flags?.namespace })
   cx.printer.awaiting('running the checks')
   const observed = await readCheckedCluster(cx, {
     to,
