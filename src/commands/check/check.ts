@@ -84,12 +84,12 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const better = betterPatch(report)
   const document: CheckDocument = {
     ...head,
-    ...(better && { better }),
+    ...better,
     ...(address && { cluster: address }),
     strict,
     accepted,
     ...report,
-    next: nextLines(cx.world.commandLine, { ...head, ...report, strict, better }, observed.installation),
+    next: nextLines(cx.world.commandLine, { ...head, ...report, ...better, strict }, observed.installation),
   }
   const view = options.all ? wholeCheckView : checkView
   cx.printer.result(document, view, report.counts.notChecked > 0 ? 'partial' : 'complete')
@@ -102,19 +102,19 @@ const ofChecking = {
   valued: ['--from', '--alerts', '--output', '-o', '--accept'],
 }
 
-/** The patch that has the fix of what is known of the target; undefined where nothing is, where it was accepted, and where the check blocks anyway. */
+/** The patch that has the fix of what is known of the target; none where nothing is, where it was accepted, and where the check blocks anyway. */
 function betterPatch({
   outcome,
   items,
-}: Pick<CheckDocument, 'outcome' | 'items'>): CheckDocument['better'] | undefined {
-  if (outcome === 'blocked') return undefined
+}: Pick<CheckDocument, 'outcome' | 'items'>): Pick<CheckDocument, 'better'> {
+  if (outcome === 'blocked') return {}
   const known = items.filter(({ id }) => id === knownBad.id).flatMap(({ findings }) => findings)
   const fixed = known.flatMap(({ id, level, accepted, remedy: [first = ''] }) => {
     const [, to] = /^kvup upgrade --to (?<to>\S+)$/u.exec(first) ?? []
     return to === undefined || level !== 'warning' || accepted ? [] : [{ id, to }]
   })
   const [one] = fixed
-  return one && { to: one.to, fixes: fixed.map(({ id }) => id) }
+  return one === undefined ? {} : { better: { to: one.to, fixes: fixed.map(({ id }) => id) } }
 }
 
 /** The same question of the better patch; what was accepted of the other, and its manifest, are not of this one. */
@@ -126,9 +126,7 @@ function betterLine(typed: string, { to, fixes }: NonNullable<CheckDocument['bet
   return `${[...asked, '--to', to].join(' ')}     has the fix of ${fixes.join(', ')}`
 }
 
-type Ended = Pick<CheckDocument, 'to' | 'kubevirt' | 'outcome' | 'items' | 'strict'> & {
-  better: CheckDocument['better'] | undefined
-}
+type Ended = Pick<CheckDocument, 'to' | 'kubevirt' | 'outcome' | 'items' | 'strict' | 'better'>
 
 /** What to type next: the upgrade as it was asked about, with the risks that were accepted; what helps against the worst finding; or a version to ask about. */
 function nextLines(
