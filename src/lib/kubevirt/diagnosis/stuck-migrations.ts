@@ -73,10 +73,10 @@ export async function openMigrations(reader: Reader): Promise<OpenMigrations> {
     })) {
       read += items.length
       open.push(...items.filter(isUnfinished))
-      if (read + remaining > migrationsOfALook)
+      if (read + remaining > migrationsReadAtMost)
         return {
           open,
-          unread: `KubeVirt keeps more than ${migrationsOfALook} of them (kvup workloads migrations reads all)`,
+          unread: `KubeVirt keeps more than ${migrationsReadAtMost} of them (kvup workloads migrations reads all)`,
         }
     }
   } catch (error) {
@@ -86,7 +86,7 @@ export async function openMigrations(reader: Reader): Promise<OpenMigrations> {
 }
 
 /** KubeVirt keeps five finished migrations of each VM: 50,000 of 10,000 VMs are 110 MB, and took 2.2 s in a hundred pages. A look reads so many at most. */
-export const migrationsOfALook = 5000
+export const migrationsReadAtMost = 5000
 
 /** Whether a look reads them all; one small request. Throws ApiError. */
 export async function areFewMigrations(reader: Reader): Promise<boolean> {
@@ -94,7 +94,7 @@ export async function areFewMigrations(reader: Reader): Promise<boolean> {
     for await (const { items, remaining = 0 } of reader.pages(VirtualMachineInstanceMigrations, {
       pageSize: 1,
     }))
-      return items.length + remaining <= migrationsOfALook
+      return items.length + remaining <= migrationsReadAtMost
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
