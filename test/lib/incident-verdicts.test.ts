@@ -90,6 +90,23 @@ test('37: an outdated VM whose migration hangs is not said to migrate', async ()
   expect(out).toContain('11 outdated: 7 migrate, 4 not moved')
 })
 
+test.each([
+  'BundleUnpackFailed',
+  'InstallPlanFailed',
+  'ResolutionFailed',
+  'CrashLoopBackOff',
+  'LiveMigratable',
+])('explain knows the condition %s that incidents print', async (name) => {
+  const { code, out } = await runText(['explain', name], nowhere)
+  expect(code).toBe(0)
+  expect(out).toMatch(/What it means[^]*Why it matters[^]*How to fix/u)
+})
+
+test('explain leads from the reason of a condition to what it is about', async () => {
+  const { err } = await runText(['explain', 'ClusterVersionOverridesSet'], nowhere)
+  expect(err).toContain('kvup explain platform-not-upgradeable')
+})
+
 test('the next line of a saved cluster asks that file again', async () => {
   const { lines } = await checked('18-kubevirt-15355/before')
   expect(lines.at(-1)).toContain(`Next: kvup check --from ${file('18-kubevirt-15355/before')} --to v1.6.6 `)
