@@ -387,9 +387,11 @@ function outOfStep(inputs: StateInputs): ClusterState | undefined {
 function layerOutOfStep(inputs: StateInputs): ClusterState | undefined {
   const layer = inputs.report.layers?.find((one) => one.outOfStep !== undefined)
   if (layer === undefined) return undefined
+  const { observed } = inputs.report
+  const runs = observed?.version === undefined ? '' : ` (KubeVirt ${observed.version})`
   return {
     is: 'OutOfStep',
-    headline: `${subject(inputs)}: OUT OF STEP with the platform`,
+    headline: `${layer.title} ${layer.says}${runs}${on(inputs.cluster)}: OUT OF STEP with the platform`,
     why: [layer.outOfStep ?? '', ...pausedLines(inputs), ...aboutVms(inputs)],
     ...linesOf({ next: layer.help?.find((line) => /^(?:kvup|oc) /u.test(line)) }),
   }
