@@ -43,7 +43,7 @@ import {
   methodsOf,
   overrideOn,
   restoreLine,
-  restoreUpdatesLine,
+  resumingLine,
 } from '../update-methods.ts'
 import type { Cluster } from '../../kube/cluster.ts'
 import type { Installation } from '../../kubevirt/installation.ts'
@@ -439,7 +439,7 @@ export async function strategyDocument({
         methods: keptMethods(override),
         by: override.by,
         at: override.at,
-        restore: restoreUpdatesLine(override),
+        restore: resumingLine(override),
       },
     }),
     items,
