@@ -181,7 +181,7 @@ function beforehand(to: string, isBack = false): readonly string[] {
   ]
 }
 
-/** Giving the methods back makes VMs move: said before the question (contract "Loans"). */
+/** Giving the methods back makes VMs move: said before the question (contract "Temporary changes"). */
 function afterwards(request: UpgradeRequest, upgradeState: UpgradeState): readonly string[] {
   const { methods, forecast, pausedForHarm } = upgradeState
   if (pausedForHarm) return [leftPausedText(pausedForHarm)]

@@ -273,7 +273,7 @@ function chosenMethods({ wanted }: Choice): readonly string[] | undefined {
   return Array.isArray(wantedMethods) ? wantedMethods : undefined
 }
 
-/** VMs are interrupted as soon as it is set: accepted by name (contract "Loans"). */
+/** VMs are interrupted as soon as it is set: accepted by name (contract "Temporary changes"). */
 function evictions(choice: Choice): readonly HopFinding[] {
   const { forecast } = choice
   if (forecast === undefined || !chosenMethods(choice)?.includes('Evict')) return []
