@@ -12,7 +12,7 @@ import {
 } from '../lib/engine/change.ts'
 import type { RunOutcome } from '../lib/engine/step.ts'
 import type { Journal } from '../lib/engine/journal.ts'
-import { type ExitCode, exitCode } from '../lib/kube/errors.ts'
+import { blocked, type ExitCode, exitCode } from '../lib/kube/errors.ts'
 import type { Document, Paint, Printer, View } from '../lib/output/printer.ts'
 import { paintFor } from '../lib/output/terminal.ts'
 import { brief, firstClause } from '../lib/output/text.ts'
@@ -124,7 +124,7 @@ export function withRisks(typed: string, risks: readonly AcceptedRisk[]): string
   return [...words, ...[...named.values()].map((risk) => `--accept ${shellWord(risk)}`)].join(' ')
 }
 
-/** Those that a person takes from the list; none where all or one of them has to be mended, or nobody is there. */
+/** Those that a person takes from the list; none where all or one of them has to be mended, or nobody is there. Throws `blocked` where the person takes none. */
 async function chosenRisks(
   { prompt, printer }: Pick<Context, 'prompt' | 'printer'>,
   findings: readonly Finding[],
@@ -140,6 +140,7 @@ async function chosenRisks(
   )
   const choices = open.map(({ id, summary }) => ({ value: id, name: `${id}: ${firstClause(summary)}` }))
   const taken = await prompt.chooseSome?.(`Which of these risks do you accept?`, choices)
+  if (taken?.length === 0) throw blocked(open[0]?.id ?? '', 'Nothing was selected. Nothing was changed.')
   return (taken ?? []).map((id) => ({ id }))
 }
 

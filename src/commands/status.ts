@@ -13,7 +13,7 @@ import { seconds, ticks } from '../lib/kube/clock.ts'
 import { type ExitCode, exitCode, KvupError } from '../lib/kube/errors.ts'
 import { alertsOption, asksCluster, fromOption, manual } from './command-options.ts'
 import type { AskAlerts } from '../lib/openshift/layers.ts'
-import { alertsByRoute, routeQuestion, savedAlerts } from '../lib/openshift/firing-alerts.ts'
+import { alertsByRoute, alertsUnasked, savedAlerts } from '../lib/openshift/firing-alerts.ts'
 import { type ReadCluster, readerFor } from '../lib/kubevirt/snapshot.ts'
 import { ensurePlace } from '../lib/vms/vm.ts'
 
@@ -28,7 +28,7 @@ export function statusCommand(wire: Wire): Command {
   return new Command('status')
     .option('-w, --watch', 'keep watching; print every change')
     .addOption(fromOption().conflicts('watch'))
-    .addOption(alertsOption('without it, kvup may ask you once if the platform or a pool is busy'))
+    .addOption(alertsOption('without it, alerts are not checked'))
     .option('--exit-code', 'exit 0 when Healthy, 10 Updating or Waiting, 4 Stalled, 3 Degraded')
     .addHelpText(
       'after',
@@ -90,7 +90,7 @@ export async function status(cx: Context, options: StatusOptions): Promise<ExitC
   const asks = {
     ...watchingOf(cx, snapshot),
     overridesAreOpen: eusOverridesOpen(snapshot),
-    alerts: alertsFor(cx, snapshot, options),
+    alerts: alertsFor(snapshot, options),
   }
   const report = await statusReport(snapshot.cluster.reader, snapshot.clock, asks)
   const document = await new StatusReader(cx, snapshot).document(report)
@@ -118,19 +118,13 @@ function watchingOf({ signal, printer }: Context, { saved, clock }: ReadCluster)
 /** Prometheus is not asked at each change of a cluster that rolls. */
 const alertsEvery = 30 * seconds
 
-/** By the Route, to which this user's token goes, where a flag or a person on a terminal says so; a watch asks nobody. Of a saved cluster what its files hold. */
-function alertsFor(
-  { prompt }: Context,
-  { clock, saved }: ReadCluster,
-  { alerts, watch }: StatusOptions,
-): AskAlerts {
+/** By the Route, to which this user's token goes, where the flag says so: a command that only reads asks nobody. Of a saved cluster what its files hold. */
+function alertsFor({ clock, saved }: ReadCluster, { alerts }: StatusOptions): AskAlerts {
   if (saved) return savedAlerts
   let last: { at: number; answer: Awaited<ReturnType<AskAlerts>> } | undefined
   return async (reader, busy) => {
+    if (alerts === undefined) return busy ? alertsUnasked : notAsked
     if (last !== undefined && ticks(clock) - last.at < alertsEvery) return last.answer
-    const mayAsk = alerts === undefined && busy && !watch
-    const isAllowed = alerts === 'route' || (mayAsk && (await prompt.decide?.(routeQuestion)) === true)
-    if (!isAllowed) return notAsked
     last = { at: ticks(clock), answer: await alertsByRoute(reader) }
     return last.answer
   }
@@ -148,7 +142,7 @@ async function watchStatus(cx: Context, snapshot: ReadCluster, options: StatusOp
     unchanged: async (report: StatusReport) =>
       cx.printer.unchanged(await documents.document(report), statusView),
     overridesAreOpen: eusOverridesOpen(snapshot),
-    alerts: alertsFor(cx, snapshot, options),
+    alerts: alertsFor(snapshot, options),
   }
   for await (const report of statusChanges(watching))
     cx.printer.result(await documents.document(report), statusView)

@@ -225,6 +225,18 @@ describe('risks that keep it from beginning', () => {
     })
   })
 
+  test('none of them: that is said, and not the refusal once more', async () => {
+    await play(newer, async (stage) => {
+      const { asked, terminal } = unwilling()
+      const ended = await older(stage, {}, { ...terminal, choose: () => [] })
+      expect(ended.code).toBe(3)
+      expect(ended.text).toContain('Nothing was selected. Nothing was changed.')
+      expect(ended.text).not.toContain('--accept')
+      expect(asked).toEqual([])
+      expect(stage.writes()).toEqual([])
+    })
+  })
+
   test('one of them left: exit 3, and nobody is asked', async () => {
     await play(newer, async (stage) => {
       const { asked, terminal } = unwilling()

@@ -89,10 +89,7 @@ describe('a downgrade that was accepted', () => {
       expect(ended.text).not.toMatch(forward)
       expect(ended.text).toContain('3 VMs on a newer virt-launcher need a restart')
       expect(ended.documents[0]).toMatchObject({
-        next: [
-          'kvup workloads outdated     lists the VMs that need a restart',
-          'kvup workloads resume-updates     resumes automatic VM updates, once no VM runs a newer virt-launcher',
-        ],
+        next: ['kvup workloads outdated     lists the VMs that need a restart'],
       })
       expect(stage.methods).toEqual([])
       await stage.until(10 * minute)
@@ -108,7 +105,7 @@ describe('a downgrade that was accepted', () => {
         'runs the virt-launcher of v1.8.4, newer than v1.7.0: a migration to an older one fails; it needs a restart',
       )
       expect(rows.text).toMatch(
-        /3 outdated: 3 need a restart .* kvup workloads update --restart-unmigratable$/mu,
+        /3 outdated: 3 need a restart .* kvup workloads update --restart-unmigratable +restarts them, which needs --accept data-loss: 3 VMs lose data$/mu,
       )
       const told = await stage.perform((cx) => forecast(cx, { allNamespaces: true }))
       expect(told.text).toContain('3 need a restart')

@@ -117,7 +117,7 @@ export async function eusRestore(
     dryRun: options.dryRun,
     end: 'restored',
     announce: () =>
-      overrides.forEach(({ id, by, at }) => cx.printer.note(`changed by ${by} at ${at}: ${id}`)),
+      overrides.forEach(({ id, by, at }) => cx.printer.note(`temporary change by ${by} at ${at}: ${id}`)),
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import type { Override } from '../../lib/engine/journal.ts'
 import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
 import { openOverrides } from '../../lib/engine/overrides.ts'
 import { clusterName } from '../../lib/kube/cluster.ts'
@@ -18,7 +19,8 @@ import { areFewMigrations } from '../../lib/kubevirt/diagnosis/stuck-migrations.
 import { readInFlight } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { migrationsReport } from '../../lib/vms/migrations/migration-report.ts'
 import { countOverridden } from '../../lib/vms/unblock/vm-overrides.ts'
-import { overrideId, restoreAllLine } from '../../lib/vms/update-methods.ts'
+import { forecastOutdated, resumingFindings } from '../../lib/vms/forecast/vm-forecast.ts'
+import { keptMethods, overrideId, restoreAllLine } from '../../lib/vms/update-methods.ts'
 
 /** The document of `kvup status`: the report, what kvup itself left in the cluster, and the state that all of it makes. */
 export class StatusReader {
@@ -33,13 +35,19 @@ export class StatusReader {
     this.#isWatched = isWatched
   }
 
-  async document(report: StatusReport): Promise<StatusDocument> {
+  async document(given: StatusReport): Promise<StatusDocument> {
     const { clock, cluster } = this.#snapshot
-    const own = await this.#own(report)
+    const own = await this.#own(given)
     const { overrides, remarks = [], running, entries } = own
     const settings = overrides?.settings ?? []
+    const { newer, resuming } = await this.#launchers(given, settings)
+    const { workloads } = given
+    const report = newer
+      ? { ...given, workloads: { ...workloads, outdated: { ...workloads.outdated, newer } } }
+      : given
     const inputs: StateInputs = {
       report,
+      resuming,
       cluster: cluster.address && clusterName(cluster.address),
       entries,
       overrides: settings,
@@ -59,6 +67,26 @@ export class StatusReader {
       ...(await ofFolder(this.#snapshot)),
       state: await this.#state(inputs),
     }
+  }
+
+  /** How many VMs only a restart takes back, and whether automatic VM updates can be resumed: as `kvup workloads resume-updates` judges it. Nothing is known of so many that they are not read. */
+  async #launchers(
+    { installation, workloads: { outdated } }: StatusReport,
+    overrides: readonly Override[],
+  ): Promise<Pick<StateInputs, 'resuming'> & { newer?: number }> {
+    const { labelled = 0 } = outdated
+    if (!installation || labelled === 0 || labelled > allReadUpTo) return {}
+    const paused = overrides.find(({ id }) => id === overrideId)
+    const methods = paused ? keptMethods(paused) : installation.workloadUpdateMethods
+    const { reader } = this.#snapshot.cluster
+    const forecast = await this.#sometimes(`launchers of ${labelled} for ${methods.join()}`, async () => {
+      const [kubevirt] = itemsOf(await listKubeVirts(reader))
+      return kubevirt && forecastOutdated(reader, kubevirt, methods)
+    })
+    if (forecast === undefined) return {}
+    const { restart: newer } = forecast.counts
+    const isTaken = resumingFindings(methods, forecast).length === 0
+    return { ...filled({ newer }), ...(paused && { resuming: isTaken ? 'taken' : 'refused' }) }
   }
 
   /** What is asked besides depends on where it stands: which release is offered, what fails without end, what goes back. */

@@ -39,11 +39,10 @@ import {
 import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import {
-  evictionFinding,
   type Forecast,
   forecastText,
   nothingMoves,
-  newerLaunchersFinding,
+  resumingFindings,
 } from '../../lib/vms/forecast/vm-forecast.ts'
 import { methodsIn } from '../../lib/vms/strategy/settings-owner.ts'
 import { keptMethods, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
@@ -191,12 +190,15 @@ interface Terms extends SettingsWork {
 }
 
 function announce({ printer }: Context, { override, meanwhile, forecast, rolloutStatus }: Terms): void {
-  printer.note(`changed by ${override.by} at ${override.at}: ${keptMethods(override).join(', ')}`)
+  printer.note(
+    `automatic VM updates (${keptMethods(override).join(', ')}) were paused by ${override.by} at ${override.at}`,
+  )
   if (meanwhile === 'keep-current') return
   const moves = forecastText(forecast)
   // Where KubeVirt is not healthy all VMs are counted, not the outdated alone: the counts are upper limits.
-  const atMost = rolloutStatus.verdict === 'Healthy' || moves === nothingMoves ? '' : ' at most'
-  printer.note(`when resumed, KubeVirt ${moves}${atMost}`)
+  const isHealthy = rolloutStatus.verdict === 'Healthy'
+  const what = isHealthy || moves === nothingMoves ? moves : `${moves} at most, if all are outdated`
+  printer.note(`when resumed, KubeVirt ${what}`)
 }
 
 function changeOf(cx: Context, terms: Terms): Change {
@@ -208,10 +210,7 @@ function changeOf(cx: Context, terms: Terms): Change {
     procedure: restoreProcedure({ owner, meanwhile, settled, takenFrom: override.object.uid }),
     ...gateOf(
       cx,
-      [
-        ...windowHoldsFinding(override),
-        ...(leave ? [] : [...evictionFinding(kept, forecast), ...newerLaunchersFinding(kept, forecast)]),
-      ],
+      [...windowHoldsFinding(override), ...(leave ? [] : resumingFindings(kept, forecast))],
       parseAccepted(options.accept),
     ),
     rights: rightsFor(owner),

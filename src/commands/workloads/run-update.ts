@@ -26,7 +26,7 @@ import { runProcedure } from '../../lib/engine/runner.ts'
 import { askAboutMissing, gateOf, runChange } from '../run-change.ts'
 import type { Change } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/hop-findings.ts'
-import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
+import { asFarAsRead, type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import { minutes } from '../../lib/kube/clock.ts'
 import { cancelProcedure } from '../../lib/vms/migrations/migration-snapshot.ts'
@@ -34,7 +34,9 @@ import { guardProcedure } from '../../lib/vms/update-guard.ts'
 import { failureOf, outcomeOf, shortfallOf, UpdateRun } from '../../lib/vms/waves/update-run.ts'
 import { settledAgainId, updateProcedure, updateWaves } from '../../lib/vms/waves/update-procedure.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
-import { heldLines, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
+import { heldLines, keptMethods, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
+import { forecastOutdated, resumingFindings } from '../../lib/vms/forecast/vm-forecast.ts'
+import type { Override } from '../../lib/engine/journal.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
 import { methodsIn, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { seeSettings, writesTo } from './settings-work.ts'
@@ -100,7 +102,8 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
     async report(end) {
       const held = (await journal.overrides()).find(({ id }) => id === overrideId)
       const overrides = heldLines(held, '     resumes automatic VM updates')
-      return documentOf(running, endOfRun(cx, end, overrides))
+      const paused = end.is === 'stopped-before' ? {} : await stillPaused(settingsWork, held, overrides)
+      return documentOf(running, { ...endOfRun(cx, end, overrides), ...paused })
     },
     end(document) {
       const isStopped = document.stoppedBefore !== undefined && document.totals.failed === 0
@@ -111,6 +114,20 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
     settle: () => askAboutMissing(journal, cx, { accept: options.accept, only: overrideId }),
     broken: (error) => afterwards(running, error),
   })
+}
+
+/** Of a run that came to its end while somebody keeps automatic VM updates paused; the line that resumes them only where it is not refused. */
+async function stillPaused(
+  { cluster, installation }: SettingsWork,
+  held: Override | undefined,
+  resumes: readonly string[],
+): Promise<Pick<WorkloadsUpdateDocument, 'paused' | 'next'>> {
+  if (held === undefined) return {}
+  const { by, at } = held
+  const kept = keptMethods(held)
+  const forecast = await asFarAsRead(forecastOutdated(cluster.reader, installation.kubevirt, kept))
+  const isTaken = forecast !== undefined && resumingFindings(kept, forecast).length === 0
+  return { paused: { by, at }, ...(isTaken && { next: resumes }) }
 }
 
 /** Never a plain 0 where VMs could not be seen (contract: a part is said to be one). */
@@ -242,7 +259,7 @@ async function documentOf(
   running: Running,
   end: Pick<
     WorkloadsUpdateDocument,
-    'outcome' | 'dryRun' | 'steps' | 'waves' | 'window' | 'schedule' | 'stoppedBefore' | 'next'
+    'outcome' | 'dryRun' | 'steps' | 'waves' | 'window' | 'schedule' | 'stoppedBefore' | 'paused' | 'next'
   >,
 ): Promise<WorkloadsUpdateDocument> {
   const { name, namespace } = running.settingsWork.installation

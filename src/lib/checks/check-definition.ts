@@ -1,4 +1,4 @@
-import { takesRisk } from '../kube/shell-line.ts'
+import { commandOf, takesRisk } from '../kube/shell-line.ts'
 import { isRecord, type KubeObject } from '../kube/object.ts'
 import type { FullSnapshot, SnapshotPart } from '../kubevirt/full-snapshot.ts'
 import type { Installation } from '../kubevirt/installation.ts'
@@ -256,15 +256,15 @@ export function passGate(
   const given = all.flatMap(({ remedy }) => remedy)
   const mends = given.filter((line) => !takesRisk(line))
   const paths = ids.some(isRefused) ? [] : [accepting(ids, all)]
+  // The whole line accepts these risks: without what was typed besides, they are not offered once more.
+  const further = given.filter(
+    (line) =>
+      takesRisk(line) &&
+      !(paths[0]?.startsWith('kvup ') && ids.some((id) => commandOf(line).endsWith(`--accept ${id}`))),
+  )
   throw blocked(first.id, all.map(({ id, summary }) => `${onSingleLine(summary)} (${id})`).join('\n  '), {
     ...(first.objects && { object: first.objects.join(', ') }),
-    remedy: [
-      ...new Set([
-        ...(mends.length > 0 ? mends : [explainLine(first.id)]),
-        ...given.filter(takesRisk),
-        ...paths,
-      ]),
-    ],
+    remedy: [...new Set([...(mends.length > 0 ? mends : [explainLine(first.id)]), ...further, ...paths])],
   })
 }
 

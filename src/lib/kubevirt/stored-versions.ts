@@ -67,7 +67,8 @@ function forward(to: Version, since: string, { rolloutStatus, releases }: CrdQue
   if (goal === undefined) return [showsStatus]
   const isUnderWay = verdict !== 'Healthy' || observed.version !== target.version
   if (isUnderWay) return [`kvup upgrade --to ${goal.text}     continues the upgrade to its end`, showsStatus]
-  if (observed.version !== goal.text) return [`kvup upgrade --to ${goal.text}`, showsStatus]
+  if (observed.version !== goal.text)
+    return [`keep ${observed.version ?? 'what is installed'}`, `kvup upgrade --to ${goal.text}`]
   const patch = latestPatch(minorOf(goal), releases)
   return patch !== undefined && compareVersions(patch, goal) > 0
     ? [`kvup upgrade --to ${patch.text}`]

@@ -153,6 +153,12 @@ export async function savedAlerts(reader: Pick<Reader, 'askService'>): Promise<K
 export const routeQuestion =
   'Send your token to Route thanos-querier of this cluster, to see which alerts are firing?'
 
+/** Of a platform that is busy, where no flag says that this user's token may be sent. */
+export const alertsUnasked: Known<never> = {
+  known: false,
+  why: 'kvup status --alerts=route asks Prometheus, and sends it your token',
+}
+
 const unasked = (why: string): Known<never> => ({ known: false, why: `${why}; ${askAlerts} shows them` })
 
 /** An API server says why in a Status; the proxy in front of Prometheus is nobody that has one. */

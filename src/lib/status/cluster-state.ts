@@ -67,6 +67,8 @@ export interface StateInputs {
   /** Open ones, as they are noted on their objects. */
   overrides?: readonly Override[] | undefined
   running?: ShownHolder | undefined
+  /** Whether automatic VM updates can be resumed; absent where it is not known, or none is paused. */
+  resuming?: 'taken' | 'refused' | undefined
   /** VMs whose migrations fail each time, `namespace/name`. */
   failing?: readonly string[] | undefined
   /** What could not be looked at beyond what the report says, in sentences. */
@@ -213,7 +215,9 @@ function mending(inputs: StateInputs): Lines {
       continuing(
         run,
         inputs,
-        cause.kind === 'image' ? 'continues, once the image is there' : 'continues, once that is repaired',
+        cause.kind === 'image'
+          ? 'continues, once the image can be pulled'
+          : 'continues, once that is repaired',
       ),
     back: back ?? backIn(cause, report),
   }
@@ -317,19 +321,26 @@ function interrupted(inputs: StateInputs): ClusterState | undefined {
   const run = interruptedRun(inputs)
   if (run === undefined) return undefined
   const { report, back } = inputs
-  const { verdict, takenAt, observed } = report
+  const { takenAt, observed } = report
   const from = observed?.version === undefined || observed.version === run.to ? '' : `${observed.version} → `
   return {
     is: 'Interrupted',
-    headline: `Upgrade ${from}${run.to}${on(inputs.cluster)} ${endText(run, takenAt)}; ${wordOf(verdict)}`,
+    headline: `Upgrade ${from}${run.to}${on(inputs.cluster)} ${endText(run, takenAt)}; ${wordOf(report)}`,
     why: [...waitingLines(report), ...pausedLines(inputs), ...aboutVms(inputs)],
-    ...linesOf({ next: continuing(run, inputs), instead: resumingAlone(inputs), back }),
+    ...linesOf({ ...repaired(continuing(run, inputs), report), instead: resumingAlone(inputs), back }),
   }
 }
 
-const wordOf = (verdict: Judged['verdict']): string => {
+/** What holds it up is repaired first. */
+function repaired(continues: string, { verdict, why = [] }: Judged): Lines {
+  const [first] = verdict === 'Healthy' ? [] : (why[0]?.commands ?? [])
+  return first === undefined ? { next: continues } : { next: first, afterwards: continues }
+}
+
+const wordOf = ({ verdict, why = [] }: Judged): string => {
   if (verdict === undefined) return 'KubeVirt was not checked: the API server does not answer'
-  return verdict === 'Healthy' ? 'KubeVirt is healthy' : 'KubeVirt is updating by itself'
+  if (verdict === 'Healthy') return 'KubeVirt is healthy'
+  return why[0] === undefined ? 'KubeVirt is updating by itself' : `KubeVirt is held up: ${why[0].sentence}`
 }
 
 function runLines(inputs: StateInputs): string[] {
@@ -486,10 +497,11 @@ const fieldOf = ({ path, object }: Override): string =>
   `${path.slice(path.lastIndexOf('/') + 1).replaceAll('~1', '/')} of ${object.kind} ${object.name}`
 
 /** Where a run paused them itself: its next run resumes them too, but not before KubeVirt is healthy. */
-function resumingAlone({ overrides = [] }: StateInputs): string | undefined {
+function resumingAlone({ overrides = [], resuming: judged }: StateInputs): string | undefined {
   const methods = overrides.find(({ id }) => id === methodsId)
   if (
     methods === undefined ||
+    judged === 'refused' ||
     methods.goesBack !== undefined ||
     targetOfName(methods.procedure) !== undefined
   )
@@ -497,11 +509,15 @@ function resumingAlone({ overrides = [] }: StateInputs): string | undefined {
   return 'kvup workloads resume-updates     resumes automatic VM updates alone, once KubeVirt is healthy'
 }
 
-function resuming({ overrides = [] }: StateInputs): string | undefined {
+/** Never the line that would be refused: where it is, or where that is not known of outdated VMs, the list of these comes first. */
+function resuming({ overrides = [], resuming: judged, report }: StateInputs): string | undefined {
   const methods = overrides.find(({ id }) => id === methodsId)
   if (methods === undefined) return 'kvup workloads restore     restores every temporary change'
   if (targetOfName(methods.procedure) !== undefined) return 'kvup eus status'
-  return 'kvup workloads resume-updates     resumes automatic VM updates'
+  const isTaken = judged === 'taken' || (judged === undefined && outdatedOf(report) === 0)
+  return isTaken
+    ? 'kvup workloads resume-updates     resumes automatic VM updates'
+    : 'kvup workloads outdated'
 }
 
 const aboutVms = ({ report }: StateInputs): string[] => {
@@ -514,8 +530,7 @@ function vmsText(report: Judged): string | undefined {
   if (!report.installation || !report.workloads) return undefined
   const { instances, problems = [], troubled } = report.workloads
   const behind = outdatedOf(report)
-  const late =
-    behind === undefined ? 'outdated ones not checked' : `${behind === 0 ? 'none' : behind} outdated`
+  const late = behind === undefined ? 'outdated ones not checked' : outdatedText(behind, report)
   const count =
     instances === undefined
       ? 'VMs not checked'
@@ -523,6 +538,14 @@ function vmsText(report: Judged): string | undefined {
         ? 'no VM runs'
         : `${counted(instances, 'VM')}${troubled?.count ? '' : ' running'}, ${late}`
   return [count, ...problems].join('; ')
+}
+
+/** What runs a newer virt-launcher is labelled outdated as well, after a downgrade. */
+function outdatedText(behind: number, { workloads }: Judged): string {
+  const { newer = 0 } = workloads?.outdated ?? {}
+  if (newer === 0) return `${behind === 0 ? 'none' : behind} outdated`
+  const restarts = `${newer} on a newer virt-launcher ${newer === 1 ? 'needs' : 'need'} a restart`
+  return newer < behind ? `${behind - newer} outdated, ${restarts}` : restarts
 }
 
 interface Lines {

@@ -82,6 +82,8 @@ interface WorkloadsReport {
     reported?: number
     /** Instances with the outdated label. */
     labelled?: number
+    /** Of them: on a newer virt-launcher than KubeVirt's, which only a restart takes back. Absent where there is none, or it was not looked at. */
+    newer?: number
   }
 }
 

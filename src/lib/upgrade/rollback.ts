@@ -184,8 +184,8 @@ function rollbackLine(
 ): readonly HopFinding[] {
   const summary = {
     handlers: `going back from ${running} to ${to.text}: virt-handler is new on some nodes and is rolled back`,
-    controllers: `going back from ${running} to ${to.text}: virt-controller is new, ${stranded(onNew)}`,
-    all: `going back from ${running} to ${to.text}: every component was replaced, this is a downgrade, and ${stranded(onNew)}`,
+    controllers: `going back from ${running} to ${to.text}: virt-controller is new; ${stranded(onNew)}`,
+    all: `going back from ${running} to ${to.text} is a downgrade: virt-api has begun to run ${running}; ${stranded(onNew)}`,
   }[direction as 'handlers' | 'controllers' | 'all']
   const level = direction === 'handlers' ? 'warning' : 'blocker'
   const id = direction === 'all' ? 'downgrade' : 'way-back'
@@ -210,9 +210,10 @@ function crdsGone(running: string, to: Version): readonly string[] {
 }
 
 function stranded(onNew: readonly string[]): string {
-  const which =
-    onNew.length === 0 ? 'no VM runs' : onNew.length === 1 ? '1 VM runs' : `${onNew.length} VMs run`
-  return `${which} the new virt-launcher, and cannot migrate back`
+  if (onNew.length === 0) return 'no VM runs the new virt-launcher yet'
+  return onNew.length === 1
+    ? '1 VM runs the new virt-launcher and cannot migrate back'
+    : `${onNew.length} VMs run the new virt-launcher and cannot migrate back`
 }
 
 /** The risk that going back takes once this component is new (night U4). */

@@ -37,7 +37,7 @@ import { kubeVirtIn } from '../openshift/olm-status.ts'
 import { versionOf } from '../releases/release-versions.ts'
 import { readOwner } from '../vms/strategy/settings-owner.ts'
 import { theInstallation } from '../kubevirt/installation.ts'
-import { statusParts, takeSnapshot } from '../kubevirt/snapshot.ts'
+import { causeParts, statusParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
 import { assessRollout } from '../kubevirt/rollout-status.ts'
 import { goesOn, readInTime, type ResumeHint, resumeLine, withLines } from '../engine/change.ts'
 import { isGuards } from '../vms/update-guard.ts'
@@ -224,7 +224,8 @@ async function nextLines(
   const { outdated } = workloads ?? { outdated: 0 }
   const restarts = workloads?.restart ? ['kvup workloads outdated     lists the VMs that need a restart'] : []
   // Nothing migrates to what is older: neither a canary nor what failed before.
-  if (override?.goesBack !== undefined || restarts.length > 0) return [...restarts, ...heldLines(override)]
+  if (restarts.length > 0) return restarts
+  if (override?.goesBack !== undefined) return heldLines(override)
   const isOwn = override !== undefined && !isOfWindow(override)
   const canary = isOwn && outdated > 0 ? await getCanary(reader) : undefined
   return [
@@ -293,7 +294,7 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
   const [back, ...further] = restoreLines(conditions.plan(), left)
   const resume = resumeLine(cx.world, continuesWhen(left, isGuarded))
   const [next, afterwards] = isGuarded && held !== undefined ? [held, resume] : [resume, undefined]
-  const [first, ...more] = error.remedy
+  const [first, ...more] = error.remedy.length > 0 ? error.remedy : stalledLines(left)
   const then = first === undefined ? afterwards : next
   const others = [...more, ...further].filter(
     (line) => back === undefined || commandOf(line) !== commandOf(back),
@@ -308,10 +309,16 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
   }
 }
 
+/** What shows or mends what it stalls at; the failure of a run that was interrupted says nothing of it. */
+const stalledLines = ({ observed }: Left): readonly string[] => {
+  const { verdict, why = [] } = observed?.rolloutStatus ?? {}
+  return verdict === 'Stalled' || verdict === 'Degraded' ? (why[0]?.commands.slice(0, 1) ?? []) : []
+}
+
 function continuesWhen({ observed }: Left, isGuarded: boolean): string {
   if (isGuarded) return 'continues, once they are resumed'
   return observed?.rolloutStatus.why?.[0]?.kind === 'image'
-    ? 'continues, once the image is there'
+    ? 'continues, once the image can be pulled'
     : 'continues'
 }
 
@@ -415,9 +422,14 @@ async function readAgain(
     downgrade.is === 'closes' ? kubeVirtDefinitions(reader) : undefined,
   ])
   if (!snapshot.deployments.known || !snapshot.daemonsets.known) return undefined
+  const installation = theInstallation(snapshot)
+  const first = assessRollout(snapshot, cx.clock.now())
+  if (first.verdict === 'Healthy') return { installation, rolloutStatus: first, crds }
+  // Events say why: without them what is stalled looks as if it went on.
+  const explained = await asFarAsRead(withParts(reader, snapshot, causeParts))
   return {
-    installation: theInstallation(snapshot),
-    rolloutStatus: assessRollout(snapshot, cx.clock.now()),
+    installation,
+    rolloutStatus: explained ? assessRollout(explained, cx.clock.now()) : first,
     crds,
   }
 }

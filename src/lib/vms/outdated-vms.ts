@@ -28,6 +28,7 @@ import {
 } from './workload-updater.ts'
 import { pagesAllowed } from '../kube/readable-pages.ts'
 import { condition } from '../kube/object.ts'
+import { counted } from '../kube/text.ts'
 import { parseImage } from '../kubevirt/installation.ts'
 import { versionOf } from '../releases/release-versions.ts'
 import { type Outlook, outlookOf, type Reason } from './vm-outlook.ts'
@@ -250,17 +251,21 @@ export function addTo(totals: Totals, { outcome, launcher }: OutdatedItem): void
  */
 export class NextStep {
   readonly #selection: Selection
-  readonly #causes = new Map<string, { count: number; remedy: readonly string[] }>()
+  readonly #causes = new Map<string, { count: number; losing: number; remedy: readonly string[] }>()
 
   constructor(selection: Selection) {
     this.#selection = selection
   }
 
-  add({ outcome, why, remedy }: OutdatedItem): void {
+  add({ outcome, why, remedy, loses }: OutdatedItem): void {
     const [first] = why
     if ((outcome !== 'stays' && outcome !== 'restart') || !first) return
-    const { count, remedy: found } = this.#causes.get(first.id) ?? { count: 0, remedy: [] }
-    this.#causes.set(first.id, { count: count + 1, remedy: found.length > 0 ? found : remedy })
+    const { count, losing, remedy: found } = this.#causes.get(first.id) ?? { count: 0, losing: 0, remedy: [] }
+    this.#causes.set(first.id, {
+      count: count + 1,
+      losing: losing + (loses.length > 0 ? 1 : 0),
+      remedy: found.length > 0 ? found : remedy,
+    })
   }
 
   /** The command for the cause that keeps most of them; undefined where none stays that could be helped. */
@@ -269,13 +274,13 @@ export class NextStep {
       .filter(([, { remedy }]) => remedy.length > 0)
       .toSorted(([, a], [, b]) => b.count - a.count)
     if (most === undefined) return undefined
-    const [id, { count, remedy }] = most
-    return count === 1 ? remedy[0] : (forMany[id]?.(this.#selection) ?? remedy[0])
+    const [id, { count, losing, remedy }] = most
+    return count === 1 ? remedy[0] : (forMany[id]?.(this.#selection, losing) ?? remedy[0])
   }
 }
 
 /** Where one command helps all of them. */
-const forMany: Readonly<Record<string, (selection: Selection) => string | undefined>> = {
+const forMany: Readonly<Record<string, (selection: Selection, losing: number) => string | undefined>> = {
   denied: (selection) => (canNarrow(unblock, selection) ? narrowedLine(unblock, selection) : undefined),
   'not-migratable': restarting,
   'newer-launcher': restarting,
@@ -285,8 +290,12 @@ const forMany: Readonly<Record<string, (selection: Selection) => string | undefi
 
 const unblock = 'kvup workloads unblock --all'
 
-function restarting(selection: Selection): string {
-  return `${narrowedLine('kvup workloads update', selection)} --restart-unmigratable`
+/** `losing`: so many have a disk in their pod, whose content a restart takes away. */
+function restarting(selection: Selection, losing: number): string {
+  const line = `${narrowedLine('kvup workloads update', selection)} --restart-unmigratable`
+  return losing === 0
+    ? line
+    : `${line}     restarts them, which needs --accept data-loss: ${counted(losing, 'VM', ['loses', 'lose'])} data`
 }
 
 /** An outdated VMI that can migrate and did not fail to the last time, `namespace/name`: to be moved by hand, before all the others are (contract "Temporary changes"). */
@@ -328,8 +337,8 @@ interface Counted {
 }
 
 /** Lists the VMIs without the label only where the two differ and that tells why. Throws ApiError. */
-async function countApart(reader: Reader, counted: Counted): Promise<CountApart> {
-  const { reported, labelled, notRunning, updating, launcher } = counted
+async function countApart(reader: Reader, counts: Counted): Promise<CountApart> {
+  const { reported, labelled, notRunning, updating, launcher } = counts
   const plain: CountApart = {
     ...(reported !== undefined && { reported }),
     labelled,

@@ -152,6 +152,9 @@ export function outlookOf(vmi: VirtualMachineInstance, vm: Vm | undefined, rules
   const why = [
     first,
     ...(ends.has(outcome) ? aboutEnd(outcome, vmi, { runStrategy: vm && runStrategyOf(vm), loses }) : []),
+    ...(outcome === 'restart' && loses.length > 0
+      ? [reason('loses-data', `that loses data on ${loses.join(', ')}`)]
+      : []),
     ...aboutLauncher(launcher),
     ...later(outcome, rules),
   ]

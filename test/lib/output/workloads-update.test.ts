@@ -13,8 +13,13 @@ const left = (name: string, more: Partial<UpdatedVm> = {}): UpdatedVm => ({
   ...more,
 })
 
+type More = Pick<WorkloadsUpdateDocument, 'paused' | 'next'>
+
 /** What stands behind arrows. */
-function helps(items: readonly UpdatedVm[]): readonly string[] {
+const helps = (items: readonly UpdatedVm[], more: More = {}): readonly string[] =>
+  told(items, more).flatMap((line) => (line.startsWith('  → ') ? [line.slice(4)] : []))
+
+function told(items: readonly UpdatedVm[], more: More): readonly string[] {
   const document: WorkloadsUpdateDocument = {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'WorkloadsUpdate',
@@ -33,10 +38,10 @@ function helps(items: readonly UpdatedVm[]): readonly string[] {
       gone: 0,
     },
     items,
+    ...more,
   }
   const paint = paintFor({ colour: false, unicode: true })
-  const lines = workloadsUpdateView.text(document, paint, { columns: Infinity, wide: false })
-  return lines.filter((line) => line.startsWith('  → ')).map((line) => line.slice(4))
+  return workloadsUpdateView.text(document, paint, { columns: Infinity, wide: false })
 }
 
 test('one that only a restart helps is named; several are restarted in an order, by one command', () => {
@@ -52,6 +57,18 @@ test('one that only a restart helps is named; several are restarted in an order,
     'kubectl describe c',
     'kvup workloads update --restart-unmigratable     # restarts the VMs that are left, one by one',
   ])
+})
+
+test('what loses data comes last, behind the line that shows whose; and who keeps updates paused is said first', () => {
+  const remedy = ['virtctl restart d -n demo     restarts the guest; emptyDisk x is lost']
+  expect(helps([left('d', { remedy })])).toEqual([
+    'kvup workloads outdated     # shows why each is not moved',
+    'virtctl restart d -n demo     restarts the guest; emptyDisk x is lost',
+  ])
+  const paused = { by: 'root@jump', at: '2026-11-25T12:00:00Z' }
+  const next = ['kvup workloads resume-updates     resumes automatic VM updates']
+  expect(helps([left('d', { remedy })], { paused, next })[0]).toBe(next[0])
+  expect(told([], { paused })).toContain('! automatic VM updates are still paused')
 })
 
 test('where restarts were asked for already, those that are left are named', () => {

@@ -68,7 +68,10 @@ interface Style {
 function overrideLines(override: Override, asOf: string, paint: Paint): string[] {
   const { object, path, was, by, at, procedure, harmless } = override
   const value = was.present ? valueText(was.value) : 'absent'
-  const field = path.slice(path.lastIndexOf('/') + 1)
+  const field = path
+    .slice(path.lastIndexOf('/') + 1)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~')
   const what =
     field === 'workloadUpdateMethods'
       ? `automatic VM updates paused (was ${value})`

@@ -462,13 +462,15 @@ function source({
 
 /** VMs that do not run as they should, nodes that can take none, words that KubeVirt does not know: each with what helps. */
 function troubleLines(
-  { workloads, installation, overrides }: StatusDocument,
+  { workloads, installation, overrides, running }: StatusDocument,
   { mark }: Pick<Paint, 'mark'>,
 ): readonly string[] {
   const { unknownMethods, hollowNodes, troubled, outdated } = workloads
   const behind = outdated.labelled ?? outdated.reported
   const paused = overrides?.settings?.some(({ id }) => id === methodsOverride) ?? false
-  const stays = behind && installation?.workloadUpdateMethods.length === 0
+  const { newer = 0 } = outdated
+  // Whoever runs kvup may be moving them.
+  const stays = behind && newer < behind && installation?.workloadUpdateMethods.length === 0 && !running
   return [
     ...(stays ? [`${mark.warning} outdated VMs are not updated: ${noMethodsText(paused)}`] : []),
     ...(unknownMethods

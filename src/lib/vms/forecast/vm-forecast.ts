@@ -218,6 +218,12 @@ export function newerLaunchersFinding(
   ]
 }
 
+/** What stands against resuming automatic VM updates with these methods: what `kvup workloads resume-updates` refuses for, and all that offers that line asks here first. */
+export const resumingFindings = (methods: readonly string[], forecast: Forecast): readonly HopFinding[] => [
+  ...evictionFinding(methods, forecast),
+  ...newerLaunchersFinding(methods, forecast),
+]
+
 /** What these methods do with what is outdated already. */
 export function forecastOutdated(
   reader: Reader,

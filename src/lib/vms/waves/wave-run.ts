@@ -125,6 +125,8 @@ export interface WorkloadsUpdateDocument extends WaveRunDocument {
   kind: 'WorkloadsUpdate'
   /** What was asked for; empty: the whole cluster. */
   selection: { namespace?: string; labels?: string; node?: string }
+  /** Somebody keeps automatic VM updates paused after its end. `at` in RFC 3339. */
+  paused?: { by: string; at: string }
   totals: UpdateTotals
   /** What became of each VM that this run had to do with. */
   items: readonly UpdatedVm[]

@@ -175,32 +175,38 @@ function updateSummary(
 const remediesAtMost = 5
 
 function nextLines(
-  { items, outcome, selection }: WorkloadsUpdateDocument,
+  { items, outcome, selection, paused, next = [] }: WorkloadsUpdateDocument,
   { mark }: Paint,
   { columns: width }: Size,
 ): string[] {
   // What a run that stopped ends with is how it goes on: no restart stands above that.
   if (outcome === 'dry-run' || outcome === 'stopped') return []
   const remedies = [...new Set(remediesOf(items, selection))].slice(0, remediesAtMost)
-  return remedies.flatMap((line) => wrap(`  ${mark.next} ${line}`, width))
+  const resuming = paused === undefined ? [] : next
+  const note =
+    paused === undefined ? [] : wrap(`${mark.warning} automatic VM updates are still paused`, width)
+  return [...note, ...[...resuming, ...remedies].flatMap((line) => wrap(`  ${mark.next} ${line}`, width))]
 }
 
 const isRestart = (line: string) => line.startsWith('virtctl restart ')
 
-/** Several that only a restart helps are restarted one after the other, each one well again before the next. */
+/** Several that only a restart helps are restarted one after the other, each one well again before the next. What loses data comes last, behind the line that shows whose. */
 function remediesOf(
   items: readonly UpdatedVm[],
   selection: WorkloadsUpdateDocument['selection'],
 ): readonly string[] {
   const all = items.flatMap(({ remedy = [] }) => remedy)
-  const began = items.some(({ by }) => by === 'restart')
-  if (began || all.filter(isRestart).length < 2) return all
-  const loses = all.some((line) => isRestart(line) && / (?:is|are) lost$/u.test(line))
+  const restarts = all.filter(isRestart)
+  const loses = restarts.some((line) => / (?:is|are) lost$/u.test(line))
+  const shown = `${narrowedLine('kvup workloads outdated', selection)}     # shows why each is not moved`
+  const first = [...all.filter((line) => !isRestart(line)), ...(loses ? [shown] : [])]
+  if (items.some(({ by }) => by === 'restart') || restarts.length < 2) return [...first, ...restarts]
   const [accepts, losing] = loses ? [' --accept data-loss', '; the data in their pods is lost'] : ['', '']
   const update = narrowedLine('kvup workloads update', selection)
-  const paced = `${update} --restart-unmigratable${accepts}     # restarts the VMs that are left, one by one${losing}`
-  const shown = `${narrowedLine('kvup workloads outdated', selection)}     # shows why each is not moved`
-  return [...all.filter((line) => !isRestart(line)), ...(loses ? [shown] : []), paced]
+  return [
+    ...first,
+    `${update} --restart-unmigratable${accepts}     # restarts the VMs that are left, one by one${losing}`,
+  ]
 }
 
 export const vmRestartsView: View<VmRestartsDocument> = {
