@@ -51,7 +51,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
   const snapshot = await readerFor(cx, options.from)
-  await ensurePlace(snapshot, { namespace: cx.flags?.namespace })
+  await ensurePlace(snapshot, { namespace: cx.flags.namespace })
   cx.printer.awaiting('running the checks')
   const observed = await readCheckedCluster(cx, {
     to,
