@@ -59,7 +59,7 @@ export const outputOptions = [
 export const alertsOption = (asked: string): Option =>
   new Option(
     '--alerts <how>',
-    `route: ask which alerts fire by the platform's own Route, with your token; ${asked}`,
+    `read firing alerts through the Route of Prometheus, which sends it your token; ${asked}`,
   ).choices(['route'])
 
 /** Flags of the connection that do not say which cluster, nor as whom. */

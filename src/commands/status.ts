@@ -28,7 +28,7 @@ export function statusCommand(wire: Wire): Command {
   return new Command('status')
     .option('-w, --watch', 'keep watching; print every change')
     .addOption(fromOption().conflicts('watch'))
-    .addOption(alertsOption('without it a terminal is asked once where the platform or a pool is not idle'))
+    .addOption(alertsOption('without it, kvup may ask you once if the platform or a pool is busy'))
     .option('--exit-code', 'exit 0 when Healthy, 10 Updating or Waiting, 4 Stalled, 3 Degraded')
     .addHelpText(
       'after',
@@ -53,10 +53,11 @@ export function headCommand(wire: Wire): Command {
   return new Command('__head').action(wire(head))
 }
 
-/** Where the cluster stands, and what to type. Exit 0 where no kubeconfig names a cluster as well: that is where a new user begins. */
+/** Where the cluster stands, and what to type; as `kvup status` it waits for virt-operator where its Lease has expired. Exit 0 where no kubeconfig names a cluster as well: that is where a new user begins. */
 export async function head(cx: Context): Promise<ExitCode> {
   try {
-    const { state } = await readClusterState(cx, await readerFor(cx, undefined, 'platform'))
+    const snapshot = await readerFor(cx, undefined, 'platform')
+    const { state } = await readClusterState(cx, snapshot, watchingOf(cx, snapshot))
     cx.printer.result({ apiVersion: 'kvup.io/v1alpha1', kind: 'Status', state }, stateView)
     return exitCode.done
   } catch (error) {

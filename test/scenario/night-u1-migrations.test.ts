@@ -68,7 +68,7 @@ test('U1 new migrations during the roll are counted, the failed named with the l
       migrations: { began: 2, failed: 1 },
       differences: { failedMigrations: ['demo/weak'] },
     })
-    expect(ended.text).toContain('2 began meanwhile, 1 failed')
+    expect(ended.text).toContain('1 of 2 migrations failed meanwhile')
     expect(ended.text).toContain('virtctl migrate weak -n demo')
   })
 })

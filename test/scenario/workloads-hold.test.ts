@@ -54,7 +54,7 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
         documents: [{ outcome: 'restored', methods: ['Evict', 'LiveMigrate'] }],
       })
       // The operator has not acted on the hold itself yet: whether VMs get outdated is not known then.
-      expect(restored.text).toContain('KubeVirt, counting all VMs because it is not settled, moves nothing')
+      expect(restored.text).toContain('when resumed, KubeVirt moves nothing\n')
       expect(storedMethods(stage)).toBe(first)
       expect(stage.methods).toEqual(['Evict', 'LiveMigrate'])
       expect(await stage.journal.overrides()).toEqual([])

@@ -139,7 +139,7 @@ describe.each(hyperConvergeds)('$name', ({ shape }) => {
       const { documents } = await stage.showStrategy()
       const row = itemsOf(documents[0]).find(({ name }) => name === 'batchEvictionSize')
       expect(row).toMatchObject({ value: 10, origin: 'KubeVirt' })
-      expect(row?.note).toContain('HyperConverged says 3')
+      expect(row?.note).toContain('HyperConverged has 3: not passed on yet')
     }))
 
   test('none is an explicit []', () =>

@@ -42,6 +42,7 @@ import {
   evictionFinding,
   type Forecast,
   forecastText,
+  nothingMoves,
   newerLaunchersFinding,
 } from '../../lib/vms/forecast/vm-forecast.ts'
 import { methodsIn } from '../../lib/vms/strategy/settings-owner.ts'
@@ -203,8 +204,10 @@ interface Terms extends SettingsWork {
 function announce({ printer }: Context, { override, meanwhile, forecast, rolloutStatus }: Terms): void {
   printer.note(`changed by ${override.by} at ${override.at}: ${keptMethods(override).join(', ')}`)
   if (meanwhile === 'keep-current') return
-  const atMost = rolloutStatus.verdict === 'Healthy' ? '' : ' at most'
-  printer.note(`when resumed, KubeVirt ${forecastText(forecast)}${atMost}`)
+  const moves = forecastText(forecast)
+  // Where KubeVirt is not healthy all VMs are counted, not the outdated alone: the counts are upper limits.
+  const atMost = rolloutStatus.verdict === 'Healthy' || moves === nothingMoves ? '' : ' at most'
+  printer.note(`when resumed, KubeVirt ${moves}${atMost}`)
 }
 
 function changeOf(cx: Context, terms: Terms): Change {

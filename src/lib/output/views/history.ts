@@ -253,7 +253,7 @@ function stepLines(entries: readonly Entry[], { paint, size }: Style): string[] 
 const stepColumns: readonly Column<Told>[] = [
   { name: 'TIME', cell: ({ at }) => timeOfDay(at) },
   { name: 'STEP', cell: ({ step }) => step },
-  { name: 'WHAT', holds: 'text', cell: ({ text }) => text, tone: ({ tone }) => tone },
+  { name: 'WHAT', holds: 'text', cell: ({ text }) => brief(text), tone: ({ tone }) => tone },
 ]
 
 /** An intent is told with the change that it became; start, end and risks stand above. */
