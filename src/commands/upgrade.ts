@@ -55,7 +55,9 @@ export const planningFlags = (): Option[] => [
   new Option('--no-pause-updates', 'let KubeVirt move VMs during the upgrade'),
   new Option('--leave-paused', 'leave automatic VM updates paused at the end'),
   new Option('--wait-workloads', 'wait until VMs are updated'),
-  new Option('--migrations <how>', 'for running migrations').choices(['wait', 'cancel', 'ignore']).default('wait'),
+  new Option('--migrations <how>', 'for running migrations')
+    .choices(['wait', 'cancel', 'ignore'])
+    .default('wait'),
   new Option('--migrations-timeout <duration>', 'limit of that wait').default('30m'),
   new Option('--follow', 'say what to commit, then watch (Helm, GitOps)'),
   new Option('--releases <file>', 'release data instead of the built-in'),

@@ -293,7 +293,9 @@ test('W5 while KubeVirt moves VMs itself, failures with one reason make it hold 
         /VMs failed for one reason: operation failed: guest CPU .*on worker-.*kubevirt issue 16386/,
       )
       expect(ended.error?.message).toContain('automatic VM updates are paused again')
-      expect(ended.error?.remedy.join()).toMatch(/kvup workloads update --canary 1.*kvup workloads restore/)
+      expect(ended.error?.remedy.join()).toMatch(
+        /kvup workloads update --canary 1.*kvup workloads resume-updates/,
+      )
       expect(stage.methods).toEqual([])
       expect(await stage.journal.overrides()).toMatchObject([
         { id: 'workload-updates', was: { value: ['LiveMigrate'] } },

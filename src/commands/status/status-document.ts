@@ -18,7 +18,7 @@ import { areFewMigrations } from '../../lib/kubevirt/diagnosis/stuck-migrations.
 import { readInFlight } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { migrationsReport } from '../../lib/vms/migrations/migration-report.ts'
 import { countOverridden } from '../../lib/vms/unblock/vm-overrides.ts'
-import { overrideId, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
+import { overrideId, restoreAllLine } from '../../lib/vms/update-methods.ts'
 
 /** The document of `kvup status`: the report, what kvup itself left in the cluster, and the state that all of it makes. */
 export class StatusReader {
@@ -210,5 +210,5 @@ async function vmOverrides(
   const [vms = 0] = counted.items
   if (vms === 0) return {}
   const { overrides: { settings = [] } = {} } = await overriding
-  return { overrides: { vms, restore: restoreUpdatesLine(settings.find(({ id }) => id === overrideId)) } }
+  return { overrides: { vms, restore: restoreAllLine(settings.find(({ id }) => id === overrideId)) } }
 }

@@ -24,7 +24,7 @@ import { parseDuration } from '../../lib/kube/duration.ts'
 import { type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { clusterEvictionOf, ensurePlace, namespaceOf } from '../../lib/vms/vm.ts'
-import { overrideId, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
+import { overrideId, restoreAllLine } from '../../lib/vms/update-methods.ts'
 import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
 
 export interface UnblockOptions extends ChangeOptions {
@@ -92,7 +92,7 @@ export async function unblock(
     },
     async report() {
       const held = (await environment.journal.overrides()).find(({ id }) => id === overrideId)
-      return { ...unblockDocument(itemsAs('unblocked'), bare), restore: restoreUpdatesLine(held) }
+      return { ...unblockDocument(itemsAs('unblocked'), bare), restore: restoreAllLine(held) }
     },
   })
 }

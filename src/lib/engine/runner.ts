@@ -126,7 +126,8 @@ class StepSequence {
   async #settle(step: Step): Promise<StopReason | undefined> {
     this.#current = step
     const index = this.#steps.indexOf(step)
-    this.#run.enter(step, { step: index + 1, of: this.#steps.length })
+    const place = this.#run.cx.placeOf?.(step.id) ?? { step: index + 1, of: this.#steps.length }
+    this.#run.enter(step, place)
     const began = this.#run.ticks
     this.#run.emit({ kind: 'step-started', step: summaryOf(step), index, total: this.#steps.length })
     const settled = await new SettlingStep(step, this.#run, this.#steps).settle()

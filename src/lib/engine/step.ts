@@ -1,7 +1,7 @@
 import type { Cluster, Reader, Reviewer, Where, Writer } from '../kube/cluster.ts'
 import type { Kind } from '../kube/object.ts'
 import type { Clock } from '../kube/clock.ts'
-import type { Journal, JournalReader, Override } from './journal.ts'
+import type { Journal, JournalReader, Override, StepPlace } from './journal.ts'
 import type { Lock } from './lease.ts'
 import { usageError } from '../kube/errors.ts'
 import { nearest } from '../kube/text.ts'
@@ -199,6 +199,8 @@ export interface RunContext {
   readonly accepted?: readonly { id: string; text: string; user?: string }[]
   /** Compares what the step of this id is about to write, and throws before it is sent: with what a sealed plan says. */
   readonly writes?: ((step: string, writer: Writer) => Writer) | undefined
+  /** The stage that the step of this id is of, as people see them counted; absent, and for a step without one: steps are counted. */
+  readonly placeOf?: (step: string) => StepPlace | undefined
 }
 
 export interface RunLimits {

@@ -61,7 +61,7 @@ describe('an interrupted run leaves within 2 s, says what is borrowed, and its l
     expect(ended).toMatchObject({ code, stdout: '' })
     expect(within).toBeLessThan(2000)
     expect(end).toMatch(/paused \d+s ago: automatic VM updates \(was LiveMigrate\); /)
-    expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads restore')
+    expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads resume-updates')
     expect(lineThat(end, 'goes back')).toBe(back)
     expect(cr().methods).toEqual([])
     const resumed = await paste(lineThat(end, 'continues'), alive)

@@ -139,7 +139,7 @@ function changedText(vm: VirtualMachine, changed: readonly OverrideField[]): str
 export type RefusedVms = Map<string, string>
 
 /**
- * Sets what was borrowed of a VM back, reads it back, and only then takes its note off (contract "Loans"). What the server or a webhook refuses for this one VM goes into
+ * Sets what was borrowed of a VM back, reads it back, and only then takes its note off (contract "Temporary changes"). What the server or a webhook refuses for this one VM goes into
  * `refused`, its note stays, and the run goes on.
  */
 export function restoreVm(ref: VmRef, meanwhile: Meanwhile, refused: RefusedVms): Step {

@@ -24,7 +24,7 @@ interface Updating {
   who: string
   /** Ms: of the whole run. */
   timeoutMs: number
-  /** KubeVirt is settled: before VMs are moved, and before the override is given back (contract "Loans"). */
+  /** KubeVirt is settled: before VMs are moved, and before the override is given back (contract "Temporary changes"). */
   settled: (id: string, title: string) => Step
 }
 
