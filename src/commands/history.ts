@@ -1,5 +1,5 @@
 import type { Override } from '../lib/engine/journal.ts'
-import { overrideId, restoreUpdatesLine } from '../lib/vms/update-methods.ts'
+import { overrideId, restoreAllLine } from '../lib/vms/update-methods.ts'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { Reader } from '../lib/kube/cluster.ts'
@@ -81,7 +81,7 @@ export async function history(cx: Context, options: HistoryOptions = {}, typed?:
     namespace,
     asOf,
     overrides,
-    ...(overrides[0]
+    ...(overrides[0] && !(vms.length > 0 && overrides[0].id === overrideId)
       ? { restore: overrideRemedy(overrides[0]) }
       : vms.length > 0 && { restore: restoresVms(overrides) }),
     ...(vms.length > 0 && { vms }),
@@ -160,7 +160,7 @@ async function kubevirtNamespace(reader: Reader): Promise<string> {
 }
 
 const restoresVms = (overrides: readonly Override[]): string =>
-  restoreUpdatesLine(overrides.find(({ id }) => id === overrideId))
+  restoreAllLine(overrides.find(({ id }) => id === overrideId))
 
 /** So many VMs are told; the document has all. */
 const toldAtMost = 10

@@ -93,13 +93,13 @@ test('says first what still has to be restored: age, value and the line that res
   expect(document).toMatchObject({
     kind: 'History',
     namespace: 'kubevirt',
-    restore: 'kvup workloads restore',
+    restore: 'kvup workloads resume-updates',
   })
   expect(document.items).toMatchObject([{ what: 'saved', step: 'workload-updates' }])
   expect(lines.slice(0, 5)).toEqual([
     '! Temporary change by jane@here, 3h ago: automatic VM updates paused (was LiveMigrate)',
     '  harmless for days; hotplug waits',
-    '  -> kvup workloads restore     # restores it',
+    '  -> kvup workloads resume-updates     # restores it',
     '',
     expect.stringMatching(/^RUN +STARTED +BY +WHAT +RESULT +TOOK +NOTE$/),
   ])

@@ -17,7 +17,8 @@ import type { Check, Finding, Question } from '../../lib/checks/check-definition
 import { type CheckDocument, checkView, wholeCheckView } from '../../lib/output/views/check-report.ts'
 import { parseVersion, type Version } from '../../lib/releases/release-versions.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
-import { withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
+import { ensurePlace } from '../../lib/vms/vm.ts'
+import { takesRisk, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { reachable } from '../../lib/releases/release-path.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
 import { knownBad } from '../../lib/checks/groups/path-checks.ts'
@@ -53,6 +54,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
   const snapshot = await readerFor(cx, options.from)
+  await ensurePlace(snapshot, { namespace: cx.flags?.namespace })
   cx.printer.awaiting('running the checks')
   const observed = await readCheckedCluster(cx, {
     to,
@@ -159,7 +161,7 @@ function helpLines(items: Ended['items'], strict: boolean): readonly string[] {
   const levels = ['blocker', 'not-checked', ...(strict ? ['warning'] : [])]
   const worst = levels.map((wanted) => open.find(({ level }) => level === wanted)).find((found) => found)
   if (worst === undefined) return []
-  return [worst.remedy.find(isCommand) ?? `kvup explain ${worst.id}`]
+  return [worst.remedy.find((line) => isCommand(line) && !takesRisk(line)) ?? `kvup explain ${worst.id}`]
 }
 
 /** By OLM over several minors, or to a release of which nobody knows the KubeVirt, or that OLM refuses. */

@@ -10,7 +10,7 @@ import { listKubeVirts, type ReadCluster } from '../../lib/kubevirt/snapshot.ts'
 import { kubeVirtDefinitions } from '../../lib/kubevirt/stored-versions.ts'
 import type { EarlierDump, StatusDocument } from '../../lib/output/views/status.ts'
 import { type ClusterState, clusterState, type StateInputs } from '../../lib/status/cluster-state.ts'
-import { statusReport, type StatusReport } from '../../lib/status/status-report.ts'
+import { type StatusAsks, statusReport, type StatusReport } from '../../lib/status/status-report.ts'
 import { availableTargets } from '../../lib/upgrade/plan/available-targets.ts'
 import { downgradeNow } from '../../lib/upgrade/rollback.ts'
 import { getLockHolder } from '../../lib/vms/lock-holder.ts'
@@ -18,7 +18,7 @@ import { areFewMigrations } from '../../lib/kubevirt/diagnosis/stuck-migrations.
 import { readInFlight } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { migrationsReport } from '../../lib/vms/migrations/migration-report.ts'
 import { countOverridden } from '../../lib/vms/unblock/vm-overrides.ts'
-import { overrideId, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
+import { overrideId, restoreAllLine } from '../../lib/vms/update-methods.ts'
 
 /** The document of `kvup status`: the report, what kvup itself left in the cluster, and the state that all of it makes. */
 export class StatusReader {
@@ -45,7 +45,7 @@ export class StatusReader {
       overrides: settings,
       running,
       unread: remarks,
-      isWatched: this.#isWatched,
+      isWatched: this.#isWatched || this.#snapshot.saved,
     }
     const all = [...(report.remarks ?? []), ...remarks]
     return {
@@ -154,8 +154,9 @@ export class StatusReader {
 export async function readClusterState(
   cx: Context,
   snapshot: ReadCluster,
+  asks?: StatusAsks,
 ): Promise<{ report: StatusReport; state: ClusterState }> {
-  const report = await statusReport(snapshot.cluster.reader, snapshot.clock)
+  const report = await statusReport(snapshot.cluster.reader, snapshot.clock, asks)
   return { report, state: (await new StatusReader(cx, snapshot).document(report)).state }
 }
 
@@ -209,5 +210,5 @@ async function vmOverrides(
   const [vms = 0] = counted.items
   if (vms === 0) return {}
   const { overrides: { settings = [] } = {} } = await overriding
-  return { overrides: { vms, restore: restoreUpdatesLine(settings.find(({ id }) => id === overrideId)) } }
+  return { overrides: { vms, restore: restoreAllLine(settings.find(({ id }) => id === overrideId)) } }
 }
