@@ -162,7 +162,7 @@ function ofIssue({ id, level, summary, issue, remedy = [] }: KnownBad): Explaine
     text: `${level}: ${summary}. ${issue}`,
     level: `${capital(level)}.`,
     means,
-    matters: 'It has hurt others on this upgrade.',
+    matters: 'Other clusters had it during this upgrade.',
     fix,
     acceptWith: level === 'blocker' ? acceptedBy(id) : 'Nothing to accept: it does not stop a run.',
     docs: [issue, 'docs/checks.md#known-bad'],

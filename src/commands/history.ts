@@ -8,7 +8,7 @@ import { listKubeVirts, type ReadCluster, readerFor } from '../lib/kubevirt/snap
 import { notOne } from '../lib/kubevirt/installation.ts'
 import { overrideRemedy } from '../lib/output/views/report-lines.ts'
 import { entriesByRun, type JournalRun, journalRuns } from '../lib/engine/journal-runs.ts'
-import { parseDuration } from '../lib/kube/duration.ts'
+import { parseSpan } from '../lib/kube/duration.ts'
 import { usageError } from '../lib/kube/errors.ts'
 import { configMapJournal } from '../lib/engine/journal-config-map.ts'
 import { missingText } from '../lib/engine/change.ts'
@@ -143,7 +143,7 @@ function chosen(
 /** ms since the epoch of `24h` ago, or of a date or time. Throws `usage`. */
 function sinceTime(text: string, now: Date): number {
   const isTime = /^\d{4}-\d{2}-\d{2}/u.test(text)
-  const time = isTime ? Date.parse(text) : now.getTime() - parseDuration(text)
+  const time = isTime ? Date.parse(text) : now.getTime() - parseSpan(text)
   if (!Number.isNaN(time)) return time
   throw usageError('not-a-time', `${JSON.stringify(text)} is not a time`, {
     remedy: '24h, 7d, 2026-11-22 or 2026-11-22T21:00:00Z',

@@ -271,6 +271,10 @@ describe('of many runs', () => {
     expect(await runsOf({ since: '1d' }, Promise.resolve(opened))).toEqual([1, 2])
   })
 
+  test('--since may look back for longer than anything is waited for', async () => {
+    expect(await runsOf({ since: '400d' })).toEqual([1, 2, 3])
+  })
+
   test('a terminal shows the last ten, and the line that shows the others; a document has all', async () => {
     const { lines, document } = await answer(await many(), { columns: 120 })
     expect(document.runs).toHaveLength(14)

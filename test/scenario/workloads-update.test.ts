@@ -164,10 +164,10 @@ test('two launchers that run for one VMI stop it', async () => {
   })
 })
 
-test('nothing that gets any further is a stall', async () => {
+test('nothing that gets any further is a stall: exit 4, as --stalled-after of an upgrade ends', async () => {
   await outdated([{ name: 'a', migration: 'hang' }], async (stage) => {
-    const ended = await stage.update({ stallTimeout: '5m' })
-    expect(ended).toMatchObject({ code: 3, error: { reason: 'update-stalled' } })
+    const ended = await stage.update({ stalledAfter: '5m' })
+    expect(ended).toMatchObject({ code: 4, error: { reason: 'update-stalled' } })
     expect(documentOf(ended).totals.moving).toBe(1)
   })
 })

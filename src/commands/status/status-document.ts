@@ -10,10 +10,11 @@ import { listKubeVirts, type ReadCluster } from '../../lib/kubevirt/snapshot.ts'
 import { kubeVirtDefinitions } from '../../lib/kubevirt/stored-versions.ts'
 import type { EarlierDump, StatusDocument } from '../../lib/output/views/status.ts'
 import { type ClusterState, clusterState, type StateInputs } from '../../lib/status/cluster-state.ts'
-import { statusReport, type StatusReport } from '../../lib/status/status-report.ts'
+import { type StatusAsks, statusReport, type StatusReport } from '../../lib/status/status-report.ts'
 import { availableTargets } from '../../lib/upgrade/plan/available-targets.ts'
 import { downgradeNow } from '../../lib/upgrade/rollback.ts'
 import { getLockHolder } from '../../lib/vms/lock-holder.ts'
+import { areFewMigrations } from '../../lib/kubevirt/diagnosis/stuck-migrations.ts'
 import { readInFlight } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { migrationsReport } from '../../lib/vms/migrations/migration-report.ts'
 import { countOverridden } from '../../lib/vms/unblock/vm-overrides.ts'
@@ -44,7 +45,7 @@ export class StatusReader {
       overrides: settings,
       running,
       unread: remarks,
-      isWatched: this.#isWatched,
+      isWatched: this.#isWatched || this.#snapshot.saved,
     }
     const all = [...(report.remarks ?? []), ...remarks]
     return {
@@ -114,9 +115,11 @@ export class StatusReader {
   async #failing({ report, unread = [] }: StateInputs): Promise<Pick<StateInputs, 'failing' | 'unread'>> {
     const { instances } = report.workloads ?? {}
     if (instances === undefined) return { unread: [...unread, 'running VMs cannot be read'] }
-    if (instances === 0 || instances > migrationsReadUpTo) return {}
+    if (instances === 0) return {}
     const { cluster, clock } = this.#snapshot
     const { reader } = cluster
+    // Of so many that they are not read the report says so.
+    if (instances > allReadUpTo && (await asFarAsRead(areFewMigrations(reader))) === false) return {}
     const [kubevirt] = itemsOf(await listKubeVirts(reader))
     const reading = readInFlight({ reader, at: clock.now(), namespace: undefined, kubevirt })
     const inFlight = await known(reading.then((read) => [read]))
@@ -151,15 +154,16 @@ export class StatusReader {
 export async function readClusterState(
   cx: Context,
   snapshot: ReadCluster,
+  asks?: StatusAsks,
 ): Promise<{ report: StatusReport; state: ClusterState }> {
-  const report = await statusReport(snapshot.cluster.reader, snapshot.clock)
+  const report = await statusReport(snapshot.cluster.reader, snapshot.clock, asks)
   return { report, state: (await new StatusReader(cx, snapshot).document(report)).state }
 }
 
 /** ms. */
 const askEvery = 30 * seconds
-/** KubeVirt keeps five migrations of each VM: of more VMs they are not read for a look. */
-const migrationsReadUpTo = 1000
+/** KubeVirt keeps five migrations of each VM: of so many VMs they are few enough for a look. */
+const allReadUpTo = 1000
 
 /** Of a folder of dumps: as of when it is judged, what was passed over, and what the dumps of other moments say, each for itself. */
 async function ofFolder(snapshot: ReadCluster): Promise<Pick<StatusDocument, 'saved' | 'earlier'>> {

@@ -1,5 +1,6 @@
 import type { World } from '../../lib/kube/world.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
+import { ensurePlace } from '../../lib/vms/vm.ts'
 import { afterPlan, carryingOut } from '../../lib/upgrade/run-report.ts'
 import { type Document, seal } from '../../lib/output/printer.ts'
 import type { Context } from '../../context.ts'
@@ -37,6 +38,7 @@ import { chosenTarget } from './without-target.ts'
 /** `kvup upgrade`: see → plan → findings → question → run → report. With `--plan` exactly that plan, or nothing. */
 export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitCode> {
   const { plan: file } = typed
+  if (cx.flags?.namespace !== undefined) await ensurePlace({ cluster: await cx.cluster() }, cx.flags)
   if (typed.to === undefined && file === undefined) {
     const chosen = await chosenTarget(cx, typed)
     return chosen === undefined ? exitCode.done : planAndRun(typedAs(cx, chosen.commandLine), chosen.options)
@@ -148,6 +150,7 @@ export async function showPlan(cx: Context, options: PlanOptions): Promise<ExitC
       remedy: 'kvup releases     lists the releases that this kvup knows',
     })
   const { cluster, clock, saved } = await readerFor(cx, options.from)
+  await ensurePlace({ cluster, saved }, { namespace: cx.flags?.namespace })
   const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
   const asked = { ...options, pauseBefore: [] }
   const { planned, madeFrom } = await planUpgrade(there, asked, {

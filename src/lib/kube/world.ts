@@ -56,7 +56,7 @@ export interface CommandContext {
     awaiting?(what: string): void
   }
   readonly prompt: Prompt
-  /** Aborted by Ctrl-C and SIGTERM; the reason is a KvupError with the exit code. */
+  /** Aborted by Ctrl-C, SIGTERM and SIGHUP; the reason is a KvupError with the exit code. */
   readonly signal: AbortSignal
   readonly flags: { readonly namespace?: string; readonly yes: boolean }
   readonly world: World

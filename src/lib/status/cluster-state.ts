@@ -79,7 +79,7 @@ export interface StateInputs {
   continues?: string | undefined
   /** What a run knows beyond what is seen: why there is no way back. */
   known?: readonly string[]
-  /** It is drawn again and again already. */
+  /** It is drawn again and again already, or is a saved cluster, which stands still. */
   isWatched?: boolean
 }
 
@@ -270,7 +270,12 @@ function layerState(
       ...runningLines(inputs),
       ...pausedLines(inputs),
     ],
-    ...linesOf({ next: window ? 'kvup eus status' : guilty.flatMap(({ help = [] }) => help)[0] }),
+    ...linesOf({
+      next: window
+        ? 'kvup eus status'
+        : (guilty.flatMap(({ help = [] }) => help)[0] ??
+          (verdict === 'Updating' ? watching(inputs) : undefined)),
+    }),
   }
 }
 
@@ -285,14 +290,18 @@ function windowText({ from, at }: NonNullable<Judged['window']>): string {
 function running(inputs: StateInputs): ClusterState | undefined {
   const [line] = runningLines(inputs)
   if (line === undefined) return undefined
-  const { report, isWatched } = inputs
+  const { report } = inputs
   return {
     is: 'Running',
     headline: `${subject(inputs)}: ${line}`,
     why: [...waitingLines(report), ...aboutVms(inputs), ...pausedLines(inputs)],
-    ...linesOf({ next: isWatched ? undefined : 'kvup status -w     watches it' }),
+    ...linesOf({ next: watching(inputs) }),
   }
 }
+
+/** What goes on by itself is watched. */
+const watching = ({ isWatched }: StateInputs): string | undefined =>
+  isWatched ? undefined : 'kvup status -w     watches it'
 
 /** `another kvup is running: root@host since 22:14 (upgrade to v1.8.4)`. */
 function runningLines({ running: holder, entries = [], report: { takenAt } }: StateInputs): string[] {
@@ -343,7 +352,7 @@ function updating(inputs: StateInputs): ClusterState | undefined {
       ...pausedLines(inputs),
       ...aboutVms(inputs),
     ],
-    ...linesOf({ next: report.why?.[0]?.commands[0] }),
+    ...linesOf({ next: report.why?.[0]?.commands[0] ?? watching(inputs) }),
   }
 }
 
@@ -378,9 +387,11 @@ function outOfStep(inputs: StateInputs): ClusterState | undefined {
 function layerOutOfStep(inputs: StateInputs): ClusterState | undefined {
   const layer = inputs.report.layers?.find((one) => one.outOfStep !== undefined)
   if (layer === undefined) return undefined
+  const { observed } = inputs.report
+  const runs = observed?.version === undefined ? '' : ` (KubeVirt ${observed.version})`
   return {
     is: 'OutOfStep',
-    headline: `${subject(inputs)}: OUT OF STEP with the platform`,
+    headline: `${layer.title} ${layer.says}${runs}${on(inputs.cluster)}: OUT OF STEP with the platform`,
     why: [layer.outOfStep ?? '', ...pausedLines(inputs), ...aboutVms(inputs)],
     ...linesOf({ next: layer.help?.find((line) => /^(?:kvup|oc) /u.test(line)) }),
   }
@@ -526,11 +537,17 @@ type StateLines = Pick<ClusterState, 'next' | 'afterwards' | 'instead' | 'detail
 
 const linesOf = ({ next, afterwards, instead, details, back }: Lines): StateLines => ({
   ...(next !== undefined && { next }),
-  ...(afterwards !== undefined && afterwards !== next && { afterwards }),
+  ...(afterwards !== undefined && afterwards !== next && !isSameUpgrade(next, afterwards) && { afterwards }),
   ...(instead !== undefined && { instead }),
   ...(details !== undefined && { details }),
   ...(back !== undefined && back !== next && { back }),
 })
+
+/** Whether both lines upgrade to the same version, so that whoever types the first has no need of the other. */
+export function isSameUpgrade(next: string | undefined, afterwards: string | undefined): boolean {
+  const [one, other] = [next, afterwards].map((line) => /^kvup upgrade --to \S+/u.exec(line ?? '')?.[0])
+  return one !== undefined && one === other
+}
 
 /** The upgrade goes on where the cluster stands, by the method that it was begun with. */
 function continuing(run: Unfinished, { continues, report }: StateInputs, does = 'continues'): string {

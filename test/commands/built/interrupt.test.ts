@@ -55,6 +55,7 @@ describe('an interrupted run leaves within 2 s, says what is borrowed, and its l
     // virt-controller is new: going back would be refused.
     ['SIGINT', 130, almostThere, ''],
     ['SIGTERM', 143, rolling, 'kvup upgrade --to v1.7.4'],
+    ['SIGHUP', 143, rolling, 'kvup upgrade --to v1.7.4'],
   ] as const)('%s, exit %i, while %j', async (signal, code, phase, back) => {
     const { within, end, ...ended } = await interruptedAt(phase?.[1] ?? /./, signal)
     expect(ended).toMatchObject({ code, stdout: '' })

@@ -75,12 +75,12 @@ describe('eus status', () => {
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
       const free = await eusStatusOn(stage)
-      expect(free.text).toMatch(/kvup eus run --approve {5}goes on\n.* kvup eus abort --approve {3}ends it/u)
+      expect(free.text).toMatch(/kvup eus run --approve {5}goes on\n.* kvup eus abort --approve {5}ends it/u)
       await hold(stage, 'jane@elsewhere/7192/e02e1cda')
       const { text } = await eusStatusOn(stage)
       expect(text).toContain('jane@elsewhere/7192/e02e1cda')
       expect(text).not.toMatch(/kvup eus (?:run|abort)/u)
-      expect(text).toContain('kvup eus status -w')
+      expect(text).toMatch(/^EUS upgrade 4\.18 → 4\.20: updating .*\nNext: kvup eus status -w/u)
     }))
 })
 

@@ -8,7 +8,7 @@ import { ageAt } from '../age.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
 import { brief, wrap } from '../text.ts'
 import type { ClusterState } from '../../status/cluster-state.ts'
-import { stateLines } from './cluster-state.ts'
+import { headAndDetails, stateLines } from './cluster-state.ts'
 import { overriddenLines, signedTroubles, vmTroubleLines } from './report-lines.ts'
 import type { ShownHolder } from '../../kubevirt/lease-holders.ts'
 import type { ComponentStatus } from '../../kubevirt/component-status.ts'
@@ -59,12 +59,12 @@ const roomForLabels = 60
 
 export const statusView: View<StatusDocument> = {
   text: (status, paint, size) => {
-    const lines = [
+    const [, ...details] = [
       ...apart(layerLines(status, paint, { entry: entryFor(size), wide: size.wide })),
       ...apart(kubeVirtLines(status, paint, size)),
       ...folderLines(status, paint, size),
-    ]
-    return [...stateLines(status.state, paint, size), ...lines.flatMap((line) => wrap(line, size.columns))]
+    ].flatMap((line) => wrap(line, size.columns))
+    return headAndDetails(stateLines(status.state, paint, size), details, size)
   },
   names: ({ installation: found, idleOperator, layers = [] }) => {
     if (found) return [`kubevirt/${found.name}`]

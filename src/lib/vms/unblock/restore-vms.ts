@@ -23,7 +23,7 @@ import {
 } from './vm-overrides.ts'
 import type { Step, StepContext, StepState } from '../../engine/step.ts'
 import { shellWord } from '../../kube/shell-line.ts'
-import { namespaceOf, refusesThisVm, restartLine } from '../vm.ts'
+import { ensurePlace, namespaceOf, refusesThisVm, restartLine } from '../vm.ts'
 import type { Meanwhile } from '../pause-updates.ts'
 import { placeOf, stepOn, withValues } from './unblock-vms.ts'
 import type { CommandContext } from '../../kube/world.ts'
@@ -456,6 +456,7 @@ export async function savedVmOverrides(
   const namespace = namespaceOf(cx.flags.namespace)
   try {
     const all = await listVmOverrides(cluster.reader, namespace)
+    if (all.length === 0) await ensurePlace({ cluster }, { namespace })
     return names.length === 0 ? all : all.filter(({ ref }) => names.includes(ref.name))
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
