@@ -161,7 +161,10 @@ function helpLines(items: Ended['items'], strict: boolean): readonly string[] {
   const levels = ['blocker', 'not-checked', ...(strict ? ['warning'] : [])]
   const worst = levels.map((wanted) => open.find(({ level }) => level === wanted)).find((found) => found)
   if (worst === undefined) return []
-  return [worst.remedy.find((line) => isCommand(line) && !takesRisk(line)) ?? `kvup explain ${worst.id}`]
+  return [
+    worst.remedy.find((line) => isCommand(line) && !takesRisk(line, [worst.id])) ??
+      `kvup explain ${worst.id}`,
+  ]
 }
 
 /** By OLM over several minors, or to a release of which nobody knows the KubeVirt, or that OLM refuses. */
