@@ -9,6 +9,7 @@ import {
   narrowed,
   pausesUpdates,
   scheduleOf,
+  notMovedLines,
   questionOf,
   type TypedUpdate,
   typedUpdate,
@@ -44,6 +45,7 @@ import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { count } from '../../lib/output/text.ts'
+import { someOf } from '../../lib/kube/text.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
@@ -121,6 +123,8 @@ export interface UpdateWork {
   waves: readonly Wave[]
   schedule: WaveSchedule
   unread: readonly Unread[]
+  /** VMs that are not moved, and why. */
+  left: readonly { vm: string; why: string }[]
 }
 
 export interface Running {
@@ -172,13 +176,17 @@ async function workOf(running: Running): Promise<UpdateWork> {
     waves,
     schedule,
     unread,
+    left: [...snapshot.fleet.left.values()],
     change: {
       procedure,
       ...gateOf(running.cx, findings, parseAccepted(options.accept)),
       rights: narrowed(rights, namespaces),
       question: options.watchOnly
         ? 'Watch the automatic VM updates of KubeVirt, and pause them if they do harm?'
-        : questionOf([...candidates.values()].map(({ by }) => by)),
+        : questionOf(
+            [...candidates.values()].map(({ by }) => by),
+            waves,
+          ),
       title: options.watchOnly ? 'VM updates by KubeVirt' : 'VMs to the new virt-launcher',
       limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
       restoresAt: settledAgainId,
@@ -252,7 +260,12 @@ export function updateRights(
 export function announce(
   { printer }: Context,
   { settingsWork, options, run }: Running,
-  { waves, unread, schedule }: Pick<UpdateWork, 'waves' | 'unread'> & Partial<Pick<UpdateWork, 'schedule'>>,
+  {
+    waves,
+    unread,
+    schedule,
+    left = [],
+  }: Pick<UpdateWork, 'waves' | 'unread'> & Partial<Pick<UpdateWork, 'schedule' | 'left'>>,
 ): void {
   for (const line of unreadText(unread)) printer.warn(line)
   if (options.watchOnly) return
@@ -262,8 +275,7 @@ export function announce(
     printer.note(
       `automatic VM updates (${methodsText(methods)}) are paused meanwhile, and resumed at the end`,
     )
-  for (const { id, vms } of waves.filter((wave) => wave.vms.length > 0))
-    printer.note(`${id}: ${count(vms.length, 'VM')}`)
+  for (const line of [...waveCounts(waves), ...notMovedLines(left)]) printer.note(line)
   for (const line of schedule?.schedule ?? []) printer.note(line)
   const restarts = waves.flatMap(({ vms }) => vms).filter(({ by }) => by === 'restart')
   for (const vm of run.wanted.exclude)
@@ -274,3 +286,10 @@ export function announce(
   for (const { vm, onlyOnce } of restarts)
     printer.note(`restart: ${vm}${onlyOnce ? `: ${onlyOnceText}` : ''}`)
 }
+
+/** The canary by name: it decides whether the others are moved. */
+const waveCounts = (waves: readonly Wave[]): readonly string[] =>
+  waves.flatMap(({ id, vms }) => {
+    if (vms.length === 0) return []
+    return `${id}: ${id === 'canary' ? someOf(vms.map(({ vm }) => vm)) : count(vms.length, 'VM')}`
+  })
