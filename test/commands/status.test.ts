@@ -20,6 +20,7 @@ afterEach(async () => {
 interface Told {
   documents: StatusDocument[]
   texts: string[]
+  warnings: string[]
 }
 
 function printer(told: Told, onResult: (document: StatusDocument) => void): Printer {
@@ -35,7 +36,7 @@ function printer(told: Told, onResult: (document: StatusDocument) => void): Prin
     event: () => undefined,
     awaiting: () => undefined,
     note: () => undefined,
-    warn: () => undefined,
+    warn: (line) => told.warnings.push(line),
   }
 }
 
@@ -44,14 +45,16 @@ function run(
   clock: Context['clock'],
   options: StatusOptions,
   onResult: (document: StatusDocument) => void = () => undefined,
+  output = 'table',
 ) {
-  const told: Told = { documents: [], texts: [] }
+  const told: Told = { documents: [], texts: [], warnings: [] }
   const stop = new AbortController()
   const cx = {
     cluster: async () => ({ reader }),
     clock,
     printer: printer(told, onResult),
     signal: stop.signal,
+    flags: { output },
     world: { who: 'jane@here', readText: async () => '' },
   } as unknown as Context
   return { told, stop, code: status(cx, options) }
@@ -78,6 +81,23 @@ test.each([
   expect(await plain.code).toBe(0)
   expect(plain.told.documents).toMatchObject([{ apiVersion: 'kvup.io/v1alpha1', kind: 'Status', verdict }])
   expect(await run(reader, clock, { exitCode: true }).code).toBe(code)
+})
+
+test('--exit-code says why it is not 0 in one line on stderr, where stdout is no text for a person', async () => {
+  const { reader, clock } = example('operator-may-not-grant')
+  for (const output of ['name', 'json']) {
+    const { code, told } = run(reader, clock, { exitCode: true }, () => undefined, output)
+    expect(await code).toBe(3)
+    expect(told.warnings).toEqual([expect.stringMatching(/^KubeVirt .* is Degraded: \S/u)])
+  }
+  for (const [options, output] of [
+    [{ exitCode: true }, 'wide'],
+    [{}, 'name'],
+  ] as const) {
+    const { code, told } = run(reader, clock, options, () => undefined, output)
+    await code
+    expect(told.warnings).toEqual([])
+  }
 })
 
 test.each(['daemonsets', 'pods', 'apiservices'])(

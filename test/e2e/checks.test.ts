@@ -95,7 +95,7 @@ test('every command that only reads sends no write, not even a dry run', async (
 })
 
 test.each([
-  ['v1.7.4', 'downgrade', 'this cluster runs Kubernetes 1.35, but KubeVirt v1.7'],
+  ['v1.7.4', 'downgrade', 'Kubernetes 1.35 is too new for KubeVirt v1.7'],
   ['v1.11.0', 'minor-skipped', 'Kubernetes 1.35 is too old for KubeVirt v1.11'],
 ])('path: to %s blocks with %s, and because %s, unless all of it is accepted', async (to, hop, window) => {
   const found = await checked(lab, ['--to', to])

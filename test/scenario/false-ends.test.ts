@@ -118,7 +118,9 @@ test('counts are not believed while a virt-controller of the old version leads',
     store.patch(Leases, lease, { type: 'merge', body })
     expect(await state()).toMatchObject({
       is: 'waiting',
-      on: expect.stringContaining('held by virt-controller-5d8b7c6f4-old00'),
+      on: expect.stringContaining(
+        'Lease of virt-controller names virt-controller-5d8b7c6f4-old00, which is no pod of the new version',
+      ),
     })
   })
 })
@@ -136,7 +138,9 @@ test('but not for longer than two minutes behind KubeVirt being done: then it is
     await clock.sleep(second)
     expect(await state()).toMatchObject({
       is: 'done',
-      note: expect.stringMatching(/Lease of virt-controller is held by virt-controller-x-old00/),
+      note: expect.stringMatching(
+        /Lease of virt-controller names virt-controller-x-old00, which is no pod of the new version/,
+      ),
     })
   })
 })

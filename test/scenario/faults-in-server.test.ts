@@ -20,8 +20,16 @@ function during(stage: Stage, fault: ApiFault, from: number, length: number): vo
 
 const user = 'kubernetes-admin'
 const passing: readonly { name: string; fault: ApiFault; said?: RegExp }[] = [
-  { name: '429', fault: { is: 'refused', status: 429, on: { user } }, said: /trying again/ },
-  { name: '500', fault: { is: 'refused', status: 500, on: { user } }, said: /trying again/ },
+  {
+    name: '429',
+    fault: { is: 'refused', status: 429, on: { user } },
+    said: /kvup retries: .*\nthe cluster answers again/u,
+  },
+  {
+    name: '500',
+    fault: { is: 'refused', status: 500, on: { user } },
+    said: /kvup retries: .*\nthe cluster answers again/u,
+  },
   { name: '503 while the API server restarts', fault: { is: 'refused', status: 503, on: { user } } },
   { name: '500 to every write', fault: { is: 'refused', status: 500, on: { user, verb: 'patch' } } },
   { name: 'answers that take two seconds', fault: { is: 'slow', ms: 2000, on: { user } } },
@@ -70,7 +78,7 @@ test('a server that is gone for good: exit 4 at --timeout, what it was like is s
     const ended = await stage.upgrade('v1.8.4', { timeout: '5m' }, { cluster: stage.shaky })
     expect(ended).toMatchObject({ code: 4 })
     expect(ended.text).toContain('unable to handle the request')
-    expect(ended.text).toContain('kvup workloads restore')
+    expect(ended.text).toContain('kvup workloads resume-updates')
   })
 })
 

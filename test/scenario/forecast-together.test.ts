@@ -57,7 +57,7 @@ test(
       expect(stay.map(({ name }) => name)).toEqual(gold)
       for (const { why } of stay)
         expect(why[0]?.text).toBe('no other node takes it: 6 no label pool=gold, 1 not enough memory')
-      expect((await stage.plan('v1.8.4')).text).toContain('KubeVirt migrates 184, leaves 16 outdated')
+      expect((await stage.plan('v1.8.4')).text).toContain('KubeVirt migrates 184 VMs, leaves 16 outdated')
       expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
       await stage.until(90 * minute)
       const became = new Map(

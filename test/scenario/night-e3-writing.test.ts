@@ -60,7 +60,7 @@ describe('night E3: when HyperConverged is written', () => {
     [
       'its InstallPlan is Installing',
       (stage) => status(stage, InstallPlans, undefined, { phase: 'Installing' }),
-      'to be carried out',
+      'to complete',
     ],
     [
       'nobody converts between two versions that are served',
@@ -96,7 +96,9 @@ describe('night E3: when HyperConverged is written', () => {
   ])('%s may not be read: whether OLM stands still is waited for, whatever was accepted', (_, resource) =>
     play(of118, async (stage) => {
       const cluster = denying(stage.cluster, (_verb, plural) => plural === resource)
-      expect(await why({ kubevirt: stage.kubevirt, cluster }, ['csv-not-succeeded'])).toContain('to be known')
+      expect(await why({ kubevirt: stage.kubevirt, cluster }, ['csv-not-succeeded'])).toContain(
+        'kvup to see that OLM is idle',
+      )
     }),
   )
 
@@ -120,7 +122,7 @@ describe('night E3: when HyperConverged is written', () => {
     play(of118, async (stage) => {
       const cluster = lying(stage.cluster, 'clusterserviceversions', () => undefined)
       const without = { kubevirt: stage.kubevirt, cluster }
-      expect(await why(without)).toContain('to be Succeeded (not there)')
+      expect(await why(without)).toContain('to be Succeeded (not found)')
       expect(await why(without, ['csv-not-succeeded'])).toBe('written')
     }))
 

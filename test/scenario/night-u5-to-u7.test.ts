@@ -16,7 +16,7 @@ test('U5 the drop of consoles and the refusal of new APIs are said before the qu
     const ended = await stage.upgrade('v1.8.4', {}, { answer: async () => false })
     expect(ended).toMatchObject({ code: 3, error: { reason: 'answered-no', message: 'nothing was changed' } })
     expect(ended.lines.join('\n')).toMatch(/consoles and VNC sessions drop once/)
-    expect(ended.lines.join('\n')).toMatch(/APIs that are new in v1.8.4 are refused until/)
+    expect(ended.lines.join('\n')).toMatch(/APIs that are new in v1.8.4 fail until virt-api is replaced/)
     expect(stage.writes()).toEqual([])
   })
 })

@@ -66,7 +66,7 @@ test.each(['Bogus', 'None; rm -rf /', '', 'livemigrate', '\u001B[2J'])(
       expect(strategies(stage)).toEqual(['None', 'LiveMigrate', 'LiveMigrate'])
       expect(notes(stage)).toEqual([true, false, false])
       expect(ended.error?.remedy.join()).toMatch(
-        /^kvup workloads restore --keep-current a-tenant -n demo +closes its loan/,
+        /^kvup workloads restore --keep-current a-tenant -n demo +keeps the present value/,
       )
     })
   },
@@ -130,7 +130,7 @@ test('M1 what writes a VM back right away keeps nobody else from theirs', async 
   })
 })
 
-test('M1 --keep-current of one VM closes its loan alone, and leaves held updates held', async () => {
+test('M1 --keep-current of one VM ends its temporary change alone, and leaves paused updates paused', async () => {
   await play(shape, async (stage) => {
     await unblocked(stage)
     expect(await stage.hold()).toMatchObject({ code: 0 })
@@ -140,7 +140,7 @@ test('M1 --keep-current of one VM closes its loan alone, and leaves held updates
     expect(stage.methods).toEqual([])
     const again = await kvup(stage, 'workloads restore a-tenant -n demo --yes')
     expect(again).toMatchObject({ code: 0 })
-    expect(again.err).toContain('kvup lent nothing to VM a-tenant')
+    expect(again.err).toContain('VM a-tenant has no temporary change')
     expect((await kvup(stage, 'workloads restore a-tenant --yes')).code).toBe(2)
   })
 })

@@ -70,7 +70,7 @@ describe('trust H1: the journal is history, and no order', () => {
           expect(ended.code).toBe(3)
           expect(ended.text).toContain('saved-value-missing')
           expect(ended.text).toContain('kvup workloads strategy set --methods LiveMigrate')
-          expect(ended.text).toContain('kvup workloads restore --keep-current')
+          expect(ended.text).toContain('kvup workloads resume-updates --keep-current')
         }
         expect(stage.writes(mark)).toEqual([])
         expect(stage.methods).toEqual([])
@@ -150,7 +150,7 @@ describe('trust: a note that is missing is asked about', () => {
       })
       expect(await stage.restore({}, answer(false))).toMatchObject({ code: 3 })
       expect(stage.methods).toEqual([])
-      expect(asked).toEqual([expect.stringContaining('says that it was LiveMigrate')])
+      expect(asked).toEqual([expect.stringContaining('has the value LiveMigrate. Restore that value?')])
       expect(await stage.restore({}, answer(true))).toMatchObject({
         code: 0,
         documents: [{ outcome: 'restored', methods: ['LiveMigrate'] }],
@@ -251,7 +251,7 @@ describe('trust H1: a registry is never taken from the journal', () => {
       expect(back).toMatchObject({ code: 0 })
       const intents = (await stage.journal.entries()).filter(({ what }) => what === 'intends')
       expect(intents.map(({ text }) => text)).toContain(
-        'take imageTag v1.8.5 and imageRegistry mirror.example/kubevirt out of kubevirts/kubevirt in namespace kubevirt again',
+        'remove imageTag v1.8.5 and imageRegistry mirror.example/kubevirt from kubevirts/kubevirt in namespace kubevirt again',
       )
       expect(stage.kubevirt.spec?.imageRegistry).toBeUndefined()
       expect(stage.kubevirt.spec?.imageTag).toBeUndefined()

@@ -8,8 +8,8 @@ test('a release that the table does not know, by its manifest: one warning, and 
   await play(unknown, async (stage) => {
     const ended = await stage.upgrade('v1.10.0')
     expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'done', to: 'v1.10.0' }] })
-    expect(ended.text.match(/^warning: .*/gmu)).toEqual([
-      `warning: v1.10.0 is newer than the release data of ${knownReleases.asOf}: kvup judges it by general rules (release-unknown)`,
+    expect(ended.text.match(/^warning .*/gmu)?.map((line) => line.replace(/ +/u, ' '))).toEqual([
+      `warning v1.10.0 is newer than the release data of ${knownReleases.asOf} (release-unknown)`,
     ])
     expect(stage.kubevirt.status).toMatchObject({
       observedKubeVirtVersion: 'v1.10.0',

@@ -46,7 +46,7 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
         code: 0,
         documents: [{ outcome: 'already-paused', kept: ['Evict', 'LiveMigrate'], by: 'jane@here' }],
       })
-      expect(again.text).toMatch(/\n {2}(?:→|->) kvup workloads restore {5}# resumes them\n/u)
+      expect(again.text).toMatch(/\n {2}(?:→|->) kvup workloads resume-updates {5}# resumes them\n/u)
       expect(stage.writes(mark)).toEqual([])
       const restored = await stage.restore({}, { host: 'another' })
       expect(restored).toMatchObject({
@@ -54,7 +54,7 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
         documents: [{ outcome: 'restored', methods: ['Evict', 'LiveMigrate'] }],
       })
       // The operator has not acted on the hold itself yet: whether VMs get outdated is not known then.
-      expect(restored.text).toContain('KubeVirt, counting all VMs because it is not settled, moves nothing')
+      expect(restored.text).toContain('when resumed, KubeVirt moves nothing\n')
       expect(storedMethods(stage)).toBe(first)
       expect(stage.methods).toEqual(['Evict', 'LiveMigrate'])
       expect(await stage.journal.overrides()).toEqual([])

@@ -67,7 +67,9 @@ test('what runs, how fast, and what is left', async () => {
     await stage.until(10 * minute)
     const { code, out } = await kvup(stage, 'workloads migrations')
     expect(code).toBe(0)
-    expect(out).toMatch(/^0 running \(5 at a time, 2 from a node\), 0 waiting - kept: 12 succeeded, 0 failed/)
+    expect(out).toMatch(
+      /^0 running \(5 at a time, 2 from a node\), 0 waiting - in history: 12 succeeded, 0 failed/,
+    )
   })
 })
 
@@ -166,7 +168,7 @@ test('none, some, and more than a screen', async () => {
   await updating(vms, async (stage) => {
     const none = await kvup(stage, 'workloads migrations')
     expect(lines(none.out)).toEqual([
-      '0 running (5 at a time, 2 from a node), 0 waiting - kept: 0 succeeded, 0 failed',
+      '0 running (5 at a time, 2 from a node), 0 waiting - in history: 0 succeeded, 0 failed',
     ])
     await stage.until(minute)
     const { out } = await kvup(stage, 'workloads migrations --no-headers')

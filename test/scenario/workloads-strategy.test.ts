@@ -91,7 +91,7 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       await stage.hold()
       const refused = await stage.strategy({ methods: 'LiveMigrate' })
       expect(refused).toMatchObject({ code: 3, error: { reason: 'paused-updates' } })
-      expect(refused.text).toContain('kvup workloads restore')
+      expect(refused.text).toContain('kvup workloads resume-updates')
       expect(storedMethods(stage)).toBe('[]')
       expect(await stage.strategy({ batchSize: '3' })).toMatchObject({
         code: 0,
@@ -139,7 +139,7 @@ describe.each(hyperConvergeds)('$name', ({ shape }) => {
       const { documents } = await stage.showStrategy()
       const row = itemsOf(documents[0]).find(({ name }) => name === 'batchEvictionSize')
       expect(row).toMatchObject({ value: 10, origin: 'KubeVirt' })
-      expect(row?.note).toContain('HyperConverged says 3')
+      expect(row?.note).toContain('HyperConverged has 3: not passed on yet')
     }))
 
   test('none is an explicit []', () =>

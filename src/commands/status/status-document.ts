@@ -15,10 +15,11 @@ import { type StatusAsks, statusReport, type StatusReport } from '../../lib/stat
 import { availableTargets } from '../../lib/upgrade/plan/available-targets.ts'
 import { downgradeNow } from '../../lib/upgrade/rollback.ts'
 import { getLockHolder } from '../../lib/vms/lock-holder.ts'
+import { areFewMigrations } from '../../lib/kubevirt/diagnosis/stuck-migrations.ts'
 import { readInFlight } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { migrationsReport } from '../../lib/vms/migrations/migration-report.ts'
 import { countOverridden } from '../../lib/vms/unblock/vm-overrides.ts'
-import { overrideId, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
+import { overrideId, restoreAllLine } from '../../lib/vms/update-methods.ts'
 
 /** The document of `kvup status`: the report, what kvup itself left in the cluster, and the state that all of it makes. */
 export class StatusReader {
@@ -119,9 +120,11 @@ export class StatusReader {
   }: StateInputs): Promise<Pick<StateInputs, 'failing' | 'canary' | 'unread'>> {
     const { instances } = report.workloads ?? {}
     if (instances === undefined) return { unread: [...unread, 'running VMs cannot be read'] }
-    if (instances === 0 || instances > migrationsReadUpTo) return {}
+    if (instances === 0) return {}
     const { cluster, clock } = this.#snapshot
     const { reader } = cluster
+    // Of so many that they are not read the report says so.
+    if (instances > allReadUpTo && (await asFarAsRead(areFewMigrations(reader))) === false) return {}
     const [kubevirt] = itemsOf(await listKubeVirts(reader))
     const reading = readInFlight({ reader, at: clock.now(), namespace: undefined, kubevirt })
     const inFlight = await known(reading.then((read) => [read]))
@@ -168,8 +171,8 @@ const placeText = ({ namespace, vm }: { namespace: string; vm: string }): string
 
 /** ms. */
 const askEvery = 30 * seconds
-/** KubeVirt keeps five migrations of each VM: of more VMs they are not read for a look. */
-const migrationsReadUpTo = 1000
+/** KubeVirt keeps five migrations of each VM: of so many VMs they are few enough for a look. */
+const allReadUpTo = 1000
 
 /** Of a folder of dumps: as of when it is judged, what was passed over, and what the dumps of other moments say, each for itself. */
 async function ofFolder(snapshot: ReadCluster): Promise<Pick<StatusDocument, 'saved' | 'earlier'>> {
@@ -216,5 +219,5 @@ async function vmOverrides(
   const [vms = 0] = counted.items
   if (vms === 0) return {}
   const { overrides: { settings = [] } = {} } = await overriding
-  return { overrides: { vms, restore: restoreUpdatesLine(settings.find(({ id }) => id === overrideId)) } }
+  return { overrides: { vms, restore: restoreAllLine(settings.find(({ id }) => id === overrideId)) } }
 }

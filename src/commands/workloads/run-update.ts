@@ -3,6 +3,7 @@ import { oneNamespaceHelps, partlyUnread, statusParts } from '../../lib/kubevirt
 import { onlyOnceText, unreadText, workloadsUpdateView } from '../../lib/output/views/vms/wave-run.ts'
 import {
   endOfRun,
+  endWith,
   ensureNamedThere,
   ensureWindowOpens,
   namespacesOf,
@@ -31,7 +32,7 @@ import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import { minutes } from '../../lib/kube/clock.ts'
 import { cancelProcedure } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { guardProcedure } from '../../lib/vms/update-guard.ts'
-import { failureOf, outcomeOf, UpdateRun } from '../../lib/vms/waves/update-run.ts'
+import { failureOf, outcomeOf, shortfallOf, UpdateRun } from '../../lib/vms/waves/update-run.ts'
 import { settledAgainId, updateProcedure, updateWaves } from '../../lib/vms/waves/update-procedure.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { heldLines, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
@@ -40,7 +41,10 @@ import { methodsIn, type SettingsOwner } from '../../lib/vms/strategy/settings-o
 import { seeSettings, writesTo } from './settings-work.ts'
 import type { SettingsWork } from '../../lib/vms/strategy/set-strategy.ts'
 import { restartRight } from './wave-options.ts'
-import { noSuchPlace } from '../../lib/vms/vm.ts'
+import { remarkNothingFound } from '../../lib/vms/vm.ts'
+import { getLockHolder, upgradeUnderWay } from '../../lib/vms/lock-holder.ts'
+import { journalRuns } from '../../lib/engine/journal-runs.ts'
+import { lastWriter } from '../../lib/kube/last-writer.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
@@ -101,7 +105,8 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
       return documentOf(running, endOfRun(cx, end, overrides))
     },
     end(document) {
-      const failure = failureOf(document.totals, run.typed)
+      const isStopped = document.stoppedBefore !== undefined && document.totals.failed === 0
+      const failure = isStopped ? undefined : failureOf(document.items, run.typed)
       if (failure) throw failure
       return readWhole(document)
     },
@@ -125,6 +130,8 @@ export interface UpdateWork {
   unread: readonly Unread[]
   /** VMs that are not moved, and why. */
   left: readonly { vm: string; why: string }[]
+  /** Why VMs that failed before are left out, each in a sentence. */
+  leftOut: readonly string[]
 }
 
 export interface Running {
@@ -151,9 +158,12 @@ async function workOf(running: Running): Promise<UpdateWork> {
   await ensureNamedThere(settingsWork.cluster, options, run.wanted)
   const snapshot = await run.read(reading)
   const { candidates, unread } = snapshot.fleet
+  if (candidates.size === 0 && !options.watchOnly) await ensureNoUpgrade(running)
   if (candidates.size + snapshot.fleet.left.size + unread.length === 0)
-    for (const remark of await noSuchPlace(settingsWork, run.wanted.selection))
-      running.cx.printer.warn(remark)
+    await remarkNothingFound(settingsWork, run.wanted.selection, {
+      running: true,
+      warn: (line) => running.cx.printer.warn(line),
+    })
   const namespaces = namespacesOf(candidates.keys(), {
     namespace: run.wanted.selection.namespace,
     partly: unread.length > 0,
@@ -172,11 +182,15 @@ async function workOf(running: Running): Promise<UpdateWork> {
     timeoutMs: typed.timeoutMs,
     now: running.cx.clock.now(),
   })
+  const leftOut = [...snapshot.fleet.left.values()].flatMap(({ vm, why, failedBefore }) =>
+    failedBefore ? [`${vm} is ${why}`] : [],
+  )
   return {
     waves,
     schedule,
     unread,
-    left: [...snapshot.fleet.left.values()],
+    left: [...snapshot.fleet.left.values()].filter(({ failedBefore }) => failedBefore !== true),
+    leftOut,
     change: {
       procedure,
       ...gateOf(running.cx, findings, parseAccepted(options.accept)),
@@ -192,6 +206,21 @@ async function workOf(running: Running): Promise<UpdateWork> {
       restoresAt: settledAgainId,
     },
   }
+}
+
+/** Where nothing is outdated: KubeVirt may be on its way to a version that all VMs are outdated for. */
+async function ensureNoUpgrade({ cx, options, run, settingsWork }: Running): Promise<void> {
+  const { cluster, environment, installation } = settingsWork
+  const { kubevirt, deployment, namespace } = installation
+  const holder = await getLockHolder(cx, { cluster, clock: cx.clock, saved: false }, namespace)
+  const asOf = cx.clock.now().toISOString()
+  const runs = journalRuns(await environment.journal.entries(), { running: holder, asOf })
+  const writer =
+    lastWriter(kubevirt, '/spec/imageTag') ??
+    (deployment && lastWriter(deployment, '/spec/template/spec/containers'))
+  const { isUpdating } = run
+  const underWay = upgradeUnderWay({ isUpdating, holder, last: runs.at(-1), writer })
+  if (underWay && !(underWay.exitCode === exitCode.locked && options.takeOver !== undefined)) throw underWay
 }
 
 /** The running migrations go on by themselves, unless they are to be cancelled. */
@@ -227,13 +256,14 @@ async function documentOf(
   const { name, namespace } = running.settingsWork.installation
   // The report is of a fresh list: nothing is looked at behind it.
   running.run.unfollow()
+  const reached = await outcomeOf(readingOf(running), running.run)
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'WorkloadsUpdate',
     kubevirt: { name, namespace },
     selection: running.run.wanted.selection,
-    ...end,
-    ...(await outcomeOf(readingOf(running), running.run)),
+    ...endWith(end, shortfallOf(reached.items)),
+    ...reached,
   }
 }
 
@@ -264,10 +294,12 @@ export function announce(
     waves,
     unread,
     schedule,
-    left = [],
-  }: Pick<UpdateWork, 'waves' | 'unread'> & Partial<Pick<UpdateWork, 'schedule' | 'left'>>,
+    left,
+    leftOut,
+  }: Pick<UpdateWork, 'waves' | 'unread' | 'schedule' | 'left' | 'leftOut'>,
 ): void {
   for (const line of unreadText(unread)) printer.warn(line)
+  for (const line of leftOut) printer.warn(line)
   if (options.watchOnly) return
   for (const remark of run.remarks) printer.warn(remark)
   const methods = methodsIn(settingsWork.holding, settingsWork.owner)
@@ -276,7 +308,7 @@ export function announce(
       `automatic VM updates (${methodsText(methods)}) are paused meanwhile, and resumed at the end`,
     )
   for (const line of [...waveCounts(waves), ...notMovedLines(left)]) printer.note(line)
-  for (const line of schedule?.schedule ?? []) printer.note(line)
+  for (const line of schedule.schedule ?? []) printer.note(line)
   const restarts = waves.flatMap(({ vms }) => vms).filter(({ by }) => by === 'restart')
   for (const vm of run.wanted.exclude)
     if (methods.length > 0)

@@ -34,13 +34,13 @@ export function errorLines(
 const notALine = (line: string): string =>
   /^\s*(?:→|->|error:)/u.test(line) ? `| ${line.trimStart()}` : line
 
-/** `command     what it does`: the second halves stand below each other. */
+/** `command     what it does`: the second halves stand below each other. One that accepts a risk is no next line, but another one. */
 export function remedyLines(remedy: readonly string[], { mark }: Pick<Paint, 'mark'>): string[] {
   const split = remedy.map((line) => sanitiseLine(line).split(/ {3,}/))
   const width = Math.max(0, ...split.filter(([, why]) => why).map(([command = '']) => displayWidth(command)))
   return split.map(
     ([command = '', ...why]) =>
-      `  ${mark.next} ${why.length > 0 ? `${pad(command, width)}   ${why.join(' ')}` : command}`,
+      `  ${why[0]?.startsWith('accepts ') ? 'Or:' : mark.next} ${why.length > 0 ? `${pad(command, width)}   ${why.join(' ')}` : command}`,
   )
 }
 

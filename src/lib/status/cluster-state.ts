@@ -399,9 +399,11 @@ function outOfStep(inputs: StateInputs): ClusterState | undefined {
 function layerOutOfStep(inputs: StateInputs): ClusterState | undefined {
   const layer = inputs.report.layers?.find((one) => one.outOfStep !== undefined)
   if (layer === undefined) return undefined
+  const { observed } = inputs.report
+  const runs = observed?.version === undefined ? '' : ` (KubeVirt ${observed.version})`
   return {
     is: 'OutOfStep',
-    headline: `${subject(inputs)}: OUT OF STEP with the platform`,
+    headline: `${layer.title} ${layer.says}${runs}${on(inputs.cluster)}: OUT OF STEP with the platform`,
     why: [layer.outOfStep ?? '', ...pausedLines(inputs), ...aboutVms(inputs)],
     ...linesOf({ next: layer.help?.find((line) => /^(?:kvup|oc) /u.test(line)) }),
   }
@@ -412,13 +414,12 @@ function canaryFailed(inputs: StateInputs): ClusterState | undefined {
   const { canary, report } = inputs
   if (canary === undefined) return undefined
   const { vms, by, at, why } = canary
-  const excluded = vms.map((vm) => `--exclude ${shellWord(vm)}`).join(' ')
   return {
     is: 'CanaryFailed',
     headline: `${subject(inputs)}: healthy, but the canary of a VM update failed: ${someOf(vms)}`,
     why: [
       `the update by ${by} stopped ${spanOf(at, report.takenAt)} ago: ${why}`,
-      `to try another VM first, repeat its line with ${excluded}`,
+      `its line again tries another VM first, and leaves ${someOf(vms)} as ${vms.length === 1 ? 'it is' : 'they are'}`,
       ...pausedLines(inputs),
       ...aboutVms(inputs),
     ],
@@ -567,11 +568,17 @@ type StateLines = Pick<ClusterState, 'next' | 'afterwards' | 'instead' | 'detail
 
 const linesOf = ({ next, afterwards, instead, details, back }: Lines): StateLines => ({
   ...(next !== undefined && { next }),
-  ...(afterwards !== undefined && afterwards !== next && { afterwards }),
+  ...(afterwards !== undefined && afterwards !== next && !isSameUpgrade(next, afterwards) && { afterwards }),
   ...(instead !== undefined && { instead }),
   ...(details !== undefined && { details }),
   ...(back !== undefined && back !== next && { back }),
 })
+
+/** Whether both lines upgrade to the same version, so that whoever types the first has no need of the other. */
+export function isSameUpgrade(next: string | undefined, afterwards: string | undefined): boolean {
+  const [one, other] = [next, afterwards].map((line) => /^kvup upgrade --to \S+/u.exec(line ?? '')?.[0])
+  return one !== undefined && one === other
+}
 
 /** The upgrade goes on where the cluster stands, by the method that it was begun with. */
 function continuing(run: Unfinished, { continues, report }: StateInputs, does = 'continues'): string {

@@ -190,6 +190,7 @@ function reportOf(
   const running = runningKvup(snapshot, found.namespace)
   const problems = [
     ...vmProblems(vms),
+    ...(vms?.stuckUnknown === undefined ? [] : ['migrations not checked']),
     ...(hollow ? [`${counted(hollow.names.length, 'node')} without /dev/kvm`] : []),
   ]
   const harmless = harmlessOf(judged.observed.version)

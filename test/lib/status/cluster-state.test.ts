@@ -418,7 +418,7 @@ const rows: readonly Row[] = [
     headline: 'KubeVirt v1.7.4 on prod-eu: healthy, but the canary of a VM update failed: shop/db-0',
     why: [
       'the update by root@jump stopped 0s ago: the CPU lacks a feature',
-      'to try another VM first, repeat its line with --exclude shop/db-0',
+      'its line again tries another VM first, and leaves shop/db-0 as it is',
       vms,
     ],
     next: 'kvup workloads migrations     shows why it failed',

@@ -159,7 +159,10 @@ export async function countMoving(reader: Reader, rules: UpdateRules & { nodes?:
 const isOn = ({ status }: VirtualMachineInstance, launcher: string | undefined): boolean =>
   launcher !== undefined && status?.launcherContainerImageVersion === launcher
 
-/** `migrates 211 VMs, shuts down 3`; `moves nothing` when all stay or there are none. */
+/** What {@link forecastText} says of a forecast in which no VM moves and none is outdated. */
+export const nothingMoves = 'moves nothing'
+
+/** `migrates 211 VMs, shuts down 3`; {@link nothingMoves} when all stay or there are none. */
 export function forecastText({ counts }: Forecast): string {
   const order: readonly VmOutcome[] = ['migrates', 'restarts', 'shuts down', 'is lost']
   const parts = order
@@ -170,7 +173,7 @@ export function forecastText({ counts }: Forecast): string {
   const stays = counts.stays > 0 ? [`leaves ${counts.stays} outdated`] : []
   const restart = counts.restart ? [`leaves ${counts.restart} for you to restart`] : []
   const all = [...parts, ...restart, ...stays]
-  return all.length === 0 ? 'moves nothing' : all.join(', ')
+  return all.length === 0 ? nothingMoves : all.join(', ')
 }
 
 async function* running(reader: Reader, where: Where): AsyncGenerator<readonly VirtualMachineInstance[]> {
@@ -182,7 +185,7 @@ async function* running(reader: Reader, where: Where): AsyncGenerator<readonly V
   }
 }
 
-/** Giving Evict back interrupts VMs: that is accepted by name, not by --yes (contract "Loans"). */
+/** Giving Evict back interrupts VMs: that is accepted by name, not by --yes (contract "Temporary changes"). */
 export function evictionFinding(methods: readonly string[], forecast: Forecast): readonly HopFinding[] {
   if (!methods.includes('Evict') || forecast.interrupted.length === 0) return []
   return [

@@ -78,7 +78,7 @@ describe('trust M6: a login plug-in that hangs', () => {
 
 describe('trust L5: what a plug-in prints', () => {
   test.each([
-    ['more than any credential has', `process.stdout.write('x'.repeat(3e6))`, 'more than 1 MB'],
+    ['more than any credential has', `process.stdout.write('x'.repeat(3e6))`, 'larger than 1 MB'],
     ['no JSON', `console.log('sekret')`, 'its output is no JSON'],
     ['nothing', '', 'it printed nothing'],
     ['another document', 'console.log("{}")', 'no ExecCredential'],

@@ -66,10 +66,11 @@ function nodeLines({ nodes }: EusReportDocument, paint: Paint): string[] {
   ]
 }
 
-function volumeLines({ volumes }: EusReportDocument, paint: Paint): string[] {
+function volumeLines({ volumes, comparedWith }: EusReportDocument, paint: Paint): string[] {
   if (volumes === undefined) return []
   const { changed, gone } = volumes
-  if (changed.length + gone.length === 0) return ['volumes are unchanged']
+  // What is said of VMs says it of volumes too.
+  if (changed.length + gone.length === 0) return comparedWith === undefined ? ['volumes are unchanged'] : []
   return [
     ...(changed.length > 0
       ? [`${paint.mark.warning} other volumes than before: ${upToTwenty(changed)}`]
