@@ -5,7 +5,7 @@ import { statusChanges, type StatusReport } from '../lib/status/status-report.ts
 import { missingFor, parseWaitCondition, type WaitCondition } from '../lib/status/wait-condition.ts'
 import { vmTroubleLines } from '../lib/output/views/report-lines.ts'
 import { type Clock, minutes, ownTicks, ticks } from '../lib/kube/clock.ts'
-import { formatDuration, parseDuration, spanText } from '../lib/kube/duration.ts'
+import { parseDuration, spanText } from '../lib/kube/duration.ts'
 import { blocked, forbidden, isNotFound, type KvupError, timedOut } from '../lib/kube/errors.ts'
 import { asksCluster, manual, stalledOption } from './command-options.ts'
 import type { Reader } from '../lib/kube/cluster.ts'
@@ -210,7 +210,7 @@ function tooLate(
   const what = missing ?? 'an answer of the cluster'
   return timedOut(
     'wait-timed-out',
-    `${condition.text} is not met after ${formatDuration(timeout)}: still waiting for ${what}`,
+    `${condition.text} is not met after ${spanText(timeout)}: still waiting for ${what}`,
     {
       notes: why.map(({ sentence }) => sentence),
       remedy: [

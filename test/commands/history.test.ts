@@ -97,7 +97,7 @@ test('says first what still has to be restored: age, value and the line that res
   })
   expect(document.items).toMatchObject([{ what: 'saved', step: 'workload-updates' }])
   expect(lines.slice(0, 5)).toEqual([
-    '! Temporary change by jane@here, 3h ago: automatic VM updates paused (was LiveMigrate)',
+    '! Temporary change by jane@here, 3 h ago: automatic VM updates paused (was LiveMigrate)',
     '  harmless for days; hotplug waits',
     '  -> kvup workloads resume-updates     # restores it',
     '',

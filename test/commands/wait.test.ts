@@ -164,7 +164,7 @@ test('pools-updated waits for every pool, tells how far each is, and does not as
   ])
   const again = 'wait --for pools-updated'.split(' ')
   const text = await runText(again, { cluster: updatingPool(clock, 0), clock })
-  expect(text.out).toBe('pools-updated is met - after 0s\n')
+  expect(text.out).toBe('pools-updated is met - after 0 s\n')
 })
 
 test('pools-updated: a degraded pool is a stall, one that is slow is none', async () => {

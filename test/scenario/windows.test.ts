@@ -43,12 +43,12 @@ describe('windows', () => {
           { id: 'wave', windows: 2 },
         ],
       })
-      expect(ended.text).toContain(`VMs start only in "${window[0]}": opens at ${iso(at)}, in 1h30m`)
+      expect(ended.text).toContain(`VMs start only in "${window[0]}": opens at ${iso(at)}, in 1 h 30 m`)
       expect(ended.text).toContain(
-        `canary: about 30s, starts at ${iso(at)}, done by about ${iso(at + minute / 2)}`,
+        `canary: about 30 s, starts at ${iso(at)}, done by about ${iso(at + minute / 2)}`,
       )
       expect(ended.text).toMatch(
-        /wave: about 3m30s, starts at .*; its time window is too short for it, 1m30s of 3m30s: the rest waits for the next ones, 2 windows in all/u,
+        /wave: about 3 m 30 s, starts at .*; its time window is too short for it, 1 m 30 s of 3 m 30 s: the rest waits for the next ones, 2 windows in all/u,
       )
       expect(migrationsIn(stage)).toEqual([])
     }))

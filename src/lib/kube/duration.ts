@@ -33,20 +33,6 @@ function notADuration(typed: string): Error {
   })
 }
 
-/** As a person writes it, the two largest units: `1h30m`, `3m12s`, `45s`, `12d4h`; under a second `0s`. */
-export function formatDuration(ms: number): string {
-  let rest = Math.max(0, Math.floor(ms / 1000)) * 1000
-  const words: string[] = []
-  for (const unit of ['d', 'h', 'm', 's'] as const) {
-    const count = Math.floor(rest / units[unit])
-    rest -= count * units[unit]
-    if (count > 0) words.push(`${count}${unit}`)
-    else if (words.length > 0) break
-    if (words.length === 2) break
-  }
-  return words.join('') || '0s'
-}
-
 /** As it stands in a sentence: `9 s`, `1 m 05 s`, `2 m`, `1 h 05 m`, `2 d 3 h`; under a second `0 s`. */
 export function spanText(ms: number): string {
   const whole = Math.max(0, Math.floor(ms / 1000))

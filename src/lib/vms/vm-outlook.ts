@@ -18,7 +18,7 @@ import {
 } from './workload-updater.ts'
 import { controllerOf, isOfVm, lostData, restartLine, runStrategyOf, type Vm, vmName } from './vm.ts'
 import { minutes, seconds } from '../kube/clock.ts'
-import { formatDuration } from '../kube/duration.ts'
+import { spanText } from '../kube/duration.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { since } from '../kube/timestamps.ts'
 import { quantity } from '../kube/quantity.ts'
@@ -207,7 +207,7 @@ const unknownMemory = 16 * gibi
 function onItsWay(vmi: VirtualMachineInstance, moving: Moving | undefined, { at }: OutlookRules): Judged {
   const from = moving?.since ?? vmi.status?.migrationState?.startTimestamp
   const age = at === undefined ? undefined : since(from, at)
-  const span = age === undefined || age < 0 ? '' : ` for ${formatDuration(age)}`
+  const span = age === undefined || age < 0 ? '' : ` for ${spanText(age)}`
   const phase = moving?.phase
   if (phase === '' || phase === 'Pending')
     return ['migrates', reason('migrating', `its migration has waited for its turn${span}`)]
