@@ -62,7 +62,7 @@ describe('windows', () => {
         { answer: async () => false },
       )
       expect(asked).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
-      expect(asked.text).toContain('its time window is too short for it, 2m of 4m')
+      expect(asked.text).toContain('its time window is too short for it, 2 m of 4 m')
       expect(stage.writes(mark)).toEqual([])
     }))
 
@@ -112,7 +112,7 @@ describe('--deadline', () => {
       )
       expect(asked).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
       expect(asked.text).toMatch(
-        /the time until 2026-01-01T00:01:00Z \(--deadline\) is too short for all of it: by the estimates it stops before set imageTag \(set-image-tag\), which takes about \d+m/u,
+        /the time until 2026-01-01T00:01:00Z \(--deadline\) is too short for all of it: by the estimates it stops before set imageTag \(set-image-tag\), which takes about \d+ m/u,
       )
       expect(stage.writes(mark)).toEqual([])
     }))
