@@ -34,8 +34,8 @@ export interface JournalRun {
   /** Versions, where the run said so, or the run that it continues. */
   from?: string
   to?: string
-  /** `stopped`: where --until or the like said so. `cut-off`: it wrote down no end, and nobody is at work. */
-  result: 'done' | 'stopped' | 'interrupted' | 'failed' | 'running' | 'cut-off'
+  /** `stopped`: where --until or the like said so. `awaits-approval`: where it may not approve itself. `cut-off`: it wrote down no end, and nobody is at work. */
+  result: 'done' | 'stopped' | 'awaits-approval' | 'interrupted' | 'failed' | 'running' | 'cut-off'
   /** Why it ended before its goal, and at which step. */
   reason?: string
   step?: string
@@ -198,7 +198,8 @@ function outcomeOf(
   const result = resultOf(end)
   const spent = { result, ended, ...took(ended) }
   if (result === 'done') return spent
-  const reason = result === 'stopped' ? end.text.slice(`${stoppedBefore}: `.length) : end.text
+  const opening = { stopped: stoppedBefore, 'awaits-approval': waitsForApproval }[String(result)]
+  const reason = opening === undefined ? end.text : end.text.slice(`${opening}: `.length)
   return { ...spent, ...(step !== '' && { step }), reason }
 }
 
@@ -211,9 +212,13 @@ function endOf(entries: readonly Entry[]): Entry | undefined {
 /** How the entry of a run begins that was told where to stop, or had no time for the next step. */
 export const stoppedBefore = 'stopped before it'
 
+/** The same of a run that ended where a person has to approve something. */
+export const waitsForApproval = 'waits for approval'
+
 function resultOf({ what, text }: Entry): JournalRun['result'] {
   if (what === 'finished') return 'done'
   if (what === 'failed') return 'failed'
+  if (text.startsWith(waitsForApproval)) return 'awaits-approval'
   return text.startsWith(stoppedBefore) ? 'stopped' : 'interrupted'
 }
 

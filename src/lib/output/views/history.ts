@@ -163,6 +163,7 @@ const columnsAt = (asOf: string, shown: readonly JournalRun[]): readonly Column<
 const results: Readonly<Record<JournalRun['result'], { word: string; tone?: Tone }>> = {
   done: { word: 'done', tone: 'good' },
   stopped: { word: 'stopped', tone: 'warn' },
+  'awaits-approval': { word: 'waits for approval', tone: 'warn' },
   interrupted: { word: 'interrupted', tone: 'warn' },
   failed: { word: 'failed', tone: 'bad' },
   running: { word: 'running' },
@@ -209,6 +210,7 @@ function endNotes({ result, step, reason }: JournalRun): readonly string[] {
 
 const placed: Readonly<Partial<Record<JournalRun['result'], string>>> = {
   stopped: 'before',
+  'awaits-approval': 'before',
   'cut-off': 'after',
 }
 
