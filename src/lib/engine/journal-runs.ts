@@ -198,7 +198,8 @@ function outcomeOf(
   const result = resultOf(end)
   const spent = { result, ended, ...took(ended) }
   if (result === 'done') return spent
-  const opening = { stopped: stoppedBefore, 'awaits-approval': waitsForApproval }[String(result)]
+  const opening =
+    result === 'stopped' ? stoppedBefore : result === 'awaits-approval' ? waitsForApproval : undefined
   const reason = opening === undefined ? end.text : end.text.slice(`${opening}: `.length)
   return { ...spent, ...(step !== '' && { step }), reason }
 }
