@@ -20,7 +20,7 @@ export function explainCommand(wire: Wire): Command {
     .addArgument(
       new Argument(
         '[name...]',
-        'finding, check, group of checks, refusal, alert, condition, command, exit code, or a line of a log',
+        'finding, check, group of checks, refusal, alert, condition, reason, component, command, exit code, or a line of a log',
       ),
     )
     .addHelpText(
@@ -31,6 +31,7 @@ export function explainCommand(wire: Wire): Command {
           ['kvup explain kubernetes-window', 'what it means, and what to do'],
           ['kvup explain VMCannotBeEvicted', 'an alert'],
           ['kvup explain LiveMigratable', 'a condition'],
+          ['kvup explain virt-handler', 'a component'],
           ['kvup explain upgrade', 'a command, and what it may meet'],
           ['kvup explain 3', 'an exit code'],
           ["kvup explain 'Unable to query peer security context'", 'whether a line of a log is known'],
@@ -54,8 +55,11 @@ export async function explain({ printer }: Context, _: object, words: readonly s
   if (id === '') return document({ whole: false, items: all })
   const items = named(id, all)
   if (items.length > 0) return document({ whole: true, items })
-  const logged = messagesIn(id)
-  if (logged.length > 0) return document({ whole: true, items: logged.map(ofMessage) })
+  const met = [
+    ...messagesIn(id).map(ofMessage),
+    ...all.filter(({ of, means }) => of === 'message' && quotes(means, id)),
+  ]
+  if (met.length > 0) return document({ whole: true, items: met })
   const about = (await import('./explain/subject.ts')).subjectNamed(id.toLowerCase(), all)
   if (about === undefined) throw await unknown(id, all)
   document({ whole: false, ...about })
@@ -67,6 +71,12 @@ function named(id: string, all: readonly ExplainedName[]): readonly ExplainedNam
   const exact = names.filter((one) => one.id === id || (/^\d+$/u.test(id) && one.id === `exit-${id}`))
   return exact.length > 0 ? exact : names.filter((one) => one.id.toLowerCase() === id.toLowerCase())
 }
+
+/** Whether a line of a log has the text that an explanation quotes. */
+const quotes = (means: string, line: string): boolean =>
+  [...means.matchAll(/`([^`]{8,})`/gu)].some(([, text = '']) =>
+    line.toLowerCase().includes(text.toLowerCase()),
+  )
 
 function explainedName(explanation: Explanation): ExplainedName {
   const { id, kind: of, level, means, matters, fix } = explanation
@@ -116,10 +126,15 @@ function pagesOf({ id, kind }: Explanation, group: Group | undefined): readonly 
 const acceptedBy = (id: string): string =>
   `    --accept ${id}=REASON\n\nAdd it to the command that stopped. The reason goes into the journal.`
 
+const logged = 'Nothing to accept: a line of a log stops no run.'
+
 const notAccepted: Readonly<Record<Exclude<Explanation['kind'], 'finding'>, string>> = {
   refusal: 'Nothing: this cannot be accepted.',
   alert: 'Nothing to accept: an alert stops no run. Critical ones show up as `alerts-firing`.',
   condition: 'Nothing to accept: a condition is no finding. `kvup check` says what it leads to.',
+  component: 'Nothing to accept: a component is no finding.',
+  reason: 'Nothing to accept: a reason is no finding. `kvup check` says what it leads to.',
+  message: logged,
   command: 'Nothing to accept: its findings have names of their own.',
   'exit-code': 'Nothing to accept here: the finding that was printed has the name.',
 }
@@ -147,7 +162,7 @@ function ofIssue({ id, level, summary, issue, remedy = [] }: KnownBad): Explaine
     text: `${level}: ${summary}. ${issue}`,
     level: `${capital(level)}.`,
     means,
-    matters: 'It has hurt others on this upgrade.',
+    matters: 'Other clusters had it during this upgrade.',
     fix,
     acceptWith: level === 'blocker' ? acceptedBy(id) : 'Nothing to accept: it does not stop a run.',
     docs: [issue, 'docs/checks.md#known-bad'],
@@ -167,7 +182,7 @@ function ofMessage({ id, is, component, where, means, matters, fix }: ExplainedM
     means,
     matters,
     fix,
-    acceptWith: 'Nothing to accept: a line of a log stops no run.',
+    acceptWith: logged,
     docs: ['docs/checks.md#known-bad'],
   }
 }

@@ -153,7 +153,7 @@ test.each([
   ['-n demo -l no=such', 3, 'no running VM has the labels no=such'],
 ])('16.8 outdated --exit-code is not 0 for what is not there: %s', async (flags, code, says) => {
   const asked = await run(`workloads outdated --exit-code ${flags}`)
-  expect({ code: asked.code, out: asked.out }).toEqual({ code, out: expect.stringContaining(says) as string })
+  expect({ code: asked.code, err: asked.err }).toEqual({ code, err: expect.stringContaining(says) as string })
   expect((await run(`workloads outdated ${flags}`)).code).toBe(0)
 })
 
@@ -210,7 +210,7 @@ test('held by kvup: who holds it, that the alert is expected, and what gives it 
   expect(out.split('\n').slice(-4)).toEqual([
     'automatic VM updates are paused by admin@host for 0s: KubeVirt moves nothing',
     `${alert}; this is expected while automatic VM updates are paused`,
-    '2 outdated: 2 not moved -> kvup workloads restore',
+    '2 outdated: 2 not moved -> kvup workloads resume-updates',
     '',
   ])
 })

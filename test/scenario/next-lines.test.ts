@@ -238,7 +238,7 @@ test.each([
   [
     'kvup workloads update --restart-unmigratable',
     'kvup workloads restart',
-    'kvup workloads restore --keep-current',
+    'kvup workloads resume-updates --keep-current',
   ],
 ])('a line that does harm without a word would be found', (...lines) => {
   for (const command of lines) {

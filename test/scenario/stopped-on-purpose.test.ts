@@ -25,7 +25,7 @@ test('--leave-paused names one VM to try first, none that failed before, and say
     await stage.clock.sleep(30_000)
     const ended = await stage.upgrade('v1.8.4', { leavePaused: true })
     expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'done', workloads: { paused: true } }] })
-    expect(ended.text).toContain('are paused until kvup workloads restore')
+    expect(ended.text).toContain('are paused until kvup workloads resume-updates')
     expect(ended.text).toContain('virtctl migrate web-1 -n demo     moves one VM first, as a canary')
   })
 })

@@ -44,7 +44,7 @@ import { launcherImage, type ShownHolder } from '../kubevirt/lease-holders.ts'
 import { hours } from '../kube/clock.ts'
 import { canNarrow, narrowedLine } from '../output/kvup-words.ts'
 import type { Override } from '../engine/journal.ts'
-import { methodsOf, overrideId, restoreUpdatesLine } from './update-methods.ts'
+import { methodsOf, overrideId, resumingLine } from './update-methods.ts'
 
 interface HowListed {
   /** Undefined: what decides may not be read. */
@@ -289,7 +289,7 @@ function restarting(selection: Selection): string {
   return `${narrowedLine('kvup workloads update', selection)} --restart-unmigratable`
 }
 
-/** An outdated VMI that can migrate and did not fail to the last time, `namespace/name`: to be moved by hand, before all the others are (contract "Loans"). */
+/** An outdated VMI that can migrate and did not fail to the last time, `namespace/name`: to be moved by hand, before all the others are (contract "Temporary changes"). */
 export async function getCanary(reader: Reader): Promise<string | undefined> {
   for await (const { items } of reader.pages(VirtualMachineInstances, outdatedOnes)) {
     const found = items.find(
@@ -556,7 +556,7 @@ function nextOf(
   if (holder) return narrowedLine('kvup workloads migrations', selection)
   // Resumed, KubeVirt would try to migrate them to what is older.
   const restarts = (totals.byOutcome.restart ?? 0) > 0
-  if (paused && !restarts) return restoreUpdatesLine(paused)
+  if (paused && !restarts) return resumingLine(paused)
   if (updating) return 'kvup status'
   return (
     next.command ??

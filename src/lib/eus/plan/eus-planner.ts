@@ -292,7 +292,7 @@ function rollbackNotes(judged: Judged): readonly string[] {
     ...(isMidWindow(judged)
       ? []
       : [
-          `There is no way back to ${judged.snapshot.began}. First back up etcd (/usr/local/bin/cluster-backup.sh on a control plane node) and VM data`,
+          `There is no way back to ${judged.snapshot.began}. First back up etcd (/usr/local/bin/cluster-backup.sh on a control plane node) and VM data; kvup saves settings alone`,
         ]),
     'before the platform accepts a step, kvup eus abort restores everything; afterwards only the temporary changes',
   ]

@@ -184,7 +184,7 @@ async function* running(reader: Reader, where: Where): AsyncGenerator<readonly V
   }
 }
 
-/** Giving Evict back interrupts VMs: that is accepted by name, not by --yes (contract "Loans"). */
+/** Giving Evict back interrupts VMs: that is accepted by name, not by --yes (contract "Temporary changes"). */
 export function evictionFinding(methods: readonly string[], forecast: Forecast): readonly HopFinding[] {
   if (!methods.includes('Evict') || forecast.interrupted.length === 0) return []
   return [
