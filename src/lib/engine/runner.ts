@@ -15,8 +15,8 @@ import {
 import { meaningOf, OneRun, summaryOf } from './run-session.ts'
 import { unlessAborted } from '../kube/interruption.ts'
 import type { Entry } from './journal.ts'
-import { incomplete, stoppedBefore } from './journal-runs.ts'
-import { ApiError, blocked, isConflict, type KvupError, timedOut } from '../kube/errors.ts'
+import { incomplete, stoppedBefore, waitsForApproval } from './journal-runs.ts'
+import { ApiError, approvalNeeded, blocked, isConflict, KvupError, timedOut } from '../kube/errors.ts'
 import { spanText } from '../kube/duration.ts'
 import { readRefusal } from '../kube/access-rights.ts'
 
@@ -56,11 +56,18 @@ async function underLock(run: OneRun): Promise<RunOutcome> {
 /** Says and writes down how it ended, as far as that is still possible: who lost the lock cannot write. */
 async function recordExit(run: OneRun, step: Step | undefined, error: unknown): Promise<void> {
   const why = error instanceof Error ? error.message : String(error)
-  const what = run.cx.signal.aborted ? 'interrupted' : 'failed'
+  const awaits = error instanceof KvupError && error.reason === approvalNeeded
+  const what = run.cx.signal.aborted || awaits ? 'interrupted' : 'failed'
   const during = step ? ` during "${step.title}"` : ''
-  if (what === 'interrupted')
+  if (what === 'interrupted' && !awaits)
     run.remark(`${why}${during}; what is running in the cluster continues by itself`)
-  await shortly(run, Promise.all([leave(run), run.record(what, step?.id ?? '', why).catch(() => undefined)]))
+  await shortly(
+    run,
+    Promise.all([
+      leave(run),
+      run.record(what, step?.id ?? '', awaits ? `${waitsForApproval}: ${why}` : why).catch(() => undefined),
+    ]),
+  )
 }
 
 /** It is on its way out: what cannot be changed any more is told by what comes after, never by another failure. */
@@ -298,7 +305,8 @@ class SettlingStep {
   }
 
   #blocked({ by, reason = 'blocked', isStall, remedy }: Blocked): Error {
-    return (isStall ? timedOut : blocked)(reason, `${this.#step.title}: ${by}`, { remedy })
+    const said = reason === approvalNeeded ? by : `${this.#step.title}: ${by}`
+    return (isStall ? timedOut : blocked)(reason, said, { remedy })
   }
 
   #stopReason(state: StepState): StopReason | undefined {

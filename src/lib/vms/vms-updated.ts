@@ -53,7 +53,7 @@ export function workloadsMoved(owner: Owner, { who, follow, since: begun, settin
   const nodes = nodesNow()
   return {
     id: 'workloads',
-    title: 'VMs on the new virt-launcher',
+    title: 'wait for VMs to get the new virt-launcher',
     doing: 'waiting for VMs to move to the new virt-launcher',
     patience: { every, atMost: 24 * hours },
     estimate: 600 * seconds,

@@ -165,6 +165,7 @@ const results: Readonly<Record<JournalRun['result'], { word: string; tone?: Tone
   done: { word: 'done', tone: 'good' },
   incomplete: { word: 'incomplete', tone: 'bad' },
   stopped: { word: 'stopped', tone: 'warn' },
+  'awaits-approval': { word: 'waits for approval', tone: 'warn' },
   interrupted: { word: 'interrupted', tone: 'warn' },
   failed: { word: 'failed', tone: 'bad' },
   running: { word: 'running' },
@@ -211,6 +212,7 @@ function endNotes({ result, step, reason }: JournalRun): readonly string[] {
 
 const placed: Readonly<Partial<Record<JournalRun['result'], string>>> = {
   stopped: 'before',
+  'awaits-approval': 'before',
   'cut-off': 'after',
 }
 

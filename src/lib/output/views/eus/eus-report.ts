@@ -161,7 +161,7 @@ function armedLines({ armed }: EusStatusDocument, paint: Paint): string[] {
 function partLine({ name, state, note }: Part, paint: Paint): string {
   const { mark } = paint
   const sign = { done: paint.good(mark.done), now: mark.running, ahead: ' ' }[state]
-  const text = ` ${sign} ${note === undefined || state === 'ahead' ? name : `${name.padEnd(28)} ${brief(note)}`}`
+  const text = ` ${sign} ${note === undefined || state === 'ahead' ? name : `${name.padEnd(30)} ${brief(note)}`}`
   return state === 'ahead' ? paint.dim(text) : text
 }
 
