@@ -114,8 +114,9 @@ export async function resumeUpdates(cx: Context, options: RestoreOptions): Promi
     takeOver: options.takeOver,
     accept: options.accept,
   })
-  const end = await restoreMethods(cx, settingsWork, { meanwhile, options })
+  const { end, refuses } = await restoreMethods(cx, settingsWork, { meanwhile, options })
   cx.printer.result(documentOf(settingsWork, end), restoreView)
+  await refuses?.()
   return exitCode.done
 }
 
@@ -139,32 +140,46 @@ export async function restore(
   const vms = await savedVmOverrides(cx, settingsWork, names)
   for (const name of names.filter((one) => !vms.some(({ ref }) => ref.name === one)))
     cx.printer.warn(`VM ${name} has no temporary change, or it is restored already`)
-  const end =
+  const { end, refuses } =
     names.length > 0
-      ? { outcome: 'not-asked' as const, methods: methodsIn(settingsWork.holding, settingsWork.owner) }
+      ? {
+          end: {
+            outcome: 'not-asked' as const,
+            methods: methodsIn(settingsWork.holding, settingsWork.owner),
+          },
+          refuses: undefined,
+        }
       : await restoreMethods(cx, settingsWork, { meanwhile, options })
   if (vms.length === 0) {
     cx.printer.result(documentOf(settingsWork, end), restoreView)
+    await refuses?.()
     return exitCode.done
   }
   const both = await restoreVms(cx, settingsWork, { overrides: vms, meanwhile, options })
   const document = { ...documentOf(settingsWork, end), vms: both.vms }
   if (both.dryRun === undefined) cx.printer.result(document, restoreView)
   else cx.printer.result({ ...document, ...dryRunOutput(end, both) }, restoreView)
+  await refuses?.()
   if (both.error) throw both.error
   return exitCode.done
+}
+
+/** How the methods ended; of a dry run what refuses it as the run is refused. */
+interface MethodsEnd {
+  end: End
+  refuses?: () => void | Promise<void>
 }
 
 async function restoreMethods(
   cx: Context,
   settingsWork: SettingsWork,
   { meanwhile, options }: { meanwhile: Meanwhile; options: RestoreOptions },
-): Promise<End> {
+): Promise<MethodsEnd> {
   const { owner, environment, holding } = settingsWork
   const now = methodsIn(holding, owner)
   await settleMissing(cx, settingsWork, { meanwhile, options })
   const override = overrideToRestore(await environment.journal.overrides(), owner, meanwhile)
-  if (!override) return { outcome: 'nothing-to-restore', methods: now }
+  if (!override) return { end: { outcome: 'nothing-to-restore', methods: now } }
   const terms = {
     ...settingsWork,
     override,
@@ -173,10 +188,17 @@ async function restoreMethods(
     options,
     forecast: await forecastOf(settingsWork, override),
   }
-  const ended = await performChange({ environment, change: changeOf(cx, terms), dryRun: options.dryRun })
-  if (ended.is === 'dry-run') return { outcome: 'dry-run', methods: now, ...ended.fields }
-  if (meanwhile === 'keep-current') return { outcome: 'left-as-it-is', methods: now }
-  return { outcome: 'restored', methods: keptMethods(override) }
+  const change = changeOf(cx, terms)
+  const ended = await performChange({ environment, change, dryRun: options.dryRun })
+  if (ended.is === 'dry-run') {
+    announce(cx, terms)
+    return {
+      end: { outcome: 'dry-run', methods: now, ...ended.fields },
+      refuses: () => change.gate(false),
+    }
+  }
+  if (meanwhile === 'keep-current') return { end: { outcome: 'left-as-it-is', methods: now } }
+  return { end: { outcome: 'restored', methods: keptMethods(override) } }
 }
 
 /** The journal claims methods that no note on the object confirms: a person says, here or by `--keep-current`. */
@@ -221,7 +243,12 @@ function changeOf(cx: Context, terms: Terms): Change {
       cx,
       [
         ...windowHoldsFinding(override),
-        ...(leave ? [] : [...evictionFinding(kept, forecast), ...newerLaunchersFinding(kept, forecast)]),
+        ...(leave
+          ? []
+          : [
+              ...evictionFinding(kept, forecast, insteadOf(forecast)),
+              ...newerLaunchersFinding(kept, forecast),
+            ]),
       ],
       parseAccepted(options.accept),
     ),
@@ -233,6 +260,14 @@ function changeOf(cx: Context, terms: Terms): Change {
     limits: { timeoutMs: parseDuration(options.timeout) },
   }
 }
+
+/** What helps where giving Evict back would interrupt VMs: by hand nothing is restarted. */
+const insteadOf = ({ counts }: Forecast): readonly string[] => [
+  ...(counts.migrates > 0
+    ? ['kvup workloads update --canary 1     live-migrates what can migrate, one VM first']
+    : []),
+  'kvup workloads outdated     lists the VMs that would be interrupted, and what helps each',
+]
 
 function documentOf({ installation: { name, namespace }, owner }: SettingsWork, end: End): RestoreDocument {
   return {

@@ -229,7 +229,9 @@ async function nextLines(
   const canary = isOwn && outdated > 0 ? await getCanary(reader) : undefined
   return [
     ...(differences?.failedMigrations ?? []).map(migrate),
-    ...(canary === undefined ? [] : [`${migrate(canary)}     moves one VM first, as a canary`]),
+    ...(canary === undefined
+      ? []
+      : ['kvup workloads update --canary 1     moves the VMs, one of them first']),
     ...heldLines(override),
     ...(outdated > 0 ? ['kvup workloads outdated'] : []),
   ]

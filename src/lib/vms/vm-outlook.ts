@@ -17,7 +17,7 @@ import {
 } from './workload-updater.ts'
 import { controllerOf, isOfVm, lostData, restartLine, runStrategyOf, type Vm, vmName } from './vm.ts'
 import { shellWord } from '../kube/shell-line.ts'
-import { restoreUpdatesLine } from './update-methods.ts'
+import { moveWhilePaused } from './update-methods.ts'
 import { narrowedLine, noMethodsText } from '../output/kvup-words.ts'
 
 /** One cause of what becomes of a VMI. `id` is stable, for scripts; `text` is for a person and may hold words of the cluster. */
@@ -243,7 +243,7 @@ function remedyFor(
   if (decision === 'no-methods' && isMigratable(vmi))
     return [
       rules.paused
-        ? restoreUpdatesLine(rules.paused)
+        ? moveWhilePaused(rules.paused, rules.asked ?? {})
         : narrowedLine('kvup workloads update', rules.asked ?? {}),
     ]
   return isJudged(vmi) ? byRestart(vmi, vm, { decision, rules }) : [conditionsLine(vmi)]

@@ -118,6 +118,18 @@ export class UpdateRun implements WaveRun {
     return this.#rules?.launcher
   }
 
+  /** How many VMs KubeVirt's own updater has moved to that virt-launcher, and moves now. */
+  movesByKubeVirt({ moves, ledger }: Pick<UpdateSnapshot, 'moves' | 'ledger'>): {
+    moved: number
+    moving: number
+  } {
+    const since = Date.parse(this.#rules?.launcherSince ?? '')
+    return {
+      moved: [...moves.byKubeVirt.values()].filter((at) => at >= since).length,
+      moving: ledger.open.filter(({ by }) => by === 'workload-update').length,
+    }
+  }
+
   /** What is not judged or not counted, because it may not be read. */
   get remarks(): readonly string[] {
     return [...this.#remarks, ...(this.#rules?.room?.remarks ?? [])]
@@ -247,7 +259,7 @@ export class UpdateRun implements WaveRun {
       readAround(reader, clock, { moving: Promise.resolve([]) }),
       asKnown(openDataJobs(reader)),
     ])
-    const { kubevirt, launcher } = around
+    const { kubevirt, launcher, launcherSince } = around
     const rules = rulesFrom(around, { releases: this.#releases, at })
     if (kubevirt === undefined || rules === undefined)
       throw notOne({ is: 'unknown', why: around.unread[0]?.why ?? '' })
@@ -263,6 +275,7 @@ export class UpdateRun implements WaveRun {
       at: now,
       kubevirt,
       launcher,
+      launcherSince,
       vmCache: new Vms(reader),
       ...(room && { room }),
       rules: { ...others, methods: ['LiveMigrate'], busy, stranded },
@@ -302,6 +315,8 @@ interface Decided {
   rules: FleetRules
   kubevirt: KubeVirt
   launcher: string | undefined
+  /** RFC 3339: since when new pods get it. */
+  launcherSince: string | undefined
   /** VMs that were looked at already. */
   vmCache: Vms
   room?: ReturnRoom
