@@ -186,6 +186,7 @@ function documentOf(
     kind: 'Wait',
     for: condition.text,
     met: missing === undefined,
+    ...(missing === undefined && { outcome: 'done' as const }),
     ...(verdict && { verdict }),
     ...(observed?.version && { version: observed.version }),
     tookSeconds,

@@ -2,6 +2,7 @@ import { spanText } from '../../kube/duration.ts'
 import type { EusReportDocument } from '../../eus/run/window-report.ts'
 import type { EusStatusDocument } from '../../eus/run/window-status-report.ts'
 import type { UpgradeReport } from '../../upgrade/upgrade-report.ts'
+import type { PlanDocument } from '../../upgrade/plan/plan-document.ts'
 import type { OutdatedDocument } from '../../vms/outdated-vms.ts'
 import type { VmRestartsDocument, WorkloadsUpdateDocument } from '../../vms/waves/wave-run.ts'
 import type { RestartRequiredDocument } from '../../vms/rollout/rollout-strategy.ts'
@@ -38,6 +39,18 @@ const verdicts: Verdicts = {
 
 /** Of a command that judges or changes something; undefined for one that only lists. */
 export const verdictOf = (document: Document): Verdict | undefined => verdicts[document.kind]?.(document)
+
+/** Of a dry run, what the real one would change; undefined of everything else. */
+export function dryRunVerdict(document: Document): Verdict | undefined {
+  const { dryRun, steps } = document as Partial<Pick<PlanDocument, 'dryRun' | 'steps'>>
+  if (dryRun === undefined || steps === undefined) return undefined
+  const many = (wanted: PlanDocument['steps'][number]['state']) =>
+    steps.filter(({ state }) => state === wanted).length
+  const [changes, depend] = [many('would-change'), many('depends')]
+  const what = changes === 0 ? 'no step' : count(changes, 'step')
+  const more = depend === 0 ? '' : `, ${depend} ${depend === 1 ? 'depends' : 'depend'} on a step before`
+  return { is: 'good', text: `dry run: ${what} would change the cluster${more}; nothing was changed` }
+}
 
 const levels = {
   Healthy: 'good',

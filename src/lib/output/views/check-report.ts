@@ -53,8 +53,9 @@ function viewOf(isWhole: boolean): View<CheckDocument> {
         ? shownLines(document, { ...style, detail: 'blockers' })
         : lines
     },
-    names: ({ items }) =>
-      items.filter(({ is }) => is === 'found' || is === 'not-checked').map(({ id }) => `check/${id}`),
+    names: ({ items }) => [
+      ...new Set(items.flatMap(({ findings }) => findings.map(({ id }) => `check/${id}`))),
+    ],
     formats: { junit, sarif, markdown: checkMarkdown },
   }
 }
