@@ -44,7 +44,22 @@ test('workloads=0 holds when the instances have moved, not while they are held',
   await held.update()
   const late = await held.kvup('wait --for workloads=0 --timeout 10m')
   expect(late.code).toBe(4)
-  expect(late.err).toContain('still waiting for 2 outdated instances')
+  expect(late.err).toContain('still waiting for 2 outdated VMs')
+  expect(late.err).toMatch(
+    /automatic VM updates are off: demo\/\S+, demo\/\S+\n[\s\S]*-> kvup workloads outdated\n$/u,
+  )
+  const stalled = await held.kvup('wait --for workloads=0 --timeout 10m --stalled-after 30s -o json')
+  expect(stalled.code).toBe(4)
+  expect(JSON.parse(stalled.out)).toMatchObject({
+    outcome: 'stalled',
+    tookSeconds: 30,
+    waitingFor: '2 outdated VMs',
+    error: {
+      reason: 'stalled',
+      notes: [expect.stringMatching(/^automatic VM updates are off: demo\//u)],
+      remedy: ['kvup workloads outdated', expect.stringContaining('waits again')],
+    },
+  })
   const moving = await simulated({ vms: 2, methods: ['LiveMigrate'] })
   await moving.update()
   expect(await moving.kvup('wait --for workloads=0')).toMatchObject({ code: 0 })

@@ -53,5 +53,5 @@ function missingOfVersion(version: string, { observed }: StatusReport): string |
 function missingOfWorkloads({ workloads }: StatusReport): string | undefined {
   const { labelled } = workloads.outdated
   if (labelled === undefined) return 'the VMIs, which kvup may not read'
-  return labelled === 0 ? undefined : `${labelled} outdated ${labelled === 1 ? 'instance' : 'instances'}`
+  return labelled === 0 ? undefined : `${labelled} outdated ${labelled === 1 ? 'VM' : 'VMs'}`
 }
