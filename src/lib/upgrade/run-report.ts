@@ -296,9 +296,8 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
   const resume = resumeLine(cx.world, continuesWhen(left, isGuarded))
   const [next, afterwards] = isGuarded && held !== undefined ? [held, resume] : [resume, undefined]
   const [first, ...more] = error.remedy
-  const others = [...more, ...further].filter(
-    (line) => back === undefined || commandOf(line) !== commandOf(back),
-  )
+  const told = new Set([first ?? next, back].filter((line) => line !== undefined).map(commandOf))
+  const others = [...more, ...further].filter((line) => !told.has(commandOf(line)))
   return {
     ...state,
     next: first ?? next,
@@ -311,9 +310,9 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
 
 function continuesWhen({ observed }: Left, isGuarded: boolean): string {
   if (isGuarded) return 'continues, once they are resumed'
-  return observed?.rolloutStatus.why?.[0]?.kind === 'image'
-    ? 'continues, once the image is there'
-    : 'continues'
+  const { verdict, why: [cause] = [] } = observed?.rolloutStatus ?? {}
+  if (cause?.kind === 'image') return 'continues, once the image is there'
+  return cause && verdict === 'Stalled' ? 'continues, once that is repaired' : 'continues'
 }
 
 function stateOfLeft(
