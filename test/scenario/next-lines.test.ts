@@ -88,6 +88,8 @@ class Played {
     // A check that finds what stands in the way has done its work, and so has a plan.
     if (code === 0 || (code === 3 && (argv[0] === 'check' || argv[1] === 'plan'))) return undefined
     const [error = '', id = ''] = /^error: .*?(?:\((?<id>[a-z-]+)\))?$/mu.exec(err) ?? []
+    // A dry run is refused as the run is, and the refusal names the risk and what helps instead.
+    if (argv[0] === 'workloads' && argv[1] === 'restore' && id === 'evictions') return undefined
     return argv[0] === 'upgrade' && (await this.#isKnown(id, argv)) ? undefined : `exit ${code}, ${error}`
   }
 

@@ -19,7 +19,7 @@ import {
 import { olmUpgradeName, upgradeName, type UpgradePlan } from './upgrade-plan.ts'
 import type { CensusCircumstances, Differences } from '../vms/census/vm-census.ts'
 import type { Compared, RunCensus } from '../vms/census/run-census.ts'
-import { heldLines, openOverride, overrideId } from '../vms/update-methods.ts'
+import { heldLines, keptMethods, openOverride, overrideId } from '../vms/update-methods.ts'
 import {
   downgradeLine,
   downgradeTakes,
@@ -232,7 +232,9 @@ async function nextLines(
     ...(canary === undefined
       ? []
       : ['kvup workloads update --canary 1     moves the VMs, one of them first']),
-    ...heldLines(override),
+    ...(canary !== undefined && override && keptMethods(override).includes('Evict')
+      ? []
+      : heldLines(override)),
     ...(outdated > 0 ? ['kvup workloads outdated'] : []),
   ]
 }
