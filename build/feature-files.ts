@@ -64,7 +64,7 @@ function served(demo: ChildProcess): Promise<Map<string, string>> {
     let said = ''
     const take = (text: string) => {
       said += text
-      if (!said.includes('Ctrl-C ends it')) return
+      if (!said.includes('Ctrl-C ends it') || !/KUBECONFIG=\S+\n/u.test(said)) return
       const files = [...said.matchAll(/^its (\S+): (.*)$/gmu)].map(
         ([, name = '', path = '']) => [name, path] as const,
       )

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, type Option } from 'commander'
 import { entries, type Entry } from './commands/entries.ts'
 import {
   connection,
@@ -9,6 +9,7 @@ import {
   outputOptions,
 } from './commands/command-options.ts'
 import { kvupVersion, type Wire } from './context.ts'
+import { usageError } from './lib/kube/errors.ts'
 
 /** The command tree. Only the commands named in `words` (or `all`) are loaded; the others are known by name. */
 export async function program(name: string, wire: Wire, words: readonly string[] | 'all'): Promise<Command> {
@@ -21,6 +22,7 @@ export async function program(name: string, wire: Wire, words: readonly string[]
   for (const entry of entries)
     root.addCommand(await commandOf(entry, wire, words), { hidden: entry.hidden ?? false })
   root.addCommand(uniform(optionsCommand()))
+  refuseEmptyValues(root)
   return root.configureHelp({ formatHelp: () => overview(name) })
 }
 
@@ -78,6 +80,28 @@ function optionsCommand(): Command {
       }),
     )
     .action(() => command.outputHelp())
+}
+
+/** An unset variable of a script leaves an empty value, as if the flag had not been typed: no flag takes one. As for kubectl, `-A` wins over any `-n`. */
+function refuseEmptyValues(root: Command): void {
+  const empty: Option[] = []
+  const watch = (command: Command): void => {
+    for (const option of command.options)
+      command.on(`option:${option.name()}`, (value: unknown) => {
+        if (value === '') empty.push(option)
+      })
+    command.commands.forEach(watch)
+  }
+  watch(root)
+  root.hook('preAction', (_, command) => {
+    const isAll = command.opts()['allNamespaces'] === true
+    const option = empty.find(({ long }) => long !== '--namespace' || !isAll)
+    if (option === undefined) return
+    const { short, long = option.flags } = option
+    throw usageError('empty-value', `${short ?? long} is empty`, {
+      remedy: `leave ${long} out, or set the variable that its value comes from`,
+    })
+  })
 }
 
 /** The same words for the same flag everywhere. */

@@ -12,7 +12,7 @@ export interface Context {
   readonly clock: Clock
   readonly printer: Printer
   readonly prompt: Prompt
-  /** Aborted by Ctrl-C and SIGTERM; the reason is a KvupError with the exit code. */
+  /** Aborted by Ctrl-C, SIGTERM and SIGHUP; the reason is a KvupError with the exit code. */
   readonly signal: AbortSignal
   readonly flags: GlobalFlags
   readonly world: World

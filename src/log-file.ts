@@ -37,7 +37,7 @@ export function openLogFile(file: string, { clock, uid, failed }: LogFileOptions
         if (stamped.length > 0) writeSync(descriptor, `${stamped.join('\n')}\n`)
       } catch (error) {
         isBroken = true
-        failed(error instanceof Error ? error.message : String(error))
+        failed(whyNot(error))
       }
     },
   }
@@ -46,6 +46,8 @@ export function openLogFile(file: string, { clock, uid, failed }: LogFileOptions
 function openSafely(file: string, uid: number | undefined): number {
   const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   let descriptor: number
+  // Elsewhere it is stdout, which has the answer.
+  if (file === '' || file === '-') throw refused(file === '' ? "''" : file, 'it is no name of a file')
   try {
     // A pipe that nobody reads is refused instead of waited for.
     descriptor = openSync(file, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK, 0o600)
@@ -70,11 +72,23 @@ function judged(
   return { isPlain: found.nlink <= 1, why: 'it has another name as well (a hard link)' }
 }
 
+/** In words, where the system gives a code alone. */
+const inWords: Readonly<Record<string, string>> = {
+  ELOOP: 'it is a symbolic link',
+  ENXIO: 'it is a pipe or a device',
+  EISDIR: 'it is a folder',
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'there is no such folder',
+  EACCES: 'you may not write there',
+  EPERM: 'you may not write there',
+  EROFS: 'that disk can only be read',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'your share of the disk is full',
+}
+
 function whyNot(error: unknown): string {
-  const { code } = error as { code?: string }
-  if (code === 'ELOOP') return 'it is a symbolic link'
-  if (code === 'ENXIO') return 'it is a pipe or a device'
-  return error instanceof Error ? error.message : String(error)
+  const { code = '' } = error as { code?: string }
+  return inWords[code] ?? (error instanceof Error ? error.message : String(error))
 }
 
 const refused = (file: string, why: string) =>

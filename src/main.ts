@@ -31,6 +31,7 @@ const formerFlags: ReadonlyMap<string, string> = new Map([
   ['--settle', '--stable-for'],
   ['--leave-held', '--leave-paused'],
   ['--no-hold-workloads', '--no-pause-updates'],
+  ['--stall-timeout', '--stalled-after'],
 ])
 
 function withPresentFlags(argv: readonly string[]): readonly string[] {

@@ -217,10 +217,10 @@ function reportUncaught(finish: (error: unknown) => void): void {
   })
 }
 
-/** The first Ctrl-C or SIGTERM ends the waits, the second leaves at once. */
+/** The first Ctrl-C, SIGTERM or SIGHUP (a terminal that was closed, a connection that was lost) ends the waits, the second leaves at once. */
 function signalOf(): AbortSignal {
   const ending = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     const code = name === 'SIGINT' ? exitCode.interrupted : exitCode.terminated
     process.on(name, () => {
       if (ending.signal.aborted) process.exit(code)
@@ -228,6 +228,10 @@ function signalOf(): AbortSignal {
       setTimeout(() => process.exit(code), leaveWithin).unref()
     })
   }
+  // The terminal is gone: what is said goes to the log file alone.
+  process.on('SIGHUP', () => {
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+  })
   return ending.signal
 }
 

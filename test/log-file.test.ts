@@ -99,7 +99,7 @@ test.each([
   ['a symbolic link', 'symbolic link', (file: string) => symlinkSync(join(folder, 'target'), file)],
   ['a hard link', 'hard link', (file: string) => linkSync(target(), file)],
   ['a pipe', 'pipe', (file: string) => void execFileSync('mkfifo', [file])],
-  ['a folder', 'EISDIR', (file: string) => void execFileSync('mkdir', [file])],
+  ['a folder', 'it is a folder', (file: string) => void execFileSync('mkdir', [file])],
 ])('%s is refused before anything is written', (name, why, make) => {
   const file = `${name.replaceAll(' ', '-')}.log`
   make(join(folder, file))
@@ -117,7 +117,11 @@ function target(): string {
 test('the file of another user is refused, and a folder that is not there', () => {
   writeFileSync(join(folder, 'theirs.log'), '')
   expect(() => open('theirs.log', { uid: 4711 })).toThrow('belongs to another user')
-  expect(() => open('no/such.log')).toThrow('ENOENT')
+  expect(() => open('no/such.log')).toThrow('there is no such folder')
+})
+
+test.each(['', '-'])('%j is refused: it is no name of a file', (file) => {
+  expect(() => openLogFile(file, { clock, uid, failed: () => undefined })).toThrow('it is no name of a file')
 })
 
 test('a device is refused', () => {

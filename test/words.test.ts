@@ -31,7 +31,7 @@ const phrases: readonly Phrase[] = [
   { not: /\b(?:borrow(?:s|ed|ing)?|loans?|lent|lends?|ow(?:ed|es))\b/iu, say: 'temporary change, restore' },
   { not: /\bg(?:ave|ives?|iven|iving)\b(?: \S+){0,3} back\b/iu, say: 'restore, resume' },
   // Of VMs that went on running nothing was saved.
-  { not: /\bkept\b/iu, say: 'saved', but: [/\bVMs? kept running\b|… kept running\b/u] },
+  { not: /\bkept\b/iu, say: 'saved', but: [/^… kept running$|\b\d+ VMs? kept running\b/u] },
   { not: /\bfates?\b/iu, say: 'outcome' },
   {
     // What becomes of a VM: `stays`, `will migrate`.
@@ -52,8 +52,8 @@ const phrases: readonly Phrase[] = [
     but: [
       // There is none: the word for it on every screen, and in the ids of its findings.
       /\bway[ -]back\b/iu,
-      // What runs at this moment: an EUS upgrade, an update.
-      /\bunder way\b/u,
+      // An EUS upgrade that is open. Of KubeVirt: Updating.
+      /\bEUS\s+upgrade (?:is )?under way\b/u,
     ],
   },
   { not: /\bhops?\b/iu, say: 'step', but: [/\b(?:hop-supported|first-hop-not-offered)\b/u] },

@@ -4,6 +4,9 @@ const kinds = [
   ['Refusals', 'refusal'],
   ['Alerts', 'alert'],
   ['Conditions', 'condition'],
+  ['Components', 'component'],
+  ['Reasons', 'reason'],
+  ['Log texts', 'message'],
   ['Commands', 'command'],
   ['Exit codes', 'exit-code'],
 ] as const

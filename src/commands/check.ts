@@ -29,7 +29,7 @@ const options = [
     '--probe-images',
     'try each image of the manifest on each pool of nodes, with pods that are removed; asks first',
   ),
-  alertsOption('without it a terminal is asked once'),
+  alertsOption('without it, kvup may ask you once'),
   new Option('--strict', 'let warnings count as blockers'),
   new Option('--all', 'list every check, not only what was found'),
 ]

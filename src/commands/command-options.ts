@@ -59,7 +59,7 @@ export const outputOptions = [
 export const alertsOption = (asked: string): Option =>
   new Option(
     '--alerts <how>',
-    `route: ask which alerts fire by the platform's own Route, with your token; ${asked}`,
+    `read firing alerts through the Route of Prometheus, which sends it your token; ${asked}`,
   ).choices(['route'])
 
 /** Flags of the connection that do not say which cluster, nor as whom. */
@@ -98,7 +98,7 @@ const codes: Readonly<Record<keyof typeof exitCode, string>> = {
   lost: 'done, but VMs or volumes were lost',
   asked: 'asked for by --exit-code',
   interrupted: 'Ctrl-C',
-  terminated: 'SIGTERM',
+  terminated: 'SIGTERM or SIGHUP',
 }
 
 export interface Manual {
@@ -173,6 +173,7 @@ const headings: Readonly<Record<string, readonly string[]>> = {
     'canary',
     'canary-label',
     'exclude',
+    'include',
     'max-failures',
     'retries',
     'cancel-running',
@@ -189,7 +190,6 @@ const headings: Readonly<Record<string, readonly string[]>> = {
     'window',
     'pause-between',
     'soak',
-    'stall-timeout',
     'restart-timeout',
   ],
   'Offline:': ['from', 'releases', 'catalog-file', 'graph-file', 'manifest', 'manifest-base'],

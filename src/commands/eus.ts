@@ -181,9 +181,9 @@ export const windowFlags = (): Option[] => [
   new Option('--pool-order <names>', 'order in which pools are unpaused')
     .argParser(names)
     .default([], 'by name'),
-  new Option('--stable-for <duration>', 'time to stay healthy').default('30s'),
+  new Option('--stable-for <duration>', 'time the cluster must stay healthy').default('30s'),
   new Option('--timeout <duration>', 'how long the run may take').default('24d'),
-  new Option('--deadline <time>', 'begin nothing that would end after it'),
+  new Option('--deadline <time>', 'begin no step that would end after this time'),
   new Option('--until <step>', 'end after this step'),
   new Option('--pause-before <step>', 'end before this step (repeatable)')
     .argParser(list)

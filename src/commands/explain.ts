@@ -20,7 +20,7 @@ export function explainCommand(wire: Wire): Command {
     .addArgument(
       new Argument(
         '[name...]',
-        'finding, check, group of checks, refusal, alert, condition, command, exit code, or a line of a log',
+        'finding, check, group of checks, refusal, alert, condition, reason, component, command, exit code, or a line of a log',
       ),
     )
     .addHelpText(
@@ -31,6 +31,7 @@ export function explainCommand(wire: Wire): Command {
           ['kvup explain kubernetes-window', 'what it means, and what to do'],
           ['kvup explain VMCannotBeEvicted', 'an alert'],
           ['kvup explain LiveMigratable', 'a condition'],
+          ['kvup explain virt-handler', 'a component'],
           ['kvup explain upgrade', 'a command, and what it may meet'],
           ['kvup explain 3', 'an exit code'],
           ["kvup explain 'Unable to query peer security context'", 'whether a line of a log is known'],
@@ -54,8 +55,11 @@ export async function explain({ printer }: Context, _: object, words: readonly s
   if (id === '') return document({ whole: false, items: all })
   const items = named(id, all)
   if (items.length > 0) return document({ whole: true, items })
-  const logged = messagesIn(id)
-  if (logged.length > 0) return document({ whole: true, items: logged.map(ofMessage) })
+  const met = [
+    ...messagesIn(id).map(ofMessage),
+    ...all.filter(({ of, means }) => of === 'message' && quotes(means, id)),
+  ]
+  if (met.length > 0) return document({ whole: true, items: met })
   const codes = await codesOf(id, all)
   if (codes.length > 0) return document({ whole: true, items: codes })
   const about = (await import('./explain/subject.ts')).subjectNamed(id.toLowerCase(), all)
@@ -77,6 +81,12 @@ async function codesOf(reason: string, all: readonly ExplainedName[]): Promise<r
   const codes = found?.[1].map((code) => `exit-${code}`) ?? []
   return all.filter(({ of, id }) => of === 'exit-code' && codes.includes(id))
 }
+
+/** Whether a line of a log has the text that an explanation quotes. */
+const quotes = (means: string, line: string): boolean =>
+  [...means.matchAll(/`([^`]{8,})`/gu)].some(([, text = '']) =>
+    line.toLowerCase().includes(text.toLowerCase()),
+  )
 
 function explainedName(explanation: Explanation): ExplainedName {
   const { id, kind: of, level, means, matters, fix } = explanation
@@ -126,10 +136,15 @@ function pagesOf({ id, kind }: Explanation, group: Group | undefined): readonly 
 const acceptedBy = (id: string): string =>
   `    --accept ${id}=REASON\n\nAdd it to the command that stopped. The reason goes into the journal.`
 
+const logged = 'Nothing to accept: a line of a log stops no run.'
+
 const notAccepted: Readonly<Record<Exclude<Explanation['kind'], 'finding'>, string>> = {
   refusal: 'Nothing: this cannot be accepted.',
   alert: 'Nothing to accept: an alert stops no run. Critical ones show up as `alerts-firing`.',
   condition: 'Nothing to accept: a condition is no finding. `kvup check` says what it leads to.',
+  component: 'Nothing to accept: a component is no finding.',
+  reason: 'Nothing to accept: a reason is no finding. `kvup check` says what it leads to.',
+  message: logged,
   command: 'Nothing to accept: its findings have names of their own.',
   'exit-code': 'Nothing to accept here: the finding that was printed has the name.',
 }
@@ -157,7 +172,7 @@ function ofIssue({ id, level, summary, issue, remedy = [] }: KnownBad): Explaine
     text: `${level}: ${summary}. ${issue}`,
     level: `${capital(level)}.`,
     means,
-    matters: 'It has hurt others on this upgrade.',
+    matters: 'Other clusters had it during this upgrade.',
     fix,
     acceptWith: level === 'blocker' ? acceptedBy(id) : 'Nothing to accept: it does not stop a run.',
     docs: [issue, 'docs/checks.md#known-bad'],
@@ -177,7 +192,7 @@ function ofMessage({ id, is, component, where, means, matters, fix }: ExplainedM
     means,
     matters,
     fix,
-    acceptWith: 'Nothing to accept: a line of a log stops no run.',
+    acceptWith: logged,
     docs: ['docs/checks.md#known-bad'],
   }
 }

@@ -1,5 +1,5 @@
 import type { Override } from '../lib/engine/journal.ts'
-import { overrideId, restoreUpdatesLine } from '../lib/vms/update-methods.ts'
+import { overrideId, restoreAllLine } from '../lib/vms/update-methods.ts'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { Reader } from '../lib/kube/cluster.ts'
@@ -8,7 +8,7 @@ import { listKubeVirts, type ReadCluster, readerFor } from '../lib/kubevirt/snap
 import { notOne } from '../lib/kubevirt/installation.ts'
 import { overrideRemedy } from '../lib/output/views/report-lines.ts'
 import { entriesByRun, type JournalRun, journalRuns } from '../lib/engine/journal-runs.ts'
-import { parseDuration } from '../lib/kube/duration.ts'
+import { parseSpan } from '../lib/kube/duration.ts'
 import { usageError } from '../lib/kube/errors.ts'
 import { configMapJournal } from '../lib/engine/journal-config-map.ts'
 import { missingText } from '../lib/engine/change.ts'
@@ -81,7 +81,7 @@ export async function history(cx: Context, options: HistoryOptions = {}, typed?:
     namespace,
     asOf,
     overrides,
-    ...(overrides[0]
+    ...(overrides[0] && !(vms.length > 0 && overrides[0].id === overrideId)
       ? { restore: overrideRemedy(overrides[0]) }
       : vms.length > 0 && { restore: restoresVms(overrides) }),
     ...(vms.length > 0 && { vms }),
@@ -143,7 +143,7 @@ function chosen(
 /** ms since the epoch of `24h` ago, or of a date or time. Throws `usage`. */
 function sinceTime(text: string, now: Date): number {
   const isTime = /^\d{4}-\d{2}-\d{2}/u.test(text)
-  const time = isTime ? Date.parse(text) : now.getTime() - parseDuration(text)
+  const time = isTime ? Date.parse(text) : now.getTime() - parseSpan(text)
   if (!Number.isNaN(time)) return time
   throw usageError('not-a-time', `${JSON.stringify(text)} is not a time`, {
     remedy: '24h, 7d, 2026-11-22 or 2026-11-22T21:00:00Z',
@@ -160,7 +160,7 @@ async function kubevirtNamespace(reader: Reader): Promise<string> {
 }
 
 const restoresVms = (overrides: readonly Override[]): string =>
-  restoreUpdatesLine(overrides.find(({ id }) => id === overrideId))
+  restoreAllLine(overrides.find(({ id }) => id === overrideId))
 
 /** So many VMs are told; the document has all. */
 const toldAtMost = 10

@@ -4,7 +4,7 @@ import type { Context, Wire } from '../context.ts'
 import { leaseWatchOf } from '../lib/kubevirt/lease-holders.ts'
 import { notAsked } from '../lib/kube/known.ts'
 import { statusChanges, statusReport, type StatusReport } from '../lib/status/status-report.ts'
-import { statusView } from '../lib/output/views/status.ts'
+import { type StatusDocument, statusView } from '../lib/output/views/status.ts'
 import { readClusterState, StatusReader } from './status/status-document.ts'
 import { stateView } from '../lib/output/views/cluster-state.ts'
 import { noCluster } from '../lib/status/cluster-state.ts'
@@ -15,6 +15,7 @@ import { alertsOption, asksCluster, fromOption, manual } from './command-options
 import type { AskAlerts } from '../lib/openshift/layers.ts'
 import { alertsByRoute, routeQuestion, savedAlerts } from '../lib/openshift/firing-alerts.ts'
 import { type ReadCluster, readerFor } from '../lib/kubevirt/snapshot.ts'
+import { ensurePlace } from '../lib/vms/vm.ts'
 
 export interface StatusOptions {
   watch?: boolean
@@ -27,7 +28,7 @@ export function statusCommand(wire: Wire): Command {
   return new Command('status')
     .option('-w, --watch', 'keep watching; print every change')
     .addOption(fromOption().conflicts('watch'))
-    .addOption(alertsOption('without it a terminal is asked once where the platform or a pool is not idle'))
+    .addOption(alertsOption('without it, kvup may ask you once if the platform or a pool is busy'))
     .option('--exit-code', 'exit 0 when Healthy, 10 Updating or Waiting, 4 Stalled, 3 Degraded')
     .addHelpText(
       'after',
@@ -52,10 +53,11 @@ export function headCommand(wire: Wire): Command {
   return new Command('__head').action(wire(head))
 }
 
-/** Where the cluster stands, and what to type. Exit 0 where no kubeconfig names a cluster as well: that is where a new user begins. */
+/** Where the cluster stands, and what to type; as `kvup status` it waits for virt-operator where its Lease has expired. Exit 0 where no kubeconfig names a cluster as well: that is where a new user begins. */
 export async function head(cx: Context): Promise<ExitCode> {
   try {
-    const { state } = await readClusterState(cx, await readerFor(cx, undefined, 'platform'))
+    const snapshot = await readerFor(cx, undefined, 'platform')
+    const { state } = await readClusterState(cx, snapshot, watchingOf(cx, snapshot))
     cx.printer.result({ apiVersion: 'kvup.io/v1alpha1', kind: 'Status', state }, stateView)
     return exitCode.done
   } catch (error) {
@@ -83,6 +85,7 @@ const codes: Record<NonNullable<StatusReport['overall']>['verdict'], ExitCode> =
 /** Exit 0 whatever it finds, unless asked for the verdict, which is that over all layers; no KubeVirt and no layers, or several, is `blocked`. */
 export async function status(cx: Context, options: StatusOptions): Promise<ExitCode> {
   const snapshot = await readerFor(cx, options.from, 'platform')
+  await ensurePlace(snapshot, { namespace: cx.flags?.namespace })
   if (options.watch) return watchStatus(cx, snapshot, options)
   const asks = {
     ...watchingOf(cx, snapshot),
@@ -90,8 +93,20 @@ export async function status(cx: Context, options: StatusOptions): Promise<ExitC
     alerts: alertsFor(cx, snapshot, options),
   }
   const report = await statusReport(snapshot.cluster.reader, snapshot.clock, asks)
-  cx.printer.result(await new StatusReader(cx, snapshot).document(report), statusView)
-  return options.exitCode ? codes[report.overall?.verdict ?? report.verdict ?? 'Degraded'] : exitCode.done
+  const document = await new StatusReader(cx, snapshot).document(report)
+  cx.printer.result(document, statusView)
+  if (!options.exitCode) return exitCode.done
+  const code = codes[report.overall?.verdict ?? report.verdict ?? 'Degraded']
+  if (code !== exitCode.done) await tellReason(cx, document)
+  return code
+}
+
+/** Why the exit code is not 0, in one line on stderr, where stdout is no text for a person. */
+async function tellReason({ printer, flags }: Context, document: StatusDocument): Promise<void> {
+  if (flags.output === 'table' || flags.output === 'wide') return
+  const { verdictOf } = await import('../lib/output/formats/verdicts.ts')
+  const verdict = verdictOf(document)
+  if (verdict) printer.warn(verdict.text)
 }
 
 /** A saved cluster stands still: nothing of it can be watched. */

@@ -15,12 +15,12 @@ export function upgradeCommand(wire: Wire): Command {
 
 const text = manual({
   examples: [
-    ['kvup upgrade --to v1.8.4', 'the method that fits this cluster'],
-    ['kvup upgrade --to v1.8.4 --dry-run=server', 'what would change, asked of the API server'],
-    ['kvup upgrade --plan plan.yaml --yes', 'what kvup plan wrote and somebody reviewed'],
+    ['kvup upgrade --to v1.8.4', 'upgrade by the method that fits'],
+    ['kvup upgrade --to v1.8.4 --dry-run=server', 'show what would change'],
+    ['kvup upgrade --plan plan.yaml --yes', 'run a plan that was reviewed'],
   ],
-  more: `Killed, interrupted or timed out, the same command continues. Where
-HyperConverged owns KubeVirt, --to may be its own version, and OLM is the method.`,
+  more: `Killed, interrupted or timed out, the same command continues. Where HyperConverged
+owns KubeVirt, --to may be its own version, and OLM is the method.`,
   formats: ['junit', 'github'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })
@@ -39,24 +39,26 @@ function noFlag(value: string): string {
 /** What a plan is made from: `kvup plan` and `kvup upgrade` share them, and a sealed plan keeps their values. */
 export const planningFlags = (): Option[] => [
   new Option('--to <version>', 'version of KubeVirt, or of HyperConverged'),
-  new Option('--method <method>', 'how; auto fits the cluster')
+  new Option('--method <method>', 'method')
     .choices(['auto', 'image-tag', 'operator-manifest', 'olm'])
     .default('auto'),
   new Option('--manifest <file|url|->', 'operator manifest, not the public one'),
   new Option('--manifest-base <dir|url>', 'folder or site with a folder per version'),
   new Option('--manifest-sha256 <sum>', 'checksum of the manifest, or VERSION=SUM'),
   new Option('--via <versions>', 'releases in between: v1.6.6,v1.7.4').argParser(joined),
-  new Option('--between <what>', 'between minors').choices(['wait', 'none']).default('wait'),
-  new Option('--rewrite-namespace', 'fit the manifest to the namespace here'),
-  new Option('--catalog-file <file>', 'file-based catalog, for the upgrade path'),
+  new Option('--between <what>', 'wait between minors').choices(['wait', 'none']).default('wait'),
+  new Option('--rewrite-namespace', 'use the namespace of this KubeVirt'),
+  new Option('--catalog-file <file>', 'file-based catalog with the upgrade path'),
   new Option('--approve-also <name>', 'what else an InstallPlan may install').argParser(joined),
   new Option('--image-registry <registry>', 'registry of the images'),
-  new Option('--stable-for <duration>', 'time to stay healthy').default('30s'),
-  new Option('--no-pause-updates', 'let KubeVirt move VMs meanwhile'),
+  new Option('--stable-for <duration>', 'time KubeVirt must stay healthy').default('30s'),
+  new Option('--no-pause-updates', 'let KubeVirt move VMs during the upgrade'),
   new Option('--leave-paused', 'leave automatic VM updates paused at the end'),
   new Option('--wait-workloads', 'wait until VMs are updated'),
-  new Option('--migrations <how>', 'running').choices(['wait', 'cancel', 'ignore']).default('wait'),
-  new Option('--migrations-timeout <duration>', 'how long to wait for them').default('30m'),
+  new Option('--migrations <how>', 'for running migrations')
+    .choices(['wait', 'cancel', 'ignore'])
+    .default('wait'),
+  new Option('--migrations-timeout <duration>', 'limit of that wait').default('30m'),
   new Option('--follow', 'say what to commit, then watch (Helm, GitOps)'),
   new Option('--releases <file>', 'release data instead of the built-in'),
   acceptWithReason(),
@@ -69,7 +71,7 @@ export const runningFlags = (): Option[] => [
   new Option('--timeout <duration>', 'limit of each minor (default 60m, or twice the estimate)'),
   stalledOption(),
   new Option('--dry-run <none|client|server>', 'show what would change, change nothing').argParser(noFlag),
-  new Option('--deadline <time>', 'begin nothing that would end after it'),
+  new Option('--deadline <time>', 'begin no step that would end after this time'),
   new Option('--until <step>', 'end after this step'),
   new Option('--pause-before <step>', 'end before this step (repeatable)')
     .argParser(list)

@@ -17,6 +17,7 @@ import { newControllerLeads } from '../lib/kubevirt/lease-holders.ts'
 import { countWorkloads, takeSnapshot } from '../lib/kubevirt/snapshot.ts'
 import { countUnlabelled } from '../lib/vms/outdated-vms.ts'
 import { unmovedVms } from '../lib/vms/vms-updated.ts'
+import { ensurePlace } from '../lib/vms/vm.ts'
 import { type WaitDocument, waitView } from '../lib/output/views/status.ts'
 
 export interface WaitOptions {
@@ -67,7 +68,9 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
   const condition = parseWaitCondition(options.for)
   const timeout = parseDuration(options.timeout)
   const stalledAfter = options.stalledAfter === undefined ? undefined : parseDuration(options.stalledAfter)
-  const { reader } = await cx.cluster()
+  const cluster = await cx.cluster()
+  const { reader } = cluster
+  await ensurePlace({ cluster }, { namespace: cx.flags?.namespace })
   const began = ownTicks(cx.clock)
   const lastRead: LastRead = {}
   const answer = () => cx.printer.result(documentOf(condition, lastRead, took(cx, began)), waitView)
@@ -93,7 +96,7 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
     if (lastRead.snapshot) answer()
     throw over === 'stalled'
       ? stalledTooLong(cx, condition, lastRead, spanText(stalledAfter ?? 0))
-      : tooLate(condition, lastRead, timeout)
+      : tooLate(cx, condition, lastRead, timeout)
   } finally {
     limit.stop()
   }
@@ -209,40 +212,58 @@ function documentOf(
   }
 }
 
+/** Exit 4, with the cause, what helps against it, and the line that waits again. */
 function tooLate(
+  { world }: Context,
   condition: WaitCondition,
   { report, missing, unmoved }: LastRead,
   timeout: number,
 ): KvupError {
   const why = report?.why ?? []
   const what = missing ?? 'an answer of the cluster'
-  const shows = unmoved ? 'kvup workloads outdated' : 'kvup status'
   return timedOut(
     'wait-timed-out',
     `${condition.text} is not met after ${formatDuration(timeout)}: still waiting for ${what}`,
     {
       notes: [...why.map(({ sentence }) => sentence), ...(unmoved ?? [])],
-      remedy: [...new Set([...why.flatMap(({ commands }) => commands), shows])],
+      remedy: [
+        ...new Set(why.flatMap(({ commands }) => commands)),
+        ...helpFor(condition, report),
+        resumeLine(world, 'waits again'),
+      ],
     },
   )
+}
+
+/** What brings a condition about that does not come by waiting, or shows why it does not. */
+function helpFor(condition: WaitCondition, report: StatusReport | undefined): readonly string[] {
+  const isHealthy = report?.verdict === 'Healthy'
+  if (condition.is === 'version' && isHealthy)
+    return [`kvup upgrade --to ${condition.version}     starts that upgrade`]
+  if (condition.is === 'workloads' && isHealthy)
+    return [
+      'kvup workloads outdated     shows which VMs, and why they have not moved',
+      'kvup workloads update --canary 1     moves them, one first',
+    ]
+  return ['kvup status     shows more']
 }
 
 /** Exit 4, with the line that waits again. */
 function stalledTooLong(
   { world }: Context,
-  { text }: WaitCondition,
+  condition: WaitCondition,
   { report, missing, unmoved }: LastRead,
   limit: string,
 ): KvupError {
   const why = report?.why ?? []
   return timedOut(
     'stalled',
-    `${text} is not met: stalled for ${limit} (--stalled-after), waiting for ${missing ?? 'KubeVirt'}`,
+    `${condition.text} is not met: stalled for ${limit} (--stalled-after), waiting for ${missing ?? 'KubeVirt'}`,
     {
       notes: [...why.map(({ sentence }) => sentence), ...(unmoved ?? [])],
       remedy: [
         ...new Set(why.flatMap(({ commands }) => commands)),
-        ...(unmoved ? ['kvup workloads outdated'] : []),
+        ...(unmoved ? helpFor(condition, report) : []),
         resumeLine(world, 'waits again'),
       ],
     },

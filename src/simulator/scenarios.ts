@@ -44,7 +44,7 @@ interface TypedLine {
 const goodScenarios: readonly Scenario[] = [
   {
     name: 'image-tag',
-    title: 'A newer operator is installed; the CR is moved to its version by imageTag.',
+    title: 'A newer operator is installed; imageTag moves KubeVirt to its version.',
     cluster: {
       kubernetes: 'v1.34.2',
       version: 'v1.7.4',
@@ -70,28 +70,27 @@ const goodScenarios: readonly Scenario[] = [
   },
   {
     name: 'outdated-workloads',
-    title:
-      'The control plane is new, the VMs still run on their old virt-launcher: kvup moves them, one first.',
+    title: 'KubeVirt is new, and the VMs still run on the old virt-launcher: kvup moves them, one first.',
     cluster: { version: 'v1.9.0', updatedFrom: 'v1.8.4', vms: mixedVms, methods: [] },
     update: ['--canary-label', 'kubevirt.io/vm=web-1', '--order', 'name'],
   },
   {
     name: 'blip',
-    title: 'Four seconds after "all good" the operator fails once on its own cache, and heals.',
+    title: 'Four seconds after the update looks finished, virt-operator fails once and recovers.',
     cluster: { version: 'v1.8.4' },
     faults: { blipAfterReady: true },
     upgrade: { to: 'v1.9.0', method: 'operator-manifest' },
   },
   {
     name: 'second-handler-roll',
-    title: 'virt-handler rolls again, twice, after it looked finished.',
+    title: 'virt-handler is restarted twice more after the update looks finished.',
     cluster: { version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag', vms: 6, methods: ['LiveMigrate'] },
     faults: { moreHandlerRolls: true },
     upgrade: { to: 'v1.8.4', method: 'image-tag' },
   },
   {
     name: 'large',
-    title: 'Forty workers: the canary first, then a tenth of the nodes at a time.',
+    title: 'Forty workers: virt-handler is updated on one node first, then on a tenth of them at a time.',
     cluster: { version: 'v1.8.4', workers: 40, vms: 80, methods: ['LiveMigrate'] },
     upgrade: { to: 'v1.9.0', method: 'operator-manifest' },
   },
@@ -117,7 +116,7 @@ const platformScenarios: readonly Scenario[] = [
   {
     name: 'okd',
     title:
-      'OKD: HyperConverged lags two minors behind; each has a channel of its own, and each InstallPlan is approved by name.',
+      'OKD: HyperConverged is two minors behind. kvup changes its channel and approves each InstallPlan.',
     cluster: {
       olm: okdOlm({ installed: '1.16.0', channel: 'stable-v1.16' }),
       openshift: okd422,
@@ -155,21 +154,21 @@ const toManifest = { to: 'v1.9.0', method: 'operator-manifest' } as const
 const troubleScenarios: readonly Scenario[] = [
   {
     name: 'wrong-tag',
-    title: 'A tag that does not exist: the CR shows nothing, the Job of the install strategy hangs.',
+    title: 'The tag does not exist: the CR shows no error, and the Job of the install strategy waits.',
     cluster: { version: 'v1.8.4', method: 'image-tag' },
     faults: { unpullable: ':v1\\.8\\.5$' },
     upgrade: { to: 'v1.8.5', method: 'image-tag', ...givenUp },
   },
   {
     name: 'missing-image',
-    title: 'The mirror lacks one image of the release: everything else is rolled, then nothing moves.',
+    title: 'The mirror lacks one image of the release: everything else is updated, then it stalls.',
     cluster: { version: 'v1.8.4' },
     faults: { unpullable: '/virt-template-apiserver:' },
     upgrade: { ...toManifest, ...givenUp },
   },
   {
     name: 'slow-mirror',
-    title: 'virt-handler cannot be pulled for two minutes, then it can.',
+    title: 'The image of virt-handler cannot be pulled for two minutes, then it can.',
     cluster: tagged,
     faults: { unpullable: '/virt-handler:v1\\.8\\.4$' },
     later: [{ after: 120_000, faults: { unpullable: undefined } }],
@@ -177,42 +176,42 @@ const troubleScenarios: readonly Scenario[] = [
   },
   {
     name: 'denied-registry',
-    title: 'The registry does not let this cluster pull virt-api: the last component hangs.',
+    title: 'The registry refuses the image of virt-api: the last component is not updated.',
     cluster: tagged,
     faults: { denied: '/virt-api:v1\\.8\\.4$' },
     upgrade: { ...toTag, ...givenUp },
   },
   {
     name: 'broken-job',
-    title: 'The Job of the install strategy fails again and again, until it is given up.',
+    title: 'The Job of the install strategy keeps failing until kvup gives up.',
     cluster: tagged,
     faults: { crashing: '/virt-operator:v1\\.8\\.5$' },
     upgrade: { to: 'v1.8.5', method: 'image-tag', ...givenUp },
   },
   {
     name: 'quota-used-up',
-    title: 'A ResourceQuota lets no further pod be: only an event says so.',
+    title: 'A ResourceQuota blocks new pods: only an event says so.',
     cluster: tagged,
     faults: { quota: 'kubevirt' },
     upgrade: { ...toTag, ...givenUp },
   },
   {
     name: 'stored-version',
-    title: 'A CRD still stores a version that the new release drops: the API server refuses it.',
+    title: 'A CRD still stores a version that the new release drops: the API server refuses the CRD.',
     cluster: { version: 'v1.8.4' },
     faults: { storedVersion: { crd: 'virtualmachineexports.export.kubevirt.io', version: 'v1alpha1' } },
     upgrade: { ...toManifest, flags: ['--accept', 'crd-stored-versions', ...givenUp.flags] },
   },
   {
     name: 'frozen-status',
-    title: 'virt-operator cannot write its status: everything rolls, and the CR says nothing of it.',
+    title: 'virt-operator cannot write its status: everything is updated, and the CR does not show it.',
     cluster: tagged,
     faults: { statusTooLarge: true },
     upgrade: { ...toTag, flags: ['--timeout', '15m'] },
   },
   {
     name: 'canary-crash',
-    title: 'The first new virt-handler ends again and again: the update stops at one node.',
+    title: 'The first new virt-handler keeps crashing: the update stops at one node.',
     cluster: tagged,
     faults: { crashing: '/virt-handler:v1\\.8\\.4$' },
     upgrade: { ...toTag, ...givenUp },
@@ -226,7 +225,7 @@ const troubleScenarios: readonly Scenario[] = [
   },
   {
     name: 'not-ready-node',
-    title: 'A node has been NotReady from before: virt-handler can never be whole.',
+    title: 'A node was NotReady before the upgrade: virt-handler cannot become ready on every node.',
     cluster: tagged,
     faults: { notReady: ['worker-2'] },
     upgrade: { ...toTag, flags: [...knownNode, ...givenUp.flags] },
@@ -241,20 +240,21 @@ const troubleScenarios: readonly Scenario[] = [
   },
   {
     name: 'old-operator',
-    title: 'imageTag newer than the operator: forbidden, and it does not heal.',
+    title:
+      'imageTag is newer than the operator: virt-operator may not do this, and the upgrade cannot succeed.',
     cluster: { version: 'v1.7.0', method: 'image-tag' },
     upgrade: { ...toTag, flags: ['--accept', 'operator-not-older', '--timeout', '3m'] },
   },
   {
     name: 'operator-without-rights',
-    title: "The operator's ClusterRole lacks a rule.",
+    title: 'The ClusterRole of virt-operator lacks a rule.',
     cluster: tagged,
     faults: { withoutRights: true },
     upgrade: { ...toTag, ...givenUp },
   },
   {
     name: 'operator-stopped',
-    title: 'virt-operator hangs: nobody holds its Lease, nobody acts on the CR.',
+    title: 'virt-operator hangs: nobody holds its Lease, and nothing processes the CR.',
     cluster: tagged,
     faults: { stopped: true },
     upgrade: { ...toTag, ...givenUp },

@@ -272,7 +272,7 @@ describe('kvup explain', () => {
       clock: new SimClock(),
     })
     expect(out.replaceAll(/\s+/gu, ' ')).toMatch(
-      /^log-cell-to-cell .* of v1\.4\.0 until v1\.4\.1, v1\.5\.0 until v1\.5\.1\. .*This is a fault\. .*the release that has the fix/u,
+      /^log-cell-to-cell .* of v1\.4\.0 until v1\.4\.1, v1\.5\.0 until v1\.5\.1\. .*The component fails, and an upgrade waits for it\. .*the release that has the fix/u,
     )
   })
 

@@ -108,7 +108,7 @@ describe('JUnit', () => {
     expect(cases.at(-1)).toEqual({ id: 'kvup upgrade', is: 'passed', type: undefined })
     expect(new Set(cases.slice(0, -1).map(({ is }) => is))).toEqual(new Set(['skipped']))
     expect(dry.out).toMatch(
-      /<skipped>dry run: would change: [\s\S]*<system-out>dry run: \d+ steps? would change/u,
+      /<skipped>dry run: would change: [\s\S]*<system-out>[^<]*: \d+ of \d+ steps to do/u,
     )
     await kvup(`${upgrade} ${accept}`)
     const updated = await kvup('workloads update --canary 1 --yes -o junit')
@@ -182,9 +182,9 @@ describe('GitHub annotations', () => {
     const { code, out } = await kvup(`${upgrade} --dry-run=client -o github`)
     expect(code).toBe(0)
     expect(annotations(out).at(-1)).toMatchObject({
-      level: 'notice',
+      level: 'warning',
       title: 'kvup upgrade',
-      data: expect.stringMatching(/^dry run: \d+ steps? would change the cluster.*; nothing was changed/u),
+      data: expect.stringMatching(/^dry run, nothing was changed: .*: \d+ of \d+ steps to do/u),
     })
   })
 

@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { demo } from '../../src/commands/demo/demo.ts'
 import type { Context } from '../../src/context.ts'
+import type { Document, View } from '../../src/lib/output/printer.ts'
+import { paintFor } from '../../src/lib/output/terminal.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { scenarioNamed } from '../../src/simulator/scenarios.ts'
 import { startScenario } from '../../src/simulator/simulated-cluster.ts'
@@ -10,10 +12,20 @@ import { runText } from '../lib/run-text.ts'
 /** What a served demo says before it waits for Ctrl-C, which comes at once. */
 async function served(scenario: string, speed?: string) {
   const notes: string[] = []
+  const answers: string[] = []
   const written = new Map<string, string>()
   const cx = {
     clock: systemClock,
-    printer: { note: (line: string) => notes.push(line) },
+    printer: {
+      note: (line: string) => notes.push(line),
+      result: (document: Document, view: View<Document>) =>
+        answers.push(
+          ...view.text(document, paintFor({ colour: false, unicode: true }), {
+            columns: Infinity,
+            wide: false,
+          }),
+        ),
+    },
     signal: AbortSignal.abort(),
     world: {
       scratchFile: (name: string) => `/scratch/${name}`,
@@ -21,8 +33,15 @@ async function served(scenario: string, speed?: string) {
     },
   } as unknown as Context
   await demo(cx, { scenario, serve: true, ...(speed !== undefined && { speed }) })
-  return { said: notes.join('\n'), files: [...written.keys()], written }
+  return { said: notes.join('\n'), answers, files: [...written.keys()], written }
 }
+
+test('stdout is one line that a shell can eval; what a person reads is on stderr', async () => {
+  const { answers, said } = await served('ocp-eus')
+  expect(answers).toEqual(['export KUBECONFIG=/scratch/demo.kubeconfig'])
+  expect(said).not.toContain('KUBECONFIG')
+  expect(said).toContain('its graph.json: /scratch/graph.json')
+})
 
 test('a served platform says how fast its time runs, and a first line with the files that it laid down', async () => {
   const { said, files } = await served('ocp-eus', '60')

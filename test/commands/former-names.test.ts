@@ -18,6 +18,7 @@ test.each([
     'upgrade --to v1.9.0 --no-hold-workloads --leave-held',
     'upgrade --to v1.9.0 --no-pause-updates --leave-paused',
   ],
+  ['workloads update --stall-timeout soon', 'workloads update --stalled-after soon'],
 ])('%s is refused as %s is, in the present words', async (former, present) => {
   const [was, is] = [await kvup(former), await kvup(present)]
   expect(was).toEqual(is)

@@ -93,13 +93,13 @@ test('says first what still has to be restored: age, value and the line that res
   expect(document).toMatchObject({
     kind: 'History',
     namespace: 'kubevirt',
-    restore: 'kvup workloads restore',
+    restore: 'kvup workloads resume-updates',
   })
   expect(document.items).toMatchObject([{ what: 'saved', step: 'workload-updates' }])
   expect(lines.slice(0, 5)).toEqual([
     '! Temporary change by jane@here, 3h ago: automatic VM updates paused (was LiveMigrate)',
     '  harmless for days; hotplug waits',
-    '  -> kvup workloads restore     # restores it',
+    '  -> kvup workloads resume-updates     # restores it',
     '',
     expect.stringMatching(/^RUN +STARTED +BY +WHAT +RESULT +TOOK +NOTE$/),
   ])
@@ -269,6 +269,10 @@ describe('of many runs', () => {
     await opened.clock.sleep(1_800_000)
     expect(await runsOf({ since: '1h' }, Promise.resolve(opened))).toEqual([2])
     expect(await runsOf({ since: '1d' }, Promise.resolve(opened))).toEqual([1, 2])
+  })
+
+  test('--since may look back for longer than anything is waited for', async () => {
+    expect(await runsOf({ since: '400d' })).toEqual([1, 2, 3])
   })
 
   test('a terminal shows the last ten, and the line that shows the others; a document has all', async () => {

@@ -47,5 +47,5 @@ test.each(
 
 test.each([120, 100, 80])('-o wide, %i columns: what helps can be pasted', async (columns) => {
   const lines = (await shown('workloads outdated -o wide', columns)).split('\n')
-  expect(lines.join('\n')).toMatch(/^ {2}→ virtctl restart pet -n demo(?: {3,}|\n +)restarts the guest; /mu)
+  expect(lines.join('\n')).toMatch(/^ {2}→ virtctl restart pet -n demo(?: {3,}|\n +# )restarts the guest; /mu)
 })

@@ -246,7 +246,7 @@ describe('workloads restart-required', () => {
       ['-l no=such', 3, 'no VM has the labels no=such'],
     ] as const) {
       const asked = await kvup(`workloads restart-required --exit-code ${flags}`)
-      expect([asked.code, asked.out]).toEqual([exit, expect.stringContaining(says)])
+      expect([asked.code, asked.err]).toEqual([exit, expect.stringContaining(says)])
       expect((await kvup(`workloads restart-required ${flags}`)).code).toBe(0)
     }
   })

@@ -20,6 +20,7 @@ afterEach(async () => {
 interface Told {
   documents: StatusDocument[]
   texts: string[]
+  warnings: string[]
 }
 
 function printer(told: Told, onResult: (document: StatusDocument) => void): Printer {
@@ -35,23 +36,24 @@ function printer(told: Told, onResult: (document: StatusDocument) => void): Prin
     event: () => undefined,
     awaiting: () => undefined,
     note: () => undefined,
-    warn: () => undefined,
+    warn: (line) => told.warnings.push(line),
   }
 }
 
 function run(
   reader: Reader,
   clock: Context['clock'],
-  options: StatusOptions,
+  { output = 'table', ...options }: StatusOptions & { output?: string },
   onResult: (document: StatusDocument) => void = () => undefined,
 ) {
-  const told: Told = { documents: [], texts: [] }
+  const told: Told = { documents: [], texts: [], warnings: [] }
   const stop = new AbortController()
   const cx = {
     cluster: async () => ({ reader }),
     clock,
     printer: printer(told, onResult),
     signal: stop.signal,
+    flags: { output },
     world: { who: 'jane@here', readText: async () => '' },
   } as unknown as Context
   return { told, stop, code: status(cx, options) }
@@ -78,6 +80,20 @@ test.each([
   expect(await plain.code).toBe(0)
   expect(plain.told.documents).toMatchObject([{ apiVersion: 'kvup.io/v1alpha1', kind: 'Status', verdict }])
   expect(await run(reader, clock, { exitCode: true }).code).toBe(code)
+})
+
+test('--exit-code says why it is not 0 in one line on stderr, where stdout is no text for a person', async () => {
+  const { reader, clock } = example('operator-may-not-grant')
+  for (const output of ['name', 'json']) {
+    const { code, told } = run(reader, clock, { exitCode: true, output })
+    expect(await code).toBe(3)
+    expect(told.warnings).toEqual([expect.stringMatching(/^KubeVirt .* is Degraded: \S/u)])
+  }
+  for (const options of [{ exitCode: true, output: 'wide' }, { output: 'name' }]) {
+    const { code, told } = run(reader, clock, options)
+    await code
+    expect(told.warnings).toEqual([])
+  }
 })
 
 test.each(['daemonsets', 'pods', 'apiservices'])(

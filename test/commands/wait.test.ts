@@ -44,25 +44,40 @@ test('workloads=0 holds when the instances have moved, not while they are held',
   await held.update()
   const late = await held.kvup('wait --for workloads=0 --timeout 10m')
   expect(late.code).toBe(4)
-  expect(late.err).toContain('still waiting for 2 outdated VMs')
+  expect(late.err).toContain('still waiting for 2 outdated VMs to move\n')
+  expect(late.err).toMatch(/automatic VM updates are off: demo\/\S+, demo\/\S+\n/u)
   expect(late.err).toMatch(
-    /automatic VM updates are off: demo\/\S+, demo\/\S+\n[\s\S]*-> kvup workloads outdated\n$/u,
+    /-> kvup workloads outdated {3,}shows .*\n {2}-> kvup workloads update --canary 1 {3,}moves .*\n {2}-> kvup wait --for workloads=0 .* {3,}waits again\n$/u,
   )
   const stalled = await held.kvup('wait --for workloads=0 --timeout 10m --stalled-after 30s -o json')
   expect(stalled.code).toBe(4)
   expect(JSON.parse(stalled.out)).toMatchObject({
     outcome: 'stalled',
     tookSeconds: 30,
-    waitingFor: '2 outdated VMs',
+    waitingFor: '2 outdated VMs to move',
     error: {
       reason: 'stalled',
       notes: [expect.stringMatching(/^automatic VM updates are off: demo\//u)],
-      remedy: ['kvup workloads outdated', expect.stringContaining('waits again')],
+      remedy: [
+        expect.stringMatching(/^kvup workloads outdated /u),
+        expect.stringMatching(/^kvup workloads update --canary 1 /u),
+        expect.stringContaining('waits again'),
+      ],
     },
   })
   const moving = await simulated({ vms: 2, methods: ['LiveMigrate'] })
   await moving.update()
   expect(await moving.kvup('wait --for workloads=0')).toMatchObject({ code: 0 })
+})
+
+test('where nobody upgrades, the timeout of a version ends in the line that does, and in the one that waits again', async () => {
+  const { kvup } = await simulated()
+  const { code, err } = await kvup('wait --for version=v1.8.4 --timeout 10s')
+  expect(code).toBe(4)
+  expect(err).toContain('still waiting for version v1.8.4: KubeVirt is healthy at ')
+  expect(err).toMatch(
+    /-> kvup upgrade --to v1\.8\.4 {3,}starts that upgrade.*\n {2}-> kvup wait --for version=v1\.8\.4 --timeout 10s {3,}waits again\n$/u,
+  )
 })
 
 test('the timeout names what was waited for and why', async () => {

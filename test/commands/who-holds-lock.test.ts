@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { getLockHolder } from '../../src/lib/vms/lock-holder.ts'
+import { getLockHolder, upgradeUnderWay } from '../../src/lib/vms/lock-holder.ts'
 import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import type { KubeObject } from '../../src/lib/kube/object.ts'
 import { holderText } from '../../src/lib/output/views/report-lines.ts'
@@ -63,4 +63,54 @@ test('of a saved cluster this machine knows nothing', async () => {
   expect(await asked('jane@here/8/ab-here', undefined, true)).toBe(
     'another kvup is running: jane@here/8/ab-here, last renewal 12s ago',
   )
+})
+
+test.each([
+  [
+    'another kvup that upgrades it',
+    { isUpdating: false, last: { by: 'jane@there', to: 'v1.8.4', result: 'running' } },
+    'jane@there/8/ab since 2026-11-21T09:50:00Z',
+    6,
+  ],
+  [
+    'a kvup of which the journal tells nothing, and KubeVirt is on its way',
+    { isUpdating: true, last: undefined },
+    'jane@there/8/ab since 2026-11-21T09:50:00Z',
+    6,
+  ],
+  [
+    'a kvup that was interrupted',
+    { isUpdating: true, holder: undefined, last: { by: 'jane@there', to: 'v1.8.4', result: 'interrupted' } },
+    'jane@there, whose kvup is not running',
+    3,
+  ],
+  [
+    'somebody with kubectl',
+    { isUpdating: true, holder: undefined, last: { by: 'jane@there', to: 'v1.7.4', result: 'done' } },
+    'kubectl-edit at 2026-11-21T09:59:00Z',
+    3,
+  ],
+  [
+    'nobody knows who',
+    { isUpdating: true, holder: undefined, last: undefined, writer: undefined },
+    'somebody unknown',
+    3,
+  ],
+] as const)('KubeVirt is being upgraded by %s: told with the name', (_, signs, who, code) => {
+  const holder = { holder: 'jane@there/8/ab', since: '2026-11-21T09:50:00.000000Z' }
+  const told = upgradeUnderWay({ holder, writer: 'kubectl-edit at 2026-11-21T09:59:00Z', ...signs })
+  expect(told).toMatchObject({
+    exitCode: code,
+    message: `KubeVirt is being upgraded by ${who}. Which VMs are outdated is known after that`,
+  })
+})
+
+test('KubeVirt is at rest: another kvup that moves VMs, or is gone, is no upgrade', () => {
+  const holder = { holder: 'jane@there/8/ab' }
+  const gone = { ...holder, gone: { user: 'jane', host: 'there', pid: 8 } }
+  const moving = { by: 'jane@there', result: 'running' } as const
+  const upgrading = { ...moving, to: 'v1.8.4' }
+  const writer = undefined
+  expect(upgradeUnderWay({ isUpdating: false, holder, last: moving, writer })).toBeUndefined()
+  expect(upgradeUnderWay({ isUpdating: false, holder: gone, last: upgrading, writer })).toBeUndefined()
 })

@@ -267,7 +267,7 @@ test.each([
   ['-l no=such', 3, 'no running VM has the labels no=such'],
 ])('16.7 forecast --exit-code is not 0 for what is not there: %s', async (flags, code, says) => {
   const asked = await run(`workloads forecast --exit-code ${flags}`)
-  expect({ code: asked.code, out: asked.out }).toEqual({ code, out: expect.stringContaining(says) as string })
+  expect({ code: asked.code, err: asked.err }).toEqual({ code, err: expect.stringContaining(says) as string })
   expect((await run(`workloads forecast ${flags}`)).code).toBe(0)
 })
 

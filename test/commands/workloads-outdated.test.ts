@@ -153,7 +153,7 @@ test.each([
   ['-n demo -l no=such', 3, 'no running VM has the labels no=such'],
 ])('16.8 outdated --exit-code is not 0 for what is not there: %s', async (flags, code, says) => {
   const asked = await run(`workloads outdated --exit-code ${flags}`)
-  expect({ code: asked.code, out: asked.out }).toEqual({ code, out: expect.stringContaining(says) as string })
+  expect({ code: asked.code, err: asked.err }).toEqual({ code, err: expect.stringContaining(says) as string })
   expect((await run(`workloads outdated ${flags}`)).code).toBe(0)
 })
 

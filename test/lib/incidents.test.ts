@@ -321,7 +321,7 @@ const incidents: readonly Row[] = [
     '39-dell-csm-214/cluster',
     'check',
     /maximum supported OCP version for openshift-adp\/oadp-operator\.v1\.4\.1 is 4\.18/u,
-    /→ oc -n openshift-adp get subscriptions\.operators\.coreos\.com,installplans update oadp-operator\.v1\.4\.1 to a release/u,
+    /→ oc -n openshift-adp get subscriptions\.operators\.coreos\.com,installplans # update oadp-operator\.v1\.4\.1 to a release/u,
   ],
   [
     'before',

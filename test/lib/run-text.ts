@@ -22,6 +22,8 @@ export interface Place {
   decide?: (question: string) => boolean
   /** Of the environment what output obeys. */
   env?: Readonly<Record<string, string>>
+  /** Absent: nobody interrupts. */
+  signal?: AbortSignal
   /** Told of each write to stdout. */
   onOut?: (text: string) => void
 }
@@ -39,6 +41,7 @@ export async function runText(
     answer = true,
     decide,
     env = {},
+    signal = new AbortController().signal,
     onOut,
   }: Place,
 ) {
@@ -90,7 +93,6 @@ export async function runText(
       confirm: async () => answer,
       ...(decide && { isAttended: true, decide: async (question: string) => decide(question) }),
     }
-    const signal = new AbortController().signal
     const cx: Context = { cluster: async () => cluster, clock, printer, prompt, signal, flags, world }
     return { cx, finish: async (error) => printer.finish(error) }
   })

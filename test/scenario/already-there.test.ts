@@ -15,7 +15,7 @@ test('--leave-paused: a second run writes nothing, leaves them held and says so'
   await play({ ...byTag, vms }, async (stage) => {
     const { ended, writes } = await again(stage, { leavePaused: true })
     expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-do' }] })
-    expect(ended.text).toContain('kvup workloads restore')
+    expect(ended.text).toContain('kvup workloads resume-updates')
     expect(writes).toEqual([])
     expect(stage.methods).toEqual([])
   })

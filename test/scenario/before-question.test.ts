@@ -58,7 +58,7 @@ describe('what stands above the question', () => {
     expect(lines.slice(0, 2).join(' ').replaceAll(/\s+/gu, ' ')).toMatch(
       /^Upgrade KubeVirt v1\.7\.0 -> v1\.8\.4 on prod-eu \(https:\/\/10\.0\.0\.1:6443\) as kubernetes-admin/u,
     )
-    const labels = ['way back', 'method', 'time', 'impact', 'updates', 'warning', 'info']
+    const labels = ['way back', 'method', 'time', 'impact', 'updates', 'backup', 'warning', 'info']
     const places = labels.map((label) => text.search(new RegExp(`^${label} {2,}`, 'mu')))
     expect(places.every((place) => place > 0)).toBe(true)
     expect(places).toEqual(places.toSorted((a, b) => a - b))
@@ -127,7 +127,9 @@ describe('16.8 the backup file is told before the question', () => {
       const { asked, terminal } = unwilling()
       const ended = await stage.upgrade('v1.9.0', {}, terminal)
       expect(asked).toHaveLength(1)
-      expect(ended.text).toMatch(/^backup {2,}\.\/kvup-backup-v1\.8\.4-\w+\.yaml /mu)
+      expect(ended.text).toMatch(
+        /^backup {2,}\.\/kvup-backup-v1\.8\.4-\w+\.yaml \(operator objects\); no VM or etcd$/mu,
+      )
       expect([...stage.files.keys()].filter((file) => file.includes('backup'))).toEqual([])
     })
   })
@@ -142,10 +144,11 @@ describe('16.8 the backup file is told before the question', () => {
     })
   })
 
-  test('where no manifest is applied nothing is said of one', async () => {
+  test('where no manifest is applied there is none: what is saved, and where, and that VMs are not', async () => {
     await play(byTag, async (stage) => {
       const ended = await stage.upgrade('v1.8.4', {}, unwilling().terminal)
-      expect(ended.text).not.toContain('backup')
+      expect(ended.text).toMatch(/^backup {2,}workloadUpdateMethods, on KubeVirt kubevirt; no VM or etcd$/mu)
+      expect(ended.text).not.toContain('.yaml')
     })
   })
 })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { check, type CheckOptions } from '../../src/commands/check/check.ts'
 import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
 
@@ -29,6 +29,55 @@ test('16.1 at a terminal it lists what can be reached with a recommendation, exi
     expect(listed.text).toMatch(/^v1\.8\.\d+ +recommended +kvup upgrade --to v1\.8\.\d+$/mu)
     expect(asked).toEqual([])
     expect(await stage.upgrade(undefined)).toMatchObject({ code: 2, documents: [] })
+  })
+})
+
+describe('16.3 the target of a bare upgrade is chosen from a list', () => {
+  test('the recommended one stands first, and none changes nothing', async () => {
+    await play(byTag, async (stage) => {
+      const lists: (readonly string[])[] = []
+      const { mark } = stage
+      const left = await stage.upgrade(
+        undefined,
+        {},
+        { yes: false, chooseOne: (names) => (lists.push(names), 'none') },
+      )
+      expect(left).toMatchObject({ code: 0, documents: [{ kind: 'AvailableTargets' }] })
+      expect(lists).toHaveLength(1)
+      expect(lists[0]?.[0]).toMatch(/^v1\.8\.\d+ \(recommended\)$/u)
+      expect(lists[0]?.at(-1)).toBe('none: change nothing')
+      expect(stage.writes(mark)).toEqual([])
+    })
+  })
+
+  test('what is chosen goes on as with --to: plan, question, run', async () => {
+    await play(byTag, async (stage) => {
+      const asked: string[] = []
+      const ended = await stage.upgrade(
+        undefined,
+        { until: 'pause-workload-updates' },
+        {
+          commandLine: 'kvup upgrade --until pause-workload-updates',
+          chooseOne: () => 'v1.8.4',
+          answer: async (question) => asked.push(question) > 0,
+        },
+      )
+      expect(asked).toEqual(['Upgrade KubeVirt from v1.7.0 to v1.8.4?'])
+      expect(ended.code).toBe(0)
+      expect(ended.text).toContain('kvup upgrade --to v1.8.4')
+      expect(stage.methods).toEqual([])
+    })
+  })
+
+  test('a program that reads the document is asked nothing', async () => {
+    await play(byTag, async (stage) => {
+      const listed = await stage.upgrade(
+        undefined,
+        {},
+        { output: 'json', chooseOne: () => expect.unreachable('asked') },
+      )
+      expect(listed).toMatchObject({ code: 0, documents: [{ kind: 'AvailableTargets' }] })
+    })
   })
 })
 

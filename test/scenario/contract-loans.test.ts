@@ -61,7 +61,7 @@ test('contract: after Ctrl-C it stays open, with its age, the line that resumes 
     expect(stage.methods).toEqual([])
     expect(ended.text).toContain('paused 20s ago: automatic VM updates (was LiveMigrate); VMs run on')
     expect(ended.text).toContain('kvup upgrade --to v1.8.4 --yes')
-    expect(ended.text).toContain('kvup workloads restore')
+    expect(ended.text).toContain('kvup workloads resume-updates')
   })
 })
 
@@ -71,7 +71,7 @@ test('contract: --leave-paused ends before it and says how to go on', async () =
     expect(ended).toMatchObject({ code: 0, documents: [{ workloads: { paused: true } }] })
     expect(stage.methods).toEqual([])
     expect(await stage.journal.overrides()).toHaveLength(1)
-    expect(ended.text).toContain('kvup workloads restore')
+    expect(ended.text).toContain('kvup workloads resume-updates')
     expect(await stage.restore()).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate'])
   })

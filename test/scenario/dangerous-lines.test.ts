@@ -3,6 +3,7 @@ import { runText } from '../lib/run-text.ts'
 import { isCommand, remediesIn } from './printed-commands.ts'
 import { shellWords } from './shell-words.ts'
 import type { Stage } from './stage.ts'
+import { byTag, play } from './stage.ts'
 import { migrationsIn, outdated } from './updates.ts'
 
 /**
@@ -42,6 +43,37 @@ test('16.8 after a failed canary the next line has another one, leaves the VM th
   })
 })
 
+test('16.8 after a failed canary bare kvup names the VM and who moved it, and offers nothing that moves another', async () => {
+  await outdated(vms, async (stage) => {
+    await kvup(stage, 'kvup workloads update --yes --canary 1 --retries 0')
+    const { out } = await kvup(stage, 'kvup')
+    expect(out).toMatch(/^KubeVirt v1\.8\.4\b.*: healthy, but the canary of a VM update failed: demo\/a$/mu)
+    expect(out).toMatch(/the update by \S+@\S+ stopped \w+ ago: /u)
+    expect(out).toContain('its line again tries another VM first, and leaves demo/a as it is')
+    expect(out).toMatch(/^Next: kvup workloads migrations /mu)
+    expect(out).not.toMatch(/resume-updates|workloads update|virtctl/u)
+  })
+})
+
+test('L2 a journal that names a canary whose migrations go well is not believed', async () => {
+  await outdated([{ name: 'b' }], async (stage) => {
+    const failed = {
+      at: new Date(stage.now).toISOString(),
+      by: 'jane@bastion',
+      procedure: 'update workloads',
+    }
+    await stage.journal.record({ ...failed, step: '', what: 'started', text: '' })
+    await stage.journal.record({
+      ...failed,
+      step: 'canary',
+      what: 'failed',
+      text: 'the canary failed: demo/b: x',
+    })
+    const { out } = await kvup(stage, 'kvup')
+    expect(out).not.toContain('canary')
+  })
+})
+
 test('16.8 after a failed canary nothing that restarts VMs stands above the line that goes on', async () => {
   await outdated(vms, async (stage) => {
     const failed = await kvup(stage, 'kvup workloads update --yes --canary 1 --retries 0')
@@ -72,6 +104,47 @@ test('16.8 a VM that failed as the canary is not picked again by itself', async 
     expect(moved(stage)).toEqual(['a'])
     expect(await kvup(stage, `${line} --until canary`)).toMatchObject({ code: 0 })
     expect(moved(stage)).toEqual(['a', 'b'])
+  })
+})
+
+test('a rerun leaves the VM out that failed as the canary and says how to include it; it is not green, and --include takes it along', async () => {
+  await outdated(vms, async (stage) => {
+    const line = 'kvup workloads update --yes --canary 1 --retries 0'
+    expect(await kvup(stage, line)).toMatchObject({ code: 3 })
+    const again = await kvup(stage, line)
+    expect(again.code).toBe(3)
+    expect(moved(stage)).toEqual(['a', 'b', 'c'])
+    expect(again.err).toMatch(
+      /^warning: demo\/a is left out, as it failed as the canary before \(.+\); --include demo\/a takes it along$/mu,
+    )
+    expect(again.err).toContain('error: 1 of 5 VMs failed before and is left out\n')
+    expect(again.err).toContain(`${line} --include demo/a   tries demo/a again`)
+    const only = await kvup(stage, `${line} -q`)
+    expect([only.code, only.out]).toEqual([
+      3,
+      'update of VMs: incomplete: 1 of 3 VMs failed before and is left out\n',
+    ])
+    expect(moved(stage)).toEqual(['a', 'b', 'c'])
+    expect(await kvup(stage, `${line} --include demo/typo`)).toMatchObject({ code: 2 })
+    const included = await kvup(stage, `${line} --include demo/a`)
+    expect(included.err).toContain('error: 1 of 3 VMs failed\n')
+    expect(moved(stage)).toEqual(['a', 'b', 'c', 'a'])
+  })
+})
+
+test('where VMs failed neither -q nor the history calls it done', async () => {
+  await outdated(vms, async (stage) => {
+    const ended = await kvup(stage, 'kvup workloads update --yes --retries 0 -q')
+    expect(ended).toMatchObject({ code: 3, out: 'update of VMs: incomplete: 1 of 5 VMs failed\n' })
+    const { out } = await kvup(stage, 'kvup history --limit 1')
+    expect(out).toMatch(/update VMs +incomplete +\S+ .*1 of 5 VMs failed$/mu)
+    const whole = await kvup(stage, `kvup history ${/^(\d+) /mu.exec(out)?.[1]}`)
+    expect(whole.out).toMatch(/: incomplete, /u)
+    expect(whole.out).toContain('  result     1 of 5 VMs failed\n')
+    const { runs } = JSON.parse((await kvup(stage, 'kvup history --limit 1 -o json')).out) as {
+      runs: { result: string }[]
+    }
+    expect(runs).toMatchObject([{ result: 'incomplete', reason: '1 of 5 VMs failed' }])
   })
 })
 
@@ -106,4 +179,20 @@ test('16.8 --exclude says that KubeVirt moves the VM itself once updates resume'
     },
     ['LiveMigrate'],
   )
+})
+
+test('during the upgrade of somebody else an update of VMs says who upgrades KubeVirt, and not that no VM is outdated', async () => {
+  await play({ ...byTag, workers: 3, methods: ['LiveMigrate'], vms: 2 }, async (stage) => {
+    let asked: ReturnType<typeof kvup> | undefined
+    const onEvent = ({ kind }: { kind: string }) => {
+      if (kind === 'step-applied') asked ??= kvup(stage, 'kvup workloads update --yes')
+    }
+    await stage.upgrade('v1.8.4', {}, { onEvent })
+    const { code, out, err } = (await asked) ?? { code: 0, out: '', err: '' }
+    expect([code, out]).toEqual([6, ''])
+    expect(err).toMatch(
+      /^error: KubeVirt is being upgraded by \S+ since \S+Z\. Which VMs are outdated is known/u,
+    )
+    expect(err).toContain('-> kvup status -w')
+  })
 })

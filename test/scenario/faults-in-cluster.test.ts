@@ -48,7 +48,7 @@ describe.for(cases)('fault: $name', ({ faults, names, late }) => {
       const ended = await stage.upgrade('v1.8.4', { timeout: '15m' })
       expect(ended.code).toBe(4)
       for (const name of names) expect(ended.error?.message).toMatch(name)
-      expect(ended.text).toContain('kvup workloads restore')
+      expect(ended.text).toContain('kvup workloads resume-updates')
       expect(ended.text.includes('kvup upgrade --to v1.7.0')).toBe(late !== true)
       expect(await stage.journal.overrides()).toHaveLength(1)
       expect(stage.methods).toEqual([])

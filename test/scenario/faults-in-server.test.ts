@@ -78,7 +78,7 @@ test('a server that is gone for good: exit 4 at --timeout, what it was like is s
     const ended = await stage.upgrade('v1.8.4', { timeout: '5m' }, { cluster: stage.shaky })
     expect(ended).toMatchObject({ code: 4 })
     expect(ended.text).toContain('unable to handle the request')
-    expect(ended.text).toContain('kvup workloads restore')
+    expect(ended.text).toContain('kvup workloads resume-updates')
   })
 })
 

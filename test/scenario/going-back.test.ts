@@ -20,7 +20,7 @@ const shape = {
 const accept = ['downgrade', 'kubernetes-window', 'issue-17029']
 const options = { method: 'image-tag' as const, accept }
 const paused =
-  'automatic VM updates are still paused at the end; kvup workloads restore resumes them, once no VM runs a newer virt-launcher'
+  'automatic VM updates are still paused at the end; kvup workloads resume-updates resumes them, once no VM runs a newer virt-launcher'
 const needs =
   '3 VMs run a newer virt-launcher than v1.7.0: a migration to an older one fails, each needs a restart'
 /** What is true of going forward alone. */
@@ -91,7 +91,7 @@ describe('a downgrade that was accepted', () => {
       expect(ended.documents[0]).toMatchObject({
         next: [
           'kvup workloads outdated     lists the VMs that need a restart',
-          'kvup workloads restore     resumes automatic VM updates, once no VM runs a newer virt-launcher',
+          'kvup workloads resume-updates     resumes automatic VM updates, once no VM runs a newer virt-launcher',
         ],
       })
       expect(stage.methods).toEqual([])

@@ -38,7 +38,9 @@ test('W5 --wait-workloads: VMs that fail for one reason make it hold again, and 
     )
     expect(ended.error?.message).toContain('automatic VM updates are paused again')
     const remedy = ended.error?.remedy.join('\n')
-    expect(remedy).toMatch(/update --canary 1[^]*kvup workloads restore[^]*continues once they are restored/)
+    expect(remedy).toMatch(
+      /update --canary 1[^]*kvup workloads resume-updates[^]*continues once they are restored/,
+    )
     expect(stage.methods).toEqual([])
     const override = { id: 'workload-updates', was: { value: ['LiveMigrate'] }, object: { kind: 'KubeVirt' } }
     expect(await stage.journal.overrides()).toMatchObject([override])
@@ -46,11 +48,13 @@ test('W5 --wait-workloads: VMs that fail for one reason make it hold again, and 
     const mark = stage.mark
     const again = await stage.upgrade('v1.8.4', wait)
     expect(again).toMatchObject({ code: 3, error: { reason: 'paused-for-harm' } })
-    expect(again.error?.remedy.join()).toMatch(/kvup history.*update --canary 1.*kvup workloads restore/)
+    expect(again.error?.remedy.join()).toMatch(
+      /kvup history.*update --canary 1.*kvup workloads resume-updates/,
+    )
     const unwaited = await stage.upgrade('v1.8.4')
     // It ends the run that was cut off: what ran before that one is compared.
     expect(unwaited).toMatchObject({ code: 0, documents: [{ outcome: 'done' }] })
-    expect(unwaited.text).toContain('kvup workloads restore')
+    expect(unwaited.text).toContain('kvup workloads resume-updates')
     expect(kubeVirtWrites(stage, mark)).toEqual([])
     expect((await stage.plan('v1.8.4', wait)).text).toContain(
       'automatic VM updates stay paused: VMs came to harm',
@@ -128,7 +132,7 @@ test('W5 --dry-run and the plan say what may be written while it is waited for V
       expect(steps?.at(-1)).toMatchObject({
         id: 'workloads',
         state: 'depends',
-        risk: { undo: 'kvup workloads restore, where kvup had to pause updates again' },
+        risk: { undo: 'kvup workloads resume-updates, where kvup had to pause updates again' },
       })
     }
     expect((await stage.plan('v1.8.4')).text).not.toContain('runs twice')

@@ -46,7 +46,7 @@ export async function expectWayOn(stage: Stage, ended: Ended, { to, spec }: Phas
   const heldOrNot = stage.methods.length === 0 ? 1 : overrides.length
   expect(overrides).toHaveLength(heldOrNot)
   expect(ended.text).toContain('continues')
-  expect(ended.text.includes('kvup workloads restore')).toBe(overrides.length > 0)
+  expect(ended.text.includes('kvup workloads resume-updates')).toBe(overrides.length > 0)
   expect(stage.holder ?? '').toBe('')
   const resumed = await stage.upgrade(to, brief)
   expect(resumed.code).toBe(0)

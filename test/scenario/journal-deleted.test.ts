@@ -28,7 +28,7 @@ test('contract: an update whose journal is deleted meanwhile gives its loan back
   })
 })
 
-test('contract: an upgrade that is stopped after its journal was deleted leaves the loan to kvup workloads restore', async () => {
+test('contract: an upgrade that is stopped after its journal was deleted leaves the loan to kvup workloads resume-updates', async () => {
   await play(byTag, async (stage) => {
     const { observed, onEvent } = deleted(stage, () => stage.methods.length === 0)
     const stopped = await stage.upgrade('v1.8.4', { until: 'virt-controller' }, { onEvent })

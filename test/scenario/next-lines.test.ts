@@ -89,7 +89,8 @@ class Played {
     if (code === 0 || (code === 3 && (argv[0] === 'check' || argv[1] === 'plan'))) return undefined
     const [error = '', id = ''] = /^error: .*?(?:\((?<id>[a-z-]+)\))?$/mu.exec(err) ?? []
     // A dry run is refused as the run is, and the refusal names the risk and what helps instead.
-    if (argv[0] === 'workloads' && argv[1] === 'restore' && id === 'evictions') return undefined
+    const resumes = argv[0] === 'workloads' && ['restore', 'resume-updates'].includes(argv[1] ?? '')
+    if (resumes && id === 'evictions') return undefined
     return argv[0] === 'upgrade' && (await this.#isKnown(id, argv)) ? undefined : `exit ${code}, ${error}`
   }
 
@@ -240,7 +241,7 @@ test.each([
   [
     'kvup workloads update --restart-unmigratable',
     'kvup workloads restart',
-    'kvup workloads restore --keep-current',
+    'kvup workloads resume-updates --keep-current',
   ],
 ])('a line that does harm without a word would be found', (...lines) => {
   for (const command of lines) {

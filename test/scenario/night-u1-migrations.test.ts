@@ -52,7 +52,7 @@ test('U1 has a limit of its own: exit 4, nothing rolled, the hold stays', async 
     const ended = await stage.upgrade('v1.8.4', { migrationsTimeout: '2m' })
     expect(ended).toMatchObject({ code: 4, took: 2 * minute })
     expect(ended.text).toContain('demo/web-1')
-    expect(ended.text).toContain('kvup workloads restore')
+    expect(ended.text).toContain('kvup workloads resume-updates')
     expect(tagSetAt(stage, 'v1.8.4')).toBeUndefined()
     expect(await stage.journal.overrides()).toHaveLength(1)
   })

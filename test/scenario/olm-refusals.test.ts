@@ -277,7 +277,7 @@ describe('OLM and its operator in trouble', () => {
       const ended = await stage.upgrade('1.18.1', { ...brief, timeout: '20m' })
       expect(ended.code).toBe(4)
       expect(ended.text).toContain(says)
-      expect(ended.text).toContain('kvup workloads restore')
+      expect(ended.text).toContain('kvup workloads resume-updates')
     }),
   )
 

@@ -54,7 +54,7 @@ test('an operator of OpenShift behind its platform: no number of HyperConverged 
   const openshift = { ...ocp418to420, version: hop?.version ?? '' }
   return play({ ...small, openshift, olm: ocpOlm({ installed: '4.18.9' }) }, async (stage) => {
     const { text } = await stage.perform((cx) => check(cx, { accept: [], method: 'auto' }))
-    expect(text).toContain('operator 4.18.9 belongs to 4.18, the platform is at 4.19')
+    expect(text).toContain('HyperConverged 4.18.9 belongs to 4.18, the platform is at 4.19')
     expect(text).toContain('-> kvup upgrade      lists the operators that the catalog offers')
     expect(text).not.toMatch(/--to 1\./u)
     const { error } = await stage.upgrade(undefined)

@@ -55,7 +55,11 @@ export interface Terminal {
   decide?: (question: string) => Promise<boolean>
   /** What a person at the terminal takes from a list; nobody is there by default. */
   choose?: (values: readonly string[], question: string) => readonly string[]
+  /** The one that a person at the terminal takes from a list. */
+  chooseOne?: (names: readonly string[], question: string) => string
   commandLine?: string
+  /** `-o`; a table by default. */
+  output?: string
   /** Told of every event as it happens. */
   onEvent?: (event: RunEvent) => void
 }
@@ -217,7 +221,7 @@ export class Stage {
         ...chooser(terminal),
       },
       signal,
-      flags: { output: 'table', headers: true, color: 'never', yes, verbosity: 0 },
+      flags: { output: terminal.output ?? 'table', headers: true, color: 'never', yes, verbosity: 0 },
       world: {
         who: `jane@${host}`,
         pid,
@@ -316,17 +320,26 @@ export class Stage {
   }
 }
 
-const chooser = ({ choose }: Terminal): Partial<Context['prompt']> =>
-  choose === undefined
-    ? {}
-    : {
-        isAttended: true,
-        chooseSome: async (question, choices) =>
-          choose(
-            choices.map(({ value }) => value),
-            question,
-          ),
-      }
+const chooser = ({ choose, chooseOne }: Terminal): Partial<Context['prompt']> => ({
+  ...(choose && {
+    isAttended: true,
+    chooseSome: async (question, choices) =>
+      choose(
+        choices.map(({ value }) => value),
+        question,
+      ),
+  }),
+  ...(chooseOne && {
+    isAttended: true,
+    chooseOne: async (question, choices) => {
+      const answer = chooseOne(
+        choices.map(({ name }) => name),
+        question,
+      )
+      return choices.find(({ value }) => value === answer)?.value
+    },
+  }),
+})
 
 const defaults: UpgradeOptions = {
   method: 'auto',

@@ -325,7 +325,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       knownTo: 'upgrade',
       on: later(10 * second, inApi({ is: 'refused', status: 503, on: { user: kvupUser } })),
       says: [/kvup could not reach the cluster: .*unable to handle the request/],
-      prints: [/^kvup workloads restore$/],
+      prints: [/^kvup workloads resume-updates$/],
     },
   ],
   unauthorized: [
@@ -336,7 +336,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       knownTo: 'upgrade',
       on: later(10 * second, inApi({ is: 'unauthorized', on: { user: kvupUser } })),
       says: [/log in again in another terminal/],
-      prints: [/^kvup workloads restore$/],
+      prints: [/^kvup workloads resume-updates$/],
     },
   ],
 }

@@ -25,7 +25,7 @@ test('--leave-paused names the line that moves one VM first, and says before the
     await stage.clock.sleep(30_000)
     const ended = await stage.upgrade('v1.8.4', { leavePaused: true })
     expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'done', workloads: { paused: true } }] })
-    expect(ended.text).toContain('are paused until kvup workloads restore')
+    expect(ended.text).toContain('are paused until kvup workloads resume-updates')
     expect(ended.text).toContain('kvup workloads update --canary 1     moves the VMs, one of them first')
   })
 })

@@ -70,7 +70,7 @@ describe('trust H1: the journal is history, and no order', () => {
           expect(ended.code).toBe(3)
           expect(ended.text).toContain('saved-value-missing')
           expect(ended.text).toContain('kvup workloads strategy set --methods LiveMigrate')
-          expect(ended.text).toContain('kvup workloads restore --keep-current')
+          expect(ended.text).toContain('kvup workloads resume-updates --keep-current')
         }
         expect(stage.writes(mark)).toEqual([])
         expect(stage.methods).toEqual([])

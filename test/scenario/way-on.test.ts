@@ -34,7 +34,7 @@ const lines = [
   'automatic VM updates (was LiveMigrate)',
   'continues',
   'kvup upgrade --to v1.7.0     goes back',
-  'kvup workloads restore',
+  'kvup workloads resume-updates',
 ]
 
 test('a right that is taken away in the middle: what is borrowed and the way on are said', async () => {

@@ -46,7 +46,7 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
         code: 0,
         documents: [{ outcome: 'already-paused', kept: ['Evict', 'LiveMigrate'], by: 'jane@here' }],
       })
-      expect(again.text).toMatch(/\n {2}(?:→|->) kvup workloads restore {5}# resumes them\n/u)
+      expect(again.text).toMatch(/\n {2}(?:→|->) kvup workloads resume-updates {5}# resumes them\n/u)
       expect(stage.writes(mark)).toEqual([])
       const restored = await stage.restore({}, { host: 'another' })
       expect(restored).toMatchObject({

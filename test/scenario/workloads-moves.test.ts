@@ -200,7 +200,7 @@ test('--until canary ends there and stays on hold, however often it is run; what
           stoppedBefore: { step: 'wave-prod', because: '--until' },
           next: [
             'kvup workloads update --canary 1     goes on from here',
-            'kvup workloads restore     resumes automatic VM updates',
+            'kvup workloads resume-updates     resumes automatic VM updates',
           ],
         })
         expect(migrationsIn(stage)).toHaveLength(1)

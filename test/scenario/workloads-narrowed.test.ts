@@ -118,13 +118,14 @@ const listing = [
 ]
 const nowhere = '! there is no namespace nope'
 
-test('a namespace that there is not is said to be none, and one that is empty is not', async () => {
+test('a namespace that there is not is said to be none, and exit 2 of what would change VMs; one that is empty is not', async () => {
   await outdated(vms, async (stage) => {
     stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } })
     await stage.until(2 * minute)
     for (const line of listing) {
       const { code, out, err } = await kvup(stage, `${line} -n nope`)
-      expect([line, code, `${err}${out}`]).toEqual([line, 0, expect.stringContaining(nowhere.slice(2))])
+      const ends = line.includes('--yes') ? 2 : 0
+      expect([line, code, `${err}${out}`]).toEqual([line, ends, expect.stringContaining(nowhere.slice(2))])
       const empty = await kvup(stage, `${line} -n kubevirt`)
       expect([line, empty.code, `${empty.err}${empty.out}`]).toEqual([
         line,
@@ -132,10 +133,58 @@ test('a namespace that there is not is said to be none, and one that is empty is
         expect.not.stringContaining('there is no'),
       ])
     }
-    const { code, out } = await kvup(stage, 'workloads outdated -n nope --exit-code')
-    expect([code, out]).toEqual([2, `${nowhere}\nno outdated VMs in namespace nope\n`])
+    const { code, out, err } = await kvup(stage, 'workloads outdated -n nope --exit-code')
+    expect([code, out]).toEqual([2, 'no outdated VMs in namespace nope\n'])
+    expect(err).toMatch(/^error: there is no namespace nope\n/u)
     const update = await kvup(stage, 'workloads update --node nope --yes')
-    expect([update.code, update.err]).toEqual([0, expect.stringContaining('there is no node nope')])
+    expect([update.code, update.err]).toEqual([2, expect.stringMatching(/^error: there is no node nope\n/u)])
+  })
+})
+
+test('labels that no VM has are told, and as for kubectl nothing more: the VMs may be stopped tonight', async () => {
+  await outdated(vms, async (stage) => {
+    for (const [line, who] of [
+      ['workloads update --yes', 'running VM'],
+      ['workloads restart --yes', 'VM'],
+    ]) {
+      const { code, err } = await kvup(stage, `${line} -l nothing=here`)
+      expect([line, code, err]).toEqual([line, 0, `warning: no ${who} has the labels nothing=here\n`])
+    }
+  })
+})
+
+test('a namespace that is not there is exit 2 of what reads no VM as well', async () => {
+  await outdated(vms, async (stage) => {
+    for (const line of [
+      'status',
+      'check --to v1.8.4',
+      'plan --to v1.8.4',
+      'upgrade --to v1.8.4 --yes',
+      'wait --for healthy',
+    ]) {
+      const { code, out, err } = await kvup(stage, `${line} -n nope`)
+      expect([line, code, out]).toEqual([line, 2, ''])
+      expect(err).toBe('error: there is no namespace nope\n  -> kubectl get namespaces   lists them\n')
+    }
+    expect((await kvup(stage, 'status -n demo')).code).toBe(0)
+  })
+})
+
+test('--exit-code 2 and 3 say why on stderr in every format, and in the document', async () => {
+  await outdated(vms, async (stage) => {
+    for (const what of ['outdated', 'forecast', 'restart-required'])
+      for (const [asked, code, why] of [
+        ['-n nope', 2, 'there is no namespace nope'],
+        ['-l nothing=here', 3, /no (?:running )?VM has the labels nothing=here/u],
+      ] as const)
+        for (const format of ['-o name', '-q', '-o json', '-o wide']) {
+          const ended = await kvup(stage, `workloads ${what} --exit-code ${asked} ${format}`)
+          expect([what, asked, format, ended.code]).toEqual([what, asked, format, code])
+          expect(ended.err).toMatch(typeof why === 'string' ? `error: ${why}\n` : why)
+          if (format !== '-o json') continue
+          const { error } = JSON.parse(ended.out) as { error: object }
+          expect(error).toMatchObject({ code, message: expect.stringMatching(why) as string })
+        }
   })
 })
 

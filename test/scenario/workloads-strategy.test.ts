@@ -91,7 +91,7 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       await stage.hold()
       const refused = await stage.strategy({ methods: 'LiveMigrate' })
       expect(refused).toMatchObject({ code: 3, error: { reason: 'paused-updates' } })
-      expect(refused.text).toContain('kvup workloads restore')
+      expect(refused.text).toContain('kvup workloads resume-updates')
       expect(storedMethods(stage)).toBe('[]')
       expect(await stage.strategy({ batchSize: '3' })).toMatchObject({
         code: 0,

@@ -164,10 +164,10 @@ test('two launchers that run for one VMI stop it', async () => {
   })
 })
 
-test('nothing that gets any further is a stall', async () => {
+test('nothing that gets any further is a stall: exit 4, as --stalled-after of an upgrade ends', async () => {
   await outdated([{ name: 'a', migration: 'hang' }], async (stage) => {
-    const ended = await stage.update({ stallTimeout: '5m' })
-    expect(ended).toMatchObject({ code: 3, error: { reason: 'update-stalled' } })
+    const ended = await stage.update({ stalledAfter: '5m' })
+    expect(ended).toMatchObject({ code: 4, error: { reason: 'update-stalled' } })
     expect(documentOf(ended).totals.moving).toBe(1)
   })
 })
@@ -293,7 +293,9 @@ test('W5 while KubeVirt moves VMs itself, failures with one reason make it hold 
         /VMs failed for one reason: operation failed: guest CPU .*on worker-.*kubevirt issue 16386/,
       )
       expect(ended.error?.message).toContain('automatic VM updates are paused again')
-      expect(ended.error?.remedy.join()).toMatch(/kvup workloads update --canary 1.*kvup workloads restore/)
+      expect(ended.error?.remedy.join()).toMatch(
+        /kvup workloads update --canary 1.*kvup workloads resume-updates/,
+      )
       expect(stage.methods).toEqual([])
       expect(await stage.journal.overrides()).toMatchObject([
         { id: 'workload-updates', was: { value: ['LiveMigrate'] } },

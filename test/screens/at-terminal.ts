@@ -4,7 +4,8 @@ import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { interrupted } from '../../src/lib/kube/errors.ts'
 import { shellWord } from '../../src/lib/kube/shell-line.ts'
 import type { Prompt } from '../../src/lib/kube/world.ts'
-import { openPrinter } from '../../src/lib/output/open-printer.ts'
+import { commandSpeech } from '../../src/lib/output/command-line.ts'
+import { openPrinter, printerWithConnectionFlags } from '../../src/lib/output/open-printer.ts'
 import { openPrompt } from '../../src/lib/output/prompt.ts'
 import { main } from '../../src/main.ts'
 import type { SimClock } from '../../src/simulator/simulated-clock.ts'
@@ -92,7 +93,7 @@ async function contextAt(
     columns: () => terminal.stdout.columns,
     rows: () => terminal.stdout.rows,
   }
-  const printer = await openPrinter({
+  const screen = await openPrinter({
     stdout: stream,
     stderr: stream,
     output: flags.output,
@@ -104,6 +105,7 @@ async function contextAt(
     failureKind: called.kind,
     beat: beatOf(wall instanceof OneMoment ? time : wall),
   })
+  const printer = printerWithConnectionFlags(screen, commandSpeech({ name: 'kvup', connection: [] }))
   const ending = new AbortController()
   const interrupt = () => ending.abort(interrupted('SIGINT'))
   if (place.interruptedAfter !== undefined) void time.sleep(place.interruptedAfter).then(interrupt)

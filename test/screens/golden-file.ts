@@ -6,8 +6,6 @@ export interface Kept {
   readonly heading: string
   /** Absent where the command had not ended. */
   readonly code?: number
-  /** What of a verdict, a next line and a cause does not stand on it. */
-  readonly lacks: readonly string[]
   readonly lines: readonly string[]
 }
 
@@ -21,9 +19,8 @@ export function written(screens: readonly Kept[]): string {
   return screens.map(shown).join('\n')
 }
 
-function shown({ heading, code, lacks, lines }: Kept): string {
-  const said = [...(code === undefined ? [] : [`exit ${code}`]), ...lacks.map((what) => `no ${what}`)]
-  return [`${mark}${[heading, ...said].join(' · ')}`, ...lines, ''].join('\n')
+function shown({ heading, code, lines }: Kept): string {
+  return [`${mark}${heading}${code === undefined ? '' : ` · exit ${code}`}`, ...lines, ''].join('\n')
 }
 
 /** Nothing where there is no such file. */
@@ -35,8 +32,6 @@ export function keptIn(file: string): Kept[] {
 
 function screenOf(part: string): Kept {
   const [head = '', ...lines] = part.trimEnd().split('\n')
-  const [heading = '', ...said] = head.split(' · ')
-  const lacks = said.filter((word) => word.startsWith('no ')).map((word) => word.slice(3))
-  const code = said.find((word) => word.startsWith('exit '))?.slice(5)
-  return code === undefined ? { heading, lacks, lines } : { heading, code: Number(code), lacks, lines }
+  const [heading = '', exit] = head.split(' · exit ')
+  return exit === undefined ? { heading, lines } : { heading, code: Number(exit), lines }
 }

@@ -19,9 +19,13 @@ import type { Check, Finding, Question } from '../../lib/checks/check-definition
 import { type CheckDocument, checkView, wholeCheckView } from '../../lib/output/views/check-report.ts'
 import { parseVersion, type Version } from '../../lib/releases/release-versions.ts'
 import { type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
-import { withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
+import { ensurePlace } from '../../lib/vms/vm.ts'
+import { takesRisk, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { reachable } from '../../lib/releases/release-path.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
+import { knownBad } from '../../lib/checks/groups/path-checks.ts'
+import { installedOperator } from '../../lib/openshift/operator-rules.ts'
+import { notAsked } from '../../lib/kube/known.ts'
 import { nearTarget, readCheckedCluster } from './plan-findings.ts'
 import { withRisks } from '../run-change.ts'
 import { olmGoal, type OlmGoal } from '../../lib/upgrade/methods/olm-plan.ts'
@@ -52,6 +56,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
   const snapshot = await readerFor(cx, options.from)
+  await ensurePlace(snapshot, { namespace: cx.flags.namespace })
   cx.printer.awaiting('running the checks')
   const observed = await readCheckedCluster(cx, {
     to,
@@ -71,7 +76,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
     ...(target && { target }),
     ...(noOneTarget !== undefined && { noOneTarget }),
     ...(manifest && { manifest }),
-    ...(unfinished && { unfinished }),
+    unfinished,
   }
   const question = options.probeImages ? await withProbes(cx, asked) : asked
   const strict = options.strict ?? false
@@ -82,13 +87,19 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const { address } = snapshot.cluster
   const at = cx.clock.now().toISOString()
   for (const made of report.items) cx.printer.observe?.({ kind: 'check-made', at, check: made })
+  const better = betterPatch(report)
   const document: CheckDocument = {
     ...head,
+    ...better,
     ...(address && { cluster: address }),
     strict,
     accepted,
     ...report,
-    next: nextLines(cx.world.commandLine, { ...head, ...report, strict }, { ...observed, unfinished }),
+    next: nextLines(
+      cx.world.commandLine,
+      { ...head, ...report, ...better, strict },
+      { ...observed, unfinished },
+    ),
   }
   const view = options.all ? wholeCheckView : checkView
   cx.printer.result(document, view, report.counts.notChecked > 0 ? 'partial' : 'complete')
@@ -101,17 +112,42 @@ const ofChecking = {
   valued: ['--from', '--alerts', '--output', '-o', '--accept'],
 }
 
-type Ended = Pick<CheckDocument, 'to' | 'kubevirt' | 'outcome' | 'items' | 'strict'>
+/** The patch that has the fix of what is known of the target; none where nothing is, where it was accepted, and where the check blocks anyway. */
+function betterPatch({
+  outcome,
+  items,
+}: Pick<CheckDocument, 'outcome' | 'items'>): Pick<CheckDocument, 'better'> {
+  if (outcome === 'blocked') return {}
+  const known = items.filter(({ id }) => id === knownBad.id).flatMap(({ findings }) => findings)
+  const fixed = known.flatMap(({ id, level, accepted, remedy: [first = ''] }) => {
+    const [, to] = /^kvup upgrade --to (?<to>\S+)$/u.exec(first) ?? []
+    return to === undefined || level !== 'warning' || accepted ? [] : [{ id, to }]
+  })
+  const [one] = fixed
+  return one === undefined ? {} : { better: { to: one.to, fixes: fixed.map(({ id }) => id) } }
+}
+
+/** The same question of the better patch; what was accepted of the other, and its manifest, are not of this one. */
+function betterLine(typed: string, { to, fixes }: NonNullable<CheckDocument['better']>): string {
+  const asked = withoutFlags(wordsOf(typed), {
+    alone: ['--probe-images'],
+    valued: ['--to', '--manifest', '--accept'],
+  })
+  return `${[...asked, '--to', to].join(' ')}     has the fix of ${fixes.join(', ')}`
+}
+
+type Ended = Pick<CheckDocument, 'to' | 'kubevirt' | 'outcome' | 'items' | 'strict' | 'better'>
 
 /** What to type next: the upgrade as it was asked about, with the risks that were accepted; what helps against the worst finding; or a version to ask about. */
 function nextLines(
   typed: string,
-  { to, kubevirt: { version }, outcome, items, strict }: Ended,
+  { to, kubevirt: { version }, outcome, items, strict, better }: Ended,
   { installation: { manager }, unfinished }: Pick<Question, 'installation'> & { unfinished: Unfinished },
 ): readonly string[] {
   if (outcome === 'blocked') return helpLines(items, strict)
   // What has begun comes first.
   if (unfinished) return unfinished.remedy.slice(0, 1)
+  if (better !== undefined) return [betterLine(typed, better)]
   // Where it is there already nothing is to be typed.
   if (to !== undefined && to === version) return []
   if (to !== undefined) {
@@ -123,7 +159,9 @@ function nextLines(
     return place < 0 ? [] : [withRisks(words.with(place, 'upgrade').join(' '), risks)]
   }
   const newest = manager.kind === 'hyperconverged' ? undefined : reachable(version).at(-1)
-  return newest === undefined ? [] : [`kvup check --to ${newest}     judges an upgrade to it`]
+  if (newest === undefined) return []
+  const asked = withoutFlags(wordsOf(typed), { alone: ['--all', '--strict'], valued: ['--output', '-o'] })
+  return [`${[...asked, '--to', newest].join(' ')}     judges an upgrade to it`]
 }
 
 type Unfinished = Question['unfinished'] | undefined
@@ -154,7 +192,10 @@ function helpLines(items: Ended['items'], strict: boolean): readonly string[] {
   const levels = ['blocker', 'not-checked', ...(strict ? ['warning'] : [])]
   const worst = levels.map((wanted) => open.find(({ level }) => level === wanted)).find((found) => found)
   if (worst === undefined) return []
-  return [worst.remedy.find(isCommand) ?? `kvup explain ${worst.id}`]
+  return [
+    worst.remedy.find((line) => isCommand(line) && !takesRisk(line, [worst.id])) ??
+      `kvup explain ${worst.id}`,
+  ]
 }
 
 /** By OLM over several minors, or to a release of which nobody knows the KubeVirt, or that OLM refuses. */
@@ -205,7 +246,7 @@ function targetOf(
 
 /** What it says of where to: a release of HyperConverged where OLM is the way. */
 const towardsOf = (to: Version | undefined, path: OlmPath | undefined): string | undefined =>
-  path && 'goal' in path ? path.goal.part.to : to?.text
+  path && 'goal' in path ? path.goal.part.to : path === undefined ? to?.text : to?.text.replace(/^v/u, '')
 
 function checksFor(question: Question, path: OlmPath | undefined): readonly Check[] {
   const ours = path === undefined ? allChecks : checksByOlm(allChecks, path, question)
@@ -232,12 +273,14 @@ function heading(
   to: string | undefined,
 ) {
   const version = rolloutStatus.observed.version
-  const { serverVersion, takenAt } = snapshot
+  const { serverVersion, takenAt, hyperconverged = notAsked, subscriptions = notAsked } = snapshot
+  const operator = installedOperator({ hyperconverged, subscriptions })
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'CheckReport',
     takenAt,
     kubevirt: { name: installation.name, namespace: installation.namespace, ...(version && { version }) },
+    ...(operator !== undefined && { hyperconverged: { version: operator } }),
     ...(serverVersion && { kubernetes: serverVersion.gitVersion }),
     ...(to !== undefined && { to }),
     ...(asked.method && { method: asked.method }),

@@ -104,6 +104,19 @@ export function manifestText(objects: readonly object[]): string {
   return objects.map((object) => `---\n${JSON.stringify(object)}\n`).join('')
 }
 
+interface DemoCluster extends Document {
+  kind: 'DemoCluster'
+  kubeconfig: string
+  /** Where what belongs to it lies, by the names of the files. */
+  files: Readonly<Record<string, string>>
+}
+
+/** One line alone, for the `eval` of a shell. */
+const servedView: View<DemoCluster> = {
+  text: ({ kubeconfig }) => [`export KUBECONFIG=${shellWord(kubeconfig)}`],
+  names: ({ kubeconfig }) => [kubeconfig],
+}
+
 /** Until Ctrl-C, which is how it ends well. */
 async function keepServing(
   { printer, world, signal }: Context,
@@ -112,14 +125,20 @@ async function keepServing(
 ): Promise<ExitCode> {
   const file = world.scratchFile('demo.kubeconfig')
   await world.writeText(file, kubeconfig)
-  printer.note(`export KUBECONFIG=${file}`)
   const laid = new Map<string, string>()
   for (const [name, text] of Object.entries(files)) {
     const beside = world.scratchFile(name)
     await world.writeText(beside, text)
-    printer.note(`its ${name}: ${beside}`)
     laid.set(name, beside)
   }
+  const served: DemoCluster = {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'DemoCluster',
+    kubeconfig: file,
+    files: Object.fromEntries(laid),
+  }
+  printer.result(served, servedView)
+  for (const [name, beside] of laid) printer.note(`its ${name}: ${beside}`)
   const namespace = namespaceOf(scenario.cluster)
   printer.note(
     `time runs ${speed === 1 ? 'as it does here' : `${speed} times as fast`}; begin with: ${firstLine(scenario, laid)}`,

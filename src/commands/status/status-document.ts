@@ -10,14 +10,16 @@ import { listKubeVirts, type ReadCluster } from '../../lib/kubevirt/snapshot.ts'
 import { kubeVirtDefinitions } from '../../lib/kubevirt/stored-versions.ts'
 import type { EarlierDump, StatusDocument } from '../../lib/output/views/status.ts'
 import { type ClusterState, clusterState, type StateInputs } from '../../lib/status/cluster-state.ts'
-import { statusReport, type StatusReport } from '../../lib/status/status-report.ts'
+import { failedCanary } from '../../lib/status/unfinished-run.ts'
+import { type StatusAsks, statusReport, type StatusReport } from '../../lib/status/status-report.ts'
 import { availableTargets } from '../../lib/upgrade/plan/available-targets.ts'
 import { downgradeNow } from '../../lib/upgrade/rollback.ts'
 import { getLockHolder } from '../../lib/vms/lock-holder.ts'
+import { areFewMigrations } from '../../lib/kubevirt/diagnosis/stuck-migrations.ts'
 import { readInFlight } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { migrationsReport } from '../../lib/vms/migrations/migration-report.ts'
 import { countOverridden } from '../../lib/vms/unblock/vm-overrides.ts'
-import { overrideId, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
+import { overrideId, restoreAllLine } from '../../lib/vms/update-methods.ts'
 
 /** The document of `kvup status`: the report, what kvup itself left in the cluster, and the state that all of it makes. */
 export class StatusReader {
@@ -44,7 +46,7 @@ export class StatusReader {
       overrides: settings,
       running,
       unread: remarks,
-      isWatched: this.#isWatched,
+      isWatched: this.#isWatched || this.#snapshot.saved,
     }
     const all = [...(report.remarks ?? []), ...remarks]
     return {
@@ -111,21 +113,29 @@ export class StatusReader {
   }
 
   /** Throws what `known` throws; what may not be read is not checked. */
-  async #failing({ report, unread = [] }: StateInputs): Promise<Pick<StateInputs, 'failing' | 'unread'>> {
+  async #failing({
+    report,
+    entries = [],
+    unread = [],
+  }: StateInputs): Promise<Pick<StateInputs, 'failing' | 'canary' | 'unread'>> {
     const { instances } = report.workloads ?? {}
     if (instances === undefined) return { unread: [...unread, 'running VMs cannot be read'] }
-    if (instances === 0 || instances > migrationsReadUpTo) return {}
+    if (instances === 0) return {}
     const { cluster, clock } = this.#snapshot
     const { reader } = cluster
+    // Of so many that they are not read the report says so.
+    if (instances > allReadUpTo && (await asFarAsRead(areFewMigrations(reader))) === false) return {}
     const [kubevirt] = itemsOf(await listKubeVirts(reader))
     const reading = readInFlight({ reader, at: clock.now(), namespace: undefined, kubevirt })
     const inFlight = await known(reading.then((read) => [read]))
     if (!inFlight.known) return { unread: [...unread, `migrations: ${inFlight.why}`] }
     const hidden = inFlight.items[0]?.unread[0]
     const items = inFlight.items.flatMap((read) => migrationsReport(read).items)
+    const failed = items.filter(({ state }) => state === 'failing' || state === 'failed')
     const endless = items.filter(({ failures }) => failures?.endless)
     return {
-      failing: endless.map(({ namespace, vm }) => `${namespace}/${vm}`),
+      failing: endless.map(placeText),
+      canary: failedCanary(entries, new Set(failed.map(placeText))),
       ...(hidden && { unread: [...unread, `migrations: ${hidden.why}`] }),
     }
   }
@@ -151,15 +161,18 @@ export class StatusReader {
 export async function readClusterState(
   cx: Context,
   snapshot: ReadCluster,
+  asks?: StatusAsks,
 ): Promise<{ report: StatusReport; state: ClusterState }> {
-  const report = await statusReport(snapshot.cluster.reader, snapshot.clock)
+  const report = await statusReport(snapshot.cluster.reader, snapshot.clock, asks)
   return { report, state: (await new StatusReader(cx, snapshot).document(report)).state }
 }
 
+const placeText = ({ namespace, vm }: { namespace: string; vm: string }): string => `${namespace}/${vm}`
+
 /** ms. */
 const askEvery = 30 * seconds
-/** KubeVirt keeps five migrations of each VM: of more VMs they are not read for a look. */
-const migrationsReadUpTo = 1000
+/** KubeVirt keeps five migrations of each VM: of so many VMs they are few enough for a look. */
+const allReadUpTo = 1000
 
 /** Of a folder of dumps: as of when it is judged, what was passed over, and what the dumps of other moments say, each for itself. */
 async function ofFolder(snapshot: ReadCluster): Promise<Pick<StatusDocument, 'saved' | 'earlier'>> {
@@ -206,5 +219,5 @@ async function vmOverrides(
   const [vms = 0] = counted.items
   if (vms === 0) return {}
   const { overrides: { settings = [] } = {} } = await overriding
-  return { overrides: { vms, restore: restoreUpdatesLine(settings.find(({ id }) => id === overrideId)) } }
+  return { overrides: { vms, restore: restoreAllLine(settings.find(({ id }) => id === overrideId)) } }
 }

@@ -1,5 +1,6 @@
 import type { World } from '../../lib/kube/world.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
+import { ensurePlace } from '../../lib/vms/vm.ts'
 import { afterPlan, carryingOut } from '../../lib/upgrade/run-report.ts'
 import { type Document, seal } from '../../lib/output/printer.ts'
 import type { Context } from '../../context.ts'
@@ -32,14 +33,15 @@ import { acceptingLine, gateOf, RisksChosen, runChange, tellScreen, withRisks } 
 import { doneSteps, sayWhatIsPastDeadline } from '../../lib/engine/change.ts'
 import { briefTime, defaultTimeout, type TimeRange } from '../../lib/upgrade/upgrade-duration.ts'
 import { planJudge } from '../check/plan-findings.ts'
-import { targetToFinish } from './without-target.ts'
+import { chosenTarget } from './without-target.ts'
 
 /** `kvup upgrade`: see → plan → findings → question → run → report. With `--plan` exactly that plan, or nothing. */
 export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitCode> {
   const { plan: file } = typed
+  if (cx.flags?.namespace !== undefined) await ensurePlace({ cluster: await cx.cluster() }, cx.flags)
   if (typed.to === undefined && file === undefined) {
-    const unfinished = await targetToFinish(cx, typed)
-    return unfinished === undefined ? exitCode.done : planAndRun(cx, { ...typed, ...unfinished })
+    const chosen = await chosenTarget(cx, typed)
+    return chosen === undefined ? exitCode.done : planAndRun(typedAs(cx, chosen.commandLine), chosen.options)
   }
   if (file === undefined) return planAndRun(cx, typed)
   if (file === '-' && !cx.flags.yes && dryRunOf(typed) === undefined)
@@ -102,9 +104,12 @@ const withAccepted = (
   cx: Context,
   accepted: readonly AcceptedRisk[],
   chosen: readonly AcceptedRisk[],
-): Context => ({
+): Context => typedAs(cx, withRisks(cx.world.commandLine, [...accepted, ...chosen]))
+
+/** What was chosen on the terminal is part of the line that resumes. */
+const typedAs = (cx: Context, commandLine: string): Context => ({
   ...cx,
-  world: { ...cx.world, commandLine: withRisks(cx.world.commandLine, [...accepted, ...chosen]) },
+  world: { ...cx.world, commandLine },
 })
 
 async function carryOutUpgrade(
@@ -156,6 +161,7 @@ export async function showPlan(cx: Context, options: PlanOptions): Promise<ExitC
       remedy: 'kvup releases     lists the releases that this kvup knows',
     })
   const { cluster, clock, saved } = await readerFor(cx, options.from)
+  await ensurePlace({ cluster, saved }, { namespace: cx.flags?.namespace })
   const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
   const asked = { ...options, pauseBefore: [] }
   const { planned, madeFrom } = await planUpgrade(there, asked, {

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { KvupError, usageError } from '../../lib/kube/errors.ts'
-import { commandOf } from '../../lib/kube/shell-line.ts'
+import { commandOf, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
+import type { Choice } from '../../lib/kube/world.ts'
 import { type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { rolloutNow } from '../../lib/kubevirt/rollout-status.ts'
 import {
@@ -8,27 +9,78 @@ import {
   availableTargetsView,
 } from '../../lib/output/views/upgrade/available-targets.ts'
 import type { ClusterState } from '../../lib/status/cluster-state.ts'
-import { availableTargets, type AvailableTargets } from '../../lib/upgrade/plan/available-targets.ts'
+import {
+  type AvailableTarget,
+  availableTargets,
+  type AvailableTargets,
+} from '../../lib/upgrade/plan/available-targets.ts'
 import type { UpgradeOptions } from '../../lib/upgrade/plan/upgrade-options.ts'
 import { readClusterState } from '../status/status-document.ts'
 
+/** An upgrade that a person chose, as if the line had named it. */
+interface Chosen {
+  options: UpgradeOptions
+  commandLine: string
+}
+
 /**
- * `kvup upgrade` without `--to`. An upgrade that has begun comes first: a person may say that it is to be finished, and what it takes is returned. Otherwise what can be reached is
- * listed, and undefined returned. Throws `no-target` (exit 2) with the same lines where nobody is at a terminal, or `--yes` was given: a script whose variable is empty must not succeed.
+ * `kvup upgrade` without `--to`. An upgrade that has begun comes first: a person may say that it is to be finished. Otherwise what can be reached is listed, and a person chooses from it.
+ * Undefined where nothing was chosen, and where the list is for a program. Throws `no-target` (exit 2) with the same lines where nobody is at a terminal, or `--yes` was given: a script whose
+ * variable is empty must not succeed.
  */
-export async function targetToFinish(
-  cx: Context,
-  typed: UpgradeOptions,
-): Promise<Pick<UpgradeOptions, 'to' | 'method'> | undefined> {
+export async function chosenTarget(cx: Context, typed: UpgradeOptions): Promise<Chosen | undefined> {
   const snapshot = await readerFor(cx, undefined)
   const { state, targets } = await read(cx, typed, snapshot)
   const document = documentOf(state, targets)
   if (!cx.prompt.isAttended) throw refusal(document)
   cx.printer.result(document, availableTargetsView)
-  const { upgrade, is } = state
+  // One document per command: that of an upgrade would be the second one.
+  if (!isScreen.has(cx.flags.output)) return undefined
+  const asks = state.upgrade ? await toFinish(cx, state) : targets && (await toReach(cx, targets))
+  return asks && { options: { ...typed, ...asks }, commandLine: withTarget(cx.world.commandLine, asks) }
+}
+
+const isScreen: ReadonlySet<string> = new Set(['table', 'wide'])
+
+type Asked = Partial<UpgradeOptions> & { to: string }
+
+async function toFinish({ prompt }: Context, { upgrade, is }: ClusterState): Promise<Asked | undefined> {
   if (upgrade === undefined || is === 'Running') return undefined
-  const isWanted = await cx.prompt.decide?.(`Finish the upgrade to ${upgrade.to} now?`)
-  return isWanted === true ? { to: upgrade.to, method: upgrade.method ?? typed.method } : undefined
+  const isWanted = await prompt.decide?.(`Finish the upgrade to ${upgrade.to} now?`)
+  if (isWanted !== true) return undefined
+  return { to: upgrade.to, ...(upgrade.method && { method: upgrade.method }) }
+}
+
+const leaveIt: Choice = { value: 'none', name: 'none: change nothing' }
+
+/** The recommended one first; where none is, nothing happens unless a person moves on. */
+async function toReach(
+  { prompt }: Context,
+  { stands, targets, asks }: AvailableTargets,
+): Promise<Asked | undefined> {
+  if (targets.length === 0) return undefined
+  const best = targets.filter(({ isRecommended }) => isRecommended).map(choiceOf)
+  const others = targets.filter(({ isRecommended }) => !isRecommended).map(choiceOf)
+  const choices = best.length > 0 ? [...best, ...others, leaveIt] : [leaveIt, ...others]
+  const to = await prompt.chooseOne?.(`Upgrade ${stands} to which release?`, choices)
+  return to === undefined || to === leaveIt.value ? undefined : { to, ...asks }
+}
+
+const choiceOf = ({ version, isRecommended, note }: AvailableTarget): Choice => ({
+  value: version,
+  name: isRecommended ? `${version} (recommended)` : note === undefined ? version : `${version}: ${note}`,
+})
+
+/** The line that was typed, with what was chosen: this is what continues after an interruption. */
+function withTarget(typed: string, { to, method, follow }: Asked): string {
+  const words = wordsOf(typed)
+  const left = withoutFlags(words, { valued: method === undefined ? [] : ['--method'] })
+  return [
+    ...left,
+    `--to ${to}`,
+    ...(method === undefined ? [] : [`--method ${method}`]),
+    ...(follow === true && !words.includes('--follow') ? ['--follow'] : []),
+  ].join(' ')
 }
 
 async function read(cx: Context, typed: UpgradeOptions, snapshot: ReadCluster) {

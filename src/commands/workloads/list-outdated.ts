@@ -78,8 +78,8 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
   const refusal = partlyUnread(document.unread)
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
-  if (!isScript) return exitCode.done
-  return told.totals.total > 0 ? exitCode.asked : (absent?.code ?? exitCode.done)
+  if (absent?.failure) throw absent.failure
+  return isScript && told.totals.total > 0 ? exitCode.asked : exitCode.done
 }
 
 /** Where all VMs may be read: what may not be read has to be told in every format. */

@@ -12,7 +12,7 @@ import { getLockHolder } from '../../lib/vms/lock-holder.ts'
 import type { Override } from '../../lib/engine/journal.ts'
 import { methodsIn, ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { pauseWorkloadUpdates } from '../../lib/vms/pause-updates.ts'
-import { keptMethods, methodsText, overrideOn, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
+import { keptMethods, methodsText, overrideOn, resumingLine } from '../../lib/vms/update-methods.ts'
 import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
 import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/set-strategy.ts'
 import { rightsFor, seeSettings } from './settings-work.ts'
@@ -72,7 +72,7 @@ export async function pauseUpdates(cx: Context, options: PauseOptions): Promise<
       return documentOf(settingsWork, {
         outcome: held ? 'paused' : 'already-paused',
         kept: override ? keptMethods(override) : [],
-        ...(override && { by: override.by, at: override.at, restore: restoreUpdatesLine(override) }),
+        ...(override && { by: override.by, at: override.at, restore: resumingLine(override) }),
       })
     },
   })

@@ -74,6 +74,6 @@ export async function restartRequired(cx: Context, options: RestartRequiredOptio
   const refusal = partlyUnread(unread)
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
-  if (!isScript) return exitCode.done
-  return totals.total > 0 ? exitCode.asked : (absent?.code ?? exitCode.done)
+  if (absent?.failure) throw absent.failure
+  return isScript && totals.total > 0 ? exitCode.asked : exitCode.done
 }

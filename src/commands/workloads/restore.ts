@@ -62,81 +62,58 @@ export interface RestoreOptions extends ChangeOptions {
 }
 
 export function restoreCommand(wire: Wire): Command {
-  return withChangeFlags(
-    new Command('restore')
-      .argument('[vm...]', 'only these VMs, by name in the namespace of -n; default: every temporary change')
+  const command = new Command('restore').argument(
+    '[vm...]',
+    'only these VMs, by name in the namespace of -n; default: every temporary change',
+  )
+  return withRestoreFlags(command, [
+    ['kvup workloads restore', 'restores every temporary change'],
+    ['kvup workloads restore db -n shop --keep-current', 'of one VM, and of nothing else'],
+    ['kvup workloads restore --overwrite --yes', 'also where someone changed it'],
+  ]).action(wire<RestoreOptions, [string[]]>(restore))
+}
+
+export function resumeCommand(wire: Wire): Command {
+  return withRestoreFlags(new Command('resume-updates'), [
+    ['kvup workloads resume-updates', 'restores the update methods that kvup emptied'],
+    ['kvup workloads resume-updates --dry-run=client', 'what it would set'],
+  ]).action(wire(resumeUpdates))
+}
+
+/** Both restore what kvup saved, and ask where somebody changed it meanwhile. */
+const withRestoreFlags = (command: Command, examples: Parameters<typeof manual>[0]['examples']): Command =>
+  withChangeFlags(
+    command
       .option('--keep-current', 'where someone changed it: keep their value, forget the saved one')
       .option('--overwrite', 'where someone changed it: set the saved value'),
     'how long to wait until KubeVirt is healthy',
     '10m',
+  ).addHelpText(
+    'after',
+    manual({ examples, codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'] }),
   )
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup workloads restore', 'restores every temporary change'],
-          ['kvup workloads restore db -n shop --keep-current', 'of one VM, and of nothing else'],
-          ['kvup workloads restore --overwrite --yes', 'also where someone changed it'],
-        ],
-        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
-      }),
-    )
-    .action(wire<RestoreOptions, [string[]]>(restore))
-}
 
-export function resumeCommand(wire: Wire): Command {
-  return withChangeFlags(
-    new Command('resume-updates')
-      .option('--keep-current', 'where someone changed them: keep their value, forget the saved one')
-      .option('--overwrite', 'where someone changed them: set the saved value'),
-    'how long to wait until KubeVirt is healthy',
-    '10m',
-  )
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup workloads resume-updates', 'restores the update methods that kvup emptied'],
-          ['kvup workloads resume-updates --dry-run=client', 'what it would set'],
-        ],
-        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
-      }),
-    )
-    .action(wire(resumeUpdates))
-}
-
-/** The methods alone: settings of VMs stay as they are, which `restore` gives back too. */
+/** The methods alone: settings of VMs remain as they are, which `restore` sets back too. */
 export async function resumeUpdates(cx: Context, options: RestoreOptions): Promise<ExitCode> {
-  const meanwhile = meanwhileOf(options)
-  parseDuration(options.timeout)
-  const settingsWork = await seeSettings(cx, {
-    parts: statusParts,
-    takeOver: options.takeOver,
-    accept: options.accept,
-  })
-  const { end, refuses } = await restoreMethods(cx, settingsWork, { meanwhile, options })
-  cx.printer.result(documentOf(settingsWork, end), restoreView)
+  const restoring = await seeRestoring(cx, options)
+  const { end, refuses } = await restoreMethods(cx, restoring)
+  cx.printer.result(documentOf(restoring.settingsWork, end), restoreView)
   await refuses?.()
   return exitCode.done
 }
 
-/** Gives back what an upgrade, a hold or an unblock borrowed, from anywhere; the journal in the cluster and the VMs know the values. */
+/** Restores what an upgrade, `pause-updates` or `unblock` changed for a time, from anywhere; the journal in the cluster and the VMs know the values. */
 export async function restore(
   cx: Context,
   options: RestoreOptions,
   names: readonly string[] = [],
 ): Promise<ExitCode> {
-  const meanwhile = meanwhileOf(options)
   if (names.length > 0 && namespaceOf(cx.flags.namespace) === undefined)
     throw usageError('which-namespace', 'in which namespace? Names of VMs need -n', {
       remedy: `kvup workloads restore ${names.map(shellWord).join(' ')} -n NAMESPACE`,
     })
-  parseDuration(options.timeout)
-  const settingsWork = await seeSettings(cx, {
-    parts: statusParts,
-    takeOver: options.takeOver,
-    accept: options.accept,
-  })
+  const restoring = await seeRestoring(cx, options)
+  const { settingsWork } = restoring
   const vms = await savedVmOverrides(cx, settingsWork, names)
   for (const name of names.filter((one) => !vms.some(({ ref }) => ref.name === one)))
     cx.printer.warn(`VM ${name} has no temporary change, or it is restored already`)
@@ -149,13 +126,13 @@ export async function restore(
           },
           refuses: undefined,
         }
-      : await restoreMethods(cx, settingsWork, { meanwhile, options })
+      : await restoreMethods(cx, restoring)
   if (vms.length === 0) {
     cx.printer.result(documentOf(settingsWork, end), restoreView)
     await refuses?.()
     return exitCode.done
   }
-  const both = await restoreVms(cx, settingsWork, { overrides: vms, meanwhile, options })
+  const both = await restoreVms(cx, settingsWork, { ...restoring, overrides: vms })
   const document = { ...documentOf(settingsWork, end), vms: both.vms }
   if (both.dryRun === undefined) cx.printer.result(document, restoreView)
   else cx.printer.result({ ...document, ...dryRunOutput(end, both) }, restoreView)
@@ -170,14 +147,29 @@ interface MethodsEnd {
   refuses?: () => void | Promise<void>
 }
 
+/** What was asked for, and the settings as they are. */
+interface Restoring {
+  settingsWork: SettingsWork
+  meanwhile: Meanwhile
+  options: RestoreOptions
+}
+
+/** Flags that contradict each other are refused before the cluster is read. */
+async function seeRestoring(cx: Context, options: RestoreOptions): Promise<Restoring> {
+  const meanwhile = meanwhileOf(options)
+  parseDuration(options.timeout)
+  const { takeOver, accept } = options
+  const settingsWork = await seeSettings(cx, { parts: statusParts, takeOver, accept })
+  return { settingsWork, meanwhile, options }
+}
+
 async function restoreMethods(
   cx: Context,
-  settingsWork: SettingsWork,
-  { meanwhile, options }: { meanwhile: Meanwhile; options: RestoreOptions },
+  { settingsWork, meanwhile, options }: Restoring,
 ): Promise<MethodsEnd> {
   const { owner, environment, holding } = settingsWork
   const now = methodsIn(holding, owner)
-  await settleMissing(cx, settingsWork, { meanwhile, options })
+  await settleMissing(cx, environment.journal, { meanwhile, options })
   const override = overrideToRestore(await environment.journal.overrides(), owner, meanwhile)
   if (!override) return { end: { outcome: 'nothing-to-restore', methods: now } }
   const terms = {
@@ -204,8 +196,8 @@ async function restoreMethods(
 /** The journal claims methods that no note on the object confirms: a person says, here or by `--keep-current`. */
 async function settleMissing(
   cx: Context,
-  { environment: { journal } }: SettingsWork,
-  { meanwhile, options }: { meanwhile: Meanwhile; options: RestoreOptions },
+  journal: SettingsWork['environment']['journal'],
+  { meanwhile, options }: Pick<Restoring, 'meanwhile' | 'options'>,
 ): Promise<void> {
   if (meanwhile !== 'keep-current')
     return askAboutMissing(journal, cx, { accept: options.accept, only: overrideId })
@@ -286,14 +278,13 @@ function meanwhileOf({ keepCurrent, overwrite }: RestoreOptions): Meanwhile {
   return keepCurrent ? 'keep-current' : 'ask'
 }
 
-interface VmTerms {
+interface VmTerms extends Pick<Restoring, 'meanwhile'> {
   overrides: readonly SavedVmOverride[]
-  meanwhile: Meanwhile
   options: { timeout: string; dryRun?: DryRun }
 }
 
 /** Gives back to every VM that runs and that nobody changed meanwhile (night W1); the others ask, and are in `error`. */
-export async function restoreVms(cx: Context, settingsWork: SettingsWork, terms: VmTerms): Promise<VmsEnd> {
+async function restoreVms(cx: Context, settingsWork: SettingsWork, terms: VmTerms): Promise<VmsEnd> {
   const { overrides, meanwhile, options } = terms
   const { environment, installation } = settingsWork
   const asks = overrides.filter(({ overrideStatus }) => waitsForAnswer(overrideStatus, meanwhile))

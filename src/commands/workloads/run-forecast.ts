@@ -70,8 +70,8 @@ export async function forecast(cx: Context, options: ForecastOptions): Promise<E
   const refusal = partlyUnread(document.unread)
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
-  if (!isScript) return exitCode.done
-  return isUneven(foretold.totals) ? exitCode.asked : (absent?.code ?? exitCode.done)
+  if (absent?.failure) throw absent.failure
+  return isScript && isUneven(foretold.totals) ? exitCode.asked : exitCode.done
 }
 
 function methodsOf({ methods }: ForecastOptions): readonly string[] | undefined {

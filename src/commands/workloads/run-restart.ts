@@ -8,6 +8,7 @@ import {
   scheduleOf,
   type WaveSchedule,
   endOfRun,
+  endWith,
   ensureNamedThere,
   ensureWindowOpens,
   namespacesOf,
@@ -23,13 +24,18 @@ import { type Change, type RunEnvironment, runEnvironment } from '../../lib/engi
 import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { blocked, type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
-import { restartOutcome, restartProcedure, restartWaves } from '../../lib/vms/waves/restart-procedure.ts'
+import {
+  restartOutcome,
+  restartProcedure,
+  restartShortfall,
+  restartWaves,
+} from '../../lib/vms/waves/restart-procedure.ts'
 import { dataLoss } from '../../lib/vms/waves/vm-restart.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { RestartRun } from '../../lib/vms/waves/restart-run.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
 import { restartRight } from '../workloads/wave-options.ts'
-import { noSuchPlace } from '../../lib/vms/vm.ts'
+import { remarkNothingFound } from '../../lib/vms/vm.ts'
 import { count } from '../../lib/output/text.ts'
 
 /** All of them but --node. */
@@ -99,9 +105,9 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
     },
     report: (end) => documentOf(restarting, endOfRun(cx, end, [])),
     end(document) {
-      const { failed, total } = document.totals
-      if (failed > 0)
-        throw blocked('vms-failed', `${failed} of ${total} VMs were not restarted`, {
+      const shortfall = restartShortfall(document.totals)
+      if (shortfall !== undefined)
+        throw blocked('vms-failed', shortfall, {
           remedy: `${narrowedLine('kvup workloads restart-required', wanted.selection)}     shows which still wait`,
         })
       return readWhole(document)
@@ -126,7 +132,10 @@ async function workOf(
   const { candidates, left, unread } = snapshot
   const { namespace } = run.wanted.selection
   if (candidates.size + left.size + unread.length === 0)
-    for (const remark of await noSuchPlace({ cluster }, { namespace })) cx.printer.warn(remark)
+    await remarkNothingFound({ cluster }, run.wanted.selection, {
+      running: false,
+      warn: (line) => cx.printer.warn(line),
+    })
   const namespaces = namespacesOf(candidates.keys(), {
     namespace,
     partly: unread.length > 0,
@@ -177,12 +186,13 @@ async function documentOf(
     'outcome' | 'dryRun' | 'steps' | 'waves' | 'window' | 'schedule' | 'stoppedBefore' | 'next'
   >,
 ): Promise<VmRestartsDocument> {
+  const reached = await restartOutcome({ reader, clock, journal }, run)
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'VmRestarts',
     kubevirt: { name, namespace },
-    ...end,
-    ...(await restartOutcome({ reader, clock, journal }, run)),
+    ...endWith(end, restartShortfall(reached.totals)),
+    ...reached,
   }
 }
 

@@ -3,12 +3,14 @@ import { oneNamespaceHelps, partlyUnread, statusParts } from '../../lib/kubevirt
 import { onlyOnceText, unreadText, workloadsUpdateView } from '../../lib/output/views/vms/wave-run.ts'
 import {
   endOfRun,
+  endWith,
   ensureNamedThere,
   ensureWindowOpens,
   namespacesOf,
   narrowed,
   pausesUpdates,
   scheduleOf,
+  notMovedLines,
   questionOf,
   type TypedUpdate,
   typedUpdate,
@@ -31,7 +33,7 @@ import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import { minutes } from '../../lib/kube/clock.ts'
 import { cancelProcedure } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { guardProcedure } from '../../lib/vms/update-guard.ts'
-import { failureOf, outcomeOf, UpdateRun } from '../../lib/vms/waves/update-run.ts'
+import { failureOf, outcomeOf, shortfallOf, UpdateRun } from '../../lib/vms/waves/update-run.ts'
 import { settledAgainId, updateProcedure, updateWaves } from '../../lib/vms/waves/update-procedure.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { heldLines, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
@@ -40,11 +42,15 @@ import { methodsIn, type SettingsOwner } from '../../lib/vms/strategy/settings-o
 import { seeSettings, writesTo } from './settings-work.ts'
 import type { SettingsWork } from '../../lib/vms/strategy/set-strategy.ts'
 import { restartRight } from './wave-options.ts'
-import { noSuchPlace } from '../../lib/vms/vm.ts'
+import { remarkNothingFound } from '../../lib/vms/vm.ts'
+import { getLockHolder, upgradeUnderWay } from '../../lib/vms/lock-holder.ts'
+import { journalRuns } from '../../lib/engine/journal-runs.ts'
+import { lastWriter } from '../../lib/kube/last-writer.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { count } from '../../lib/output/text.ts'
+import { someOf } from '../../lib/kube/text.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
@@ -101,7 +107,8 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
       return documentOf(running, endOfRun(cx, end, overrides))
     },
     end(document) {
-      const failure = failureOf(document.totals, run.typed)
+      const isStopped = document.stoppedBefore !== undefined && document.totals.failed === 0
+      const failure = isStopped ? undefined : failureOf(document.items, run.typed)
       if (failure) throw failure
       return readWhole(document)
     },
@@ -125,6 +132,10 @@ export interface UpdateWork {
   unread: readonly Unread[]
   /** What a canary is not good for, where KubeVirt moves VMs by itself. */
   canaryText?: string | undefined
+  /** VMs that are not moved, and why. */
+  left: readonly { vm: string; why: string }[]
+  /** Why VMs that failed before are left out, each in a sentence. */
+  leftOut: readonly string[]
 }
 
 export interface Running {
@@ -151,9 +162,12 @@ async function workOf(running: Running): Promise<UpdateWork> {
   await ensureNamedThere(settingsWork.cluster, options, run.wanted)
   const snapshot = await run.read(reading)
   const { candidates, unread } = snapshot.fleet
+  if (candidates.size === 0 && !options.watchOnly) await ensureNoUpgrade(running)
   if (candidates.size + snapshot.fleet.left.size + unread.length === 0)
-    for (const remark of await noSuchPlace(settingsWork, run.wanted.selection))
-      running.cx.printer.warn(remark)
+    await remarkNothingFound(settingsWork, run.wanted.selection, {
+      running: true,
+      warn: (line) => running.cx.printer.warn(line),
+    })
   const namespaces = namespacesOf(candidates.keys(), {
     namespace: run.wanted.selection.namespace,
     partly: unread.length > 0,
@@ -172,6 +186,9 @@ async function workOf(running: Running): Promise<UpdateWork> {
     timeoutMs: typed.timeoutMs,
     now: running.cx.clock.now(),
   })
+  const leftOut = [...snapshot.fleet.left.values()].flatMap(({ vm, why, failedBefore }) =>
+    failedBefore ? [`${vm} is ${why}`] : [],
+  )
   return {
     waves,
     schedule,
@@ -181,18 +198,38 @@ async function workOf(running: Running): Promise<UpdateWork> {
       outdated: candidates.size,
       ...run.movesByKubeVirt(snapshot),
     }),
+    left: [...snapshot.fleet.left.values()].filter(({ failedBefore }) => failedBefore !== true),
+    leftOut,
     change: {
       procedure,
       ...gateOf(running.cx, findings, parseAccepted(options.accept)),
       rights: narrowed(rights, namespaces),
       question: options.watchOnly
         ? 'Watch the automatic VM updates of KubeVirt, and pause them if they do harm?'
-        : questionOf([...candidates.values()].map(({ by }) => by)),
+        : questionOf(
+            [...candidates.values()].map(({ by }) => by),
+            waves,
+          ),
       title: options.watchOnly ? 'VM updates by KubeVirt' : 'VMs to the new virt-launcher',
       limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
       restoresAt: settledAgainId,
     },
   }
+}
+
+/** Where nothing is outdated: KubeVirt may be on its way to a version that all VMs are outdated for. */
+async function ensureNoUpgrade({ cx, options, run, settingsWork }: Running): Promise<void> {
+  const { cluster, environment, installation } = settingsWork
+  const { kubevirt, deployment, namespace } = installation
+  const holder = await getLockHolder(cx, { cluster, clock: cx.clock, saved: false }, namespace)
+  const asOf = cx.clock.now().toISOString()
+  const runs = journalRuns(await environment.journal.entries(), { running: holder, asOf })
+  const writer =
+    lastWriter(kubevirt, '/spec/imageTag') ??
+    (deployment && lastWriter(deployment, '/spec/template/spec/containers'))
+  const { isUpdating } = run
+  const underWay = upgradeUnderWay({ isUpdating, holder, last: runs.at(-1), writer })
+  if (underWay && !(underWay.exitCode === exitCode.locked && options.takeOver !== undefined)) throw underWay
 }
 
 /** The running migrations go on by themselves, unless they are to be cancelled. */
@@ -228,13 +265,14 @@ async function documentOf(
   const { name, namespace } = running.settingsWork.installation
   // The report is of a fresh list: nothing is looked at behind it.
   running.run.unfollow()
+  const reached = await outcomeOf(readingOf(running), running.run)
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'WorkloadsUpdate',
     kubevirt: { name, namespace },
     selection: running.run.wanted.selection,
-    ...end,
-    ...(await outcomeOf(readingOf(running), running.run)),
+    ...endWith(end, shortfallOf(reached.items)),
+    ...reached,
   }
 }
 
@@ -261,9 +299,16 @@ export function updateRights(
 export function announce(
   { printer }: Context,
   { settingsWork, options, run }: Running,
-  { waves, unread, schedule }: Pick<UpdateWork, 'waves' | 'unread'> & Partial<Pick<UpdateWork, 'schedule'>>,
+  {
+    waves,
+    unread,
+    schedule,
+    left,
+    leftOut,
+  }: Pick<UpdateWork, 'waves' | 'unread' | 'schedule' | 'left' | 'leftOut'>,
 ): void {
   for (const line of unreadText(unread)) printer.warn(line)
+  for (const line of leftOut) printer.warn(line)
   if (options.watchOnly) return
   for (const remark of run.remarks) printer.warn(remark)
   const methods = methodsIn(settingsWork.holding, settingsWork.owner)
@@ -271,9 +316,8 @@ export function announce(
     printer.note(
       `automatic VM updates (${methodsText(methods)}) are paused meanwhile, and resumed at the end`,
     )
-  for (const { id, vms } of waves.filter((wave) => wave.vms.length > 0))
-    printer.note(`${id}: ${count(vms.length, 'VM')}`)
-  for (const line of schedule?.schedule ?? []) printer.note(line)
+  for (const line of [...waveCounts(waves), ...notMovedLines(left)]) printer.note(line)
+  for (const line of schedule.schedule ?? []) printer.note(line)
   const restarts = waves.flatMap(({ vms }) => vms).filter(({ by }) => by === 'restart')
   for (const vm of run.wanted.exclude)
     if (methods.length > 0)
@@ -283,3 +327,10 @@ export function announce(
   for (const { vm, onlyOnce } of restarts)
     printer.note(`restart: ${vm}${onlyOnce ? `: ${onlyOnceText}` : ''}`)
 }
+
+/** The canary by name: it decides whether the others are moved. */
+const waveCounts = (waves: readonly Wave[]): readonly string[] =>
+  waves.flatMap(({ id, vms }) => {
+    if (vms.length === 0) return []
+    return `${id}: ${id === 'canary' ? someOf(vms.map(({ vm }) => vm)) : count(vms.length, 'VM')}`
+  })

@@ -23,8 +23,8 @@ import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
-import { clusterEvictionOf, namespaceOf, noSuchPlace } from '../../lib/vms/vm.ts'
-import { overrideId, restoreUpdatesLine } from '../../lib/vms/update-methods.ts'
+import { clusterEvictionOf, ensurePlace, namespaceOf } from '../../lib/vms/vm.ts'
+import { overrideId, restoreAllLine } from '../../lib/vms/update-methods.ts'
 import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
 
 export interface UnblockOptions extends ChangeOptions {
@@ -68,7 +68,7 @@ export async function unblock(
   const cluster = await cx.cluster()
   const { kubevirt, namespace } = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock))
   const clusterEviction = clusterEvictionOf(kubevirt)
-  const { candidates, bare } = await found(cx, { cluster, asked, clusterEviction })
+  const { candidates, bare } = await found({ cluster, asked, clusterEviction })
   const environment = runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver })
   const lending = { who: cx.world.who, clusterEviction }
   const procedure = unblockProcedure(candidates.filter(isToUnblock), lending)
@@ -92,7 +92,7 @@ export async function unblock(
     },
     async report() {
       const held = (await environment.journal.overrides()).find(({ id }) => id === overrideId)
-      return { ...unblockDocument(itemsAs('unblocked'), bare), restore: restoreUpdatesLine(held) }
+      return { ...unblockDocument(itemsAs('unblocked'), bare), restore: restoreAllLine(held) }
     },
   })
 }
@@ -103,10 +103,9 @@ interface SnapshotOptions {
   clusterEviction: string | undefined
 }
 
-async function found({ printer }: Context, { cluster, asked, clusterEviction }: SnapshotOptions) {
+async function found({ cluster, asked, clusterEviction }: SnapshotOptions) {
   const { candidates, bare } = await candidatesOf(cluster.reader, asked, clusterEviction)
-  if (candidates.length + bare.length === 0)
-    for (const remark of await noSuchPlace({ cluster }, asked)) printer.warn(remark)
+  if (candidates.length + bare.length === 0) await ensurePlace({ cluster }, asked)
   return { candidates, bare }
 }
 

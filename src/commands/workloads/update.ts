@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
+import { asksCluster, manual, stalledOption, withChangeFlags } from '../command-options.ts'
 import { excludeFlag, paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
 import type { UpdateOptions } from '../../lib/vms/waves/wave-run.ts'
 
@@ -35,6 +35,9 @@ const moves = [
   ...selectionFlags(),
   new Option('--node <name>', 'only VMs on this node'),
   excludeFlag(),
+  new Option('--include <namespace/name>', 'take along a canary that failed (repeatable)')
+    .argParser((value: string, before: string[]) => [...before, value])
+    .default([], 'none'),
   ...waveFlags('nothing else is moved'),
   new Option('--parallel <count>', "how many at a time, within KubeVirt's limits"),
   ...paceFlags('begin VMs'),
@@ -43,6 +46,7 @@ const moves = [
 /** What only says how VMs are moved by kvup. */
 const notWatching = [
   'exclude',
+  'include',
   'canary',
   'canaryLabel',
   'waveBy',
@@ -63,7 +67,7 @@ const notWatching = [
 const stops = [
   new Option('--max-failures <count>', 'stop when so many VMs have failed').default('3'),
   new Option('--retries <count>', 'how often a failed VM is tried again').default('1'),
-  new Option('--stall-timeout <duration>', 'stop when nothing moves for so long').default('30m'),
+  stalledOption().default('30m'),
   new Option('--restart-unmigratable', 'restart VMs that cannot be migrated'),
   new Option('--restart-timeout <duration>', 'how long a VM may take to be Ready again').default('10m'),
   new Option('--watch-only', 'move nothing, watch KubeVirt do it').conflicts(notWatching),

@@ -1,3 +1,4 @@
+import { takesRisk } from '../kube/shell-line.ts'
 import { isRecord, type KubeObject } from '../kube/object.ts'
 import type { FullSnapshot, SnapshotPart } from '../kubevirt/full-snapshot.ts'
 import type { Installation } from '../kubevirt/installation.ts'
@@ -58,7 +59,7 @@ export interface Question {
   /** It was read from a file. */
   isSaved?: true
   /** An upgrade by kvup that ended early: what became of it in a sentence, and the lines that continue it or leave it. */
-  unfinished?: { sentence: string; remedy: readonly string[] }
+  unfinished?: { sentence: string; remedy: readonly string[] } | undefined
 }
 
 export interface Check {
@@ -232,7 +233,7 @@ export function instancesOf({ snapshot }: Pick<Question, 'snapshot'>): InstanceT
 /** The id of the override that pauses workload updates. */
 const override = 'workload-updates'
 
-/** Whether kvup has borrowed the workload update methods: empty as they are now, they come back at the end of its run (contract "Loans"). */
+/** Whether kvup has borrowed the workload update methods: empty as they are now, they come back at the end of its run (contract "Temporary changes"). */
 export const isPausedByKvup = ({ overrides }: FullSnapshot): boolean =>
   itemsOf(overrides ?? { known: true, items: [] }).some(({ id }) => id === override)
 
@@ -254,11 +255,21 @@ export function passGate(
   if (!first) return
   const all = [first, ...more]
   const ids = all.map(({ id }) => id)
+  const given = all.flatMap(({ remedy }) => remedy)
+  const mends = given.filter((line) => !takesRisk(line, ids))
   const paths = ids.some(isRefused) ? [] : [accepting(ids, all)]
   throw blocked(first.id, all.map(({ id, summary }) => `${onSingleLine(summary)} (${id})`).join('\n  '), {
     ...(first.objects && { object: first.objects.join(', ') }),
-    remedy: [...new Set([...all.flatMap(({ remedy }) => remedy), ...paths])],
+    remedy: [
+      ...new Set([
+        ...(mends.length > 0 ? mends : [explainLine(first.id)]),
+        ...given.filter((line) => takesRisk(line, ids)),
+        ...paths,
+      ]),
+    ],
   })
 }
+
+const explainLine = (id: string): string => `kvup explain ${id}     what it means, and how to fix it`
 
 /** A newline in it is the cluster's, and not the end of a finding. */

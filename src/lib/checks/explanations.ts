@@ -5,7 +5,16 @@ import { usageError } from '../kube/errors.ts'
 import { nearest } from '../kube/text.ts'
 
 /** What a name is: only a finding can be accepted, and not every one has to be. */
-export type ExplainedKind = 'finding' | 'refusal' | 'alert' | 'condition' | 'command' | 'exit-code'
+export type ExplainedKind =
+  | 'finding'
+  | 'refusal'
+  | 'alert'
+  | 'condition'
+  | 'component'
+  | 'reason'
+  | 'message'
+  | 'command'
+  | 'exit-code'
 
 /** What docs/checks.md says of one name; each part is Markdown. */
 export interface Explanation {

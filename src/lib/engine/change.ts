@@ -1,3 +1,4 @@
+import { inStages } from '../kube/text.ts'
 import type { Access, Cluster, Reviewer } from '../kube/cluster.ts'
 import type { CommandContext, Prompt, World } from '../kube/world.ts'
 import { type Clock, ownClock } from '../kube/clock.ts'
@@ -17,11 +18,12 @@ import {
   type RunEvent,
   type RunLimits,
   type RunOutcome,
+  type StepSummary,
 } from './step.ts'
 import { formatDuration } from '../kube/duration.ts'
 import { leavingSoon, leftOf } from '../kube/interruption.ts'
 import { onlyFlag, withoutFlags, wordsOf } from '../kube/shell-line.ts'
-import { isOfWindow, type MissingValue, pathsOf } from './overrides.ts'
+import { isOfWindow, type MissingValue, pathsOf, restoringLine } from './overrides.ts'
 
 /** What a changing command is about to do: worked out, and nothing written yet. */
 export interface Change {
@@ -226,14 +228,20 @@ async function runToTheEnd(
   environment: RunEnvironment,
   began: () => void,
 ): Promise<RunOutcome> {
+  let stages: ReturnType<typeof inStages<StepSummary>> = []
   const running = {
     ...environment,
+    placeOf(id: string) {
+      const at = stages.findIndex((steps) => steps.some((step) => step.id === id))
+      return at < 0 ? undefined : { step: at + 1, of: stages.length }
+    },
     accepted: accepted.length === 0 ? [] : acceptedBy(accepted, await environment.user()),
     plan,
     writes,
     emit(event: RunEvent) {
       if (event.kind === 'run-started') began()
       const told = onEvent === undefined ? event : onEvent(event)
+      if (told.kind === 'run-started' || told.kind === 'steps-known') stages = inStages(told.steps)
       const isNamed = told.kind === 'run-started' && title !== undefined
       environment.emit(isNamed ? { ...told, title: onCluster(title, environment) } : told)
     },
@@ -581,12 +589,12 @@ function remedyOf({ id: override, claim }: MissingValue): readonly string[] {
   if (override === 'workload-updates')
     return [
       `kvup workloads strategy set --methods ${methodsIn(claim)}     resumes automatic VM updates so`,
-      `${inWindow ? `kvup eus restore ${override}` : 'kvup workloads restore'} --keep-current     leaves them off, and forgets it`,
+      `${inWindow ? `kvup eus restore ${override}` : restoringLine(override)} --keep-current     leaves them off, and forgets it`,
     ]
   const leaves = inWindow
     ? `kvup eus restore ${override} --keep-current     changes nothing, and forgets it`
     : 'add --accept saved-value-missing     changes nothing'
-  return [leaves, 'kvup history     shows what kvup changed, and when']
+  return ['kvup history     shows what kvup changed, and when', leaves]
 }
 
 function methodsIn(claim: MissingValue['claim']): string {

@@ -34,8 +34,8 @@ export interface JournalRun {
   /** Versions, where the run said so, or the run that it continues. */
   from?: string
   to?: string
-  /** `stopped`: where --until or the like said so. `cut-off`: it wrote down no end, and nobody is at work. */
-  result: 'done' | 'stopped' | 'interrupted' | 'failed' | 'running' | 'cut-off'
+  /** `incomplete`: it came to its end, and VMs failed. `stopped`: where --until or the like said so. `cut-off`: it wrote down no end, and nobody is at work. */
+  result: 'done' | 'incomplete' | 'stopped' | 'interrupted' | 'failed' | 'running' | 'cut-off'
   /** Why it ended before its goal, and at which step. */
   reason?: string
   step?: string
@@ -198,8 +198,7 @@ function outcomeOf(
   const result = resultOf(end)
   const spent = { result, ended, ...took(ended) }
   if (result === 'done') return spent
-  const reason = result === 'stopped' ? end.text.slice(`${stoppedBefore}: `.length) : end.text
-  return { ...spent, ...(step !== '' && { step }), reason }
+  return { ...spent, ...(step !== '' && { step }), reason: reasonOf(result, end.text) }
 }
 
 /** Changes of settings may be written down beside the end; every other entry behind it says that the run went on. */
@@ -211,8 +210,16 @@ function endOf(entries: readonly Entry[]): Entry | undefined {
 /** How the entry of a run begins that was told where to stop, or had no time for the next step. */
 export const stoppedBefore = 'stopped before it'
 
+/** How the entry of a run begins that came to its end without reaching all of it; behind a semicolon stands what it changed. */
+export const incomplete = 'incomplete'
+
+function reasonOf(result: JournalRun['result'], text: string): string {
+  if (result === 'stopped') return text.slice(`${stoppedBefore}: `.length)
+  return result === 'incomplete' ? (text.slice(`${incomplete}: `.length).split('; ')[0] ?? '') : text
+}
+
 function resultOf({ what, text }: Entry): JournalRun['result'] {
-  if (what === 'finished') return 'done'
+  if (what === 'finished') return text.startsWith(`${incomplete}: `) ? 'incomplete' : 'done'
   if (what === 'failed') return 'failed'
   return text.startsWith(stoppedBefore) ? 'stopped' : 'interrupted'
 }

@@ -63,7 +63,7 @@ export interface Entry {
     | 'failed'
     | 'interrupted'
   text: string
-  /** Which step of how many was at work: the third of five. Absent before the first, and in what an earlier kvup wrote. */
+  /** Which stage of how many was at work, or step where a run has none: the third of five. Absent before the first, and in what an earlier kvup wrote. */
   place?: StepPlace
   /** The uid of the sealed plan that was carried out, where there was one. */
   plan?: string

@@ -29,6 +29,10 @@ export function targetOfName(procedure: string): string | undefined {
 export const isOfWindow = ({ procedure }: { procedure: string }): boolean =>
   targetOfName(procedure) !== undefined
 
+/** The command that restores the temporary change of this id: the update methods alone have one of their own. */
+export const restoringLine = (id: string): string =>
+  id === 'workload-updates' ? 'kvup workloads resume-updates' : 'kvup workloads restore'
+
 /** A setting that reads as kvup leaves it, whose former value nobody may be believed about: a person says what becomes of it. */
 export interface MissingValue {
   /** As the override is called: `workload-updates`. */

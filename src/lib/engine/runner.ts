@@ -15,7 +15,7 @@ import {
 import { meaningOf, OneRun, summaryOf } from './run-session.ts'
 import { unlessAborted } from '../kube/interruption.ts'
 import type { Entry } from './journal.ts'
-import { stoppedBefore } from './journal-runs.ts'
+import { incomplete, stoppedBefore } from './journal-runs.ts'
 import { ApiError, blocked, isConflict, type KvupError, timedOut } from '../kube/errors.ts'
 import { spanText } from '../kube/duration.ts'
 import { readRefusal } from '../kube/access-rights.ts'
@@ -126,7 +126,8 @@ class StepSequence {
   async #settle(step: Step): Promise<StopReason | undefined> {
     this.#current = step
     const index = this.#steps.indexOf(step)
-    this.#run.enter(step, { step: index + 1, of: this.#steps.length })
+    const place = this.#run.cx.placeOf?.(step.id) ?? { step: index + 1, of: this.#steps.length }
+    this.#run.enter(step, place)
     const began = this.#run.ticks
     this.#run.emit({ kind: 'step-started', step: summaryOf(step), index, total: this.#steps.length })
     const settled = await new SettlingStep(step, this.#run, this.#steps).settle()
@@ -173,10 +174,13 @@ class StepSequence {
     const { procedure, began } = this.#run
     await this.#completeRest()
     const changed = this.#changed
-    const text = changed.length > 0 ? `changed: ${changed.join(', ')}` : 'nothing to change'
+    const done = changed.length > 0 ? `changed: ${changed.join(', ')}` : 'nothing to change'
+    const shortfall = await this.#run.patiently(async () => procedure.shortfall?.(this.#run.live))
+    const text = shortfall === undefined ? done : `${incomplete}: ${shortfall}; ${done}`
     await this.#run.patiently(() => this.#run.record('finished', '', text))
     const tookMs = Math.round(this.#run.ticks - began)
-    this.#run.emit({ kind: 'run-finished', procedure: procedure.name, tookMs })
+    const short = shortfall === undefined ? {} : { shortfall }
+    this.#run.emit({ kind: 'run-finished', procedure: procedure.name, tookMs, ...short })
     return { is: 'finished', changed, tookMs }
   }
 
@@ -293,8 +297,8 @@ class SettlingStep {
     return this.#show(state)
   }
 
-  #blocked({ by, reason = 'blocked', remedy }: Blocked): Error {
-    return blocked(reason, `${this.#step.title}: ${by}`, { remedy })
+  #blocked({ by, reason = 'blocked', isStall, remedy }: Blocked): Error {
+    return (isStall ? timedOut : blocked)(reason, `${this.#step.title}: ${by}`, { remedy })
   }
 
   #stopReason(state: StepState): StopReason | undefined {

@@ -1,7 +1,7 @@
 import type { Cluster, Reader, Reviewer, Where, Writer } from '../kube/cluster.ts'
 import type { Kind } from '../kube/object.ts'
 import type { Clock } from '../kube/clock.ts'
-import type { Journal, JournalReader, Override } from './journal.ts'
+import type { Journal, JournalReader, Override, StepPlace } from './journal.ts'
 import type { Lock } from './lease.ts'
 import { usageError } from '../kube/errors.ts'
 import { nearest } from '../kube/text.ts'
@@ -46,8 +46,8 @@ export type StepState =
       since?: string
       progress?: Progress
     }
-  /** Going on would be wrong: the run ends here with exit 3. */
-  | { is: 'blocked'; by: string; reason?: string; remedy?: readonly string[] }
+  /** Going on would be wrong: the run ends here with exit 3, or 4 for a stall. */
+  | { is: 'blocked'; by: string; reason?: string; isStall?: boolean; remedy?: readonly string[] }
 
 /** The cluster refused the change, or nothing had to be changed any more: the journal says so, and the run goes on. */
 export interface NotApplied {
@@ -150,6 +150,8 @@ export interface Procedure {
   reached(cx: ReadContext): Promise<boolean>
   /** All steps that are known now, for the plan and the live view; more may be found on the way. */
   steps(cx: ReadContext): Promise<readonly Step[]>
+  /** What a run that came to its end did not reach all the same, for its journal: `2 of 5 VMs failed`. Undefined where nothing failed. */
+  shortfall?(cx: ReadContext): Promise<string | undefined>
 }
 
 /** The goal is reached and nothing of it is borrowed: exit 0 before any question, lock or write. */
@@ -186,7 +188,7 @@ export interface RunContext {
   readonly journal: Journal
   readonly lock: Lock
   emit(event: RunEvent): void
-  /** Aborted by Ctrl-C and SIGTERM; its reason is what the run then throws. */
+  /** Aborted by Ctrl-C, SIGTERM and SIGHUP; its reason is what the run then throws. */
   readonly signal: AbortSignal
   /** user@host, for the journal. */
   readonly who: string
@@ -197,6 +199,8 @@ export interface RunContext {
   readonly accepted?: readonly { id: string; text: string; user?: string }[]
   /** Compares what the step of this id is about to write, and throws before it is sent: with what a sealed plan says. */
   readonly writes?: ((step: string, writer: Writer) => Writer) | undefined
+  /** The stage that the step of this id is of, as people see them counted; absent, and for a step without one: steps are counted. */
+  readonly placeOf?: (step: string) => StepPlace | undefined
 }
 
 export interface RunLimits {
@@ -240,7 +244,8 @@ export type RunEvent =
   | { kind: 'step-applied'; at: string; step: StepSummary; change: string }
   | { kind: 'step-waiting'; at: string; step: StepSummary; state: Waiting; until: string }
   | { kind: 'step-done'; at: string; step: StepSummary; changed: boolean; note?: string; tookMs: number }
-  | { kind: 'run-finished'; at: string; procedure: string; tookMs: number }
+  /** `shortfall`: what it did not reach all the same. */
+  | { kind: 'run-finished'; at: string; procedure: string; tookMs: number; shortfall?: string }
   /** Something to know on the way: a migration that failed, a watch that was refused, a 429. */
   | { kind: 'remark'; at: string; text: string }
 

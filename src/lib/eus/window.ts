@@ -132,7 +132,7 @@ export function windowOpenFinding(
   ]
 }
 
-/** The same for `kvup workloads restore`, whichever way the override would be closed: behind it VMs move while their pools are paused (night E11). */
+/** The same for `kvup workloads restore` and `resume-updates`, whichever way the override would be closed: behind it VMs move while their pools are paused (night E11). */
 export function windowHoldsFinding({ procedure }: Pick<Override, 'procedure'>): readonly Finding[] {
   const to = targetOfName(procedure)
   if (to === undefined) return []

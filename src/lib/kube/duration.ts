@@ -8,16 +8,21 @@ const longest = 2 ** 31 - 1
 
 const part = /(\d+(?:\.\d+)?)(ms|[smhd])/g
 
-/** `90s`, `5m`, `1h30m`, `0s` in ms. A number needs a unit: throws `usage` otherwise. */
+/** What kvup is to wait for: `90s`, `5m`, `1h30m`, `0s` in ms. A number needs a unit: throws `usage` otherwise, and where no timer takes it. */
 export function parseDuration(text: string): number {
+  const ms = parseSpan(text)
+  if (ms <= longest) return ms
+  throw usageError('not-a-duration', `${JSON.stringify(text.trim())} is longer than kvup can wait`, {
+    remedy: 'at most 24d',
+  })
+}
+
+/** Written in the same way, of a time that is over: it may be as long as it likes. Throws `usage`. */
+export function parseSpan(text: string): number {
   const typed = text.trim()
   const parts = [...typed.matchAll(part)]
   if (parts.length === 0 || parts.map(([all]) => all).join('') !== typed) throw notADuration(typed)
-  const ms = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * units[unit as Unit], 0)
-  if (ms <= longest) return ms
-  throw usageError('not-a-duration', `${JSON.stringify(typed)} is longer than kvup can wait`, {
-    remedy: 'at most 24d',
-  })
+  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * units[unit as Unit], 0)
 }
 
 function notADuration(typed: string): Error {

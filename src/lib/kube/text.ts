@@ -65,3 +65,14 @@ export function harmlessText(harmless: string): string {
   const not = /^not at all(?<rest>.*)$/su.exec(harmless)
   return not === null ? `harmless ${harmless}` : `not harmless${not.groups?.['rest'] ?? ''}`
 }
+
+/** Steps that follow one another and are of one part are one stage, such as a step of an EUS upgrade with its gate, request and nodes. */
+export function inStages<S extends { part?: string }>(steps: readonly S[]): readonly (readonly S[])[] {
+  const stages: S[][] = []
+  for (const step of steps) {
+    const last = stages.at(-1)
+    if (last && step.part !== undefined && last[0]?.part === step.part) last.push(step)
+    else stages.push([step])
+  }
+  return stages
+}

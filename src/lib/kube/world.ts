@@ -39,6 +39,8 @@ export interface Prompt {
   decide?(question: string): Promise<boolean | undefined>
   /** Any of them, none included, chosen from a list. Undefined where there is nobody to ask; `--yes` chooses nothing. */
   chooseSome?(question: string, choices: readonly Choice[]): Promise<readonly string[] | undefined>
+  /** One of them, the first unless a person moves on. Undefined where there is nobody to ask; `--yes` chooses nothing. */
+  chooseOne?(question: string, choices: readonly Choice[]): Promise<string | undefined>
 }
 
 /** What lib may know of the command that runs, and say for it: a `Context` without its document printer and its other flags. */
@@ -54,7 +56,7 @@ export interface CommandContext {
     awaiting?(what: string): void
   }
   readonly prompt: Prompt
-  /** Aborted by Ctrl-C and SIGTERM; the reason is a KvupError with the exit code. */
+  /** Aborted by Ctrl-C, SIGTERM and SIGHUP; the reason is a KvupError with the exit code. */
   readonly signal: AbortSignal
   readonly flags: { readonly namespace?: string; readonly yes: boolean }
   readonly world: World

@@ -233,7 +233,9 @@ function gaps(snapshot: UpgradeSnapshot, parts: Parts): readonly Gap[] {
 
 function operatorGaps(snapshot: UpgradeSnapshot, operator: OperatorStatus | undefined): Gap[] {
   if (!operator)
-    return snapshot.snapshot.operators.known ? [{ is: 'short', what: 'virt-operator has no Deployment' }] : []
+    return snapshot.snapshot.operators.known
+      ? [{ is: 'short', what: 'the Deployment of virt-operator, which is not there' }]
+      : []
   const { rolled, leads, ready, updated, desired, version } = operator
   const fresh = isFresh(snapshot)
   const found: Gap[] = []

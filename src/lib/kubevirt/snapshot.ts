@@ -194,6 +194,8 @@ export async function unfinishedMigrations(reader: Reader): Promise<VirtualMachi
 export interface InstanceTally {
   total: number
   running: number
+  /** VMIs that were created and do not run yet, `namespace/name`, with since when at least (RFC 3339). */
+  waiting: Map<string, string>
   outdated: number
   /** By launcher image; VMIs that do not say are not in it. */
   launchers: Record<string, number>
@@ -232,6 +234,7 @@ export function emptyTally(): InstanceTally {
   return {
     total: 0,
     running: 0,
+    waiting: new Map(),
     outdated: 0,
     launchers: {},
     notMigratable: nobody(),
@@ -261,8 +264,19 @@ export function tallyInstance(tally: InstanceTally, vmi: VirtualMachineInstance)
   tally.total++
   if (vmi.metadata.labels && outdatedLabel in vmi.metadata.labels) tally.outdated++
   if (vmi.metadata.name.length > nameAtMost) add(tally.longNames, name)
-  if (vmi.status?.phase === 'Running') tallyRunning(tally, vmi, name)
+  const { phase = '' } = vmi.status ?? {}
+  if (phase === 'Running') tallyRunning(tally, vmi, name)
+  else if (!endedPhases.has(phase) && vmi.metadata.deletionTimestamp === undefined)
+    tally.waiting.set(name, idleSince(vmi))
 }
+
+/** KubeVirt says with a condition since when a VMI is not ready. */
+function idleSince(vmi: VirtualMachineInstance): string {
+  const ready = condition(vmi, 'Ready')
+  return (ready?.status === 'False' && ready.lastTransitionTime) || (vmi.metadata.creationTimestamp ?? '')
+}
+
+const endedPhases: ReadonlySet<string> = new Set(['Succeeded', 'Failed'])
 
 function tallyRunning(tally: InstanceTally, vmi: VirtualMachineInstance, name: string): void {
   const { launcherContainerImageVersion, nodeName, evacuationNodeName } = vmi.status ?? {}

@@ -25,13 +25,31 @@ export function noWayBack(
   const newest = later.findLast((one) => crdsAhead(crds, [one]).length > 0)
   if (newest === undefined) return undefined
   const what = ahead.map(({ name, versions }) => `${name} stores ${versions.join(' and ')}`).join(', ')
+  const running = versionOf(snapshot.rolloutStatus.observed.version)
+  const isForward = running !== undefined && compareVersions(to, running) > 0
+  const summary = isForward ? `${to.text} cannot be installed` : `there is no way back to ${to.text}`
   return {
     id: 'no-way-back',
     level: 'blocker',
-    summary: `there is no way back to ${to.text}: ${what}, which ${to.text} does not have. The API server refuses a CRD that lacks a stored version`,
+    summary: `${summary}: ${what}, which ${to.text} does not have. The API server refuses a CRD that lacks a stored version`,
     objects: ahead.map(({ name }) => `customresourcedefinition/${name}`),
-    remedy: [...forward(to, newest.since, snapshot), forgets],
+    remedy: [
+      ...(isForward ? farther(running, newest, snapshot) : forward(to, newest.since, snapshot)),
+      forgets,
+    ],
   }
+}
+
+/** A release that has what is stored, where it is one step away: on the way to one that is farther each step would be refused. */
+function farther(
+  running: Version,
+  { since, versions }: LaterCrdVersions,
+  { releases }: CrdQuestion,
+): readonly string[] {
+  const goal = latestPatch(since, releases)
+  return goal === undefined || goal.major !== running.major || goal.minor - running.minor > 1
+    ? []
+    : [`kvup upgrade --to ${goal.text}     has ${versions.join(' and ')}`]
 }
 
 /**
@@ -47,8 +65,9 @@ function forward(to: Version, since: string, { rolloutStatus, releases }: CrdQue
     .at(-1)
   const goal = found ?? latestPatch(since, releases)
   if (goal === undefined) return [showsStatus]
-  if (verdict !== 'Healthy' || observed.version !== goal.text)
-    return [`kvup upgrade --to ${goal.text}     continues the upgrade to its end`, showsStatus]
+  const isUnderWay = verdict !== 'Healthy' || observed.version !== target.version
+  if (isUnderWay) return [`kvup upgrade --to ${goal.text}     continues the upgrade to its end`, showsStatus]
+  if (observed.version !== goal.text) return [`kvup upgrade --to ${goal.text}`, showsStatus]
   const patch = latestPatch(minorOf(goal), releases)
   return patch !== undefined && compareVersions(patch, goal) > 0
     ? [`kvup upgrade --to ${patch.text}`]

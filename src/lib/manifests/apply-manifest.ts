@@ -186,7 +186,7 @@ export function conflictFindings(changes: readonly ObjectChange[]) {
       id: 'manifest-conflicts',
       level: 'blocker' as const,
       summary: `another tool owns fields that the manifest sets: ${disputed.flatMap(words).join('; ')}`,
-      remedy: ['change it in that tool, or take the fields over: add --accept manifest-conflicts'],
+      remedy: ['set these fields in that tool as the manifest has them'],
       objects: disputed.map(({ wanted }) => nameOf(wanted)),
     },
   ]

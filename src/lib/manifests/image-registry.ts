@@ -69,10 +69,7 @@ export function registryFinding({ operator, origin }: Manifest, running: Deploym
       id: 'manifest-registry',
       level: 'blocker' as const,
       summary: `the manifest ${origin} takes its images from ${named}, but the running operator from ${now}`,
-      remedy: [
-        `add --image-registry ${shellWord(now)}     keeps the current one`,
-        'or accept it: add --accept manifest-registry',
-      ],
+      remedy: [`add --image-registry ${shellWord(now)}     keeps the current one`],
     },
   ]
 }

@@ -111,7 +111,7 @@ export function outOfStep(
     {
       id: 'version-in-step',
       level: 'warning',
-      summary: `unsupported version skew: operator ${version} belongs to ${own}, the platform is at ${platform.release}`,
+      summary: `unsupported version skew: HyperConverged ${version} belongs to ${own}, the platform is at ${platform.release}`,
       remedy: order < 0 ? takesOperator(version, platform.here, releases) : [takesPlatform],
     },
   ]
@@ -140,7 +140,7 @@ function aheadOfAllRows(text: string, { here, release }: PlatformAtHand, release
     {
       id: 'version-in-step',
       level: 'warning',
-      summary: `unsupported version skew: operator ${text} ${against.why}, the platform is at ${release}`,
+      summary: `unsupported version skew: HyperConverged ${text} ${against.why}, the platform is at ${release}`,
       remedy: [takesPlatform],
     },
   ]

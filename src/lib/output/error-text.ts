@@ -2,13 +2,13 @@ import { brief, displayWidth, pad } from './text.ts'
 import { describeError, type Paint } from './printer.ts'
 import { KvupError, Unforeseen } from '../kube/errors.ts'
 import { sanitise, sanitiseDeep, sanitiseLine } from './terminal.ts'
-import { stateLines } from './views/cluster-state.ts'
+import { type Room, stateLines } from './views/cluster-state.ts'
 
 /** Lines for stderr: the failure, its object and cause indented, then what helps behind an arrow. Bugs say so; the stack only from `-v 6`. */
 export function errorLines(
   error: unknown,
   paint: Paint,
-  { verbosity = 0, columns = Infinity }: { verbosity?: number; columns?: number } = {},
+  { verbosity = 0, columns = Infinity, rows }: { verbosity?: number } & Partial<Room> = {},
 ): string[] {
   if (!(error instanceof KvupError)) return bugLines(error, paint, verbosity)
   const [first = '', ...rest] = sanitise(error.message).split('\n')
@@ -26,7 +26,7 @@ export function errorLines(
           ...error.notes.map((line) => `  ${notALine(brief(sanitiseLine(line)))}`),
           ...remedyLines(error.remedy, paint),
         ]
-      : stateLines(sanitiseDeep(error.left), paint, { columns })),
+      : stateLines(sanitiseDeep(error.left), paint, { columns, rows })),
   ]
 }
 
@@ -34,13 +34,13 @@ export function errorLines(
 const notALine = (line: string): string =>
   /^\s*(?:→|->|error:)/u.test(line) ? `| ${line.trimStart()}` : line
 
-/** `command     what it does`: the second halves stand below each other. */
+/** `command     what it does`: the second halves stand below each other. One that accepts a risk is no next line, but another one. */
 export function remedyLines(remedy: readonly string[], { mark }: Pick<Paint, 'mark'>): string[] {
   const split = remedy.map((line) => sanitiseLine(line).split(/ {3,}/))
   const width = Math.max(0, ...split.filter(([, why]) => why).map(([command = '']) => displayWidth(command)))
   return split.map(
     ([command = '', ...why]) =>
-      `  ${mark.next} ${why.length > 0 ? `${pad(command, width)}   ${why.join(' ')}` : command}`,
+      `  ${why[0]?.startsWith('accepts ') ? 'Or:' : mark.next} ${why.length > 0 ? `${pad(command, width)}   ${why.join(' ')}` : command}`,
   )
 }
 

@@ -210,9 +210,12 @@ function paintOn(stream: Stream, { color, env }: PrinterOptions): Paint {
   return paintFor({ colour: isColoured(stream, color, env), unicode: isUnicode(env) })
 }
 
-function sizeOf({ stdout, headers }: PrinterOptions, format: OutputFormat): Size {
-  const columns = stdout.isTTY === true ? (stdout.columns?.() ?? 80) : Infinity
-  return { columns, wide: format.is === 'wide', headers }
+function sizeOf({ stdout, headers, watch }: PrinterOptions, format: OutputFormat): Size {
+  const isTerminal = stdout.isTTY === true
+  const columns = isTerminal ? (stdout.columns?.() ?? 80) : Infinity
+  // A page that is drawn again and again begins at the top of the terminal.
+  const rows = isTerminal && watch !== true ? stdout.rows?.() : undefined
+  return { columns, ...(rows !== undefined && { rows }), wide: format.is === 'wide', headers }
 }
 
 /** The printer, with every command that it prints made to mean the cluster that was named on the command line. */

@@ -31,6 +31,8 @@ export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong'
 /** The room a view has. `columns` is Infinity where nothing may be cut (a pipe, a file). */
 export interface Size {
   columns: number
+  /** Of a terminal on which what is written once stays: what has no room scrolls away. Absent elsewhere. */
+  rows?: number
   wide: boolean
   /** False with `--no-headers`. Absent: true. */
   headers?: boolean

@@ -35,11 +35,15 @@ export function openPrompt(
     },
     async chooseSome(question, choices) {
       if (!isAttended) return undefined
-      const shown = choices.map(({ value, name }) => ({ value, name: sanitiseLine(name), short: value }))
-      const answer = await ask(asking, { type: 'checkbox', message: question, choices: shown, loop: false })
+      const answer = await ask(asking, { type: 'checkbox', message: question, ...listOf(choices) })
       return choices
         .map(({ value }) => value)
         .filter((value) => Array.isArray(answer) && answer.includes(value))
+    },
+    async chooseOne(question, choices) {
+      if (!isAttended) return undefined
+      const answer = await ask(asking, { type: 'select', message: question, ...listOf(choices) })
+      return choices.find(({ value }) => value === answer)?.value
     },
     async confirmName(question, name) {
       if (asking.yes) return true
@@ -50,10 +54,15 @@ export function openPrompt(
   }
 }
 
+const listOf = (choices: readonly Choice[]) => ({
+  choices: choices.map(({ value, name }) => ({ value, name: sanitiseLine(name), short: value })),
+  loop: false,
+})
+
 type Question =
   | { type: 'confirm'; message: string; default: boolean }
   | { type: 'input'; message: string }
-  | { type: 'checkbox'; message: string; choices: readonly Choice[]; loop: boolean }
+  | { type: 'checkbox' | 'select'; message: string; choices: readonly Choice[]; loop: boolean }
 
 async function ask(
   { stdin, stderr, input, quiet, signal, suspend }: Asking,

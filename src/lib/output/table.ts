@@ -133,8 +133,7 @@ function belowLines(cells: readonly Cell[], { columns, layout, room, paint }: Li
   return said.flatMap((index) => {
     const { text, tone } = cells[index] ?? cellOf(undefined)
     const width = room - indent.length
-    if (columns[index]?.holds === 'command')
-      return wrap(`${paint?.mark.next ?? '→'} ${text}`, width).map((line) => indent + line)
+    if (columns[index]?.holds === 'command') return wrap(`${indent}${paint?.mark.next ?? '→'} ${text}`, room)
     const label = (columns[index]?.name.toLowerCase() ?? '').padEnd(labelWidth)
     return fill(text, width - labelWidth).map(
       (line, number) =>

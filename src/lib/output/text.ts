@@ -77,58 +77,157 @@ export function paintedWidth(line: string): number {
 const label = /^\S+(?: \S+)* {2,}(?=\S)/
 /** The arrow is the first thing after blanks and colours. */
 const arrow = /^ *(?:→|->|Next:) /
-const command = /^ *(?:→|->|Next:|Then:|Or:|Details:|Back:) (?:kvup|kubectl|oc|virtctl|helm|etcdctl) /
-/** `kvup history     shows it`: what a command does stands behind some blanks. */
-const remark = / {3,}(?=\S)/
+const painted = String.raw`(?:\u001b\[[0-9;]*m)*`
+const program = '(?:kvup|kubectl|oc|virtctl|helm|etcdctl|curl|skopeo) '
+/** What stands before a command: blanks or a label, and an arrow or a word that says so. */
+const leadOfCommand = new RegExp(
+  `^${painted}(?:\\S+(?: \\S+)* {2,}| *)${painted}(?:→|->|Next:|Then:|Or:|Details:|Back:)${painted} +${painted}(?=${program})`,
+  'u',
+)
+/** A sentence goes on in a command. */
+const commandInside = new RegExp(`(?<=\\S) (?=${painted}(?:→|->)${painted} ${program})`, 'u')
 
 /**
  * The line as it fits a terminal: broken between words, what goes on stands below the text behind its label or arrow. A command
- * behind an arrow goes on after a backslash, so that it can be pasted. A word that is too long is left to the terminal.
+ * behind an arrow is broken so that it can be pasted. A word of a sentence that is too long is left to the terminal.
  */
 export function wrap(text: string, columns: number): string[] {
   const line = onOneLine(text)
   if (!Number.isFinite(columns) || paintedWidth(line) <= columns) return [line]
-  return command.test(sanitise(line)) ? wrapCommand(line, columns) : wrapText(line, columns)
+  const lead = leadOfCommand.exec(line)?.[0]
+  if (lead !== undefined) return wrapCommand(lead, line.slice(lead.length), columns)
+  const at = line.search(commandInside)
+  if (at < 0) return wrapText(line, columns)
+  return [...wrap(line.slice(0, at), columns), ...wrap(`  ${line.slice(at + 1)}`, columns)]
 }
 
 /** Unpainted text broken between words, and inside of a word that is too long: no line is wider than `columns`. */
 export function fill(text: string, columns: number): string[] {
   const words = text.split(/(?<=\S)(?= )/)
-  return filled(words, { columns, indent: '', end: '' }).flatMap((line) => pieces(line, columns))
+  return filled(words, { columns, indent: '' }).flatMap((line) => pieces(line, columns))
 }
 
 function wrapText(line: string, columns: number): string[] {
-  return filled(line.split(/(?<=\S)(?= )/), { columns, indent: ' '.repeat(indentOf(line, columns)), end: '' })
+  return filled(line.split(/(?<=\S)(?= )/), { columns, indent: ' '.repeat(indentOf(line, columns)) })
 }
 
-function wrapCommand(line: string, columns: number): string[] {
-  const before = /^ */.exec(line)?.[0].length ?? 0
-  const indent = ' '.repeat(Math.min(before + 4, Math.floor(columns / 2)))
-  const from = before + 1
-  const split = line.slice(from).search(remark)
-  const typed = split < 0 ? line : line.slice(0, from + split)
-  const what = split < 0 ? [] : wrap(indent + line.slice(typed.length).trimStart(), columns)
-  return [...filled(shellWords(typed), { columns: columns - 2, indent, end: ' \\' }), ...what]
+/**
+ * A command in lines that work when all of them are pasted: broken between words behind a backslash, and inside of a word that is wider than the terminal so that the shell joins
+ * its parts again. What is said of the command stands below it, each line of it a comment.
+ */
+function wrapCommand(lead: string, line: string, columns: number): string[] {
+  const { words, comment } = typedIn(line)
+  const bare = sanitise(lead)
+  const before = (label.exec(bare)?.[0] ?? /^ */.exec(bare)?.[0] ?? '').length
+  const indent = Math.min(before + 4, Math.floor(columns / 2))
+  const lines: string[] = []
+  let current = lead
+  for (const [index, word] of words.entries()) {
+    const width = word.reduce((sum, unit) => sum + unit.width, 0)
+    const room = columns - (index < words.length - 1 ? 2 : 0)
+    const isFull = index > 0 && paintedWidth(current) + 1 + width > columns - 2
+    if (isFull) lines.push(`${current} \\`)
+    // A word that has room further to the left is not broken.
+    if (isFull) current = ' '.repeat(Math.max(0, Math.min(indent, room - width)))
+    else if (index > 0) current += ' '
+    const free = room - paintedWidth(current)
+    const [first = '', ...rest] = width > free ? partsOf(word, free, columns) : [word.map(textOf).join('')]
+    const last = rest.pop()
+    if (last === undefined) current += first
+    else {
+      lines.push(current + first, ...rest)
+      current = last
+    }
+  }
+  return [...lines, current, ...commentLines(comment, indent, columns)]
 }
 
-/** Broken at blanks outside of quotes: inside of them a line end would be part of the word. */
-const shellWords = (text: string): readonly string[] =>
-  text.match(/ *(?:'[^']*'?|"[^"]*"?|[^ '"])+/gu) ?? [text]
+/** Each line begins with `#`, which is a comment to a shell as well when it is pasted. */
+function commentLines(comment: string, indent: number, columns: number): string[] {
+  if (comment === '') return []
+  const shape = { columns: Math.max(10, columns - indent - 2), indent: '' }
+  return filled(comment.split(/(?<=\S)(?= )/), shape).map((line) => `${' '.repeat(indent)}# ${line}`)
+}
+
+/** What is never broken: a colour, an escaped character, a character. */
+interface Unit {
+  text: string
+  width: number
+  /** The quotes that are open before it. */
+  quote: Quote
+}
+
+type Quote = '' | "'" | '"' | "$'"
+
+const textOf = ({ text }: Unit): string => text
+
+/** A line that was made for a shell, in its words, and what is said behind it: after a `#`, or after three blanks or more. */
+function typedIn(line: string): { words: readonly Unit[][]; comment: string } {
+  const words: Unit[][] = [[]]
+  let quote: Quote = ''
+  for (let at = 0; at < line.length;) {
+    const rest = line.slice(at)
+    const said = quote === '' ? /^ {3,}(?:# ?)?| +# ?/uy.exec(rest)?.[0] : undefined
+    if (said !== undefined) return { words, comment: rest.slice(said.length) }
+    const [text = rest[0] ?? ''] = unitAt(rest, quote)
+    const before = quote
+    quote = quoteAfter(text, quote)
+    at += text.length
+    if (text === ' ' && before === '') words.push([])
+    else words.at(-1)?.push({ text, width: paintedWidth(text), quote: before })
+  }
+  return { words: words.filter((word) => word.length > 0), comment: '' }
+}
+
+/* oxlint-disable-next-line no-control-regex */
+const escaped = /^(?:\u001b\[[0-9;]*m|\\u[0-9a-f]{4}|\\.)/u
+/* oxlint-disable-next-line no-control-regex */
+const plain = /^(?:\u001b\[[0-9;]*m|\$'|.)/u
+
+function unitAt(rest: string, quote: Quote): readonly string[] {
+  const found = (quote === "'" ? null : escaped.exec(rest)) ?? plain.exec(rest)
+  return found ?? []
+}
+
+function quoteAfter(text: string, quote: Quote): Quote {
+  if (quote === '') return text === "'" || text === '"' || text === "$'" ? text : ''
+  return text === quote.at(-1) ? '' : quote
+}
+
+/** In less room a word is left to the terminal. */
+const leastColumns = 12
+
+/** A word in parts, each of them a line: a backslash at the end of one and no blank before the next join them. Single quotes are closed before it, and opened again behind it. */
+function partsOf(word: readonly Unit[], first: number, columns: number): string[] {
+  if (columns < leastColumns) return [word.map(textOf).join('')]
+  const parts: string[] = []
+  let current = ''
+  let room = first - 2
+  for (const { text, width, quote } of word) {
+    const isSingle = quote === "'" || quote === "$'"
+    if (current !== '' && width > room) {
+      parts.push(`${current}${isSingle ? "'" : ''}\\`)
+      current = isSingle ? quote : ''
+      room = columns - current.length - 2
+    }
+    current += text
+    room -= width
+  }
+  return [...parts, current]
+}
 
 interface Shape {
   columns: number
   indent: string
-  /** Of every line but the last. */
-  end: string
 }
 
-function filled(words: readonly string[], { columns, indent, end }: Shape): string[] {
+function filled(words: readonly string[], { columns, indent }: Shape): string[] {
   const lines: string[] = []
   let current = ''
   for (const word of words) {
     const begun = sanitise(current).trim()
     const isFull = begun !== '' && !isMark(begun) && paintedWidth(current + word) > columns
-    if (isFull) lines.push(current + end)
+    if (isFull) lines.push(current)
     current = isFull ? indent + word.trimStart() : current + word
   }
   return [...lines, current]

@@ -1,13 +1,20 @@
 import type { Entry, Override } from '../engine/journal.ts'
 import { targetOfName } from '../engine/overrides.ts'
 import { commandOf, shellWord } from '../kube/shell-line.ts'
-import { counted } from '../kube/text.ts'
+import { counted, someOf } from '../kube/text.ts'
 import type { Cause } from '../kubevirt/diagnosis/pod-trouble.ts'
 import type { ShownHolder } from '../kubevirt/lease-holders.ts'
 import { lossBehind } from '../releases/hop-findings.ts'
 import { versionOf } from '../releases/release-versions.ts'
 import type { StatusReport } from './status-report.ts'
-import { endText, interruptedRun, lastRun, spanOf, type Unfinished } from './unfinished-run.ts'
+import {
+  endText,
+  type FailedCanary,
+  interruptedRun,
+  lastRun,
+  spanOf,
+  type Unfinished,
+} from './unfinished-run.ts'
 
 /** Where a cluster stands in one word; the worst thing that is true of it. */
 export type StateName =
@@ -25,6 +32,8 @@ export type StateName =
   | 'Waiting'
   /** KubeVirt says that it is done, and a component is of another version. */
   | 'OutOfStep'
+  /** The canary of a VM update failed, and the other VMs were not moved. */
+  | 'CanaryFailed'
   /** KubeVirt tries the migration of a VM again and again, and it fails each time. */
   | 'MigrationsFailing'
   /** Healthy as far as it could be seen. */
@@ -69,6 +78,8 @@ export interface StateInputs {
   running?: ShownHolder | undefined
   /** VMs whose migrations fail each time, `namespace/name`. */
   failing?: readonly string[] | undefined
+  /** Of the last VM update, where its canary failed and is as it was. */
+  canary?: FailedCanary | undefined
   /** What could not be looked at beyond what the report says, in sentences. */
   unread?: readonly string[]
   /** The release to go to, and the lines that do it and judge it first. */
@@ -79,7 +90,7 @@ export interface StateInputs {
   continues?: string | undefined
   /** What a run knows beyond what is seen: why there is no way back. */
   known?: readonly string[]
-  /** It is drawn again and again already. */
+  /** It is drawn again and again already, or is a saved cluster, which stands still. */
   isWatched?: boolean
 }
 
@@ -158,6 +169,7 @@ const judges: readonly Judge[] = [
   updating,
   layerMoving,
   outOfStep,
+  canaryFailed,
   migrationsFailing,
 ]
 
@@ -270,7 +282,12 @@ function layerState(
       ...runningLines(inputs),
       ...pausedLines(inputs),
     ],
-    ...linesOf({ next: window ? 'kvup eus status' : guilty.flatMap(({ help = [] }) => help)[0] }),
+    ...linesOf({
+      next: window
+        ? 'kvup eus status'
+        : (guilty.flatMap(({ help = [] }) => help)[0] ??
+          (verdict === 'Updating' ? watching(inputs) : undefined)),
+    }),
   }
 }
 
@@ -285,14 +302,18 @@ function windowText({ from, at }: NonNullable<Judged['window']>): string {
 function running(inputs: StateInputs): ClusterState | undefined {
   const [line] = runningLines(inputs)
   if (line === undefined) return undefined
-  const { report, isWatched } = inputs
+  const { report } = inputs
   return {
     is: 'Running',
     headline: `${subject(inputs)}: ${line}`,
     why: [...waitingLines(report), ...aboutVms(inputs), ...pausedLines(inputs)],
-    ...linesOf({ next: isWatched ? undefined : 'kvup status -w     watches it' }),
+    ...linesOf({ next: watching(inputs) }),
   }
 }
+
+/** What goes on by itself is watched. */
+const watching = ({ isWatched }: StateInputs): string | undefined =>
+  isWatched ? undefined : 'kvup status -w     watches it'
 
 /** `another kvup is running: root@host since 22:14 (upgrade to v1.8.4)`. */
 function runningLines({ running: holder, entries = [], report: { takenAt } }: StateInputs): string[] {
@@ -343,7 +364,7 @@ function updating(inputs: StateInputs): ClusterState | undefined {
       ...pausedLines(inputs),
       ...aboutVms(inputs),
     ],
-    ...linesOf({ next: report.why?.[0]?.commands[0] }),
+    ...linesOf({ next: report.why?.[0]?.commands[0] ?? watching(inputs) }),
   }
 }
 
@@ -378,11 +399,32 @@ function outOfStep(inputs: StateInputs): ClusterState | undefined {
 function layerOutOfStep(inputs: StateInputs): ClusterState | undefined {
   const layer = inputs.report.layers?.find((one) => one.outOfStep !== undefined)
   if (layer === undefined) return undefined
+  const { observed } = inputs.report
+  const runs = observed?.version === undefined ? '' : ` (KubeVirt ${observed.version})`
   return {
     is: 'OutOfStep',
-    headline: `${subject(inputs)}: OUT OF STEP with the platform`,
+    headline: `${layer.title} ${layer.says}${runs}${on(inputs.cluster)}: OUT OF STEP with the platform`,
     why: [layer.outOfStep ?? '', ...pausedLines(inputs), ...aboutVms(inputs)],
     ...linesOf({ next: layer.help?.find((line) => /^(?:kvup|oc) /u.test(line)) }),
+  }
+}
+
+/** Not before it is known why: the rest would fail like it, or do what resumed updates do to all VMs at once. */
+function canaryFailed(inputs: StateInputs): ClusterState | undefined {
+  const { canary, report } = inputs
+  if (canary === undefined) return undefined
+  const { vms, by, at, why } = canary
+  return {
+    is: 'CanaryFailed',
+    headline: `${subject(inputs)}: healthy, but the canary of a VM update failed: ${someOf(vms)}`,
+    why: [
+      `the update by ${by} stopped ${spanOf(at, report.takenAt)} ago: ${why}`,
+      `its line again tries another VM first, and leaves ${someOf(vms)} as ${vms.length === 1 ? 'it is' : 'they are'}`,
+      ...pausedLines(inputs),
+      ...aboutVms(inputs),
+    ],
+    next: 'kvup workloads migrations     shows why it failed',
+    details: 'kvup history     shows that update',
   }
 }
 
@@ -531,11 +573,17 @@ type StateLines = Pick<ClusterState, 'next' | 'afterwards' | 'instead' | 'detail
 
 const linesOf = ({ next, afterwards, instead, details, back }: Lines): StateLines => ({
   ...(next !== undefined && { next }),
-  ...(afterwards !== undefined && afterwards !== next && { afterwards }),
+  ...(afterwards !== undefined && afterwards !== next && !isSameUpgrade(next, afterwards) && { afterwards }),
   ...(instead !== undefined && { instead }),
   ...(details !== undefined && { details }),
   ...(back !== undefined && back !== next && { back }),
 })
+
+/** Whether both lines upgrade to the same version, so that whoever types the first has no need of the other. */
+export function isSameUpgrade(next: string | undefined, afterwards: string | undefined): boolean {
+  const [one, other] = [next, afterwards].map((line) => /^kvup upgrade --to \S+/u.exec(line ?? '')?.[0])
+  return one !== undefined && one === other
+}
 
 /** The upgrade goes on where the cluster stands, by the method that it was begun with. */
 function continuing(run: Unfinished, { continues, report }: StateInputs, does = 'continues'): string {

@@ -85,7 +85,7 @@ interface WorkloadsReport {
   }
 }
 
-interface Asks {
+export interface StatusAsks {
   /** What earlier looks read. */
   logs?: LastLines
   /** What earlier looks saw of the Leases; absent: nothing can be watched, as in a saved cluster. */
@@ -106,7 +106,11 @@ interface Asks {
  * One look and its judgement; causes are read only where something is not as it should be, and layers only where KubeVirt has any above
  * it. Throws `blocked` (no KubeVirt, no operator and no layers, or several), `forbidden`, and what the Reader throws.
  */
-export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}): Promise<StatusReport> {
+export async function statusReport(
+  reader: Reader,
+  clock: Clock,
+  asks: StatusAsks = {},
+): Promise<StatusReport> {
   const platform = askPlatform(reader)
   const quick = await takeSnapshot(reader, [...statusParts, 'workloads'], clock)
   const found = getInstallation(quick)
@@ -150,7 +154,10 @@ async function healthOf(
   reader: Reader,
   snapshot: Snapshot,
   { namespace, kubevirt }: Installation,
-  { clock, asks: { leases, signal, told, vms: vmSnapshot = new VmSnapshot() } }: { clock: Clock; asks: Asks },
+  {
+    clock,
+    asks: { leases, signal, told, vms: vmSnapshot = new VmSnapshot() },
+  }: { clock: Clock; asks: StatusAsks },
 ): Promise<Health> {
   const reading = vmSnapshot.now(reader, clock, kubevirt.status?.observedKubeVirtVersion)
   // Awaited last; an early failure of it must not go unhandled until then.
@@ -183,6 +190,7 @@ function reportOf(
   const running = runningKvup(snapshot, found.namespace)
   const problems = [
     ...vmProblems(vms),
+    ...(vms?.stuckUnknown === undefined ? [] : ['migrations not checked']),
     ...(hollow ? [`${counted(hollow.names.length, 'node')} without /dev/kvm`] : []),
   ]
   const harmless = harmlessOf(judged.observed.version)

@@ -1,6 +1,6 @@
 import { parseVersion } from '../releases/release-versions.ts'
 import { usageError } from '../kube/errors.ts'
-import { nearest } from '../kube/text.ts'
+import { counted, nearest } from '../kube/text.ts'
 import type { StatusReport } from './status-report.ts'
 
 /** What can be waited for; `text` is how it was typed. */
@@ -53,5 +53,5 @@ function missingOfVersion(version: string, { observed }: StatusReport): string |
 function missingOfWorkloads({ workloads }: StatusReport): string | undefined {
   const { labelled } = workloads.outdated
   if (labelled === undefined) return 'the VMIs, which kvup may not read'
-  return labelled === 0 ? undefined : `${labelled} outdated ${labelled === 1 ? 'VM' : 'VMs'}`
+  return labelled === 0 ? undefined : `${counted(labelled, 'outdated VM')} to move`
 }

@@ -5,7 +5,7 @@ import { type Fired, firedOnPlatform, newAlerts } from '../openshift/firing-aler
 import type { JournalReader, RunEvent, RunOutcome } from '../engine/step.ts'
 import type { Clock } from '../kube/clock.ts'
 import { asFarAsRead, exitCode, KvupError, type LeftCluster } from '../kube/errors.ts'
-import { type ClusterState, clusterState, temporaryChanges } from '../status/cluster-state.ts'
+import { type ClusterState, clusterState, isSameUpgrade, temporaryChanges } from '../status/cluster-state.ts'
 import {
   doubtsLeft,
   leftoverWebhooks,
@@ -298,12 +298,13 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
   const resume = resumeLine(cx.world, continuesWhen(left, isGuarded))
   const [next, afterwards] = isGuarded && held !== undefined ? [held, resume] : [resume, undefined]
   const [first, ...more] = error.remedy
+  const then = first === undefined ? afterwards : next
   const told = new Set([first ?? next, back].filter((line) => line !== undefined).map(commandOf))
   const others = [...more, ...further].filter((line) => !told.has(commandOf(line)))
   return {
     ...state,
     next: first ?? next,
-    ...(first === undefined ? afterwards !== undefined && { afterwards } : { afterwards: next }),
+    ...(then !== undefined && !isSameUpgrade(first, then) && { afterwards: then }),
     ...(!isGuarded && held !== undefined && { instead: held }),
     ...(back !== undefined && { back }),
     ...(others.length > 0 && { commands: byCommand(others) }),

@@ -181,7 +181,7 @@ function beforehand(to: string, isBack = false): readonly string[] {
   ]
 }
 
-/** Giving the methods back makes VMs move: said before the question (contract "Loans"). */
+/** Giving the methods back makes VMs move: said before the question (contract "Temporary changes"). */
 function afterwards(request: UpgradeRequest, upgradeState: UpgradeState): readonly string[] {
   const { methods, forecast, pausedForHarm } = upgradeState
   if (pausedForHarm) return [leftPausedText(pausedForHarm)]
@@ -215,7 +215,7 @@ function afterGoingBack(
     ...(pausedForHarm && leavePaused ? [leftPausedText(pausedForHarm)] : []),
     ...(leavePaused && methods.length > 0 && !pausedForHarm
       ? [
-          'automatic VM updates are still paused at the end; kvup workloads restore resumes them, once no VM runs a newer virt-launcher',
+          'automatic VM updates are still paused at the end; kvup workloads resume-updates resumes them, once no VM runs a newer virt-launcher',
         ]
       : []),
     ...(!hold && methods.length > 0 && restart > 0

@@ -12,7 +12,7 @@ import { isBetweenSteps, isOutsideOfRolls, withStages } from './step-traits.ts'
 import { readRollout } from './upgrade-snapshot.ts'
 import { sealedWrites } from './sealed-facts.ts'
 import type { CensusCircumstances } from '../vms/census/vm-census.ts'
-import { heldLines, openOverride, overrideId, restoreUpdatesLine } from '../vms/update-methods.ts'
+import { heldLines, openOverride, overrideId, resumingLine } from '../vms/update-methods.ts'
 import { type Observed, observeRun, upgradeHint } from './run-report.ts'
 import { planAgain } from './plan/upgrade-options.ts'
 import { ensureFits } from './plan/plan-document.ts'
@@ -218,7 +218,7 @@ function changeOf(
   { observed, vms }: Running,
 ): Change {
   const { cx, plan, procedure, manifest, environment, census, cluster } = planned
-  const restore = restoreUpdatesLine(planned.overrides.find(({ id }) => id === overrideId))
+  const restore = resumingLine(planned.overrides.find(({ id }) => id === overrideId))
   return {
     procedure,
     gate,

@@ -6,6 +6,9 @@ import { itemsOf, known } from '../kube/known.ts'
 import { lockHolder, type ShownHolder } from '../kubevirt/lease-holders.ts'
 import { isDead, leaseName, processOf } from '../engine/lease.ts'
 import type { ReadCluster } from '../kubevirt/snapshot.ts'
+import type { JournalRun } from '../engine/journal-runs.ts'
+import { blocked, type KvupError, locked } from '../kube/errors.ts'
+import { oneLine } from '../kube/shell-line.ts'
 
 /**
  * Who holds kvup's lock in KubeVirt's namespace, and whether its process is gone, where it ran on this very machine. Undefined
@@ -36,4 +39,33 @@ export async function whoIsAtWork(
   if (totals.byOutcome.stays === 0 || kubevirt === undefined || updating) return undefined
   const holder = await getLockHolder(cx, snapshot, kubevirt.metadata.namespace ?? '')
   return holder?.gone ? undefined : holder
+}
+
+/** What shows that KubeVirt is being upgraded, and who does that. */
+interface UpgradeSigns {
+  isUpdating: boolean
+  holder: ShownHolder | undefined
+  /** The last run that the journal tells of: evidence. */
+  last: Pick<JournalRun, 'by' | 'result' | 'to'> | undefined
+  /** Who wrote the version last, as the API server tells. */
+  writer: string | undefined
+}
+
+/** Why nobody can tell yet which VMs are outdated: exit 6 where another kvup upgrades KubeVirt, 3 where somebody else does. Undefined where nobody does. Pure. */
+export function upgradeUnderWay({ isUpdating, holder, last, writer }: UpgradeSigns): KvupError | undefined {
+  const isUpgrade = last?.to !== undefined
+  const until = 'Which VMs are outdated is known after that'
+  if (holder !== undefined && !holder.gone && (isUpdating || (isUpgrade && last.result === 'running'))) {
+    const since = holder.since === undefined ? '' : ` since ${holder.since.replace(/\.\d+Z$/u, 'Z')}`
+    return locked('locked', `KubeVirt is being upgraded by ${oneLine(holder.holder)}${since}. ${until}`, {
+      remedy: 'kvup status -w     watches it',
+    })
+  }
+  if (!isUpdating) return undefined
+  const left = isUpgrade && last.result !== 'done' ? `${last.by}, whose kvup is not running` : undefined
+  return blocked(
+    'kubevirt-updating',
+    `KubeVirt is being upgraded by ${oneLine(left ?? writer ?? 'somebody unknown')}. ${until}`,
+    { remedy: 'kvup wait --for healthy     waits for it' },
+  )
 }

@@ -289,7 +289,7 @@ function restarting(selection: Selection): string {
   return `${narrowedLine('kvup workloads update', selection)} --restart-unmigratable`
 }
 
-/** An outdated VMI that can migrate and did not fail to the last time, `namespace/name`: to be moved by hand, before all the others are (contract "Loans"). */
+/** An outdated VMI that can migrate and did not fail to the last time, `namespace/name`: to be moved by hand, before all the others are (contract "Temporary changes"). */
 export async function getCanary(reader: Reader): Promise<string | undefined> {
   for await (const { items } of reader.pages(VirtualMachineInstances, outdatedOnes)) {
     const found = items.find(

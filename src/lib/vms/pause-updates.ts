@@ -178,7 +178,7 @@ export function restoreSteps(owner: SettingsOwner, options: RestoreOptions = {})
 
 /**
  * Sets `workloadUpdateMethods` back to the kept value; on a plain KubeVirt it closes the override once that was read back. Belongs behind
- * a step that saw the control plane settled (contract "Loans"). Somebody else's value is never overwritten unasked.
+ * a step that saw the control plane settled (contract "Temporary changes"). Somebody else's value is never overwritten unasked.
  */
 export function restoreWorkloadUpdates(
   found: SettingsOwner,
@@ -358,7 +358,7 @@ interface Restoring {
   takenFrom: string
 }
 
-/** Gives one override back behind the step `settled`: at whichever version, but not while the control plane moves (contract "Loans"). */
+/** Gives one override back behind the step `settled`: at whichever version, but not while the control plane moves (contract "Temporary changes"). */
 export function restoreProcedure({ owner, meanwhile, settled, takenFrom }: Restoring): Procedure {
   return {
     name: 'resume automatic VM updates',

@@ -13,7 +13,14 @@ import type { Override } from '../engine/journal.ts'
 import type { JournalReader, Procedure, ReadContext, Step, StepContext, StepState } from '../engine/step.ts'
 import { methodsIn, readOwner, type SettingsOwner } from './strategy/settings-owner.ts'
 import { countMoving } from './forecast/vm-forecast.ts'
-import { heldLines, methodsOf, openOverride, overrideOn, type Owner } from './update-methods.ts'
+import {
+  heldLines,
+  methodsOf,
+  openOverride,
+  overrideOn,
+  type Owner,
+  resumeUpdatesLine,
+} from './update-methods.ts'
 import type { UpdateRun } from './waves/update-run.ts'
 import { pauseWorkloadUpdates } from './pause-updates.ts'
 import { narrowedLine } from '../output/kvup-words.ts'
@@ -305,7 +312,7 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
     patience: { every: 5 * seconds, atMost: timeoutMs },
     estimate: 600 * seconds,
     watches: [{ kind: VirtualMachineInstanceMigrations, where: {} }],
-    risk: { undo: 'kvup workloads restore', safeToLeave: 'always: KubeVirt continues by itself' },
+    risk: { undo: resumeUpdatesLine, safeToLeave: 'always: KubeVirt continues by itself' },
     async check(cx) {
       const holds = methodsIn(await readOwner(cx.reader, owner), owner).length === 0
       if (holds)
@@ -363,7 +370,7 @@ async function movingOn(
 /** In the journal: a hold that the guard opened stays open until a person has looked. */
 const guardName = 'watch workload updates'
 
-/** Whether the guard took it: nobody but `kvup workloads restore` gives it back. */
+/** Whether the guard took it: nobody but `kvup workloads resume-updates` resumes them. */
 export const isGuards = ({ procedure }: Override): boolean => procedure === guardName
 
 type Blocked = Extract<StepState, { is: 'blocked' }>
@@ -404,7 +411,7 @@ export const stoppedBy = (
 export const resumeHints: readonly string[] = [
   'kvup workloads migrations --history     shows what failed, and of what',
   'kvup workloads update --canary 1     continues by hand, with one VM first',
-  'kvup workloads restore     lets KubeVirt continue',
+  'kvup workloads resume-updates     lets KubeVirt continue',
 ]
 
 interface NotEnded {
@@ -451,7 +458,7 @@ export function unlessLeftPaused(
 
 /** `stay paused: VMs came to harm … `, for a step and for the plan. */
 export const leftPausedText = ({ at, by }: Pick<Override, 'at' | 'by'>): string =>
-  `automatic VM updates stay paused: VMs came to harm when KubeVirt moved them (${by}, ${at}); kvup workloads restore resumes them`
+  `automatic VM updates stay paused: VMs came to harm when KubeVirt moved them (${by}, ${at}); kvup workloads resume-updates resumes them`
 
 /** Nobody moves them now, and waiting does not mend it. */
 export function pausedForHarm({ at, by }: Override, outdated: number): StepState {

@@ -2,7 +2,7 @@ import type { Ref } from '../kube/cluster.ts'
 import type { Kind } from '../kube/object.ts'
 import type { KubeVirt } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Override } from '../engine/journal.ts'
-import { isOfWindow } from '../engine/overrides.ts'
+import { isOfWindow, restoringLine } from '../engine/overrides.ts'
 import { narrowedLine } from '../output/kvup-words.ts'
 import type { SettingsOwner } from './strategy/settings-owner.ts'
 
@@ -51,29 +51,36 @@ interface Paused extends Pick<Override, 'procedure'> {
   goesBack?: string | undefined
 }
 
-/** The command whose end gives held workload updates back: in a window `kvup workloads restore` is refused (`window-open`). */
-export const restoreUpdatesLine = (override: Paused | undefined): string =>
-  override !== undefined && isOfWindow(override) ? 'kvup eus run' : 'kvup workloads restore'
+/** The command that resumes automatic VM updates, and touches nothing else. */
+export const resumeUpdatesLine = restoringLine(overrideId)
+
+/** The command whose end resumes automatic VM updates: while an EUS upgrade is under way they are resumed by its end alone (`window-open`). */
+export const resumingLine = (override: Paused | undefined): string =>
+  override !== undefined && isOfWindow(override) ? 'kvup eus run' : resumeUpdatesLine
+
+/** The command that restores every temporary change, those of VMs too; `methods` is the one of the update methods, where there is one. */
+export const restoreAllLine = (methods: Paused | undefined): string =>
+  methods !== undefined && isOfWindow(methods) ? 'kvup eus run' : 'kvup workloads restore'
 
 /** What moves outdated VMs while kvup holds updates: by hand and one first. In an EUS upgrade its end does; after going back KubeVirt alone may, once none runs a newer virt-launcher. */
 export const moveWhilePaused = (paused: Paused, selection: Parameters<typeof narrowedLine>[1]): string =>
   isOfWindow(paused) || paused.goesBack !== undefined
-    ? restoreUpdatesLine(paused)
+    ? resumingLine(paused)
     : `${narrowedLine('kvup workloads update', selection)} --canary 1`
 
 /** The command that ends this one override, and takes `--keep-current` and `--overwrite`. */
 export const restoreLine = (override: Paused): string =>
-  isOfWindow(override) ? `kvup eus restore ${overrideId}` : 'kvup workloads restore'
+  isOfWindow(override) ? `kvup eus restore ${overrideId}` : resumeUpdatesLine
 
-/** What gives held workload updates back, with what it does. None where nothing is held. */
+/** What resumes automatic VM updates, with what it does. None where they are not paused. */
 export function heldLines(override: Paused | undefined, why = ''): readonly string[] {
   if (override === undefined) return []
   if (override.goesBack !== undefined)
     return [
-      `${restoreUpdatesLine(override)}     resumes automatic VM updates, once no VM runs a newer virt-launcher`,
+      `${resumingLine(override)}     resumes automatic VM updates, once no VM runs a newer virt-launcher`,
     ]
   const inWindow = '     continues the EUS upgrade, which resumes automatic VM updates at its end'
-  return [`${restoreUpdatesLine(override)}${isOfWindow(override) ? inWindow : why}`]
+  return [`${resumingLine(override)}${isOfWindow(override) ? inWindow : why}`]
 }
 
 /** The open override of the methods: on the object that owns them now, or on the KubeVirt CR from before a HyperConverged took it over. */

@@ -9,6 +9,7 @@ import {
   isAlone,
   isMigrating,
   type Launcher,
+  type Moving,
   moves,
   newerLauncher,
   type OutlookRules,
@@ -16,7 +17,12 @@ import {
   type VmOutcome,
 } from './workload-updater.ts'
 import { controllerOf, isOfVm, lostData, restartLine, runStrategyOf, type Vm, vmName } from './vm.ts'
+import { minutes, seconds } from '../kube/clock.ts'
+import { formatDuration } from '../kube/duration.ts'
 import { shellWord } from '../kube/shell-line.ts'
+import { since } from '../kube/timestamps.ts'
+import { quantity } from '../kube/quantity.ts'
+import { valueAt } from '../kube/server-side-apply.ts'
 import { moveWhilePaused } from './update-methods.ts'
 import { narrowedLine, noMethodsText } from '../output/kvup-words.ts'
 
@@ -149,15 +155,19 @@ export function outlookOf(vmi: VirtualMachineInstance, vm: Vm | undefined, rules
     ...aboutLauncher(launcher),
     ...later(outcome, rules),
   ]
-  return { outcome, why, loses, remedy: remedyOf(outcome, vmi, vm, { decision, rules }) }
+  return { outcome, why, loses, remedy: remedyOf(outcome, vmi, vm, { decision, rules, first }) }
 }
 
 function remedyOf(
   outcome: VmOutcome,
   vmi: VirtualMachineInstance,
   vm: Vm | undefined,
-  stays: Stays,
+  stays: Stays & { first: Reason },
 ): readonly string[] {
+  if (stays.first.id === 'migration-hangs')
+    return [
+      `kvup workloads migrations -n ${shellWord(vmi.metadata.namespace ?? '')}     shows why, and how to cancel it`,
+    ]
   if (outcome === 'restart') return restartOf(vmi, vm, stays.rules)
   return outcome === 'stays' ? remedyFor(vmi, vm, stays) : []
 }
@@ -175,15 +185,45 @@ type Judged = readonly [outcome: VmOutcome, why: Reason, decision?: Decision]
 /** What the updater does not look at, or waits for (facts 3.2). */
 function leftAlone(
   vmi: VirtualMachineInstance,
-  { migrating }: OutlookRules,
+  rules: OutlookRules,
   launcher: Launcher | undefined,
 ): Judged | undefined {
   const { status } = vmi
-  if (isMigrating(vmi) || migrating?.has(vmName(vmi)))
-    return ['migrates', reason('migrating', 'its migration is running')]
+  const moving = rules.migrating?.get(vmName(vmi))
+  if (moving !== undefined || isMigrating(vmi)) return onItsWay(vmi, moving, rules)
   if (launcher?.inUse && dueFor(vmi, status?.launcherContainerImageVersion) === undefined)
     return ['stays', reason('current', 'already runs the new virt-launcher')]
   return undefined
+}
+
+/** KubeVirt gives up on a target pod that does not start after 15 minutes at the latest, and on one that moves no memory sooner. */
+const hangsAfter = 30 * minutes
+/** Seconds per GiB of the guest: the most that a release has given a migration by itself. */
+const longestPerGiB = 800
+const gibi = 2 ** 30
+const unknownMemory = 16 * gibi
+
+/** How its migration gets on, by what it says of itself: one that outlasts all that KubeVirt gives it ends no more. */
+function onItsWay(vmi: VirtualMachineInstance, moving: Moving | undefined, { at }: OutlookRules): Judged {
+  const from = moving?.since ?? vmi.status?.migrationState?.startTimestamp
+  const age = at === undefined ? undefined : since(from, at)
+  const span = age === undefined || age < 0 ? '' : ` for ${formatDuration(age)}`
+  const phase = moving?.phase
+  if (phase === '' || phase === 'Pending')
+    return ['migrates', reason('migrating', `its migration has waited for its turn${span}`)]
+  if (moving === undefined || age === undefined || age < longestMigration(vmi))
+    return ['migrates', reason('migrating', `its migration has been running${span}`)]
+  return ['stays', reason('migration-hangs', `its migration hangs: ${phase}${span}`)]
+}
+
+/** ms. By the guest's memory, and what KubeVirt gives each GiB of it: by the migration's own settings, where the VMI has them. */
+function longestMigration({ spec, status }: VirtualMachineInstance): number {
+  const { completionTimeoutPerGiB = 0 } = status?.migrationState?.migrationConfiguration ?? {}
+  const perGiB = Math.max(completionTimeoutPerGiB, longestPerGiB) * seconds
+  const guest =
+    valueAt(spec, ['domain', 'memory', 'guest']) ??
+    valueAt(spec, ['domain', 'resources', 'requests', 'memory'])
+  return Math.max(hangsAfter, perGiB * ((quantity(guest) ?? unknownMemory) / gibi))
 }
 
 function notRunning({ metadata, status }: VirtualMachineInstance): Judged | undefined {

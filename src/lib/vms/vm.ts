@@ -9,7 +9,7 @@ import {
   VirtualMachines,
 } from '../kube/kinds/kubevirt-kinds.ts'
 import { whyUnknown } from '../kube/known.ts'
-import { ApiError, type ExitCode, exitCode, isNotFound, usageError } from '../kube/errors.ts'
+import { ApiError, blocked, exitCode, isNotFound, type KvupError, usageError } from '../kube/errors.ts'
 import { Namespaces, Nodes } from '../kube/kinds/core-kinds.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { NotSavedError } from '../kube/saved/saved-cluster.ts'
@@ -206,20 +206,12 @@ interface Typed {
 
 const nodeName = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/u
 
-/**
- * The namespace of `-n`, undefined for all of them. Throws `usage` for an empty one, as an unset variable of a script leaves it: it would be all
- * VMs.
- */
+/** The namespace of `-n`, undefined for all of them. */
 export function namespaceOf(
   namespace: string | undefined,
   { allNamespaces }: Pick<Typed, 'allNamespaces'> = {},
 ): string | undefined {
-  if (allNamespaces) return undefined
-  if (namespace === '')
-    throw usageError('namespace-name', '-n is empty: it would select all VMs', {
-      remedy: 'leave -n out for all namespaces, or name one: kubectl get namespaces -o name',
-    })
-  return namespace
+  return allNamespaces ? undefined : namespace
 }
 
 /** Throws `usage` for a selector that no server would take and for a name that no node could have. `-A` wins over `-n`, as for kubectl. */
@@ -227,7 +219,7 @@ export function selectionOf(typed: Typed, namespace: string | undefined): Select
   const { selector, node } = typed
   const within = namespaceOf(namespace, typed)
   if (selector?.trim() === '')
-    throw usageError('label-selector', '-l is empty: it would select all VMs', {
+    throw usageError('label-selector', '-l is blank: it would select all VMs', {
       remedy: 'leave -l out for all VMs, or name labels: -l app=db',
     })
   parseLabels(selector, (why) =>
@@ -259,11 +251,25 @@ export async function noSuchPlace(
   return remarks.flat()
 }
 
+/** Throws `usage` for a namespace or node that is not there: what does not concern VMs alone would answer as if `-n` had been right. Silent where that may not be read. */
+export async function ensurePlace(
+  snapshot: Pick<ReadCluster, 'cluster'> & { saved?: boolean },
+  place: Pick<Selection, 'namespace' | 'node'>,
+): Promise<void> {
+  const [remark] = await noSuchPlace(snapshot, place)
+  if (remark !== undefined) throw noPlace(remark)
+}
+
+const noPlace = (remark: string): KvupError =>
+  usageError('no-such-place', remark, {
+    remedy: `kubectl get ${remark.includes('no node') ? 'nodes' : 'namespaces'}     lists them`,
+  })
+
 /** Where nothing was found of what was asked for. */
 interface NotThere {
   remarks: readonly string[]
-  /** Of `--exit-code`; absent where all that was named is there. */
-  code?: ExitCode
+  /** Of `--exit-code`, and what it ends with; absent where all that was named is there. */
+  failure?: KvupError
 }
 
 /**
@@ -276,12 +282,33 @@ export async function notThere(
   { isScript, running }: { isScript: boolean; running: boolean },
 ): Promise<NotThere> {
   const places = await noSuchPlace(snapshot, selection)
-  if (places.length > 0) return { remarks: places, code: exitCode.usage }
+  const [remark] = places
+  if (remark !== undefined) return isScript ? { remarks: [], failure: noPlace(remark) } : { remarks: places }
   const kind = running ? VirtualMachineInstances : VirtualMachines
   if (!isScript || !(await selectsNothing(snapshot.cluster, selection, new Set(), kind)))
     return { remarks: [] }
-  const vm = running ? 'running VM' : 'VM'
-  return { remarks: [`no ${vm} has the labels ${selection.labels ?? ''}`], code: exitCode.blocked }
+  const within = selection.namespace === undefined ? '-A' : `-n ${shellWord(selection.namespace)}`
+  return {
+    remarks: [],
+    failure: blocked(
+      'no-such-labels',
+      `no ${running ? 'running VM' : 'VM'} has the labels ${selection.labels ?? ''}`,
+      {
+        remedy: `kubectl get ${running ? 'vmi' : 'vm'} ${within} --show-labels     lists those that there are`,
+      },
+    ),
+  }
+}
+
+/** Before VMs are changed, where none was found: throws `usage` for a place that is not there; that no VM has the labels is a remark, as kubectl says that it found nothing. */
+export async function remarkNothingFound(
+  cluster: Pick<ReadCluster, 'cluster'>,
+  selection: Selection,
+  { running, warn }: { running: boolean; warn: (line: string) => void },
+): Promise<void> {
+  const { failure } = await notThere(cluster, selection, { isScript: true, running })
+  if (failure?.exitCode === exitCode.usage) throw failure
+  if (failure) warn(failure.message)
 }
 
 /** Whether no running VM at all but those that are left out has the labels that were asked for: a selector that was mistyped looks like success. */

@@ -20,7 +20,7 @@ import {
   toEnd,
 } from './update-guard.ts'
 import { type NodesNow, nodesNow } from './forecast/cluster-room.ts'
-import { keptMethods, methodsOf, overrideId, type Owner } from './update-methods.ts'
+import { keptMethods, methodsOf, overrideId, type Owner, resumeUpdatesLine } from './update-methods.ts'
 import { type Clock, hours, minutes, seconds } from '../kube/clock.ts'
 import { openOverrides } from '../engine/overrides.ts'
 import { someOf } from '../kube/text.ts'
@@ -68,7 +68,7 @@ export function workloadsMoved(owner: Owner, { who, follow, since: begun, settin
     ],
     dependsOn: changesBefore,
     risk: {
-      undo: follow ? 'none' : 'kvup workloads restore, where kvup had to pause updates again',
+      undo: follow ? 'none' : 'kvup workloads resume-updates, where kvup had to pause updates again',
       safeToLeave: 'always: KubeVirt continues by itself',
     },
     async check(cx): Promise<StepState> {
@@ -102,7 +102,7 @@ const changesBefore = [
 
 const commitPause = [
   'commit workloadUpdateMethods: []     pauses automatic VM updates',
-  ...resumeHints.filter((line) => !line.startsWith('kvup workloads restore')),
+  ...resumeHints.filter((line) => !line.startsWith(resumeUpdatesLine)),
 ]
 
 /** Whether no VM is left that is to move: one look, without the guard. */

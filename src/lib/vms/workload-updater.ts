@@ -13,7 +13,7 @@ import { launcherArgument, launcherImage, newControllerLeads } from '../kubevirt
 import { notOne, parseImage } from '../kubevirt/installation.ts'
 import { itemsOf, known } from '../kube/known.ts'
 import type { Clock } from '../kube/clock.ts'
-import { isFinished, migrationOf, vmOf } from './migrations/migration.ts'
+import { isFinished, type Migration, migrationOf, vmOf } from './migrations/migration.ts'
 import type { Releases } from '../releases/releases.ts'
 import { methodsOf } from './update-methods.ts'
 import { compareVersions, minorOf, type Version, versionOf } from '../releases/release-versions.ts'
@@ -188,13 +188,18 @@ export interface OutlookRules extends UpdateRules {
   paused?: Pick<Override, 'procedure'> | undefined
   /** The VMs that were asked for: what helps one of them is to move no others. */
   asked?: Selection
-  /** VMIs with an unfinished migration, `namespace/name`, whoever made it. */
-  migrating?: ReadonlySet<string>
+  /** Unfinished migrations by their VMI, `namespace/name`, whoever made them. */
+  migrating?: ReadonlyMap<string, Moving>
+  /** Of what was read: since when a migration runs is told as of then. */
+  at?: Date
   /** VMs may not be read: whether one comes back is not known. */
   vmsUnread?: boolean
   /** What is known of a launcher image (night W9). */
   launcher?: (image: string) => Launcher
 }
+
+/** An unfinished migration, as far as it tells how it gets on. */
+export type Moving = Pick<Migration, 'namespace' | 'name' | 'phase' | 'since'>
 
 /** On one node every migration fails (facts 3.3); where their number is not known there are enough. */
 export const isAlone = ({ nodes }: OutlookRules): boolean => nodes !== undefined && nodes < 2
@@ -211,7 +216,7 @@ export interface UpdaterContext {
   updating: boolean
   /** Undefined: not known. */
   nodes?: number
-  migrating: ReadonlySet<string>
+  migrating: ReadonlyMap<string, Moving>
   /** Without these nothing can be said of what becomes of a VM. */
   unread: readonly { what: string; why: string }[]
   /** What else could not be read, and what is therefore not said. */
@@ -232,7 +237,7 @@ export async function readContext(
 export async function readAround(
   reader: Reader,
   clock: Pick<Clock, 'now'>,
-  { home, moving }: { home?: string | undefined; moving: Promise<string[]> },
+  { home, moving }: { home?: string | undefined; moving: Promise<Migration[]> },
 ): Promise<UpdaterContext> {
   const [snapshot, nodes, migrating] = await Promise.all([
     takeSnapshot(reader, ['pods', 'leases', 'replicaSets'], clock, home),
@@ -248,7 +253,7 @@ export async function readAround(
     ...(launcherSince && { launcherSince }),
     ...(nodes.known && { nodes: nodes.items.length }),
     updating: kubevirt !== undefined && (isUpdating(kubevirt) || newControllerLeads(snapshot) === false),
-    migrating: new Set(itemsOf(migrating)),
+    migrating: new Map(itemsOf(migrating).map((one) => [vmOf(one), one])),
     ...notKnown(snapshot, [
       ['whether there are enough nodes to migrate', nodes],
       ['which already migrate', migrating],
@@ -300,11 +305,11 @@ async function nodesForVms(reader: Reader): Promise<Node[]> {
   return found
 }
 
-async function unfinished(reader: Reader, namespace: string | undefined): Promise<string[]> {
-  const names: string[] = []
+async function unfinished(reader: Reader, namespace: string | undefined): Promise<Migration[]> {
+  const found: Migration[] = []
   for await (const { items } of reader.pages(VirtualMachineInstanceMigrations, { namespace }))
-    for (const migration of items.map(migrationOf)) if (!isFinished(migration)) names.push(vmOf(migration))
-  return names
+    for (const migration of items.map(migrationOf)) if (!isFinished(migration)) found.push(migration)
+  return found
 }
 
 /** What decides here, or undefined where the KubeVirt CR may not be read: then nothing is claimed. `paused`: the override of the methods. */
@@ -325,6 +330,7 @@ export function rulesFrom(
     updating,
     paused,
     migrating,
+    at,
     installs: version,
     ...(asked !== undefined && { asked }),
     launcher: launchersOf({ image: launcher, version }, releases, at),

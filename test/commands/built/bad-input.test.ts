@@ -42,7 +42,7 @@ describe.concurrent('a target that cannot be meant', () => {
     ['latest', /can change every day/],
     ['v1.8.4.1', /is not a release/],
     ['eight', /is not a release/],
-    ['', /is not a release/],
+    ['', /--to is empty/],
     ['sha256:0123', /is not a release/],
   ])('--to %j: exit 2', async (to, words) => {
     expect(await upgrade('--yes', '--to', to)).toEqual(refused(2, words))

@@ -55,12 +55,13 @@ describe('an interrupted run leaves within 2 s, says what is borrowed, and its l
     // virt-controller is new: going back would be refused.
     ['SIGINT', 130, almostThere, ''],
     ['SIGTERM', 143, rolling, 'kvup upgrade --to v1.7.4'],
+    ['SIGHUP', 143, rolling, 'kvup upgrade --to v1.7.4'],
   ] as const)('%s, exit %i, while %j', async (signal, code, phase, back) => {
     const { within, end, ...ended } = await interruptedAt(phase?.[1] ?? /./, signal)
     expect(ended).toMatchObject({ code, stdout: '' })
     expect(within).toBeLessThan(2000)
     expect(end).toMatch(/paused \d+s ago: automatic VM updates \(was LiveMigrate\); /)
-    expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads restore')
+    expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads resume-updates')
     expect(lineThat(end, 'goes back')).toBe(back)
     expect(cr().methods).toEqual([])
     const resumed = await paste(lineThat(end, 'continues'), alive)

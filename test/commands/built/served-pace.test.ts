@@ -44,7 +44,7 @@ test('kvup demo --serve says in its kubeconfig how fast it is', async () => {
   alive = await served()
   const demo = startKvup(['demo', '--serve', '--speed', '20'])
   await demo.until(/Ctrl-C ends it/u)
-  const file = /KUBECONFIG=(?<file>\S+)/u.exec(demo.said().stderr)?.groups?.['file'] ?? ''
+  const file = /^export KUBECONFIG=(?<file>\S+)\n$/u.exec(demo.said().stdout)?.groups?.['file'] ?? ''
   const { clusters } = JSON.parse(readFileSync(file, 'utf8')) as { clusters: { cluster: object }[] }
   demo.kill('SIGINT')
   expect(clusters[0]?.cluster).toMatchObject({

@@ -73,7 +73,9 @@ describe.skipIf(!hasScript())(`on a terminal (${reason})`, () => {
     terminal.type('\u0003')
     expect((await terminal.ended).code).toBe(130)
     expect(cursor(terminal.screen())).toBe('shown')
-    expect(stripVTControlCharacters(terminal.screen()).split('error: ')[1]).toMatch(/kvup workloads restore/)
+    expect(stripVTControlCharacters(terminal.screen()).split('error: ')[1]).toMatch(
+      /kvup workloads resume-updates/,
+    )
   })
 
   test('status -w draws its page in place, and Ctrl-C gives the cursor back', async () => {

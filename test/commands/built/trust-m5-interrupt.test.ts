@@ -45,7 +45,7 @@ describe.each(Object.entries(away))('trust M5: interrupted while the API server 
       expect(within).toBeLessThan(2000)
       const end = ended.stderr.split('error: ')[1] ?? ''
       expect(end).toMatch(overridden)
-      expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads restore')
+      expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads resume-updates')
       alive.faults.clear()
       const resumed = await paste(lineThat(end, 'continues'), alive)
       expect(resumed).toMatchObject({

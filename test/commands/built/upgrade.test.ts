@@ -165,7 +165,7 @@ describe('an upgrade that cannot go on', () => {
     expect(end).toMatch(/paused \d+s ago: automatic VM updates \(was LiveMigrate\); /)
     expect(end).toMatch(/\nThen: kvup upgrade --to v1\.8\.5 .* +# continues, once the image is there\n/)
     expect(end).toMatch(/\nBack: kvup upgrade --to v1\.8\.4 +# goes back\n/)
-    expect(end).toMatch(/\nOr: kvup workloads restore +# resumes automatic VM updates/)
+    expect(end).toMatch(/\nOr: kvup workloads resume-updates +# resumes automatic VM updates/)
     const lines = end.split('\n').filter((line) => line.includes('kvup '))
     expect(lines.filter((line) => line.includes('v1.8.4 '))).toHaveLength(1)
     expect(standing(alive)).toMatchObject({ observed: 'v1.8.4', methods: [] })

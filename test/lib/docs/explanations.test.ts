@@ -3,6 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { entries } from '../../../src/commands/entries.ts'
 import { explanations, isBlocking, meaningOf } from '../../../src/lib/checks/explanations.ts'
 import { exitCode } from '../../../src/lib/kube/errors.ts'
+import { storeCluster } from '../../../src/simulator/api/store-client.ts'
+import { example } from '../kubevirt/example.ts'
+import { runText } from '../run-text.ts'
 import { explanations as parsed } from '../../../build/reference/explanations.ts'
 
 const ofKind = (kind: string) => explanations.filter((one) => one.kind === kind).map(({ id }) => id)
@@ -35,6 +38,16 @@ describe('what kvup explain knows', () => {
     ['condition', 'RestartRequired'],
     ['condition', 'Upgradeable'],
     ['condition', 'Available'],
+    ['component', 'virt-api'],
+    ['component', 'virt-handler'],
+    ['component', 'virt-launcher'],
+    ['reason', 'UpdateInProgress'],
+    ['reason', 'HCOUpgrading'],
+    ['reason', 'InstallComponentFailed'],
+    ['reason', 'RequiresApproval'],
+    ['reason', 'ConstraintsNotSatisfiable'],
+    ['reason', 'NodeDegraded'],
+    ['reason', 'DisksNotLiveMigratable'],
     ['refusal', 'managed-by-olm'],
     ['finding', 'node-ready'],
   ])('%s %s', (kind, id) => {
@@ -70,6 +83,28 @@ describe('what kvup explain knows', () => {
     )
     expect(named.length).toBeGreaterThan(10)
     expect(named.filter(([, name]) => !ids.has(name) && name !== 'NAME')).toEqual([])
+  })
+})
+
+function explained(...words: string[]) {
+  const { store, clock } = example('wrong-tag')
+  return runText(['explain', ...words], { cluster: storeCluster(store), clock })
+}
+
+describe('a line of a log', () => {
+  test.each([
+    ['level=error msg="failed to detect kvm"', 'log-detect-kvm'],
+    ['update failed: etcdserver: request is too large', 'log-request-too-large'],
+    ['Exec format error', 'log-exec-format'],
+  ])('%s', async (line, id) => {
+    const { out } = await explained(line, '-o', 'name')
+    expect(out).toBe(`message/${id}\n`)
+  })
+
+  test('a name that nothing has ends in what is near and in the list', async () => {
+    const { code, err } = await explained('virt-hander')
+    expect(code).toBe(2)
+    expect(err).toMatch(/kvup explain virt-handler .*\n.*kvup explain +(?:# )?lists every name/u)
   })
 })
 

@@ -85,6 +85,11 @@ test.each([
   expect(wrongIn(ran.documents)).toEqual([])
 })
 
+test('demo --serve: where it was, once Ctrl-C has ended it', async () => {
+  const ran = await runKvup(['demo', '--serve', '-o', 'json'], { ...offline, signal: AbortSignal.abort() })
+  expect({ code: ran.code, wrong: wrongIn(ran.documents) }).toEqual({ code: 0, wrong: [] })
+})
+
 test('wait: it holds, it does not, and there is no such condition', async () => {
   const { kvup } = await simulated({ version: 'v1.8.4', vms: 1 })
   const ran = [

@@ -64,6 +64,18 @@ test('the remedy leads forward: to the end of the update, to a later patch, or n
   ])
 })
 
+const idle = (version: string) =>
+  at({ verdict: 'Healthy', observed: { version }, target: { version }, operator: undefined })
+
+test('a release to go to that lacks what is stored is no way back, and nothing is continued where nothing was begun', () => {
+  const pools = [crd('virtualmachinepools', 'pool.kubevirt.io', ['v1beta1'], ['v1beta1'])]
+  const near = back('v1.6.6', pools, idle('v1.6.0'))
+  expect(near?.summary).toMatch(/^v1\.6\.6 cannot be installed: /u)
+  expect(near?.remedy).toEqual(['kvup upgrade --to v1.7.4     has v1beta1', forgets])
+  // Each step on the way to it would be refused for the same reason.
+  expect(back('v1.5.0', pools, idle('v1.4.0'))?.remedy).toEqual([forgets])
+})
+
 test('a tag that was set back by hand hangs: the operator that is there tells where forward is', () => {
   const operator = { version: 'v1.9.0', desired: 2, ready: 2, rolled: true, leads: true }
   const hung = at({

@@ -112,7 +112,7 @@ describe('each rule of Settled, broken alone', () => {
     [
       'virt-operator there at all',
       (w) => (w.snapshot.operators = { known: true, items: [] }),
-      /virt-operator has no Deployment/,
+      /^the Deployment of virt-operator, which is not there/,
     ],
     [
       'not being deleted',

@@ -12,6 +12,7 @@ import { unmetLabels } from '../../../src/lib/kube/selectors.ts'
 import { launcherTrouble } from '../../../src/lib/kubevirt/diagnosis/launcher-trouble.ts'
 import { evacuationRemedy, stuckMigrations } from '../../../src/lib/kubevirt/diagnosis/stuck-migrations.ts'
 import { inspectVms, vmCauses, vmProblems } from '../../../src/lib/kubevirt/diagnosis/vm-troubles.ts'
+import { areFewMigrations, openMigrations } from '../../../src/lib/kubevirt/diagnosis/stuck-migrations.ts'
 import { vmTroubleLines } from '../../../src/lib/output/views/report-lines.ts'
 import { exampleOf } from './example.ts'
 
@@ -362,4 +363,29 @@ describe('one look at VMs', () => {
     expect(troubles).toMatchObject({ count: 0, stuck: [{ vm: 'web-1', migration: 'move' }] })
     expect(vmCauses(troubles, at)).toEqual([])
   })
+})
+
+test('of more migrations than a look reads one page is read, and it is said that the rest is not checked', async () => {
+  const one = migration()
+  let pages = 0
+  const withMany = (remaining: number) =>
+    readerWith(readerOf(vmi('web-1'), one), {
+      async *pages(kind) {
+        if (kind.kind !== 'VirtualMachineInstanceMigration') return
+        pages++
+        yield { items: [one], resourceVersion: '1', remaining } as never
+        pages++
+        yield { items: [], resourceVersion: '1' }
+      },
+    })
+  expect(await openMigrations(withMany(4999))).toEqual({ open: [one] })
+  expect(pages).toBe(2)
+  expect(await areFewMigrations(withMany(4999))).toBe(true)
+  pages = 0
+  expect(await openMigrations(withMany(5000))).toEqual({
+    open: [one],
+    unread: 'KubeVirt keeps more than 5000 of them (kvup workloads migrations reads all)',
+  })
+  expect(await areFewMigrations(withMany(5000))).toBe(false)
+  expect(pages).toBe(2)
 })

@@ -21,7 +21,7 @@ test('what is missing is said', () => {
   expect(missingFor(parseWaitCondition('version=v1.99.0'), report)).toBe(
     `version v1.99.0: KubeVirt is healthy at ${version}`,
   )
-  expect(missingFor(parseWaitCondition('workloads=0'), outdated(2))).toBe('2 outdated VMs')
+  expect(missingFor(parseWaitCondition('workloads=0'), outdated(2))).toBe('2 outdated VMs to move')
   expect(missingFor(parseWaitCondition('workloads=0'), outdated())).toContain('which kvup may not read')
 })
 

@@ -399,6 +399,66 @@ describe('-q', () => {
     ],
     [{ kind: 'RestartRequired', totals: { total: 1 } }, 'warning', '1 VM waits for a restart'],
     [{ kind: 'WorkloadsUpdate', outcome: 'done', items: [1, 2] }, 'good', 'update of VMs: done, 2 VMs'],
+    [
+      { kind: 'WorkloadsUpdate', outcome: 'incomplete', shortfall: '2 of 5 VMs failed', items: [1] },
+      'bad',
+      'update of VMs: incomplete: 2 of 5 VMs failed',
+    ],
+    [
+      { kind: 'VmRestarts', outcome: 'stopped', shortfall: '1 of 5 VMs were not restarted', items: [1] },
+      'bad',
+      'restarts of VMs: stopped: 1 of 5 VMs were not restarted',
+    ],
+    [
+      {
+        kind: 'UpgradePlan',
+        from: 'v1',
+        to: 'v2',
+        pending: true,
+        steps: [{ state: 'would-change' }, { state: 'already-so' }, { state: 'depends' }],
+        time: { lowSeconds: 60, highSeconds: 300 },
+        findings: [
+          { id: 'a', level: 'warning' },
+          { id: 'b', level: 'warning' },
+          { id: 'c', level: 'info' },
+        ],
+        accepted: [{ id: 'b' }],
+      },
+      'warning',
+      'plan of KubeVirt v1 → v2: 2 of 3 steps to do, 1 m to 5 m; 1 warning',
+    ],
+    [
+      { kind: 'UpgradePlan', from: 'v2', to: 'v2', pending: false, steps: [], findings: [], accepted: [] },
+      'good',
+      'plan of KubeVirt v2: nothing to do',
+    ],
+    [
+      {
+        kind: 'EusPlan',
+        from: '4.18.21',
+        to: '4.20',
+        pending: true,
+        steps: [1, 2],
+        findings: [{ id: 'a', level: 'blocker' }],
+        accepted: [],
+      },
+      'bad',
+      'plan of the EUS upgrade 4.18.21 → 4.20: 2 steps; 1 blocker',
+    ],
+    [
+      { kind: 'PausedUpdates', outcome: 'dry-run', dryRun: 'client', steps: [{ state: 'already-so' }] },
+      'good',
+      'dry run: nothing to do',
+    ],
+    [
+      {
+        kind: 'RestoreReport',
+        dryRun: 'server',
+        steps: [{ state: 'would-change', title: 'restore it', refused: { message: 'no' } }],
+      },
+      'bad',
+      'dry run: restore it: no',
+    ],
   ] as const)('%j', (document, is, text) => {
     expect(verdictOf(document as never)).toEqual({ is, text })
   })

@@ -14,7 +14,7 @@ test('workloads restore gives back the methods; an imageTag that was taken out c
   const was = { present: true, value: ['LiveMigrate'] } as const
   const path = '/spec/workloadUpdateStrategy/workloadUpdateMethods'
   const methods: Override = { ...override, id: 'workload-updates', path, was }
-  expect(overrideRemedy(methods)).toBe('kvup workloads restore')
+  expect(overrideRemedy(methods)).toBe('kvup workloads resume-updates')
   const tag = { present: true, value: { tag: 'v1.7.4' } } as const
   const imageTag: Override = { ...override, id: 'image-tag', path: '/spec/imageTag', was: tag }
   expect(overrideRemedy(imageTag)).toBe('kvup upgrade --to v1.8.4')

@@ -73,6 +73,15 @@ describe('a question', () => {
       expect(text()).not.toContain('\u001b]0;x')
     })
     test.each([
+      ['\r', 'downgrade'],
+      ['\u001b[B\r', 'evictions'],
+    ])('of which one is taken, answered %j', async (answer, expected) => {
+      const { stdin, stderr, text } = person(answer)
+      const prompt = openPrompt({ stdin, stderr, yes: false })
+      expect(await prompt.chooseOne?.('Which?', choices)).toBe(expected)
+      expect(text()).not.toContain('\u001b]0;x')
+    })
+    test.each([
       ['--yes', { yes: true }, true],
       ['--no-input', { yes: false, input: false }, true],
       ['no terminal', { yes: false }, false],
@@ -80,6 +89,7 @@ describe('a question', () => {
       const { stdin, stderr, text } = person('')
       const prompt = openPrompt({ ...flags, stdin: Object.assign(stdin, { isTTY }), stderr })
       expect([prompt.isAttended, await prompt.chooseSome?.('Which?', choices)]).toEqual([false, undefined])
+      expect(await prompt.chooseOne?.('Which?', choices)).toBeUndefined()
       expect(text()).toBe('')
     })
   })

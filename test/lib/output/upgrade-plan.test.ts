@@ -66,7 +66,7 @@ describe('the page of a plan', () => {
     expect(text.at(-2)).toMatch(/^estimate 2m20s; kvup guesses/u)
     expect(text.at(-1)).toBe('✖ refused as it stands: manifest-conflicts')
     expect(text).toContain(
-      '    saves: a (tag v1, registry q); not restored by this plan: kvup workloads restore does it',
+      '    saves: a (tag v1, registry q); not restored by this plan: kvup workloads resume-updates does it',
     )
   })
 })

@@ -45,6 +45,7 @@ test('one that only a restart helps is named; several are restarted in an order,
     remedy: ['virtctl restart d -n demo     restarts the guest; emptyDisk x is lost'],
   })
   expect(helps([left('a'), losing])).toEqual([
+    'kvup workloads outdated     # shows why each is not moved',
     'kvup workloads update --restart-unmigratable --accept data-loss     # restarts the VMs that are left, one by one; the data in their pods is lost',
   ])
   expect(helps([left('a'), left('b'), left('c', { remedy: ['kubectl describe c'] })])).toEqual([

@@ -44,24 +44,23 @@ describe('a command behind an arrow', () => {
     ])
   })
 
-  test('is not broken inside of quotes', () => {
+  test('is broken inside of quotes only where that takes less than all of a line, and so that a shell joins it', () => {
     const quoted = `'{range .items[*]}{.metadata.name} {end}'`
-    const lines = wrap(`  → kubectl get pods -o jsonpath=${quoted} -A`, 24)
-    expect(lines).toEqual([
+    const line = `  → kubectl get pods -o jsonpath=${quoted} -A`
+    expect(wrap(line, 58)).toEqual(['  → kubectl get pods -o \\', `      jsonpath=${quoted} \\`, '      -A'])
+    expect(wrap(line, 24)).toEqual([
       '  → kubectl get pods \\',
       '      -o \\',
-      `      jsonpath=${quoted} \\`,
-      '      -A',
+      "jsonpath='{range .it'\\",
+      "'ems[*]}{.metadata.nam'\\",
+      "'e} {end}' -A",
     ])
-    expect(lines.join('\n').replaceAll(/ \\\n */gu, ' ')).toBe(
-      `  → kubectl get pods -o jsonpath=${quoted} -A`,
-    )
   })
 
   test('what it does stands below it where both do not fit', () => {
     const line = '  → kvup workloads restore     gives workload updates back'
     expect(wrap(line, 80)).toEqual([line])
-    expect(wrap(line, 36)).toEqual(['  → kvup workloads restore', '      gives workload updates back'])
+    expect(wrap(line, 36)).toEqual(['  → kvup workloads restore', '      # gives workload updates back'])
   })
 
   test('colours around it are no words', () => {
@@ -69,6 +68,11 @@ describe('a command behind an arrow', () => {
       '  \u001b[2m→ kvup \\',
       '      status \\',
       '      --watch\u001b[22m',
+    ])
+    expect(wrap('  \u001b[2m→\u001b[22m kvup status --watch', 16)).toEqual([
+      '  \u001b[2m→\u001b[22m kvup \\',
+      '      status \\',
+      '      --watch',
     ])
   })
 })

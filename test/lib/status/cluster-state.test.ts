@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Entry, Override } from '../../../src/lib/engine/journal.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
-import { stateLines } from '../../../src/lib/output/views/cluster-state.ts'
+import { headAndDetails, stateLines } from '../../../src/lib/output/views/cluster-state.ts'
 import {
   clusterState,
   noCluster,
@@ -361,6 +361,15 @@ const rows: readonly Row[] = [
     is: 'Updating',
     headline: 'KubeVirt v1.7.4 → v1.8.4 on prod-eu: updating for 3m20s',
     why: ['waiting for virt-handler: 1/6 updated', vms],
+    next: 'kvup status -w     watches it',
+    upgrade: { from: 'v1.7.4', to: 'v1.8.4' },
+  },
+  {
+    name: 'updating, and what is watched already or is saved is not offered to be watched',
+    inputs: { report: onTheWay, isWatched: true },
+    is: 'Updating',
+    headline: 'KubeVirt v1.7.4 → v1.8.4 on prod-eu: updating for 3m20s',
+    why: ['waiting for virt-handler: 1/6 updated', vms],
     next: undefined,
     upgrade: { from: 'v1.7.4', to: 'v1.8.4' },
   },
@@ -398,6 +407,21 @@ const rows: readonly Row[] = [
     headline: 'KubeVirt v1.7.4 on prod-eu: healthy, but migrations fail again and again',
     why: ['KubeVirt retries forever: shop/db-0, shop/db-1, shop/db-2 and 1 more', vms],
     next: 'kvup workloads migrations',
+  },
+  {
+    name: 'the canary of a VM update failed: what resumes all updates at once is not offered',
+    inputs: {
+      canary: { vms: ['shop/db-0'], by: 'root@jump', at: now, why: 'the CPU lacks a feature' },
+      failing: ['shop/db-0'],
+    },
+    is: 'CanaryFailed',
+    headline: 'KubeVirt v1.7.4 on prod-eu: healthy, but the canary of a VM update failed: shop/db-0',
+    why: [
+      'the update by root@jump stopped 0s ago: the CPU lacks a feature',
+      'its line again tries another VM first, and leaves shop/db-0 as it is',
+      vms,
+    ],
+    next: 'kvup workloads migrations     shows why it failed',
   },
   {
     name: 'nothing installed',
@@ -489,6 +513,7 @@ test('every state has a row, or is that of no cluster', () => {
     Updating: true,
     Waiting: true,
     OutOfStep: true,
+    CanaryFailed: true,
     MigrationsFailing: true,
     NotChecked: true,
     Healthy: true,
@@ -530,6 +555,43 @@ describe('drawn', () => {
       .join(' ')
     expect(command).toBe('Next: kubectl -n kubevirt logs virt-handler-5t5h7 --previous')
     expect(lines.slice(from, -1).every((line) => line.endsWith(' \\'))).toBe(true)
+  })
+
+  test('what is longer than the terminal ends with the verdict and the next line, and what is paused', () => {
+    const state = {
+      is: 'Stalled',
+      headline: 'KubeVirt v1.8.4: STALLED for 2m',
+      why: ['one of two that were seen', 'two of two', 'paused 5m ago: automatic VM updates'],
+      next: 'kubectl get pods',
+      commands: ['kubectl get events', 'kubectl get nodes'],
+    }
+    const [verdict, ...rest] = stateLines(state, paint, { columns: 40 })
+    expect(verdict).toBe(state.headline)
+    expect(rest.slice(-2)).toEqual(['→ kubectl get events', '→ kubectl get nodes'])
+    expect(stateLines(state, paint, { columns: 40, rows: 10 })).toHaveLength(7)
+    expect(stateLines(state, paint, { columns: 40, rows: 8 })).toEqual([
+      '→ kubectl get events',
+      '→ kubectl get nodes',
+      verdict,
+      '  one of two that were seen',
+      '  two of two',
+      '  paused 5m ago: automatic VM updates',
+      'Next: kubectl get pods',
+    ])
+    expect(stateLines(state, paint, { columns: 40, rows: 6 }).slice(2)).toEqual([
+      verdict,
+      '  … 2 more lines in a taller terminal',
+      '  paused 5m ago: automatic VM updates',
+      'Next: kubectl get pods',
+    ])
+  })
+
+  test('details stand below the head, and above it where a terminal would not show both', () => {
+    const head = ['head', 'Next: x']
+    const details = ['one', 'two']
+    expect(headAndDetails(head, details, { columns: 40, rows: 7 })).toEqual([...head, '', ...details])
+    expect(headAndDetails(head, details, { columns: 40, rows: 6 })).toEqual([...details, '', ...head])
+    expect(headAndDetails(['head'], [], { columns: 40 })).toEqual(['head'])
   })
 
   test('no cluster: what to type instead', () => {

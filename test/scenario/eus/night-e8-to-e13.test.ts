@@ -29,7 +29,7 @@ describe('night E8: the operator is of the platform’s minor, before and after 
       const mark = stage.mark
       const ended = await eusRunOn(stage, { to: '4.20' })
       expect(ended.code).toBe(3)
-      expect(ended.text).toContain('unsupported version skew: operator 4.18.13 belongs to 4.18')
+      expect(ended.text).toContain('unsupported version skew: HyperConverged 4.18.13 belongs to 4.18')
       expect(stage.writes(mark)).toEqual([])
     }))
 

@@ -23,7 +23,9 @@ test('the journal was deleted in the middle of a window: status tells the window
       { name: 'platform 4.19', state: 'done' },
     ])
     expect(status.text).not.toContain('no EUS upgrade is running')
-    expect(status.text).toContain('4.18 → 4.20 (control plane at 4.19.14)')
+    expect(status.text).toContain(
+      'EUS upgrade 4.18 → 4.20: waiting, worker pools are paused (control plane at 4.19.14)',
+    )
     expect(status.text).toContain('the kubelets of the paused pools show that it started at 4.18')
     expect(status.text).toContain('workloadUpdateMethods is empty: its earlier value is unknown')
     expect(status.text).toContain('MachineHealthCheck workers is paused')

@@ -1,5 +1,7 @@
 import type { Doubt, RolloutStatus } from '../../kubevirt/rollout-status.ts'
-import { isPausedByKvup, type Question, check, type Finding } from '../check-definition.ts'
+import { instancesOf, isPausedByKvup, type Question, check, type Finding } from '../check-definition.ts'
+import { minutes } from '../../kube/clock.ts'
+import { since } from '../../kube/timestamps.ts'
 import { itemsOf } from '../../kube/known.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import {
@@ -11,7 +13,7 @@ import {
   workloads,
 } from '../../kubevirt/installed-components.ts'
 import { compareVersions, parseVersion, type Version } from '../../releases/release-versions.ts'
-import { counted } from '../../kube/text.ts'
+import { counted, someOf } from '../../kube/text.ts'
 import type { Installation, Manager } from '../../kubevirt/installation.ts'
 
 /** Two changes at a time leave three versions side by side. */
@@ -19,11 +21,14 @@ export const settledNow = check({
   id: 'healthy-now',
   group: 'installation',
   title: 'KubeVirt is healthy now',
+  findings: ['healthy-now', 'vms-not-running'],
   runbook: 'VirtOperatorDown',
   needs: ['deployments', 'daemonsets', 'pods', 'leases'],
   blocks: true,
-  assess({ rolloutStatus, target, installation }) {
-    if (rolloutStatus.verdict === 'Healthy') return rolloutStatus.doubts.map(doubted)
+  assess(question) {
+    const { rolloutStatus, target, installation } = question
+    if (rolloutStatus.verdict === 'Healthy')
+      return [...rolloutStatus.doubts.map(doubted), vmsNotRunning(question)]
     // Without a target, or where the present one is not known, there is none to be the same.
     const joined =
       target !== undefined &&
@@ -40,15 +45,34 @@ export const settledNow = check({
         objects: [`kubevirt/${installation.name}`],
         // A check that leads to itself leads nowhere.
         remedy: [
-          'kvup status -w',
           ...rolloutStatus.why.flatMap(({ commands }) =>
             commands.filter((line) => !line.startsWith('kvup check ')).slice(0, 1),
           ),
+          'kvup status -w',
         ],
       },
     ]
   },
 })
+
+/** A VMI starts in a minute or two; one that waits longer than this does not start by itself, ms. */
+const startingAtMost = 10 * minutes
+
+/** What `kvup status` calls degraded is not passed over here. A warning: the target may have what mends it. */
+function vmsNotRunning(question: Question): Finding | undefined {
+  const { waiting, running } = instancesOf(question)
+  const late = [...waiting].filter(([, created]) => (since(created, question.at) ?? 0) >= startingAtMost)
+  if (late.length === 0) return undefined
+  const names = late.map(([name]) => name)
+  const rest = running === 0 ? ', and no other VM runs' : ''
+  return {
+    id: 'vms-not-running',
+    level: 'warning',
+    summary: `${counted(late.length, 'VM', ['was', 'were'])} started more than 10 min ago and ${late.length === 1 ? 'does' : 'do'} not run (${someOf(names)})${rest}`,
+    objects: names.map((name) => `virtualmachineinstance/${name}`),
+    remedy: ['kvup status     shows why'],
+  }
+}
 
 /** The release in which a pod without annotations keeps nobody waiting any more (kubevirt PR 17901). */
 const stampsMended = parseVersion('v1.8.4')

@@ -183,10 +183,13 @@ const approvalAutomatic = check({
   needs: ['subscriptions'],
   lacks: lacksSubscription,
   assess(question) {
-    const { approval, name = '', state, plan, latest } = oneSubscription(operatorOf(question)) ?? {}
-    if (approval !== 'Manual') return undefined
+    const subscription = oneSubscription(operatorOf(question))
+    if (subscription?.approval !== 'Manual') return undefined
+    const { name, state, plan, latest, troubles } = subscription
     const to = versionOfCsv(latest)?.text
-    const waits = state === 'UpgradePending' && plan !== undefined && to !== undefined
+    // OLM keeps the state of a plan that failed: nothing is left to approve.
+    const isFailed = troubles.some(({ type }) => type === 'InstallPlanFailed')
+    const waits = state === 'UpgradePending' && plan !== undefined && to !== undefined && !isFailed
     return {
       id: 'approval-manual',
       level: waits ? 'warning' : 'info',

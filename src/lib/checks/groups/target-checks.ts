@@ -124,7 +124,7 @@ function untried(probes: readonly ImageProbe[]): Finding {
     level: levelOf(probes),
     summary: `kvup did not check whether the image of ${what} can be pulled: ${why}`,
     objects: objectsOf(probes),
-    remedy: ['check again once that is mended, or take the risk: --accept images-not-tried'],
+    remedy: ['check again once that is fixed'],
   }
 }
 

@@ -264,7 +264,7 @@ function whyTheyStay(
   if (count + notMigratable.count === 0) return `${who}. Each needs a restart`
   return methods.includes('Evict')
     ? `${who}. Evict is on, so each is shut down or not moved, by its evictionStrategy`
-    : `${who}. They keep the old virt-launcher until they are restarted`
+    : `${who}. ${count + notMigratable.count + newer === 1 ? 'It keeps the old virt-launcher until it is restarted' : 'They keep the old virt-launcher until they are restarted'}`
 }
 
 /** A migration never goes to the host it comes from, and the updater never gives up (facts 3.3 and 8: #16353). */
@@ -482,7 +482,7 @@ function stuck({ labels, node, vms: { count, names } }: PlacedVms, nodes: readon
   return {
     id: 'vms-without-another-node',
     level: 'warning',
-    summary: `${counted(count, 'running VM', ['finds', 'find'])} no other node (${someOf(names, count)}): ${why} ${told.join(' and ')}. They can neither migrate nor start ${isMissing ? 'again' : 'elsewhere'}`,
+    summary: `${counted(count, 'running VM', ['finds', 'find'])} no other node (${someOf(names, count)}): ${why} ${told.join(' and ')}. ${count === 1 ? 'It' : 'They'} can neither migrate nor start ${isMissing ? 'again' : 'elsewhere'}`,
     objects: names,
     remedy: [
       `kubectl get nodes -L ${told.map((label) => label.split('=')[0]).join(' -L ')}`,

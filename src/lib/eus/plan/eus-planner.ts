@@ -278,7 +278,7 @@ function rollbackNotes(judged: Judged): readonly string[] {
     ...(isMidWindow(judged)
       ? []
       : [
-          'there is no way back to an older minor: first back up etcd (/usr/local/bin/cluster-backup.sh on a control plane node) and the data of your VMs',
+          'there is no way back to an older minor: first back up etcd (/usr/local/bin/cluster-backup.sh on a control plane node) and VM data; kvup saves settings alone',
         ]),
     'before the platform accepts a step, kvup eus abort restores everything; afterwards only the temporary changes',
   ]

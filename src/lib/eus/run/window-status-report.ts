@@ -123,7 +123,13 @@ async function windowStatus(
     ...safeToLeave(all, steps),
     ...alertsOf(windowSnapshot),
     unknown: [...(lost?.unknown ?? []), ...unknown],
-    next: lost?.next ?? nextOf(windowSnapshot, { at: platformStatus.target, running: now.running }),
+    next:
+      lost?.next ??
+      nextOf(windowSnapshot, {
+        at: platformStatus.target,
+        running: now.running,
+        isWatched: options.watch === true || snapshot.saved,
+      }),
   }
 }
 
@@ -195,12 +201,16 @@ function toRestore(overrides: readonly Override[], { state }: PlatformStatus): r
 /** Where somebody is at work a second one would be refused. */
 function nextOf(
   { overrides, window, planned }: WindowSnapshot,
-  { at, running }: { at: string | undefined; running: ShownHolder | undefined },
+  {
+    at,
+    running,
+    isWatched,
+  }: { at: string | undefined; running: ShownHolder | undefined; isWatched: boolean },
 ): readonly string[] {
   const isThere = window.to === minorOfPlatform(at)
   if (overrides.length === 0)
     return isThere ? [] : [`kvup eus plan --to ${window.to}     shows what the EUS upgrade would do`]
-  if (running && !running.gone) return ['kvup eus status -w     follows it']
+  if (running && !running.gone) return isWatched ? [] : ['kvup eus status -w     follows it']
   return [
     `${typedFor(planned.plan, 'kvup eus run')}     goes on`,
     `${typedFor(planned.plan, 'kvup eus abort')}     ends it, and restores the temporary changes`,

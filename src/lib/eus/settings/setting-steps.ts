@@ -158,9 +158,9 @@ function changedSinceOverride(
     reason: 'override-changed',
     by: `${whatIs(field)} was ${field.meanwhile} by kvup (saved: ${keptText(override)}), but someone set it to ${valueText(now)} meanwhile`,
     remedy: [
-      `${command} --accept override-changed     sets it again`,
-      `kvup eus restore ${field.override} --keep-current     changes nothing and forgets the saved value`,
       `${showsOverridden(field)}     shows who writes it`,
+      `kvup eus restore ${field.override} --keep-current     changes nothing and forgets the saved value`,
+      `${command} --accept override-changed     sets it again`,
     ],
   }
 }
@@ -170,7 +170,7 @@ function recreatedSinceOverride(field: Borrowable, { command = defaultCommand }:
     is: 'blocked',
     reason: 'override-replaced',
     by: `${nameOfOverridden(field)} was deleted and created again`,
-    remedy: [`${command} --accept override-changed     changes the new one too`, 'kvup eus status'],
+    remedy: ['kvup eus status', `${command} --accept override-changed     changes the new one too`],
   }
 }
 
@@ -391,9 +391,9 @@ async function settingChanged(
       reason: 'override-changed',
       by: `${whatIs(field)} was ${field.meanwhile} by kvup, but someone set it to ${valueText(field.valueIn(object))} during the EUS upgrade`,
       remedy: [
-        `${command} --accept override-changed     sets it again`,
-        `kvup eus restore ${shellWord(override.id)} --keep-current     changes nothing and forgets the saved value`,
         `${showsOverridden(field)}     shows who writes it`,
+        `kvup eus restore ${shellWord(override.id)} --keep-current     changes nothing and forgets the saved value`,
+        `${command} --accept override-changed     sets it again`,
       ],
     }
   }
@@ -408,9 +408,9 @@ function unpausedBy(pool: string, command: string): StepState {
     reason: 'override-changed',
     by: `someone unpaused pool ${pool}, which kvup had paused: its nodes now follow the platform`,
     remedy: [
-      `${command} --accept override-changed     pauses it again`,
-      `kvup eus restore pool-paused/${pool} --keep-current     leaves it unpaused and forgets the saved value`,
       `oc get machineconfigpool ${pool} -o yaml --show-managed-fields     shows who wrote it`,
+      `kvup eus restore pool-paused/${pool} --keep-current     leaves it unpaused and forgets the saved value`,
+      `${command} --accept override-changed     pauses it again`,
     ],
   }
 }
@@ -422,8 +422,8 @@ export function poolAppeared(pool: string, command: string): Extract<StepState, 
     reason: 'pool-appeared',
     by: `pool ${pool} is new since the EUS upgrade began, and not paused: its nodes follow the platform`,
     remedy: [
-      `${command} --accept pool-appeared     pauses it too`,
       `oc patch machineconfigpool ${pool} --type=merge -p '{"spec":{"paused":true}}'     pauses it, and kvup does not unpause it`,
+      `${command} --accept pool-appeared     pauses it too`,
     ],
   }
 }
@@ -484,9 +484,9 @@ function setAgain(
     reason: 'override-changed',
     by: `automatic VM updates are paused (${before}), but someone set workloadUpdateMethods of ${nameOf(kubevirt)} to ${methodsText(now)}: VMs migrate during the EUS upgrade`,
     remedy: [
-      `${command} --accept override-changed     pauses them again`,
-      'kvup history     shows when they were paused',
       `kubectl -n ${kubevirt.ref.namespace} get kubevirts,hyperconvergeds -o yaml --show-managed-fields     shows who writes them`,
+      'kvup history     shows when they were paused',
+      `${command} --accept override-changed     pauses them again`,
     ],
   }
 }

@@ -39,8 +39,8 @@ export function forecastStep(settings: SettingsOwner, { accepted, command }: Tak
         reason: evictions.id,
         by: evictions.summary,
         remedy: [
-          `${command} --accept ${evictions.id}     accepts that`,
           'kvup workloads forecast     lists the VMs',
+          `${command} --accept ${evictions.id}     accepts that`,
         ],
       }
     },

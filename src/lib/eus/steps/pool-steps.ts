@@ -166,8 +166,8 @@ function whilePausedByOthers(
     by: `someone paused pool ${name} again after kvup unpaused it, with ${updated} of ${machines} nodes updated: the other nodes remain at the older release`,
     remedy: [
       `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     its nodes drain and reboot; then the same command again`,
-      `${command} --accept pool-paused-already     leaves it paused, and continues without it`,
       `oc get machineconfigpool ${name} -o yaml --show-managed-fields     shows who wrote it`,
+      `${command} --accept pool-paused-already     leaves it paused, and continues without it`,
     ],
   }
 }

@@ -17,7 +17,7 @@ export async function loadKubeconfig(connection: Connection, env: Environment): 
   const usual = usualFile(env)
   if (usual !== undefined && existsSync(usual)) return readKubeconfig(usual)
   if (env['KUBERNETES_SERVICE_HOST'] && existsSync(inClusterToken)) return inCluster(env)
-  if (connection.server) return { clusters: [], contexts: [], users: [], current: undefined }
+  if (connection.server) return { clusters: [], contexts: [], users: [], current: undefined, files: [] }
   throw unreachable('no-cluster', `no cluster is configured: there is no ${usual ?? '~/.kube/config'}`, {
     remedy: 'name a kubeconfig with --kubeconfig FILE or KUBECONFIG',
   })
@@ -42,6 +42,7 @@ async function readAll(files: readonly string[]): Promise<Entries> {
     contexts: firstOfEach(all.flatMap((one) => one.contexts)),
     users: firstOfEach(all.flatMap((one) => one.users)),
     current: all.find((one) => one.current !== undefined)?.current,
+    files: present,
   }
 }
 
@@ -61,6 +62,7 @@ function inCluster(env: Environment): Entries {
     contexts: [{ name: 'inClusterContext', cluster: 'inCluster', user, ...ownNamespace() }],
     users: [{ name: user, login: { name: user, authProvider }, impersonation: {} }],
     current: 'inClusterContext',
+    files: [],
   }
 }
 
@@ -75,6 +77,8 @@ export interface Entries {
   contexts: Context[]
   users: KubeUser[]
   current: string | undefined
+  /** Those that were read, as they were named. */
+  files: readonly string[]
 }
 
 /** client-node's cluster, and how fast its time runs. */
@@ -95,7 +99,7 @@ interface KubeUser {
 export async function readKubeconfig(file: string): Promise<Entries> {
   const text = readText(file)
   try {
-    return entriesOf(await parseKubeconfig(text), resolve(file))
+    return { ...entriesOf(await parseKubeconfig(text), resolve(file)), files: [file] }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw usageError('kubeconfig-invalid', `${file} is not a kubeconfig: ${why}`, {
@@ -120,7 +124,10 @@ function readText(file: string): string {
   }
 }
 
-function entriesOf({ clusters, contexts, users, ...raw }: RawKubeconfig, file: string): Entries {
+function entriesOf(
+  { clusters, contexts, users, ...raw }: RawKubeconfig,
+  file: string,
+): Omit<Entries, 'files'> {
   const folder = dirname(file)
   return {
     clusters: (clusters ?? []).map(({ name, cluster }, i) =>

@@ -1,5 +1,5 @@
 import type { Cluster, Context, User } from '@kubernetes/client-node'
-import { unreachable, usageError } from '../errors.ts'
+import { usageError } from '../errors.ts'
 import {
   type Entries,
   isLoopback,
@@ -42,7 +42,7 @@ export interface Target {
   readonly impersonation: Impersonation
 }
 
-/** Throws a usage error that names what exists, when a context, cluster or user does not. */
+/** Throws a usage error that names what exists, when a context, cluster or user does not, and where the kubeconfig leads to no cluster at all. */
 export async function resolveTarget(connection: Connection, env: Environment): Promise<Target> {
   const entries = await loadKubeconfig(connection, env)
   const context = chosenContext(entries, connection)
@@ -62,15 +62,25 @@ function chosenContext({ contexts, current }: Entries, connection: Connection): 
   return wanted === undefined ? undefined : named('context', contexts, wanted)
 }
 
-function chosenCluster({ clusters }: Entries, context: Context | undefined, flags: Connection): KubeCluster {
+function chosenCluster(
+  { clusters, files }: Entries,
+  context: Context | undefined,
+  flags: Connection,
+): KubeCluster {
   const wanted = flags.cluster ?? context?.cluster
   const found = wanted === undefined ? undefined : named('cluster', clusters, wanted)
   const server = flags.server ?? found?.server
   if (server !== undefined)
     return withFlags({ skipTLSVerify: false, name: 'server', ...found, server }, flags)
-  throw unreachable('no-cluster', 'the kubeconfig has no current context, so no cluster is chosen', {
-    remedy: ['kubectl config get-contexts', 'then name one with --context NAME'],
-  })
+  if (clusters.length === 0)
+    throw usageError('no-cluster', `there is no cluster in the kubeconfig ${files.join(', ')}`, {
+      remedy: 'name another with --kubeconfig FILE or KUBECONFIG',
+    })
+  throw usageError(
+    'no-cluster',
+    `the kubeconfig ${files.join(', ')} has no current context, so no cluster is chosen`,
+    { remedy: ['kubectl config get-contexts', 'then name one with --context NAME'] },
+  )
 }
 
 function withFlags(cluster: KubeCluster, flags: Connection): KubeCluster {

@@ -117,6 +117,7 @@ export interface VirtualMachineInstance extends KubeObject {
 
 /** Describes the last migration, which may be over. */
 export interface MigrationState {
+  migrationConfiguration?: { completionTimeoutPerGiB?: number }
   startTimestamp?: string
   endTimestamp?: string
   sourceNode?: string

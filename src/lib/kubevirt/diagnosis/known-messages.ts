@@ -151,10 +151,10 @@ function explained({
     is === 'harmless'
       ? ['This is harmless: there is nothing to do.', 'Nothing has to be done.']
       : [
-          'This is a fault.',
+          'The component fails, and an upgrade waits for it.',
           remedy
             ? 'Upgrade to the release that has the fix.'
-            : 'No release is known to have a fix. What else helps is said above.',
+            : 'No release is known to have a fix. Do what the first part says.',
         ]
   const isName = sentence.startsWith('virt-') || sentence.startsWith('libvirt')
   const means = `${isName ? sentence : sentence.charAt(0).toUpperCase() + sentence.slice(1)}.`

@@ -57,23 +57,49 @@ export async function stuckMigrations(
   })
 }
 
-/** Unfinished ones of every namespace; of a cluster that keeps more than these finished ones as well, those of the first pages. Throws ApiError. */
-export async function openMigrations(reader: Reader): Promise<readonly VirtualMachineInstanceMigration[]> {
+/** The unfinished migrations that a look found, and why others may be missing among them. */
+export interface OpenMigrations {
+  open: readonly VirtualMachineInstanceMigration[]
+  unread?: string
+}
+
+/** Unfinished ones of every namespace; of a cluster that keeps too many for a look, those of the first page. Throws ApiError. */
+export async function openMigrations(reader: Reader): Promise<OpenMigrations> {
   const open: VirtualMachineInstanceMigration[] = []
   let read = 0
   try {
-    for await (const { items } of reader.pages(VirtualMachineInstanceMigrations, { pageSize: 500 })) {
+    for await (const { items, remaining = 0 } of reader.pages(VirtualMachineInstanceMigrations, {
+      pageSize: 500,
+    })) {
       read += items.length
       open.push(...items.filter(isUnfinished))
-      if (read >= readAtMost) break
+      if (read + remaining > migrationsReadAtMost)
+        return {
+          open,
+          unread: `KubeVirt keeps more than ${migrationsReadAtMost} of them (kvup workloads migrations reads all)`,
+        }
     }
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
-  return open
+  return { open }
 }
 
-const readAtMost = 2000
+/** KubeVirt keeps five finished migrations of each VM: 50,000 of 10,000 VMs are 110 MB, and took 2.2 s in a hundred pages. A look reads so many at most. */
+const migrationsReadAtMost = 5000
+
+/** Whether a look reads them all; one small request. Throws ApiError. */
+export async function areFewMigrations(reader: Reader): Promise<boolean> {
+  try {
+    for await (const { items, remaining = 0 } of reader.pages(VirtualMachineInstanceMigrations, {
+      pageSize: 1,
+    }))
+      return items.length + remaining <= migrationsReadAtMost
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+  return true
+}
 
 /** One that waits for its turn has none, and one to or from another cluster has it there. */
 function hasTarget(migration: VirtualMachineInstanceMigration): boolean {

@@ -10,7 +10,7 @@ import { type Clock, ticks } from '../../kube/clock.ts'
 import { counted, shorten } from '../../kube/text.ts'
 import type { Cause } from './pod-trouble.ts'
 import { earliest, since } from '../../kube/timestamps.ts'
-import { itemsOf, type Known, known } from '../../kube/known.ts'
+import { filled, itemsOf, type Known, known } from '../../kube/known.ts'
 import { explainLaunchers, type LauncherTrouble } from './launcher-trouble.ts'
 import {
   evacuationRemedy,
@@ -174,10 +174,12 @@ export async function explainVms(
   vmsSnapshot: VmsSnapshot | Promise<VmsSnapshot>,
   { at, version }: Explaining,
 ): Promise<VmsSnapshot> {
-  const [all, migrations] = await Promise.all([vmsSnapshot, known(openMigrations(reader))])
+  const reading = openMigrations(reader).then((read) => [read])
+  const [all, migrations] = await Promise.all([vmsSnapshot, known(reading)])
+  const [{ open, unread } = { open: [], unread: undefined }] = itemsOf(migrations)
   const [reasons, stuck, leftBehind] = await Promise.all([
     explained(reader, all, { at, version }),
-    known(stuckMigrations(reader, itemsOf(migrations), at)),
+    known(stuckMigrations(reader, open, at)),
     leftBehindOf(reader, all.marked, version),
   ])
   const found = itemsOf(stuck)
@@ -187,7 +189,7 @@ export async function explainVms(
       ...all.troubles,
       reasons,
       ...(found.length > 0 && { stuck: found.slice(0, toldAtMost) }),
-      ...(!stuck.known && { stuckUnknown: stuck.why }),
+      ...filled({ stuckUnknown: stuck.known ? unread : stuck.why }),
       ...(leftBehind.length > 0 && { leftBehind: leftBehind.slice(0, toldAtMost) }),
     },
   }

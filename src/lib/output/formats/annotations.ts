@@ -7,7 +7,7 @@ import type { PlanDocument } from '../../upgrade/plan/plan-document.ts'
 import type { WorkloadsUpdateDocument } from '../../vms/waves/wave-run.ts'
 import type { OutdatedDocument } from '../../vms/outdated-vms.ts'
 import type { Told } from './reports.ts'
-import { dryRunVerdict, type Verdict, verdictOf } from './verdicts.ts'
+import { type Verdict, verdictOf } from './verdicts.ts'
 
 type Level = 'error' | 'warning' | 'notice'
 
@@ -61,13 +61,16 @@ function failure(
 const levelOf: Readonly<Record<Verdict['is'], Level>> = { good: 'notice', warning: 'warning', bad: 'error' }
 
 function verdictLine(command: string, document: Document | undefined): readonly Annotation[] {
-  const verdict = document && (dryRunVerdict(document) ?? verdictOf(document))
+  const verdict = document && verdictOf(document)
   if (document === undefined || verdict === undefined) return []
   return [
     {
       level: levelOf[verdict.is],
       title: command,
-      lines: withRemedy([verdict.text], nextOf(document, verdict)),
+      lines: withRemedy(
+        ['dryRun' in document ? `dry run, nothing was changed: ${verdict.text}` : verdict.text],
+        nextOf(document, verdict),
+      ),
     },
   ]
 }

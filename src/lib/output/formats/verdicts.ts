@@ -1,8 +1,10 @@
 import { spanText } from '../../kube/duration.ts'
 import type { EusReportDocument } from '../../eus/run/window-report.ts'
 import type { EusStatusDocument } from '../../eus/run/window-status-report.ts'
-import type { UpgradeReport } from '../../upgrade/upgrade-report.ts'
+import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
+import type { EusPlanDocument } from '../../eus/planned-eus.ts'
 import type { PlanDocument } from '../../upgrade/plan/plan-document.ts'
+import type { UpgradeReport } from '../../upgrade/upgrade-report.ts'
 import type { OutdatedDocument } from '../../vms/outdated-vms.ts'
 import type { VmRestartsDocument, WorkloadsUpdateDocument } from '../../vms/waves/wave-run.ts'
 import type { RestartRequiredDocument } from '../../vms/rollout/rollout-strategy.ts'
@@ -28,7 +30,9 @@ const verdicts: Verdicts = {
   Status: judging(statusVerdict),
   Wait: judging(waitVerdict),
   CheckReport: judging(checkVerdict),
+  UpgradePlan: judging(planVerdict),
   UpgradeReport: judging(upgradeVerdict),
+  EusPlan: judging(eusPlanVerdict),
   EusReport: judging(eusVerdict),
   EusStatus: judging(eusStatusVerdict),
   OutdatedWorkloads: judging(outdatedVerdict),
@@ -37,19 +41,24 @@ const verdicts: Verdicts = {
   VmRestarts: judging(wavesVerdict),
 }
 
-/** Of a command that judges or changes something; undefined for one that only lists. */
-export const verdictOf = (document: Document): Verdict | undefined => verdicts[document.kind]?.(document)
+/** Of a command that judges, plans or changes something, and of a dry run of any; undefined for one that only lists. */
+export const verdictOf = (document: Document): Verdict | undefined =>
+  verdicts[document.kind]?.(document) ?? dryRunVerdict(document)
 
-/** Of a dry run, what the real one would change; undefined of everything else. */
-export function dryRunVerdict(document: Document): Verdict | undefined {
-  const { dryRun, steps } = document as Partial<Pick<PlanDocument, 'dryRun' | 'steps'>>
-  if (dryRun === undefined || steps === undefined) return undefined
-  const many = (wanted: PlanDocument['steps'][number]['state']) =>
-    steps.filter(({ state }) => state === wanted).length
-  const [changes, depend] = [many('would-change'), many('depends')]
-  const what = changes === 0 ? 'no step' : count(changes, 'step')
-  const more = depend === 0 ? '' : `, ${depend} ${depend === 1 ? 'depends' : 'depend'} on a step before`
-  return { is: 'good', text: `dry run: ${what} would change the cluster${more}; nothing was changed` }
+function dryRunVerdict(document: Document & { steps?: readonly DryRunStep[]; dryRun?: unknown }) {
+  const { steps, dryRun } = document
+  return dryRun === undefined || steps === undefined ? undefined : stepsVerdict('dry run', steps)
+}
+
+function stepsVerdict(
+  what: string,
+  steps: readonly Pick<DryRunStep, 'state' | 'refused' | 'title'>[],
+): Verdict {
+  const refused = steps.find((step) => step.refused !== undefined)
+  if (refused?.refused) return { is: 'bad', text: `${what}: ${refused.title}: ${refused.refused.message}` }
+  const changing = steps.filter(({ state }) => state !== 'already-so').length
+  if (changing === 0) return { is: 'good', text: `${what}: nothing to do` }
+  return { is: 'good', text: `${what}: ${changing} of ${count(steps.length, 'step')} to do` }
 }
 
 const levels = {
@@ -132,6 +141,53 @@ function upgradeVerdict(report: UpgradeReport): Verdict {
   return { is: 'good', text: `${what}${took}` }
 }
 
+function planVerdict({
+  from,
+  to,
+  operator,
+  pending,
+  steps,
+  findings,
+  accepted,
+  time,
+}: PlanDocument): Verdict {
+  const what = operator
+    ? `plan of HyperConverged ${pathText(operator)}`
+    : `plan of KubeVirt ${pathText({ from, to })}`
+  if (!pending) return { is: 'good', text: `${what}: nothing to do` }
+  const verdict = stepsVerdict(what, steps)
+  if (verdict.is === 'bad') return verdict
+  const span =
+    time === undefined ? '' : `, ${spanText(time.lowSeconds * 1000)} to ${spanText(time.highSeconds * 1000)}`
+  return found({ ...verdict, text: `${verdict.text}${span}` }, findings, accepted)
+}
+
+function eusPlanVerdict({ from, to, pending, steps, findings, accepted }: EusPlanDocument): Verdict {
+  const what = `plan of the EUS upgrade ${pathText({ from, to })}`
+  if (!pending) return { is: 'good', text: `${what}: nothing to do` }
+  return found({ is: 'good', text: `${what}: ${count(steps.length, 'step')}` }, findings, accepted)
+}
+
+/** The verdict with what speaks against it, but for what was accepted. */
+function found(
+  { text }: Verdict,
+  findings: readonly { id: string; level: string }[],
+  accepted: readonly { id: string }[],
+): Verdict {
+  const open = findings.filter(({ id }) => !accepted.some((risk) => risk.id === id))
+  const of = (level: string) => open.filter((finding) => finding.level === level).length
+  const [blockers, unknown, warnings] = [of('blocker'), of('not-checked'), of('warning')]
+  const parts = [
+    ...(blockers > 0 ? [count(blockers, 'blocker')] : []),
+    ...(unknown > 0 ? [`${unknown} not checked`] : []),
+    ...(warnings > 0 ? [count(warnings, 'warning')] : []),
+  ]
+  return {
+    is: blockers + unknown > 0 ? 'bad' : warnings > 0 ? 'warning' : 'good',
+    text: parts.length > 0 ? `${text}; ${parts.join(', ')}` : text,
+  }
+}
+
 const lostText = (n: number): string =>
   n === 1 ? '1 VM or volume was lost' : `${n} VMs or volumes were lost`
 
@@ -184,9 +240,10 @@ function restartVerdict({ totals: { total } }: RestartRequiredDocument): Verdict
 }
 
 function wavesVerdict(report: WorkloadsUpdateDocument | VmRestartsDocument): Verdict {
-  const { kind, outcome, stoppedBefore, items } = report
+  const { kind, outcome, stoppedBefore, items, shortfall } = report
   const what = kind === 'VmRestarts' ? 'restarts of VMs' : 'update of VMs'
   if (outcome === 'nothing-to-do') return { is: 'good', text: `${what}: nothing to do` }
+  if (shortfall !== undefined) return { is: 'bad', text: `${what}: ${outcome}: ${shortfall}` }
   const stop = stoppedBefore ? ` before ${stoppedBefore.step}, by ${stoppedBefore.because}` : ''
   const end = outcome === 'dry-run' ? 'dry run' : outcome
   return {

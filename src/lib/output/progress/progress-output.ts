@@ -80,7 +80,8 @@ export function tellStory(telling: Telling): Story {
       view?.close(error !== undefined && !isInterruption(error))
       if (error === undefined) return
       const { verbosity } = telling
-      errorLines(error, paint, { verbosity, columns: columns() }).forEach(writeLine)
+      const rows = stream.isTTY === true ? stream.rows?.() : undefined
+      errorLines(error, paint, { verbosity, columns: columns(), rows }).forEach(writeLine)
     },
     live: liveTerminal(busy, view),
   }

@@ -70,7 +70,10 @@ const stageWords: Words = {
     const stage = stageWith(run, step.id)
     return stage?.shape === 'done' ? stageDone(stage) : undefined
   },
-  'run-finished': ({ tookMs }) => ({ about: 'run', text: `done in ${spanText(tookMs)}`, tone: 'good' }),
+  'run-finished': ({ tookMs, shortfall }) =>
+    shortfall === undefined
+      ? { about: 'run', text: `done in ${spanText(tookMs)}`, tone: 'good' }
+      : { about: 'run', text: `incomplete after ${spanText(tookMs)}: ${shortfall}`, tone: 'bad' },
   remark: ({ text }) => ({ about: text, text: `note: ${text}`, tone: 'warn' }),
 }
 

@@ -1,4 +1,5 @@
 import type { Progress, RunEvent, StepSummary } from '../../engine/step.ts'
+import { inStages } from '../../kube/text.ts'
 
 type Waiting = Extract<RunEvent, { kind: 'step-waiting' }>
 
@@ -193,15 +194,9 @@ export interface StageLine extends StepLine {
   steps: readonly string[]
 }
 
-/** Steps that follow one another and are of one part are one stage, such as a step of an EUS upgrade with its gate, request and nodes. */
+/** The stages of a run. */
 export function stagesOf({ steps, finishedAt }: RunProgress): readonly StageLine[] {
-  const stages: StepLine[][] = []
-  for (const step of steps) {
-    const last = stages.at(-1)
-    if (last && step.part !== undefined && last[0]?.part === step.part) last.push(step)
-    else stages.push([step])
-  }
-  return stages.flatMap((all) =>
+  return inStages(steps).flatMap((all) =>
     all[0] === undefined ? [] : [stageOf(all[0], all, finishedAt !== undefined)],
   )
 }

@@ -24,6 +24,8 @@ export interface CheckDocument extends Document, Reported {
   /** Absent of a saved cluster. */
   cluster?: ClusterAddress
   kubevirt: { name: string; namespace: string; version?: string }
+  /** Absent where KubeVirt is not HyperConverged's. */
+  hyperconverged?: { version: string }
   kubernetes?: string
   /** Absent: nothing was asked about a change. */
   to?: string
@@ -34,6 +36,8 @@ export interface CheckDocument extends Document, Reported {
   releasesAsOf: string
   /** Of kvup itself. */
   kvup: string
+  /** A later patch of the target, with the fix of these findings; absent where nothing is known of the target that a later patch lacks. */
+  better?: { to: string; fixes: readonly string[] }
   /** What to type next. */
   next: readonly string[]
 }
@@ -117,12 +121,18 @@ function severityOf({ accepted, level }: ReportedFinding, { is }: ReportedCheck)
 
 /** `NOT READY: 1 blocker, 1 warning · KubeVirt v1.7.4 → v1.8.4 on prod-eu (https://10.0.0.1:6443)` */
 function headLine(document: CheckDocument, shown: readonly Shown[], paint: Paint): string {
-  const { kubevirt, to, cluster } = document
-  const from = kubevirt.version ?? 'that was never installed completely'
-  const hop =
-    to === undefined || to === from ? `KubeVirt ${from}` : `KubeVirt ${from} ${paint.mark.next} ${to}`
+  const { cluster } = document
   const on = cluster === undefined ? '' : ` on ${clusterText(cluster)}`
-  return `${verdict(document, paint)}: ${countsText(document, shown)} ${paint.mark.dot} ${hop}${on}`
+  return `${verdict(document, paint)}: ${countsText(document, shown)} ${paint.mark.dot} ${hopText(document, paint.mark.next)}${on}`
+}
+
+/** The versions on both sides of an arrow are of one thing: by OLM of HyperConverged. */
+function hopText({ kubevirt, to, method, hyperconverged }: CheckDocument, arrow: string): string {
+  const version = kubevirt.version ?? 'that was never installed completely'
+  if (to === undefined || to === version) return `KubeVirt ${version}`
+  if (method !== 'olm') return `KubeVirt ${version} ${arrow} ${to}`
+  const from = hyperconverged === undefined ? '' : `${hyperconverged.version} `
+  return `HyperConverged ${from}${arrow} ${to} (KubeVirt ${version})`
 }
 
 /** `prod-eu (https://10.0.0.1:6443)` */
@@ -347,7 +357,10 @@ function endLines(document: CheckDocument, shown: readonly Shown[], paint: Paint
   const stopping = shown.filter((one) => stops(one, document))
   const worst = stopping[0]?.finding
   const more = stopping.length > 1 ? `, and ${stopping.length - 1} more` : ''
-  const why = worst === undefined ? '' : `: ${firstClause(worst.summary)} (${worst.id})${more}`
+  const { better } = document
+  const but =
+    better === undefined ? '' : `, but ${better.to} is better: it has the fix of ${better.fixes.join(', ')}`
+  const why = worst === undefined ? but : `: ${firstClause(worst.summary)} (${worst.id})${more}`
   const [first, ...rest] = document.next
   return [
     `${verdict(document, paint)}${why}`,
@@ -489,11 +502,11 @@ const location = (name: string) => ({ fullyQualifiedName: name, kind: 'resource'
 
 /** For a merge request: what was found first, what passed below it. */
 export function checkMarkdown(document: CheckDocument): string {
-  const { items, counts, outcome, kubevirt, to } = document
+  const { items, counts, outcome } = document
   const found = items.filter(({ findings }) => findings.length > 0)
   const passed = items.filter(({ is }) => is === 'passed')
   return [
-    `# kvup check: KubeVirt ${markdownText(kubevirt.version ?? 'unknown')}${to === undefined ? '' : ` to ${markdownText(to)}`}: ${outcome}`,
+    `# kvup check: ${markdownText(hopText(document, 'to'))}: ${outcome}`,
     '',
     `${counts.blockers} blockers, ${counts.warnings} warnings, ${counts.notChecked} not checked, ${counts.accepted} accepted, ${counts.passed} passed`,
     '',

@@ -22,7 +22,7 @@ export interface ExplanationsDocument extends Document {
 export interface ExplainedName {
   id: string
   /** What the name is: `message` of a line that KubeVirt's programs log. */
-  of: ExplainedKind | 'message'
+  of: ExplainedKind
   meaning: string
   text: string
   /** At which levels a finding comes; of others what they are. */
@@ -73,6 +73,8 @@ const headings: Readonly<Record<ExplainedName['of'], string>> = {
   message: 'LOG-LINE',
   alert: 'ALERT',
   condition: 'CONDITION',
+  component: 'COMPONENT',
+  reason: 'REASON',
   command: 'COMMAND',
   'exit-code': 'EXIT-CODE',
 }

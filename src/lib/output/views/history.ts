@@ -162,6 +162,7 @@ const columnsAt = (asOf: string, shown: readonly JournalRun[]): readonly Column<
 
 const results: Readonly<Record<JournalRun['result'], { word: string; tone?: Tone }>> = {
   done: { word: 'done', tone: 'good' },
+  incomplete: { word: 'incomplete', tone: 'bad' },
   stopped: { word: 'stopped', tone: 'warn' },
   interrupted: { word: 'interrupted', tone: 'warn' },
   failed: { word: 'failed', tone: 'bad' },
@@ -202,7 +203,7 @@ function endNotes({ result, step, reason }: JournalRun): readonly string[] {
   if (result === 'done') return []
   const at =
     step === undefined ? '' : result === 'running' ? `now at ${step}` : `${placed[result] ?? 'at'} ${step}`
-  const why = result === 'failed' ? (reason ?? '') : ''
+  const why = result === 'failed' || result === 'incomplete' ? (reason ?? '') : ''
   const text = [at, why].filter((part) => part !== '').join(': ')
   return text === '' ? [] : [text]
 }
@@ -252,7 +253,7 @@ function stepLines(entries: readonly Entry[], { paint, size }: Style): string[] 
 const stepColumns: readonly Column<Told>[] = [
   { name: 'TIME', cell: ({ at }) => timeOfDay(at) },
   { name: 'STEP', cell: ({ step }) => step },
-  { name: 'WHAT', holds: 'text', cell: ({ text }) => text, tone: ({ tone }) => tone },
+  { name: 'WHAT', holds: 'text', cell: ({ text }) => brief(text), tone: ({ tone }) => tone },
 ]
 
 /** An intent is told with the change that it became; start, end and risks stand above. */
@@ -263,10 +264,7 @@ function told(
 ): readonly Told[] {
   const isEnd = what === 'finished' || what === 'interrupted' || (what === 'failed' && later.length === 0)
   if (what === 'started' || what === 'accepted') return []
-  if (isEnd)
-    return what === 'finished'
-      ? [{ at, step: '-', text: `done: ${text.replace(/^changed: /u, 'changed ')}` }]
-      : []
+  if (isEnd) return what === 'finished' ? [{ at, step: '-', text: endText(text) }] : []
   if (what === 'intends') {
     const became = later.find((one) => one.step === step && ['applied', 'failed'].includes(one.what))
     return became ? [] : [{ at, step, text: `${text} (not known whether it was done)`, tone: 'warn' }]
@@ -275,6 +273,9 @@ function told(
   if (what === 'failed') return [{ at, step, text: `refused: ${text}`, tone: 'bad' }]
   return [{ at, step, text: `${settings[what]} ${settingText(text)}` }]
 }
+
+const endText = (text: string): string =>
+  text.startsWith('incomplete: ') ? text : `done: ${text.replace(/^changed: /u, 'changed ')}`
 
 /** `workloadUpdateMethods of KubeVirt kubevirt was ["LiveMigrate"]`: without the whole path. */
 const settingText = (text: string): string =>

@@ -6,7 +6,7 @@ import type { VmReason, VmTroubles } from '../../kubevirt/diagnosis/vm-troubles.
 import { brief, count as counted } from '../text.ts'
 import type { TakenRisk } from '../../engine/change.ts'
 import type { Override } from '../../engine/journal.ts'
-import { isOfWindow } from '../../engine/overrides.ts'
+import { isOfWindow, restoringLine } from '../../engine/overrides.ts'
 import { ageAt } from '../age.ts'
 import type { Entry } from './status.ts'
 import { shellWord } from '../../kube/shell-line.ts'
@@ -275,9 +275,8 @@ export function overrideRemedy(override: Pick<Override, 'id' | 'path' | 'procedu
   if (isOfWindow(override))
     return withTheWindow.test(id) ? 'kvup eus abort' : `kvup eus restore ${shellWord(id)}`
   const target = ofUpgrade(override)
-  return path === '/spec/imageTag' && target !== undefined
-    ? `kvup upgrade --to ${target}`
-    : 'kvup workloads restore'
+  if (path === '/spec/imageTag' && target !== undefined) return `kvup upgrade --to ${target}`
+  return restoringLine(id)
 }
 
 const withTheWindow = /^(?:pool-paused\/|platform-channel$|desired-update$)/u

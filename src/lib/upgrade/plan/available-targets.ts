@@ -41,6 +41,8 @@ export interface AvailableTargets {
   none?: string
   /** Lines that make more known. */
   more: readonly string[]
+  /** What an upgrade to any of them takes besides its version. */
+  asks: Partial<Pick<UpgradeOptions, 'method' | 'follow'>>
 }
 
 interface Asked {
@@ -85,9 +87,9 @@ function byReleaseData(
   const against = (to: Version) =>
     from === undefined ? undefined : reasonAgainst({ from, to }, kubernetes, releases)
   const best = found.findLast((to) => against(to) === undefined)
-  const follow = manager.kind === 'helm' || manager.kind === 'gitops' ? ' --follow' : ''
+  const follow = manager.kind === 'helm' || manager.kind === 'gitops'
   const targets = found.map((to) =>
-    target(to.text, { isBest: to === best, note: against(to), flags: follow }),
+    target(to.text, { isBest: to === best, note: against(to), flags: follow ? ' --follow' : '' }),
   )
   return {
     stands: `KubeVirt ${now ?? 'of no version yet'}`,
@@ -95,6 +97,7 @@ function byReleaseData(
     source: `kvup's release data of ${releases.asOf}`,
     ...(targets.length === 0 && { none: `kvup's release data of ${releases.asOf} has no newer release` }),
     more: [],
+    asks: follow ? { follow } : {},
   }
 }
 
@@ -174,6 +177,7 @@ function byCatalog(
     source: catalogFile === undefined ? 'the catalog' : 'the catalog file',
     ...(targets.length === 0 && { none: whyNone(operatorSnapshot, catalogFile) }),
     more: catalogFile === undefined ? byCatalogFile(operatorSnapshot) : [],
+    asks: { method: 'olm' },
   }
 }
 

@@ -185,7 +185,7 @@ async function* running(reader: Reader, where: Where): AsyncGenerator<readonly V
   }
 }
 
-/** Giving Evict back interrupts VMs: that is accepted by name, not by --yes (contract "Loans"). */
+/** Giving Evict back interrupts VMs: that is accepted by name, not by --yes (contract "Temporary changes"). */
 export function evictionFinding(
   methods: readonly string[],
   forecast: Forecast,

@@ -43,7 +43,7 @@ import {
   methodsOf,
   overrideOn,
   restoreLine,
-  restoreUpdatesLine,
+  resumingLine,
 } from '../update-methods.ts'
 import type { Cluster } from '../../kube/cluster.ts'
 import type { Installation } from '../../kubevirt/installation.ts'
@@ -273,7 +273,7 @@ function chosenMethods({ wanted }: Choice): readonly string[] | undefined {
   return Array.isArray(wantedMethods) ? wantedMethods : undefined
 }
 
-/** VMs are interrupted as soon as it is set: accepted by name (contract "Loans"). */
+/** VMs are interrupted as soon as it is set: accepted by name (contract "Temporary changes"). */
 function evictions(choice: Choice): readonly HopFinding[] {
   const { forecast } = choice
   if (forecast === undefined || !chosenMethods(choice)?.includes('Evict')) return []
@@ -439,7 +439,7 @@ export async function strategyDocument({
         methods: keptMethods(override),
         by: override.by,
         at: override.at,
-        restore: restoreUpdatesLine(override),
+        restore: resumingLine(override),
       },
     }),
     items,

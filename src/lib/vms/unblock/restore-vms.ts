@@ -23,7 +23,7 @@ import {
 } from './vm-overrides.ts'
 import type { Step, StepContext, StepState } from '../../engine/step.ts'
 import { shellWord } from '../../kube/shell-line.ts'
-import { namespaceOf, refusesThisVm, restartLine } from '../vm.ts'
+import { ensurePlace, namespaceOf, refusesThisVm, restartLine } from '../vm.ts'
 import type { Meanwhile } from '../pause-updates.ts'
 import { placeOf, stepOn, withValues } from './unblock-vms.ts'
 import type { CommandContext } from '../../kube/world.ts'
@@ -139,7 +139,7 @@ function changedText(vm: VirtualMachine, changed: readonly OverrideField[]): str
 export type RefusedVms = Map<string, string>
 
 /**
- * Sets what was borrowed of a VM back, reads it back, and only then takes its note off (contract "Loans"). What the server or a webhook refuses for this one VM goes into
+ * Sets what was borrowed of a VM back, reads it back, and only then takes its note off (contract "Temporary changes"). What the server or a webhook refuses for this one VM goes into
  * `refused`, its note stays, and the run goes on.
  */
 export function restoreVm(ref: VmRef, meanwhile: Meanwhile, refused: RefusedVms): Step {
@@ -456,6 +456,7 @@ export async function savedVmOverrides(
   const namespace = namespaceOf(cx.flags.namespace)
   try {
     const all = await listVmOverrides(cluster.reader, namespace)
+    if (all.length === 0) await ensurePlace({ cluster }, { namespace })
     return names.length === 0 ? all : all.filter(({ ref }) => names.includes(ref.name))
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error

@@ -43,7 +43,7 @@ interface Lending {
 
 /**
  * Lends a VM what lets it be evicted and come back, and keeps the values that it had in an annotation on it, in one patch: there is no
- * moment at which they are changed and not kept (contract "Loans"). A VM that does not run by then is left alone (night W1).
+ * moment at which they are changed and not kept (contract "Temporary changes"). A VM that does not run by then is left alone (night W1).
  */
 function unblockStep(ref: VmRef, { who, clusterEviction }: Lending): Step {
   const blocking = async ({ reader }: Pick<ReadContext, 'reader'>) => {
@@ -100,7 +100,7 @@ const newOverride = (
   fields: [],
 })
 
-/** The first value wins (contract "Loans"). */
+/** The first value wins (contract "Temporary changes"). */
 function added(overrides: readonly OverrideField[], override: VmOverride): VmOverride {
   const fresh = overrides.filter(({ path }) => !override.fields.some((field) => field.path === path))
   return { ...override, fields: [...override.fields, ...fresh] }

@@ -8,7 +8,7 @@ import type { Reader, Where } from '../../kube/cluster.ts'
 import { isNotFound } from '../../kube/errors.ts'
 import { isRecord } from '../../kube/object.ts'
 
-/** On the VM, written in the same patch as the change: an override that cannot be lost without it (contract "Loans"). */
+/** On the VM, written in the same patch as the change: an override that cannot be lost without it (contract "Temporary changes"). */
 export const overrideAnnotation = 'kvup.io/override'
 /** By which the server finds the VMs that have one. */
 export const overrideLabel = 'kvup.io/override'

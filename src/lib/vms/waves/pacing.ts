@@ -179,7 +179,7 @@ export function stopOf(conditions: PacingState): Stop | undefined {
   if (still > stillAtMost)
     return {
       reason: 'update-stalled',
-      text: `no VM has made progress for ${formatDuration(still)}`,
+      text: `no VM has made progress for ${formatDuration(still)} (--stalled-after)`,
     }
   return undefined
 }

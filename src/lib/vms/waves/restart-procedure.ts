@@ -3,6 +3,7 @@ import { type Wave } from './waves.ts'
 import { type RestartRun, type RestartSnapshot } from './restart-run.ts'
 import type { Unread } from '../migrations/migration-ledger.ts'
 import { placeOfVm } from '../vm.ts'
+import { counted } from '../../kube/text.ts'
 import { waveStep, wavesLeft } from './wave-step.ts'
 
 /** Also the name in the journal. */
@@ -22,6 +23,7 @@ export function restartProcedure(run: RestartRun, timeoutMs: number): Procedure 
       const waves = restartWaves(run, await run.read(cx))
       return waves.map((wave) => waveStep(run, wave, timeoutMs))
     },
+    shortfall: async (cx) => restartShortfall((await restartOutcome(cx, run)).totals),
   }
 }
 
@@ -52,6 +54,10 @@ interface RestartOutcome {
   /** What may not be read: VMs there are in none of these. */
   unread?: readonly Unread[]
 }
+
+/** `2 of 5 VMs were not restarted`; undefined where all were. Pure. */
+export const restartShortfall = ({ failed, total }: RestartTotals): string | undefined =>
+  failed === 0 ? undefined : `${failed} of ${counted(total, 'VM')} were not restarted`
 
 /** From a fresh look at the cluster. Throws ApiError. */
 export async function restartOutcome(cx: ReadContext, run: RestartRun): Promise<RestartOutcome> {
@@ -95,13 +101,13 @@ const byName = (a: RestartedVm, b: RestartedVm) =>
   `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1
 
 function totalsOf(items: readonly RestartedVm[]): RestartTotals {
-  const count = (outcome: RestartedVm['outcome']) => items.filter((item) => item.outcome === outcome).length
+  const of = (outcome: RestartedVm['outcome']) => items.filter((item) => item.outcome === outcome).length
   return {
     total: items.length,
-    failed: count('failed'),
-    restarting: count('restarting'),
-    waiting: count('waiting'),
-    left: count('left'),
-    restarted: count('restarted'),
+    failed: of('failed'),
+    restarting: of('restarting'),
+    waiting: of('waiting'),
+    left: of('left'),
+    restarted: of('restarted'),
   }
 }

@@ -28,6 +28,7 @@ import {
   type Vms,
 } from '../vm.ts'
 import { pagesAllowed } from '../../kube/readable-pages.ts'
+import { shellWord } from '../../kube/shell-line.ts'
 import { outlookOf } from '../vm-outlook.ts'
 import type { OutlookRules } from '../workload-updater.ts'
 import type { UpdateWanted } from './update-run.ts'
@@ -128,6 +129,8 @@ interface LeftVm {
   why: string
   /** Commands that help. */
   remedy: readonly string[]
+  /** It failed as the canary of an earlier run. */
+  failedBefore?: true
 }
 
 /** The outdated VMs that were asked for. */
@@ -146,6 +149,8 @@ export interface FleetRules extends OutlookRules {
   busy: ReadonlyMap<string, string>
   /** Why a VM would not come back from a restart (night W2). */
   stranded: Against
+  /** Canaries of earlier runs that failed, and why: they are left out, unless `include` names them. */
+  failedBefore: ReadonlyMap<string, string>
 }
 
 /** Lists them page by page; of each less than 200 bytes stay. Throws ApiError, a refusal where nothing of it may be read. */
@@ -207,7 +212,15 @@ class Sorted implements Fleet {
     const { outcome, why, remedy } = outlookOf(vmi, vm, this.#rules)
     const [first = { id: 'unknown', text: 'it cannot be migrated' }] = why
     const busy = this.#busyWith(vmi)
+    const failed = this.#wanted.include.has(name) ? undefined : this.#rules.failedBefore.get(name)
     if (this.#wanted.exclude.has(name)) this.#leave(name, 'left out by --exclude', [])
+    else if (failed !== undefined)
+      this.left.set(name, {
+        vm: name,
+        why: `left out, as it failed as the canary before (${failed}); --include ${shellWord(name)} takes it along`,
+        remedy: [],
+        failedBefore: true,
+      })
     else if (busy !== undefined) this.#leave(name, `${busy}: it is moved after that`, [])
     else if (outcome === 'migrates' && first.id !== 'volumes-move') this.#take(vmi, 'migration')
     else if (notNow.has(first.id)) this.#leave(name, first.text, remedy)
@@ -407,6 +420,27 @@ function chosenByKvup(entries: readonly Entry[], launcher: string | undefined): 
     for (const vm of (found['vms'] ?? '').split(', ')) chosen.add(vm)
   }
   return chosen
+}
+
+/**
+ * VMs that failed as the canary of this launcher, and why. The journal only says which VM was the canary: that its last migration failed, and `before` this run (ms since the epoch), the
+ * cluster shows. Throws ApiError.
+ */
+export async function failedCanaries(
+  { journal }: Pick<ReadContext, 'journal'>,
+  launcher: string | undefined,
+  { ledger, before }: { ledger: MigrationLedger; before: number },
+): Promise<ReadonlyMap<string, string>> {
+  const failed = ledger.failing.flatMap((vm) => {
+    const [last] = ledger.pastOf(vm).failures
+    return last !== undefined && endOf(last) < before ? [[vm, last] as const] : []
+  })
+  if (failed.length === 0) return new Map()
+  const chosen = chosenByKvup(await journal.entries(), launcher)
+  const canaries = failed.filter(([vm]) => chosen.has(vm))
+  return new Map(
+    canaries.map(([vm, { failureReason }]) => [vm, failureReason ?? 'KubeVirt does not say why']),
+  )
 }
 
 /**

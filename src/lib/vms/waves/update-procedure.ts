@@ -4,7 +4,7 @@ import { pauseWorkloadUpdates, restoreSteps } from '../pause-updates.ts'
 import { methodsOf, methodsText, overrideOn, restoreLine } from '../update-methods.ts'
 import { type ObservedCanaries, type Wave } from './waves.ts'
 import { canariesBegun, type UpdateSnapshot } from './update-fleet.ts'
-import type { UpdateRun } from './update-run.ts'
+import { outcomeOf, shortfallOf, type UpdateRun } from './update-run.ts'
 import { type Selection } from '../vm.ts'
 import { lastWriter } from '../../kube/last-writer.ts'
 import type { Override } from '../../engine/journal.ts'
@@ -24,7 +24,7 @@ interface Updating {
   who: string
   /** Ms: of the whole run. */
   timeoutMs: number
-  /** KubeVirt is settled: before VMs are moved, and before the override is given back (contract "Loans"). */
+  /** KubeVirt is settled: before VMs are moved, and before the override is given back (contract "Temporary changes"). */
   settled: (id: string, title: string) => Step
 }
 
@@ -52,6 +52,7 @@ export function updateProcedure(updating: Updating): Procedure {
         ...(await restoring(cx, updating)),
       ]
     },
+    shortfall: async (cx) => shortfallOf((await outcomeOf(cx, run)).items),
   }
 }
 

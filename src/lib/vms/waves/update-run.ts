@@ -11,7 +11,12 @@ import { itemsOf, known as asKnown } from '../../kube/known.ts'
 import type { ReadContext, StepContext } from '../../engine/step.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { ApiError, blocked, type KvupError } from '../../kube/errors.ts'
-import { ObservedMoves, readMigrations, type Unread } from '../migrations/migration-ledger.ts'
+import {
+  type MigrationLedger,
+  ObservedMoves,
+  readMigrations,
+  type Unread,
+} from '../migrations/migration-ledger.ts'
 import { type Migration, migrationLimits } from '../migrations/migration.ts'
 import { placeOfVm, Vms } from '../vm.ts'
 import { readAround, rulesFrom } from '../workload-updater.ts'
@@ -19,6 +24,7 @@ import type { FailedVm, Pacing, Stop } from './pacing.ts'
 import { type Begun, readRestarts, readReturnRoom, type RestartState, type ReturnRoom } from './vm-restart.ts'
 import {
   begin,
+  failedCanaries,
   failedIn,
   type Fleet,
   type FleetRules,
@@ -33,6 +39,7 @@ import type { Reader } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
 import { shellWord } from '../../kube/shell-line.ts'
+import { counted, someOf } from '../../kube/text.ts'
 import { resumeLine } from '../../engine/change.ts'
 import type { WaveRun, WaveSnapshot } from './wave-step.ts'
 
@@ -40,6 +47,8 @@ import type { WaveRun, WaveSnapshot } from './wave-step.ts'
 export interface UpdateWanted extends WaveRunWanted {
   /** VMs that cannot be migrated are restarted. */
   restart: boolean
+  /** VMs that are taken along although they failed as the canary before, `namespace/name` each. */
+  include: ReadonlySet<string>
   /** So often a VM is tried again that failed. */
   retries: number
   /** Nothing that is under way gets any further: a stall. */
@@ -76,6 +85,8 @@ export class UpdateRun implements WaveRun {
   readonly #remarks = new Set<string>()
   readonly #soaks: SoakWatch
   #rules: Decided | undefined
+  /** Canaries that failed before this run, and why. */
+  #failedBefore: ReadonlyMap<string, string> | undefined
   #fleet: { at: number; fleet: Fleet } | undefined
   /** When the last run before this one ended to move VMs; 0: never. */
   #earlier = 0
@@ -130,6 +141,11 @@ export class UpdateRun implements WaveRun {
     }
   }
 
+  /** KubeVirt is on its way to another version, as far as it was read: VMs are called outdated once it is there. */
+  get isUpdating(): boolean {
+    return this.#rules?.isUpdating ?? false
+  }
+
   /** What is not judged or not counted, because it may not be read. */
   get remarks(): readonly string[] {
     return [...this.#remarks, ...(this.#rules?.room?.remarks ?? [])]
@@ -170,7 +186,7 @@ export class UpdateRun implements WaveRun {
     for (const at of moves.ended.values()) if (at < this.began) this.#earlier = Math.max(this.#earlier, at)
     const { restart, backWithin } = this.wanted
     const restarts = restart ? await readRestarts(cx, { began: this.began, now, backWithin }) : []
-    const fleet = await this.#outdated(cx, now)
+    const fleet = await this.#outdated(cx, now, ledger)
     const wellAt = await this.#soaks.read(cx.reader, moves, { known: this.known, now })
     return { now, fleet, ledger, moves, restarts, wellAt }
   }
@@ -240,12 +256,17 @@ export class UpdateRun implements WaveRun {
     }
   }
 
-  async #outdated(cx: ReadContext, now: number): Promise<Fleet> {
+  async #outdated(cx: ReadContext, now: number, ledger: MigrationLedger): Promise<Fleet> {
     const listed = this.#fleet
     if (listed && listed.fleet.candidates.size > fewCandidates && now - listed.at < listEvery)
       return listed.fleet
-    const { rules, vmCache } = await this.#decides(cx, now)
-    const fleet = await readFleet(cx.reader, this.wanted, rules, vmCache)
+    const { rules, vmCache, launcher } = await this.#decides(cx, now)
+    this.#failedBefore ??=
+      this.wanted.waves.canaries > 0
+        ? await failedCanaries(cx, launcher, { ledger, before: this.began })
+        : new Map()
+    const failedBefore = this.#failedBefore
+    const fleet = await readFleet(cx.reader, this.wanted, { ...rules, failedBefore }, vmCache)
     this.#fleet = { at: now, fleet }
     for (const one of fleet.candidates.values()) if (!this.known.has(one.vm)) this.known.set(one.vm, one)
     return fleet
@@ -259,7 +280,7 @@ export class UpdateRun implements WaveRun {
       readAround(reader, clock, { moving: Promise.resolve([]) }),
       asKnown(openDataJobs(reader)),
     ])
-    const { kubevirt, launcher, launcherSince } = around
+    const { kubevirt, launcher, launcherSince, updating } = around
     const rules = rulesFrom(around, { releases: this.#releases, at })
     if (kubevirt === undefined || rules === undefined)
       throw notOne({ is: 'unknown', why: around.unread[0]?.why ?? '' })
@@ -276,12 +297,19 @@ export class UpdateRun implements WaveRun {
       kubevirt,
       launcher,
       launcherSince,
+      isUpdating: updating,
       vmCache: new Vms(reader),
       ...(room && { room }),
       rules: { ...others, methods: ['LiveMigrate'], busy, stranded },
     }
     return this.#rules
   }
+}
+
+/** The line that was typed, with these VMs taken along. */
+function includingLine(typed: string, vms: readonly string[]): string {
+  const line = [typed, ...vms.map((vm) => `--include ${shellWord(vm)}`)].join(' ')
+  return resumeLine({ commandLine: line }, `tries ${someOf(vms)} again, after the others`)
 }
 
 /** Commands that show what stopped an update, and how it goes on. */
@@ -312,11 +340,12 @@ function stopRemedy(
 /** What was read of all that decides over VMs in general. */
 interface Decided {
   at: number
-  rules: FleetRules
+  rules: Omit<FleetRules, 'failedBefore'>
   kubevirt: KubeVirt
   launcher: string | undefined
   /** RFC 3339: since when new pods get it. */
   launcherSince: string | undefined
+  isUpdating: boolean
   /** VMs that were looked at already. */
   vmCache: Vms
   room?: ReturnRoom
@@ -368,6 +397,8 @@ export interface UpdatedVm {
   failures?: number
   why?: string
   remedy?: readonly string[]
+  /** It failed as the canary of an earlier run, and is left out for that. */
+  failedBefore?: true
 }
 
 export type UpdateTotals = Record<UpdatedVm['outcome'], number> & { total: number }
@@ -387,8 +418,8 @@ export async function outcomeOf(
   const snapshot = await run.read(cx)
   const ended = endedBy(snapshot, run)
   const items = await Promise.all([...run.known.values()].map((one) => become(cx, one, ended)))
-  for (const { vm, why, remedy } of snapshot.fleet.left.values())
-    if (!run.known.has(vm)) items.push({ ...placeOfVm(vm), outcome: 'left', why, remedy })
+  for (const { vm, ...left } of snapshot.fleet.left.values())
+    if (!run.known.has(vm)) items.push({ ...placeOfVm(vm), outcome: 'left', ...left })
   items.sort(
     (a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome) || (nameOf(a) < nameOf(b) ? -1 : 1),
   )
@@ -478,11 +509,27 @@ function waitingFor(vm: string, { ledger, moves }: UpdateSnapshot): string {
   return `failed ${times}, kvup retries it: ${last.failureReason ?? 'KubeVirt does not say why'}`
 }
 
-/** The end of a run in which VMs failed although it went on; undefined where none did. */
-export function failureOf({ failed, total }: UpdateTotals, typed: string): KvupError | undefined {
-  if (failed === 0) return undefined
-  return blocked('vms-failed', `${failed} of ${total} VMs failed`, {
-    remedy: resumeLine({ commandLine: typed }, 'tries those that are outdated still again'),
+/** `2 of 5 VMs failed`: what a run did not reach that went on to its end; undefined where none failed. Pure. */
+export function shortfallOf(
+  items: readonly Pick<UpdatedVm, 'outcome' | 'failedBefore'>[],
+): string | undefined {
+  const failed = items.filter(({ outcome }) => outcome === 'failed').length
+  if (failed > 0) return `${failed} of ${counted(items.length, 'VM')} failed`
+  const before = items.filter(({ failedBefore }) => failedBefore).length
+  if (before === 0) return undefined
+  return `${before} of ${counted(items.length, 'VM')} failed before and ${before === 1 ? 'is' : 'are'} left out`
+}
+
+/** The end of a run in which VMs failed although it went on, or are left out because they failed before; undefined where there are none. */
+export function failureOf(items: readonly UpdatedVm[], typed: string): KvupError | undefined {
+  const shortfall = shortfallOf(items)
+  if (shortfall === undefined) return undefined
+  const before = items.filter(({ failedBefore }) => failedBefore).map(nameOf)
+  const isNew = items.some(({ outcome }) => outcome === 'failed')
+  return blocked('vms-failed', shortfall, {
+    remedy: isNew
+      ? resumeLine({ commandLine: typed }, 'tries those that are outdated still again')
+      : includingLine(typed, before),
   })
 }
 

@@ -17,7 +17,7 @@ import { VirtualMachineInstances, VirtualMachines } from '../../kube/kinds/kubev
 import { shellWord, withoutFlags, wordsOf } from '../../kube/shell-line.ts'
 import { type ChangeOptions, goesOn, type Rights } from '../../engine/change.ts'
 import type { CommandContext } from '../../kube/world.ts'
-import { nearest } from '../../kube/text.ts'
+import { counted, nearest, someOf } from '../../kube/text.ts'
 import type { RunOutcome } from '../../engine/step.ts'
 import { parseLabels } from '../../kube/object.ts'
 import { parseDuration } from '../../kube/duration.ts'
@@ -90,6 +90,15 @@ export function canaryText(
     : `automatic VM updates (${methodsText(methods)}) are on: KubeVirt may move VMs before the canary. To stop that: kvup workloads pause-updates`
 }
 
+/** The same end of a run that did not reach all of it. */
+export function endWith<E extends Pick<WaveRunDocument, 'outcome'>>(
+  end: E,
+  shortfall: string | undefined,
+): E & Pick<WaveRunDocument, 'shortfall'> {
+  if (shortfall === undefined || end.outcome === 'dry-run') return end
+  return end.outcome === 'stopped' ? { ...end, shortfall } : { ...end, outcome: 'incomplete', shortfall }
+}
+
 /** How a run of waves ended, in the fields of its document. */
 type RunEnd = Pick<WaveRunDocument, 'outcome' | 'stoppedBefore' | 'next'>
 
@@ -113,8 +122,10 @@ export function endOfRun(
 export interface WaveRunDocument {
   apiVersion: 'kvup.io/v1alpha1'
   kubevirt: { name: string; namespace: string }
-  /** `stopped`: by a rule, a person, or its time; `dry-run`: a dry run. */
-  outcome: 'done' | 'stopped' | 'nothing-to-do' | 'dry-run'
+  /** `incomplete`: it came to its end, and VMs failed or are left out because they failed before; `stopped`: by a rule, a person, or its time; `dry-run`: a dry run. */
+  outcome: 'done' | 'incomplete' | 'stopped' | 'nothing-to-do' | 'dry-run'
+  /** Of one that did not reach all of it: `2 of 5 VMs failed`. */
+  shortfall?: string
   dryRun?: 'client' | 'server'
   steps?: readonly DryRunStep[]
   /** Of a dry run: whose turn comes when. */
@@ -194,11 +205,21 @@ export async function updateFindings(
   ]
 }
 
-/** What is asked before VMs are moved, by how each of them would be. */
-export function questionOf(moves: readonly ('migration' | 'restart')[]): string {
+/** What is asked before VMs are moved: how many by what, and which of them come first. */
+export function questionOf(moves: readonly ('migration' | 'restart')[], waves: readonly Wave[]): string {
   const restarts = moves.filter((by) => by === 'restart').length
-  const migrations = `Migrate ${moves.length - restarts} VMs`
+  const canary = waves.find(({ id }) => id === 'canary')?.vms.map(({ vm }) => vm) ?? []
+  const first = canary.length === 0 ? '' : ` (${someOf(canary)} first)`
+  const migrations = `Migrate ${counted(moves.length - restarts, 'VM')}${first}`
   return restarts > 0 ? `${migrations} and restart ${restarts}, which interrupts them?` : `${migrations}?`
+}
+
+/** `2 VMs are not moved: not migratable: a host device (demo/gpu, demo/stuck)`: a line for each reason. */
+export function notMovedLines(left: Iterable<{ vm: string; why: string }>): readonly string[] {
+  return [...Map.groupBy(left, ({ why }) => why)].map(([why, all]) => {
+    const is = all.length === 1 ? 'is' : 'are'
+    return `${counted(all.length, 'VM')} ${is} not moved: ${why} (${someOf(all.map(({ vm }) => vm))})`
+  })
 }
 
 /** The flags that `kvup workloads update` and `kvup workloads restart` share. */
@@ -225,17 +246,21 @@ export interface WaveRunOptions extends ChangeOptions {
 
 /**
  * Throws `usage` where no running VM has the labels of `--canary-label` but those of `--exclude`: a label that was mistyped would leave out the canary, and move all VMs at once. One that
- * has moved already is there still. Neither may a name of `--exclude` be mistyped: the VM that was meant would be moved. Throws ApiError.
+ * has moved already is there still. Neither may a name of `--exclude` or `--include` be mistyped: the VM that was meant would be moved, or left. Throws ApiError.
  */
 export async function ensureNamedThere(
   cluster: Pick<Cluster, 'reader'>,
   { canaryLabel }: Pick<WaveRunOptions, 'canaryLabel'>,
-  { selection: { namespace }, exclude }: Pick<WaveRunWanted, 'selection' | 'exclude'>,
+  {
+    selection: { namespace },
+    exclude,
+    include = new Set(),
+  }: Pick<WaveRunWanted, 'selection' | 'exclude'> & Partial<Pick<UpdateWanted, 'include'>>,
 ): Promise<void> {
   const within = namespace === undefined ? '-A' : `-n ${shellWord(namespace)}`
-  for (const vm of exclude)
+  for (const vm of [...exclude, ...include])
     if (!(await isThere(cluster.reader, vm)))
-      throw usageError('no-such-vm', `there is no VM ${vm} (--exclude)`, {
+      throw usageError('no-such-vm', `there is no VM ${vm} (--${exclude.has(vm) ? 'exclude' : 'include'})`, {
         remedy: `kubectl get vmi ${within}     lists those that run`,
       })
   if (canaryLabel === undefined) return
@@ -271,7 +296,7 @@ export function typedWaveRun(options: WaveRunOptions, namespace: string | undefi
     timeoutMs,
     wanted: {
       selection: selectionOf(options, namespace),
-      exclude: new Set(options.exclude.map(vmNamed)),
+      exclude: new Set(options.exclude.map((vm) => vmNamed(vm, '--exclude'))),
       waves: { order: options.order, first: firstWaves(options, waveBy), canaries },
       waveBy,
       ...(canary && { canary }),
@@ -285,9 +310,9 @@ export function typedWaveRun(options: WaveRunOptions, namespace: string | undefi
 
 const placeForm = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?\/[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/u
 
-function vmNamed(typed: string): string {
+function vmNamed(typed: string, flag: '--exclude' | '--include'): string {
   if (placeForm.test(typed)) return typed
-  throw usageError('vm-name', `--exclude takes NAMESPACE/NAME of a VM, not ${JSON.stringify(typed)}`, {
+  throw usageError('vm-name', `${flag} takes NAMESPACE/NAME of a VM, not ${JSON.stringify(typed)}`, {
     remedy: 'kubectl get vmi -A     lists them',
   })
 }
@@ -374,9 +399,10 @@ function countOf(typed: string, flag: string, least: number): number {
 }
 
 export interface UpdateOptions extends WaveRunOptions {
+  include: string[]
   retries: string
   restartUnmigratable?: boolean
-  stallTimeout: string
+  stalledAfter: string
   watchOnly?: boolean
   cancelRunning?: boolean
 }
@@ -397,8 +423,9 @@ export function typedUpdate(options: UpdateOptions, namespace: string | undefine
     wanted: {
       ...wanted,
       restart: options.restartUnmigratable === true,
+      include: new Set(options.include.map((vm) => vmNamed(vm, '--include'))),
       retries: retriesOf(options),
-      stillAtMost: parseDuration(options.stallTimeout),
+      stillAtMost: parseDuration(options.stalledAfter),
     },
   }
 }

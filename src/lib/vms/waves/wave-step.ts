@@ -151,6 +151,7 @@ class WaveMembers {
         is: 'blocked',
         reason: stop.reason,
         by: stop.text,
+        isStall: stop.reason === 'update-stalled',
         remedy: this.#run.remedy(stop, snapshot),
       }
     const { traffic, slow, now } = snapshot

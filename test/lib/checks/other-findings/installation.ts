@@ -143,6 +143,24 @@ export const ofTheInstallation: readonly Row[] = [
     },
   ],
   ['healthy-now', 'the same update is under way', ['info healthy-now'], joining],
+  [
+    'healthy-now',
+    'a VM that was started does not run',
+    ['warning vms-not-running'],
+    {
+      changes: [
+        {
+          apiVersion: 'kubevirt.io/v1',
+          kind: 'VirtualMachineInstance',
+          metadata: { name: 'web-1', namespace: 'demo' },
+          status: {
+            phase: 'Scheduling',
+            conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+          },
+        } as Change,
+      ],
+    },
+  ],
   ['mixed-identifiers', 'the same update is under way', ['info mixed-identifiers'], joining],
   [
     'manager',

@@ -127,7 +127,7 @@ describe('vms-that-stay', () => {
     const { findings } = tallied(vmsThatStay, stuck)
     expect(said(findings)).toEqual(['warning vms-that-stay'])
     expect(findings[0]?.summary).toBe(
-      '1 running VM cannot be migrated: shop/db-0 (DisksNotLiveMigratable). They keep the old virt-launcher until they are restarted',
+      '1 running VM cannot be migrated: shop/db-0 (DisksNotLiveMigratable). It keeps the old virt-launcher until it is restarted',
     )
   })
 

@@ -87,8 +87,23 @@ describe('which kubeconfig', () => {
       exitCode: 8,
       reason: 'no-cluster',
     })
-    const empty = write('empty-config', { clusters: [], contexts: [], users: [] })
-    expect(await failure({ kubeconfig: empty })).toMatchObject({ exitCode: 8, reason: 'no-cluster' })
+  })
+
+  test('one without a cluster, an empty one too, is exit 2 and named: another file is to be given', async () => {
+    for (const empty of [
+      write('blank', ''),
+      write('empty-config', { clusters: [], contexts: [], users: [] }),
+    ]) {
+      const error = await failure({ kubeconfig: empty })
+      expect(error).toMatchObject({ exitCode: 2, reason: 'no-cluster' })
+      expect(error.message).toBe(`there is no cluster in the kubeconfig ${empty}`)
+    }
+    const aimless = write('no-current-context', {
+      clusters: [{ name: 'x', cluster: { server: 'https://x:6443' } }],
+    })
+    const error = await failure({}, { KUBECONFIG: aimless })
+    expect(error).toMatchObject({ exitCode: 2, reason: 'no-cluster' })
+    expect(error.message).toContain(`${aimless} has no current context`)
   })
 })
 

@@ -10,6 +10,7 @@ const rules = (methods: readonly string[], more: Partial<OutlookRules> = {}): Ou
   ...more,
 })
 const both = ['LiveMigrate', 'Evict']
+const now = '2026-11-01T12:00:00Z'
 const ids = (outlook: ReturnType<typeof outlookOf>) => outlook.why.map(({ id }) => id).join(' ')
 
 /** facts 3.4 and 3.5, row by row: methods, migratable, evictionStrategy, runStrategy (`bare`: no VM), fate, reasons. */
@@ -182,5 +183,48 @@ test('a name that no object could have stays one word', () => {
   const vmi = aVmi({ migratable: 'False', metadata: { name: 'x; rm -rf ~' } })
   expect(outlookOf(vmi, aVm('Always'), rules(['LiveMigrate'])).remedy).toEqual([
     "virtctl restart 'x; rm -rf ~' -n shop     restarts the guest",
+  ])
+})
+
+const moving = (since: string | undefined, phase = 'Running') => ({
+  at: new Date(now),
+  migrating: new Map([['shop/db-0', { namespace: 'shop', name: 'move', phase, ...(since && { since }) }]]),
+})
+const guest = (memory: object, config: object = {}) => {
+  const vmi = aVmi()
+  return {
+    ...vmi,
+    spec: { ...vmi.spec, domain: { memory } },
+    status: { ...vmi.status, migrationState: { migrationConfiguration: config } },
+  }
+}
+
+/** Of a guest of 1 GiB: phase, since when, what becomes of it, what is said. */
+test.each([
+  ['Running', '2026-11-01T11:58:00Z', 'migrates', 'its migration has been running for 2m'],
+  ['Running', '2026-11-01T05:01:00Z', 'stays', 'its migration hangs: Running for 6h59m'],
+  ['TargetReady', '2026-11-01T11:29:00Z', 'stays', 'its migration hangs: TargetReady for 31m'],
+  ['Pending', '2026-11-01T05:00:00Z', 'migrates', 'its migration has waited for its turn for 7h'],
+  ['', undefined, 'migrates', 'its migration has waited for its turn'],
+  // The clock of the cluster is ahead of this one.
+  ['Running', '2026-11-01T12:05:00Z', 'migrates', 'its migration has been running'],
+] as const)(
+  'a migration that is %j since %s says so, and whether it hangs',
+  (phase, since, outcome, text) => {
+    const found = outlookOf(guest({ guest: '1Gi' }), undefined, rules(['LiveMigrate'], moving(since, phase)))
+    expect({ outcome: found.outcome, text: found.why[0]?.text }).toEqual({ outcome, text })
+    expect(found.remedy).toEqual(
+      outcome === 'stays' ? ['kvup workloads migrations -n shop     shows why, and how to cancel it'] : [],
+    )
+  },
+)
+
+test('a guest of half a terabyte may migrate for hours, and one that was given longer may too', () => {
+  const asked = rules(['LiveMigrate'], moving('2026-11-01T05:01:00Z'))
+  const large = guest({ guest: '512Gi', hugepages: { pageSize: '1Gi' } })
+  const patient = guest({ guest: '1Gi' }, { completionTimeoutPerGiB: 36_000 })
+  expect([large, patient].map((vmi) => ids(outlookOf(vmi, undefined, asked)))).toEqual([
+    'migrating',
+    'migrating',
   ])
 })

@@ -22,7 +22,9 @@ const is = (type: string, status: 'True' | 'False' = 'True') => ({ conditions: [
 const current = { status: { launcherContainerImageVersion: newLauncher } }
 const currentWith = (type: string, status: 'True' | 'False' = 'True') => ({ ...current, ...is(type, status) })
 const abortion = { 'kubevirt.io/testWorkloadUpdateMigrationAbortion': '' }
-const inFlight = new Set(['shop/db-0'])
+const inFlight = new Map([
+  ['shop/db-0', { namespace: 'shop', name: 'move', phase: 'Running', since: '2026-11-01T00:00:00Z' }],
+])
 const begun = { migrationState: { startTimestamp: '2026-11-01T00:00:00Z' } }
 const ended = {
   migrationState: { startTimestamp: '2026-11-01T00:00:00Z', endTimestamp: '2026-11-01T00:01:00Z' },

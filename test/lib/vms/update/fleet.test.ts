@@ -10,6 +10,7 @@ import { aVmi } from '../outdated/a-vmi.ts'
 const wanted = {
   selection: {},
   exclude: new Set(),
+  include: new Set(['shop/again']),
   waveBy: { is: 'one' },
   restart: true,
 } as unknown as UpdateWanted
@@ -17,6 +18,7 @@ const rules: FleetRules = {
   methods: ['LiveMigrate'],
   clusterEviction: undefined,
   nodes: 3,
+  failedBefore: new Map(),
   busy: new Map([['shop/busy', 'VirtualMachineSnapshot s is InProgress']]),
   stranded: async ({ metadata }) =>
     metadata.name === 'stranded' ? 'no node can take it again: 3 cordoned' : undefined,

@@ -18,6 +18,8 @@ const kubevirt = {
 const wanted = {
   selection: {},
   exclude: new Set(),
+  include: new Set(),
+  waves: { order: 'name', first: [], canaries: 0 },
   waveBy: { is: 'one' },
   restart: false,
   pacing: { soak: 0 },

@@ -177,7 +177,13 @@ function pausedAlready(judged: Judged): readonly Finding[] {
       summary: `${foreign.length === 1 ? 'pool' : 'pools'} ${names(foreign)} ${foreign.length === 1 ? 'is' : 'are'} paused: ${why}`,
       objects: objects(foreign),
       remedy: inWindow
-        ? ['kvup eus plan --accept pool-paused-already      continues with them paused']
+        ? [
+            ...foreign.map(
+              ({ name }) =>
+                `oc get machineconfigpool ${shellWord(name)} -o yaml --show-managed-fields     shows who paused it`,
+            ),
+            'kvup eus plan --accept pool-paused-already      continues with them paused',
+          ]
         : foreign.map(({ name }) => unpausePool(name)),
     },
   ]

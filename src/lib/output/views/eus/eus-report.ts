@@ -1,11 +1,11 @@
 import { formatDuration } from '../../../kube/duration.ts'
-import type { Paint, View } from '../../printer.ts'
+import type { Paint, Tone, View } from '../../printer.ts'
 import { brief, wrap } from '../../text.ts'
 import { alertLines, changeLines, holderText, takenLines, upToTwenty } from '../report-lines.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { EusReportDocument } from '../../../eus/run/window-report.ts'
 import type { Part } from '../../../eus/window-status.ts'
-import { remedyLines } from '../../error-text.ts'
+import { headAndDetails } from '../cluster-state.ts'
 import type { EusStatusDocument } from '../../../eus/run/window-status-report.ts'
 
 export const eusReportView: View<EusReportDocument> = {
@@ -25,6 +25,7 @@ export const eusReportView: View<EusReportDocument> = {
       ...takenLines(report.accepted),
       ...notes,
       ...next.map((line) => `  ${paint.mark.next} ${line}`),
+      ...(outcome === 'nothing-to-do' || next.length > 0 ? [] : ['  report: kvup history']),
     ]
     return lines.flatMap((line) => wrap(line, size.columns))
   },
@@ -65,10 +66,11 @@ function nodeLines({ nodes }: EusReportDocument, paint: Paint): string[] {
   ]
 }
 
-function volumeLines({ volumes }: EusReportDocument, paint: Paint): string[] {
+function volumeLines({ volumes, comparedWith }: EusReportDocument, paint: Paint): string[] {
   if (volumes === undefined) return []
   const { changed, gone } = volumes
-  if (changed.length + gone.length === 0) return ['volumes are unchanged']
+  // What is said of VMs says it of volumes too.
+  if (changed.length + gone.length === 0) return comparedWith === undefined ? ['volumes are unchanged'] : []
   return [
     ...(changed.length > 0
       ? [`${paint.mark.warning} other volumes than before: ${upToTwenty(changed)}`]
@@ -89,20 +91,25 @@ function overriddenLines({ overrides }: EusReportDocument, paint: Paint): string
 
 export const eusStatusView: View<EusStatusDocument> = {
   text(status, paint, size) {
-    return [
+    const [next, ...others] = status.next
+    const head = [
       statusHeadline(status, paint),
+      ...(next === undefined ? [] : [`Next: ${next}`]),
+      ...others.map((line) => `${paint.mark.next} ${line}`),
+    ]
+    const details = [
       ...armedLines(status, paint),
       ...status.parts.map((part) => partLine(part, paint)),
       ...lastLines(status, paint),
-    ].flatMap((line) => wrap(line, size.columns))
+    ]
+    const fitted = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, size.columns))
+    return headAndDetails(fitted(head), fitted(details), size)
   },
   names: ({ steps }) => steps.map(({ id }) => `step/${id}`),
 }
 
-function statusHeadline(
-  { open, from, to, at, leaves, platform, ageSeconds, unpauseBefore }: EusStatusDocument,
-  paint: Paint,
-): string {
+function statusHeadline(status: EusStatusDocument, paint: Paint): string {
+  const { open, from, to, at, leaves, platform, ageSeconds, unpauseBefore } = status
   if (!open && platform !== undefined) {
     const how = { idle: 'is at', updating: 'is updating', partial: 'stopped halfway' }[platform.state]
     const left = leaves === undefined ? '' : ` from ${platform.incomplete ? 'incomplete ' : ''}${leaves}`
@@ -117,7 +124,20 @@ function statusHeadline(
   const day = ageSeconds === undefined ? '' : ` · day ${Math.floor(ageSeconds / 86_400) + 1}`
   const before = unpauseBefore === undefined ? '' : ` · unpause before ${unpauseBefore.slice(0, 10)}`
   const where = leaves === undefined ? `at ${at}` : `updating from ${leaves} to ${at}`
-  return `${from} → ${to} (control plane ${where})${day}${before}`
+  const verdict = verdictOf(status)
+  return `${paint.strong(`EUS upgrade ${from} → ${to}:`)} ${paint[verdict.tone](verdict.text)} (control plane ${where})${day}${before}`
+}
+
+/** What is going on in it, or that nobody is at work on it. */
+function verdictOf(status: EusStatusDocument): { text: string; tone: Tone } {
+  const { platform, armed, overrides } = status
+  if (platform?.failing !== undefined)
+    return { text: `DEGRADED: the platform fails: ${brief(platform.failing)}`, tone: 'bad' }
+  if (armed?.why !== undefined) return { text: 'DEGRADED: the platform refuses the update', tone: 'bad' }
+  if (platform?.state === 'partial') return { text: 'STALLED: the platform stopped halfway', tone: 'bad' }
+  if (isAtWork(status) || platform?.state === 'updating') return { text: 'updating', tone: 'strong' }
+  const nobody = overrides.length > 0 ? 'no kvup is running' : 'worker pools are paused'
+  return { text: `waiting, ${nobody}`, tone: 'warn' }
 }
 
 /** In red, whoever set it: what was refused, or nobody knows of. */
@@ -150,13 +170,9 @@ const isAtWork = ({ running }: EusStatusDocument): boolean =>
   running !== undefined && running.gone === undefined
 
 function lastLines(status: EusStatusDocument, paint: Paint): string[] {
-  const { overridesText, open, left, safeToLeave, unknown, next } = status
+  const { overridesText, open, left, safeToLeave, unknown } = status
   return [
-    ...(overridesText === ''
-      ? []
-      : [
-          `temporary changes: ${overridesText}${isAtWork(status) ? '' : ` ${paint.mark.next} kvup eus abort restores them`}`,
-        ]),
+    ...(overridesText === '' ? [] : [`temporary changes: ${overridesText}`]),
     ...(status.running ? [`kvup: ${holderText(status.running, status.running.asOf)}`] : []),
     ...(left === undefined || !open
       ? []
@@ -166,6 +182,5 @@ function lastLines(status: EusStatusDocument, paint: Paint): string[] {
     ...(safeToLeave === undefined ? [] : [`safe to leave here: ${safeToLeave}`]),
     ...(status.alerts === undefined ? [] : [`alerts: ${status.alerts}`]),
     ...unknown.map((line) => `${paint.mark.dot} unknown: ${brief(line)}`),
-    ...remedyLines(next, paint),
   ]
 }

@@ -38,9 +38,7 @@ export function questionLines(asked: BeforeQuestion, paint: Paint): readonly str
     ...methodRows(asked.plan),
     ...timeRows(asked),
     ...impactRows(asked, paint),
-    ...(asked.backup === undefined
-      ? []
-      : [['backup', `${fileText(asked.backup)} (what the manifest replaces)`] as const]),
+    ['backup', backupText(asked)],
     ...findingRows(asked, paint),
   ]
   return [
@@ -56,6 +54,18 @@ const rowText = ([label, text]: Row): string => `${label.padEnd(labelWidth)}  ${
 
 /** Nobody has to guess in which folder it will be. */
 const fileText = (file: string): string => (/[/\\]/u.test(file) ? shellWord(file) : `./${shellWord(file)}`)
+
+/** What can be restored afterwards, and from where; of VMs there is nothing, which nobody is to believe. */
+function backupText({ plan: { pausedMethods, tag, olm, owner, request }, backup }: BeforeQuestion): string {
+  const object = olm ? 'HyperConverged' : `KubeVirt ${owner.ref.name}`
+  const values = [
+    ...(pausedMethods.length > 0 ? ['workloadUpdateMethods'] : []),
+    ...(tag.is === 'lift' ? ['imageTag'] : []),
+  ]
+  const none = 'no VM or etcd'
+  if (backup !== undefined) return `${fileText(backup)} (operator objects); ${none}`
+  return values.length === 0 || request.follow ? 'none' : `${values.join(' and ')}, on ${object}; ${none}`
+}
 
 /** `Upgrade KubeVirt v1.7.4 → v1.8.4 on prod-eu (https://10.0.0.1:6443, as admin)` */
 function headline({ plan, address, user, findings }: BeforeQuestion, paint: Paint): string {
@@ -88,7 +98,7 @@ const goingBackLines = ({ findings }: BeforeQuestion, paint: Paint): readonly st
 function wayBackLines({ wayBack, from, to, goesBack, isRest }: UpgradePlan, paint: Paint): readonly string[] {
   if (goesBack || isRest || from === undefined || from === to.text) return []
   if (wayBack.is === 'open')
-    return [rowText(['way back', `to ${from}; not supported by KubeVirt once virt-controller is new`])]
+    return [rowText(['way back', `to ${from}, until virt-controller is updated; after that unsupported`])]
   const when = wayBack.is === 'closes' ? ' once virt-operator has replaced the CRDs' : ''
   return [
     `${paint.bad(paint.mark.warning)} ${paint.strong(`There is no way back${when}`)}: ${brief(wayBack.why)}`,
@@ -121,10 +131,12 @@ function timeRows({ time, timeoutMs, plan: { path } }: BeforeQuestion): readonly
   return [['time', time === undefined ? limit : `${time}; ${limit}`]]
 }
 
+/** `1.18.1 brings KubeVirt v1.8.4`, where the headline names both. */
+const isInHead = /no way back|^\S+ brings KubeVirt /iu
+
 function impactRows({ plan, restore }: BeforeQuestion, paint: Paint): readonly Row[] {
   const { said, pausedMethods, request } = plan
-  // It stands above already.
-  const told = said.filter((text) => !/no way back/iu.test(text) && !isCommit(text))
+  const told = said.filter((text) => !isInHead.test(text) && !isCommit(text))
   const end = request.leavePaused ? ` until ${restore}` : ', and resume at the end'
   return [
     ...said

@@ -4,6 +4,7 @@ import type { PathStep } from '../../../upgrade/path-procedure.ts'
 import { formatDuration } from '../../../kube/duration.ts'
 import { counted } from '../../../kube/text.ts'
 import type { PlanDocument, PlannedStep } from '../../../upgrade/plan/plan-document.ts'
+import { restoringLine } from '../../../engine/overrides.ts'
 import { brief, count, fenced, inlineCode, markdownText } from '../../text.ts'
 import type { Paint } from '../../printer.ts'
 
@@ -36,11 +37,11 @@ function numberOf(id: string | undefined, { steps }: PlanDocument): number {
   return steps.findIndex((step) => step.id === id) + 1
 }
 
-function keptText({ path, value, restoredBy }: KeptValue, plan: PlanDocument): string {
+function keptText({ override, path, value, restoredBy }: KeptValue, plan: PlanDocument): string {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const back =
     restoredBy === undefined
-      ? 'not restored by this plan: kvup workloads restore does it'
+      ? `not restored by this plan: ${restoringLine(override)} does it`
       : `step ${numberOf(restoredBy, plan)} restores it`
   return `${name} (${value === undefined ? 'absent' : valueText(value)}); ${back}`
 }

@@ -205,7 +205,8 @@ function remediesOf(
   const [accepts, losing] = loses ? [' --accept data-loss', '; the data in their pods is lost'] : ['', '']
   const update = narrowedLine('kvup workloads update', selection)
   const paced = `${update} --restart-unmigratable${accepts}     # restarts the VMs that are left, one by one${losing}`
-  return [...all.filter((line) => !isRestart(line)), paced]
+  const shown = `${narrowedLine('kvup workloads outdated', selection)}     # shows why each is not moved`
+  return [...all.filter((line) => !isRestart(line)), ...(loses ? [shown] : []), paced]
 }
 
 export const vmRestartsView: View<VmRestartsDocument> = {
