@@ -210,7 +210,7 @@ test('held by kvup: who holds it, that the alert is expected, and what gives it 
   expect(out.split('\n').slice(-4)).toEqual([
     'automatic VM updates are paused by admin@host for 0 s: KubeVirt moves nothing',
     `${alert}; this is expected while automatic VM updates are paused`,
-    '2 outdated: 2 not moved -> kvup workloads resume-updates',
+    '2 outdated: 2 not moved -> kvup workloads update --canary 1',
     '',
   ])
 })

@@ -29,7 +29,11 @@ function notADuration(typed: string): Error {
   const number = /^\d+(\.\d+)?$/.test(typed)
   const why = number ? 'it needs a unit' : 'write it like 90s, 5m or 1h30m'
   return usageError('not-a-duration', `${JSON.stringify(typed)} is not a duration: ${why}`, {
-    remedy: number ? `${typed}s for seconds, ${typed}m for minutes` : '90s, 5m, 1h30m, 2d',
+    remedy: number
+      ? Number(typed) === 0
+        ? '0s for no time at all; 24d is the longest that kvup can wait'
+        : `${typed}s for seconds, ${typed}m for minutes`
+      : '90s, 5m, 1h30m, 2d',
   })
 }
 

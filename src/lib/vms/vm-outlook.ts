@@ -23,7 +23,7 @@ import { shellWord } from '../kube/shell-line.ts'
 import { since } from '../kube/timestamps.ts'
 import { quantity } from '../kube/quantity.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
-import { resumingLine } from './update-methods.ts'
+import { moveWhilePaused } from './update-methods.ts'
 import { narrowedLine, noMethodsText } from '../output/kvup-words.ts'
 
 /** One cause of what becomes of a VMI. `id` is stable, for scripts; `text` is for a person and may hold words of the cluster. */
@@ -282,7 +282,9 @@ function remedyFor(
   if (moves.has(decision) && isAlone(rules)) return ['kubectl get nodes -l kubevirt.io/schedulable=true']
   if (decision === 'no-methods' && isMigratable(vmi))
     return [
-      rules.paused ? resumingLine(rules.paused) : narrowedLine('kvup workloads update', rules.asked ?? {}),
+      rules.paused
+        ? moveWhilePaused(rules.paused, rules.asked ?? {})
+        : narrowedLine('kvup workloads update', rules.asked ?? {}),
     ]
   return isJudged(vmi) ? byRestart(vmi, vm, { decision, rules }) : [conditionsLine(vmi)]
 }

@@ -498,6 +498,8 @@ export interface WaitDocument extends Document {
   /** The condition. */
   for: string
   met: boolean
+  /** Of one that was met; of another one its error says it. */
+  outcome?: 'done'
   verdict?: NonNullable<StatusReport['verdict']>
   /** Observed. */
   version?: string

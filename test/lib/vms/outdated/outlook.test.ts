@@ -132,7 +132,7 @@ const inWindow = { paused: { procedure: 'eus to 4.20' } }
 const denied = { migratable: 'False', eviction: 'LiveMigrate' } as const
 
 test.each([
-  ['held by kvup', aVmi(), 'Always', rules([], paused), ['kvup workloads resume-updates']],
+  ['held by kvup', aVmi(), 'Always', rules([], paused), ['kvup workloads update --canary 1']],
   ['held for a window', aVmi(), 'Always', rules([], inWindow), ['kvup eus run']],
   ['no methods', aVmi(), 'Always', rules([]), ['kvup workloads update']],
   [
