@@ -208,9 +208,9 @@ test('held by kvup: who holds it, that the alert is expected, and what gives it 
   await runText('workloads pause-updates --yes'.split(' '), place)
   const { out } = await run('workloads outdated')
   expect(out.split('\n').slice(-4)).toEqual([
-    'automatic VM updates are paused by admin@host for 0s: KubeVirt moves nothing',
+    'automatic VM updates are paused by admin@host for 0 s: KubeVirt moves nothing',
     `${alert}; this is expected while automatic VM updates are paused`,
-    '2 outdated: 2 not moved -> kvup workloads resume-updates',
+    '2 outdated: 2 not moved -> kvup workloads update --canary 1',
     '',
   ])
 })
@@ -289,7 +289,7 @@ test('contract: no rights in one namespace: what may be read, what may not, exit
   expect(out).toMatch(/^demo +failing .*migrate/mu)
   expect(out).toMatch(/^! virtualmachineinstances in namespace shop may not be read: .*jane/mu)
   expect(out.trimEnd().split('\n').at(-1)).toBe(
-    '5 outdated: 2 migrate, 3 not moved -> kvup workloads update --restart-unmigratable',
+    '5 outdated: 2 migrate, 3 not moved -> kvup workloads update --restart-unmigratable     restarts them, which needs --accept data-loss: 3 VMs lose data',
   )
   expect(err).toContain('error: kvup may not read everything')
   expect(err).toContain('kvup rbac kvup-view | kubectl apply -f -')

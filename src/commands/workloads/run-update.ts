@@ -10,6 +10,7 @@ import {
   narrowed,
   pausesUpdates,
   scheduleOf,
+  notMovedLines,
   questionOf,
   type TypedUpdate,
   typedUpdate,
@@ -18,6 +19,7 @@ import {
   wantedOf,
   type WaveSchedule,
   warnOfWaves,
+  canaryText,
   type WorkloadsUpdateDocument,
 } from '../../lib/vms/waves/wave-run.ts'
 import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
@@ -50,6 +52,7 @@ import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { count } from '../../lib/output/text.ts'
+import { someOf } from '../../lib/kube/text.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
@@ -82,6 +85,7 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
     throw oneNamespaceHelps(error, 'kvup workloads update', run.wanted.selection)
   })
   warnOfWaves(cx, run.wanted, work.waves)
+  if (work.canaryText !== undefined) cx.printer.warn(work.canaryText)
   const { journal } = settingsWork.environment
   return runChange(cx, {
     environment: settingsWork.environment,
@@ -143,6 +147,10 @@ export interface UpdateWork {
   waves: readonly Wave[]
   schedule: WaveSchedule
   unread: readonly Unread[]
+  /** What a canary is not good for, where KubeVirt moves VMs by itself. */
+  canaryText?: string | undefined
+  /** VMs that are not moved, and why. */
+  left: readonly { vm: string; why: string }[]
   /** Why VMs that failed before are left out, each in a sentence. */
   leftOut: readonly string[]
 }
@@ -202,6 +210,12 @@ async function workOf(running: Running): Promise<UpdateWork> {
     waves,
     schedule,
     unread,
+    canaryText: canaryText(run.wanted, {
+      methods: methodsIn(settingsWork.holding, settingsWork.owner),
+      outdated: candidates.size,
+      ...run.movesByKubeVirt(snapshot),
+    }),
+    left: [...snapshot.fleet.left.values()].filter(({ failedBefore }) => failedBefore !== true),
     leftOut,
     change: {
       procedure,
@@ -209,7 +223,10 @@ async function workOf(running: Running): Promise<UpdateWork> {
       rights: narrowed(rights, namespaces),
       question: options.watchOnly
         ? 'Watch the automatic VM updates of KubeVirt, and pause them if they do harm?'
-        : questionOf([...candidates.values()].map(({ by }) => by)),
+        : questionOf(
+            [...candidates.values()].map(({ by }) => by),
+            waves,
+          ),
       title: options.watchOnly ? 'VM updates by KubeVirt' : 'VMs to the new virt-launcher',
       limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
       restoresAt: settledAgainId,
@@ -303,8 +320,9 @@ export function announce(
     waves,
     unread,
     schedule,
-    leftOut = [],
-  }: Pick<UpdateWork, 'waves' | 'unread'> & Partial<Pick<UpdateWork, 'schedule' | 'leftOut'>>,
+    left,
+    leftOut,
+  }: Pick<UpdateWork, 'waves' | 'unread' | 'schedule' | 'left' | 'leftOut'>,
 ): void {
   for (const line of unreadText(unread)) printer.warn(line)
   for (const line of leftOut) printer.warn(line)
@@ -315,9 +333,8 @@ export function announce(
     printer.note(
       `automatic VM updates (${methodsText(methods)}) are paused meanwhile, and resumed at the end`,
     )
-  for (const { id, vms } of waves.filter((wave) => wave.vms.length > 0))
-    printer.note(`${id}: ${count(vms.length, 'VM')}`)
-  for (const line of schedule?.schedule ?? []) printer.note(line)
+  for (const line of [...waveCounts(waves), ...notMovedLines(left)]) printer.note(line)
+  for (const line of schedule.schedule ?? []) printer.note(line)
   const restarts = waves.flatMap(({ vms }) => vms).filter(({ by }) => by === 'restart')
   for (const vm of run.wanted.exclude)
     if (methods.length > 0)
@@ -327,3 +344,10 @@ export function announce(
   for (const { vm, onlyOnce } of restarts)
     printer.note(`restart: ${vm}${onlyOnce ? `: ${onlyOnceText}` : ''}`)
 }
+
+/** The canary by name: it decides whether the others are moved. */
+const waveCounts = (waves: readonly Wave[]): readonly string[] =>
+  waves.flatMap(({ id, vms }) => {
+    if (vms.length === 0) return []
+    return `${id}: ${id === 'canary' ? someOf(vms.map(({ vm }) => vm)) : count(vms.length, 'VM')}`
+  })

@@ -1,6 +1,6 @@
 import type { Entry, Override, StepPlace } from '../engine/journal.ts'
 import { stoppedBefore } from '../engine/journal-runs.ts'
-import { formatDuration } from '../kube/duration.ts'
+import { spanText } from '../kube/duration.ts'
 import { since } from '../kube/timestamps.ts'
 import type { ShownHolder } from '../kubevirt/lease-holders.ts'
 import { operatorVersionOf, versionOf } from '../releases/release-versions.ts'
@@ -12,6 +12,37 @@ interface RunInputs {
   entries?: readonly Entry[] | undefined
   overrides?: readonly Override[] | undefined
   running?: ShownHolder | undefined
+}
+
+/** A VM update that its canary stopped. */
+export interface FailedCanary {
+  /** `namespace/name` each. */
+  vms: readonly string[]
+  by: string
+  /** RFC 3339. */
+  at: string
+  /** Why the first of them failed. */
+  why: string
+}
+
+/**
+ * The canary that failed in the last run, by its journal, which others can write: undefined unless the last migration of each VM that it names failed in the cluster as well (`failing`,
+ * `namespace/name` each, outdated still).
+ */
+export function failedCanary(
+  entries: readonly Entry[],
+  failing: ReadonlySet<string>,
+): FailedCanary | undefined {
+  const run = lastRun(entries)
+  if (run?.end !== 'failed' || run.procedure !== 'update workloads') return undefined
+  const { by, at } = run
+  const { text = '' } = entries.findLast(({ what }) => what === 'failed') ?? {}
+  const { names = '', why = '' } =
+    /^(?:canary: )?the canary failed: (?<names>[^\s,:/]+\/[^\s,:/]+(?:, [^\s,:/]+\/[^\s,:/]+)*): (?<why>.+)/u.exec(
+      text,
+    )?.groups ?? {}
+  const vms = names.split(', ')
+  return vms.every((vm) => failing.has(vm)) ? { vms, by, at, why } : undefined
 }
 
 /** A run of kvup that has begun, as the journal tells it. */
@@ -112,4 +143,4 @@ export function endText({ end, by, at, place, isOnPurpose }: BegunRun, takenAt: 
 }
 
 /** Between two times: `57s`, `2d3h`. */
-export const spanOf = (from: string, at: string): string => formatDuration(since(from, new Date(at)) ?? 0)
+export const spanOf = (from: string, at: string): string => spanText(since(from, new Date(at)) ?? 0)

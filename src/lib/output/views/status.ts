@@ -4,7 +4,7 @@ import type { StatusReport } from '../../status/status-report.ts'
 import type { Override } from '../../engine/journal.ts'
 import { isOfWindow } from '../../engine/overrides.ts'
 import { commandOf } from '../../kube/shell-line.ts'
-import { ageAt } from '../age.ts'
+import { spanSince } from '../age.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
 import { brief, wrap } from '../text.ts'
 import type { ClusterState } from '../../status/cluster-state.ts'
@@ -18,7 +18,7 @@ import type { Layers } from '../../openshift/layers.ts'
 import type { Manager } from '../../kubevirt/installation.ts'
 import type { overrideId } from '../../vms/update-methods.ts'
 import { noMethodsText } from '../kvup-words.ts'
-import { formatDuration } from '../../kube/duration.ts'
+import { spanText } from '../../kube/duration.ts'
 import type { VmTroubles } from '../../kubevirt/diagnosis/vm-troubles.ts'
 
 export interface StatusDocument extends Document, StatusReport {
@@ -120,7 +120,8 @@ function kubeVirtLines(status: StatusDocument, paint: Paint, size: Size): string
   const style = { paint, entry: entryFor(size) }
   const rows = detailRows(status, style, size)
   const vms = troubleLines(status, paint)
-  return [...componentLines(status, paint, size), ...apart(rows), ...apart(vms)]
+  const parts = [componentLines(status, paint, size), rows, vms].filter(({ length }) => length > 0)
+  return parts.flatMap((part, index) => (index === 0 ? part : apart(part)))
 }
 
 /** Who manages it, and its operator, are told where that is not as everywhere. */
@@ -144,8 +145,9 @@ function detailRows(status: StatusDocument, style: LineStyle, { wide }: Size): s
 /** Paused updates are told by the state, and what resumes them. */
 const isUntold = ({ id, procedure }: Override): boolean => id !== methodsOverride || isOfWindow({ procedure })
 
-function isOperatorTold({ operator, observed }: StatusDocument): boolean {
-  if (!operator) return true
+function isOperatorTold({ operator, observed, remarks = [] }: StatusDocument): boolean {
+  // What was not read is told among the remarks, and was not looked for.
+  if (!operator) return !remarks.some((remark) => remark.startsWith('operators are not checked'))
   return (
     operator.version !== observed?.version || operator.ready < operator.desired || operator.leads === false
   )
@@ -163,7 +165,7 @@ function causeRows(
   return [
     ...(isWaitTold ? [] : entry('waiting for', brief(waitingFor))),
     ...why.flatMap((cause) => {
-      const age = cause.since ? `, for ${ageAt(cause.since, takenAt)}` : ''
+      const age = cause.since ? `, for ${spanSince(cause.since, takenAt)}` : ''
       const lines = cause.commands.filter((line) => !typed.has(commandOf(line)))
       const [fact = cause.sentence] = cause.sentence.split('; ')
       const isTold = told.includes(fact)
@@ -209,8 +211,9 @@ function doubtLines({ sentence, commands: [first] }: Doubt, { paint, entry }: Li
 /** What was not seen is never good. */
 const partlyHealthy = 'healthy, but not everything was checked'
 
-function operatorText({ operator }: StatusDocument): string {
-  if (!operator) return 'not found'
+function operatorText(status: StatusDocument): string {
+  const { operator } = status
+  if (!operator) return isOperatorTold(status) ? 'not found' : 'not checked'
   const leads = operator.leads === false ? ', a pod of the new template does not lead yet' : ''
   return `${operator.version ?? operator.image}, ${operator.ready} of ${operator.desired} ready${leads}`
 }
@@ -232,6 +235,7 @@ const roomForTable = 60
 
 /** The components in their order: a table, or below each name what the table would say. */
 function componentLines({ components = [], verdict }: Components, paint: Paint, size: Size): string[] {
+  if (components.length === 0) return []
   if (size.columns >= roomForTable) return table(componentColumns(verdict), components, { ...size, paint })
   return components.flatMap((component) => [component.name, `  ${inWords(component, verdict, paint)}`])
 }
@@ -308,7 +312,7 @@ function platformLines(
   const more = [
     ...(last
       ? [
-          `the last update, to ${last.version}, was completed at ${last.completed} and took ${formatDuration(last.tookSeconds * 1000)}`,
+          `the last update, to ${last.version}, was completed at ${last.completed} and took ${spanText(last.tookSeconds * 1000)}`,
         ]
       : []),
     ...(offers ? offerLines(offers) : []),
@@ -417,7 +421,7 @@ function linesOf(layer: TitledLayer, { takenAt, paint, entry, wide }: LayerStyle
   const tone = partly ? 'warn' : expected === undefined ? layerTones[verdict] : 'strong'
   const word = partly ? partlyHealthy : verdict === 'Unknown' ? 'not known' : verdict.toLowerCase()
   const mark = partly ? 'warning' : marks[verdict]
-  const age = since === undefined ? '' : `, for ${ageAt(since, takenAt)}`
+  const age = since === undefined ? '' : `, for ${spanSince(since, takenAt)}`
   return [
     ...entry(title, `${paint[tone](`${paint.mark[mark]} ${word}`)}: ${brief(says)}${age}`),
     ...(expected === undefined ? [] : entry('', `expected: ${expected}`)),
@@ -496,6 +500,8 @@ export interface WaitDocument extends Document {
   /** The condition. */
   for: string
   met: boolean
+  /** Of one that was met; of another one its error says it. */
+  outcome?: 'done'
   verdict?: NonNullable<StatusReport['verdict']>
   /** Observed. */
   version?: string
@@ -515,7 +521,7 @@ export const waitView: View<WaitDocument> = {
       [
         met ? paint.good(`${condition} is met`) : paint.bad(`${condition} is not met`),
         ...kubeVirtWords({ verdict, version, remarks }),
-        `after ${formatDuration(tookSeconds * 1000)}`,
+        `after ${spanText(tookSeconds * 1000)}`,
       ].join(` ${paint.mark.dot} `),
       size.columns,
     ),

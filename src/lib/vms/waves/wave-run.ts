@@ -1,7 +1,7 @@
 import type { HopFinding } from '../../releases/hop-findings.ts'
 import type { UpdatedVm, UpdateTotals, UpdateWanted } from './update-run.ts'
 import { updateName } from './update-procedure.ts'
-import { overrideOn } from '../update-methods.ts'
+import { methodsText, overrideOn } from '../update-methods.ts'
 import { methodsIn, ownerFinding } from '../strategy/settings-owner.ts'
 import type { SettingsWork } from '../strategy/set-strategy.ts'
 import { placeOfVm, selectionOf, selectsNothing } from '../vm.ts'
@@ -17,7 +17,7 @@ import { VirtualMachineInstances, VirtualMachines } from '../../kube/kinds/kubev
 import { shellWord, withoutFlags, wordsOf } from '../../kube/shell-line.ts'
 import { type ChangeOptions, goesOn, type Rights } from '../../engine/change.ts'
 import type { CommandContext } from '../../kube/world.ts'
-import { nearest } from '../../kube/text.ts'
+import { counted, nearest, someOf } from '../../kube/text.ts'
 import type { RunOutcome } from '../../engine/step.ts'
 import { parseLabels } from '../../kube/object.ts'
 import { parseDuration } from '../../kube/duration.ts'
@@ -66,6 +66,28 @@ export function warnOfWaves(
   const meant = without.map((name) => ({ name, near: nearest(name, others) }))
   const words = meant.map(({ name, near }) => (near === undefined ? name : `${name} (did you mean ${near}?)`))
   printer.warn(`these waves of --waves have no VM: ${words.join(', ')}`)
+}
+
+interface MovesByKubeVirt {
+  methods: readonly string[]
+  /** VMs that are to be moved still. */
+  outdated: number
+  moved: number
+  moving: number
+}
+
+/** Of a run that asks for a canary although automatic VM updates are on: KubeVirt asks no canary. Undefined where it proves what it should. Pure. */
+export function canaryText(
+  { canary, waves: { canaries } }: Pick<WaveRunWanted, 'canary' | 'waves'>,
+  { methods, outdated, moved, moving }: MovesByKubeVirt,
+): string | undefined {
+  if (methods.length === 0 || (canary === undefined && canaries === 0)) return undefined
+  const isAtWork = moved + moving > 0
+  if (!isAtWork && outdated === 0) return undefined
+  const what = [...(moved > 0 ? [`${moved} moved`] : []), ...(moving > 0 ? [`${moving} moving`] : [])]
+  return isAtWork
+    ? `KubeVirt moves VMs by itself already (${what.join(', ')}): a canary proves nothing. To stop that: kvup workloads pause-updates`
+    : `automatic VM updates (${methodsText(methods)}) are on: KubeVirt may move VMs before the canary. To stop that: kvup workloads pause-updates`
 }
 
 /** The same end of a run that did not reach all of it. */
@@ -178,16 +200,28 @@ export async function updateFindings(
       `${withoutFlags(wordsOf(typed), { alone: ['--restart-unmigratable'], valued: [] }).join(' ')}     leaves these VMs alone`,
     ),
     ...(interrupts
-      ? evictionFinding(methods, await forecastOutdated(cluster.reader, kubevirt, methods))
+      ? evictionFinding(methods, await forecastOutdated(cluster.reader, kubevirt, methods), [
+          'kvup workloads pause-updates     first: then they stay paused at the end of this command',
+        ])
       : []),
   ]
 }
 
-/** What is asked before VMs are moved, by how each of them would be. */
-export function questionOf(moves: readonly ('migration' | 'restart')[]): string {
+/** What is asked before VMs are moved: how many by what, and which of them come first. */
+export function questionOf(moves: readonly ('migration' | 'restart')[], waves: readonly Wave[]): string {
   const restarts = moves.filter((by) => by === 'restart').length
-  const migrations = `Migrate ${moves.length - restarts} VMs`
+  const canary = waves.find(({ id }) => id === 'canary')?.vms.map(({ vm }) => vm) ?? []
+  const first = canary.length === 0 ? '' : ` (${someOf(canary)} first)`
+  const migrations = `Migrate ${counted(moves.length - restarts, 'VM')}${first}`
   return restarts > 0 ? `${migrations} and restart ${restarts}, which interrupts them?` : `${migrations}?`
+}
+
+/** `2 VMs are not moved: not migratable: a host device (demo/gpu, demo/stuck)`: a line for each reason. */
+export function notMovedLines(left: Iterable<{ vm: string; why: string }>): readonly string[] {
+  return [...Map.groupBy(left, ({ why }) => why)].map(([why, all]) => {
+    const is = all.length === 1 ? 'is' : 'are'
+    return `${counted(all.length, 'VM')} ${is} not moved: ${why} (${someOf(all.map(({ vm }) => vm))})`
+  })
 }
 
 /** The flags that `kvup workloads update` and `kvup workloads restart` share. */
