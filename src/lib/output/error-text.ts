@@ -1,4 +1,4 @@
-import { brief, displayWidth, pad } from './text.ts'
+import { brief, displayWidth, pad, helpLine } from './text.ts'
 import { describeError, type Paint } from './printer.ts'
 import { KvupError, Unforeseen } from '../kube/errors.ts'
 import { sanitise, sanitiseDeep, sanitiseLine } from './terminal.ts'
@@ -18,7 +18,7 @@ export function errorLines(
     ...object.filter((text) => !error.message.includes(text)),
   ]
   return [
-    `${paint.bad('error:')} ${brief(sanitiseLine(first))}`,
+    `${error.reason === 'answered-no' ? '' : `${paint.bad('error:')} `}${brief(sanitiseLine(first))}`,
     ...details.filter((line) => line !== '').map((line) => `  ${line}`),
     ...causeLines(error, verbosity),
     ...(error.left === undefined
@@ -38,10 +38,10 @@ const notALine = (line: string): string =>
 export function remedyLines(remedy: readonly string[], { mark }: Pick<Paint, 'mark'>): string[] {
   const split = remedy.map((line) => sanitiseLine(line).split(/ {3,}/))
   const width = Math.max(0, ...split.filter(([, why]) => why).map(([command = '']) => displayWidth(command)))
-  return split.map(
-    ([command = '', ...why]) =>
-      `  ${why[0]?.startsWith('accepts ') ? 'Or:' : mark.next} ${why.length > 0 ? `${pad(command, width)}   ${why.join(' ')}` : command}`,
-  )
+  return split.map(([command = '', ...why]) => {
+    const line = why.length > 0 ? `${pad(command, width)}   ${why.join(' ')}` : command
+    return `  ${why[0]?.startsWith('accepts ') ? `Or: ${line}` : helpLine(line, { mark })}`
+  })
 }
 
 function causeLines(error: Error, verbosity: number): string[] {

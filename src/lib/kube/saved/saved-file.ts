@@ -120,7 +120,7 @@ async function textOf(file: string): Promise<string> {
 }
 
 const words: Readonly<Record<string, string>> = {
-  ENOENT: 'the file does not exist or folder',
+  ENOENT: 'no such file or folder',
   EACCES: 'permission denied',
 }
 
