@@ -43,9 +43,8 @@ function printer(told: Told, onResult: (document: StatusDocument) => void): Prin
 function run(
   reader: Reader,
   clock: Context['clock'],
-  options: StatusOptions,
+  { output = 'table', ...options }: StatusOptions & { output?: string },
   onResult: (document: StatusDocument) => void = () => undefined,
-  output = 'table',
 ) {
   const told: Told = { documents: [], texts: [], warnings: [] }
   const stop = new AbortController()
@@ -86,15 +85,12 @@ test.each([
 test('--exit-code says why it is not 0 in one line on stderr, where stdout is no text for a person', async () => {
   const { reader, clock } = example('operator-may-not-grant')
   for (const output of ['name', 'json']) {
-    const { code, told } = run(reader, clock, { exitCode: true }, () => undefined, output)
+    const { code, told } = run(reader, clock, { exitCode: true, output })
     expect(await code).toBe(3)
     expect(told.warnings).toEqual([expect.stringMatching(/^KubeVirt .* is Degraded: \S/u)])
   }
-  for (const [options, output] of [
-    [{ exitCode: true }, 'wide'],
-    [{}, 'name'],
-  ] as const) {
-    const { code, told } = run(reader, clock, options, () => undefined, output)
+  for (const options of [{ exitCode: true, output: 'wide' }, { output: 'name' }]) {
+    const { code, told } = run(reader, clock, options)
     await code
     expect(told.warnings).toEqual([])
   }

@@ -35,6 +35,8 @@ test.each([
     expect(lines.at(-2)).toContain(`READY, but ${better} is better: it has the fix of `)
     expect(lines.at(-1)).toContain(`Next: kvup check --from ${file(name)} --to ${better} `)
   },
+  // One of them has 612 VMs.
+  60_000,
 )
 
 test('what was accepted of a release is no reason for another patch', async () => {
@@ -105,6 +107,36 @@ test.each([
 test('explain leads from the reason of a condition to what it is about', async () => {
   const { err } = await runText(['explain', 'ClusterVersionOverridesSet'], nowhere)
   expect(err).toContain('kvup explain platform-not-upgradeable')
+})
+
+/** As `kubectl get kubevirt -A -o yaml` gives it of an appliance: versions of a distribution without v, in its own namespace, by Helm. */
+const alone = `apiVersion: v1
+kind: List
+items:
+- apiVersion: kubevirt.io/v1
+  kind: KubeVirt
+  metadata:
+    {name: kubevirt, namespace: harvester-system, uid: u, generation: 3, creationTimestamp: '2025-01-10T10:00:00Z'}
+  spec: {workloadUpdateStrategy: {}}
+  status:
+    conditions:
+    - {type: Available, status: 'True', reason: AllComponentsReady, lastTransitionTime: '2025-05-01T07:00:00Z'}
+    - {type: Progressing, status: 'True', reason: UpdateInProgress, lastTransitionTime: '2025-05-01T07:00:00Z'}
+    observedDeploymentID: a
+    targetDeploymentID: b
+    observedGeneration: 3
+    observedKubeVirtVersion: 1.2.2-150500.8.21.1
+    targetKubeVirtVersion: 1.3.1-150600.5.9.1
+    phase: Deployed
+`
+
+test('of a dump of the KubeVirt alone, what is not in it is not checked instead of not found, and no table is empty', async () => {
+  const { out } = await runText(['status', '--from', '-'], { ...nowhere, stdin: alone })
+  expect(out).toMatch(/^KubeVirt 1\.2\.2-150500\.8\.21\.1 → 1\.3\.1-150600\.5\.9\.1: updating/u)
+  expect(out).toContain('operators are not checked')
+  expect(out).not.toMatch(/not found|COMPONENT|\n\n\n/u)
+  const wide = await runText(['status', '-o', 'wide', '--from', '-'], { ...nowhere, stdin: alone })
+  expect(wide.out).toMatch(/^operator +not checked$/mu)
 })
 
 test('the next line of a saved cluster asks that file again', async () => {

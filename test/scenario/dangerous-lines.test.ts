@@ -43,6 +43,37 @@ test('16.8 after a failed canary the next line has another one, leaves the VM th
   })
 })
 
+test('16.8 after a failed canary bare kvup names the VM and who moved it, and offers nothing that moves another', async () => {
+  await outdated(vms, async (stage) => {
+    await kvup(stage, 'kvup workloads update --yes --canary 1 --retries 0')
+    const { out } = await kvup(stage, 'kvup')
+    expect(out).toMatch(/^KubeVirt v1\.8\.4\b.*: healthy, but the canary of a VM update failed: demo\/a$/mu)
+    expect(out).toMatch(/the update by \S+@\S+ stopped \w+ ago: /u)
+    expect(out).toContain('its line again tries another VM first, and leaves demo/a as it is')
+    expect(out).toMatch(/^Next: kvup workloads migrations /mu)
+    expect(out).not.toMatch(/resume-updates|workloads update|virtctl/u)
+  })
+})
+
+test('L2 a journal that names a canary whose migrations go well is not believed', async () => {
+  await outdated([{ name: 'b' }], async (stage) => {
+    const failed = {
+      at: new Date(stage.now).toISOString(),
+      by: 'jane@bastion',
+      procedure: 'update workloads',
+    }
+    await stage.journal.record({ ...failed, step: '', what: 'started', text: '' })
+    await stage.journal.record({
+      ...failed,
+      step: 'canary',
+      what: 'failed',
+      text: 'the canary failed: demo/b: x',
+    })
+    const { out } = await kvup(stage, 'kvup')
+    expect(out).not.toContain('canary')
+  })
+})
+
 test('16.8 after a failed canary nothing that restarts VMs stands above the line that goes on', async () => {
   await outdated(vms, async (stage) => {
     const failed = await kvup(stage, 'kvup workloads update --yes --canary 1 --retries 0')

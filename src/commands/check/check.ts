@@ -54,7 +54,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
   const snapshot = await readerFor(cx, options.from)
-  await ensurePlace(snapshot, { namespace: cx.flags?.namespace })
+  await ensurePlace(snapshot, { namespace: cx.flags.namespace })
   cx.printer.awaiting('running the checks')
   const observed = await readCheckedCluster(cx, {
     to,
@@ -157,7 +157,8 @@ function helpLines(items: Ended['items'], strict: boolean): readonly string[] {
   const levels = ['blocker', 'not-checked', ...(strict ? ['warning'] : [])]
   const worst = levels.map((wanted) => open.find(({ level }) => level === wanted)).find((found) => found)
   if (worst === undefined) return []
-  const line = worst.remedy.find((one) => isCommand(one) && !takesRisk(one)) ?? `kvup explain ${worst.id}`
+  const line =
+    worst.remedy.find((one) => isCommand(one) && !takesRisk(one, [worst.id])) ?? `kvup explain ${worst.id}`
   return [isUpgrade(line) ? withRisksOf(line, items) : line]
 }
 
@@ -166,7 +167,9 @@ const isUpgrade = (line: string): boolean => /^kvup upgrade (?:.* )?--to /u.test
 /** An upgrade is refused where a risk that was accepted is not on its line; what the line does stays behind it. */
 function withRisksOf(line: string, items: Ended['items']): string {
   const command = commandOf(line)
-  return `${withRisks(command, risksOf(items))}${line.slice(command.length)}`
+  const more = risksOf(items).filter(({ id }) => !takesRisk(command, [id]))
+  if (more.length === 0) return line
+  return `${command} ${withRisks('', more)}${line.slice(command.length)}`
 }
 
 /** What was accepted, once each. */

@@ -10,6 +10,7 @@ import { listKubeVirts, type ReadCluster } from '../../lib/kubevirt/snapshot.ts'
 import { kubeVirtDefinitions } from '../../lib/kubevirt/stored-versions.ts'
 import type { EarlierDump, StatusDocument } from '../../lib/output/views/status.ts'
 import { type ClusterState, clusterState, type StateInputs } from '../../lib/status/cluster-state.ts'
+import { failedCanary } from '../../lib/status/unfinished-run.ts'
 import { type StatusAsks, statusReport, type StatusReport } from '../../lib/status/status-report.ts'
 import { availableTargets } from '../../lib/upgrade/plan/available-targets.ts'
 import { downgradeNow } from '../../lib/upgrade/rollback.ts'
@@ -112,7 +113,11 @@ export class StatusReader {
   }
 
   /** Throws what `known` throws; what may not be read is not checked. */
-  async #failing({ report, unread = [] }: StateInputs): Promise<Pick<StateInputs, 'failing' | 'unread'>> {
+  async #failing({
+    report,
+    entries = [],
+    unread = [],
+  }: StateInputs): Promise<Pick<StateInputs, 'failing' | 'canary' | 'unread'>> {
     const { instances } = report.workloads ?? {}
     if (instances === undefined) return { unread: [...unread, 'running VMs cannot be read'] }
     if (instances === 0) return {}
@@ -126,9 +131,11 @@ export class StatusReader {
     if (!inFlight.known) return { unread: [...unread, `migrations: ${inFlight.why}`] }
     const hidden = inFlight.items[0]?.unread[0]
     const items = inFlight.items.flatMap((read) => migrationsReport(read).items)
+    const failed = items.filter(({ state }) => state === 'failing' || state === 'failed')
     const endless = items.filter(({ failures }) => failures?.endless)
     return {
-      failing: endless.map(({ namespace, vm }) => `${namespace}/${vm}`),
+      failing: endless.map(placeText),
+      canary: failedCanary(entries, new Set(failed.map(placeText))),
       ...(hidden && { unread: [...unread, `migrations: ${hidden.why}`] }),
     }
   }
@@ -159,6 +166,8 @@ export async function readClusterState(
   const report = await statusReport(snapshot.cluster.reader, snapshot.clock, asks)
   return { report, state: (await new StatusReader(cx, snapshot).document(report)).state }
 }
+
+const placeText = ({ namespace, vm }: { namespace: string; vm: string }): string => `${namespace}/${vm}`
 
 /** ms. */
 const askEvery = 30 * seconds

@@ -10,6 +10,7 @@ import {
   narrowed,
   pausesUpdates,
   scheduleOf,
+  notMovedLines,
   questionOf,
   type TypedUpdate,
   typedUpdate,
@@ -48,6 +49,7 @@ import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { count } from '../../lib/output/text.ts'
+import { someOf } from '../../lib/kube/text.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
@@ -126,6 +128,8 @@ export interface UpdateWork {
   waves: readonly Wave[]
   schedule: WaveSchedule
   unread: readonly Unread[]
+  /** VMs that are not moved, and why. */
+  left: readonly { vm: string; why: string }[]
   /** Why VMs that failed before are left out, each in a sentence. */
   leftOut: readonly string[]
 }
@@ -185,6 +189,7 @@ async function workOf(running: Running): Promise<UpdateWork> {
     waves,
     schedule,
     unread,
+    left: [...snapshot.fleet.left.values()].filter(({ failedBefore }) => failedBefore !== true),
     leftOut,
     change: {
       procedure,
@@ -192,7 +197,10 @@ async function workOf(running: Running): Promise<UpdateWork> {
       rights: narrowed(rights, namespaces),
       question: options.watchOnly
         ? 'Watch the automatic VM updates of KubeVirt, and pause them if they do harm?'
-        : questionOf([...candidates.values()].map(({ by }) => by)),
+        : questionOf(
+            [...candidates.values()].map(({ by }) => by),
+            waves,
+          ),
       title: options.watchOnly ? 'VM updates by KubeVirt' : 'VMs to the new virt-launcher',
       limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
       restoresAt: settledAgainId,
@@ -286,8 +294,9 @@ export function announce(
     waves,
     unread,
     schedule,
-    leftOut = [],
-  }: Pick<UpdateWork, 'waves' | 'unread'> & Partial<Pick<UpdateWork, 'schedule' | 'leftOut'>>,
+    left,
+    leftOut,
+  }: Pick<UpdateWork, 'waves' | 'unread' | 'schedule' | 'left' | 'leftOut'>,
 ): void {
   for (const line of unreadText(unread)) printer.warn(line)
   for (const line of leftOut) printer.warn(line)
@@ -298,9 +307,8 @@ export function announce(
     printer.note(
       `automatic VM updates (${methodsText(methods)}) are paused meanwhile, and resumed at the end`,
     )
-  for (const { id, vms } of waves.filter((wave) => wave.vms.length > 0))
-    printer.note(`${id}: ${count(vms.length, 'VM')}`)
-  for (const line of schedule?.schedule ?? []) printer.note(line)
+  for (const line of [...waveCounts(waves), ...notMovedLines(left)]) printer.note(line)
+  for (const line of schedule.schedule ?? []) printer.note(line)
   const restarts = waves.flatMap(({ vms }) => vms).filter(({ by }) => by === 'restart')
   for (const vm of run.wanted.exclude)
     if (methods.length > 0)
@@ -310,3 +318,10 @@ export function announce(
   for (const { vm, onlyOnce } of restarts)
     printer.note(`restart: ${vm}${onlyOnce ? `: ${onlyOnceText}` : ''}`)
 }
+
+/** The canary by name: it decides whether the others are moved. */
+const waveCounts = (waves: readonly Wave[]): readonly string[] =>
+  waves.flatMap(({ id, vms }) => {
+    if (vms.length === 0) return []
+    return `${id}: ${id === 'canary' ? someOf(vms.map(({ vm }) => vm)) : count(vms.length, 'VM')}`
+  })

@@ -254,14 +254,14 @@ export function passGate(
   const all = [first, ...more]
   const ids = all.map(({ id }) => id)
   const given = all.flatMap(({ remedy }) => remedy)
-  const mends = given.filter((line) => !takesRisk(line))
+  const mends = given.filter((line) => !takesRisk(line, ids))
   const paths = ids.some(isRefused) ? [] : [accepting(ids, all)]
   throw blocked(first.id, all.map(({ id, summary }) => `${onSingleLine(summary)} (${id})`).join('\n  '), {
     ...(first.objects && { object: first.objects.join(', ') }),
     remedy: [
       ...new Set([
         ...(mends.length > 0 ? mends : [explainLine(first.id)]),
-        ...given.filter(takesRisk),
+        ...given.filter((line) => takesRisk(line, ids)),
         ...paths,
       ]),
     ],

@@ -20,7 +20,7 @@ import { type EusClusterSnapshot, readEusCluster } from './plan/eus-snapshot.ts'
 import { makeEusPlan } from './plan/eus-planner.ts'
 import { parsePlatformMinor } from '../releases/release-versions.ts'
 import { readReleases, type Releases } from '../releases/releases.ts'
-import { parseUpdateGraph, type UpdateGraph } from '../releases/update-graph.ts'
+import { fetchesGraph, parseUpdateGraph, type UpdateGraph } from '../releases/update-graph.ts'
 import { readCatalog } from '../releases/catalog-path.ts'
 import type { Finding } from '../checks/check-definition.ts'
 import type { EusPlanningOptions } from './run/window-run.ts'
@@ -50,7 +50,7 @@ export async function plannedEus(
   const to = options.to === undefined ? undefined : parsePlatformMinor(options.to)
   const releases = await readReleases(world, options.releases)
   const accepted = read(options.accept, releases)
-  const graph = await readGraph(world, options.graphFile)
+  const graph = await readGraph(world, options.graphFile, to)
   const catalog = await readCatalog(world, options.catalogFile)
   const reader = onceCached(cluster.reader)
   const snapshot = await readEusCluster({ ...cluster, reader }, clock)
@@ -67,6 +67,7 @@ export async function plannedEus(
 async function readGraph(
   world: CommandContext['world'],
   file: string | undefined,
+  to: string | undefined,
 ): Promise<UpdateGraph | undefined> {
   if (file === undefined) return undefined
   const text = await world.readText(file).catch((cause: unknown) => {
@@ -74,8 +75,7 @@ async function readGraph(
       'graph-unread',
       `cannot read the update graph ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
       {
-        remedy:
-          'the update service serves one: https://api.openshift.com/api/upgrades_info/graph?channel=eus-4.20',
+        remedy: fetchesGraph(to, file),
         cause,
       },
     )

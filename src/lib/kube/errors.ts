@@ -105,7 +105,7 @@ export const drifted = failure(exitCode.drifted)
 export const locked = failure(exitCode.locked)
 export const forbidden = failure(exitCode.forbidden)
 export const unreachable = failure(exitCode.unreachable)
-/** It is done, but a running VM or a volume disappeared meanwhile, and nobody asked for it: exit 9. */
+/** It is done, but a running VM or a volume disappeared meanwhile, and no owner deleted it: exit 9. */
 export const lost = failure(exitCode.lost)
 /** Ctrl-C (130), SIGTERM or SIGHUP (143); also used as the reason of the AbortSignal that ends the waits. */
 export const interrupted = (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', details?: Details): KvupError =>

@@ -54,8 +54,9 @@ export function onlyFlag(words: readonly string[], flag: string): readonly strin
   return words.filter((word, index) => word === flag || isGlued(word, flag) || words[index - 1] === flag)
 }
 
-/** A line that goes on in spite of a finding: it never stands above one that removes the cause or shows it. */
-export const takesRisk = (line: string): boolean => /(?:^|\s)--accept(?:[\s=]|$)/u.test(line)
+/** A line that goes on in spite of these findings: it never stands above one that removes their cause or shows it. */
+export const takesRisk = (line: string, ids: readonly string[]): boolean =>
+  ids.some((id) => new RegExp(`(?:^|\\s)--accept[\\s=]${id}(?![\\w-])`, 'u').test(line))
 
 function isGlued(word: string, flag: string): boolean {
   return word.startsWith(flag.startsWith('--') ? `${flag}=` : flag) && word !== flag

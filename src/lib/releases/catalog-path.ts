@@ -155,9 +155,11 @@ function hopsFrom(
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** How a person gets at a catalog file; which image it is made of is in the CatalogSource. */
-export const makesCatalog =
-  'make the file with opm render -o yaml, from the image that the CatalogSource names'
+/** What makes a catalog file: of OpenShift's own catalog of this minor, else from whatever image the CatalogSource names. */
+export const makesCatalog = (minor?: string): string =>
+  minor === undefined
+    ? 'kubectl get catalogsources -A -o yaml     names the image of each catalog; opm render IMAGE -o yaml makes the file'
+    : `opm render registry.redhat.io/redhat/redhat-operator-index:v${minor} -o yaml > catalog.yaml     makes the file on OpenShift; of another catalog name its image`
 
 /**
  * The packages of a file-based catalog, from its olm.package, olm.channel and olm.bundle entries; what else is in it is left out.
@@ -168,7 +170,7 @@ export function parseCatalog(text: string, origin: string): readonly CatalogPack
   const channels = documents.filter(({ schema }) => schema === 'olm.channel')
   if (channels.length === 0)
     throw usageError('catalog-invalid', `${origin} is no file-based catalog: it has no olm.channel`, {
-      remedy: makesCatalog,
+      remedy: makesCatalog(),
     })
   const versions = bundleVersions(documents)
   const names = [...new Set(channels.map((channel) => textAt(channel, 'package', origin)))]
@@ -252,7 +254,7 @@ function documentsOf(text: string, origin: string): readonly Fields[] {
     const why = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause)
     throw usageError('catalog-invalid', `${origin} is no file-based catalog: ${why}`, {
       cause,
-      remedy: makesCatalog,
+      remedy: makesCatalog(),
     })
   }
 }
@@ -298,7 +300,7 @@ export async function readCatalog(
   const text = await readText(file).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw usageError('catalog-unread', `cannot read the catalog ${file}: ${why}`, {
-      remedy: makesCatalog,
+      remedy: makesCatalog(),
       cause,
     })
   })

@@ -1,4 +1,5 @@
 import { usageError } from '../kube/errors.ts'
+import { shellWord } from '../kube/shell-line.ts'
 import {
   comparePlatforms,
   platformMinorOf,
@@ -109,10 +110,13 @@ function list(value: unknown, name: string, origin: string): readonly unknown[] 
 }
 
 function wrong(origin: string, why: string): Error {
-  return usageError('graph-invalid', `${origin} is no update graph: ${why}`, {
-    remedy:
-      'the update service serves one: https://api.openshift.com/api/upgrades_info/graph?channel=eus-4.20&arch=amd64',
-  })
+  return usageError('graph-invalid', `${origin} is no update graph: ${why}`, { remedy: fetchesGraph() })
+}
+
+/** What fetches the graph of the channel that leads to this minor; only even minors have a channel of their own for EUS. */
+export function fetchesGraph(minor = '4.20', file = 'graph.json'): string {
+  const channel = Number(minor.split('.')[1]) % 2 === 0 ? `eus-${minor}` : `stable-${minor}`
+  return `curl -fo ${shellWord(file)} 'https://api.openshift.com/api/upgrades_info/graph?channel=${channel}&arch=amd64'     fetches the graph of OpenShift on amd64`
 }
 
 /** A way through the graph, release by release, and what is newer but leads nowhere. */

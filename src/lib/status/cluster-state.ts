@@ -1,13 +1,20 @@
 import type { Entry, Override } from '../engine/journal.ts'
 import { targetOfName } from '../engine/overrides.ts'
 import { commandOf, shellWord } from '../kube/shell-line.ts'
-import { counted } from '../kube/text.ts'
+import { counted, someOf } from '../kube/text.ts'
 import type { Cause } from '../kubevirt/diagnosis/pod-trouble.ts'
 import type { ShownHolder } from '../kubevirt/lease-holders.ts'
 import { lossBehind } from '../releases/hop-findings.ts'
 import { versionOf } from '../releases/release-versions.ts'
 import type { StatusReport } from './status-report.ts'
-import { endText, interruptedRun, lastRun, spanOf, type Unfinished } from './unfinished-run.ts'
+import {
+  endText,
+  type FailedCanary,
+  interruptedRun,
+  lastRun,
+  spanOf,
+  type Unfinished,
+} from './unfinished-run.ts'
 
 /** Where a cluster stands in one word; the worst thing that is true of it. */
 export type StateName =
@@ -25,6 +32,8 @@ export type StateName =
   | 'Waiting'
   /** KubeVirt says that it is done, and a component is of another version. */
   | 'OutOfStep'
+  /** The canary of a VM update failed, and the other VMs were not moved. */
+  | 'CanaryFailed'
   /** KubeVirt tries the migration of a VM again and again, and it fails each time. */
   | 'MigrationsFailing'
   /** Healthy as far as it could be seen. */
@@ -69,6 +78,8 @@ export interface StateInputs {
   running?: ShownHolder | undefined
   /** VMs whose migrations fail each time, `namespace/name`. */
   failing?: readonly string[] | undefined
+  /** Of the last VM update, where its canary failed and is as it was. */
+  canary?: FailedCanary | undefined
   /** What could not be looked at beyond what the report says, in sentences. */
   unread?: readonly string[]
   /** The release to go to, and the lines that do it and judge it first. */
@@ -158,6 +169,7 @@ const judges: readonly Judge[] = [
   updating,
   layerMoving,
   outOfStep,
+  canaryFailed,
   migrationsFailing,
 ]
 
@@ -394,6 +406,25 @@ function layerOutOfStep(inputs: StateInputs): ClusterState | undefined {
     headline: `${layer.title} ${layer.says}${runs}${on(inputs.cluster)}: OUT OF STEP with the platform`,
     why: [layer.outOfStep ?? '', ...pausedLines(inputs), ...aboutVms(inputs)],
     ...linesOf({ next: layer.help?.find((line) => /^(?:kvup|oc) /u.test(line)) }),
+  }
+}
+
+/** Not before it is known why: the rest would fail like it, or do what resumed updates do to all VMs at once. */
+function canaryFailed(inputs: StateInputs): ClusterState | undefined {
+  const { canary, report } = inputs
+  if (canary === undefined) return undefined
+  const { vms, by, at, why } = canary
+  return {
+    is: 'CanaryFailed',
+    headline: `${subject(inputs)}: healthy, but the canary of a VM update failed: ${someOf(vms)}`,
+    why: [
+      `the update by ${by} stopped ${spanOf(at, report.takenAt)} ago: ${why}`,
+      `its line again tries another VM first, and leaves ${someOf(vms)} as ${vms.length === 1 ? 'it is' : 'they are'}`,
+      ...pausedLines(inputs),
+      ...aboutVms(inputs),
+    ],
+    next: 'kvup workloads migrations     shows why it failed',
+    details: 'kvup history     shows that update',
   }
 }
 

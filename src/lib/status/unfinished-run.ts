@@ -14,6 +14,37 @@ interface RunInputs {
   running?: ShownHolder | undefined
 }
 
+/** A VM update that its canary stopped. */
+export interface FailedCanary {
+  /** `namespace/name` each. */
+  vms: readonly string[]
+  by: string
+  /** RFC 3339. */
+  at: string
+  /** Why the first of them failed. */
+  why: string
+}
+
+/**
+ * The canary that failed in the last run, by its journal, which others can write: undefined unless the last migration of each VM that it names failed in the cluster as well (`failing`,
+ * `namespace/name` each, outdated still).
+ */
+export function failedCanary(
+  entries: readonly Entry[],
+  failing: ReadonlySet<string>,
+): FailedCanary | undefined {
+  const run = lastRun(entries)
+  if (run?.end !== 'failed' || run.procedure !== 'update workloads') return undefined
+  const { by, at } = run
+  const { text = '' } = entries.findLast(({ what }) => what === 'failed') ?? {}
+  const { names = '', why = '' } =
+    /^(?:canary: )?the canary failed: (?<names>[^\s,:/]+\/[^\s,:/]+(?:, [^\s,:/]+\/[^\s,:/]+)*): (?<why>.+)/u.exec(
+      text,
+    )?.groups ?? {}
+  const vms = names.split(', ')
+  return vms.every((vm) => failing.has(vm)) ? { vms, by, at, why } : undefined
+}
+
 /** A run of kvup that has begun, as the journal tells it. */
 export interface BegunRun {
   procedure: string

@@ -256,13 +256,13 @@ export async function ensurePlace(
   snapshot: Pick<ReadCluster, 'cluster'> & { saved?: boolean },
   place: Pick<Selection, 'namespace' | 'node'>,
 ): Promise<void> {
-  const [missing] = await noSuchPlace(snapshot, place)
-  if (missing !== undefined) throw noPlace(missing)
+  const [remark] = await noSuchPlace(snapshot, place)
+  if (remark !== undefined) throw noPlace(remark)
 }
 
-const noPlace = (missing: string): KvupError =>
-  usageError('no-such-place', missing, {
-    remedy: `kubectl get ${missing.includes('no node') ? 'nodes' : 'namespaces'}     lists them`,
+const noPlace = (remark: string): KvupError =>
+  usageError('no-such-place', remark, {
+    remedy: `kubectl get ${remark.includes('no node') ? 'nodes' : 'namespaces'}     lists them`,
   })
 
 /** Where nothing was found of what was asked for. */
@@ -282,9 +282,8 @@ export async function notThere(
   { isScript, running }: { isScript: boolean; running: boolean },
 ): Promise<NotThere> {
   const places = await noSuchPlace(snapshot, selection)
-  const [missing] = places
-  if (missing !== undefined)
-    return isScript ? { remarks: [], failure: noPlace(missing) } : { remarks: places }
+  const [remark] = places
+  if (remark !== undefined) return isScript ? { remarks: [], failure: noPlace(remark) } : { remarks: places }
   const kind = running ? VirtualMachineInstances : VirtualMachines
   if (!isScript || !(await selectsNothing(snapshot.cluster, selection, new Set(), kind)))
     return { remarks: [] }

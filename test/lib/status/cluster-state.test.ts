@@ -409,6 +409,21 @@ const rows: readonly Row[] = [
     next: 'kvup workloads migrations',
   },
   {
+    name: 'the canary of a VM update failed: what resumes all updates at once is not offered',
+    inputs: {
+      canary: { vms: ['shop/db-0'], by: 'root@jump', at: now, why: 'the CPU lacks a feature' },
+      failing: ['shop/db-0'],
+    },
+    is: 'CanaryFailed',
+    headline: 'KubeVirt v1.7.4 on prod-eu: healthy, but the canary of a VM update failed: shop/db-0',
+    why: [
+      'the update by root@jump stopped 0s ago: the CPU lacks a feature',
+      'its line again tries another VM first, and leaves shop/db-0 as it is',
+      vms,
+    ],
+    next: 'kvup workloads migrations     shows why it failed',
+  },
+  {
     name: 'nothing installed',
     inputs: {
       report: {
@@ -498,6 +513,7 @@ test('every state has a row, or is that of no cluster', () => {
     Updating: true,
     Waiting: true,
     OutOfStep: true,
+    CanaryFailed: true,
     MigrationsFailing: true,
     NotChecked: true,
     Healthy: true,

@@ -6,6 +6,7 @@ import {
   rollSnapshotWatches,
 } from '../../upgrade/methods/operator-manifest.ts'
 import type { OperatorPart } from './operator-steps.ts'
+import { makesCatalog } from '../../releases/catalog-path.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import type { CatalogSource, Subscription } from '../../kube/kinds/operator-kinds.ts'
 import { type Pod, Pods } from '../../kube/kinds/workload-kinds.ts'
@@ -116,7 +117,8 @@ function straying(csv: string, { snapshot, latest }: Question): StepState {
     by: `InstallPlan ${name} would install ${csv}, which is not on the path (${path}): it may be a dead end, and OLM resolves nothing else while it waits`,
     remedy: [
       `oc -n ${namespace} delete installplan ${name}     lets OLM resolve again, to the present head of its channel`,
-      `${command} --catalog-file FILE     uses a later catalog with another path`,
+      makesCatalog(hop.minor),
+      `${command} --catalog-file catalog.yaml     uses a later catalog with another path`,
       `${command} --accept operator-stranded     accepts whatever OLM resolves`,
     ],
   }
@@ -154,8 +156,8 @@ export async function catalogNow(
   const head = headOf(offer, channel)
   if (head !== undefined) return { is: 'answers', head }
   const state = withoutHead(offer, { pack, channel })
-  const file = `${command} --catalog-file FILE     gives kvup the releases without it`
-  return { is: 'waits', state: { ...state, remedy: [...remedy, file] } }
+  const file = `${command} --catalog-file catalog.yaml     gives kvup the releases without it`
+  return { is: 'waits', state: { ...state, remedy: [...remedy, makesCatalog(), file] } }
 }
 
 function askedOf({ spec = {} }: Subscription) {

@@ -277,8 +277,8 @@ function leadsOn(installed: string, following: Watching): StepState {
       ? `${installed} is installed, and has no update path to ${stop.minor}${pathText(path)}: the operator could not follow the platform`
       : `kvup does not know whether the operator has an update path from ${installed} to ${stop.minor}: it may not be able to follow the platform`,
     remedy: [
-      'pass the target catalog with --catalog-file: it knows the path',
-      makesCatalog,
+      makesCatalog(stop.minor),
+      `${command} --catalog-file catalog.yaml     continues, with the whole upgrade path of the operator`,
       `${command} --accept ${risk}     lets the platform continue anyway`,
     ],
   }

@@ -23,7 +23,7 @@ import {
 import { keepMaster } from './platform-rollout.ts'
 import { type GateOf, platformShut } from './platform-gate.ts'
 import type { PlatformStatus } from '../../openshift/platform-status.ts'
-import { newestOf } from '../../releases/update-graph.ts'
+import { fetchesGraph, newestOf } from '../../releases/update-graph.ts'
 import type { PlatformStop } from '../plan/eus-plan.ts'
 
 interface Requesting extends Wanting, GateOf {
@@ -200,13 +200,20 @@ function otherImage(
   }
 }
 
+/** `4.20` of `4.19.17`. */
+function minorAfter(version: string): string {
+  const [major = '', minor = ''] = version.split('.')
+  return `${major}.${Number(minor) + 1}`
+}
+
 function mayLeadNowhere(version: string, command: string): StepState {
   return {
     is: 'blocked',
     reason: 'path-unknown',
     by: `kvup does not know whether ${version} has an update path to the next minor: the cluster knows only its next update`,
     remedy: [
-      `${command} --graph-file FILE     shows the whole upgrade path`,
+      fetchesGraph(minorAfter(version)),
+      `${command} --graph-file graph.json     continues, with the whole upgrade path`,
       `${command} --accept path-unknown     requests it anyway`,
     ],
   }

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { createGzip, gunzip } from 'node:zlib'
 import { mostBytes, readBounded, tooLarge } from '../bounded-file.ts'
 import { KvupError, usageError } from '../errors.ts'
+import { shellWord } from '../shell-line.ts'
 import { type Needed, type PassedOver, type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
 import { type Dump, dumpsIn, isAsked } from './saved-dumps.ts'
 import { deepest, isRecord, isTooDeep, type KubeObject, withoutNulls } from '../object.ts'
@@ -127,7 +128,10 @@ const words: Readonly<Record<string, string>> = {
 function missing(file: string, cause: unknown): unknown {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined
   if (code === undefined) return cause
-  return usageError('snapshot-missing', `cannot read ${file}: ${words[code] ?? code}`, { cause })
+  return usageError('snapshot-missing', `cannot read ${file}: ${words[code] ?? code}`, {
+    remedy: `kvup snapshot --to-file ${shellWord(file)}     saves the cluster there`,
+    cause,
+  })
 }
 
 export interface ParsedFile {

@@ -175,7 +175,7 @@ function found(
   accepted: readonly { id: string }[],
 ): Verdict {
   const open = findings.filter(({ id }) => !accepted.some((risk) => risk.id === id))
-  const of = (...levels: readonly string[]) => open.filter(({ level }) => levels.includes(level)).length
+  const of = (level: string) => open.filter((finding) => finding.level === level).length
   const [blockers, unknown, warnings] = [of('blocker'), of('not-checked'), of('warning')]
   const parts = [
     ...(blockers > 0 ? [count(blockers, 'blocker')] : []),

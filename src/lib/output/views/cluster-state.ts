@@ -13,6 +13,7 @@ const tones: Record<StateName, Tone> = {
   Updating: 'strong',
   Waiting: 'warn',
   OutOfStep: 'bad',
+  CanaryFailed: 'bad',
   MigrationsFailing: 'bad',
   NotChecked: 'warn',
   Healthy: 'good',

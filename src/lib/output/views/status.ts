@@ -120,7 +120,8 @@ function kubeVirtLines(status: StatusDocument, paint: Paint, size: Size): string
   const style = { paint, entry: entryFor(size) }
   const rows = detailRows(status, style, size)
   const vms = troubleLines(status, paint)
-  return [...componentLines(status, paint, size), ...apart(rows), ...apart(vms)]
+  const parts = [componentLines(status, paint, size), rows, vms].filter(({ length }) => length > 0)
+  return parts.flatMap((part, index) => (index === 0 ? part : apart(part)))
 }
 
 /** Who manages it, and its operator, are told where that is not as everywhere. */
@@ -144,8 +145,9 @@ function detailRows(status: StatusDocument, style: LineStyle, { wide }: Size): s
 /** Paused updates are told by the state, and what resumes them. */
 const isUntold = ({ id, procedure }: Override): boolean => id !== methodsOverride || isOfWindow({ procedure })
 
-function isOperatorTold({ operator, observed }: StatusDocument): boolean {
-  if (!operator) return true
+function isOperatorTold({ operator, observed, remarks = [] }: StatusDocument): boolean {
+  // What was not read is told among the remarks, and was not looked for.
+  if (!operator) return !remarks.some((remark) => remark.startsWith('operators are not checked'))
   return (
     operator.version !== observed?.version || operator.ready < operator.desired || operator.leads === false
   )
@@ -209,8 +211,9 @@ function doubtLines({ sentence, commands: [first] }: Doubt, { paint, entry }: Li
 /** What was not seen is never good. */
 const partlyHealthy = 'healthy, but not everything was checked'
 
-function operatorText({ operator }: StatusDocument): string {
-  if (!operator) return 'not found'
+function operatorText(status: StatusDocument): string {
+  const { operator } = status
+  if (!operator) return isOperatorTold(status) ? 'not found' : 'not checked'
   const leads = operator.leads === false ? ', a pod of the new template does not lead yet' : ''
   return `${operator.version ?? operator.image}, ${operator.ready} of ${operator.desired} ready${leads}`
 }
@@ -232,6 +235,7 @@ const roomForTable = 60
 
 /** The components in their order: a table, or below each name what the table would say. */
 function componentLines({ components = [], verdict }: Components, paint: Paint, size: Size): string[] {
+  if (components.length === 0) return []
   if (size.columns >= roomForTable) return table(componentColumns(verdict), components, { ...size, paint })
   return components.flatMap((component) => [component.name, `  ${inWords(component, verdict, paint)}`])
 }

@@ -374,7 +374,7 @@ function minorSkipped({ certain, from, hops }: OlmPart): readonly HopFinding[] {
         id: 'minor-skipped',
         level: 'warning' as const,
         summary: `the catalog goes from HyperConverged ${before} to ${version} without a release of a minor in between, but KubeVirt supports only updates to the next minor`,
-        remedy: ['name a catalog that has the minor in between by --catalog-file', makesCatalog],
+        remedy: ['name a catalog that has the minor in between by --catalog-file', makesCatalog()],
       },
     ]
   })

@@ -284,7 +284,7 @@ export function packageIn(
     'package-not-in-catalog',
     `the catalog file has no package ${name}, only ${catalog.map((one) => one.name).join(', ')}`,
     {
-      remedy: `${makesCatalog}: ${which}`,
+      remedy: [`the catalog has to be ${which}`, makesCatalog()],
     },
   )
 }

@@ -17,7 +17,7 @@ import { VirtualMachineInstances, VirtualMachines } from '../../kube/kinds/kubev
 import { shellWord, withoutFlags, wordsOf } from '../../kube/shell-line.ts'
 import { type ChangeOptions, goesOn, type Rights } from '../../engine/change.ts'
 import type { CommandContext } from '../../kube/world.ts'
-import { nearest } from '../../kube/text.ts'
+import { counted, nearest, someOf } from '../../kube/text.ts'
 import type { RunOutcome } from '../../engine/step.ts'
 import { parseLabels } from '../../kube/object.ts'
 import { parseDuration } from '../../kube/duration.ts'
@@ -181,11 +181,21 @@ export async function updateFindings(
   ]
 }
 
-/** What is asked before VMs are moved, by how each of them would be. */
-export function questionOf(moves: readonly ('migration' | 'restart')[]): string {
+/** What is asked before VMs are moved: how many by what, and which of them come first. */
+export function questionOf(moves: readonly ('migration' | 'restart')[], waves: readonly Wave[]): string {
   const restarts = moves.filter((by) => by === 'restart').length
-  const migrations = `Migrate ${moves.length - restarts} VMs`
+  const canary = waves.find(({ id }) => id === 'canary')?.vms.map(({ vm }) => vm) ?? []
+  const first = canary.length === 0 ? '' : ` (${someOf(canary)} first)`
+  const migrations = `Migrate ${counted(moves.length - restarts, 'VM')}${first}`
   return restarts > 0 ? `${migrations} and restart ${restarts}, which interrupts them?` : `${migrations}?`
+}
+
+/** `2 VMs are not moved: not migratable: a host device (demo/gpu, demo/stuck)`: a line for each reason. */
+export function notMovedLines(left: Iterable<{ vm: string; why: string }>): readonly string[] {
+  return [...Map.groupBy(left, ({ why }) => why)].map(([why, all]) => {
+    const is = all.length === 1 ? 'is' : 'are'
+    return `${counted(all.length, 'VM')} ${is} not moved: ${why} (${someOf(all.map(({ vm }) => vm))})`
+  })
 }
 
 /** The flags that `kvup workloads update` and `kvup workloads restart` share. */

@@ -95,7 +95,10 @@ test('ocp 2.6: the cluster knows its next hop alone; what is offered with a risk
     level: 'not-checked',
     summary: expect.stringContaining('4.19.14 has an update path to 4.20'),
   })
-  expect(unknown?.remedy[0]).toContain('--graph-file')
+  expect(unknown?.remedy).toEqual([
+    "curl -fo graph.json 'https://api.openshift.com/api/upgrades_info/graph?channel=eus-4.20&arch=amd64'     fetches the graph of OpenShift on amd64",
+    'kvup eus plan --graph-file graph.json     plans again, with the whole upgrade path',
+  ])
   expect(hops.map(({ platform }) => platform.unproven)).toEqual([true, undefined])
 })
 

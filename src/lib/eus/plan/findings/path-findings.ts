@@ -1,4 +1,5 @@
 import { makesCatalog } from '../../../releases/catalog-path.ts'
+import { fetchesGraph } from '../../../releases/update-graph.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
 import { compareMinors, minorOfPlatform, versionOfCsv } from '../../../releases/release-versions.ts'
 import { asBlockers, type Judged, rotationOf } from '../eus-snapshot.ts'
@@ -66,12 +67,20 @@ function unproven({ chosen }: Judged): readonly Finding[] {
       level: 'not-checked',
       summary: `whether ${release} has an update path to ${to}: ${onlyNextHop}`,
       objects: ['clusterversion/version'],
-      remedy: [
-        'pass the graph of the channel with --graph-file to see the full path; the update service answers with it',
-      ],
+      remedy: withGraph(to),
     },
   ]
 }
+
+const withGraph = (to: string): readonly string[] => [
+  fetchesGraph(to),
+  'kvup eus plan --graph-file graph.json     plans again, with the whole upgrade path',
+]
+
+const withCatalog = (minor: string | undefined): readonly string[] => [
+  makesCatalog(minor),
+  'kvup eus plan --catalog-file catalog.yaml     plans again, with the whole upgrade path of the operator',
+]
 
 const closedPaths: Readonly<Record<NonNullable<Judged['chosen']['closed']>['is'], Omit<Finding, 'summary'>>> =
   {
@@ -110,31 +119,32 @@ function plain({ route, snapshot }: Judged): readonly Finding[] {
 }
 
 /** What is known of the operator's way, where the platform is to go on to another minor (ocp 9.15): an operator without an edge is stranded behind it. */
-export function operatorPathFindings({ operatorPath, hops, snapshot }: Judged): readonly Finding[] {
+export function operatorPathFindings({ operatorPath, hops, snapshot, route }: Judged): readonly Finding[] {
   const open = operatorPath?.open
   const leaves = hops.some(({ minor, platform }) => !platform.done && minor !== snapshot.here)
   if (open === undefined || !leaves) return []
-  return [open.is === 'none' ? stranded(open) : unknown(open)]
+  const remedy = withCatalog(snapshot.flavour === 'okd' ? undefined : route.to)
+  return [open.is === 'none' ? stranded(open, remedy) : unknown(open, remedy)]
 }
 
 const releaseOf = (csv: string): string => versionOfCsv(csv)?.text ?? csv
 
 type Open = NonNullable<OperatorPath['open']>
 
-const stranded = ({ from, minor }: Open): Finding => ({
+const stranded = ({ from, minor }: Open, remedy: readonly string[]): Finding => ({
   id: 'operator-stranded',
   level: 'blocker',
   summary: `the catalog has no upgrade path from operator ${releaseOf(from)} to a release of ${minor}: the operator cannot follow the platform`,
   objects: [`csv/${from}`],
-  remedy: ['plan again with a later catalog of the minor at the end, by --catalog-file', makesCatalog],
+  remedy,
 })
 
-const unknown = ({ from, minor }: Open): Finding => ({
+const unknown = ({ from, minor }: Open, remedy: readonly string[]): Finding => ({
   id: 'operator-path-unknown',
   level: 'not-checked',
   summary: `whether the operator ${releaseOf(from)} has an upgrade path to a release of ${minor}: the cluster shows the releases of its catalog, but no upgrade path between them`,
   objects: [`csv/${from}`],
-  remedy: ['pass the target catalog with --catalog-file to see the full path', makesCatalog],
+  remedy,
 })
 
 /**
