@@ -102,7 +102,7 @@ describe('kvup plan', () => {
       expect(took / 1000).toBeLessThanOrEqual(time?.highSeconds ?? Number.NaN)
       expect(planned.lines).toContain(`takes ${time?.says}`)
       expect(steps.filter((step) => step.time === undefined)).toEqual([])
-      expect(time?.says).toMatch(/; plus, of unknown duration: migrations in flight$/)
+      expect(time?.says).toMatch(/; plus, of unknown duration: wait for running migrations$/)
     })
   })
 

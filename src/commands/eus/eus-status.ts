@@ -1,7 +1,8 @@
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
 import { eusPlanDocument, plannedEus } from '../../lib/eus/planned-eus.ts'
 import { eusPlanView } from '../../lib/output/views/eus/eus-plan.ts'
-import { passGate } from '../../lib/checks/check-definition.ts'
+import { passGateOfPlan } from '../../lib/checks/check-definition.ts'
+import { acceptingLine } from '../run-change.ts'
 import { savePlan } from '../upgrade/upgrade.ts'
 import type { EusPlanningOptions } from '../../lib/eus/run/window-run.ts'
 import type { Context } from '../../context.ts'
@@ -55,6 +56,8 @@ export async function planEus(cx: Context, options: EusPlanOptions): Promise<Exi
   const document = await eusPlanDocument({ ...cx, clock: snapshot.clock }, planned, options)
   if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
   cx.printer.result(document, eusPlanView)
-  if (document.pending) passGate(planned.plan.findings, planned.accepted)
+  const accepting = acceptingLine(cx.world.commandLine, planned.accepted)
+  if (document.pending)
+    passGateOfPlan(planned.plan.findings, planned.accepted, { command: 'kvup eus run', accepting })
   return document.pending && options.exitCode ? exitCode.asked : exitCode.done
 }

@@ -1,4 +1,4 @@
-import { outageLines } from '../../lib/output/views/eus/eus-plan.ts'
+import { eusQuestionLines } from '../../lib/output/views/upgrade/before-question.ts'
 import { eusProcedure } from '../../lib/eus/eus-procedure.ts'
 import { type EusReportDocument, joinedReport, reportOfWindow } from '../../lib/eus/run/window-report.ts'
 import type { ReadContext, RunLimits } from '../../lib/engine/step.ts'
@@ -7,11 +7,12 @@ import { ticks } from '../../lib/kube/clock.ts'
 import { exitCode, type ExitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import {
   afterwards,
-  announceWindow,
   armedByOthers,
   type Asking,
   beforehand,
   behindOf,
+  endsAtApprovals,
+  endsBeforeApprovals,
   ensureDeducible,
   ensureNotForgotten,
   ensurePools,
@@ -25,7 +26,7 @@ import {
   windowQuestion,
   type WindowSnapshot,
 } from '../../lib/eus/run/window-snapshot.ts'
-import { askAboutMissing, gateOf } from '../run-change.ts'
+import { askAboutMissing, gateOf, tellScreen } from '../run-change.ts'
 import { asPlanned, ensureEusFits, readEusPlan, withSealedHops } from '../../lib/eus/sealed-window.ts'
 import { abortProcedure, abortState } from '../../lib/eus/abort-procedure.ts'
 import {
@@ -252,7 +253,6 @@ async function oneWindow(
     const report = await reportOfWindow(cx, windowSnapshot, { outcome: 'nothing-to-do', steps: [], notes })
     return { report, code: exitCode.done }
   }
-  const where = await connectedTo(cx)
   const vms = isLastWindow(windowSnapshot) ? await vmsToRestore(cx, windowSnapshot.cluster.reader) : []
   const ended = await workOnWindow(cx, windowSnapshot, {
     procedure: eusProcedure(windowSnapshot.window, vms),
@@ -266,11 +266,15 @@ async function oneWindow(
     dryRun: options.dryRun,
     end: 'done',
     alsoNeeds: vmsAccess(vms),
-    announce: () =>
-      announceWindow(cx, windowSnapshot, {
-        where: [...where, ...vmsText(vms)],
-        outages: outageLines(windowSnapshot.planned.plan),
-      }),
+    async announce() {
+      const { cluster, environment, open, planned } = windowSnapshot
+      const user = await environment.user()
+      const before = { ...planned, address: cluster.address, user, isOpen: open !== undefined }
+      const approval = endsAtApprovals(windowSnapshot) ? endsBeforeApprovals : undefined
+      tellScreen(cx.printer, (paint) =>
+        eusQuestionLines({ ...before, approval, restores: vmsText(vms) }, paint),
+      )
+    },
     ...(sealed && { sealed: sealed.seal.uid, ensureFits: () => ensureEusFits(cx, windowSnapshot, sealed) }),
   })
   const { to } = windowSnapshot.planned.plan

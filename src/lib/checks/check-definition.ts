@@ -58,6 +58,8 @@ export interface Question {
   ahead?: number
   /** It was read from a file. */
   isSaved?: true
+  /** An upgrade by kvup that ended early: what became of it in a sentence, and the lines that continue it or leave it. */
+  unfinished?: { sentence: string; remedy: readonly string[] } | undefined
 }
 
 export interface Check {
@@ -266,6 +268,25 @@ export function passGate(
       ]),
     ],
   })
+}
+
+/** The same behind a plan on the screen, which shows each finding and what helps already. */
+export function passGateOfPlan(
+  findings: readonly Finding[],
+  accepted: readonly AcceptedRisk[],
+  { command, accepting }: { command: string; accepting: Accepting },
+): void {
+  const all = unaccepted(findings, accepted)
+  const [first] = all
+  if (!first) return
+  const ids = all.map(({ id }) => id)
+  throw blocked(
+    first.id,
+    `${command} would be refused because of ${all.length === 1 ? 'this finding' : `these ${all.length} findings`}`,
+    {
+      remedy: [explainLine(first.id), ...(ids.some(isRefused) ? [] : [accepting(ids, all)])],
+    },
+  )
 }
 
 const explainLine = (id: string): string => `kvup explain ${id}     what it means, and how to fix it`

@@ -34,8 +34,19 @@ export interface JournalRun {
   /** Versions, where the run said so, or the run that it continues. */
   from?: string
   to?: string
-  /** `incomplete`: it came to its end, and VMs failed. `stopped`: where --until or the like said so. `cut-off`: it wrote down no end, and nobody is at work. */
-  result: 'done' | 'incomplete' | 'stopped' | 'interrupted' | 'failed' | 'running' | 'cut-off'
+  /**
+   * `incomplete`: it came to its end, and VMs failed. `stopped`: where --until or the like said so. `awaits-approval`: where it may not approve itself. `cut-off`: it wrote
+   * down no end, and nobody is at work.
+   */
+  result:
+    | 'done'
+    | 'incomplete'
+    | 'stopped'
+    | 'awaits-approval'
+    | 'interrupted'
+    | 'failed'
+    | 'running'
+    | 'cut-off'
   /** Why it ended before its goal, and at which step. */
   reason?: string
   step?: string
@@ -210,17 +221,22 @@ function endOf(entries: readonly Entry[]): Entry | undefined {
 /** How the entry of a run begins that was told where to stop, or had no time for the next step. */
 export const stoppedBefore = 'stopped before it'
 
+/** The same of a run that ended where a person has to approve something. */
+export const waitsForApproval = 'waits for approval'
+
 /** How the entry of a run begins that came to its end without reaching all of it; behind a semicolon stands what it changed. */
 export const incomplete = 'incomplete'
 
 function reasonOf(result: JournalRun['result'], text: string): string {
   if (result === 'stopped') return text.slice(`${stoppedBefore}: `.length)
+  if (result === 'awaits-approval') return text.slice(`${waitsForApproval}: `.length)
   return result === 'incomplete' ? (text.slice(`${incomplete}: `.length).split('; ')[0] ?? '') : text
 }
 
 function resultOf({ what, text }: Entry): JournalRun['result'] {
   if (what === 'finished') return text.startsWith(`${incomplete}: `) ? 'incomplete' : 'done'
   if (what === 'failed') return 'failed'
+  if (text.startsWith(waitsForApproval)) return 'awaits-approval'
   return text.startsWith(stoppedBefore) ? 'stopped' : 'interrupted'
 }
 

@@ -15,8 +15,8 @@ import {
 import { meaningOf, OneRun, summaryOf } from './run-session.ts'
 import { unlessAborted } from '../kube/interruption.ts'
 import type { Entry } from './journal.ts'
-import { incomplete, stoppedBefore } from './journal-runs.ts'
-import { ApiError, blocked, isConflict, type KvupError, timedOut } from '../kube/errors.ts'
+import { incomplete, stoppedBefore, waitsForApproval } from './journal-runs.ts'
+import { ApiError, approvalNeeded, blocked, isConflict, KvupError, timedOut } from '../kube/errors.ts'
 import { spanText } from '../kube/duration.ts'
 import { readRefusal } from '../kube/access-rights.ts'
 
@@ -56,11 +56,18 @@ async function underLock(run: OneRun): Promise<RunOutcome> {
 /** Says and writes down how it ended, as far as that is still possible: who lost the lock cannot write. */
 async function recordExit(run: OneRun, step: Step | undefined, error: unknown): Promise<void> {
   const why = error instanceof Error ? error.message : String(error)
-  const what = run.cx.signal.aborted ? 'interrupted' : 'failed'
+  const awaits = error instanceof KvupError && error.reason === approvalNeeded
+  const what = run.cx.signal.aborted || awaits ? 'interrupted' : 'failed'
   const during = step ? ` during "${step.title}"` : ''
-  if (what === 'interrupted')
+  if (what === 'interrupted' && !awaits)
     run.remark(`${why}${during}; what is running in the cluster continues by itself`)
-  await shortly(run, Promise.all([leave(run), run.record(what, step?.id ?? '', why).catch(() => undefined)]))
+  await shortly(
+    run,
+    Promise.all([
+      leave(run),
+      run.record(what, step?.id ?? '', awaits ? `${waitsForApproval}: ${why}` : why).catch(() => undefined),
+    ]),
+  )
 }
 
 /** It is on its way out: what cannot be changed any more is told by what comes after, never by another failure. */
@@ -135,7 +142,7 @@ class StepSequence {
     if (settled.changed) this.#changed.push(step.id)
     else await this.#completeHistory(step)
     const { changed, note } = settled
-    const tookMs = this.#run.ticks - began
+    const tookMs = Math.round(this.#run.ticks - began)
     const noted = note === undefined ? {} : { note }
     this.#run.emit({ kind: 'step-done', step: summaryOf(step), changed, ...noted, tookMs })
     return undefined
@@ -178,7 +185,7 @@ class StepSequence {
     const shortfall = await this.#run.patiently(async () => procedure.shortfall?.(this.#run.live))
     const text = shortfall === undefined ? done : `${incomplete}: ${shortfall}; ${done}`
     await this.#run.patiently(() => this.#run.record('finished', '', text))
-    const tookMs = this.#run.ticks - began
+    const tookMs = Math.round(this.#run.ticks - began)
     const short = shortfall === undefined ? {} : { shortfall }
     this.#run.emit({ kind: 'run-finished', procedure: procedure.name, tookMs, ...short })
     return { is: 'finished', changed, tookMs }
@@ -187,7 +194,7 @@ class StepSequence {
   async #stop(step: Step, because: StopReason): Promise<RunOutcome> {
     await this.#run.patiently(() => this.#run.record('interrupted', step.id, `${stoppedBefore}: ${because}`))
     const safe = this.#last && { safeToLeave: this.#last.risk.safeToLeave }
-    const tookMs = this.#run.ticks - this.#run.began
+    const tookMs = Math.round(this.#run.ticks - this.#run.began)
     return { is: 'stopped-before', step: summaryOf(step), because, changed: this.#changed, ...safe, tookMs }
   }
 }
@@ -298,7 +305,8 @@ class SettlingStep {
   }
 
   #blocked({ by, reason = 'blocked', isStall, remedy }: Blocked): Error {
-    return (isStall ? timedOut : blocked)(reason, `${this.#step.title}: ${by}`, { remedy })
+    const said = reason === approvalNeeded ? by : `${this.#step.title}: ${by}`
+    return (isStall ? timedOut : blocked)(reason, said, { remedy })
   }
 
   #stopReason(state: StepState): StopReason | undefined {
@@ -445,7 +453,7 @@ class SettlingStep {
 
   #lateness(snapshot: { ok: true } | { ok: false; error: unknown }) {
     const whole = this.#run.ends <= this.#since + this.#step.patience.atMost
-    const tookMs = this.#run.ticks - (whole ? this.#run.hopBegan : this.#since)
+    const tookMs = Math.round(this.#run.ticks - (whole ? this.#run.hopBegan : this.#since))
     return {
       whole,
       tookMs,

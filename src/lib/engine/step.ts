@@ -46,7 +46,10 @@ export type StepState =
       since?: string
       progress?: Progress
     }
-  /** Going on would be wrong: the run ends here with exit 3, or 4 for a stall. */
+  /**
+   * Going on would be wrong: the run ends here with exit 3, or 4 for a stall. With the reason `approval-needed` it is a person's turn: `by` is the whole sentence, and the run
+   * has not failed.
+   */
   | { is: 'blocked'; by: string; reason?: string; isStall?: boolean; remedy?: readonly string[] }
 
 /** The cluster refused the change, or nothing had to be changed any more: the journal says so, and the run goes on. */

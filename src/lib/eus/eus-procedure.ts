@@ -351,7 +351,7 @@ export async function endSteps(window: EusWindow, cx: ReadContext): Promise<read
   return [
     settledFor(kubevirt, {
       id: 'healthy',
-      title: 'KubeVirt is healthy',
+      title: 'verify that KubeVirt is healthy',
       stableMs: request.stableMs,
       patience: new Patience(),
     }),

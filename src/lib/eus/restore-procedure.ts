@@ -64,7 +64,7 @@ async function methodsRestored(
   const owner = await settingsOf(window, cx.reader)
   const settled = settledFor(owner.kubevirt, {
     id: 'healthy',
-    title: 'KubeVirt is healthy',
+    title: 'verify that KubeVirt is healthy',
     stableMs: window.request.stableMs,
   })
   const steps = await restoreProcedure({ owner, meanwhile, settled, takenFrom: override.object.uid }).steps(

@@ -120,11 +120,11 @@ function partOf(name: string, steps: readonly StepStatus[]): Part {
 
 function doneNote(name: string, steps: readonly StepStatus[]): string | undefined {
   const pools = steps.flatMap(({ id }) => /^pause-(?!health-check-)(.+)$/u.exec(id)?.[1] ?? [])
-  if (name === 'pools paused' && pools.length > 0) return `${pools.join(', ')} (master never)`
+  if (name === pausesPools && pools.length > 0) return `${pools.join(', ')} (master never)`
   return steps.findLast((step) => step.note !== undefined)?.note
 }
 
-/** What is borrowed, as a person names it: `workloadUpdateMethods, 2 pools, 1 health check`. */
+/** What is borrowed, as a person names it: `automatic VM updates, 2 pools, 1 health check`. */
 export function overridesText(overrides: readonly Pick<Override, 'id'>[]): string {
   const count = (prefix: string) => overrides.filter(({ id }) => id.startsWith(prefix)).length
   const [pools, checks] = [
@@ -132,31 +132,36 @@ export function overridesText(overrides: readonly Pick<Override, 'id'>[]): strin
     count('machine-health-check/') + count('node-health-check/'),
   ]
   const named = [
-    count('workload-updates') > 0 && 'workloadUpdateMethods',
+    count('workload-updates') > 0 && 'automatic VM updates',
     pools > 0 && `${pools} ${pools === 1 ? 'pool' : 'pools'}`,
     checks > 0 && `${checks} ${checks === 1 ? 'health check' : 'health checks'}`,
-    count('approval') > 0 && 'approval',
-    count('platform-channel') > 0 && 'channel',
-    count('desired-update') > 0 && 'desiredUpdate',
+    count('approval') > 0 && 'approval of the Subscription',
+    count('platform-channel') > 0 && 'update channel',
+    count('desired-update') > 0 && 'update request',
   ]
   return named.filter((one) => one !== false).join(', ')
 }
+
+/** What a person reads of them: what is done, in the imperative, whether it is ahead or behind. */
+export const pausesPools = 'Pause pools'
+export const platformPart = (release: string): string => `Update the platform to ${release}`
+export const virtualizationPart = (minor: string): string => `Update virtualization to ${minor}`
 
 /** Parts by the ids of their steps, in their order; a step that fits none belongs to the part before it. */
 const parts: readonly (readonly [fits: RegExp, name: (id: string) => string])[] = [
   [
     /^(?:launchers-current|keep-baseline|keep-path|pause-workload-updates)$/u,
-    () => 'automatic VM updates paused',
+    () => 'Pause automatic VM updates',
   ],
-  [/^pause-|^approval$/u, () => 'pools paused'],
+  [/^pause-|^approval$/u, () => pausesPools],
   [
     /^(?:gate-platform|operator-way|channel|request|accepted|platform|control-plane)-\d/u,
-    (id) => `platform ${stopIn(id)}`,
+    (id) => platformPart(stopIn(id)),
   ],
-  [/^gate-\d+\.\d+$/u, (id) => `platform ${minorIn(id)}`],
-  [/^operator-(?:releases-|channel-)?\d+\.\d+/u, (id) => `virtualization ${minorIn(id)}`],
-  [/^(?:healthy|forecast|resume-workload-updates)$/u, () => 'automatic VM updates resumed'],
-  [/^(?:room|unpause|rolled)-/u, () => 'pools unpaused'],
+  [/^gate-\d+\.\d+$/u, (id) => platformPart(minorIn(id))],
+  [/^operator-(?:releases-|channel-)?\d+\.\d+/u, (id) => virtualizationPart(minorIn(id))],
+  [/^(?:healthy|forecast|resume-workload-updates)$/u, () => 'Resume automatic VM updates'],
+  [/^(?:room|unpause|rolled)-/u, () => 'Unpause pools'],
 ]
 
 const minorIn = (id: string): string => /\d+\.\d+/u.exec(id)?.[0] ?? ''
@@ -182,7 +187,7 @@ const isOperators = (id: string): boolean => /-\d+\.\d+\.\d+/u.test(id)
 /** They come before the step that says which minor of the platform the operator is of. */
 function operatorsName(behind: readonly string[]): string | undefined {
   const end = behind.find((id) => /^operator-\d+\.\d+$/u.test(id))
-  return end && `virtualization ${minorIn(end)}`
+  return end && virtualizationPart(minorIn(end))
 }
 
 /** The same event, its steps with the parts that they are of: a terminal has a line for each part. */

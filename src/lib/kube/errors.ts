@@ -163,3 +163,6 @@ export async function asFarAsRead<T, E = undefined>(work: Promise<T>, otherwise?
     throw error
   }
 }
+
+/** The reason of a run that ends where somebody has to approve something: no failure, and its message is the whole sentence. */
+export const approvalNeeded = 'approval-needed'

@@ -1,6 +1,6 @@
 import { brief, displayWidth, pad, helpLine } from './text.ts'
 import { describeError, type Paint } from './printer.ts'
-import { KvupError, Unforeseen } from '../kube/errors.ts'
+import { approvalNeeded, KvupError, Unforeseen } from '../kube/errors.ts'
 import { sanitise, sanitiseDeep, sanitiseLine } from './terminal.ts'
 import { type Room, stateLines } from './views/cluster-state.ts'
 
@@ -12,19 +12,22 @@ export function errorLines(
 ): string[] {
   if (!(error instanceof KvupError)) return bugLines(error, paint, verbosity)
   const [first = '', ...rest] = sanitise(error.message).split('\n')
+  const isTheirTurn = error.reason === approvalNeeded
   const object = error.object === undefined ? [] : [sanitiseLine(error.object)]
   const details = [
     ...rest.map((line) => notALine(brief(sanitiseLine(line)))),
     ...object.filter((text) => !error.message.includes(text)),
   ]
   return [
-    `${error.reason === 'answered-no' ? '' : `${paint.bad('error:')} `}${brief(sanitiseLine(first))}`,
+    isTheirTurn
+      ? paint.strong(sanitiseLine(first))
+      : `${error.reason === 'answered-no' ? '' : `${paint.bad('error:')} `}${brief(sanitiseLine(first))}`,
     ...details.filter((line) => line !== '').map((line) => `  ${line}`),
     ...causeLines(error, verbosity),
     ...(error.left === undefined
       ? [
           ...error.notes.map((line) => `  ${notALine(brief(sanitiseLine(line)))}`),
-          ...remedyLines(error.remedy, paint),
+          ...(isTheirTurn ? nextLines(error.remedy, paint) : remedyLines(error.remedy, paint)),
         ]
       : stateLines(sanitiseDeep(error.left), paint, { columns, rows })),
   ]
@@ -42,6 +45,13 @@ export function remedyLines(remedy: readonly string[], { mark }: Pick<Paint, 'ma
     const line = why.length > 0 ? `${pad(command, width)}   ${why.join(' ')}` : command
     return `  ${why[0]?.startsWith('accepts ') ? `Or: ${line}` : helpLine(line, { mark })}`
   })
+}
+
+/** `Next: LINE`, and what else helps below it. */
+function nextLines([first, ...more]: readonly string[], paint: Paint): string[] {
+  const [command = '', why] = sanitiseLine(first ?? '').split(/ {3,}/)
+  const next = [...(command === '' ? [] : [`Next: ${command}`]), ...(why === undefined ? [] : [`    ${why}`])]
+  return [...next, ...remedyLines(more, paint)]
 }
 
 function causeLines(error: Error, verbosity: number): string[] {

@@ -81,7 +81,7 @@ function endOfPath({ before, findings }: NonNullable<Tools['end']>): Step {
   const [first] = findings
   return {
     id: idIn('gate', before),
-    title: `checks before ${before}`,
+    title: `run the checks before ${before}`,
     patience: { every: 5 * seconds, atMost: minutes },
     estimate: 0,
     watches: [],
@@ -215,7 +215,7 @@ class Row {
       [
         {
           id: idIn('gate', text),
-          title: `checks before ${text}`,
+          title: `run the checks before ${text}`,
           patience: { every: 10 * seconds, atMost: 15 * minutes },
           estimate: 5 * seconds,
           watches: [],

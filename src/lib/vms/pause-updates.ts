@@ -302,7 +302,7 @@ async function takeNoteOff(
 function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: RestoreOptions): Step {
   return {
     id: 'workload-updates-passed-on',
-    title: 'KubeVirt has its update methods again',
+    title: 'wait until KubeVirt has its update methods again',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
     closes: true,

@@ -307,7 +307,7 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
   const again = pauseAgain(owner, who)
   return {
     id: 'kubevirt-updates',
-    title: "KubeVirt's own updates",
+    title: "wait for KubeVirt's own updates",
     doing: 'following the VM updates of KubeVirt',
     patience: { every: 5 * seconds, atMost: timeoutMs },
     estimate: 600 * seconds,

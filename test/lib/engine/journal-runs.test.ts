@@ -52,6 +52,19 @@ describe('numbers of runs', () => {
     expect(numbers(written.map((run) => start({ run })))).toEqual(counted)
   })
 
+  test('one that ended where somebody has to approve did not fail, and is continued', () => {
+    const text = 'waits for approval: Stopped before InstallPlan install-2wf7m'
+    const ended = entry('interrupted', { step: 'approve-4.19.5', text })
+    expect(tell([start(), ...change('a'), ended, start()])).toMatchObject([
+      {
+        result: 'awaits-approval',
+        step: 'approve-4.19.5',
+        reason: 'Stopped before InstallPlan install-2wf7m',
+      },
+      { continues: 1 },
+    ])
+  })
+
   test('a run that lost its start is a run, and names who made it', () => {
     expect(tell([...change('a'), entry('finished'), start()])).toMatchObject([
       { run: 1, by: 'root@jump', result: 'done' },

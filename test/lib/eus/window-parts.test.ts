@@ -10,8 +10,8 @@ test('KubeVirt is waited for at the end, among what resumes VM updates', () => {
   }))
   const parts = partsOf(steps)
   expect(parts.map(({ name, state }) => `${name}: ${state}`)).toEqual([
-    'virtualization 4.20: done',
-    'automatic VM updates resumed: now',
-    'pools unpaused: ahead',
+    'Update virtualization to 4.20: done',
+    'Resume automatic VM updates: now',
+    'Unpause pools: ahead',
   ])
 })

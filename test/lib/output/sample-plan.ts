@@ -29,7 +29,7 @@ export const samplePlan: PlanDocument = {
   ],
   accepted: [{ id: 'evictions', reason: 'maintenance window', by: 'jane@here' }],
   steps: [
-    { ...waits, id: 'nothing', title: 'migrations in flight', state: 'already-so' },
+    { ...waits, id: 'nothing', title: 'wait for running migrations', state: 'already-so' },
     {
       ...waits,
       id: 'pause-workload-updates',

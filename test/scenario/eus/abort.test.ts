@@ -58,7 +58,7 @@ describe('night E2: abort by state', () => {
           'rolled-worker',
         ]),
       )
-      expect(ended.text).toContain('not undone: the platform remains at 4.19')
+      expect(ended.text).toContain('Abort cannot undo: the platform remains at 4.19')
       await expectNothingBorrowed(stage, before)
     }))
 

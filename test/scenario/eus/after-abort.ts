@@ -63,14 +63,14 @@ function expectSaid(stage: Stage, ended: Ended): void {
   const notes = report?.notes.join('\n')
   if (release === from) {
     expect(ended.text).toContain('the platform has accepted no step')
-    expect(notes).not.toContain('not undone')
+    expect(notes).not.toContain('Abort cannot undo')
     return
   }
   for (const line of [
-    `not undone: the platform remains at ${release}, there is no way back to ${from}`,
-    `not undone: the operator follows to the minor of ${release}`,
-    'not undone: the channel remains eus-4.20',
-    'not undone: what HyperConverged changes in its own spec',
+    `Abort cannot undo: the platform remains at ${release}; there is no way back to ${from}`,
+    `Abort cannot undo: the operator follows to the minor of ${release}`,
+    'Abort cannot undo: the channel remains eus-4.20',
+    'Abort cannot undo: what HyperConverged changes in its own spec',
   ])
     expect(notes).toContain(line)
 }

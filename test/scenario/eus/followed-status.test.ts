@@ -63,26 +63,26 @@ test('on a terminal a window is a line for each of its parts, as eus status has 
     }
     const nodes = frameAt('control-plane-4.19')
     expect(nodes.map((line) => line.slice(0, 33).trimEnd())).toEqual([
-      ' ✔ automatic VM updates paused',
-      ' ✔ pools paused',
-      ' ▸ platform 4.19',
-      '   virtualization 4.19',
-      '   platform 4.20',
-      '   virtualization 4.20',
-      '   automatic VM updates resumed',
-      '   pools unpaused',
+      ' ✔ Pause automatic VM updates',
+      ' ✔ Pause pools',
+      ' ▸ Update the platform to 4.19',
+      '   Update virtualization to 4.19',
+      '   Update the platform to 4.20',
+      '   Update virtualization to 4.20',
+      '   Resume automatic VM updates',
+      '   Unpause pools',
     ])
     expect(nodes[2]).toMatch(/^ ▸ platform 4\.19 +/u)
     // The releases that OLM showed meanwhile are listed again for the next hop; they stay where they were done.
     expect(frameAt('platform-4.20').map((line) => line.slice(0, 33).trimEnd())).toEqual([
-      ' ✔ automatic VM updates paused',
-      ' ✔ pools paused',
-      ' ✔ platform 4.19',
-      ' ✔ virtualization 4.19',
-      ' ▸ platform 4.20',
-      '   virtualization 4.20',
-      '   automatic VM updates resumed',
-      '   pools unpaused',
+      ' ✔ Pause automatic VM updates',
+      ' ✔ Pause pools',
+      ' ✔ Update the platform to 4.19',
+      ' ✔ Update virtualization to 4.19',
+      ' ▸ Update the platform to 4.20',
+      '   Update virtualization to 4.20',
+      '   Resume automatic VM updates',
+      '   Unpause pools',
     ])
   }))
 

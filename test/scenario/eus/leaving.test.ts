@@ -49,10 +49,10 @@ describe('night E2: a patch is a hop as well', () => {
       expect(steps).not.toContain('operator-4.18')
       await expectNothingBorrowed(stage, before)
 
-      expect(ended.text).not.toContain('the platform has accepted no step')
-      expect(ended.text).toContain('the platform is updating to 4.18.21: kvup waits for its end first')
+      expect(ended.text).not.toContain('The platform has accepted no step')
+      expect(ended.text).toContain('The platform is updating to 4.18.21: kvup waits for its end first')
       expect(ended.text).toContain(`the channel remains ${spec?.channel}`)
-      expect(ended.text).toContain('the platform remains at 4.18.21, there is no way back to 4.18.18')
+      expect(ended.text).toContain('the platform remains at 4.18.21; there is no way back to 4.18.18')
     }))
 
   test('not begun: the end says what was given back, and nothing of what was not borrowed', () =>
@@ -60,8 +60,8 @@ describe('night E2: a patch is a hop as well', () => {
       await eusRunOn(stage, { until: 'pause-worker' })
       const ended = await eusAbortOn(stage)
       expect(ended.error).toBeUndefined()
-      expect(ended.text).toContain('the platform has accepted no step: the platform is at 4.18.21, as it was')
-      expect(ended.text).toContain('restored: workload-updates, pool-paused/worker')
+      expect(ended.text).toContain('The platform has accepted no step: the platform is at 4.18.21, as it was')
+      expect(ended.text).toContain('Restored: automatic VM updates, 1 pool')
       expect(ended.text).not.toContain('desiredUpdate')
     }))
 
@@ -72,8 +72,8 @@ describe('night E2: a patch is a hop as well', () => {
       expect(platformOf(stage).spec?.channel).not.toBe(channel)
       const ended = await eusAbortOn(stage)
       expect(platformOf(stage).spec?.channel).toBe(channel)
-      expect(ended.text).toContain(`the platform has accepted no step: the channel becomes ${channel}`)
-      expect(ended.text).toMatch(/restored: .*platform-channel/u)
+      expect(ended.text).toContain(`The platform has accepted no step: the channel becomes ${channel}`)
+      expect(ended.text).toMatch(/Restored: .*update channel/u)
     }))
 })
 
@@ -83,7 +83,7 @@ test('a pool that is gone since, with its machines: nothing is left borrowed for
     await stage.cluster.writer.delete(MachineConfigPools, { name: 'gpu' })
     const ended = await eusAbortOn(stage)
     expect(ended.error).toBeUndefined()
-    expect(ended.text).toContain('not restored: pool-paused/gpu')
+    expect(ended.text).toContain('Not restored: pool-paused/gpu')
     expect(await stage.journal.overrides()).toEqual([])
   }))
 

@@ -103,7 +103,7 @@ test('nor where HyperConverged is Degraded before a release that would repair it
     const onEvent = after('operands-rolled-4.19.5', () => set(stage, cdiDegraded))
     const ended = await eusRunOn(stage, options, { commandLine: typed, onEvent })
     expect(ended.code).toBe(4)
-    expect(ended.error?.message).toContain('timed out after 1 h at "checks before 4.19.8"')
+    expect(ended.error?.message).toContain('timed out after 1 h at "run the checks before 4.19.8"')
     expect(ended.text).toContain(`${typed}     continues, and waits again`)
     await expectTaken(ended, `${typed} --accept hyperconverged-degraded`, stage)
     const accept = ['hyperconverged-degraded']

@@ -172,7 +172,7 @@ describe('a HyperConverged that was made anew in the window, with the empty meth
       const ended = await eusAbortOn(stage, {}, { cluster })
       expect(ended.error).toBeUndefined()
       expect(ended.text).toContain(
-        'not restored: workload-updates: the HyperConverged that it belonged to is gone',
+        'Not restored: workload-updates: the HyperConverged that it belonged to is gone',
       )
       expect(await loanIds(stage)).toEqual([])
     }))

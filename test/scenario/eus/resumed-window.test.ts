@@ -37,16 +37,16 @@ async function cutOff(
 const isAll = process.env['KVUP_EVERY_DEATH'] === '1'
 const places = whole.places
   .slice(1)
-  .filter((place) => isAll || place.startsWith('platform 4.19.14 Completed'))
+  .filter((place) => isAll || place.startsWith('Update the platform to 4.19.14 Completed'))
 
 test('the unbroken window goes over every release of the operator that its catalogs lead to', () =>
   expect(whole.hops).toEqual([
-    'platform 4.18.21',
+    'Update the platform to 4.18.21',
     'operator 4.18.13',
-    'platform 4.19.14',
+    'Update the platform to 4.19.14',
     'operator 4.19.5',
     'operator 4.19.8',
-    'platform 4.20.5',
+    'Update the platform to 4.20.5',
     'operator 4.20.1',
   ]))
 
@@ -84,7 +84,7 @@ test.each([
       ])
       const { parts } = documents[0] as unknown as { parts: { name: string; state: string; note?: string }[] }
       expect(parts.find(({ state }) => state === 'now')).toMatchObject({
-        name: 'virtualization 4.19',
+        name: 'Update virtualization to 4.19',
         note: expect.stringContaining('operator.v4.19.8'),
       })
       const typed = { commandLine: 'kvup eus plan' }

@@ -21,9 +21,9 @@ test('a patch that comes first is a part of its own, and not filed under the poo
     const ended = await eusRunOn(stage, { until: 'accepted-4.18.21' })
     expect(doneSteps(ended)).toContain('gate-platform-4.18.21')
     expect((await partsNow(stage)).slice(0, 4)).toEqual([
-      'done automatic VM updates paused',
-      'done pools paused',
-      'now platform 4.18.21',
-      'ahead platform 4.19',
+      'done Pause automatic VM updates',
+      'done Pause pools',
+      'now Update the platform to 4.18.21',
+      'ahead Update the platform to 4.19',
     ])
   }))

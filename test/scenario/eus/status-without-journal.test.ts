@@ -19,8 +19,8 @@ test('the journal was deleted in the middle of a window: status tells the window
     const status = await withoutJournal(stage, 'operator-4.19')
     expect(status).toMatchObject({ open: true, from: '4.18', at: '4.19.14', overrides: [], steps: [] })
     expect(status.parts).toEqual([
-      { name: 'pools paused', state: 'done', note: 'worker' },
-      { name: 'platform 4.19', state: 'done' },
+      { name: 'Pause pools', state: 'done', note: 'worker' },
+      { name: 'Update the platform to 4.19', state: 'done' },
     ])
     expect(status.text).not.toContain('no EUS upgrade is running')
     expect(status.text).toContain(

@@ -24,16 +24,16 @@ test('between hops: what is behind, where it stands, what is ahead, and what is 
     const status = await statusOf(stage)
     expect(status).toMatchObject({ open: true, from: '4.18', to: '4.20', at: '4.19.14' })
     expect(status.parts.map(({ name, state }) => `${state} ${name}`)).toEqual([
-      'done automatic VM updates paused',
-      'done pools paused',
-      'done platform 4.19',
-      'done virtualization 4.19',
-      'now platform 4.20',
-      'ahead virtualization 4.20',
-      'ahead automatic VM updates resumed',
-      'ahead pools unpaused',
+      'done Pause automatic VM updates',
+      'done Pause pools',
+      'done Update the platform to 4.19',
+      'done Update virtualization to 4.19',
+      'now Update the platform to 4.20',
+      'ahead Update virtualization to 4.20',
+      'ahead Resume automatic VM updates',
+      'ahead Unpause pools',
     ])
-    expect(status.overridesText).toBe('workloadUpdateMethods, 1 pool, 1 health check')
+    expect(status.overridesText).toBe('automatic VM updates, 1 pool, 1 health check')
     expect(status.text).toContain('day 1')
     expect(stage.writes(mark)).toEqual([])
   }))

@@ -99,7 +99,14 @@ test('without --approve the line that would end at the same place is not offered
     const line = 'kvup eus run --graph-file graph.json'
     const { text, code } = await eusRunOn(stage, { approve: false }, { commandLine: line })
     expect(code).toBe(3)
-    expect(text).toContain(`${line} --approve `)
+    expect(text).toMatch(
+      /^Stopped before InstallPlan \S+: it waits for your approval\. It installs HyperConverged 4\.19\.\d+ with KubeVirt v1\.\d\.\d\.$/mu,
+    )
+    expect(text).toContain(`Next: ${line} --approve\n`)
+    expect(text).not.toContain('error:')
+    const told = await stage.perform((cx) => history(cx).then(() => 0), { commandLine: 'kvup history' })
+    expect(told.text).toContain('waits for approval')
+    expect(told.text).not.toContain('failed')
     expect(text).not.toContain(`${line}     goes on`)
   }))
 
@@ -107,9 +114,9 @@ describe('before the question', () => {
   test('of run: which cluster, how long, what warns, and that it ends before each InstallPlan', () =>
     play(small418, async (stage) => {
       const { text } = await eusRunOn(stage, { approve: false, until: 'pause-worker' })
-      expect(text).toMatch(/takes .* of work/u)
+      expect(text).toMatch(/time +.* of work/u)
       expect(text).toContain('ends before each InstallPlan, because the Subscription is Manual')
-      expect(text).toContain('first back up etcd')
+      expect(text).toContain('There is no way back to 4.18. Back up etcd and VM data now.')
       const approved = await eusRunOn(stage, { until: 'channel-4.19' })
       expect(approved.text).not.toContain('ends before each InstallPlan')
     }))
@@ -118,12 +125,14 @@ describe('before the question', () => {
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'channel-4.19' })
       const before = await eusAbortOn(stage, {}, { answer: async () => false })
-      expect(before.text).toMatch(/restored: workloadUpdateMethods, 1 pool, 1 health check, channel\n/u)
-      expect(before.text).toContain('takes minutes')
+      expect(before.text).toMatch(
+        /Abort restores: automatic VM updates, 1 pool, 1 health check, update channel\n/u,
+      )
+      expect(before.text).toContain('Takes minutes')
       await eusRunOn(stage, { until: 'platform-4.19' })
       const behind = await eusAbortOn(stage, { approve: false }, { answer: async () => false })
-      expect(behind.text).toMatch(/restored: workloadUpdateMethods, 1 pool, 1 health check\n/u)
-      expect(behind.text).toMatch(/takes .* until the nodes are updated/u)
+      expect(behind.text).toMatch(/Abort restores: automatic VM updates, 1 pool, 1 health check\n/u)
+      expect(behind.text).toMatch(/Takes .* until the nodes are updated/u)
       expect(behind.text).toContain('--approve approves them')
     }))
 })

@@ -29,7 +29,7 @@ describe('what kvup workloads unblock lent to VMs', () => {
     playLent(async (stage, before) => {
       const ended = await run(stage)
       expect(ended.error).toBeUndefined()
-      const says = 'restored last, after the pools: the settings of unblocked VMs demo/db'
+      const says = 'Restored last, after the pools: the settings of unblocked VMs demo/db'
       expect(ended.text).toContain(says)
       expect(doneSteps(ended).at(-1)).toBe('restore/demo/db')
       expect(lentFields(stage)).toEqual(before)

@@ -49,6 +49,10 @@ export interface EusPlan {
   findings: readonly Finding[]
   /** Sentences for people: what it means for the cluster. */
   notes: readonly string[]
+  /** Those of them that are not so of every EUS upgrade. */
+  remarks?: readonly string[]
+  /** What KubeVirt does with the VMs at the end, in a sentence. */
+  forecast?: string
   /** What could not be read, and what is not known because of it. */
   unknown: readonly string[]
 }

@@ -88,6 +88,7 @@ export function makeEusPlan(snapshot: EusClusterSnapshot, request: EusPlanReques
     time: timeOf(judged),
     findings: findingsOf(judged),
     notes: notesOf(judged),
+    ...remarksOf(judged),
     unknown: unknownOf(judged),
   }
 }
@@ -271,6 +272,19 @@ function windowNotes({ snapshot }: Judged): readonly string[] {
   ]
 }
 
+/** What `notes` say of this cluster alone. */
+function remarksOf(judged: Judged): Pick<EusPlan, 'remarks' | 'forecast'> {
+  return {
+    remarks: [
+      ...judged.chosen.notes,
+      ...expectedAlertNotes(judged),
+      ...minorNotes(judged),
+      ...plannedNotes(judged),
+    ],
+    ...(judged.hops.length > 0 && { forecast: forecastNote(judged) }),
+  }
+}
+
 /** There is no way back from a minor; that etcd was saved cannot be seen from here (night E2). */
 function rollbackNotes(judged: Judged): readonly string[] {
   if (judged.hops.length === 0) return []
@@ -278,7 +292,7 @@ function rollbackNotes(judged: Judged): readonly string[] {
     ...(isMidWindow(judged)
       ? []
       : [
-          'there is no way back to an older minor: first back up etcd (/usr/local/bin/cluster-backup.sh on a control plane node) and VM data; kvup saves settings alone',
+          `There is no way back to ${judged.snapshot.began}. First back up etcd (/usr/local/bin/cluster-backup.sh on a control plane node) and VM data; kvup saves settings alone`,
         ]),
     'before the platform accepts a step, kvup eus abort restores everything; afterwards only the temporary changes',
   ]
@@ -290,8 +304,8 @@ function forecastNote({ snapshot: { snapshot } }: Judged): string {
   const [forecast] = itemsOf(snapshot.forecast)
   if (methods === undefined || forecast === undefined)
     return 'kvup does not know what happens to the VMs at the end'
-  const names = methods.length === 0 ? 'no methods' : methods.join(', ')
-  return `with ${names} KubeVirt at the end, as VMs are now: ${forecastText(forecast)}`
+  const moves = forecastText(forecast).replace(/^migrates/u, 'live-migrates')
+  return `At the end KubeVirt ${moves} (as they are now)`
 }
 
 /** Where the launchers themselves have to follow (ocp 6.3). */

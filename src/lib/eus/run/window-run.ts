@@ -19,14 +19,14 @@ import {
   withLines,
 } from '../../engine/change.ts'
 import { lostSince, RunCensus } from '../../vms/census/run-census.ts'
-import { ApiError, type ExitCode, exitCode, KvupError } from '../../kube/errors.ts'
+import { ApiError, approvalNeeded, type ExitCode, exitCode, KvupError } from '../../kube/errors.ts'
 import type { WindowSnapshot } from './window-snapshot.ts'
 import type { CensusCircumstances } from '../../vms/census/vm-census.ts'
 import { armedByOthersText, ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
 import { harmlessText, valueText } from '../../kube/text.ts'
 import { overrideId } from '../../vms/update-methods.ts'
 import type { Override } from '../../engine/journal.ts'
-import { formatDuration, parseDuration } from '../../kube/duration.ts'
+import { spanText, parseDuration } from '../../kube/duration.ts'
 import { accessOf } from '../../upgrade/roles.ts'
 import { groupOf } from '../../kube/object.ts'
 import { VirtualMachines } from '../../kube/kinds/kubevirt-kinds.ts'
@@ -49,7 +49,7 @@ export interface WindowWork {
   /** What a run that came to its end is called. */
   end: 'done' | 'aborted' | 'restored'
   /** Shown before the question. */
-  announce: () => void
+  announce: Change['announce']
   /** Rights that this work needs besides those of a window. */
   alsoNeeds?: readonly Access[]
   ensureFits?: () => Promise<void>
@@ -216,7 +216,7 @@ const windowHint = (cx: CommandContext, windowSnapshot: WindowSnapshot): ResumeH
 
 /** The line that was typed goes on, but for one that ends at the same place again; what was not waited for long enough is waited for anew. */
 function sameLine({ world }: CommandContext, { reason }: KvupError): readonly string[] {
-  if (reason === 'approval-needed') return []
+  if (reason === approvalNeeded) return []
   const anew = reason === 'timed-out' || reason === 'stalled' ? ', and waits again' : ''
   return [resumeLine(world, `continues${anew}`)]
 }
@@ -266,7 +266,7 @@ async function armedLine(
 }
 
 function overrideLine({ id, at, was, harmless = 'for now' }: Override, now: number): string {
-  const age = formatDuration(now - Date.parse(at))
+  const age = spanText(now - Date.parse(at))
   if (id !== overrideId) return `temporary change ${age} ago: ${id}; ${harmlessText(harmless)}`
   const before = was.present ? ` (was ${valueText(was.value)})` : ''
   return `Paused by kvup ${age} ago: automatic VM updates${before}. CPU, memory and volume changes wait until resumed`
@@ -314,7 +314,7 @@ export function vmsText(vms: readonly VmRef[]): readonly string[] {
   if (vms.length === 0) return []
   const names = vms.slice(0, toldAtMost).map(({ namespace, name }) => `${namespace}/${name}`)
   const more = vms.length > toldAtMost ? `, and ${vms.length - toldAtMost} more` : ''
-  return [`restored last, after the pools: the settings of unblocked VMs ${names.join(', ')}${more}`]
+  return [`Restored last, after the pools: the settings of unblocked VMs ${names.join(', ')}${more}`]
 }
 
 export interface EusPlanningOptions {

@@ -273,48 +273,14 @@ export function windowQuestion({ window, planned, open }: WindowSnapshot): strin
     : `Continue to ${window.to}, from ${from}?`
 }
 
-/** What a person should know before the question; `where` says which cluster it is, `outages` which VMs go down with their node. */
-export function announceWindow(
-  { printer }: CommandContext,
-  windowSnapshot: WindowSnapshot,
-  { where, outages }: { where: readonly string[]; outages: readonly string[] },
-): void {
-  const { planned } = windowSnapshot
-  const { plan } = planned
-  const said = [...where, ...warnings(planned), ...meanwhile(windowSnapshot), ...course(windowSnapshot)]
-  for (const line of [...said, ...outages, ...plan.notes]) printer.note(line)
-}
+export const endsBeforeApprovals =
+  'ends before each InstallPlan, because the Subscription is Manual: --approve approves them'
 
-/** What is otherwise as long as it is open; told when it is opened. */
-function meanwhile({ planned: { plan }, open }: WindowSnapshot): readonly string[] {
-  if (open !== undefined) return []
-  const pools = plan.pools.filter(({ paused }) => !paused).map(({ name }) => name)
-  const { methods } = plan
-  return [
-    ...(pools.length > 0 ? [`paused until the end: pools ${pools.join(', ')}; master never`] : []),
-    ...(methods.length > 0 ? [`automatic VM updates (${methods.join(', ')}) pause until the end`] : []),
-    // Of a window with paused pools its notes say it.
-    ...(methods.length > 0 && plan.mode === 'rolling' ? ['hotplug and volume changes wait meanwhile'] : []),
-  ]
-}
-
-function course({ window, planned: { plan } }: WindowSnapshot): readonly string[] {
-  const endsEarly = approvalIsAhead(plan) && !window.request.approve
-  return [
-    `takes ${plan.time.says}`,
-    ...(endsEarly
-      ? ['ends before each InstallPlan, because the Subscription is Manual: --approve approves them']
-      : []),
-    `upgrade path: ${window.hops.map(({ minor }) => minor).join(', ') || window.to}; this may take days. Ctrl-C is safe at any time; run it again anywhere to continue`,
-  ]
-}
-
-/** What is no reason to refuse it, and not taken by name either. */
-function warnings({ plan, accepted }: WindowSnapshot['planned']): readonly string[] {
-  return plan.findings
-    .filter(({ id, level }) => level === 'warning' && !accepted.some((risk) => risk.id === id))
-    .map(({ id, summary }) => `warning: ${summary} (${id})`)
-}
+/** Nobody said that kvup may approve what OLM waits with: the run ends there. */
+export const endsAtApprovals = ({
+  window,
+  planned: { plan },
+}: Pick<WindowSnapshot, 'planned' | 'window'>): boolean => approvalIsAhead(plan) && !window.request.approve
 
 const ofHop =
   /^(?:gate|channel|request|accepted|platform|control-plane|operator|operator-channel|operator-releases|operator-way)-(?<minor>\d+\.\d+)$/u
@@ -366,14 +332,15 @@ export function restoredText(overrides: readonly Override[], { accepted }: Abort
     ? overrides.filter(({ id }) => id !== 'platform-channel' && id !== 'desired-update')
     : overrides
   const text = overridesText(back)
-  return text === '' ? ['there is no temporary change to restore'] : [`restored: ${text}`]
+  return [text === '' ? 'There is no temporary change to restore' : `Abort restores: ${text}`]
 }
 
 /** How long it takes, and where it would end early. */
 export function timeAndApproval(
-  { overrides, planned: { plan }, window }: Pick<WindowSnapshot, 'overrides' | 'planned' | 'window'>,
+  { overrides, planned, window }: Pick<WindowSnapshot, 'overrides' | 'planned' | 'window'>,
   { accepted, running, at, leavesMinor }: AbortState,
 ): readonly string[] {
+  const { plan } = planned
   const vms = plan.pools.filter(({ name }) => overrides.some(({ id }) => id === `pool-paused/${name}`))
   const [rest, rolls] = [
     running ? `the rest of the step to ${at}, and then ` : '',
@@ -381,10 +348,10 @@ export function timeAndApproval(
   ]
   return [
     accepted && vms.length > 0
-      ? `takes ${rest}${rolls} until the nodes are updated, plus time for VM migrations and blocked drains`
-      : `takes ${rest}minutes`,
-    ...(accepted && leavesMinor && approvalIsAhead(plan) && !window.request.approve
-      ? ['ends before each InstallPlan, because the Subscription is Manual: --approve approves them']
+      ? `Takes ${rest}${rolls} until the nodes are updated, plus time for VM migrations and blocked drains`
+      : `Takes ${rest}minutes`,
+    ...(accepted && leavesMinor && endsAtApprovals({ window, planned })
+      ? [`Approval: ${endsBeforeApprovals}`]
       : []),
   ]
 }
@@ -410,12 +377,12 @@ export function beforehand(
   if (!accepted) return [requestsRestored(state, overrides)]
   const hasPools = overrides.some(({ id }) => id.startsWith('pool-paused/'))
   return [
-    ...(running ? [`the platform is updating to ${at}: kvup waits for its end first`] : []),
+    ...(running ? [`The platform is updating to ${at}: kvup waits for its end first`] : []),
     ...stays(state),
     ...(hasPools
-      ? [`nodes of paused pools update to ${at} once they are unpaused, and their VMs migrate`]
+      ? [`Nodes of paused pools update to ${at} once they are unpaused, and their VMs migrate`]
       : []),
-    ...(plan.methods.length === 0 ? ['no value of workloadUpdateMethods was saved'] : []),
+    ...(plan.methods.length === 0 ? ['Automatic VM updates: no value was saved'] : []),
   ]
 }
 
@@ -425,19 +392,21 @@ function requestsRestored({ at }: AbortState, overrides: readonly Override[]): s
     ...(channel === undefined ? [] : [`the channel becomes ${keptText(channel)}`]),
     ...(overrideNamed(overrides, 'desired-update') === undefined ? [] : ['the update request is withdrawn']),
   ]
-  return `the platform has accepted no step: ${back.length === 0 ? `the platform is at ${at}, as it was` : back.join(', and ')}`
+  return `The platform has accepted no step: ${back.length === 0 ? `the platform is at ${at}, as it was` : back.join(', and ')}`
 }
 
 function stays({ from, at, channel, leavesMinor }: AbortState): readonly string[] {
   return [
-    `not undone: the platform remains at ${at}, there is no way back to ${from}`,
+    `Abort cannot undo: the platform remains at ${at}; there is no way back to ${from}`,
     ...(leavesMinor
-      ? [`not undone: the operator follows to the minor of ${at}, and OLM does not downgrade`]
+      ? [`Abort cannot undo: the operator follows to the minor of ${at}; OLM does not downgrade`]
       : []),
     ...(channel === undefined
       ? []
-      : [`not undone: the channel remains ${channel}, because the platform has accepted a step`]),
-    ...(leavesMinor ? ['not undone: what HyperConverged changes in its own spec during an upgrade'] : []),
+      : [`Abort cannot undo: the channel remains ${channel}; the platform has accepted a step`]),
+    ...(leavesMinor
+      ? ['Abort cannot undo: what HyperConverged changes in its own spec during an upgrade']
+      : []),
   ]
 }
 
@@ -464,15 +433,16 @@ async function told(
   since: string,
 ) {
   const entries = (await environment.journal.entries()).filter(({ at }) => at >= since)
+  const open = await environment.journal.overrides()
   const back = entries
-    .filter(({ what, step }) => what === 'restored' && overrideNamed(overrides, step) !== undefined)
-    .map(({ step }) => step)
+    .filter(({ what, step }) => what === 'restored' && !open.some(({ id }) => id === step))
+    .flatMap(({ step }) => overrideNamed(overrides, step) ?? [])
   // Also of an object that is gone, with what was noted on it: only the journal knows of that.
   const closed = entries.filter(({ what }) => what === 'closed')
   const state = stateSince(from, (await readPlatform(cluster.reader)).platformStatus)
   return [
-    ...(back.length === 0 ? [] : [`restored: ${back.join(', ')}`]),
-    ...closed.map(({ step, text }) => `not restored: ${step}: ${text}`),
+    ...(back.length === 0 ? [] : [`Restored: ${overridesText(back)}`]),
+    ...closed.map(({ step, text }) => `Not restored: ${step}: ${text}`),
     ...(state.accepted ? stays(state) : []),
   ]
 }

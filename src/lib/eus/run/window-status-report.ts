@@ -5,9 +5,12 @@ import {
   overridesText,
   type Part,
   partsOf,
+  pausesPools,
+  platformPart,
   safeToLeave,
   type StepStatus,
   stepStatuses,
+  virtualizationPart,
 } from '../window-status.ts'
 import { eusProcedure } from '../eus-procedure.ts'
 import { ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
@@ -170,13 +173,11 @@ function withBehind(parts: readonly Part[], { window }: WindowSnapshot, at: stri
   const names = parts.map(({ name }) => name)
   const isTold = (name: string) => names.some((one) => one === name || one.startsWith(`${name}.`))
   const behind = (minorsTo(window.began, at) ?? []).flatMap((minor) =>
-    [`platform ${minor}`, `virtualization ${minor}`].flatMap((name) =>
+    [platformPart(minor), virtualizationPart(minor)].flatMap((name) =>
       isTold(name) ? [] : [{ name, state: 'done' } as const],
     ),
   )
-  const ahead = parts.findIndex(({ name }) =>
-    /^(?:platform|virtualization|automatic VM updates resumed)/u.test(name),
-  )
+  const ahead = parts.findIndex(({ name }) => /^(?:Update|Resume) /u.test(name))
   return [...parts.slice(0, ahead), ...behind, ...parts.slice(ahead)]
 }
 
@@ -258,13 +259,13 @@ function partsByPlatform(
   const at = minorOfPlatform(platformStatus.target)
   const passed = minorsTo(began, at) ?? []
   return [
-    ...(pools.length > 0 ? [{ name: 'pools paused', state: 'done', note: pools.join(', ') } as const] : []),
+    ...(pools.length > 0 ? [{ name: pausesPools, state: 'done', note: pools.join(', ') } as const] : []),
     ...passed.map((minor) => partOf(minor, minor === at, platformStatus)),
   ]
 }
 
 function partOf(minor: string, isLast: boolean, { state, message }: PlatformStatus): Part {
-  const name = `platform ${minor}`
+  const name = platformPart(minor)
   if (!isLast || state === 'idle') return { name, state: 'done' }
   return { name, state: 'now', note: message }
 }

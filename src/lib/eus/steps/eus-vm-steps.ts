@@ -20,7 +20,7 @@ type Taken = Pick<EusRequest, 'accepted' | 'command'>
 export function forecastStep(settings: SettingsOwner, { accepted, command }: Taken): Step {
   return {
     id: 'forecast',
-    title: 'what happens to the VMs',
+    title: 'forecast what happens to the VMs',
     patience: { every: 15 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
     watches: [],

@@ -41,7 +41,7 @@ export function operatorLatest(part: OperatorPart, latest: Latest): Step {
   const behind = latest.after === undefined ? '' : `-after-${latest.after.version}`
   return {
     id: `operator-releases-${part.minor}${behind}`,
-    title: `releases of virtualization for ${part.minor}`,
+    title: `find releases of virtualization for ${part.minor}`,
     patience,
     estimate: 10 * minutes,
     watches: rollSnapshotWatches({ subscription }),

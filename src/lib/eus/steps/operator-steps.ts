@@ -1,10 +1,12 @@
 import { makesCatalog } from '../../releases/catalog-path.ts'
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
+import { approvalNeeded } from '../../kube/errors.ts'
 import {
   channelChange,
   withChannelRestored,
   writeChannel,
 } from '../../upgrade/methods/install-plan-approval.ts'
+import { planContents } from '../../upgrade/methods/install-plan-contents.ts'
 import { operatorHopSteps } from '../../upgrade/methods/operator-update.ts'
 import {
   type OperatorRollSnapshot,
@@ -56,7 +58,7 @@ export async function operatorPart(
   const tools = { kubevirt, accepted, releases, procedure: window.name, command }
   const of = { procedure: window.name, label: part.minor }
   const ask = (step: Step) =>
-    withChannelRestored(request.approve ? step : onlyWhenAsked(step, request), of, subscription)
+    withChannelRestored(request.approve ? step : onlyWhenAsked(step, request, subscription), of, subscription)
   const ahead = accepted.includes('hyperconverged-degraded') ? repairing(csvs, snapshot) : csvs
   const hops = ahead.flatMap(({ csv, version }) =>
     operatorHopSteps(
@@ -91,17 +93,24 @@ function heldPath({ request }: EusWindow, { operator: { path = [] } }: OperatorP
 }
 
 /** Nobody said that kvup may approve: who does it by hand is joined. */
-function onlyWhenAsked(step: Step, { command }: Pick<EusWindow['request'], 'command'>): Step {
-  if (!step.id.startsWith('approve-')) return step
+function onlyWhenAsked(
+  step: Step,
+  { command }: Pick<EusWindow['request'], 'command'>,
+  subscription: OperatorPart['operator']['subscription'],
+): Step {
+  const version = /^approve-(?<version>.+)$/u.exec(step.id)?.groups?.['version']
+  if (version === undefined) return step
   return {
     ...step,
     async check(cx): Promise<StepState> {
       const state = await step.check(cx)
       if (state.is !== 'todo') return state
+      const { plan, csvs } = await readOperator(cx.reader, { subscription })
+      const brings = plan && (await planContents(cx.reader, plan, csvs)).kubevirt
       return {
         is: 'blocked',
-        reason: 'approval-needed',
-        by: `the Subscription is Manual, and kvup may not approve without --approve: ${state.change}`,
+        reason: approvalNeeded,
+        by: `Stopped before InstallPlan ${plan?.metadata.name ?? ''}: it waits for your approval. It installs HyperConverged ${version}${brings === undefined ? '' : ` with KubeVirt ${brings}`}.`,
         remedy: [
           `${command} --approve     approves exactly that InstallPlan, and those that this command still needs`,
         ],
@@ -150,7 +159,7 @@ function operatorChannel(
   const { namespace, name } = subscription
   return {
     id: `operator-channel-${label}`,
-    title: `channel ${channel} of the operator`,
+    title: `set channel ${channel} of the operator`,
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
     watches: [{ kind: Subscriptions, where: { namespace } }],
@@ -172,7 +181,7 @@ function operatorInStep({ minor, operator }: OperatorPart, releases: Rows): Step
   const { namespace } = operator.subscription
   return {
     id: `operator-${minor}`,
-    title: `virtualization ${minor}`,
+    title: `update virtualization to ${minor}`,
     patience: { every: 15 * seconds, atMost: 60 * minutes },
     estimate: 15 * minutes,
     watches: [],
@@ -245,7 +254,7 @@ export function operatorLeadsOn(following: Watching): Step {
   const { id, stop, operator } = following
   return {
     id,
-    title: `the operator's upgrade path to ${stop.minor}`,
+    title: `check the operator's upgrade path to ${stop.minor}`,
     patience: { every: 15 * seconds, atMost: hours },
     estimate: seconds,
     watches: [...platformFollows, ...rollSnapshotWatches(operator)],

@@ -27,7 +27,7 @@ import { roleRemedy } from '../../output/kvup-words.ts'
 export function platformGate({ id, name, ...of }: GateOf & { id: string; name: string }): Step {
   return {
     id,
-    title: `can the platform go to ${of.stop.version ?? of.stop.minor}`,
+    title: `check whether the platform can go to ${of.stop.version ?? of.stop.minor}`,
     patience: { every: 15 * seconds, atMost: 30 * minutes },
     estimate: 30 * seconds,
     watches: platformFollows,

@@ -30,7 +30,7 @@ import type { Override } from '../../engine/journal.ts'
 export function platformUpdated({ id, stop }: { id: string; stop: Stop }): Step {
   return {
     id,
-    title: `platform ${stop.version ?? stop.minor}`,
+    title: `update the platform to ${stop.version ?? stop.minor}`,
     patience: { every: 15 * seconds, atMost: 12 * hours },
     estimate: 75 * minutes,
     watches: [...platformFollows, { kind: ClusterOperators, where: {} }],
@@ -92,7 +92,7 @@ export async function keepMaster(cx: StepContext, name: string, stop: Stop): Pro
 export function masterRolled({ id, stop, name }: MasterHop): Step {
   return {
     id,
-    title: 'control plane nodes',
+    title: 'update the control plane nodes',
     patience: { every: 15 * seconds, atMost: 6 * hours },
     estimate: 30 * minutes,
     watches: [...poolFollows, { kind: Nodes, where: {} }],

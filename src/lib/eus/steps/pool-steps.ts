@@ -124,7 +124,7 @@ export function rolledPool(
 ): Step {
   return {
     id,
-    title: `nodes of pool ${pool.name}`,
+    title: `update the nodes of pool ${pool.name}`,
     patience: { every: 15 * seconds, atMost: 24 * 24 * hours },
     estimate: pool.rollsFor,
     watches: [...poolFollows, { kind: Nodes, where: {} }],
@@ -224,7 +224,7 @@ function roomForPool(
 ): Step {
   return {
     id: `room-${pool.name}`,
-    title: `room for the VMs of pool ${pool.name}`,
+    title: `check the room for the VMs of pool ${pool.name}`,
     patience: { every: 15 * seconds, atMost: minutes },
     estimate: 5 * seconds,
     watches: [],

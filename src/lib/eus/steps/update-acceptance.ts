@@ -38,7 +38,7 @@ export function updateAccepted(accepting: Accepting): Step {
   const { id, stop } = accepting
   return {
     id,
-    title: `platform ${stop.version ?? stop.minor} is accepted`,
+    title: `wait until platform ${stop.version ?? stop.minor} is accepted`,
     patience: { every: 5 * seconds, atMost: 30 * minutes },
     estimate: minutes,
     closes: true,

@@ -129,7 +129,7 @@ export function setPlatformChannel(
   const field = platformChannel(refOfVersion(cv), channel)
   const take = takeField(field, {
     id,
-    title: `channel ${channel}`,
+    title: `set channel ${channel}`,
     who: taking.who,
     procedure: taking.name,
   })

@@ -339,7 +339,7 @@ export function setChannel(
   const { namespace, name } = hop.subscription
   return {
     id: `set-channel-${labelOf(hop)}`,
-    title: `channel ${channel}`,
+    title: `set channel ${channel}`,
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
     watches: rollSnapshotWatches(hop),

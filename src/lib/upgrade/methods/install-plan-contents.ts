@@ -30,6 +30,8 @@ import { stemOf } from '../../releases/release-versions.ts'
 export interface PlanContents {
   /** In at most five lines: releases, KubeVirt, CRDs, cluster-wide rights, images. What could not be read is a line, and never called unchanged. */
   lines: readonly string[]
+  /** Its version of KubeVirt, where one of its operators says so. */
+  kubevirt?: string
   /** CRDs that lose a version which `status.storedVersions` names: OLM fails the plan on each of them. */
   losses: readonly StoredVersionsLost[]
   /** CSVs that it holds and does not name: it is never approved with one. */
@@ -76,6 +78,7 @@ export async function planContents(
   const gaps = lacking.length === 0 ? [] : [`contents not checked: ${atMost(2, lacking)}`]
   return {
     lines: [...lines.slice(0, gaps.length > 0 ? 4 : 5), ...gaps].map(shorten),
+    ...kubeVirtOf(pairs),
     losses: crds.losses,
     hidden,
     unread: gaps.length > 0,
@@ -196,6 +199,12 @@ function installsLine({ spec }: InstallPlan, steps: readonly InstallStep[]): str
     told.has(kind) ? [] : [`${kind} ${name}`],
   )
   return `installs ${names}${others.length > 0 ? `, with ${atMost(4, others)}` : ''}`
+}
+
+/** The KubeVirt that it brings. */
+function kubeVirtOf(pairs: readonly Pair[]): Pick<PlanContents, 'kubevirt'> {
+  const kubevirt = pairs.map(({ csv }) => kubeVirtIn(csv)).find((version) => version !== undefined)
+  return kubevirt === undefined ? {} : { kubevirt }
 }
 
 function kubeVirtLine(pairs: readonly Pair[]): readonly string[] {

@@ -34,7 +34,7 @@ import { spanText } from '../../kube/duration.ts'
 export function planComplete(hop: OperatorHop): Step {
   return {
     id: `plan-complete-${labelOf(hop)}`,
-    title: `InstallPlan of ${hop.version} is complete`,
+    title: `wait until the InstallPlan of ${hop.version} is complete`,
     patience: { every: 5 * seconds, atMost: 20 * minutes },
     estimate: 30 * seconds,
     watches: rollSnapshotWatches(hop),
@@ -87,7 +87,7 @@ function failed(
 export function csvSucceeded(hop: OperatorHop): Step {
   return {
     id: `csv-succeeded-${labelOf(hop)}`,
-    title: `ClusterServiceVersion ${hop.version}`,
+    title: `wait for ClusterServiceVersion ${hop.version}`,
     patience: { every: 5 * seconds, atMost: 60 * minutes },
     estimate: 3 * minutes,
     watches: rollSnapshotWatches(hop),
@@ -162,7 +162,7 @@ export function hyperConvergedAt(hop: OperatorHop): Step {
   const { namespace } = hop.subscription
   return {
     id: `hyperconverged-at-${labelOf(hop)}`,
-    title: `HyperConverged at ${hop.version}`,
+    title: `wait for HyperConverged ${hop.version}`,
     patience: { every: 10 * seconds, atMost: 3 * 60 * minutes },
     estimate: 8 * minutes,
     watches: [...rollSnapshotWatches(hop), { kind: HyperConvergeds, where: { namespace } }],

@@ -65,7 +65,7 @@ function gate(hop: OperatorHop, tools: HopTools): Step {
   const { namespace } = hop.subscription
   return {
     id: `gate-${labelOf(hop)}`,
-    title: `checks before ${hop.version}`,
+    title: `run the checks before ${hop.version}`,
     patience: { every: 10 * seconds, atMost: 60 * minutes },
     estimate: 5 * seconds,
     watches: [...rollSnapshotWatches(hop), { kind: HyperConvergeds, where: { namespace } }],
@@ -165,7 +165,7 @@ export function firstGate(hop: OperatorHop, tools: HopTools): Step {
   return {
     ...ofHop,
     id: 'gate',
-    title: `checks before ${hop.version}, before the first change`,
+    title: `run the checks before ${hop.version}, before the first change`,
     check: async (cx) => (await wrongPlan(cx.reader, hop, tools)) ?? ofHop.check(cx),
   }
 }
@@ -188,7 +188,7 @@ function installPlan(hop: OperatorHop, tools: HopTools): Step {
   const again = new ResolveAgain(hop, tools)
   return {
     id: `install-plan-${labelOf(hop)}`,
-    title: `InstallPlan of ${hop.version}`,
+    title: `wait for the InstallPlan of ${hop.version}`,
     patience: { every: 5 * seconds, atMost: 60 * minutes },
     estimate: 1 * minutes,
     watches: rollSnapshotWatches(hop),

@@ -299,7 +299,7 @@ export function newControllerAtWork(owner: Owner, patience: Patience = new Patie
   const missing = seldom(countUnlabelled)
   return {
     id: 'virt-controller-leads',
-    title: 'outdated VMs are known',
+    title: 'count outdated VMs',
     doing: 'waiting for the new virt-controller to label outdated VMs',
     patience: { every: 3 * seconds, atMost: 60 * minutes },
     estimate: 15 * seconds,

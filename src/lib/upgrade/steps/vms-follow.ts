@@ -62,7 +62,7 @@ export function vmsFollow(owner: Owner, following: Watching): Step {
   return {
     ...moved,
     id: 'vms-follow',
-    title: `VMs off virt-launchers that are too old for ${minorOf(next)}`,
+    title: `move VMs off virt-launchers that are too old for ${minorOf(next)}`,
     patience: { every: 5 * seconds, atMost: 24 * hours },
     watches: [
       { kind: VirtualMachineInstances, where: outdatedOnes },

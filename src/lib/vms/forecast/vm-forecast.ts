@@ -165,15 +165,14 @@ export const nothingMoves = 'moves nothing'
 /** `migrates 211 VMs, shuts down 3`; {@link nothingMoves} when all stay or there are none. */
 export function forecastText({ counts }: Forecast): string {
   const order: readonly VmOutcome[] = ['migrates', 'restarts', 'shuts down', 'is lost']
-  const parts = order
-    .filter((outcome) => (counts[outcome] ?? 0) > 0)
-    .map(
-      (outcome, index) => `${outcome} ${index === 0 ? counted(counts[outcome] ?? 0, 'VM') : counts[outcome]}`,
-    )
-  const stays = counts.stays > 0 ? [`leaves ${counts.stays} outdated`] : []
-  const restart = counts.restart ? [`leaves ${counts.restart} for you to restart`] : []
-  const all = [...parts, ...restart, ...stays]
-  return all.length === 0 ? nothingMoves : all.join(', ')
+  const parts: readonly (readonly [act: string, vms: number, end: string])[] = [
+    ...order.map((outcome) => [outcome, counts[outcome] ?? 0, ''] as const),
+    ['leaves', counts.restart ?? 0, ' for you to restart'],
+    ['leaves', counts.stays, ' outdated'],
+  ]
+  const some = parts.filter(([, vms]) => vms > 0)
+  const said = some.map(([act, vms, end], at) => `${act} ${at === 0 ? counted(vms, 'VM') : vms}${end}`)
+  return said.length === 0 ? nothingMoves : said.join(', ')
 }
 
 async function* running(reader: Reader, where: Where): AsyncGenerator<readonly VirtualMachineInstance[]> {
@@ -186,7 +185,11 @@ async function* running(reader: Reader, where: Where): AsyncGenerator<readonly V
 }
 
 /** Giving Evict back interrupts VMs: that is accepted by name, not by --yes (contract "Temporary changes"). */
-export function evictionFinding(methods: readonly string[], forecast: Forecast): readonly HopFinding[] {
+export function evictionFinding(
+  methods: readonly string[],
+  forecast: Forecast,
+  remedy: readonly string[] = ['kvup upgrade --leave-paused     ends before automatic VM updates resume'],
+): readonly HopFinding[] {
   if (!methods.includes('Evict') || forecast.interrupted.length === 0) return []
   return [
     {
@@ -194,7 +197,7 @@ export function evictionFinding(methods: readonly string[], forecast: Forecast):
       level: 'blocker',
       summary: `Evict is among workloadUpdateMethods: when automatic VM updates resume, KubeVirt ${forecastText(forecast)}`,
       objects: forecast.interrupted.slice(0, 20),
-      remedy: ['kvup upgrade --leave-paused     ends before automatic VM updates resume'],
+      remedy,
     },
   ]
 }

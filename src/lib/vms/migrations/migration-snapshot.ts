@@ -338,7 +338,7 @@ export type MigrationsPolicy = 'wait' | 'cancel' | 'ignore'
 export function migrationsInFlight(policy: 'wait' | 'cancel', atMost: number): Step {
   return {
     id: 'migrations-in-flight',
-    title: policy === 'cancel' ? 'cancel migrations in flight' : 'migrations in flight',
+    title: policy === 'cancel' ? 'cancel running migrations' : 'wait for running migrations',
     patience: { every: 15 * seconds, atMost },
     estimate: 30 * seconds,
     watches: [{ kind: VirtualMachineInstanceMigrations, where: {} }],

@@ -46,7 +46,7 @@ export function updateProcedure(updating: Updating): Procedure {
       return [
         ...ofStage('Prepare', [
           remembering(pauseWorkloadUpdates(owner, { who, procedure: updateName }), run),
-          settled('healthy', 'KubeVirt is healthy'),
+          settled('healthy', 'verify that KubeVirt is healthy'),
         ]),
         ...waves.map((wave) => stepOf(updating, wave)),
         ...(await restoring(cx, updating)),

@@ -130,6 +130,7 @@ describe('what an InstallPlan installs, from its ConfigMap', () => {
         'new cluster-wide rights: get secrets, get secrets.ssp.kubevirt.io, get pods.ssp.kubevirt.io',
         'images: 1 of 1 are new, from evil.example/kubevirt; no image came from evil.example/kubevirt before',
       ],
+      kubevirt: 'v1.8.4',
       losses: [{ crd: crdName, versions: ['v1alpha1'], stored: 'v1beta1' }],
       hidden: [],
       unread: false,

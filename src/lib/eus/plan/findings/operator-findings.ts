@@ -100,7 +100,7 @@ function good({ snapshot: { snapshot, platformStatus } }: Judged): readonly Find
       {
         id: 'hyperconverged-not-good',
         level: 'not-checked',
-        summary: `whether HyperConverged is healthy: ${snapshot.hyperconverged.why}`,
+        summary: `kvup does not know whether HyperConverged is healthy: ${snapshot.hyperconverged.why}`,
         remedy: [unreadRemedy(snapshot.hyperconverged.why)],
       },
     ]

@@ -65,7 +65,7 @@ function unproven({ chosen }: Judged): readonly Finding[] {
     {
       id: 'path-unknown',
       level: 'not-checked',
-      summary: `whether ${release} has an update path to ${to}: ${onlyNextHop}`,
+      summary: `kvup does not know whether ${release} has an update path to ${to}: ${onlyNextHop}`,
       objects: ['clusterversion/version'],
       remedy: withGraph(to),
     },
@@ -142,7 +142,7 @@ const stranded = ({ from, minor }: Open, remedy: readonly string[]): Finding => 
 const unknown = ({ from, minor }: Open, remedy: readonly string[]): Finding => ({
   id: 'operator-path-unknown',
   level: 'not-checked',
-  summary: `whether the operator ${releaseOf(from)} has an upgrade path to a release of ${minor}: the cluster shows the releases of its catalog, but no upgrade path between them`,
+  summary: `kvup does not know whether the operator ${releaseOf(from)} has an upgrade path to a release of ${minor}: the cluster shows the releases of its catalog, but no upgrade path between them`,
   objects: [`csv/${from}`],
   remedy,
 })
@@ -268,7 +268,7 @@ function removedApis({ hops, snapshot: { snapshot } }: Judged): readonly Finding
     {
       id: 'removed-apis-in-use',
       level: 'warning',
-      summary: `whether APIs that this upgrade removes are still in use: ${snapshot.removedApis.why}`,
+      summary: `kvup does not know whether APIs that this upgrade removes are still in use: ${snapshot.removedApis.why}`,
       remedy: ['oc get apirequestcounts'],
     },
   ]

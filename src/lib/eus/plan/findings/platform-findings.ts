@@ -51,7 +51,7 @@ function owned({ snapshot: { topology } }: Judged): readonly Finding[] {
     {
       id: 'topology-unknown',
       level: 'not-checked',
-      summary: `whether you update this platform yourself: ${topology.because}`,
+      summary: `kvup does not know whether you update this platform yourself: ${topology.because}`,
       remedy: [unreadRemedy(topology.because)],
     },
   ]
@@ -155,7 +155,7 @@ const objects = (pools: readonly JudgedPool[]): string[] =>
 const unread = (why: string): Finding => ({
   id: 'pools-not-updated',
   level: 'not-checked',
-  summary: `whether every machine config pool is updated: ${why}`,
+  summary: `kvup does not know whether every machine config pool is updated: ${why}`,
   remedy: [unreadRemedy(why)],
 })
 

@@ -55,7 +55,7 @@ function outdated({ snapshot, hops }: Judged): readonly Finding[] {
       {
         id: 'outdated-launchers',
         level: 'not-checked',
-        summary: `whether VMs run an older virt-launcher: ${instances.why}`,
+        summary: `kvup does not know whether VMs run an older virt-launcher: ${instances.why}`,
         remedy: [unreadRemedy(instances.why)],
       },
     ]

@@ -1,10 +1,12 @@
 import type { ClusterAddress } from '../../../kube/cluster.ts'
-import { formatDuration } from '../../../kube/duration.ts'
+import { spanText } from '../../../kube/duration.ts'
 import { shellWord } from '../../../kube/shell-line.ts'
 import type { AcceptedRisk, HopFinding } from '../../../releases/hop-findings.ts'
+import type { EusPlan } from '../../../eus/plan/eus-plan.ts'
 import type { UpgradePlan } from '../../../upgrade/upgrade-plan.ts'
 import type { Paint } from '../../printer.ts'
-import { brief, firstClause } from '../../text.ts'
+import { brief, count, firstClause } from '../../text.ts'
+import { outageLines } from '../eus/eus-plan.ts'
 import { clusterText } from '../check-report.ts'
 import { hopText } from './upgrade-plan-words.ts'
 
@@ -62,7 +64,7 @@ function backupText({ plan: { pausedMethods, tag, olm, owner, request }, backup 
     ...(pausedMethods.length > 0 ? ['workloadUpdateMethods'] : []),
     ...(tag.is === 'lift' ? ['imageTag'] : []),
   ]
-  const none = 'no VM or etcd'
+  const none = 'VMs and etcd are not backed up'
   if (backup !== undefined) return `${fileText(backup)} (operator objects); ${none}`
   return values.length === 0 || request.follow ? 'none' : `${values.join(' and ')}, on ${object}; ${none}`
 }
@@ -127,7 +129,7 @@ function methodRows({ method, owner, tag, to, path, isRest }: UpgradePlan): read
 
 function timeRows({ time, timeoutMs, plan: { path } }: BeforeQuestion): readonly Row[] {
   const each = path !== undefined && path.steps.length > 1 ? 'each step gives up' : 'gives up'
-  const limit = `${each} after ${formatDuration(timeoutMs)}`
+  const limit = `${each} after ${spanText(timeoutMs)}`
   return [['time', time === undefined ? limit : `${time}; ${limit}`]]
 }
 
@@ -159,8 +161,105 @@ const withoutDetails = (summary: string): string =>
 /** An update that is under way already: what becomes of it is no detail. */
 const ofAnotherUpdate: ReadonlySet<string> = new Set(['update-joined', 'update-taken-over'])
 
+/** The same of an EUS upgrade. */
+export interface BeforeEusQuestion extends Pick<BeforeQuestion, 'accepted' | 'address' | 'user'> {
+  plan: EusPlan
+  /** It was begun: what is paused for it was told then. */
+  isOpen: boolean
+  /** Where the run ends early, because it may not approve. */
+  approval: string | undefined
+  /** What else is restored at its end. */
+  restores: readonly string[]
+}
+
+/** The screen before the question of an EUS upgrade: whether there is a way back, then where, how long, what is paused meanwhile, what VMs notice and what is against it. */
+export function eusQuestionLines(asked: BeforeEusQuestion, paint: Paint): readonly string[] {
+  const { plan, accepted, approval, restores } = asked
+  const findings = plan.findings.filter(
+    ({ id, level }) => level === 'warning' || level === 'info' || accepted.some((risk) => risk.id === id),
+  )
+  const { forecast, remarks = [] } = plan
+  const rows: readonly Row[] = [
+    ...placeRows(asked, paint),
+    ['time', plan.time.says],
+    ...(approval === undefined ? [] : [['approval', approval] as const]),
+    ...(asked.isOpen ? [] : pauseRows(plan, paint)),
+    ...(forecast === undefined ? [] : [['VMs', forecast] as const]),
+    ...outageLines(plan).map((text): Row => ['outage', text]),
+    ...restores.map((text): Row => ['restores', text]),
+    ...remarks.map((text): Row => ['note', brief(text)]),
+    ...findingRows({ findings, accepted }, paint),
+  ]
+  return [...eusWayBackLines(plan, paint), ...rows.map(rowText)]
+}
+
+const isBetween = ({ began, from }: EusPlan): boolean => !from.startsWith(`${began}.`)
+
+function eusWayBackLines(plan: EusPlan, paint: Paint): readonly string[] {
+  if (plan.hops.length === 0 || isBetween(plan)) return []
+  const mark = paint.bad(paint.mark.warning)
+  return [`${mark} ${paint.strong(`There is no way back to ${plan.began}.`)} Back up etcd and VM data now.`]
+}
+
+function placeRows({ plan, address, user }: BeforeEusQuestion, paint: Paint): readonly Row[] {
+  const { began, from, to, hops } = plan
+  const where = [
+    ...(address === undefined ? [] : [clusterText(address)]),
+    ...(user === undefined ? [] : [`as ${brief(user)}`]),
+  ].join(' ')
+  const releases = [
+    from,
+    ...hops.flatMap(({ minor, platform }) => (platform.done ? [] : [platform.version ?? minor])),
+  ]
+  const path = releases.length === 1 ? to : releases.join(` ${paint.mark.next} `)
+  return [
+    ...(where === '' ? [] : [['cluster', where] as const]),
+    ...(isBetween(plan)
+      ? [['now', `the control plane is at ${from}, paused pools are at ${began}`] as const]
+      : []),
+    ['path', `${path}; may take days. Ctrl-C is safe: the same command continues`],
+  ]
+}
+
+/** What is otherwise until the end. */
+function pauseRows({ pools, healthChecks, methods, mode }: EusPlan, paint: Paint): readonly Row[] {
+  const paused = pools.filter((pool) => !pool.paused).map(({ name }) => name)
+  const checks = healthChecks.filter((check) => !check.paused).length
+  const pauses = [
+    ...(paused.length > 0 ? [`pools ${paused.join(', ')} until the end; master never`] : []),
+    ...(checks > 0 ? [`${count(checks, 'health check')}: failed nodes are not replaced meanwhile`] : []),
+  ]
+  const until = mode === 'rolling' ? 'in each step' : 'until the end'
+  return [
+    ...(pauses.length > 0 ? [['pauses', pauses.join(` ${paint.mark.dot} `)] as const] : []),
+    ...(paused.length > 0
+      ? [
+          [
+            'first',
+            'apply mirrors, pull secrets and kubelet settings now: nodes of paused pools get none',
+          ] as const,
+        ]
+      : []),
+    ...(methods.length > 0
+      ? [
+          [
+            'updates',
+            `automatic VM updates (${methods.join(', ')}) are paused ${until}; hotplug and volume migration wait`,
+          ] as const,
+        ]
+      : []),
+    [
+      'abort',
+      'kvup eus abort restores everything until the platform accepts a step; afterwards the temporary changes',
+    ],
+  ]
+}
+
 /** Blockers are behind us: what is left was accepted, or is no reason to refuse. */
-function findingRows({ findings, accepted }: BeforeQuestion, paint: Paint): readonly Row[] {
+function findingRows(
+  { findings, accepted }: Pick<BeforeQuestion, 'findings' | 'accepted'>,
+  paint: Paint,
+): readonly Row[] {
   const taken = findings.filter(({ id }) => accepted.some((risk) => risk.id === id))
   const open = findings.filter((finding) => !taken.includes(finding))
   const warnings = open.filter((finding) => finding.level !== 'info' && !isGoingBack(finding))
