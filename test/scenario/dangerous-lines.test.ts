@@ -48,7 +48,7 @@ test('16.8 after a failed canary bare kvup names the VM and who moved it, and of
     await kvup(stage, 'kvup workloads update --yes --canary 1 --retries 0')
     const { out } = await kvup(stage, 'kvup')
     expect(out).toMatch(/^KubeVirt v1\.8\.4\b.*: healthy, but the canary of a VM update failed: demo\/a$/mu)
-    expect(out).toMatch(/the update by \S+@\S+ stopped \w+ ago: /u)
+    expect(out).toMatch(/the update by \S+@\S+ stopped \d+ \w+(?: \d+ \w+)? ago: /u)
     expect(out).toContain('its line again tries another VM first, and leaves demo/a as it is')
     expect(out).toMatch(/^Next: kvup workloads migrations /mu)
     expect(out).not.toMatch(/resume-updates|workloads update|virtctl/u)
