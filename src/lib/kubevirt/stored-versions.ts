@@ -71,7 +71,7 @@ function forward(to: Version, since: string, { rolloutStatus, releases }: CrdQue
   const patch = latestPatch(minorOf(goal), releases)
   return patch !== undefined && compareVersions(patch, goal) > 0
     ? [`kvup upgrade --to ${patch.text}`]
-    : [`keep ${goal.text}, or upgrade to a newer patch of ${minorOf(goal)}`]
+    : [`Keep ${goal.text}, or upgrade to a newer patch of ${minorOf(goal)}`]
 }
 
 const forgets = 'kvup explain no-way-back     shows when a stored version can be removed from a CRD'

@@ -11,6 +11,7 @@ import {
   markdownText,
   paintedWidth,
   wrap,
+  helpLine,
 } from '../text.ts'
 import { onOneLine } from '../terminal.ts'
 import type { ClusterAddress } from '../../kube/cluster.ts'
@@ -263,7 +264,7 @@ function whole(text: string, { size }: Style): string {
 }
 
 const remedyLines = (remedy: readonly string[], paint: Paint): string[] =>
-  remedy.map((line) => `   ${paint.dim(paint.mark.next)} ${line}`)
+  remedy.map((line) => `   ${helpLine(line, { mark: { next: paint.dim(paint.mark.next) } })}`)
 
 /** The shape of a severity; its heading says the same in a word. */
 function markOf(severity: Severity, paint: Paint): string {
