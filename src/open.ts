@@ -137,9 +137,10 @@ async function printerFor(flags: GlobalFlags, called: Called, clock: Clock): Pro
     readText,
   }
   const screen = await openPrinter(options)
+  const isPiped = !process.stdout.isTTY || !process.stderr.isTTY
   const printer =
     flags.logFile === undefined ? screen : await logging(screen, options, { file: flags.logFile, called })
-  return printerWithConnectionFlags(printer, commandSpeech(called))
+  return printerWithConnectionFlags(printer, commandSpeech({ ...called, isPiped }))
 }
 
 /** Beside the screen, whatever that shows: the lines that a pipe would have, whole and without colour. */

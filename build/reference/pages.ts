@@ -4,6 +4,7 @@ import { describeTree } from './describe.ts'
 import { manFile, manPage } from './man.ts'
 import { markdownFile, markdownIndex, markdownPage } from './markdown.ts'
 import { explanations } from './explanations.ts'
+import { errorReasons } from './reasons.ts'
 import { rbacPage } from './rbac.ts'
 
 /** Folders that hold nothing but generated pages. */
@@ -17,6 +18,7 @@ export async function referencePages(): Promise<Map<string, string>> {
   return new Map([
     ['docs/rbac.md', rbacPage()],
     ['src/lib/checks/explanations.json', explanations(await readFile('docs/checks.md', 'utf8'))],
+    ['src/commands/explain/reasons.json', errorReasons()],
     ['docs/commands/README.md', markdownIndex(commands)],
     ...commands.map((one): [string, string] => [`docs/commands/${markdownFile(one)}`, markdownPage(one)]),
     ...commands.map((one): [string, string] => [`docs/man/${manFile(one)}`, manPage(one, commands, version)]),

@@ -219,6 +219,7 @@ export const entries: readonly Entry[] = [
         name: 'update',
         description: 'Move outdated VMs to the new virt-launcher, in an order and at a pace that you choose',
         kind: 'WorkloadsUpdate',
+        formats: ['junit', 'github'],
         load: async () => (await import('./workloads/update.ts')).updateCommand,
       },
       {

@@ -60,6 +60,8 @@ export async function explain({ printer }: Context, _: object, words: readonly s
     ...all.filter(({ of, means }) => of === 'message' && quotes(means, id)),
   ]
   if (met.length > 0) return document({ whole: true, items: met })
+  const codes = await codesOf(id, all)
+  if (codes.length > 0) return document({ whole: true, items: codes })
   const about = (await import('./explain/subject.ts')).subjectNamed(id.toLowerCase(), all)
   if (about === undefined) throw await unknown(id, all)
   document({ whole: false, ...about })
@@ -70,6 +72,14 @@ function named(id: string, all: readonly ExplainedName[]): readonly ExplainedNam
   const names = all.filter(({ of }) => of !== 'command')
   const exact = names.filter((one) => one.id === id || (/^\d+$/u.test(id) && one.id === `exit-${id}`))
   return exact.length > 0 ? exact : names.filter((one) => one.id.toLowerCase() === id.toLowerCase())
+}
+
+/** The exit codes that come with an `error.reason`, which JSON, annotations and JUnit show. */
+async function codesOf(reason: string, all: readonly ExplainedName[]): Promise<readonly ExplainedName[]> {
+  const { default: reasons } = await import('./explain/reasons.json', { with: { type: 'json' } })
+  const found = Object.entries(reasons).find(([name]) => name === reason.toLowerCase())
+  const codes = found?.[1].map((code) => `exit-${code}`) ?? []
+  return all.filter(({ of, id }) => of === 'exit-code' && codes.includes(id))
 }
 
 /** Whether a line of a log has the text that an explanation quotes. */

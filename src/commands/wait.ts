@@ -5,7 +5,7 @@ import { statusChanges, type StatusReport } from '../lib/status/status-report.ts
 import { missingFor, parseWaitCondition, type WaitCondition } from '../lib/status/wait-condition.ts'
 import { vmTroubleLines } from '../lib/output/views/report-lines.ts'
 import { type Clock, minutes, ownTicks, ticks } from '../lib/kube/clock.ts'
-import { formatDuration, parseDuration, spanText } from '../lib/kube/duration.ts'
+import { parseDuration, spanText } from '../lib/kube/duration.ts'
 import { blocked, forbidden, isNotFound, type KvupError, timedOut } from '../lib/kube/errors.ts'
 import { asksCluster, manual, stalledOption } from './command-options.ts'
 import type { Reader } from '../lib/kube/cluster.ts'
@@ -16,6 +16,7 @@ import { meaningOf, remarkOn } from '../lib/engine/run-session.ts'
 import { newControllerLeads } from '../lib/kubevirt/lease-holders.ts'
 import { countWorkloads, takeSnapshot } from '../lib/kubevirt/snapshot.ts'
 import { countUnlabelled } from '../lib/vms/outdated-vms.ts'
+import { unmovedVms } from '../lib/vms/vms-updated.ts'
 import { ensurePlace } from '../lib/vms/vm.ts'
 import { type WaitDocument, waitView } from '../lib/output/views/status.ts'
 
@@ -58,6 +59,8 @@ interface LastRead {
   report?: StatusReport | undefined
   snapshot?: true
   missing?: string | undefined
+  /** Why nobody moves the VMs that are waited for. */
+  unmoved?: readonly string[] | undefined
 }
 
 /** Exit 0 when it holds; `timedOut` with what was missing. Writes nothing and takes no lock. */
@@ -77,10 +80,11 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
       reader,
       clock: cx.clock,
       signal: limit.signal,
-      observed(report, missing, isStuck) {
-        limit.observe(isStuck)
+      observed(report, missing, isStuck, unmoved) {
+        // VMs that somebody moves by hand: a smaller number is a move.
+        limit.observe(isStuck, unmoved && missing)
         observe(cx, condition, { report, missing })
-        tell(cx, lastRead, { report, missing })
+        tell(cx, lastRead, { report, missing, unmoved })
       },
       remark: (line) => cx.printer.warn(line),
       told: (line) => cx.printer.note(line),
@@ -108,6 +112,7 @@ class WaitLimit {
   readonly #stuck = new AbortController()
   readonly #done = new AbortController()
   #moved: AbortController | undefined
+  #what: string | undefined
   readonly signal: AbortSignal
 
   constructor(
@@ -120,12 +125,14 @@ class WaitLimit {
     this.#endAfter(timeout, this.#late, this.#done.signal)
   }
 
-  /** Told at each look: a stall that heals begins anew. */
-  observe(isStuck: boolean): void {
-    if (!isStuck) {
+  /** Told at each look: a stall that heals begins anew, and one in which `what` is waited for is another. */
+  observe(isStuck: boolean, what?: string): void {
+    if (!isStuck || what !== this.#what) {
       this.#moved?.abort()
       this.#moved = undefined
-    } else if (this.#stalledAfter !== undefined && this.#moved === undefined) {
+    }
+    this.#what = what
+    if (isStuck && this.#stalledAfter !== undefined && this.#moved === undefined) {
       this.#moved = new AbortController()
       const idle = AbortSignal.any([this.#done.signal, this.#moved.signal])
       this.#endAfter(this.#stalledAfter, this.#stuck, idle)
@@ -165,17 +172,22 @@ function observe({ printer, clock }: Context, { text }: WaitCondition, { report,
 }
 
 /** Only what is new: reports also differ in what nobody waits for. */
-function tell({ printer }: Context, lastRead: LastRead, { report, missing }: LastRead): void {
-  const [known, now] = [sentences(lastRead), sentences({ report, missing })]
-  Object.assign(lastRead, { report, missing, snapshot: true })
+function tell({ printer }: Context, lastRead: LastRead, { report, missing, unmoved }: LastRead): void {
+  const [known, now] = [sentences(lastRead), sentences({ report, missing, unmoved })]
+  Object.assign(lastRead, { report, missing, unmoved, snapshot: true })
   for (const line of now) if (!known.includes(line)) printer.note(line)
 }
 
-function sentences({ report, missing }: LastRead): readonly string[] {
+function sentences({ report, missing, unmoved = [] }: LastRead): readonly string[] {
   if (missing === undefined) return []
   const { troubled } = report?.workloads ?? {}
   const vms = troubled ? vmTroubleLines(troubled) : []
-  return [`waiting for ${missing}`, ...(report?.why ?? []).map(({ sentence }) => sentence), ...vms]
+  return [
+    `waiting for ${missing}`,
+    ...(report?.why ?? []).map(({ sentence }) => sentence),
+    ...unmoved,
+    ...vms,
+  ]
 }
 
 function documentOf(
@@ -189,6 +201,7 @@ function documentOf(
     kind: 'Wait',
     for: condition.text,
     met: missing === undefined,
+    ...(missing === undefined && { outcome: 'done' as const }),
     ...(verdict && { verdict }),
     ...(observed?.version && { version: observed.version }),
     tookSeconds,
@@ -203,16 +216,16 @@ function documentOf(
 function tooLate(
   { world }: Context,
   condition: WaitCondition,
-  { report, missing }: LastRead,
+  { report, missing, unmoved }: LastRead,
   timeout: number,
 ): KvupError {
   const why = report?.why ?? []
   const what = missing ?? 'an answer of the cluster'
   return timedOut(
     'wait-timed-out',
-    `${condition.text} is not met after ${formatDuration(timeout)}: still waiting for ${what}`,
+    `${condition.text} is not met after ${spanText(timeout)}: still waiting for ${what}`,
     {
-      notes: why.map(({ sentence }) => sentence),
+      notes: [...why.map(({ sentence }) => sentence), ...(unmoved ?? [])],
       remedy: [
         ...new Set(why.flatMap(({ commands }) => commands)),
         ...helpFor(condition, report),
@@ -238,17 +251,21 @@ function helpFor(condition: WaitCondition, report: StatusReport | undefined): re
 /** Exit 4, with the line that waits again. */
 function stalledTooLong(
   { world }: Context,
-  { text }: WaitCondition,
-  { report, missing }: LastRead,
+  condition: WaitCondition,
+  { report, missing, unmoved }: LastRead,
   limit: string,
 ): KvupError {
   const why = report?.why ?? []
   return timedOut(
     'stalled',
-    `${text} is not met: stalled for ${limit} (--stalled-after), waiting for ${missing ?? 'KubeVirt'}`,
+    `${condition.text} is not met: stalled for ${limit} (--stalled-after), waiting for ${missing ?? 'KubeVirt'}`,
     {
-      notes: why.map(({ sentence }) => sentence),
-      remedy: [...new Set(why.flatMap(({ commands }) => commands)), resumeLine(world, 'waits again')],
+      notes: [...why.map(({ sentence }) => sentence), ...(unmoved ?? [])],
+      remedy: [
+        ...new Set(why.flatMap(({ commands }) => commands)),
+        ...(unmoved ? helpFor(condition, report) : []),
+        resumeLine(world, 'waits again'),
+      ],
     },
   )
 }
@@ -259,9 +276,14 @@ export interface Waiting {
   signal: AbortSignal
   /**
    * Told at every look that differs; `missing` is undefined where the condition holds, the report where KubeVirt is not asked about. `isStuck`: waiting alone does not
-   * mend it.
+   * mend it; `unmoved`: why nobody moves the VMs that are waited for.
    */
-  observed(report: StatusReport | undefined, missing: string | undefined, isStuck: boolean): void
+  observed(
+    report: StatusReport | undefined,
+    missing: string | undefined,
+    isStuck: boolean,
+    unmoved?: readonly string[],
+  ): void
   /** Told what the wait goes on in spite of. */
   remark(line: string): void
   /** Told before a wait that is not for a change. */
@@ -336,7 +358,9 @@ async function holdsNow(condition: WaitCondition, waiting: Waiting, before: Befo
       missing === undefined && condition.is === 'workloads'
         ? await outdatedUnseen(reader, clock, { isOver: isOver(before, clock) })
         : undefined
-    waiting.observed(report, missing ?? unseen, stuck.has(report.verdict))
+    const isLeft = condition.is === 'workloads' && report.verdict === 'Healthy' && missing !== undefined
+    const unmoved = isLeft ? await unmovedVms(reader, clock) : undefined
+    waiting.observed(report, missing ?? unseen, unmoved !== undefined || stuck.has(report.verdict), unmoved)
     if (missing === undefined) return unseen === undefined
   }
   return false

@@ -1,3 +1,4 @@
+import reasons from '../../src/commands/explain/reasons.json' with { type: 'json' }
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allChecks } from '../../src/lib/checks/check-run.ts'
@@ -282,6 +283,26 @@ describe('kvup explain', () => {
   ])('a line of a log that nobody knows is a wrong name, whatever it is made of: %s', async (line) => {
     const { code, err } = await runText(['explain', line], { cluster: nowhere, clock: new SimClock() })
     expect([code, err.includes('nothing is named')]).toEqual([2, true])
+  })
+
+  test.each([
+    ['locked', ['exit-6']],
+    ['interrupted', ['exit-130', 'exit-143']],
+    ['timed-out', ['exit-4']],
+    ['unreachable', ['exit-8']],
+    ['output-format', ['exit-2']],
+    ['bug', ['exit-1']],
+  ])('the reason of an error leads to its exit code: %s', async (reason, ids) => {
+    const { code, out } = await kvup(`explain ${reason} -o name`, { cluster: nowhere })
+    expect([code, out]).toEqual([0, ids.map((id) => `exit-code/${id}\n`).join('')])
+  })
+
+  test('every reason that the program gives an error is a name that explain knows', async () => {
+    for (const reason of Object.keys(reasons)) {
+      const { code, out } = await kvup(`explain ${reason} -o name`, { cluster: nowhere })
+      expect([reason, code]).toEqual([reason, 0])
+      expect(out).not.toBe('')
+    }
   })
 
   test('a name that nothing has: exit 2, and the nearest', async () => {

@@ -99,6 +99,23 @@ describe('JUnit', () => {
     expect(await casesIn(away.out)).toMatchObject([{ id: 'kvup check', is: 'error', type: 'bug' }])
   })
 
+  test('a dry run: no step passed, each says what it would do; and an update of VMs has a case for each step', async () => {
+    const { kvup } = await simulated({ methods: [], vms: 2 })
+    const accept = '--accept methods-empty-without-override'
+    const dry = await kvup(`${upgrade} ${accept} --dry-run=client -o junit`)
+    expect(dry.code).toBe(0)
+    const cases = await casesIn(dry.out)
+    expect(cases.at(-1)).toEqual({ id: 'kvup upgrade', is: 'passed', type: undefined })
+    expect(new Set(cases.slice(0, -1).map(({ is }) => is))).toEqual(new Set(['skipped']))
+    expect(dry.out).toMatch(
+      /<skipped>dry run: would change: [\s\S]*<system-out>[^<]*: \d+ of \d+ steps to do/u,
+    )
+    await kvup(`${upgrade} ${accept}`)
+    const updated = await kvup('workloads update --canary 1 --yes -o junit')
+    expect(updated.code).toBe(0)
+    expect(await casesIn(updated.out)).toContainEqual({ id: 'canary', is: 'passed', type: undefined })
+  })
+
   test('an EUS run: a case for each step until it stops, and --stalled-after is taken', async () => {
     const { kvup } = await simulated(small418)
     const { code, out } = await kvup(
@@ -158,6 +175,34 @@ describe('GitHub annotations', () => {
     ])
     const waited = await kvup('wait --for healthy --stalled-after 1m -o github')
     expect(annotations(waited.out)).toMatchObject([{ level: 'error', title: 'kvup wait%3A stalled' }])
+  })
+
+  test('a dry run says how much it would change', async () => {
+    const { kvup } = await simulated()
+    const { code, out } = await kvup(`${upgrade} --dry-run=client -o github`)
+    expect(code).toBe(0)
+    expect(annotations(out).at(-1)).toMatchObject({
+      level: 'warning',
+      title: 'kvup upgrade',
+      data: expect.stringMatching(/^dry run, nothing was changed: .*: \d+ of \d+ steps to do/u),
+    })
+  })
+
+  test('an update of VMs: each that failed is an error, and so is the end', async () => {
+    const { kvup } = await simulated({ methods: [], vms: [{ name: 'a' }, { name: 'b', migration: 'fail' }] })
+    await kvup(`${upgrade} --accept methods-empty-without-override`)
+    const { code, out } = await kvup('workloads update --retries 0 --yes -o github')
+    expect(code).toBe(3)
+    expect(annotations(out)).toMatchObject([
+      { level: 'error', title: 'kvup workloads update%3A demo/b' },
+      { level: 'error', title: 'kvup workloads update%3A vms-failed' },
+    ])
+  })
+
+  test('what was not checked says so once', async () => {
+    const { kvup } = await simulated()
+    const { out } = await kvup('check --to v1.8.4 -o github')
+    expect(out).not.toMatch(/not checked: not checked/u)
   })
 
   test('outdated VMs are counted, not listed', async () => {
@@ -259,6 +304,23 @@ describe('-o ndjson: each line as it happens, and last the document of -o json',
     expect(events.map((one) => one.event)).toContain(event)
     const times = events.map(({ at = '' }) => Date.parse(at))
     expect(times).toEqual(times.toSorted((a, b) => a - b))
+    expect(lines.at(-1)).toHaveProperty('outcome')
+    const spans = events.flatMap((one) => ('tookMs' in one ? [one.tookMs] : []))
+    expect(spans.filter((span) => !Number.isInteger(span))).toEqual([])
+  })
+
+  test.each([
+    [`${upgrade} --stalled-after 1m`, 4, 'stalled'],
+    ['wait --for healthy --timeout 1m', 4, 'timed-out'],
+    ['upgrade --to v1.6.0 --method image-tag --yes', 3, 'blocked'],
+    ['upgrade --to nonsense --yes', 2, 'failed'],
+  ])('%s: the last line says how it ended', async (line, code, outcome) => {
+    const { sim, clock, kvup } = await simulated()
+    sim.faults.set({ unpullable: 'virt-handler:v1.8.4' })
+    if (line.startsWith('wait')) await kvup(`${upgrade} --stalled-after 1m`)
+    const ended = await linesOf(`${line} -o ndjson`, sim, clock)
+    expect(ended.code).toBe(code)
+    expect(ended.lines.at(-1)).toMatchObject({ outcome, status: 'failed' })
   })
 })
 

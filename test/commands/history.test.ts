@@ -97,7 +97,7 @@ test('says first what still has to be restored: age, value and the line that res
   })
   expect(document.items).toMatchObject([{ what: 'saved', step: 'workload-updates' }])
   expect(lines.slice(0, 5)).toEqual([
-    '! Temporary change by jane@here, 3h ago: automatic VM updates paused (was LiveMigrate)',
+    '! Temporary change by jane@here, 3 h ago: automatic VM updates paused (was LiveMigrate)',
     '  harmless for days; hotplug waits',
     '  -> kvup workloads resume-updates     # restores it',
     '',
@@ -172,11 +172,11 @@ describe('on a terminal', () => {
     expect(lines).toMatchInlineSnapshot(`
       [
         "RUN   STARTED        BY                        WHAT                      RESULT        TOOK",
-        "3     22 Nov 16:00   jane@laptop.example.org   EUS upgrade 4.18 → 4.20   cut off       2s",
+        "3     22 Nov 16:00   jane@laptop.example.org   EUS upgrade 4.18 → 4.20   cut off       2 s",
         "  continued run 2; after gate-4.19",
-        "2     22 Nov 15:00   jane@laptop.example.org   EUS upgrade 4.18 → 4.20   failed        4s",
+        "2     22 Nov 15:00   jane@laptop.example.org   EUS upgrade 4.18 → 4.20   failed        4 s",
         "  continued run 1; at gate-4.19: the server says no",
-        "1     22 Nov 14:20   jane@laptop.example.org   EUS upgrade 4.18 → 4.20   interrupted   33s",
+        "1     22 Nov 14:20   jane@laptop.example.org   EUS upgrade 4.18 → 4.20   interrupted   33 s",
         "  accepted no-room ("tonight"); at gate-4.19",
       ]
     `)
@@ -189,7 +189,7 @@ describe('on a terminal', () => {
       const { lines } = await answer(await recorded(), { columns })
       expect(lines.filter((line) => line.length > columns)).toEqual([])
       const text = lines.join(' ').replaceAll(/ +/gu, ' ')
-      expect(text).toContain('2 EUS upgrade 4.18 → 4.20: failed, 4s 22 Nov 15:00 by jane@laptop.example.org')
+      expect(text).toContain('2 EUS upgrade 4.18 → 4.20: failed, 4 s 22 Nov 15:00 by jane@laptop.example.org')
       expect(text).toContain('accepted no-room ("tonight"); at gate-4.19')
     },
   )
@@ -198,7 +198,7 @@ describe('on a terminal', () => {
     const { lines, document } = await answer(await recorded(), { columns: 120 }, {}, '1')
     expect(lines).toMatchInlineSnapshot(`
       [
-        "Run 1: EUS upgrade 4.18 → 4.20: interrupted, 33s",
+        "Run 1: EUS upgrade 4.18 → 4.20: interrupted, 33 s",
         "  started    2026-11-22T14:20:27.125Z by jane@laptop.example.org",
         "  ended      2026-11-22T14:21:00.125Z",
         "  result     at gate-4.19: interrupted by SIGINT",
@@ -208,7 +208,7 @@ describe('on a terminal', () => {
         "14:20:30   health-check                                       old value saved: cluster.x-k8s.io/paused of",
         "                                                              MachineHealthCheck workers was absent",
         "14:20:41   pause-health-check-openshift-machine-api-workers   set the annotation cluster.x-k8s.io/paused of",
-        "                                                              MachineHealthCheck workers (12s)",
+        "                                                              MachineHealthCheck workers (12 s)",
       ]
     `)
     expect(document.runs.map(({ run }) => run)).toEqual([1])
@@ -220,7 +220,7 @@ describe('on a terminal', () => {
     ['2', 'result     at gate-4.19: the server says no'],
     ['2', 'continued  run 1'],
     ['3', 'ask for 4.19 (not known whether it was done)'],
-    ['3', 'cut off, 2s'],
+    ['3', 'cut off, 2 s'],
   ])('run %s says: %s', async (run, said) => {
     const { lines } = await answer(await recorded(), { columns: 120 }, {}, run)
     expect(lines.join('\n')).toContain(said)

@@ -20,7 +20,7 @@ const shown = [['plan --to v1.9.0'], ['upgrade --to v1.9.0 --dry-run=client']]
 
 test.each(shown)('%s: without its manifest it is refused, with the line that fetches it', async (line) => {
   const { code, err } = await kvup(`${line} ${noWay}`)
-  expect(code).toBe(3)
+  expect(code).toBe(8)
   expect(err).toContain(
     'curl -fL --create-dirs -o releases/v1.9.0/kubevirt-operator.yaml http://127.0.0.1:9/v1.9.0/kubevirt-operator.yaml',
   )

@@ -159,7 +159,7 @@ describe('kvup plan', () => {
   test('a manifest that cannot be fetched: the plan is shown without it, and blocks', async () => {
     const line = 'plan --to v1.9.0 --method operator-manifest --manifest-base http://127.0.0.1:9 -o yaml'
     const ended = await kvup(line)
-    expect(ended.code).toBe(3)
+    expect(ended.code).toBe(8)
     const unread = read(ended).findings.find(({ id }) => id === 'manifest-not-read')
     expect(unread?.remedy.filter((help) => help.includes('--manifest FILE'))).toHaveLength(1)
   })

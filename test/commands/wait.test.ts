@@ -45,9 +45,26 @@ test('workloads=0 holds when the instances have moved, not while they are held',
   const late = await held.kvup('wait --for workloads=0 --timeout 10m')
   expect(late.code).toBe(4)
   expect(late.err).toContain('still waiting for 2 outdated VMs to move\n')
+  expect(late.err).toMatch(/automatic VM updates are off: demo\/\S+, demo\/\S+\n/u)
   expect(late.err).toMatch(
     /-> kvup workloads outdated {3,}shows .*\n {2}-> kvup workloads update --canary 1 {3,}moves .*\n {2}-> kvup wait --for workloads=0 .* {3,}waits again\n$/u,
   )
+  const stalled = await held.kvup('wait --for workloads=0 --timeout 10m --stalled-after 30s -o json')
+  expect(stalled.code).toBe(4)
+  expect(JSON.parse(stalled.out)).toMatchObject({
+    outcome: 'stalled',
+    tookSeconds: 30,
+    waitingFor: '2 outdated VMs to move',
+    error: {
+      reason: 'stalled',
+      notes: [expect.stringMatching(/^automatic VM updates are off: demo\//u)],
+      remedy: [
+        expect.stringMatching(/^kvup workloads outdated /u),
+        expect.stringMatching(/^kvup workloads update --canary 1 /u),
+        expect.stringContaining('waits again'),
+      ],
+    },
+  })
   const moving = await simulated({ vms: 2, methods: ['LiveMigrate'] })
   await moving.update()
   expect(await moving.kvup('wait --for workloads=0')).toMatchObject({ code: 0 })
@@ -164,7 +181,7 @@ test('pools-updated waits for every pool, tells how far each is, and does not as
   ])
   const again = 'wait --for pools-updated'.split(' ')
   const text = await runText(again, { cluster: updatingPool(clock, 0), clock })
-  expect(text.out).toBe('pools-updated is met - after 0s\n')
+  expect(text.out).toBe('pools-updated is met - after 0 s\n')
 })
 
 test('pools-updated: a degraded pool is a stall, one that is slow is none', async () => {

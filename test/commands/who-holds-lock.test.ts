@@ -27,29 +27,29 @@ test.each([
   [
     'a dead process of this machine',
     'jane@here/8/ab-here',
-    'jane ran kvup until 12s ago on host here (pid 8 is gone)',
+    'jane ran kvup until 12 s ago on host here (pid 8 is gone)',
   ],
   [
     'a process of this machine that lives',
     'jane@here/7/ab-here',
-    'another kvup is running: jane@here/7/ab-here, last renewal 12s ago',
+    'another kvup is running: jane@here/7/ab-here, last renewal 12 s ago',
   ],
   [
     'M4 a process of another machine with the same name',
     'jane@here/8/ab-there',
-    'another kvup is running: jane@here/8/ab-there, last renewal 12s ago',
+    'another kvup is running: jane@here/8/ab-there, last renewal 12 s ago',
   ],
   [
     'M4 who names no machine',
     'jane@here/8/ab',
-    'another kvup is running: jane@here/8/ab, last renewal 12s ago',
+    'another kvup is running: jane@here/8/ab, last renewal 12 s ago',
   ],
   [
     'a process elsewhere',
     'jane@there/8/ab',
-    'another kvup is running: jane@there/8/ab, last renewal 12s ago',
+    'another kvup is running: jane@there/8/ab, last renewal 12 s ago',
   ],
-  ['who is no kvup', 'somebody', 'another kvup is running: somebody, last renewal 12s ago'],
+  ['who is no kvup', 'somebody', 'another kvup is running: somebody, last renewal 12 s ago'],
   ['nobody', '', undefined],
 ])('%s', async (_, holder, text) => {
   expect(await asked(holder)).toBe(text)
@@ -61,7 +61,7 @@ test('a Lease that ran out is nobody’s', async () => {
 
 test('of a saved cluster this machine knows nothing', async () => {
   expect(await asked('jane@here/8/ab-here', undefined, true)).toBe(
-    'another kvup is running: jane@here/8/ab-here, last renewal 12s ago',
+    'another kvup is running: jane@here/8/ab-here, last renewal 12 s ago',
   )
 })
 

@@ -208,9 +208,9 @@ test('held by kvup: who holds it, that the alert is expected, and what gives it 
   await runText('workloads pause-updates --yes'.split(' '), place)
   const { out } = await run('workloads outdated')
   expect(out.split('\n').slice(-4)).toEqual([
-    'automatic VM updates are paused by admin@host for 0s: KubeVirt moves nothing',
+    'automatic VM updates are paused by admin@host for 0 s: KubeVirt moves nothing',
     `${alert}; this is expected while automatic VM updates are paused`,
-    '2 outdated: 2 not moved -> kvup workloads resume-updates',
+    '2 outdated: 2 not moved -> kvup workloads update --canary 1',
     '',
   ])
 })

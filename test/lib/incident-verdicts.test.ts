@@ -88,7 +88,7 @@ test('37: an outdated VM whose migration hangs is not said to migrate', async ()
     ['workloads', 'outdated', '--from', file('37-harvester-5756/cluster')],
     nowhere,
   )
-  expect(out).toMatch(/web-1 .*not moved +its migration hangs: Running for 6h59m/u)
+  expect(out).toMatch(/web-1 .*not moved +its migration hangs: Running for 6 h 59 m/u)
   expect(out).toContain('11 outdated: 7 migrate, 4 not moved')
 })
 

@@ -183,7 +183,7 @@ describe('16.8 the default of --timeout is above the estimate, and the words agr
       expect(longest).toBe(3600)
       const typedNone = { timeout: undefined as never }
       const ended = await stage.upgrade('v1.9.0', typedNone, unwilling().terminal)
-      expect(ended.text).toMatch(/^time {2,}.*gives up after 1h$/mu)
+      expect(ended.text).toMatch(/^time {2,}.*gives up after 1 h$/mu)
     })
   })
 })

@@ -59,7 +59,7 @@ test('contract: after Ctrl-C it stays open, with its age, the line that resumes 
     expect(ended.code).toBe(130)
     expect(await stage.journal.overrides()).toHaveLength(1)
     expect(stage.methods).toEqual([])
-    expect(ended.text).toContain('paused 20s ago: automatic VM updates (was LiveMigrate); VMs run on')
+    expect(ended.text).toContain('paused 20 s ago: automatic VM updates (was LiveMigrate); VMs run on')
     expect(ended.text).toContain('kvup upgrade --to v1.8.4 --yes')
     expect(ended.text).toContain('kvup workloads resume-updates')
   })

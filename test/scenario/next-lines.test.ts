@@ -88,6 +88,9 @@ class Played {
     // A check that finds what stands in the way has done its work, and so has a plan.
     if (code === 0 || (code === 3 && (argv[0] === 'check' || argv[1] === 'plan'))) return undefined
     const [error = '', id = ''] = /^error: .*?(?:\((?<id>[a-z-]+)\))?$/mu.exec(err) ?? []
+    // A dry run is refused as the run is, and the refusal names the risk and what helps instead.
+    const resumes = argv[0] === 'workloads' && ['restore', 'resume-updates'].includes(argv[1] ?? '')
+    if (resumes && id === 'evictions') return undefined
     return argv[0] === 'upgrade' && (await this.#isKnown(id, argv)) ? undefined : `exit ${code}, ${error}`
   }
 

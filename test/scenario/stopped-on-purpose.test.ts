@@ -19,14 +19,14 @@ const tried = (vmiName: string): VirtualMachineInstanceMigration => ({
   spec: { vmiName },
 })
 
-test('--leave-paused names one VM to try first, none that failed before, and says before the question that they stay held', async () => {
+test('--leave-paused names the line that moves one VM first, and says before the question that they stay held', async () => {
   await play({ ...byTag, workers: 2, vms }, async (stage) => {
     await stage.simulated.cluster().writer.create(VirtualMachineInstanceMigrations, tried('failing'))
     await stage.clock.sleep(30_000)
     const ended = await stage.upgrade('v1.8.4', { leavePaused: true })
     expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'done', workloads: { paused: true } }] })
     expect(ended.text).toContain('are paused until kvup workloads resume-updates')
-    expect(ended.text).toContain('virtctl migrate web-1 -n demo     moves one VM first, as a canary')
+    expect(ended.text).toContain('kvup workloads update --canary 1     moves the VMs, one of them first')
   })
 })
 

@@ -43,12 +43,12 @@ describe('windows', () => {
           { id: 'wave', windows: 2 },
         ],
       })
-      expect(ended.text).toContain(`VMs start only in "${window[0]}": opens at ${iso(at)}, in 1h30m`)
+      expect(ended.text).toContain(`VMs start only in "${window[0]}": opens at ${iso(at)}, in 1 h 30 m`)
       expect(ended.text).toContain(
-        `canary: about 30s, starts at ${iso(at)}, done by about ${iso(at + minute / 2)}`,
+        `canary: about 30 s, starts at ${iso(at)}, done by about ${iso(at + minute / 2)}`,
       )
       expect(ended.text).toMatch(
-        /wave: about 3m30s, starts at .*; its time window is too short for it, 1m30s of 3m30s: the rest waits for the next ones, 2 windows in all/u,
+        /wave: about 3 m 30 s, starts at .*; its time window is too short for it, 1 m 30 s of 3 m 30 s: the rest waits for the next ones, 2 windows in all/u,
       )
       expect(migrationsIn(stage)).toEqual([])
     }))
@@ -62,7 +62,7 @@ describe('windows', () => {
         { answer: async () => false },
       )
       expect(asked).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
-      expect(asked.text).toContain('its time window is too short for it, 2m of 4m')
+      expect(asked.text).toContain('its time window is too short for it, 2 m of 4 m')
       expect(stage.writes(mark)).toEqual([])
     }))
 
@@ -112,7 +112,7 @@ describe('--deadline', () => {
       )
       expect(asked).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
       expect(asked.text).toMatch(
-        /the time until 2026-01-01T00:01:00Z \(--deadline\) is too short for all of it: by the estimates it stops before set imageTag \(set-image-tag\), which takes about \d+m/u,
+        /the time until 2026-01-01T00:01:00Z \(--deadline\) is too short for all of it: by the estimates it stops before set imageTag \(set-image-tag\), which takes about \d+ m/u,
       )
       expect(stage.writes(mark)).toEqual([])
     }))

@@ -1,6 +1,9 @@
 import type { Context } from '../../context.ts'
 import type { AcceptedRisk } from '../../lib/releases/hop-findings.ts'
 import { allChecks, ensureFindingsAccepted, reportOf, runChecks } from '../../lib/checks/check-run.ts'
+import { upgradeUnfinished } from '../../lib/checks/groups/activity-checks.ts'
+import { itemsOf, type Known } from '../../lib/kube/known.ts'
+import { readClusterState } from '../status/status-document.ts'
 import { clockSkew } from '../../lib/checks/groups/machinery-checks.ts'
 import type { Installation } from '../../lib/kubevirt/installation.ts'
 import { type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
@@ -11,12 +14,11 @@ import {
   firingAlerts,
   routeQuestion,
 } from '../../lib/openshift/firing-alerts.ts'
-import type { Known } from '../../lib/kube/known.ts'
 import { readReleases, type Releases } from '../../lib/releases/releases.ts'
 import type { Check, Finding, Question } from '../../lib/checks/check-definition.ts'
 import { type CheckDocument, checkView, wholeCheckView } from '../../lib/output/views/check-report.ts'
 import { parseVersion, type Version } from '../../lib/releases/release-versions.ts'
-import { readerFor } from '../../lib/kubevirt/snapshot.ts'
+import { type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { ensurePlace } from '../../lib/vms/vm.ts'
 import { takesRisk, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { reachable } from '../../lib/releases/release-path.ts'
@@ -66,6 +68,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   ensureOlmOwns(options, observed.installation)
   const path = await pathOf(options, observed, { cluster: snapshot.cluster, accepted, releases })
   const target = targetOf(to, path, observed)
+  const unfinished = await unfinishedUpgrade(cx, snapshot, observed)
   const noOneTarget = to === undefined || target !== undefined ? undefined : whyNoOneTarget(path)
   const asked: Question = {
     ...observed,
@@ -73,6 +76,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
     ...(target && { target }),
     ...(noOneTarget !== undefined && { noOneTarget }),
     ...(manifest && { manifest }),
+    unfinished,
   }
   const question = options.probeImages ? await withProbes(cx, asked) : asked
   const strict = options.strict ?? false
@@ -91,7 +95,11 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
     strict,
     accepted,
     ...report,
-    next: nextLines(cx.world.commandLine, { ...head, ...report, ...better, strict }, observed.installation),
+    next: nextLines(
+      cx.world.commandLine,
+      { ...head, ...report, ...better, strict },
+      { ...observed, unfinished },
+    ),
   }
   const view = options.all ? wholeCheckView : checkView
   cx.printer.result(document, view, report.counts.notChecked > 0 ? 'partial' : 'complete')
@@ -134,9 +142,11 @@ type Ended = Pick<CheckDocument, 'to' | 'kubevirt' | 'outcome' | 'items' | 'stri
 function nextLines(
   typed: string,
   { to, kubevirt: { version }, outcome, items, strict, better }: Ended,
-  { manager }: Installation,
+  { installation: { manager }, unfinished }: Pick<Question, 'installation'> & { unfinished: Unfinished },
 ): readonly string[] {
   if (outcome === 'blocked') return helpLines(items, strict)
+  // What has begun comes first.
+  if (unfinished) return unfinished.remedy.slice(0, 1)
   if (better !== undefined) return [betterLine(typed, better)]
   // Where it is there already nothing is to be typed.
   if (to !== undefined && to === version) return []
@@ -152,6 +162,27 @@ function nextLines(
   if (newest === undefined) return []
   const asked = withoutFlags(wordsOf(typed), { alone: ['--all', '--strict'], valued: ['--output', '-o'] })
   return [`${[...asked, '--to', newest].join(' ')}     judges an upgrade to it`]
+}
+
+type Unfinished = Question['unfinished'] | undefined
+
+/** An upgrade by kvup that was interrupted, as `kvup status` tells it. Asked for only where something is changed for a time, or KubeVirt is on its way. */
+async function unfinishedUpgrade(
+  cx: Context,
+  read: ReadCluster,
+  { snapshot, rolloutStatus: { observed, target } }: CheckedCluster,
+): Promise<Unfinished> {
+  const isPossible =
+    itemsOf(snapshot.overrides ?? { known: true, items: [] }).length > 0 ||
+    observed.version !== target.version
+  if (read.saved || !isPossible) return undefined
+  const { state } = await readClusterState(cx, read)
+  if (state.is !== 'Interrupted') return undefined
+  const { headline, why, next, instead, back } = state
+  return {
+    sentence: [headline, ...why].join('. '),
+    remedy: [next, instead, back].filter((line) => line !== undefined),
+  }
 }
 
 const isCommand = (line: string): boolean => /^(?:kvup|kubectl|oc|virtctl) /u.test(line)
@@ -219,7 +250,11 @@ const towardsOf = (to: Version | undefined, path: OlmPath | undefined): string |
 
 function checksFor(question: Question, path: OlmPath | undefined): readonly Check[] {
   const ours = path === undefined ? allChecks : checksByOlm(allChecks, path, question)
-  return question.ahead === undefined ? ours : [...ours, clockSkew]
+  return [
+    ...ours,
+    ...(question.unfinished ? [upgradeUnfinished] : []),
+    ...(question.ahead === undefined ? [] : [clockSkew]),
+  ]
 }
 
 /** The only thing that `kvup check` ever writes; `ensureProbesFit` saw to target and manifest. */

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../lib/kube/object.ts'
 import type { FullSnapshot, ImageProbe } from '../../lib/kubevirt/full-snapshot.ts'
 import { operatorManifest } from '../../lib/manifests/manifest.ts'
 import { fromRegistry, registryToKeep } from '../../lib/manifests/image-registry.ts'
-import { duration } from '../../lib/output/age.ts'
+import { spanText } from '../../lib/kube/duration.ts'
 import { ensureRights } from '../../lib/engine/change.ts'
 import type { Version } from '../../lib/releases/release-versions.ts'
 import { nodePools, planProbes, type ProbePlan } from '../../lib/checks/probes/probe-plan.ts'
@@ -81,7 +81,7 @@ function environmentOf({ clock, signal, printer }: Context, { probes, namespace,
     clock,
     signal,
     told: (result: ImageProbe, took: number) =>
-      printer.note(`${++done}/${probes.length} ${became(result)}, after ${duration(took)}`),
+      printer.note(`${++done}/${probes.length} ${became(result)}, after ${spanText(took)}`),
     still: (images: readonly string[]) => printer.note(`still waiting for ${images.join(', ')}`),
     left: (error: unknown) =>
       printer.warn(

@@ -10,7 +10,7 @@ import { ensureStepsMeant, type RunLimits } from '../../lib/engine/step.ts'
 import { type Accepting, passGate } from '../../lib/checks/check-definition.ts'
 import type { AcceptedRisk } from '../../lib/releases/hop-findings.ts'
 import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
-import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
+import { type ExitCode, exitCode, usageError, KvupError, unreachable } from '../../lib/kube/errors.ts'
 import {
   asPlanned,
   dryRunOf,
@@ -84,8 +84,19 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   const document = await planDocument(planned, madeFrom, { mode, next })
   cx.printer.result(document, planView)
   const accepting = sealed ? acceptingIn(sealed) : acceptingLine(cx.world.commandLine, planned.accepted)
-  if (document.pending) passGate(planned.findings, planned.accepted, accepting)
+  if (document.pending) passPlanGate(planned, accepting)
   return exitCode.done
+}
+
+/** What is not carried out ends as what is carried out would: a manifest that cannot be fetched is no answer of the cluster. Throws `unreachable`, else what `passGate` throws. */
+function passPlanGate({ findings, accepted }: Planned, accepting: Accepting): void {
+  try {
+    passGate(findings, accepted, accepting)
+  } catch (error) {
+    if (!(error instanceof KvupError) || error.reason !== 'manifest-not-read') throw error
+    const { reason, message, object, notes, remedy } = error
+    throw unreachable(reason, message, { object, notes, remedy, cause: error })
+  }
 }
 
 /** The line that resumes it accepts what was chosen from the list. */
@@ -162,8 +173,7 @@ export async function showPlan(cx: Context, options: PlanOptions): Promise<ExitC
   const document = await planDocument(planned, madeFrom, { mode: saved ? 'client' : 'auto', next })
   if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
   cx.printer.result(document, planView)
-  if (document.pending)
-    passGate(planned.findings, planned.accepted, acceptingLine(cx.world.commandLine, planned.accepted))
+  if (document.pending) passPlanGate(planned, acceptingLine(cx.world.commandLine, planned.accepted))
   return document.pending && options.exitCode ? exitCode.asked : exitCode.done
 }
 

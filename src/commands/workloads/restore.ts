@@ -96,8 +96,9 @@ const withRestoreFlags = (command: Command, examples: Parameters<typeof manual>[
 /** The methods alone: settings of VMs remain as they are, which `restore` sets back too. */
 export async function resumeUpdates(cx: Context, options: RestoreOptions): Promise<ExitCode> {
   const restoring = await seeRestoring(cx, options)
-  const end = await restoreMethods(cx, restoring)
+  const { end, refuses } = await restoreMethods(cx, restoring)
   cx.printer.result(documentOf(restoring.settingsWork, end), restoreView)
+  await refuses?.()
   return exitCode.done
 }
 
@@ -116,20 +117,34 @@ export async function restore(
   const vms = await savedVmOverrides(cx, settingsWork, names)
   for (const name of names.filter((one) => !vms.some(({ ref }) => ref.name === one)))
     cx.printer.warn(`VM ${name} has no temporary change, or it is restored already`)
-  const end =
+  const { end, refuses } =
     names.length > 0
-      ? { outcome: 'not-asked' as const, methods: methodsIn(settingsWork.holding, settingsWork.owner) }
+      ? {
+          end: {
+            outcome: 'not-asked' as const,
+            methods: methodsIn(settingsWork.holding, settingsWork.owner),
+          },
+          refuses: undefined,
+        }
       : await restoreMethods(cx, restoring)
   if (vms.length === 0) {
     cx.printer.result(documentOf(settingsWork, end), restoreView)
+    await refuses?.()
     return exitCode.done
   }
   const both = await restoreVms(cx, settingsWork, { ...restoring, overrides: vms })
   const document = { ...documentOf(settingsWork, end), vms: both.vms }
   if (both.dryRun === undefined) cx.printer.result(document, restoreView)
   else cx.printer.result({ ...document, ...dryRunOutput(end, both) }, restoreView)
+  await refuses?.()
   if (both.error) throw both.error
   return exitCode.done
+}
+
+/** How the methods ended; of a dry run what refuses it as the run is refused. */
+interface MethodsEnd {
+  end: End
+  refuses?: () => void | Promise<void>
 }
 
 /** What was asked for, and the settings as they are. */
@@ -148,12 +163,15 @@ async function seeRestoring(cx: Context, options: RestoreOptions): Promise<Resto
   return { settingsWork, meanwhile, options }
 }
 
-async function restoreMethods(cx: Context, { settingsWork, meanwhile, options }: Restoring): Promise<End> {
+async function restoreMethods(
+  cx: Context,
+  { settingsWork, meanwhile, options }: Restoring,
+): Promise<MethodsEnd> {
   const { owner, environment, holding } = settingsWork
   const now = methodsIn(holding, owner)
   await settleMissing(cx, environment.journal, { meanwhile, options })
   const override = overrideToRestore(await environment.journal.overrides(), owner, meanwhile)
-  if (!override) return { outcome: 'nothing-to-restore', methods: now }
+  if (!override) return { end: { outcome: 'nothing-to-restore', methods: now } }
   const terms = {
     ...settingsWork,
     override,
@@ -162,10 +180,17 @@ async function restoreMethods(cx: Context, { settingsWork, meanwhile, options }:
     options,
     forecast: await forecastOf(settingsWork, override),
   }
-  const ended = await performChange({ environment, change: changeOf(cx, terms), dryRun: options.dryRun })
-  if (ended.is === 'dry-run') return { outcome: 'dry-run', methods: now, ...ended.fields }
-  if (meanwhile === 'keep-current') return { outcome: 'left-as-it-is', methods: now }
-  return { outcome: 'restored', methods: keptMethods(override) }
+  const change = changeOf(cx, terms)
+  const ended = await performChange({ environment, change, dryRun: options.dryRun })
+  if (ended.is === 'dry-run') {
+    announce(cx, terms)
+    return {
+      end: { outcome: 'dry-run', methods: now, ...ended.fields },
+      refuses: () => change.gate(false),
+    }
+  }
+  if (meanwhile === 'keep-current') return { end: { outcome: 'left-as-it-is', methods: now } }
+  return { end: { outcome: 'restored', methods: keptMethods(override) } }
 }
 
 /** The journal claims methods that no note on the object confirms: a person says, here or by `--keep-current`. */
@@ -210,7 +235,12 @@ function changeOf(cx: Context, terms: Terms): Change {
       cx,
       [
         ...windowHoldsFinding(override),
-        ...(leave ? [] : [...evictionFinding(kept, forecast), ...newerLaunchersFinding(kept, forecast)]),
+        ...(leave
+          ? []
+          : [
+              ...evictionFinding(kept, forecast, insteadOf(forecast)),
+              ...newerLaunchersFinding(kept, forecast),
+            ]),
       ],
       parseAccepted(options.accept),
     ),
@@ -222,6 +252,14 @@ function changeOf(cx: Context, terms: Terms): Change {
     limits: { timeoutMs: parseDuration(options.timeout) },
   }
 }
+
+/** What helps where giving Evict back would interrupt VMs: by hand nothing is restarted. */
+const insteadOf = ({ counts }: Forecast): readonly string[] => [
+  ...(counts.migrates > 0
+    ? ['kvup workloads update --canary 1     live-migrates what can migrate, one VM first']
+    : []),
+  'kvup workloads outdated     lists the VMs that would be interrupted, and what helps each',
+]
 
 function documentOf({ installation: { name, namespace }, owner }: SettingsWork, end: End): RestoreDocument {
   return {

@@ -19,6 +19,7 @@ import {
   wantedOf,
   type WaveSchedule,
   warnOfWaves,
+  canaryText,
   type WorkloadsUpdateDocument,
 } from '../../lib/vms/waves/wave-run.ts'
 import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
@@ -82,6 +83,7 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
     throw oneNamespaceHelps(error, 'kvup workloads update', run.wanted.selection)
   })
   warnOfWaves(cx, run.wanted, work.waves)
+  if (work.canaryText !== undefined) cx.printer.warn(work.canaryText)
   const { journal } = settingsWork.environment
   return runChange(cx, {
     environment: settingsWork.environment,
@@ -128,6 +130,8 @@ export interface UpdateWork {
   waves: readonly Wave[]
   schedule: WaveSchedule
   unread: readonly Unread[]
+  /** What a canary is not good for, where KubeVirt moves VMs by itself. */
+  canaryText?: string | undefined
   /** VMs that are not moved, and why. */
   left: readonly { vm: string; why: string }[]
   /** Why VMs that failed before are left out, each in a sentence. */
@@ -189,6 +193,11 @@ async function workOf(running: Running): Promise<UpdateWork> {
     waves,
     schedule,
     unread,
+    canaryText: canaryText(run.wanted, {
+      methods: methodsIn(settingsWork.holding, settingsWork.owner),
+      outdated: candidates.size,
+      ...run.movesByKubeVirt(snapshot),
+    }),
     left: [...snapshot.fleet.left.values()].filter(({ failedBefore }) => failedBefore !== true),
     leftOut,
     change: {

@@ -24,6 +24,7 @@ export function updateCommand(wire: Wire): Command {
       manual({
         examples,
         more: 'The same command continues after an interruption.',
+        formats: ['junit', 'github'],
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),
     )

@@ -58,6 +58,8 @@ export interface Question {
   ahead?: number
   /** It was read from a file. */
   isSaved?: true
+  /** An upgrade by kvup that ended early: what became of it in a sentence, and the lines that continue it or leave it. */
+  unfinished?: { sentence: string; remedy: readonly string[] } | undefined
 }
 
 export interface Check {

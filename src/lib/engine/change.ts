@@ -20,7 +20,7 @@ import {
   type RunOutcome,
   type StepSummary,
 } from './step.ts'
-import { formatDuration } from '../kube/duration.ts'
+import { spanText } from '../kube/duration.ts'
 import { leavingSoon, leftOf } from '../kube/interruption.ts'
 import { onlyFlag, withoutFlags, wordsOf } from '../kube/shell-line.ts'
 import { isOfWindow, type MissingValue, pathsOf, restoringLine } from './overrides.ts'
@@ -307,7 +307,7 @@ export async function sayWhatIsPastDeadline(
   if (past === undefined) return
   const { step, takes, left, isFirst } = past
   const until = deadline.toISOString().replace(/\.\d+Z$/u, 'Z')
-  const takesText = `about ${formatDuration(takes)}, and ${left > 0 ? formatDuration(left) : 'nothing'} is left by then`
+  const takesText = `about ${spanText(takes)}, and ${left > 0 ? spanText(left) : 'nothing'} is left by then`
   warn(
     isFirst
       ? `the time until ${until} (--deadline) is too short for the first step, ${step.title}: it takes ${takesText}; kvup does not start`

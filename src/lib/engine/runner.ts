@@ -142,7 +142,7 @@ class StepSequence {
     if (settled.changed) this.#changed.push(step.id)
     else await this.#completeHistory(step)
     const { changed, note } = settled
-    const tookMs = this.#run.ticks - began
+    const tookMs = Math.round(this.#run.ticks - began)
     const noted = note === undefined ? {} : { note }
     this.#run.emit({ kind: 'step-done', step: summaryOf(step), changed, ...noted, tookMs })
     return undefined
@@ -185,7 +185,7 @@ class StepSequence {
     const shortfall = await this.#run.patiently(async () => procedure.shortfall?.(this.#run.live))
     const text = shortfall === undefined ? done : `${incomplete}: ${shortfall}; ${done}`
     await this.#run.patiently(() => this.#run.record('finished', '', text))
-    const tookMs = this.#run.ticks - began
+    const tookMs = Math.round(this.#run.ticks - began)
     const short = shortfall === undefined ? {} : { shortfall }
     this.#run.emit({ kind: 'run-finished', procedure: procedure.name, tookMs, ...short })
     return { is: 'finished', changed, tookMs }
@@ -194,7 +194,7 @@ class StepSequence {
   async #stop(step: Step, because: StopReason): Promise<RunOutcome> {
     await this.#run.patiently(() => this.#run.record('interrupted', step.id, `${stoppedBefore}: ${because}`))
     const safe = this.#last && { safeToLeave: this.#last.risk.safeToLeave }
-    const tookMs = this.#run.ticks - this.#run.began
+    const tookMs = Math.round(this.#run.ticks - this.#run.began)
     return { is: 'stopped-before', step: summaryOf(step), because, changed: this.#changed, ...safe, tookMs }
   }
 }
@@ -453,7 +453,7 @@ class SettlingStep {
 
   #lateness(snapshot: { ok: true } | { ok: false; error: unknown }) {
     const whole = this.#run.ends <= this.#since + this.#step.patience.atMost
-    const tookMs = this.#run.ticks - (whole ? this.#run.hopBegan : this.#since)
+    const tookMs = Math.round(this.#run.ticks - (whole ? this.#run.hopBegan : this.#since))
     return {
       whole,
       tookMs,

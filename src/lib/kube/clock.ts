@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { formatDuration } from './duration.ts'
+import { spanText } from './duration.ts'
 
 /** In ms: `5 * minutes`. */
 export const seconds = 1000
@@ -65,5 +65,5 @@ export function clockSkew(ahead: number): string {
   // It is known to a second at best.
   const unit = by < 10 * minutes ? 1 * seconds : 1 * minutes
   const rounded = Math.round(by / unit) * unit
-  return `the clock of this computer is ${formatDuration(rounded)} ${ahead > 0 ? 'ahead of' : 'behind'} the cluster's: kvup shows the cluster's times`
+  return `the clock of this computer is ${spanText(rounded)} ${ahead > 0 ? 'ahead of' : 'behind'} the cluster's: kvup shows the cluster's times`
 }

@@ -29,22 +29,12 @@ function notADuration(typed: string): Error {
   const number = /^\d+(\.\d+)?$/.test(typed)
   const why = number ? 'it needs a unit' : 'write it like 90s, 5m or 1h30m'
   return usageError('not-a-duration', `${JSON.stringify(typed)} is not a duration: ${why}`, {
-    remedy: number ? `${typed}s for seconds, ${typed}m for minutes` : '90s, 5m, 1h30m, 2d',
+    remedy: number
+      ? Number(typed) === 0
+        ? '0s for no time at all; 24d is the longest that kvup can wait'
+        : `${typed}s for seconds, ${typed}m for minutes`
+      : '90s, 5m, 1h30m, 2d',
   })
-}
-
-/** As a person writes it, the two largest units: `1h30m`, `3m12s`, `45s`, `12d4h`; under a second `0s`. */
-export function formatDuration(ms: number): string {
-  let rest = Math.max(0, Math.floor(ms / 1000)) * 1000
-  const words: string[] = []
-  for (const unit of ['d', 'h', 'm', 's'] as const) {
-    const count = Math.floor(rest / units[unit])
-    rest -= count * units[unit]
-    if (count > 0) words.push(`${count}${unit}`)
-    else if (words.length > 0) break
-    if (words.length === 2) break
-  }
-  return words.join('') || '0s'
 }
 
 /** As it stands in a sentence: `9 s`, `1 m 05 s`, `2 m`, `1 h 05 m`, `2 d 3 h`; under a second `0 s`. */

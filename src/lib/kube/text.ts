@@ -23,9 +23,11 @@ export function onSingleLine(text: string): string {
 const head = 80
 const tail = 600
 
-/** Long texts keep their beginning and their end: virt-operator prints a whole object first, the cause is at the end (lab 13). */
+/** Long texts keep their beginning and their end, and no half of a word where a blank is near: virt-operator prints a whole object first, the cause is at the end (lab 13). */
 export function shorten(text: string): string {
-  return text.length <= head + tail + 40 ? text : `${text.slice(0, head)} […] ${text.slice(-tail)}`
+  if (text.length <= head + tail + 40) return text
+  const begin = text.slice(0, head).replace(/\s\S{0,40}$/u, '')
+  return `${begin} […] ${text.slice(-tail).replace(/^\S{0,40}\s/u, '')}`
 }
 
 /** The word that was most likely meant: at most a third of its letters differ. Undefined where none is near. */

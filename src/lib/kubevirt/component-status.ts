@@ -13,7 +13,7 @@ import {
   workloads,
 } from './installed-components.ts'
 import type { Container, DaemonSet, Deployment, Job, Pod } from '../kube/kinds/workload-kinds.ts'
-import { formatDuration } from '../kube/duration.ts'
+import { spanText } from '../kube/duration.ts'
 import { latest, since } from '../kube/timestamps.ts'
 import type { KubeVirt } from '../kube/kinds/kubevirt-kinds.ts'
 import { compareVersions, versionOf } from '../releases/release-versions.ts'
@@ -258,7 +258,7 @@ const someOf = (names: readonly string[]): string =>
   names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(' and ')
 
 function waitingPod(pod: Pod, at: Date): string {
-  const age = formatDuration(since(pod.metadata.creationTimestamp, at) ?? 0)
+  const age = spanText(since(pod.metadata.creationTimestamp, at) ?? 0)
   const state = waitingReason(pod) ?? (pod.status?.phase === 'Running' ? 'not ready' : 'Pending')
   return `${placeOf(pod)} (${state}, ${age})`
 }

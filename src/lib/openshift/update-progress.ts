@@ -1,6 +1,6 @@
 import type { ClusterOperator, ClusterVersion, UpdateHistory } from '../kube/kinds/openshift-kinds.ts'
 import { hours, minutes } from '../kube/clock.ts'
-import { formatDuration } from '../kube/duration.ts'
+import { spanText } from '../kube/duration.ts'
 import type { Known } from '../kube/known.ts'
 import { filled } from '../kube/known.ts'
 import { someOf } from '../kube/text.ts'
@@ -193,7 +193,7 @@ function leftOf(
 }
 
 /** To the minute: an estimate is no better than that. */
-const span = (seconds: number): string => formatDuration(Math.max(1, Math.round(seconds / 60)) * minutes)
+const span = (seconds: number): string => spanText(Math.max(1, Math.round(seconds / 60)) * minutes)
 
 /** `operators: 12 of 33 updated (36%), etcd is updating, 20 wait`, and what is left of the time. */
 export function progressLines({

@@ -1,3 +1,4 @@
+import { spanText } from '../kube/duration.ts'
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
@@ -38,13 +39,10 @@ export function ageAt(since: string | undefined, at: Date | string): string {
   return humanAge(new Date(at).getTime() - then)
 }
 
-/** `9s`, `3m12s`, `1h5m`, `2d3h`: how long something took or has been going on. */
-export function duration(ms: number): string {
-  const span = Math.max(0, ms)
-  if (span < minute) return inUnits(span, [second, 's'])
-  if (span < hour) return inUnits(span, [minute, 'm'], [second, 's'])
-  if (span < 2 * day) return inUnits(span, [hour, 'h'], [minute, 'm'])
-  return inUnits(span, [day, 'd'], [hour, 'h'])
+/** Age of an RFC 3339 time at another moment as it stands in a sentence, `1 m 05 s`; `<unknown>` without one, `0 s` where another clock is ahead of ours. */
+export function spanSince(since: string | undefined, at: Date | string): string {
+  const then = since === undefined ? Number.NaN : Date.parse(since)
+  return Number.isNaN(then) ? '<unknown>' : spanText(new Date(at).getTime() - then)
 }
 
 /** `07:10:02` in the local time of the reader. */

@@ -6,6 +6,8 @@ interface TypedFlags {
   name: string
   /** The connection flags that were typed, for a shell. */
   connection: readonly ConnectionFlag[]
+  /** Nobody sits there: what is printed has to end by itself. */
+  isPiped?: boolean
 }
 
 export interface ConnectionFlag {
@@ -46,11 +48,22 @@ const fields: ReadonlySet<string> = new Set([
 /** Without connection flags the commands stay as they are; what is said behind one is a comment to a shell, so that a whole line can be pasted. */
 export function commandSpeech(asTyped: TypedFlags): CommandSpeech {
   const isPlain = asTyped.name === 'kvup' && asTyped.connection.length === 0
-  const line = (text: string) => (isPlain ? text : speak(text, asTyped))
-  const command = (text: string) => commented(isPlain ? text : alsoForeign(line(text), asTyped))
+  const line = (typed: string) => {
+    const text = asTyped.isPiped ? endingByItself(typed) : typed
+    return isPlain ? text : speak(text, asTyped)
+  }
+  const command = (text: string) => commented(isPlain ? line(text) : alsoForeign(line(text), asTyped))
   const parts = <T>(value: T) => inFields(value, command) as T
   return { line, parts, error: (error) => errorAsTyped(error, parts) }
 }
+
+/** What watches ends with Ctrl-C alone: a script waits. */
+const endingByItself = (text: string): string =>
+  text
+    .replaceAll(/\bkvup status -w\b( {3,}\S.*)?/gu, (_, comment?: string) =>
+      comment === undefined ? 'kvup wait --for healthy' : 'kvup wait --for healthy     waits for its end',
+    )
+    .replaceAll(/\bkvup (eus status|workloads migrations) -w\b( {3,}\S.*)?/gu, 'kvup $1')
 
 /** `kvup history     shows it` → `kvup history     # shows it` */
 function commented(text: string): string {

@@ -132,11 +132,23 @@ interface DocumentError {
 
 export type SealedDocument = Document & { status: DocumentStatus; error?: DocumentError }
 
-/** The document with `status` and `error` as its last two fields. An error makes a complete one `failed`. */
+/** The document with `status` and `error` as its last two fields. An error makes a complete one `failed`, and one that has no `outcome` gets that of the error. */
 export function seal(document: Document, status: DocumentStatus, error?: unknown): SealedDocument {
   const { status: _, error: __, ...rest } = document as Document & { status?: unknown; error?: unknown }
   if (error === undefined) return { ...rest, status }
-  return { ...rest, status: status === 'partial' ? 'partial' : 'failed', error: describeError(error) }
+  const described = describeError(error)
+  if (status === 'partial') return { ...rest, status, error: described }
+  const outcome = 'outcome' in rest ? {} : { outcome: outcomeOf(described) }
+  return { ...rest, ...outcome, status: 'failed', error: described }
+}
+
+/** How a command ended that failed, in a word. */
+type FailureOutcome = 'stalled' | 'timed-out' | 'interrupted' | 'blocked' | 'failed'
+
+function outcomeOf({ code, reason }: DocumentError): FailureOutcome {
+  if (code === exitCode.timedOut) return reason === 'stalled' ? 'stalled' : 'timed-out'
+  if (code === exitCode.interrupted || code === exitCode.terminated) return 'interrupted'
+  return code === exitCode.blocked ? 'blocked' : 'failed'
 }
 
 /** Foreseen failures as they are; anything else is a bug: code 1, reason `bug`. */

@@ -528,10 +528,15 @@ function resumingAlone({ overrides = [] }: StateInputs): string | undefined {
   return 'kvup workloads resume-updates     resumes automatic VM updates alone, once KubeVirt is healthy'
 }
 
-function resuming({ overrides = [] }: StateInputs): string | undefined {
+function resuming({ overrides = [], report }: StateInputs): string | undefined {
   const methods = overrides.find(({ id }) => id === methodsId)
   if (methods === undefined) return 'kvup workloads restore     restores every temporary change'
   if (targetOfName(methods.procedure) !== undefined) return 'kvup eus status'
+  const { goesBack, was } = methods
+  const evicts = was.present && Array.isArray(was.value) && was.value.includes('Evict')
+  // To resume them would interrupt VMs, and is refused until somebody accepts that.
+  if (evicts && goesBack === undefined && (outdatedOf(report) ?? 0) > 0)
+    return 'kvup workloads update --canary 1     moves the VMs, one of them first'
   return 'kvup workloads resume-updates     resumes automatic VM updates'
 }
 

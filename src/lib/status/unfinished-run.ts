@@ -1,6 +1,6 @@
 import type { Entry, Override, StepPlace } from '../engine/journal.ts'
 import { stoppedBefore } from '../engine/journal-runs.ts'
-import { formatDuration } from '../kube/duration.ts'
+import { spanText } from '../kube/duration.ts'
 import { since } from '../kube/timestamps.ts'
 import type { ShownHolder } from '../kubevirt/lease-holders.ts'
 import { operatorVersionOf, versionOf } from '../releases/release-versions.ts'
@@ -143,4 +143,4 @@ export function endText({ end, by, at, place, isOnPurpose }: BegunRun, takenAt: 
 }
 
 /** Between two times: `57s`, `2d3h`. */
-export const spanOf = (from: string, at: string): string => formatDuration(since(from, new Date(at)) ?? 0)
+export const spanOf = (from: string, at: string): string => spanText(since(from, new Date(at)) ?? 0)

@@ -19,7 +19,7 @@ import {
 import { olmUpgradeName, upgradeName, type UpgradePlan } from './upgrade-plan.ts'
 import type { CensusCircumstances, Differences } from '../vms/census/vm-census.ts'
 import type { Compared, RunCensus } from '../vms/census/run-census.ts'
-import { heldLines, openOverride, overrideId } from '../vms/update-methods.ts'
+import { heldLines, keptMethods, openOverride, overrideId } from '../vms/update-methods.ts'
 import {
   downgradeLine,
   downgradeTakes,
@@ -229,8 +229,12 @@ async function nextLines(
   const canary = isOwn && outdated > 0 ? await getCanary(reader) : undefined
   return [
     ...(differences?.failedMigrations ?? []).map(migrate),
-    ...(canary === undefined ? [] : [`${migrate(canary)}     moves one VM first, as a canary`]),
-    ...heldLines(override),
+    ...(canary === undefined
+      ? []
+      : ['kvup workloads update --canary 1     moves the VMs, one of them first']),
+    ...(canary !== undefined && override && keptMethods(override).includes('Evict')
+      ? []
+      : heldLines(override)),
     ...(outdated > 0 ? ['kvup workloads outdated'] : []),
   ]
 }
@@ -295,9 +299,8 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
   const [next, afterwards] = isGuarded && held !== undefined ? [held, resume] : [resume, undefined]
   const [first, ...more] = error.remedy
   const then = first === undefined ? afterwards : next
-  const others = [...more, ...further].filter(
-    (line) => back === undefined || commandOf(line) !== commandOf(back),
-  )
+  const told = new Set([first ?? next, back].filter((line) => line !== undefined).map(commandOf))
+  const others = [...more, ...further].filter((line) => !told.has(commandOf(line)))
   return {
     ...state,
     next: first ?? next,
@@ -310,9 +313,9 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
 
 function continuesWhen({ observed }: Left, isGuarded: boolean): string {
   if (isGuarded) return 'continues, once they are resumed'
-  return observed?.rolloutStatus.why?.[0]?.kind === 'image'
-    ? 'continues, once the image is there'
-    : 'continues'
+  const { verdict, why: [cause] = [] } = observed?.rolloutStatus ?? {}
+  if (cause?.kind === 'image') return 'continues, once the image is there'
+  return cause && verdict === 'Stalled' ? 'continues, once that is repaired' : 'continues'
 }
 
 function stateOfLeft(

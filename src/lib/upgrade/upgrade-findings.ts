@@ -14,7 +14,7 @@ import { versionOf } from '../releases/release-versions.ts'
 import { evictionFinding, type Forecast } from '../vms/forecast/vm-forecast.ts'
 import type { TagTreatment, UpgradeRequest } from './upgrade-plan.ts'
 import { runningFindings, runningUpdate, unknownDowngrade } from './rollback.ts'
-import { formatDuration } from '../kube/duration.ts'
+import { spanText } from '../kube/duration.ts'
 
 /** All that a plan is judged by. */
 interface Question {
@@ -194,12 +194,12 @@ export function credentialsFinding(
   estimateMs: number,
 ): readonly HopFinding[] {
   if (end === undefined || end.getTime() > now.getTime() + estimateMs) return []
-  const left = formatDuration(Math.max(0, end.getTime() - now.getTime()))
+  const left = spanText(Math.max(0, end.getTime() - now.getTime()))
   return [
     {
       id: 'credentials-end',
       level: 'warning',
-      summary: `your credentials expire at ${end.toISOString()}, in ${left}; the upgrade is expected to take ${formatDuration(estimateMs)}`,
+      summary: `your credentials expire at ${end.toISOString()}, in ${left}; the upgrade is expected to take ${spanText(estimateMs)}`,
       remedy: [
         'log in again before you start; if they expire during the run, log in elsewhere and run the same line again',
       ],

@@ -188,10 +188,19 @@ function afterwards(request: UpgradeRequest, upgradeState: UpgradeState): readon
   const moves = Object.values(forecast.counts).some((count) => count > 0)
   if (request.leavePaused || methods.length === 0 || !moves) return []
   return [
-    `Afterwards KubeVirt ${forecastText(forecast)}`,
+    `Afterwards KubeVirt ${forecastText(forecast)}${canaryText(request, upgradeState)}`,
     ...(request.waitWorkloads ? [guarded(request)] : []),
   ]
 }
+
+/** Once updates resume KubeVirt moves all of them: whoever wants to try one first has to say so before. */
+const canaryText = (
+  { hold, waitWorkloads }: UpgradeRequest,
+  { methods, forecast: { counts } }: UpgradeState,
+): string =>
+  hold && !waitWorkloads && methods.includes('LiveMigrate') && counts.migrates > 1
+    ? ' by itself (to move one first: --leave-paused)'
+    : ''
 
 /** No text of going forward: what runs a newer virt-launcher stays on it until it is restarted (night U4). */
 function afterGoingBack(

@@ -44,7 +44,7 @@ import { launcherImage, type ShownHolder } from '../kubevirt/lease-holders.ts'
 import { hours } from '../kube/clock.ts'
 import { canNarrow, narrowedLine } from '../output/kvup-words.ts'
 import type { Override } from '../engine/journal.ts'
-import { methodsOf, overrideId, resumingLine } from './update-methods.ts'
+import { methodsOf, moveWhilePaused, overrideId } from './update-methods.ts'
 
 interface HowListed {
   /** Undefined: what decides may not be read. */
@@ -556,8 +556,8 @@ function nextOf(
   if (holder) return narrowedLine('kvup workloads migrations', selection)
   // Resumed, KubeVirt would try to migrate them to what is older.
   const restarts = (totals.byOutcome.restart ?? 0) > 0
-  if (paused && !restarts) return resumingLine(paused)
   if (updating) return 'kvup status'
+  if (paused && !restarts) return moveWhilePaused(paused, selection)
   return (
     next.command ??
     (totals.byOutcome.migrates > 0 ? narrowedLine('kvup workloads migrations', selection) : undefined)

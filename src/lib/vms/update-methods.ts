@@ -3,6 +3,7 @@ import type { Kind } from '../kube/object.ts'
 import type { KubeVirt } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Override } from '../engine/journal.ts'
 import { isOfWindow, restoringLine } from '../engine/overrides.ts'
+import { narrowedLine } from '../output/kvup-words.ts'
 import type { SettingsOwner } from './strategy/settings-owner.ts'
 
 /** The one KubeVirt CR, as it was found: under the version that is served, with the uid that overrides are tied to. */
@@ -60,6 +61,12 @@ export const resumingLine = (override: Paused | undefined): string =>
 /** The command that restores every temporary change, those of VMs too; `methods` is the one of the update methods, where there is one. */
 export const restoreAllLine = (methods: Paused | undefined): string =>
   methods !== undefined && isOfWindow(methods) ? 'kvup eus run' : 'kvup workloads restore'
+
+/** What moves outdated VMs while kvup holds updates: by hand and one first. In an EUS upgrade its end does; after going back KubeVirt alone may, once none runs a newer virt-launcher. */
+export const moveWhilePaused = (paused: Paused, selection: Parameters<typeof narrowedLine>[1]): string =>
+  isOfWindow(paused) || paused.goesBack !== undefined
+    ? resumingLine(paused)
+    : `${narrowedLine('kvup workloads update', selection)} --canary 1`
 
 /** The command that ends this one override, and takes `--keep-current` and `--overwrite`. */
 export const restoreLine = (override: Paused): string =>

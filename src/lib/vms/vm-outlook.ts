@@ -18,12 +18,12 @@ import {
 } from './workload-updater.ts'
 import { controllerOf, isOfVm, lostData, restartLine, runStrategyOf, type Vm, vmName } from './vm.ts'
 import { minutes, seconds } from '../kube/clock.ts'
-import { formatDuration } from '../kube/duration.ts'
+import { spanText } from '../kube/duration.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { since } from '../kube/timestamps.ts'
 import { quantity } from '../kube/quantity.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
-import { resumingLine } from './update-methods.ts'
+import { moveWhilePaused } from './update-methods.ts'
 import { narrowedLine, noMethodsText } from '../output/kvup-words.ts'
 
 /** One cause of what becomes of a VMI. `id` is stable, for scripts; `text` is for a person and may hold words of the cluster. */
@@ -207,7 +207,7 @@ const unknownMemory = 16 * gibi
 function onItsWay(vmi: VirtualMachineInstance, moving: Moving | undefined, { at }: OutlookRules): Judged {
   const from = moving?.since ?? vmi.status?.migrationState?.startTimestamp
   const age = at === undefined ? undefined : since(from, at)
-  const span = age === undefined || age < 0 ? '' : ` for ${formatDuration(age)}`
+  const span = age === undefined || age < 0 ? '' : ` for ${spanText(age)}`
   const phase = moving?.phase
   if (phase === '' || phase === 'Pending')
     return ['migrates', reason('migrating', `its migration has waited for its turn${span}`)]
@@ -282,7 +282,9 @@ function remedyFor(
   if (moves.has(decision) && isAlone(rules)) return ['kubectl get nodes -l kubevirt.io/schedulable=true']
   if (decision === 'no-methods' && isMigratable(vmi))
     return [
-      rules.paused ? resumingLine(rules.paused) : narrowedLine('kvup workloads update', rules.asked ?? {}),
+      rules.paused
+        ? moveWhilePaused(rules.paused, rules.asked ?? {})
+        : narrowedLine('kvup workloads update', rules.asked ?? {}),
     ]
   return isJudged(vmi) ? byRestart(vmi, vm, { decision, rules }) : [conditionsLine(vmi)]
 }

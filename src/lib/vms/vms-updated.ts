@@ -20,9 +20,14 @@ import {
   toEnd,
 } from './update-guard.ts'
 import { type NodesNow, nodesNow } from './forecast/cluster-room.ts'
-import { keptMethods, methodsOf, type Owner, resumeUpdatesLine } from './update-methods.ts'
-import { hours, minutes, seconds } from '../kube/clock.ts'
-import { clusterEvictionOf } from './vm.ts'
+import { keptMethods, methodsOf, overrideId, type Owner, resumeUpdatesLine } from './update-methods.ts'
+import { type Clock, hours, minutes, seconds } from '../kube/clock.ts'
+import { openOverrides } from '../engine/overrides.ts'
+import { someOf } from '../kube/text.ts'
+import { knownReleases } from '../releases/releases.ts'
+import { clusterEvictionOf, vmName } from './vm.ts'
+import { outlookOf } from './vm-outlook.ts'
+import { readContext, rulesFrom } from './workload-updater.ts'
 import type { Reader } from '../kube/cluster.ts'
 import { type Event, Events } from '../kube/kinds/core-kinds.ts'
 import { condition } from '../kube/object.ts'
@@ -238,4 +243,26 @@ function delayedBy({ vms, why, commands, times }: Told): Delayed {
   const who = vms.length === 1 ? `VM ${names}` : `${vms.length} VMs (${names}${vms.length > 3 ? ', …' : ''})`
   const from = earliest(times)
   return { vms, sentence: `${who} ${why}`, commands: [commands], ...(from !== undefined && { since: from }) }
+}
+
+/** Outdated VMs that nobody moves, in a sentence for each reason; undefined where one moves, or is to be moved by KubeVirt. Throws ApiError. */
+export async function unmovedVms(
+  reader: Reader,
+  clock: Pick<Clock, 'now'>,
+): Promise<readonly string[] | undefined> {
+  const context = await readContext(reader, clock, undefined)
+  if (context.kubevirt === undefined || context.migrating.size > 0) return undefined
+  const found = await openOverrides(reader, context.kubevirt.metadata.namespace ?? '')
+  const paused = 'overrides' in found ? found.overrides.find(({ id }) => id === overrideId) : undefined
+  const rules = rulesFrom(context, { paused, releases: knownReleases, at: clock.now() })
+  if (rules === undefined) return undefined
+  const reasons = new Map<string, string[]>()
+  for await (const { items } of reader.pages(VirtualMachineInstances, outdatedOnes))
+    for (const vmi of items) {
+      const { outcome, why } = outlookOf(vmi, undefined, rules)
+      if (outcome !== 'stays' && outcome !== 'restart') return undefined
+      const text = why[0]?.text ?? 'KubeVirt does not move it'
+      reasons.set(text, [...(reasons.get(text) ?? []), vmName(vmi)])
+    }
+  return [...reasons].map(([why, vms]) => `${why}: ${someOf(vms)}`)
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { entries } from '../../../src/commands/entries.ts'
 import { parseExposition } from '../../lib/output/parse-exposition.ts'
 import { parseXml } from '../../lib/output/parse-xml.ts'
 import { paste } from './program.ts'
@@ -130,6 +131,47 @@ test('events: the last line is the document, and each line before it is an event
   expect(steps.map((line) => line.split('\t')[0])).toEqual(
     expect.arrayContaining(['set-image-tag', 'virt-handler', 'virt-api']),
   )
+})
+
+test('one VM first: each line is one that kvup takes', async () => {
+  const lines = blockOf('One VM first', 'sh')
+    .split('\n')
+    .filter((line) => line.startsWith('kvup '))
+  expect(lines).toHaveLength(3)
+  for (const line of lines) expect((await run(`${line} --dry-run=client`)).code).toBe(0)
+})
+
+interface Formats {
+  name: string
+  formats?: readonly string[] | undefined
+  hidden?: boolean | undefined
+  under?: readonly Formats[] | undefined
+}
+
+const joined = (pairs: readonly (readonly string[])[]) => new Set(pairs.map((pair) => pair.join(' ')))
+
+test('the table of formats is what the commands take', () => {
+  const taken = (entry: Formats, before = ''): [string, string][] =>
+    entry.hidden
+      ? []
+      : [
+          ...(entry.formats ?? []).map((format): [string, string] => [format, `${before}${entry.name}`]),
+          ...(entry.under ?? []).flatMap((one) => taken(one, `${before}${entry.name} `)),
+        ]
+  const told = [...page.matchAll(/^\| `-o (\w+)` \| (`.*`) \|$/gmu)].flatMap(([, format = '', cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/gu)].map(([, command = '']) => [format, command]),
+  )
+  expect(joined(told)).toEqual(joined(entries.flatMap((one) => taken(one))))
+})
+
+test('each job installs kvup before it calls it', () => {
+  const { jobs } = parse(blockOf('GitHub Actions', 'yaml')) as Workflow
+  const lines = jobs.upgrade.steps.map((step) => step.run ?? '')
+  const install = lines.findIndex((line) => line.startsWith('npm install -g "$KVUP"'))
+  expect(install).toBeGreaterThanOrEqual(0)
+  expect(lines.findIndex((line) => line.startsWith('kvup '))).toBeGreaterThan(install)
+  const { upgrade } = parse(blockOf('GitLab', 'yaml')) as { upgrade: { before_script: string[] } }
+  expect(upgrade.before_script).toEqual(['npm install -g "$KVUP_PACKAGE"'])
 })
 
 test('an empty variable is exit 2 in every line that has one', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatDuration, parseDuration } from '../../../src/lib/kube/duration.ts'
+import { parseDuration, spanText } from '../../../src/lib/kube/duration.ts'
 
 test.each([
   ['90s', 90_000],
@@ -37,14 +37,17 @@ test('manner 14: a bare number is told its units', () => {
 })
 
 test.each([
-  [0, '0s'],
-  [999, '0s'],
-  [45_000, '45s'],
-  [192_000, '3m12s'],
-  [5_400_000, '1h30m'],
-  [3_600_000, '1h'],
-  [3_605_000, '1h'],
-  [12 * 86_400_000 + 4 * 3_600_000 + 60_000, '12d4h'],
+  [0, '0 s'],
+  [999, '0 s'],
+  [9_000, '9 s'],
+  [45_000, '45 s'],
+  [65_000, '1 m 05 s'],
+  [192_000, '3 m 12 s'],
+  [5_400_000, '1 h 30 m'],
+  [3_600_000, '1 h'],
+  [3_605_000, '1 h'],
+  [50 * 3_600_000, '2 d 2 h'],
+  [12 * 86_400_000 + 4 * 3_600_000 + 60_000, '12 d 4 h'],
 ])('%d ms is %s', (ms, text) => {
-  expect(formatDuration(ms)).toBe(text)
+  expect(spanText(ms)).toBe(text)
 })

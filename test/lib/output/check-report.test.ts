@@ -214,7 +214,7 @@ test.each([
 test('as names: what was found', () => {
   expect(checkView.names(documentOf())).toEqual([
     'check/bad',
-    'check/odd',
+    'check/odd-one',
     'check/said',
     'check/unseen',
     'check/unseen-too',

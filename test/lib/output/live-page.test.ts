@@ -98,7 +98,7 @@ async function watched(
 
 const onePage = [
   'warning: a watch was refused',
-  `${timeOfDay(new SimClock().now())}  read 0s ago`,
+  `${timeOfDay(new SimClock().now())}  read 0 s ago`,
   'it is healthy',
   'second line',
   'error: interrupted by SIGINT',
@@ -149,17 +149,17 @@ describe('a page has a clock of its own', () => {
     const first = await after(0)
     const second = await after(3)
     expect(second).not.toBe(first)
-    expect(second).toBe(`${timeOfDay(clock.now())}  read 3s ago\nit is healthy\nsecond line`)
+    expect(second).toBe(`${timeOfDay(clock.now())}  read 3 s ago\nit is healthy\nsecond line`)
   })
 
   test('what was read again is young, what was not is said to be old', async () => {
     const { printer, after, clock } = await ticking()
     printer.result(seen('healthy'), view)
     const at = clock.now()
-    expect(await after(29)).toMatch(/ {2}read 29s ago\n/u)
-    expect(await after(16)).toContain(`  OLD: read 45s ago, at ${timeOfDay(at)}\nit is healthy`)
+    expect(await after(29)).toMatch(/ {2}read 29 s ago\n/u)
+    expect(await after(16)).toContain(`  OLD: read 45 s ago, at ${timeOfDay(at)}\nit is healthy`)
     printer.unchanged(seen('healthy'), view)
-    expect(await after(1)).toMatch(/ {2}read 1s ago\n/u)
+    expect(await after(1)).toMatch(/ {2}read 1 s ago\n/u)
   })
 
   test('nothing ticks any more when it is over', async () => {

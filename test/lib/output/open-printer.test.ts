@@ -152,6 +152,7 @@ describe('failure', () => {
     expect(JSON.parse(out)).toEqual({
       apiVersion: 'kvup.io/v1alpha1',
       kind: 'Upgrade',
+      outcome: 'blocked',
       status: 'failed',
       error,
     })

@@ -96,6 +96,7 @@ describe('contract: items stream, status and error come last', () => {
     expect(JSON.parse(none.out)).toEqual({
       apiVersion: end.apiVersion,
       kind: 'Things',
+      outcome: 'failed',
       status: 'failed',
       error: failure,
     })

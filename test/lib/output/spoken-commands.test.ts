@@ -15,6 +15,16 @@ const inProd = commandSpeech({ name: 'kvup', connection: [context, tokenFile] })
 const plugin = commandSpeech({ name: 'kubectl kvup', connection: [context] })
 const remedy = (speech: typeof inProd, line: string) => speech.parts({ remedy: [line] }).remedy[0]
 
+test.each([
+  ['kvup status -w', 'kvup wait --for healthy'],
+  ['kvup status -w     watches it', 'kvup wait --for healthy     # waits for its end'],
+  ['kvup eus status -w     follows it', 'kvup eus status'],
+  ['kvup status', 'kvup status'],
+])('where nobody sits a line ends by itself: %s', (line, expected) => {
+  expect(remedy(commandSpeech({ name: 'kvup', connection: [], isPiped: true }), line)).toBe(expected)
+  expect(remedy(commandSpeech({ name: 'kvup', connection: [] }), line)).toBe(line.replace('     ', '     # '))
+})
+
 describe('a command that kvup prints means the cluster that was named', () => {
   test.each([
     [

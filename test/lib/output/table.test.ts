@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ageAt, duration, humanAge } from '../../../src/lib/output/age.ts'
+import { ageAt, humanAge } from '../../../src/lib/output/age.ts'
 import { cut, displayWidth } from '../../../src/lib/output/text.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
 import type { Column } from '../../../src/lib/output/printer.ts'
@@ -197,16 +197,6 @@ test.each([
   [8 * 365 * d + 5 * d, '8y'],
 ])('%i ms is an age of %s', (ms, text) => {
   expect(humanAge(ms)).toBe(text)
-})
-
-test.each([
-  [900, '0s'],
-  [9 * s, '9s'],
-  [3 * m + 12 * s, '3m12s'],
-  [65 * m, '1h5m'],
-  [50 * h, '2d2h'],
-])('%i ms took %s', (ms, text) => {
-  expect(duration(ms)).toBe(text)
 })
 
 test('an age needs a time', () => {

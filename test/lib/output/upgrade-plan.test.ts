@@ -63,7 +63,7 @@ describe('the page of a plan', () => {
     const overrides = [{ override: 'workload-updates', path: '/spec/a', value: { tag: 'v1', registry: 'q' } }]
     const steps = rest.steps.map((step) => (step.overrides ? { ...step, overrides } : step))
     const text = page({ ...rest, steps }, Infinity)
-    expect(text.at(-2)).toMatch(/^estimate 2m20s; kvup guesses/u)
+    expect(text.at(-2)).toMatch(/^estimate 2 m 20 s; kvup guesses/u)
     expect(text.at(-1)).toBe('✖ refused as it stands: manifest-conflicts')
     expect(text).toContain(
       '    saves: a (tag v1, registry q); not restored by this plan: kvup workloads resume-updates does it',

@@ -100,7 +100,7 @@ const killed = interrupted.slice(0, 2)
 const finished = [...interrupted, entry('started', 50), entry('finished', 5)]
 
 const paused =
-  'paused 1m ago: automatic VM updates (was LiveMigrate); VMs run on, drains still move them; CPU, memory and volume changes wait'
+  'paused 1 m ago: automatic VM updates (was LiveMigrate); VMs run on, drains still move them; CPU, memory and volume changes wait'
 const vms = '12 VMs running, none outdated'
 
 interface Row {
@@ -163,7 +163,7 @@ const rows: readonly Row[] = [
     inputs: { entries: interrupted, overrides: [override()] },
     is: 'Interrupted',
     headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57s ago, at step 3 of 5; KubeVirt is healthy',
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57 s ago, at step 3 of 5; KubeVirt is healthy',
     why: [paused, vms],
     next: 'kvup upgrade --to v1.8.4     continues',
     upgrade: { from: 'v1.7.4', to: 'v1.8.4' },
@@ -182,7 +182,7 @@ const rows: readonly Row[] = [
     },
     is: 'Interrupted',
     headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57s ago, at step 3 of 5; KubeVirt is healthy',
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57 s ago, at step 3 of 5; KubeVirt is healthy',
     next: 'kvup upgrade --to v1.8.4     continues; add the --manifest or --manifest-base of that run',
   },
   {
@@ -199,7 +199,7 @@ const rows: readonly Row[] = [
     },
     is: 'Interrupted',
     headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57s ago, at step 3 of 5; KubeVirt is healthy',
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57 s ago, at step 3 of 5; KubeVirt is healthy',
     next: 'kvup upgrade --to v1.8.4     continues',
   },
   {
@@ -207,14 +207,14 @@ const rows: readonly Row[] = [
     inputs: { entries: killed, overrides: [override()] },
     is: 'Interrupted',
     headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 1m5s ago, after it began step 1 of 5; KubeVirt is healthy',
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 1 m 05 s ago, after it began step 1 of 5; KubeVirt is healthy',
     next: 'kvup upgrade --to v1.8.4     continues',
   },
   {
     name: 'the journal was deleted: the note on the object says who began',
     inputs: { overrides: [override()] },
     is: 'Interrupted',
-    headline: 'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 1m ago; KubeVirt is healthy',
+    headline: 'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 1 m ago; KubeVirt is healthy',
     next: 'kvup upgrade --to v1.8.4     continues',
   },
   {
@@ -222,7 +222,7 @@ const rows: readonly Row[] = [
     inputs: { report: onTheWay, entries: interrupted, back: 'kvup upgrade --to v1.7.4     goes back' },
     is: 'Interrupted',
     headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57s ago, at step 3 of 5; KubeVirt is updating by itself',
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57 s ago, at step 3 of 5; KubeVirt is updating by itself',
     why: ['waiting for virt-handler: 1/6 updated', vms],
     next: 'kvup upgrade --to v1.8.4     continues',
     back: 'kvup upgrade --to v1.7.4     goes back',
@@ -239,7 +239,7 @@ const rows: readonly Row[] = [
     },
     is: 'Interrupted',
     headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57s ago, at step 3 of 5; KubeVirt is updating by itself',
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57 s ago, at step 3 of 5; KubeVirt is updating by itself',
     next: 'kvup upgrade --to v1.8.4 --method image-tag     continues',
   },
   {
@@ -250,7 +250,7 @@ const rows: readonly Row[] = [
     },
     is: 'Interrupted',
     headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu given up 57s ago, at step 3 of 5 (run by root@jump); KubeVirt is updating by itself',
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu given up 57 s ago, at step 3 of 5 (run by root@jump); KubeVirt is updating by itself',
     next: 'kvup upgrade --to v1.8.4     continues',
   },
   {
@@ -264,7 +264,7 @@ const rows: readonly Row[] = [
     },
     is: 'Interrupted',
     headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu stopped as asked by root@jump 57s ago, before step 3 of 5; KubeVirt is healthy',
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu stopped as asked by root@jump 57 s ago, before step 3 of 5; KubeVirt is healthy',
     next: 'kvup upgrade --to v1.8.4     continues',
   },
   {
@@ -316,7 +316,7 @@ const rows: readonly Row[] = [
     },
     is: 'Interrupted',
     headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 1m5s ago, after it began step 1 of 5; KubeVirt is updating by itself',
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 1 m 05 s ago, after it began step 1 of 5; KubeVirt is updating by itself',
   },
   {
     name: 'stalled: the cause, its last log line, how far it came',
@@ -336,11 +336,11 @@ const rows: readonly Row[] = [
     },
     is: 'Stalled',
     headline:
-      'KubeVirt v1.7.4 → v1.8.4 on prod-eu: STALLED for 7m: virt-handler on worker-1 keeps failing (CrashLoopBackOff, 6 restarts)',
+      'KubeVirt v1.7.4 → v1.8.4 on prod-eu: STALLED for 7 m: virt-handler on worker-1 keeps failing (CrashLoopBackOff, 6 restarts)',
     why: [
       'last log line: "failed to detect kvm"',
       `virt-handler: 1 of 6 updated; ${vms}`,
-      'the upgrade to v1.8.4 by kvup was interrupted by root@jump 57s ago, at step 3 of 5',
+      'the upgrade to v1.8.4 by kvup was interrupted by root@jump 57 s ago, at step 3 of 5',
       paused,
     ],
     next: 'kubectl -n kubevirt logs virt-handler-5t5h7 --previous',
@@ -352,14 +352,14 @@ const rows: readonly Row[] = [
     inputs: { report: { ...well, verdict: 'Degraded', since: ago(10_740), why: [crash] } },
     is: 'Degraded',
     headline:
-      'KubeVirt v1.7.4 on prod-eu: DEGRADED for 2h59m: virt-handler on worker-1 keeps failing (CrashLoopBackOff, 6 restarts)',
+      'KubeVirt v1.7.4 on prod-eu: DEGRADED for 2 h 59 m: virt-handler on worker-1 keeps failing (CrashLoopBackOff, 6 restarts)',
     next: 'kubectl -n kubevirt logs virt-handler-5t5h7 --previous',
   },
   {
     name: 'updating, by whomever',
     inputs: { report: onTheWay },
     is: 'Updating',
-    headline: 'KubeVirt v1.7.4 → v1.8.4 on prod-eu: updating for 3m20s',
+    headline: 'KubeVirt v1.7.4 → v1.8.4 on prod-eu: updating for 3 m 20 s',
     why: ['waiting for virt-handler: 1/6 updated', vms],
     next: 'kvup status -w     watches it',
     upgrade: { from: 'v1.7.4', to: 'v1.8.4' },
@@ -368,7 +368,7 @@ const rows: readonly Row[] = [
     name: 'updating, and what is watched already or is saved is not offered to be watched',
     inputs: { report: onTheWay, isWatched: true },
     is: 'Updating',
-    headline: 'KubeVirt v1.7.4 → v1.8.4 on prod-eu: updating for 3m20s',
+    headline: 'KubeVirt v1.7.4 → v1.8.4 on prod-eu: updating for 3 m 20 s',
     why: ['waiting for virt-handler: 1/6 updated', vms],
     next: undefined,
     upgrade: { from: 'v1.7.4', to: 'v1.8.4' },
@@ -417,7 +417,7 @@ const rows: readonly Row[] = [
     is: 'CanaryFailed',
     headline: 'KubeVirt v1.7.4 on prod-eu: healthy, but the canary of a VM update failed: shop/db-0',
     why: [
-      'the update by root@jump stopped 0s ago: the CPU lacks a feature',
+      'the update by root@jump stopped 0 s ago: the CPU lacks a feature',
       'its line again tries another VM first, and leaves shop/db-0 as it is',
       vms,
     ],
@@ -560,8 +560,8 @@ describe('drawn', () => {
   test('what is longer than the terminal ends with the verdict and the next line, and what is paused', () => {
     const state = {
       is: 'Stalled',
-      headline: 'KubeVirt v1.8.4: STALLED for 2m',
-      why: ['one of two that were seen', 'two of two', 'paused 5m ago: automatic VM updates'],
+      headline: 'KubeVirt v1.8.4: STALLED for 2 m',
+      why: ['one of two that were seen', 'two of two', 'paused 5 m ago: automatic VM updates'],
       next: 'kubectl get pods',
       commands: ['kubectl get events', 'kubectl get nodes'],
     }
@@ -575,13 +575,13 @@ describe('drawn', () => {
       verdict,
       '  one of two that were seen',
       '  two of two',
-      '  paused 5m ago: automatic VM updates',
+      '  paused 5 m ago: automatic VM updates',
       'Next: kubectl get pods',
     ])
     expect(stateLines(state, paint, { columns: 40, rows: 6 }).slice(2)).toEqual([
       verdict,
       '  … 2 more lines in a taller terminal',
-      '  paused 5m ago: automatic VM updates',
+      '  paused 5 m ago: automatic VM updates',
       'Next: kubectl get pods',
     ])
   })

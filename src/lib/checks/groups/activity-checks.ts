@@ -233,6 +233,22 @@ function others({ snapshot }: Question): Finding[] {
 }
 
 /** What is under way while the update would begin, in the order in which it is printed. */
+/** Judged where there is one alone: the journal and the cluster have to say so together. */
+export const upgradeUnfinished = check({
+  id: 'upgrade-unfinished',
+  group: 'installation',
+  title: 'no upgrade by kvup is unfinished',
+  needs: [],
+  assess: ({ unfinished }) =>
+    unfinished && {
+      id: 'upgrade-unfinished',
+      level: 'warning',
+      summary: unfinished.sentence,
+      objects: [],
+      remedy: unfinished.remedy,
+    },
+})
+
 export const activityChecks: readonly Check[] = [
   migrationsInFlight,
   nodeDrained,

@@ -2,7 +2,7 @@ import type { ApiService, Webhook, WebhookConfiguration } from '../../kube/kinds
 import { condition } from '../../kube/object.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { type Check, type Question, check, type Finding } from '../check-definition.ts'
-import { formatDuration } from '../../kube/duration.ts'
+import { spanText } from '../../kube/duration.ts'
 import { X509Certificate } from 'node:crypto'
 import type { Lease } from '../../kube/kinds/core-kinds.ts'
 import { holds, type SilentLease } from '../../kubevirt/lease-holders.ts'
@@ -190,7 +190,7 @@ const expired = (object: string, ends: Date, remedy: readonly string[]): Finding
 const ending = (object: string, left: number, remedy: readonly string[]): Finding => ({
   id: 'certificates',
   level: 'warning',
-  summary: `the CA in ${object} expires in ${formatDuration(left)} and was not renewed: the rotation may be stuck`,
+  summary: `the CA in ${object} expires in ${spanText(left)} and was not renewed: the rotation may be stuck`,
   objects: [object],
   remedy,
 })
@@ -281,7 +281,7 @@ function silent(name: string, leases: readonly SilentLease[]): string | undefine
 function unrenewed(holder: string, age: number | undefined): string | undefined {
   if (age === undefined) return 'its Lease was never renewed'
   return age > fresh
-    ? `its Lease was renewed ${formatDuration(age)} ago by ${holder} (or the clock of its node is off)`
+    ? `its Lease was renewed ${spanText(age)} ago by ${holder} (or the clock of its node is off)`
     : undefined
 }
 

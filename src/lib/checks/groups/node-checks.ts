@@ -2,7 +2,7 @@ import type { Node } from '../../kube/kinds/core-kinds.ts'
 import { condition } from '../../kube/object.ts'
 import { since } from '../../kube/timestamps.ts'
 import { itemsOf } from '../../kube/known.ts'
-import { formatDuration } from '../../kube/duration.ts'
+import { spanText } from '../../kube/duration.ts'
 import { type Check, type Question, check, type Finding, lacksHop } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import {
@@ -59,7 +59,7 @@ function waitedForNodes({ snapshot }: Question): readonly Node[] {
 
 function described(node: Node, at: Date): string {
   const age = since(condition(node, 'Ready')?.lastTransitionTime, at)
-  return age === undefined ? node.metadata.name : `${node.metadata.name} for ${formatDuration(age)}`
+  return age === undefined ? node.metadata.name : `${node.metadata.name} for ${spanText(age)}`
 }
 
 /** A virt-handler that its DaemonSet would not put there any more makes the counts disagree (facts 2.8, 2.9 and 8: PR 10254). */
@@ -118,7 +118,7 @@ export const heartbeat = check({
     const [first] = silent
     if (!first) return undefined
     const { namespace } = question.installation
-    const said = silent.map((node) => `${node.metadata.name} for ${formatDuration(silence(node, question))}`)
+    const said = silent.map((node) => `${node.metadata.name} for ${spanText(silence(node, question))}`)
     return {
       id: 'heartbeat',
       level: 'warning',

@@ -26,7 +26,7 @@ import { armedByOthersText, ourRequest, readPlatform } from '../steps/cluster-ve
 import { harmlessText, valueText } from '../../kube/text.ts'
 import { overrideId } from '../../vms/update-methods.ts'
 import type { Override } from '../../engine/journal.ts'
-import { formatDuration, parseDuration } from '../../kube/duration.ts'
+import { spanText, parseDuration } from '../../kube/duration.ts'
 import { accessOf } from '../../upgrade/roles.ts'
 import { groupOf } from '../../kube/object.ts'
 import { VirtualMachines } from '../../kube/kinds/kubevirt-kinds.ts'
@@ -266,7 +266,7 @@ async function armedLine(
 }
 
 function overrideLine({ id, at, was, harmless = 'for now' }: Override, now: number): string {
-  const age = formatDuration(now - Date.parse(at))
+  const age = spanText(now - Date.parse(at))
   if (id !== overrideId) return `temporary change ${age} ago: ${id}; ${harmlessText(harmless)}`
   const before = was.present ? ` (was ${valueText(was.value)})` : ''
   return `Paused by kvup ${age} ago: automatic VM updates${before}. CPU, memory and volume changes wait until resumed`

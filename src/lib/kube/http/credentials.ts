@@ -1,5 +1,6 @@
 import { ApiError, type Details, type KvupError, usageError } from '../errors.ts'
 import { type Clock, ticks } from '../clock.ts'
+import { shellWord } from '../shell-line.ts'
 import { shortened } from './failure.ts'
 import { connectionsTo, type Send } from './connections.ts'
 import { type Environment, type Headers, impersonationHeaders, type Target } from './target.ts'
@@ -171,8 +172,12 @@ function loginFailure(cause: unknown, { login, context }: Target): KvupError {
     const remedy = `log in again, then check with: ${kubectl} auth whoami`
     return notLoggedIn(`logging in failed for ${login.name}: ${why}`, { remedy, cause })
   }
+  const { tokenFile } = (login.authProvider as { config?: { tokenFile?: string } } | undefined)?.config ?? {}
   return usageError('file-missing', `cannot read ${path}, which connecting as ${login.name} needs: ${code}`, {
-    remedy: 'kubectl config view   # shows the files that the kubeconfig names',
+    remedy:
+      path === tokenFile
+        ? `ls -l ${shellWord(path)}     shows whether you may read it; --token-file names another one`
+        : 'kubectl config view   # shows the files that the kubeconfig names',
     cause,
   })
 }

@@ -86,7 +86,7 @@ export async function openMigrations(reader: Reader): Promise<OpenMigrations> {
 }
 
 /** KubeVirt keeps five finished migrations of each VM: 50,000 of 10,000 VMs are 110 MB, and took 2.2 s in a hundred pages. A look reads so many at most. */
-export const migrationsReadAtMost = 5000
+const migrationsReadAtMost = 5000
 
 /** Whether a look reads them all; one small request. Throws ApiError. */
 export async function areFewMigrations(reader: Reader): Promise<boolean> {

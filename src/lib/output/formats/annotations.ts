@@ -1,8 +1,10 @@
-import type { ReportedFinding } from '../../checks/check-run.ts'
+import type { ReportedCheck, ReportedFinding } from '../../checks/check-run.ts'
 import type { Document } from '../printer.ts'
 import type { CheckDocument } from '../views/check-report.ts'
 import type { StatusDocument } from '../views/status.ts'
 import type { UpgradeReport } from '../../upgrade/upgrade-report.ts'
+import type { PlanDocument } from '../../upgrade/plan/plan-document.ts'
+import type { WorkloadsUpdateDocument } from '../../vms/waves/wave-run.ts'
 import type { OutdatedDocument } from '../../vms/outdated-vms.ts'
 import type { Told } from './reports.ts'
 import { type Verdict, verdictOf } from './verdicts.ts'
@@ -65,7 +67,10 @@ function verdictLine(command: string, document: Document | undefined): readonly 
     {
       level: levelOf[verdict.is],
       title: command,
-      lines: withRemedy([verdict.text], nextOf(document, verdict)),
+      lines: withRemedy(
+        ['dryRun' in document ? `dry run, nothing was changed: ${verdict.text}` : verdict.text],
+        nextOf(document, verdict),
+      ),
     },
   ]
 }
@@ -88,7 +93,9 @@ const finds: Readonly<Record<string, Find>> = {
   CheckReport: finding(checkFindings),
   Status: finding(statusCauses),
   UpgradeReport: finding(upgradeFindings),
+  UpgradePlan: finding(planFindings),
   OutdatedWorkloads: finding(outdatedVms),
+  WorkloadsUpdate: finding(failedVms),
 }
 
 const foundIn: Find = (command, document) => finds[document.kind]?.(command, document) ?? []
@@ -101,10 +108,14 @@ function checkFindings(command: string, { items, strict }: CheckDocument): reado
       .map((one) => ({
         level: levelOfFinding(one, strict),
         title: `${command}: ${one.id}`,
-        lines: withRemedy([`${item.is === 'not-checked' ? 'not checked: ' : ''}${one.summary}`], one.remedy),
+        lines: withRemedy([summaryOf(item, one)], one.remedy),
       })),
   )
 }
+
+/** Most of what was not checked begins so. */
+const summaryOf = ({ is }: ReportedCheck, { summary }: ReportedFinding): string =>
+  is === 'not-checked' && !summary.startsWith('not checked: ') ? `not checked: ${summary}` : summary
 
 function levelOfFinding({ level }: ReportedFinding, strict: boolean): Level {
   if (level === 'blocker' || level === 'not-checked') return 'error'
@@ -132,6 +143,32 @@ function upgradeFindings(command: string, { findings }: UpgradeReport): readonly
     title: `${command}: ${id}`,
     lines: withRemedy([summary], remedy),
   }))
+}
+
+/** Of a dry run; what it is refused for is its error. */
+function planFindings(command: string, { findings, accepted }: PlanDocument): readonly Annotation[] {
+  const isTaken = (id: string) => accepted.some((risk) => risk.id === id)
+  return findings
+    .filter(({ id, level }) => !isTaken(id) && (level === 'warning' || level === 'info'))
+    .map(({ id, level, summary, remedy }) => ({
+      level: level === 'warning' ? 'warning' : 'notice',
+      title: `${command}: ${id}`,
+      lines: withRemedy([summary], remedy),
+    }))
+}
+
+/** GitHub shows no more of a step. */
+const shownAtMost = 10
+
+function failedVms(command: string, { items }: WorkloadsUpdateDocument): readonly Annotation[] {
+  return items
+    .filter(({ outcome }) => outcome === 'failed')
+    .slice(0, shownAtMost)
+    .map(({ namespace, name, why, remedy }) => ({
+      level: 'error',
+      title: `${command}: ${namespace}/${name}`,
+      lines: withRemedy([why ?? 'it failed'], remedy),
+    }))
 }
 
 /** Not a line for each VM: there may be thousands. */

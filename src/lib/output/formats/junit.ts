@@ -4,6 +4,7 @@ import type { Document } from '../printer.ts'
 import type { EusReportDocument } from '../../eus/run/window-report.ts'
 import type { UpgradeReport } from '../../upgrade/upgrade-report.ts'
 import type { WaitDocument } from '../views/status.ts'
+import type { PlanDocument } from '../../upgrade/plan/plan-document.ts'
 import type { Told } from './reports.ts'
 import { verdictOf } from './verdicts.ts'
 
@@ -78,7 +79,7 @@ export function junitReport(told: Told): string {
 
 function casesOf({ command, document, run, error }: Told): readonly Case[] {
   const failure = error && failureOf(error)
-  if (run.steps.length === 0) return [{ ...wholeOf(command, document), ...failure }]
+  if (run.steps.length === 0) return [...dryRunCases(document), { ...wholeOf(command, document), ...failure }]
   const isOpen = run.steps.some(({ shape }) => shape === 'failed')
   const stop = document && stopOf(document)
   return [
@@ -86,6 +87,23 @@ function casesOf({ command, document, run, error }: Told): readonly Case[] {
     // It ended between two steps, or behind the last.
     ...(failure && !isOpen ? [{ name: command, seconds: 0, ...failure }] : []),
   ]
+}
+
+/** Nothing was tried: each step says what it would do. */
+function dryRunCases(document: Document | undefined): readonly Case[] {
+  const { dryRun, steps = [] } = (document ?? {}) as Partial<Pick<PlanDocument, 'dryRun' | 'steps'>>
+  if (dryRun === undefined) return []
+  const said = {
+    'would-change': 'would change',
+    'already-so': 'already so',
+    depends: 'depends on a step before it',
+  }
+  return steps.map(({ id, title, state, change }) => ({
+    name: `${id}: ${title}`,
+    seconds: 0,
+    is: 'skipped',
+    message: `dry run: ${state in said ? said[state as keyof typeof said] : 'would wait'}${change === undefined ? '' : `: ${change}`}`,
+  }))
 }
 
 interface CaseEnd {

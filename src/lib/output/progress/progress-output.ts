@@ -7,7 +7,8 @@ import { errorLines, remedyLines } from '../error-text.ts'
 import { type Environment, inLocale, isLive, sanitise, sanitiseLine, type Stream } from '../terminal.ts'
 import type { Paint } from '../printer.ts'
 import { cut, paintedWidth, wrap } from '../text.ts'
-import { humanAge, timeOfDay } from '../age.ts'
+import { timeOfDay } from '../age.ts'
+import { spanText } from '../../kube/duration.ts'
 import { progressAfter, progressOf, type RunProgress } from './run-progress.ts'
 import { heartbeatWording, type Wording, wordingOf } from './progress-words.ts'
 
@@ -211,8 +212,8 @@ export class PageHeading {
     const isOld = age >= oldAfter
     const read = new Date(now.getTime() - age)
     const text = isOld
-      ? `${timeOfDay(now)}  OLD: read ${humanAge(age)} ago, at ${timeOfDay(read)}`
-      : `${timeOfDay(now)}  read ${humanAge(age)} ago`
+      ? `${timeOfDay(now)}  OLD: read ${spanText(age)} ago, at ${timeOfDay(read)}`
+      : `${timeOfDay(now)}  read ${spanText(age)} ago`
     return this.#paint[isOld ? 'warn' : 'dim'](cut(text, columns))
   }
 }

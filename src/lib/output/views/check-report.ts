@@ -57,8 +57,9 @@ function viewOf(isWhole: boolean): View<CheckDocument> {
         ? shownLines(document, { ...style, detail: 'blockers' })
         : lines
     },
-    names: ({ items }) =>
-      items.filter(({ is }) => is === 'found' || is === 'not-checked').map(({ id }) => `check/${id}`),
+    names: ({ items }) => [
+      ...new Set(items.flatMap(({ findings }) => findings.map(({ id }) => `check/${id}`))),
+    ],
     formats: { junit, sarif, markdown: checkMarkdown },
   }
 }
@@ -248,10 +249,14 @@ function headLines(
   const taken = severity === 'ACCEPTED' && reason !== undefined && reason !== '' ? `${reason}: ` : ''
   const objects = objectsText({ ...finding, summary, id }, size)
   return [
-    ...named(` ${markOf(severity, paint)} ${taken}${brief(summary)}`, id, style),
+    ...named(` ${markOf(severity, paint)} ${taken}${whole(summary, style)}`, id, style),
     ...(objects === '' ? [] : [paint.dim(`   ${objects}`)]),
   ]
 }
+
+/** Somebody's text may go on for kilobytes: a screen has no room for it, a pipe has. */
+const whole = (text: string, { size }: Style): string =>
+  Number.isFinite(size.columns) ? brief(text) : onOneLine(text)
 
 const remedyLines = (remedy: readonly string[], paint: Paint): string[] =>
   remedy.map((line) => `   ${paint.dim(paint.mark.next)} ${line}`)

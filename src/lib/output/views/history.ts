@@ -1,4 +1,5 @@
-import { ageAt, dayAndTime, duration, timeOfDay } from '../age.ts'
+import { dayAndTime, spanSince, timeOfDay } from '../age.ts'
+import { spanText } from '../../kube/duration.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
 import { brief, displayWidth, wrap } from '../text.ts'
 import { harmlessText, valueText } from '../../kube/text.ts'
@@ -74,7 +75,7 @@ function overrideLines(override: Override, asOf: string, paint: Paint): string[]
       ? `automatic VM updates paused (was ${value})`
       : `${field} of ${object.kind} ${object.name} (was ${value}; ${words.get(procedure) ?? procedure})`
   return [
-    `${paint.warn(paint.mark.warning)} Temporary change by ${by}, ${ageAt(at, asOf)} ago: ${what}`,
+    `${paint.warn(paint.mark.warning)} Temporary change by ${by}, ${spanSince(at, asOf)} ago: ${what}`,
     ...(harmless === undefined ? [] : [`  ${harmlessText(harmless)}`]),
     `  ${paint.mark.next} ${overrideRemedy(override)}     # restores it`,
   ]
@@ -94,7 +95,7 @@ function vmLines(
       .slice(0, toldAtMost)
       .map(
         ({ namespace, name, by, at, kept, copied }) =>
-          `${paint.warn(mark.warning)} Temporary change: ${copied ? 'the VM that was copied to' : 'VM'} ${namespace}/${name}: ${kept.join(', ')}; changed ${ageAt(at, asOf)} ago by ${by}`,
+          `${paint.warn(mark.warning)} Temporary change: ${copied ? 'the VM that was copied to' : 'VM'} ${namespace}/${name}: ${kept.join(', ')}; changed ${spanSince(at, asOf)} ago by ${by}`,
       ),
     ...(vms.length > toldAtMost ? [`  and ${vms.length - toldAtMost} more VMs (-o json)`] : []),
     `  ${mark.next} ${restoresVms}     # restores ${vms.length === 1 ? 'it' : 'them'}`,
@@ -171,7 +172,7 @@ const results: Readonly<Record<JournalRun['result'], { word: string; tone?: Tone
   'cut-off': { word: 'cut off', tone: 'warn' },
 }
 
-const tookText = ({ tookMs }: JournalRun): string => (tookMs === undefined ? '-' : duration(tookMs))
+const tookText = ({ tookMs }: JournalRun): string => (tookMs === undefined ? '-' : spanText(tookMs))
 
 /** Procedures keep the names by which runs find each other; a person reads what is done. */
 const words: ReadonlyMap<string, string> = new Map([
@@ -222,7 +223,7 @@ const riskText = ({ id, reason }: JournalRun['accepted'][number]): string =>
 function wholeRun(run: JournalRun, entries: readonly Entry[], { paint, size }: Style): string[] {
   const { word, tone } = results[run.result]
   const plan = entries.find((entry) => entry.plan !== undefined)?.plan
-  const took = run.tookMs === undefined ? '' : `, ${duration(run.tookMs)}`
+  const took = run.tookMs === undefined ? '' : `, ${spanText(run.tookMs)}`
   const ending = [...endNotes({ ...run, reason: '' }), ...(run.reason === undefined ? [] : [run.reason])]
   return [
     `${paint.strong(`Run ${run.run}: ${whatText(run)}`)}: ${tone ? paint[tone](word) : word}${took}`,
@@ -295,5 +296,5 @@ const settings = {
 function tookSince(step: string, at: string, entries: readonly Entry[]): string {
   const intent = entries.findLast((one) => one.what === 'intends' && one.step === step && one.at <= at)
   const ms = intent === undefined ? Number.NaN : Date.parse(at) - Date.parse(intent.at)
-  return ms >= 1000 ? ` (${duration(ms)})` : ''
+  return ms >= 1000 ? ` (${spanText(ms)})` : ''
 }

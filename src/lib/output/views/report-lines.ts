@@ -7,7 +7,7 @@ import { brief, count as counted } from '../text.ts'
 import type { TakenRisk } from '../../engine/change.ts'
 import type { Override } from '../../engine/journal.ts'
 import { isOfWindow, restoringLine } from '../../engine/overrides.ts'
-import { ageAt } from '../age.ts'
+import { spanSince } from '../age.ts'
 import type { Entry } from './status.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import type { ShownHolder } from '../../kubevirt/lease-holders.ts'
@@ -249,7 +249,7 @@ function overrideLine(override: Override, { takenAt, paint, entry }: LineStyle):
   return entry(
     'temporary',
     paint.warn(
-      `${nameOf(override)}, was ${value}, by ${override.by}, ${ageAt(override.at, takenAt)} ago${harmless}`,
+      `${nameOf(override)}, was ${value}, by ${override.by}, ${spanSince(override.at, takenAt)} ago${harmless}`,
     ),
   )
 }
@@ -287,7 +287,7 @@ const ofUpgrade = ({ procedure }: Pick<Override, 'procedure'>): string | undefin
 
 /** `jane was at work until 12s ago on host here (pid 7 is gone)`, or that the lock is held: a Lease alone does not tell who lives. */
 export function holderText({ holder, renewed, gone }: ShownHolder, at: string): string {
-  const age = renewed === undefined ? undefined : `${ageAt(renewed, at)} ago`
+  const age = renewed === undefined ? undefined : `${spanSince(renewed, at)} ago`
   if (gone)
     return `${gone.user} ran kvup until ${age ?? 'a moment ago'} on host ${gone.host} (pid ${gone.pid} is gone)`
   return `another kvup is running: ${holder}${age === undefined ? '' : `, last renewal ${age}`}`

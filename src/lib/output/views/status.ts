@@ -4,7 +4,7 @@ import type { StatusReport } from '../../status/status-report.ts'
 import type { Override } from '../../engine/journal.ts'
 import { isOfWindow } from '../../engine/overrides.ts'
 import { commandOf } from '../../kube/shell-line.ts'
-import { ageAt } from '../age.ts'
+import { spanSince } from '../age.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
 import { brief, wrap } from '../text.ts'
 import type { ClusterState } from '../../status/cluster-state.ts'
@@ -18,7 +18,7 @@ import type { Layers } from '../../openshift/layers.ts'
 import type { Manager } from '../../kubevirt/installation.ts'
 import type { overrideId } from '../../vms/update-methods.ts'
 import { noMethodsText } from '../kvup-words.ts'
-import { formatDuration } from '../../kube/duration.ts'
+import { spanText } from '../../kube/duration.ts'
 import type { VmTroubles } from '../../kubevirt/diagnosis/vm-troubles.ts'
 
 export interface StatusDocument extends Document, StatusReport {
@@ -165,7 +165,7 @@ function causeRows(
   return [
     ...(isWaitTold ? [] : entry('waiting for', brief(waitingFor))),
     ...why.flatMap((cause) => {
-      const age = cause.since ? `, for ${ageAt(cause.since, takenAt)}` : ''
+      const age = cause.since ? `, for ${spanSince(cause.since, takenAt)}` : ''
       const lines = cause.commands.filter((line) => !typed.has(commandOf(line)))
       const [fact = cause.sentence] = cause.sentence.split('; ')
       const isTold = told.includes(fact)
@@ -312,7 +312,7 @@ function platformLines(
   const more = [
     ...(last
       ? [
-          `the last update, to ${last.version}, was completed at ${last.completed} and took ${formatDuration(last.tookSeconds * 1000)}`,
+          `the last update, to ${last.version}, was completed at ${last.completed} and took ${spanText(last.tookSeconds * 1000)}`,
         ]
       : []),
     ...(offers ? offerLines(offers) : []),
@@ -421,7 +421,7 @@ function linesOf(layer: TitledLayer, { takenAt, paint, entry, wide }: LayerStyle
   const tone = partly ? 'warn' : expected === undefined ? layerTones[verdict] : 'strong'
   const word = partly ? partlyHealthy : verdict === 'Unknown' ? 'not known' : verdict.toLowerCase()
   const mark = partly ? 'warning' : marks[verdict]
-  const age = since === undefined ? '' : `, for ${ageAt(since, takenAt)}`
+  const age = since === undefined ? '' : `, for ${spanSince(since, takenAt)}`
   return [
     ...entry(title, `${paint[tone](`${paint.mark[mark]} ${word}`)}: ${brief(says)}${age}`),
     ...(expected === undefined ? [] : entry('', `expected: ${expected}`)),
@@ -498,6 +498,8 @@ export interface WaitDocument extends Document {
   /** The condition. */
   for: string
   met: boolean
+  /** Of one that was met; of another one its error says it. */
+  outcome?: 'done'
   verdict?: NonNullable<StatusReport['verdict']>
   /** Observed. */
   version?: string
@@ -517,7 +519,7 @@ export const waitView: View<WaitDocument> = {
       [
         met ? paint.good(`${condition} is met`) : paint.bad(`${condition} is not met`),
         ...kubeVirtWords({ verdict, version, remarks }),
-        `after ${formatDuration(tookSeconds * 1000)}`,
+        `after ${spanText(tookSeconds * 1000)}`,
       ].join(` ${paint.mark.dot} `),
       size.columns,
     ),

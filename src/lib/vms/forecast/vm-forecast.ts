@@ -185,7 +185,11 @@ async function* running(reader: Reader, where: Where): AsyncGenerator<readonly V
 }
 
 /** Giving Evict back interrupts VMs: that is accepted by name, not by --yes (contract "Temporary changes"). */
-export function evictionFinding(methods: readonly string[], forecast: Forecast): readonly HopFinding[] {
+export function evictionFinding(
+  methods: readonly string[],
+  forecast: Forecast,
+  remedy: readonly string[] = ['kvup upgrade --leave-paused     ends before automatic VM updates resume'],
+): readonly HopFinding[] {
   if (!methods.includes('Evict') || forecast.interrupted.length === 0) return []
   return [
     {
@@ -193,7 +197,7 @@ export function evictionFinding(methods: readonly string[], forecast: Forecast):
       level: 'blocker',
       summary: `Evict is among workloadUpdateMethods: when automatic VM updates resume, KubeVirt ${forecastText(forecast)}`,
       objects: forecast.interrupted.slice(0, 20),
-      remedy: ['kvup upgrade --leave-paused     ends before automatic VM updates resume'],
+      remedy,
     },
   ]
 }

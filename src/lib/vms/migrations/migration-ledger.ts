@@ -184,6 +184,8 @@ export class ObservedMoves {
   readonly succeeded = new Map<string, number>()
   /** Migrations that kvup made and that ended, whenever that was: the last one by VM. */
   readonly ended = new Map<string, number>()
+  /** Those that KubeVirt's own updater made and that succeeded, whenever that was: the last one by VM. */
+  readonly byKubeVirt = new Map<string, number>()
   readonly #since: number
 
   constructor(since: number) {
@@ -195,6 +197,7 @@ export class ObservedMoves {
     const copied = new ObservedMoves(this.#since)
     for (const [vm, at] of this.succeeded) copied.succeeded.set(vm, at)
     for (const [vm, at] of this.ended) copied.ended.set(vm, at)
+    for (const [vm, at] of this.byKubeVirt) copied.byKubeVirt.set(vm, at)
     return copied
   }
 
@@ -202,6 +205,8 @@ export class ObservedMoves {
     if (!isFinished(migration)) return
     const [vm, at] = [vmOf(migration), endOf(migration)]
     if (migration.by === 'kvup') this.ended.set(vm, Math.max(at, this.ended.get(vm) ?? 0))
+    if (migration.phase === 'Succeeded' && migration.by === 'workload-update')
+      this.byKubeVirt.set(vm, Math.max(at, this.byKubeVirt.get(vm) ?? 0))
     if (migration.phase === 'Succeeded' && at >= this.#since)
       this.succeeded.set(vm, Math.max(at, this.succeeded.get(vm) ?? 0))
   }

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../kube/duration.ts'
+import { spanText } from '../../kube/duration.ts'
 import type { Candidate } from './waves.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import { usageError } from '../../kube/errors.ts'
@@ -63,7 +63,7 @@ function whenPaused(
 ): Turn | undefined {
   const until = wavedAt === undefined ? now : wavedAt + pacing.pause
   if (until <= now) return undefined
-  return { is: 'wait', on: `the pause of ${formatDuration(pacing.pause)} between waves`, until }
+  return { is: 'wait', on: `the pause of ${spanText(pacing.pause)} between waves`, until }
 }
 
 /** Takes one VM after the other, unless something is against it now. */
@@ -179,7 +179,7 @@ export function stopOf(conditions: PacingState): Stop | undefined {
   if (still > stillAtMost)
     return {
       reason: 'update-stalled',
-      text: `no VM has made progress for ${formatDuration(still)} (--stalled-after)`,
+      text: `no VM has made progress for ${spanText(still)} (--stalled-after)`,
     }
   return undefined
 }

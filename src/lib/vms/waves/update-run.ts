@@ -129,6 +129,18 @@ export class UpdateRun implements WaveRun {
     return this.#rules?.launcher
   }
 
+  /** How many VMs KubeVirt's own updater has moved to that virt-launcher, and moves now. */
+  movesByKubeVirt({ moves, ledger }: Pick<UpdateSnapshot, 'moves' | 'ledger'>): {
+    moved: number
+    moving: number
+  } {
+    const since = Date.parse(this.#rules?.launcherSince ?? '')
+    return {
+      moved: [...moves.byKubeVirt.values()].filter((at) => at >= since).length,
+      moving: ledger.open.filter(({ by }) => by === 'workload-update').length,
+    }
+  }
+
   /** KubeVirt is on its way to another version, as far as it was read: VMs are called outdated once it is there. */
   get isUpdating(): boolean {
     return this.#rules?.isUpdating ?? false
@@ -268,7 +280,7 @@ export class UpdateRun implements WaveRun {
       readAround(reader, clock, { moving: Promise.resolve([]) }),
       asKnown(openDataJobs(reader)),
     ])
-    const { kubevirt, launcher, updating } = around
+    const { kubevirt, launcher, launcherSince, updating } = around
     const rules = rulesFrom(around, { releases: this.#releases, at })
     if (kubevirt === undefined || rules === undefined)
       throw notOne({ is: 'unknown', why: around.unread[0]?.why ?? '' })
@@ -284,6 +296,7 @@ export class UpdateRun implements WaveRun {
       at: now,
       kubevirt,
       launcher,
+      launcherSince,
       isUpdating: updating,
       vmCache: new Vms(reader),
       ...(room && { room }),
@@ -330,6 +343,8 @@ interface Decided {
   rules: Omit<FleetRules, 'failedBefore'>
   kubevirt: KubeVirt
   launcher: string | undefined
+  /** RFC 3339: since when new pods get it. */
+  launcherSince: string | undefined
   isUpdating: boolean
   /** VMs that were looked at already. */
   vmCache: Vms

@@ -1,7 +1,7 @@
 import type { HopFinding } from '../../releases/hop-findings.ts'
 import type { UpdatedVm, UpdateTotals, UpdateWanted } from './update-run.ts'
 import { updateName } from './update-procedure.ts'
-import { overrideOn } from '../update-methods.ts'
+import { methodsText, overrideOn } from '../update-methods.ts'
 import { methodsIn, ownerFinding } from '../strategy/settings-owner.ts'
 import type { SettingsWork } from '../strategy/set-strategy.ts'
 import { placeOfVm, selectionOf, selectsNothing } from '../vm.ts'
@@ -66,6 +66,28 @@ export function warnOfWaves(
   const meant = without.map((name) => ({ name, near: nearest(name, others) }))
   const words = meant.map(({ name, near }) => (near === undefined ? name : `${name} (did you mean ${near}?)`))
   printer.warn(`these waves of --waves have no VM: ${words.join(', ')}`)
+}
+
+interface MovesByKubeVirt {
+  methods: readonly string[]
+  /** VMs that are to be moved still. */
+  outdated: number
+  moved: number
+  moving: number
+}
+
+/** Of a run that asks for a canary although automatic VM updates are on: KubeVirt asks no canary. Undefined where it proves what it should. Pure. */
+export function canaryText(
+  { canary, waves: { canaries } }: Pick<WaveRunWanted, 'canary' | 'waves'>,
+  { methods, outdated, moved, moving }: MovesByKubeVirt,
+): string | undefined {
+  if (methods.length === 0 || (canary === undefined && canaries === 0)) return undefined
+  const isAtWork = moved + moving > 0
+  if (!isAtWork && outdated === 0) return undefined
+  const what = [...(moved > 0 ? [`${moved} moved`] : []), ...(moving > 0 ? [`${moving} moving`] : [])]
+  return isAtWork
+    ? `KubeVirt moves VMs by itself already (${what.join(', ')}): a canary proves nothing. To stop that: kvup workloads pause-updates`
+    : `automatic VM updates (${methodsText(methods)}) are on: KubeVirt may move VMs before the canary. To stop that: kvup workloads pause-updates`
 }
 
 /** The same end of a run that did not reach all of it. */
@@ -176,7 +198,9 @@ export async function updateFindings(
       `${withoutFlags(wordsOf(typed), { alone: ['--restart-unmigratable'], valued: [] }).join(' ')}     leaves these VMs alone`,
     ),
     ...(interrupts
-      ? evictionFinding(methods, await forecastOutdated(cluster.reader, kubevirt, methods))
+      ? evictionFinding(methods, await forecastOutdated(cluster.reader, kubevirt, methods), [
+          'kvup workloads pause-updates     first: then they stay paused at the end of this command',
+        ])
       : []),
   ]
 }

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../kube/duration.ts'
+import { spanText } from '../../kube/duration.ts'
 import { estimateOf, nextOpening, openUntil, type Pacing } from './pacing.ts'
 import type { Wave } from './waves.ts'
 
@@ -117,7 +117,7 @@ export function windowLines(
 ): readonly string[] {
   if (shown === undefined) return []
   const opens = Date.parse(shown.opens)
-  const wait = opens > now ? `, in ${formatDuration(opens - now)}` : ''
+  const wait = opens > now ? `, in ${spanText(opens - now)}` : ''
   const head = `VMs start only in ${shown.typed.map((text) => `"${text}"`).join(' or ')}: ${opens > now ? `opens at ${whole(shown.opens)}${wait}` : 'open now'}, closes at ${whole(shown.closes)}`
   const late = times.findLast((time) => Date.parse(time.ends) > ends)
   return [
@@ -131,7 +131,7 @@ export function windowLines(
 
 function waveLine({ id, estimate, begins, ends, windows, room }: WaveTime): string {
   const when = `starts at ${whole(begins)}, done by about ${whole(ends)}`
-  const took = `${id}: about ${formatDuration(estimate)}, ${when}`
+  const took = `${id}: about ${spanText(estimate)}, ${when}`
   if (windows === 1) return took
-  return `${took}; its time window is too short for it, ${formatDuration(room)} of ${formatDuration(estimate)}: the rest waits for the next ones, ${windows} windows in all`
+  return `${took}; its time window is too short for it, ${spanText(room)} of ${spanText(estimate)}: the rest waits for the next ones, ${windows} windows in all`
 }

@@ -169,7 +169,7 @@ describe('leader-leases', () => {
   })
 
   test.each([
-    [{ renewTime: ago(5) }, 'its Lease was renewed 5m ago by virt-operator-798876d8cb-jqg2g'],
+    [{ renewTime: ago(5) }, 'its Lease was renewed 5 m ago by virt-operator-798876d8cb-jqg2g'],
     [{ renewTime: null }, 'its Lease was never renewed'],
     [{ holderIdentity: '' }, 'no pod has its Lease'],
     [

@@ -68,7 +68,7 @@ describe('node-ready', () => {
     const { findings } = withNodes(nodeReady, { 'worker-2': notReady })
     expect(said(findings)).toEqual(['blocker node-ready'])
     expect(findings[0]?.summary).toBe(
-      '1 node is not ready: worker-2 for 3h. virt-handler cannot be updated there, so the update never ends',
+      '1 node is not ready: worker-2 for 3 h. virt-handler cannot be updated there, so the update never ends',
     )
     expect(findings[0]?.remedy).toEqual([
       'kubectl describe node worker-2     shows why: repair the node',
@@ -126,7 +126,7 @@ describe('heartbeat', () => {
   test('older than five minutes is a warning that names the pod’s node', () => {
     const { findings } = withNodes(heartbeat, { 'worker-2': beat(12) })
     expect(said(findings)).toEqual(['warning heartbeat'])
-    expect(findings[0]?.summary).toContain('worker-2 for 12m')
+    expect(findings[0]?.summary).toContain('worker-2 for 12 m')
     expect(findings[0]?.remedy[0]).toContain('spec.nodeName=worker-2')
   })
 

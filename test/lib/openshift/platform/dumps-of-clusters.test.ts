@@ -63,7 +63,7 @@ describe('a folder with files of several clusters', () => {
     const { document, text } = await told(twoClusters())
     expect(document.takenAt).toBe(new Date(ago('95d')).toISOString())
     expect(layerIn(document, 'platform')).toMatchObject({ verdict: 'Degraded', since: ago('95d') })
-    expect(text).toContain('etcd is degraded, for 0s')
+    expect(text).toContain('etcd is degraded, for 0 s')
     expect(document['earlier']).toMatchObject([{ asOf: '2026-11-20T12:00:00.000Z', otherCluster: true }])
     expect(text).toContain('a dump of another cluster in the same folder')
     expect(text).not.toContain('95d')

@@ -64,12 +64,14 @@ describe('wrong 11 and missing 3, 4: how far an update is, in numbers, and how l
     })
     expect(update?.leftSeconds).toBeGreaterThan(3600)
     expect(update?.leftSeconds).toBeLessThan(5400)
-    expect(text).toMatch(/at least 1h26m left \(its last update took 1h30m, the median of 3 1h30m\)/u)
+    expect(text).toMatch(
+      /at least 1 h 26 m left \(its last update took 1 h 30 m, the median of 3 1 h 30 m\)/u,
+    )
     const plan = await told(
       cluster({ cv: { ...idle, history: [took('4.14.1', 90, 9), ...before] } }),
       'eus plan --to 4.15',
     )
-    expect(plan.text).toContain('takes: 1h10m to 2h45m')
+    expect(plan.text).toContain('takes: 1 h 10 m to 2 h 45 m')
   })
 
   test.each([
@@ -487,6 +489,8 @@ test('missing 9 and 10: when the last update was completed and how long it took,
     tookSeconds: 12_660,
   })
   expect(numbersOf(document).pools).toContainEqual(expect.objectContaining({ name: 'infra', machines: 0 }))
-  expect(text).toContain('the last update, to 4.14.1, was completed at 2026-11-01T11:31:00Z and took 3h31m')
+  expect(text).toContain(
+    'the last update, to 4.14.1, was completed at 2026-11-01T11:31:00Z and took 3 h 31 m',
+  )
   expect(text).toContain('pools without machines: infra')
 })

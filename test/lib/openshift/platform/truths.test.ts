@@ -100,7 +100,7 @@ describe('wrong 2: an age is that of the condition that is told', () => {
     )
     const operators = layerIn(document, 'operators')
     expect(operators).toMatchObject({ object: 'clusteroperator/machine-config', since: ago(1224) })
-    expect(text).toMatch(/machine-config is not available, dns is degraded, for 20m/u)
+    expect(text).toMatch(/machine-config is not available, dns is degraded, for 20 m/u)
   })
 })
 

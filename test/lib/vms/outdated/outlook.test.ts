@@ -132,7 +132,7 @@ const inWindow = { paused: { procedure: 'eus to 4.20' } }
 const denied = { migratable: 'False', eviction: 'LiveMigrate' } as const
 
 test.each([
-  ['held by kvup', aVmi(), 'Always', rules([], paused), ['kvup workloads resume-updates']],
+  ['held by kvup', aVmi(), 'Always', rules([], paused), ['kvup workloads update --canary 1']],
   ['held for a window', aVmi(), 'Always', rules([], inWindow), ['kvup eus run']],
   ['no methods', aVmi(), 'Always', rules([]), ['kvup workloads update']],
   [
@@ -201,10 +201,10 @@ const guest = (memory: object, config: object = {}) => {
 
 /** Of a guest of 1 GiB: phase, since when, what becomes of it, what is said. */
 test.each([
-  ['Running', '2026-11-01T11:58:00Z', 'migrates', 'its migration has been running for 2m'],
-  ['Running', '2026-11-01T05:01:00Z', 'stays', 'its migration hangs: Running for 6h59m'],
-  ['TargetReady', '2026-11-01T11:29:00Z', 'stays', 'its migration hangs: TargetReady for 31m'],
-  ['Pending', '2026-11-01T05:00:00Z', 'migrates', 'its migration has waited for its turn for 7h'],
+  ['Running', '2026-11-01T11:58:00Z', 'migrates', 'its migration has been running for 2 m'],
+  ['Running', '2026-11-01T05:01:00Z', 'stays', 'its migration hangs: Running for 6 h 59 m'],
+  ['TargetReady', '2026-11-01T11:29:00Z', 'stays', 'its migration hangs: TargetReady for 31 m'],
+  ['Pending', '2026-11-01T05:00:00Z', 'migrates', 'its migration has waited for its turn for 7 h'],
   ['', undefined, 'migrates', 'its migration has waited for its turn'],
   // The clock of the cluster is ahead of this one.
   ['Running', '2026-11-01T12:05:00Z', 'migrates', 'its migration has been running'],

@@ -111,14 +111,14 @@ describe('it is said before the question', () => {
 
   test('when it opens, and when each turn comes', () => {
     expect(said(20, 48 * hour)).toEqual([
-      'VMs start only in "daily 22:00-24:00 UTC": opens at 2026-01-10T22:00:00Z, in 10h, closes at 2026-01-11T00:00:00Z',
-      'all: about 10m, starts at 2026-01-10T22:00:00Z, done by about 2026-01-10T22:10:00Z',
+      'VMs start only in "daily 22:00-24:00 UTC": opens at 2026-01-10T22:00:00Z, in 10 h, closes at 2026-01-11T00:00:00Z',
+      'all: about 10 m, starts at 2026-01-10T22:00:00Z, done by about 2026-01-10T22:10:00Z',
     ])
   })
 
   test('that it is too short for a wave, and that the time of the run is over before', () => {
     expect(said(300, 24 * hour).slice(1)).toEqual([
-      'all: about 2h30m, starts at 2026-01-10T22:00:00Z, done by about 2026-01-11T22:30:00Z; its time window is too short for it, 2h of 2h30m: the rest waits for the next ones, 2 windows in all',
+      'all: about 2 h 30 m, starts at 2026-01-10T22:00:00Z, done by about 2026-01-11T22:30:00Z; its time window is too short for it, 2 h of 2 h 30 m: the rest waits for the next ones, 2 windows in all',
       'all does not finish before the timeout (--timeout), at 2026-01-11T12:00:00Z',
     ])
   })

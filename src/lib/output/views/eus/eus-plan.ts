@@ -10,7 +10,7 @@ import {
   section,
   stopsOf,
 } from '../upgrade/upgrade-plan-words.ts'
-import { formatDuration } from '../../../kube/duration.ts'
+import { spanText } from '../../../kube/duration.ts'
 import type { EusPlanDocument } from '../../../eus/planned-eus.ts'
 
 export const eusPlanView: View<EusPlanDocument> = {
@@ -130,7 +130,7 @@ function operatorLine({ minor, gate }: Hop, stop: Hop['operators'][number]): Pat
 
 /** With its operator, most of which are through in 15 minutes. */
 function rangeText({ time: { lowSeconds, highSeconds } }: Hop): string {
-  const [low, high] = [lowSeconds, highSeconds].map((seconds) => formatDuration(seconds * 1000))
+  const [low, high] = [lowSeconds, highSeconds].map((seconds) => spanText(seconds * 1000))
   return `${low} to ${high}, with the operator`
 }
 

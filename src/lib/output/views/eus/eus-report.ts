@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../kube/duration.ts'
+import { spanText } from '../../../kube/duration.ts'
 import type { Paint, Tone, View } from '../../printer.ts'
 import { brief, wrap } from '../../text.ts'
 import { alertLines, changeLines, holderText, takenLines, upToTwenty } from '../report-lines.ts'
@@ -42,7 +42,7 @@ const words: Readonly<Record<EusReportDocument['outcome'], string>> = {
 }
 
 function headline({ from, to, outcome, seconds }: EusReportDocument, paint: Paint): string {
-  const took = seconds === undefined ? '' : ` after ${formatDuration(seconds * 1000)}`
+  const took = seconds === undefined ? '' : ` after ${spanText(seconds * 1000)}`
   const mark = outcome === 'stopped-before' ? paint.mark.running : paint.mark.done
   return `${mark} ${from} → ${to}: ${words[outcome]}${took}`
 }
@@ -177,7 +177,7 @@ function lastLines(status: EusStatusDocument, paint: Paint): string[] {
     ...(left === undefined || !open
       ? []
       : [
-          `left: ${formatDuration(left.lowSeconds * 1000)} to ${formatDuration(left.highSeconds * 1000)}, without pauses`,
+          `left: ${spanText(left.lowSeconds * 1000)} to ${spanText(left.highSeconds * 1000)}, without pauses`,
         ]),
     ...(safeToLeave === undefined ? [] : [`safe to leave here: ${safeToLeave}`]),
     ...(status.alerts === undefined ? [] : [`alerts: ${status.alerts}`]),

@@ -1,5 +1,5 @@
 import type { ClusterAddress } from '../../../kube/cluster.ts'
-import { formatDuration } from '../../../kube/duration.ts'
+import { spanText } from '../../../kube/duration.ts'
 import { shellWord } from '../../../kube/shell-line.ts'
 import type { AcceptedRisk, HopFinding } from '../../../releases/hop-findings.ts'
 import type { EusPlan } from '../../../eus/plan/eus-plan.ts'
@@ -129,7 +129,7 @@ function methodRows({ method, owner, tag, to, path, isRest }: UpgradePlan): read
 
 function timeRows({ time, timeoutMs, plan: { path } }: BeforeQuestion): readonly Row[] {
   const each = path !== undefined && path.steps.length > 1 ? 'each step gives up' : 'gives up'
-  const limit = `${each} after ${formatDuration(timeoutMs)}`
+  const limit = `${each} after ${spanText(timeoutMs)}`
   return [['time', time === undefined ? limit : `${time}; ${limit}`]]
 }
 

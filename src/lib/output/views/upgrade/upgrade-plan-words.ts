@@ -1,7 +1,7 @@
 import type { ManifestDiff } from '../../../manifests/manifest-diff.ts'
 import type { KeptValue } from '../../../engine/procedure-dry-run.ts'
 import type { PathStep } from '../../../upgrade/path-procedure.ts'
-import { formatDuration } from '../../../kube/duration.ts'
+import { spanText } from '../../../kube/duration.ts'
 import { counted } from '../../../kube/text.ts'
 import type { PlanDocument, PlannedStep } from '../../../upgrade/plan/plan-document.ts'
 import { restoringLine } from '../../../engine/overrides.ts'
@@ -71,13 +71,13 @@ const entry = (label: string, text: string): [string, string][] => [[label, text
 
 function timeEntries({ time }: PlannedStep): [string, string][] {
   if (time === undefined) return []
-  return entry('takes', `${rangeText(time)}, gives up after ${formatDuration(time.atMostSeconds * 1000)}`)
+  return entry('takes', `${rangeText(time)}, gives up after ${spanText(time.atMostSeconds * 1000)}`)
 }
 
 /** A step that ends when somebody else is through has no range. */
 function rangeText({ lowSeconds, highSeconds }: { lowSeconds: number; highSeconds: number }): string {
   if (highSeconds === 0) return 'duration unknown'
-  const [low, high] = [lowSeconds, highSeconds].map((seconds) => formatDuration(seconds * 1000))
+  const [low, high] = [lowSeconds, highSeconds].map((seconds) => spanText(seconds * 1000))
   return low === high ? `about ${low}` : `${low} to ${high}`
 }
 
@@ -150,7 +150,7 @@ export const section = (lines: readonly string[]): readonly string[] =>
 export function wholeTime({ time, steps }: PlanDocument): string {
   if (time) return `takes ${time.says}`
   const sum = steps.reduce((total, { estimate }) => total + estimate, 0)
-  return `estimate ${formatDuration(sum)}; kvup guesses, it has not seen this cluster update yet`
+  return `estimate ${spanText(sum)}; kvup guesses, it has not seen this cluster update yet`
 }
 
 export function dryRunText({ dryRun }: PlanDocument): string {

@@ -1,6 +1,6 @@
 import { humanAge } from '../../age.ts'
 import { brief, count, wrap } from '../../text.ts'
-import { formatDuration } from '../../../kube/duration.ts'
+import { spanText } from '../../../kube/duration.ts'
 import type { Failing, MigrationItem, MigrationsReport } from '../../../vms/migrations/migration-report.ts'
 import type { Why } from '../../../vms/migrations/migration.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../../printer.ts'
@@ -76,7 +76,7 @@ function commandOf({ why = [], failures }: MigrationItem): string | undefined {
 
 function pendingText({ reason, sentence, until }: Why, takenAt: string): string {
   if (until === undefined) return sentence
-  const left = formatDuration(Math.max(0, Date.parse(until) - Date.parse(takenAt)))
+  const left = spanText(Math.max(0, Date.parse(until) - Date.parse(takenAt)))
   return reason === 'back-off' ? `${sentence}, next try in ${left}` : `${sentence}; given up in ${left}`
 }
 
@@ -123,7 +123,7 @@ function summary({ totals, limits, pace, left }: MigrationsDocument, { mark }: P
     ...(pace ? [`${pace.perMinute} a minute`] : []),
     ...(left?.seconds === undefined
       ? []
-      : [`about ${formatDuration(left.seconds * 1000)} for ${left.migrations} left`]),
+      : [`about ${spanText(left.seconds * 1000)} for ${left.migrations} left`]),
   ]
   return parts.join(` ${mark.dot} `)
 }

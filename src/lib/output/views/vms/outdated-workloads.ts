@@ -1,5 +1,5 @@
 import type { OutdatedDocument, OutdatedItem } from '../../../vms/outdated-vms.ts'
-import { ageAt } from '../../age.ts'
+import { ageAt, spanSince } from '../../age.ts'
 import type { Column, Paint, RowsView, Tone } from '../../printer.ts'
 import { count, wrap } from '../../text.ts'
 import { selectionText, unreadLines } from '../report-lines.ts'
@@ -78,7 +78,7 @@ function outdatedRemarks(document: OutdatedDocument, paint: Paint): readonly str
 function heldLines({ paused, asOf }: OutdatedDocument): readonly string[] {
   if (paused === undefined) return []
   return [
-    `automatic VM updates are paused by ${paused.by} for ${ageAt(paused.at, asOf)}: KubeVirt moves nothing`,
+    `automatic VM updates are paused by ${paused.by} for ${spanSince(paused.at, asOf)}: KubeVirt moves nothing`,
   ]
 }
 

@@ -181,9 +181,15 @@ function nextLines(
 ): string[] {
   // What a run that stopped ends with is how it goes on: no restart stands above that.
   if (outcome === 'dry-run' || outcome === 'stopped') return []
-  const remedies = [...new Set(remediesOf(items, selection))].slice(0, remediesAtMost)
+  const helps = remediesOf(items, selection)
+  // What failed comes first: a line that loses data is not the last word of a run that failed.
+  const isSafe = (line: string) => !(hasFailed && isLosing.test(line))
+  const hasFailed = items.some((item) => item.outcome === 'failed')
+  const remedies = [...new Set(helps)].filter(isSafe).slice(0, remediesAtMost)
   return remedies.flatMap((line) => wrap(`  ${mark.next} ${line}`, width))
 }
+
+const isLosing = /--accept data-loss\b| (?:is|are) lost$/u
 
 const isRestart = (line: string) => line.startsWith('virtctl restart ')
 

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../kube/duration.ts'
+import { spanText } from '../../../kube/duration.ts'
 import type { ForecastItem, Outcome } from '../../../vms/forecast/vm-forecast.ts'
 import type { Counts, ScoredItem } from '../../../vms/forecast/forecast-report.ts'
 import type { Span } from '../../../vms/forecast/migration-time.ts'
@@ -30,7 +30,7 @@ function columns(): readonly Column<ForecastItem>[] {
       cell: ({ outcome }) => (outcome ? outcomeWords[outcome].one : 'unknown'),
       tone: toneOf,
     },
-    { name: 'TAKES', cell: ({ seconds }) => seconds && spanText(seconds), wide: true },
+    { name: 'TAKES', cell: ({ seconds }) => seconds && rangeText(seconds), wide: true },
     { name: 'PROBE', cell: ({ probe }) => probe?.answer, wide: true },
     { name: 'WHY', holds: 'text', cell: ({ why }) => why.map(({ text }) => text).join('; ') },
     { name: 'HELPS', holds: 'command', cell: ({ remedy }) => remedy.join(' && '), wide: true },
@@ -47,8 +47,8 @@ function toneOf({ outcome }: ForecastItem): Tone | undefined {
   return outcome && outcomeWords[outcome].tone
 }
 
-const spanText = ({ low, high }: Span) =>
-  `${formatDuration(Math.ceil(low) * 1000)} to ${formatDuration(Math.ceil(high) * 1000)}`
+const rangeText = ({ low, high }: Span) =>
+  `${spanText(Math.ceil(low) * 1000)} to ${spanText(Math.ceil(high) * 1000)}`
 
 const countsText = (counts: Counts): string => outcomesText(outcomeWords, counts)
 
@@ -84,7 +84,7 @@ function remarksOf(
 }
 
 function timeLines({ seconds }: ForecastDocument): readonly string[] {
-  return seconds === undefined ? [] : [`takes ${spanText(seconds)} once it has started`]
+  return seconds === undefined ? [] : [`takes ${rangeText(seconds)} once it has started`]
 }
 
 function summary({ totals, selection, to, next }: ForecastDocument, paint: Paint): string {
