@@ -128,7 +128,7 @@ describe('16.8 the backup file is told before the question', () => {
       const ended = await stage.upgrade('v1.9.0', {}, terminal)
       expect(asked).toHaveLength(1)
       expect(ended.text).toMatch(
-        /^backup {2,}\.\/kvup-backup-v1\.8\.4-\w+\.yaml \(operator objects\); no VM or etcd$/mu,
+        /^backup {2,}\.\/kvup-backup-v1\.8\.4-\w+\.yaml \(operator objects\); VMs and etcd are not backed up$/mu,
       )
       expect([...stage.files.keys()].filter((file) => file.includes('backup'))).toEqual([])
     })
@@ -147,7 +147,9 @@ describe('16.8 the backup file is told before the question', () => {
   test('where no manifest is applied there is none: what is saved, and where, and that VMs are not', async () => {
     await play(byTag, async (stage) => {
       const ended = await stage.upgrade('v1.8.4', {}, unwilling().terminal)
-      expect(ended.text).toMatch(/^backup {2,}workloadUpdateMethods, on KubeVirt kubevirt; no VM or etcd$/mu)
+      expect(ended.text).toMatch(
+        /^backup {2,}workloadUpdateMethods, on KubeVirt kubevirt; VMs and etcd are not backed up$/mu,
+      )
       expect(ended.text).not.toContain('.yaml')
     })
   })

@@ -131,7 +131,8 @@ const counted = [
     version: 'v1.7.4',
     target: 'v1.8.4',
     id: 'issue-16386',
-    command: 'kvup workloads update --canary 1 --until canary     moves one VM first, after an upgrade with --leave-paused',
+    command:
+      'kvup workloads update --canary 1 --until canary     moves one VM first, after an upgrade with --leave-paused',
   },
   {
     trait: 'q35',

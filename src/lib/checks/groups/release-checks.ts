@@ -57,7 +57,9 @@ const jump = (now: HypervisorStack, then: HypervisorStack, running: number): Fin
   id: 'qemu-jump',
   level: 'info',
   summary: `QEMU goes from ${now.qemu} to ${then.qemu}, libvirt from ${now.libvirt} to ${then.libvirt}: ${counted(running, 'running VM', ['keeps', 'keep'])} the old ones until a migration or restart, and cannot migrate back after it. Guests may see other CPU features and devices after their next start`,
-  remedy: ['kvup workloads update --canary 1 --until canary     moves one VM first, after an upgrade with --leave-paused'],
+  remedy: [
+    'kvup workloads update --canary 1 --until canary     moves one VM first, after an upgrade with --leave-paused',
+  ],
 })
 
 /** No VM migrates to an older QEMU: there is no VM to try it with. */

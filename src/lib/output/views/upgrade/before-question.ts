@@ -64,7 +64,7 @@ function backupText({ plan: { pausedMethods, tag, olm, owner, request }, backup 
     ...(pausedMethods.length > 0 ? ['workloadUpdateMethods'] : []),
     ...(tag.is === 'lift' ? ['imageTag'] : []),
   ]
-  const none = 'no VM or etcd'
+  const none = 'VMs and etcd are not backed up'
   if (backup !== undefined) return `${fileText(backup)} (operator objects); ${none}`
   return values.length === 0 || request.follow ? 'none' : `${values.join(' and ')}, on ${object}; ${none}`
 }
