@@ -4,7 +4,7 @@ import { formatAsked, jsonLine, jsonText } from './lib/output/formats/output-for
 import { inLocale, isUnicode, paintFor } from './lib/output/terminal.ts'
 import { yamlText } from './lib/output/formats/yaml-text.ts'
 import { exitCode, KvupError, usageError } from './lib/kube/errors.ts'
-import { type KnownCommand, usageRemedy } from './lib/output/usage-remedy.ts'
+import { type KnownCommand, usageRemedy, usageText } from './lib/output/usage-remedy.ts'
 
 interface Streams {
   stdout: { write(text: string): unknown }
@@ -26,7 +26,7 @@ export function reportUsage(
 ): number {
   const isHelp = code === 'commander.help'
   const [what = ''] = message.replace(/^error: /u, '').split('\n')
-  const error = usageError('usage', isHelp ? 'a command is missing' : what, {
+  const error = usageError('usage', isHelp ? 'a command is missing' : usageText(what), {
     remedy: usageRemedy({ code, message, argv, root: cli }),
   })
   if (!isHelp) tell(error, io)

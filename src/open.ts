@@ -82,6 +82,7 @@ export async function openContext(
       stderr: process.stderr,
       signal,
       suspend: printer.live.suspend,
+      typed: typedLine(called),
     }),
     signal,
     flags,

@@ -15,7 +15,7 @@ import type { Journal } from '../lib/engine/journal.ts'
 import { blocked, type ExitCode, exitCode } from '../lib/kube/errors.ts'
 import type { Document, Paint, Printer, View } from '../lib/output/printer.ts'
 import { paintFor } from '../lib/output/terminal.ts'
-import { brief, firstClause } from '../lib/output/text.ts'
+import { brief, firstClause, helpLine } from '../lib/output/text.ts'
 import { shellWord, withoutFlags, wordsOf } from '../lib/kube/shell-line.ts'
 
 /** A change, and how the command tells of it. */
@@ -135,7 +135,7 @@ async function chosenRisks(
   tellScreen(printer, (paint) =>
     open.flatMap(({ id, summary, remedy }) => [
       `${paint.bad(paint.mark.failed)} ${brief(summary)} (${id})`,
-      ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
+      ...remedy.map((line) => `  ${helpLine(line, paint)}`),
     ]),
   )
   const choices = open.map(({ id, summary }) => ({ value: id, name: `${id}: ${firstClause(summary)}` }))

@@ -43,7 +43,7 @@ test('so it is for the flags of the connection and of the output', async () => {
     expect([long, code, err]).toEqual([long, 2, expect.stringContaining(words)])
   }
   expect((await ended(['status', '--context='])).err).toBe(
-    'error: --context is empty\n  -> leave --context out, or set the variable that its value comes from\n',
+    'error: --context is empty\n  leave --context out, or set the variable that its value comes from\n',
   )
 })
 

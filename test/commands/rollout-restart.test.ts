@@ -137,7 +137,7 @@ test('W3: a VM that allows no restart, or would not come back by itself, is said
   const { code, out, err } = await kvup(`workloads restart --yes ${lost}`)
   expect(code).toBe(0)
   expect(err).toContain('demo/rerun: its runStrategy does not restart it')
-  expect(out).toMatch(/once +left +runStrategy Once allows no restart/u)
+  expect(out).toMatch(/once +not restarted +runStrategy Once allows no restart/u)
   expect(asked()).toEqual(['rerun', 'web-1'])
 })
 
@@ -199,7 +199,7 @@ test('W2: what a restart loses is not taken by --yes alone', async () => {
   const { code, err } = await kvup('workloads restart --yes -n demo')
   expect(code).toBe(3)
   expect(err).toContain('data-loss')
-  expect(err).toMatch(/-> leave them out by --exclude, or restart others only by -l/u)
+  expect(err).toMatch(/^ +leave them out by --exclude, or restart others only by -l/mu)
   expect(err).toContain('demo/web-1 (containerDisk root)')
   expect(asked()).toEqual([])
 })

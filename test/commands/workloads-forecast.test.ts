@@ -75,7 +75,7 @@ test('before an upgrade: each VM with what becomes of it and why, what is down a
     '',
     'demo: 2 migrate, 1 restarts, 1 shuts down, 1 not moved',
     'shop: 1 migrates, 1 is down',
-    'takes 4s to 34s once it has started',
+    'takes 4 s to 34 s once it has started',
     '7 VMs after v1.8.4: 3 migrate, 1 restarts, 1 shuts down, 1 not moved, 1 is down -> kvup plan --to v1.8.4',
     '',
   ])

@@ -35,7 +35,7 @@ async function shown(scenario: Scenario): Promise<{ code: number; lines: readonl
       [...words, ...args.map((word) => (word === '-' ? 'operator.yaml' : word))],
       place,
     )
-    const before = err.slice(0, Math.max(0, err.indexOf('error:'))).trimEnd()
+    const before = err.slice(0, Math.max(0, err.search(/error:|Canceled\./u))).trimEnd()
     return { code, err, lines: before.split('\n').flatMap((text) => wrap(text, 80)) }
   } finally {
     await cluster.stop()
@@ -47,7 +47,7 @@ describe('what stands above the question', () => {
     '%s: on 80 columns at most 16 lines, of an EUS upgrade 24',
     async (name, scenario) => {
       const { code, lines, err } = await shown(scenario)
-      expect([code, err]).toEqual([3, expect.stringContaining('nothing was changed')])
+      expect([code, err]).toEqual([3, expect.stringContaining('Nothing was changed')])
       expect(lines.slice(name.includes('eus') ? 24 : 16)).toEqual([])
     },
   )

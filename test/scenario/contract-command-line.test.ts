@@ -137,6 +137,22 @@ test('16.8 what check ends with has the risks that were accepted, and offers no 
   })
 })
 
+test('16.8 where check blocks, the upgrade that it ends with has the risks that were accepted', async () => {
+  const pinned = { VIRT_API_IMAGE: 'quay.io/kubevirt/virt-api:v1.7.0' }
+  await play({ ...byTag, pinned }, async (stage) => {
+    stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: [] } })
+    const accept = ['methods-empty-without-override=night shift', 'kubernetes-window=tested in stage']
+    const options: CheckOptions = { to: 'v1.8.4', method: 'image-tag', accept }
+    const { text, code } = await stage.perform((cx) => check(cx, options), {
+      commandLine: 'kvup check --to v1.8.4 --method image-tag',
+    })
+    expect(code).toBe(3)
+    expect(text.trimEnd().split('\n').at(-1)).toMatch(
+      /^Next: kvup upgrade --to v1\.8\.4 --method operator-manifest .*--accept 'methods-empty-without-override=night shift'/u,
+    )
+  })
+})
+
 test('contract: v is optional, the full version is required, a duration needs a unit', async () => {
   await play(byTag, async (stage) => {
     const wrong = [{ to: '1.8' }, { to: 'latest' }, { timeout: '60' }, { deadline: '25:00' }]
@@ -229,7 +245,7 @@ test('contract: else exit 3, and both targets are shown', async () => {
 test('contract: answered no is exit 3, nothing was changed, no lock was taken', async () => {
   await play(byTag, async (stage) => {
     const ended = await stage.upgrade('v1.8.4', {}, { answer: async () => false })
-    expect(ended).toMatchObject({ code: 3, error: { message: 'nothing was changed' } })
+    expect(ended).toMatchObject({ code: 3, error: { message: 'Canceled. Nothing was changed.' } })
     expect(stage.writes()).toEqual([])
     expect(stage.holder).toBeUndefined()
   })

@@ -41,7 +41,7 @@ test.each(forged)('L1 the holder of a lock forges no line and no command: %j', a
     for (const line of error?.remedy ?? []) expect(oneLine(line)).toBe(line)
     const lines = errorLines(error, paint)
     expect(lines.filter((line) => /^\s*(?:→|->)/u.test(line))).toHaveLength(2)
-    const [, typed = ''] = / add (.*?) to the command/u.exec(lines.join('\n')) ?? []
+    const [, typed = ''] = / (\S*--take-over=.*?) {3,}takes/su.exec(error?.remedy.join('\n') ?? '') ?? []
     expect(typed).toBe(shellWord(`--take-over=${holder}`))
   })
 })

@@ -247,7 +247,7 @@ test('a dry run shows the waves with their VMs in their order, and changes nothi
           'wave-dev demo vm-2 migration',
         ].join('\n'),
       )
-      expect(out).toMatch(/pet +left +not migratable/)
+      expect(out).toMatch(/pet +not moved +not migratable/)
       expect(stage.writes(mark)).toEqual([])
     },
   )

@@ -14,7 +14,7 @@ test('all that can be migrated are, one migration each, and a second run has not
     const ended = await stage.update()
     expect(ended).toMatchObject({ code: 0 })
     expect(documentOf(ended)).toMatchObject({ outcome: 'done', totals: { migrated: 7, left: 3, failed: 0 } })
-    expect(ended.text).toContain('demo        stuck   left      not migratable: a host device')
+    expect(ended.text).toContain('demo        stuck   not moved   not migratable: a host device')
     expect(migrationsIn(stage)).toHaveLength(7)
     const makers = migrationsIn(stage).map(
       ({ metadata }) => metadata.labels?.['app.kubernetes.io/managed-by'],

@@ -116,6 +116,7 @@ async function contextAt(
     stderr: questions,
     signal: ending.signal,
     suspend: printer.live.suspend,
+    typed: typedAs(called.argv),
   }
   const cx: Context = {
     cluster: async () => cluster,
@@ -130,7 +131,7 @@ async function contextAt(
       host: 'jump',
       machine: 'jump',
       version: '0.1.0',
-      commandLine: ['kvup', ...called.argv.map(shellWord)].join(' '),
+      commandLine: typedAs(called.argv),
       isAlive: () => true,
       env: terminalEnv,
       readText: async (file) => {
@@ -212,3 +213,5 @@ function standingStill(prompt: Prompt, { time, onQuestion }: Place, ending: Abor
   )
   return Object.fromEntries(held) as Prompt
 }
+
+const typedAs = (argv: readonly string[]): string => ['kvup', ...argv.map(shellWord)].join(' ')

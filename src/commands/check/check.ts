@@ -20,7 +20,7 @@ import { type CheckDocument, checkView, wholeCheckView } from '../../lib/output/
 import { parseVersion, type Version } from '../../lib/releases/release-versions.ts'
 import { type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { ensurePlace } from '../../lib/vms/vm.ts'
-import { takesRisk, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
+import { commandOf, isCommand, takesRisk, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { reachable } from '../../lib/releases/release-path.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
 import { knownBad } from '../../lib/checks/groups/path-checks.ts'
@@ -151,12 +151,10 @@ function nextLines(
   // Where it is there already nothing is to be typed.
   if (to !== undefined && to === version) return []
   if (to !== undefined) {
-    const accepted = items.flatMap(({ findings }) => findings).filter((finding) => finding.accepted)
-    const risks = [...new Map(accepted.map((finding) => [finding.id, finding])).values()]
     const words = withoutFlags(wordsOf(typed), ofChecking)
     // A context or a file may be named so too.
     const place = words.findIndex((word, index) => word === 'check' && !words[index - 1]?.startsWith('-'))
-    return place < 0 ? [] : [withRisks(words.with(place, 'upgrade').join(' '), risks)]
+    return place < 0 ? [] : [withRisks(words.with(place, 'upgrade').join(' '), risksOf(items))]
   }
   const newest = manager.kind === 'hyperconverged' ? undefined : reachable(version).at(-1)
   if (newest === undefined) return []
@@ -185,17 +183,30 @@ async function unfinishedUpgrade(
   }
 }
 
-const isCommand = (line: string): boolean => /^(?:kvup|kubectl|oc|virtctl) /u.test(line)
-
 function helpLines(items: Ended['items'], strict: boolean): readonly string[] {
   const open = items.flatMap(({ findings }) => findings).filter(({ accepted }) => !accepted)
   const levels = ['blocker', 'not-checked', ...(strict ? ['warning'] : [])]
   const worst = levels.map((wanted) => open.find(({ level }) => level === wanted)).find((found) => found)
   if (worst === undefined) return []
-  return [
-    worst.remedy.find((line) => isCommand(line) && !takesRisk(line, [worst.id])) ??
-      `kvup explain ${worst.id}`,
-  ]
+  const line =
+    worst.remedy.find((one) => isCommand(one) && !takesRisk(one, [worst.id])) ?? `kvup explain ${worst.id}`
+  return [isUpgrade(line) ? withRisksOf(line, items) : line]
+}
+
+const isUpgrade = (line: string): boolean => /^kvup upgrade (?:.* )?--to /u.test(line)
+
+/** An upgrade is refused where a risk that was accepted is not on its line; what the line does stays behind it. */
+function withRisksOf(line: string, items: Ended['items']): string {
+  const command = commandOf(line)
+  const more = risksOf(items).filter(({ id }) => !takesRisk(command, [id]))
+  if (more.length === 0) return line
+  return `${command} ${withRisks('', more)}${line.slice(command.length)}`
+}
+
+/** What was accepted, once each. */
+function risksOf(items: Ended['items']): readonly AcceptedRisk[] {
+  const accepted = items.flatMap(({ findings }) => findings).filter((finding) => finding.accepted)
+  return [...new Map(accepted.map((finding) => [finding.id, finding])).values()]
 }
 
 /** By OLM over several minors, or to a release of which nobody knows the KubeVirt, or that OLM refuses. */

@@ -33,7 +33,7 @@ export async function probeImages(
   const needed = probeAccess(namespace).map(({ access }) => access)
   await ensureRights(cluster.reviewer, { required: needed, role: 'kvup-upgrade' })
   if (!(await cx.prompt.confirm(wordsOf(plan, namespace))))
-    throw blocked('answered-no', 'nothing was changed')
+    throw blocked('answered-no', 'Canceled. Nothing was changed.')
   const run = randomBytes(4).toString('hex')
   const left = await new ProbePods(cluster, { namespace, run }).removeLeft(cx.clock.now())
   if (left > 0) cx.printer.note(`removed ${left} pods that an earlier probe left behind`)

@@ -140,7 +140,8 @@ function notChecked(
   return {
     id,
     level: blocks ? 'not-checked' : 'warning',
-    summary: `not checked: ${title} (${why.join('; ')})`,
+    // A title says what is true of a check that passed.
+    summary: `not checked: whether ${title} (${why.join('; ')})`,
     remedy: toSee?.(question) ?? [why.every(isNotSaved) ? saveAll : roleRemedy('kvup-view')],
   }
 }

@@ -96,7 +96,7 @@ export function runEnvironment(
     user: () => (user ??= cluster.reviewer.whoAmI().catch(() => undefined)),
     world,
     journal: remembering(configMapJournal(cluster, { namespace, who, clock, warn })),
-    lock: leaseLock(cluster, { namespace, holder: world, clock, takeOver }),
+    lock: leaseLock(cluster, { namespace, holder: world, clock, takeOver, typed: world.commandLine }),
     emit: (event) => printer.event(event),
     warn,
   }
@@ -209,7 +209,7 @@ async function asked(change: Change, environment: RunEnvironment, began: () => v
   await change.announce()
   await sayWhatIsPastDeadline(change, { reading, warn: (line) => environment.warn(line) })
   if (!(await environment.prompt.confirm(change.question)))
-    throw blocked('answered-no', 'nothing was changed')
+    throw blocked('answered-no', 'Canceled. Nothing was changed.')
   await change.ensureFits?.()
   await change.prepare?.()
   signal.throwIfAborted()

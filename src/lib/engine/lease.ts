@@ -3,7 +3,7 @@ import type { Cluster } from '../kube/cluster.ts'
 import { type Clock, ownClock } from '../kube/clock.ts'
 import { type Lease, Leases } from '../kube/kinds/core-kinds.ts'
 import { isConflict, type KvupError, locked, unreachable } from '../kube/errors.ts'
-import { oneLine, shellWord } from '../kube/shell-line.ts'
+import { oneLine, shellWord, withoutFlags, wordsOf } from '../kube/shell-line.ts'
 import { unlessAborted } from '../kube/interruption.ts'
 
 /** One procedure at a time per cluster, whoever's laptop it runs on. A Lease; section "Lock" of docs/conventions. */
@@ -41,6 +41,8 @@ interface LeaseLockOptions {
   clock: Clock
   /** The holder that may be replaced: `--take-over=HOLDER`, as an error or `history` printed it. */
   takeOver?: string | undefined
+  /** What was typed, to be printed again with `--take-over`. Absent: no line takes the lock. */
+  typed?: string
 }
 
 /**
@@ -48,8 +50,8 @@ interface LeaseLockOptions {
  * one on this machine not at all.
  */
 export function leaseLock(cluster: Pick<Cluster, 'reader' | 'writer'>, options: LeaseLockOptions): Lock {
-  const { namespace, holder, clock, takeOver } = options
-  const place = { cluster, namespace, clock: ownClock(clock), time: clock }
+  const { namespace, holder, clock, takeOver, typed } = options
+  const place = { cluster, namespace, clock: ownClock(clock), time: clock, ...(typed && { typed }) }
   // Whom nobody saw renew his Lease before the question is not watched for a second term after it.
   let watched: Watched | undefined
   return {
@@ -122,6 +124,7 @@ interface LeasePlace {
   clock: Clock
   /** The cluster's, for what is written into the Lease. */
   time: Pick<Clock, 'now' | 'speed'>
+  typed?: string
 }
 
 interface Claim extends Replacing {
@@ -197,7 +200,7 @@ function watch(
     queueing.remark?.(waitingFor(lease))
     return { version, until: now + leaseTerm }
   }
-  if (before.version !== version) throw heldBy(lease, place.namespace)
+  if (before.version !== version) throw heldBy(lease, place)
   return before
 }
 
@@ -408,7 +411,7 @@ const leaseTerm = 15_000
 const leaseIn = (namespace: string): string => `leases/${leaseName} in namespace ${namespace}`
 
 /** Somebody else renews it: exit 6. */
-function heldBy(lease: Lease, namespace: string): KvupError {
+function heldBy(lease: Lease, { namespace, typed }: LeasePlace): KvupError {
   const { holderIdentity, acquireTime } = lease.spec ?? {}
   const holder = oneLine(holderIdentity ?? 'somebody')
   const since = acquireTime ? ` since ${acquireTime.replace(/\.\d+Z$/, 'Z')}` : ''
@@ -416,10 +419,17 @@ function heldBy(lease: Lease, namespace: string): KvupError {
     object: leaseIn(namespace),
     remedy: [
       'kvup status -w      watches it',
-      `add ${shellWord(`--take-over=${holderIdentity ?? 'somebody'}`)} to the command      takes the lock from that run, which then ends at its next write`,
+      ...(typed === undefined
+        ? []
+        : [
+            `${takingOver(typed, holderIdentity ?? 'somebody')}      takes the lock from that run, which then ends at its next write`,
+          ]),
     ],
   })
 }
+
+const takingOver = (typed: string, holder: string): string =>
+  [...withoutFlags(wordsOf(typed), { valued: ['--take-over'] }), shellWord(`--take-over=${holder}`)].join(' ')
 
 /** It was ours: exit 6, and nothing more is written. */
 function lost(why: string, namespace: string): KvupError {

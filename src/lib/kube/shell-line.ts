@@ -64,3 +64,13 @@ function isGlued(word: string, flag: string): boolean {
 
 /** The command of a line that is printed, without what it does, which stands behind three blanks or more. */
 export const commandOf = (line: string): string => line.split(/ {3,}/u, 1)[0] ?? ''
+
+/** Programs that a line of what helps may call. */
+const programs =
+  'kvup kubectl oc virtctl curl helm flux argocd skopeo podman cosign timedatectl export'.split(' ')
+
+/** A line that can be pasted, not a sentence of what helps: only that has an arrow before it. */
+export const isCommand = (line: string): boolean => {
+  const [program = '', first = ''] = line.trimStart().split(' ', 2)
+  return programs.includes(program) && first !== ''
+}

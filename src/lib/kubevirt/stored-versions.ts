@@ -68,11 +68,11 @@ function forward(to: Version, since: string, { rolloutStatus, releases }: CrdQue
   const isUnderWay = verdict !== 'Healthy' || observed.version !== target.version
   if (isUnderWay) return [`kvup upgrade --to ${goal.text}     continues the upgrade to its end`, showsStatus]
   if (observed.version !== goal.text)
-    return [`keep ${observed.version ?? 'what is installed'}`, `kvup upgrade --to ${goal.text}`]
+    return [`Keep ${observed.version ?? 'what is installed'}`, `kvup upgrade --to ${goal.text}`]
   const patch = latestPatch(minorOf(goal), releases)
   return patch !== undefined && compareVersions(patch, goal) > 0
     ? [`kvup upgrade --to ${patch.text}`]
-    : [`keep ${goal.text}, or upgrade to a newer patch of ${minorOf(goal)}`]
+    : [`Keep ${goal.text}, or upgrade to a newer patch of ${minorOf(goal)}`]
 }
 
 const forgets = 'kvup explain no-way-back     shows when a stored version can be removed from a CRD'

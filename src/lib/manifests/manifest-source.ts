@@ -117,7 +117,7 @@ async function fetched(url: string, network: Network): Promise<Buffer> {
 function whyUnread(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const words: Record<string, string> = {
-    ENOENT: 'the file does not exist',
+    ENOENT: 'no such file',
     EISDIR: 'it is a folder',
     EACCES: 'permission denied',
   }

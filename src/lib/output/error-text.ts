@@ -1,4 +1,4 @@
-import { brief, displayWidth, pad } from './text.ts'
+import { brief, displayWidth, pad, helpLine } from './text.ts'
 import { describeError, type Paint } from './printer.ts'
 import { approvalNeeded, KvupError, Unforeseen } from '../kube/errors.ts'
 import { sanitise, sanitiseDeep, sanitiseLine } from './terminal.ts'
@@ -19,7 +19,9 @@ export function errorLines(
     ...object.filter((text) => !error.message.includes(text)),
   ]
   return [
-    isTheirTurn ? paint.strong(sanitiseLine(first)) : `${paint.bad('error:')} ${brief(sanitiseLine(first))}`,
+    isTheirTurn
+      ? paint.strong(sanitiseLine(first))
+      : `${error.reason === 'answered-no' ? '' : `${paint.bad('error:')} `}${brief(sanitiseLine(first))}`,
     ...details.filter((line) => line !== '').map((line) => `  ${line}`),
     ...causeLines(error, verbosity),
     ...(error.left === undefined
@@ -39,10 +41,10 @@ const notALine = (line: string): string =>
 export function remedyLines(remedy: readonly string[], { mark }: Pick<Paint, 'mark'>): string[] {
   const split = remedy.map((line) => sanitiseLine(line).split(/ {3,}/))
   const width = Math.max(0, ...split.filter(([, why]) => why).map(([command = '']) => displayWidth(command)))
-  return split.map(
-    ([command = '', ...why]) =>
-      `  ${why[0]?.startsWith('accepts ') ? 'Or:' : mark.next} ${why.length > 0 ? `${pad(command, width)}   ${why.join(' ')}` : command}`,
-  )
+  return split.map(([command = '', ...why]) => {
+    const line = why.length > 0 ? `${pad(command, width)}   ${why.join(' ')}` : command
+    return `  ${why[0]?.startsWith('accepts ') ? `Or: ${line}` : helpLine(line, { mark })}`
+  })
 }
 
 /** `Next: LINE`, and what else helps below it. */

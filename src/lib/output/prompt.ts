@@ -1,5 +1,6 @@
 import { interrupted, type KvupError, usageError } from '../kube/errors.ts'
 import type { Choice, Prompt } from '../kube/world.ts'
+import { withoutFlags, wordsOf } from '../kube/shell-line.ts'
 import { sanitise, sanitiseLine } from './terminal.ts'
 
 /** What a prompt needs of the process: where answers come from and where questions go (stderr). */
@@ -16,6 +17,8 @@ interface Asking {
   signal?: AbortSignal
   /** Clears the terminal of what moves there, before a question. */
   suspend?: () => void
+  /** What was typed, to be printed again with `--yes`. */
+  typed: string
 }
 
 /** A prompt that asks only a person: with `--yes` it asks nobody, without a terminal it throws a usage error that names the flag. */
@@ -65,12 +68,12 @@ type Question =
   | { type: 'checkbox' | 'select'; message: string; choices: readonly Choice[]; loop: boolean }
 
 async function ask(
-  { stdin, stderr, input, quiet, signal, suspend }: Asking,
+  { stdin, stderr, input, quiet, signal, suspend, typed }: Asking,
   question: Question,
 ): Promise<unknown> {
-  if (quiet) throw nobodyThere('--quiet asks nothing', question.message)
-  if (input === false) throw nobodyThere('--no-input asks nothing', question.message)
-  if (stdin.isTTY !== true) throw nobodyThere('there is no terminal to ask', question.message)
+  if (quiet) throw nobodyThere('--quiet forbids it', { question, typed })
+  if (input === false) throw nobodyThere('--no-input forbids it', { question, typed })
+  if (stdin.isTTY !== true) throw nobodyThere('there is no terminal', { question, typed })
   const { createPromptModule } = await import('inquirer')
   suspend?.()
   const prompt = createPromptModule({ input: stdin, output: stderr, ...(signal && { signal }) })
@@ -83,9 +86,12 @@ async function ask(
   }
 }
 
-function nobodyThere(why: string, question: string): KvupError {
-  return usageError('nobody-to-ask', `${why}: ${question}`, {
-    remedy: 'add --yes to the command to continue without a question',
+function nobodyThere(
+  why: string,
+  { question: { message }, typed }: { question: Question; typed: string },
+): KvupError {
+  return usageError('nobody-to-ask', `kvup must ask "${message}" first, but ${why}`, {
+    remedy: `${withoutFlags(wordsOf(typed), { alone: ['--no-input'], valued: [] }).join(' ')} --yes     asks nothing`,
   })
 }
 

@@ -1,3 +1,4 @@
+import { isCommand } from '../kube/shell-line.ts'
 import { onOneLine, sanitise } from './terminal.ts'
 import { onSingleLine, shorten } from '../kube/text.ts'
 
@@ -293,3 +294,7 @@ function longestRun(text: string): number {
 export function headed(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']
 }
+
+/** A line of what helps: an arrow promises that it can be pasted, so a sentence has none. */
+export const helpLine = (line: string, { mark }: { mark: { next: string } }): string =>
+  isCommand(line) ? `${mark.next} ${line}` : line

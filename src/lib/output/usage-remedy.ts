@@ -28,6 +28,20 @@ export function usageRemedy(refused: Refused): readonly string[] {
   ]
 }
 
+/** What commander says of an argument, in words of kvup; other messages as they are. */
+export function usageText(message: string): string {
+  const found =
+    /^command-argument value '(?<value>.*)' is invalid for argument '(?<name>[^']+)'\. (?<why>.*)$/su.exec(
+      message,
+    )?.groups
+  if (found === undefined) return message
+  const { value = '', name = '', why = '' } = found
+  const choices = /^Allowed choices are (?<choices>.*)\.$/u.exec(why)?.groups?.['choices']
+  return choices === undefined
+    ? `${JSON.stringify(value)} is no ${name}. ${why}`
+    : `no ${name} is named ${JSON.stringify(value)}; choose ${choices}`
+}
+
 type Remedy = (refused: Refused, command: KnownCommand) => readonly string[]
 
 const remedies: Readonly<Record<string, Remedy>> = {

@@ -53,7 +53,7 @@ function downgrade({ from, to, kind, releases }: ParsedHop): HopFinding | undefi
     summary: `${to.text} is older than ${from.text}: KubeVirt does not support downgrades, and stored CRD versions or VM fields may not fit${goes === undefined ? '' : `; ${goes}`}`,
     remedy:
       forward === undefined
-        ? [`keep ${from.text}, or upgrade to a newer patch of ${minorOf(from)}`]
+        ? [`Keep ${from.text}, or upgrade to a newer patch of ${minorOf(from)}`]
         : [`kvup upgrade --to ${forward.text}`],
   }
 }

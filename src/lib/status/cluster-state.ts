@@ -545,16 +545,18 @@ function resuming({ overrides = [], resuming: judged, report }: StateInputs): st
   const methods = overrides.find(({ id }) => id === methodsId)
   if (methods === undefined) return 'kvup workloads restore     restores every temporary change'
   if (targetOfName(methods.procedure) !== undefined) return 'kvup eus status'
-  const { goesBack, was } = methods
-  const evicts = was.present && Array.isArray(was.value) && was.value.includes('Evict')
-  const isNewer = (report.workloads?.outdated.newer ?? 0) > 0
-  // To resume them would interrupt VMs, and is refused until somebody accepts that.
-  if (judged !== 'taken' && evicts && !isNewer && goesBack === undefined && (outdatedOf(report) ?? 0) > 0)
-    return 'kvup workloads update --canary 1     moves the VMs, one of them first'
-  const isTaken = judged === 'taken' || (judged === undefined && outdatedOf(report) === 0)
-  return isTaken
-    ? 'kvup workloads resume-updates     resumes automatic VM updates'
+  const behind = outdatedOf(report)
+  if (judged === 'taken' || (judged === undefined && behind === 0))
+    return 'kvup workloads resume-updates     resumes automatic VM updates'
+  return (behind ?? 0) > 0 && isOneFirst(methods, report)
+    ? 'kvup workloads update --canary 1     moves the VMs, one of them first'
     : 'kvup workloads outdated'
+}
+
+/** To resume Evict would interrupt VMs, and is refused until somebody accepts that; none of them needs a restart after a downgrade. */
+function isOneFirst({ goesBack, was }: Override, { workloads }: Judged): boolean {
+  const evicts = was.present && Array.isArray(was.value) && was.value.includes('Evict')
+  return evicts && goesBack === undefined && !workloads?.outdated.newer
 }
 
 const aboutVms = ({ report }: StateInputs): string[] => {

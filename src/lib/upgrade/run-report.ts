@@ -221,23 +221,24 @@ async function nextLines(
   reader: Reader,
   { workloads, differences, override }: After,
 ): Promise<readonly string[]> {
-  const { outdated } = workloads ?? { outdated: 0 }
-  const restarts = workloads?.restart ? ['kvup workloads outdated     lists the VMs that need a restart'] : []
+  const { outdated, restart } = workloads ?? { outdated: 0 }
   // Nothing migrates to what is older: neither a canary nor what failed before.
-  if (restarts.length > 0) return restarts
+  if (restart) return ['kvup workloads outdated     lists the VMs that need a restart']
   if (override?.goesBack !== undefined) return heldLines(override)
   const isOwn = override !== undefined && !isOfWindow(override)
   const canary = isOwn && outdated > 0 ? await getCanary(reader) : undefined
   return [
     ...(differences?.failedMigrations ?? []).map(migrate),
-    ...(canary === undefined
-      ? []
-      : ['kvup workloads update --canary 1     moves the VMs, one of them first']),
-    ...(canary !== undefined && override && keptMethods(override).includes('Evict')
-      ? []
-      : heldLines(override)),
+    ...pausedLines(override, canary),
     ...(outdated > 0 ? ['kvup workloads outdated'] : []),
   ]
+}
+
+/** One VM first, where there is one to try; with Evict resuming comes after it. */
+function pausedLines(override: Override | undefined, canary: string | undefined): readonly string[] {
+  if (override === undefined || canary === undefined) return heldLines(override)
+  const first = 'kvup workloads update --canary 1     moves the VMs, one of them first'
+  return keptMethods(override).includes('Evict') ? [first] : [first, ...heldLines(override)]
 }
 
 function migrate(vmi: string): string {
@@ -298,7 +299,7 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
   const [back, ...further] = restoreLines(conditions.plan(), left)
   const resume = resumeLine(cx.world, continuesWhen(left, isGuarded))
   const [next, afterwards] = isGuarded && held !== undefined ? [held, resume] : [resume, undefined]
-  const [first, ...more] = error.remedy.length > 0 ? error.remedy : stalledLines(left)
+  const [first, ...more] = helpFor(error, left)
   const then = first === undefined ? afterwards : next
   const told = new Set([first ?? next, back].filter((line) => line !== undefined).map(commandOf))
   const others = [...more, ...further].filter((line) => !told.has(commandOf(line)))
@@ -313,7 +314,8 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
 }
 
 /** What shows or mends what it stalls at; the failure of a run that was interrupted says nothing of it. */
-const stalledLines = ({ observed }: Left): readonly string[] => {
+const helpFor = ({ remedy }: KvupError, { observed }: Left): readonly string[] => {
+  if (remedy.length > 0) return remedy
   const { verdict, why = [] } = observed?.rolloutStatus ?? {}
   return verdict === 'Stalled' || verdict === 'Degraded' ? (why[0]?.commands.slice(0, 1) ?? []) : []
 }

@@ -114,7 +114,9 @@ describe.concurrent('flags that cannot be meant: exit 2', () => {
   })
 
   test('manner 34: no terminal and no --yes: the flag is named', async () => {
-    expect(await upgrade('--to', 'v1.8.4')).toEqual(refused(2, /no terminal to ask: .*\n.*--yes/))
+    expect(await upgrade('--to', 'v1.8.4')).toEqual(
+      refused(2, /kvup must ask .*, but there is no terminal\n.*--yes/),
+    )
   })
 
   test('a manifest from standard input leaves no way to answer', async () => {
@@ -144,7 +146,7 @@ describe.concurrent('a manifest that does not fit', () => {
   })
 
   test.each([
-    ['a file that is missing', '/nonexistent/operator.yaml', /the file does not exist/],
+    ['a file that is missing', '/nonexistent/operator.yaml', /no such file/],
     ['a folder', '/', /folder|directory/i],
     ['an address without https', 'http://example.org/operator.yaml', /https/],
   ])('%s: exit 2', async (_, place, words) => {

@@ -113,7 +113,7 @@ describe.skipIf(!hasScript())(`on a terminal (${reason})`, () => {
   })
 
   test.each([
-    ['no', 'n\r', 3, 'nothing was changed'],
+    ['no', 'n\r', 3, 'Canceled. Nothing was changed.'],
     ['Ctrl-C', '\u0003', 130, 'nothing was changed'],
   ])('%s at the question changes nothing', async (_, typed, code, said) => {
     const terminal = await onTerminal(upgrade)

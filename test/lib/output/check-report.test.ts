@@ -131,7 +131,7 @@ test('what was accepted stands under its own heading with its reason, without wh
     'ACCEPTED',
     ' · lab: it is <bad> & "worse" for two lines (bad)',
     '   node/a',
-    ' · not checked: unseen is good (nodes: nodes is forbidden) (unseen)',
+    ' · not checked: whether unseen is good (nodes: nodes is forbidden) (unseen)',
     'INFO',
   ])
   expect(text.at(-2)).toBe('READY')

@@ -145,7 +145,7 @@ describe('failure', () => {
     object: 'things/a',
     remedy: ['kvup mend a', 'or leave it'],
   }
-  const text = 'error: cannot do it\n  things/a\n  → kvup mend a\n  → or leave it\n'
+  const text = 'error: cannot do it\n  things/a\n  → kvup mend a\n  or leave it\n'
 
   test('json: one document, of the command and with the error', async () => {
     const { out, err } = await run({ output: 'json', failureKind: 'Upgrade' }, undefined, failure)
@@ -302,7 +302,7 @@ describe('one terminal for both streams', () => {
     upgradeEvents.forEach((event) => printer.event(event))
     printer.finish(failure)
     expect(terminal.lines.some((line) => line.startsWith(' ✖ virt-handler'))).toBe(true)
-    expect(terminal.lines.slice(-2)).toEqual(['  → kvup mend a', '  → or leave it'])
+    expect(terminal.lines.slice(-2)).toEqual(['  → kvup mend a', '  or leave it'])
     expect(terminal.isCursorShown).toBe(true)
   })
 })

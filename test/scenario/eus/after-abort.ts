@@ -62,7 +62,7 @@ function expectSaid(stage: Stage, ended: Ended): void {
   const [report] = ended.documents as unknown as EusReportDocument[]
   const notes = report?.notes.join('\n')
   if (release === from) {
-    expect(ended.text).toContain('the platform has accepted no step')
+    expect(ended.text).toContain('The platform has accepted no step')
     expect(notes).not.toContain('Abort cannot undo')
     return
   }

@@ -72,7 +72,7 @@ test('on a terminal a window is a line for each of its parts, as eus status has 
       '   Resume automatic VM updates',
       '   Unpause pools',
     ])
-    expect(nodes[2]).toMatch(/^ ▸ platform 4\.19 +/u)
+    expect(nodes[2]).toMatch(/^ ▸ Update the platform to 4\.19 +/u)
     // The releases that OLM showed meanwhile are listed again for the next hop; they stay where they were done.
     expect(frameAt('platform-4.20').map((line) => line.slice(0, 33).trimEnd())).toEqual([
       ' ✔ Pause automatic VM updates',

@@ -294,7 +294,7 @@ const dropped = (type: string, { count, names }: Named, { target, releases }: Qu
   level: 'warning',
   summary: `QEMU ${target && hypervisorOf(target, releases)?.qemu} of ${target?.text} no longer has the machine type ${type}, and ${counted(count, 'running VM', ['has', 'have'])} it (${someOf(names, count)}): they can neither migrate nor restart`,
   objects: names,
-  remedy: [...newType(type, names), 'read https://www.qemu.org/docs/master/about/deprecated.html'],
+  remedy: [...newType(type, names), 'See https://www.qemu.org/docs/master/about/deprecated.html'],
 })
 
 /** Images that were fixed by a digest of their own come by their tag from v1.7 on. */

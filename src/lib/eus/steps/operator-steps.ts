@@ -1,6 +1,5 @@
 import { makesCatalog } from '../../releases/catalog-path.ts'
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
-import { approvalNeeded } from '../../kube/errors.ts'
 import {
   channelChange,
   withChannelRestored,
@@ -109,7 +108,7 @@ function onlyWhenAsked(
       const brings = plan && (await planContents(cx.reader, plan, csvs)).kubevirt
       return {
         is: 'blocked',
-        reason: approvalNeeded,
+        reason: 'approval-needed',
         by: `Stopped before InstallPlan ${plan?.metadata.name ?? ''}: it waits for your approval. It installs HyperConverged ${version}${brings === undefined ? '' : ` with KubeVirt ${brings}`}.`,
         remedy: [
           `${command} --approve     approves exactly that InstallPlan, and those that this command still needs`,

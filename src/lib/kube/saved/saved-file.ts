@@ -121,7 +121,7 @@ async function textOf(file: string): Promise<string> {
 }
 
 const words: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file or folder',
+  ENOENT: 'no such file or folder',
   EACCES: 'permission denied',
 }
 

@@ -1,4 +1,4 @@
-import { cut, displayWidth, paintedWidth, pieces, wrap } from '../text.ts'
+import { cut, displayWidth, paintedWidth, pieces, wrap, helpLine } from '../text.ts'
 import { inLocale, sanitiseLine, type Stream } from '../terminal.ts'
 import type { RunEvent } from '../../engine/step.ts'
 import type { Clock } from '../../kube/clock.ts'
@@ -382,7 +382,9 @@ function footer(run: RunProgress, frame: Frame): Line[] {
     ...(why === undefined ? [] : whole(`  ${sanitiseLine(why)}`, frame)).map((text): Line => [
       { text, tone: state.is === 'stalled' ? 'bad' : 'warn' },
     ]),
-    ...remedy.flatMap((line) => whole(`  → ${sanitiseLine(line)}`, frame)).map((text): Line => [{ text }]),
+    ...remedy
+      .flatMap((line) => whole(`  ${helpLine(sanitiseLine(line), { mark: { next: '→' } })}`, frame))
+      .map((text): Line => [{ text }]),
     ...(end === undefined ? [] : whole(`  ${end}`, frame)).map((text): Line => [{ text, tone: 'warn' }]),
   ]
 }

@@ -11,6 +11,7 @@ import {
   markdownText,
   paintedWidth,
   wrap,
+  helpLine,
 } from '../text.ts'
 import { onOneLine } from '../terminal.ts'
 import type { ClusterAddress } from '../../kube/cluster.ts'
@@ -254,12 +255,16 @@ function headLines(
   ]
 }
 
-/** Somebody's text may go on for kilobytes: a screen has no room for it, a pipe has. */
-const whole = (text: string, { size }: Style): string =>
-  Number.isFinite(size.columns) ? brief(text) : onOneLine(text)
+/** In a pipe a text is whole up to so many letters: the longest of kvup's own is shorter, and what others write may go on for kilobytes. */
+const pipedAtMost = 900
+
+function whole(text: string, { size }: Style): string {
+  const line = onOneLine(text)
+  return Number.isFinite(size.columns) || line.length > pipedAtMost ? brief(text) : line
+}
 
 const remedyLines = (remedy: readonly string[], paint: Paint): string[] =>
-  remedy.map((line) => `   ${paint.dim(paint.mark.next)} ${line}`)
+  remedy.map((line) => `   ${helpLine(line, { mark: { next: paint.dim(paint.mark.next) } })}`)
 
 /** The shape of a severity; its heading says the same in a word. */
 function markOf(severity: Severity, paint: Paint): string {

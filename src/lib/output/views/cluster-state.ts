@@ -1,7 +1,7 @@
 import type { LeftCluster } from '../../kube/errors.ts'
 import type { ClusterState, StateName } from '../../status/cluster-state.ts'
 import type { Document, Paint, Tone, View } from '../printer.ts'
-import { brief, displayWidth, paintedWidth, wrap } from '../text.ts'
+import { brief, displayWidth, paintedWidth, wrap, helpLine } from '../text.ts'
 
 const tones: Record<StateName, Tone> = {
   NoCluster: 'warn',
@@ -49,7 +49,7 @@ export function stateLines(
   const verdict = wrap(paint[tones[is as StateName]](brief(headline)), columns)
   const reasons = why.map((line) => wrap(`  ${brief(line)}`, columns))
   const next = commandLines(state, columns)
-  const further = (state.commands ?? []).flatMap((line) => wrap(`${paint.mark.next} ${line}`, columns))
+  const further = (state.commands ?? []).flatMap((line) => wrap(helpLine(line, paint), columns))
   const whole = [...verdict, ...reasons.flat(), ...next, ...further]
   const room = rows - around
   if (height(whole, columns) <= room) return whole

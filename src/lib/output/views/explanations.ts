@@ -1,6 +1,6 @@
 import type { ExplainedKind } from '../../checks/explanations.ts'
 import type { Group } from '../../checks/check-definition.ts'
-import { pad, wrap } from '../text.ts'
+import { pad, wrap, helpLine } from '../text.ts'
 import type { Document, Paint, Size, View } from '../printer.ts'
 
 export interface ExplanationsDocument extends Document {
@@ -132,7 +132,7 @@ function prose(text: string, { paint, columns }: { paint: Paint; columns: number
     .split(/\n{2,}/u)
     .flatMap((paragraph) =>
       paragraph.startsWith('    ')
-        ? paragraph.split('\n').flatMap((line) => wrap(`  ${paint.mark.next} ${line.trim()}`, columns))
+        ? paragraph.split('\n').flatMap((line) => wrap(`  ${helpLine(line.trim(), paint)}`, columns))
         : wrap(paragraph.replaceAll('\n', ' '), width - 2).map((line) => `  ${line.trimStart()}`),
     )
 }

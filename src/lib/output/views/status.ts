@@ -6,7 +6,7 @@ import { isOfWindow } from '../../engine/overrides.ts'
 import { commandOf } from '../../kube/shell-line.ts'
 import { spanSince } from '../age.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
-import { brief, wrap } from '../text.ts'
+import { brief, wrap, helpLine } from '../text.ts'
 import type { ClusterState } from '../../status/cluster-state.ts'
 import { headAndDetails, stateLines } from './cluster-state.ts'
 import { overriddenLines, signedTroubles, vmTroubleLines } from './report-lines.ts'
@@ -173,7 +173,7 @@ function causeRows(
       return [
         ...sentence,
         ...lines.flatMap((line, index) =>
-          entry(isTold && index === 0 ? 'also' : '', paint.dim(`${paint.mark.next} ${line}`)),
+          entry(isTold && index === 0 ? 'also' : '', paint.dim(helpLine(line, paint))),
         ),
       ]
     }),
@@ -204,7 +204,7 @@ function overrideRows(
 /** What is expected beyond KubeVirt's own word, below it: the verdict does not depend on it. */
 function doubtLines({ sentence, commands: [first] }: Doubt, { paint, entry }: LineStyle): string[] {
   const lines = entry('note', paint.warn(brief(sentence)))
-  if (first !== undefined) lines.push(...entry('', paint.dim(`${paint.mark.next} ${first}`)))
+  if (first !== undefined) lines.push(...entry('', paint.dim(helpLine(first, paint))))
   return lines
 }
 
@@ -428,7 +428,7 @@ function linesOf(layer: TitledLayer, { takenAt, paint, entry, wide }: LayerStyle
     ...(waitsFor ? entry('', `waits for ${brief(waitsFor)}`) : []),
     ...notes.flatMap((note) => entry('', paint.dim(brief(note)))),
     ...(wide && channels ? entry('', paint.dim(`channels: ${channels.map(layerWords).join(', ')}`)) : []),
-    ...help.flatMap((line) => entry('', paint.dim(`${paint.mark.next} ${line}`))),
+    ...help.flatMap((line) => entry('', paint.dim(helpLine(line, paint)))),
   ]
 }
 
@@ -486,7 +486,7 @@ function troubleLines(
     ...(hollowNodes
       ? [
           `${mark.warning} ${hollowNodes.sentence}`,
-          ...hollowNodes.remedy.map((line) => `  ${mark.next} ${line}`),
+          ...hollowNodes.remedy.map((line) => `  ${helpLine(line, { mark })}`),
         ]
       : []),
   ]

@@ -23,6 +23,7 @@ import {
   soundOf,
   unpackedObjects,
 } from '../../manifests/unpacked-bundle.ts'
+import { versionOf } from '../../releases/release-versions.ts'
 import { kubeVirtIn } from '../../openshift/olm-status.ts'
 import { stemOf } from '../../releases/release-versions.ts'
 
@@ -203,7 +204,7 @@ function installsLine({ spec }: InstallPlan, steps: readonly InstallStep[]): str
 
 /** The KubeVirt that it brings. */
 function kubeVirtOf(pairs: readonly Pair[]): Pick<PlanContents, 'kubevirt'> {
-  const kubevirt = pairs.map(({ csv }) => kubeVirtIn(csv)).find((version) => version !== undefined)
+  const kubevirt = pairs.flatMap(({ csv }) => versionOf(kubeVirtIn(csv))?.text ?? [])[0]
   return kubevirt === undefined ? {} : { kubevirt }
 }
 

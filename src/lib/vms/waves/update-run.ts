@@ -328,7 +328,7 @@ function stopRemedy(
   }
   const shows = `${narrowedLine('kvup workloads migrations', selection)}     shows what runs, waits and fails`
   if (reason !== 'canary-failed')
-    return [shows, resumeLine({ commandLine: typed }, 'goes on with what is outdated still')]
+    return [shows, resumeLine({ commandLine: typed }, 'continues with the VMs that are still outdated')]
   const other = otherCanaryLine(typed, {
     failed: failed.map(({ vm }) => vm),
     left: [...candidates.values()],
@@ -528,7 +528,7 @@ export function failureOf(items: readonly UpdatedVm[], typed: string): KvupError
   const isNew = items.some(({ outcome }) => outcome === 'failed')
   return blocked('vms-failed', shortfall, {
     remedy: isNew
-      ? resumeLine({ commandLine: typed }, 'tries those that are outdated still again')
+      ? resumeLine({ commandLine: typed }, 'tries the VMs that are still outdated again')
       : includingLine(typed, before),
   })
 }

@@ -205,7 +205,7 @@ function placeRows({ plan, address, user }: BeforeEusQuestion, paint: Paint): re
   const { began, from, to, hops } = plan
   const where = [
     ...(address === undefined ? [] : [clusterText(address)]),
-    ...(user === undefined ? [] : [`as ${brief(user)}`]),
+    ...(user === undefined ? [] : [address === undefined ? brief(user) : `as ${brief(user)}`]),
   ].join(' ')
   const releases = [
     from,
@@ -213,11 +213,11 @@ function placeRows({ plan, address, user }: BeforeEusQuestion, paint: Paint): re
   ]
   const path = releases.length === 1 ? to : releases.join(` ${paint.mark.next} `)
   return [
-    ...(where === '' ? [] : [['cluster', where] as const]),
+    ...(where === '' ? [] : [[address === undefined ? 'user' : 'cluster', where] as const]),
     ...(isBetween(plan)
       ? [['now', `the control plane is at ${from}, paused pools are at ${began}`] as const]
       : []),
-    ['path', `${path}; may take days. Ctrl-C is safe: the same command continues`],
+    ['path', `${path}; it may take days. Ctrl-C is safe: the same command continues`],
   ]
 }
 

@@ -5,7 +5,7 @@ import { spanText } from '../../../kube/duration.ts'
 import { counted } from '../../../kube/text.ts'
 import type { PlanDocument, PlannedStep } from '../../../upgrade/plan/plan-document.ts'
 import { restoringLine } from '../../../engine/overrides.ts'
-import { brief, count, fenced, inlineCode, markdownText } from '../../text.ts'
+import { brief, count, fenced, inlineCode, markdownText, helpLine } from '../../text.ts'
 import type { Paint } from '../../printer.ts'
 
 /** What a page says of a step, whichever format it is in. */
@@ -108,7 +108,7 @@ export function findingLines({ finding, accepted }: JudgedFinding, paint: Paint)
       : paint.warn(paint.mark.warning)
   return [
     `${mark} ${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`,
-    ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
+    ...remedy.map((line) => `  ${helpLine(line, paint)}`),
   ]
 }
 

@@ -1,6 +1,6 @@
 import { spanText } from '../../../kube/duration.ts'
 import type { UpgradeReport } from '../../../upgrade/upgrade-report.ts'
-import { brief, count, wrap } from '../../text.ts'
+import { brief, count, wrap, helpLine } from '../../text.ts'
 import type { Paint, View } from '../../printer.ts'
 import { alertLines, changeRows, signedTroubles, takenLines } from '../report-lines.ts'
 
@@ -100,7 +100,7 @@ function problems(report: UpgradeReport, paint: Paint): readonly string[] {
     ...changeRows(report, paint),
     ...(isQuiet ? [] : alertLines(report, paint)),
     ...findings.flatMap(({ summary, remedy }) =>
-      [`${sign} ${brief(summary)}`].concat(remedy.map((line) => `  ${paint.mark.next} ${line}`)),
+      [`${sign} ${brief(summary)}`].concat(remedy.map((line) => `  ${helpLine(line, paint)}`)),
     ),
     ...(vmCreation?.is === 'refused'
       ? [`${paint.bad(paint.mark.failed)} a dry-run create of a VM was refused: ${vmCreation.why}`]

@@ -1,5 +1,5 @@
 import { humanAge } from '../../age.ts'
-import { brief, count, wrap } from '../../text.ts'
+import { brief, count, helpLine, wrap } from '../../text.ts'
 import { spanText } from '../../../kube/duration.ts'
 import type { Failing, MigrationItem, MigrationsReport } from '../../../vms/migrations/migration-report.ts'
 import type { Why } from '../../../vms/migrations/migration.ts'
@@ -96,7 +96,7 @@ function remedyLines({ namespace, vm, why = [] }: MigrationItem, paint: Paint, {
       ? []
       : [
           ...wrap(paint.bad(`${paint.mark.failed} ${namespace}/${vm}: ${brief(sentence)}`), columns),
-          ...remedy.map((command) => `  ${paint.mark.next} ${command}`),
+          ...remedy.map((line) => `  ${helpLine(line, paint)}`),
         ],
   )
 }
@@ -106,7 +106,7 @@ function endlessLines({ namespace, vm, failures }: MigrationItem, paint: Paint, 
   if (failures?.endless !== true) return []
   return [
     ...wrap(paint.bad(`${paint.mark.failed} ${namespace}/${vm}: ${failures.sentence}`), columns),
-    ...failures.remedy.map((command) => `  ${paint.mark.next} ${command}`),
+    ...failures.remedy.map((line) => `  ${helpLine(line, paint)}`),
   ]
 }
 

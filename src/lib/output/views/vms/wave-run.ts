@@ -2,7 +2,7 @@ import { narrowedLine } from '../../kvup-words.ts'
 import type { ShownWave } from '../../../vms/waves/waves.ts'
 import type { Column, Paint, Size, Tone, View } from '../../printer.ts'
 import { table } from '../../table.ts'
-import { count, wrap } from '../../text.ts'
+import { count, wrap, helpLine } from '../../text.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { UpdatedVm } from '../../../vms/waves/update-run.ts'
 import type { RestartedVm } from '../../../vms/waves/restart-procedure.ts'
@@ -43,11 +43,27 @@ function waveRunLines<Row>(
   ]
 }
 
-/** `2 failed, 3 left`; what nothing became is left out. */
-function outcomesText(counts: Readonly<Record<string, number>>): string {
-  return Object.entries(counts)
-    .flatMap(([outcome, some]) => (some > 0 ? [`${some} ${outcome}`] : []))
-    .join(', ')
+/** `left` is a word of the documents; a person reads what it means. */
+const outcomeText = (outcome: string, goal: readonly string[]): string =>
+  outcome === 'left' ? `not ${goal.includes('migrated') ? 'moved' : 'restarted'}` : outcome
+
+/** What an update is to bring about, and a restart. */
+const goals = { update: ['migrated', 'restarted'], restart: ['restarted'] } as const
+
+/** `7 of 11 VMs migrated, 3 not moved, 1 failed`: what went well first; what nothing became is left out. */
+function outcomesText(
+  { total, ...counts }: Readonly<Record<string, number>> & { total: number },
+  goal: readonly string[],
+): string {
+  const some = Object.entries(counts).filter(([, many]) => many > 0)
+  const [first, ...more] = [
+    ...some.filter(([outcome]) => goal.includes(outcome)),
+    ...some.filter(([outcome]) => !goal.includes(outcome) && outcome !== 'failed'),
+    ...some.filter(([outcome]) => outcome === 'failed'),
+  ].map(([outcome, many]) => ({ many, word: outcomeText(outcome, goal) }))
+  if (first === undefined) return count(total, 'VM')
+  const vms = first.many === total ? count(total, 'VM') : `${first.many} of ${count(total, 'VM')}`
+  return [`${vms} ${first.word}`, ...more.map(({ many, word }) => `${many} ${word}`)].join(', ')
 }
 
 interface WaveRow {
@@ -151,7 +167,11 @@ const updateColumns: readonly Column<UpdatedVm>[] = [
   { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
   { name: 'VM', cell: ({ name }) => name },
   { name: 'WAVE', cell: ({ wave }) => wave, wide: true },
-  { name: 'OUTCOME', cell: ({ outcome }) => outcome, tone: ({ outcome }) => tones[outcome] },
+  {
+    name: 'OUTCOME',
+    cell: ({ outcome }) => outcomeText(outcome, goals.update),
+    tone: ({ outcome }) => tones[outcome],
+  },
   { name: 'FAILURES', cell: ({ failures }) => failures, wide: true },
   { name: 'WHY', holds: 'text', cell: ({ why }) => why },
 ]
@@ -165,10 +185,9 @@ function updateSummary(
     const whole = Object.keys(selection).length === 0
     return `${mark.done} no VM is outdated${whole ? '' : ' among the selected ones'}`
   }
-  const { total, ...parts } = totals
   const sign =
     outcome === 'stopped' && !stoppedBefore ? mark.failed : totals.failed > 0 ? mark.warning : mark.done
-  return `${sign} ${count(total, 'VM')}: ${outcomesText(parts)}`
+  return `${sign} ${outcomesText({ ...totals }, goals.update)}`
 }
 
 /** The table has the reasons; a command for each kind of reason is enough. */
@@ -189,7 +208,10 @@ function nextLines(
   const resuming = paused === undefined ? [] : next
   const note =
     paused === undefined ? [] : wrap(`${mark.warning} automatic VM updates are still paused`, width)
-  return [...note, ...[...resuming, ...remedies].flatMap((line) => wrap(`  ${mark.next} ${line}`, width))]
+  return [
+    ...note,
+    ...[...resuming, ...remedies].flatMap((line) => wrap(`  ${helpLine(line, { mark })}`, width)),
+  ]
 }
 
 const isLosing = /--accept data-loss\b| (?:is|are) lost$/u
@@ -233,13 +255,12 @@ function restartSummary(
   { outcome, totals, unread, stoppedBefore }: VmRestartsDocument,
   { mark }: Paint,
 ): string {
-  const { total, ...parts } = totals
-  if (total === 0)
+  if (totals.total === 0)
     return unread
       ? 'no VM waits for a restart among those that kvup may read'
       : `${mark.done} no VM waits for a restart`
   const bad = (outcome === 'stopped' && !stoppedBefore) || totals.failed > 0
-  return `${bad ? mark.failed : mark.done} ${count(total, 'VM')}: ${outcomesText(parts)}`
+  return `${bad ? mark.failed : mark.done} ${outcomesText({ ...totals }, goals.restart)}`
 }
 
 const restartTones: Partial<Record<RestartedVm['outcome'], Tone>> = {
@@ -252,6 +273,10 @@ const restartColumns: readonly Column<RestartedVm>[] = [
   { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
   { name: 'VM', cell: ({ name }) => name },
   { name: 'WAVE', cell: ({ wave }) => wave, wide: true },
-  { name: 'OUTCOME', cell: ({ outcome }) => outcome, tone: ({ outcome }) => restartTones[outcome] },
+  {
+    name: 'OUTCOME',
+    cell: ({ outcome }) => outcomeText(outcome, goals.restart),
+    tone: ({ outcome }) => restartTones[outcome],
+  },
   { name: 'WHY', holds: 'text', cell: ({ why }) => why },
 ]

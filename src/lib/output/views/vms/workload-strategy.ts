@@ -6,7 +6,7 @@ import type {
 } from '../../../vms/strategy/workload-settings.ts'
 import type { Column, Paint, Size, View } from '../../printer.ts'
 import { table } from '../../table.ts'
-import { wrap } from '../../text.ts'
+import { wrap, helpLine } from '../../text.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { WorkloadStrategyDocument } from '../../../vms/strategy/set-strategy.ts'
@@ -54,7 +54,7 @@ function findingLines({ summary, id, remedy }: Finding, paint: Paint): readonly 
   return [
     '',
     `${paint.bad(paint.mark.failed)} ${summary} (${id})`,
-    ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
+    ...remedy.map((line) => `  ${helpLine(line, paint)}`),
   ]
 }
 
