@@ -53,7 +53,7 @@ test('the remedy leads forward: to the end of the update, to a later patch, or n
   ])
   const settled = at({ verdict: 'Healthy', observed: { version: 'v1.9.0' }, target: { version: 'v1.9.0' } })
   expect(back('v1.8.4', [replaced], settled)?.remedy).toEqual([
-    'keep v1.9.0, or upgrade to a newer patch of v1.9',
+    'Keep v1.9.0, or upgrade to a newer patch of v1.9',
     forgets,
   ])
   const pools = [crd('virtualmachinepools', 'pool.kubevirt.io', ['v1beta1'], ['v1beta1'])]
