@@ -67,7 +67,9 @@ export const commandOf = (line: string): string => line.split(/ {3,}/u, 1)[0] ??
 
 /** Programs that a line of what helps may call. */
 const programs =
-  'kvup kubectl oc virtctl curl helm flux argocd skopeo podman cosign timedatectl export'.split(' ')
+  'kvup kubectl oc virtctl opm curl helm flux argocd skopeo podman cosign etcdctl chronyc timedatectl export'.split(
+    ' ',
+  )
 
 /** A line that can be pasted, not a sentence of what helps: only that has an arrow before it. */
 export const isCommand = (line: string): boolean => {
