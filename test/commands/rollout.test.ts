@@ -183,7 +183,7 @@ describe('workloads live-update set', () => {
   test.each([
     ['v1.8.4', 'workloads live-update set LiveUpdate --add-gate', 2, 'needs no feature gate'],
     ['v1.8.4', 'workloads live-update set Stage --add-gate', 2, '--add-gate goes with LiveUpdate only'],
-    ['v1.8.4', 'workloads live-update set liveupdate', 2, 'Allowed choices are LiveUpdate, Stage, default'],
+    ['v1.8.4', 'workloads live-update set liveupdate', 2, 'choose LiveUpdate, Stage, default'],
     ['v1.1.1', 'workloads live-update set Stage', 3, 'has no vmRolloutStrategy'],
   ])('on %s: %s is exit %d', async (text, line, exit, said) => {
     const { kvup, version, sim } = await on({ version: 'v1.8.4' })

@@ -128,7 +128,7 @@ describe('16.8 the backup file is told before the question', () => {
       const ended = await stage.upgrade('v1.9.0', {}, terminal)
       expect(asked).toHaveLength(1)
       expect(ended.text).toMatch(
-        /^backup {2,}\.\/kvup-backup-v1\.8\.4-\w+\.yaml \(operator objects\); VMs and etcd are not backed up$/mu,
+        /^backup {2,}\.\/kvup-backup-v1\.8\.4-\w+\.yaml \(operator objects\); not etcd or VMs$/mu,
       )
       expect([...stage.files.keys()].filter((file) => file.includes('backup'))).toEqual([])
     })
@@ -148,7 +148,7 @@ describe('16.8 the backup file is told before the question', () => {
     await play(byTag, async (stage) => {
       const ended = await stage.upgrade('v1.8.4', {}, unwilling().terminal)
       expect(ended.text).toMatch(
-        /^backup {2,}workloadUpdateMethods, on KubeVirt kubevirt; VMs and etcd are not backed up$/mu,
+        /^backup {2,}workloadUpdateMethods alone, on KubeVirt kubevirt; not etcd or VMs$/mu,
       )
       expect(ended.text).not.toContain('.yaml')
     })

@@ -32,7 +32,7 @@ test('a canary while automatic VM updates are paused is one, and nothing is said
 test('before the upgrade kvup says how one VM is moved first', async () => {
   await play({ ...byTag, workers: 3, methods: ['LiveMigrate'], vms: three }, async (stage) => {
     const { text } = await stage.upgrade('v1.8.4')
-    expect(text).toContain('Afterwards KubeVirt migrates 3 VMs by itself (to move one first: --leave-paused)')
+    expect(text).toContain('Afterwards KubeVirt migrates 3 VMs (not with --leave-paused)')
   })
 })
 

@@ -197,7 +197,7 @@ test('U4 done, and the CRDs went ahead: not even a downgrade that is accepted', 
     const mark = stage.mark
     const refused = await stage.upgrade('v1.8.4', { accept: ['downgrade'] })
     expect(refused).toMatchObject({ code: 3, error: { reason: 'no-way-back' } })
-    expect(refused.error?.remedy[0]).toBe('keep v1.9.0, or upgrade to a newer patch of v1.9')
+    expect(refused.error?.remedy[0]).toBe('Keep v1.9.0, or upgrade to a newer patch of v1.9')
     const checked = await stage.check('v1.8.4')
     expect(checked.code).toBe(3)
     expect(JSON.stringify(checked.documents)).toContain('"no-way-back"')

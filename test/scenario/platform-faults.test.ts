@@ -87,7 +87,7 @@ const rows: Readonly<Record<string, Row>> = {
     status: /pool worker +> updating: /u,
     upgrade: {
       code: 3,
-      says: /worker-0 for \d+h\d*m?. virt-handler cannot be updated there, so the update never ends \(node-ready\)/u,
+      says: /worker-0 for \d+ h(?: \d+ m)?. virt-handler cannot be updated there, so the update never ends \(node-ready\)/u,
     },
   },
   'addedPool: it is one of the layers': {

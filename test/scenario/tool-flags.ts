@@ -83,6 +83,8 @@ const tools: Readonly<Record<string, Tool>> = {
   etcdctl: { 'snapshot save': { words: one } },
   skopeo: { copy: { words: two, alone: ['--all'] }, inspect: { words: one, alone: ['--raw'] } },
   crictl: { pull: { words: one } },
+  /** operator-framework/operator-registry, cmd/opm/render. */
+  opm: { render: { words: many, valued: ['-o'] } },
   helm: { get: { words: three, valued: ['-n'] } },
 }
 

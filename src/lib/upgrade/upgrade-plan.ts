@@ -199,7 +199,7 @@ const canaryText = (
   { methods, forecast: { counts } }: UpgradeState,
 ): string =>
   hold && !waitWorkloads && methods.includes('LiveMigrate') && counts.migrates > 1
-    ? ' by itself (to move one first: --leave-paused)'
+    ? ' (not with --leave-paused)'
     : ''
 
 /** No text of going forward: what runs a newer virt-launcher stays on it until it is restarted (night U4). */

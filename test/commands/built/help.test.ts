@@ -140,7 +140,8 @@ describe('on a cluster', () => {
   let platform: Alive
   beforeAll(async () => {
     const shape = { version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', speed: 1 } as const
-    alive = await serveCluster({ ...shape, methods: ['LiveMigrate'] })
+    const vms = [{ name: 'web-1' }, { name: 'db', namespace: 'shop' }]
+    alive = await serveCluster({ ...shape, methods: ['LiveMigrate'], vms })
     platform = await serveCluster({ openshift: ocp418to420, olm: ocpOlm({ approval: 'Manual' }), speed: 1 })
   })
   afterAll(() => Promise.all([alive.stop(), platform.stop()]))

@@ -60,7 +60,7 @@ describe('an interrupted run leaves within 2 s, says what is borrowed, and its l
     const { within, end, ...ended } = await interruptedAt(phase?.[1] ?? /./, signal)
     expect(ended).toMatchObject({ code, stdout: '' })
     expect(within).toBeLessThan(2000)
-    expect(end).toMatch(/paused \d+s ago: automatic VM updates \(was LiveMigrate\); /)
+    expect(end).toMatch(/paused \d+ s ago: automatic VM updates \(was LiveMigrate\); /)
     expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads resume-updates')
     expect(lineThat(end, 'goes back')).toBe(back)
     expect(cr().methods).toEqual([])
@@ -138,9 +138,9 @@ test('killed with SIGKILL: who asks on the same machine is told that nobody is a
   await running.until(phases.rolling)
   running.kill('SIGKILL')
   await running.ended
-  const gone = new RegExp(`\\S+ ran kvup until \\d+s ago on host \\S+ \\(pid ${running.pid} is gone\\)`, 'u')
+  const gone = new RegExp(`\\S+ ran kvup until \\d+ s ago on host \\S+ \\(pid ${running.pid} is gone\\)`, 'u')
   expect((await kvup(['status'], alive)).stdout).toMatch(
-    /^Upgrade (?:v1\.7\.4 → )?v1\.8\.4 on sim interrupted by \S+ \d+s ago, after it began step \d+ of \d+; /mu,
+    /^Upgrade (?:v1\.7\.4 → )?v1\.8\.4 on sim interrupted by \S+ \d+ s ago, after it began step \d+ of \d+; /mu,
   )
   expect((await kvup(['history'], alive)).stdout).toMatch(gone)
 })
@@ -153,7 +153,7 @@ test('two at once: the second exits 6 and names the first', async () => {
     /: another kvup is running: \S+@\S+ since \d\d:\d\d /u,
   )
   expect((await kvup(['history'], alive)).stdout).toMatch(
-    new RegExp(`another kvup is running: \\S+/${first.pid}/[\\w-]+, last renewal \\d+s ago`, 'u'),
+    new RegExp(`another kvup is running: \\S+/${first.pid}/[\\w-]+, last renewal \\d+ s ago`, 'u'),
   )
   expect(second).toMatchObject({ code: 6, stdout: '' })
   expect(second.stderr).toMatch(/error: another kvup is running: \S+ since /)

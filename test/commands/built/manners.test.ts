@@ -268,7 +268,7 @@ describe('manner 29: the line that helps works when it is pasted', () => {
   })
 
   test('in documents too, and not where the cluster was not named', async () => {
-    const named = await kvup(['upgrade', '-o', 'json', '--context', 'sim', '-n', 'team'], alive)
+    const named = await kvup(['upgrade', '-o', 'json', '--context', 'sim', '-n', 'demo'], alive)
     const plain = await kvup(['upgrade', '-o', 'json'], alive)
     expect(remedy(named)).toContain('kvup upgrade --context sim --to v1.8.4')
     expect(remedy(plain)).toContain('kvup upgrade --to v1.8.4')

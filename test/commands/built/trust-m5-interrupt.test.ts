@@ -14,7 +14,7 @@ const away = {
   silent: { is: 'slow', ms: 600_000 },
   'out of order': { is: 'refused', status: 503 },
 } as const
-const overridden = /paused \d+s ago: automatic VM updates \(was LiveMigrate\); /
+const overridden = /paused \d+ s ago: automatic VM updates \(was LiveMigrate\); /
 
 /** What stands behind the labels, without what it is for. */
 const lineThat = (end: string, does: string): string =>

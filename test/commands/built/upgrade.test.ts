@@ -162,7 +162,7 @@ describe('an upgrade that cannot go on', () => {
     const [, end = ''] = stderr.split('error: ')
     expect(end).toMatch(/^timed out after 4 s \(--timeout\) while installing CRDs and RBAC\n/)
     expect(end).toMatch(/cannot pull quay\.io\/kubevirt\/virt-operator:v1\.8\.5/)
-    expect(end).toMatch(/paused \d+s ago: automatic VM updates \(was LiveMigrate\); /)
+    expect(end).toMatch(/paused \d+ s ago: automatic VM updates \(was LiveMigrate\); /)
     expect(end).toMatch(/\nThen: kvup upgrade --to v1\.8\.5 .* +# continues, once the image can be pulled\n/)
     expect(end).toMatch(/\nBack: kvup upgrade --to v1\.8\.4 +# goes back\n/)
     expect(end).toMatch(/\nOr: kvup workloads resume-updates +# resumes automatic VM updates/)

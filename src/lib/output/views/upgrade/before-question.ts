@@ -64,9 +64,11 @@ function backupText({ plan: { pausedMethods, tag, olm, owner, request }, backup 
     ...(pausedMethods.length > 0 ? ['workloadUpdateMethods'] : []),
     ...(tag.is === 'lift' ? ['imageTag'] : []),
   ]
-  const none = 'VMs and etcd are not backed up'
+  const none = 'not etcd or VMs'
   if (backup !== undefined) return `${fileText(backup)} (operator objects); ${none}`
-  return values.length === 0 || request.follow ? 'none' : `${values.join(' and ')}, on ${object}; ${none}`
+  return values.length === 0 || request.follow
+    ? 'none'
+    : `${values.join(' and ')} alone, on ${object}; ${none}`
 }
 
 /** `Upgrade KubeVirt v1.7.4 → v1.8.4 on prod-eu (https://10.0.0.1:6443, as admin)` */
