@@ -39,7 +39,9 @@ describe('kvup upgrade --method olm', () => {
       expect(ended.code).toBe(0)
       expect(approvedCsvs(stage).length - before).toBe(1)
       expect(subscriptionOf(stage)?.spec?.channel).toBe('stable-v1.18')
-      expect(ended.text).toMatch(/1\.18\.1 brings KubeVirt v1\.8\.4/u)
+      expect(ended.text).toMatch(
+        /^Upgrade HyperConverged 1\.17\.3 → 1\.18\.1, KubeVirt v1\.7\.4 → v1\.8\.4 /mu,
+      )
       await expectAtTarget(stage, '1.18.1', 'v1.8.4')
     }))
 

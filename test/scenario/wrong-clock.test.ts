@@ -167,11 +167,11 @@ test('whatever only reads answers as from a laptop whose clock is right', async 
 test.each([
   [
     'status',
-    "clock           the clock of this computer is 1h ahead of the cluster's: kvup shows the cluster's times",
+    "clock           the clock of this computer is 1 h ahead of the cluster's: kvup shows the cluster's times",
   ],
   [
     'check',
-    "the clock of this computer is 1h ahead of the cluster's: kvup shows the cluster's times (clock-skew)",
+    "the clock of this computer is 1 h ahead of the cluster's: kvup shows the cluster's times (clock-skew)",
   ],
 ])('kvup %s says that the clock is wrong, and nothing where it is right', async (command, words) => {
   await play(byTag, async (stage) => {

@@ -71,7 +71,7 @@ describe('manner 30: what a callback throws', () => {
     const { stderr, logs } = await thrown('log', '--as', 'o k', '--server', `http://me:pw@127.0.0.1:${port}`)
     expect(logs).toHaveLength(1)
     const [log = ''] = logs
-    expect(stderr).toContain(`→ report it with ${log}, `)
+    expect(stderr).toContain(`  report it with ${log}, `)
     const text = readFileSync(log, 'utf8')
     expect(text).toMatch(/^kvup \d+\.\d+\.\d+, Node v\d+/)
     expect(text).toContain("kvup status --as 'o k' --server")

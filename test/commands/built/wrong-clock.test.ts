@@ -17,7 +17,7 @@ const behind = (ms: number) =>
   })
 
 const hour = 3_600_000
-const words = "the clock of this computer is 1h2m ahead of the cluster's: kvup shows the cluster's times"
+const words = "the clock of this computer is 1 h 02 m ahead of the cluster's: kvup shows the cluster's times"
 const timesWarned = (stderr: string) => stderr.split(`warning: ${words}\n`).length - 1
 
 test('a clock that is wrong is said once, in the story and in the documents, and costs no request', async () => {
