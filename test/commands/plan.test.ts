@@ -198,7 +198,7 @@ describe('kvup upgrade --plan', () => {
     const ended = await kvup('upgrade --plan plan.yaml --yes', { files, cluster: nowhere })
     expect(ended).toMatchObject({ code: 2 })
     expect(ended.err).toContain(why)
-    expect(ended.err).toMatch(/-> make (?:it|one) with --to-file .*of kvup plan/u)
+    expect(ended.err).toMatch(/^ {2}make (?:it|one) with --to-file .*of kvup plan$/mu)
   })
 
   test('a dry run of it is the plan again; --to beside it is exit 2', async () => {

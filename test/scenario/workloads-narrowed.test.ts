@@ -104,7 +104,7 @@ test('an update that stops, or in which VMs failed, goes on with what it was ask
         /-> kvup workloads update --yes -n demo --retries 0 +tries the VMs that are still outdated again/u,
       ),
     ])
-    expect(failed.out).toContain('-> kvup workloads update -n demo --restart-unmigratable')
+    expect(failed.out).toContain('-> kvup workloads outdated -n demo')
   })
 })
 

@@ -66,6 +66,12 @@ export function upgradeUnderWay({ isUpdating, holder, last, writer }: UpgradeSig
   return blocked(
     'kubevirt-updating',
     `KubeVirt is being upgraded by ${oneLine(left ?? writer ?? 'somebody unknown')}. ${until}`,
-    { remedy: 'kvup wait --for healthy     waits for it' },
+    // Nobody may be waiting for what was interrupted or stalls: where it stands is read first.
+    {
+      remedy:
+        left === undefined
+          ? 'kvup wait --for healthy     waits for it'
+          : 'kvup status     says how far it is, and how it goes on',
+    },
   )
 }

@@ -169,11 +169,11 @@ test('sleeping, and what takes so long on this machine, is as it was', async () 
 })
 
 test.each([
-  [62 * minute + 400, '1h2m ahead of'],
-  [-62 * minute - 400, '1h2m behind'],
-  [hour - 500, '1h ahead of'],
-  [3600, '4s ahead of'],
-  [-3 * minute - 4000, '3m4s behind'],
+  [62 * minute + 400, '1 h 02 m ahead of'],
+  [-62 * minute - 400, '1 h 02 m behind'],
+  [hour - 500, '1 h ahead of'],
+  [3600, '4 s ahead of'],
+  [-3 * minute - 4000, '3 m 04 s behind'],
 ])('%i ms in words', (ahead, words) => {
   expect(clockSkew(ahead)).toBe(
     `the clock of this computer is ${words} the cluster's: kvup shows the cluster's times`,
