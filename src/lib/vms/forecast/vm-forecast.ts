@@ -205,7 +205,7 @@ export function evictionFinding(
 /**
  * After a downgrade: KubeVirt would migrate what only a restart takes back, fail, and begin again without end (going back, facts 2.5). Resuming updates is accepted by name then.
  */
-export function newerLaunchersFinding(
+function newerLaunchersFinding(
   methods: readonly string[],
   { counts }: Forecast,
 ): readonly HopFinding[] {
