@@ -580,10 +580,12 @@ function vmsText(report: Judged): string | undefined {
 }
 
 /** What runs a newer virt-launcher is labelled outdated as well, after a downgrade. */
-function outdatedText(behind: number, { workloads }: Judged): string {
+function outdatedText(behind: number, { workloads, verdict }: Judged): string {
   const { newer = 0 } = workloads?.outdated ?? {}
   if (newer === 0) return `${behind === 0 ? 'none' : behind} outdated`
-  const restarts = `${newer} on a newer virt-launcher ${newer === 1 ? 'needs' : 'need'} a restart`
+  // In the middle of an update theirs may be the one that it brings.
+  const needs = verdict === 'Healthy' ? ` ${newer === 1 ? 'needs' : 'need'} a restart` : ''
+  const restarts = `${newer} on a newer virt-launcher${needs}`
   return newer < behind ? `${behind - newer} outdated, ${restarts}` : restarts
 }
 

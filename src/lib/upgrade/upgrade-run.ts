@@ -172,7 +172,9 @@ function questionOf(plan: UpgradePlan): string {
   if (goesBack)
     return isRest
       ? `Finish the downgrade of KubeVirt to ${to.text}?`
-      : `Downgrade KubeVirt from ${from} to ${to.text}?`
+      : from === to.text
+        ? `Go back to KubeVirt ${to.text}?`
+        : `Downgrade KubeVirt from ${from} to ${to.text}?`
   if (isRest) return `Finish the upgrade of KubeVirt to ${to.text}?`
   if (path !== undefined && path.steps.length > 1)
     return `Upgrade KubeVirt from ${from} to ${to.text} in ${path.steps.length} steps?`

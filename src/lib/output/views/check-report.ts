@@ -219,12 +219,13 @@ function warningLines(findings: readonly ReportedFinding[], style: Style): strin
   )
 }
 
-/** The first in a line, the others by their names. That there is no way back comes before everything else. */
+/** The first in a line, the others by their names. That there is no way back comes before everything else, then that nobody knows the target: it may be mistyped. */
 function infoLines(findings: readonly ReportedFinding[], style: Style): string[] {
   const { paint, detail } = style
   const sorted = findings.toSorted((a, b) => Number(isWayBack(b)) - Number(isWayBack(a)))
-  const told = detail === 'blockers' ? [] : sorted.slice(0, 1)
-  const names = [...new Set(sorted.slice(told.length).map(({ id }) => id))].join(', ')
+  const told =
+    detail === 'blockers' ? [] : sorted.filter((finding, at) => at === 0 || finding.id === 'release-unknown')
+  const names = [...new Set(sorted.filter((one) => !told.includes(one)).map(({ id }) => id))].join(', ')
   const mark = markOf('INFO', paint)
   return [
     ...told.flatMap((finding) => named(` ${mark} ${firstClause(finding.summary)}`, finding.id, style)),

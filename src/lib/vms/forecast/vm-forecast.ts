@@ -205,10 +205,7 @@ export function evictionFinding(
 /**
  * After a downgrade: KubeVirt would migrate what only a restart takes back, fail, and begin again without end (going back, facts 2.5). Resuming updates is accepted by name then.
  */
-function newerLaunchersFinding(
-  methods: readonly string[],
-  { counts }: Forecast,
-): readonly HopFinding[] {
+function newerLaunchersFinding(methods: readonly string[], { counts }: Forecast): readonly HopFinding[] {
   const { restart = 0 } = counts
   if (!methods.includes('LiveMigrate') || restart === 0) return []
   return [

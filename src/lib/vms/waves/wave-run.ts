@@ -211,7 +211,8 @@ export async function updateFindings(
 export function questionOf(moves: readonly ('migration' | 'restart')[], waves: readonly Wave[]): string {
   const restarts = moves.filter((by) => by === 'restart').length
   const canary = waves.find(({ id }) => id === 'canary')?.vms.map(({ vm }) => vm) ?? []
-  const first = canary.length === 0 ? '' : ` (${someOf(canary)} first)`
+  const others = moves.length > canary.length ? ', the others if that succeeds' : ''
+  const first = canary.length === 0 ? '' : ` (${someOf(canary)} first${others})`
   const migrations = `Migrate ${counted(moves.length - restarts, 'VM')}${first}`
   return restarts > 0 ? `${migrations} and restart ${restarts}, which interrupts them?` : `${migrations}?`
 }

@@ -80,7 +80,9 @@ function headline({ plan, address, user, findings }: BeforeQuestion, paint: Pain
       : `KubeVirt ${to.text}`
     : hopText({ from, to: to.text, operator: olm }, paint.mark.next)
   const act = goesBack || findings.some(isGoingBack) ? 'Downgrade' : 'Upgrade'
-  const verb = isRest ? `Finish the ${act.toLowerCase()} of` : act
+  // What was not completely left is gone back to: it is from a version to the same one.
+  const isReturn = act === 'Downgrade' && from === to.text
+  const verb = isRest ? `Finish the ${act.toLowerCase()} of` : isReturn ? 'Go back to' : act
   const many = path !== undefined && path.steps.length > 1 ? ` in ${path.steps.length} steps` : ''
   const where = [
     ...(address === undefined ? [] : [`on ${clusterText(address)}`]),
@@ -102,7 +104,12 @@ const goingBackLines = ({ findings }: BeforeQuestion, paint: Paint): readonly st
 function wayBackLines({ wayBack, from, to, goesBack, isRest }: UpgradePlan, paint: Paint): readonly string[] {
   if (goesBack || isRest || from === undefined || from === to.text) return []
   if (wayBack.is === 'open')
-    return [rowText(['way back', `to ${from}, until virt-controller is updated; after that unsupported`])]
+    return [
+      rowText([
+        'way back',
+        `to ${from}, until virt-controller is updated; after that unsupported`,
+      ]),
+    ]
   const when = wayBack.is === 'closes' ? ' once virt-operator has replaced the CRDs' : ''
   return [
     `${paint.bad(paint.mark.warning)} ${paint.strong(`There is no way back${when}`)}: ${brief(wayBack.why)}`,
