@@ -21,6 +21,9 @@ function withScreens(text: string): string {
 test('README and guide have screens in them', () => {
   const shown = pages.flatMap((page) => [...readFileSync(page, 'utf8').matchAll(block)])
   expect(shown.length).toBeGreaterThan(2)
+  // A mark with anything between it and its block would show what nobody compares.
+  const marks = pages.flatMap((page) => readFileSync(page, 'utf8').match(/<!-- screen /gu) ?? [])
+  expect(shown).toHaveLength(marks.length)
 })
 
 test.each(pages)('%s shows screens as they are', (page) => {

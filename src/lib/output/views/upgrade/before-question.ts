@@ -104,12 +104,7 @@ const goingBackLines = ({ findings }: BeforeQuestion, paint: Paint): readonly st
 function wayBackLines({ wayBack, from, to, goesBack, isRest }: UpgradePlan, paint: Paint): readonly string[] {
   if (goesBack || isRest || from === undefined || from === to.text) return []
   if (wayBack.is === 'open')
-    return [
-      rowText([
-        'way back',
-        `to ${from}, until virt-controller is updated; after that unsupported`,
-      ]),
-    ]
+    return [rowText(['way back', `to ${from}, until virt-controller is updated; after that unsupported`])]
   const when = wayBack.is === 'closes' ? ' once virt-operator has replaced the CRDs' : ''
   return [
     `${paint.bad(paint.mark.warning)} ${paint.strong(`There is no way back${when}`)}: ${brief(wayBack.why)}`,
