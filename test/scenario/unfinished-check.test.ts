@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { interrupted } from '../../src/lib/kube/errors.ts'
+import type { RunEvent } from '../../src/lib/engine/step.ts'
 import { byTag, play, type Stage } from './stage.ts'
 
 const shape = { ...byTag, workers: 2, methods: ['LiveMigrate'], vms: [{ name: 'a' }, { name: 'b' }] }
@@ -36,6 +37,20 @@ test.each(['set-image-tag', 'healthy'])(
     })
   },
 )
+
+test('while another kvup upgrades KubeVirt, check says who, and its next line watches it', async () => {
+  await play(shape, async (stage) => {
+    let looked: ReturnType<Stage['check']> | undefined
+    const onEvent = (event: RunEvent) => {
+      if (event.kind === 'step-done' && event.step.id === 'set-image-tag')
+        looked ??= stage.check('v1.8.4', {}, { host: 'there' })
+    }
+    expect(await stage.upgrade('v1.8.4', {}, { onEvent })).toMatchObject({ code: 0 })
+    const { text, documents } = (await looked) ?? { text: '', documents: [] }
+    expect(text).toMatch(/another kvup is running: jane@here/u)
+    expect(documents.at(-1)).toMatchObject({ next: [expect.stringMatching(/^kvup (?:status -w|wait)/u)] })
+  })
+})
 
 test('an upgrade that ended with automatic VM updates paused, as it was asked to, is not unfinished', async () => {
   await play(shape, async (stage) => {

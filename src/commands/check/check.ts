@@ -164,7 +164,7 @@ function nextLines(
 
 type Unfinished = Question['unfinished'] | undefined
 
-/** An upgrade by kvup that was interrupted, as `kvup status` tells it. Asked for only where something is changed for a time, or KubeVirt is on its way. */
+/** An upgrade by kvup that was interrupted or runs elsewhere now, as `kvup status` tells it. Asked for only where something is changed for a time, or KubeVirt is on its way. */
 async function unfinishedUpgrade(
   cx: Context,
   read: ReadCluster,
@@ -175,7 +175,7 @@ async function unfinishedUpgrade(
     observed.version !== target.version
   if (read.saved || !isPossible) return undefined
   const { state } = await readClusterState(cx, read)
-  if (state.is !== 'Interrupted') return undefined
+  if (state.is !== 'Interrupted' && state.is !== 'Running') return undefined
   const { headline, why, next, instead, back } = state
   return {
     sentence: [headline, ...why].join('. '),

@@ -107,7 +107,7 @@ function alertLines({ alert, asOf }: OutdatedDocument): readonly string[] {
       ? 'fires after they are outdated for 24 h'
       : firesFrom <= asOf
         ? 'is firing: they have been outdated for 24 h'
-        : `fires from ${firesFrom.replace(/\.\d+Z$/u, 'Z')} on`
+        : `fires at ${firesFrom.replace(/\.\d+Z$/u, 'Z')} at the earliest`
   return [
     `alert ${name} ${fires}${expected ? '; this is expected while automatic VM updates are paused' : ''}`,
   ]
