@@ -352,10 +352,19 @@ describe('-q', () => {
         kind: 'CheckReport',
         outcome: 'blocked',
         to: 'v2',
-        counts: { blockers: 1, warnings: 2, notChecked: 0 },
+        counts: { blockers: 2, warnings: 2, notChecked: 0 },
+        items: [
+          {
+            findings: [
+              { id: 'downgrade', level: 'blocker' },
+              { id: 'node-ready', level: 'blocker' },
+              { id: 'patch-skipped', level: 'warning' },
+            ],
+          },
+        ],
       },
       'bad',
-      'NOT READY for v2: 1 blocker, 2 warnings',
+      'NOT READY for v2: 2 blockers (downgrade, node-ready), 2 warnings',
     ],
     [
       { kind: 'CheckReport', outcome: 'passed', counts: { blockers: 0, warnings: 0, notChecked: 0 } },

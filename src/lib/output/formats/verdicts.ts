@@ -101,10 +101,16 @@ function waitVerdict({ for: condition, met, waitingFor, tookSeconds }: WaitDocum
       }
 }
 
-function checkVerdict({ outcome, counts, to }: CheckDocument): Verdict {
+/** The names that `--accept` and `kvup explain` take, so that nobody has to run it again to learn why. */
+function blockersOf(items: CheckDocument['items']): string {
+  const open = items.flatMap(({ findings }) => findings).filter(({ accepted }) => !accepted)
+  return [...new Set(open.filter(({ level }) => level === 'blocker').map(({ id }) => id))].join(', ')
+}
+
+function checkVerdict({ outcome, counts, to, items }: CheckDocument): Verdict {
   const { blockers, notChecked, warnings } = counts
   const parts = [
-    ...(blockers > 0 ? [count(blockers, 'blocker')] : []),
+    ...(blockers > 0 ? [`${count(blockers, 'blocker')} (${blockersOf(items)})`] : []),
     ...(notChecked > 0 ? [`${notChecked} not checked`] : []),
     ...(warnings > 0 ? [count(warnings, 'warning')] : []),
   ]

@@ -8,7 +8,9 @@ const second = aCandidate('demo/b')
 test('the question names the canary, and how many are moved by what', () => {
   const canary = { id: 'canary', vms: [first] }
   expect(questionOf(['migration'], [{ id: 'wave', vms: [second] }])).toBe('Migrate 1 VM?')
-  expect(questionOf(['migration', 'migration'], [canary])).toBe('Migrate 2 VMs (demo/a first, the others if that succeeds)?')
+  expect(questionOf(['migration', 'migration'], [canary])).toBe(
+    'Migrate 2 VMs (demo/a first, the others if that succeeds)?',
+  )
   expect(questionOf(['migration', 'restart'], [canary])).toBe(
     'Migrate 1 VM (demo/a first, the others if that succeeds) and restart 1, which interrupts them?',
   )
