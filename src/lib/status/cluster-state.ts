@@ -352,7 +352,7 @@ function repaired(continues: string, { verdict, why = [] }: Judged): Lines {
 const wordOf = ({ verdict, why = [] }: Judged): string => {
   if (verdict === undefined) return 'KubeVirt was not checked: the API server does not answer'
   if (verdict === 'Healthy') return 'KubeVirt is healthy'
-  return why[0] === undefined ? 'KubeVirt is updating by itself' : `KubeVirt is held up: ${why[0].sentence}`
+  return why[0] === undefined ? 'KubeVirt is updating by itself' : `KubeVirt is blocked: ${why[0].sentence}`
 }
 
 function runLines(inputs: StateInputs): string[] {

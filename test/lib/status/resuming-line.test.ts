@@ -79,6 +79,6 @@ test('of an upgrade that was given up, what holds KubeVirt up is said, and repai
     report: { ...healthy, verdict: 'Updating', target: { version: 'v1.8.4' }, why: [cause] },
     entries,
   })
-  expect(headline).toContain('KubeVirt is held up: the ResourceQuota pods is used up')
+  expect(headline).toContain('KubeVirt is blocked: the ResourceQuota pods is used up')
   expect([next, afterwards]).toEqual([cause.commands[0], 'kvup upgrade --to v1.8.4     continues'])
 })

@@ -4,7 +4,8 @@ import type { Cluster } from '../../../../src/lib/kube/cluster.ts'
 import { systemClock } from '../../../../src/lib/kube/clock.ts'
 import { runText } from '../../run-text.ts'
 
-const folder = new URL('../../../examples/eus/', import.meta.url).pathname
+// From the project's folder: what helps is aligned behind a path of the same length in every clone.
+const folder = 'test/examples/eus/'
 
 /** Whole clusters as `oc get … -o yaml` prints them, with what is asked (`run.txt`) and the page that is expected. */
 const names = readdirSync(folder, { withFileTypes: true })
