@@ -9,6 +9,7 @@ import {
   type StateInputs,
   type StateName,
 } from '../../../src/lib/status/cluster-state.ts'
+import { pausedUpdates } from './paused-updates.ts'
 
 const now = '2026-11-25T12:00:00Z'
 const ago = (seconds: number) => new Date(Date.parse(now) - seconds * 1000).toISOString()
@@ -64,22 +65,8 @@ const crash = {
   commands: ['kubectl -n kubevirt logs virt-handler-5t5h7 --previous', 'kubectl get nodes'],
 } as const
 
-const override = (more: Partial<Override> = {}): Override => ({
-  id: 'workload-updates',
-  procedure: 'upgrade to v1.8.4',
-  object: {
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'KubeVirt',
-    name: 'kubevirt',
-    namespace: 'kubevirt',
-    uid: 'u',
-  },
-  path: '/spec/workloadUpdateStrategy/workloadUpdateMethods',
-  was: { present: true, value: ['LiveMigrate'] },
-  by: 'root@jump',
-  at: ago(60),
-  ...more,
-})
+const override = (more: Partial<Override> = {}): Override =>
+  pausedUpdates({ procedure: 'upgrade to v1.8.4', at: ago(60), ...more })
 
 const entry = (what: Entry['what'], seconds: number, more: Partial<Entry> = {}): Entry => ({
   at: ago(seconds),

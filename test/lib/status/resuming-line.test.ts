@@ -1,25 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Entry, Override } from '../../../src/lib/engine/journal.ts'
+import type { Entry } from '../../../src/lib/engine/journal.ts'
 import { clusterState, type Judged, type StateInputs } from '../../../src/lib/status/cluster-state.ts'
+import { pausedUpdates } from './paused-updates.ts'
 
 const takenAt = '2026-11-25T12:00:00Z'
 const by = 'root@jump'
 
-const paused: Override = {
-  id: 'workload-updates',
-  procedure: 'pause updates',
-  object: {
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'KubeVirt',
-    name: 'kubevirt',
-    namespace: 'kubevirt',
-    uid: 'u',
-  },
-  path: '/spec/workloadUpdateStrategy/workloadUpdateMethods',
-  was: { present: true, value: ['LiveMigrate'] },
-  by,
-  at: takenAt,
-}
+const paused = pausedUpdates({ procedure: 'pause updates', at: takenAt })
 
 const healthy: Judged = {
   takenAt,

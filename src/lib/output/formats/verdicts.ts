@@ -101,6 +101,19 @@ function waitVerdict({ for: condition, met, waitingFor, tookSeconds }: WaitDocum
       }
 }
 
+/** `2 blockers, 1 not checked, 3 warnings`, of each kind that there is; `names` stands behind the blockers. */
+function againstText(
+  { blockers, notChecked, warnings }: Pick<CheckDocument['counts'], 'blockers' | 'notChecked' | 'warnings'>,
+  names = '',
+): string {
+  const parts = [
+    ...(blockers > 0 ? [`${count(blockers, 'blocker')}${names}`] : []),
+    ...(notChecked > 0 ? [`${notChecked} not checked`] : []),
+    ...(warnings > 0 ? [count(warnings, 'warning')] : []),
+  ]
+  return parts.join(', ')
+}
+
 /** The names that `--accept` and `kvup explain` take, so that nobody has to run it again to learn why. */
 function blockersOf(items: CheckDocument['items']): string {
   const open = items.flatMap(({ findings }) => findings).filter(({ accepted }) => !accepted)
@@ -108,16 +121,11 @@ function blockersOf(items: CheckDocument['items']): string {
 }
 
 function checkVerdict({ outcome, counts, to, items }: CheckDocument): Verdict {
-  const { blockers, notChecked, warnings } = counts
-  const parts = [
-    ...(blockers > 0 ? [`${count(blockers, 'blocker')} (${blockersOf(items)})`] : []),
-    ...(notChecked > 0 ? [`${notChecked} not checked`] : []),
-    ...(warnings > 0 ? [count(warnings, 'warning')] : []),
-  ]
-  const counted = parts.length > 0 ? `: ${parts.join(', ')}` : ''
+  const against = againstText(counts, counts.blockers > 0 ? ` (${blockersOf(items)})` : '')
+  const counted = against === '' ? '' : `: ${against}`
   const what = to === undefined ? '' : ` for ${to}`
   if (outcome === 'blocked') return { is: 'bad', text: `NOT READY${what}${counted}` }
-  return { is: warnings > 0 ? 'warning' : 'good', text: `READY${what}${counted}` }
+  return { is: counts.warnings > 0 ? 'warning' : 'good', text: `READY${what}${counted}` }
 }
 
 interface Path {
@@ -182,15 +190,11 @@ function found(
 ): Verdict {
   const open = findings.filter(({ id }) => !accepted.some((risk) => risk.id === id))
   const of = (level: string) => open.filter((finding) => finding.level === level).length
-  const [blockers, unknown, warnings] = [of('blocker'), of('not-checked'), of('warning')]
-  const parts = [
-    ...(blockers > 0 ? [count(blockers, 'blocker')] : []),
-    ...(unknown > 0 ? [`${unknown} not checked`] : []),
-    ...(warnings > 0 ? [count(warnings, 'warning')] : []),
-  ]
+  const counts = { blockers: of('blocker'), notChecked: of('not-checked'), warnings: of('warning') }
+  const against = againstText(counts)
   return {
-    is: blockers + unknown > 0 ? 'bad' : warnings > 0 ? 'warning' : 'good',
-    text: parts.length > 0 ? `${text}; ${parts.join(', ')}` : text,
+    is: counts.blockers + counts.notChecked > 0 ? 'bad' : counts.warnings > 0 ? 'warning' : 'good',
+    text: against === '' ? text : `${text}; ${against}`,
   }
 }
 
