@@ -159,6 +159,13 @@ export const entries: readonly Entry[] = [
     load: async () => (await import('./plan.ts')).planCommand,
   },
   {
+    name: 'rehearse',
+    group: 'Upgrade',
+    description: 'Play an upgrade on a simulated twin of this cluster, and say how it goes',
+    kind: 'Rehearsal',
+    load: async () => (await import('./rehearse.ts')).rehearseCommand,
+  },
+  {
     name: 'upgrade',
     group: 'Upgrade',
     description: 'Upgrade KubeVirt; the same line continues after an interruption',

@@ -33,6 +33,8 @@ export interface ClusterShape {
   workers?: number
   /** Default 3; each has the label and the taint. */
   controlPlanes?: number
+  /** These nodes, as they are, in the place of `workers` and `controlPlanes`. */
+  nodes?: readonly Node[]
   /** That many ordinary VMs, or these; default none. */
   vms?: number | readonly VmShape[]
   /** `workloadUpdateMethods`; default absent. */
@@ -54,6 +56,8 @@ export interface ClusterShape {
   olm?: OlmShape
   /** The platform, with machines of its own in the place of `workers` and `controlPlanes`. */
   openshift?: OpenShiftShape
+  /** What the KubeVirt says of itself, in the place of what `method`, `methods` and `registry` would make of it. */
+  kubevirt?: KubeVirt
 }
 
 export const defaultVersion = 'v1.7.0'
@@ -68,7 +72,7 @@ export function initialObjects(shape: ClusterShape): KubeObject[] {
   }))
   return [
     ...system,
-    ...(shape.openshift ? openShiftObjects(shape.openshift) : nodes(shape)),
+    ...(shape.openshift ? openShiftObjects(shape.openshift) : (shape.nodes ?? nodes(shape))),
     ...(shape.olm ? byOlm(shape, shape.olm) : byManifest(shape)),
     ...vms(shape.vms ?? 0),
   ]
@@ -131,6 +135,7 @@ function node(name: string, kubernetes: string, labels: Record<string, string>):
 
 function kubeVirts(shape: ClusterShape, version: string): KubeObject[] {
   const { hyperconverged } = shape
+  if (shape.kubevirt !== undefined) return [shape.kubevirt]
   if (hyperconverged === undefined) return [kubeVirt(shape, version)]
   return [
     hyperConvergedDefinition(hyperconverged),

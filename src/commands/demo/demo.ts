@@ -1,4 +1,4 @@
-import type { Context, Wire } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import type { Column, Document, View } from '../../lib/output/printer.ts'
 import { table } from '../../lib/output/table.ts'
 import { serveSimulator } from '../../simulator/api/http-server.ts'
@@ -16,8 +16,8 @@ import type { Clock } from '../../lib/kube/clock.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import { eusRunCommand } from '../eus.ts'
 import { upgradeCommand } from '../upgrade.ts'
+import { runInside, type Typed } from '../run-inside.ts'
 import { updateCommand } from '../workloads/update.ts'
-import type { Command } from 'commander'
 
 export interface DemoOptions {
   scenario: string
@@ -262,25 +262,4 @@ export function typed(scenario: Scenario): Typed {
     command: upgradeCommand,
     args: ['--to', to, '--method', method, ...manifest, ...flags],
   }
-}
-
-/** A command with its arguments, and the line that is printed where it has to be typed again. */
-interface Typed {
-  line: string
-  command: (wire: Wire) => Command
-  args: readonly string[]
-}
-
-/** A command as it would be typed on the simulated cluster, through its own flags and defaults. */
-async function runInside(inside: Context, { line, command, args }: Typed): Promise<ExitCode> {
-  let code: ExitCode = exitCode.done
-  const here = { ...inside, world: { ...inside.world, commandLine: line } }
-  const wire: Wire =
-    (run) =>
-    async (...all) => {
-      const act = run as unknown as (cx: Context, options: object) => Promise<ExitCode | void>
-      code = (await act(here, (all.at(-1) as { opts(): object }).opts())) ?? exitCode.done
-    }
-  await command(wire).parseAsync([...args], { from: 'user' })
-  return code
 }

@@ -140,7 +140,7 @@ async function nodeAnswers(cx: KubeletContext, { spec }: Pod): Promise<void> {
 /** ErrImagePull, then ImagePullBackOff with longer and longer pauses, for as long as the image is missing (facts 2.4). */
 async function pullImages(cx: KubeletContext, pod: Pod, become: Become): Promise<void> {
   const missing = () => imagesOf(pod).find((image) => pullRefusal(cx, pod, image) !== undefined)
-  await cx.clock.sleep(between(cx.random, 300, 800), cx.signal)
+  await cx.clock.sleep(between(cx.random, 300, 800) + (cx.faults.on.pullsTake ?? 0), cx.signal)
   let pause = 10_000
   for (let image = missing(); image !== undefined; image = missing()) {
     const message = `failed to pull and unpack image "${image}": ${pullRefusal(cx, pod, image)}`
@@ -258,7 +258,7 @@ interface Stage {
 }
 
 /** The status of a pod at a stage, as a kubelet would write it. `now` is RFC 3339 in whole seconds. */
-function podStatus(pod: Pod, stage: Stage, now: string): NonNullable<Pod['status']> {
+export function podStatus(pod: Pod, stage: Stage, now: string): NonNullable<Pod['status']> {
   const ready = conditionsAt(pod, stage, now)
   return {
     ...pod.status,

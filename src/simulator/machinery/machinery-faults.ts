@@ -13,6 +13,8 @@ export interface MachineryFaults {
   pullWords?: string | undefined
   /** Names of the nodes that `unpullable` and `denied` are true of; absent: of all. */
   pullsFailOn?: readonly string[] | undefined
+  /** How long every pull takes, in ms, besides its usual part of a second. */
+  pullsTake?: number | undefined
   /** Regular expression on the image: the container ends with exit code 1 a second after it started. */
   crashing?: string | undefined
   /** Regular expression on the pod's name: no node fits. */

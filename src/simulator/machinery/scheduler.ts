@@ -2,6 +2,7 @@ import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { type Pod, Pods, type PodSpec } from '../../lib/kube/kinds/workload-kinds.ts'
 import { condition } from '../../lib/kube/object.ts'
 import { quantity } from '../../lib/kube/quantity.ts'
+import { fitsTerms, type NodeTerm } from '../../lib/kube/selectors.ts'
 import { control, type ControllerContext, recordEvent } from './controller.ts'
 import { type Faults, hits, type MachineryFaults } from './machinery-faults.ts'
 
@@ -110,13 +111,14 @@ async function refuse(cx: ControllerContext, pod: Pod, message: string): Promise
 interface Toleration {
   key?: string
   operator?: string
+  value?: string
   effect?: string
 }
 
 interface NodeAffinity {
   nodeAffinity?: {
     requiredDuringSchedulingIgnoredDuringExecution?: {
-      nodeSelectorTerms?: { matchExpressions?: { key: string; operator: string }[] }[]
+      nodeSelectorTerms?: NodeTerm[]
     }
   }
 }
@@ -133,7 +135,7 @@ export function toleratesNode(spec: PodSpec | undefined, node: Node): boolean {
   const taints = (node.spec?.taints ?? []).filter(
     (t) => t.effect !== 'PreferNoSchedule' && !passing.has(t.key),
   )
-  return matches(spec, node) && taints.every((taint) => tolerates(spec, taint.key))
+  return matches(spec, node) && taints.every((taint) => tolerates(spec, taint))
 }
 
 /** True when the scheduler may put a pod there now. */
@@ -142,26 +144,26 @@ function fitsNode(spec: PodSpec | undefined, node: Node): boolean {
   return (
     node.spec?.unschedulable !== true &&
     matches(spec, node) &&
-    taints.every((taint) => tolerates(spec, taint.key))
+    taints.every((taint) => tolerates(spec, taint))
   )
 }
 
-function matches(spec: PodSpec | undefined, node: Node): boolean {
-  const labels = node.metadata.labels ?? {}
-  const selected = Object.entries(spec?.nodeSelector ?? {}).every(([key, value]) => labels[key] === value)
-  const terms = requiredTerms(spec)
-  return selected && (terms.length === 0 || terms.some((term) => term.every((key) => key in labels)))
-}
-
-/** The labels that required node affinity asks for; only `Exists` is known here. */
-function requiredTerms(spec: PodSpec | undefined): string[][] {
+function matches(spec: PodSpec | undefined, { metadata: { name, labels = {} } }: Node): boolean {
   const affinity = spec?.affinity as NodeAffinity | undefined
   const terms =
     affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
-  return terms.map((term) => (term.matchExpressions ?? []).map(({ key }) => key))
+  const selected = Object.entries(spec?.nodeSelector ?? {}).every(([key, value]) => labels[key] === value)
+  return selected && fitsTerms(terms, { name, labels })
 }
 
-function tolerates(spec: PodSpec | undefined, key: string): boolean {
+function tolerates(spec: PodSpec | undefined, taint: Taint): boolean {
   const all = (spec?.tolerations ?? []) as Toleration[]
-  return all.some((t) => t.key === key || (t.key === undefined && t.operator === 'Exists'))
+  return all.some(
+    ({ key = '', operator = 'Equal', value = '', effect = '' }) =>
+      (key === taint.key || (key === '' && operator === 'Exists')) &&
+      (effect === '' || effect === taint.effect) &&
+      (operator === 'Exists' || value === (taint.value ?? '')),
+  )
 }
+
+type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]

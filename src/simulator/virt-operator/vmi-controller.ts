@@ -1,5 +1,10 @@
 import { quantity } from '../../lib/kube/quantity.ts'
-import { type ContainerStatus, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import {
+  type ContainerStatus,
+  type Pod,
+  Pods,
+  type PodTemplate,
+} from '../../lib/kube/kinds/workload-kinds.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
 import { outcomeAnnotations } from '../vm-shape.ts'
@@ -169,12 +174,23 @@ export function createLauncher(
   vmi: VirtualMachineInstance,
   migrationUid?: string,
 ): Promise<Pod> {
+  const { name } = vmi.metadata
+  const template = launcherTemplate(vmi, cx.launcherImage, migrationUid)
+  return createPod(cx, vmi, { template, prefix: `virt-launcher-${name}-`, by: 'virtualmachine-controller' })
+}
+
+/** What virt-controller makes a launcher of the instance from; with the uid of a migration, one that it goes to. */
+export function launcherTemplate(
+  vmi: VirtualMachineInstance,
+  image: string,
+  migrationUid?: string,
+): PodTemplate {
   const { name, uid = '', labels } = vmi.metadata
   const spec: Asking | undefined = vmi.spec
   const { nodeName = '' } = vmi.status ?? {}
   const migration = migrationUid === undefined ? {} : { [migrationLabel]: migrationUid }
   const apart = migrationUid === undefined ? {} : { [avoidAnnotation]: nodeName }
-  const template = {
+  return {
     metadata: {
       labels: {
         ...labels,
@@ -188,17 +204,18 @@ export function createLauncher(
     spec: {
       restartPolicy: 'Never',
       nodeSelector: { ...spec?.nodeSelector, 'kubevirt.io/schedulable': 'true' },
+      ...(spec?.affinity && { affinity: spec.affinity }),
+      ...(spec?.tolerations && { tolerations: spec.tolerations }),
       containers: [
         {
           name: 'compute',
-          image: cx.launcherImage,
+          image,
           command: ['/usr/bin/virt-launcher-monitor'],
           ...requestsOf(spec?.domain?.resources?.requests?.memory),
         },
       ],
     },
   }
-  return createPod(cx, vmi, { template, prefix: `virt-launcher-${name}-`, by: 'virtualmachine-controller' })
 }
 
 /** What the guest asks for, and what KubeVirt takes itself, for one vCPU (KV:pkg/virt-controller/services, GetMemoryOverhead, its fixed parts). */
@@ -212,6 +229,8 @@ function requestsOf(memory: string | undefined): { resources?: { requests: { mem
 /** The part of a VMI's spec that decides where its launcher can run. */
 interface Asking {
   nodeSelector?: Record<string, string>
+  affinity?: Record<string, unknown>
+  tolerations?: Record<string, unknown>[]
   domain?: { resources?: { requests?: { memory?: string } } }
 }
 

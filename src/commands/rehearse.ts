@@ -1,0 +1,44 @@
+import { Command, Option } from 'commander'
+import type { Context, Wire } from '../context.ts'
+import { acceptWithReason, asksCluster, fromOption, manual } from './command-options.ts'
+import type { RehearseOptions } from './rehearse/rehearse.ts'
+
+/** Loaded when it runs: help does without. */
+const lazyAction = async (cx: Context, options: RehearseOptions) =>
+  (await import('./rehearse/rehearse.ts')).rehearse(cx, options)
+
+export function rehearseCommand(wire: Wire): Command {
+  return new Command('rehearse')
+    .addOption(new Option('--to <version>', 'version of KubeVirt to upgrade to, such as v1.9.0'))
+    .addOption(
+      new Option('--method <method>', 'how it would be done')
+        .choices(['auto', 'image-tag', 'operator-manifest'])
+        .default('auto'),
+    )
+    .addOption(fromOption())
+    .addOption(
+      new Option('--fault <name>', 'what goes wrong during the upgrade (repeatable)')
+        .argParser((value: string, before: readonly string[]) => [...before, value])
+        .default([], 'none'),
+    )
+    .addOption(
+      new Option('--seed <number>', 'luck of the twin: the same number makes the same rehearsal').default(
+        '1',
+      ),
+    )
+    .addOption(acceptWithReason())
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup rehearse --to v1.9.0', 'play the upgrade on a twin of this cluster'],
+          ['kvup rehearse --to v1.9.0 --from cluster.ndjson.gz', 'on a twin of a saved cluster'],
+          ['kvup rehearse --to v1.9.0 --fault missing-image', 'and what a fault does'],
+        ],
+        more: `The twin is a simulated cluster in this process, made from what kvup reads.
+Nothing is changed in the cluster. QEMU, libvirt, storage and guests are not in the twin.`,
+        codes: [...asksCluster, 'timedOut'],
+      }),
+    )
+    .action(wire<RehearseOptions, []>(lazyAction))
+}

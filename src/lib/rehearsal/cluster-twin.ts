@@ -1,0 +1,223 @@
+import { blocked } from '../kube/errors.ts'
+import type { Clock } from '../kube/clock.ts'
+import type { Reader } from '../kube/cluster.ts'
+import { type Known, known } from '../kube/known.ts'
+import { condition, isRecord, type KubeObject, type Metadata } from '../kube/object.ts'
+import {
+  type Node,
+  type PodDisruptionBudget,
+  PodDisruptionBudgets,
+  ResourceQuotas,
+} from '../kube/kinds/core-kinds.ts'
+import {
+  KubeVirts,
+  type VirtualMachine,
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../kube/kinds/kubevirt-kinds.ts'
+import { hasOwnLayers, type Installation, theInstallation } from '../kubevirt/installation.ts'
+import { homeOf, takeSnapshot } from '../kubevirt/snapshot.ts'
+import { valueAt } from '../kube/server-side-apply.ts'
+import { isPlatform } from '../openshift/layers.ts'
+import type { ClusterShape } from '../../simulator/cluster-shape.ts'
+import type { SimulationFaults } from '../../simulator/simulated-cluster.ts'
+import { outcomeAnnotations } from '../../simulator/vm-shape.ts'
+
+/** What a simulated cluster has to be made of, so that it is the twin of a cluster. */
+export interface ClusterTwin {
+  shape: ClusterShape
+  /** VMs, their instances, PodDisruptionBudgets and ResourceQuotas, as they are to be put into the settled twin. */
+  inhabitants: readonly KubeObject[]
+  /** What is wrong in the cluster now, and so in its twin: nodes that are not ready. */
+  faults: SimulationFaults
+  /** What is in it, for the screen. */
+  counts: { nodes: number; running: number; vms: number }
+  /** What of this cluster is not in it, a sentence for each. */
+  missing: readonly string[]
+}
+
+/**
+ * Reads a cluster, running or saved, as its twin is made of it. Throws `blocked` (exit 3) for a cluster that cannot be played: without KubeVirt, with several, under HyperConverged or OLM, on OKD or
+ * OpenShift, and in the middle of an update; ApiError where the cluster does not answer.
+ */
+export async function readClusterTwin(reader: Reader, clock: Pick<Clock, 'now'>): Promise<ClusterTwin> {
+  const snapshot = await takeSnapshot(reader, ['nodes', 'serverVersion'], clock)
+  const installation = theInstallation(snapshot)
+  await ensurePlayable(reader, installation)
+  const home = homeOf(snapshot.kubevirts) ?? installation.namespace
+  const [vms, instances, budgets, quotas] = await Promise.all([
+    known(reader.list(VirtualMachines)),
+    known(reader.list(VirtualMachineInstances)),
+    known(reader.list(PodDisruptionBudgets)),
+    known(reader.list(ResourceQuotas)),
+  ])
+  const nodes = requirePart('nodes', snapshot.nodes)
+  const running = requirePart('the instances of VMs', instances)
+  const defined = requirePart('VMs', vms)
+  const byName = new Map(running.map((instance) => [placeOf(instance), instance]))
+  const notReady = nodes.filter((node) => condition(node, 'Ready')?.status === 'False' || isSilent(node))
+  return {
+    shape: shapeOf(installation, { nodes, home, gitVersion: snapshot.serverVersion?.gitVersion }),
+    inhabitants: [
+      ...(budgets.known ? budgets.items.filter((budget) => !isOfVm(budget)) : []),
+      ...(quotas.known ? quotas.items : []),
+      ...defined.map((vm) => asPlayed(vm, byName.get(placeOf(vm)))),
+      ...running.map(asPlayedInstance),
+    ],
+    faults: notReady.length === 0 ? {} : { notReady: notReady.map(({ metadata }) => metadata.name) },
+    counts: { nodes: nodes.length, running: running.filter(isRunning).length, vms: defined.length },
+    missing: missingOf({ budgets, quotas, running }),
+  }
+}
+
+const placeOf = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
+const isSilent = (node: Node): boolean => condition(node, 'Ready')?.status === 'Unknown'
+const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
+
+async function ensurePlayable(reader: Reader, { manager, kubevirt }: Installation): Promise<void> {
+  if (hasOwnLayers(manager) || (await isPlatform(reader)))
+    throw blocked(
+      'not-rehearsed',
+      'kvup cannot rehearse clusters with HyperConverged, OLM, OKD or OpenShift yet',
+      {
+        remedy: 'kvup plan --help     shows what an upgrade would do, without playing it',
+      },
+    )
+  const { observedKubeVirtVersion, targetKubeVirtVersion, phase } = kubevirt.status ?? {}
+  if (
+    observedKubeVirtVersion === undefined ||
+    observedKubeVirtVersion !== targetKubeVirtVersion ||
+    phase !== 'Deployed'
+  )
+    throw blocked(
+      'not-settled',
+      'KubeVirt is being updated: a rehearsal begins where the cluster stands still',
+      {
+        remedy: 'kvup wait --for=updated',
+      },
+    )
+}
+
+function requirePart<T>(what: string, part: Known<T>): readonly T[] {
+  if (part.known) return part.items
+  throw blocked('not-readable', `kvup cannot rehearse without ${what}: ${part.why}`)
+}
+
+interface Seen {
+  nodes: readonly Node[]
+  home: string
+  gitVersion: string | undefined
+}
+
+function shapeOf(installation: Installation, { nodes, home, gitVersion }: Seen): ClusterShape {
+  const { kubevirt, operator, imageTag } = installation
+  const version = kubevirt.status?.observedKubeVirtVersion ?? ''
+  const pinned = (operator?.pinned ?? []).map(({ env, image }): [string, string] => [env, image])
+  return {
+    version,
+    operator: operator?.version ?? version,
+    method: imageTag === undefined ? 'operator-manifest' : 'image-tag',
+    ...(gitVersion !== undefined && { kubernetes: gitVersion }),
+    nodes: nodes.map(asPlayedNode),
+    namespace: home,
+    ...(operator && { registry: operator.registry }),
+    ...(pinned.length > 0 && { pinned: Object.fromEntries(pinned) }),
+    kubevirt: {
+      apiVersion: KubeVirts.apiVersion,
+      kind: KubeVirts.kind,
+      metadata: { ...identityOf(kubevirt.metadata), finalizers: ['foregroundDeleteKubeVirt'] },
+      spec: kubevirt.spec ?? {},
+    },
+  }
+}
+
+/** Who it is, and what others said of it. */
+function identityOf({ name, namespace, labels, annotations }: Metadata): Metadata {
+  return {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(labels && { labels }),
+    ...(annotations && { annotations }),
+  }
+}
+
+/** That it is not ready comes from a fault, which a rehearsal can switch off; a label of virt-handler's is its own to write. */
+function asPlayedNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
+  const taints = (spec?.taints ?? []).filter(({ key }) => !ofNodeController.test(key))
+  const { conditions: _, ...rest } = status ?? {}
+  return { apiVersion, kind, metadata: identityOf(metadata), spec: { ...spec, taints }, status: rest }
+}
+
+const ofNodeController = /^node\.kubernetes\.io\/(?:not-ready|unreachable)$/u
+
+/** Of each VM that runs KubeVirt makes one; how launchers are evicted is played by virt-api. */
+const isOfVm = ({ metadata }: PodDisruptionBudget): boolean =>
+  metadata.ownerReferences?.some(({ kind }) => kind === VirtualMachineInstances.kind) ?? false
+
+function asPlayed(vm: VirtualMachine, instance: VirtualMachineInstance | undefined): VirtualMachine {
+  const template = vm.spec?.template
+  if (instance === undefined || template === undefined) return vm
+  const fate = fateOf(instance)
+  const before = isRecord(template.metadata?.['annotations']) ? template.metadata['annotations'] : {}
+  const metadata = { ...template.metadata, annotations: { ...before, ...fate } }
+  return { ...vm, spec: { ...vm.spec, template: { ...template, metadata } } }
+}
+
+/** One that waits for a node or an image goes on waiting: why it does is not played. */
+function asPlayedInstance(instance: VirtualMachineInstance): VirtualMachineInstance {
+  const { metadata, status } = instance
+  const annotations = { ...metadata.annotations, ...fateOf(instance) }
+  const phase = status?.phase === '' || status?.phase === 'Pending' ? 'Scheduling' : status?.phase
+  const { migrationState: _, evacuationNodeName: __, virtualMachineRevisionName: ___, ...rest } = status ?? {}
+  return {
+    ...instance,
+    metadata: { ...metadata, annotations },
+    status: { ...rest, ...(phase !== undefined && { phase }) },
+  }
+}
+
+/** How it goes when it is moved: what KubeVirt says of it, and how long its last migration took. */
+function fateOf(instance: VirtualMachineInstance): Record<string, string> {
+  const migratable = condition(instance, 'LiveMigratable')
+  const took = lastMigration(instance)
+  return {
+    ...(migratable?.status !== 'True' && {
+      [outcomeAnnotations.notMigratable]: migratable?.reason ?? 'NotJudged',
+    }),
+    ...(took !== undefined && { [outcomeAnnotations.migration]: `${took}s` }),
+  }
+}
+
+/** In whole seconds, of one that came to its end. */
+function lastMigration({ status }: VirtualMachineInstance): number | undefined {
+  const { startTimestamp, endTimestamp, completed, failed } = status?.migrationState ?? {}
+  if (completed !== true || failed === true || !startTimestamp || !endTimestamp) return undefined
+  const took = Math.round((Date.parse(endTimestamp) - Date.parse(startTimestamp)) / 1000)
+  return Number.isFinite(took) && took > 0 ? took : undefined
+}
+
+interface Judged {
+  budgets: Known<PodDisruptionBudget>
+  quotas: Known<KubeObject>
+  running: readonly VirtualMachineInstance[]
+}
+
+function missingOf({ budgets, quotas, running }: Judged): string[] {
+  const apart = running.filter(keepsApart).length
+  const waiting = running.filter(isWaiting).length
+  return [
+    'QEMU, libvirt, storage, networks and guests: whether a migration succeeds is not shown',
+    'pods that are not KubeVirt’s: on the nodes there is more room than in the cluster',
+    ...(budgets.known ? [] : [`PodDisruptionBudgets: ${budgets.why}`]),
+    ...(quotas.known ? [] : [`ResourceQuotas: ${quotas.why}`]),
+    ...(apart === 0 ? [] : [`affinity between pods, which ${apart} VMs ask for`]),
+    ...(waiting === 0 ? [] : [`why ${waiting} VMs do not run yet: in the twin they go on waiting`]),
+  ]
+}
+
+const keepsApart = ({ spec }: VirtualMachineInstance): boolean =>
+  ['podAffinity', 'podAntiAffinity'].some((rule) => valueAt(spec, ['affinity', rule]) !== undefined)
+
+const isWaiting = ({ status }: VirtualMachineInstance): boolean =>
+  !['Running', 'Succeeded', 'Failed'].includes(status?.phase ?? '')

@@ -1,0 +1,123 @@
+import { type Event, Events } from '../kube/kinds/core-kinds.ts'
+import {
+  type VirtualMachineInstance,
+  type VirtualMachineInstanceMigration,
+  VirtualMachineInstanceMigrations,
+  VirtualMachineInstances,
+} from '../kube/kinds/kubevirt-kinds.ts'
+import type { KubeObject } from '../kube/object.ts'
+import type { Store } from '../../simulator/api/store.ts'
+import type { RehearsedVm } from './rehearsal.ts'
+
+interface Attempt {
+  tries: 'migrate' | 'evict'
+  begins: number
+  ends: number
+}
+
+/** What KubeVirt tries with the VMs of a simulated cluster, from its construction on. */
+export class ObservedVms {
+  readonly #store: Store
+  readonly #images = new Map<string, string>()
+  readonly #attempts = new Map<string, Attempt[]>()
+  readonly #open = new Map<string, Attempt>()
+  readonly #leave: readonly (() => void)[]
+  #changed: number
+
+  constructor(store: Store) {
+    this.#store = store
+    this.#changed = this.#now()
+    for (const vmi of this.#instances())
+      if (vmi.status?.phase === 'Running')
+        this.#images.set(placeOf(vmi), vmi.status.launcherContainerImageVersion ?? '')
+    this.#leave = [
+      store.watch(VirtualMachineInstanceMigrations, ({ type, object }) => this.#migration(type, object)),
+      store.watch(Events, ({ type, object }) => type === 'ADDED' && this.#event(object)),
+    ]
+  }
+
+  stop(): void {
+    for (const leave of this.#leave) leave()
+  }
+
+  /** When something was tried last, ms since the epoch. */
+  get changed(): number {
+    return this.#changed
+  }
+
+  /** Migrations that have not ended. */
+  get underWay(): number {
+    return this.#open.size
+  }
+
+  /** Running VMs on another virt-launcher than the one that KubeVirt gives to new ones. */
+  outdated(image: string): number {
+    return this.#instances().filter((vmi) => isRunning(vmi) && imageOf(vmi) !== image).length
+  }
+
+  /** Every VM that ran at the beginning, in the order of namespace and name. `image`: of new virt-launchers; `began`: ms since the epoch. */
+  vms(image: string, began: number): RehearsedVm[] {
+    const now = new Map(this.#instances().map((vmi) => [placeOf(vmi), vmi]))
+    return [...this.#images.keys()].toSorted().map((place) => {
+      const [namespace = '', name = ''] = place.split('/')
+      const attempts = this.#attempts.get(place) ?? []
+      const [first] = attempts
+      const vmi = now.get(place)
+      const seconds = (ms: number) => Math.round((ms - began) / 1000)
+      return {
+        namespace,
+        name,
+        tries: first?.tries ?? 'nothing',
+        becomes: vmi && isRunning(vmi) ? (imageOf(vmi) === image ? 'updated' : 'outdated') : 'stopped',
+        attempts: attempts.length,
+        ...(first && {
+          begins: seconds(first.begins),
+          ends: seconds(Math.max(...attempts.map(({ ends }) => ends))),
+        }),
+      }
+    })
+  }
+
+  #instances(): readonly VirtualMachineInstance[] {
+    return this.#store.list(VirtualMachineInstances).items
+  }
+
+  #migration(type: string, { metadata, spec, status }: VirtualMachineInstanceMigration): void {
+    const { uid = '', namespace = '' } = metadata
+    this.#changed = this.#now()
+    const known = this.#open.get(uid)
+    if (known === undefined && type === 'ADDED' && isAutomatic(metadata.annotations)) {
+      const attempt: Attempt = { tries: 'migrate', begins: this.#now(), ends: this.#now() }
+      this.#open.set(uid, attempt)
+      this.#add(`${namespace}/${spec?.vmiName ?? ''}`, attempt)
+    }
+    if (known === undefined) return
+    known.ends = this.#now()
+    if (type === 'DELETED' || status?.phase === 'Succeeded' || status?.phase === 'Failed')
+      this.#open.delete(uid)
+  }
+
+  #event({ reason, involvedObject }: Event): void {
+    if (reason !== 'SuccessfulEvict' && reason !== 'FailedEvict') return
+    const { namespace = '', name = '' } = involvedObject ?? {}
+    const now = this.#now()
+    this.#changed = now
+    this.#add(`${namespace}/${name}`, { tries: 'evict', begins: now, ends: now })
+  }
+
+  #add(place: string, attempt: Attempt): void {
+    this.#attempts.set(place, [...(this.#attempts.get(place) ?? []), attempt])
+  }
+
+  #now(): number {
+    return this.#store.clock.now().getTime()
+  }
+}
+
+/** By KubeVirt's workload updater, or off a node that is drained. */
+const isAutomatic = (annotations: Record<string, string> = {}): boolean =>
+  'kubevirt.io/workloadUpdateMigration' in annotations || 'kubevirt.io/evacuationMigration' in annotations
+
+const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
+const imageOf = ({ status }: VirtualMachineInstance): string => status?.launcherContainerImageVersion ?? ''
+const placeOf = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`

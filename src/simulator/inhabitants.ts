@@ -1,0 +1,89 @@
+import { type Deployment, Deployments, type Pod, Pods } from '../lib/kube/kinds/workload-kinds.ts'
+import { type VirtualMachineInstance, VirtualMachineInstances } from '../lib/kube/kinds/kubevirt-kinds.ts'
+import type { KubeObject } from '../lib/kube/object.ts'
+import { nameSuffix } from './machinery/controller.ts'
+import { ownerReference, terminationFinalizer } from './machinery/owned-pods.ts'
+import { podStatus } from './machinery/kubelet.ts'
+import { seed, type Store } from './api/store.ts'
+import { launcherTemplate, outdatedLabel } from './virt-operator/vmi-controller.ts'
+
+/** How a settled cluster is filled. */
+interface Filling {
+  /** Of KubeVirt. */
+  namespace: string
+  /** 0 ≤ x < 1: for the names of pods. */
+  random: () => number
+  /** For when the launchers began; RFC 3339. */
+  now: string
+}
+
+/**
+ * Puts VMs, their instances and what goes with them into a settled cluster, as they are: an instance that runs has a launcher on its node. The launcher of an instance that is
+ * labelled as outdated has the image that its status names, every other one the image that KubeVirt gives to new launchers here.
+ */
+export function inhabit(
+  store: Store,
+  objects: readonly KubeObject[],
+  { namespace, random, now }: Filling,
+): void {
+  const image = launcherImage(store, namespace)
+  for (const object of objects) {
+    if (object.kind !== VirtualMachineInstances.kind) seed(store, [object])
+    else {
+      const vmi = withUid(object)
+      const pod = isRunning(vmi)
+        ? launcher(vmi, { image: imageOf(vmi, image), suffix: nameSuffix(random), now })
+        : undefined
+      seed(store, [pod ? withLauncher(vmi, pod) : vmi, ...(pod ? [pod] : [])])
+    }
+  }
+}
+
+/** Of what kubectl printed or somebody wrote by hand there may be none. */
+const withUid = (vmi: VirtualMachineInstance): VirtualMachineInstance => ({
+  ...vmi,
+  metadata: { ...vmi.metadata, uid: vmi.metadata.uid ?? `${vmi.metadata.namespace}-${vmi.metadata.name}` },
+})
+
+const isRunning = ({ status }: VirtualMachineInstance): boolean =>
+  status?.phase === 'Running' && status.nodeName !== undefined
+
+function imageOf({ metadata, status }: VirtualMachineInstance, current: string): string {
+  const isOutdated = metadata.labels !== undefined && outdatedLabel in metadata.labels
+  return (isOutdated && status?.launcherContainerImageVersion) || current
+}
+
+function withLauncher(vmi: VirtualMachineInstance, { metadata, spec }: Pod): VirtualMachineInstance {
+  const activePods = { [metadata.uid ?? '']: vmi.status?.nodeName ?? '' }
+  const launcherContainerImageVersion = spec?.containers?.[0]?.image ?? ''
+  return { ...vmi, status: { ...vmi.status, activePods, launcherContainerImageVersion } }
+}
+
+function launcher(
+  vmi: VirtualMachineInstance,
+  { image, suffix, now }: { image: string; suffix: string; now: string },
+): Pod {
+  const { name, namespace, uid } = vmi.metadata
+  const { metadata, spec } = launcherTemplate(vmi, image)
+  const pod: Pod = {
+    apiVersion: Pods.apiVersion,
+    kind: Pods.kind,
+    metadata: {
+      ...metadata,
+      name: `virt-launcher-${name}-${suffix}`,
+      ...(namespace !== undefined && { namespace }),
+      uid: `launcher-${uid}`,
+      ownerReferences: [ownerReference(vmi)],
+      finalizers: [terminationFinalizer],
+    },
+    spec: { ...spec, nodeName: vmi.status?.nodeName ?? '' },
+  }
+  const running = { phase: 'Running', ready: true, state: { running: { startedAt: now } } } as const
+  return { ...pod, status: podStatus(pod, running, now) }
+}
+
+function launcherImage(store: Store, namespace: string): string {
+  const controller: Deployment | undefined = store.read(Deployments, { name: 'virt-controller', namespace })
+  const args = controller?.spec?.template?.spec?.containers?.[0]?.args ?? []
+  return args[args.indexOf('--launcher-image') + 1] ?? ''
+}
