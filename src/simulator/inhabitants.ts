@@ -27,10 +27,10 @@ export function inhabit(
   { namespace, random, now }: Filling,
 ): void {
   const image = launcherImage(store, namespace)
-  for (const object of objects) {
+  for (const object of objects.map(withOwnUid)) {
     if (object.kind !== VirtualMachineInstances.kind) seed(store, [object])
     else {
-      const vmi = withUid(object)
+      const vmi: VirtualMachineInstance = object
       const pod = isRunning(vmi)
         ? launcher(vmi, { image: imageOf(vmi, image), suffix: nameSuffix(random), now })
         : undefined
@@ -39,11 +39,17 @@ export function inhabit(
   }
 }
 
-/** Of what kubectl printed or somebody wrote by hand there may be none. */
-const withUid = (vmi: VirtualMachineInstance): VirtualMachineInstance => ({
-  ...vmi,
-  metadata: { ...vmi.metadata, uid: vmi.metadata.uid ?? `${vmi.metadata.namespace}-${vmi.metadata.name}` },
-})
+/** No uid that came from elsewhere is one that this cluster gives: of simulated clusters they are the same. What kubectl printed may have none. */
+const ownUid = (uid: string): string => `twin-${uid}`
+
+function withOwnUid(object: KubeObject): KubeObject {
+  const { namespace = '', name, uid = `${namespace}-${name}`, ownerReferences } = object.metadata
+  const owners = ownerReferences?.map((owner) => ({ ...owner, uid: ownUid(owner.uid) }))
+  return {
+    ...object,
+    metadata: { ...object.metadata, uid: ownUid(uid), ...(owners && { ownerReferences: owners }) },
+  }
+}
 
 const isRunning = ({ status }: VirtualMachineInstance): boolean =>
   status?.phase === 'Running' && status.nodeName !== undefined

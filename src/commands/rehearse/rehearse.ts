@@ -99,12 +99,15 @@ async function play(cx: Context, { twin, to, seed, faults, options, at }: Play):
     const { namespace = 'kubevirt' } = twin.shape
     inhabit(simulated.store, twin.inhabitants, { namespace, random, now: at.toISOString() })
     await clock.sleep(settling)
-    for (const { inCluster } of faults) simulated.faults.set(inCluster?.(twin, to) ?? twin.faults)
-    if (faults.length === 0) simulated.faults.set(twin.faults)
+    simulated.faults.set(twin.faults)
     const observed = new ObservedVms(simulated.store)
-    const stages = new ObservedStages()
     const api = new ApiFaults(simulated.store)
-    for (const { inApi } of faults) if (inApi) api.add(inApi)
+    const stages = new ObservedStages(() => {
+      for (const { inCluster, inApi } of faults) {
+        if (inCluster) simulated.faults.set(inCluster(twin, to))
+        if (inApi) api.add(inApi)
+      }
+    })
     const ended = await upgradeOn(cx, { simulated, clock, stages, api, to, options })
     const began = stages.began ?? clock.now().getTime()
     const upgraded = clock.now().getTime()
@@ -140,8 +143,11 @@ const whyOf = ({ reason, message, notes, remedy }: KvupError): NonNullable<Rehea
   remedy,
 })
 
-function outcomeOf({ code }: Ended, { began }: ObservedStages): Rehearsal['outcome'] {
-  if (code === exitCode.done) return 'through'
+/** Also where VMs were lost meanwhile. */
+const isThrough = ({ code }: Ended): boolean => code === exitCode.done || code === exitCode.lost
+
+function outcomeOf(ended: Ended, { began }: ObservedStages): Rehearsal['outcome'] {
+  if (isThrough(ended)) return 'through'
   return began === undefined ? 'blocked' : 'stalls'
 }
 
@@ -236,8 +242,24 @@ function launcherImage({ store }: SimulatedCluster, namespace: string): string {
   return args[args.indexOf('--launcher-image') + 1] ?? ''
 }
 
-function nextLines({ outcome, why }: Played, to: string, { accept }: RehearseOptions): string[] {
-  const accepts = accept.map((risk) => ` --accept ${shellWord(risk)}`).join('')
-  if (outcome === 'through') return [`kvup upgrade --to ${to}${accepts}     # does it in the cluster`]
-  return [...(why?.remedy ?? [])]
+/** Of an upgrade that does not come through: what can be looked at in the cluster now. Pods of the twin are not there. */
+function nextLines({ outcome, why }: Played, to: string, { accept, from }: RehearseOptions): string[] {
+  const flags = (risks: readonly string[]) => risks.map((risk) => ` --accept ${shellWord(risk)}`).join('')
+  const saved = from === undefined ? '' : ` --from ${shellWord(from)}`
+  if (outcome === 'through') return [`kvup upgrade --to ${to}${flags(accept)}     # does it in the cluster`]
+  const risks = risksIn(why?.remedy ?? [])
+  if (outcome === 'blocked' && risks.length > 0)
+    return [
+      `kvup check --to ${to}${saved}     # says what the risk is`,
+      `kvup rehearse --to ${to}${saved}${flags([...accept, ...risks])}     # plays it with the risk accepted`,
+    ]
+  return [`kvup check --to ${to}${saved}     # says what can be seen beforehand`]
 }
+
+/** Names that a line accepts which the upgrade offers. */
+const risksIn = (lines: readonly string[]): readonly string[] =>
+  lines
+    .filter((line) => line.startsWith('kvup upgrade '))
+    .flatMap((line) =>
+      [...line.matchAll(/ --accept (?<risk>[a-z0-9-]+)/gu)].map(({ groups }) => groups?.['risk'] ?? ''),
+    )

@@ -5,7 +5,13 @@ import type { RehearsedStage } from './rehearsal.ts'
 export class ObservedStages {
   readonly #steps = new Map<string, StepSummary>()
   readonly #stages: { name: string; hop?: string; from: number; to?: number }[] = []
+  readonly #onBegin: () => void
   #began: number | undefined
+
+  /** `onBegin` is called once, when the run begins. */
+  constructor(onBegin: () => void = () => undefined) {
+    this.#onBegin = onBegin
+  }
 
   /** ms since the epoch; undefined where no run began. */
   get began(): number | undefined {
@@ -14,7 +20,10 @@ export class ObservedStages {
 
   hear(event: RunEvent): void {
     const at = Date.parse(event.at)
-    if (event.kind === 'run-started') this.#began ??= at
+    if (event.kind === 'run-started' && this.#began === undefined) {
+      this.#began = at
+      this.#onBegin()
+    }
     if (event.kind === 'run-started' || event.kind === 'steps-known')
       for (const step of event.steps) this.#steps.set(step.id, step)
     if (event.kind === 'step-started') this.#start(event.step, at)
