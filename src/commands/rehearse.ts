@@ -22,6 +22,9 @@ export function rehearseCommand(wire: Wire): Command {
         .default([], 'none'),
     )
     .addOption(
+      new Option('--faults <names>', 'each of these faults in a rehearsal of its own: all, or NAME,NAME'),
+    )
+    .addOption(
       new Option('--seed <number>', 'luck of the twin: the same number makes the same rehearsal').default(
         '1',
       ),
@@ -34,6 +37,7 @@ export function rehearseCommand(wire: Wire): Command {
           ['kvup rehearse --to v1.9.0', 'play the upgrade on a twin of this cluster'],
           ['kvup rehearse --to v1.9.0 --from cluster.ndjson.gz', 'on a twin of a saved cluster'],
           ['kvup rehearse --to v1.9.0 --fault missing-image', 'and what a fault does'],
+          ['kvup rehearse --to v1.9.0 --faults all', 'what each fault does, one after the other'],
         ],
         more: `The twin is a simulated cluster in this process, made from what kvup reads.
 Nothing is changed in the cluster. QEMU, libvirt, storage and guests are not in the twin.`,

@@ -1,63 +1,84 @@
 import type { Context } from '../../context.ts'
-import type { Clock } from '../../lib/kube/clock.ts'
-import type { Cluster } from '../../lib/kube/cluster.ts'
-import { type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
-import { goDuration } from '../../lib/kube/duration.ts'
-import { type Deployment, Deployments } from '../../lib/kube/kinds/workload-kinds.ts'
-import { type KubeVirt, KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
-import { rehearsalView } from '../../lib/output/views/rehearsal.ts'
-import { type ClusterTwin, readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
-import { ObservedStages } from '../../lib/rehearsal/observed-stages.ts'
-import { ObservedVms } from '../../lib/rehearsal/observed-vms.ts'
-import type { Rehearsal } from '../../lib/rehearsal/rehearsal.ts'
-import { faultsNamed } from '../../lib/rehearsal/twin-faults.ts'
+import { faultRehearsalsView, rehearsalView } from '../../lib/output/views/rehearsal.ts'
+import { readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
+import type { FaultRehearsals, Played, Rehearsal } from '../../lib/rehearsal/rehearsal.ts'
+import { faultsNamed, type TwinFault, twinFaults } from '../../lib/rehearsal/twin-faults.ts'
 import { parseVersion } from '../../lib/releases/release-versions.ts'
-import { ApiFaults, withFaults } from '../../simulator/api/api-faults.ts'
-import { inhabit } from '../../simulator/inhabitants.ts'
-import { seeded } from '../../simulator/machinery/controller.ts'
-import { SimClock } from '../../simulator/simulated-clock.ts'
-import { simulate, type SimulatedCluster } from '../../simulator/simulated-cluster.ts'
-import { manifestText } from '../demo/demo.ts'
-import { runInside } from '../run-inside.ts'
-import { upgradeCommand } from '../upgrade.ts'
+import { playTwin, type Play } from './play-twin.ts'
 
 export interface RehearseOptions {
   to?: string
   method: 'auto' | 'image-tag' | 'operator-manifest'
   from?: string
   fault: readonly string[]
+  /** Names, separated by commas, or `all`: each in a rehearsal of its own. */
+  faults?: string
   seed: string
   accept: readonly string[]
 }
 
-/** `kvup rehearse`: the upgrade, carried out on a twin of the cluster in this process. Exit 0: through, 4: it would stall, 3: it is blocked. */
+/**
+ * `kvup rehearse`: the upgrade, carried out on a twin of the cluster in this process. Exit 0: through, 4: it would stall, 3: it is blocked. With `--faults` a rehearsal for each fault, and 0 where
+ * the upgrade itself goes through without any.
+ */
 export async function rehearse(cx: Context, options: RehearseOptions): Promise<ExitCode> {
   const to = parseVersion(targetOf(options)).text
   const seed = seedOf(options)
-  const faults = faultsNamed(options.fault)
+  const each = eachOf(options)
+  const together = faultsNamed(options.fault)
   const { cluster, clock } = await readerFor(cx, options.from)
   cx.printer.awaiting('reading the cluster')
   const twin = await readClusterTwin(cluster.reader, clock)
+  const { method, accept } = options
+  const asked: Omit<Play, 'faults'> = { twin, to, seed, method, accept, at: clock.now() }
+  const about = {
+    apiVersion: 'kvup.io/v1alpha1',
+    from: twin.shape.version ?? '',
+    to,
+    seed,
+    twin: twin.counts,
+  } as const
   cx.printer.awaiting('playing the upgrade on the twin')
-  const played = await play(cx, { twin, to, seed, faults, options, at: clock.now() })
-  cx.printer.result(
-    {
-      apiVersion: 'kvup.io/v1alpha1',
+  const played = await playTwin(cx, { ...asked, faults: together })
+  const next = nextLines(played, to, options)
+  if (each === undefined) {
+    const faults = together.map(({ name }) => name)
+    const document: Rehearsal = {
+      ...about,
       kind: 'Rehearsal',
-      from: twin.shape.version ?? '',
-      to,
-      seed,
-      ...(faults.length > 0 && { faults: faults.map(({ name }) => name) }),
-      twin: twin.counts,
+      ...(faults.length > 0 && { faults }),
       ...played,
       missing: twin.missing,
-      next: nextLines(played, to, options),
-    },
-    rehearsalView,
+      next,
+    }
+    cx.printer.result(document, rehearsalView)
+    return codes[played.outcome]
+  }
+  const items: FaultRehearsals['items'][number][] = []
+  // None of it says anything of an upgrade that is not even begun.
+  for (const fault of played.outcome === 'blocked' ? [] : each) {
+    cx.printer.awaiting(`playing the upgrade with the fault ${fault.name}`)
+    const { name, title } = fault
+    items.push({ fault: name, title, ...withoutVms(await playTwin(cx, { ...asked, faults: [fault] })) })
+  }
+  const { outcome, why, upgradeSeconds } = played
+  const without = {
+    outcome,
+    ...(upgradeSeconds !== undefined && { upgradeSeconds }),
+    ...(why && { why }),
+  }
+  cx.printer.result<FaultRehearsals>(
+    { ...about, kind: 'FaultRehearsals', without, items, missing: twin.missing, next },
+    faultRehearsalsView,
   )
   return codes[played.outcome]
+}
+
+function withoutVms({ vms: _, stages: __, ...rest }: Played): Omit<Played, 'vms' | 'stages'> {
+  return rest
 }
 
 const codes = { through: exitCode.done, stalls: exitCode.timedOut, blocked: exitCode.blocked } as const
@@ -75,174 +96,17 @@ function seedOf({ seed }: RehearseOptions): number {
   throw usageError('seed', `--seed takes a whole number, not ${JSON.stringify(seed)}`)
 }
 
-interface Played extends Pick<Rehearsal, 'outcome' | 'code' | 'method' | 'stages' | 'vms'> {
-  upgradeSeconds?: number
-  vmUpdateSeconds?: number
-  why?: NonNullable<Rehearsal['why']>
+function eachOf({ faults, fault }: RehearseOptions): readonly TwinFault[] | undefined {
+  if (faults === undefined) return undefined
+  if (fault.length > 0)
+    throw usageError(
+      'contradiction',
+      '--fault and --faults exclude each other: --fault plays them together, --faults one after the other',
+    )
+  return faults === 'all' ? twinFaults : faultsNamed(faults.split(','))
 }
 
-interface Play {
-  twin: ClusterTwin
-  to: string
-  seed: number
-  faults: ReturnType<typeof faultsNamed>
-  options: RehearseOptions
-  /** When the cluster was seen: the twin's time begins there. */
-  at: Date
-}
-
-async function play(cx: Context, { twin, to, seed, faults, options, at }: Play): Promise<Played> {
-  const clock = new SimClock(at.toISOString())
-  const random = seeded(seed)
-  const simulated = await simulate({ clock, ...twin.shape, random })
-  try {
-    const { namespace = 'kubevirt' } = twin.shape
-    inhabit(simulated.store, twin.inhabitants, { namespace, random, now: at.toISOString() })
-    await clock.sleep(settling)
-    simulated.faults.set(twin.faults)
-    const observed = new ObservedVms(simulated.store)
-    const api = new ApiFaults(simulated.store)
-    const stages = new ObservedStages(() => {
-      for (const { inCluster, inApi } of faults) {
-        if (inCluster) simulated.faults.set(inCluster(twin, to))
-        if (inApi) api.add(inApi)
-      }
-    })
-    const ended = await upgradeOn(cx, { simulated, clock, stages, api, to, options })
-    const began = stages.began ?? clock.now().getTime()
-    const upgraded = clock.now().getTime()
-    const lastMove =
-      ended.code === exitCode.done ? await vmsSettle(simulated, { clock, observed, namespace }) : upgraded
-    observed.stop()
-    return {
-      outcome: outcomeOf(ended, stages),
-      code: ended.code,
-      method: methodOf(options, twin),
-      ...(stages.began !== undefined && { upgradeSeconds: Math.round((upgraded - began) / 1000) }),
-      ...(lastMove > upgraded && { vmUpdateSeconds: Math.round((lastMove - upgraded) / 1000) }),
-      stages: stages.stages(),
-      vms: observed.vms(launcherImage(simulated, namespace), began),
-      ...(ended.error && { why: whyOf(ended.error) }),
-    }
-  } finally {
-    await simulated.stop()
-  }
-}
-
-/** So long the twin is left alone with its inhabitants before anything is done, in ms. */
-const settling = 60_000
-
-function methodOf({ method }: RehearseOptions, { shape }: ClusterTwin): string {
-  return method === 'auto' ? (shape.method ?? 'operator-manifest') : method
-}
-
-const whyOf = ({ reason, message, notes, remedy }: KvupError): NonNullable<Rehearsal['why']> => ({
-  reason,
-  message,
-  notes,
-  remedy,
-})
-
-/** Also where VMs were lost meanwhile. */
-const isThrough = ({ code }: Ended): boolean => code === exitCode.done || code === exitCode.lost
-
-function outcomeOf(ended: Ended, { began }: ObservedStages): Rehearsal['outcome'] {
-  if (isThrough(ended)) return 'through'
-  return began === undefined ? 'blocked' : 'stalls'
-}
-
-interface Ended {
-  code: ExitCode
-  error?: KvupError
-}
-
-interface Stage {
-  simulated: SimulatedCluster
-  clock: SimClock
-  stages: ObservedStages
-  api: ApiFaults
-  to: string
-  options: RehearseOptions
-}
-
-/** `kvup upgrade` as it would be typed, with nobody to ask. Throws what was typed wrong, and what ends this process. */
-async function upgradeOn(cx: Context, stage: Stage): Promise<Ended> {
-  const { to, options, simulated } = stage
-  const args = [
-    ...['--to', to, '--method', options.method, '--stalled-after', '15m'],
-    ...options.accept.flatMap((risk) => ['--accept', risk]),
-  ]
-  const manifest = options.method === 'image-tag' ? [] : ['--manifest', '-']
-  const inside = insideTwin(cx, stage, manifestText(simulated.operatorManifest(to)))
-  try {
-    const line = `kvup upgrade --to ${shellWord(to)}`
-    return { code: await runInside(inside, { line, command: upgradeCommand, args: [...args, ...manifest] }) }
-  } catch (error) {
-    if (!(error instanceof KvupError) || error.exitCode === exitCode.usage || cx.signal.aborted) throw error
-    return { code: error.exitCode, error }
-  }
-}
-
-function insideTwin(cx: Context, { simulated, clock, stages, api }: Stage, manifest: string): Context {
-  const cluster: Cluster = withFaults(simulated.cluster(), api)
-  return {
-    ...cx,
-    clock,
-    cluster: async () => cluster,
-    prompt: { confirm: async () => true },
-    printer: {
-      result: () => undefined,
-      unchanged: () => undefined,
-      rows: () => ({ add: () => undefined, end: () => undefined }),
-      event: (event) => stages.hear(event),
-      awaiting: () => undefined,
-      note: () => undefined,
-      warn: () => undefined,
-    },
-    flags: { ...cx.flags, yes: true },
-    world: { ...cx.world, readStdin: async () => manifest, writeText: async () => undefined },
-  }
-}
-
-interface Settling {
-  clock: Clock
-  observed: ObservedVms
-  namespace: string
-}
-
-/** Lets KubeVirt do with VMs what it does by itself, and tells when the last one was done (ms since the epoch). */
-async function vmsSettle(
-  simulated: SimulatedCluster,
-  { clock, observed, namespace }: Settling,
-): Promise<number> {
-  const image = launcherImage(simulated, namespace)
-  const patience = patienceWith(simulated, namespace)
-  let left = observed.outdated(image)
-  let changed = clock.now().getTime()
-  while (left > 0 && clock.now().getTime() - changed < patience) {
-    await clock.sleep(2000)
-    const now = observed.outdated(image)
-    if (now !== left) changed = clock.now().getTime()
-    left = now
-  }
-  return changed
-}
-
-/** How long nothing has to change before nothing more is expected, in ms: longer than migrations wait for a node, and than batches lie apart. */
-function patienceWith({ store }: SimulatedCluster, namespace: string): number {
-  const [kubevirt]: readonly KubeVirt[] = store.list(KubeVirts, { namespace }).items
-  const { workloadUpdateMethods, batchEvictionInterval = '1m' } = kubevirt?.spec?.workloadUpdateStrategy ?? {}
-  if ((workloadUpdateMethods ?? []).length === 0) return 0
-  return Math.max(15 * 60_000, 2 * (goDuration(batchEvictionInterval) ?? 0))
-}
-
-function launcherImage({ store }: SimulatedCluster, namespace: string): string {
-  const controller: Deployment | undefined = store.read(Deployments, { name: 'virt-controller', namespace })
-  const args = controller?.spec?.template?.spec?.containers?.[0]?.args ?? []
-  return args[args.indexOf('--launcher-image') + 1] ?? ''
-}
-
-/** Of an upgrade that does not come through: what can be looked at in the cluster now. Pods of the twin are not there. */
+/** What can be looked at in the cluster now. Pods of the twin are not there. */
 function nextLines({ outcome, why }: Played, to: string, { accept, from }: RehearseOptions): string[] {
   const flags = (risks: readonly string[]) => risks.map((risk) => ` --accept ${shellWord(risk)}`).join('')
   const saved = from === undefined ? '' : ` --from ${shellWord(from)}`

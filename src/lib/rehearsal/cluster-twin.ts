@@ -207,12 +207,12 @@ function missingOf({ budgets, quotas, running }: Judged): string[] {
   const apart = running.filter(keepsApart).length
   const waiting = running.filter(isWaiting).length
   return [
-    'QEMU, libvirt, storage, networks and guests: whether a migration succeeds is not shown',
-    'pods that are not KubeVirt’s: on the nodes there is more room than in the cluster',
-    ...(budgets.known ? [] : [`PodDisruptionBudgets: ${budgets.why}`]),
-    ...(quotas.known ? [] : [`ResourceQuotas: ${quotas.why}`]),
-    ...(apart === 0 ? [] : [`affinity between pods, which ${apart} VMs ask for`]),
-    ...(waiting === 0 ? [] : [`why ${waiting} VMs do not run yet: in the twin they go on waiting`]),
+    'QEMU, libvirt, storage, networks and guests: no migration fails because of them.',
+    'Pods of others: the nodes of the twin have more room than those of the cluster.',
+    ...(budgets.known ? [] : [`PodDisruptionBudgets, which could not be read: ${budgets.why}.`]),
+    ...(quotas.known ? [] : [`ResourceQuotas, which could not be read: ${quotas.why}.`]),
+    ...(apart === 0 ? [] : [`Affinity between pods, which ${apart} VMs ask for.`]),
+    ...(waiting === 0 ? [] : [`Why ${waiting} VMs do not run yet: in the twin they go on waiting.`]),
   ]
 }
 

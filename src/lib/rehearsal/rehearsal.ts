@@ -1,32 +1,50 @@
 import type { Document } from '../output/printer.ts'
 import type { ExitCode } from '../kube/errors.ts'
 
-/** What an upgrade does on the twin of a cluster. Times are seconds of the twin's own clock, from the first step of the upgrade. */
-export interface Rehearsal extends Document {
+/** Of which cluster a rehearsal is, and of which upgrade. */
+interface About extends Document {
+  from: string
+  to: string
+  /** The same seed and the same cluster make the same rehearsal. */
+  seed: number
+  twin: { nodes: number; running: number; vms: number }
+  /** What of the cluster is not in the twin, a sentence for each. */
+  missing: readonly string[]
+  next: readonly string[]
+}
+
+/** What an upgrade does on the twin of a cluster. */
+export interface Rehearsal extends About, Played {
   kind: 'Rehearsal'
+  /** What went wrong on purpose, all of it in one rehearsal. Absent: nothing. */
+  faults?: readonly string[]
+}
+
+/** The same upgrade on a twin for each fault, and on one without any. */
+export interface FaultRehearsals extends About {
+  kind: 'FaultRehearsals'
+  without: Pick<Played, 'outcome' | 'upgradeSeconds' | 'why'>
+  items: readonly (Omit<Played, 'vms' | 'stages'> & { fault: string; title: string })[]
+}
+
+/** How one rehearsal went. Times are seconds of the twin's own clock, from the first step of the upgrade. */
+export interface Played {
   /** `through`: the upgrade reaches its end. `stalls`: it does not come on. `blocked`: it is not begun. */
   outcome: 'through' | 'stalls' | 'blocked'
   /** The exit code with which the upgrade itself ends on the twin. */
   code: ExitCode
-  from: string
-  to: string
   method: string
-  /** The same seed and the same cluster make the same rehearsal. */
-  seed: number
-  /** Absent: none was asked for. */
-  faults?: readonly string[]
-  twin: { nodes: number; running: number; vms: number }
-  /** Until the upgrade ends, and until KubeVirt has done with VMs what it does by itself. */
+  /** Until the upgrade ends; absent where it is not begun. */
   upgradeSeconds?: number
+  /** From there until the last VM is on the new virt-launcher that gets there by itself; absent where none does. */
   vmUpdateSeconds?: number
   stages: readonly RehearsedStage[]
   /** Running VMs and what KubeVirt tries with them, by name. */
   vms: readonly RehearsedVm[]
-  /** Why it stalls or is blocked, as the upgrade says it. */
+  /** Why it stalls or is blocked, or what is wrong at its end, as the upgrade says it. */
   why?: RehearsedFailure
-  /** What of the cluster is not in the twin, a sentence for each. */
-  missing: readonly string[]
-  next: readonly string[]
+  /** Temporary changes that it leaves open, and what restores them. */
+  left: readonly { what: string; restores: string }[]
 }
 
 /** A stage of the upgrade as the live view counts them. */
@@ -60,6 +78,6 @@ export interface RehearsedFailure {
   reason: string
   message: string
   notes: readonly string[]
-  /** Commands that help, as the upgrade prints them. */
+  /** Commands that help, as the upgrade prints them, but for those that name a pod of the twin. */
   remedy: readonly string[]
 }

@@ -5,7 +5,7 @@ import type { SimulationFaults } from '../../simulator/simulated-cluster.ts'
 import type { ClusterTwin } from './cluster-twin.ts'
 
 /** What can be made to go wrong in a rehearsal. */
-interface TwinFault {
+export interface TwinFault {
   name: string
   /** One sentence: what goes wrong. */
   title: string
@@ -29,7 +29,7 @@ export const twinFaults: readonly TwinFault[] = [
   },
   {
     name: 'node-lost',
-    title: 'A node stops answering before the upgrade begins.',
+    title: 'A worker node stops answering when the upgrade begins.',
     inCluster: ({ shape, faults }) => ({
       notReady: [...(faults.notReady ?? []), ...(shape.nodes ?? []).filter(runsVms).slice(0, 1).map(nameOf)],
     }),
@@ -41,7 +41,7 @@ export const twinFaults: readonly TwinFault[] = [
   },
   {
     name: 'api-flaps',
-    title: 'The API server answers a hundred requests with 503.',
+    title: 'The API server answers a hundred requests of kvup with 503.',
     inApi: { is: 'refused', status: 503, times: 100 },
   },
 ]

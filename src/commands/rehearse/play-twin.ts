@@ -1,0 +1,210 @@
+import type { Context } from '../../context.ts'
+import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
+import { restoringLine } from '../../lib/engine/overrides.ts'
+import type { Clock } from '../../lib/kube/clock.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
+import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
+import { goDuration } from '../../lib/kube/duration.ts'
+import { type Deployment, Deployments, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import { type KubeVirt, KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
+import type { ClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
+import { ObservedStages } from '../../lib/rehearsal/observed-stages.ts'
+import { ObservedVms } from '../../lib/rehearsal/observed-vms.ts'
+import type { Played, RehearsedFailure } from '../../lib/rehearsal/rehearsal.ts'
+import type { TwinFault } from '../../lib/rehearsal/twin-faults.ts'
+import { overrideId } from '../../lib/vms/update-methods.ts'
+import { ApiFaults, withFaults } from '../../simulator/api/api-faults.ts'
+import { inhabit } from '../../simulator/inhabitants.ts'
+import { seeded } from '../../simulator/machinery/controller.ts'
+import { SimClock } from '../../simulator/simulated-clock.ts'
+import { simulate, type SimulatedCluster } from '../../simulator/simulated-cluster.ts'
+import { manifestText } from '../demo/demo.ts'
+import { runInside } from '../run-inside.ts'
+import { upgradeCommand } from '../upgrade.ts'
+
+export interface Play {
+  twin: ClusterTwin
+  to: string
+  seed: number
+  method: 'auto' | 'image-tag' | 'operator-manifest'
+  accept: readonly string[]
+  /** Together; they begin with the run. */
+  faults: readonly TwinFault[]
+  /** When the cluster was seen: the twin's time begins there. */
+  at: Date
+}
+
+/** Carries the upgrade out on a twin of its own. Throws what was typed wrong (exit 2), and what ends this process. */
+export async function playTwin(cx: Context, asked: Play): Promise<Played> {
+  const { twin, to, seed, faults, at } = asked
+  const clock = new SimClock(at.toISOString())
+  const random = seeded(seed)
+  const simulated = await simulate({ clock, ...twin.shape, random })
+  try {
+    const { namespace = 'kubevirt' } = twin.shape
+    inhabit(simulated.store, twin.inhabitants, { namespace, random, now: at.toISOString() })
+    await clock.sleep(settling)
+    simulated.faults.set(twin.faults)
+    const observed = new ObservedVms(simulated.store)
+    const api = new ApiFaults(simulated.store)
+    const stages = new ObservedStages(() => {
+      for (const { inCluster, inApi } of faults) {
+        if (inCluster) simulated.faults.set(inCluster(twin, to))
+        if (inApi) api.add(inApi)
+      }
+    })
+    const ended = await upgradeOn(cx, { simulated, clock, stages, api, asked })
+    const began = stages.began ?? clock.now().getTime()
+    const upgraded = clock.now().getTime()
+    const lastMove =
+      ended.code === exitCode.done ? await vmsSettle(simulated, { clock, observed, namespace }) : upgraded
+    observed.stop()
+    return {
+      outcome: outcomeOf(ended, stages),
+      code: ended.code,
+      method: asked.method === 'auto' ? (twin.shape.method ?? 'operator-manifest') : asked.method,
+      ...(stages.began !== undefined && { upgradeSeconds: Math.round((upgraded - began) / 1000) }),
+      ...(lastMove > upgraded && { vmUpdateSeconds: Math.round((lastMove - upgraded) / 1000) }),
+      stages: stages.stages(),
+      vms: observed.vms(launcherImage(simulated, namespace), began),
+      ...(ended.error && { why: whyOf(ended.error, simulated) }),
+      left: await leftOpen(simulated, { namespace, clock }),
+    }
+  } finally {
+    await simulated.stop()
+  }
+}
+
+/** So long the twin is left alone with its inhabitants before anything is done, in ms. */
+const settling = 60_000
+
+/** So long the upgrade waits on the twin where nothing moves any more, in ms: longer than kvup takes to be sure of any cause. */
+const patience = 15 * 60_000
+
+/** Without the flag that nobody typed. */
+const ownFlag = /^stalled for [\d a-z]+ \(--stalled-after\)(?: at (?<step>[^:]+))?: /u
+
+function whyOf(error: KvupError, { store }: SimulatedCluster): RehearsedFailure {
+  const { reason, notes, remedy } = error
+  const message = error.message.replace(ownFlag, (_, step?: string) =>
+    step === undefined ? '' : `${step}: `,
+  )
+  const pods = store.list(Pods).items.map(({ metadata }) => metadata.name)
+  return { reason, message, notes, remedy: remedy.filter((line) => !pods.some((pod) => line.includes(pod))) }
+}
+
+/** What `kvup history` would still list as changed for a time. */
+async function leftOpen(
+  simulated: SimulatedCluster,
+  { namespace, clock }: { namespace: string; clock: Clock },
+): Promise<Played['left']> {
+  const journal = configMapJournal(simulated.cluster(), { namespace, who: '', clock })
+  const open = await journal.overrides()
+  return open.map(({ id, path, object }) => ({
+    what:
+      id === overrideId
+        ? 'automatic VM updates are paused'
+        : `${path.slice(path.lastIndexOf('/') + 1)} of ${object.kind} ${object.name} is changed`,
+    restores: restoringLine(id),
+  }))
+}
+
+/** Also where VMs were lost meanwhile. */
+const isThrough = ({ code }: Ended): boolean => code === exitCode.done || code === exitCode.lost
+
+function outcomeOf(ended: Ended, { began }: ObservedStages): Played['outcome'] {
+  if (isThrough(ended)) return 'through'
+  return began === undefined ? 'blocked' : 'stalls'
+}
+
+interface Ended {
+  code: ExitCode
+  error?: KvupError
+}
+
+interface Stage {
+  simulated: SimulatedCluster
+  clock: SimClock
+  stages: ObservedStages
+  api: ApiFaults
+  asked: Play
+}
+
+/** `kvup upgrade` as it would be typed, with nobody to ask. Throws what was typed wrong, and what ends this process. */
+async function upgradeOn(cx: Context, stage: Stage): Promise<Ended> {
+  const { simulated } = stage
+  const { to, method, accept } = stage.asked
+  const args = [
+    ...['--to', to, '--method', method, '--stalled-after', `${patience / 60_000}m`],
+    ...accept.flatMap((risk) => ['--accept', risk]),
+  ]
+  const manifest = method === 'image-tag' ? [] : ['--manifest', '-']
+  const inside = insideTwin(cx, stage, manifestText(simulated.operatorManifest(to)))
+  try {
+    const line = `kvup upgrade --to ${shellWord(to)}`
+    return { code: await runInside(inside, { line, command: upgradeCommand, args: [...args, ...manifest] }) }
+  } catch (error) {
+    if (!(error instanceof KvupError) || error.exitCode === exitCode.usage || cx.signal.aborted) throw error
+    return { code: error.exitCode, error }
+  }
+}
+
+function insideTwin(cx: Context, { simulated, clock, stages, api }: Stage, manifest: string): Context {
+  const cluster: Cluster = withFaults(simulated.cluster(), api)
+  return {
+    ...cx,
+    clock,
+    cluster: async () => cluster,
+    prompt: { confirm: async () => true },
+    printer: {
+      result: () => undefined,
+      unchanged: () => undefined,
+      rows: () => ({ add: () => undefined, end: () => undefined }),
+      event: (event) => stages.hear(event),
+      awaiting: () => undefined,
+      note: () => undefined,
+      warn: () => undefined,
+    },
+    flags: { ...cx.flags, yes: true },
+    world: { ...cx.world, readStdin: async () => manifest, writeText: async () => undefined },
+  }
+}
+
+interface Settling {
+  clock: Clock
+  observed: ObservedVms
+  namespace: string
+}
+
+/** Lets KubeVirt do with VMs what it does by itself, and tells when the last one was done (ms since the epoch). */
+async function vmsSettle(
+  simulated: SimulatedCluster,
+  { clock, observed, namespace }: Settling,
+): Promise<number> {
+  const image = launcherImage(simulated, namespace)
+  const patience = patienceWith(simulated, namespace)
+  let left = observed.outdated(image)
+  let changed = clock.now().getTime()
+  while (left > 0 && clock.now().getTime() - changed < patience) {
+    await clock.sleep(2000)
+    const now = observed.outdated(image)
+    if (now !== left) changed = clock.now().getTime()
+    left = now
+  }
+  return changed
+}
+
+/** How long nothing has to change before nothing more is expected, in ms: longer than migrations wait for a node, and than batches lie apart. */
+function patienceWith({ store }: SimulatedCluster, namespace: string): number {
+  const [kubevirt]: readonly KubeVirt[] = store.list(KubeVirts, { namespace }).items
+  const { workloadUpdateMethods, batchEvictionInterval = '1m' } = kubevirt?.spec?.workloadUpdateStrategy ?? {}
+  if ((workloadUpdateMethods ?? []).length === 0) return 0
+  return Math.max(15 * 60_000, 2 * (goDuration(batchEvictionInterval) ?? 0))
+}
+
+function launcherImage({ store }: SimulatedCluster, namespace: string): string {
+  const controller: Deployment | undefined = store.read(Deployments, { name: 'virt-controller', namespace })
+  const args = controller?.spec?.template?.spec?.containers?.[0]?.args ?? []
+  return args[args.indexOf('--launcher-image') + 1] ?? ''
+}
