@@ -64,10 +64,12 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
       'engine',
       'manifests',
       'releases',
+      'rehearsal',
       'kube',
     ],
   },
   simulator: { code: ['kube', 'kube/base', 'releases'] },
+  rehearsal: { code: ['simulator', 'kubevirt', 'openshift', 'kube', 'kube/base'], types: ['engine'] },
 }
 
 /** Rooms within a folder: what needs no cluster and nothing else, and what has rules of its own. */
@@ -109,7 +111,7 @@ function forbidden(arrow: Arrow): boolean {
   const { from, to, typeOnly } = arrow
   if (!to.startsWith('.')) return false
   const [here, there] = [room(from), room(target(arrow))]
-  if (here === undefined) return there === 'simulator' && !from.startsWith('src/commands/demo')
+  if (here === undefined) return there === 'simulator' && !/^src\/commands\/(?:demo|rehearse)/u.test(from)
   if (there === undefined) return true
   const rule = mayImport[here]
   if (here === there || rule?.code.includes(there)) return false

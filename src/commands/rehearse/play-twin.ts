@@ -8,6 +8,9 @@ import { goDuration } from '../../lib/kube/duration.ts'
 import { type Deployment, Deployments, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type KubeVirt, KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
+import { chooseMethod } from '../../lib/upgrade/upgrade-plan.ts'
+import type { Method } from '../../lib/releases/hop-findings.ts'
+import { parseVersion } from '../../lib/releases/release-versions.ts'
 import type { ClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
 import { ObservedStages } from '../../lib/rehearsal/observed-stages.ts'
 import { ObservedVms } from '../../lib/rehearsal/observed-vms.ts'
@@ -63,7 +66,7 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
     return {
       outcome: outcomeOf(ended, stages),
       code: ended.code,
-      method: asked.method === 'auto' ? (twin.shape.method ?? 'operator-manifest') : asked.method,
+      method: methodOf(asked),
       ...(stages.began !== undefined && { upgradeSeconds: Math.round((upgraded - began) / 1000) }),
       ...(lastMove > upgraded && { vmUpdateSeconds: Math.round((lastMove - upgraded) / 1000) }),
       stages: stages.stages(),
@@ -110,6 +113,10 @@ async function leftOpen(
   }))
 }
 
+/** As the upgrade itself chooses it, where nobody else did. */
+const methodOf = ({ method, twin, to }: Play): Method =>
+  chooseMethod(method, twin.installation, parseVersion(to))
+
 /** Also where VMs were lost meanwhile. */
 const isThrough = ({ code }: Ended): boolean => code === exitCode.done || code === exitCode.lost
 
@@ -134,12 +141,13 @@ interface Stage {
 /** `kvup upgrade` as it would be typed, with nobody to ask. Throws what was typed wrong, and what ends this process. */
 async function upgradeOn(cx: Context, stage: Stage): Promise<Ended> {
   const { simulated } = stage
-  const { to, method, accept } = stage.asked
+  const { to, accept } = stage.asked
+  const method = methodOf(stage.asked)
   const args = [
     ...['--to', to, '--method', method, '--stalled-after', `${patience / 60_000}m`],
     ...accept.flatMap((risk) => ['--accept', risk]),
   ]
-  const manifest = method === 'image-tag' ? [] : ['--manifest', '-']
+  const manifest = method === 'operator-manifest' ? ['--manifest', '-'] : []
   const inside = insideTwin(cx, stage, manifestText(simulated.operatorManifest(to)))
   try {
     const line = `kvup upgrade --to ${shellWord(to)}`

@@ -27,6 +27,8 @@ import { outcomeAnnotations } from '../../simulator/vm-shape.ts'
 /** What a simulated cluster has to be made of, so that it is the twin of a cluster. */
 export interface ClusterTwin {
   shape: ClusterShape
+  /** The KubeVirt that it is the twin of, and the operator that looks after it. */
+  installation: Installation
   /** VMs, their instances, PodDisruptionBudgets and ResourceQuotas, as they are to be put into the settled twin. */
   inhabitants: readonly KubeObject[]
   /** What is wrong in the cluster now, and so in its twin: nodes that are not ready. */
@@ -58,6 +60,7 @@ export async function readClusterTwin(reader: Reader, clock: Pick<Clock, 'now'>)
   const byName = new Map(running.map((instance) => [placeOf(instance), instance]))
   const notReady = nodes.filter((node) => condition(node, 'Ready')?.status === 'False' || isSilent(node))
   return {
+    installation,
     shape: shapeOf(installation, { nodes, home, gitVersion: snapshot.serverVersion?.gitVersion }),
     inhabitants: [
       ...(budgets.known ? budgets.items.filter((budget) => !isOfVm(budget)) : []),

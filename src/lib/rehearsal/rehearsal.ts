@@ -1,8 +1,8 @@
-import type { Document } from '../output/printer.ts'
 import type { ExitCode } from '../kube/errors.ts'
 
 /** Of which cluster a rehearsal is, and of which upgrade. */
-interface About extends Document {
+interface About {
+  apiVersion: 'kvup.io/v1alpha1'
   from: string
   to: string
   /** The same seed and the same cluster make the same rehearsal. */

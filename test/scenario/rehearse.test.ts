@@ -1,0 +1,242 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Nodes } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { ObservedStages } from '../../src/lib/rehearsal/observed-stages.ts'
+import { ObservedVms } from '../../src/lib/rehearsal/observed-vms.ts'
+import type { FaultRehearsals, Rehearsal } from '../../src/lib/rehearsal/rehearsal.ts'
+import { twinFaults } from '../../src/lib/rehearsal/twin-faults.ts'
+import { isWrite } from '../../src/simulator/api/api-request.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
+import { defaultVms, mixedVms } from '../../src/simulator/vm-shape.ts'
+import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
+import { systemClock } from '../../src/lib/kube/clock.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { runText } from '../lib/run-text.ts'
+import { Stage } from './stage.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'rehearse-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+type Shape = Omit<Simulation, 'clock'>
+
+const byTag: Shape = {
+  version: 'v1.7.4',
+  operator: 'v1.8.4',
+  method: 'image-tag',
+  vms: 6,
+  methods: ['LiveMigrate'],
+  workers: 3,
+}
+const byManifest: Shape = { version: 'v1.8.4', vms: mixedVms, methods: ['LiveMigrate', 'Evict'] }
+
+/** Saves a cluster of that shape to a file, by `kvup snapshot`. */
+async function saved(name: string, shape: Shape, before?: (sim: SimulatedCluster) => Promise<void>) {
+  const clock = new SimClock()
+  const sim = await simulate({ ...shape, clock })
+  try {
+    await clock.sleep(60_000)
+    await before?.(sim)
+    const file = join(folder, `${name}.ndjson`)
+    const { code } = await runText(['snapshot', '--to-file', file], { cluster: sim.cluster(), clock })
+    expect(code).toBe(0)
+    return file
+  } finally {
+    await sim.stop()
+  }
+}
+
+/** Nobody asks a cluster for what is read from a file. */
+const offline = { cluster: {} as Cluster, clock: systemClock }
+
+async function rehearsed(file: string, to: string, ...flags: readonly string[]) {
+  const argv = ['rehearse', '--to', to, '--from', file, ...flags, '-o', 'json']
+  const { code, out, err } = await runText(argv, offline)
+  return { code, err, document: JSON.parse(out) as Rehearsal }
+}
+
+async function screen(file: string, to: string, ...flags: readonly string[]) {
+  return runText(['rehearse', '--to', to, '--from', file, ...flags], { ...offline, columns: 80 })
+}
+
+describe('the rehearsal goes as the upgrade does', () => {
+  /** The upgrade itself, on the cluster that was saved. */
+  async function upgraded(shape: Shape, to: string, accept: string[]) {
+    const clock = new SimClock()
+    const stage = new Stage(clock, await simulate({ ...shape, clock }))
+    try {
+      await clock.sleep(60_000)
+      const stages = new ObservedStages()
+      const vms = new ObservedVms(stage.simulated.store)
+      const { code } = await stage.upgrade(to, { accept }, { onEvent: (event) => stages.hear(event) })
+      await clock.sleep(10 * 60_000)
+      return { code, stages: stages.stages(), vms: vms.vms(`quay.io/kubevirt/virt-launcher:${to}`, 0) }
+    } finally {
+      await stage.stop()
+    }
+  }
+
+  test.each([
+    ['by image tag', byTag, 'v1.8.4', []],
+    ['by the manifest of the operator', byManifest, 'v1.9.0', ['evictions']],
+  ] as const)(
+    '%s: the stages, how long they take, and what is tried with VMs',
+    async (name, shape, to, accept) => {
+      const file = await saved(name.replaceAll(' ', '-'), shape)
+      const real = await upgraded(shape, to, [...accept])
+      const { code, document } = await rehearsed(file, to, ...accept.flatMap((risk) => ['--accept', risk]))
+      expect({ code, outcome: document.outcome }).toEqual({ code: 0, outcome: 'through' })
+      expect(real.code).toBe(0)
+      expect(document.stages.map((stage) => stage.name)).toEqual(real.stages.map((stage) => stage.name))
+      for (const [i, { takes = 0, name: stage }] of document.stages.entries()) {
+        const really = real.stages[i]?.takes ?? 0
+        // Half of it to twice of it; of what is over in seconds, luck is a larger part.
+        const fits = Math.abs(takes - really) <= 5 || (takes >= really / 2 && takes <= really * 2)
+        expect({ stage, takes, really, fits }).toMatchObject({ fits: true })
+      }
+      const tried = (all: Rehearsal['vms']) => all.map((vm) => [vm.name, vm.tries, vm.becomes])
+      expect(tried(document.vms)).toEqual(tried(real.vms))
+    },
+  )
+})
+
+describe('what a rehearsal says', () => {
+  let tag: string
+  let manifest: string
+  beforeAll(async () => {
+    tag = await saved('tag', byTag)
+    manifest = await saved('manifest', byManifest)
+  })
+
+  test('the same cluster and the same seed make the same rehearsal; another seed another one', async () => {
+    const [first, again, other] = [
+      await rehearsed(tag, 'v1.8.4'),
+      await rehearsed(tag, 'v1.8.4'),
+      await rehearsed(tag, 'v1.8.4', '--seed', '7'),
+    ]
+    expect(again).toEqual(first)
+    expect(other.document.vms).not.toEqual(first.document.vms)
+  })
+
+  test('the screen has the verdict first and the next line last', async () => {
+    const { code, out } = await screen(manifest, 'v1.9.0', '--accept', 'evictions')
+    expect(code).toBe(0)
+    const lines = out.trimEnd().split('\n')
+    expect(lines[0]).toMatch(/^. Rehearsal: KubeVirt v1\.8\.4 → v1\.9\.0 goes through in /u)
+    expect(out).toContain('Nothing was changed in the cluster.')
+    expect(out).toContain('KubeVirt tries to migrate 8 of 11 VMs.')
+    expect(out).toContain('Not in the twin, and so not shown:')
+    expect(lines.at(-1)).toContain('kvup upgrade --to v1.9.0 --accept evictions')
+  })
+
+  test('a risk that nobody accepted blocks it, as it would block the upgrade, and the next line plays it with the risk', async () => {
+    const { code, document } = await rehearsed(manifest, 'v1.9.0')
+    expect({ code, outcome: document.outcome, stages: document.stages }).toEqual({
+      code: 3,
+      outcome: 'blocked',
+      stages: [],
+    })
+    const line = document.next.find((one) => one.startsWith('kvup rehearse')) ?? ''
+    const argv = (line.split('     #')[0] ?? '').split(' ').slice(1)
+    expect((await runText(argv, offline)).code).toBe(0)
+  })
+
+  test('a node that is not ready is not ready in the twin', async () => {
+    const file = await saved('not-ready', byTag, async (sim) => {
+      sim.faults.set({ notReady: ['worker-2'] })
+      await sim.store.clock.sleep(120_000)
+      expect(sim.store.list(Nodes).items).toHaveLength(6)
+    })
+    const { code, document } = await rehearsed(file, 'v1.8.4')
+    expect(code).not.toBe(0)
+    expect(JSON.stringify(document.why)).toContain('worker-2')
+  })
+
+  test('each fault ends in a verdict, and what it leaves behind has its line', async () => {
+    const argv = ['rehearse', '--to', 'v1.8.4', '--from', tag, '--faults', 'all', '-o', 'json']
+    const { code, out } = await runText(argv, offline)
+    const { items, without } = JSON.parse(out) as FaultRehearsals
+    expect({ code, without: without.outcome }).toEqual({ code: 0, without: 'through' })
+    expect(items.map(({ fault }) => fault)).toEqual(twinFaults.map(({ name }) => name))
+    for (const { fault, outcome, why, left } of items) {
+      if (outcome === 'through') expect({ fault, left }).toEqual({ fault, left: [] })
+      else expect({ fault, reason: why?.reason, told: why?.message !== '' }).toMatchObject({ told: true })
+      for (const { what, restores } of left) expect({ what, restores }).not.toContain('')
+    }
+    expect(items.filter(({ outcome }) => outcome === 'stalls').map(({ fault }) => fault)).toEqual([
+      'missing-image',
+      'canary-crash',
+      'node-lost',
+    ])
+    expect(items.flatMap(({ why }) => why?.remedy ?? []).join('\n')).not.toMatch(/virt-handler-[a-z0-9]{5}/u)
+  })
+
+  test('faults of one rehearsal happen together', async () => {
+    const { code, document } = await rehearsed(
+      tag,
+      'v1.8.4',
+      '--fault',
+      'api-flaps',
+      '--fault',
+      'missing-image',
+    )
+    expect({ code, faults: document.faults }).toEqual({ code: 4, faults: ['api-flaps', 'missing-image'] })
+    expect(document.why?.message).toContain('cannot pull')
+  })
+
+  test.each([
+    [['--fault', 'missing-imge'], 'missing-image'],
+    [['--faults', 'all,nope'], 'the faults are'],
+    [['--fault', 'node-lost', '--faults', 'all'], 'exclude each other'],
+    [['--seed', 'x'], 'whole number'],
+  ])('%j is refused before anything is read', async (flags, said) => {
+    const { code, err } = await runText(['rehearse', '--to', 'v1.8.4', ...flags], offline)
+    expect(code).toBe(2)
+    expect(err).toContain(said)
+  })
+
+  test('without a target nothing is read', async () => {
+    const { code, err } = await runText(['rehearse'], offline)
+    expect(code).toBe(2)
+    expect(err).toContain('--to')
+  })
+})
+
+test('of a running cluster it only reads', async () => {
+  const clock = new SimClock()
+  const sim = await simulate({ ...byTag, vms: 2, clock })
+  try {
+    const before = sim.store.audit.length
+    const { code } = await runText(['rehearse', '--to', 'v1.8.4'], { cluster: sim.cluster(), clock })
+    expect(code).toBe(0)
+    const own = sim.store.audit.slice(before).filter(({ user }) => user === 'kubernetes-admin')
+    expect(own.length).toBeGreaterThan(0)
+    expect(own.filter(isWrite)).toEqual([])
+  } finally {
+    await sim.stop()
+  }
+})
+
+describe('what cannot be played is refused', () => {
+  test('HyperConverged and OLM', async () => {
+    const file = await saved('olm', { olm: okdOlm() })
+    const { code, err } = await screen(file, 'v1.9.0')
+    expect(code).toBe(3)
+    expect(err).toContain('cannot rehearse')
+  })
+
+  test('an update that is under way', async () => {
+    const file = await saved('updating', { ...byTag, vms: defaultVms(1) }, async (sim) => {
+      const { writer } = sim.cluster()
+      const { KubeVirts } = await import('../../src/lib/kube/kinds/kubevirt-kinds.ts')
+      const kubevirt = { name: 'kubevirt', namespace: 'kubevirt' }
+      await writer.mergePatch(KubeVirts, kubevirt, { spec: { imageTag: 'v1.8.4' } })
+      await sim.store.clock.sleep(20_000)
+    })
+    const { code, err } = await screen(file, 'v1.8.4')
+    expect(code).toBe(3)
+    expect(err).toContain('KubeVirt is being updated')
+  })
+})
