@@ -37,11 +37,16 @@ const formerFlags: ReadonlyMap<string, string> = new Map([
 function withPresentFlags(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--')
   return argv.map((word, index) => {
+    if (end >= 0 && index >= end) return word
+    if (word === '--dry-run' && isNoValue(argv[index + 1])) return '--dry-run=server'
     const [flag = '', ...value] = word.split('=')
-    const now = end < 0 || index < end ? formerFlags.get(flag) : undefined
+    const now = formerFlags.get(flag)
     return now === undefined ? word : [now, ...value].join('=')
   })
 }
+
+/** A bare `--dry-run`, as kubectl once had it, is the one that tells the most: the server judges each change, and makes none. */
+const isNoValue = (next: string | undefined): boolean => next === undefined || next.startsWith('-')
 
 /** argv -> exit code. The only place that reports errors; never throws, never exits. */
 export async function main(

@@ -236,7 +236,7 @@ export const withChangeFlags = (command: Command, limits: string, timeout: strin
     .option('--timeout <duration>', limits, timeout)
     .option('--take-over <holder>', 'take the lock of this holder')
 
-/** As kubectl has it; bare it would take the flag behind it for its value. */
+/** As kubectl has it; what is typed bare has become `server` by now. */
 export const dryRunOption = (): Option =>
   new Option('--dry-run <none|client|server>', 'change nothing, show what would').argParser(
     (value: string): DryRun => {

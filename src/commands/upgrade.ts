@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { acceptWithReason, asksCluster, manual, stalledOption } from './command-options.ts'
 import type { UpgradeOptions } from '../lib/upgrade/plan/upgrade-options.ts'
@@ -29,12 +29,6 @@ const list = (value: string, before: string[]) => [...before, value]
 
 /** As a sealed plan keeps them: one text. */
 const joined = (value: string, before?: string) => (before === undefined ? value : `${before},${value}`)
-
-/** A bare `--dry-run` would take the flag behind it for its value. */
-function noFlag(value: string): string {
-  if (value.startsWith('-')) throw new InvalidArgumentError('It takes none, client or server.')
-  return value
-}
 
 /** What a plan is made from: `kvup plan` and `kvup upgrade` share them, and a sealed plan keeps their values. */
 export const planningFlags = (): Option[] => [
@@ -70,7 +64,7 @@ export const runningFlags = (): Option[] => [
   new Option('--backup <file>', 'file for the objects that are replaced'),
   new Option('--timeout <duration>', 'limit of each minor (default 60m, or twice the estimate)'),
   stalledOption(),
-  new Option('--dry-run <none|client|server>', 'show what would change, change nothing').argParser(noFlag),
+  new Option('--dry-run <none|client|server>', 'show what would change, change nothing'),
   new Option('--deadline <time>', 'begin no step that would end after this time'),
   new Option('--until <step>', 'end after this step'),
   new Option('--pause-before <step>', 'end before this step (repeatable)')

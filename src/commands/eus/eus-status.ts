@@ -3,7 +3,7 @@ import { eusPlanDocument, plannedEus } from '../../lib/eus/planned-eus.ts'
 import { eusPlanView } from '../../lib/output/views/eus/eus-plan.ts'
 import { passGateOfPlan } from '../../lib/checks/check-definition.ts'
 import { acceptingLine } from '../run-change.ts'
-import { savePlan } from '../upgrade/upgrade.ts'
+import { isPage, savePlan } from '../upgrade/upgrade.ts'
 import type { EusPlanningOptions } from '../../lib/eus/run/window-run.ts'
 import type { Context } from '../../context.ts'
 import { windowChanges } from '../../lib/eus/window-status.ts'
@@ -58,6 +58,10 @@ export async function planEus(cx: Context, options: EusPlanOptions): Promise<Exi
   cx.printer.result(document, eusPlanView)
   const accepting = acceptingLine(cx.world.commandLine, planned.accepted)
   if (document.pending)
-    passGateOfPlan(planned.plan.findings, planned.accepted, { command: 'kvup eus run', accepting })
+    passGateOfPlan(planned.plan.findings, planned.accepted, {
+      command: 'kvup eus run',
+      accepting,
+      isShown: isPage(cx),
+    })
   return document.pending && options.exitCode ? exitCode.asked : exitCode.done
 }

@@ -270,11 +270,11 @@ export function passGate(
   })
 }
 
-/** The same behind a plan on the screen, which shows each finding and what helps already. */
+/** The same behind a plan, which has each finding and what helps already. `isShown`: a page, whose next line says what to do. */
 export function passGateOfPlan(
   findings: readonly Finding[],
   accepted: readonly AcceptedRisk[],
-  { command, accepting }: { command: string; accepting: Accepting },
+  { command, accepting, isShown = false }: { command: string; accepting: Accepting; isShown?: boolean },
 ): void {
   const all = unaccepted(findings, accepted)
   const [first] = all
@@ -284,7 +284,10 @@ export function passGateOfPlan(
     first.id,
     `${command} would be refused because of ${all.length === 1 ? 'this finding' : `these ${all.length} findings`}`,
     {
-      remedy: [explainLine(first.id), ...(ids.some(isRefused) ? [] : [accepting(ids, all)])],
+      remedy: [
+        ...(isShown ? [] : [explainLine(first.id)]),
+        ...(ids.some(isRefused) ? [] : [accepting(ids, all)]),
+      ],
     },
   )
 }

@@ -1,5 +1,4 @@
 import { nearest } from '../kube/text.ts'
-import { shellWord } from '../kube/shell-line.ts'
 
 /** A command of the tree, as far as it is needed to say what was meant. */
 export interface KnownCommand {
@@ -50,8 +49,6 @@ const remedies: Readonly<Record<string, Remedy>> = {
     const choices = registeredArguments.flatMap(({ argChoices = [] }) => argChoices)
     return choices.length > 0 ? [`one of ${choices.join(', ')}`] : []
   },
-  'commander.optionMissingArgument': dryRunOnServer,
-  'commander.invalidArgument': dryRunOnServer,
 }
 
 /** commander's own suggestion. */
@@ -67,15 +64,6 @@ function asFlag(message: string, { options }: KnownCommand): readonly string[] {
   const known = Object.entries(flag).find(([long]) => options.some((option) => option.long === long))
   return version === undefined || known === undefined ? [] : [`did you mean ${known[1]}${version}?`]
 }
-
-/** `--dry-run` without its value: the whole line with it. */
-function dryRunOnServer({ argv, root, message }: Refused): readonly string[] {
-  const at = argv.findIndex((word, index) => word === '--dry-run' && isBare(argv[index + 1]))
-  if (at < 0 || !message.includes("'--dry-run ")) return []
-  return [[root.name(), ...argv.with(at, '--dry-run=server').map(shellWord)].join(' ')]
-}
-
-const isBare = (next: string | undefined): boolean => next === undefined || next.startsWith('-')
 
 function pathOf({ root, argv }: Refused): readonly KnownCommand[] {
   const path = [root]

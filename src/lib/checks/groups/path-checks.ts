@@ -5,6 +5,7 @@ import {
   latestPatch,
   newestMinorOf,
   type Releases,
+  unknownRelease,
 } from '../../releases/releases.ts'
 import {
   compareVersions,
@@ -91,12 +92,12 @@ const neverSettled: Finding = {
 
 /** A patch holds no surprises that its minor has not; a minor that is newer than all that are known may. */
 function unknown(to: Version, releases: Releases): Finding | undefined {
-  const { asOf, minors } = releases
-  if (minors[minorOf(to)]?.releases[to.text] !== undefined) return undefined
+  const summary = unknownRelease(to, releases)
+  if (summary === undefined) return undefined
   return {
     id: 'release-unknown',
     level: to.minor > (newestMinorOf(to.major, releases) ?? to.minor) ? 'warning' : 'info',
-    summary: `${to.text} is newer than the release data of ${asOf}: kvup judges it by general rules`,
+    summary: `${summary} (release data of ${releases.asOf}). kvup judges it by general rules`,
     remedy: [`kvup releases --since ${minorOf(to)}.0`],
   }
 }

@@ -73,6 +73,8 @@ interface Style {
   size: Size
   /** `whole`: each check, and what helps against an info; `blockers`: what helps against these alone, where all of it is more than a screen. */
   detail: 'whole' | 'findings' | 'blockers'
+  /** The flag that shows the whole; default `--all`. */
+  all?: string
 }
 
 const shownLines = (document: CheckDocument, style: Style): string[] =>
@@ -87,6 +89,27 @@ const severities: readonly Severity[] = ['BLOCKER', 'NOT CHECKED', 'WARNING', 'A
 interface Shown {
   finding: ReportedFinding
   severity: Severity
+}
+
+/** Findings as a check shows them, where something else stands beside them: what stops it with what helps, and the others in a line each. With `-o wide` all that helps. */
+export function findingSections(
+  findings: readonly ReportedFinding[],
+  { paint, size }: Pick<Style, 'paint' | 'size'>,
+): { stops: readonly string[]; others: readonly string[] } {
+  const shown = findings.map((finding) => ({ finding, severity: severityOf(finding) }))
+  const linesOf = (severity: Severity): readonly string[] => {
+    const own = shown.filter((one) => one.severity === severity).map(({ finding }) => finding)
+    if (own.length === 0) return []
+    const isBrief = severity === 'WARNING' && !size.wide
+    const detail = size.wide ? 'whole' : isBrief ? 'blockers' : 'findings'
+    const lines = sectionLines(severity, own, { paint, size, detail, all: '-o wide' })
+    const more = isBrief && own.some(({ remedy }) => remedy.length > 0) ? ' (fixes: -o wide)' : ''
+    return [`${severity}${more}`, ...lines]
+  }
+  return {
+    stops: [...linesOf('BLOCKER'), ...linesOf('NOT CHECKED')],
+    others: [...linesOf('WARNING'), ...linesOf('ACCEPTED'), ...linesOf('INFO')],
+  }
 }
 
 function reportLines(document: CheckDocument, style: Style): string[] {
@@ -114,9 +137,9 @@ function reportLines(document: CheckDocument, style: Style): string[] {
   ]
 }
 
-function severityOf({ accepted, level }: ReportedFinding, { is }: ReportedCheck): Severity {
+function severityOf({ accepted, level }: ReportedFinding, check?: ReportedCheck): Severity {
   if (accepted) return 'ACCEPTED'
-  if (is === 'not-checked' || level === 'not-checked') return 'NOT CHECKED'
+  if (check?.is === 'not-checked' || level === 'not-checked') return 'NOT CHECKED'
   return ({ blocker: 'BLOCKER', warning: 'WARNING', info: 'INFO' } as const)[level]
 }
 
@@ -221,7 +244,7 @@ function warningLines(findings: readonly ReportedFinding[], style: Style): strin
 
 /** The first in a line, the others by their names. That there is no way back comes before everything else, then that nobody knows the target: it may be mistyped. */
 function infoLines(findings: readonly ReportedFinding[], style: Style): string[] {
-  const { paint, detail } = style
+  const { paint, detail, all = '--all' } = style
   const sorted = findings.toSorted((a, b) => Number(isWayBack(b)) - Number(isWayBack(a)))
   const told =
     detail === 'blockers' ? [] : sorted.filter((finding, at) => at === 0 || finding.id === 'release-unknown')
@@ -231,7 +254,9 @@ function infoLines(findings: readonly ReportedFinding[], style: Style): string[]
     ...told.flatMap((finding) => named(` ${mark} ${firstClause(finding.summary)}`, finding.id, style)),
     ...(names === ''
       ? []
-      : [` ${mark} ${told.length > 0 ? 'also ' : ''}${names} ${paint.dim('(kvup explain NAME, or --all)')}`]),
+      : [
+          ` ${mark} ${told.length > 0 ? 'also ' : ''}${names} ${paint.dim(`(kvup explain NAME, or ${all})`)}`,
+        ]),
   ]
 }
 

@@ -36,20 +36,22 @@ type Row = readonly [label: string, text: string]
  * worst first.
  */
 export function questionLines(asked: BeforeQuestion, paint: Paint): readonly string[] {
+  const wayBack = wayBackLines(asked.plan, paint)
   const rows: readonly Row[] = [
     ...methodRows(asked.plan),
     ...timeRows(asked),
     ...impactRows(asked, paint),
     ['backup', backupText(asked)],
-    ...findingRows(asked, paint),
+    ...findingRows(wayBack.length > 0 ? withoutWayBack(asked) : asked, paint),
   ]
-  return [
-    headline(asked, paint),
-    ...goingBackLines(asked, paint),
-    ...wayBackLines(asked.plan, paint),
-    ...rows.map(rowText),
-  ]
+  return [headline(asked, paint), ...goingBackLines(asked, paint), ...wayBack, ...rows.map(rowText)]
 }
+
+/** A row of its own says it. */
+const withoutWayBack = <T extends Pick<BeforeQuestion, 'findings'>>(asked: T): T => ({
+  ...asked,
+  findings: asked.findings.filter(({ id, level }) => id !== 'cannot-be-undone' || level !== 'info'),
+})
 
 const labelWidth = 8
 const rowText = ([label, text]: Row): string => `${label.padEnd(labelWidth)}  ${text}`
@@ -104,7 +106,12 @@ const goingBackLines = ({ findings }: BeforeQuestion, paint: Paint): readonly st
 function wayBackLines({ wayBack, from, to, goesBack, isRest }: UpgradePlan, paint: Paint): readonly string[] {
   if (goesBack || isRest || from === undefined || from === to.text) return []
   if (wayBack.is === 'open')
-    return [rowText(['way back', `to ${from}, until virt-controller is updated; after that unsupported`])]
+    return [
+      rowText([
+        'way back',
+        `to ${from}, until virt-controller is updated; after that unsupported${wayBack.deletes ? `. Going back deletes the CRDs that ${from} lacks, and their objects` : ''}`,
+      ]),
+    ]
   const when = wayBack.is === 'closes' ? ' once virt-operator has replaced the CRDs' : ''
   return [
     `${paint.bad(paint.mark.warning)} ${paint.strong(`There is no way back${when}`)}: ${brief(wayBack.why)}`,
@@ -281,7 +288,7 @@ function findingRows(
       'warning',
       `${paint.warn(withoutDetails(finding.summary))} (${finding.id})`,
     ]),
-    ...told.map(({ summary, id }): Row => ['note', `${brief(summary)} (${id})`]),
+    ...told.map(({ summary, id }): Row => ['info', `${brief(summary)} (${id})`]),
     ...(infos.length > 0 ? [['info', `${infos.join(', ')} (kvup explain NAME)`] as const] : []),
   ]
 }
