@@ -65,6 +65,24 @@ describe('what stands above the question', () => {
     expect(text).toMatch(/^warning .*\(kubernetes-window\)/msu)
   })
 
+  test('the way back says which CRDs it takes away, in its own row, and no info says it once more', async () => {
+    const { lines } = await shown(scenarios.find(({ name }) => name === 'broken-job')!)
+    const text = lines.join(' ').replaceAll(/\s+/gu, ' ')
+    expect(text).toContain(
+      'way back to v1.7.0, until virt-controller is updated; after that unsupported. Going back deletes the CRDs that v1.7.0 lacks, and their objects method ',
+    )
+    expect(text).not.toContain('cannot-be-undone')
+    expect(lines.length).toBeLessThanOrEqual(16)
+  })
+
+  test('within one minor going back takes nothing away', async () => {
+    await play({ ...byTag, version: 'v1.8.3', operator: 'v1.8.4' }, async (stage) => {
+      const asked = await stage.upgrade('v1.8.4', {}, unwilling().terminal)
+      expect(asked.text).toContain('until virt-controller is updated; after that unsupported\n')
+      expect(asked.text).not.toContain('Going back deletes')
+    })
+  })
+
   test('that there is no way back stands right below the head', async () => {
     const { lines } = await shown(scenarios.find(({ name }) => name === 'operator-manifest')!)
     const head = lines.findIndex((line) => line.startsWith('! There is no way back'))

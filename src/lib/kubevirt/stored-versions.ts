@@ -74,7 +74,7 @@ function forward(to: Version, since: string, { rolloutStatus, releases }: CrdQue
     ]
   const patch = latestPatch(minorOf(goal), releases)
   return patch !== undefined && compareVersions(patch, goal) > 0
-    ? [`kvup upgrade --to ${patch.text}`]
+    ? [`kvup upgrade --to ${patch.text}     goes forward instead, to the newest patch of ${minorOf(goal)}`]
     : [`Keep ${goal.text}, or upgrade to a newer patch of ${minorOf(goal)}`]
 }
 

@@ -54,6 +54,13 @@ function skipped(from: string, to: string) {
   return { summary: found?.summary.replace(/:.*/u, ''), remedy: found?.remedy }
 }
 
+test('a downgrade: keep what is installed, and a line that goes forward says so', () => {
+  expect(hopFindings(v('v1.7.2'), v('v1.6.0')).find(({ id }) => id === 'downgrade')?.remedy).toEqual([
+    'Keep v1.7.2',
+    'kvup upgrade --to v1.7.4     goes forward instead, to the newest patch of v1.7',
+  ])
+})
+
 describe('a target that is far beyond what is known', () => {
   const releases = 'kvup releases     lists the releases that kvup knows; --releases FILE adds newer ones'
   const unknown = `releases that are not known as of ${knownReleases.asOf}`
