@@ -11,6 +11,14 @@ const page = (plan: PlanDocument, columns: number, wide = false, rows?: number) 
   planView.text(plan, paint, { columns, wide, ...(rows !== undefined && { rows }) })
 const markdown = (plan: PlanDocument) => planView.formats?.markdown?.(plan) ?? ''
 
+const blocker = (remedy: string[]): PlanDocument => ({
+  ...samplePlan,
+  findings: [
+    { id: 'evictions', level: 'blocker', summary: 'a', remedy: [] },
+    { id: 'bad', level: 'blocker', summary: 'b', remedy },
+  ],
+})
+
 describe('the page of a plan', () => {
   test.each([80, 40])('at %i columns', async (columns) => {
     const lines = page(samplePlan, columns)
@@ -86,13 +94,6 @@ describe('the page of a plan', () => {
   })
 
   test('what helps is no upgrade without the risks that were accepted, and none that takes the risk', () => {
-    const blocker = (remedy: string[]): PlanDocument => ({
-      ...samplePlan,
-      findings: [
-        { id: 'evictions', level: 'blocker', summary: 'a', remedy: [] },
-        { id: 'bad', level: 'blocker', summary: 'b', remedy },
-      ],
-    })
     const last = (remedy: string[]) => page(blocker(remedy), Infinity).at(-1)
     expect(last(['kvup upgrade --to v1.8.5'])).toBe('Next: kvup explain bad')
     expect(last(['kvup upgrade --to v1.9.0 --accept bad'])).toBe('Next: kvup explain bad')
