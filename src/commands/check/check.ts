@@ -219,7 +219,7 @@ function whyNoOneTarget(path: OlmPath | undefined): string {
   const { kubevirt } = path.goal.part
   return kubevirt === undefined
     ? `needs to know which KubeVirt HyperConverged ${path.goal.part.to} brings`
-    : 'needs one minor of KubeVirt to compare with, and this upgrade goes over several'
+    : 'needs a target that is one minor of KubeVirt away'
 }
 
 /**

@@ -259,16 +259,15 @@ function others({ snapshot }: Question): Finding[] {
   }))
 }
 
-/** The annotation and the field are the products' own; what pauses it is followed by what resumes it. */
+/** The annotation and the field are the products' own. */
 function pauseLines({ kind, name, resource }: Other): readonly string[] {
   if (kind === 'NodeHealthCheck') {
-    const patch = (value: string) =>
-      `kubectl patch ${resource} ${name} --type=merge -p '{"spec":{"pauseRequests":${value}}}'`
-    return [`${patch('["upgrade"]')}     pauses it`, `${patch('[]')}     resumes it afterwards`]
+    const patch = `kubectl patch ${resource} ${name} --type=merge -p '{"spec":{"pauseRequests":["upgrade"]}}'`
+    return [`${patch}     pauses it; [] in place of ["upgrade"] resumes it afterwards`]
   }
   const [namespace = '', own = ''] = name.split('/')
   const annotate = `kubectl -n ${namespace} annotate ${resource} ${own} cluster.x-k8s.io/paused`
-  return [`${annotate}=     pauses it`, `${annotate}-     resumes it afterwards`]
+  return [`${annotate}=     pauses it; paused- in place of paused= resumes it afterwards`]
 }
 
 /** What is under way while the update would begin, in the order in which it is printed. */

@@ -17,7 +17,7 @@ export const rights = check({
   blocks: true,
   lacks({ snapshot }) {
     const open = itemsOf(snapshot.rights).flatMap(({ what, allowed }) => (allowed === undefined ? what : []))
-    return open.length > 0 ? `the API server did not say whether you may ${someOf(open)}` : undefined
+    return open.length > 0 ? `kvup does not know whether you may ${someOf(open)}` : undefined
   },
   assess(question) {
     const refused = itemsOf(question.snapshot.rights).filter(({ allowed }) => allowed === false)

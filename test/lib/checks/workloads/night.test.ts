@@ -142,7 +142,7 @@ describe('C4 others-active', () => {
     ])
   })
 
-  test('C4 a health check that is not paused: what it may do, the line that pauses it, and the line that resumes it', () => {
+  test('C4 a health check that is not paused: what it may do, the line that pauses it, and what resumes it', () => {
     const others = known<Other>(
       {
         kind: 'MachineHealthCheck',
@@ -163,10 +163,8 @@ describe('C4 others-active', () => {
       'NodeHealthCheck workers is not paused: it may delete or reboot a node that is not ready for some minutes, and the VMs there go down',
     ])
     expect(findings.flatMap(({ remedy }) => remedy)).toEqual([
-      'kubectl -n openshift-machine-api annotate machinehealthchecks.machine.openshift.io workers cluster.x-k8s.io/paused=     pauses it',
-      'kubectl -n openshift-machine-api annotate machinehealthchecks.machine.openshift.io workers cluster.x-k8s.io/paused-     resumes it afterwards',
-      `kubectl patch nodehealthchecks.remediation.medik8s.io workers --type=merge -p '{"spec":{"pauseRequests":["upgrade"]}}'     pauses it`,
-      `kubectl patch nodehealthchecks.remediation.medik8s.io workers --type=merge -p '{"spec":{"pauseRequests":[]}}'     resumes it afterwards`,
+      'kubectl -n openshift-machine-api annotate machinehealthchecks.machine.openshift.io workers cluster.x-k8s.io/paused=     pauses it; paused- in place of paused= resumes it afterwards',
+      `kubectl patch nodehealthchecks.remediation.medik8s.io workers --type=merge -p '{"spec":{"pauseRequests":["upgrade"]}}'     pauses it; [] in place of ["upgrade"] resumes it afterwards`,
     ])
   })
 
