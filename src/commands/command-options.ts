@@ -22,7 +22,7 @@ export const connection: readonly Option[] = [
   new Option('--context <name>', 'context of the kubeconfig'),
   new Option('--cluster <name>', 'cluster of the kubeconfig'),
   new Option('--user <name>', 'user of the kubeconfig'),
-  new Option('-n, --namespace <namespace>', 'namespace of VMs; kvup finds that of KubeVirt'),
+  new Option('-n, --namespace <namespace>', 'namespace of VMs; kvup finds the one of KubeVirt itself'),
   new Option('--as <user>', 'impersonate this user'),
   new Option('--as-group <group>', 'impersonate this group (repeatable)').argParser(list),
   new Option('--as-uid <uid>', 'impersonate this uid'),

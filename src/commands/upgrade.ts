@@ -19,7 +19,7 @@ const text = manual({
     ['kvup upgrade --to v1.8.4 --dry-run=server', 'show what would change'],
     ['kvup upgrade --plan plan.yaml --yes', 'run a plan that was reviewed'],
   ],
-  more: `Killed, interrupted or timed out, the same command continues. Where HyperConverged
+  more: `After a kill, an interruption or a timeout, the same command continues. Where HyperConverged
 owns KubeVirt, --to may be its own version, and OLM is the method.`,
   formats: ['junit', 'github'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
@@ -49,10 +49,10 @@ export const planningFlags = (): Option[] => [
   new Option('--no-pause-updates', 'let KubeVirt move VMs during the upgrade'),
   new Option('--leave-paused', 'leave automatic VM updates paused at the end'),
   new Option('--wait-workloads', 'wait until VMs are updated'),
-  new Option('--migrations <how>', 'for running migrations')
+  new Option('--migrations <how>', 'what to do about running migrations')
     .choices(['wait', 'cancel', 'ignore'])
     .default('wait'),
-  new Option('--migrations-timeout <duration>', 'limit of that wait').default('30m'),
+  new Option('--migrations-timeout <duration>', 'how long to wait for migrations').default('30m'),
   new Option('--follow', 'say what to commit, then watch (Helm, GitOps)'),
   new Option('--releases <file>', 'release data instead of the built-in'),
   acceptWithReason(),

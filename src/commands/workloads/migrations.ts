@@ -44,7 +44,7 @@ export function migrationsCommand(wire: Wire): Command {
       manual({
         examples: [
           ['kvup workloads migrations', 'what moves, waits or fails'],
-          ['kvup workloads migrations -w', 'and again at every change'],
+          ['kvup workloads migrations -w', 'show it again at every change'],
           ['kvup workloads migrations -n demo --history', 'also those that are over'],
           ["kvup workloads migrations -o jsonpath='{.totals.endless}'", 'how many fail every time'],
         ],

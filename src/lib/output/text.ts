@@ -254,7 +254,7 @@ export function brief(text: string): string {
 /** A sentence up to its first full stop, colon or semicolon outside of brackets: what follows are details. */
 export function firstClause(text: string): string {
   let depth = 0
-  for (const { 0: found, index } of text.matchAll(/[()]|(?<!^not checked)[:;](?= )|\.(?= [A-Z\d])/gu)) {
+  for (const { 0: found, index } of text.matchAll(/[()]|[:;](?= )|\.(?= [A-Z\d])/gu)) {
     if (found === '(') depth++
     else if (found === ')') depth--
     else if (depth <= 0) return brief(text.slice(0, index))
@@ -294,6 +294,9 @@ function longestRun(text: string): number {
 export function headed(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']
 }
+
+/** The same in a file. */
+export const plainHelpLine = (line: string): string => helpLine(line, { mark: { next: '->' } })
 
 /** A line of what helps: an arrow promises that it can be pasted, so a sentence has none. */
 export const helpLine = (line: string, { mark }: { mark: { next: string } }): string =>

@@ -49,6 +49,7 @@ const remedies: Readonly<Record<string, Remedy>> = {
     const choices = registeredArguments.flatMap(({ argChoices = [] }) => argChoices)
     return choices.length > 0 ? [`one of ${choices.join(', ')}`] : []
   },
+  'commander.unknownOption': toForVersion,
 }
 
 /** commander's own suggestion. */
@@ -63,6 +64,14 @@ function asFlag(message: string, { options }: KnownCommand): readonly string[] {
   const flag = { '--to': '--to ', '--for': '--for version=' }
   const known = Object.entries(flag).find(([long]) => options.some((option) => option.long === long))
   return version === undefined || known === undefined ? [] : [`did you mean ${known[1]}${version}?`]
+}
+
+/** `--version v1.9.0`, where `--to` takes the version. */
+function toForVersion({ argv, message }: Refused, { options }: KnownCommand): readonly string[] {
+  if (!/'--version(?:=[^']*)?'/u.test(message) || !options.some(({ long }) => long === '--to')) return []
+  const at = argv.findIndex((word) => /^--version(?:=|$)/u.test(word))
+  const version = argv[at]?.split('=')[1] ?? argv[at + 1] ?? ''
+  return [`did you mean --to ${/^v?\d/u.test(version) ? version : 'VERSION'}?`]
 }
 
 function pathOf({ root, argv }: Refused): readonly KnownCommand[] {
