@@ -75,9 +75,9 @@ function headOf(text: string) {
     /^KubeVirt (?<what>.*?): (?<word>[A-Z]+)(?: for (?<span>[^:]+))?: (?<cause>.*)$/mu.exec(text)?.groups ??
     {}
   const next = /^Next: (?<command>.+?)(?: {3,}.*)?$/mu.exec(text)?.groups?.['command']
-  const then = /^Then: (?<command>kvup upgrade --to \S+)/mu.exec(text)?.groups?.['command']
+  const afterwards = /^Then: (?<command>kvup upgrade --to \S+)/mu.exec(text)?.groups?.['command']
   const back = /^Back: (?<command>.+?)(?: {3,}.*)?$/mu.exec(text)?.groups?.['command']
-  return { what: head['what'], word: head['word'], cause: head['cause'], next, then, back }
+  return { what: head['what'], word: head['word'], cause: head['cause'], next, afterwards, back }
 }
 
 test.each(rows)(
@@ -108,7 +108,7 @@ test.each(rows)(
       expect(end.next).toMatch(command)
       // The line that was just given up is never the next one; it comes behind the cause.
       const goal = `kvup upgrade --to ${to}`
-      expect(end.next?.startsWith(`${goal} `) ? goal : end.then).toBe(goal)
+      expect(end.next?.startsWith(`${goal} `) ? goal : end.afterwards).toBe(goal)
       expect(headOf(bare.out)).toEqual({ ...end, back: headOf(bare.out).back })
       expect(headOf(status.out)).toEqual(headOf(bare.out))
       expect(headOf(again.err)).toMatchObject({ word, next: end.next })

@@ -215,17 +215,6 @@ const rows: readonly Row[] = [
     back: 'kvup upgrade --to v1.7.4     goes back',
   },
   {
-    name: 'given up a moment ago, with a cause that has not lasted',
-    inputs: {
-      report: { ...onTheWay, why: [{ ...crash, terminal: false }] },
-      entries: [entry('started', 70), entry('failed', 1, { place: { step: 3, of: 5 } })],
-    },
-    is: 'Interrupted',
-    headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu given up just now, at step 3 of 5 (run by root@jump); KubeVirt is blocked: virt-handler on worker-1 keeps failing (CrashLoopBackOff, 6 restarts)',
-    next: 'kubectl -n kubevirt logs virt-handler-5t5h7 --previous',
-  },
-  {
     name: 'a node is lost where nothing is left to be updated',
     inputs: {
       report: {
@@ -248,24 +237,6 @@ const rows: readonly Row[] = [
       'KubeVirt v1.7.4 on prod-eu: not healthy for 56 s: node worker-2 is NotReady, and virt-handler waits for it',
     why: ['waiting for virt-handler: 2/2 updated, worker-2 (not ready, 1 m)', vms],
     next: 'kubectl describe node worker-2',
-  },
-  {
-    name: 'virt-operator is gone before it took the tag that a run set: the run continues behind it',
-    inputs: {
-      report: {
-        ...well,
-        verdict: 'Stalled',
-        since: ago(180),
-        installation: { namespace: 'kubevirt', manager: { kind: 'plain' }, imageTag: 'v1.8.4' },
-        generation: { spec: 3, observed: 2 },
-        why: [{ ...crash, kind: 'lease', sentence: 'virt-operator is gone or stuck', lastLog: '' }],
-      },
-      entries: [entry('started', 190), entry('failed', 7, { place: { step: 2, of: 5 } })],
-    },
-    is: 'Stalled',
-    headline: 'KubeVirt v1.7.4 → v1.8.4 on prod-eu: STALLED for 3 m: virt-operator is gone or stuck',
-    next: 'kubectl -n kubevirt logs virt-handler-5t5h7 --previous',
-    upgrade: { from: 'v1.7.4', to: 'v1.8.4' },
   },
   {
     name: 'interrupted behind a tag that an older operator was told to roll: it continues by that method',
