@@ -1,3 +1,4 @@
+import { withoutSpans } from '../lib/output/progress/progress-output.ts'
 import { roleRemedy } from '../lib/output/kvup-words.ts'
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
@@ -173,9 +174,9 @@ function observe({ printer, clock }: Context, { text }: WaitCondition, { report,
 
 /** Only what is new: reports also differ in what nobody waits for. */
 function tell({ printer }: Context, lastRead: LastRead, { report, missing, unmoved }: LastRead): void {
-  const [known, now] = [sentences(lastRead), sentences({ report, missing, unmoved })]
+  const [known, now] = [sentences(lastRead).map(withoutSpans), sentences({ report, missing, unmoved })]
   Object.assign(lastRead, { report, missing, unmoved, snapshot: true })
-  for (const line of now) if (!known.includes(line)) printer.note(line)
+  for (const line of now) if (!known.includes(withoutSpans(line))) printer.note(line)
 }
 
 function sentences({ report, missing, unmoved = [] }: LastRead): readonly string[] {

@@ -55,6 +55,17 @@ export function isTerminal(cause: Cause, at: Date): boolean {
   return cause.terminal && (since(cause.since, at) ?? 0) >= terminalPatience
 }
 
+const holding: ReadonlySet<CauseKind> = new Set([
+  'refused',
+  'unschedulable',
+  'node',
+  'terminating',
+  'misscheduled',
+])
+
+/** It may heal, when a node returns or a quota grows, and KubeVirt does nothing about it: nothing moves before it does. */
+export const holdsPods = ({ kind }: Cause): boolean => holding.has(kind)
+
 function podGroups(snapshot: UpgradeSnapshot): { component: string; pods: readonly Pod[] }[] {
   return [
     { component: operatorName, pods: operatorPods(snapshot) },

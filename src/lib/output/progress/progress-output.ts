@@ -134,6 +134,9 @@ const heartbeat = 30_000
 /** `9 s`, `3m12s`, `4 restarts`, `and 2 more`: what grows while everything stays as it is. */
 const growing = /\b(?:(?:\d+ ?[dhms]\b ?)+|(?:\d+ ?[dhms])+|\d+ of \d+ s|\d+ (?:restarts?|more))\b/g
 
+/** A text that is the same for as long as nothing changes. */
+export const withoutSpans = (text: string): string => text.replace(growing, '')
+
 export function plainLines(
   write: (line: string) => void,
   clock: Clock,
@@ -176,9 +179,9 @@ export function plainLines(
 /** Where something is counted, the count is the change, and each pod on the way to it is none: the heartbeat names those that stay. */
 function gistOf(event: RunEvent, { text }: Wording): string {
   const { state } = event.kind === 'step-waiting' ? event : {}
-  if (state?.progress === undefined) return text.replace(growing, '')
+  if (state?.progress === undefined) return withoutSpans(text)
   const why = state.is === 'stalled' ? state.why : state.trouble
-  return `${state.is} ${state.progress.done}/${state.progress.total} ${why?.replace(growing, '') ?? ''}`
+  return `${state.is} ${state.progress.done}/${state.progress.total} ${withoutSpans(why ?? '')}`
 }
 
 /** What a page shows in so many columns. */
