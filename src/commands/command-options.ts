@@ -94,7 +94,7 @@ const codes: Readonly<Record<keyof typeof exitCode, string>> = {
   drifted: 'the plan no longer fits',
   locked: 'locked by another run',
   forbidden: 'unauthorized or forbidden',
-  unreachable: 'no cluster, or unreachable',
+  unreachable: 'cluster unreachable',
   lost: 'done, but VMs or volumes were lost',
   asked: 'asked for by --exit-code',
   interrupted: 'Ctrl-C',

@@ -226,7 +226,7 @@ describe('GitHub annotations', () => {
     expect(all[0]).toMatchObject({
       level: 'warning',
       title: 'kvup workloads outdated',
-      data: expect.stringMatching(/^12 VMs on an old/u),
+      data: expect.stringMatching(/^12 VMs run an old/u),
     })
   })
 })

@@ -100,6 +100,10 @@ describe('manner 3: what is mistyped runs nothing, and says what was meant', () 
     [['help', 'upgarde'], 'did you mean upgrade?'],
     [['help', 'config', 'veiw'], 'did you mean view?'],
     [['config', 'help', 'veiw'], 'did you mean view?'],
+    [['workloads', 'pause'], 'did you mean pause-updates?'],
+    [['workloads', 'resume'], "'resume'\n  did you mean resume-updates?\n"],
+    [['workloads', 'restart-req'], 'did you mean restart-required?'],
+    [['help', 'workloads', 'resume'], 'did you mean resume-updates?'],
     [['help', 'status', 'more'], "unknown command 'more'"],
   ] as const)('kvup %j', async (argv, helps) => {
     const { stderr, stdout, ...ended } = await typed(...argv)

@@ -42,6 +42,15 @@ async function shown(scenario: Scenario): Promise<{ code: number; lines: readonl
   }
 }
 
+const lineOf = (name: string) => typed(scenarios.find((one) => one.name === name)!).line
+
+test('what a scenario of the demo prints to be typed again has all flags, and the manifest by its name', () => {
+  expect(lineOf('stored-version')).toBe(
+    'kvup upgrade --to v1.9.0 --manifest kubevirt-operator.yaml --accept crd-stored-versions --timeout 3m',
+  )
+  expect(lineOf('outdated-workloads')).toMatch(/^kvup workloads update(?: |$)/u)
+})
+
 describe('what stands above the question', () => {
   test.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
     '%s: on 80 columns at most 16 lines, of an EUS upgrade 24',

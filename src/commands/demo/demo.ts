@@ -152,11 +152,14 @@ async function keepServing(
 /** Where the files of a served demo lie, by their names. */
 export type LaidDown = ReadonlyMap<string, string>
 
+/** As a release names it: what a scenario is given on stdin. */
+const manifestName = 'kubevirt-operator.yaml'
+
 /** By the names of the files that a demo lays down. */
 const flagsOf: Readonly<Record<string, string>> = {
   'graph.json': '--graph-file',
   'catalog.yaml': '--catalog-file',
-  'kubevirt-operator.yaml': '--manifest',
+  [manifestName]: '--manifest',
 }
 
 /** What to begin with on a served demo: it asks or only reads, and needs nothing but what was laid down. */
@@ -253,12 +256,18 @@ export function typed(scenario: Scenario): Typed {
   }
   if ('update' in scenario) {
     const { update } = scenario
-    return { line: 'kvup workloads update', command: updateCommand, args: update }
+    return {
+      line: ['kvup workloads update', ...update.map(shellWord)].join(' '),
+      command: updateCommand,
+      args: update,
+    }
   }
   const { to, method, flags = [] } = scenario.upgrade
-  const manifest = method === 'operator-manifest' ? ['--manifest', '-'] : []
+  const byManifest = method === 'operator-manifest'
+  const manifest = byManifest ? ['--manifest', '-'] : []
+  const named = byManifest ? ['--manifest', manifestName] : []
   return {
-    line: `kvup upgrade --to ${to}`,
+    line: ['kvup upgrade --to', to, ...named, ...flags.map(shellWord)].join(' '),
     command: upgradeCommand,
     args: ['--to', to, '--method', method, ...manifest, ...flags],
   }

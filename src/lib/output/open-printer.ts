@@ -255,7 +255,13 @@ function rowsViewWithConnectionFlags<Row, T extends Document>(
   view: RowsView<Row, T>,
   speech: CommandSpeech,
 ): RowsView<Row, T> {
-  return { ...view, below: (...shown) => view.below(...shown).map((line) => speech.line(line)) }
+  return {
+    ...view,
+    below: (...shown) => view.below(...shown).map((line) => speech.line(line)),
+    ...(view.whole && {
+      whole: (...shown) => (view.whole?.(...shown) ?? []).map((line) => speech.line(line)),
+    }),
+  }
 }
 
 function rowsWithConnectionFlags<Row, T extends Document>(

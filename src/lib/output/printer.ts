@@ -55,6 +55,8 @@ export interface RowsView<Row, T extends Document> {
   name(row: Row): string
   /** The lines below the rows, and all there is where there are none. Not told with `--no-headers`, which asks for rows alone. */
   below(document: T, paint: Paint, size: Size): readonly string[]
+  /** All of `-o table`, where the verdict stands above the rows: these are kept until the end. With `-o wide` they are told as they come. */
+  whole?(document: T & { items: readonly Row[] }, paint: Paint, size: Size): readonly string[]
 }
 
 /** An answer of many rows that is told while they are read; nothing of them is kept where the format allows it. */

@@ -20,9 +20,11 @@ interface Refused {
 export function usageRemedy(refused: Refused): readonly string[] {
   const path = pathOf(refused)
   const command = path.at(-1) ?? refused.root
+  const own = remedies[refused.code]?.(refused, command) ?? []
+  const isSaid = own.some((line) => line.startsWith('did you mean '))
   return [
-    ...suggested(refused.message),
-    ...(remedies[refused.code]?.(refused, command) ?? []),
+    ...(isSaid ? [] : suggested(refused.message)),
+    ...own,
     `${path.map((one) => one.name()).join(' ')} --help`,
   ]
 }
@@ -44,6 +46,7 @@ export function usageText(message: string): string {
 type Remedy = (refused: Refused, command: KnownCommand) => readonly string[]
 
 const remedies: Readonly<Record<string, Remedy>> = {
+  'commander.unknownCommand': ({ message }, command) => beginningSo(message, command),
   'commander.excessArguments': ({ message }, command) => asFlag(message, command),
   'commander.missingArgument': (_, { registeredArguments }) => {
     const choices = registeredArguments.flatMap(({ argChoices = [] }) => argChoices)
@@ -57,6 +60,27 @@ function suggested(message: string): readonly string[] {
   const names = /\(?Did you mean (?:one of )?(?<names>.*)\?/u.exec(message)?.groups?.['names']
   return names === undefined ? [] : [`did you mean ${names}?`]
 }
+
+/** `kvup workloads pause`: the commands whose first word it is, or that begin so. */
+function beginningSo(message: string, { commands }: KnownCommand): readonly string[] {
+  const typed = /^(?:error: )?unknown command '(?<word>[^']+)'/u.exec(message)?.groups?.['word']
+  if (typed === undefined) return []
+  const meant = beginningWith(typed, namesOf(commands))
+  return meant.length === 0 ? [] : [`did you mean ${meant.join(' or ')}?`]
+}
+
+const namesOf = (commands: readonly KnownCommand[]): readonly string[] =>
+  commands.map((command) => command.name()).filter((name) => !name.startsWith('__'))
+
+/** Those of which it is the first word, or else those that begin so. */
+function beginningWith(typed: string, names: readonly string[]): readonly string[] {
+  const found = typed.length < fewLetters ? [] : names.filter((name) => name.startsWith(typed))
+  const whole = found.filter((name) => name.startsWith(`${typed}-`))
+  return whole.length > 0 ? whole : found
+}
+
+/** What is shorter begins too many names. */
+const fewLetters = 3
 
 /** `kvup upgrade v1.8.4`: a version without the flag that takes it. */
 function asFlag(message: string, { options }: KnownCommand): readonly string[] {
@@ -95,8 +119,10 @@ export function helpWords(
   if (argv[at] !== 'help') return { words: argv }
   const path = argv.slice(0, at)
   for (const word of argv.slice(at + 1).filter((one) => one !== 'help' && !one.startsWith('-'))) {
-    const names = within(root, path)?.commands.map((command) => command.name()) ?? []
-    if (!names.includes(word)) return { unknown: word, meant: nearest(word, names) }
+    const commands = within(root, path)?.commands ?? []
+    const names = commands.map((command) => command.name())
+    if (!names.includes(word))
+      return { unknown: word, meant: beginningWith(word, namesOf(commands))[0] ?? nearest(word, names) }
     path.push(word)
   }
   return { words: [...path, '--help'] }

@@ -308,7 +308,7 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
   const [back, ...further] = restoreLines(conditions.plan(), left)
   const resume = resumeLine(cx.world, continuesWhen(left, isGuarded))
   const [next, afterwards] = isGuarded && held !== undefined ? [held, resume] : [resume, undefined]
-  const [first, ...more] = helpFor(error, left)
+  const [first, ...more] = helpFor(error, left).map((line) => asTyped(line, resume))
   const then = first === undefined ? afterwards : next
   const told = new Set([first ?? next, back].filter((line) => line !== undefined).map(commandOf))
   const others = [...more, ...further].filter((line) => !told.has(commandOf(line)))
@@ -320,6 +320,13 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
     ...(back !== undefined && { back }),
     ...(others.length > 0 && { commands: byCommand(others) }),
   }
+}
+
+/** A line that helps and is the typed one without some of its flags is the typed one: what was left out would be asked for again. */
+function asTyped(line: string, resume: string): string {
+  const typed = new Set(wordsOf(commandOf(resume)))
+  const isLess = isSameUpgrade(line, resume) && wordsOf(commandOf(line)).every((word) => typed.has(word))
+  return isLess ? resume : line
 }
 
 /** What shows or mends what it stalls at; the failure of a run that was interrupted says nothing of it. */

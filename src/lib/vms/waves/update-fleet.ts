@@ -179,6 +179,9 @@ const refusedIn = (namespace: string, why: string): Unread => ({
   why,
 })
 
+/** Why a VM that was named by `--exclude` is not moved. */
+export const leftOutText = 'left out by --exclude'
+
 class Sorted implements Fleet {
   readonly candidates = new Map<string, Candidate>()
   readonly left = new Map<string, LeftVm>()
@@ -213,7 +216,7 @@ class Sorted implements Fleet {
     const [first = { id: 'unknown', text: 'it cannot be migrated' }] = why
     const busy = this.#busyWith(vmi)
     const failed = this.#wanted.include.has(name) ? undefined : this.#rules.failedBefore.get(name)
-    if (this.#wanted.exclude.has(name)) this.#leave(name, 'left out by --exclude', [])
+    if (this.#wanted.exclude.has(name)) this.#leave(name, leftOutText, [])
     else if (failed !== undefined)
       this.left.set(name, {
         vm: name,
