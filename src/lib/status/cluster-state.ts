@@ -316,8 +316,7 @@ function running(inputs: StateInputs): ClusterState | undefined {
 }
 
 /** What goes on by itself is watched. */
-const watching = ({ isWatched }: StateInputs): string | undefined =>
-  isWatched ? undefined : watchLine()
+const watching = ({ isWatched }: StateInputs): string | undefined => (isWatched ? undefined : watchLine())
 
 /** `another kvup is running: root@host since 22:14 (upgrade to v1.8.4)`. */
 function runningLines({ running: holder, entries = [], report: { takenAt } }: StateInputs): string[] {

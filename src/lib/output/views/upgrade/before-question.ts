@@ -254,7 +254,7 @@ function pauseRows({ pools, healthChecks, methods, mode }: EusPlan, paint: Paint
       : []),
     [
       'abort',
-      'kvup eus abort restores everything until the platform accepts a step; afterwards the temporary changes',
+      'kvup eus abort undoes all of it until the platform has accepted a step. After that it restores the temporary changes alone',
     ],
   ]
 }
