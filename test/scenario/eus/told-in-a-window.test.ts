@@ -114,14 +114,14 @@ test('without --approve the line that would end at the same place is not offered
     expect(text).not.toContain(`${line}     continues`)
   }))
 
-describe('the question of run', () => {
-  const asked = async (stage: Stage) => {
-    const questions: string[] = []
-    const answer = async (question: string) => questions.push(question) > 1
-    await eusRunOn(stage, {}, { answer })
-    return questions
-  }
+/** What a person is asked who says no. */
+async function asked(stage: Stage): Promise<readonly string[]> {
+  const questions: string[] = []
+  await eusRunOn(stage, {}, { answer: async (question) => questions.push(question) > 1 })
+  return questions
+}
 
+describe('the question of run', () => {
   test('says what is begun: the whole upgrade, not the platform alone', () =>
     play(small418, async (stage) => {
       expect(await asked(stage)).toEqual([

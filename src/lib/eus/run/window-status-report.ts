@@ -4,7 +4,7 @@ import { isUpdating } from '../../openshift/pool-nodes.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { condition } from '../../kube/object.ts'
 import { shellWord, withPurpose } from '../../kube/shell-line.ts'
-import { since } from '../../kube/timestamps.ts'
+import { since as timeSince } from '../../kube/timestamps.ts'
 import { onceCached } from '../../kube/read-cache.ts'
 import {
   overridesText,
@@ -77,7 +77,7 @@ export interface EusStatusDocument {
 }
 
 /** A node that is not ready, and since when. */
-export interface NotReadyNode {
+interface NotReadyNode {
   name: string
   /** RFC 3339; and how long ago, in seconds. */
   since?: string
@@ -151,7 +151,7 @@ async function windowStatus(
     ...(notReady.length > 0 && { notReady }),
     unknown: [...(lost?.unknown ?? []), ...unknown],
     next: [
-      ...(open === undefined ? [] : notReady.slice(0, 1).map(lookAt)),
+      ...(open === undefined ? [] : notReady.slice(0, 1).map(describeNode)),
       ...(lost?.next ??
         nextOf(windowSnapshot, {
           at: platformStatus.target,
@@ -178,7 +178,7 @@ function notReadyNodes(platform: PlatformSnapshot, now: Date): readonly NotReady
     .flatMap(({ metadata: { name, annotations = {} }, status }) => {
       const ready = condition({ status: status ?? {} }, 'Ready')
       if (ready === undefined || ready.status === 'True') return []
-      const age = since(ready.lastTransitionTime, now)
+      const age = timeSince(ready.lastTransitionTime, now)
       const updating = isUpdating(annotations)
       return [
         {
@@ -192,7 +192,7 @@ function notReadyNodes(platform: PlatformSnapshot, now: Date): readonly NotReady
     .toSorted((a, b) => Number(a.updating) - Number(b.updating))
 }
 
-const lookAt = ({ name }: NotReadyNode): string =>
+const describeNode = ({ name }: NotReadyNode): string =>
   withPurpose(`kubectl describe node ${shellWord(name)}`, 'shows why')
 
 /** Who only looks takes no risk. */

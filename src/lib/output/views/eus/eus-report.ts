@@ -96,7 +96,7 @@ export const eusStatusView: View<EusStatusDocument> = {
     const head = [
       statusHeadline(status, paint),
       ...(next === undefined ? [] : [`Next: ${next}`]),
-      ...others.map((line, i) => `${leadOf(line, i === 0 && isFirstLooked(status), paint)} ${line}`),
+      ...others.map((line, i) => `${leadOf(line, i === 0 && isNodeFirst(status), paint)} ${line}`),
     ]
     const details = [
       ...armedLines(status, paint),
@@ -110,7 +110,7 @@ export const eusStatusView: View<EusStatusDocument> = {
 }
 
 /** What is wrong is looked at before the upgrade goes on. */
-const isFirstLooked = ({ open, notReady = [] }: EusStatusDocument): boolean => open && notReady.length > 0
+const isNodeFirst = ({ open, notReady = [] }: EusStatusDocument): boolean => open && notReady.length > 0
 
 function leadOf(line: string, isThen: boolean, paint: Paint): string {
   if (isThen) return 'Then:'
@@ -208,7 +208,9 @@ function lastLines(status: EusStatusDocument, paint: Paint): string[] {
       : [
           `time left: ${spanText(left.lowSeconds * 1000)} to ${spanText(left.highSeconds * 1000)}, without pauses`,
         ]),
-    ...(safeToLeave === undefined ? [] : [`safe to leave here: ${safeToLeave}`]),
+    ...(safeToLeave === undefined
+      ? []
+      : [`safe to leave here: ${safeToLeave.replace(/^always: /u, 'always, ')}`]),
     ...(status.alerts === undefined ? [] : [`alerts: ${status.alerts}`]),
     ...unknown.map((line) => `${paint.mark.dot} unknown: ${brief(line)}`),
   ]
