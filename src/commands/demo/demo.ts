@@ -11,7 +11,6 @@ import { startScenario } from '../../simulator/simulated-cluster.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { openCluster } from '../../lib/kube/http/http-cluster.ts'
-import type { RunEvent } from '../../lib/engine/step.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import { eusRunCommand } from '../eus.ts'
@@ -191,6 +190,7 @@ export interface Stage {
 /** Says what will be seen, and types the scenario's line on its cluster. Returns that command's exit code. */
 export async function playScenario(cx: Context, scenario: Scenario, stage: Stage): Promise<ExitCode> {
   cx.printer.note(`simulated cluster, time runs ${stage.speed} times as fast. ${scenario.title}`)
+  cx.printer.timeBy?.(stage.clock)
   cx.printer.awaiting('waiting for the cluster')
   return runInside(insideDemo(cx, stage), typed(scenario))
 }
@@ -212,15 +212,13 @@ async function openServed(cx: Context, kubeconfig: string, clock: Clock): Promis
   )
 }
 
-/** The context of a command that works on the simulated cluster: its clock is the cluster's, and nobody is asked. */
-function insideDemo(cx: Context, { clock, speed, cluster, manifest, files }: Stage): Context {
-  const onTheWall = wallTimes(cx.clock, clock, speed)
+/** The context of a command that works on the simulated cluster: its clock and the one on the screen are the cluster's, and nobody is asked. */
+function insideDemo(cx: Context, { clock, cluster, manifest, files }: Stage): Context {
   return {
     ...cx,
     clock,
     cluster: async () => cluster,
     prompt: { confirm: async () => true },
-    printer: { ...cx.printer, event: (event) => cx.printer.event(onTheWall(event)) },
     flags: { ...cx.flags, yes: true },
     world: {
       ...cx.world,
@@ -228,21 +226,6 @@ function insideDemo(cx: Context, { clock, speed, cluster, manifest, files }: Sta
       readText: async (name) => files[name] ?? cx.world.readText(name),
       writeText: async () => undefined,
     },
-  }
-}
-
-/** The printer's clock is the wall's: a person who watches sees the seconds that pass, and how long ago or far away is what. */
-function wallTimes(wall: Clock, clock: Clock, speed: number): (event: RunEvent) => RunEvent {
-  const on = (time: string) => {
-    const from = Date.parse(time) - clock.now().getTime()
-    return new Date(wall.now().getTime() + from / speed).toISOString()
-  }
-  return (event) => {
-    const moved = { ...event, at: on(event.at) }
-    if (moved.kind !== 'step-waiting') return moved
-    const { since } = moved.state
-    const state = since === undefined ? moved.state : { ...moved.state, since: on(since) }
-    return { ...moved, state, until: on(moved.until) }
   }
 }
 

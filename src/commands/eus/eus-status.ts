@@ -34,8 +34,9 @@ async function watchWindow(cx: Context, options: EusStatusOptions, snapshot: Rea
   let last = ''
   for await (const _ of windowChanges(reader, { clock, signal, namespace })) {
     const document = await eusStatusDocument(cx, options, snapshot)
-    const { ageSeconds: __, running, ...lasting } = document
-    const text = JSON.stringify({ ...lasting, holder: running?.holder })
+    const { ageSeconds: __, running, notReady = [], ...lasting } = document
+    const nodes = notReady.map(({ name, since }) => [name, since])
+    const text = JSON.stringify({ ...lasting, holder: running?.holder, nodes })
     if (text === last) cx.printer.unchanged(document, eusStatusView)
     else cx.printer.result(document, eusStatusView)
     last = text

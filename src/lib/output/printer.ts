@@ -1,5 +1,6 @@
 import type { ReportedCheck } from '../checks/check-run.ts'
 import type { RunEvent } from '../engine/step.ts'
+import type { Clock } from '../kube/clock.ts'
 import type { StatusReport } from '../status/status-report.ts'
 import { exitCode, KvupError, Unforeseen } from '../kube/errors.ts'
 
@@ -115,6 +116,8 @@ export interface Printer {
   observe?(observation: Observation): void
   /** From now on that is waited for (`reading the manifest`), until the next word: shown on a terminal alone. */
   awaiting(what: string): void
+  /** From now on every figure of time is of this clock: that of a simulated cluster. */
+  timeBy?(clock: Clock): void
   /** A line of the story. */
   note(line: string): void
   /** Lines of the story that are laid out for where it is told: painted there, and broken between words. Absent: each is a note. */

@@ -1,4 +1,4 @@
-import { isCommand } from '../kube/shell-line.ts'
+import { isCommand, programs } from '../kube/shell-line.ts'
 import { onOneLine, sanitise } from './terminal.ts'
 import { onSingleLine, shorten } from '../kube/text.ts'
 
@@ -79,7 +79,7 @@ const label = /^\S+(?: \S+)* {2,}(?=\S)/
 /** The arrow is the first thing after blanks and colours. */
 const arrow = /^ *(?:→|->|Next:) /
 const painted = String.raw`(?:\u001b\[[0-9;]*m)*`
-const program = '(?:kvup|kubectl|oc|virtctl|helm|etcdctl|curl|skopeo) '
+const program = `(?:${programs.join('|')}) `
 /** What stands before a command: blanks or a label, and an arrow or a word that says so. */
 const leadOfCommand = new RegExp(
   `^${painted}(?:\\S+(?: \\S+)* {2,}| *)${painted}(?:→|->|Next:|Then:|Or:|Details:|Back:)${painted} +${painted}(?=${program})`,

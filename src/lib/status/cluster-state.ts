@@ -1,6 +1,6 @@
 import type { Entry, Override } from '../engine/journal.ts'
 import { targetOfName } from '../engine/overrides.ts'
-import { commandOf, shellWord } from '../kube/shell-line.ts'
+import { commandOf, shellWord, watchLine } from '../kube/shell-line.ts'
 import { counted, someOf } from '../kube/text.ts'
 import type { Cause } from '../kubevirt/diagnosis/pod-trouble.ts'
 import type { ShownHolder } from '../kubevirt/lease-holders.ts'
@@ -323,8 +323,7 @@ function running(inputs: StateInputs): ClusterState | undefined {
 }
 
 /** What goes on by itself is watched. */
-const watching = ({ isWatched }: StateInputs): string | undefined =>
-  isWatched ? undefined : 'kvup status -w     watches it'
+const watching = ({ isWatched }: StateInputs): string | undefined => (isWatched ? undefined : watchLine())
 
 /** `another kvup is running: root@host since 22:14 (upgrade to v1.8.4)`. */
 function runningLines({ running: holder, entries = [], report: { takenAt } }: StateInputs): string[] {

@@ -233,7 +233,9 @@ const nameIn = (title: string, paint: Paint): string => inLocale(sanitiseLine(ti
 function header(run: RunProgress, startedAt: string, frame: Frame): Line[] {
   const { at, columns, paint } = frame
   const end = run.finishedAt === undefined ? at : new Date(run.finishedAt)
-  const elapsed = spanText(end.getTime() - Date.parse(startedAt))
+  const span = end.getTime() - Date.parse(startedAt)
+  // At the end as the report below says it, which has whole seconds.
+  const elapsed = spanText(run.finishedAt === undefined ? span : Math.round(span / 1000) * 1000)
   const left = timeLeft(run, at)
   const title = nameIn(run.title ?? run.procedure, paint)
   const percent = percentDone(run, at)

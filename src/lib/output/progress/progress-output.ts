@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../engine/step.ts'
-import { type Beat, type Clock, ownClock, ticks } from '../../kube/clock.ts'
+import { type Beat, type Clock, ownClock, ownTicks, ticks } from '../../kube/clock.ts'
 import { BusySign } from './busy-sign.ts'
 import { frameInterval, LiveRegion, LiveView } from './live-view.ts'
 import { exitCode, KvupError } from '../../kube/errors.ts'
@@ -144,19 +144,19 @@ export function plainLines(
   verbose = false,
 ): PlainLines {
   let run: RunProgress = progressOf([])
-  let printedAt = ticks(clock)
+  let printedAt = ownTicks(clock)
   const of = verbose ? 'steps' : 'stages'
   const said = new Map<string, string>()
 
   const speak = (at: Date | string, { text, tone, remedy = [] }: Omit<Wording, 'about'>) => {
-    printedAt = ticks(clock)
+    printedAt = ownTicks(clock)
     const line = sanitiseLine(text)
     write(`${timeOfDay(at)} ${tone === undefined ? line : paint[tone](line)}`)
     for (const help of remedyLines(remedy, paint)) write(`       ${help}`)
   }
   const tick = () => {
     const now = clock.now()
-    if (ticks(clock) - printedAt < heartbeat) return
+    if (ownTicks(clock) - printedAt < heartbeat) return
     const wording = heartbeatWording(run, now, of)
     if (wording !== undefined) speak(now, wording)
   }

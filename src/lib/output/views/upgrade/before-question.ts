@@ -149,9 +149,12 @@ const isInHead = /no way back|^\S+ brings KubeVirt /iu
 
 function impactRows({ plan, restore }: BeforeQuestion, paint: Paint): readonly Row[] {
   const { said, pausedMethods, request } = plan
-  const told = said.filter((text) => !isInHead.test(text) && !isCommit(text))
+  const told = said.filter((text) => !isInHead.test(text) && !isCommit(text) && !text.startsWith(pathOfHco))
   const end = request.leavePaused ? ` until ${restore}` : ', and resume at the end'
   return [
+    ...said
+      .filter((text) => text.startsWith(pathOfHco))
+      .map((text): Row => ['path', text.slice(pathOfHco.length)]),
     ...said
       .filter(isCommit)
       .map((text): Row => [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 2)]),
@@ -161,6 +164,9 @@ function impactRows({ plan, restore }: BeforeQuestion, paint: Paint): readonly R
       : []),
   ]
 }
+
+/** The releases between are no impact. */
+const pathOfHco = 'the path of HyperConverged: '
 
 /** Whoever owns KubeVirt commits it: to be read line by line. */
 const isCommit = (text: string): boolean => /^commit \d+: /u.test(text)
@@ -261,7 +267,7 @@ function pauseRows({ pools, healthChecks, methods, mode }: EusPlan, paint: Paint
       : []),
     [
       'abort',
-      'kvup eus abort restores everything until the platform accepts a step; afterwards the temporary changes',
+      'kvup eus abort undoes all of it until the platform has accepted a step. After that it restores the temporary changes alone',
     ],
   ]
 }
