@@ -48,7 +48,7 @@ function hasVerdict({ kind, title, code }: Screen, text: string): boolean {
   if (kind === 'question')
     return code === undefined ? /\d\s+→\s+v?\d|^\? .*\d/mu.test(text) : /^(?:error: |✖ )/mu.test(text)
   if (kind === 'demo') return code === 0 ? /^✔ .*\d/mu.test(text) : isJudged || /^(?:error: |✖ )/mu.test(text)
-  return isJudged || (title.includes('demo') && /\bstalled\b/iu.test(text))
+  return isJudged || (title.includes('demo') && /\b(?:stalled|degraded)\b/iu.test(text))
 }
 
 /** Where all is well and nothing newer is to be had, there is nothing to type. */

@@ -34,8 +34,8 @@ interface Shown {
   size: Size
 }
 
-/** The verdict is repeated below a table that has scrolled it away. */
-const fewRows = 20
+/** So many lines are read at one look where nobody knows how tall the page is. */
+const fewLines = 20
 
 /** The verdict, why, the rows, and last what to type. */
 function wholeLines(
@@ -49,9 +49,12 @@ function wholeLines(
   const verdict = paint.strong(verdictText(document, vms))
   const fitted = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, size.columns))
   const head = [verdict, ...offLines(document), ...outdatedRemarks(document, paint)]
-  const end = [...(items.length > fewRows ? [verdict] : []), ...(next === undefined ? [] : [`Next: ${next}`])]
+  const top = fitted(head)
+  // A table that has scrolled the verdict away has it below as well; the prompt takes a line of the terminal.
+  const isTall = top.length + rows.length + 4 > (size.rows ?? fewLines)
+  const end = [...(isTall ? [verdict] : []), ...(next === undefined ? [] : [`Next: ${next}`])]
   return [
-    ...fitted(head),
+    ...top,
     ...(rows.length > 0 ? ['', ...rows] : []),
     ...(end.length > 0 && rows.length > 0 ? [''] : []),
     ...fitted(end),
@@ -107,18 +110,23 @@ const needsOwner = ({ outcome, migratable }: OutdatedItem): boolean =>
   outcome === 'stays' && migratable.status === 'False'
 
 function tableColumns(now: () => Date, busy: boolean): readonly Column<OutdatedItem>[] {
-  const cell = (item: OutdatedItem) => whyText(item, busy)
-  return columnsAt(now).map((column) => (column.name === 'WHY' ? Object.assign(column, { cell }) : column))
+  const cells: Readonly<Record<string, Column<OutdatedItem>['cell']>> = {
+    OUTCOME: (item) => (kvupMoves(item) && !busy ? 'kvup can move it' : outcomeText(item)),
+    WHY: whyText,
+  }
+  return columnsAt(now).map((column) => ({ ...column, cell: cells[column.name] ?? column.cell }))
 }
 
+const outcomeText = ({ outcome }: OutdatedItem): string => (outcome ? outcomeTexts[outcome].one : 'unknown')
+
 /** Without what the line above the table says of all of them. */
-function whyText(item: OutdatedItem, busy: boolean): string {
+function whyText(item: OutdatedItem): string {
   const [first, ...more] = item.why
   if (first === undefined) return ''
   const held = commonReasons[first.id]
   if (held === undefined) return item.why.map(({ text }) => text).join('; ')
-  const own = kvupMoves(item) && !busy ? 'kvup can move it' : first.text.replace(`${held}; `, '')
-  return [own, ...more.map(({ text }) => text)].join('; ')
+  const own = kvupMoves(item) ? [] : [first.text.replace(`${held}; `, '')]
+  return [...own, ...more.map(({ text }) => text)].join('; ')
 }
 
 /** Reasons that are the cluster's, and the same for each VM that KubeVirt does not move. */
@@ -136,7 +144,7 @@ function columnsAt(now: () => Date): readonly Column<OutdatedItem>[] {
     { name: 'AGE', cell: ({ since }) => ageAt(since, now()) },
     {
       name: 'OUTCOME',
-      cell: ({ outcome }) => (outcome ? outcomeTexts[outcome].one : 'unknown'),
+      cell: outcomeText,
       tone: toneOf,
     },
     { name: 'MIGRATABLE', holds: 'text', cell: ({ migratable }) => migratableText(migratable), wide: true },
