@@ -24,7 +24,8 @@ export const mayStall = (scenario: string): boolean => scenario in causes
 
 /** What of a verdict, a next line and a cause does not stand on a screen that has to have it. */
 export function lacking(screen: Screen, scenario: string): string[] {
-  const text = screen.lines.slice(1).join('\n')
+  // The command itself, unless it has scrolled away.
+  const text = screen.lines.slice(screen.lines[0]?.startsWith('$ ') ? 1 : 0).join('\n')
   return [
     ...(hasVerdict(screen, text) ? [] : ['verdict']),
     ...(isAtRest(screen, text) || nextLine.test(text) ? [] : ['next line']),

@@ -29,6 +29,7 @@ import {
 } from '../vm.ts'
 import { pagesAllowed } from '../../kube/readable-pages.ts'
 import { shellWord } from '../../kube/shell-line.ts'
+import { leftOutText } from '../../output/kvup-words.ts'
 import { outlookOf } from '../vm-outlook.ts'
 import type { OutlookRules } from '../workload-updater.ts'
 import type { UpdateWanted } from './update-run.ts'
@@ -178,9 +179,6 @@ const refusedIn = (namespace: string, why: string): Unread => ({
   what: VirtualMachineInstances.plural,
   why,
 })
-
-/** Why a VM that was named by `--exclude` is not moved. */
-export const leftOutText = 'left out by --exclude'
 
 class Sorted implements Fleet {
   readonly candidates = new Map<string, Candidate>()

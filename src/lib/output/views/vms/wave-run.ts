@@ -1,6 +1,5 @@
 import { shellWord } from '../../../kube/shell-line.ts'
-import { leftOutText } from '../../../vms/waves/update-fleet.ts'
-import { narrowedLine } from '../../kvup-words.ts'
+import { leftOutText, narrowedLine } from '../../kvup-words.ts'
 import type { ShownWave } from '../../../vms/waves/waves.ts'
 import type { Column, Paint, Size, Tone, View } from '../../printer.ts'
 import { table } from '../../table.ts'
