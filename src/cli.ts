@@ -72,8 +72,8 @@ function optionsCommand(): Command {
       'after',
       manual({
         examples: [
-          ['kvup status -o wide', 'with more columns'],
-          ['kvup status -o json', 'for a script'],
+          ['kvup status -o wide', 'show more columns'],
+          ['kvup status -o json', 'print JSON for a script'],
         ],
         codes: everyCode,
         last: 'Docs: docs/ beside this program, or kvup help COMMAND',

@@ -117,6 +117,10 @@ export function withLog(printer: OpenPrinter, log: OpenPrinter): OpenPrinter {
       log.event(event)
     },
     observe: (observation) => printer.observe?.(observation),
+    timeBy(clock) {
+      printer.timeBy?.(clock)
+      log.timeBy?.(clock)
+    },
     awaiting: (what) => printer.awaiting(what),
     note(line) {
       printer.note(line)

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { connection, outputOptions, typedConnection } from './commands/command-options.ts'
 import type { Context, Wire } from './context.ts'
 import { leavingSoon } from './lib/kube/interruption.ts'
@@ -37,11 +37,16 @@ const formerFlags: ReadonlyMap<string, string> = new Map([
 function withPresentFlags(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--')
   return argv.map((word, index) => {
+    if (end >= 0 && index >= end) return word
+    if (word === '--dry-run' && isNoValue(argv[index + 1])) return '--dry-run=server'
     const [flag = '', ...value] = word.split('=')
-    const now = end < 0 || index < end ? formerFlags.get(flag) : undefined
+    const now = formerFlags.get(flag)
     return now === undefined ? word : [now, ...value].join('=')
   })
 }
+
+/** A bare `--dry-run`, as kubectl once had it, is the one that tells the most: the server judges each change, and makes none. */
+const isNoValue = (next: string | undefined): boolean => next === undefined || next.startsWith('-')
 
 /** argv -> exit code. The only place that reports errors; never throws, never exits. */
 export async function main(
@@ -57,6 +62,7 @@ export async function main(
     const name = calledAs(io.argv?.[1])
     cli = await program(name, wireFor(run, name), words)
     prepare(cli, io)
+    refuseVersionOfCommand(cli, words)
     await cli.parseAsync(wordsFor(cli, words), { from: 'user' })
     await run.opened?.finish()
     return run.code
@@ -88,6 +94,15 @@ function wordsFor(cli: Command, argv: readonly string[]): string[] {
   throw usageError('usage', `unknown command '${help.unknown}'`, {
     remedy: [...(help.meant ? [`did you mean ${help.meant}?`] : []), `${cli.name()} --help`],
   })
+}
+
+/** `--version` is of kvup itself: behind a command a version to go to is meant. */
+function refuseVersionOfCommand(cli: Command, argv: readonly string[]): void {
+  const end = argv.indexOf('--')
+  const at = argv.findIndex((word) => /^--version(?:=|$)/u.test(word))
+  if (at < 1 || (end >= 0 && end < at)) return
+  if (!cli.commands.some((command) => command.name() === argv[0])) return
+  throw new CommanderError(1, 'commander.unknownOption', `error: unknown option '${argv[at]}'`)
 }
 
 const lastWordsWithin = 1550

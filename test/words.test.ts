@@ -86,7 +86,7 @@ const phrases: readonly Phrase[] = [
     ],
   },
   { not: /what hurts|speaks? against|\bgrave\b/iu, say: 'blocker, warning' },
-  { not: /\bat work\b|holds the lock/iu, say: 'another kvup is running', but: [/\bothers-at-work\b/u] },
+  { not: /\bat work\b|holds the lock/iu, say: 'another kvup is running' },
   { not: /\bfor ever\b|\bwithout end\b/iu, say: 'forever' },
   { not: /\bnobody (?:knows|can tell|supports|leads|answers|asked|follows)\b/iu, say: 'kvup does not know' },
   { not: /cannot be (?:told|seen|rehearsed)\b|(?:can|could) be told\b/iu, say: 'kvup cannot see' },

@@ -16,18 +16,21 @@ export function checkCommand(wire: Wire): Command {
 const options = [
   new Option(
     '--to <version>',
-    'version to check an upgrade to, such as v1.9.0, or of HyperConverged; without it only what is now',
+    'version to check an upgrade to, such as v1.9.0, or of HyperConverged; without it kvup checks the present state',
   ),
-  new Option('--method <method>', 'how it would be done')
+  new Option('--method <method>', 'upgrade method to check')
     .choices(['auto', 'image-tag', 'operator-manifest', 'olm'])
     .default('auto'),
-  new Option('--manifest <file|url|->', 'kubevirt-operator.yaml of the target: rights and CRDs are compared'),
+  new Option(
+    '--manifest <file|url|->',
+    'kubevirt-operator.yaml of the target, to compare permissions and CRDs',
+  ),
   new Option('--releases <file>', 'release data to use instead of the built-in data'),
   acceptWithReason(),
   fromOption(),
   new Option(
     '--probe-images',
-    'try each image of the manifest on each pool of nodes, with pods that are removed; asks first',
+    'try to pull each image of the manifest on each pool of nodes; kvup asks first, and removes its pods',
   ),
   alertsOption('without it, kvup may ask you once'),
   new Option('--strict', 'let warnings count as blockers'),
@@ -36,14 +39,14 @@ const options = [
 
 const text = manual({
   examples: [
-    ['kvup check', 'what is wrong now'],
-    ['kvup check --to v1.8.4', 'what blocks this upgrade'],
+    ['kvup check', 'find what is wrong now'],
+    ['kvup check --to v1.8.4', 'find what blocks this upgrade'],
     ['kvup check --to v1.8.4 --accept patch-skipped=tested', 'accept a risk, with the reason'],
-    ['kvup check --to v1.8.4 -o junit', 'for CI'],
-    ['kvup check --to v1.8.4 --manifest operator.yaml --probe-images', 'can every node pull them?'],
-    ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'of a saved cluster'],
+    ['kvup check --to v1.8.4 -o junit', 'print a report for CI'],
+    ['kvup check --to v1.8.4 --manifest operator.yaml --probe-images', 'try to pull the images too'],
+    ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'read a saved cluster'],
   ],
-  more: 'What could not be read is "not checked", never passed.',
+  more: 'A check that kvup cannot make is "not checked". It never counts as passed.',
   formats: ['junit', 'sarif', 'markdown', 'github', 'prometheus'],
   codes: asksCluster,
 })

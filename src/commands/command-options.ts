@@ -22,7 +22,7 @@ export const connection: readonly Option[] = [
   new Option('--context <name>', 'context of the kubeconfig'),
   new Option('--cluster <name>', 'cluster of the kubeconfig'),
   new Option('--user <name>', 'user of the kubeconfig'),
-  new Option('-n, --namespace <namespace>', 'namespace of VMs; kvup finds that of KubeVirt'),
+  new Option('-n, --namespace <namespace>', 'namespace of VMs; kvup finds the one of KubeVirt itself'),
   new Option('--as <user>', 'impersonate this user'),
   new Option('--as-group <group>', 'impersonate this group (repeatable)').argParser(list),
   new Option('--as-uid <uid>', 'impersonate this uid'),
@@ -94,7 +94,7 @@ const codes: Readonly<Record<keyof typeof exitCode, string>> = {
   drifted: 'the plan no longer fits',
   locked: 'locked by another run',
   forbidden: 'unauthorized or forbidden',
-  unreachable: 'no cluster, or unreachable',
+  unreachable: 'cluster unreachable',
   lost: 'done, but VMs or volumes were lost',
   asked: 'asked for by --exit-code',
   interrupted: 'Ctrl-C',
@@ -236,7 +236,7 @@ export const withChangeFlags = (command: Command, limits: string, timeout: strin
     .option('--timeout <duration>', limits, timeout)
     .option('--take-over <holder>', 'take the lock of this holder')
 
-/** As kubectl has it; bare it would take the flag behind it for its value. */
+/** As kubectl has it; what is typed bare has become `server` by now. */
 export const dryRunOption = (): Option =>
   new Option('--dry-run <none|client|server>', 'change nothing, show what would').argParser(
     (value: string): DryRun => {

@@ -15,8 +15,8 @@ export interface ConfigDocument extends Document {
 }
 
 const examples = [
-  ['kvup config view', 'what is in force'],
-  ['kvup config view --show-origin', 'and where it comes from'],
+  ['kvup config view', 'show the values in force'],
+  ['kvup config view --show-origin', 'show where each comes from'],
 ] as const
 
 export function configCommand(wire: Wire): Command {

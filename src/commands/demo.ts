@@ -23,10 +23,10 @@ export function demoCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup demo', 'an upgrade that goes well'],
-          ['kvup demo --scenario list', 'what else there is to see'],
-          ['kvup demo --scenario wrong-tag --speed 20', 'one that stalls (exit 4)'],
-          ['kvup demo --serve', 'a cluster to play with'],
+          ['kvup demo', 'watch an upgrade that goes well'],
+          ['kvup demo --scenario list', 'list what else there is to see'],
+          ['kvup demo --scenario wrong-tag --speed 20', 'watch one that stalls (exit 4)'],
+          ['kvup demo --serve', 'start a cluster to play with'],
         ],
         codes: ['timedOut'],
       }),

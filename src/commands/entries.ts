@@ -179,7 +179,7 @@ export const entries: readonly Entry[] = [
     description: 'Find outdated VMs, migrate and restart them, pause their updates',
     manual: {
       examples: [
-        ['kvup history', 'which temporary changes exist'],
+        ['kvup history', 'list the temporary changes'],
         ['kvup workloads restore', 'restores every temporary change'],
       ],
     },
@@ -267,7 +267,7 @@ export const entries: readonly Entry[] = [
     description: 'Upgrade OpenShift or OKD with its virtualization, by minors',
     manual: {
       examples: [
-        ['kvup eus plan', 'the steps, and what blocks them'],
+        ['kvup eus plan', 'show the steps, and what blocks them'],
         ['kvup eus plan --to 4.20 --graph-file graph.json', 'with every release known beforehand'],
         ['kvup eus run --approve', 'runs it; the same command continues'],
         ['kvup eus status', 'its progress'],

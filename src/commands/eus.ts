@@ -31,16 +31,16 @@ const planOptions = [
 
 const planHelp = manual({
   examples: [
-    ['kvup eus plan', 'to the next EUS release'],
-    ['kvup eus plan --to 4.20', 'to this one'],
+    ['kvup eus plan', 'plan up to the next EUS release'],
+    ['kvup eus plan --to 4.20', 'plan up to 4.20'],
     ['kvup eus plan --graph-file graph.json --catalog-file catalog.yaml', 'every release is known'],
-    ['kvup eus plan --from must-gather/', 'of a saved cluster'],
-    ['kvup eus plan -o markdown', 'for a merge request'],
+    ['kvup eus plan --from must-gather/', 'read a saved cluster'],
+    ['kvup eus plan -o markdown', 'print it for a merge request'],
   ],
-  more: `Changes nothing; rights for reading are enough. The cluster knows only its next update.
---graph-file (the graph of a channel, from the update service) shows the whole upgrade path of
-the platform. --catalog-file (opm render of the catalog of the minor at the end) shows that of
-the operator.`,
+  more: `kvup eus plan changes nothing, and needs only permission to read. The cluster knows only its
+next update. --graph-file (the graph of a channel, from the update service) shows the whole
+upgrade path of the platform. --catalog-file (opm render of the catalog of the minor at the
+end) shows that of the operator.`,
   formats: ['markdown'],
   codes: [...asksCluster, 'asked'],
 })
@@ -86,8 +86,8 @@ export function eusStatusCommand(wire: Wire): Command {
       manual({
         examples: [
           ['kvup eus status', 'progress, temporary changes, update requests'],
-          ['kvup eus status -w', 'and again at every change'],
-          ['kvup eus status --from must-gather/', 'of a saved cluster'],
+          ['kvup eus status -w', 'show it again at every change'],
+          ['kvup eus status --from must-gather/', 'read a saved cluster'],
         ],
         codes: [...asksCluster, 'interrupted', 'terminated'],
       }),

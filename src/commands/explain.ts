@@ -27,14 +27,14 @@ export function explainCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup explain', 'every name there is'],
-          ['kvup explain kubernetes-window', 'what it means, and what to do'],
-          ['kvup explain VMCannotBeEvicted', 'an alert'],
-          ['kvup explain LiveMigratable', 'a condition'],
-          ['kvup explain virt-handler', 'a component'],
-          ['kvup explain upgrade', 'a command, and what it may meet'],
-          ['kvup explain 3', 'an exit code'],
-          ["kvup explain 'Unable to query peer security context'", 'whether a line of a log is known'],
+          ['kvup explain', 'list every name'],
+          ['kvup explain kubernetes-window', 'explain a finding'],
+          ['kvup explain VMCannotBeEvicted', 'explain an alert'],
+          ['kvup explain LiveMigratable', 'explain a condition'],
+          ['kvup explain virt-handler', 'explain a component'],
+          ['kvup explain upgrade', 'explain a command, and list its findings'],
+          ['kvup explain locked timed-out', 'explain two exit codes'],
+          ["kvup explain 'Unable to query peer security context'", 'look up a line of a log'],
         ],
       }),
     )
@@ -53,18 +53,49 @@ export async function explain({ printer }: Context, _: object, words: readonly s
     printer.result({ ...kind, ...part }, explanationsView)
   const id = words.join(' ')
   if (id === '') return document({ whole: false, items: all })
-  const items = named(id, all)
+  const items = await pagesOfName(id, all)
   if (items.length > 0) return document({ whole: true, items })
+  const { subjectNamed } = await import('./explain/subject.ts')
+  const about = subjectNamed(id.toLowerCase(), all)
+  if (about !== undefined) return document({ whole: false, ...about })
+  if (words.length === 1) throw await unknown(id, all)
+  document({ whole: true, items: await pagesOfNames(words, all) })
+}
+
+/** All that one name, or a line of a log, has a page of its own for; a group of checks and a command have a list instead. */
+async function pagesOfName(id: string, all: readonly ExplainedName[]): Promise<readonly ExplainedName[]> {
+  const items = named(id, all)
+  if (items.length > 0) return items.map((item) => asAsked(item, id))
   const met = [
     ...messagesIn(id).map(ofMessage),
     ...all.filter(({ of, means }) => of === 'message' && quotes(means, id)),
   ]
-  if (met.length > 0) return document({ whole: true, items: met })
-  const codes = await codesOf(id, all)
-  if (codes.length > 0) return document({ whole: true, items: codes })
-  const about = (await import('./explain/subject.ts')).subjectNamed(id.toLowerCase(), all)
-  if (about === undefined) throw await unknown(id, all)
-  document({ whole: false, ...about })
+  return met.length > 0 ? met : (await codesOf(id, all)).map((item) => asAsked(item, id))
+}
+
+/** The title of a page is what was typed; how a name is written in capitals is the page's. */
+const asAsked = (item: ExplainedName, asked: string): ExplainedName =>
+  item.id.toLowerCase() === asked.toLowerCase() ? item : { ...item, asked }
+
+/** As kubectl takes several names: the page of each. Throws `usage` for one that has none. */
+async function pagesOfNames(
+  words: readonly string[],
+  all: readonly ExplainedName[],
+): Promise<readonly ExplainedName[]> {
+  const pages = await Promise.all(
+    words.map(async (word) => {
+      const items = await pagesOfName(word, all)
+      if (items.length > 0) return items
+      const command = all.find(({ of, id }) => of === 'command' && id === word.toLowerCase())
+      if (command !== undefined) return [command]
+      const { subjectNamed } = await import('./explain/subject.ts')
+      if (subjectNamed(word.toLowerCase(), all) === undefined) throw await unknown(word, all)
+      throw usageError('usage', `kvup explains ${word} alone: it stands for several names`, {
+        remedy: `kvup explain ${word}`,
+      })
+    }),
+  )
+  return pages.flat()
 }
 
 /** Names are told apart by case only where that alone tells them apart; `3` is an exit code. Commands are subjects: they meet findings. */
@@ -136,23 +167,11 @@ function pagesOf({ id, kind }: Explanation, group: Group | undefined): readonly 
 const acceptedBy = (id: string): string =>
   `    --accept ${id}=REASON\n\nAdd it to the command that stopped. The reason goes into the journal.`
 
-const logged = 'Nothing to accept: a line of a log stops no run.'
-
-const notAccepted: Readonly<Record<Exclude<Explanation['kind'], 'finding'>, string>> = {
-  refusal: 'Nothing: this cannot be accepted.',
-  alert: 'Nothing to accept: an alert stops no run. Critical ones show up as `alerts-firing`.',
-  condition: 'Nothing to accept: a condition is no finding. `kvup check` says what it leads to.',
-  component: 'Nothing to accept: a component is no finding.',
-  reason: 'Nothing to accept: a reason is no finding. `kvup check` says what it leads to.',
-  message: logged,
-  command: 'Nothing to accept: its findings have names of their own.',
-  'exit-code': 'Nothing to accept here: the finding that was printed has the name.',
-}
-
+/** Only what stops a run is accepted; that a refusal never is has to be said. */
 function acceptWith(explanation: Explanation): string {
   const { id, kind } = explanation
-  if (kind !== 'finding') return notAccepted[kind]
-  return isBlocking(explanation) ? acceptedBy(id) : 'Nothing to accept: it does not stop a run.'
+  if (kind === 'refusal') return 'This cannot be accepted.'
+  return isBlocking(explanation) ? acceptedBy(id) : ''
 }
 
 /** Versions and components stay as they are written. */
@@ -172,9 +191,9 @@ function ofIssue({ id, level, summary, issue, remedy = [] }: KnownBad): Explaine
     text: `${level}: ${summary}. ${issue}`,
     level: `${capital(level)}.`,
     means,
-    matters: 'Other clusters had it during this upgrade.',
+    matters: 'Other clusters had this fault during the same upgrade.',
     fix,
-    acceptWith: level === 'blocker' ? acceptedBy(id) : 'Nothing to accept: it does not stop a run.',
+    acceptWith: level === 'blocker' ? acceptedBy(id) : '',
     docs: [issue, 'docs/checks.md#known-bad'],
     title: knownBad.title,
     group: knownBad.group,
@@ -192,7 +211,7 @@ function ofMessage({ id, is, component, where, means, matters, fix }: ExplainedM
     means,
     matters,
     fix,
-    acceptWith: logged,
+    acceptWith: '',
     docs: ['docs/checks.md#known-bad'],
   }
 }
@@ -210,7 +229,7 @@ async function unknown(id: string, items: readonly ExplainedName[]): Promise<Err
       ...(near === undefined ? [] : [`kvup explain ${near}     is the nearest name`]),
       ...about.slice(0, mostNames).map((name) => `kvup explain ${name}     mentions it`),
       'kvup explain     lists every name',
-      `kvup explain GROUP     lists those of one: ${subjects.join(', ')}`,
+      `groups of names: ${subjects.join(', ')}`,
     ],
   })
 }

@@ -39,9 +39,9 @@ export function historyCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup history', 'the last runs, and what still has to be restored'],
-          ['kvup history --since 7d -o json', 'the runs of a week, for a report'],
-          ["kvup history -o jsonpath='{.overrides[*].id}'", 'names of the temporary changes alone'],
+          ['kvup history', 'list the last runs, and what still has to be restored'],
+          ['kvup history --since 7d -o json', 'list the runs of a week'],
+          ["kvup history -o jsonpath='{.overrides[*].id}'", 'print the names of the temporary changes'],
         ],
         more: 'The number of a run shows its journal in words: kvup history 14. Other users can edit\nthe journal: do not treat it as proof.',
         codes: asksCluster,

@@ -22,11 +22,11 @@ const own = [
 
 const text = manual({
   examples: [
-    ['kvup plan --to v1.8.4', 'what would be done, step by step'],
-    ['kvup plan --to v1.8.4 --to-file plan.yaml', 'then kvup upgrade --plan plan.yaml'],
-    ['kvup plan --to v1.8.4 -o markdown', 'for a pull request'],
+    ['kvup plan --to v1.8.4', 'show each step'],
+    ['kvup plan --to v1.8.4 --to-file plan.yaml', 'save it for kvup upgrade --plan plan.yaml'],
+    ['kvup plan --to v1.8.4 -o markdown', 'print it for a pull request'],
   ],
-  more: 'Changes nothing. The plan is sealed: kvup upgrade --plan refuses it, with what is different,\nonce the cluster has moved.',
+  more: 'kvup plan changes nothing. The plan is sealed: once the cluster has changed, kvup upgrade --plan\nrefuses it and says what is different.',
   formats: ['markdown'],
   codes: [...asksCluster, 'asked'],
 })

@@ -37,10 +37,10 @@ export function rbacCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup rbac kvup-view', 'to look'],
-          ['kvup rbac kvup-upgrade | kubectl apply -f -', 'to upgrade by imageTag'],
-          ['kvup rbac kvup-olm --namespace-of-catalog openshift-marketplace', 'to upgrade by OLM'],
-          ['kvup rbac kvup-operator-manifest -o json', 'to replace the operator'],
+          ['kvup rbac kvup-view', 'let a user look'],
+          ['kvup rbac kvup-upgrade | kubectl apply -f -', 'let a user upgrade by imageTag'],
+          ['kvup rbac kvup-olm --namespace-of-catalog openshift-marketplace', 'let a user upgrade by OLM'],
+          ['kvup rbac kvup-operator-manifest -o json', 'let a user replace the operator'],
         ],
       }),
     )

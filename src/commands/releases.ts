@@ -23,15 +23,15 @@ export interface ReleasesOptions {
 
 export function releasesCommand(wire: Wire): Command {
   return new Command('releases')
-    .addOption(new Option('--since <version>', 'leave out what is older'))
-    .addOption(new Option('--until <version>', 'leave out what is newer'))
+    .addOption(new Option('--since <version>', 'leave out older releases'))
+    .addOption(new Option('--until <version>', 'leave out newer releases'))
     .addOption(new Option('--releases <file>', 'release data to show instead of the built-in'))
     .addHelpText(
       'after',
       manual({
         examples: [
-          ['kvup releases --since v1.7.0', 'what there is, its Kubernetes, and what each minor breaks'],
-          ['kvup releases -o json', 'the data; changed, it is what --releases takes'],
+          ['kvup releases --since v1.7.0', 'list releases, their Kubernetes, and what each minor breaks'],
+          ['kvup releases -o json', 'print the data, to edit for --releases'],
         ],
       }),
     )

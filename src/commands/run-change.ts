@@ -113,7 +113,7 @@ const riskAtMost = 80
 function riskText(ids: readonly string[], [risk, ...more]: readonly Pick<Finding, 'summary'>[]): string {
   const said =
     risk === undefined || more.length > 0 ? '' : firstClause(risk.summary.replace(ofALaterStep, ''))
-  const isPlain = said !== '' && said.length <= riskAtMost && !said.startsWith('not checked')
+  const isPlain = said !== '' && said.length <= riskAtMost
   return isPlain ? `that ${said}` : ids.join(', ')
 }
 

@@ -46,15 +46,18 @@ export function snapshotCommand(wire: Wire): Command {
     )
     .option(
       '--redact',
-      'replace the names of namespaces, VMs, nodes, users and registries, the same ones alike',
+      'replace the names of namespaces, VMs, nodes, users and registries; equal names are replaced alike',
     )
     .addHelpText(
       'after',
       manual({
         examples: [
-          ['kvup snapshot --to-file cluster.ndjson.gz', 'then kvup check --from cluster.ndjson.gz'],
-          ['kvup snapshot --redact --to-file cluster.ndjson', 'to show it to somebody; read it before'],
-          ['kvup snapshot -o yaml', 'to stdout'],
+          ['kvup snapshot --to-file cluster.ndjson.gz', 'save it for kvup check --from cluster.ndjson.gz'],
+          [
+            'kvup snapshot --redact --to-file cluster.ndjson',
+            'hide names before you share it; read the file first',
+          ],
+          ['kvup snapshot -o yaml', 'write it to stdout'],
         ],
         more: 'It contains what kvup reads, as plain Kubernetes objects, but never a Secret.',
         codes: asksCluster,

@@ -34,12 +34,12 @@ export function statusCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup status', 'one look'],
-          ['kvup status -w', 'and again at every change'],
-          ['kvup status --exit-code', 'for a script: the verdict is the code'],
-          ['kvup status --from cluster.ndjson.gz', 'of a saved cluster'],
-          ['kvup status --from dumps/', 'of what oc get clusterversion,co,mcp,nodes -o yaml printed'],
-          ["kvup status -o jsonpath='{.verdict}'", 'one word'],
+          ['kvup status', 'show the state once'],
+          ['kvup status -w', 'show it again at every change'],
+          ['kvup status --exit-code', 'give the verdict as the exit code'],
+          ['kvup status --from cluster.ndjson.gz', 'read a saved cluster'],
+          ['kvup status --from dumps/', 'read files of oc get clusterversion,co,mcp,nodes -o yaml'],
+          ["kvup status -o jsonpath='{.verdict}'", 'print the verdict alone'],
         ],
         formats: ['github', 'prometheus'],
         codes: [...asksCluster, 'timedOut', 'asked'],

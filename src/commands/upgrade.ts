@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { acceptWithReason, asksCluster, manual, stalledOption } from './command-options.ts'
 import type { UpgradeOptions } from '../lib/upgrade/plan/upgrade-options.ts'
@@ -19,7 +19,7 @@ const text = manual({
     ['kvup upgrade --to v1.8.4 --dry-run=server', 'show what would change'],
     ['kvup upgrade --plan plan.yaml --yes', 'run a plan that was reviewed'],
   ],
-  more: `Killed, interrupted or timed out, the same command continues. Where HyperConverged
+  more: `After a kill, an interruption or a timeout, the same command continues. Where HyperConverged
 owns KubeVirt, --to may be its own version, and OLM is the method.`,
   formats: ['junit', 'github'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
@@ -29,12 +29,6 @@ const list = (value: string, before: string[]) => [...before, value]
 
 /** As a sealed plan keeps them: one text. */
 const joined = (value: string, before?: string) => (before === undefined ? value : `${before},${value}`)
-
-/** A bare `--dry-run` would take the flag behind it for its value. */
-function noFlag(value: string): string {
-  if (value.startsWith('-')) throw new InvalidArgumentError('It takes none, client or server.')
-  return value
-}
 
 /** What a plan is made from: `kvup plan` and `kvup upgrade` share them, and a sealed plan keeps their values. */
 export const planningFlags = (): Option[] => [
@@ -55,10 +49,10 @@ export const planningFlags = (): Option[] => [
   new Option('--no-pause-updates', 'let KubeVirt move VMs during the upgrade'),
   new Option('--leave-paused', 'leave automatic VM updates paused at the end'),
   new Option('--wait-workloads', 'wait until VMs are updated'),
-  new Option('--migrations <how>', 'for running migrations')
+  new Option('--migrations <how>', 'what to do about running migrations')
     .choices(['wait', 'cancel', 'ignore'])
     .default('wait'),
-  new Option('--migrations-timeout <duration>', 'limit of that wait').default('30m'),
+  new Option('--migrations-timeout <duration>', 'how long to wait for migrations').default('30m'),
   new Option('--follow', 'say what to commit, then watch (Helm, GitOps)'),
   new Option('--releases <file>', 'release data instead of the built-in'),
   acceptWithReason(),
@@ -70,7 +64,7 @@ export const runningFlags = (): Option[] => [
   new Option('--backup <file>', 'file for the objects that are replaced'),
   new Option('--timeout <duration>', 'limit of each minor (default 60m, or twice the estimate)'),
   stalledOption(),
-  new Option('--dry-run <none|client|server>', 'show what would change, change nothing').argParser(noFlag),
+  new Option('--dry-run <none|client|server>', 'show what would change, change nothing'),
   new Option('--deadline <time>', 'begin no step that would end after this time'),
   new Option('--until <step>', 'end after this step'),
   new Option('--pause-before <step>', 'end before this step (repeatable)')

@@ -20,13 +20,13 @@ export interface VersionDocument extends Document {
 
 export function versionCommand(wire: Wire): Command {
   return new Command('version')
-    .option('--client', 'only that of kvup; asks no cluster')
+    .option('--client', 'show only the version of kvup, and ask no cluster')
     .addHelpText(
       'after',
       manual({
         examples: [
-          ['kvup version', 'kvup, the API server and KubeVirt'],
-          ['kvup version --client -o json', 'without a cluster'],
+          ['kvup version', 'show kvup, the API server and KubeVirt'],
+          ['kvup version --client -o json', 'show kvup alone, without a cluster'],
         ],
         codes: asksCluster,
       }),

@@ -1,3 +1,4 @@
+import { withoutSpans } from '../lib/output/progress/progress-output.ts'
 import { roleRemedy } from '../lib/output/kvup-words.ts'
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
@@ -43,10 +44,10 @@ export function waitCommand(wire: Wire): Command {
           ['kvup wait --for healthy', 'until every component runs what it should'],
           ['kvup wait --for version=v1.8.4 --timeout 90m', 'until it is healthy at that version'],
           ['kvup wait --for workloads=0 --timeout 8h', 'until no VM is left on an old virt-launcher'],
-          ['kvup wait --for healthy --stalled-after 5m', 'and no longer than that where nothing moves'],
-          ['kvup wait --for healthy -o json', 'for a script: how it ended as a document'],
+          ['kvup wait --for healthy --stalled-after 5m', 'end when it is stalled for 5 minutes'],
+          ['kvup wait --for healthy -o json', 'print how it ended as JSON'],
         ],
-        more: 'It only reads. 4 is the timeout or the stall: the last lines say what was missing, and why.',
+        more: 'kvup wait only reads. Exit code 4 means a timeout or a stall: the last lines say what was\nmissing, and why.',
         formats: ['junit', 'github'],
         codes: [...asksCluster, 'timedOut', 'interrupted', 'terminated'],
       }),
@@ -173,9 +174,9 @@ function observe({ printer, clock }: Context, { text }: WaitCondition, { report,
 
 /** Only what is new: reports also differ in what nobody waits for. */
 function tell({ printer }: Context, lastRead: LastRead, { report, missing, unmoved }: LastRead): void {
-  const [known, now] = [sentences(lastRead), sentences({ report, missing, unmoved })]
+  const [known, now] = [sentences(lastRead).map(withoutSpans), sentences({ report, missing, unmoved })]
   Object.assign(lastRead, { report, missing, unmoved, snapshot: true })
-  for (const line of now) if (!known.includes(line)) printer.note(line)
+  for (const line of now) if (!known.includes(withoutSpans(line))) printer.note(line)
 }
 
 function sentences({ report, missing, unmoved = [] }: LastRead): readonly string[] {

@@ -167,6 +167,8 @@ describe('kvup check', () => {
 })
 
 const parts = ['What it means', 'Why it matters', 'How to fix', 'Accept with', 'Docs']
+/** Of what there is nothing to accept of. */
+const without = parts.filter((part) => part !== 'Accept with')
 const headed = (out: string): readonly string[] =>
   [...out.matchAll(/(?<=\n\n)([A-Z][a-z ]+)$(?=\n)/gmu)].map(([, heading = '']) => heading)
 
@@ -183,28 +185,67 @@ describe('kvup explain', () => {
   })
 
   test.each([
-    ['OutdatedVirtualMachineInstanceWorkloads', 'Alert of KubeVirt.', 'monitoring/runbooks/Outdated'],
-    ['vmcannotbeevicted', 'Alert of KubeVirt.', 'runbooks/VMCannotBeEvicted'],
-    ['CDINotReady', 'Alert of CDI.', 'runbooks/CDINotReady'],
-    ['LiveMigratable', 'Condition of a VMI.', 'kvup workloads outdated'],
-    ['Upgradeable', 'Condition of HyperConverged', 'platform-not-upgradeable'],
-    ['3', 'Exit code 3, blocked.', 'docs/exit-codes.md'],
-    ['exit-130', 'Exit code 130, interrupted.', 'Run the same command again'],
-    ['managed-by-olm', 'Refused, and cannot be accepted.', 'Nothing: this cannot be accepted.'],
-    ['clock-skew', 'Warning.', 'Nothing to accept: it does not stop a run.'],
-    ['issue-15373', 'Blocker.', '--accept issue-15373=REASON'],
-  ])('%s: %s', async (name, is, says) => {
+    [
+      'OutdatedVirtualMachineInstanceWorkloads',
+      'Alert of KubeVirt.',
+      'monitoring/runbooks/Outdated',
+      without,
+    ],
+    ['VMCannotBeEvicted', 'Alert of KubeVirt.', 'runbooks/VMCannotBeEvicted', without],
+    ['CDINotReady', 'Alert of CDI.', 'runbooks/CDINotReady', without],
+    ['LiveMigratable', 'Condition of a VMI.', 'kvup workloads outdated', without],
+    ['Upgradeable', 'Condition of HyperConverged', 'platform-not-upgradeable', without],
+    ['3', 'Exit code 3, blocked.', 'docs/exit-codes.md', without],
+    ['exit-130', 'Exit code 130, interrupted.', 'Run the same command again', without],
+    ['locked', 'Exit code 6, locked.', 'The lock of a run that died ends within 15 s', without],
+    ['timed-out', 'Exit code 4, timed out.', '-> kvup status', without],
+    ['managed-by-olm', 'Refused, and cannot be accepted.', 'This cannot be accepted.', parts],
+    ['clock-skew', 'Warning.', 'Let NTP set the clock', without],
+    ['issue-15373', 'Blocker.', '--accept issue-15373=REASON', parts],
+  ])('%s: %s, under the name that was typed', async (name, is, says, headings) => {
     const { code, out } = await kvup(`explain ${name}`, { cluster: nowhere })
     expect(code).toBe(0)
+    expect(out.split('\n')[0]).toBe(name)
     expect(out.split('\n')[1]).toContain(is)
     expect(out.replaceAll(/\s+/gu, ' ')).toContain(says)
-    expect(headed(out)).toEqual(parts)
+    expect(headed(out)).toEqual(headings)
+  })
+
+  test('a name in other capitals: the page writes it as it is', async () => {
+    const { out } = await kvup('explain vmcannotbeevicted', { cluster: nowhere })
+    expect(out.split('\n')[0]).toBe('VMCannotBeEvicted')
+  })
+
+  test('several names: the page of each, in that order', async () => {
+    const { code, out } = await kvup('explain locked upgrade LiveMigratable', { cluster: nowhere })
+    expect(code).toBe(0)
+    expect(
+      out
+        .split('\n\n')
+        .flatMap((part) =>
+          (/^(?:locked|upgrade|LiveMigratable)\n/u.exec(part) ?? []).map((name) => name.trim()),
+        ),
+    ).toEqual(['locked', 'upgrade', 'LiveMigratable'])
+  })
+
+  test.each([
+    [
+      'explain locked kubernets-window',
+      'nothing is named "kubernets-window"',
+      'kvup explain kubernetes-window',
+    ],
+    ['explain locked nodes', 'kvup explains nodes alone', 'kvup explain nodes'],
+  ])('%s: exit 2, and which name it is', async (line, says, helps) => {
+    const { code, out, err } = await kvup(line, { cluster: nowhere })
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain(says)
+    expect(err).toContain(helps)
   })
 
   test('a command: how to use it, and what it may meet; one below another by both words', async () => {
     const { out } = await kvup('explain upgrade', { cluster: nowhere })
     expect(headed(out)).toEqual([
-      ...parts.map((part) => part.replace('How to fix', 'How to use it')),
+      ...without.map((part) => part.replace('How to fix', 'How to use it')),
       'What it may meet',
     ])
     expect(out).toMatch(/^no-way-back {3,}/mu)
@@ -333,7 +374,7 @@ describe('kvup explain', () => {
     const { code, err } = await kvup('explain pool')
     expect(code).toBe(2)
     expect(err).toContain('kvup explain pool-degraded')
-    expect(err).toMatch(/kvup explain GROUP .*eus.*nodes/u)
+    expect(err).toMatch(/groups of names: .*eus.*nodes/u)
   })
 })
 

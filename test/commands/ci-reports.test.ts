@@ -199,10 +199,23 @@ describe('GitHub annotations', () => {
     ])
   })
 
-  test('what was not checked says so once', async () => {
+  test('what was not checked says what was not done, why, and the line that does it; the next line asks nothing', async () => {
     const { kvup } = await simulated()
     const { out } = await kvup('check --to v1.8.4 -o github')
-    expect(out).not.toMatch(/not checked: not checked/u)
+    const all = annotations(out)
+    expect(all.find(({ title }) => title === 'kvup check%3A rbac-diff')).toMatchObject({
+      data: expect.stringMatching(
+        /^permissions were not compared: kvup has no manifest of v1\.8\.4%0A-> kvup check --to v1\.8\.4 --manifest https:\S+\/v1\.8\.4\/kubevirt-operator\.yaml$/u,
+      ),
+    })
+    expect(all.at(-1)?.data).toMatch(/%0A-> kvup upgrade --to v1\.8\.4 --yes$/u)
+  })
+
+  test('an arrow stands before what can be pasted alone', async () => {
+    const { kvup } = await simulated()
+    const { out } = await kvup('check --to v1.8.4 -o github')
+    for (const [, program = ''] of out.matchAll(/%0A-> (\S+)/gu))
+      expect(['kvup', 'kubectl', 'etcdctl']).toContain(program)
   })
 
   test('outdated VMs are counted, not listed', async () => {
@@ -213,7 +226,7 @@ describe('GitHub annotations', () => {
     expect(all[0]).toMatchObject({
       level: 'warning',
       title: 'kvup workloads outdated',
-      data: expect.stringMatching(/^12 VMs on an old/u),
+      data: expect.stringMatching(/^12 VMs run an old/u),
     })
   })
 })

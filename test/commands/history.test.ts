@@ -227,6 +227,23 @@ describe('on a terminal', () => {
   })
 })
 
+test('a run that only finished what another had begun says so', async () => {
+  const opened = await open('kubevirt')
+  const run = { by: 'jane@here', procedure: 'upgrade to v1.8.4', step: '', text: '' }
+  await opened.journal.record({ ...run, what: 'started', at: '2026-11-22T14:01:00Z' })
+  await opened.journal.record({ ...run, what: 'interrupted', at: '2026-11-22T14:02:00Z' })
+  const later = { ...run, text: 'nothing to change' }
+  await opened.journal.record({ ...run, what: 'started', at: '2026-11-22T14:03:00Z' })
+  await opened.journal.record({ ...later, what: 'finished', at: '2026-11-22T14:04:00Z' })
+  const { lines } = await answer(opened, { columns: 120 }, {}, '2')
+  expect(lines).toContain('  result     finished run 1: nothing was left to change')
+  expect(lines.at(-1)).toMatch(/ done: finished run 1: nothing was left to change$/u)
+  await opened.journal.record({ ...run, what: 'started', at: '2026-11-22T14:05:00Z' })
+  await opened.journal.record({ ...later, what: 'finished', at: '2026-11-22T14:06:00Z' })
+  const own = await answer(opened, { columns: 120 }, {}, '3')
+  expect(own.lines.at(-1)).toMatch(/ done: nothing to change$/u)
+})
+
 const runsOf = async (options: HistoryOptions, opened = recorded()) =>
   (await answer(await opened, { columns: 120 }, options)).document.runs.map(({ run }) => run)
 

@@ -38,6 +38,26 @@ async function typed(...argv: readonly string[]) {
   return { code, ran, ...said }
 }
 
+test.each([
+  [['upgrade', '--to', 'v1.8.4', '--dry-run'], 'server'],
+  [['upgrade', '--dry-run', '--to', 'v1.8.4'], 'server'],
+  [['eus', 'run', '--dry-run'], 'server'],
+  [['upgrade', '--dry-run', 'client', '--to', 'v1.8.4'], 'client'],
+  [['upgrade', '--to', 'v1.8.4', '--dry-run=client'], 'client'],
+])('a bare --dry-run is one by the server: %j', async (argv, mode) => {
+  const silent = { stdout: { write: () => true }, stderr: { write: () => true }, env: {} }
+  const seen: unknown[] = []
+  await main(argv, silent, async (command, { argv: words }) => {
+    seen.push(
+      command.opts()['dryRun'],
+      words.some((word) => word === '--dry-run' && mode === 'server'),
+    )
+    throw new Error('it was run')
+  })
+  // The lines that kvup prints again have the value as well.
+  expect(seen).toEqual([mode, false])
+})
+
 test.each(described.filter(({ path }) => path.includes(' ')))(
   'manner 2: $path says what it is for, with examples and exit codes',
   ({ path, after, ...help }) => {
@@ -71,12 +91,6 @@ describe('manner 3: what is mistyped runs nothing, and says what was meant', () 
     [['upgrade', 'v1.8.4'], 'did you mean --to v1.8.4?'],
     [['check', '1.9.0', '-o', 'json'], 'did you mean --to 1.9.0?'],
     [['wait', 'v1.8.4', '--for', 'healthy'], 'did you mean --for version=v1.8.4?'],
-    [['upgrade', '--to', 'v1.8.4', '--dry-run'], '→ kvup upgrade --to v1.8.4 --dry-run=server\n'],
-    [
-      ['upgrade', '--dry-run', '--to', 'v1.8.4', '--context', 'a b'],
-      "→ kvup upgrade --dry-run=server --to v1.8.4 --context 'a b'\n",
-    ],
-    [['upgrade', '--dry-run'], '→ kvup upgrade --dry-run=server\n'],
     [
       ['rbac'],
       'one of kvup-view, kvup-workloads, kvup-settings, kvup-upgrade, kvup-operator-manifest, kvup-olm, kvup-eus\n',
@@ -86,6 +100,10 @@ describe('manner 3: what is mistyped runs nothing, and says what was meant', () 
     [['help', 'upgarde'], 'did you mean upgrade?'],
     [['help', 'config', 'veiw'], 'did you mean view?'],
     [['config', 'help', 'veiw'], 'did you mean view?'],
+    [['workloads', 'pause'], 'did you mean pause-updates?'],
+    [['workloads', 'resume'], "'resume'\n  did you mean resume-updates?\n"],
+    [['workloads', 'restart-req'], 'did you mean restart-required?'],
+    [['help', 'workloads', 'resume'], 'did you mean resume-updates?'],
     [['help', 'status', 'more'], "unknown command 'more'"],
   ] as const)('kvup %j', async (argv, helps) => {
     const { stderr, stdout, ...ended } = await typed(...argv)

@@ -29,7 +29,7 @@ async function shown(line: string, columns: number): Promise<string> {
 const inOneLine = (text: string) => text.replaceAll(/\s+/gu, ' ')
 
 const disk = 'not migratable: a disk is not shared (DisksNotLiveMigratable)'
-const outdated = { line: 'workloads outdated', why: `automatic VM updates are off; ${disk}` }
+const outdated = { line: 'workloads outdated', why: disk }
 const forecast = {
   line: 'workloads forecast --methods LiveMigrate,Evict',
   why: `${disk}; Evict is on; runStrategy Always restarts it; loses data on containerDisk root`,

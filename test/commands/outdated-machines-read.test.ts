@@ -21,7 +21,9 @@ test('the table reads a few VMs of those that stay, every one only where what he
         resource === 'virtualmachines' && /get|list/.test(verb) && !user.startsWith('system:'),
     ).length
   const { out } = await run('workloads outdated')
-  expect(out).toMatch(/20 outdated: 20 not moved \S+ kvup workloads update --restart-unmigratable/)
+  expect(out).toMatch(
+    /^20 VMs run an old virt-launcher: 20 cannot migrate [^]*\nNext: kvup workloads update --restart-unmigratable/u,
+  )
   expect(read()).toBe(3)
   const each = await run('workloads outdated -o json')
   expect(read()).toBe(4)

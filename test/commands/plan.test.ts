@@ -57,7 +57,7 @@ describe('kvup plan', () => {
     expect(names.out.trim().split('\n')).toEqual(one.steps.map(({ id }) => `step/${id}`))
     const [table, markdown] = [await kvup(`${line} table`), await kvup(`${line} markdown`)]
     for (const { id } of one.findings) {
-      expect(table.out).toContain(`(${id})`)
+      expect(table.out).toContain(id)
       expect(markdown.out).toContain(`\`${id}\``)
     }
     expect([json, yaml, names, table, markdown].map(({ code }) => code)).toEqual([0, 0, 0, 0, 0])
@@ -122,7 +122,12 @@ describe('kvup plan', () => {
       await kvup('plan --to v1.7.3 -o markdown'),
     ]
     expect(read(doc)).toMatchObject({ next: [], pending: true })
-    expect(table.out).toMatch(/x refused as it stands: downgrade\n$/)
+    expect(table.out).toMatch(/^Plan: BLOCKED by 1 blocker: KubeVirt v1\.7\.4 -> v1\.7\.3, \d+ steps, /)
+    expect(table.out).toMatch(/\nNext: kvup explain downgrade\n$/)
+    // What the page shows is not told once more.
+    expect(table.err).toMatch(
+      /^error: kvup upgrade would be refused because of this finding\n {2}Or: kvup plan --to v1\.7\.3 --accept downgrade +accepts .*\n$/,
+    )
     expect(markdown.out).toContain('refused as it stands: downgrade.')
     expect(table.out + markdown.out).not.toContain('kvup upgrade --to v1.7.3')
   })
@@ -134,9 +139,75 @@ describe('kvup plan', () => {
       await kvup('plan --to v1.7.4 -o markdown'),
     ]
     expect(read(doc)).toMatchObject({ next: [], pending: false, said: [] })
-    expect(table.out).toMatch(/\+ KubeVirt v1\.7\.4 is healthy: nothing to do\n$/)
+    expect(table.out).toBe('Plan: nothing to do: KubeVirt v1.7.4 is healthy. Nothing was changed.\n')
     expect(markdown.out).toContain('nothing to do.')
     for (const { out } of [table, markdown]) expect(out).not.toMatch(/virt-api is replaced|takes|estimate/)
+  })
+
+  test('on a terminal it is a screen: the verdict first, a line for each step, the next line last', async () => {
+    const { out } = await kvup('plan --to v1.8.4', { columns: 80 })
+    const lines = out.trimEnd().split('\n')
+    expect(lines.filter((line) => line !== '').length).toBeLessThanOrEqual(26)
+    expect(out.split('\n\n', 1)[0]?.replaceAll(/\s+/gu, ' ')).toMatch(
+      /^Plan: KubeVirt v1\.7\.4 → v1\.8\.4, 11 steps, .* min, (?:\d warnings?, )?\d infos?\. Nothing was changed\.$/u,
+    )
+    const ids = read(await kvup('plan --to v1.8.4 -o json')).steps.map(({ id }) => id)
+    expect(lines.filter((line) => /^ {1,2}\d+ \S/u.test(line))).toHaveLength(ids.length)
+    expect(out).not.toMatch(/undo:|gives up|sealed|note:/u)
+    expect(out).toMatch(
+      /\nNext: kvup upgrade --to v1\.8\.4 .*\nOr: kvup plan --to v1\.8\.4 --to-file plan\.yaml/u,
+    )
+    const wide = await kvup('plan --to v1.8.4 -o wide')
+    for (const detail of ['undo: ', 'gives up after ', 'sealed ', '+ spec.imageTag: v1.8.4'])
+      expect(wide.out).toContain(detail)
+  })
+
+  test('the way back is one line from virt-controller on: it works at either time', async () => {
+    const { out } = await kvup('plan --to v1.8.4 -o json')
+    const { steps } = parse(out) as { steps: { id: string; risk: { undo: string } }[] }
+    const undo = new Map(steps.map(({ id, risk }) => [id, risk.undo]))
+    expect(undo.get('virt-handler')).toBe('kvup upgrade --to v1.7.4')
+    const both = 'kvup upgrade --to v1.7.4 --accept way-back --accept downgrade'
+    expect([undo.get('virt-controller'), undo.get('virt-api')]).toEqual([both, both])
+  })
+
+  test('a release that nobody knows, over minors that nobody knows, is told first, and is exit 2', async () => {
+    const said = 'error: v1.99.0 is not a KubeVirt release that kvup knows; the newest it knows is v1.9.0\n'
+    for (const line of [
+      'plan --to v1.99.0',
+      'upgrade --to v1.99.0 --yes',
+      'upgrade --to v1.99.0 --dry-run',
+    ]) {
+      const ended = await kvup(line)
+      expect(ended.code).toBe(2)
+      expect(ended.err.startsWith(said)).toBe(true)
+      expect(ended.err).toContain('-> kvup releases')
+    }
+    const check = await kvup('check --to v1.99.0')
+    expect(check.code).toBe(3)
+    expect(check.out).toContain(
+      ' x v1.99.0 is not a KubeVirt release that kvup knows; the newest it knows is v1.9.0. v1.7.4 to v1.99.0 skips ',
+    )
+    expect(check.out).toContain(
+      'NOT READY: v1.99.0 is not a KubeVirt release that kvup knows (minor-skipped)',
+    )
+  })
+
+  test('a patch that nobody knows works with its manifest; without one it is told before the address', async () => {
+    const files = { 'operator.yaml': asYaml(sim.operatorManifest('v1.8.99')) }
+    const given = await kvup('plan --to v1.8.99 --manifest operator.yaml -o yaml', { files })
+    expect(given.code).toBe(0)
+    expect(read(given).findings.map(({ id }) => id)).toContain('release-unknown')
+    const nowhere9 = 'plan --to v1.8.99 --method operator-manifest --manifest-base http://127.0.0.1:9'
+    const unread = read(await kvup(`${nowhere9} -o yaml`)).findings.find(
+      ({ id }) => id === 'manifest-not-read',
+    )
+    expect(unread).toMatchObject({
+      summary: expect.stringMatching(
+        /^v1\.8\.99 is not a KubeVirt release that kvup knows; the newest v1\.8 it knows is v1\.8\.4\. The operator manifest was not read: /u,
+      ),
+    })
+    expect(unread?.remedy[0]).toMatch(/^kvup releases {5}/u)
   })
 
   test('each line of the last block of Markdown can be pasted whole', async () => {

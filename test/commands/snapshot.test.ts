@@ -390,7 +390,7 @@ describe('broken files: exit 2, with file and line', () => {
     await expect(readerFor(cx, fileIn('none'))).rejects.toThrow('the folder has no .yaml')
     await expect(readerFor(cx, fileIn('nowhere'))).rejects.toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining('no such file or folder'),
+      message: expect.stringContaining('the file or folder does not exist'),
     })
   })
 })

@@ -82,6 +82,9 @@ test('some: each with its fate and why, and what helps those that stay', async (
   const data = 'loses data on containerDisk root'
   const disk = 'not migratable: a disk is not shared (DisksNotLiveMigratable); Evict is on'
   expect(out.split('\n')).toEqual([
+    '7 VMs run an old virt-launcher: 4 migrate, 1 restarts, 1 shuts down, 1 cannot migrate and needs its owner',
+    alert,
+    '',
     'NAMESPACE   NAME      NODE       LAUNCHER   AGE   OUTCOME      WHY',
     'demo        failing   worker-1   v1.7.4     2d    migrates     can be migrated',
     `demo        once      worker-2   v1.7.4     2d    shuts down   ${disk}; runStrategy RerunOnFailure does not restart it; ${data}`,
@@ -91,10 +94,51 @@ test('some: each with its fate and why, and what helps those that stay', async (
     'shop        web-1     worker-3   v1.7.4     2d    migrates     can be migrated',
     'shop        web-2     worker-1   v1.7.4     2d    migrates     can be migrated',
     '',
-    alert,
-    '7 outdated: 4 migrate, 1 restarts, 1 shuts down, 1 not moved -> kvup workloads unblock stuck -n demo',
+    'Next: kvup workloads unblock stuck -n demo',
     '',
   ])
+})
+
+test('updates are off: what kvup can move, the common reason once, and what helps most of them', async () => {
+  const { out } = await run('workloads outdated')
+  const lines = out.split('\n')
+  expect(lines.slice(0, 3)).toEqual([
+    '7 VMs run an old virt-launcher: kvup can move 4 of them now, 3 cannot migrate and need their owners',
+    'automatic VM updates are off: KubeVirt moves none of them',
+    alert,
+  ])
+  expect(out.match(/automatic VM updates are off/gu)).toHaveLength(1)
+  expect(out).toMatch(/^shop +web-1 .* not moved +kvup can move it$/mu)
+  expect(out).toMatch(
+    /^demo +stuck .* not moved +not migratable: a host device \(HostDeviceNotLiveMigratable\)$/mu,
+  )
+  expect(lines.at(-2)).toBe('Next: kvup workloads update')
+  expect((await run('workloads outdated -q')).out).toBe(`${lines[0]}\n`)
+})
+
+test('of a part of the VMs it says of how many; where none can migrate no update is offered', async () => {
+  await sim
+    .cluster()
+    .writer.mergePatch(
+      VirtualMachineInstances,
+      { name: 'web-1', namespace: 'shop' },
+      { metadata: { labels: { 'kubevirt.io/outdatedLauncherImage': null } } },
+    )
+  expect((await run('workloads outdated')).out).toMatch(/^6 of 7 VMs run an old virt-launcher: /u)
+  await sim
+    .cluster()
+    .writer.mergePatch(
+      VirtualMachineInstances,
+      { name: 'web-1', namespace: 'shop' },
+      { metadata: { labels: { 'kubevirt.io/outdatedLauncherImage': '' } } },
+    )
+  const stuck = await run('workloads outdated --node worker-2 -n demo')
+  expect(stuck.out).toMatch(
+    /^2 VMs in namespace demo on node worker-2 run .*: 2 cannot migrate and need their owners$/mu,
+  )
+  expect(stuck.out).toMatch(
+    /^Next: kvup workloads update -n demo --node worker-2 --restart-unmigratable .*data/mu,
+  )
 })
 
 test('as a document: the reasons with their ids, the condition as it is, the strategy with its origin', async () => {
@@ -157,6 +201,19 @@ test.each([
   expect((await run(`workloads outdated ${flags}`)).code).toBe(0)
 })
 
+test.each(['prometheus', 'json', 'name', 'github'])(
+  'a program that reads -o %s is told of a namespace that is not there: exit 2, and no count of 0',
+  async (output) => {
+    const { code, out, err } = await run(`workloads outdated -n nosuch -o ${output}`)
+    expect([code, err]).toEqual([2, expect.stringContaining('there is no namespace nosuch')])
+    expect(out).not.toContain('kvup_outdated')
+    expect(out.includes('kvup_report_success{command="workloads outdated"} 0')).toBe(output === 'prometheus')
+    expect((await run(`workloads outdated -n kubevirt -o ${output}`)).code).toBe(0)
+    const moving = await run('workloads migrations -n nosuch -o json')
+    expect([moving.code, JSON.parse(moving.out)]).toMatchObject([2, { error: { reason: 'no-such-place' } }])
+  },
+)
+
 test.each(['', '-n demo '])(
   '16.8 a typo in --canary-label drops no canary: it is said, and nothing is moved: %s',
   async (flags) => {
@@ -183,7 +240,7 @@ test('none: exit 0 whatever is asked for, and a list that is empty', async () =>
     totals: { total: 0 },
   })
   expect((await run('workloads outdated --node nope')).out).toBe(
-    '! there is no node nope\nno outdated VMs on node nope\n',
+    'no outdated VMs on node nope\n! there is no node nope\n',
   )
 })
 
@@ -195,8 +252,8 @@ test('while KubeVirt is updating none is not none', async () => {
   })
   const { out } = await run('workloads outdated', { cluster: { ...rest, reader: nobody } })
   expect(out.split('\n')).toEqual([
-    '! KubeVirt is being updated: it finds and moves more VMs after that',
     'no VM is labelled outdated yet',
+    '! KubeVirt is being updated: it finds and moves more VMs after that',
     '',
   ])
 })
@@ -207,25 +264,28 @@ test('held by kvup: who holds it, that the alert is expected, and what gives it 
   const place = { cluster: sim.cluster(), clock: new SimClock(at) }
   await runText('workloads pause-updates --yes'.split(' '), place)
   const { out } = await run('workloads outdated')
-  expect(out.split('\n').slice(-4)).toEqual([
+  const lines = out.split('\n')
+  expect(lines.slice(0, 3)).toEqual([
+    '2 VMs run an old virt-launcher: kvup can move all of them now',
     'automatic VM updates are paused by admin@host for 0 s: KubeVirt moves nothing',
     `${alert}; this is expected while automatic VM updates are paused`,
-    '2 outdated: 2 not moved -> kvup workloads update --canary 1',
-    '',
   ])
+  expect(lines.at(-2)).toBe('Next: kvup workloads update --canary 1')
 })
 
-test('more than a screen: every row, one heading, nothing wider than the terminal, the sum last', async () => {
+test('more than a screen: every row, one heading, nothing wider than the terminal, the verdict first and once more below', async () => {
   sim = await upgraded(60)
   await set(['LiveMigrate'])
   const lines = (await run('workloads outdated', { columns: 80 })).out.trimEnd().split('\n')
   expect(lines.filter((line) => line.startsWith('NAMESPACE'))).toHaveLength(1)
   expect(lines.filter((line) => line.startsWith('demo'))).toHaveLength(60)
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
-  expect(lines.at(-1)).toBe('60 outdated: 60 migrate → kvup workloads migrations')
+  const verdict = '60 VMs run an old virt-launcher: 60 migrate'
+  expect(lines[0]).toBe(verdict)
+  expect(lines.slice(-2)).toEqual([verdict, 'Next: kvup workloads migrations'])
 })
 
-test('rows are printed as their pages arrive', async () => {
+test('-o wide, which no verdict heads, prints rows as their pages arrive', async () => {
   const { reader, ...rest } = sim.cluster()
   const second = Promise.withResolvers<void>()
   const slow = readerWith(reader, {
@@ -235,7 +295,7 @@ test('rows are printed as their pages arrive', async () => {
         : reader.pages(kind, where),
   })
   let out = ''
-  const running = runText('workloads outdated'.split(' '), {
+  const running = runText('workloads outdated -o wide'.split(' '), {
     cluster: { ...rest, reader: slow },
     clock: new SimClock(at),
     onOut: (text) => (out += text),
@@ -288,8 +348,9 @@ test('contract: no rights in one namespace: what may be read, what may not, exit
   expect(code).toBe(7)
   expect(out).toMatch(/^demo +failing .*migrate/mu)
   expect(out).toMatch(/^! virtualmachineinstances in namespace shop may not be read: .*jane/mu)
+  expect(out).toMatch(/^5 VMs run an old virt-launcher: 2 migrate, 3 cannot migrate and need their owners$/mu)
   expect(out.trimEnd().split('\n').at(-1)).toBe(
-    '5 outdated: 2 migrate, 3 not moved -> kvup workloads update --restart-unmigratable     restarts them, which needs --accept data-loss: 3 VMs lose data',
+    'Next: kvup workloads update --restart-unmigratable     restarts them, which needs --accept data-loss: 3 VMs lose data',
   )
   expect(err).toContain('error: kvup may not read everything')
   expect(err).toContain('kvup rbac kvup-view | kubectl apply -f -')
@@ -321,7 +382,7 @@ test('of somebody who may read only the VMs of a namespace the rows come without
   expect(code).toBe(7)
   expect(out).toMatch(/^demo +pet +worker-3 +v1.7.4 +2d +unknown +<none>$/mu)
   expect(out.match(/^!.*$/gmu)).toEqual([expect.stringMatching(/^! kubevirts may not be read: .*jane/u)])
-  expect(out).toContain('5 outdated in namespace demo: their outcome is unknown')
+  expect(out).toContain('5 VMs in namespace demo run an old virt-launcher: their outcome is unknown')
 })
 
 test('where VMs may not be read it is not claimed that one comes back', async () => {

@@ -369,7 +369,7 @@ async function printNow(folder: string, file: string, line: string): Promise<str
 /** Findings with what belongs to them; neither what passed nor the counts. */
 function foundLines(page: string): string {
   return page
-    .replace(/^\d+ of \d+ checks passed[^]*?(?=^(?:\d|READY|NOT READY))/mu, '')
+    .replace(/^(?:\d+|no) checks? passed[^]*?(?=^(?:\d|READY|NOT READY))/mu, '')
     .replace(/^\d+ checks? needs? [^]*?\n(?=\S)/mu, '')
     .replaceAll(/^ ✔ [^]*?(?=^\S|^ \S)/gmu, '')
 }

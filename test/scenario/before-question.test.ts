@@ -42,6 +42,15 @@ async function shown(scenario: Scenario): Promise<{ code: number; lines: readonl
   }
 }
 
+const lineOf = (name: string) => typed(scenarios.find((one) => one.name === name)!).line
+
+test('what a scenario of the demo prints to be typed again has all flags, and the manifest by its name', () => {
+  expect(lineOf('stored-version')).toBe(
+    'kvup upgrade --to v1.9.0 --manifest kubevirt-operator.yaml --accept crd-stored-versions --timeout 3m',
+  )
+  expect(lineOf('outdated-workloads')).toMatch(/^kvup workloads update(?: |$)/u)
+})
+
 describe('what stands above the question', () => {
   test.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
     '%s: on 80 columns at most 16 lines, of an EUS upgrade 24',
@@ -63,6 +72,24 @@ describe('what stands above the question', () => {
     expect(places.every((place) => place > 0)).toBe(true)
     expect(places).toEqual(places.toSorted((a, b) => a - b))
     expect(text).toMatch(/^warning .*\(kubernetes-window\)/msu)
+  })
+
+  test('the way back says which CRDs it takes away, in its own row, and no info says it once more', async () => {
+    const { lines } = await shown(scenarios.find(({ name }) => name === 'broken-job')!)
+    const text = lines.join(' ').replaceAll(/\s+/gu, ' ')
+    expect(text).toContain(
+      'way back to v1.7.0, until virt-controller is updated; after that unsupported. Going back deletes the CRDs that v1.7.0 lacks, and their objects method ',
+    )
+    expect(text).not.toContain('cannot-be-undone')
+    expect(lines.length).toBeLessThanOrEqual(16)
+  })
+
+  test('within one minor going back takes nothing away', async () => {
+    await play({ ...byTag, version: 'v1.8.3', operator: 'v1.8.4' }, async (stage) => {
+      const asked = await stage.upgrade('v1.8.4', {}, unwilling().terminal)
+      expect(asked.text).toContain('until virt-controller is updated; after that unsupported\n')
+      expect(asked.text).not.toContain('Going back deletes')
+    })
   })
 
   test('that there is no way back stands right below the head', async () => {

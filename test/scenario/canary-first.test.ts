@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { VirtualMachineInstances } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { byTag, minute, play } from './stage.ts'
 import { outdated } from './updates.ts'
 
@@ -33,6 +34,20 @@ test('before the upgrade kvup says how one VM is moved first', async () => {
   await play({ ...byTag, workers: 3, methods: ['LiveMigrate'], vms: three }, async (stage) => {
     const { text } = await stage.upgrade('v1.8.4')
     expect(text).toContain('Afterwards KubeVirt migrates 3 VMs (not with --leave-paused)')
+  })
+})
+
+test('VMs that run the virt-launcher of the target are counted, as what KubeVirt moves at most', async () => {
+  await play({ ...byTag, workers: 3, methods: ['LiveMigrate'], vms: three }, async (stage) => {
+    const { text: before } = await stage.upgrade('v1.8.4', { dryRun: 'client' })
+    expect(before).toContain('Afterwards KubeVirt migrates 3 VMs')
+    const [vmi] = await stage.cluster.reader.list(VirtualMachineInstances)
+    const launcher = vmi?.status?.launcherContainerImageVersion?.replace(/:[^:]*$/u, ':v1.8.4')
+    const ref = { name: vmi?.metadata.name ?? '', namespace: vmi?.metadata.namespace ?? '' }
+    const status = { launcherContainerImageVersion: launcher ?? '' }
+    await stage.cluster.writer.mergePatch(VirtualMachineInstances, ref, { status })
+    const { text } = await stage.upgrade('v1.8.4', { dryRun: 'client' })
+    expect(text).toContain('Afterwards KubeVirt migrates up to 3 VMs')
   })
 })
 

@@ -117,6 +117,7 @@ test('a rerun leaves the VM out that failed as the canary and says how to includ
     expect(again.err).toMatch(
       /^warning: demo\/a is left out, as it failed as the canary before \(.+\); --include demo\/a takes it along$/mu,
     )
+    expect(again.err).toContain('canary: demo/b, in place of what failed as the canary before\n')
     expect(again.err).toContain('error: 1 of 5 VMs failed before and is left out\n')
     expect(again.err).toContain(`${line} --include demo/a   tries demo/a again`)
     const only = await kvup(stage, `${line} -q`)

@@ -148,7 +148,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       name: 'nodes are lost on the way',
       flags: long,
       on: later(15 * second, inCluster({ notReady: ['worker-2', 'worker-3'] })),
-      says: [/virt-handler on worker-2 and worker-3: these nodes are NotReady/],
+      says: [/nodes worker-2 and worker-3 are NotReady, and virt-handler waits for them/],
       prints: [/^kubectl describe node worker-2$/],
     },
   ],
@@ -194,7 +194,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       flags: long,
       on: inCluster({ stopped: true }),
       says: [
-        /virt-operator is gone or stuck: virt-operator \(\S+\) did not renew its Lease within 30 s|STALLED for \w+: nothing changes: virt-operator does not renew its Lease/,
+        /STALLED for [^:]+: virt-operator is gone or stuck: its leader virt-operator-\S+ did not renew its Lease within 30 s/,
       ],
       prints: [/^kubectl -n kubevirt logs -l kubevirt\.io=virt-operator --tail=20$/],
     },

@@ -19,7 +19,13 @@ function kvup(stage: Stage, line: string) {
 
 async function nextOf(stage: Stage, line: string): Promise<string> {
   const { out } = await kvup(stage, line)
-  return out.trimEnd().split('\n').at(-1)?.split(' -> ')[1] ?? ''
+  return (
+    out
+      .trimEnd()
+      .split('\n')
+      .at(-1)
+      ?.split(/ -> |Next: /u)[1] ?? ''
+  )
 }
 
 test('what comes next of a narrowed list moves no VM besides those that it is of', async () => {
@@ -250,7 +256,8 @@ test('while kvup moves VMs, those that wait are not told to be updated by anothe
     expect(out).toMatch(
       /^! VMs that are not moved may be waiting for their turn: another kvup is running: \S+, last renewal \d+ s ago$/mu,
     )
-    expect(out).toMatch(/ -> kvup workloads migrations -n shop\n$/u)
+    expect(out).toMatch(/\nNext: kvup workloads migrations -n shop\n$/u)
+    expect(out).not.toContain('kvup can move')
     const after = await kvup(stage, 'workloads outdated')
     expect(after.out).not.toContain('kvup is at work')
   })

@@ -24,7 +24,8 @@ export const mayStall = (scenario: string): boolean => scenario in causes
 
 /** What of a verdict, a next line and a cause does not stand on a screen that has to have it. */
 export function lacking(screen: Screen, scenario: string): string[] {
-  const text = screen.lines.slice(1).join('\n')
+  // The command itself, unless it has scrolled away.
+  const text = screen.lines.slice(screen.lines[0]?.startsWith('$ ') ? 1 : 0).join('\n')
   return [
     ...(hasVerdict(screen, text) ? [] : ['verdict']),
     ...(isAtRest(screen, text) || nextLine.test(text) ? [] : ['next line']),
@@ -48,7 +49,7 @@ function hasVerdict({ kind, title, code }: Screen, text: string): boolean {
   if (kind === 'question')
     return code === undefined ? /\d\s+→\s+v?\d|^\? .*\d/mu.test(text) : /^(?:error: |✖ )/mu.test(text)
   if (kind === 'demo') return code === 0 ? /^✔ .*\d/mu.test(text) : isJudged || /^(?:error: |✖ )/mu.test(text)
-  return isJudged || (title.includes('demo') && /\bstalled\b/iu.test(text))
+  return isJudged || (title.includes('demo') && /\b(?:stalled|degraded)\b/iu.test(text))
 }
 
 /** Where all is well and nothing newer is to be had, there is nothing to type. */

@@ -75,6 +75,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
     ...(target && { target }),
     ...(noOneTarget !== undefined && { noOneTarget }),
     ...(manifest && { manifest }),
+    asked: askedLine(cx.world.commandLine),
     unfinished,
   }
   const question = options.probeImages ? await withProbes(cx, asked) : asked
@@ -110,6 +111,10 @@ const ofChecking = {
   alone: ['--strict', '--probe-images', '--all', '--exit-code'],
   valued: ['--from', '--alerts', '--output', '-o', '--accept'],
 }
+
+/** Without what is about output alone. */
+const askedLine = (typed: string): string =>
+  withoutFlags(wordsOf(typed), { alone: ['--all'], valued: ['--output', '-o'] }).join(' ')
 
 /** The patch that has the fix of what is known of the target; none where nothing is, where it was accepted, and where the check blocks anyway. */
 function betterPatch({
@@ -157,7 +162,7 @@ function nextLines(
   }
   const newest = manager.kind === 'hyperconverged' ? undefined : reachable(version).at(-1)
   if (newest === undefined) return []
-  const asked = withoutFlags(wordsOf(typed), { alone: ['--all', '--strict'], valued: ['--output', '-o'] })
+  const asked = withoutFlags(wordsOf(askedLine(typed)), { alone: ['--strict'], valued: [] })
   return [`${[...asked, '--to', newest].join(' ')}     judges an upgrade to it`]
 }
 
@@ -214,7 +219,7 @@ function whyNoOneTarget(path: OlmPath | undefined): string {
   const { kubevirt } = path.goal.part
   return kubevirt === undefined
     ? `needs to know which KubeVirt HyperConverged ${path.goal.part.to} brings`
-    : 'needs one minor of KubeVirt to compare with, and this upgrade goes over several'
+    : 'needs a target that is one minor of KubeVirt away'
 }
 
 /**
@@ -354,6 +359,7 @@ const byOlm = (path: OlmPath, { manager }: Installation): Check => ({
   id: 'manager',
   group: 'installation',
   title: 'OLM can take HyperConverged there',
+  unchecked: 'the owner of KubeVirt was not checked',
   findings: 'any',
   needs: [],
   blocks: true,

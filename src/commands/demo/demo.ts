@@ -11,7 +11,6 @@ import { startScenario } from '../../simulator/simulated-cluster.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { openCluster } from '../../lib/kube/http/http-cluster.ts'
-import type { RunEvent } from '../../lib/engine/step.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import { eusRunCommand } from '../eus.ts'
@@ -152,11 +151,14 @@ async function keepServing(
 /** Where the files of a served demo lie, by their names. */
 export type LaidDown = ReadonlyMap<string, string>
 
+/** As a release names it: what a scenario is given on stdin. */
+const manifestName = 'kubevirt-operator.yaml'
+
 /** By the names of the files that a demo lays down. */
 const flagsOf: Readonly<Record<string, string>> = {
   'graph.json': '--graph-file',
   'catalog.yaml': '--catalog-file',
-  'kubevirt-operator.yaml': '--manifest',
+  [manifestName]: '--manifest',
 }
 
 /** What to begin with on a served demo: it asks or only reads, and needs nothing but what was laid down. */
@@ -188,6 +190,7 @@ export interface Stage {
 /** Says what will be seen, and types the scenario's line on its cluster. Returns that command's exit code. */
 export async function playScenario(cx: Context, scenario: Scenario, stage: Stage): Promise<ExitCode> {
   cx.printer.note(`simulated cluster, time runs ${stage.speed} times as fast. ${scenario.title}`)
+  cx.printer.timeBy?.(stage.clock)
   cx.printer.awaiting('waiting for the cluster')
   return runInside(insideDemo(cx, stage), typed(scenario))
 }
@@ -209,15 +212,13 @@ async function openServed(cx: Context, kubeconfig: string, clock: Clock): Promis
   )
 }
 
-/** The context of a command that works on the simulated cluster: its clock is the cluster's, and nobody is asked. */
-function insideDemo(cx: Context, { clock, speed, cluster, manifest, files }: Stage): Context {
-  const onTheWall = wallTimes(cx.clock, clock, speed)
+/** The context of a command that works on the simulated cluster: its clock and the one on the screen are the cluster's, and nobody is asked. */
+function insideDemo(cx: Context, { clock, cluster, manifest, files }: Stage): Context {
   return {
     ...cx,
     clock,
     cluster: async () => cluster,
     prompt: { confirm: async () => true },
-    printer: { ...cx.printer, event: (event) => cx.printer.event(onTheWall(event)) },
     flags: { ...cx.flags, yes: true },
     world: {
       ...cx.world,
@@ -225,21 +226,6 @@ function insideDemo(cx: Context, { clock, speed, cluster, manifest, files }: Sta
       readText: async (name) => files[name] ?? cx.world.readText(name),
       writeText: async () => undefined,
     },
-  }
-}
-
-/** The printer's clock is the wall's: a person who watches sees the seconds that pass, and how long ago or far away is what. */
-function wallTimes(wall: Clock, clock: Clock, speed: number): (event: RunEvent) => RunEvent {
-  const on = (time: string) => {
-    const from = Date.parse(time) - clock.now().getTime()
-    return new Date(wall.now().getTime() + from / speed).toISOString()
-  }
-  return (event) => {
-    const moved = { ...event, at: on(event.at) }
-    if (moved.kind !== 'step-waiting') return moved
-    const { since } = moved.state
-    const state = since === undefined ? moved.state : { ...moved.state, since: on(since) }
-    return { ...moved, state, until: on(moved.until) }
   }
 }
 
@@ -253,12 +239,18 @@ export function typed(scenario: Scenario): Typed {
   }
   if ('update' in scenario) {
     const { update } = scenario
-    return { line: 'kvup workloads update', command: updateCommand, args: update }
+    return {
+      line: ['kvup workloads update', ...update.map(shellWord)].join(' '),
+      command: updateCommand,
+      args: update,
+    }
   }
   const { to, method, flags = [] } = scenario.upgrade
-  const manifest = method === 'operator-manifest' ? ['--manifest', '-'] : []
+  const byManifest = method === 'operator-manifest'
+  const manifest = byManifest ? ['--manifest', '-'] : []
+  const named = byManifest ? ['--manifest', manifestName] : []
   return {
-    line: `kvup upgrade --to ${to}`,
+    line: ['kvup upgrade --to', to, ...named, ...flags.map(shellWord)].join(' '),
     command: upgradeCommand,
     args: ['--to', to, '--method', method, ...manifest, ...flags],
   }

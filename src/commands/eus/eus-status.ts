@@ -3,7 +3,7 @@ import { eusPlanDocument, plannedEus } from '../../lib/eus/planned-eus.ts'
 import { eusPlanView } from '../../lib/output/views/eus/eus-plan.ts'
 import { passGateOfPlan } from '../../lib/checks/check-definition.ts'
 import { acceptingLine } from '../run-change.ts'
-import { savePlan } from '../upgrade/upgrade.ts'
+import { isPage, savePlan } from '../upgrade/upgrade.ts'
 import type { EusPlanningOptions } from '../../lib/eus/run/window-run.ts'
 import type { Context } from '../../context.ts'
 import { windowChanges } from '../../lib/eus/window-status.ts'
@@ -34,8 +34,9 @@ async function watchWindow(cx: Context, options: EusStatusOptions, snapshot: Rea
   let last = ''
   for await (const _ of windowChanges(reader, { clock, signal, namespace })) {
     const document = await eusStatusDocument(cx, options, snapshot)
-    const { ageSeconds: __, running, ...lasting } = document
-    const text = JSON.stringify({ ...lasting, holder: running?.holder })
+    const { ageSeconds: __, running, notReady = [], ...lasting } = document
+    const nodes = notReady.map(({ name, since }) => [name, since])
+    const text = JSON.stringify({ ...lasting, holder: running?.holder, nodes })
     if (text === last) cx.printer.unchanged(document, eusStatusView)
     else cx.printer.result(document, eusStatusView)
     last = text
@@ -58,6 +59,10 @@ export async function planEus(cx: Context, options: EusPlanOptions): Promise<Exi
   cx.printer.result(document, eusPlanView)
   const accepting = acceptingLine(cx.world.commandLine, planned.accepted)
   if (document.pending)
-    passGateOfPlan(planned.plan.findings, planned.accepted, { command: 'kvup eus run', accepting })
+    passGateOfPlan(planned.plan.findings, planned.accepted, {
+      command: 'kvup eus run',
+      accepting,
+      isShown: isPage(cx),
+    })
   return document.pending && options.exitCode ? exitCode.asked : exitCode.done
 }

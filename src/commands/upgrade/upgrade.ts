@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts'
 import { planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
 import { questionLines } from '../../lib/output/views/upgrade/before-question.ts'
 import { ensureStepsMeant, type RunLimits } from '../../lib/engine/step.ts'
-import { type Accepting, passGate } from '../../lib/checks/check-definition.ts'
+import { type Accepting, passGate, passGateOfPlan } from '../../lib/checks/check-definition.ts'
 import type { AcceptedRisk } from '../../lib/releases/hop-findings.ts'
 import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
 import { type ExitCode, exitCode, usageError, KvupError, unreachable } from '../../lib/kube/errors.ts'
@@ -84,14 +84,20 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   const document = await planDocument(planned, madeFrom, { mode, next })
   cx.printer.result(document, planView)
   const accepting = sealed ? acceptingIn(sealed) : acceptingLine(cx.world.commandLine, planned.accepted)
-  if (document.pending) passPlanGate(planned, accepting)
+  if (document.pending) passPlanGate(cx, planned, accepting)
   return exitCode.done
 }
 
-/** What is not carried out ends as what is carried out would: a manifest that cannot be fetched is no answer of the cluster. Throws `unreachable`, else what `passGate` throws. */
-function passPlanGate({ findings, accepted }: Planned, accepting: Accepting): void {
+/** Whether the plan is shown as a page, with what helps and a next line. */
+export const isPage = ({ flags: { output, quiet = false } }: Pick<Context, 'flags'>): boolean =>
+  !quiet && (output === 'table' || output === 'wide')
+
+/** What is not carried out ends as what is carried out would: a manifest that cannot be fetched is no answer of the cluster. Throws `unreachable`, else what `passGate` throws; below a plan that shows each finding none is told again. */
+function passPlanGate(cx: Context, { findings, accepted }: Planned, accepting: Accepting): void {
+  const isShown = isPage(cx)
   try {
-    passGate(findings, accepted, accepting)
+    if (isShown) passGateOfPlan(findings, accepted, { command: 'kvup upgrade', accepting, isShown })
+    else passGate(findings, accepted, accepting)
   } catch (error) {
     if (!(error instanceof KvupError) || error.reason !== 'manifest-not-read') throw error
     const { reason, message, object, notes, remedy } = error
@@ -173,7 +179,7 @@ export async function showPlan(cx: Context, options: PlanOptions): Promise<ExitC
   const document = await planDocument(planned, madeFrom, { mode: saved ? 'client' : 'auto', next })
   if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
   cx.printer.result(document, planView)
-  if (document.pending) passPlanGate(planned, acceptingLine(cx.world.commandLine, planned.accepted))
+  if (document.pending) passPlanGate(cx, planned, acceptingLine(cx.world.commandLine, planned.accepted))
   return document.pending && options.exitCode ? exitCode.asked : exitCode.done
 }
 

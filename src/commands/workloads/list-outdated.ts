@@ -1,6 +1,7 @@
 import { holderText } from '../../lib/output/views/report-lines.ts'
 import type { ShownHolder } from '../../lib/kubevirt/lease-holders.ts'
 import type { Context } from '../../context.ts'
+import type { Reader } from '../../lib/kube/cluster.ts'
 import { groupOf } from '../../lib/kube/object.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import {
@@ -21,11 +22,17 @@ import {
 import { outdatedView } from '../../lib/output/views/vms/outdated-workloads.ts'
 import type { Rows } from '../../lib/output/printer.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
-import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
+import { asFarAsRead, type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import { rulesFrom } from '../../lib/vms/workload-updater.ts'
-import { oneNamespaceHelps, partlyUnread, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
+import {
+  countVmis,
+  oneNamespaceHelps,
+  partlyUnread,
+  type ReadCluster,
+  readerFor,
+} from '../../lib/kubevirt/snapshot.ts'
 import { whoIsAtWork } from '../../lib/vms/lock-holder.ts'
-import { notThere, selectionOf } from '../../lib/vms/vm.ts'
+import { notThere, selectionOf, type Selection } from '../../lib/vms/vm.ts'
 
 export interface OutdatedOptions {
   allNamespaces?: boolean
@@ -49,9 +56,14 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
   )
   // Awaited with the first page.
   rules.catch(() => undefined)
+  let vms: number | undefined
+  const counted = later.then(() => allVms(cx, reader, selection))
   const rows = cx.printer.rows(
     'OutdatedWorkloads',
-    outdatedView(() => snapshot.clock.now()),
+    outdatedView(
+      () => snapshot.clock.now(),
+      () => vms,
+    ),
   )
   const told: Told = {
     selection,
@@ -69,17 +81,28 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
     },
   )
   const isScript = options.exitCode === true
+  const { output } = cx.flags
   const absent =
-    told.totals.total === 0 ? await notThere(snapshot, selection, { isScript, running: true }) : undefined
+    told.totals.total === 0
+      ? await notThere(snapshot, selection, { isScript, running: true, output })
+      : undefined
   told.remarks.push(...(absent?.remarks ?? []))
   const found = await around
   const working = whoIsAtWork(cx, snapshot, { totals: told.totals, context: found.context })
   const document = await outdatedDocument(reader, told, found, { working, says: atWorkText })
+  vms = await counted
   const refusal = partlyUnread(document.unread)
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
   if (absent?.failure) throw absent.failure
   return isScript && told.totals.total > 0 ? exitCode.asked : exitCode.done
+}
+
+/** Of how many VMs they are a part: what a table begins with. Undefined where the server does not say without listing them. */
+async function allVms({ flags }: Context, reader: Reader, selection: Selection): Promise<number | undefined> {
+  const { namespace, labels, node } = selection
+  if (flags.output !== 'table' || labels !== undefined || node !== undefined) return undefined
+  return asFarAsRead(countVmis(reader, namespace))
 }
 
 /** Where all VMs may be read: what may not be read has to be told in every format. */

@@ -19,7 +19,7 @@ import {
 } from '../../lib/vms/migrations/migration-report.ts'
 import { asksCluster, fromOption, manual } from '../command-options.ts'
 import { oneNamespaceHelps, partlyUnread, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
-import { namespaceOf, noSuchPlace } from '../../lib/vms/vm.ts'
+import { namespaceOf, notThere } from '../../lib/vms/vm.ts'
 
 export interface MigrationsOptions {
   watch?: boolean
@@ -44,7 +44,7 @@ export function migrationsCommand(wire: Wire): Command {
       manual({
         examples: [
           ['kvup workloads migrations', 'what moves, waits or fails'],
-          ['kvup workloads migrations -w', 'and again at every change'],
+          ['kvup workloads migrations -w', 'show it again at every change'],
           ['kvup workloads migrations -n demo --history', 'also those that are over'],
           ["kvup workloads migrations -o jsonpath='{.totals.endless}'", 'how many fail every time'],
         ],
@@ -70,10 +70,13 @@ export async function migrations(cx: Context, options: MigrationsOptions): Promi
     throw oneNamespaceHelps(error, 'kvup workloads migrations')
   })
   const report = reportOf(inFlight, settings)
-  const nowhere = foundNone(report) ? await noSuchPlace(snapshot, { namespace }) : []
+  const { remarks: nowhere, failure } = foundNone(report)
+    ? await notThere(snapshot, { namespace }, { isScript: false, running: true, output: cx.flags.output })
+    : { remarks: [] }
   print(cx, { ...report, remarks: [...report.remarks, ...nowhere] }, newest)
   const refusal = partlyUnread(inFlight.unread)
   if (refusal) throw refusal
+  if (failure) throw failure
   return exitCode.done
 }
 

@@ -23,7 +23,7 @@ export function outdatedCommand(wire: Wire): Command {
           ['kvup workloads outdated -n demo -o wide', 'of one namespace, with what helps'],
           ['kvup workloads outdated -l app=db --node node-1', 'narrowed by the server'],
           ['kvup workloads outdated --exit-code -o name', 'for a script'],
-          ['kvup workloads outdated --from cluster.ndjson.gz', 'of a saved cluster'],
+          ['kvup workloads outdated --from cluster.ndjson.gz', 'read a saved cluster'],
         ],
         more: 'If kvup may not read everything, it says so with exit 7; stdout has the rest.',
         formats: ['github', 'prometheus'],

@@ -62,7 +62,10 @@ export async function restartRequired(cx: Context, options: RestartRequiredOptio
   const { totals, unread } = told
   const isScript = options.exitCode === true
   const isEmpty = totals.total + unread.length === 0
-  const absent = isEmpty ? await notThere(observed, selection, { isScript, running: false }) : undefined
+  const { output } = cx.flags
+  const absent = isEmpty
+    ? await notThere(observed, selection, { isScript, running: false, output })
+    : undefined
   const document = restartRequiredDocument(installation, {
     asOf: takenAt,
     selection,

@@ -38,12 +38,7 @@ import {
 } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
-import {
-  type Forecast,
-  forecastText,
-  nothingMoves,
-  resumingFindings,
-} from '../../lib/vms/forecast/vm-forecast.ts'
+import { type Forecast, forecastText, resumingFindings } from '../../lib/vms/forecast/vm-forecast.ts'
 import { methodsIn } from '../../lib/vms/strategy/settings-owner.ts'
 import { keptMethods, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/vms/pause-updates.ts'
@@ -219,11 +214,9 @@ function announce({ printer }: Context, { override, meanwhile, forecast, rollout
     `automatic VM updates (${keptMethods(override).join(', ')}) were paused by ${override.by} at ${override.at}`,
   )
   if (meanwhile === 'keep-current') return
-  const moves = forecastText(forecast)
   // Where KubeVirt is not healthy all VMs are counted, not the outdated alone: the counts are upper limits.
-  const isHealthy = rolloutStatus.verdict === 'Healthy'
-  const what = isHealthy || moves === nothingMoves ? moves : `${moves} at most, if all are outdated`
-  printer.note(`when resumed, KubeVirt ${what}`)
+  const upTo = rolloutStatus.verdict !== 'Healthy'
+  printer.note(`when resumed, KubeVirt ${forecastText(forecast, { upTo })}`)
 }
 
 function changeOf(cx: Context, terms: Terms): Change {

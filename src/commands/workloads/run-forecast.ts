@@ -63,7 +63,7 @@ export async function forecast(cx: Context, options: ForecastOptions): Promise<E
   await tell(snapshot, { foretold, basis, rows, probe: options.probe === true })
   const isScript = options.exitCode === true
   const absent = foundNone(foretold)
-    ? await notThere(snapshot, selection, { isScript, running: true })
+    ? await notThere(snapshot, selection, { isScript, running: true, output: cx.flags.output })
     : undefined
   foretold.remarks.push(...(absent?.remarks ?? []))
   const document = forecastDocument(foretold, await basis)

@@ -333,7 +333,7 @@ export function announce(
     printer.note(
       `automatic VM updates (${methodsText(methods)}) are paused meanwhile, and resumed at the end`,
     )
-  for (const line of [...waveCounts(waves), ...notMovedLines(left)]) printer.note(line)
+  for (const line of [...waveCounts(waves, leftOut.length > 0), ...notMovedLines(left)]) printer.note(line)
   for (const line of schedule.schedule ?? []) printer.note(line)
   const restarts = waves.flatMap(({ vms }) => vms).filter(({ by }) => by === 'restart')
   for (const vm of run.wanted.exclude)
@@ -345,9 +345,10 @@ export function announce(
     printer.note(`restart: ${vm}${onlyOnce ? `: ${onlyOnceText}` : ''}`)
 }
 
-/** The canary by name: it decides whether the others are moved. */
-const waveCounts = (waves: readonly Wave[]): readonly string[] =>
+/** The canary by name: it decides whether the others are moved. `isOther`: one that failed before is left out. */
+const waveCounts = (waves: readonly Wave[], isOther: boolean): readonly string[] =>
   waves.flatMap(({ id, vms }) => {
     if (vms.length === 0) return []
-    return `${id}: ${id === 'canary' ? someOf(vms.map(({ vm }) => vm)) : count(vms.length, 'VM')}`
+    if (id !== 'canary') return `${id}: ${count(vms.length, 'VM')}`
+    return `canary: ${someOf(vms.map(({ vm }) => vm))}${isOther ? ', in place of what failed as the canary before' : ''}`
   })

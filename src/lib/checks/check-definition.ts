@@ -51,6 +51,8 @@ export interface Question {
   /** How it would be done. */
   method?: Method
   releases: Releases
+  /** The line that asked, for one that asks again with more; absent where a plan asks. */
+  asked?: string
   /** The target's operator manifest, where it was given or may be fetched. */
   manifest?: readonly KubeObject[]
   at: Date
@@ -70,6 +72,8 @@ export interface Check {
   readonly group: Group
   /** A sentence that is true when it passes. */
   readonly title: string
+  /** What was not done where it could not be made, as a clause: `permissions were not compared`. Why not follows behind a colon. */
+  readonly unchecked: string
   /** An unknown need makes it `not-checked`. */
   readonly needs: readonly NeededPart[]
   /** What it needs besides, of this hop and this cluster. */
@@ -152,13 +156,13 @@ export function lacksRelease({
   releases,
 }: Pick<Question, 'target' | 'releases'>): string | undefined {
   const isKnown = target === undefined || releases.minors[minorOf(target)] !== undefined
-  return isKnown ? undefined : `the release data of ${releases.asOf} have no ${minorOf(target)}`
+  return isKnown ? undefined : `the release data of ${releases.asOf} do not contain ${minorOf(target)}`
 }
 
 /** Why nothing can be said of what is installed. */
 export const lacksVersion = ({ rolloutStatus }: Pick<Question, 'rolloutStatus'>): string | undefined =>
   versionOf(rolloutStatus.observed.version) === undefined
-    ? 'kubevirts: no version was ever completely installed'
+    ? 'no version was ever completely installed'
     : undefined
 
 /** 35 of `v1.35.4+k3s1`: `minor` is `35+` on some providers. */
@@ -270,11 +274,11 @@ export function passGate(
   })
 }
 
-/** The same behind a plan on the screen, which shows each finding and what helps already. */
+/** The same behind a plan, which has each finding and what helps already. `isShown`: a page, whose next line says what to do. */
 export function passGateOfPlan(
   findings: readonly Finding[],
   accepted: readonly AcceptedRisk[],
-  { command, accepting }: { command: string; accepting: Accepting },
+  { command, accepting, isShown = false }: { command: string; accepting: Accepting; isShown?: boolean },
 ): void {
   const all = unaccepted(findings, accepted)
   const [first] = all
@@ -284,7 +288,10 @@ export function passGateOfPlan(
     first.id,
     `${command} would be refused because of ${all.length === 1 ? 'this finding' : `these ${all.length} findings`}`,
     {
-      remedy: [explainLine(first.id), ...(ids.some(isRefused) ? [] : [accepting(ids, all)])],
+      remedy: [
+        ...(isShown ? [] : [explainLine(first.id)]),
+        ...(ids.some(isRefused) ? [] : [accepting(ids, all)]),
+      ],
     },
   )
 }

@@ -1,6 +1,7 @@
 import { roleRemedy } from '../output/kvup-words.ts'
 import { usageError } from '../kube/errors.ts'
 import type { Check, CheckedLayer, Finding, Group, NeededPart, Question } from './check-definition.ts'
+import { askAlerts } from '../openshift/firing-alerts.ts'
 import type { LayerPart } from '../openshift/layer-parts.ts'
 
 import {
@@ -102,11 +103,47 @@ const neverEmpty: ReadonlySet<NeededPart> = new Set([
   'pools',
 ])
 
-const noneFound = 'none found, but there must be some'
+const noneFound = 'and there must be some'
+
+/** What a part is to a person. */
+const partWords: Readonly<Partial<Record<NeededPart, string>>> = {
+  kubevirts: 'KubeVirt resources',
+  operators: 'Deployments of virt-operator',
+  deployments: 'Deployments of KubeVirt',
+  daemonsets: 'DaemonSets of KubeVirt',
+  pods: 'pods of KubeVirt',
+  leases: 'Leases of KubeVirt',
+  crds: 'CRDs of KubeVirt',
+  apiServices: 'APIServices of KubeVirt',
+  webhooks: 'webhooks of KubeVirt',
+  endpoints: 'endpoints of KubeVirt',
+  instances: 'VMIs',
+  vms: 'VMs',
+  overrides: 'temporary changes by kvup',
+  dataJobs: 'snapshots, restores, clones, exports, backups and imports',
+  budgets: 'PodDisruptionBudgets',
+  quotas: 'ResourceQuotas',
+  others: 'health checks, deschedulers and pools',
+  operatorRoles: 'roles of virt-operator',
+  editBindings: 'bindings of the role edit',
+  networkDevices: 'NetworkAttachmentDefinitions',
+  rights: 'permissions of this user',
+  probes: 'results of image pulls',
+  serverVersion: 'version of the API server',
+  clusterVersion: 'ClusterVersion',
+  clusterOperators: 'ClusterOperators',
+  pools: 'MachineConfigPools',
+  hyperconverged: 'HyperConverged',
+  oldMaintenances: 'old NodeMaintenances',
+  maintenances: 'NodeMaintenances',
+  bridgeNetworks: 'networks of type cnv-bridge',
+}
+
+const partText = (part: NeededPart): string => partWords[part] ?? part
 
 function lackOf(check: Check, question: Question): string | undefined {
   const empty = check.needs.find((part) => neverEmpty.has(part) && isEmpty(part, question))
-  return empty === undefined ? check.lacks?.(question) : `${empty}: ${noneFound}`
+  return empty === undefined ? check.lacks?.(question) : `no ${partText(empty)} were found, ${noneFound}`
 }
 
 function isEmpty(part: NeededPart, { snapshot }: Question): boolean {
@@ -127,21 +164,27 @@ function notAskedFor(check: Check, { target, snapshot }: Question): AskedBy | un
 
 function whyUnknown(part: NeededPart, { snapshot }: Question): string[] {
   const found = snapshot[part]
-  if (found === undefined) return [`${part}: not read`]
-  return 'known' in found && !found.known ? [`${part}: ${found.why}`] : []
+  if (found === undefined) return [`kvup did not read the ${partText(part)}`]
+  return 'known' in found && !found.known ? [unknownText(part, found.why)] : []
 }
+
+/** Why a part is unknown is a sentence that names it, but for the shortest. What shows alerts is a line of what helps. */
+const unknownText = (part: NeededPart, why: string): string =>
+  /^not (?:asked for|read)$/u.test(why)
+    ? `kvup did not read the ${partText(part)}`
+    : why.replace(`; ${askAlerts} shows them`, '')
 
 /** Blocks where the check can block: unknown is not the same as good. */
 function notChecked(
-  { id, title, blocks, toSee }: Check,
+  { id, unchecked, blocks, toSee }: Check,
   why: readonly string[],
   question: Question,
 ): Finding {
   return {
     id,
     level: blocks ? 'not-checked' : 'warning',
-    // A title says what is true of a check that passed.
-    summary: `not checked: whether ${title} (${why.join('; ')})`,
+    // Parts may be unknown for one reason.
+    summary: `${unchecked}: ${[...new Set(why)].join('; ')}`,
     remedy: toSee?.(question) ?? [why.every(isNotSaved) ? saveAll : roleRemedy('kvup-view')],
   }
 }
@@ -149,7 +192,7 @@ function notChecked(
 const saveAll = 'kvup snapshot --to-file cluster.ndjson.gz     saves everything that kvup checks'
 
 /** A saved cluster lacks it; a right would not bring it. */
-const isNotSaved = (why: string): boolean => /does not contain|: not read$/u.test(why)
+const isNotSaved = (why: string): boolean => /does not contain|^kvup did not read /u.test(why)
 
 /** Without commands that write to a KubeVirt which HyperConverged owns: it would set them back (ocp 1.4). Pure. */
 function notReset(finding: Finding, { installation }: Pick<Question, 'installation'>): Finding {

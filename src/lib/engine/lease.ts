@@ -3,7 +3,7 @@ import type { Cluster } from '../kube/cluster.ts'
 import { type Clock, ownClock } from '../kube/clock.ts'
 import { type Lease, Leases } from '../kube/kinds/core-kinds.ts'
 import { isConflict, type KvupError, locked, unreachable } from '../kube/errors.ts'
-import { oneLine, shellWord, withoutFlags, wordsOf } from '../kube/shell-line.ts'
+import { oneLine, shellWord, watchLine, withoutFlags, withPurpose, wordsOf } from '../kube/shell-line.ts'
 import { unlessAborted } from '../kube/interruption.ts'
 
 /** One procedure at a time per cluster, whoever's laptop it runs on. A Lease; section "Lock" of docs/conventions. */
@@ -418,11 +418,14 @@ function heldBy(lease: Lease, { namespace, typed }: LeasePlace): KvupError {
   return locked('locked', `another kvup is running: ${holder}${since}`, {
     object: leaseIn(namespace),
     remedy: [
-      'kvup status -w      watches it',
+      watchLine(),
       ...(typed === undefined
         ? []
         : [
-            `${takingOver(typed, holderIdentity ?? 'somebody')}      takes the lock from that run, which then ends at its next write`,
+            withPurpose(
+              takingOver(typed, holderIdentity ?? 'somebody'),
+              'takes the lock from that run, which then ends at its next write',
+            ),
           ]),
     ],
   })

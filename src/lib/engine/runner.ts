@@ -516,7 +516,8 @@ function stalledTooLong(
 
 function waitedFor(state: Waiting, { at }: Lateness): string {
   const span = state.since === undefined ? '' : ` for ${spanText(at - Date.parse(state.since))}`
-  if (state.is === 'stalled') return `stalled${span} while waiting for ${state.on}: ${state.why}`
+  if (state.is === 'stalled')
+    return `${(state.verdict ?? 'Stalled').toLowerCase()}${span} while waiting for ${state.on}: ${state.why}`
   return `waiting${span} for ${state.on}${state.trouble === undefined ? '' : `; ${state.trouble}`}`
 }
 

@@ -42,6 +42,8 @@ export type StepState =
       is: 'stalled'
       on: string
       why: string
+      /** What KubeVirt is then; absent: Stalled, or it is not about KubeVirt. */
+      verdict?: 'Degraded'
       remedy?: readonly string[]
       since?: string
       progress?: Progress

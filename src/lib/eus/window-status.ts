@@ -50,16 +50,40 @@ export interface StepStatus {
   remedy?: readonly string[]
 }
 
-/** `check` of every step until one is not done: there is no other state of a window. Reads only. */
-export async function stepStatuses(steps: readonly Step[], cx: ReadContext): Promise<readonly StepStatus[]> {
+/**
+ * `check` of every step until one is not done: there is no other state of a window. Before the step `at` the run that is at work has passed all of them: nodes that reboot
+ * now make KubeVirt no step to be waited for again. Reads only.
+ */
+export async function stepStatuses(
+  steps: readonly Step[],
+  cx: ReadContext,
+  at?: string,
+): Promise<readonly StepStatus[]> {
   const statuses: StepStatus[] = []
+  const passed = steps.findIndex(({ id }) => id === at)
   let isAhead = false
-  for (const step of steps.filter(({ id }) => !isNotedOnly(id))) {
+  for (const [index, step] of steps.entries()) {
+    if (isNotedOnly(step.id)) continue
     const stepStatus: StepStatus = isAhead ? plain(step, 'ahead') : await statusOf(step, cx)
-    statuses.push(stepStatus)
-    isAhead ||= stepStatus.state !== 'done'
+    const isPassed = index < passed && stepStatus.state !== 'done'
+    statuses.push(isPassed ? plain(step, 'done') : stepStatus)
+    isAhead ||= stepStatus.state !== 'done' && !isPassed
   }
   return statuses
+}
+
+/** The last of these steps that the run which is at work since then has made; undefined where it made none, or nobody is at work. */
+export async function stepAtWork(
+  window: Pick<EusWindow, 'name'>,
+  { steps, since }: { steps: readonly Step[]; since: string | undefined },
+  { journal }: Pick<ReadContext, 'journal'>,
+): Promise<string | undefined> {
+  if (since === undefined) return undefined
+  const made = madeBy(
+    window.name,
+    (await journal.entries()).filter(({ at }) => Date.parse(at) >= Date.parse(since)),
+  )
+  return steps.findLast(({ id }) => made.has(id))?.id
 }
 
 /** Which releases were chosen is noted anew where a look knows others, as one without the files does: no state of the window. */

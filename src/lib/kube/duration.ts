@@ -27,14 +27,17 @@ export function parseSpan(text: string): number {
 
 function notADuration(typed: string): Error {
   const number = /^\d+(\.\d+)?$/.test(typed)
-  const why = number ? 'it needs a unit' : 'write it like 90s, 5m or 1h30m'
-  return usageError('not-a-duration', `${JSON.stringify(typed)} is not a duration: ${why}`, {
-    remedy: number
-      ? Number(typed) === 0
-        ? '0s for no time at all; 24d is the longest that kvup can wait'
-        : `${typed}s for seconds, ${typed}m for minutes`
-      : '90s, 5m, 1h30m, 2d',
-  })
+  return usageError(
+    'not-a-duration',
+    `${JSON.stringify(typed)} is not a duration${number ? ': it needs a unit' : ''}`,
+    {
+      remedy: !number
+        ? 'write it like 90s, 5m, 1h30m or 2d'
+        : Number(typed) === 0
+          ? '0s for no time at all; 24d is the longest that kvup can wait'
+          : `${typed}s for seconds, ${typed}m for minutes`,
+    },
+  )
 }
 
 /** As it stands in a sentence: `9 s`, `1 m 05 s`, `2 m`, `1 h 05 m`, `2 d 3 h`; under a second `0 s`. */

@@ -65,8 +65,14 @@ function isGlued(word: string, flag: string): boolean {
 /** The command of a line that is printed, without what it does, which stands behind three blanks or more. */
 export const commandOf = (line: string): string => line.split(/ {3,}/u, 1)[0] ?? ''
 
-/** Programs that a line of what helps may call. */
-const programs =
+/** The same line made of both. */
+export const withPurpose = (command: string, purpose: string): string => `${command}     ${purpose}`
+
+/** What somebody types who has to wait for another upgrade. */
+export const watchLine = (): string => withPurpose('kvup status -w', 'watches it')
+
+/** Programs that a line of what helps may call: what is broken over lines, and what has an arrow before it. */
+export const programs: readonly string[] =
   'kvup kubectl oc virtctl opm curl helm flux argocd skopeo podman cosign etcdctl chronyc timedatectl export'.split(
     ' ',
   )

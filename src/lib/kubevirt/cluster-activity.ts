@@ -103,54 +103,56 @@ function vmIn({ spec }: DataJob): string | undefined {
   return [spec?.source, spec?.target].find((one) => one?.kind === 'VirtualMachine')?.name
 }
 
-interface Other {
+/** Somebody else who moves VMs, or stops or reboots nodes. */
+export interface Other {
   kind: string
   name: string
-  /** `evicts by itself`, `not paused`, `updating`, `paused`: what it is about to do, or not. */
-  what: string
+  /** As kubectl takes it where several groups have such a kind: `machinehealthchecks.machine.openshift.io`. */
+  resource: string
+  does: 'evicts' | 'remediates' | 'updates' | 'waits'
 }
 
 /**
  * Who else moves VMs, or stops or reboots nodes: deschedulers that evict, health checks that are not paused, pools that update
  * or are paused (night C4). A kind that is not served is none. Throws ApiError.
  */
-export async function othersAtWork(reader: Reader): Promise<Other[]> {
+export async function activeOthers(reader: Reader): Promise<Other[]> {
   const found = await Promise.all([
     those(reader, KubeDeschedulers, ({ spec }) =>
-      spec?.mode === 'Automatic' && spec.managementState !== 'Unmanaged' ? evicts : undefined,
+      spec?.mode === 'Automatic' && spec.managementState !== 'Unmanaged' ? 'evicts' : undefined,
     ),
     descheduler(reader, Deployments, ({ spec }) => spec?.replicas !== 0),
     descheduler(reader, CronJobs, ({ spec }) => spec?.suspend !== true),
     those(reader, MachineHealthChecks, unlessPaused),
     those(reader, ClusterApiMachineHealthChecks, unlessPaused),
     those(reader, NodeHealthChecks, ({ spec }) =>
-      (spec?.pauseRequests ?? []).length > 0 ? undefined : 'not paused',
+      (spec?.pauseRequests ?? []).length > 0 ? undefined : 'remediates',
     ),
     those(reader, MachineConfigPools, poolAt),
   ])
   return found.flat()
 }
 
-const evicts = 'evicts by itself'
-
 async function those<T extends KubeObject>(
   reader: Reader,
   kind: Kind<T>,
-  whatOf: (object: T) => string | undefined,
+  doesOf: (object: T) => Other['does'] | undefined,
   where?: Where,
 ): Promise<Other[]> {
   const others: Other[] = []
   try {
     for await (const { items } of reader.pages(kind, where))
-      others.push(...items.flatMap((object) => otherOf(object, whatOf(object))))
+      others.push(...items.flatMap((object) => otherOf(object, kind, doesOf(object))))
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
   return others
 }
 
-function otherOf(object: KubeObject, what: string | undefined): Other[] {
-  return what === undefined ? [] : [{ kind: object.kind, name: nameOf(object), what }]
+function otherOf(object: KubeObject, kind: Kind, does: Other['does'] | undefined): Other[] {
+  if (does === undefined) return []
+  const [group] = kind.apiVersion.split('/')
+  return [{ kind: object.kind, name: nameOf(object), resource: `${kind.plural}.${group}`, does }]
 }
 
 /** As its manifests and its chart call it: who may list only this name may ask so. */
@@ -159,16 +161,16 @@ function descheduler<T extends KubeObject>(
   kind: Kind<T>,
   isOn: (object: T) => boolean,
 ): Promise<Other[]> {
-  return those(reader, kind, (object) => (isOn(object) ? evicts : undefined), { name: 'descheduler' })
+  return those(reader, kind, (object) => (isOn(object) ? 'evicts' : undefined), { name: 'descheduler' })
 }
 
-function unlessPaused({ metadata }: KubeObject): string | undefined {
-  return Object.hasOwn(metadata.annotations ?? {}, 'cluster.x-k8s.io/paused') ? undefined : 'not paused'
+function unlessPaused({ metadata }: KubeObject): Other['does'] | undefined {
+  return Object.hasOwn(metadata.annotations ?? {}, 'cluster.x-k8s.io/paused') ? undefined : 'remediates'
 }
 
-function poolAt(pool: MachineConfigPool): string | undefined {
-  if (condition(pool, 'Updating')?.status === 'True') return 'updating'
-  return pool.spec?.paused === true ? 'paused' : undefined
+function poolAt(pool: MachineConfigPool): Other['does'] | undefined {
+  if (condition(pool, 'Updating')?.status === 'True') return 'updates'
+  return pool.spec?.paused === true ? 'waits' : undefined
 }
 
 function nameOf({ metadata: { namespace, name } }: KubeObject): string {

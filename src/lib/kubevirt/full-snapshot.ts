@@ -41,7 +41,7 @@ import type { Access, Reader, Reviewer, ServerVersion } from '../kube/cluster.ts
 import type { Clock } from '../kube/clock.ts'
 import type { Kind, KubeObject } from '../kube/object.ts'
 import { type BlockingBudget, blockingBudgets } from './blocking-budgets.ts'
-import { openDataJobs, othersAtWork } from './cluster-activity.ts'
+import { activeOthers, openDataJobs, type Other } from './cluster-activity.ts'
 import { type StuckMigration, stuckMigrations } from './diagnosis/stuck-migrations.ts'
 import { readyEndpoints, webhooksInto } from './diagnosis/health.ts'
 
@@ -68,7 +68,7 @@ export interface FullSnapshot extends Snapshot {
   /** Of the unfinished migrations those that do not get on by themselves. */
   stuckMigrations: Known<StuckMigration>
   /** Deschedulers, MachineHealthChecks and the like (night C4). */
-  others: Known<{ kind: string; name: string; what: string }>
+  others: Known<Other>
   /** ClusterRoles and Roles of the operator's ServiceAccount. */
   operatorRoles: Known<Role>
   /** Bindings of the ClusterRoles edit and kubevirt.io:edit; `namespace` absent: of the whole cluster. */
@@ -236,7 +236,7 @@ async function partsOfCluster(
         kept(reader, ApiServices, ({ spec }) => isKubeVirtGroup(spec?.group), withoutManagers),
       dataJobs: () => openDataJobs(reader),
       budgets: () => blockingBudgets(reader),
-      others: () => othersAtWork(reader),
+      others: () => activeOthers(reader),
       editBindings: () => editBindings(reader, clusterBindings),
       clusterUid: () => clusterUid(reader),
     }),

@@ -274,7 +274,7 @@ function suspicion({ metadata: { name } }: Lease, seconds: number): string {
 
 /** What it means, and what shows more. It lasts since the last renewal. */
 export function silentLeaseCause({ name, namespace, holder, renewed, watchedFor }: SilentLease): Cause {
-  const message = `${name} (${holder}) did not renew its Lease within ${watchedFor} s`
+  const message = `its leader ${holder} did not renew its Lease within ${watchedFor} s`
   return {
     kind: 'lease',
     component: name,

@@ -1,5 +1,5 @@
 import { type Cause, concerns, type LastLine, type LastLines } from './diagnosis/pod-trouble.ts'
-import { causes, isTerminal, quietCause } from './diagnosis/diagnosis.ts'
+import { causes, holdsPods, isTerminal, quietCause } from './diagnosis/diagnosis.ts'
 import {
   assessComponents,
   assessOperator,
@@ -49,6 +49,8 @@ export type Verdict = 'Healthy' | 'Updating' | 'Stalled' | 'Degraded'
 
 /** No component changed for this long while something is under way: Stalled. */
 const quietPatience = 10 * 60_000
+/** The same where something is known that keeps pods from being created, placed or replaced. */
+const heldPatience = 2 * 60_000
 /** Replicas short for this long with nothing moving: Degraded. */
 const shortPatience = 60_000
 
@@ -136,13 +138,15 @@ interface VerdictInputs {
 function judge(snapshot: UpgradeSnapshot, observed: VerdictInputs): Verdict {
   const { open, why } = observed
   if (open.length === 0) return 'Healthy'
-  if (hasFailed(snapshot, observed)) return 'Degraded'
   const moves = open.some((gap) => gap.is === 'under-way')
-  if (why.some((cause) => isTerminal(cause, snapshot.at))) return moves ? 'Stalled' : 'Degraded'
+  const isTerminated = why.some((cause) => isTerminal(cause, snapshot.at))
+  // What virt-operator says a minute later of a pod that keeps ending is the same fault.
+  if (hasFailed(snapshot, observed)) return isTerminated && moves ? 'Stalled' : 'Degraded'
+  if (isTerminated) return moves ? 'Stalled' : 'Degraded'
   const quiet = since(lastChange(snapshot), snapshot.at) ?? 0
   const short = !moves && open.some((gap) => gap.is === 'short')
   if (short && quiet >= shortPatience) return 'Degraded'
-  return quiet >= quietPatience ? 'Stalled' : 'Updating'
+  return quiet >= (why.some(holdsPods) ? heldPatience : quietPatience) ? 'Stalled' : 'Updating'
 }
 
 /** What an operator said that is being replaced is not the last word (facts 2.7). */

@@ -482,6 +482,16 @@ export async function countWorkloads(reader: Reader): Promise<WorkloadCount> {
   return { instances, outdated }
 }
 
+/** How many VMIs there are: of more than one short page the server says how many are left. Throws ApiError. */
+export async function countVmis(reader: Reader, namespace?: string): Promise<number> {
+  let count = 0
+  for await (const { items, remaining } of reader.pages(metadataOfInstances, { namespace, pageSize: 50 })) {
+    count += items.length
+    if (remaining) return count + remaining
+  }
+  return count
+}
+
 async function countOutdated(reader: Reader): Promise<number> {
   let count = 0
   for await (const { items } of reader.pages(metadataOfInstances, outdatedOnes)) count += items.length

@@ -68,10 +68,13 @@ function forward(to: Version, since: string, { rolloutStatus, releases }: CrdQue
   const isUnderWay = verdict !== 'Healthy' || observed.version !== target.version
   if (isUnderWay) return [`kvup upgrade --to ${goal.text}     continues the upgrade to its end`, showsStatus]
   if (observed.version !== goal.text)
-    return [`Keep ${observed.version ?? 'what is installed'}`, `kvup upgrade --to ${goal.text}`]
+    return [
+      `Keep ${observed.version ?? 'what is installed'}: KubeVirt goes forward only`,
+      `kvup upgrade --to ${goal.text}     goes forward instead, to a newer release`,
+    ]
   const patch = latestPatch(minorOf(goal), releases)
   return patch !== undefined && compareVersions(patch, goal) > 0
-    ? [`kvup upgrade --to ${patch.text}`]
+    ? [`kvup upgrade --to ${patch.text}     goes forward instead, to the newest patch of ${minorOf(goal)}`]
     : [`Keep ${goal.text}, or upgrade to a newer patch of ${minorOf(goal)}`]
 }
 

@@ -246,14 +246,21 @@ function alertWords({ name, namespace }: FiringAlert): string {
 export const allWords = (alerts: readonly FiringAlert[]): readonly string[] =>
   [...new Set(alerts.map(alertWords))].toSorted()
 
-/** For one line: what is grave by name, the others by number. */
+/** The same with how grave each is. */
+const graded = (alerts: readonly FiringAlert[]): readonly string[] =>
+  alerts
+    .map((alert) => `${alertWords(alert)}${alert.severity === 'critical' ? ' (critical)' : ''}`)
+    .toSorted()
+
+/** For one line: how many, and the names of what is grave, then of the others; what belongs to an EUS upgrade is said to. */
 export function alertsLine(alerts: readonly FiringAlert[], inWindow: boolean): string {
   if (alerts.length === 0) return 'none is firing'
-  const grave = allWords(alerts.filter(isGrave))
-  const expected = allWords(alerts.filter(({ name }) => inWindow && isExpected(name)))
+  const isPart = ({ name }: FiringAlert) => inWindow && isExpected(name)
+  const others = alerts.filter((one) => !isGrave(one) && !isPart(one))
+  const named = [...new Set([...graded(alerts.filter(isGrave)), ...graded(others)])]
+  const expected = allWords(alerts.filter(isPart))
   return [
-    `${alerts.length} firing`,
-    ...(grave.length > 0 ? [`critical: ${someOf(grave)}`] : []),
+    `${alerts.length} firing${named.length > 0 ? `: ${someOf(named)}` : ''}`,
     ...(expected.length > 0 ? [`expected during an EUS upgrade: ${expected.join(', ')}`] : []),
   ].join('; ')
 }

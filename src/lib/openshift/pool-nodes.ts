@@ -210,11 +210,16 @@ function phaseOf({ metadata: { annotations = {} } }: Node, { pool, following }: 
   const { [`${note}/state`]: state, [currentConfig]: current } = annotations
   if (state === 'Degraded' || state === 'Unreconcilable') return 'degraded'
   if (state === 'Rebooting') return 'rebooting'
-  if (current !== annotations[`${note}/desiredConfig`] || state === 'Working')
-    return isDraining(annotations) ? 'draining' : 'updating'
+  if (isUpdating(annotations)) return isDraining(annotations) ? 'draining' : 'updating'
   const isThere = current === pool.spec?.configuration?.name && following.is === 'there'
   if (isThere) return 'updated'
   return pool.spec?.paused === true ? 'paused' : 'pending'
+}
+
+/** Its machine config daemon takes it to another configuration: it drains, writes or reboots. */
+export function isUpdating(annotations: Readonly<Record<string, string>>): boolean {
+  const { [`${note}/state`]: state, [currentConfig]: current } = annotations
+  return state === 'Rebooting' || state === 'Working' || current !== annotations[`${note}/desiredConfig`]
 }
 
 /** The daemon wants a drain that the machine config controller has not done yet. */

@@ -57,13 +57,19 @@ export function commandSpeech(asTyped: TypedFlags): CommandSpeech {
   return { line, parts, error: (error) => errorAsTyped(error, parts) }
 }
 
+/** Worker pools are the last part of an EUS upgrade, which takes longer than the 60 minutes that a wait has by default. */
+const poolsWait = 'kvup wait --for pools-updated --timeout 24h'
+
 /** What watches ends with Ctrl-C alone: a script waits. */
 const endingByItself = (text: string): string =>
   text
     .replaceAll(/\bkvup status -w\b( {3,}\S.*)?/gu, (_, comment?: string) =>
       comment === undefined ? 'kvup wait --for healthy' : 'kvup wait --for healthy     waits for its end',
     )
-    .replaceAll(/\bkvup (eus status|workloads migrations) -w\b( {3,}\S.*)?/gu, 'kvup $1')
+    .replaceAll(/\bkvup eus status -w\b( {3,}\S.*)?/gu, (_, comment?: string) =>
+      comment === undefined ? poolsWait : `${poolsWait}     ends when every pool is updated`,
+    )
+    .replaceAll(/\bkvup workloads migrations -w\b( {3,}\S.*)?/gu, 'kvup workloads migrations')
 
 /** `kvup history     shows it` → `kvup history     # shows it` */
 function commented(text: string): string {

@@ -43,7 +43,7 @@ export function remedyLines(remedy: readonly string[], { mark }: Pick<Paint, 'ma
   const width = Math.max(0, ...split.filter(([, why]) => why).map(([command = '']) => displayWidth(command)))
   return split.map(([command = '', ...why]) => {
     const line = why.length > 0 ? `${pad(command, width)}   ${why.join(' ')}` : command
-    return `  ${why[0]?.startsWith('accepts ') ? `Or: ${line}` : helpLine(line, { mark })}`
+    return `  ${/^(?:# )?accepts /u.test(why[0] ?? '') ? `Or: ${line}` : helpLine(line, { mark })}`
   })
 }
 

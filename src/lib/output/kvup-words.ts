@@ -1,5 +1,8 @@
 import { shellWord } from '../kube/shell-line.ts'
 
+/** Why a VM that was named by `--exclude` is not moved. */
+export const leftOutText = 'left out by --exclude'
+
 const flags = { namespace: '-n', labels: '-l', node: '--node' } as const
 
 type Narrowing = keyof typeof flags

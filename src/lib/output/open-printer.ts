@@ -1,4 +1,4 @@
-import { type Beat, type Clock, systemBeat } from '../kube/clock.ts'
+import { type Beat, type Clock, ownClock, systemBeat, ticks } from '../kube/clock.ts'
 import { usageError } from '../kube/errors.ts'
 import { answerIn, type Answering, collectedRows, type OpenRows, rowsIn } from './formats/answer.ts'
 import { type OutputFormat, parseOutput } from './formats/output-format.ts'
@@ -76,7 +76,8 @@ export interface OpenPrinter extends Printer {
 /** Opens stdout and stderr for one command. Throws a usage error (exit 2) for an unknown format or a template that does not parse. */
 export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
   const format = await withTemplate(parseOutput(asked.output, asked.formats), asked.readText)
-  const options = onRunner(asked, format)
+  const clock = new ShownClock(asked.clock)
+  const options = onRunner({ ...asked, clock }, format)
   const page = pageOn(options)
   const story = pageLines(storyOn(options, format), page)
   const how: Answering = {
@@ -115,6 +116,7 @@ export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
       story.event(event)
     },
     observe: (observation) => answer.observe?.(observation),
+    timeBy: (other) => clock.follow(other),
     awaiting: story.awaiting,
     note: story.note,
     screen(lines) {
@@ -134,6 +136,33 @@ export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
       if (!rows?.finish(error)) answer.end(error)
     },
     live: story.live,
+  }
+}
+
+/** The clock that figures of time are of. What a person waits for is by the first one, whichever is shown. */
+class ShownClock implements Clock {
+  readonly machine: Clock
+  #shown: Clock
+
+  constructor(clock: Clock) {
+    this.machine = ownClock(clock)
+    this.#shown = clock
+  }
+
+  follow(clock: Clock): void {
+    this.#shown = clock
+  }
+
+  now(): Date {
+    return this.#shown.now()
+  }
+
+  ticks(): number {
+    return ticks(this.#shown)
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#shown.sleep(ms, signal)
   }
 }
 
@@ -231,6 +260,7 @@ export function printerWithConnectionFlags(printer: OpenPrinter, speech: Command
       rowsWithConnectionFlags(printer.rows(kind, rowsViewWithConnectionFlags(view, speech)), speech),
     event: (event) => printer.event(speech.parts(event)),
     observe: (observation) => printer.observe?.(speech.parts(observation)),
+    timeBy: (clock) => printer.timeBy?.(clock),
     awaiting: (what) => printer.awaiting(what),
     note: (line) => printer.note(speech.line(line)),
     ...(printer.screen && {
@@ -255,7 +285,13 @@ function rowsViewWithConnectionFlags<Row, T extends Document>(
   view: RowsView<Row, T>,
   speech: CommandSpeech,
 ): RowsView<Row, T> {
-  return { ...view, below: (...shown) => view.below(...shown).map((line) => speech.line(line)) }
+  return {
+    ...view,
+    below: (...shown) => view.below(...shown).map((line) => speech.line(line)),
+    ...(view.whole && {
+      whole: (...shown) => (view.whole?.(...shown) ?? []).map((line) => speech.line(line)),
+    }),
+  }
 }
 
 function rowsWithConnectionFlags<Row, T extends Document>(

@@ -1,5 +1,6 @@
 import type { ReportedCheck } from '../checks/check-run.ts'
 import type { RunEvent } from '../engine/step.ts'
+import type { Clock } from '../kube/clock.ts'
 import type { StatusReport } from '../status/status-report.ts'
 import { exitCode, KvupError, Unforeseen } from '../kube/errors.ts'
 
@@ -55,6 +56,8 @@ export interface RowsView<Row, T extends Document> {
   name(row: Row): string
   /** The lines below the rows, and all there is where there are none. Not told with `--no-headers`, which asks for rows alone. */
   below(document: T, paint: Paint, size: Size): readonly string[]
+  /** All of `-o table`, where the verdict stands above the rows: these are kept until the end. With `-o wide` they are told as they come. */
+  whole?(document: T & { items: readonly Row[] }, paint: Paint, size: Size): readonly string[]
 }
 
 /** An answer of many rows that is told while they are read; nothing of them is kept where the format allows it. */
@@ -113,6 +116,8 @@ export interface Printer {
   observe?(observation: Observation): void
   /** From now on that is waited for (`reading the manifest`), until the next word: shown on a terminal alone. */
   awaiting(what: string): void
+  /** From now on every figure of time is of this clock: that of a simulated cluster. */
+  timeBy?(clock: Clock): void
   /** A line of the story. */
   note(line: string): void
   /** Lines of the story that are laid out for where it is told: painted there, and broken between words. Absent: each is a note. */

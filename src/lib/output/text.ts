@@ -1,4 +1,4 @@
-import { isCommand } from '../kube/shell-line.ts'
+import { isCommand, programs } from '../kube/shell-line.ts'
 import { onOneLine, sanitise } from './terminal.ts'
 import { onSingleLine, shorten } from '../kube/text.ts'
 
@@ -79,7 +79,7 @@ const label = /^\S+(?: \S+)* {2,}(?=\S)/
 /** The arrow is the first thing after blanks and colours. */
 const arrow = /^ *(?:→|->|Next:) /
 const painted = String.raw`(?:\u001b\[[0-9;]*m)*`
-const program = '(?:kvup|kubectl|oc|virtctl|helm|etcdctl|curl|skopeo) '
+const program = `(?:${programs.join('|')}) `
 /** What stands before a command: blanks or a label, and an arrow or a word that says so. */
 const leadOfCommand = new RegExp(
   `^${painted}(?:\\S+(?: \\S+)* {2,}| *)${painted}(?:→|->|Next:|Then:|Or:|Details:|Back:)${painted} +${painted}(?=${program})`,
@@ -254,7 +254,7 @@ export function brief(text: string): string {
 /** A sentence up to its first full stop, colon or semicolon outside of brackets: what follows are details. */
 export function firstClause(text: string): string {
   let depth = 0
-  for (const { 0: found, index } of text.matchAll(/[()]|(?<!^not checked)[:;](?= )|\.(?= [A-Z\d])/gu)) {
+  for (const { 0: found, index } of text.matchAll(/[()]|[:;](?= )|\.(?= [A-Z\d])/gu)) {
     if (found === '(') depth++
     else if (found === ')') depth--
     else if (depth <= 0) return brief(text.slice(0, index))
@@ -294,6 +294,9 @@ function longestRun(text: string): number {
 export function headed(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']
 }
+
+/** The same in a file. */
+export const plainHelpLine = (line: string): string => helpLine(line, { mark: { next: '->' } })
 
 /** A line of what helps: an arrow promises that it can be pasted, so a sentence has none. */
 export const helpLine = (line: string, { mark }: { mark: { next: string } }): string =>

@@ -1,5 +1,4 @@
 import { nearest } from '../kube/text.ts'
-import { shellWord } from '../kube/shell-line.ts'
 
 /** A command of the tree, as far as it is needed to say what was meant. */
 export interface KnownCommand {
@@ -21,9 +20,11 @@ interface Refused {
 export function usageRemedy(refused: Refused): readonly string[] {
   const path = pathOf(refused)
   const command = path.at(-1) ?? refused.root
+  const own = remedies[refused.code]?.(refused, command) ?? []
+  const isSaid = own.some((line) => line.startsWith('did you mean '))
   return [
-    ...suggested(refused.message),
-    ...(remedies[refused.code]?.(refused, command) ?? []),
+    ...(isSaid ? [] : suggested(refused.message)),
+    ...own,
     `${path.map((one) => one.name()).join(' ')} --help`,
   ]
 }
@@ -45,13 +46,13 @@ export function usageText(message: string): string {
 type Remedy = (refused: Refused, command: KnownCommand) => readonly string[]
 
 const remedies: Readonly<Record<string, Remedy>> = {
+  'commander.unknownCommand': ({ message }, command) => beginningSo(message, command),
   'commander.excessArguments': ({ message }, command) => asFlag(message, command),
   'commander.missingArgument': (_, { registeredArguments }) => {
     const choices = registeredArguments.flatMap(({ argChoices = [] }) => argChoices)
     return choices.length > 0 ? [`one of ${choices.join(', ')}`] : []
   },
-  'commander.optionMissingArgument': dryRunOnServer,
-  'commander.invalidArgument': dryRunOnServer,
+  'commander.unknownOption': toForVersion,
 }
 
 /** commander's own suggestion. */
@@ -59,6 +60,27 @@ function suggested(message: string): readonly string[] {
   const names = /\(?Did you mean (?:one of )?(?<names>.*)\?/u.exec(message)?.groups?.['names']
   return names === undefined ? [] : [`did you mean ${names}?`]
 }
+
+/** `kvup workloads pause`: the commands whose first word it is, or that begin so. */
+function beginningSo(message: string, { commands }: KnownCommand): readonly string[] {
+  const typed = /^(?:error: )?unknown command '(?<word>[^']+)'/u.exec(message)?.groups?.['word']
+  if (typed === undefined) return []
+  const meant = beginningWith(typed, namesOf(commands))
+  return meant.length === 0 ? [] : [`did you mean ${meant.join(' or ')}?`]
+}
+
+const namesOf = (commands: readonly KnownCommand[]): readonly string[] =>
+  commands.map((command) => command.name()).filter((name) => !name.startsWith('__'))
+
+/** Those of which it is the first word, or else those that begin so. */
+function beginningWith(typed: string, names: readonly string[]): readonly string[] {
+  const found = typed.length < fewLetters ? [] : names.filter((name) => name.startsWith(typed))
+  const whole = found.filter((name) => name.startsWith(`${typed}-`))
+  return whole.length > 0 ? whole : found
+}
+
+/** What is shorter begins too many names. */
+const fewLetters = 3
 
 /** `kvup upgrade v1.8.4`: a version without the flag that takes it. */
 function asFlag(message: string, { options }: KnownCommand): readonly string[] {
@@ -68,14 +90,13 @@ function asFlag(message: string, { options }: KnownCommand): readonly string[] {
   return version === undefined || known === undefined ? [] : [`did you mean ${known[1]}${version}?`]
 }
 
-/** `--dry-run` without its value: the whole line with it. */
-function dryRunOnServer({ argv, root, message }: Refused): readonly string[] {
-  const at = argv.findIndex((word, index) => word === '--dry-run' && isBare(argv[index + 1]))
-  if (at < 0 || !message.includes("'--dry-run ")) return []
-  return [[root.name(), ...argv.with(at, '--dry-run=server').map(shellWord)].join(' ')]
+/** `--version v1.9.0`, where `--to` takes the version. */
+function toForVersion({ argv, message }: Refused, { options }: KnownCommand): readonly string[] {
+  if (!/'--version(?:=[^']*)?'/u.test(message) || !options.some(({ long }) => long === '--to')) return []
+  const at = argv.findIndex((word) => /^--version(?:=|$)/u.test(word))
+  const version = argv[at]?.split('=')[1] ?? argv[at + 1] ?? ''
+  return [`did you mean --to ${/^v?\d/u.test(version) ? version : 'VERSION'}?`]
 }
-
-const isBare = (next: string | undefined): boolean => next === undefined || next.startsWith('-')
 
 function pathOf({ root, argv }: Refused): readonly KnownCommand[] {
   const path = [root]
@@ -98,8 +119,10 @@ export function helpWords(
   if (argv[at] !== 'help') return { words: argv }
   const path = argv.slice(0, at)
   for (const word of argv.slice(at + 1).filter((one) => one !== 'help' && !one.startsWith('-'))) {
-    const names = within(root, path)?.commands.map((command) => command.name()) ?? []
-    if (!names.includes(word)) return { unknown: word, meant: nearest(word, names) }
+    const commands = within(root, path)?.commands ?? []
+    const names = commands.map((command) => command.name())
+    if (!names.includes(word))
+      return { unknown: word, meant: beginningWith(word, namesOf(commands))[0] ?? nearest(word, names) }
     path.push(word)
   }
   return { words: [...path, '--help'] }

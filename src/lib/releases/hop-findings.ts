@@ -1,5 +1,5 @@
 import { type Hop, hop, reaches } from './release-path.ts'
-import { knownReleases, latestPatch, type Releases } from './releases.ts'
+import { knownReleases, latestPatch, type Releases, unknownRelease } from './releases.ts'
 import { compareVersions, minorOf, type Version, versionOf } from './release-versions.ts'
 
 /** What was found before anything is done. `id` is also what `--accept` takes; the remedy is what to type next. */
@@ -54,7 +54,10 @@ function downgrade({ from, to, kind, releases }: ParsedHop): HopFinding | undefi
     remedy:
       forward === undefined
         ? [`Keep ${from.text}, or upgrade to a newer patch of ${minorOf(from)}`]
-        : [`kvup upgrade --to ${forward.text}`],
+        : [
+            `Keep ${from.text}`,
+            `kvup upgrade --to ${forward.text}     goes forward instead, to the newest patch of ${minorOf(from)}`,
+          ],
   }
 }
 
@@ -66,11 +69,14 @@ function minorSkipped({ from, to, skipped, releases }: ParsedHop): HopFinding | 
   const left = isWhole
     ? named
     : `${named && `${named} and `}releases that are not known as of ${releases.asOf}`
+  // It may be mistyped.
+  const unknown = isWhole ? undefined : unknownRelease(to, releases)
+  const lead = unknown === undefined ? '' : `${unknown}. `
   const rule = isWhole ? '' : `${to.text} is judged by rule, and `
   return {
     id: 'minor-skipped',
     level: 'blocker',
-    summary: `${from.text} to ${to.text} skips ${left}: ${rule}KubeVirt supports only one minor at a time`,
+    summary: `${lead}${from.text} to ${to.text} skips ${left}: ${rule}KubeVirt supports only one minor at a time`,
     remedy: [
       ...[...stops, ...(isWhole ? [to] : [])].map((stop) => `kvup upgrade --to ${stop.text}`),
       ...(isWhole

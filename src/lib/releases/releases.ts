@@ -233,6 +233,17 @@ export function latestPatch(minor: string, releases: Releases = knownReleases): 
     .at(-1)
 }
 
+/** `v1.99.0 is not a KubeVirt release that kvup knows; the newest it knows is v1.9.0`; undefined of one that it knows. */
+export function unknownRelease(to: Version, releases: Releases): string | undefined {
+  const minor = minorOf(to)
+  if (releases.minors[minor]?.releases[to.text] !== undefined) return undefined
+  const patch = latestPatch(minor, releases)
+  const newest = allReleases(releases).at(-1)
+  if (newest === undefined) return `${to.text} is not a KubeVirt release that kvup knows`
+  const best = patch === undefined ? `it knows is ${newest.text}` : `${minor} it knows is ${patch.text}`
+  return `${to.text} is not a KubeVirt release that kvup knows; the newest ${best}`
+}
+
 /** What virt-launcher of this release runs VMs with; undefined where it is not known. */
 export function hypervisorOf(version: Version, { minors }: Releases): HypervisorStack | undefined {
   return minors[minorOf(version)]?.hypervisor?.findLast(({ from }) => {

@@ -1,6 +1,6 @@
 import type { Entry, Override } from '../engine/journal.ts'
 import { targetOfName } from '../engine/overrides.ts'
-import { commandOf, shellWord } from '../kube/shell-line.ts'
+import { commandOf, shellWord, watchLine } from '../kube/shell-line.ts'
 import { counted, someOf } from '../kube/text.ts'
 import type { Cause } from '../kubevirt/diagnosis/pod-trouble.ts'
 import type { ShownHolder } from '../kubevirt/lease-holders.ts'
@@ -10,6 +10,7 @@ import type { StatusReport } from './status-report.ts'
 import {
   endText,
   type FailedCanary,
+  goalOf,
   interruptedRun,
   lastRun,
   spanOf,
@@ -107,6 +108,7 @@ export type Judged = Pick<
   | 'components'
   | 'observed'
   | 'target'
+  | 'generation'
   | 'doubts'
   | 'remarks'
   | 'overall'
@@ -310,14 +312,18 @@ function running(inputs: StateInputs): ClusterState | undefined {
   return {
     is: 'Running',
     headline: `${subject(inputs)}: ${line}`,
-    why: [...waitingLines(report), ...aboutVms(inputs), ...pausedLines(inputs)],
+    why: [
+      ...waitingLines(report),
+      ...(report.why ?? []).slice(0, 1).map(({ sentence }) => sentence),
+      ...aboutVms(inputs),
+      ...pausedLines(inputs),
+    ],
     ...linesOf({ next: watching(inputs) }),
   }
 }
 
 /** What goes on by itself is watched. */
-const watching = ({ isWatched }: StateInputs): string | undefined =>
-  isWatched ? undefined : 'kvup status -w     watches it'
+const watching = ({ isWatched }: StateInputs): string | undefined => (isWatched ? undefined : watchLine())
 
 /** `another kvup is running: root@host since 22:14 (upgrade to v1.8.4)`. */
 function runningLines({ running: holder, entries = [], report: { takenAt } }: StateInputs): string[] {
@@ -352,7 +358,7 @@ function repaired(continues: string, { verdict, why = [] }: Judged): Lines {
 const wordOf = ({ verdict, why = [] }: Judged): string => {
   if (verdict === undefined) return 'KubeVirt was not checked: the API server does not answer'
   if (verdict === 'Healthy') return 'KubeVirt is healthy'
-  return why[0] === undefined ? 'KubeVirt is updating by itself' : `KubeVirt is blocked: ${why[0].sentence}`
+  return why[0] === undefined ? 'KubeVirt is still updating' : `KubeVirt is blocked: ${why[0].sentence}`
 }
 
 function runLines(inputs: StateInputs): string[] {
@@ -362,21 +368,30 @@ function runLines(inputs: StateInputs): string[] {
 
 function updating(inputs: StateInputs): ClusterState | undefined {
   const { report } = inputs
-  const { verdict, since, takenAt, observed } = report
+  const { verdict, since, takenAt, observed, why = [] } = report
   if (verdict !== 'Updating') return undefined
-  const word = observed?.version === undefined ? 'installing' : 'updating'
+  const [cause] = why
+  const isIll = cause !== undefined && isThere(report)
+  const word = observed?.version === undefined ? 'installing' : isIll ? 'not healthy' : 'updating'
   const span = since === undefined ? '' : ` for ${spanOf(since, takenAt)}`
   return {
     is: 'Updating',
-    headline: `${subject(inputs)}: ${word}${span}`,
+    headline: `${subject(inputs)}: ${word}${span}${isIll ? `: ${cause.sentence}` : ''}`,
     why: [
       ...waitingLines(report),
-      ...(report.why ?? []).slice(0, 1).map(({ sentence }) => sentence),
+      ...(cause && !isIll ? [cause.sentence] : []),
       ...pausedLines(inputs),
       ...aboutVms(inputs),
     ],
-    ...linesOf({ next: report.why?.[0]?.commands[0] ?? watching(inputs) }),
+    ...linesOf({ next: cause?.commands[0] ?? watching(inputs) }),
   }
+}
+
+/** Every component is of the version that is asked for: nothing is left to be updated, and something is not ready. */
+function isThere(report: Judged): boolean {
+  const { components = [], observed } = report
+  if (observed?.version === undefined || observed.version !== goalOf(report)) return false
+  return components.every(({ updated, desired }) => updated >= desired)
 }
 
 const waitingLines = ({ waitingFor }: Judged): string[] =>
@@ -487,9 +502,9 @@ const outdatedOf = ({ workloads }: Judged): number | undefined =>
 /** `KubeVirt v1.7.4 → v1.8.4 on prod-eu`. */
 function subject(inputs: StateInputs): string {
   const { report, cluster } = inputs
-  const { observed, target, installation } = report
+  const { observed, installation } = report
   if (!installation) return clusterName(inputs)
-  const to = target?.version
+  const to = goalOf(report)
   const from = observed?.version
   const what = to === undefined || from === undefined || from === to ? (from ?? to) : `${from} → ${to}`
   return `KubeVirt${what === undefined ? '' : ` ${what}`}${on(cluster)}`

@@ -8,7 +8,7 @@ import type { StatusReport } from './status-report.ts'
 
 /** What a run is judged by: the journal claims, the cluster confirms. */
 interface RunInputs {
-  report: Pick<StatusReport, 'observed' | 'target'>
+  report: Pick<StatusReport, 'observed' | 'target' | 'generation'> & { installation?: { imageTag?: string } }
   entries?: readonly Entry[] | undefined
   overrides?: readonly Override[] | undefined
   running?: ShownHolder | undefined
@@ -108,12 +108,25 @@ export function interruptedRun(inputs: RunInputs): Unfinished | undefined {
 
 /** The cluster says what the journal says: settings are noted for that run, or KubeVirt is on its way there. */
 function confirmedRun(run: BegunRun, { report, overrides = [] }: RunInputs): Unfinished | undefined {
-  const { observed, target } = report
+  const { observed } = report
   const to = targetOf(run.procedure)
   if (to === undefined) return undefined
   const isNoted = overrides.some(({ procedure }) => procedure === run.procedure)
-  const isUnderWay = target?.version === to && observed?.version !== to
+  const isUnderWay = goalOf(report) === to && observed?.version !== to
   return isNoted || isUnderWay ? { ...run, to } : undefined
+}
+
+/** Where KubeVirt is to go: what its spec asks for, as long as virt-operator has not taken that as its target. */
+export function goalOf({
+  observed,
+  target,
+  generation,
+  installation,
+}: RunInputs['report']): string | undefined {
+  const isTaken = generation === undefined || generation.spec === generation.observed
+  if (isTaken || (target?.version !== undefined && target.version !== observed?.version))
+    return target?.version
+  return versionOf(installation?.imageTag)?.text ?? target?.version
 }
 
 /** Settings are noted for an upgrade to what is not installed; no journal tells of it. */
@@ -138,9 +151,15 @@ export function endText({ end, by, at, place, isOnPurpose }: BegunRun, takenAt: 
   const before = isOnPurpose ? 'before' : end === undefined ? 'after it began' : 'at'
   const where = place === undefined ? '' : `, ${before} step ${place.step} of ${place.of}`
   return end === 'failed'
-    ? `given up ${spanOf(at, takenAt)} ago${where} (run by ${by})`
-    : `${word} by ${by} ${spanOf(at, takenAt)} ago${where}`
+    ? `given up ${agoText(at, takenAt)}${where} (run by ${by})`
+    : `${word} by ${by} ${agoText(at, takenAt)}${where}`
 }
+
+/** Below so many ms nobody counts. */
+const justNow = 5000
+
+const agoText = (from: string, at: string): string =>
+  (since(from, new Date(at)) ?? 0) < justNow ? 'just now' : `${spanOf(from, at)} ago`
 
 /** Between two times: `57s`, `2d3h`. */
 export const spanOf = (from: string, at: string): string => spanText(since(from, new Date(at)) ?? 0)

@@ -19,10 +19,10 @@ import { roleRemedy } from '../output/kvup-words.ts'
 
 /**
  * Whether an update can be left for the version that is installed (night U4). `closes`: as long as virt-operator has not replaced the CRDs, which it
- * does before the first component; `closed`: it has, and the API server takes no older ones. `why` follows "there is no way back: ".
+ * does before the first component; `closed`: it has, and the API server takes no older ones. `why` follows "there is no way back: ". `deletes`: virt-operator takes CRDs away, with all their objects.
  */
 export type Downgrade =
-  | { is: 'open' }
+  | { is: 'open'; deletes?: true }
   | { is: 'closes' | 'closed'; why: string; later: readonly LaterCrdVersions[] }
 
 /** The CRDs themselves say whether it is closed, the release data whether it will be (facts 1.6). Pure. */
@@ -34,7 +34,7 @@ export function downgradeOf(
   const back = versionOf(rolloutStatus.observed.version)
   if (back === undefined || compareVersions(to, back) <= 0) return { is: 'open' }
   const later = laterCrdVersions(back, releases, to)
-  if (later.length === 0) return { is: 'open' }
+  if (later.length === 0) return { is: 'open', ...(crdsThatGo(to, back) !== undefined && { deletes: true }) }
   const stored = later.map(({ group, versions }) => `${group} as ${versions.join(' and ')}`)
   const why = `the CRDs of ${to.text} store ${stored.join(' and ')}, which ${back.text} does not have`
   return { is: crds?.known && crdsAhead(crds.items, later).length > 0 ? 'closed' : 'closes', why, later }
@@ -216,8 +216,8 @@ function stranded(onNew: readonly string[]): string {
     : `${onNew.length} VMs run the new virt-launcher and cannot migrate back`
 }
 
-/** The risk that going back takes once this component is new (night U4). */
-const riskOf: Readonly<Record<string, string>> = { 'virt-handler': '', 'virt-api': ' --accept downgrade' }
+/** What going back takes once virt-controller is new: `way-back` until virt-api begins, `downgrade` from then on (night U4). A line that is read in a plan has both, and works at either time. */
+const risksTaken = ' --accept way-back --accept downgrade'
 
 /**
  * The command that goes back to what is installed now, while this step or `component` is at work; `none` where nothing was installed, the plan
@@ -237,7 +237,7 @@ export function undoOf({ from, to, method, wayBack: downgrade }: UpgradePlan, co
 }
 
 function riskTaken(component: string | undefined): string {
-  return component === undefined ? '' : (riskOf[component] ?? ' --accept way-back')
+  return component === undefined || component === 'virt-handler' ? '' : risksTaken
 }
 
 /** What was seen of an update that ended early. */

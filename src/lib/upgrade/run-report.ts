@@ -19,7 +19,7 @@ import {
 import { olmUpgradeName, upgradeName, type UpgradePlan } from './upgrade-plan.ts'
 import type { CensusCircumstances, Differences } from '../vms/census/vm-census.ts'
 import type { Compared, RunCensus } from '../vms/census/run-census.ts'
-import { heldLines, keptMethods, openOverride, overrideId } from '../vms/update-methods.ts'
+import { heldLines, keptMethods, openOverride, overrideId, type Owner } from '../vms/update-methods.ts'
 import {
   downgradeLine,
   downgradeTakes,
@@ -37,8 +37,17 @@ import { kubeVirtIn } from '../openshift/olm-status.ts'
 import { versionOf } from '../releases/release-versions.ts'
 import { readOwner } from '../vms/strategy/settings-owner.ts'
 import { theInstallation } from '../kubevirt/installation.ts'
-import { causeParts, statusParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
-import { assessRollout } from '../kubevirt/rollout-status.ts'
+import { causeParts, type Snapshot, statusParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
+import {
+  assessRollout,
+  explainedStatus,
+  type RolloutStatus,
+  type Verdict,
+} from '../kubevirt/rollout-status.ts'
+import { withHealth } from '../kubevirt/diagnosis/health.ts'
+import { leaseWatchOf } from '../kubevirt/lease-holders.ts'
+import { itemsOf } from '../kube/known.ts'
+import { lastLinesOf } from './upgrade-snapshot.ts'
 import { goesOn, readInTime, type ResumeHint, resumeLine, withLines } from '../engine/change.ts'
 import { isGuards } from '../vms/update-guard.ts'
 import { type RollbackHint, rollbackHint } from './methods/install-plan-approval.ts'
@@ -299,7 +308,7 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
   const [back, ...further] = restoreLines(conditions.plan(), left)
   const resume = resumeLine(cx.world, continuesWhen(left, isGuarded))
   const [next, afterwards] = isGuarded && held !== undefined ? [held, resume] : [resume, undefined]
-  const [first, ...more] = helpFor(error, left)
+  const [first, ...more] = helpFor(error, left).map((line) => asTyped(line, resume))
   const then = first === undefined ? afterwards : next
   const told = new Set([first ?? next, back].filter((line) => line !== undefined).map(commandOf))
   const others = [...more, ...further].filter((line) => !told.has(commandOf(line)))
@@ -313,19 +322,28 @@ async function leftCluster(error: KvupError, conditions: ReportedRun, left: Left
   }
 }
 
+/** A line that helps and is the typed one without some of its flags is the typed one: what was left out would be asked for again. */
+function asTyped(line: string, resume: string): string {
+  const typed = new Set(wordsOf(commandOf(resume)))
+  const isLess = isSameUpgrade(line, resume) && wordsOf(commandOf(line)).every((word) => typed.has(word))
+  return isLess ? resume : line
+}
+
 /** What shows or mends what it stalls at; the failure of a run that was interrupted says nothing of it. */
 const helpFor = ({ remedy }: KvupError, { observed }: Left): readonly string[] => {
   if (remedy.length > 0) return remedy
   const { verdict, why = [] } = observed?.rolloutStatus ?? {}
-  return verdict === 'Stalled' || verdict === 'Degraded' ? (why[0]?.commands.slice(0, 1) ?? []) : []
+  return isAtFault(verdict) ? (why[0]?.commands.slice(0, 1) ?? []) : []
 }
 
 function continuesWhen({ observed }: Left, isGuarded: boolean): string {
   if (isGuarded) return 'continues, once they are resumed'
   const { verdict, why: [cause] = [] } = observed?.rolloutStatus ?? {}
   if (cause?.kind === 'image') return 'continues, once the image can be pulled'
-  return cause && verdict === 'Stalled' ? 'continues, once that is repaired' : 'continues'
+  return cause && isAtFault(verdict) ? 'continues, once that is repaired' : 'continues'
 }
+
+const isAtFault = (verdict: Verdict | undefined): boolean => verdict === 'Stalled' || verdict === 'Degraded'
 
 function stateOfLeft(
   error: KvupError,
@@ -429,14 +447,29 @@ async function readAgain(
   if (!snapshot.deployments.known || !snapshot.daemonsets.known) return undefined
   const installation = theInstallation(snapshot)
   const first = assessRollout(snapshot, cx.clock.now())
-  if (first.verdict === 'Healthy') return { installation, rolloutStatus: first, crds }
-  // Events say why: without them what is stalled looks as if it went on.
-  const explained = await asFarAsRead(withParts(reader, snapshot, causeParts))
-  return {
-    installation,
-    rolloutStatus: explained ? assessRollout(explained, cx.clock.now()) : first,
-    crds,
-  }
+  // Events and logs say why, and Leases who is gone: without them what is stalled looks as if it went on.
+  const explained =
+    first.verdict === 'Healthy' ? undefined : await asFarAsRead(explainedAgain(cx, owner, snapshot))
+  return { installation, rolloutStatus: withSilentLeases(explained ?? first, snapshot, { cx, owner }), crds }
+}
+
+async function explainedAgain(cx: CommandContext, owner: Owner, snapshot: Snapshot): Promise<RolloutStatus> {
+  const { reader } = await cx.cluster()
+  return explainedStatus(
+    await withParts(reader, snapshot, causeParts),
+    { reader, clock: cx.clock },
+    lastLinesOf(owner),
+  )
+}
+
+/** By what this run has watched: nothing is waited for. */
+function withSilentLeases(
+  rolloutStatus: RolloutStatus,
+  snapshot: Snapshot,
+  { cx: { clock }, owner }: { cx: CommandContext; owner: Owner },
+): RolloutStatus {
+  const leases = leaseWatchOf(clock).read(itemsOf(snapshot.leases), owner.ref.namespace, clock)
+  return withHealth(rolloutStatus, { leases }, clock.now())
 }
 
 function linesFor({ cx, plan }: ReportedRun, left: Left): readonly string[] {

@@ -200,7 +200,7 @@ const distinct = (all: readonly Access[]): Access[] => [
 function olmQuestion({ from, to, kubevirt }: NonNullable<UpgradePlan['olm']>, isRest: boolean): string {
   const brings = kubevirt === undefined ? '' : ` (KubeVirt ${kubevirt})`
   if (isRest) return `Finish the upgrade of HyperConverged to ${to}${brings}?`
-  return `Upgrade HyperConverged from ${from} to ${to}${brings}? There is no way back.`
+  return `Upgrade HyperConverged ${from} → ${to}${brings}? There is no way back.`
 }
 
 /** What a person calls the run: `KubeVirt v1.7.4 → v1.8.4`. */

@@ -170,6 +170,9 @@ interface Kept {
 /** The steps of a run look at one owner: what a log said is known to all of them. */
 const kept = new WeakMap<Owner, Kept>()
 
+/** What the logs said that the steps of the run read. */
+export const lastLinesOf = (owner: Owner): LastLines => keptOf(owner).logs
+
 function keptOf(owner: Owner): Kept {
   const found = kept.get(owner) ?? { logs: new LastLines(), snapshot: false }
   kept.set(owner, found)

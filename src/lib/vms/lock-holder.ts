@@ -8,7 +8,7 @@ import { isDead, leaseName, processOf } from '../engine/lease.ts'
 import type { ReadCluster } from '../kubevirt/snapshot.ts'
 import type { JournalRun } from '../engine/journal-runs.ts'
 import { blocked, type KvupError, locked } from '../kube/errors.ts'
-import { oneLine } from '../kube/shell-line.ts'
+import { oneLine, watchLine } from '../kube/shell-line.ts'
 
 /**
  * Who holds kvup's lock in KubeVirt's namespace, and whether its process is gone, where it ran on this very machine. Undefined
@@ -58,7 +58,7 @@ export function upgradeUnderWay({ isUpdating, holder, last, writer }: UpgradeSig
   if (holder !== undefined && !holder.gone && (isUpdating || (isUpgrade && last.result === 'running'))) {
     const since = holder.since === undefined ? '' : ` since ${holder.since.replace(/\.\d+Z$/u, 'Z')}`
     return locked('locked', `KubeVirt is being upgraded by ${oneLine(holder.holder)}${since}. ${until}`, {
-      remedy: 'kvup status -w     watches it',
+      remedy: watchLine(),
     })
   }
   if (!isUpdating) return undefined

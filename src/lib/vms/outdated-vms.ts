@@ -257,11 +257,13 @@ export class NextStep {
     this.#selection = selection
   }
 
-  add({ outcome, why, remedy, loses }: OutdatedItem): void {
+  add(item: OutdatedItem): void {
+    const { outcome, why, remedy, loses } = item
     const [first] = why
     if ((outcome !== 'stays' && outcome !== 'restart') || !first) return
-    const { count, losing, remedy: found } = this.#causes.get(first.id) ?? { count: 0, losing: 0, remedy: [] }
-    this.#causes.set(first.id, {
+    const id = causeOf(first.id, item)
+    const { count, losing, remedy: found } = this.#causes.get(id) ?? { count: 0, losing: 0, remedy: [] }
+    this.#causes.set(id, {
       count: count + 1,
       losing: losing + (loses.length > 0 ? 1 : 0),
       remedy: found.length > 0 ? found : remedy,
@@ -278,6 +280,10 @@ export class NextStep {
     return count === 1 ? remedy[0] : (forMany[id]?.(this.#selection, losing) ?? remedy[0])
   }
 }
+
+/** What cannot migrate is not helped by what moves the others, whatever else keeps it where it is. */
+const causeOf = (id: string, { migratable }: OutdatedItem): string =>
+  (id === 'no-methods' || id === 'paused') && migratable.status === 'False' ? 'not-migratable' : id
 
 /** Where one command helps all of them. */
 const forMany: Readonly<Record<string, (selection: Selection, losing: number) => string | undefined>> = {

@@ -282,7 +282,8 @@ function remedyFor(
   { decision, rules }: Stays,
 ): readonly string[] {
   if (decision === undefined) return []
-  if (moves.has(decision) && isAlone(rules)) return ['kubectl get nodes -l kubevirt.io/schedulable=true']
+  const wouldMove = moves.has(decision) || (decision === 'no-methods' && isMigratable(vmi))
+  if (wouldMove && isAlone(rules)) return ['kubectl get nodes -l kubevirt.io/schedulable=true']
   if (decision === 'no-methods' && isMigratable(vmi))
     return [
       rules.paused

@@ -240,7 +240,7 @@ export function selectionOf(typed: Typed, namespace: string | undefined): Select
  * Where nothing was found: remarks that there is no such namespace or node, so that a name that was mistyped does not look like success.
  * Silent where that may not be read; of a saved cluster namespaces are not known.
  */
-export async function noSuchPlace(
+async function noSuchPlace(
   snapshot: Pick<ReadCluster, 'cluster'> & { saved?: boolean },
   { namespace, node }: Pick<Selection, 'namespace' | 'node'>,
 ): Promise<readonly string[]> {
@@ -268,22 +268,25 @@ const noPlace = (remark: string): KvupError =>
 /** Where nothing was found of what was asked for. */
 interface NotThere {
   remarks: readonly string[]
-  /** Of `--exit-code`, and what it ends with; absent where all that was named is there. */
+  /** What it ends with; absent where all that was named is there. */
   failure?: KvupError
 }
 
 /**
  * Where nothing was found: which namespace, node or labels are not there. A script that asks by `--exit-code` (`isScript`) must not be green for a name that was
- * mistyped, so that labels are looked for as well: 2 for a place, 3 for labels that no VM has.
+ * mistyped, so that labels are looked for as well: 2 for a place, 3 for labels that no VM has. A program that reads the answer (`output`) sees no remark: a place that is not there is an
+ * error to it without `--exit-code` too, and never a count of 0.
  */
 export async function notThere(
   snapshot: Pick<ReadCluster, 'cluster'> & { saved?: boolean },
   selection: Selection,
-  { isScript, running }: { isScript: boolean; running: boolean },
+  { isScript, running, output = 'table' }: { isScript: boolean; running: boolean; output?: string },
 ): Promise<NotThere> {
   const places = await noSuchPlace(snapshot, selection)
   const [remark] = places
-  if (remark !== undefined) return isScript ? { remarks: [], failure: noPlace(remark) } : { remarks: places }
+  const isRead = !['table', 'wide'].includes(output)
+  if (remark !== undefined)
+    return isScript || isRead ? { remarks: [], failure: noPlace(remark) } : { remarks: places }
   const kind = running ? VirtualMachineInstances : VirtualMachines
   if (!isScript || !(await selectsNothing(snapshot.cluster, selection, new Set(), kind)))
     return { remarks: [] }

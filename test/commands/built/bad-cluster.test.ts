@@ -83,8 +83,8 @@ describe('no server', () => {
     expect(performance.now() - began).toBeLessThan(15_000)
   })
 
-  test('nothing configured: exit 8, and how to configure it', async () => {
-    expect(await ends({})).toEqual(all(8, /no cluster is configured.*\n.*--kubeconfig FILE/))
+  test('nothing configured: exit 2, for a retry does not help, and how to configure it', async () => {
+    expect(await ends({})).toEqual(all(2, /no cluster is configured.*\n.*--kubeconfig FILE/))
   })
 
   test('a server that fails: exit 8, after trying again', async () => {

@@ -97,7 +97,6 @@ describe.concurrent('a target that cannot be meant', () => {
 
 describe.concurrent('flags that cannot be meant: exit 2', () => {
   test.each([
-    [['--dry-run'], /--dry-run <none\|client\|server>/],
     [['--dry-run=maybe'], /none, client or server/],
     [['--timeout', '5'], /it needs a unit\n.*5s for seconds, 5m for minutes/],
     [['--stable-for', '10'], /10s for seconds/],

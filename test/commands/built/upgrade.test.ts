@@ -133,11 +133,11 @@ describe('the main job on a pipe', () => {
 
   test('manner 19: a server dry run asks for every change and makes none', async () => {
     alive = await serveCluster({ version: 'v1.7.4', vms: 1, methods })
-    const flags = ['--manifest', alive.manifest('v1.8.4'), '--dry-run=server']
+    const flags = ['--manifest', alive.manifest('v1.8.4'), '--dry-run=server', '-o', 'wide']
     const { code, stdout } = await kvup(['upgrade', '--to', 'v1.8.4', ...flags], alive)
     expect(code).toBe(0)
     expect(stdout).toMatch(/server dry run: nothing was changed\n/)
-    expect(stdout).toMatch(/pause automatic VM\s+updates +would change: /)
+    expect(stdout).toMatch(/pause automatic VM\s+updates +.*\n +would change: /)
     expect(stdout).toMatch(/after step \d+ \(no dry run possible\)/)
     expect(alive.store.audit.some(({ dryRun, userAgent }) => dryRun && userAgent.startsWith('kvup/'))).toBe(
       true,

@@ -37,7 +37,9 @@ test.each(needs)('%s is not checked without %s', (id, part, check) => {
   const { is, findings } = ask(check, { ...whole, snapshot, target: 'v1.9.0' })
   expect(is).toBe('not-checked')
   expect(findings).toMatchObject([{ id, level: levelOf(check.blocks) }])
-  expect(findings[0]?.summary).toContain(`${part}: `)
+  expect(findings[0]?.summary).toBe(
+    `${check.unchecked}: ${part === 'serverVersion' ? 'kvup did not read the version of the API server' : 'nodes is forbidden'}`,
+  )
 })
 
 /** What becomes of a check whose part was not asked for; undefined: nothing is told of it, for its layer is not there. */
@@ -262,7 +264,7 @@ const inside: Readonly<Record<string, string | readonly (readonly [what: string,
   'migrations-in-flight': 'no migration is the answer',
   'node-drained': 'no mark is the answer',
   'data-jobs-in-flight': 'no job is the answer',
-  'others-at-work': 'nobody else is the answer',
+  'others-active': 'nobody else is the answer',
   'two-launchers': 'no second pod is the answer',
   'launcher-age': [['the launchers of VMs', changed({ instances: known(tally({ launchers: {} })) })]],
   'vms-that-stay': 'a VM that does not say that it can migrate is a finding',
@@ -306,7 +308,9 @@ test.each(insides)('%s is not checked without %s', (id, _, without) => {
   expect(is).toBe('not-checked')
   expect(findings).toMatchObject([{ id, level: 'warning' }])
   // Why not; a line to type only where it brings what is missing.
-  expect(findings[0]?.summary).toMatch(/^not checked: .+ \(.+\)$/su)
+  expect(findings[0]?.summary).toMatch(
+    /^.+ (?:was|were) not (?:checked|compared|counted|looked for|looked up|tried): \S.+$/su,
+  )
   expect(findings[0]?.remedy.join('\n')).not.toContain('kvup explain')
 })
 

@@ -81,7 +81,7 @@ test.each([
       troubled('virt-api', lost, { node: 'n-2' }),
       troubled('virt-api', lost, { node: 'n-1' }),
     ],
-    'virt-handler and virt-api on n-1 and n-2: these nodes are NotReady',
+    'nodes n-1 and n-2 are NotReady, and virt-handler and virt-api wait for them',
   ],
 ])('%s', (_name, found, sentence) => {
   expect(saying(found)).toEqual([sentence])

@@ -59,7 +59,14 @@ test('the remedy leads forward: to the end of the update, to a later patch, or n
   const pools = [crd('virtualmachinepools', 'pool.kubevirt.io', ['v1beta1'], ['v1beta1'])]
   const older = at({ verdict: 'Healthy', observed: { version: 'v1.7.0' }, target: { version: 'v1.7.0' } })
   expect(back('v1.6.6', pools, { ...older, operator: undefined })?.remedy).toEqual([
-    'kvup upgrade --to v1.7.4',
+    'kvup upgrade --to v1.7.4     goes forward instead, to the newest patch of v1.7',
+    forgets,
+  ])
+  const ahead = at({ verdict: 'Healthy', observed: { version: 'v1.7.4' }, target: { version: 'v1.7.4' } })
+  const newer = { ...ahead, operator: { version: 'v1.8.4' } as typeof ahead.operator }
+  expect(back('v1.6.0', pools, newer)?.remedy).toEqual([
+    'Keep v1.7.4: KubeVirt goes forward only',
+    'kvup upgrade --to v1.8.4     goes forward instead, to a newer release',
     forgets,
   ])
 })

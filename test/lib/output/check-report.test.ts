@@ -26,6 +26,7 @@ const check = (id: string, more: Partial<Check>): Check => ({
   id,
   group: 'path',
   title: `${id} is good`,
+  unchecked: `${id} was not checked`,
   needs: [],
   blocks: true,
   assess: () => [],
@@ -99,7 +100,7 @@ test('as text: verdict, findings with what helps, worst first, what passed in nu
     '   node/a',
     '   → kubectl get nodes',
     'NOT CHECKED',
-    ' ? not checked: unseen, unseen-too (nodes: nodes is forbidden)',
+    ' ? 2 checks were not made: nodes is forbidden (unseen, unseen-too)',
     '   → kvup rbac kvup-view | kubectl apply -f -     then bind it to this user',
     'WARNING',
     ' ! it is odd (odd-one)',
@@ -107,7 +108,7 @@ test('as text: verdict, findings with what helps, worst first, what passed in nu
     '   → kubectl get nodes',
     'INFO',
     ' · by the way (said)',
-    '1 of 7 checks passed (1 needs --to): path 1/2 · nodes 0/2 · workloads 0/2 · each: --all',
+    '1 check passed, 3 found something, 2 were not made, 1 needs a target version (--to) (each: --all)',
     'NOT READY: it is <bad> & "worse" for two lines (bad), and 1 more',
     'Next: kubectl get nodes',
   ])
@@ -131,7 +132,7 @@ test('what was accepted stands under its own heading with its reason, without wh
     'ACCEPTED',
     ' · lab: it is <bad> & "worse" for two lines (bad)',
     '   node/a',
-    ' · not checked: whether unseen is good (nodes: nodes is forbidden) (unseen)',
+    ' · unseen was not checked: nodes is forbidden (unseen)',
     'INFO',
   ])
   expect(text.at(-2)).toBe('READY')
@@ -199,7 +200,7 @@ test('many checks that lack the same: one line with all their names, what helps 
     .map((id) => Object.assign({}, unseen, { id, findings: [Object.assign({}, missing, { id })] }))
   const text = textOf({ ...documentOf(), items })
   expect(text.filter((line) => line.startsWith(' ?'))).toEqual([
-    ' ? not checked: a, b, c, d, e (nodes: nodes is forbidden)',
+    ' ? 5 checks were not made: nodes is forbidden (a, b, c, d, e)',
   ])
   expect(text.filter((line) => line.includes('kvup rbac'))).toHaveLength(1)
 })

@@ -392,9 +392,36 @@ describe('-q', () => {
       'KubeVirt v2: stopped before a, by --until',
     ],
     [
-      { kind: 'OutdatedWorkloads', totals: { total: 2, byOutcome: { migrates: 1, restarts: 1 } } },
+      {
+        kind: 'OutdatedWorkloads',
+        selection: {},
+        items: [{ outcome: 'migrates' }, { outcome: 'restarts' }],
+        totals: { total: 2, byOutcome: { migrates: 1, restarts: 1, stays: 0 } },
+      },
       'warning',
-      '2 VMs on an old virt-launcher: 1 migrates, 1 restarts',
+      '2 VMs run an old virt-launcher: 1 migrates, 1 restarts',
+    ],
+    [
+      {
+        kind: 'UpgradeReport',
+        outcome: 'done',
+        from: 'v1',
+        to: 'v2',
+        tookSeconds: 60,
+        workloads: { paused: true },
+      },
+      'good',
+      'KubeVirt v1 → v2 in 1 m; automatic VM updates stay paused',
+    ],
+    [
+      { kind: 'UpgradeReport', outcome: 'nothing-to-do', to: 'v2', next: ['kvup workloads resume-updates'] },
+      'good',
+      'KubeVirt v2: nothing to do; automatic VM updates stay paused',
+    ],
+    [
+      { kind: 'WorkloadsUpdate', outcome: 'done', items: [1], paused: { by: 'kvup', at: now } },
+      'good',
+      'update of VMs: done, 1 VM; automatic VM updates stay paused',
     ],
     [
       { kind: 'OutdatedWorkloads', totals: { total: 0, byOutcome: {} }, updating: true },

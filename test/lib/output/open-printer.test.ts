@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { spanText } from '../../../src/lib/kube/duration.ts'
 import { timeOfDay } from '../../../src/lib/output/age.ts'
 import { formatAsked, parseOutput } from '../../../src/lib/output/formats/output-format.ts'
 import { openPrinter, type PrinterOptions } from '../../../src/lib/output/open-printer.ts'
@@ -318,4 +319,16 @@ test.each([
   ])
   printer.finish()
   expect(stderr.text).toBe(shown)
+})
+
+test('the figures of time on a screen are of one clock, whichever it is told to take', async () => {
+  const stderr = new Terminal()
+  const wall = new SimClock(at('00:00'))
+  const simulated = new SimClock(at('13:14'))
+  const { printer } = await open({ stdout: stderr, stderr, clock: wall, env: utf8 })
+  printer.timeBy?.(simulated)
+  upgradeEvents.forEach((event) => printer.event(event))
+  printer.finish()
+  const elapsed = spanText(simulated.now().getTime() - Date.parse(upgradeEvents[0]?.at ?? ''))
+  expect(stderr.lines.join('\n')).toContain(elapsed)
 })

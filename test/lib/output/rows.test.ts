@@ -37,10 +37,19 @@ interface Told {
   status?: DocumentStatus
   error?: Error
   more?: object
+  view?: RowsView<Thing, Things>
 }
 
 /** What is on stdout after each page, and in the end. */
-async function tell({ output, given = pages, document = end, status, error, more }: Told) {
+async function tell({
+  output,
+  given = pages,
+  document = end,
+  status,
+  error,
+  more,
+  view: shown = view,
+}: Told) {
   let out = ''
   const printer = await openPrinter({
     stdout: { write: (text) => void (out += text) },
@@ -54,7 +63,7 @@ async function tell({ output, given = pages, document = end, status, error, more
     beat: () => () => undefined,
     ...more,
   })
-  const rows = printer.rows('Things', view)
+  const rows = printer.rows('Things', shown)
   const after = given.map((page) => {
     rows.add(page)
     return out
@@ -112,6 +121,24 @@ test('a table is written page by page: one heading, and what is wider later move
   const { out, after } = await tell({ output: 'table' })
   expect(after[0]).toBe(['NAME   NOTE', 'a      says  → "this"', 'b      <none>', ''].join('\n'))
   expect(out.slice(after[1]?.length)).toBe(['longer-than-before   two lines', '', '3 things', ''].join('\n'))
+})
+
+test('a view that tells all of a table keeps the rows until the end; -o wide is told as before', async () => {
+  const shown: RowsView<Thing, Things> = {
+    ...view,
+    whole: ({ items, total }, _, { headers }) => [
+      ...(headers === false ? [] : [`${total} things first`]),
+      ...items.map(({ name }) => name),
+    ],
+  }
+  const { out, after } = await tell({ output: 'table', view: shown })
+  expect([after.at(-1), out]).toEqual(['', '3 things first\na\nb\nlonger-than-before\n'])
+  const rows = await tell({ output: 'table', view: shown, more: { headers: false } })
+  expect(rows.out).toBe('a\nb\nlonger-than-before\n')
+  expect((await tell({ output: 'wide', view: shown })).out).toBe((await tell({ output: 'wide' })).out)
+  const sorted = { sortBy: '.name' }
+  expect((await tell({ output: 'wide', view: shown, more: sorted })).out).toContain('\n3 things\n')
+  expect((await tell({ output: 'table', view: shown, more: sorted })).out).toMatch(/^3 things first\na\n/u)
 })
 
 test('where there are no rows only the last line is said, and with --no-headers only rows', async () => {

@@ -18,7 +18,12 @@ const remedy = (speech: typeof inProd, line: string) => speech.parts({ remedy: [
 test.each([
   ['kvup status -w', 'kvup wait --for healthy'],
   ['kvup status -w     watches it', 'kvup wait --for healthy     # waits for its end'],
-  ['kvup eus status -w     follows it', 'kvup eus status'],
+  // The same command again would show the same.
+  [
+    'kvup eus status -w     watches it',
+    'kvup wait --for pools-updated --timeout 24h     # ends when every pool is updated',
+  ],
+  ['kvup workloads migrations -w     shows them', 'kvup workloads migrations'],
   ['kvup status', 'kvup status'],
 ])('where nobody sits a line ends by itself: %s', (line, expected) => {
   expect(remedy(commandSpeech({ name: 'kvup', connection: [], isPiped: true }), line)).toBe(expected)

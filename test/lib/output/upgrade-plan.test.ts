@@ -7,9 +7,17 @@ import type { PlanDocument } from '../../../src/lib/upgrade/plan/plan-document.t
 import { samplePlan } from './sample-plan.ts'
 
 const paint = paintFor({ colour: false, unicode: true })
-const page = (plan: PlanDocument, columns: number, wide = false) =>
-  planView.text(plan, paint, { columns, wide })
+const page = (plan: PlanDocument, columns: number, wide = false, rows?: number) =>
+  planView.text(plan, paint, { columns, wide, ...(rows !== undefined && { rows }) })
 const markdown = (plan: PlanDocument) => planView.formats?.markdown?.(plan) ?? ''
+
+const blocker = (remedy: string[]): PlanDocument => ({
+  ...samplePlan,
+  findings: [
+    { id: 'evictions', level: 'blocker', summary: 'a', remedy: [] },
+    { id: 'bad', level: 'blocker', summary: 'b', remedy },
+  ],
+})
 
 describe('the page of a plan', () => {
   test.each([80, 40])('at %i columns', async (columns) => {
@@ -23,25 +31,79 @@ describe('the page of a plan', () => {
     await expect(markdown(samplePlan)).toMatchFileSnapshot('golden/upgrade-plan.md')
   })
 
-  test('what stops it comes first, then what was accepted, then the rest', () => {
+  test('with -o wide, all that a plan can say', async () => {
+    const lines = page(samplePlan, 80, true)
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/upgrade-plan-wide.txt')
+  })
+
+  test('the verdict comes first, then what stops it with what helps, then a line for each step', () => {
     const text = page(samplePlan, Infinity)
-    const found = ['manifest-conflicts', 'evictions', 'odd', 'fyi'].map((id) =>
+    expect(text[0]).toBe(
+      'Plan: BLOCKED by 1 blocker: KubeVirt v1.8.4 → v1.9.0, 7 steps, 4 to 7 min, 1 warning, 1 accepted, 1 info. Nothing was changed.',
+    )
+    expect(text.slice(1, 4)).toEqual([
+      'BLOCKER',
+      ' ✖ another tool owns fields: helm has spec.replicas of Deployment virt-operator (manifest-conflicts)',
+      '   change it in that tool',
+    ])
+    expect(text).toContain('  2 pause automatic VM updates    1 s to 5 s')
+    expect(text).toContain('  4 virt-operator                 30 s to 1 m 30 s')
+    const found = ['manifest-conflicts', 'odd', 'evictions', 'fyi'].map((id) =>
       text.findIndex((line) => line.includes(`(${id})`)),
     )
     expect(found.every((at) => at > 0)).toBe(true)
     expect(found).toEqual(found.toSorted((a, b) => a - b))
-    expect(text).toContain(
-      '· accepted, "maintenance window" by jane@here: VMs may be shut down: 3 of 211 (evictions)',
-    )
-    expect(text.at(-1)).toBe('✖ refused as it stands: manifest-conflicts')
+    expect(text).toContain(' · "maintenance window" by jane@here: VMs may be shut down: 3 of 211 (evictions)')
+    // What helps is a sentence: the next line is the one that tells more.
+    expect(text.at(-1)).toBe('Next: kvup explain manifest-conflicts')
   })
 
-  test('on a pipe nothing is cut, and with -o wide no line of a diff is left out', () => {
-    const piped = page(samplePlan, Infinity).join('\n')
-    expect(piped).toContain('- spec.template.spec.containers[virt-operator].env[TEXT].value: "two\\nlines"')
-    // What pods run and may do comes first, versions last.
-    expect(piped).toContain('… and 2 more fields, 1 more object (-o yaml)')
+  test('a plan that may begin ends with the lines that carry it out and save it', () => {
+    const next = [
+      'kvup upgrade --to v1.9.0     runs it',
+      'kvup plan --to v1.9.0 --to-file p.yaml     saves it',
+    ]
+    const findings = samplePlan.findings.filter(({ level }) => level !== 'blocker')
+    const text = page({ ...samplePlan, findings, accepted: [], next }, Infinity)
+    expect(text[0]).toBe(
+      'Plan: KubeVirt v1.8.4 → v1.9.0, 7 steps, 4 to 7 min, 1 warning, 1 info. Nothing was changed.',
+    )
+    expect(text.slice(-2)).toEqual([`Next: ${next[0]}`, `Or: ${next[1]}`])
+    expect(text.join('\n')).not.toMatch(/undo:|gives up|safe to leave|sealed|sha256|note:/u)
+  })
+
+  test('where nothing is left to be done that is all it says', () => {
+    const text = page({ ...samplePlan, pending: false, findings: [], accepted: [], said: [] }, Infinity)
+    expect(text).toEqual(['Plan: nothing to do: KubeVirt v1.9.0 is healthy. Nothing was changed.'])
+  })
+
+  test.each([24, 16, 10])('of %i rows the verdict and the next line are among the last', (rows) => {
+    const text = page(samplePlan, 80, false, rows)
+    const seen = text.slice(-(rows - 6))
+    expect(seen.find((line) => line.startsWith('Plan: BLOCKED'))).toBeDefined()
+    expect(seen.at(-1)).toBe('Next: kvup explain manifest-conflicts')
+  })
+
+  test('on a screen that has just enough rows the blank lines go, and the verdict stays first', () => {
+    const [airy, tight] = [page(samplePlan, 80), page(samplePlan, 80).filter((line) => line !== '')]
+    expect(page(samplePlan, 80, false, airy.length + 7)).toEqual(airy)
+    expect(page(samplePlan, 80, false, tight.length + 7)).toEqual(tight)
+    expect(page(samplePlan, 80, false, tight.length + 6)[0]).toBe(
+      '  1 wait for running migrations   already so',
+    )
+  })
+
+  test('what helps is no upgrade without the risks that were accepted, and none that takes the risk', () => {
+    const last = (remedy: string[]) => page(blocker(remedy), Infinity).at(-1)
+    expect(last(['kvup upgrade --to v1.8.5'])).toBe('Next: kvup explain bad')
+    expect(last(['kvup upgrade --to v1.9.0 --accept bad'])).toBe('Next: kvup explain bad')
+    expect(last(['kubectl uncordon a'])).toBe('Next: kvup explain bad')
+    expect(last(['kubectl uncordon a', 'kvup status'])).toBe('Next: kvup status')
+  })
+
+  test('with -o wide no line of a diff is left out, and nothing is cut on a pipe', () => {
     const wide = page(samplePlan, Infinity, true).join('\n')
+    expect(wide).toContain('- spec.template.spec.containers[virt-operator].env[TEXT].value: "two\\nlines"')
     expect(wide).not.toContain('more')
     expect(wide).toContain('+ rules[0].verbs: [get]')
     expect(wide).toContain(
@@ -52,7 +114,7 @@ describe('the page of a plan', () => {
   test('what kvup worked out itself is said where the server was to be asked', () => {
     const says = (['auto', 'server', 'client'] as const).map(
       (dryRun) =>
-        page({ ...samplePlan, dryRun }, Infinity).filter((line) => line.includes('worked out by kvup'))
+        page({ ...samplePlan, dryRun }, Infinity, true).filter((line) => line.includes('worked out by kvup'))
           .length,
     )
     expect(says).toEqual([1, 1, 0])
@@ -62,9 +124,9 @@ describe('the page of a plan', () => {
     const { time: _, next: __, ...rest } = samplePlan
     const overrides = [{ override: 'workload-updates', path: '/spec/a', value: { tag: 'v1', registry: 'q' } }]
     const steps = rest.steps.map((step) => (step.overrides ? { ...step, overrides } : step))
-    const text = page({ ...rest, steps }, Infinity)
-    expect(text.at(-2)).toMatch(/^estimate 2 m 20 s; kvup guesses/u)
-    expect(text.at(-1)).toBe('✖ refused as it stands: manifest-conflicts')
+    const text = page({ ...rest, steps }, Infinity, true)
+    expect(text[0]).toContain(', 7 steps, about 2 m 20 s, ')
+    expect(text.find((line) => line.startsWith('estimate'))).toMatch(/^estimate 2 m 20 s; kvup guesses/u)
     expect(text).toContain(
       '    saves: a (tag v1, registry q); not restored by this plan: kvup workloads resume-updates does it',
     )

@@ -78,3 +78,10 @@ test('where restarts were asked for already, those that are left are named', () 
     'virtctl restart b -n demo',
   ])
 })
+
+test('the line that restarts those that are left leaves out what was left out by --exclude', () => {
+  const excluded = left('keep', { why: 'left out by --exclude', remedy: [] })
+  expect(helps([left('a'), left('b'), excluded])).toEqual([
+    'kvup workloads update --exclude demo/keep --restart-unmigratable     # restarts the VMs that are left, one by one',
+  ])
+})

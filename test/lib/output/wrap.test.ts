@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { isCommand, programs } from '../../../src/lib/kube/shell-line.ts'
 import { wrap } from '../../../src/lib/output/text.ts'
 
 describe('a line on a terminal', () => {
@@ -36,6 +37,12 @@ describe('a line on a terminal', () => {
 })
 
 describe('a command behind an arrow', () => {
+  test.each(programs)('of %s is broken behind a backslash: each that may have an arrow', (program) => {
+    const line = `${program} --of=a-long-word another-long-word`
+    expect(isCommand(line)).toBe(true)
+    expect(wrap(`  → ${line}`, 36)[0]).toMatch(/ \\$/u)
+  })
+
   test('goes on after a backslash, so that it is one when it is pasted', () => {
     expect(wrap('  → kubectl -n kubevirt describe pod virt-handler-abcde', 30)).toEqual([
       '  → kubectl -n kubevirt \\',

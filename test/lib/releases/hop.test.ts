@@ -54,6 +54,13 @@ function skipped(from: string, to: string) {
   return { summary: found?.summary.replace(/:.*/u, ''), remedy: found?.remedy }
 }
 
+test('a downgrade: keep what is installed, and a line that goes forward says so', () => {
+  expect(hopFindings(v('v1.7.2'), v('v1.6.0')).find(({ id }) => id === 'downgrade')?.remedy).toEqual([
+    'Keep v1.7.2',
+    'kvup upgrade --to v1.7.4     goes forward instead, to the newest patch of v1.7',
+  ])
+})
+
 describe('a target that is far beyond what is known', () => {
   const releases = 'kvup releases     lists the releases that kvup knows; --releases FILE adds newer ones'
   const unknown = `releases that are not known as of ${knownReleases.asOf}`
@@ -69,7 +76,8 @@ describe('a target that is far beyond what is known', () => {
       ['kvup upgrade --to v1.8.4', 'kvup upgrade --to v1.9.0', releases],
     ],
   ])('%s to %s: what is proposed exists', (from, to, left, remedy) => {
-    expect(skipped(from, to)).toEqual({ summary: `${from} to ${to} skips ${left}`, remedy })
+    const said = `${to} is not a KubeVirt release that kvup knows; the newest it knows is v1.9.0`
+    expect(skipped(from, to)).toEqual({ summary: `${said}. ${from} to ${to} skips ${left}`, remedy })
   })
 
   test('it is said that it is judged by rule', () => {

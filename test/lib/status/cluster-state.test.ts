@@ -209,10 +209,34 @@ const rows: readonly Row[] = [
     inputs: { report: onTheWay, entries: interrupted, back: 'kvup upgrade --to v1.7.4     goes back' },
     is: 'Interrupted',
     headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57 s ago, at step 3 of 5; KubeVirt is updating by itself',
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57 s ago, at step 3 of 5; KubeVirt is still updating',
     why: ['waiting for virt-handler: 1/6 updated', vms],
     next: 'kvup upgrade --to v1.8.4     continues',
     back: 'kvup upgrade --to v1.7.4     goes back',
+  },
+  {
+    name: 'a node is lost where nothing is left to be updated',
+    inputs: {
+      report: {
+        ...well,
+        verdict: 'Updating',
+        since: ago(56),
+        waitingFor: 'virt-handler: 2/2 updated, worker-2 (not ready, 1 m)',
+        why: [
+          {
+            ...crash,
+            kind: 'node',
+            sentence: 'node worker-2 is NotReady, and virt-handler waits for it',
+            commands: ['kubectl describe node worker-2'],
+          },
+        ],
+      },
+    },
+    is: 'Updating',
+    headline:
+      'KubeVirt v1.7.4 on prod-eu: not healthy for 56 s: node worker-2 is NotReady, and virt-handler waits for it',
+    why: ['waiting for virt-handler: 2/2 updated, worker-2 (not ready, 1 m)', vms],
+    next: 'kubectl describe node worker-2',
   },
   {
     name: 'interrupted behind a tag that an older operator was told to roll: it continues by that method',
@@ -226,7 +250,7 @@ const rows: readonly Row[] = [
     },
     is: 'Interrupted',
     headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57 s ago, at step 3 of 5; KubeVirt is updating by itself',
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 57 s ago, at step 3 of 5; KubeVirt is still updating',
     next: 'kvup upgrade --to v1.8.4 --method image-tag     continues',
   },
   {
@@ -237,7 +261,7 @@ const rows: readonly Row[] = [
     },
     is: 'Interrupted',
     headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu given up 57 s ago, at step 3 of 5 (run by root@jump); KubeVirt is updating by itself',
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu given up 57 s ago, at step 3 of 5 (run by root@jump); KubeVirt is still updating',
     next: 'kvup upgrade --to v1.8.4     continues',
   },
   {
@@ -303,7 +327,7 @@ const rows: readonly Row[] = [
     },
     is: 'Interrupted',
     headline:
-      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 1 m 05 s ago, after it began step 1 of 5; KubeVirt is updating by itself',
+      'Upgrade v1.7.4 → v1.8.4 on prod-eu interrupted by root@jump 1 m 05 s ago, after it began step 1 of 5; KubeVirt is still updating',
   },
   {
     name: 'stalled: the cause, its last log line, how far it came',

@@ -42,9 +42,13 @@ test('critical alerts are named by the plan as a warning, harmless ones are not'
       ]),
     })
     expect(plan.text).not.toContain('which alerts are firing')
-    expect((await eusStatusOn(stage)).text).toContain('alerts: 2 firing; critical: etcdMembersDown')
+    expect((await eusStatusOn(stage)).text).toContain(
+      'alerts: 2 firing: etcdMembersDown in namespace openshift-etcd (critical), AlertmanagerReceiversNotConfigured in namespace openshift-monitoring\n',
+    )
     stage.simulated.faults.set({ firing: undefined })
-    expect((await eusStatusOn(stage)).text).toContain('alerts: 1 firing\n')
+    expect((await eusStatusOn(stage)).text).toContain(
+      'alerts: 1 firing: AlertmanagerReceiversNotConfigured in namespace openshift-monitoring\n',
+    )
     expect((await planOn(stage)).text).not.toContain('alerts-firing')
   }))
 

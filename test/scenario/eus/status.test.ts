@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import type { EusStatusDocument } from '../../../src/lib/eus/run/window-status-report.ts'
-import { play, type Stage } from '../stage.ts'
+import { type Node, Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { minute, play, type Stage, type Terminal } from '../stage.ts'
 import { eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
 
-async function statusOf(stage: Stage): Promise<EusStatusDocument & { text: string }> {
-  const ended = await eusStatusOn(stage)
+async function statusOf(stage: Stage, terminal?: Terminal): Promise<EusStatusDocument & { text: string }> {
+  const ended = await eusStatusOn(stage, {}, terminal)
   expect(ended.error).toBeUndefined()
   return { ...(ended.documents.at(-1) as unknown as EusStatusDocument), text: ended.text }
 }
@@ -44,4 +45,48 @@ test('at the end of all that is known no way is offered to where it is already',
     const { text, next } = await statusOf(stage)
     expect(text).toContain('no EUS upgrade is running (platform 4.20.5)')
     expect(next).toEqual([])
+  }))
+
+test('a node that is not ready is in the verdict, is looked at first, and then the upgrade goes on', () =>
+  play(small418, async (stage) => {
+    await eusRunOn(stage, { until: 'operator-4.19' })
+    expect((await statusOf(stage)).notReady).toBeUndefined()
+    const [node = ''] = stage.simulated.store
+      .list(Nodes)
+      .items.flatMap(({ metadata: { name } }) => (name.startsWith('worker') ? [name] : []))
+    stage.simulated.faults.set({ notReady: [node] })
+    await stage.until(5 * minute)
+    const { text, next, notReady } = await statusOf(stage)
+    expect(notReady).toMatchObject([{ name: node, updating: false }])
+    expect(text).toMatch(
+      new RegExp(
+        `^EUS upgrade 4\\.18 . 4\\.20: waiting, no kvup is running, node ${node} is NotReady for `,
+        'u',
+      ),
+    )
+    expect(next[0]).toBe(`kubectl describe node ${node}     shows why`)
+    expect(text).toMatch(/\nNext: kubectl describe node .*\nThen: kvup eus run /u)
+  }))
+
+test('while the nodes of a pool reboot, the parts behind it are done, and the verdict names the node', () =>
+  play(small418, async (stage) => {
+    const looks: (EusStatusDocument & { text: string })[] = []
+    const running = eusRunOn(stage)
+    for (let look = 0; look < 600 && looks.length === 0; look++) {
+      await stage.until(minute)
+      const nodes = stage.simulated.store.list(Nodes).items as readonly Node[]
+      const isRebooting = nodes.some(
+        ({ metadata, status }) =>
+          metadata.name.startsWith('worker') &&
+          status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is !== 'True'),
+      )
+      if (isRebooting) looks.push(await statusOf(stage, { host: 'elsewhere' }))
+    }
+    expect(await running).toMatchObject({ code: 0 })
+    const [look] = looks
+    expect(look?.notReady).toMatchObject([{ updating: true }])
+    expect(look?.text).toMatch(/updating, node worker\S* is NotReady for .* while its pool updates it/u)
+    expect(look?.text).toMatch(/\nNext: kubectl describe node worker.*\nThen: kvup eus status -w/u)
+    const states = look?.parts.map(({ name, state }) => `${state} ${name}`)
+    expect(states?.slice(-2)).toEqual(['done Resume automatic VM updates', 'now Unpause pools'])
   }))

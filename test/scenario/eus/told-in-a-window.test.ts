@@ -77,7 +77,9 @@ describe('eus status', () => {
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
       const free = await eusStatusOn(stage)
-      expect(free.text).toMatch(/kvup eus run --approve {5}goes on\n.* kvup eus abort --approve {5}ends it/u)
+      expect(free.text).toMatch(
+        /kvup eus run --approve {5}continues it\nOr: kvup eus abort --approve {5}ends it/u,
+      )
       await hold(stage, 'jane@elsewhere/7192/e02e1cda')
       const { text } = await eusStatusOn(stage)
       expect(text).toContain('jane@elsewhere/7192/e02e1cda')
@@ -109,8 +111,30 @@ test('without --approve the line that would end at the same place is not offered
     expect(printed).not.toContain('error:')
     const told = await stage.perform((cx) => history(cx).then(() => 0), { commandLine: 'kvup history' })
     expect(told.text).toMatch(/EUS upgrade 4\.18 → 4\.20 +waits for approval /u)
-    expect(text).not.toContain(`${line}     goes on`)
+    expect(text).not.toContain(`${line}     continues`)
   }))
+
+/** What a person is asked who says no. */
+async function asked(stage: Stage): Promise<readonly string[]> {
+  const questions: string[] = []
+  await eusRunOn(stage, {}, { answer: async (question) => questions.push(question) > 1 })
+  return questions
+}
+
+describe('the question of run', () => {
+  test('says what is begun: the whole upgrade, not the platform alone', () =>
+    play(small418, async (stage) => {
+      expect(await asked(stage)).toEqual([
+        'Start the EUS upgrade 4.18 → 4.20 (platform, virtualization, nodes)?',
+      ])
+    }))
+
+  test('says where one stands that goes on', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'operator-4.19' })
+      expect(await asked(stage)).toEqual(['Continue the EUS upgrade 4.18 → 4.20 (now at 4.19.14)?'])
+    }))
+})
 
 describe('before the question', () => {
   test('of run: which cluster, how long, what warns, and that it ends before each InstallPlan', () =>

@@ -1,5 +1,5 @@
 import type { VirtualMachineInstanceMigration } from '../../kube/kinds/kubevirt-kinds.ts'
-import { itemsOf } from '../../kube/known.ts'
+import { itemsOf, type Known } from '../../kube/known.ts'
 import { instancesOf, type Question, check, type Finding, type Check } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
@@ -11,6 +11,7 @@ export const migrationsInFlight = check({
   id: 'migrations-in-flight',
   group: 'workloads',
   title: 'no migration is in flight',
+  unchecked: 'migrations in flight were not looked for',
   needs: ['migrations'],
   assess({ snapshot }) {
     const names = itemsOf(snapshot.migrations).map(nameOf)
@@ -61,6 +62,7 @@ export const nodeDrained = check({
   id: 'node-drained',
   group: 'workloads',
   title: 'no VM is leaving a drained node',
+  unchecked: 'VMs that leave a drained node were not looked for',
   needs: ['instances'],
   blocks: true,
   assess(question) {
@@ -113,6 +115,7 @@ export const dataJobsInFlight = check({
   id: 'data-jobs-in-flight',
   group: 'workloads',
   title: 'no snapshot, restore, clone, export, backup or import is running',
+  unchecked: 'snapshots, restores, clones, exports, backups and imports were not looked for',
   needs: ['dataJobs', 'instances'],
   blocks: true,
   assess: (question) => [...jobs(question), frozen(question)],
@@ -171,10 +174,11 @@ function frozen(question: Question): Finding | undefined {
 }
 
 /** What moves VMs or takes nodes away while virt-handler rolls (night C4). Mixed kubelets are `version-skew`, drains `node-drained`. */
-export const othersAtWork = check({
-  id: 'others-at-work',
+export const othersActive = check({
+  id: 'others-active',
   group: 'workloads',
-  title: 'no node is being drained or changed by anybody else',
+  title: 'nobody else moves VMs or changes nodes',
+  unchecked: 'others that move VMs or change nodes were not looked for',
   needs: ['nodes', 'instances', 'others'],
   assess: (question) => [cordonedWithVms(question), rolling(question), ...others(question)],
 })
@@ -188,7 +192,7 @@ function cordonedWithVms(question: Question): Finding | undefined {
   if (first === undefined) return undefined
   const vms = found.reduce((sum, name) => sum + (held[name] ?? 0), 0)
   return {
-    id: 'others-at-work',
+    id: 'others-active',
     level: 'warning',
     summary: `${counted(found.length, 'cordoned node', ['has', 'have'])} ${counted(vms, 'running VM')} (${someOf(found)}): a drain may be about to start`,
     objects: found.map((name) => `node/${name}`),
@@ -203,7 +207,7 @@ function rolling({ snapshot }: Question): Finding | undefined {
   if (!first) return undefined
   const names = found.map(({ metadata }) => metadata.name)
   return {
-    id: 'others-at-work',
+    id: 'others-active',
     level: 'warning',
     summary: `${counted(found.length, 'node', ['is', 'are'])} being changed or removed by its pool: ${someOf(names)}`,
     objects: names.map((name) => `node/${name}`),
@@ -222,14 +226,48 @@ function isChanging({ metadata: { annotations = {} }, spec }: Node): boolean {
   return current !== desired || (spec?.taints ?? []).some(({ key }) => leaving.test(key))
 }
 
+type Other = Question['snapshot']['others'] extends Known<infer T> ? T : never
+
+/** What each can do to the upgrade; those that have a switch come with the line that turns it. */
+const doings: Readonly<Record<Other['does'], { says: string; helps: (other: Other) => readonly string[] }>> =
+  {
+    evicts: {
+      says: 'evicts pods by itself: it may move VMs while virt-handler restarts',
+      helps: (other) => [showObject(other)],
+    },
+    remediates: {
+      says: 'is not paused: it may delete or reboot a node that is not ready for some minutes, and the VMs there go down',
+      helps: pauseLines,
+    },
+    updates: {
+      says: 'is updating: its nodes are drained and rebooted, one after another',
+      helps: (other) => [showObject(other)],
+    },
+    waits: {
+      says: 'is paused: as soon as it is resumed it may drain and reboot its nodes',
+      helps: (other) => [showObject(other)],
+    },
+  }
+
 function others({ snapshot }: Question): Finding[] {
-  return itemsOf(snapshot.others).map(({ kind, name, what }) => ({
-    id: 'others-at-work',
+  return itemsOf(snapshot.others).map((other) => ({
+    id: 'others-active',
     level: 'warning',
-    summary: `${kind} ${name}: ${what}`,
-    objects: [`${kind.toLowerCase()}/${name}`],
-    remedy: [showObject({ kind, name })],
+    summary: `${other.kind} ${other.name} ${doings[other.does].says}`,
+    objects: [`${other.kind.toLowerCase()}/${other.name}`],
+    remedy: doings[other.does].helps(other),
   }))
+}
+
+/** The annotation and the field are the products' own. */
+function pauseLines({ kind, name, resource }: Other): readonly string[] {
+  if (kind === 'NodeHealthCheck') {
+    const patch = `kubectl patch ${resource} ${name} --type=merge -p '{"spec":{"pauseRequests":["upgrade"]}}'`
+    return [`${patch}     pauses it; [] in place of ["upgrade"] resumes it afterwards`]
+  }
+  const [namespace = '', own = ''] = name.split('/')
+  const annotate = `kubectl -n ${namespace} annotate ${resource} ${own} cluster.x-k8s.io/paused`
+  return [`${annotate}=     pauses it; paused- in place of paused= resumes it afterwards`]
 }
 
 /** What is under way while the update would begin, in the order in which it is printed. */
@@ -238,6 +276,7 @@ export const upgradeUnfinished = check({
   id: 'upgrade-unfinished',
   group: 'installation',
   title: 'no upgrade by kvup is unfinished',
+  unchecked: 'unfinished upgrades were not looked for',
   needs: [],
   assess: ({ unfinished }) =>
     unfinished && {
@@ -253,5 +292,5 @@ export const activityChecks: readonly Check[] = [
   migrationsInFlight,
   nodeDrained,
   dataJobsInFlight,
-  othersAtWork,
+  othersActive,
 ]

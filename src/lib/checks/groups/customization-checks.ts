@@ -24,6 +24,7 @@ export const customizeComponents = check({
   id: 'customize-components',
   group: 'installation',
   title: 'no patch in customizeComponents names what the update changes',
+  unchecked: 'patches in customizeComponents were not checked',
   needs: ['kubevirts', 'deployments', 'daemonsets'],
   needsTarget: true,
   blocks: true,
@@ -95,6 +96,7 @@ export const foreignEdits = check({
   id: 'foreign-edits',
   group: 'installation',
   title: 'no object that virt-operator manages was edited',
+  unchecked: 'edits of managed objects were not looked for',
   needs: ['deployments', 'daemonsets', 'crds'],
   assess(question) {
     const edits = managed(question).flatMap(editsOf)
@@ -124,6 +126,7 @@ export const fieldOwners = check({
   id: 'field-owners',
   group: 'installation',
   title: 'the tool that applies the KubeVirt owns the fields that an upgrade changes',
+  unchecked: 'the owners of the fields of the KubeVirt were not checked',
   needs: ['kubevirts'],
   assess: ({ installation }) => {
     const { metadata } = installation.kubevirt
@@ -255,6 +258,7 @@ export const defaultsThatShift = check({
   id: 'defaults-that-shift',
   group: 'installation',
   title: 'the update changes no default that this cluster relies on',
+  unchecked: 'changed defaults were not checked',
   needs: ['kubevirts'],
   needsTarget: true,
   lacks: lacksHop,

@@ -21,6 +21,7 @@ export const settledNow = check({
   id: 'healthy-now',
   group: 'installation',
   title: 'KubeVirt is healthy now',
+  unchecked: 'the health of KubeVirt was not checked',
   findings: ['healthy-now', 'vms-not-running'],
   runbook: 'VirtOperatorDown',
   needs: ['deployments', 'daemonsets', 'pods', 'leases'],
@@ -101,6 +102,7 @@ export const oneKubeVirt = check({
   id: 'one-kubevirt',
   group: 'installation',
   title: 'there is one KubeVirt resource',
+  unchecked: 'KubeVirt resources were not counted',
   needs: ['kubevirts'],
   blocks: true,
   assess({ snapshot, installation }) {
@@ -125,6 +127,7 @@ export const mixedIdentifiers = check({
   id: 'mixed-identifiers',
   group: 'installation',
   title: 'every component has the same revision',
+  unchecked: 'the revisions of the components were not compared',
   needs: ['kubevirts', 'deployments', 'daemonsets', 'pods'],
   blocks: true,
   assess(question) {
@@ -160,6 +163,7 @@ export const managerCheck = check({
   id: 'manager',
   group: 'installation',
   title: 'no other tool reverts what kvup writes',
+  unchecked: 'the owner of KubeVirt was not checked',
   findings: ['managed-by-hyperconverged', 'managed-by-olm', 'managed-by-helm', 'managed-by-gitops'],
   needs: ['kubevirts', 'operators'],
   needsTarget: true,
@@ -214,6 +218,7 @@ export const methodsEmpty = check({
   id: 'methods-empty-without-override',
   group: 'installation',
   title: 'automatic VM updates are on, or paused by kvup',
+  unchecked: 'automatic VM updates were not checked',
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
   needs: ['kubevirts', 'overrides'],
   assess({ snapshot, installation: { workloadUpdateMethods, name } }) {
@@ -237,6 +242,7 @@ export const lastAppliedSize = check({
   id: 'last-applied-size',
   group: 'installation',
   title: 'the annotations of kubectl apply leave room',
+  unchecked: 'the size of annotations was not checked',
   needs: ['crds', 'kubevirts', 'operators'],
   assess: ({ snapshot: { crds, kubevirts, operators } }) =>
     [...itemsOf(crds), ...itemsOf(kubevirts), ...itemsOf(operators)].map(judged),
@@ -268,6 +274,7 @@ export const cdiAlongside = check({
   id: 'cdi-beside',
   group: 'installation',
   title: 'no CDI has to be upgraded separately',
+  unchecked: 'CDI was not looked for',
   needs: ['crds'],
   needsTarget: true,
   assess({ snapshot, installation }) {

@@ -90,17 +90,17 @@ const isUpdating = (question: Question): boolean => statusOf(question)?.state ==
 /** And nothing that was not judged is called good. */
 const whileUpdating = (question: Question): string | undefined =>
   isUpdating(question)
-    ? 'the platform is being updated, which disturbs these for a while: kvup status shows what is expected'
+    ? 'the platform is being updated, which disturbs them for a while; kvup status shows what is expected'
     : undefined
 
 /** Of several it is not known which one counts. */
 const lacksSubscription = (question: Question): string | undefined => {
   const { subscriptions } = operatorOf(question)
   const { length } = itemsOf(subscriptions)
-  return length === 1 ? undefined : `subscriptions: the package has ${length}, and kvup can judge only one`
+  return length === 1 ? undefined : `the package has ${length} Subscriptions, and kvup can judge only one`
 }
 
-const noRelease = 'clusterVersion: it names no installed release'
+const noRelease = 'the ClusterVersion names no installed release'
 
 /** OpenShift Virtualization has the platform's own numbers, HyperConverged others; each minor belongs to one of the platform (night E8). */
 const versionInStep = check({
@@ -108,12 +108,13 @@ const versionInStep = check({
   group: 'operator',
   layers: ['platform', 'operator'],
   title: 'the operator matches the minor of the platform',
+  unchecked: 'the minors of operator and platform were not compared',
   needs: ['clusterVersion', 'hyperconverged', 'pools', 'nodes'],
   lacks(question) {
     const platform = atHand(question)
     if (platform === undefined) return noRelease
     const version = installedOperator(operatorOf(question))
-    if (version === undefined) return 'hyperconverged: it names no version'
+    if (version === undefined) return 'HyperConverged names no version'
     if (minorOfOperator(version, question.releases) !== undefined) return undefined
     const parsed = operatorVersionOf(version)
     const fits = parsed && againstPlatform(parsed, platform.here, question.releases)
@@ -137,6 +138,7 @@ const hyperConvergedGood = check({
   group: 'operator',
   layers: ['operator'],
   title: 'every condition of HyperConverged is healthy',
+  unchecked: 'the conditions of HyperConverged were not checked',
   needs: ['hyperconverged'],
   lacks: whileUpdating,
   assess: (question) => (isUpdating(question) ? [] : notGood(operatorOf(question))),
@@ -147,6 +149,7 @@ const hyperConvergedTainted = check({
   group: 'operator',
   layers: ['operator'],
   title: 'HyperConverged has no unsupported patches',
+  unchecked: 'patches of HyperConverged were not looked for',
   needs: ['hyperconverged'],
   assess: (question) => tainted(operatorOf(question)),
 })
@@ -156,6 +159,7 @@ export const methodsKnown = check({
   id: 'methods-misspelt',
   group: 'installation',
   title: 'KubeVirt knows every value of workloadUpdateMethods',
+  unchecked: 'the values of workloadUpdateMethods were not checked',
   needs: ['kubevirts'],
   assess: ({ installation: { workloadUpdateMethods, name, manager } }) =>
     manager.kind === 'hyperconverged' ? [] : misspelt(workloadUpdateMethods, `kubevirt/${name}`),
@@ -167,6 +171,7 @@ const hyperConvergedMethods = check({
   group: 'operator',
   layers: ['operator'],
   title: 'KubeVirt knows every update method that HyperConverged has for it',
+  unchecked: 'the update methods of HyperConverged were not checked',
   needs: ['hyperconverged'],
   assess: (question) =>
     itemsOf(operatorOf(question).hyperconverged).flatMap((hco) =>
@@ -180,6 +185,7 @@ const approvalAutomatic = check({
   group: 'operator',
   layers: ['olm'],
   title: 'OLM approves updates of the operator automatically',
+  unchecked: 'the approval of operator updates was not checked',
   needs: ['subscriptions'],
   lacks: lacksSubscription,
   assess(question) {
@@ -209,6 +215,7 @@ const channelInCatalog = check({
   group: 'operator',
   layers: ['olm'],
   title: 'the catalog has the channel that the Subscription follows',
+  unchecked: 'the channel of the Subscription was not checked',
   needs: ['subscriptions', 'packageManifests'],
   lacks(question) {
     const several = lacksSubscription(question)
@@ -218,7 +225,7 @@ const channelInCatalog = check({
     const isShown = itemsOf(packageManifests).some(({ status }) => (status?.channels ?? []).length > 0)
     return channel === undefined || isShown
       ? undefined
-      : `packageManifests: catalog ${source ?? ''} does not show package ${name ?? ''}`
+      : `catalog ${source ?? ''} does not show package ${name ?? ''}`
   },
   assess: (question) => channelGone(operatorOf(question)),
 })
@@ -228,6 +235,7 @@ const catalogAnswers = check({
   group: 'operator',
   layers: ['olm'],
   title: 'the catalog answers, and OLM can resolve what is in the namespace',
+  unchecked: 'the catalog was not checked',
   needs: ['subscriptions', 'csvs', 'catalogSources'],
   lacks: lacksSubscription,
   assess: (question) => catalogTroubles(operatorOf(question), question.at),
@@ -238,6 +246,7 @@ const oneOperatorGroup = check({
   group: 'operator',
   layers: ['olm'],
   title: 'the namespace of the operator has exactly one OperatorGroup',
+  unchecked: 'OperatorGroups were not counted',
   needs: ['subscriptions', 'operatorGroups'],
   lacks: lacksSubscription,
   assess(question) {
@@ -251,6 +260,7 @@ const operatorNotHeld = check({
   group: 'operator',
   layers: ['olm'],
   title: 'OLM may replace the operator',
+  unchecked: 'the OperatorCondition was not checked',
   needs: ['subscriptions', 'operatorConditions'],
   lacks: lacksSubscription,
   assess: (question) => held(operatorOf(question)),
@@ -262,11 +272,12 @@ const noLeftoverVersions = check({
   group: 'operator',
   layers: ['olm'],
   title: 'no CRD of the operator lists a stored version that is obsolete',
+  unchecked: "the stored versions of the operator's CRDs were not checked",
   needs: ['subscriptions', 'crds'],
   lacks({ snapshot }) {
     const crds = crdsOfOperands(itemsOf(snapshot.crds))
     const silent = crds.find((crd) => writtenVersion(crd) === undefined || !crd.status?.storedVersions)
-    return silent && `crds: ${silent.metadata.name} does not say which versions it stores`
+    return silent && `the CRD ${silent.metadata.name} does not say which versions it stores`
   },
   assess: ({ snapshot }) => crdsOfOperands(itemsOf(snapshot.crds)).map(leftoverVersions),
 })
@@ -277,6 +288,7 @@ const platformSteady = check({
   group: 'platform',
   layers: ['platform'],
   title: 'no update of the platform fails or waits',
+  unchecked: 'updates of the platform were not checked',
   needs: ['clusterVersion'],
   assess(question) {
     const status = statusOf(question)
@@ -289,11 +301,12 @@ const platformUpgradeable = check({
   group: 'platform',
   layers: ['platform'],
   title: 'the platform can go to its next minor',
+  unchecked: 'the next minor of the platform was not checked',
   needs: ['clusterVersion'],
   lacks: (question) =>
     itemsOf(platformOf(question).clusterVersion).some(({ status }) => (status?.conditions ?? []).length > 0)
       ? undefined
-      : 'clusterVersion: it has no conditions',
+      : 'the ClusterVersion has no conditions',
   assess: (question) =>
     itemsOf(platformOf(question).clusterVersion).map((cv) => notUpgradeable(cv, assessPlatform(cv))),
 })
@@ -303,6 +316,7 @@ const clusterOperatorsGood = check({
   group: 'platform',
   layers: ['platform'],
   title: 'no part of the platform is degraded or unavailable',
+  unchecked: 'cluster operators were not checked',
   needs: ['clusterVersion', 'clusterOperators'],
   lacks: whileUpdating,
   assess: (question) => (isUpdating(question) ? [] : troubledOperators(platformOf(question))),
@@ -314,6 +328,7 @@ const poolsGood = check({
   group: 'platform',
   layers: ['platform'],
   title: 'no machine config pool is degraded, and the control plane pool is not paused',
+  unchecked: 'machine config pools were not checked',
   needs: ['pools'],
   assess: (question) => poolTroubles(assessedPools(platformOf(question))),
 })
@@ -324,6 +339,7 @@ const noOldMaintenance = check({
   group: 'platform',
   layers: ['platform'],
   title: 'no node is in maintenance by the operator that ended with 4.10',
+  unchecked: 'old node maintenances were not looked for',
   needs: ['oldMaintenances', 'maintenances'],
   assess: (question) => oldMaintenance(platformOf(question)),
 })
@@ -333,6 +349,7 @@ const noOldBridge = check({
   group: 'platform',
   layers: ['platform'],
   title: 'no running VM is on a network of type cnv-bridge, which ends with 4.12',
+  unchecked: 'networks of type cnv-bridge were not looked for',
   needs: ['bridgeNetworks', 'instances', 'clusterVersion'],
   lacks: (question) => (atHand(question) === undefined ? noRelease : undefined),
   assess(question) {
@@ -347,6 +364,7 @@ const noGraveAlerts = check({
   group: 'platform',
   layers: ['platform'],
   title: 'no alert is firing that warns against draining nodes',
+  unchecked: 'firing alerts were not checked',
   needs: ['alerts'],
   toSee: () => [
     "kvup check --alerts=route      sends your token to the platform's own thanos-querier only",

@@ -16,6 +16,7 @@ export const apiServices = check({
   id: 'api-services',
   group: 'machinery',
   title: 'the APIs that KubeVirt adds are available',
+  unchecked: 'the APIs that KubeVirt adds were not checked',
   needs: ['apiServices'],
   blocks: true,
   assess: ({ snapshot }) => itemsOf(snapshot.apiServices).filter(isUnavailable).map(apiServiceFinding),
@@ -56,6 +57,7 @@ export const webhooksAnswering = check({
   id: 'webhooks-answering',
   group: 'machinery',
   title: 'the webhooks that must answer have a ready endpoint and a CA',
+  unchecked: 'webhooks were not checked',
   needs: ['webhooks', 'endpoints'],
   blocks: true,
   assess: (question) =>
@@ -138,6 +140,7 @@ export const certificatesCheck = check({
   id: 'certificates',
   group: 'machinery',
   title: 'the CAs of webhooks and APIs are valid, and were renewed in time',
+  unchecked: 'certificates were not checked',
   needs: ['webhooks', 'apiServices'],
   blocks: true,
   assess: (question) => carriers(question).map((carrier) => judgedCertificate(carrier, question)),
@@ -233,6 +236,7 @@ export const leaderLeases = check({
   id: 'leader-leases',
   group: 'machinery',
   title: 'virt-operator and virt-controller each have a leader',
+  unchecked: 'the leaders of virt-operator and virt-controller were not checked',
   needs: ['leases', 'pods'],
   blocks: true,
   assess: (question) => ['virt-operator', 'virt-controller'].map((name) => judgedLease(name, question)),
@@ -293,6 +297,7 @@ export const clockSkew = check({
   id: 'clock-skew',
   group: 'machinery',
   title: "the clock of this computer matches the cluster's",
+  unchecked: 'the clock was not compared',
   needs: [],
   assess: ({ ahead = 0 }) =>
     ahead === 0

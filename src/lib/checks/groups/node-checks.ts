@@ -25,6 +25,7 @@ export const nodeReady = check({
   id: 'node-ready',
   group: 'nodes',
   title: 'no virt-handler runs on a node that is not ready',
+  unchecked: 'nodes that are not ready were not looked for',
   needs: ['nodes', 'pods', 'daemonsets'],
   runbook: 'VirtHandlerDaemonSetRolloutFailing',
   blocks: true,
@@ -67,6 +68,7 @@ export const nodeSchedulable = check({
   id: 'node-schedulable',
   group: 'nodes',
   title: 'every node with a virt-handler accepts new pods',
+  unchecked: 'nodes that accept no new pods were not looked for',
   needs: ['nodes', 'pods', 'daemonsets'],
   assess({ snapshot }) {
     const set = handlerSet(snapshot)
@@ -112,6 +114,7 @@ export const heartbeat = check({
   id: 'heartbeat',
   group: 'nodes',
   title: 'no virt-handler has been silent for five minutes',
+  unchecked: 'the heartbeats of virt-handler were not checked',
   needs: ['nodes', 'pods'],
   assess(question) {
     const silent = nodesWithHandler(question.snapshot).filter((node) => silence(node, question) > patience)
@@ -140,6 +143,7 @@ export const kvmDevices = check({
   id: 'kvm-devices',
   group: 'nodes',
   title: 'every node that takes VMs offers /dev/kvm',
+  unchecked: '/dev/kvm was not looked for',
   needs: ['nodes', 'pods'],
   assess({ snapshot, installation }) {
     const { nodes, pods } = snapshot
@@ -161,6 +165,7 @@ export const controlPlaneLabel = check({
   id: 'control-plane-label',
   group: 'nodes',
   title: 'a node has the control-plane label that the target needs',
+  unchecked: 'the control-plane label was not looked for',
   needs: ['nodes'],
   needsTarget: true,
   blocks: true,
@@ -220,6 +225,7 @@ export const newGates = check({
   id: 'new-gates',
   group: 'nodes',
   title: 'the nodes support the feature gates that the target turns on by default',
+  unchecked: 'new feature gates were not checked',
   needs: ['nodes', 'pods'],
   needsTarget: true,
   blocks: true,
@@ -235,11 +241,11 @@ function untoldNodes(question: Question): string | undefined {
   const gates = turnedOn(question)
   const nodes = nodesWithHandler(question.snapshot)
   if (gates.length === 0) return undefined
-  if (nodes.length === 0) return 'pods: no node with a virt-handler was found'
+  if (nodes.length === 0) return 'no node with a virt-handler was found'
   const untold = nodes.filter((node) => gates.some((gate) => !tells(node, gate)))
   if (untold.length === 0) return undefined
   const names = gates.map(({ gate }) => gate).join(', ')
-  return `nodes: kubelet and container runtime of ${someOf(untold.map(nameOfNode), untold.length)} do not show whether they support ${names}`
+  return `kubelet and container runtime of ${someOf(untold.map(nameOfNode), untold.length)} do not show whether they support ${names}`
 }
 
 /** A runtime that is known and none of containerd is judged by its kubelet. */
@@ -322,6 +328,7 @@ export const roomForSurge = check({
   id: 'room-for-surge',
   group: 'nodes',
   title: 'a ready node has room for one extra KubeVirt pod',
+  unchecked: 'room for one extra KubeVirt pod was not looked for',
   needs: ['nodes', 'pods'],
   assess(question) {
     const places = placesOf(question)
@@ -358,12 +365,13 @@ export const versionSkew = check({
   id: 'version-skew',
   group: 'nodes',
   title: 'all nodes run the same kubelet',
+  unchecked: 'the kubelets were not compared',
   needs: ['nodes'],
   lacks({ snapshot }) {
     const untold = itemsOf(snapshot.nodes).filter(({ status }) => !status?.nodeInfo?.kubeletVersion)
     return untold.length === 0
       ? undefined
-      : `nodes: ${someOf(untold.map(nameOfNode), untold.length)} ${untold.length === 1 ? 'does' : 'do'} not report a kubelet version`
+      : `${someOf(untold.map(nameOfNode), untold.length)} ${untold.length === 1 ? 'does' : 'do'} not report a kubelet version`
   },
   assess(question) {
     const byVersion = nodesByVersion(question)

@@ -5,6 +5,7 @@ import {
   latestPatch,
   newestMinorOf,
   type Releases,
+  unknownRelease,
 } from '../../releases/releases.ts'
 import {
   compareVersions,
@@ -33,6 +34,7 @@ export const hopSupported = check({
   id: 'hop-supported',
   group: 'path',
   title: 'this version step is supported',
+  unchecked: 'the version step was not checked',
   findings: [
     'never-healthy',
     'from-unsupported',
@@ -91,12 +93,12 @@ const neverSettled: Finding = {
 
 /** A patch holds no surprises that its minor has not; a minor that is newer than all that are known may. */
 function unknown(to: Version, releases: Releases): Finding | undefined {
-  const { asOf, minors } = releases
-  if (minors[minorOf(to)]?.releases[to.text] !== undefined) return undefined
+  const summary = unknownRelease(to, releases)
+  if (summary === undefined) return undefined
   return {
     id: 'release-unknown',
     level: to.minor > (newestMinorOf(to.major, releases) ?? to.minor) ? 'warning' : 'info',
-    summary: `${to.text} is newer than the release data of ${asOf}: kvup judges it by general rules`,
+    summary: `${summary} (release data of ${releases.asOf}). kvup judges it by general rules`,
     remedy: [`kvup releases --since ${minorOf(to)}.0`],
   }
 }
@@ -106,11 +108,12 @@ export const kubernetesSupported = check({
   id: 'kubernetes-window',
   group: 'path',
   title: 'Kubernetes is supported before and after',
+  unchecked: 'the version of Kubernetes was not checked',
   needs: ['serverVersion', 'kubevirts'],
   blocks: true,
   lacks: ({ snapshot: { serverVersion } }) =>
     kubernetesMinor(serverVersion) === undefined
-      ? 'serverVersion: it does not say which minor it is'
+      ? 'the API server does not say which minor of Kubernetes it is'
       : undefined,
   assess(question) {
     const runs = kubernetesMinor(question.snapshot.serverVersion)
@@ -146,7 +149,9 @@ function today(now: Misfit, isMended: boolean): Finding {
     id: 'kubernetes-window',
     level: 'warning',
     summary: `this cluster runs Kubernetes 1.${now.runs}, but KubeVirt ${minorOf(now.version)} supports ${now.window}`,
-    remedy: [isMended ? 'continue: the target supports it' : untilThen(now)],
+    remedy: [
+      isMended ? `the upgrade fixes this: the target supports Kubernetes 1.${now.runs}` : untilThen(now),
+    ],
   }
 }
 
@@ -184,6 +189,7 @@ export const knownBad = check({
   id: 'known-bad',
   group: 'path',
   title: 'no issue is known of this version step',
+  unchecked: 'known issues were not looked up',
   findings: 'any',
   needs: ['kubevirts'],
   needsTarget: true,
@@ -230,6 +236,7 @@ export const zeroDowntime = check({
   id: 'zero-downtime-since',
   group: 'path',
   title: 'KubeVirt promises updates without downtime for the installed version',
+  unchecked: 'updates without downtime were not checked',
   needs: ['kubevirts'],
   lacks: lacksVersion,
   blocks: true,
@@ -250,6 +257,7 @@ export const cannotBeUndone = check({
   id: 'cannot-be-undone',
   group: 'backup',
   title: 'everything in this version step can be undone',
+  unchecked: 'the way back was not checked',
   needs: ['kubevirts'],
   needsTarget: true,
   assess(question) {

@@ -11,12 +11,13 @@ export const rights = check({
   id: 'rights',
   group: 'rights',
   title: 'you have all the rights that this needs',
+  unchecked: 'your permissions were not checked',
   findings: ['rights-optional'],
   needs: ['rights'],
   blocks: true,
   lacks({ snapshot }) {
     const open = itemsOf(snapshot.rights).flatMap(({ what, allowed }) => (allowed === undefined ? what : []))
-    return open.length > 0 ? `kvup did not check whether you may ${someOf(open)}` : undefined
+    return open.length > 0 ? `kvup does not know whether you may ${someOf(open)}` : undefined
   },
   assess(question) {
     const refused = itemsOf(question.snapshot.rights).filter(({ allowed }) => allowed === false)
@@ -67,6 +68,7 @@ export const operatorRights = check({
   id: 'operator-rights',
   group: 'rights',
   title: 'virt-operator has the rights that the target needs',
+  unchecked: 'the permissions of virt-operator were not compared',
   needs: ['operatorRoles'],
   needsTarget: true,
   blocks: true,
@@ -74,7 +76,7 @@ export const operatorRights = check({
     const { method, manifest, target, rolloutStatus } = question
     if (method !== 'image-tag') return []
     if (manifest === undefined)
-      return rolloutStatus.operator?.version === target?.text ? [] : [notCompared(target?.text ?? 'VERSION')]
+      return rolloutStatus.operator?.version === target?.text ? [] : [notCompared(question)]
     const may = all(itemsOf(question.snapshot.operatorRoles))
     const lacks = [...all(operatorsIn(manifest))].filter((right) => !holds(may, right))
     if (lacks.length === 0) return []
@@ -90,31 +92,32 @@ export const operatorRights = check({
   },
 })
 
-const notCompared = (to: string) =>
+const notCompared = (question: Question) =>
   ({
     id: 'operator-rights',
     level: 'info',
-    summary:
-      'kvup did not compare the rights of virt-operator with those of the target: it has no manifest of it',
-    remedy: [
-      `kvup check --to ${to} --manifest https://github.com/kubevirt/kubevirt/releases/download/${to}/kubevirt-operator.yaml`,
-    ],
+    summary: `the permissions of virt-operator were not compared: kvup has no manifest of ${question.target?.text}`,
+    remedy: withManifest(question),
   }) as const
+
+/** The same check with the manifest of the release, which it fetches. */
+function withManifest({ target, asked }: Question): readonly string[] {
+  if (target === undefined) return []
+  const release = `https://github.com/kubevirt/kubevirt/releases/download/${target.text}`
+  return [`${asked ?? `kvup check --to ${target.text}`} --manifest ${release}/kubevirt-operator.yaml`]
+}
 
 /** Roles are the target's before any pod is, and nobody keeps the old rights meanwhile (night C3, facts 2.7). */
 export const rbacDiff = check({
   id: 'rbac-diff',
   group: 'rights',
   title: 'no component loses a right before it is replaced',
+  unchecked: 'permissions were not compared',
   needs: ['operatorRoles'],
   needsTarget: true,
-  lacks: ({ manifest }) =>
-    manifest === undefined
-      ? 'kvup has no manifest of the target, and the release data name no right'
-      : undefined,
-  toSee: ({ target }) => [
-    `kvup check --to ${target?.text ?? 'VERSION'} --manifest kubevirt-operator.yaml     compares permissions`,
-  ],
+  lacks: ({ manifest, target }) =>
+    manifest === undefined ? `kvup has no manifest of ${target?.text ?? 'the target'}` : undefined,
+  toSee: withManifest,
   assess: (question) => [...lostByComponents(question), lostByOperator(question)],
 })
 

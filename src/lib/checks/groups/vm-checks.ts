@@ -36,6 +36,7 @@ export const twoLaunchers = check({
   id: 'two-launchers',
   group: 'workloads',
   title: 'no VM has two virt-launchers without a migration',
+  unchecked: 'VMs with two virt-launchers were not looked for',
   needs: ['instances'],
   blocks: true,
   assess(question) {
@@ -70,6 +71,7 @@ export const launcherAge = check({
   id: 'launcher-age',
   group: 'workloads',
   title: 'no VM runs on a virt-launcher two minors or a year before the target',
+  unchecked: 'the age of virt-launchers was not checked',
   needs: ['instances', 'deployments'],
   needsTarget: true,
   lacks(question) {
@@ -77,7 +79,7 @@ export const launcherAge = check({
     const told = Object.values(launchers).reduce((sum, count) => sum + count, 0)
     return told >= running
       ? undefined
-      : `instances: ${counted(running - told, 'running VM', ['does', 'do'])} not name a virt-launcher`
+      : `${counted(running - told, 'running VM', ['does', 'do'])} not name a virt-launcher`
   },
   assess(question) {
     const launchers = launchersOf(question)
@@ -194,6 +196,7 @@ export const vmsThatStay = check({
   id: 'vms-that-stay',
   group: 'workloads',
   title: 'every running VM can move to the new virt-launcher by itself',
+  unchecked: 'VMs that cannot move were not looked for',
   needs: ['instances', 'nodes'],
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
   assess(question) {
@@ -272,6 +275,7 @@ export const twoNodes = check({
   id: 'two-nodes',
   group: 'workloads',
   title: 'VMs have a second node to migrate to',
+  unchecked: 'a second node for VMs was not looked for',
   needs: ['nodes', 'instances'],
   assess(question) {
     const count = placesForVms(question)
@@ -316,6 +320,7 @@ const disruptionBudgets = check({
   id: 'disruption-budgets',
   group: 'workloads',
   title: 'no PodDisruptionBudget refuses every eviction of VMs',
+  unchecked: 'PodDisruptionBudgets were not checked',
   needs: ['budgets'],
   assess: ({ snapshot }) => itemsOf(snapshot.budgets).map(blocksDrains),
 })
@@ -360,6 +365,7 @@ export const migrationQuota = check({
   id: 'migration-quota',
   group: 'workloads',
   title: 'no ResourceQuota refuses the second pod of a migration',
+  unchecked: 'ResourceQuotas were not checked',
   needs: ['quotas', 'instances'],
   assess(question) {
     const broken = itemsOf(question.snapshot.quotas).flatMap((quota) => breach(quota, question))
@@ -410,6 +416,7 @@ export const pendingChanges = check({
   id: 'pending-changes',
   group: 'workloads',
   title: 'no change of CPU, memory or volumes is pending',
+  unchecked: 'pending changes of VMs were not looked for',
   needs: ['instances'],
   assess(question) {
     const { count, names } = instancesOf(question).pendingChanges
@@ -434,6 +441,7 @@ export const vmsWithoutAnotherNode = check({
   id: 'vms-without-another-node',
   group: 'workloads',
   title: 'every running VM with a node selector has a second node',
+  unchecked: 'node selectors of VMs were not checked',
   needs: ['instances', 'nodes'],
   assess(question) {
     const nodes = nodesForVms(question)
@@ -496,6 +504,7 @@ export const hotpluggedVolumes = check({
   id: 'hotplugged-volumes',
   group: 'workloads',
   title: 'the VM object names every volume that is hotplugged into a running VM',
+  unchecked: 'hotplugged volumes were not checked',
   needs: ['instances', 'vms'],
   lacks: (question) => (question.target === undefined ? undefined : lacksVersion(question)),
   assess(question) {
@@ -543,6 +552,7 @@ export const restartRequired = check({
   id: 'restart-required',
   group: 'workloads',
   title: 'no VM waits for a restart',
+  unchecked: 'VMs that wait for a restart were not looked for',
   needs: ['vms'],
   assess({ snapshot }) {
     const waiting = itemsOf(snapshot.vms)[0]?.restartRequired
@@ -564,6 +574,7 @@ export const longNames = check({
   id: 'long-names',
   group: 'workloads',
   title: 'the names of VMs leave room for the suffix of a migration',
+  unchecked: 'the names of VMs were not checked',
   needs: ['instances'],
   assess(question) {
     const { count, names } = instancesOf(question).longNames

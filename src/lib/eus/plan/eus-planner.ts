@@ -294,7 +294,7 @@ function rollbackNotes(judged: Judged): readonly string[] {
       : [
           `There is no way back to ${judged.snapshot.began}. First back up etcd (/usr/local/bin/cluster-backup.sh on a control plane node) and VM data; kvup saves settings alone`,
         ]),
-    'before the platform accepts a step, kvup eus abort restores everything; afterwards only the temporary changes',
+    'kvup eus abort undoes all of it until the platform has accepted a step. After that it restores the temporary changes alone',
   ]
 }
 
@@ -305,7 +305,7 @@ function forecastNote({ snapshot: { snapshot } }: Judged): string {
   if (methods === undefined || forecast === undefined)
     return 'kvup does not know what happens to the VMs at the end'
   const moves = forecastText(forecast).replace(/^migrates/u, 'live-migrates')
-  return `At the end KubeVirt ${moves} (as they are now)`
+  return `At the end KubeVirt ${moves} (counted now)`
 }
 
 /** Where the launchers themselves have to follow (ocp 6.3). */

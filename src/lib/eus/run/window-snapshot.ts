@@ -267,10 +267,10 @@ export function ensurePools({ poolOrder }: EusRunOptions, { planned, window }: W
 }
 
 export function windowQuestion({ window, planned, open }: WindowSnapshot): string {
-  const { from } = planned.plan
-  return open === undefined
-    ? `Update the platform from ${from} to ${window.to}?`
-    : `Continue to ${window.to}, from ${from}?`
+  const { from, operator } = planned.plan
+  const path = `the EUS upgrade ${window.began} → ${window.to}`
+  const parts = ['platform', ...(operator === undefined ? [] : ['virtualization']), 'nodes'].join(', ')
+  return open === undefined ? `Start ${path} (${parts})?` : `Continue ${path} (now at ${from})?`
 }
 
 export const endsBeforeApprovals =

@@ -1,5 +1,10 @@
 import type { ChangingCommand } from '../../engine/change.ts'
 import { alertsLine } from '../../openshift/firing-alerts.ts'
+import { isUpdating } from '../../openshift/pool-nodes.ts'
+import { itemsOf } from '../../kube/known.ts'
+import { condition } from '../../kube/object.ts'
+import { shellWord, withPurpose } from '../../kube/shell-line.ts'
+import { since as timeSince } from '../../kube/timestamps.ts'
 import { onceCached } from '../../kube/read-cache.ts'
 import {
   overridesText,
@@ -8,6 +13,7 @@ import {
   pausesPools,
   platformPart,
   safeToLeave,
+  stepAtWork,
   type StepStatus,
   stepStatuses,
   virtualizationPart,
@@ -15,7 +21,7 @@ import {
 import { eusProcedure } from '../eus-procedure.ts'
 import { ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
 import { type Override, RememberedJournal } from '../../engine/journal.ts'
-import type { ArmedUpdate, PlatformStatus } from '../../openshift/platform-status.ts'
+import type { ArmedUpdate, PlatformSnapshot, PlatformStatus } from '../../openshift/platform-status.ts'
 import type { ReadContext } from '../../engine/step.ts'
 import { minorsTo } from '../../releases/platform-releases.ts'
 import { getInstallation } from '../../kubevirt/installation.ts'
@@ -61,11 +67,23 @@ export interface EusStatusDocument {
   /** What is left of it, in seconds. */
   left?: { lowSeconds: number; highSeconds: number }
   safeToLeave?: string
+  /** Nodes that are not ready now. */
+  notReady?: readonly NotReadyNode[]
   /** Which alerts fire, in one line; absent where they could not be asked for. */
   alerts?: string
   /** What could not be read. */
   unknown: readonly string[]
   next: readonly string[]
+}
+
+/** A node that is not ready, and since when. */
+interface NotReadyNode {
+  name: string
+  /** RFC 3339; and how long ago, in seconds. */
+  since?: string
+  seconds?: number
+  /** It is drained, updated or rebooted by its pool now. */
+  updating: boolean
 }
 
 export interface EusStatusOptions extends Pick<EusPlanningOptions, 'to' | 'releases'> {
@@ -99,7 +117,6 @@ async function windowStatus(
   const platform = await readPlatform(reading.reader)
   const { platformStatus } = platform
   const all = await eusProcedure(window).steps(reading)
-  const steps = overrides.length === 0 ? [] : await stepStatuses(all, reading)
   const { unpauseBefore, time, unknown } = planned.plan
   const open = windowIn(planned.snapshot)
   const lost = forgotten(windowSnapshot)
@@ -107,6 +124,12 @@ async function windowStatus(
     snapshot,
     namespace: windowSnapshot.installation.namespace,
   })
+  const since = now.running?.gone ? undefined : now.running?.since
+  const steps =
+    overrides.length === 0
+      ? []
+      : await stepStatuses(all, reading, await stepAtWork(window, { steps: all, since }, reading))
+  const notReady = notReadyNodes(planned.snapshot.platform, cx.clock.now())
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'EusStatus',
@@ -125,14 +148,17 @@ async function windowStatus(
     ...(overrides.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
     ...safeToLeave(all, steps),
     ...alertsOf(windowSnapshot),
+    ...(notReady.length > 0 && { notReady }),
     unknown: [...(lost?.unknown ?? []), ...unknown],
-    next:
-      lost?.next ??
-      nextOf(windowSnapshot, {
-        at: platformStatus.target,
-        running: now.running,
-        isWatched: options.watch === true || snapshot.saved,
-      }),
+    next: [
+      ...(open === undefined ? [] : notReady.slice(0, 1).map(describeNode)),
+      ...(lost?.next ??
+        nextOf(windowSnapshot, {
+          at: platformStatus.target,
+          running: now.running,
+          isWatched: options.watch === true || snapshot.saved,
+        })),
+    ],
   }
 }
 
@@ -145,6 +171,29 @@ function partsNow(
     ? partsByPlatform(windowIn(windowSnapshot.planned.snapshot), windowSnapshot.window.began, platformStatus)
     : withBehind(partsOf(steps), windowSnapshot, minorOfPlatform(platformStatus.target))
 }
+
+/** Those that are updated now last: they come back by themselves. Pure. */
+function notReadyNodes(platform: PlatformSnapshot, now: Date): readonly NotReadyNode[] {
+  return itemsOf(platform.nodes)
+    .flatMap(({ metadata: { name, annotations = {} }, status }) => {
+      const ready = condition({ status: status ?? {} }, 'Ready')
+      if (ready === undefined || ready.status === 'True') return []
+      const age = timeSince(ready.lastTransitionTime, now)
+      const updating = isUpdating(annotations)
+      return [
+        {
+          name,
+          updating,
+          ...(ready.lastTransitionTime && { since: ready.lastTransitionTime }),
+          ...(age !== undefined && { seconds: Math.round(age / 1000) }),
+        },
+      ]
+    })
+    .toSorted((a, b) => Number(a.updating) - Number(b.updating))
+}
+
+const describeNode = ({ name }: NotReadyNode): string =>
+  withPurpose(`kubectl describe node ${shellWord(name)}`, 'shows why')
 
 /** Who only looks takes no risk. */
 const none = () => []
@@ -211,10 +260,10 @@ function nextOf(
   const isThere = window.to === minorOfPlatform(at)
   if (overrides.length === 0)
     return isThere ? [] : [`kvup eus plan --to ${window.to}     shows what the EUS upgrade would do`]
-  if (running && !running.gone) return isWatched ? [] : ['kvup eus status -w     follows it']
+  if (running && !running.gone) return isWatched ? [] : [withPurpose('kvup eus status -w', 'watches it')]
   return [
-    `${typedFor(planned.plan, 'kvup eus run')}     goes on`,
-    `${typedFor(planned.plan, 'kvup eus abort')}     ends it, and restores the temporary changes`,
+    withPurpose(typedFor(planned.plan, 'kvup eus run'), 'continues it'),
+    withPurpose(typedFor(planned.plan, 'kvup eus abort'), 'ends it, and restores the temporary changes'),
   ]
 }
 

@@ -185,6 +185,10 @@ function oldestKubernetes(nodes: readonly Node[]): string {
   return minors.length === 0 ? '' : `1.${Math.min(...minors)}`
 }
 
+/** The controller says so of every pool that is updated, whatever the counter is. */
+const isAsCounted = (message: string): boolean =>
+  /^All nodes are updating to (?:MachineConfig )?\S+$/u.test(message)
+
 /** Why a pool has not come to its end yet; undefined once it has: Updated of the present spec, and its machines counted. */
 export function untilUpdated({ poolStatus, pool }: PoolNow): StepState | undefined {
   const { name, state, machines, updated, message, degraded, current } = poolStatus
@@ -205,7 +209,7 @@ export function untilUpdated({ poolStatus, pool }: PoolNow): StepState | undefin
     on,
     progress,
     ...(since !== undefined && state === 'updating' && { since }),
-    ...(message !== '' && { trouble: message }),
+    ...(message !== '' && !isAsCounted(message) && { trouble: message }),
     remedy,
   }
 }

@@ -59,7 +59,7 @@ export interface ClusterTools {
 
 /**
  * The cluster behind a kubeconfig. Sends nothing yet: credentials are read at the first call. Throws a usage error
- * for a file, context, cluster or user that does not exist, and `unreachable` where no cluster is configured at all.
+ * for a file, context, cluster or user that does not exist, and where no cluster is configured at all.
  */
 export async function openCluster(connection: Connection, tools: ClusterTools): Promise<Cluster> {
   const target = await resolveTarget(connection, tools.env)

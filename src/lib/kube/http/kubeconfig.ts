@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from '../object.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
-import { unreachable, usageError } from '../errors.ts'
+import { usageError } from '../errors.ts'
 import type { Connection, Environment, Headers, Impersonation, Target } from './target.ts'
 import type { Cluster, Context, User } from '@kubernetes/client-node'
 import { plainYaml } from './plain-yaml.ts'
@@ -18,7 +18,7 @@ export async function loadKubeconfig(connection: Connection, env: Environment): 
   if (usual !== undefined && existsSync(usual)) return readKubeconfig(usual)
   if (env['KUBERNETES_SERVICE_HOST'] && existsSync(inClusterToken)) return inCluster(env)
   if (connection.server) return { clusters: [], contexts: [], users: [], current: undefined, files: [] }
-  throw unreachable('no-cluster', `no cluster is configured: there is no ${usual ?? '~/.kube/config'}`, {
+  throw usageError('no-cluster', `no cluster is configured: there is no ${usual ?? '~/.kube/config'}`, {
     remedy: 'name a kubeconfig with --kubeconfig FILE or KUBECONFIG',
   })
 }

@@ -4,7 +4,6 @@ import { promisify } from 'node:util'
 import { createGzip, gunzip } from 'node:zlib'
 import { mostBytes, readBounded, tooLarge } from '../bounded-file.ts'
 import { KvupError, usageError } from '../errors.ts'
-import { shellWord } from '../shell-line.ts'
 import { type Needed, type PassedOver, type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
 import { type Dump, dumpsIn, isAsked } from './saved-dumps.ts'
 import { deepest, isRecord, isTooDeep, type KubeObject, withoutNulls } from '../object.ts'
@@ -121,7 +120,7 @@ async function textOf(file: string): Promise<string> {
 }
 
 const words: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file or folder',
+  ENOENT: 'the file or folder does not exist',
   EACCES: 'permission denied',
 }
 
@@ -129,7 +128,9 @@ function missing(file: string, cause: unknown): unknown {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined
   if (code === undefined) return cause
   return usageError('snapshot-missing', `cannot read ${file}: ${words[code] ?? code}`, {
-    remedy: `kvup snapshot --to-file ${shellWord(file)}     saves the cluster there`,
+    ...(code === 'ENOENT' && {
+      remedy: 'kvup snapshot --to-file cluster.ndjson.gz     saves the cluster to a file for --from',
+    }),
     cause,
   })
 }

@@ -22,7 +22,10 @@ import {
 import { earliest, latest, since } from '../../kube/timestamps.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { isOfHyperConverged } from '../installation.ts'
+import { withPurpose } from '../../kube/shell-line.ts'
 import { shorten } from '../../kube/text.ts'
+import { lossBehind } from '../../releases/hop-findings.ts'
+import { versionOf } from '../../releases/release-versions.ts'
 import { readRefusal } from '../../kube/access-rights.ts'
 import { isSelected, strategyJob, untolerated } from '../component-status.ts'
 import { knownFault, type KnownFault } from './known-messages.ts'
@@ -54,6 +57,17 @@ export function causes(snapshot: UpgradeSnapshot): Cause[] {
 export function isTerminal(cause: Cause, at: Date): boolean {
   return cause.terminal && (since(cause.since, at) ?? 0) >= terminalPatience
 }
+
+const holding: ReadonlySet<CauseKind> = new Set([
+  'refused',
+  'unschedulable',
+  'node',
+  'terminating',
+  'misscheduled',
+])
+
+/** It may heal, when a node returns or a quota grows, and KubeVirt does nothing about it: nothing moves before it does. */
+export const holdsPods = ({ kind }: Cause): boolean => holding.has(kind)
 
 function podGroups(snapshot: UpgradeSnapshot): { component: string; pods: readonly Pod[] }[] {
   return [
@@ -191,7 +205,8 @@ function downgradeCause(component: string, snapshot: UpgradeSnapshot): string[] 
     return []
   // Without a tag the version is the operator's own, which is new by now.
   const by = spec?.imageTag ? '' : ' --method image-tag'
-  return [`kvup upgrade --to ${observed}${by}`]
+  const loss = lossBehind(versionOf(status.targetKubeVirtVersion), versionOf(observed))
+  return [withPurpose(`kvup upgrade --to ${observed}${by}`, `goes back${loss}`)]
 }
 
 /** DeploymentFailed as a cause: what virt-operator itself says, told by its last part, where the reason is (lab 13). */

@@ -34,7 +34,8 @@ export interface Health {
 }
 
 /**
- * The rollout status with what else was measured. A leader that is gone is Degraded whatever is under way, unless the pods of it tell why already. An
+ * The rollout status with what else was measured. A leader that is gone is Degraded unless the pods of it tell why already; without virt-operator an update that
+ * is under way is Stalled. An
  * API that nobody answers is part of every roll of virt-api: it counts once nothing is under way, after 15 s. Pure.
  */
 export function withHealth(judged: RolloutStatus, health: Health, at: Date): RolloutStatus {
@@ -69,6 +70,13 @@ function verdictWith(
   at: Date,
 ): Verdict {
   const explained = verdict === 'Stalled' && why.some((cause) => isTerminal(cause, at))
+  // What is under way goes no further without virt-operator; virt-controller has no part in it.
+  if (
+    verdict !== 'Healthy' &&
+    verdict !== 'Degraded' &&
+    dead.some(({ component }) => component === operatorName)
+  )
+    return 'Stalled'
   if (dead.length > 0) return explained ? verdict : 'Degraded'
   if (verdict !== 'Healthy') return verdict
   // Endpoints do not say since when they are gone: not longer than everything else has been at rest.

@@ -101,7 +101,10 @@ const words: Record<Cause['kind'], (cause: Unworded, subject: Subject) => string
   container: ({ message, reason }, { who }) => `${who} cannot start: ${firstLine(message) ?? reason}`,
   unschedulable: ({ message, reason }, { who, verb }) =>
     `${who} ${verb('finds', 'find')} no node: ${firstLine(message) ?? reason}`,
-  node: ({ nodes }, { who }) => `${who}: ${nodes.length > 1 ? 'these nodes are' : 'the node is'} NotReady`,
+  node: ({ component, components = [component], nodes }) =>
+    nodes.length > 1
+      ? `nodes ${fewOf(nodes)} are NotReady, and ${listed(components)} ${components.length > 1 ? 'wait' : 'waits'} for them`
+      : `node ${nodes[0] ?? ''} is NotReady, and ${listed(components)} ${components.length > 1 ? 'wait' : 'waits'} for it`,
   terminating: (_, { who, verb }) => `${who} ${verb('is', 'are')} stuck in Terminating`,
   'not-ready': ({ message, reason }, { who, verb }) =>
     `${who} ${verb('is', 'are')} not ready: ${firstLine(message) ?? reason}`,
@@ -180,6 +183,10 @@ function ofTheJob([first = '', ...others]: readonly string[]): Subject {
 /** `40 nodes (worker-1, worker-2, worker-3, …)`. */
 function counted(names: readonly string[], what: string): string {
   return `${names.length} ${what} (${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''})`
+}
+
+function fewOf(names: readonly string[]): string {
+  return names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : listed(names)
 }
 
 function listed(names: readonly string[]): string {

@@ -1,4 +1,4 @@
-import type { ReportedCheck, ReportedFinding } from '../../checks/check-run.ts'
+import type { ReportedFinding } from '../../checks/check-run.ts'
 import type { Document } from '../printer.ts'
 import type { CheckDocument } from '../views/check-report.ts'
 import type { StatusDocument } from '../views/status.ts'
@@ -7,6 +7,7 @@ import type { PlanDocument } from '../../upgrade/plan/plan-document.ts'
 import type { WorkloadsUpdateDocument } from '../../vms/waves/wave-run.ts'
 import type { OutdatedDocument } from '../../vms/outdated-vms.ts'
 import type { Told } from './reports.ts'
+import { plainHelpLine } from '../text.ts'
 import { type Verdict, verdictOf } from './verdicts.ts'
 
 type Level = 'error' | 'warning' | 'notice'
@@ -48,7 +49,7 @@ export function annotationReport({ command, document, error }: Told): string {
 
 const withRemedy = (sentences: readonly string[], remedy: readonly string[] = []): readonly string[] => [
   ...sentences,
-  ...remedy.map((line) => `-> ${line}`),
+  ...remedy.map(plainHelpLine),
 ]
 
 function failure(
@@ -82,8 +83,14 @@ function nextOf(document: Document, { text }: Verdict): readonly string[] {
     why?: StatusDocument['why']
   }
   const named = why.find(({ sentence }) => text.endsWith(sentence))
-  return [...[next].flat(), ...(named?.commands ?? [])]
+  return [...[next].flat().map(unattended), ...(named?.commands ?? [])]
 }
+
+/** A job of CI has nobody to ask. */
+const unattended = (line: string): string =>
+  /^kvup upgrade /u.test(line) && !/ --yes\b/u.test(line)
+    ? line.replace(/^.*?(?= {3,}|$)/u, (command) => `${command} --yes`)
+    : line
 
 type Find = (command: string, document: Document) => readonly Annotation[]
 const finding = <T extends Document>(find: (command: string, document: T) => readonly Annotation[]) =>
@@ -108,14 +115,10 @@ function checkFindings(command: string, { items, strict }: CheckDocument): reado
       .map((one) => ({
         level: levelOfFinding(one, strict),
         title: `${command}: ${one.id}`,
-        lines: withRemedy([summaryOf(item, one)], one.remedy),
+        lines: withRemedy([one.summary], one.remedy),
       })),
   )
 }
-
-/** Most of what was not checked begins so. */
-const summaryOf = ({ is }: ReportedCheck, { summary }: ReportedFinding): string =>
-  is === 'not-checked' && !summary.startsWith('not checked: ') ? `not checked: ${summary}` : summary
 
 function levelOfFinding({ level }: ReportedFinding, strict: boolean): Level {
   if (level === 'blocker' || level === 'not-checked') return 'error'

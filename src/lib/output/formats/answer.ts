@@ -219,7 +219,9 @@ export function rowsIn(format: OutputFormat, how: Answering, give: (given: Given
   if (how.isQuiet && (format.is === 'table' || format.is === 'wide')) return collectedRows(give)
   if (format.is === 'json') return (kind) => jsonRows(kind, how)
   if (format.is === 'name') return (_, view) => nameRows(view, how)
-  if (format.is === 'table' || format.is === 'wide') return (_, view) => tableRows(view, how)
+  if (format.is === 'table' || format.is === 'wide')
+    return (kind, view) =>
+      view.whole && format.is === 'table' ? collectedRows(give)(kind, view) : tableRows(view, how)
   return collectedRows(give)
 }
 
@@ -252,12 +254,18 @@ const itemsOf = (document: Document) => (document as WithItems).items
 
 function wholeView(view: RowsView<unknown, Document>): View<Document> {
   return {
-    text: (document, paint, size) => [
-      ...(itemsOf(document).length > 0 ? table(view.columns, itemsOf(document), { ...size, paint }) : []),
-      ...belowOf(view, document, { paint, size: () => size }, itemsOf(document).length > 0),
-    ],
+    text: (document, paint, size) =>
+      view.whole && !size.wide
+        ? view.whole(document as WithItems, paint, size)
+        : rowsText(view, document, { paint, size: () => size }),
     names: (document) => itemsOf(document).map((row) => view.name(row)),
   }
+}
+
+function rowsText(view: RowsView<unknown, Document>, document: Document, shown: Shown): readonly string[] {
+  const items = itemsOf(document)
+  const rows = items.length > 0 ? table(view.columns, items, { ...shown.size(), paint: shown.paint }) : []
+  return [...rows, ...belowOf(view, document, shown, items.length > 0)]
 }
 
 type Shown = Pick<Answering, 'paint' | 'size'>

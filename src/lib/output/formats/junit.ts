@@ -6,6 +6,7 @@ import type { UpgradeReport } from '../../upgrade/upgrade-report.ts'
 import type { WaitDocument } from '../views/status.ts'
 import type { PlanDocument } from '../../upgrade/plan/plan-document.ts'
 import type { Told } from './reports.ts'
+import { plainHelpLine } from '../text.ts'
 import { verdictOf } from './verdicts.ts'
 
 /** One element of XML. Children that are elements stand on lines of their own. */
@@ -156,12 +157,7 @@ function failureOf({ code, reason, message, object, notes = [], remedy = [] }: N
     is: notTried.has(code) ? 'error' : 'failure',
     type: reason,
     message,
-    lines: [
-      message,
-      ...(object === undefined ? [] : [object]),
-      ...notes,
-      ...remedy.map((line) => `-> ${line}`),
-    ],
+    lines: [message, ...(object === undefined ? [] : [object]), ...notes, ...remedy.map(plainHelpLine)],
   } as const
 }
 

@@ -5,13 +5,13 @@ import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
 import type { EusPlanDocument } from '../../eus/planned-eus.ts'
 import type { PlanDocument } from '../../upgrade/plan/plan-document.ts'
 import type { UpgradeReport } from '../../upgrade/upgrade-report.ts'
-import type { OutdatedDocument } from '../../vms/outdated-vms.ts'
+import type { OutdatedDocument, OutdatedItem } from '../../vms/outdated-vms.ts'
 import type { VmRestartsDocument, WorkloadsUpdateDocument } from '../../vms/waves/wave-run.ts'
 import type { RestartRequiredDocument } from '../../vms/rollout/rollout-strategy.ts'
 import { count } from '../text.ts'
 import type { Document } from '../printer.ts'
 import type { CheckDocument } from '../views/check-report.ts'
-import { outcomesText, outcomeTexts } from '../views/vms/outdated-workloads.ts'
+import { verdictText } from '../views/vms/outdated-workloads.ts'
 import type { StatusDocument, WaitDocument } from '../views/status.ts'
 
 /** What a document comes to, in one sentence without an end, and how bad that is. */
@@ -137,23 +137,28 @@ const pathText = ({ from, to }: Path): string => (from === undefined || from ===
 
 function upgradeVerdict(report: UpgradeReport): Verdict {
   const { outcome, operator, degraded, tookSeconds, stoppedBefore, changes = [] } = report
+  const paused = leavesPaused(report) ? '; automatic VM updates stay paused' : ''
   const what = operator ? `HyperConverged ${pathText(operator)}` : `KubeVirt ${pathText(report)}`
   const took = tookSeconds === undefined ? '' : ` in ${spanText(tookSeconds * 1000)}`
   if (degraded) return { is: 'bad', text: `${what}${took}, but Degraded: ${degraded.join('; ')}` }
   if (outcome === 'nothing-to-do')
     return {
       is: 'good',
-      text: `${operator ? 'HyperConverged' : 'KubeVirt'} ${operator?.to ?? report.to}: nothing to do`,
+      text: `${operator ? 'HyperConverged' : 'KubeVirt'} ${operator?.to ?? report.to}: nothing to do${paused}`,
     }
   if (stoppedBefore)
     return {
       is: 'warning',
-      text: `${what}: stopped before ${stoppedBefore.step}, by --${stoppedBefore.because}`,
+      text: `${what}: stopped before ${stoppedBefore.step}, by --${stoppedBefore.because}${paused}`,
     }
   const lost = changes.filter((change) => change.lost).length
   if (lost > 0) return { is: 'bad', text: `${what}${took}, but ${lostText(lost)}` }
-  return { is: 'good', text: `${what}${took}` }
+  return { is: 'good', text: `${what}${took}${paused}` }
 }
+
+/** The report of a run that found nothing to do has lines to type where they are paused alone. */
+const leavesPaused = ({ outcome, workloads, next }: UpgradeReport): boolean =>
+  outcome === 'nothing-to-do' ? next.length > 0 : (workloads?.paused ?? false)
 
 function planVerdict({
   from,
@@ -230,17 +235,11 @@ function eusStatusVerdict({ open, from, to, at, steps, platform }: EusStatusDocu
     : { is: 'bad', text: `${text}; the platform fails: ${failing}` }
 }
 
-function outdatedVerdict({ totals, updating }: OutdatedDocument): Verdict {
-  const { total, byOutcome } = totals
-  if (total === 0)
-    return updating
-      ? { is: 'warning', text: 'no VM is labelled outdated yet: KubeVirt is being updated' }
-      : { is: 'good', text: 'no VM runs an old virt-launcher' }
-  const how = outcomesText(outcomeTexts, byOutcome)
-  return {
-    is: 'warning',
-    text: `${count(total, 'VM')} on an old virt-launcher${how === '' ? '' : `: ${how}`}`,
-  }
+function outdatedVerdict(document: OutdatedDocument & { items: readonly OutdatedItem[] }): Verdict {
+  if (document.totals.total > 0) return { is: 'warning', text: verdictText(document) }
+  return document.updating
+    ? { is: 'warning', text: 'no VM is labelled outdated yet: KubeVirt is being updated' }
+    : { is: 'good', text: 'no VM runs an old virt-launcher' }
 }
 
 function restartVerdict({ totals: { total } }: RestartRequiredDocument): Verdict {
@@ -251,13 +250,15 @@ function restartVerdict({ totals: { total } }: RestartRequiredDocument): Verdict
 
 function wavesVerdict(report: WorkloadsUpdateDocument | VmRestartsDocument): Verdict {
   const { kind, outcome, stoppedBefore, items, shortfall } = report
+  const paused =
+    kind === 'WorkloadsUpdate' && report.paused !== undefined ? '; automatic VM updates stay paused' : ''
   const what = kind === 'VmRestarts' ? 'restarts of VMs' : 'update of VMs'
-  if (outcome === 'nothing-to-do') return { is: 'good', text: `${what}: nothing to do` }
-  if (shortfall !== undefined) return { is: 'bad', text: `${what}: ${outcome}: ${shortfall}` }
+  if (outcome === 'nothing-to-do') return { is: 'good', text: `${what}: nothing to do${paused}` }
+  if (shortfall !== undefined) return { is: 'bad', text: `${what}: ${outcome}: ${shortfall}${paused}` }
   const stop = stoppedBefore ? ` before ${stoppedBefore.step}, by ${stoppedBefore.because}` : ''
   const end = outcome === 'dry-run' ? 'dry run' : outcome
   return {
     is: outcome === 'stopped' ? 'warning' : 'good',
-    text: `${what}: ${end}${stop}, ${count(items.length, 'VM')}`,
+    text: `${what}: ${end}${stop}, ${count(items.length, 'VM')}${paused}`,
   }
 }

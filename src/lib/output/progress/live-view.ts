@@ -1,4 +1,4 @@
-import { cut, displayWidth, paintedWidth, pieces, wrap, helpLine } from '../text.ts'
+import { cut, displayWidth, fill, paintedWidth, pieces, wrap, helpLine } from '../text.ts'
 import { inLocale, sanitiseLine, type Stream } from '../terminal.ts'
 import type { RunEvent } from '../../engine/step.ts'
 import type { Clock } from '../../kube/clock.ts'
@@ -16,7 +16,7 @@ import {
   type StepShape,
 } from './run-progress.ts'
 import { percentDone, timeLeft } from './time-left.ts'
-import { countText, doneText, givesUp, phraseOf, troubleOf } from './progress-words.ts'
+import { countText, doneText, givesUp, phraseOf, stallWord, troubleOf } from './progress-words.ts'
 
 const escape = '\u001b['
 const eraseLine = `${escape}2K`
@@ -181,6 +181,8 @@ interface Frame {
   paint: Paint
   /** Of the longest name that is shown. */
   names: number
+  /** Lines are cut rather than wrapped: there are few rows. */
+  isTight?: true
 }
 
 export interface FrameSize {
@@ -214,7 +216,10 @@ export function renderLive(run: RunProgress, at: Date, size: FrameSize, paint: P
     head.length + foot.length + stages.length - 1 + others + safe.length <= most ? safe : [],
   ].flat()
   const room = Math.max(1, most - head.length - foot.length - shown.length - (others - 1))
-  const lines = folded(stages, room).flatMap((stage) => stageLines(stage, run, frame))
+  const kept = folded(stages, room)
+  const all = kept.flatMap((stage) => stageLines(stage, run, frame))
+  const isTooHigh = head.length + all.length + foot.length + shown.length > most
+  const lines = isTooHigh ? kept.flatMap((stage) => stageLines(stage, run, { ...frame, isTight: true })) : all
   return [...head, ...lines, ...foot, ...shown].slice(-most).map((line) => painted(line, frame))
 }
 
@@ -228,7 +233,9 @@ const nameIn = (title: string, paint: Paint): string => inLocale(sanitiseLine(ti
 function header(run: RunProgress, startedAt: string, frame: Frame): Line[] {
   const { at, columns, paint } = frame
   const end = run.finishedAt === undefined ? at : new Date(run.finishedAt)
-  const elapsed = spanText(end.getTime() - Date.parse(startedAt))
+  const span = end.getTime() - Date.parse(startedAt)
+  // At the end as the report below says it, which has whole seconds.
+  const elapsed = spanText(run.finishedAt === undefined ? span : Math.round(span / 1000) * 1000)
   const left = timeLeft(run, at)
   const title = nameIn(run.title ?? run.procedure, paint)
   const percent = percentDone(run, at)
@@ -294,8 +301,10 @@ function stageLines(stage: Folded, run: RunProgress, frame: Frame): Line[] {
   const isOver = run.finishedAt !== undefined
   if (!isOver && (shape === 'running' || shape === 'stalled'))
     return openLines([mark, name], stage, { run, frame })
-  const { text, tone, right = '' } = restOf(stage, frame)
-  return [besideName([mark, name], { text, tone, right }, frame)]
+  const rest = restOf(stage, frame)
+  return isOver && !frame.isTight
+    ? allBesideName([mark, name], rest, frame)
+    : [besideName([mark, name], rest, frame)]
 }
 
 /** What a stage says that is not at work. */
@@ -309,6 +318,26 @@ function restOf(stage: StageLine, frame: Frame): { text: string; tone?: Tone; ri
   return { text: [count, 'not finished'].filter(Boolean).join('  '), ...(tone && { tone }) }
 }
 
+function roomBeside(name: Span, { columns, names }: Pick<Frame, 'columns' | 'names'>) {
+  const gap = columns < narrow ? 1 : Math.max(2, names + 2 - displayWidth(name.text))
+  return { gap, room: columns - 3 - displayWidth(name.text) - gap }
+}
+
+/** The same of a line that stays on the screen: what does not fit is wrapped below it. */
+function allBesideName(
+  head: readonly [Span, Span],
+  rest: { text: string; tone?: Tone; right?: string },
+  frame: Frame,
+): Line[] {
+  const { gap, room } = roomBeside(head[1], frame)
+  const [first = '', ...more] = fill(inLocale(rest.text, frame.paint), Math.max(1, room))
+  const indent = ' '.repeat(3 + displayWidth(head[1].text) + gap)
+  return [
+    besideName(head, { ...rest, text: first }, frame),
+    ...more.map((line): Line => [toned(`${indent}${line}`, rest.tone)]),
+  ]
+}
+
 /** Behind the name, in a column of its own where there is room; what stands at the right end gives way before it. */
 function besideName(
   [mark, name]: readonly [Span, Span],
@@ -317,8 +346,7 @@ function besideName(
 ): Line {
   const shown = inLocale(text, paint)
   if (shown === '' && right === '') return [mark, name]
-  const gap = columns < narrow ? 1 : Math.max(2, names + 2 - displayWidth(name.text))
-  const room = columns - 3 - displayWidth(name.text) - gap
+  const { gap, room } = roomBeside(name, { columns, names })
   if (room < 4) return [mark, name]
   const cutShort = cut(shown, room, ellipsis(paint))
   const free = room - displayWidth(cutShort) - displayWidth(right)
@@ -337,7 +365,7 @@ function openLines(
   const since = stage.stalledAt ?? stage.startedAt
   const state = run.waiting && stage.steps.includes(run.waiting.step) ? run.waiting.state : undefined
   const phrase = isStalled
-    ? `STALLED${since === undefined ? '' : ` for ${spanText(at.getTime() - Date.parse(since))}`}`
+    ? `${stallWord(state)}${since === undefined ? '' : ` for ${spanText(at.getTime() - Date.parse(since))}`}`
     : state === undefined
       ? ''
       : phraseOf(state)

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../engine/step.ts'
-import { type Beat, type Clock, ownClock, ticks } from '../../kube/clock.ts'
+import { type Beat, type Clock, ownClock, ownTicks, ticks } from '../../kube/clock.ts'
 import { BusySign } from './busy-sign.ts'
 import { frameInterval, LiveRegion, LiveView } from './live-view.ts'
 import { exitCode, KvupError } from '../../kube/errors.ts'
@@ -134,6 +134,9 @@ const heartbeat = 30_000
 /** `9 s`, `3m12s`, `4 restarts`, `and 2 more`: what grows while everything stays as it is. */
 const growing = /\b(?:(?:\d+ ?[dhms]\b ?)+|(?:\d+ ?[dhms])+|\d+ of \d+ s|\d+ (?:restarts?|more))\b/g
 
+/** A text that is the same for as long as nothing changes. */
+export const withoutSpans = (text: string): string => text.replace(growing, '')
+
 export function plainLines(
   write: (line: string) => void,
   clock: Clock,
@@ -141,19 +144,19 @@ export function plainLines(
   verbose = false,
 ): PlainLines {
   let run: RunProgress = progressOf([])
-  let printedAt = ticks(clock)
+  let printedAt = ownTicks(clock)
   const of = verbose ? 'steps' : 'stages'
   const said = new Map<string, string>()
 
   const speak = (at: Date | string, { text, tone, remedy = [] }: Omit<Wording, 'about'>) => {
-    printedAt = ticks(clock)
+    printedAt = ownTicks(clock)
     const line = sanitiseLine(text)
     write(`${timeOfDay(at)} ${tone === undefined ? line : paint[tone](line)}`)
     for (const help of remedyLines(remedy, paint)) write(`       ${help}`)
   }
   const tick = () => {
     const now = clock.now()
-    if (ticks(clock) - printedAt < heartbeat) return
+    if (ownTicks(clock) - printedAt < heartbeat) return
     const wording = heartbeatWording(run, now, of)
     if (wording !== undefined) speak(now, wording)
   }
@@ -176,9 +179,9 @@ export function plainLines(
 /** Where something is counted, the count is the change, and each pod on the way to it is none: the heartbeat names those that stay. */
 function gistOf(event: RunEvent, { text }: Wording): string {
   const { state } = event.kind === 'step-waiting' ? event : {}
-  if (state?.progress === undefined) return text.replace(growing, '')
+  if (state?.progress === undefined) return withoutSpans(text)
   const why = state.is === 'stalled' ? state.why : state.trouble
-  return `${state.is} ${state.progress.done}/${state.progress.total} ${why?.replace(growing, '') ?? ''}`
+  return `${state.is} ${state.progress.done}/${state.progress.total} ${withoutSpans(why ?? '')}`
 }
 
 /** What a page shows in so many columns. */

@@ -114,10 +114,14 @@ function stageDone(stage: Pick<StageLine, 'id' | 'title' | 'note' | 'tookMs'>): 
   return { about: id, text: `${title}: ${text}`, tone: 'good' }
 }
 
+/** STALLED, or what KubeVirt is then: as `kvup status` says it. */
+export const stallWord = (state: Waiting['state'] | undefined): string =>
+  ((state?.is === 'stalled' ? state.verdict : undefined) ?? 'Stalled').toUpperCase()
+
 function waitingWords(about: string, title: string, state: Waiting['state']): Wording {
   const counted = state.progress?.share ? '' : countText(state.progress)
   const why = troubleOf(state)
-  const what = state.is === 'stalled' ? `STALLED while waiting for ${state.on}` : phraseOf(state)
+  const what = state.is === 'stalled' ? `${stallWord(state)} while waiting for ${state.on}` : phraseOf(state)
   const said = state.is === 'stalled' ? [what, counted] : [counted, what]
   const text = `${title}: ${said.filter(Boolean).join(', ')}`
   if (state.is === 'waiting') return { about, text: why === undefined ? text : `${text}; ${why}` }

@@ -12,6 +12,7 @@ import {
   paintedWidth,
   wrap,
   helpLine,
+  plainHelpLine,
 } from '../text.ts'
 import { onOneLine } from '../terminal.ts'
 import type { ClusterAddress } from '../../kube/cluster.ts'
@@ -73,6 +74,8 @@ interface Style {
   size: Size
   /** `whole`: each check, and what helps against an info; `blockers`: what helps against these alone, where all of it is more than a screen. */
   detail: 'whole' | 'findings' | 'blockers'
+  /** The flag that shows the whole; default `--all`. */
+  all?: string
 }
 
 const shownLines = (document: CheckDocument, style: Style): string[] =>
@@ -87,6 +90,27 @@ const severities: readonly Severity[] = ['BLOCKER', 'NOT CHECKED', 'WARNING', 'A
 interface Shown {
   finding: ReportedFinding
   severity: Severity
+}
+
+/** Findings as a check shows them, where something else stands beside them: what stops it with what helps, and the others in a line each. With `-o wide` all that helps. */
+export function findingSections(
+  findings: readonly ReportedFinding[],
+  { paint, size }: Pick<Style, 'paint' | 'size'>,
+): { stops: readonly string[]; others: readonly string[] } {
+  const shown = findings.map((finding) => ({ finding, severity: severityOf(finding) }))
+  const linesOf = (severity: Severity): readonly string[] => {
+    const own = shown.filter((one) => one.severity === severity).map(({ finding }) => finding)
+    if (own.length === 0) return []
+    const isBrief = severity === 'WARNING' && !size.wide
+    const detail = size.wide ? 'whole' : isBrief ? 'blockers' : 'findings'
+    const lines = sectionLines(severity, own, { paint, size, detail, all: '-o wide' })
+    const more = isBrief && own.some(({ remedy }) => remedy.length > 0) ? ' (fixes: -o wide)' : ''
+    return [`${severity}${more}`, ...lines]
+  }
+  return {
+    stops: [...linesOf('BLOCKER'), ...linesOf('NOT CHECKED')],
+    others: [...linesOf('WARNING'), ...linesOf('ACCEPTED'), ...linesOf('INFO')],
+  }
 }
 
 function reportLines(document: CheckDocument, style: Style): string[] {
@@ -109,14 +133,14 @@ function reportLines(document: CheckDocument, style: Style): string[] {
     ...found,
     ...(found.length > 0 && style.detail === 'whole' ? [''] : []),
     ...(style.detail === 'whole' ? titleLines(document, style) : []),
-    ...tallyLines(document, style),
+    tallyLine(document, style),
     ...endLines(document, shown, style.paint),
   ]
 }
 
-function severityOf({ accepted, level }: ReportedFinding, { is }: ReportedCheck): Severity {
+function severityOf({ accepted, level }: ReportedFinding, check?: ReportedCheck): Severity {
   if (accepted) return 'ACCEPTED'
-  if (is === 'not-checked' || level === 'not-checked') return 'NOT CHECKED'
+  if (check?.is === 'not-checked' || level === 'not-checked') return 'NOT CHECKED'
   return ({ blocker: 'BLOCKER', warning: 'WARNING', info: 'INFO' } as const)[level]
 }
 
@@ -187,7 +211,9 @@ function uncheckedLines(findings: readonly ReportedFinding[], style: Style): str
     )
     for (const [why, lack] of Map.groupBy(shared, reasonOf)) {
       const ids = lack.map(({ id }) => id).join(', ')
-      lines.push(` ${markOf('NOT CHECKED', paint)} not checked: ${ids} (${brief(why ?? '')})`)
+      lines.push(
+        ` ${markOf('NOT CHECKED', paint)} ${lack.length} checks were not made: ${brief(why ?? '')} (${ids})`,
+      )
     }
     const most = detail === 'whole' || own.length <= uncheckedShown + 1 ? own.length : uncheckedShown
     for (const finding of own.slice(0, most)) lines.push(...headLines(finding, 'NOT CHECKED', style))
@@ -199,9 +225,9 @@ function uncheckedLines(findings: readonly ReportedFinding[], style: Style): str
   return lines
 }
 
-/** What a check lacks, as its sentence ends. */
+/** What a check lacks: behind what was not done. */
 const reasonOf = ({ summary }: ReportedFinding): string | undefined =>
-  /^not checked: .*? \((?<why>.*)\)$/su.exec(summary)?.groups?.['why']
+  /^.*? (?:was|were) not .*?: (?<why>.*)$/su.exec(summary)?.groups?.['why']
 
 /** Others lack the very same. */
 function hasCompany(finding: ReportedFinding, among: readonly ReportedFinding[]): boolean {
@@ -221,7 +247,7 @@ function warningLines(findings: readonly ReportedFinding[], style: Style): strin
 
 /** The first in a line, the others by their names. That there is no way back comes before everything else, then that nobody knows the target: it may be mistyped. */
 function infoLines(findings: readonly ReportedFinding[], style: Style): string[] {
-  const { paint, detail } = style
+  const { paint, detail, all = '--all' } = style
   const sorted = findings.toSorted((a, b) => Number(isWayBack(b)) - Number(isWayBack(a)))
   const told =
     detail === 'blockers' ? [] : sorted.filter((finding, at) => at === 0 || finding.id === 'release-unknown')
@@ -231,7 +257,9 @@ function infoLines(findings: readonly ReportedFinding[], style: Style): string[]
     ...told.flatMap((finding) => named(` ${mark} ${firstClause(finding.summary)}`, finding.id, style)),
     ...(names === ''
       ? []
-      : [` ${mark} ${told.length > 0 ? 'also ' : ''}${names} ${paint.dim('(kvup explain NAME, or --all)')}`]),
+      : [
+          ` ${mark} ${told.length > 0 ? 'also ' : ''}${names} ${paint.dim(`(kvup explain NAME, or ${all})`)}`,
+        ]),
   ]
 }
 
@@ -320,43 +348,31 @@ function titleLines({ items }: CheckDocument, style: Style): string[] {
   return lines.length === 0 ? [] : lines.concat('')
 }
 
-const passedOf = (items: readonly ReportedCheck[]): number => items.filter(({ is }) => is === 'passed').length
-
-const groupsOf = (items: readonly ReportedCheck[]) => [...new Set(items.map(({ group }) => group))]
-
 /** Why a check was not made. */
 const leftOut = ({ without = '--to', why }: ReportedCheck): string => why ?? `needs ${without}`
 
-/** How many checks passed, by group; then which were not made, and why. */
-function tallyLines({ items }: CheckDocument, { paint, detail }: Style): string[] {
-  const made = items.filter(({ is }) => is !== 'skipped')
-  const skipped = items.filter(({ is }) => is === 'skipped')
-  const groups = groupsOf(made).map((group) => {
-    const own = made.filter((item) => item.group === group)
-    return passedOf(own) === own.length ? `${group} ${own.length}` : `${group} ${passedOf(own)}/${own.length}`
-  })
-  const [one] = skipped.length === 1 ? skipped : []
-  const without = one === undefined ? '' : ` (1 ${leftOut(one)})`
-  return [
-    `${passedOf(made)} of ${count(items.length, 'check')} passed${without}: ${groups.concat(detail === 'whole' ? [] : 'each: --all').join(` ${paint.mark.dot} `)}`,
-    ...(skipped.length > 1 ? [whyNotMade(skipped)] : []),
+/** `54 checks passed, 3 found something, 1 was not made, 1 needs --probe-images`: each check is in one of them. */
+function tallyLine({ items }: CheckDocument, { detail }: Style): string {
+  const many = (wanted: ReportedCheck['is']) => items.filter(({ is }) => is === wanted).length
+  const parts = [
+    `${count(many('passed'), 'check')} passed`,
+    ...(many('found') > 0 ? [`${many('found')} found something`] : []),
+    ...(many('not-checked') > 0 ? [`${many('not-checked')} ${wasOrWere(many('not-checked'))} not made`] : []),
+    ...skippedTexts(items.filter(({ is }) => is === 'skipped')),
   ]
+  return `${parts.join(', ')}${detail === 'whole' ? '' : ' (each: --all)'}`
 }
 
-/** `22 checks need a target version (--to)`, or with several reasons how many have each. */
-function whyNotMade(skipped: readonly ReportedCheck[]): string {
-  const reasons = [...new Set(skipped.map(leftOut))]
-  return reasons
-    .map((why, index) => {
-      const n = skipped.filter((item) => leftOut(item) === why).length
-      const what = index === 0 ? count(n, 'check') : String(n)
-      return `${what} ${n === 1 ? why : why.replace(/^needs/u, 'need')}`.replace(
-        /--to$/u,
-        'a target version (--to)',
-      )
-    })
-    .join(', ')
-}
+const wasOrWere = (n: number): string => (n === 1 ? 'was' : 'were')
+
+/** `22 need a target version (--to)`, for each reason. */
+const skippedTexts = (skipped: readonly ReportedCheck[]): readonly string[] =>
+  [...Map.groupBy(skipped, leftOut)].map(([why, { length }]) =>
+    `${length} ${length === 1 ? why : why.replace(/^needs/u, 'need')}`.replace(
+      /--to$/u,
+      'a target version (--to)',
+    ),
+  )
 
 /** The verdict once more, since a long report has scrolled its head away, and what to type. */
 function endLines(document: CheckDocument, shown: readonly Shown[], paint: Paint): string[] {
@@ -449,9 +465,7 @@ function testCase(item: ReportedCheck, strict: boolean): string {
 }
 
 const textOf = ({ id, level, summary, remedy, accepted }: ReportedFinding) =>
-  [`${accepted ? 'accepted ' : ''}${level} ${id}: ${summary}`, ...remedy.map((line) => `-> ${line}`)].join(
-    '\n',
-  )
+  [`${accepted ? 'accepted ' : ''}${level} ${id}: ${summary}`, ...remedy.map(plainHelpLine)].join('\n')
 
 const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
 
@@ -495,7 +509,7 @@ function result(finding: ReportedFinding, { id, is }: ReportedCheck, ruleIndex: 
     ruleIndex,
     kind: open ? 'open' : 'fail',
     level: open ? 'none' : sarifLevels[level],
-    message: { text: [summary, ...remedy.map((line) => `-> ${line}`)].join('\n') },
+    message: { text: [summary, ...remedy.map(plainHelpLine)].join('\n') },
     ...(objects.length > 0 && { locations: [{ logicalLocations: objects.map(location) }] }),
     ...(accepted && {
       suppressions: [{ kind: 'external', status: 'accepted', ...(reason && { justification: reason }) }],

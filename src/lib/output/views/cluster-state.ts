@@ -58,10 +58,10 @@ export function stateLines(
 }
 
 /** The line that was typed above them, and the prompt below. */
-const around = 2
+export const around = 2
 
 /** In rows of a terminal, which breaks words that are too long for it. */
-const height = (lines: readonly string[], columns: number): number =>
+export const height = (lines: readonly string[], columns: number): number =>
   lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(paintedWidth(line) / columns)), 0)
 
 /** What is paused, and that there is no way back, come last: the first ones give way. */

@@ -21,6 +21,8 @@ export interface ExplanationsDocument extends Document {
 /** A name and what it says: in one line, in five parts, and all of it as Markdown. */
 export interface ExplainedName {
   id: string
+  /** The name that was typed, where a page tells of several: `locked` of `exit-6`. */
+  asked?: string
   /** What the name is: `message` of a line that KubeVirt's programs log. */
   of: ExplainedKind
   meaning: string
@@ -30,6 +32,7 @@ export interface ExplainedName {
   means: string
   matters: string
   fix: string
+  /** Empty where there is nothing to accept. */
   acceptWith: string
   /** Addresses, and files of kvup's documentation. */
   docs: readonly string[]
@@ -113,11 +116,11 @@ function page(item: ExplainedName, paint: Paint, { columns }: Size): string[] {
     ['Accept with', item.acceptWith],
   ] as const
   return [
-    paint.strong(item.id),
+    paint.strong(item.asked ?? item.id),
     ...about(item).flatMap((line) => wrap(line, width)),
-    ...parts.flatMap(([heading, text]) =>
-      ['', paint.strong(heading)].concat(prose(text, { paint, columns })),
-    ),
+    ...parts
+      .filter(([, text]) => text !== '')
+      .flatMap(([heading, text]) => ['', paint.strong(heading)].concat(prose(text, { paint, columns }))),
     '',
     paint.strong('Docs'),
     ...item.docs.map((line) => `  ${line}`),

@@ -228,11 +228,13 @@ function wholeRun(run: JournalRun, entries: readonly Entry[], { paint, size }: S
   const plan = entries.find((entry) => entry.plan !== undefined)?.plan
   const took = run.tookMs === undefined ? '' : `, ${spanText(run.tookMs)}`
   const ending = [...endNotes({ ...run, reason: '' }), ...(run.reason === undefined ? [] : [run.reason])]
+  const finished = finishedText(run, entries)
   return [
     `${paint.strong(`Run ${run.run}: ${whatText(run)}`)}: ${tone ? paint[tone](word) : word}${took}`,
     `  started    ${run.started} by ${run.by}`,
     ...(run.ended === undefined ? [] : [`  ended      ${run.ended}`]),
     ...(run.continues === undefined ? [] : [`  continued  run ${run.continues}`]),
+    ...(finished === undefined ? [] : [`  result     ${finished}`]),
     ...(ending.length === 0 ? [] : [`  result     ${ending.join(': ')}`]),
     ...run.accepted.map(
       ({ id, reason, user }) =>
@@ -241,8 +243,18 @@ function wholeRun(run: JournalRun, entries: readonly Entry[], { paint, size }: S
     ...(plan === undefined ? [] : [`  plan       ${plan}`]),
   ]
     .flatMap((line) => wrap(line, size.columns))
-    .concat(stepLines(entries, { paint, size }))
+    .concat(stepLines(run, entries, { paint, size }))
 }
+
+/** Of a run that found every change made: it ended what another had begun. */
+function finishedText({ continues, result }: JournalRun, entries: readonly Entry[]): string | undefined {
+  const isUnchanged = entries.some(({ what, text }) => what === 'finished' && text === nothingChanged)
+  if (continues === undefined || result !== 'done' || !isUnchanged) return undefined
+  return `finished run ${continues}: nothing was left to change`
+}
+
+/** What the journal says of a run that changed nothing. */
+const nothingChanged = 'nothing to change'
 
 interface Told {
   at: string
@@ -251,8 +263,13 @@ interface Told {
   tone?: Tone
 }
 
-function stepLines(entries: readonly Entry[], { paint, size }: Style): string[] {
-  const rows = entries.flatMap((entry, index) => told(entry, entries.slice(index + 1), entries))
+function stepLines(run: JournalRun, entries: readonly Entry[], { paint, size }: Style): string[] {
+  const finished = finishedText(run, entries)
+  const rows = entries.flatMap((entry, index) =>
+    entry.what === 'finished' && finished !== undefined
+      ? [{ at: entry.at, step: '-', text: `done: ${finished}` }]
+      : told(entry, entries.slice(index + 1), entries),
+  )
   return rows.length === 0 ? [] : ['', ...table(stepColumns, rows, { ...size, paint })]
 }
 

@@ -125,9 +125,18 @@ function countLines({ counts }: Told, paint: Paint): readonly string[] {
 /** Alerts that fire since; none where nobody asked. */
 export function alertLines({ alerts }: { alerts?: NewAlerts }, { mark }: Paint): readonly string[] {
   if (alerts === undefined) return []
-  if ('notCompared' in alerts) return [`Alerts not compared: ${alerts.notCompared}`]
+  if ('notCompared' in alerts) return unseenAlerts(alerts.notCompared, mark)
   if (alerts.new.length === 0) return ['no new alert is firing']
   return [`${mark.warning} new alerts: ${upToTwenty(alerts.new)}`]
+}
+
+/** A command in a sentence cannot be pasted: it stands alone. */
+function unseenAlerts(why: string, { next }: Paint['mark']): readonly string[] {
+  const { said = why, command } = /^(?<said>.*); (?<command>oc .*) shows them$/u.exec(why)?.groups ?? {}
+  return [
+    `Alerts not compared: ${said}`,
+    ...(command === undefined ? [] : [`  ${next} ${command}     # shows them`]),
+  ]
 }
 
 /** `2 of 200 VMs that should run have a problem`, and below it each reason; then what is wrong with migrations. Nothing where nothing is. */

@@ -517,14 +517,17 @@ export interface WaitDocument extends Document {
 
 export const waitView: View<WaitDocument> = {
   text: ({ for: condition, met, version, verdict, tookSeconds, vms, remarks = [] }, paint, size) => [
-    ...wrap(
-      [
-        met ? paint.good(`${condition} is met`) : paint.bad(`${condition} is not met`),
-        ...kubeVirtWords({ verdict, version, remarks }),
-        `after ${spanText(tookSeconds * 1000)}`,
-      ].join(` ${paint.mark.dot} `),
-      size.columns,
-    ),
+    // What is not met ends the command with an error, which says so with its cause.
+    ...(met
+      ? wrap(
+          [
+            paint.good(`${condition} is met`),
+            ...kubeVirtWords({ verdict, version, remarks }),
+            `after ${spanText(tookSeconds * 1000)}`,
+          ].join(` ${paint.mark.dot} `),
+          size.columns,
+        )
+      : []),
     ...remarks.flatMap((remark) => wrap(paint.warn(`${paint.mark.warning} ${brief(remark)}`), size.columns)),
     ...(vms ? vmTroubleLines(vms).flatMap((line) => wrap(line, size.columns)) : []),
   ],

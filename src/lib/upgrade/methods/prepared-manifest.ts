@@ -24,6 +24,7 @@ import {
 import { manifestSource, notReadFinding, originOf, readManifest } from '../../manifests/manifest-source.ts'
 import { fromRegistry, registryFinding, registryToKeep } from '../../manifests/image-registry.ts'
 import type { AcceptedRisk } from '../../releases/hop-findings.ts'
+import { type Releases, unknownRelease } from '../../releases/releases.ts'
 import type { LoadedManifest, ReleaseManifest } from './operator-manifest.ts'
 
 /** The manifest of the release, its findings, and what has to happen before the first write. */
@@ -45,6 +46,7 @@ interface ManifestQuestion {
   plan: UpgradePlan
   upgradeState: UpgradeState
   cluster: Cluster
+  releases: Releases
   accepted: readonly AcceptedRisk[]
   /** Throws `blocked` for what stands against it and nobody accepted. */
   gate: (findings: readonly Finding[], accepted: readonly AcceptedRisk[]) => void
@@ -106,10 +108,45 @@ async function judgedNow(
     const loaded = await load()
     return loaded === undefined ? [] : await judge(loaded.manifest, question)
   } catch (error) {
-    if (!question.readNow || !(error instanceof KvupError) || error.exitCode !== exitCode.unreachable)
-      throw error
-    return [notReadFinding(error)]
+    if (!(error instanceof KvupError) || !isAway(error)) throw error
+    const unknown = unknownOf(question)
+    if (!question.readNow || error.exitCode !== exitCode.unreachable) throw asUnknown(error, unknown)
+    const finding = notReadFinding(error)
+    if (unknown === undefined) return [finding]
+    return [
+      {
+        ...finding,
+        summary: `${unknown.why}. ${capital(finding.summary)}`,
+        remedy: [unknown.help, ...finding.remedy],
+      },
+    ]
   }
+}
+
+/** It could not be fetched, or is not where it was looked for. */
+const isAway = ({ exitCode: code, reason }: KvupError): boolean =>
+  code === exitCode.unreachable || reason === 'manifest-missing'
+
+/** That kvup knows no such release comes first: it may be mistyped. Nothing where a manifest was given. */
+function unknownOf({ options, plan, releases }: ManifestQuestion): { why: string; help: string } | undefined {
+  if (options.manifest !== undefined) return undefined
+  const why = unknownRelease(plan.to, releases)
+  return why === undefined
+    ? undefined
+    : { why, help: 'kvup releases     lists the releases that kvup knows; --releases FILE adds newer ones' }
+}
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+
+function asUnknown(error: KvupError, unknown: ReturnType<typeof unknownOf>): KvupError {
+  if (unknown === undefined) return error
+  const { exitCode: code, reason, message, object, notes, remedy } = error
+  return new KvupError(code, reason, `${unknown.why}. ${capital(message)}`, {
+    object,
+    notes,
+    remedy: [unknown.help, ...remedy],
+    cause: error,
+  })
 }
 
 /**
@@ -178,10 +215,7 @@ async function unlessNeedless(question: ManifestQuestion): Promise<LoadedManifes
   try {
     return await fitting(question)
   } catch (error) {
-    const isAway =
-      error instanceof KvupError &&
-      (error.exitCode === exitCode.unreachable || error.reason === 'manifest-missing')
-    if (!plan.isRest || !isAway) throw error
+    if (!plan.isRest || !(error instanceof KvupError) || !isAway(error)) throw error
     cx.printer.note(
       `KubeVirt runs ${plan.to.text} already, and kvup did not read its manifest: ${error.message}`,
     )

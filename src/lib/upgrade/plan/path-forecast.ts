@@ -1,6 +1,12 @@
 import { type AcceptedRisk, isBlocked } from '../../releases/hop-findings.ts'
 import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
-import { kubernetesWindow, latestPatch, type Releases } from '../../releases/releases.ts'
+import {
+  allReleases,
+  kubernetesWindow,
+  latestPatch,
+  type Releases,
+  unknownRelease,
+} from '../../releases/releases.ts'
 import { counted } from '../../kube/text.ts'
 import { enteredNow, observedAfter, type PathStep, type UpgradePath } from '../path-procedure.ts'
 import { forecastText } from '../../vms/forecast/vm-forecast.ts'
@@ -90,6 +96,7 @@ async function legsAlong(
     if ('finding' in chosen) {
       // Where no release is known nothing is made up: it is refused as a step that leaves out minors.
       if (near === undefined && chosen.is === 'unknown') return undefined
+      if (chosen.is === 'unknown') refuseUnknown(question)
       if (near === undefined) throw usageError('manifest-missing', chosen.finding.summary, chosen.finding)
       return { legs: [near, ...later], missing: chosen }
     }
@@ -105,6 +112,22 @@ async function legsAlong(
   }
   if (near === undefined) throw new Error('an upgrade path without a step')
   return { legs: [near, ...later] }
+}
+
+/** No path leads to a release that nobody knows, over minors of which nobody knows a release: it may be mistyped. Throws `usage`. */
+function refuseUnknown({ request: { to }, releases }: PathQuestion): void {
+  const unknown = unknownRelease(to, releases)
+  if (unknown === undefined) return
+  const newest = allReleases(releases).at(-1)
+  throw usageError('release-unknown', unknown, {
+    remedy: [
+      'kvup releases     lists the releases that kvup knows; --releases FILE adds newer ones',
+      ...(newest === undefined
+        ? []
+        : [`kvup check --to ${newest.text}     judges an upgrade to the newest one`]),
+      '--via names the releases in between',
+    ],
+  })
 }
 
 /** What is asked for at the end is of the last step alone. */

@@ -136,7 +136,7 @@ export async function planUpgrade(
   const near = foreseen?.legs[0].plan ?? makePlan(request, upgradeState, releases)
   const environment = environmentIn(near.owner.ref.namespace)
   const reading = { reader, clock: cx.clock, journal: new RememberedJournal(environment.journal) }
-  const preparing = { cx, cluster, readNow, accepted, gate: judge.gate }
+  const preparing = { cx, cluster, releases, readNow, accepted, gate: judge.gate }
   const manifest = await prepareManifest({
     ...preparing,
     options: optionsOfLeg(options, near, foreseen !== undefined),

@@ -154,7 +154,7 @@ function refuseContradictions(options: UpgradeOptions, yes: boolean): void {
     })
 }
 
-/** Throws `usage` for a bare `--dry-run` and for anything but none, client and server. */
+/** Throws `usage` for anything but none, client and server. */
 export function dryRunOf({ dryRun = 'none' }: UpgradeOptions): 'client' | 'server' | undefined {
   if (dryRun === 'none') return undefined
   if (dryRun === 'client' || dryRun === 'server') return dryRun

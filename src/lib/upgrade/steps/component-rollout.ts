@@ -369,11 +369,13 @@ export function stalledOr(
   if (!cause) return waiting
   const counts = rolloutStatus.verdict === 'Stalled' || rolloutStatus.verdict === 'Degraded'
   if (!counts) return { ...waiting, trouble: cause.sentence, remedy: cause.commands }
-  const since = cause.since ?? rolloutStatus.since
+  // What may heal, like a node that is NotReady, was there before it held anything up.
+  const since = cause.terminal ? (cause.since ?? rolloutStatus.since) : (rolloutStatus.since ?? cause.since)
   return {
     is: 'stalled',
     on: waiting.on,
     why: cause.sentence,
+    ...(rolloutStatus.verdict === 'Degraded' && { verdict: rolloutStatus.verdict }),
     remedy: cause.commands,
     ...(since !== undefined && { since }),
     ...(waiting.progress && { progress: waiting.progress }),

@@ -6,6 +6,8 @@ import {
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
 } from '../../kube/kinds/kubevirt-kinds.ts'
+import { parseImage } from '../../kubevirt/installation.ts'
+import { versionOf } from '../../releases/release-versions.ts'
 import { outdatedOnes } from '../../kubevirt/snapshot.ts'
 import { isNotFound } from '../../kube/errors.ts'
 import { clusterEvictionOf, isOfVm, lostData, placeBehind, restartLine, type Vm, vmName, Vms } from '../vm.ts'
@@ -51,6 +53,8 @@ export interface Forecast {
   onLauncher: readonly string[]
   /** VMIs that are being moved off a drained node (`evacuationNodeName`); at most 100 are named. */
   evacuating: readonly string[]
+  /** The counts are upper limits: a VMI runs a virt-launcher of the wanted version already. KubeVirt compares images, and which one the target brings is not known. */
+  upTo?: boolean
 }
 
 const namedAtMost = 100
@@ -86,12 +90,12 @@ export async function forecastUpdates(
     const items = await judgePage(vmis, { reader, vmCache }, judging)
     for (const [i, vmi] of vmis.entries())
       if (judging.joint?.isDeferred(vmi.metadata.uid ?? '')) waiting.push(vmi)
-      else take(found, { vmi, outcome: items[i]?.outcome }, question.launcher)
+      else take(found, { vmi, outcome: items[i]?.outcome }, question)
   }
   if (judging === undefined || waiting.length === 0) return found
   await judging.joint?.settle()
   const items = await judgePage(waiting, { reader, vmCache }, judging)
-  waiting.forEach((vmi, i) => take(found, { vmi, outcome: items[i]?.outcome }, question.launcher))
+  waiting.forEach((vmi, i) => take(found, { vmi, outcome: items[i]?.outcome }, question))
   return found
 }
 
@@ -123,8 +127,13 @@ interface Judged {
   outcome: Outcome | undefined
 }
 
-function take(found: Found, { vmi, outcome }: Judged, launcher: string | undefined): void {
+function take(
+  found: Found,
+  { vmi, outcome }: Judged,
+  { launcher, installs }: Pick<ForecastQuestion, 'launcher' | 'installs'>,
+): void {
   const name = vmName(vmi)
+  if (runsVersion(vmi, installs)) found.upTo = true
   if (vmi.status?.evacuationNodeName) add(found.evacuating, name)
   if (isOn(vmi, launcher)) add(found.onLauncher, name)
   if (outcome === undefined || outcome === 'is down') return
@@ -156,14 +165,24 @@ export async function countMoving(reader: Reader, rules: UpdateRules & { nodes?:
   return { moving, staying }
 }
 
+/** By the tag of its virt-launcher; one that is pinned to a digest has none. */
+function runsVersion({ status }: VirtualMachineInstance, wanted: string | undefined): boolean {
+  const tag = versionOf(parseImage(status?.launcherContainerImageVersion ?? '').tag)
+  return tag !== undefined && tag.text === versionOf(wanted)?.text
+}
+
 const isOn = ({ status }: VirtualMachineInstance, launcher: string | undefined): boolean =>
   launcher !== undefined && status?.launcherContainerImageVersion === launcher
 
 /** What {@link forecastText} says of a forecast in which no VM moves and none is outdated. */
-export const nothingMoves = 'moves nothing'
+const nothingMoves = 'moves nothing'
 
-/** `migrates 211 VMs, shuts down 3`; {@link nothingMoves} when all stay or there are none. */
-export function forecastText({ counts }: Forecast): string {
+/**
+ * `migrates 211 VMs, shuts down 3`; {@link nothingMoves} when all stay or there are none. `upTo`: some of them may have the new virt-launcher already, so that the counts are upper limits:
+ * `migrates up to 211 VMs`.
+ */
+export function forecastText(forecast: Forecast, { upTo = forecast.upTo ?? false } = {}): string {
+  const { counts } = forecast
   const order: readonly VmOutcome[] = ['migrates', 'restarts', 'shuts down', 'is lost']
   const parts: readonly (readonly [act: string, vms: number, end: string])[] = [
     ...order.map((outcome) => [outcome, counts[outcome] ?? 0, ''] as const),
@@ -171,7 +190,10 @@ export function forecastText({ counts }: Forecast): string {
     ['leaves', counts.stays, ' outdated'],
   ]
   const some = parts.filter(([, vms]) => vms > 0)
-  const said = some.map(([act, vms, end], at) => `${act} ${at === 0 ? counted(vms, 'VM') : vms}${end}`)
+  const limit = upTo ? 'up to ' : ''
+  const said = some.map(
+    ([act, vms, end], at) => `${act} ${limit}${at === 0 ? counted(vms, 'VM') : vms}${end}`,
+  )
   return said.length === 0 ? nothingMoves : said.join(', ')
 }
 

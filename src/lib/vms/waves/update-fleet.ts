@@ -29,6 +29,7 @@ import {
 } from '../vm.ts'
 import { pagesAllowed } from '../../kube/readable-pages.ts'
 import { shellWord } from '../../kube/shell-line.ts'
+import { leftOutText } from '../../output/kvup-words.ts'
 import { outlookOf } from '../vm-outlook.ts'
 import type { OutlookRules } from '../workload-updater.ts'
 import type { UpdateWanted } from './update-run.ts'
@@ -213,7 +214,7 @@ class Sorted implements Fleet {
     const [first = { id: 'unknown', text: 'it cannot be migrated' }] = why
     const busy = this.#busyWith(vmi)
     const failed = this.#wanted.include.has(name) ? undefined : this.#rules.failedBefore.get(name)
-    if (this.#wanted.exclude.has(name)) this.#leave(name, 'left out by --exclude', [])
+    if (this.#wanted.exclude.has(name)) this.#leave(name, leftOutText, [])
     else if (failed !== undefined)
       this.left.set(name, {
         vm: name,

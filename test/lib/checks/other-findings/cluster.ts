@@ -171,15 +171,15 @@ export const ofTheCluster: readonly Row[] = [
     { changes: [vmi({ fsFreezeStatus: 'frozen' })] },
   ],
   [
-    'others-at-work',
+    'others-active',
     'a cordoned node with a VM',
-    ['warning others-at-work'],
+    ['warning others-active'],
     { changes: [node('worker-1', { spec: { unschedulable: true } })] },
   ],
   [
-    'others-at-work',
+    'others-active',
     'a pool changes a node',
-    ['warning others-at-work'],
+    ['warning others-active'],
     {
       changes: [
         node('worker-2', {
@@ -194,9 +194,9 @@ export const ofTheCluster: readonly Row[] = [
     },
   ],
   [
-    'others-at-work',
+    'others-active',
     'an autoscaler takes a node away',
-    ['warning others-at-work'],
+    ['warning others-active'],
     {
       changes: [
         node('worker-2', {

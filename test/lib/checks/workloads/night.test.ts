@@ -1,9 +1,10 @@
+import type { Other } from '../../../../src/lib/kubevirt/cluster-activity.ts'
 import { describe, expect, test } from 'vitest'
 import type { Check } from '../../../../src/lib/checks/check-definition.ts'
 import {
   dataJobsInFlight,
   nodeDrained,
-  othersAtWork,
+  othersActive,
 } from '../../../../src/lib/checks/groups/activity-checks.ts'
 import { launcherAge } from '../../../../src/lib/checks/groups/vm-checks.ts'
 import type { Node } from '../../../../src/lib/kube/kinds/core-kinds.ts'
@@ -22,7 +23,7 @@ const on = (launchers: Record<string, number>, target?: string) => {
 }
 const launcher = (tag: string) => `quay.io/kubevirt/virt-launcher:${tag}`
 const withNode = (change: (node: Node) => void) =>
-  found(othersAtWork, { nodes: known(...nodes({ 'worker-1': change })) })
+  found(othersActive, { nodes: known(...nodes({ 'worker-1': change })) })
 const cordon = (node: Node) => Object.assign(node, { spec: { unschedulable: true } })
 const jobs = (...items: [kind: string, phase: string][]) =>
   found(dataJobsInFlight, {
@@ -92,12 +93,12 @@ describe('C1 launcher-age', () => {
   })
 })
 
-describe('C4 others-at-work', () => {
+describe('C4 others-active', () => {
   test('C4 a cordoned node with VMs; one without is nobody’s drain', () => {
     const { findings } = withNode(cordon)
-    expect(said(findings)).toEqual(['warning others-at-work'])
+    expect(said(findings)).toEqual(['warning others-active'])
     expect(findings[0]?.summary).toContain('1 cordoned node has 10 running VMs (worker-1)')
-    expect(found(othersAtWork, { nodes: known(...nodes({ 'worker-2': cordon })) }).is).toBe('passed')
+    expect(found(othersActive, { nodes: known(...nodes({ 'worker-2': cordon })) }).is).toBe('passed')
   })
 
   test('C4 a pool that is rolling, seen on its node', () => {
@@ -115,23 +116,55 @@ describe('C4 others-at-work', () => {
     expect(withNode((node) => Object.assign(node, { spec: { taints } })).is).toBe('found')
   })
 
-  test('C4 deschedulers and health checks, each with the command that shows it', () => {
-    const others = known(
+  test('C4 deschedulers and pools, each with what it may do and the command that shows it', () => {
+    const others = known<Other>(
       {
         kind: 'KubeDescheduler',
         name: 'openshift-kube-descheduler-operator/cluster',
-        what: 'evicts by itself',
+        resource: 'kubedeschedulers.operator.openshift.io',
+        does: 'evicts',
       },
-      { kind: 'MachineConfigPool', name: 'worker', what: 'updating' },
+      {
+        kind: 'MachineConfigPool',
+        name: 'worker',
+        resource: 'machineconfigpools.machineconfiguration.openshift.io',
+        does: 'updates',
+      },
     )
-    const { findings } = found(othersAtWork, { others })
+    const { findings } = found(othersActive, { others })
     expect(findings.map(({ summary }) => summary)).toEqual([
-      'KubeDescheduler openshift-kube-descheduler-operator/cluster: evicts by itself',
-      'MachineConfigPool worker: updating',
+      'KubeDescheduler openshift-kube-descheduler-operator/cluster evicts pods by itself: it may move VMs while virt-handler restarts',
+      'MachineConfigPool worker is updating: its nodes are drained and rebooted, one after another',
     ])
     expect(findings.flatMap(({ remedy }) => remedy)).toEqual([
       'kubectl -n openshift-kube-descheduler-operator get kubedescheduler cluster -o yaml',
       'kubectl get machineconfigpool worker -o yaml',
+    ])
+  })
+
+  test('C4 a health check that is not paused: what it may do, the line that pauses it, and what resumes it', () => {
+    const others = known<Other>(
+      {
+        kind: 'MachineHealthCheck',
+        name: 'openshift-machine-api/workers',
+        resource: 'machinehealthchecks.machine.openshift.io',
+        does: 'remediates',
+      },
+      {
+        kind: 'NodeHealthCheck',
+        name: 'workers',
+        resource: 'nodehealthchecks.remediation.medik8s.io',
+        does: 'remediates',
+      },
+    )
+    const { findings } = found(othersActive, { others })
+    expect(findings.map(({ summary }) => summary)).toEqual([
+      'MachineHealthCheck openshift-machine-api/workers is not paused: it may delete or reboot a node that is not ready for some minutes, and the VMs there go down',
+      'NodeHealthCheck workers is not paused: it may delete or reboot a node that is not ready for some minutes, and the VMs there go down',
+    ])
+    expect(findings.flatMap(({ remedy }) => remedy)).toEqual([
+      'kubectl -n openshift-machine-api annotate machinehealthchecks.machine.openshift.io workers cluster.x-k8s.io/paused=     pauses it; paused- in place of paused= resumes it afterwards',
+      `kubectl patch nodehealthchecks.remediation.medik8s.io workers --type=merge -p '{"spec":{"pauseRequests":["upgrade"]}}'     pauses it; [] in place of ["upgrade"] resumes it afterwards`,
     ])
   })
 

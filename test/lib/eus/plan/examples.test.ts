@@ -18,8 +18,10 @@ async function page(name: string) {
   const run = readFileSync(`${folder}${name}/run.txt`, 'utf8').trim().split(' ')
   const files = new Proxy<Record<string, string>>({}, { get: (_, file) => text(name, String(file)) })
   const place = { cluster: noCluster, clock: systemClock, files }
-  const { code, out, err } = await runText([...run, '--from', `${folder}${name}/cluster`], place)
-  return `${out}${err.replaceAll(folder, '')}\nexit ${code}\n`.replaceAll(folder, '')
+  const line = [...run, '--from', `${folder}${name}/cluster`]
+  const { code, out, err } = await runText(line, place)
+  const wide = await runText([...line, '-o', 'wide'], place)
+  return `${out}${err}\nexit ${code}\n\n-o wide:\n${wide.out}`.replaceAll(folder, '')
 }
 
 function text(name: string, file: string): string | undefined {

@@ -357,7 +357,7 @@ test('night E10: a single node has no window, and its VMs an outage', async () =
 
 test('night E12: what VMs will do is said with the plan', async () => {
   const { notes } = makeEusPlan(await evidenceOf('4.18-to-4.20'))
-  expect(notes).toContain('At the end KubeVirt live-migrates 1 VM, leaves 1 outdated (as they are now)')
+  expect(notes).toContain('At the end KubeVirt live-migrates 1 VM, leaves 1 outdated (counted now)')
 })
 
 test('a window that is open is judged by its steps: findings are told and stop nobody, but a pool that somebody else paused', async () => {

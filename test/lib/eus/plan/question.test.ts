@@ -23,7 +23,7 @@ describe('the screen before the question of an EUS upgrade', () => {
     expect(labels(rows).slice(0, 3)).toEqual(['cluster', 'path', 'time'])
     expect(labels(rows)).toContain('approval')
     expect(rows[0]).toBe('cluster   prod-eu (https://10.0.0.1:6443) as admin')
-    expect(rows).toContain('VMs       At the end KubeVirt live-migrates 2 VMs (as they are now)')
+    expect(rows).toContain('VMs       At the end KubeVirt live-migrates 2 VMs (counted now)')
     expect(labels(rows).every((label) => label !== '')).toBe(true)
   })
 
@@ -42,6 +42,6 @@ describe('the screen before the question of an EUS upgrade', () => {
 
   test('of VMs that its methods leave alone names them', async () => {
     const lines = await screen('4.18-launchers-outdated')
-    expect(lines).toContain('VMs       At the end KubeVirt leaves 2 VMs outdated (as they are now)')
+    expect(lines).toContain('VMs       At the end KubeVirt leaves 2 VMs outdated (counted now)')
   })
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Page, Reader } from '../../../../src/lib/kube/cluster.ts'
 import type { Kind, KubeObject } from '../../../../src/lib/kube/object.ts'
 import { readAhead } from '../../../../src/lib/kube/read-cache.ts'
-import { openDataJobs, othersAtWork } from '../../../../src/lib/kubevirt/cluster-activity.ts'
+import { openDataJobs, activeOthers } from '../../../../src/lib/kubevirt/cluster-activity.ts'
 import { foldInstances } from '../../../../src/lib/kubevirt/snapshot.ts'
 import { readyEndpoints } from '../../../../src/lib/kubevirt/diagnosis/health.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
@@ -118,7 +118,7 @@ test('night C5: what copies disks is open until it says that it is over; what is
 test('night C4: who evicts, remediates or reboots, unless it is paused', async () => {
   const paused = { metadata: { name: 'p', annotations: { 'cluster.x-k8s.io/paused': '' } } }
   const updating = { status: { conditions: [{ type: 'Updating', status: 'True' }] } }
-  const others = await othersAtWork(
+  const others = await activeOthers(
     serving([
       of('operator.openshift.io/v1', 'KubeDescheduler', 'cluster', { spec: { mode: 'Automatic' } }),
       of('operator.openshift.io/v1', 'KubeDescheduler', 'other', { spec: { mode: 'Predictive' } }),
@@ -134,12 +134,12 @@ test('night C4: who evicts, remediates or reboots, unless it is paused', async (
       of('machineconfiguration.openshift.io/v1', 'MachineConfigPool', 'master', {}),
     ]),
   )
-  expect(others.map(({ kind, name, what }) => `${kind} ${name} ${what}`)).toEqual([
-    'KubeDescheduler shop/cluster evicts by itself',
-    'Deployment shop/descheduler evicts by itself',
-    'MachineHealthCheck shop/mhc not paused',
-    'MachineConfigPool shop/worker updating',
-    'MachineConfigPool shop/gpu paused',
+  expect(others.map(({ resource, name, does }) => `${resource} ${name} ${does}`)).toEqual([
+    'kubedeschedulers.operator.openshift.io shop/cluster evicts',
+    'deployments.apps shop/descheduler evicts',
+    'machinehealthchecks.machine.openshift.io shop/mhc remediates',
+    'machineconfigpools.machineconfiguration.openshift.io shop/worker updates',
+    'machineconfigpools.machineconfiguration.openshift.io shop/gpu waits',
   ])
 })
 

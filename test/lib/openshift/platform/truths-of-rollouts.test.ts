@@ -71,7 +71,7 @@ describe('wrong 11 and missing 3, 4: how far an update is, in numbers, and how l
       cluster({ cv: { ...idle, history: [took('4.14.1', 90, 9), ...before] } }),
       'eus plan --to 4.15',
     )
-    expect(plan.text).toContain('takes: 1 h 10 m to 2 h 45 m')
+    expect(plan.text).toContain('1 h 10 m to 2 h 45 m, with the operator')
   })
 
   test.each([
@@ -465,6 +465,7 @@ describe('missing 7 and 8: targets within the minor, and their risks folded', ()
     const { text } = await told(
       cluster({ cv: { ...idle, status: many }, co: { version: '4.14.1' } }),
       'eus plan --to 4.15',
+      ['-o', 'wide'],
     )
     expect(text.match(/4\.15\.\d+ is offered with/gu)?.length).toBe(2)
     expect(text).toContain('which may apply here')

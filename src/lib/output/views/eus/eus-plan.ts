@@ -1,20 +1,19 @@
-import { brief, displayWidth, markdownText, pad, wrap, headed } from '../../text.ts'
+import { brief, markdownText, pad, headed } from '../../text.ts'
 import type { Paint, Size, View } from '../../printer.ts'
+import { planPage, rowLines, wholeText } from '../upgrade/plan-page.ts'
 import {
-  endLines,
   endMarkdown,
-  findingLines,
   findingMarkdown,
   judgedFindings,
   sealText,
-  section,
   stopsOf,
 } from '../upgrade/upgrade-plan-words.ts'
+import { counted } from '../../../kube/text.ts'
 import { spanText } from '../../../kube/duration.ts'
 import type { EusPlanDocument } from '../../../eus/planned-eus.ts'
 
 export const eusPlanView: View<EusPlanDocument> = {
-  text: (plan, paint, size) => planLines({ plan, paint, size }).flatMap((line) => wrap(line, size.columns)),
+  text: (plan, paint, size) => planLines({ plan, paint, size }),
   names: ({ steps }) => steps.map(({ id }) => `step/${id}`),
   formats: { markdown: eusPlanMarkdown },
 }
@@ -28,34 +27,64 @@ interface Page {
 const indent = ' '.repeat(4)
 
 function planLines(page: Page): readonly string[] {
-  const { plan, paint } = page
-  return [
-    paint.strong(headText(plan, paint.mark.next)),
-    pathText(plan),
-    'nothing was changed',
-    ...(plan.seal ? [sealText(plan.seal)] : []),
-    ...section(judgedFindings(plan).flatMap((judged) => findingLines(judged, paint))),
-    ...section(pathLines(plan).flatMap((line, i) => stopLines(line, i + 1, page))),
-    ...section(labelled(keptLines(plan), paint)),
-    ...section(outageLines(plan)),
-    ...section(plan.notes.map((line) => `${paint.mark.dot} ${line}`)),
-    ...section(plan.unknown.map((line) => `? unknown: ${brief(line)}`)),
-    '',
-    ...endLines(plan, { time: `takes ${plan.time.says}`, why: whyNotYet(plan) }, paint),
-  ]
+  const { plan, paint, size } = page
+  const { notes, unknown, time } = plan
+  const path = pathLines(plan)
+  const isShown = plan.pending || size.wide
+  const dotted = (lines: readonly string[]) => lines.map((line) => `${paint.mark.dot} ${line}`)
+  return planPage(
+    {
+      what: headText(plan, paint.mark.next),
+      steps: counted(path.filter(({ done }) => !done).length, 'update'),
+      time: wholeText(time),
+      done: whyDone(plan),
+      parts: isShown
+        ? [
+            [...rowsOf(path, page), ...moreLines(page)],
+            labelled(keptLines(plan), paint),
+            [
+              ...outageLines(plan),
+              ...dotted(size.wide ? [] : notes.filter((line) => isNoWayBack.test(line))),
+            ],
+          ]
+        : [],
+      details: [
+        [pathText(plan), `takes ${time.says}`, ...(plan.seal ? [sealText(plan.seal)] : [])],
+        dotted(notes),
+        unknown.map((line) => `? unknown: ${brief(line)}`),
+      ],
+    },
+    plan,
+    page,
+  )
 }
 
-function stopLines(
-  { what, why, done, under }: PathLine,
-  number: number,
-  { plan, paint, size }: Page,
-): string[] {
-  const width = size.columns < 60 ? 0 : Math.max(0, ...pathLines(plan).map((line) => displayWidth(line.what)))
-  const head = `${String(number).padStart(3)} ${pad(what, width)}   ${why}`
-  return [
-    done ? paint.dim(head) : head,
-    ...under.map(([label, words]) => `${indent}${paint.dim(`${label}:`)} ${words}`),
+/** The most important one of what it means for the cluster. */
+const isNoWayBack = /^There is no way back/u
+
+/** What only `-o wide` tells. */
+function moreLines({ plan: { notes, unknown }, paint, size }: Page): readonly string[] {
+  if (size.wide) return []
+  const more = [
+    'gates',
+    counted(notes.length, 'remark'),
+    ...(unknown.length > 0 ? [`${unknown.length} unknown`] : []),
   ]
+  return [paint.dim(`${indent}${more.join(', ')}: -o wide`)]
+}
+
+/** With `-o wide` why each release was chosen, and what decides before it. */
+function rowsOf(path: readonly PathLine[], page: Page): readonly string[] {
+  const { paint, size } = page
+  const rows = path.map(({ what, why, done, time, under }) => ({
+    title: what,
+    time: done ? 'already so' : time,
+    isDim: done,
+    below: size.wide
+      ? [`${indent}${why}`, ...under.map(([label, words]) => `${indent}${paint.dim(`${label}:`)} ${words}`)]
+      : [],
+  }))
+  return rowLines(rows, page)
 }
 
 function labelled(entries: readonly (readonly [string, string])[], paint: Paint): readonly string[] {
@@ -70,6 +99,8 @@ interface PathLine {
   what: string
   done: boolean
   why: string
+  /** How long it takes; empty where that is part of another line. */
+  time: string
   /** What decides before it, and what else is to be known. */
   under: readonly (readonly [label: string, text: string])[]
 }
@@ -100,6 +131,7 @@ function platformLine(hop: Hop): PathLine {
     what: `platform ${platform.version ?? minor}`,
     done: platform.done,
     why: platform.chosenBecause,
+    time: rangeText(hop),
     under: platform.done
       ? []
       : [
@@ -119,6 +151,7 @@ function operatorLine({ minor, gate }: Hop, stop: Hop['operators'][number]): Pat
     what: `virtualization ${stop.version ?? minor}`,
     done: stop.done,
     why: stop.chosenBecause,
+    time: '',
     under: stop.done
       ? []
       : [
@@ -181,9 +214,14 @@ export function outageLines({ outages = [] }: Pick<EusPlanDocument, 'outages'>):
   })
 }
 
+/** What has been reached, where nothing is left to be done. */
+const whyDone = ({ pending, to }: EusPlanDocument): string | undefined =>
+  pending ? undefined : `platform and operator are at ${to}, and no pool is outdated`
+
 /** Why there is nothing to type: it is done, or it would be refused. Undefined where it may begin. */
 function whyNotYet(plan: EusPlanDocument): string | undefined {
-  if (!plan.pending) return `platform and operator are at ${plan.to}, and no pool is outdated: nothing to do`
+  const done = whyDone(plan)
+  if (done !== undefined) return `${done}: nothing to do`
   const stops = new Set(stopsOf(plan))
   return stops.size === 0 ? undefined : `not possible now: ${[...stops].join(', ')}`
 }

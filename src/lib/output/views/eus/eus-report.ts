@@ -1,5 +1,6 @@
 import { spanText } from '../../../kube/duration.ts'
 import type { Paint, Tone, View } from '../../printer.ts'
+import { someOf } from '../../../kube/text.ts'
 import { brief, wrap } from '../../text.ts'
 import { alertLines, changeLines, holderText, takenLines, upToTwenty } from '../report-lines.ts'
 import { dryRunLines } from '../dry-run.ts'
@@ -95,7 +96,7 @@ export const eusStatusView: View<EusStatusDocument> = {
     const head = [
       statusHeadline(status, paint),
       ...(next === undefined ? [] : [`Next: ${next}`]),
-      ...others.map((line) => `${paint.mark.next} ${line}`),
+      ...others.map((line, i) => `${leadOf(line, i === 0 && isNodeFirst(status), paint)} ${line}`),
     ]
     const details = [
       ...armedLines(status, paint),
@@ -106,6 +107,14 @@ export const eusStatusView: View<EusStatusDocument> = {
     return headAndDetails(fitted(head), fitted(details), size)
   },
   names: ({ steps }) => steps.map(({ id }) => `step/${id}`),
+}
+
+/** What is wrong is looked at before the upgrade goes on. */
+const isNodeFirst = ({ open, notReady = [] }: EusStatusDocument): boolean => open && notReady.length > 0
+
+function leadOf(line: string, isThen: boolean, paint: Paint): string {
+  if (isThen) return 'Then:'
+  return line.startsWith('kvup eus abort') ? 'Or:' : paint.mark.next
 }
 
 function statusHeadline(status: EusStatusDocument, paint: Paint): string {
@@ -135,9 +144,23 @@ function verdictOf(status: EusStatusDocument): { text: string; tone: Tone } {
     return { text: `DEGRADED: the platform fails: ${brief(platform.failing)}`, tone: 'bad' }
   if (armed?.why !== undefined) return { text: 'DEGRADED: the platform refuses the update', tone: 'bad' }
   if (platform?.state === 'partial') return { text: 'STALLED: the platform stopped halfway', tone: 'bad' }
-  if (isAtWork(status) || platform?.state === 'updating') return { text: 'updating', tone: 'strong' }
+  const trouble = notReadyText(status)
+  if (isAtWork(status) || platform?.state === 'updating')
+    return { text: `updating${trouble}`, tone: trouble === '' ? 'strong' : 'warn' }
   const nobody = overrides.length > 0 ? 'no kvup is running' : 'worker pools are paused'
-  return { text: `waiting, ${nobody}`, tone: 'warn' }
+  return { text: `waiting, ${nobody}${trouble}`, tone: 'warn' }
+}
+
+/** `, node gpu-1 is NotReady for 8 m 53 s while its pool updates it`. */
+function notReadyText({ notReady = [] }: EusStatusDocument): string {
+  const [first] = notReady
+  if (first === undefined) return ''
+  const { name, seconds } = first
+  const names = notReady.map((node) => node.name)
+  const which = names.length === 1 ? `node ${name} is` : `nodes ${someOf(names)} are`
+  const age = names.length > 1 || seconds === undefined ? '' : ` for ${spanText(seconds * 1000)}`
+  const whose = names.length === 1 ? 'its pool updates it' : 'their pools update them'
+  return `, ${which} NotReady${age}${notReady.every(({ updating }) => updating) ? ` while ${whose}` : ''}`
 }
 
 /** In red, whoever set it: what was refused, or nobody knows of. */
@@ -169,17 +192,25 @@ function partLine({ name, state, note }: Part, paint: Paint): string {
 const isAtWork = ({ running }: EusStatusDocument): boolean =>
   running !== undefined && running.gone === undefined
 
+/** A person is told who it is; the whole name of the lock is for a program. */
+const withoutProcess = (running: NonNullable<EusStatusDocument['running']>): typeof running => ({
+  ...running,
+  holder: running.holder.split('/')[0] ?? running.holder,
+})
+
 function lastLines(status: EusStatusDocument, paint: Paint): string[] {
   const { overridesText, open, left, safeToLeave, unknown } = status
   return [
     ...(overridesText === '' ? [] : [`temporary changes: ${overridesText}`]),
-    ...(status.running ? [`kvup: ${holderText(status.running, status.running.asOf)}`] : []),
+    ...(status.running ? [holderText(withoutProcess(status.running), status.running.asOf)] : []),
     ...(left === undefined || !open
       ? []
       : [
-          `left: ${spanText(left.lowSeconds * 1000)} to ${spanText(left.highSeconds * 1000)}, without pauses`,
+          `time left: ${spanText(left.lowSeconds * 1000)} to ${spanText(left.highSeconds * 1000)}, without pauses`,
         ]),
-    ...(safeToLeave === undefined ? [] : [`safe to leave here: ${safeToLeave}`]),
+    ...(safeToLeave === undefined
+      ? []
+      : [`safe to leave here: ${safeToLeave.replace(/^always: /u, 'always, ')}`]),
     ...(status.alerts === undefined ? [] : [`alerts: ${status.alerts}`]),
     ...unknown.map((line) => `${paint.mark.dot} unknown: ${brief(line)}`),
   ]

@@ -36,20 +36,22 @@ type Row = readonly [label: string, text: string]
  * worst first.
  */
 export function questionLines(asked: BeforeQuestion, paint: Paint): readonly string[] {
+  const wayBack = wayBackLines(asked.plan, paint)
   const rows: readonly Row[] = [
     ...methodRows(asked.plan),
     ...timeRows(asked),
     ...impactRows(asked, paint),
     ['backup', backupText(asked)],
-    ...findingRows(asked, paint),
+    ...findingRows(wayBack.length > 0 ? withoutWayBack(asked) : asked, paint),
   ]
-  return [
-    headline(asked, paint),
-    ...goingBackLines(asked, paint),
-    ...wayBackLines(asked.plan, paint),
-    ...rows.map(rowText),
-  ]
+  return [headline(asked, paint), ...goingBackLines(asked, paint), ...wayBack, ...rows.map(rowText)]
 }
+
+/** A row of its own says it. */
+const withoutWayBack = <T extends Pick<BeforeQuestion, 'findings'>>(asked: T): T => ({
+  ...asked,
+  findings: asked.findings.filter(({ id, level }) => id !== 'cannot-be-undone' || level !== 'info'),
+})
 
 const labelWidth = 8
 const rowText = ([label, text]: Row): string => `${label.padEnd(labelWidth)}  ${text}`
@@ -104,7 +106,12 @@ const goingBackLines = ({ findings }: BeforeQuestion, paint: Paint): readonly st
 function wayBackLines({ wayBack, from, to, goesBack, isRest }: UpgradePlan, paint: Paint): readonly string[] {
   if (goesBack || isRest || from === undefined || from === to.text) return []
   if (wayBack.is === 'open')
-    return [rowText(['way back', `to ${from}, until virt-controller is updated; after that unsupported`])]
+    return [
+      rowText([
+        'way back',
+        `to ${from}, until virt-controller is updated; after that unsupported${wayBack.deletes ? `. Going back deletes the CRDs that ${from} lacks, and their objects` : ''}`,
+      ]),
+    ]
   const when = wayBack.is === 'closes' ? ' once virt-operator has replaced the CRDs' : ''
   return [
     `${paint.bad(paint.mark.warning)} ${paint.strong(`There is no way back${when}`)}: ${brief(wayBack.why)}`,
@@ -142,9 +149,12 @@ const isInHead = /no way back|^\S+ brings KubeVirt /iu
 
 function impactRows({ plan, restore }: BeforeQuestion, paint: Paint): readonly Row[] {
   const { said, pausedMethods, request } = plan
-  const told = said.filter((text) => !isInHead.test(text) && !isCommit(text))
+  const told = said.filter((text) => !isInHead.test(text) && !isCommit(text) && !text.startsWith(pathOfHco))
   const end = request.leavePaused ? ` until ${restore}` : ', and resume at the end'
   return [
+    ...said
+      .filter((text) => text.startsWith(pathOfHco))
+      .map((text): Row => ['path', text.slice(pathOfHco.length)]),
     ...said
       .filter(isCommit)
       .map((text): Row => [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 2)]),
@@ -154,6 +164,9 @@ function impactRows({ plan, restore }: BeforeQuestion, paint: Paint): readonly R
       : []),
   ]
 }
+
+/** The releases between are no impact. */
+const pathOfHco = 'the path of HyperConverged: '
 
 /** Whoever owns KubeVirt commits it: to be read line by line. */
 const isCommit = (text: string): boolean => /^commit \d+: /u.test(text)
@@ -254,7 +267,7 @@ function pauseRows({ pools, healthChecks, methods, mode }: EusPlan, paint: Paint
       : []),
     [
       'abort',
-      'kvup eus abort restores everything until the platform accepts a step; afterwards the temporary changes',
+      'kvup eus abort undoes all of it until the platform has accepted a step. After that it restores the temporary changes alone',
     ],
   ]
 }
@@ -281,7 +294,7 @@ function findingRows(
       'warning',
       `${paint.warn(withoutDetails(finding.summary))} (${finding.id})`,
     ]),
-    ...told.map(({ summary, id }): Row => ['note', `${brief(summary)} (${id})`]),
+    ...told.map(({ summary, id }): Row => ['info', `${brief(summary)} (${id})`]),
     ...(infos.length > 0 ? [['info', `${infos.join(', ')} (kvup explain NAME)`] as const] : []),
   ]
 }

@@ -5,8 +5,7 @@ import { spanText } from '../../../kube/duration.ts'
 import { counted } from '../../../kube/text.ts'
 import type { PlanDocument, PlannedStep } from '../../../upgrade/plan/plan-document.ts'
 import { restoringLine } from '../../../engine/overrides.ts'
-import { brief, count, fenced, inlineCode, markdownText, helpLine } from '../../text.ts'
-import type { Paint } from '../../printer.ts'
+import { count, fenced, inlineCode, markdownText } from '../../text.ts'
 
 /** What a page says of a step, whichever format it is in. */
 interface StepWords {
@@ -81,9 +80,14 @@ function rangeText({ lowSeconds, highSeconds }: { lowSeconds: number; highSecond
   return low === high ? `about ${low}` : `${low} to ${high}`
 }
 
+/** What has been reached, where nothing is left to be done. */
+export const whyDone = ({ pending, to }: PlanDocument): string | undefined =>
+  pending ? undefined : `KubeVirt ${to} is healthy`
+
 /** Why there is nothing to type: it is done, or it would be refused. Undefined where it may begin. */
 export function whyNot(plan: PlanDocument): string | undefined {
-  if (!plan.pending) return `KubeVirt ${plan.to} is healthy: nothing to do`
+  const done = whyDone(plan)
+  if (done !== undefined) return `${done}: nothing to do`
   const stops = stopsOf(plan)
   return stops.length === 0 ? undefined : `refused as it stands: ${stops.join(', ')}`
 }
@@ -94,25 +98,7 @@ export const stopsOf = (plan: Pick<PlanDocument, 'findings' | 'accepted'>): read
 
 const isStop = ({ level }: PlanFinding): boolean => level === 'blocker' || level === 'not-checked'
 
-/** A finding of a plan with what helps, or in a line that it was accepted. */
-export function findingLines({ finding, accepted }: JudgedFinding, paint: Paint): readonly string[] {
-  const { id, level, summary, remedy } = finding
-  if (accepted) {
-    const taken = ['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')
-    return [`${paint.mark.dot} ${taken}: ${brief(summary)} (${id})`]
-  }
-  const mark = isStop(finding)
-    ? paint.bad(paint.mark.failed)
-    : level === 'info'
-      ? paint.mark.dot
-      : paint.warn(paint.mark.warning)
-  return [
-    `${mark} ${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`,
-    ...remedy.map((line) => `  ${helpLine(line, paint)}`),
-  ]
-}
-
-/** The same on a Markdown page. */
+/** A finding on a Markdown page, with what helps. */
 export function findingMarkdown({ finding, accepted }: JudgedFinding): readonly string[] {
   const { id, level, summary, remedy } = finding
   const taken = accepted ? ` (${['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')})` : ''
@@ -122,29 +108,11 @@ export function findingMarkdown({ finding, accepted }: JudgedFinding): readonly 
   ]
 }
 
-/** The last lines of a plan: how long it takes, why it may not begin, what to type. */
-export function endLines(
-  { pending, next = [] }: Pick<PlanDocument, 'pending' | 'next'>,
-  { time, why }: { time: string; why: string | undefined },
-  paint: Paint,
-): readonly string[] {
-  const mark = pending ? paint.bad(paint.mark.failed) : paint.good(paint.mark.done)
-  return [
-    ...(pending ? [time] : []),
-    ...(why === undefined ? [] : [`${mark} ${why}`]),
-    ...next.map((line) => `${paint.mark.next} ${line}`),
-  ]
-}
-
 /** Why it may not begin, and what to type, on a Markdown page. */
 export const endMarkdown = (why: string | undefined, next: readonly string[] = []): readonly string[] => [
   ...(why === undefined ? [] : [`${markdownText(why)}.`]),
   ...(next.length > 0 ? fenced(next) : []),
 ]
-
-/** Lines behind a blank one; nothing where there are none. */
-export const section = (lines: readonly string[]): readonly string[] =>
-  lines.length === 0 ? [] : ['', ...lines]
 
 /** Of all steps, and what it was worked out from. */
 export function wholeTime({ time, steps }: PlanDocument): string {
@@ -178,7 +146,7 @@ export interface JudgedFinding {
   accepted?: Acceptance
 }
 
-/** What stops it first, then what was accepted, then warnings and notes. */
+/** What stops it first, then what was accepted, then warnings and infos. */
 export function judgedFindings({
   findings,
   accepted,
@@ -196,7 +164,7 @@ function placeOf({ finding: { level }, accepted }: JudgedFinding): number {
 }
 
 /** `"known bug" by jane@here` */
-function acceptanceText({ reason, by }: Acceptance): string {
+export function acceptanceText({ reason, by }: Acceptance): string {
   return [...(reason === undefined ? [] : [`"${reason}"`]), ...(by === undefined ? [] : [`by ${by}`])].join(
     ' ',
   )

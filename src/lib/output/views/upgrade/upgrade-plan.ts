@@ -1,24 +1,23 @@
-import { brief, displayWidth, pad, wrap } from '../../text.ts'
+import { brief } from '../../text.ts'
+import { spanText } from '../../../kube/duration.ts'
+import { counted } from '../../../kube/text.ts'
 import type { Paint, Size, View } from '../../printer.ts'
+import { planPage, type PlanRow, rowLines, stepTime, wholeText } from './plan-page.ts'
 import {
   crdOf,
   dryRunText,
-  endLines,
   endText,
-  findingLines,
   type Headed,
   hopText,
   isOnlyWorkedOut,
-  judgedFindings,
   objectsText,
   pathStepText,
   rightsOf,
   sealText,
-  section,
   shownSteps,
   stepWords,
   wholeTime,
-  whyNot,
+  whyDone,
   workedOut,
 } from './upgrade-plan-words.ts'
 import type { PlanDocument, PlannedStep } from '../../../upgrade/plan/plan-document.ts'
@@ -26,13 +25,10 @@ import { diffLines, signed } from '../dry-run.ts'
 import { planMarkdown } from './upgrade-plan-markdown.ts'
 
 export const planView: View<PlanDocument> = {
-  text: (plan, paint, size) => planLines({ plan, paint, size }).flatMap((line) => wrap(line, size.columns)),
+  text: (plan, paint, size) => planLines({ plan, paint, size }),
   names: ({ steps }) => steps.map(({ id }) => `step/${id}`),
   formats: { markdown: planMarkdown },
 }
-
-/** Lines with a sign in one step, and in one role. */
-const most = 6
 
 interface Page {
   plan: PlanDocument
@@ -40,39 +36,59 @@ interface Page {
   size: Size
 }
 
+const indent = ' '.repeat(4)
+
 function planLines(page: Page): readonly string[] {
-  const { plan, paint } = page
-  return [
-    ...headLines(page),
-    ...section(pathLines(page)),
-    ...section(judgedFindings(plan).flatMap((judged) => findingLines(judged, paint))),
-    ...section(
-      shownSteps(plan).flatMap((step, index) =>
-        'text' in step ? [`    ${step.text}`] : stepLines(step, index + 1, page),
-      ),
-    ),
-    ...section(plan.said.map((line) => `${paint.mark.dot} ${line}`)),
-    ...section(manifestLines(page)),
-    '',
-    ...endLines(plan, { time: wholeTime(plan), why: whyNot(plan) }, paint),
-  ]
+  const { plan, paint, size } = page
+  const { pending, steps } = plan
+  const done = whyDone(plan)
+  const said = pending ? plan.said.filter((line) => size.wide || !isAlwaysSo.test(line)) : []
+  return planPage(
+    {
+      what: hopText(plan, paint.mark.next),
+      steps: counted(steps.length, 'step'),
+      time: timeOf(plan),
+      done,
+      parts: [
+        ...(pending || size.wide ? [stepRows(page)] : []),
+        [...endLines(page), ...said.map((line) => `${paint.mark.dot} ${line}`)],
+      ],
+      details: [headLines(page), pathLines(page), manifestLines(page)],
+    },
+    plan,
+    page,
+  )
+}
+
+/** What is true of each upgrade is a detail. */
+const isAlwaysSo =
+  /^(?:consoles and VNC sessions drop once|APIs that are new in |virt-api is replaced first)/u
+
+function timeOf({ time, steps }: PlanDocument): string {
+  const sum = steps.reduce((total, { estimate }) => total + estimate, 0)
+  return time ? wholeText(time) : `about ${spanText(sum)}`
 }
 
 function headLines({ plan, paint }: Page): readonly string[] {
-  const { method, kubevirt, seal } = plan
-  const versions = hopText(plan, paint.mark.next)
-  const end = endText(plan)
+  const { method, kubevirt, seal, pending } = plan
   return [
-    ...(end === undefined ? [] : [`${paint.bad(paint.mark.failed)} ${brief(end)}`]),
-    `${paint.strong(versions)} by ${method} ${paint.mark.dot} namespace ${kubevirt.namespace}`,
+    `by ${method} ${paint.mark.dot} namespace ${kubevirt.namespace}`,
     dryRunText(plan),
+    ...(pending ? [wholeTime(plan)] : []),
     ...(seal ? [sealText(seal)] : []),
   ]
 }
 
+/** How far it goes, where no finding says it: once the first step has begun. */
+function endLines({ plan, paint }: Page): readonly string[] {
+  const end = endText(plan)
+  const isFound = plan.findings.some(({ summary }) => summary.startsWith('the upgrade path ends at '))
+  return end === undefined || isFound ? [] : [`${paint.bad(paint.mark.failed)} ${brief(end)}`]
+}
+
 function pathLines({ plan, paint }: Page): readonly string[] {
   return (plan.path?.steps ?? []).flatMap((step, index) =>
-    [`${String(index + 1).padStart(3)} ${pathStepText(step)}`].concat(
+    [`release ${index + 1}: ${pathStepText(step)}`].concat(
       step.findings
         .filter(({ level }) => level !== 'info')
         .map(
@@ -83,27 +99,45 @@ function pathLines({ plan, paint }: Page): readonly string[] {
   )
 }
 
-const indent = ' '.repeat(4)
-
-function stepLines(step: PlannedStep, number: number, page: Page): readonly string[] {
-  const { plan, paint, size } = page
-  const width = Math.max(0, ...plan.steps.map(({ title }) => displayWidth(title)))
-  const { state, entries } = stepWords(step, plan)
-  const head = `${String(number).padStart(3)} ${pad(step.title, size.columns < 60 ? 0 : width)}   ${state}`
+/** Each step in a line; with `-o wide` what would change, what is kept, and how it is undone. */
+function stepRows(page: Page): readonly string[] {
+  const { plan, size } = page
+  const shown = shownSteps(plan)
+  const rows = shown.flatMap((step) => ('text' in step ? [] : [rowOf(step, page)]))
   return [
-    step.state === 'already-so' ? paint.dim(head) : head,
-    ...(step.refused ? [`${indent}${paint.bad(paint.mark.failed)} refused: ${step.refused.message}`] : []),
-    ...diffLines(step, most, page),
-    ...(isOnlyWorkedOut(step, plan) ? [`${indent}${paint.dim(workedOut)}`] : []),
-    ...entries.map(([label, text]) => `${indent}${paint.dim(`${label}:`)} ${text}`),
+    ...rowLines(rows, page),
+    ...shown.flatMap((step) => ('text' in step ? [`${indent}${step.text}`] : [])),
+    ...(size.wide ? [] : [page.paint.dim(`${indent}changes, undo and limit of each step: -o wide`)]),
   ]
 }
 
-function manifestLines({ plan: { manifest }, paint, size }: Page): readonly string[] {
+function rowOf(step: PlannedStep, page: Page): PlanRow {
+  const { plan, paint, size } = page
+  const { state, entries } = stepWords(step, plan)
+  const isDone = step.state === 'already-so'
+  return {
+    title: step.title,
+    time: isDone ? state : step.time ? stepTime(step.time) : '',
+    isDim: isDone,
+    below: [
+      ...(step.refused ? [`${indent}${paint.bad(paint.mark.failed)} refused: ${step.refused.message}`] : []),
+      ...(size.wide && !isDone
+        ? [
+            `${indent}${state}`,
+            ...diffLines(step, Infinity, page),
+            ...(isOnlyWorkedOut(step, plan) ? [`${indent}${paint.dim(workedOut)}`] : []),
+            ...entries.map(([label, text]) => `${indent}${paint.dim(`${label}:`)} ${text}`),
+          ]
+        : []),
+    ],
+  }
+}
+
+function manifestLines({ plan: { manifest }, paint }: Page): readonly string[] {
   if (manifest === undefined) return []
   const { origin, sha256, rights, crds, left, unseen } = manifest
   const diffs: readonly Headed[] = [
-    ...rights.map((role) => rightsOf(role, size.wide ? Infinity : most)),
+    ...rights.map((role) => rightsOf(role, Infinity)),
     ...crds.map(crdOf).filter(({ lines }) => lines.length > 0),
   ]
   return [

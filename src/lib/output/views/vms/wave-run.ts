@@ -1,4 +1,5 @@
-import { narrowedLine } from '../../kvup-words.ts'
+import { shellWord } from '../../../kube/shell-line.ts'
+import { leftOutText, narrowedLine } from '../../kvup-words.ts'
 import type { ShownWave } from '../../../vms/waves/waves.ts'
 import type { Column, Paint, Size, Tone, View } from '../../printer.ts'
 import { table } from '../../table.ts'
@@ -230,7 +231,11 @@ function remediesOf(
   const first = [...all.filter((line) => !isRestart(line)), ...(loses ? [shown] : [])]
   if (items.some(({ by }) => by === 'restart') || restarts.length < 2) return [...first, ...restarts]
   const [accepts, losing] = loses ? [' --accept data-loss', '; the data in their pods is lost'] : ['', '']
-  const update = narrowedLine('kvup workloads update', selection)
+  const excluded = items.filter(({ why }) => why === leftOutText)
+  const update = [
+    narrowedLine('kvup workloads update', selection),
+    ...excluded.map(({ namespace, name }) => `--exclude ${shellWord(`${namespace}/${name}`)}`),
+  ].join(' ')
   return [
     ...first,
     `${update} --restart-unmigratable${accepts}     # restarts the VMs that are left, one by one${losing}`,
