@@ -3,6 +3,8 @@ import { type VirtualMachineInstance, VirtualMachineInstances } from '../lib/kub
 import type { KubeObject } from '../lib/kube/object.ts'
 import { nameSuffix } from './machinery/controller.ts'
 import { ownerReference, terminationFinalizer } from './machinery/owned-pods.ts'
+import { ResourceQuotas } from '../lib/kube/kinds/core-kinds.ts'
+import { withOthersUse } from './machinery/resource-quotas.ts'
 import { podStatus } from './machinery/kubelet.ts'
 import { seed, type Store } from './api/store.ts'
 import { launcherTemplate, outdatedLabel } from './virt-operator/vmi-controller.ts'
@@ -27,7 +29,8 @@ export function inhabit(
   { namespace, random, now }: Filling,
 ): void {
   const image = launcherImage(store, namespace)
-  for (const object of objects.map(withOwnUid)) {
+  const quotas = objects.filter(({ kind }) => kind === ResourceQuotas.kind)
+  for (const object of objects.filter(({ kind }) => kind !== ResourceQuotas.kind).map(withOwnUid)) {
     if (object.kind !== VirtualMachineInstances.kind) seed(store, [object])
     else {
       const vmi: VirtualMachineInstance = object
@@ -37,6 +40,8 @@ export function inhabit(
       seed(store, [pod ? withLauncher(vmi, pod) : vmi, ...(pod ? [pod] : [])])
     }
   }
+  // Last: what else uses of them is what the pods that are here do not.
+  for (const quota of quotas) seed(store, [withOthersUse(store, withOwnUid(quota))])
 }
 
 /** No uid that came from elsewhere is one that this cluster gives: of simulated clusters they are the same. What kubectl printed may have none. */

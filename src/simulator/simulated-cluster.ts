@@ -13,7 +13,8 @@ import {
   kindsOf,
   namespaceOf,
 } from './cluster-shape.ts'
-import { Faults, limitPods, type MachineryFaults } from './machinery/machinery-faults.ts'
+import { Faults, type MachineryFaults } from './machinery/machinery-faults.ts'
+import { enforceQuotas, limitPods } from './machinery/resource-quotas.ts'
 import { type ControllerContext, seeded } from './machinery/controller.ts'
 import { PodLogs, type Program, runKubelet, servePodLogs } from './machinery/kubelet.ts'
 import { serveMonitoring } from './openshift/monitoring.ts'
@@ -112,6 +113,7 @@ function serverVersion({ kubernetes: gitVersion = defaultKubernetes }: ClusterSh
 /** What others answer where the API server asks them: webhooks, aggregated APIs, quotas. */
 function serveBehind(store: Store, simulation: Simulation, faults: Faults<SimulationFaults>): void {
   serveVirtApi(store)
+  enforceQuotas(store)
   limitPods(store, faults)
   storeOldVersions(store, faults)
   if (simulation.openshift) {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Nodes } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { Nodes, type ResourceQuota, ResourceQuotas } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { ObservedStages } from '../../src/lib/rehearsal/observed-stages.ts'
 import { ObservedVms } from '../../src/lib/rehearsal/observed-vms.ts'
 import type { FaultRehearsals, Rehearsal } from '../../src/lib/rehearsal/rehearsal.ts'
@@ -152,6 +152,22 @@ describe('what a rehearsal says', () => {
     const { code, document } = await rehearsed(file, 'v1.8.4')
     expect(code).not.toBe(0)
     expect(JSON.stringify(document.why)).toContain('worker-2')
+  })
+
+  test('a quota that has no room for a second launcher keeps its VMs where they are', async () => {
+    const file = await saved('quota', byTag, async (sim) => {
+      // Six launchers, and one pod of somebody else.
+      sim.store.put(ResourceQuotas, {
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'small', namespace: 'demo' },
+        status: { hard: { pods: '7' }, used: { pods: '7' } },
+      } as ResourceQuota)
+      await sim.store.clock.sleep(1000)
+    })
+    const { document } = await rehearsed(file, 'v1.8.4')
+    expect(document.vms.map(({ becomes }) => becomes)).toEqual(document.vms.map(() => 'outdated'))
+    expect(document.vms.some(({ tries }) => tries === 'migrate')).toBe(true)
   })
 
   test('each fault ends in a verdict, and what it leaves behind has its line', async () => {

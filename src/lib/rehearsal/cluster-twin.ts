@@ -55,7 +55,7 @@ export async function readClusterTwin(reader: Reader, clock: Pick<Clock, 'now'>)
     known(reader.list(ResourceQuotas)),
   ])
   const nodes = requirePart('nodes', snapshot.nodes)
-  const running = requirePart('the instances of VMs', instances)
+  const running = requirePart('VMIs', instances)
   const defined = requirePart('VMs', vms)
   const byName = new Map(running.map((instance) => [placeOf(instance), instance]))
   const notReady = nodes.filter((node) => condition(node, 'Ready')?.status === 'False' || isSilent(node))
@@ -107,13 +107,13 @@ function requirePart<T>(what: string, part: Known<T>): readonly T[] {
   throw blocked('not-readable', `kvup cannot rehearse without ${what}: ${part.why}`)
 }
 
-interface Seen {
+interface Around {
   nodes: readonly Node[]
   home: string
   gitVersion: string | undefined
 }
 
-function shapeOf(installation: Installation, { nodes, home, gitVersion }: Seen): ClusterShape {
+function shapeOf(installation: Installation, { nodes, home, gitVersion }: Around): ClusterShape {
   const { kubevirt, operator, imageTag } = installation
   const version = kubevirt.status?.observedKubeVirtVersion ?? ''
   const pinned = (operator?.pinned ?? []).map(({ env, image }): [string, string] => [env, image])
@@ -161,16 +161,16 @@ const isOfVm = ({ metadata }: PodDisruptionBudget): boolean =>
 function asPlayed(vm: VirtualMachine, instance: VirtualMachineInstance | undefined): VirtualMachine {
   const template = vm.spec?.template
   if (instance === undefined || template === undefined) return vm
-  const fate = fateOf(instance)
+  const outcome = outcomeOf(instance)
   const before = isRecord(template.metadata?.['annotations']) ? template.metadata['annotations'] : {}
-  const metadata = { ...template.metadata, annotations: { ...before, ...fate } }
+  const metadata = { ...template.metadata, annotations: { ...before, ...outcome } }
   return { ...vm, spec: { ...vm.spec, template: { ...template, metadata } } }
 }
 
 /** One that waits for a node or an image goes on waiting: why it does is not played. */
 function asPlayedInstance(instance: VirtualMachineInstance): VirtualMachineInstance {
   const { metadata, status } = instance
-  const annotations = { ...metadata.annotations, ...fateOf(instance) }
+  const annotations = { ...metadata.annotations, ...outcomeOf(instance) }
   const phase = status?.phase === '' || status?.phase === 'Pending' ? 'Scheduling' : status?.phase
   const { migrationState: _, evacuationNodeName: __, virtualMachineRevisionName: ___, ...rest } = status ?? {}
   return {
@@ -181,7 +181,7 @@ function asPlayedInstance(instance: VirtualMachineInstance): VirtualMachineInsta
 }
 
 /** How it goes when it is moved: what KubeVirt says of it, and how long its last migration took. */
-function fateOf(instance: VirtualMachineInstance): Record<string, string> {
+function outcomeOf(instance: VirtualMachineInstance): Record<string, string> {
   const migratable = condition(instance, 'LiveMigratable')
   const took = lastMigration(instance)
   return {

@@ -1,8 +1,3 @@
-import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
-import { type ResourceQuota, ResourceQuotas } from '../../lib/kube/kinds/core-kinds.ts'
-import { Refusal } from '../api/api-refusal.ts'
-import type { Store } from '../api/store.ts'
-
 /** What goes wrong with pods and nodes. Plain data, so that a scenario can be written down. */
 export interface MachineryFaults {
   /** Regular expression on `registry/image:tag`: the registry does not have it. */
@@ -58,54 +53,4 @@ export class Faults<T extends object> {
 /** True when the text matches the fault's pattern. */
 export function hits(pattern: string | undefined, text: string): boolean {
   return pattern !== undefined && new RegExp(pattern).test(text)
-}
-
-const name = 'pods'
-
-/** The fault `quota`: a ResourceQuota that lets as many pods be as there are, and the API server that holds it. */
-export function limitPods(store: Store, faults: Faults<MachineryFaults>): void {
-  let inForce: string | undefined
-  const enforce = () => {
-    const { quota } = faults.on
-    if (quota === inForce) return
-    if (inForce !== undefined) store.remove(ResourceQuotas, { name, namespace: inForce })
-    if (quota !== undefined) store.put(ResourceQuotas, usedUp(quota, count(store, quota)))
-    inForce = quota
-  }
-  faults.onChange(enforce, new AbortController().signal)
-  store.admission.add(({ operation, kind, object: { metadata } }) => {
-    const { namespace } = metadata
-    if (operation !== 'CREATE' || kind.kind !== Pods.kind || namespace !== inForce || !namespace) return
-    const hard = Number(limitOf(store, namespace) ?? Infinity)
-    const used = count(store, namespace)
-    if (used >= hard) throw exceeded(metadata.name, { used, hard })
-  })
-}
-
-const count = (store: Store, namespace: string): number =>
-  store
-    .list(Pods, { namespace })
-    .items.filter(
-      (pod) =>
-        !['Succeeded', 'Failed'].includes((pod as { status?: { phase?: string } }).status?.phase ?? ''),
-    ).length
-
-function limitOf(store: Store, namespace: string): string | undefined {
-  const quota: ResourceQuota | undefined = store.read(ResourceQuotas, { name, namespace })
-  return quota?.status?.hard?.['pods']
-}
-
-function usedUp(namespace: string, pods: number): ResourceQuota {
-  const hard = { pods: String(pods) }
-  return {
-    apiVersion: ResourceQuotas.apiVersion,
-    kind: ResourceQuotas.kind,
-    metadata: { name, namespace },
-    status: { hard, used: hard },
-  }
-}
-
-function exceeded(pod: string, { used, hard }: { used: number; hard: number }): Refusal {
-  const numbers = `requested: pods=1, used: pods=${used}, limited: pods=${hard}`
-  return new Refusal(403, 'Forbidden', `pods "${pod}" is forbidden: exceeded quota: ${name}, ${numbers}`)
 }

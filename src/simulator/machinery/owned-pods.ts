@@ -1,5 +1,6 @@
 import { type Pod, Pods, type PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
 import { condition, type KubeObject, type OwnerReference } from '../../lib/kube/object.ts'
+import { quantity } from '../../lib/kube/quantity.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { type ControllerContext, nameSuffix, recordEvent } from './controller.ts'
 
@@ -104,3 +105,7 @@ export function share(value: number | string | undefined, total: number, round: 
 export function namespaced({ namespace }: { namespace?: string | undefined }): { namespace?: string } {
   return namespace === undefined ? {} : { namespace }
 }
+
+/** What its containers ask for, in bytes. */
+export const memoryOf = ({ spec }: Pod): number =>
+  (spec?.containers ?? []).reduce((sum, one) => sum + (quantity(one.resources?.requests?.['memory']) ?? 0), 0)

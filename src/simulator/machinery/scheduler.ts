@@ -5,6 +5,7 @@ import { quantity } from '../../lib/kube/quantity.ts'
 import { fitsTerms, type NodeTerm } from '../../lib/kube/selectors.ts'
 import { control, type ControllerContext, recordEvent } from './controller.ts'
 import { type Faults, hits, type MachineryFaults } from './machinery-faults.ts'
+import { isOver, memoryOf } from './owned-pods.ts'
 
 const by = 'default-scheduler'
 /** Names a node that the pod keeps away from: what anti-affinity does for the target of a migration. */
@@ -44,12 +45,6 @@ const unplaced = ({ spec }: Pod): boolean => spec?.nodeName === undefined
 function add(load: Map<string, number>, node: string | undefined, amount = 1): void {
   if (node !== undefined) load.set(node, (load.get(node) ?? 0) + amount)
 }
-
-const isOver = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
-
-/** In bytes. */
-const memoryOf = ({ spec }: Pod): number =>
-  (spec?.containers ?? []).reduce((sum, one) => sum + (quantity(one.resources?.requests?.['memory']) ?? 0), 0)
 
 interface Use {
   /** Pods by node. */

@@ -147,6 +147,22 @@ test('snapshot, to stdout and to a file', async () => {
   expect(wrongIn(documents)).toEqual([])
 })
 
+test('rehearse: through, stalled by a fault, blocked, and a fault after the other', async () => {
+  const shape = { version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms: mixedVms } as const
+  const { kvup } = await simulated({ ...shape, methods: ['LiveMigrate', 'Evict'] })
+  const file = join(mkdtempSync(join(tmpdir(), 'kvup-')), 'snapshot.ndjson')
+  await kvup(`snapshot --to-file ${file} -o json`)
+  const line = `rehearse --to v1.8.4 --from ${file} -o json`
+  const ends = [
+    await runKvup(line.split(' '), offline),
+    await runKvup(`${line} --accept evictions`.split(' '), offline),
+    await runKvup(`${line} --accept evictions --fault missing-image`.split(' '), offline),
+    await runKvup(`${line} --accept evictions --faults api-flaps,canary-crash`.split(' '), offline),
+  ]
+  expect(ends.map(({ code }) => code)).toEqual([3, 0, 4, 0])
+  expect(wrongIn(ends.flatMap(({ documents }) => documents))).toEqual([])
+})
+
 test.each(exampleNames)('status of the cluster %s', async (name) => {
   const { reader, clock } = example(name)
   const { documents } = await runKvup(['status', '-o', 'json'], {
