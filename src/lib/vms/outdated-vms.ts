@@ -301,7 +301,7 @@ function restarting(selection: Selection, losing: number): string {
   const line = `${narrowedLine('kvup workloads update', selection)} --restart-unmigratable`
   return losing === 0
     ? line
-    : `${line}     restarts them, which needs --accept data-loss: ${counted(losing, 'VM', ['loses', 'lose'])} data`
+    : `${line} --accept data-loss     restarts them: ${counted(losing, 'VM', ['loses', 'lose'])} the data in their pods`
 }
 
 /** An outdated VMI that can migrate and did not fail to the last time, `namespace/name`: to be moved by hand, before all the others are (contract "Temporary changes"). */
