@@ -31,7 +31,7 @@ const planOptions = [
 
 const planHelp = manual({
   examples: [
-    ['kvup eus plan', 'plan up to the next EUS release'],
+    ['kvup eus plan', 'plan to the next EUS release'],
     ['kvup eus plan --to 4.20', 'plan up to 4.20'],
     ['kvup eus plan --graph-file graph.json --catalog-file catalog.yaml', 'every release is known'],
     ['kvup eus plan --from must-gather/', 'read a saved cluster'],

@@ -39,7 +39,7 @@ export function historyCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup history', 'list the last runs, and what still has to be restored'],
+          ['kvup history', 'list the last runs, and what to restore'],
           ['kvup history --since 7d -o json', 'list the runs of a week'],
           ["kvup history -o jsonpath='{.overrides[*].id}'", 'print the names of the temporary changes'],
         ],

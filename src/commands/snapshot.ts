@@ -53,10 +53,7 @@ export function snapshotCommand(wire: Wire): Command {
       manual({
         examples: [
           ['kvup snapshot --to-file cluster.ndjson.gz', 'save it for kvup check --from cluster.ndjson.gz'],
-          [
-            'kvup snapshot --redact --to-file cluster.ndjson',
-            'hide names before you share it; read the file first',
-          ],
+          ['kvup snapshot --redact --to-file cluster.ndjson', 'hide names; read it before you share it'],
           ['kvup snapshot -o yaml', 'write it to stdout'],
         ],
         more: 'It contains what kvup reads, as plain Kubernetes objects, but never a Secret.',

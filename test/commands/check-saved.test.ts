@@ -31,7 +31,9 @@ const withoutSaving = <T>(judged: T): T =>
     // What asks again asks of the same file.
     if (key === 'next') return value.map((line) => String(line).replace(' --from -', ''))
     return key === 'remedy'
-      ? value.filter((line) => !String(line).startsWith('kvup snapshot --to-file cluster.ndjson.gz '))
+      ? value
+          .filter((line) => !String(line).startsWith('kvup snapshot --to-file cluster.ndjson.gz '))
+          .map((line) => String(line).replace(' --from -', ''))
       : value
   }) as T
 

@@ -108,7 +108,7 @@ test('updates are off: what kvup can move, the common reason once, and what help
     alert,
   ])
   expect(out.match(/automatic VM updates are off/gu)).toHaveLength(1)
-  expect(out).toMatch(/^shop +web-1 .* not moved +kvup can move it$/mu)
+  expect(out).toMatch(/^shop +web-1 .* kvup can move it +<none>$/mu)
   expect(out).toMatch(
     /^demo +stuck .* not moved +not migratable: a host device \(HostDeviceNotLiveMigratable\)$/mu,
   )
@@ -137,7 +137,7 @@ test('of a part of the VMs it says of how many; where none can migrate no update
     /^2 VMs in namespace demo on node worker-2 run .*: 2 cannot migrate and need their owners$/mu,
   )
   expect(stuck.out).toMatch(
-    /^Next: kvup workloads update -n demo --node worker-2 --restart-unmigratable .*data/mu,
+    /^Next: kvup workloads outdated -n demo --node worker-2 -o wide .*data/mu,
   )
 })
 
@@ -350,7 +350,7 @@ test('contract: no rights in one namespace: what may be read, what may not, exit
   expect(out).toMatch(/^! virtualmachineinstances in namespace shop may not be read: .*jane/mu)
   expect(out).toMatch(/^5 VMs run an old virt-launcher: 2 migrate, 3 cannot migrate and need their owners$/mu)
   expect(out.trimEnd().split('\n').at(-1)).toBe(
-    'Next: kvup workloads update --restart-unmigratable     restarts them, which needs --accept data-loss: 3 VMs lose data',
+    'Next: kvup workloads outdated -o wide     shows what helps each; a restart loses the data in the pods of 3 VMs',
   )
   expect(err).toContain('error: kvup may not read everything')
   expect(err).toContain('kvup rbac kvup-view | kubectl apply -f -')

@@ -35,7 +35,7 @@ const launchers = ({ simulated: { store } }: Stage) =>
 describe('a downgrade that was accepted', () => {
   test('the plan says that VM updates stay paused, and which VMs need a restart', async () => {
     await play(shape, async (stage) => {
-      const { code, text, documents } = await stage.plan('v1.7.0', options)
+      const { code, text, documents } = await stage.plan('v1.7.0', options, { output: 'wide' })
       expect(code).toBe(0)
       expect(text).toContain(paused)
       expect(text).toContain(needs)
@@ -105,7 +105,7 @@ describe('a downgrade that was accepted', () => {
         'runs the virt-launcher of v1.8.4, newer than v1.7.0: a migration to an older one fails; it needs a restart',
       )
       expect(rows.text).toMatch(
-        /3 outdated: 3 need a restart .* kvup workloads update --restart-unmigratable +restarts them, which needs --accept data-loss: 3 VMs lose data$/mu,
+        /3 outdated: 3 need a restart .* kvup workloads outdated -o wide +shows what helps each; a restart loses the data in the pods of 3 VMs$/mu,
       )
       const told = await stage.perform((cx) => forecast(cx, { allNamespaces: true }))
       expect(told.text).toContain('3 need a restart')

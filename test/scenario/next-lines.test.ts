@@ -83,11 +83,11 @@ class Played {
     const manifest = manifestFor(line, this.place)
     const ended = await runText([...argv, ...manifest], this.place)
     // Where the line needs no manifest one that is named is refused, or it would take a newer operator back.
-    const isTooMuch = manifest.length > 0 && (ended.code === 2 || ended.err.includes('(operator-goes-back)'))
+    const isTooMuch = manifest.length > 0 && (ended.code === 2 || /\(operator-goes-back[,)]/u.test(ended.err))
     const { code, err } = isTooMuch ? await runText(argv, this.place) : ended
     // A check that finds what stands in the way has done its work, and so has a plan.
     if (code === 0 || (code === 3 && (argv[0] === 'check' || argv[1] === 'plan'))) return undefined
-    const [error = '', id = ''] = /^error: .*?(?:\((?<id>[a-z-]+)\))?$/mu.exec(err) ?? []
+    const [error = '', id = ''] = /^error: .*?(?:\((?<id>[a-z-]+)(?:, [a-z-]+)*\))?$/mu.exec(err) ?? []
     // A dry run is refused as the run is, and the refusal names the risk and what helps instead.
     const resumes = argv[0] === 'workloads' && ['restore', 'resume-updates'].includes(argv[1] ?? '')
     if (resumes && id === 'evictions') return undefined

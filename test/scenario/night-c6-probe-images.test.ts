@@ -94,7 +94,7 @@ test('C6 without --probe-images nothing is written, and the check says that it w
   await play(byManifest, async (stage) => {
     const ended = await stage.check(target)
     expect(itemOf(ended)).toMatchObject({ is: 'skipped', without: '--probe-images', findings: [] })
-    expect(ended.text).toContain('(1 needs --probe-images)')
+    expect(ended.text).toContain('1 needs --probe-images')
     expect(stage.writes()).toEqual([])
   })
 })

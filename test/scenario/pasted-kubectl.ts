@@ -60,6 +60,7 @@ const verbs: Record<string, (parsed: Parsed, place: Place) => Promise<string>> =
   get,
   delete: remove,
   patch,
+  annotate,
 }
 
 function parse([tool = '', ...rest]: readonly string[]): Parsed {
@@ -154,6 +155,24 @@ async function patch(
   else if (flags.get('--type') === 'json') await writer.jsonPatch(kind, metadata, body, on)
   else throw new Error('kubectl patches custom resources by --type merge or json alone')
   return `${kind.plural}/${name} patched`
+}
+
+/** `KEY=VALUE` sets, `KEY-` takes away. */
+async function annotate(
+  { words: [, , resource = '', name = '', ...changes], flags }: Parsed,
+  place: Place,
+): Promise<string> {
+  const kind = kindOf(resource, place.store)
+  const { metadata } = await one(kind, name, { flags, place })
+  if (changes.length === 0) throw new Error('kubectl annotates with KEY=VALUE or KEY-')
+  const annotations = Object.fromEntries(
+    changes.map((change) => {
+      const [key = '', value] = change.endsWith('-') ? [change.slice(0, -1), null] : change.split('=', 2)
+      return [key, value ?? null]
+    }),
+  )
+  await place.cluster.writer.mergePatch(kind, metadata, { metadata: { annotations } })
+  return `${kind.plural}/${name} annotated`
 }
 
 async function one(

@@ -26,6 +26,7 @@ const paint: Paint = {
 export function recordingPrinter(
   clock: Clock,
   onEvent: (event: RunEvent) => void = () => undefined,
+  wide = false,
 ): { printer: Context['printer']; recorded: Recorded } {
   const began = clock.now().getTime()
   const recorded: Recorded = { lines: [], documents: [], events: [] }
@@ -34,7 +35,7 @@ export function recordingPrinter(
     printer: {
       result(document, view) {
         recorded.documents.push(document as Document & Record<string, unknown>)
-        recorded.lines.push(...view.text(document, paint, { columns: Infinity, wide: false }))
+        recorded.lines.push(...view.text(document, paint, { columns: Infinity, wide }))
       },
       unchanged: () => undefined,
       rows<Row, T extends Document>(kind: string, view: RowsView<Row, T>): Rows<Row, T> {
@@ -43,7 +44,7 @@ export function recordingPrinter(
           add: (rows) => void items.push(...rows),
           end(document) {
             recorded.documents.push({ ...(document as object), apiVersion: document.apiVersion, kind, items })
-            const size = { columns: Infinity, wide: false }
+            const size = { columns: Infinity, wide }
             recorded.lines.push(...table(view.columns, items, size), ...view.below(document, paint, size))
           },
         }

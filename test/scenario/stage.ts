@@ -184,7 +184,7 @@ export class Stage {
 
   /** Everything else than a foreseen failure is thrown. */
   async #run(command: (cx: Context) => Promise<number>, terminal: Terminal): Promise<Ended> {
-    const { printer, recorded } = recordingPrinter(this.clock, terminal.onEvent)
+    const { printer, recorded } = recordingPrinter(this.clock, terminal.onEvent, terminal.output === 'wide')
     const began = this.now
     const ended = (code: number, error?: KvupError): Ended => ({
       ...recorded,

@@ -365,7 +365,11 @@ test('M3 the dry run shows what pods run before versions, and what is new by nam
         ]
       }),
     )
-    const dry = await stage.upgrade('v1.9.0', { ...paths, dryRun: 'client', accept: ['manifest-extras'] })
+    const dry = await stage.upgrade(
+      'v1.9.0',
+      { ...paths, dryRun: 'client', accept: ['manifest-extras'] },
+      { output: 'wide' },
+    )
     const at = (text: string) => dry.text.indexOf(text)
     for (const first of ['hostPID', 'hostPath', 'initContainers']) {
       expect(at(first)).toBeGreaterThan(0)

@@ -131,7 +131,10 @@ async function expectHistory(stage: Stage): Promise<void> {
   expect(over.filter(({ state }) => state === 'succeeded')).toHaveLength(7)
   const failed = over.find(({ state }) => state === 'failed')
   expect(failed).toMatchObject({ vm: 'failing', reason: expect.stringContaining('guest CPU') })
-  expect(await commands(stage, ' --history -n other')).toMatchObject({ items: [], totals: { succeeded: 0 } })
+  expect(await commands(stage, ' --history -n default')).toMatchObject({
+    items: [],
+    totals: { succeeded: 0 },
+  })
 }
 
 test('a target pod that no node takes: the scheduler’s words, and when KubeVirt gives it up', async () => {

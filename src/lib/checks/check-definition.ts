@@ -286,7 +286,7 @@ export function passGateOfPlan(
   const ids = all.map(({ id }) => id)
   throw blocked(
     first.id,
-    `${command} would be refused because of ${all.length === 1 ? 'this finding' : `these ${all.length} findings`}`,
+    `${command} would be refused because of ${all.length === 1 ? 'this finding' : `these ${all.length} findings`} (${ids.join(', ')})`,
     {
       remedy: [
         ...(isShown ? [] : [explainLine(first.id)]),

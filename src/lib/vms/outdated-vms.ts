@@ -296,12 +296,12 @@ const forMany: Readonly<Record<string, (selection: Selection, losing: number) =>
 
 const unblock = 'kvup workloads unblock --all'
 
-/** `losing`: so many have a disk in their pod, whose content a restart takes away. */
+/** `losing`: so many have a disk in their pod, whose content a restart takes away: no one line is offered for them. */
 function restarting(selection: Selection, losing: number): string {
   const line = `${narrowedLine('kvup workloads update', selection)} --restart-unmigratable`
   return losing === 0
     ? line
-    : `${line}     restarts them, which needs --accept data-loss: ${counted(losing, 'VM', ['loses', 'lose'])} data`
+    : `${narrowedLine('kvup workloads outdated', selection)} -o wide     shows what helps each; a restart loses the data in the pods of ${counted(losing, 'VM')}`
 }
 
 /** An outdated VMI that can migrate and did not fail to the last time, `namespace/name`: to be moved by hand, before all the others are (contract "Temporary changes"). */

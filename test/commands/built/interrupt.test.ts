@@ -140,7 +140,7 @@ test('killed with SIGKILL: who asks on the same machine is told that nobody is a
   await running.ended
   const gone = new RegExp(`\\S+ ran kvup until \\d+ s ago on host \\S+ \\(pid ${running.pid} is gone\\)`, 'u')
   expect((await kvup(['status'], alive)).stdout).toMatch(
-    /^Upgrade (?:v1\.7\.4 → )?v1\.8\.4 on sim interrupted by \S+ \d+ s ago, after it began step \d+ of \d+; /mu,
+    /^Upgrade (?:v1\.7\.4 → )?v1\.8\.4 on sim interrupted by \S+ (?:just now|\d+ s ago), after it began step \d+ of \d+; /mu,
   )
   expect((await kvup(['history'], alive)).stdout).toMatch(gone)
 })

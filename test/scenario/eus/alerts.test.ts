@@ -11,7 +11,11 @@ const grave = { name: 'etcdMembersDown', severity: 'critical', namespace: 'opens
 const planOn = (stage: Stage, cluster = stage.cluster) => {
   serveFiles(stage)
   const options = { accept: [], graphFile: 'graph.json', catalogFile: 'catalog.yaml' }
-  return stage.perform((cx) => planEus(cx, options), { cluster, commandLine: 'kvup eus plan' })
+  return stage.perform((cx) => planEus(cx, options), {
+    cluster,
+    commandLine: 'kvup eus plan',
+    output: 'wide',
+  })
 }
 
 test('a platform as it comes: the plan, status and the report say why not, and what to type', () =>

@@ -121,7 +121,7 @@ test('the way that was chosen with files is gone on with without them, as status
   play(small418, async (stage) => {
     await eusRunOn(stage, { until: 'pause-worker' })
     const { text } = await eusStatusOn(stage)
-    expect(text).toMatch(/kvup eus run(?: --approve)? +goes on/u)
+    expect(text).toMatch(/kvup eus run(?: --approve)? +continues it/u)
     const ended = await eusRunOn(stage, without('graphFile', 'catalogFile'))
     expect(ended).toMatchObject({ code: 0 })
     expect(doneSteps(ended)).toContain('approve-4.19.8')

@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from '../../kube/object.ts'
+import { condition, isRecord, parseJson } from '../../kube/object.ts'
 import { isReady, operatorName, strategyComponent } from '../installed-components.ts'
 import type { Event, Node } from '../../kube/kinds/core-kinds.ts'
 import type { ContainerState, ContainerStatus, Pod } from '../../kube/kinds/workload-kinds.ts'
@@ -276,11 +276,13 @@ function nodeTrouble(node: Node | undefined): PodTrouble | undefined {
   }
 }
 
-/** deletionTimestamp is when the grace period ends, so half a minute later something holds the pod. */
+/** deletionTimestamp is when the grace period ends, so half a minute later something holds the pod. A kubelet that has come back gets that half minute anew. */
 function stuckTerminating(pod: Pod, { node, at }: PodContext): PodTrouble | undefined {
   const over = since(pod.metadata.deletionTimestamp, at)
   if (over === undefined || over < 30_000) return undefined
   const lost = nodeTrouble(node)
+  const back = since(node && condition(node, 'Ready')?.lastTransitionTime, at)
+  if (!lost && back !== undefined && back < 30_000) return undefined
   return (
     lost ?? {
       kind: 'terminating',
