@@ -1,5 +1,6 @@
 import type { ServerVersion } from '../../lib/kube/cluster.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
+import { CustomResourceDefinitions } from '../../lib/kube/kinds/extension-kinds.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import type { AuditRecord } from './api-request.ts'
 import { builtInKinds } from './kinds/built-in-kinds.ts'
@@ -14,7 +15,7 @@ import {
   timestamp,
   validate,
 } from './object-lifecycle.ts'
-import { fieldTest, inOrder, labelTest, ListSnapshots, type PageOf } from './list-options.ts'
+import { labelSelected, ListSnapshots, nameSelected, type PageOf, selection } from './list-options.ts'
 import {
   accepted,
   History,
@@ -72,8 +73,8 @@ export class Store {
       clock,
       podTermination: options.podTermination ?? 0,
     })
-    this.#table.history.listen(({ type, object }) => {
-      if (type === 'DELETED' && object.kind === 'CustomResourceDefinition') unserveDefinition(this, object)
+    this.#table.history.listen(storageKey(CustomResourceDefinitions), ({ type, object }) => {
+      if (type === 'DELETED') unserveDefinition(this, object)
     })
   }
 
@@ -94,15 +95,12 @@ export class Store {
 
   list(kind: Kind, where: Listing = {}): PageOf {
     const resolved = this.kinds.resolve(kind)
-    const labels = labelTest(where.labels)
-    const fields = fieldTest(resolved, where.fields)
-    const objects = () =>
-      inOrder(
-        this.#table
-          .all(resolved)
-          .filter((o) => where.namespace === undefined || o.metadata.namespace === where.namespace)
-          .filter((o) => labels(o.metadata.labels) && fields(o)),
-      )
+    const matches = selection(resolved, where)
+    const { namespace } = where
+    const objects = () => {
+      const narrowing = { namespace, name: nameSelected(where.fields), label: labelSelected(where.labels) }
+      return this.#table.ordered(resolved, narrowing).filter(matches)
+    }
     const id = [storageKey(kind), where.namespace, where.labels, where.fields].join('|')
     const page = this.#snapshots.page(
       { id, objects, revision: this.revision },
@@ -190,9 +188,7 @@ export class Store {
     const tell = (event: StoreEvent) =>
       listener({ ...event, object: told(now(), event.object, kind.apiVersion) })
     if (after !== undefined) for (const event of this.#table.history.since(resource, after)) tell(event)
-    return this.#table.history.listen((event) => {
-      if (event.resource === resource) tell(event)
-    })
+    return this.#table.history.listen(resource, tell)
   }
 
   /** Resumed watches and continued lists from before now are answered with 410. */
