@@ -105,7 +105,7 @@ async function vmiOf(
 }
 
 /** Of the instance that it moves. */
-const instanceKeyOf = ({ spec, metadata }: VirtualMachineInstanceMigration): string =>
+export const instanceKeyOf = ({ spec, metadata }: VirtualMachineInstanceMigration): string =>
   keyOf({ namespace: metadata.namespace, name: spec?.vmiName ?? '' })
 
 const keyOfObject = ({ metadata }: KubeObject): string => keyOf(metadata)
@@ -143,6 +143,11 @@ export class KnownMigrations {
   /** Keys of those that no limit has let through yet. */
   waiting(): string[] {
     return [...this.open.keys()].filter((key) => this.waits(key))
+  }
+
+  /** Keys of the instances that are moved, or are to be. */
+  movedInstances(): Set<string> {
+    return new Set(Array.from(this.open.values(), instanceKeyOf))
   }
 
   waits(key: string): boolean {
