@@ -1,6 +1,7 @@
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { type SimKind, storageKey, versionOf } from './kinds/sim-kind.ts'
 import { notFound, tooOld } from './api-refusal.ts'
+import { frozen } from './json.ts'
 
 export interface ObjectRef {
   readonly name: string
@@ -238,12 +239,6 @@ function keyOf(kind: SimKind, { namespace, name }: ObjectRef): string {
 function asVersion(object: KubeObject, apiVersion: string): KubeObject {
   if (versionOf(object.apiVersion) === versionOf(apiVersion)) return object
   return Object.freeze({ ...object, apiVersion })
-}
-
-function frozen<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  for (const member of Object.values(value)) frozen(member)
-  return Object.freeze(value)
 }
 
 /** One change of one object. `before` is what it was, for watchers whose selector it leaves. */

@@ -1,5 +1,5 @@
 import type { KubeObject, ManagedField } from '../../lib/kube/object.ts'
-import { isJson, type Json, same } from './json.ts'
+import { frozen, isJson, type Json, same } from './json.ts'
 import { atomicMap, type SimKind } from './kinds/sim-kind.ts'
 
 /** Who writes: one owner per manager, operation and subresource. */
@@ -41,26 +41,38 @@ function ownerOf(entry: ManagedField): Owner {
 
 export function toEntries(owners: readonly Owner[]): ManagedField[] {
   const kept = owners.filter((o) => o.fields.size > 0).sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
-  const entries = kept.map((owner) => ({
+  const entries = kept.map(entryOf)
+  parsed.set(entries, kept)
+  return entries
+}
+
+const entriesOf = new WeakMap<Owner, ManagedField>()
+
+/** Most owners of an object are left as they are by a write, and of most entries nobody reads the fields: they are written down when somebody does. */
+function entryOf(owner: Owner): ManagedField {
+  const known = entriesOf.get(owner)
+  if (known) return known
+  const entry = Object.freeze({
     manager: owner.manager,
     operation: owner.operation,
     apiVersion: owner.apiVersion,
     time: owner.at,
     fieldsType: 'FieldsV1',
-    fieldsV1: wireForm(owner.fields),
+    get fieldsV1(): Json {
+      return wireForm(owner.fields)
+    },
     ...(owner.subresource && { subresource: owner.subresource }),
-  }))
-  parsed.set(entries, kept)
-  return entries
+  })
+  entriesOf.set(owner, entry)
+  return entry
 }
 
 const written = new WeakMap<Set<string>, Json>()
 
-/** Most owners of an object are left as they are by a write: their fields are written down once. */
 function wireForm(fields: Set<string>): Json {
   const known = written.get(fields)
   if (known) return known
-  const made = toFieldsV1(fields)
+  const made = frozen(toFieldsV1(fields))
   written.set(fields, made)
   return made
 }

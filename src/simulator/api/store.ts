@@ -217,7 +217,7 @@ export class Store {
     if (write.on !== 'status') validate(kind, object, before)
     const operation = before ? 'UPDATE' : 'CREATE'
     for (const hook of this.admission) hook({ operation, kind, object, before, write })
-    if (before && same(before, object)) return before
+    if (before && isUnchanged(before, object)) return before
     return write.dryRun === true ? object : this.#keep(kind, before, object)
   }
 
@@ -231,6 +231,15 @@ export class Store {
   #writer({ manager = 'unknown', on }: Write): FieldWriter {
     return { manager, operation: 'Update', subresource: on, at: timestamp(this.clock.now()) }
   }
+}
+
+/** Who owns which field is looked at last: it is only worked out where everything else is the same. */
+function isUnchanged(before: KubeObject, object: KubeObject): boolean {
+  const rest = (of: KubeObject) => ({ ...of, metadata: { ...of.metadata, managedFields: undefined } })
+  return (
+    same(rest(before), rest(object)) &&
+    same(before.metadata.managedFields ?? [], object.metadata.managedFields ?? [])
+  )
 }
 
 function requireStatus(kind: SimKind, { on }: Write): void {
