@@ -111,12 +111,25 @@ export function afterUpdate(
   after: KubeObject,
   writer: FieldWriter,
 ): ManagedField[] {
+  if (!before && kind.kind === 'Event' && !after.metadata.managedFields) return [entryOf(teller(kind, after, writer))]
   const changes = fieldChanges(before, after, { kind, holders: true })
   const owners = baseOwners(before, after)
   const others = owners.filter((o) => !isOwner(o, writer)).map((o) => without(o, changes))
   const mine = owners.find((o) => isOwner(o, writer))
   if (changes.changed.size === 0) return toEntries([...others, ...(mine ? [without(mine, changes)] : [])])
   return toEntries([...others, { ...writer, apiVersion: kind.apiVersion, fields: grown(mine, changes) }])
+}
+
+/** Who tells of an event owns all of it; what that is nobody asks of most: there are several for each step of a VM. */
+function teller(kind: SimKind, event: KubeObject, writer: FieldWriter): Owner {
+  let known: Set<string> | undefined
+  return {
+    ...writer,
+    apiVersion: kind.apiVersion,
+    get fields() {
+      return (known ??= new Set(collected(event, undefined, { kind, holders: true }).keys()))
+    },
+  }
 }
 
 /** The same set where it says so already: it has been written down before. */

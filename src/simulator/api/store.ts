@@ -40,6 +40,8 @@ export interface StoreOptions {
   readonly history?: number
   /** How long a pod on a node stays Terminating, in ms of the clock. 0: it is gone at once. */
   readonly podTermination?: number
+  /** Default: every request is recorded. What plays days for ten thousand VMs has no use for millions of records. */
+  readonly isAudited?: boolean
 }
 
 /**
@@ -51,8 +53,9 @@ export class Store {
   readonly kinds: KindRegistry
   /** What the server says that it is. */
   version: ServerVersion
-  /** Every request that was made, oldest first. */
+  /** Every request that was made, oldest first; none where it `isAudited` not. */
   readonly audit: AuditRecord[] = []
+  readonly isAudited: boolean
   readonly subresources = new Subresources()
   /** Asked before every write, dry runs included. */
   readonly admission = new Set<(admission: Admission) => void>()
@@ -63,6 +66,7 @@ export class Store {
 
   constructor(clock: Clock, options: StoreOptions = {}) {
     this.clock = clock
+    this.isAudited = options.isAudited ?? true
     this.kinds = new KindRegistry(options.kinds ?? builtInKinds)
     this.version = options.version ?? { gitVersion: 'v1.35.4', major: '1', minor: '35' }
     this.#table = new ObjectTable(new History(options.history))

@@ -176,8 +176,11 @@ class DueInstances {
     return this.#migratable > 0
   }
 
-  [Symbol.iterator](): Iterator<DueInstance> {
-    return this.#due.values()
+  /** Those that none of these keys names. */
+  without(keys: Iterable<string>): readonly DueInstance[] {
+    const places = Array.from(keys, (key) => [this.#placeOf(key), key] as const)
+    const left = new Set(places.filter(([i, key]) => this.#due[i]?.key === key).map(([i]) => i))
+    return left.size === 0 ? this.#due : this.#due.filter((_, i) => !left.has(i))
   }
 
   take(vmi: VirtualMachineInstance, isGone: boolean): void {
@@ -240,9 +243,10 @@ function planUpdate({ due, known, methods, limit, batch, random }: UpdateQuestio
   const [migrates, evicts] = [methods.includes('LiveMigrate'), methods.includes('Evict')]
   const migratable = new Draw(Math.max(0, limit - known.running.size), random)
   const evictable = new Draw(batch, random)
+  const idle = due.without(moving)
   const isMigrated = ({ isMigratable }: DueInstance) => migrates && isMigratable
-  if (migrates) for (const one of due) if (isMigrated(one) && !moving.has(one.key)) migratable.take(one.vmi)
-  if (evicts) for (const one of due) if (!isMigrated(one) && !moving.has(one.key)) evictable.take(one.vmi)
+  if (migrates) for (const one of idle) if (one.isMigratable) migratable.take(one.vmi)
+  if (evicts) for (const one of idle) if (!isMigrated(one)) evictable.take(one.vmi)
   return {
     outdated: due.size,
     migrate: migratable.drawn,
