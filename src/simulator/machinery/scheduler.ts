@@ -124,7 +124,8 @@ function leastUsed(pod: Pod, nodes: readonly Node[], use: NodeUse): Node | undef
   let best: Node | undefined
   for (const node of nodes) {
     if (node.metadata.name === avoided || !fitsNode(pod.spec, node) || !hasRoom(node)) continue
-    const less = best === undefined ? -1 : (wanted === 0 ? 0 : share(node) - share(best)) || pods(node) - pods(best)
+    const less =
+      best === undefined ? -1 : (wanted === 0 ? 0 : share(node) - share(best)) || pods(node) - pods(best)
     if (less < 0) best = node
   }
   return best

@@ -11,7 +11,13 @@ import {
 import { namespaced } from '../machinery/owned-pods.ts'
 import { lead } from '../machinery/leader-election.ts'
 import { currentLauncher, launchersOf, runInstances, type VirtControllerContext } from './vmi-controller.ts'
-import { asksForMigration, instanceKeyOf, KnownMigrations, limitsOf, runMigrations } from './migration-controller.ts'
+import {
+  asksForMigration,
+  instanceKeyOf,
+  KnownMigrations,
+  limitsOf,
+  runMigrations,
+} from './migration-controller.ts'
 import { runVirtualMachines } from './vm-controller.ts'
 import {
   type KubeVirt,
