@@ -234,19 +234,19 @@ interface Spot {
   path: readonly string[]
 }
 
-const paths = new Map<string, Map<string, string>>()
+const knownPaths = new Map<string, Map<string, string>>()
 /** Objects have the same fields by the thousand: up to so many paths are one text for all of them. */
 const mostPaths = 20_000
 let pathCount = 0
 
 function pathBelow(above: string, element: string): string {
-  const known = paths.get(above)?.get(element)
+  const known = knownPaths.get(above)?.get(element)
   if (known !== undefined) return known
   const path = above === '' ? element : `${above}${separator}${element}`
   if (pathCount >= mostPaths) return path
   pathCount++
-  const below = paths.get(above) ?? new Map<string, string>()
-  paths.set(above, below.set(element, path))
+  const below = knownPaths.get(above) ?? new Map<string, string>()
+  knownPaths.set(above, below.set(element, path))
   return path
 }
 

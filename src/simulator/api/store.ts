@@ -239,12 +239,16 @@ export class Store {
 
 /** Who owns which field is looked at last: it is only worked out where everything else is the same. */
 function isUnchanged(before: KubeObject, object: KubeObject): boolean {
-  const rest = (of: KubeObject) => ({ ...of, metadata: { ...of.metadata, managedFields: undefined } })
   return (
-    same(rest(before), rest(object)) &&
+    same(withoutOwners(before), withoutOwners(object)) &&
     same(before.metadata.managedFields ?? [], object.metadata.managedFields ?? [])
   )
 }
+
+const withoutOwners = (object: KubeObject) => ({
+  ...object,
+  metadata: { ...object.metadata, managedFields: undefined },
+})
 
 function requireStatus(kind: SimKind, { on }: Write): void {
   if (on === 'status' && !kind.status) throw unserved()

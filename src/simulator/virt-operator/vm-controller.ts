@@ -26,8 +26,6 @@ type Status = NonNullable<VirtualMachine['status']>
 
 /** Gives each VM the instance that its run strategy asks for (facts 3.4: what comes back after an eviction). */
 export function runVirtualMachines(cx: VirtControllerContext): Promise<void> {
-  // An instance has the name of its VM.
-  const named = ({ metadata }: VirtualMachine | VirtualMachineInstance) => [keyOf(metadata)]
   const watches = [keyed(VirtualMachines, named), keyed(VirtualMachineInstances, named)]
   return controlEach(cx, watches, async () => async (ref) => {
     const vm = await cx.reader.get(VirtualMachines, ref)
@@ -37,6 +35,9 @@ export function runVirtualMachines(cx: VirtControllerContext): Promise<void> {
     return undefined
   })
 }
+
+/** An instance has the name of its VM. */
+const named = ({ metadata }: VirtualMachine | VirtualMachineInstance): string[] => [keyOf(metadata)]
 
 async function tend(
   cx: VirtControllerContext,
