@@ -28,7 +28,7 @@ export interface Watched {
 }
 
 /** Takes an object as it is now, or as it was when it went. */
-export type Feed = (object: KubeObject, isGone: boolean) => void
+type Feed = (object: KubeObject, isGone: boolean) => void
 
 /** What changes outside the API, such as faults. */
 interface Changing {

@@ -500,12 +500,12 @@ export function limitsOf(configuration: Record<string, unknown> | undefined): Mi
   }
 }
 
-export function isFinal({ status }: VirtualMachineInstanceMigration): boolean {
+function isFinal({ status }: VirtualMachineInstanceMigration): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 /** Those that count against the limits: Pending ones do not (facts 3.2). */
-export function isRunning(migration: VirtualMachineInstanceMigration): boolean {
+function isRunning(migration: VirtualMachineInstanceMigration): boolean {
   const { phase = '' } = migration.status ?? {}
   return !isFinal(migration) && phase !== '' && phase !== 'Pending'
 }
