@@ -136,9 +136,7 @@ test('of a part of the VMs it says of how many; where none can migrate no update
   expect(stuck.out).toMatch(
     /^2 VMs in namespace demo on node worker-2 run .*: 2 cannot migrate and need their owners$/mu,
   )
-  expect(stuck.out).toMatch(
-    /^Next: kvup workloads outdated -n demo --node worker-2 -o wide .*data/mu,
-  )
+  expect(stuck.out).toMatch(/^Next: kvup workloads outdated -n demo --node worker-2 -o wide .*data/mu)
 })
 
 test('as a document: the reasons with their ids, the condition as it is, the strategy with its origin', async () => {
