@@ -49,7 +49,7 @@ const ownUid = (uid: string): string => `twin-${uid}`
 
 function withOwnUid(object: KubeObject): KubeObject {
   const { namespace = '', name, uid = `${namespace}-${name}`, ownerReferences } = object.metadata
-  const owners = ownerReferences?.map((owner) => ({ ...owner, uid: ownUid(owner.uid) }))
+  const owners = ownerReferences?.map((owner) => Object.assign({}, owner, { uid: ownUid(owner.uid) }))
   return {
     ...object,
     metadata: { ...object.metadata, uid: ownUid(uid), ...(owners && { ownerReferences: owners }) },

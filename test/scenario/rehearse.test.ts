@@ -61,23 +61,25 @@ async function screen(file: string, to: string, ...flags: readonly string[]) {
   return runText(['rehearse', '--to', to, '--from', file, ...flags], { ...offline, columns: 80 })
 }
 
-describe('the rehearsal goes as the upgrade does', () => {
-  /** The upgrade itself, on the cluster that was saved. */
-  async function upgraded(shape: Shape, to: string, accept: string[]) {
-    const clock = new SimClock()
-    const stage = new Stage(clock, await simulate({ ...shape, clock }))
-    try {
-      await clock.sleep(60_000)
-      const stages = new ObservedStages()
-      const vms = new ObservedVms(stage.simulated.store)
-      const { code } = await stage.upgrade(to, { accept }, { onEvent: (event) => stages.hear(event) })
-      await clock.sleep(10 * 60_000)
-      return { code, stages: stages.stages(), vms: vms.vms(`quay.io/kubevirt/virt-launcher:${to}`, 0) }
-    } finally {
-      await stage.stop()
-    }
+/** The upgrade itself, on the cluster that was saved. */
+async function upgraded(shape: Shape, to: string, accept: string[]) {
+  const clock = new SimClock()
+  const stage = new Stage(clock, await simulate({ ...shape, clock }))
+  try {
+    await clock.sleep(60_000)
+    const stages = new ObservedStages()
+    const vms = new ObservedVms(stage.simulated.store)
+    const { code } = await stage.upgrade(to, { accept }, { onEvent: (event) => stages.hear(event) })
+    await clock.sleep(10 * 60_000)
+    return { code, stages: stages.stages(), vms: vms.vms(`quay.io/kubevirt/virt-launcher:${to}`, 0) }
+  } finally {
+    await stage.stop()
   }
+}
 
+const tried = (all: Rehearsal['vms']) => all.map((vm) => [vm.name, vm.tries, vm.becomes])
+
+describe('the rehearsal goes as the upgrade does', () => {
   test.each([
     ['by image tag', byTag, 'v1.8.4', []],
     ['by the manifest of the operator', byManifest, 'v1.9.0', ['evictions']],
@@ -96,7 +98,6 @@ describe('the rehearsal goes as the upgrade does', () => {
         const fits = Math.abs(takes - really) <= 5 || (takes >= really / 2 && takes <= really * 2)
         expect({ stage, takes, really, fits }).toMatchObject({ fits: true })
       }
-      const tried = (all: Rehearsal['vms']) => all.map((vm) => [vm.name, vm.tries, vm.becomes])
       expect(tried(document.vms)).toEqual(tried(real.vms))
     },
   )
@@ -176,11 +177,14 @@ describe('what a rehearsal says', () => {
     const { items, without } = JSON.parse(out) as FaultRehearsals
     expect({ code, without: without.outcome }).toEqual({ code: 0, without: 'through' })
     expect(items.map(({ fault }) => fault)).toEqual(twinFaults.map(({ name }) => name))
-    for (const { fault, outcome, why, left } of items) {
-      if (outcome === 'through') expect({ fault, left }).toEqual({ fault, left: [] })
-      else expect({ fault, reason: why?.reason, told: why?.message !== '' }).toMatchObject({ told: true })
-      for (const { what, restores } of left) expect({ what, restores }).not.toContain('')
-    }
+    // What comes through leaves nothing behind; what does not says why, and what restores what it left.
+    const through = items.filter(({ outcome }) => outcome === 'through')
+    expect(through.flatMap(({ left }) => left)).toEqual([])
+    const others = items.filter(({ outcome }) => outcome !== 'through')
+    expect(others.filter(({ why }) => (why?.message ?? '') === '')).toEqual([])
+    expect(new Set(others.flatMap(({ left }) => left.map(({ restores }) => restores)))).toEqual(
+      new Set(['kvup workloads resume-updates']),
+    )
     expect(items.filter(({ outcome }) => outcome === 'stalls').map(({ fault }) => fault)).toEqual([
       'missing-image',
       'canary-crash',

@@ -52,9 +52,9 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
     const observed = new ObservedVms(simulated.store)
     const api = new ApiFaults(simulated.store)
     const stages = new ObservedStages(() => {
-      for (const { inCluster, inApi } of faults) {
-        if (inCluster) simulated.faults.set(inCluster(twin, to))
-        if (inApi) api.add(inApi)
+      for (const fault of faults) {
+        if (fault.inCluster) simulated.faults.set(fault.inCluster(twin, to))
+        if (fault.inApi) api.add(fault.inApi)
       }
     })
     const ended = await upgradeOn(cx, { simulated, clock, stages, api, asked })
@@ -83,7 +83,7 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
 const settling = 60_000
 
 /** So long the upgrade waits on the twin where nothing moves any more, in ms: longer than kvup takes to be sure of any cause. */
-const patience = 15 * 60_000
+const stalledAfter = 15 * 60_000
 
 /** Without the flag that nobody typed. */
 const ownFlag = /^stalled for [\d a-z]+ \(--stalled-after\)(?: at (?<step>[^:]+))?: /u
@@ -144,7 +144,12 @@ async function upgradeOn(cx: Context, stage: Stage): Promise<Ended> {
   const { to, accept } = stage.asked
   const method = methodOf(stage.asked)
   const args = [
-    ...['--to', to, '--method', method, '--stalled-after', `${patience / 60_000}m`],
+    '--to',
+    to,
+    '--method',
+    method,
+    '--stalled-after',
+    `${stalledAfter / 60_000}m`,
     ...accept.flatMap((risk) => ['--accept', risk]),
   ]
   const manifest = method === 'operator-manifest' ? ['--manifest', '-'] : []

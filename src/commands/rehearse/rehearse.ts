@@ -77,7 +77,8 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   return codes[played.outcome]
 }
 
-function withoutVms({ vms: _, stages: __, ...rest }: Played): Omit<Played, 'vms' | 'stages'> {
+function withoutVms(played: Played): Omit<Played, 'vms' | 'stages'> {
+  const { vms: _, stages: __, ...rest } = played
   return rest
 }
 
@@ -108,7 +109,6 @@ function eachOf({ faults, fault }: RehearseOptions): readonly TwinFault[] | unde
 
 /** What can be looked at in the cluster now. Pods of the twin are not there. */
 function nextLines({ outcome, why }: Played, to: string, { accept, from }: RehearseOptions): string[] {
-  const flags = (risks: readonly string[]) => risks.map((risk) => ` --accept ${shellWord(risk)}`).join('')
   const saved = from === undefined ? '' : ` --from ${shellWord(from)}`
   if (outcome === 'through') return [`kvup upgrade --to ${to}${flags(accept)}     # does it in the cluster`]
   const risks = risksIn(why?.remedy ?? [])
@@ -119,6 +119,9 @@ function nextLines({ outcome, why }: Played, to: string, { accept, from }: Rehea
     ]
   return [`kvup check --to ${to}${saved}     # says what can be seen beforehand`]
 }
+
+const flags = (risks: readonly string[]): string =>
+  risks.map((risk) => ` --accept ${shellWord(risk)}`).join('')
 
 /** Names that a line accepts which the upgrade offers. */
 const risksIn = (lines: readonly string[]): readonly string[] =>

@@ -66,7 +66,6 @@ export class ObservedVms {
       const attempts = this.#attempts.get(place) ?? []
       const [first] = attempts
       const now = this.#images.get(place)
-      const seconds = (ms: number) => Math.round((ms - began) / 1000)
       return {
         namespace,
         name,
@@ -74,8 +73,8 @@ export class ObservedVms {
         becomes: now === undefined ? 'stopped' : now === image ? 'updated' : 'outdated',
         attempts: attempts.length,
         ...(first && {
-          begins: seconds(first.begins),
-          ends: seconds(Math.max(...attempts.map(({ ends }) => ends))),
+          begins: secondsBetween(began, first.begins),
+          ends: secondsBetween(began, Math.max(...attempts.map(({ ends }) => ends))),
         }),
       }
     })
@@ -133,3 +132,4 @@ const isAutomatic = (annotations: Record<string, string> = {}): boolean =>
 const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
 const imageOf = ({ status }: VirtualMachineInstance): string => status?.launcherContainerImageVersion ?? ''
 const placeOf = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
+const secondsBetween = (from: number, to: number): number => Math.round((to - from) / 1000)

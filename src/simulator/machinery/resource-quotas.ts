@@ -16,7 +16,7 @@ const taken: Readonly<Record<string, (pod: Pod) => number>> = {
 }
 
 /** On a quota of a twin: what pods use of it that are not in the twin, by resource. */
-export const othersUse = 'simulator.kvup.io/used-by-others'
+const othersUse = 'simulator.kvup.io/used-by-others'
 
 /** The API server's part: a pod that would exceed a ResourceQuota of its namespace is not created. */
 export function enforceQuotas(store: Store): void {

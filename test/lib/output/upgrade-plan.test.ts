@@ -19,6 +19,8 @@ const blocker = (remedy: string[]): PlanDocument => ({
   ],
 })
 
+const last = (remedy: string[]) => page(blocker(remedy), Infinity).at(-1)
+
 describe('the page of a plan', () => {
   test.each([80, 40])('at %i columns', async (columns) => {
     const lines = page(samplePlan, columns)
@@ -94,7 +96,6 @@ describe('the page of a plan', () => {
   })
 
   test('what helps is no upgrade without the risks that were accepted, and none that takes the risk', () => {
-    const last = (remedy: string[]) => page(blocker(remedy), Infinity).at(-1)
     expect(last(['kvup upgrade --to v1.8.5'])).toBe('Next: kvup explain bad')
     expect(last(['kvup upgrade --to v1.9.0 --accept bad'])).toBe('Next: kvup explain bad')
     expect(last(['kubectl uncordon a'])).toBe('Next: kvup explain bad')

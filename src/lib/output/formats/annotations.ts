@@ -88,7 +88,7 @@ function nextOf(document: Document, { text }: Verdict): readonly string[] {
 
 /** A job of CI has nobody to ask. */
 const unattended = (line: string): string =>
-  /^kvup upgrade /u.test(line) && !/ --yes\b/u.test(line)
+  line.startsWith('kvup upgrade ') && !/ --yes\b/u.test(line)
     ? line.replace(/^.*?(?= {3,}|$)/u, (command) => `${command} --yes`)
     : line
 

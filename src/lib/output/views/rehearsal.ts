@@ -33,7 +33,7 @@ export const faultRehearsalsView: View<FaultRehearsals> = {
       ...wrap(head, size.columns),
       ...(without.why ? wrap(`  ${without.why.message}`, size.columns) : []),
       ...wrap(`  Played on a twin: ${twinText(twin)}. Nothing was changed in the cluster.`, size.columns),
-      ...items.flatMap((item) => ['', ...faultLines(item, { paint, size })]),
+      ...items.flatMap((item) => faultLines(item, { paint, size })),
       '',
       ...missingLines(document, size),
       '',
@@ -86,6 +86,7 @@ function faultLines(item: FaultRehearsals['items'][number], { paint, size }: Sty
   const { fault, title, why, left, outcome } = item
   const sign = outcome === 'through' ? paint.good(paint.mark.done) : paint.bad(paint.mark.failed)
   return [
+    '',
     ...wrap(`${sign} ${paint.strong(fault)}: ${title} The upgrade ${howItGoes(item)}`, size.columns),
     ...(why ? wrap(`  ${why.message}`, size.columns) : []),
     ...left.flatMap(({ what }) => wrap(`  Left behind: ${what}.`, size.columns)),

@@ -114,7 +114,9 @@ function tableColumns(now: () => Date, busy: boolean): readonly Column<OutdatedI
     OUTCOME: (item) => (kvupMoves(item) && !busy ? 'kvup can move it' : outcomeText(item)),
     WHY: whyText,
   }
-  return columnsAt(now).map((column) => ({ ...column, cell: cells[column.name] ?? column.cell }))
+  return columnsAt(now).map((column) =>
+    Object.assign({}, column, { cell: cells[column.name] ?? column.cell }),
+  )
 }
 
 const outcomeText = ({ outcome }: OutdatedItem): string => (outcome ? outcomeTexts[outcome].one : 'unknown')
