@@ -49,7 +49,8 @@ export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitC
       remedy: 'add --yes, or pass the plan as a file',
     })
   const sealed = await readPlanFile(cx, file)
-  return asDrift(planAndRun(cx, asPlanned(typed, sealed.request, sealed.accepted), sealed), sealed)
+  const options = asPlanned(typed, sealed.request, sealed.accepted, cx.world.commandLine)
+  return asDrift(planAndRun(cx, options, sealed), sealed)
 }
 
 async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedPlan): Promise<ExitCode> {
