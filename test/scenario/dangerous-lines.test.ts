@@ -257,3 +257,41 @@ test('check judges as the upgrade does: VMs that would be evicted are a blocker,
     expect(await kvup(stage, `${line} --yes`)).toMatchObject({ code: 0 })
     expect(moved(stage)).toEqual([])
   }))
+
+test('-q names the VM that failed and its reason, once, and offers the line that leaves it out', () =>
+  outdated(vms, async (stage) => {
+    const ended = await kvup(stage, 'kvup workloads update --yes --retries 0 -q')
+    expect(ended.code).toBe(3)
+    expect(ended.err).toMatch(/^error: 1 of 5 VMs failed\n {2}demo\/a: \S.*\n/u)
+    expect(ended.err.match(/demo\/a: /gu)).toHaveLength(1)
+    const line = 'kvup workloads update --yes --retries 0 -q --exclude demo/a'
+    expect(commandsIn(ended)).toContain(line)
+    const again = await kvup(stage, 'kvup workloads update --yes --retries 0 -q --include demo/a')
+    expect(commandsIn(again)).toContain(line)
+    expect(await kvup(stage, line)).toMatchObject({ code: 0 })
+  }))
+
+test.each(['', ' -q'])(
+  'a failed canary says that automatic VM updates stay paused and what resumes them, and does not stutter%s',
+  (quiet) =>
+    outdated(
+      vms.slice(0, 3),
+      async (stage) => {
+        const ended = await kvup(stage, `kvup workloads update --yes --canary 1 --retries 0${quiet}`)
+        expect(ended.code).toBe(3)
+        expect(ended.err).toMatch(/^error: the canary failed: demo\/a: /mu)
+        expect(ended.err).toMatch(/^ {2}automatic VM updates stay paused$/mu)
+        expect(commandsIn(ended).at(-1)).toBe('kvup workloads resume-updates')
+      },
+      ['LiveMigrate'],
+    ),
+)
+
+test('-q of a change of settings is its verdict, and a wait that fails says it once', () =>
+  play({ ...byTag, methods: ['LiveMigrate'] }, async (stage) => {
+    const set = await kvup(stage, 'kvup workloads strategy set --methods LiveMigrate --yes -q')
+    expect(set).toMatchObject({ code: 0, out: 'settings of VM updates: already so, nothing was changed\n' })
+    const late = await kvup(stage, 'kvup wait --for version=v1.8.4 --timeout 5s -q')
+    expect(late).toMatchObject({ code: 4, out: '' })
+    expect(late.err.match(/is not met/gu)).toHaveLength(1)
+  }))

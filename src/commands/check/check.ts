@@ -71,7 +71,6 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const path = await pathOf(options, observed, { cluster: snapshot.cluster, accepted, releases })
   const target = targetOf(to, path, observed)
   const unfinished = await unfinishedUpgrade(cx, snapshot, observed)
-  const evicted = to && (await evictionsOf(cx, { to, cluster: snapshot.cluster, observed }))
   const noOneTarget = to === undefined || target !== undefined ? undefined : whyNoOneTarget(path)
   const asked: Question = {
     ...observed,
@@ -81,7 +80,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
     ...(manifest && { manifest }),
     asked: askedLine(cx.world.commandLine),
     unfinished,
-    ...(evicted?.length && { evicted }),
+    ...(await evictedBy(cx, to, { cluster: snapshot.cluster, observed })),
   }
   const question = options.probeImages ? await withProbes(cx, asked) : asked
   const strict = options.strict ?? false
@@ -177,32 +176,35 @@ function nextLines(
   return [`${[...asked, '--to', newest].join(' ')}     judges an upgrade to it`]
 }
 
-/** Those that an upgrade would be refused for; none where KubeVirt is there already. */
-async function evictionsOf(
+/** What an upgrade to it would be refused for; none where KubeVirt is there already. */
+async function evictedBy(
   { world }: Context,
-  {
-    to,
-    cluster: { reader },
-    observed,
-  }: { to: Version; cluster: Pick<Cluster, 'reader'>; observed: CheckedCluster },
-): Promise<readonly Finding[]> {
+  to: Version | undefined,
+  { cluster: { reader }, observed }: { cluster: Pick<Cluster, 'reader'>; observed: CheckedCluster },
+): Promise<Pick<Question, 'evicted'>> {
   const { installation, rolloutStatus } = observed
   const { kubevirt, namespace, uid, workloadUpdateMethods } = installation
-  if (rolloutStatus.observed.version === to.text) return []
+  if (to === undefined || rolloutStatus.observed.version === to.text) return {}
   const saved = await openOverrides(reader, namespace)
   const override = 'unread' in saved ? undefined : openOverride(saved.overrides, uid)
   const methods = override ? keptMethods(override) : workloadUpdateMethods
-  if (!methods.includes('Evict')) return []
+  if (!methods.includes('Evict')) return {}
   const forecast = await asFarAsRead(forecastUpdates(reader, { kubevirt, methods, installs: to.text }))
-  const line = upgradeLine(world.commandLine)
-  const from = versionOf(rolloutStatus.observed.version)
-  // Over several minors VM updates resume between two steps whatever is asked for the end.
-  const isOneStep = from !== undefined && to.minor - from.minor <= 1
-  const remedy =
-    line === undefined || !isOneStep
-      ? []
-      : [`${line} --leave-paused     ends before automatic VM updates resume`]
-  return forecast === undefined ? [] : evictionFinding(methods, forecast, remedy)
+  if (forecast === undefined) return {}
+  const evicted = evictionFinding(methods, forecast, leavingPaused(world.commandLine, to, rolloutStatus))
+  return evicted.length === 0 ? {} : { evicted }
+}
+
+/** Over several minors VM updates resume between two steps whatever is asked for the end. */
+function leavingPaused(
+  typed: string,
+  to: Version,
+  { observed }: CheckedCluster['rolloutStatus'],
+): readonly string[] {
+  const from = versionOf(observed.version)
+  const line = upgradeLine(typed)
+  if (line === undefined || from === undefined || to.minor - from.minor > 1) return []
+  return [`${line} --leave-paused     ends before automatic VM updates resume`]
 }
 
 type Unfinished = Question['unfinished'] | undefined

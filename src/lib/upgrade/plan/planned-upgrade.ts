@@ -167,12 +167,10 @@ export async function planUpgrade(
     accepted,
   })
   const leavingPaused = leavingPausedLine(cx.world.commandLine, options, accepted)
-  // Between two steps VM updates resume whatever is asked for the end: `--leave-paused` spares no VM there.
-  const isOneStep = foreseen === undefined || foreseen.legs.length === 1
   const nearFindings = dedupeById(
     missingValueFindings(await environment.journal.missing()),
     judge.windowOpen(overrides, request, leavingPaused),
-    isOneStep ? near.findings.map((finding) => withoutEvictions(finding, leavingPaused)) : near.findings,
+    withoutEvictions(near.findings, foreseen, leavingPaused),
     manifest.findings,
     found,
   )
@@ -185,7 +183,6 @@ export async function planUpgrade(
     judge,
     options,
     request,
-    releases,
     manifest,
     findings: nearFindings,
     environment,
@@ -452,11 +449,16 @@ function leavingPausedLine(
 
 const leftPaused = { pauseUpdates: true, leavePaused: true, waitWorkloads: false }
 
-/** No VM is evicted by an upgrade that ends before automatic VM updates resume. */
-const withoutEvictions = (finding: Finding, leavingPaused: string): Finding =>
-  finding.id === 'evictions'
-    ? { ...finding, remedy: [withPurpose(leavingPaused, 'ends before automatic VM updates resume')] }
-    : finding
+/** No VM is evicted by an upgrade that ends before automatic VM updates resume. Between two steps of a path they resume whatever is asked for the end. */
+function withoutEvictions(
+  findings: readonly Finding[],
+  path: Foreseen | undefined,
+  leavingPaused: string,
+): readonly Finding[] {
+  if (path !== undefined && path.legs.length > 1) return findings
+  const remedy = [withPurpose(leavingPaused, 'ends before automatic VM updates resume')]
+  return findings.map((finding) => (finding.id === 'evictions' ? { ...finding, remedy } : finding))
+}
 
 /** The same line to the release that can be reached; with a sealed plan the flags that it was made with. */
 function nearerLine({ cx, options }: Along, to: string, via: readonly string[]): string {
