@@ -52,6 +52,10 @@ export async function runChange<D extends Document>(cx: Context, run: ChangeRun<
   return end(document, outcome)
 }
 
+/** Whether what is shown is a page, with what helps and a next line. */
+export const isPage = ({ flags: { output, quiet = false } }: Pick<Context, 'flags'>): boolean =>
+  !quiet && (output === 'table' || output === 'wide')
+
 /** A screen before a question; where nothing is laid out, as notes. */
 export function tellScreen(printer: Printer, lines: (paint: Paint) => readonly string[]): void {
   if (printer.screen) return printer.screen(lines)

@@ -94,7 +94,8 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
   } catch (error) {
     const over = limit.over(error)
     if (over === undefined) throw error
-    if (lastRead.snapshot) answer()
+    // With -q the error says the same, and more.
+    if (lastRead.snapshot && !isVerdictAlone(cx)) answer()
     throw over === 'stalled'
       ? stalledTooLong(cx, condition, lastRead, spanText(stalledAfter ?? 0))
       : tooLate(cx, condition, lastRead, timeout)
@@ -102,6 +103,9 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
     limit.stop()
   }
 }
+
+const isVerdictAlone = ({ flags }: Context): boolean =>
+  flags?.quiet === true && (flags.output === 'table' || flags.output === 'wide')
 
 const took = ({ clock }: Context, began: number) => Math.round((ownTicks(clock) - began) / 1000)
 

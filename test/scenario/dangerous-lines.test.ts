@@ -197,3 +197,101 @@ test('during the upgrade of somebody else an update of VMs says who upgrades Kub
     expect(err).toContain('-> kvup status -w')
   })
 })
+
+const evictable = { ...byTag, methods: ['LiveMigrate', 'Evict'], vms: [pet, { name: 'web' }] }
+
+test.each([
+  ['kvup upgrade --to v1.8.4 --yes -q', ''],
+  ['kvup upgrade --to v1.8.4 --stable-for 1s --yes -o github', ''],
+  ['kvup plan --to v1.8.4 --stable-for 1s', ''],
+  ['kvup upgrade --to v1.8.4 --yes --wait-workloads', ' --wait-workloads'],
+])(
+  'where VMs would be evicted, %s is offered whole with --leave-paused, and is not refused',
+  (line, leaves) =>
+    play(evictable, async (stage) => {
+      const refused = await kvup(stage, line)
+      expect(refused).toMatchObject({ code: 3 })
+      const paused = `${line.replace(leaves, '')} --leave-paused`
+      expect(commandsIn(refused).filter((one) => one.includes('--leave-paused'))).toContain(paused)
+      expect(`${refused.out}${refused.err}`).not.toContain('kvup upgrade --leave-paused')
+      expect(await kvup(stage, paused)).toMatchObject({ code: 0 })
+      expect(moved(stage)).toEqual([])
+    }),
+)
+
+test('where VMs would be evicted by a sealed plan, the line makes it anew with --leave-paused', () =>
+  play(evictable, async (stage) => {
+    expect(await stage.plan('v1.8.4', { stableFor: '45s', toFile: 'plan.yaml' })).toMatchObject({ code: 3 })
+    const ended = await stage.upgrade(undefined, { plan: 'plan.yaml' })
+    expect(ended.error?.remedy).toContain(
+      'kvup plan --to v1.8.4 --method image-tag --stable-for 45s --leave-paused --to-file plan.yaml     ends before automatic VM updates resume',
+    )
+  }))
+
+test('a line that is refused for one flag, or for a missing one, is offered with all the others', () =>
+  play(byTag, async (stage) => {
+    const files = { 'pl.yaml': (await kvup(stage, 'kvup plan --to v1.8.4 -o yaml')).out }
+    const line = 'kvup upgrade --plan pl.yaml --yes --to v1.8.4 --dry-run=client'
+    const { cluster, clock } = stage
+    const both = await runText(shellWords(line).slice(1), { cluster, clock, files })
+    expect(both.code).toBe(2)
+    expect(commandsIn(both)).toEqual(['kvup upgrade --plan pl.yaml --yes --dry-run=client'])
+    const none = await kvup(stage, 'kvup upgrade --yes -q')
+    expect(none.code).toBe(2)
+    expect(none.err).toMatch(/^error: --to is missing; (?<best>v1\.8\.\d+) is recommended$/mu)
+    expect(commandsIn(none).at(-1)).toMatch(/^kvup upgrade --to v1\.8\.\d+ --yes -q$/u)
+  }))
+
+test('check judges as the upgrade does: VMs that would be evicted are a blocker, accepted by name, and its line is taken', () =>
+  play(evictable, async (stage) => {
+    const judged = await kvup(stage, 'kvup check --to v1.8.4 -q')
+    expect(judged).toMatchObject({
+      code: 3,
+      out: expect.stringMatching(/NOT READY for v1\.8\.4: 1 blocker \(evictions\)/u),
+    })
+    const page = await kvup(stage, 'kvup check --to v1.8.4')
+    expect(page.out).toContain('Evict is among workloadUpdateMethods')
+    const line = 'kvup upgrade --to v1.8.4 --leave-paused'
+    expect(page.out).toMatch(new RegExp(`^Next: ${line} `, 'mu'))
+    expect(await kvup(stage, 'kvup check --to v1.8.4 --accept evictions')).toMatchObject({ code: 0 })
+    expect(await kvup(stage, `${line} --yes`)).toMatchObject({ code: 0 })
+    expect(moved(stage)).toEqual([])
+  }))
+
+test('-q names the VM that failed and its reason, once, and offers the line that leaves it out', () =>
+  outdated(vms, async (stage) => {
+    const ended = await kvup(stage, 'kvup workloads update --yes --retries 0 -q')
+    expect(ended.code).toBe(3)
+    expect(ended.err).toMatch(/^error: 1 of 5 VMs failed\n {2}demo\/a: \S.*\n/u)
+    expect(ended.err.match(/demo\/a: /gu)).toHaveLength(1)
+    const line = 'kvup workloads update --yes --retries 0 -q --exclude demo/a'
+    expect(commandsIn(ended)).toContain(line)
+    const again = await kvup(stage, 'kvup workloads update --yes --retries 0 -q --include demo/a')
+    expect(commandsIn(again)).toContain(line)
+    expect(await kvup(stage, line)).toMatchObject({ code: 0 })
+  }))
+
+test.each(['', ' -q'])(
+  'a failed canary says that automatic VM updates stay paused and what resumes them, and does not stutter%s',
+  (quiet) =>
+    outdated(
+      vms.slice(0, 3),
+      async (stage) => {
+        const ended = await kvup(stage, `kvup workloads update --yes --canary 1 --retries 0${quiet}`)
+        expect(ended.code).toBe(3)
+        expect(ended.err).toMatch(/^error: the canary failed: demo\/a: /mu)
+        expect(ended.err).toMatch(/^ {2}automatic VM updates stay paused$/mu)
+        expect(commandsIn(ended).at(-1)).toBe('kvup workloads resume-updates')
+      },
+      ['LiveMigrate'],
+    ),
+)
+
+test('-q of a change of settings is its verdict, and a wait that fails says it once', () =>
+  play({ ...byTag, methods: ['LiveMigrate'] }, async (stage) => {
+    const set = await kvup(stage, 'kvup workloads strategy set --methods LiveMigrate --yes -q')
+    expect(set).toMatchObject({ code: 0, out: 'settings of VM updates: already so, nothing was changed\n' })
+    const late = await kvup(stage, 'kvup wait --for version=v1.8.4 --timeout 5s -q')
+    expect(late).toMatchObject({ code: 4, out: '' })
+    expect(late.err.match(/is not met/gu)).toHaveLength(1)
+  }))

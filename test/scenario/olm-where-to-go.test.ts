@@ -18,9 +18,7 @@ test('without a target: where it is, what the catalog shows, and how to know mor
   play(okd, async (stage) => {
     const ended = await stage.upgrade(undefined)
     expect(ended).toMatchObject({ code: 2, error: { reason: 'no-target' } })
-    expect(ended.error?.message).toMatch(
-      /^HyperConverged 1\.17\.3 is \w+\. Available: 1\.18\.1, 1\.19\.0 \(recommended\)\. Name one with --to$/u,
-    )
+    expect(ended.error?.message).toBe('--to is missing; 1.19.0 is recommended')
     expect(ended.error?.remedy).toEqual([
       'kvup upgrade --to 1.18.1 --method olm',
       'kvup upgrade --to 1.19.0 --method olm',

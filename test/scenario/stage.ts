@@ -112,7 +112,11 @@ export class Stage {
       ...(to !== undefined && (await this.#wantsManifest(to, options)) && { manifest: `${to}.yaml` }),
       ...options,
     }
-    return this.#run((cx) => upgrade(cx, typed), terminal)
+    const isBare = to === undefined && options.plan === undefined
+    return this.#run((cx) => upgrade(cx, typed), {
+      ...(isBare && { commandLine: 'kvup upgrade' }),
+      ...terminal,
+    })
   }
 
   /** `kvup plan`, and the file that its YAML would be. */

@@ -1,12 +1,12 @@
 import type { Context } from '../../context.ts'
 import type { AcceptedRisk } from '../../lib/releases/hop-findings.ts'
 import { allChecks, ensureFindingsAccepted, reportOf, runChecks } from '../../lib/checks/check-run.ts'
-import { upgradeUnfinished } from '../../lib/checks/groups/activity-checks.ts'
+import { evictions, upgradeUnfinished } from '../../lib/checks/groups/activity-checks.ts'
 import { itemsOf, type Known, notAsked } from '../../lib/kube/known.ts'
 import { readClusterState } from '../status/status-document.ts'
 import { clockSkew } from '../../lib/checks/groups/machinery-checks.ts'
 import type { Installation } from '../../lib/kubevirt/installation.ts'
-import { type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
+import { asFarAsRead, type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import {
   alertsByRoute,
@@ -17,9 +17,12 @@ import {
 import { readReleases, type Releases } from '../../lib/releases/releases.ts'
 import type { Check, Finding, Question } from '../../lib/checks/check-definition.ts'
 import { type CheckDocument, checkView, wholeCheckView } from '../../lib/output/views/check-report.ts'
-import { parseVersion, type Version } from '../../lib/releases/release-versions.ts'
+import { parseVersion, type Version, versionOf } from '../../lib/releases/release-versions.ts'
 import { type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { ensurePlace } from '../../lib/vms/vm.ts'
+import { openOverrides } from '../../lib/engine/overrides.ts'
+import { keptMethods, openOverride } from '../../lib/vms/update-methods.ts'
+import { evictionFinding, forecastUpdates } from '../../lib/vms/forecast/vm-forecast.ts'
 import { commandOf, isCommand, takesRisk, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { reachable } from '../../lib/releases/release-path.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
@@ -77,6 +80,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
     ...(manifest && { manifest }),
     asked: askedLine(cx.world.commandLine),
     unfinished,
+    ...(await evictedBy(cx, to, { cluster: snapshot.cluster, observed })),
   }
   const question = options.probeImages ? await withProbes(cx, asked) : asked
   const strict = options.strict ?? false
@@ -110,6 +114,14 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
 const ofChecking = {
   alone: ['--strict', '--probe-images', '--all', '--exit-code'],
   valued: ['--from', '--alerts', '--output', '-o', '--accept'],
+}
+
+/** The upgrade that was asked about, with no risk accepted. */
+function upgradeLine(typed: string): string | undefined {
+  const words = withoutFlags(wordsOf(typed), ofChecking)
+  // A context or a file may be named so too.
+  const place = words.findIndex((word, index) => word === 'check' && !words[index - 1]?.startsWith('-'))
+  return place < 0 ? undefined : words.with(place, 'upgrade').join(' ')
 }
 
 /** Without what is about output alone. */
@@ -155,15 +167,44 @@ function nextLines(
   // Where it is there already nothing is to be typed.
   if (to !== undefined && to === version) return []
   if (to !== undefined) {
-    const words = withoutFlags(wordsOf(typed), ofChecking)
-    // A context or a file may be named so too.
-    const place = words.findIndex((word, index) => word === 'check' && !words[index - 1]?.startsWith('-'))
-    return place < 0 ? [] : [withRisks(words.with(place, 'upgrade').join(' '), risksOf(items))]
+    const line = upgradeLine(typed)
+    return line === undefined ? [] : [withRisks(line, risksOf(items))]
   }
   const newest = manager.kind === 'hyperconverged' ? undefined : reachable(version).at(-1)
   if (newest === undefined) return []
   const asked = withoutFlags(wordsOf(askedLine(typed)), { alone: ['--strict'], valued: [] })
   return [`${[...asked, '--to', newest].join(' ')}     judges an upgrade to it`]
+}
+
+/** What an upgrade to it would be refused for; none where KubeVirt is there already. */
+async function evictedBy(
+  { world }: Context,
+  to: Version | undefined,
+  { cluster: { reader }, observed }: { cluster: Pick<Cluster, 'reader'>; observed: CheckedCluster },
+): Promise<Pick<Question, 'evicted'>> {
+  const { installation, rolloutStatus } = observed
+  const { kubevirt, namespace, uid, workloadUpdateMethods } = installation
+  if (to === undefined || rolloutStatus.observed.version === to.text) return {}
+  const saved = await openOverrides(reader, namespace)
+  const override = 'unread' in saved ? undefined : openOverride(saved.overrides, uid)
+  const methods = override ? keptMethods(override) : workloadUpdateMethods
+  if (!methods.includes('Evict')) return {}
+  const forecast = await asFarAsRead(forecastUpdates(reader, { kubevirt, methods, installs: to.text }))
+  if (forecast === undefined) return {}
+  const evicted = evictionFinding(methods, forecast, leavingPaused(world.commandLine, to, rolloutStatus))
+  return evicted.length === 0 ? {} : { evicted }
+}
+
+/** Over several minors VM updates resume between two steps whatever is asked for the end. */
+function leavingPaused(
+  typed: string,
+  to: Version,
+  { observed }: CheckedCluster['rolloutStatus'],
+): readonly string[] {
+  const from = versionOf(observed.version)
+  const line = upgradeLine(typed)
+  if (line === undefined || from === undefined || to.minor - from.minor > 1) return []
+  return [`${line} --leave-paused     ends before automatic VM updates resume`]
 }
 
 type Unfinished = Question['unfinished'] | undefined
@@ -268,6 +309,7 @@ function checksFor(question: Question, path: OlmPath | undefined): readonly Chec
   return [
     ...ours,
     ...(question.unfinished ? [upgradeUnfinished] : []),
+    ...(question.evicted ? [evictions] : []),
     ...(question.ahead === undefined ? [] : [clockSkew]),
   ]
 }

@@ -29,7 +29,15 @@ import { type Planned, planUpgrade } from '../../lib/upgrade/plan/planned-upgrad
 import { limitsBefore } from '../command-options.ts'
 import { upgradeRun } from '../../lib/upgrade/upgrade-run.ts'
 import { reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
-import { acceptingLine, gateOf, RisksChosen, runChange, tellScreen, withRisks } from '../run-change.ts'
+import {
+  acceptingLine,
+  gateOf,
+  isPage,
+  RisksChosen,
+  runChange,
+  tellScreen,
+  withRisks,
+} from '../run-change.ts'
 import { doneSteps, sayWhatIsPastDeadline } from '../../lib/engine/change.ts'
 import { briefTime, defaultTimeout, type TimeRange } from '../../lib/upgrade/upgrade-duration.ts'
 import { planJudge } from '../check/plan-findings.ts'
@@ -49,7 +57,8 @@ export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitC
       remedy: 'add --yes, or pass the plan as a file',
     })
   const sealed = await readPlanFile(cx, file)
-  return asDrift(planAndRun(cx, asPlanned(typed, sealed.request, sealed.accepted), sealed), sealed)
+  const options = asPlanned(typed, sealed.request, sealed.accepted, cx.world.commandLine)
+  return asDrift(planAndRun(cx, options, sealed), sealed)
 }
 
 async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedPlan): Promise<ExitCode> {
@@ -87,10 +96,6 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   if (document.pending) passPlanGate(cx, planned, accepting)
   return exitCode.done
 }
-
-/** Whether the plan is shown as a page, with what helps and a next line. */
-export const isPage = ({ flags: { output, quiet = false } }: Pick<Context, 'flags'>): boolean =>
-  !quiet && (output === 'table' || output === 'wide')
 
 /** What is not carried out ends as what is carried out would: a manifest that cannot be fetched is no answer of the cluster. Throws `unreachable`, else what `passGate` throws; below a plan that shows each finding none is told again. */
 function passPlanGate(cx: Context, { findings, accepted }: Planned, accepting: Accepting): void {

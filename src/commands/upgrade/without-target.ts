@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { KvupError, usageError } from '../../lib/kube/errors.ts'
-import { commandOf, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
+import { commandOf, withoutFlags, withPurpose, wordsOf } from '../../lib/kube/shell-line.ts'
 import type { Choice } from '../../lib/kube/world.ts'
 import { type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { rolloutNow } from '../../lib/kubevirt/rollout-status.ts'
@@ -32,7 +32,7 @@ export async function chosenTarget(cx: Context, typed: UpgradeOptions): Promise<
   const snapshot = await readerFor(cx, undefined)
   const { state, targets } = await read(cx, typed, snapshot)
   const document = documentOf(state, targets)
-  if (!cx.prompt.isAttended) throw refusal(document)
+  if (!cx.prompt.isAttended) throw refusal(document, targets?.asks ?? {}, cx.world.commandLine)
   cx.printer.result(document, availableTargetsView)
   // One document per command: that of an upgrade would be the second one.
   if (!isScreen.has(cx.flags.output)) return undefined
@@ -126,13 +126,17 @@ function withoutThisCommand(state: ClusterState): ClusterState {
   return /^kvup upgrade(?: {2}|$)/u.test(next) ? rest : state
 }
 
-function refusal(document: AvailableTargetsDocument): KvupError {
+function refusal(
+  document: AvailableTargetsDocument,
+  asks: AvailableTargets['asks'],
+  typed: string,
+): KvupError {
   const { state, stands } = document
   const { upgrade, headline, why, next } = state
   if (upgrade && state.is !== 'Running') return unfinished(state, upgrade)
   if (state.is === 'Running' || stands === undefined)
     return usageError('no-target', headline, { notes: why, remedy: next === undefined ? [] : [next] })
-  return toBeNamed(document, stands)
+  return toBeNamed(document, { stands, asks, typed })
 }
 
 /** The line that continues has the flags of the run, where they are known. */
@@ -149,23 +153,44 @@ function unfinished(
   })
 }
 
-function toBeNamed(
-  { state, items = [], none, commands = [] }: AvailableTargetsDocument,
-  stands: string,
-): KvupError {
-  const names = items.map(
-    ({ version, isRecommended }) => `${version}${isRecommended ? ' (recommended)' : ''}`,
-  )
-  const available =
-    names.length > 0 ? `Available: ${names.join(', ')}` : `None is available: ${none ?? 'none is known'}`
-  const verdict = state.is === 'Healthy' ? 'is healthy' : `is ${state.is}`
-  return usageError('no-target', `${stands} ${verdict}. ${available}. Name one with --to`, {
+interface Naming {
+  stands: string
+  asks: AvailableTargets['asks']
+  typed: string
+}
+
+function toBeNamed(document: AvailableTargetsDocument, { stands, asks, typed }: Naming): KvupError {
+  const { state, items = [], commands = [] } = document
+  return usageError('no-target', `--to is missing; ${whatThereIs(document, stands, asks)}`, {
+    notes: [state.is === 'Healthy' ? `${stands} is healthy` : state.headline],
     remedy: [
-      ...items.map(({ next: line, note }) => (note === undefined ? line : `${line}     ${note}`)),
+      ...items.map(({ next: line, note }) => {
+        const whole = withTyped(line, typed)
+        return note === undefined ? whole : withPurpose(whole, note)
+      }),
       ...(items.length === 0 && commands.length === 0
         ? ['kvup releases     lists the releases that this kvup knows']
         : []),
       ...commands,
     ],
   })
+}
+
+/** The line to a release, with what else was typed behind it. */
+function withTyped(line: string, typed: string): string {
+  const words = wordsOf(line)
+  const more = withoutFlags(wordsOf(typed), { valued: ['--to', '--method'] })
+  return [...words, ...more.filter((word) => !words.includes(word))].join(' ')
+}
+
+function whatThereIs(
+  { items = [], none }: AvailableTargetsDocument,
+  stands: string,
+  { method }: AvailableTargets['asks'],
+): string {
+  const best = items.find(({ isRecommended }) => isRecommended)
+  if (best) return `${best.version} is recommended`
+  if (items.length > 0) return `available: ${items.map(({ version }) => version).join(', ')}`
+  if (method === 'olm') return none ?? 'the catalog has nothing later'
+  return `kvup knows no newer release than ${stands.replace(/^\S+ /u, '')}`
 }

@@ -25,8 +25,8 @@ import {
 import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { runProcedure } from '../../lib/engine/runner.ts'
-import { askAboutMissing, gateOf, runChange } from '../run-change.ts'
-import type { Change } from '../../lib/engine/change.ts'
+import { askAboutMissing, gateOf, isPage, runChange } from '../run-change.ts'
+import { type Change, withLines } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { asFarAsRead, type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
@@ -89,7 +89,11 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
   const { journal } = settingsWork.environment
   return runChange(cx, {
     environment: settingsWork.environment,
-    change: { ...work.change, announce: () => announce(cx, running, work) },
+    change: {
+      ...work.change,
+      announce: () => announce(cx, running, work),
+      failed: (error) => withPause(error, settingsWork),
+    },
     view: workloadsUpdateView,
     dryRun: {
       mode: options.dryRun,
@@ -111,12 +115,26 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
     },
     end(document) {
       const isStopped = document.stoppedBefore !== undefined && document.totals.failed === 0
-      const failure = isStopped ? undefined : failureOf(document.items, run.typed)
+      const failure = isStopped ? undefined : failureOf(document.items, run.typed, { isPage: isPage(cx) })
       if (failure) throw failure
       return readWhole(document)
     },
     settle: () => askAboutMissing(journal, cx, { accept: options.accept, only: overrideId }),
     broken: (error) => afterwards(running, error),
+  })
+}
+
+/** Where a rule stopped it automatic VM updates stay paused, or KubeVirt would move the others as it moved those that failed. */
+async function withPause(error: unknown, settingsWork: SettingsWork): Promise<unknown> {
+  if (!(error instanceof KvupError) || error.exitCode !== exitCode.blocked) return error
+  const overrides = await asFarAsRead(settingsWork.environment.journal.overrides())
+  const held = overrides?.find(({ id }) => id === overrideId)
+  if (held === undefined) return error
+  const resumes = heldLines(held, '     resumes automatic VM updates: KubeVirt then moves VMs by itself')
+  const { next = [] } = await stillPaused(settingsWork, held, resumes)
+  return withLines(error, {
+    notes: [...error.notes, 'automatic VM updates stay paused'],
+    remedy: [...error.remedy, ...next],
   })
 }
 

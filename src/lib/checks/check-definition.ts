@@ -62,6 +62,8 @@ export interface Question {
   isSaved?: true
   /** An upgrade by kvup that ended early: what became of it in a sentence, and the lines that continue it or leave it. */
   unfinished?: { sentence: string; remedy: readonly string[] } | undefined
+  /** What the plan says of VMs that KubeVirt evicts once automatic VM updates resume. */
+  evicted?: readonly Finding[]
 }
 
 export interface Check {

@@ -305,7 +305,9 @@ class SettlingStep {
   }
 
   #blocked({ by, reason = 'blocked', isStall, remedy }: Blocked): Error {
-    const said = reason === approvalNeeded ? by : `${this.#step.title}: ${by}`
+    const { title } = this.#step
+    const isNamed = reason === approvalNeeded || by.startsWith(`the ${title} `)
+    const said = isNamed ? by : `${title}: ${by}`
     return (isStall ? timedOut : blocked)(reason, said, { remedy })
   }
 

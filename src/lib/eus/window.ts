@@ -3,6 +3,7 @@ import type { Reader } from '../kube/cluster.ts'
 import type { Manager } from '../kubevirt/installation.ts'
 import { getHyperConverged } from '../openshift/hyperconverged.ts'
 import { itemsOf } from '../kube/known.ts'
+import { withPurpose } from '../kube/shell-line.ts'
 import { getSettingsOwner, onHyperConverged, type SettingsOwner } from '../vms/strategy/settings-owner.ts'
 import { overrideId, type Owner } from '../vms/update-methods.ts'
 import type { EusHop, EusPlan } from './plan/eus-plan.ts'
@@ -114,6 +115,7 @@ export const pausingOf = ({ name, kubevirt, request }: EusWindow) => ({
 export function windowOpenFinding(
   overrides: readonly Pick<Override, 'id' | 'procedure'>[],
   { leavePaused }: { leavePaused: boolean },
+  leavingPaused: string,
 ): readonly Finding[] {
   const [to] = overrides.flatMap(({ id, procedure }) =>
     id === overrideId ? (targetOfName(procedure) ?? []) : [],
@@ -126,7 +128,7 @@ export function windowOpenFinding(
       summary: `an EUS upgrade to ${to} has paused automatic VM updates: this upgrade would resume them at its end, and VMs would migrate too early`,
       remedy: [
         'kvup eus run      continues the EUS upgrade, with its operator',
-        'kvup upgrade --leave-paused      with the same flags: leaves automatic VM updates paused',
+        withPurpose(leavingPaused, 'leaves automatic VM updates paused'),
       ],
     },
   ]

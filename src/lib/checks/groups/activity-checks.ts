@@ -288,6 +288,17 @@ export const upgradeUnfinished = check({
     },
 })
 
+/** Made only where a plan would be refused for it. */
+export const evictions = check({
+  id: 'evictions',
+  group: 'workloads',
+  title: 'no VM is evicted once automatic VM updates resume',
+  unchecked: 'evictions of VMs were not forecast',
+  needs: [],
+  blocks: true,
+  assess: ({ evicted }) => evicted,
+})
+
 export const activityChecks: readonly Check[] = [
   migrationsInFlight,
   nodeDrained,

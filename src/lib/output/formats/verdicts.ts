@@ -7,6 +7,7 @@ import type { PlanDocument } from '../../upgrade/plan/plan-document.ts'
 import type { UpgradeReport } from '../../upgrade/upgrade-report.ts'
 import type { OutdatedDocument, OutdatedItem } from '../../vms/outdated-vms.ts'
 import type { VmRestartsDocument, WorkloadsUpdateDocument } from '../../vms/waves/wave-run.ts'
+import type { WorkloadStrategyDocument } from '../../vms/strategy/set-strategy.ts'
 import type { RestartRequiredDocument } from '../../vms/rollout/rollout-strategy.ts'
 import { count } from '../text.ts'
 import type { Document } from '../printer.ts'
@@ -20,11 +21,11 @@ export interface Verdict {
   text: string
 }
 
-type Verdicts = Readonly<Record<string, (document: Document) => Verdict>>
+type Verdicts = Readonly<Record<string, (document: Document) => Verdict | undefined>>
 
 /** The types of a view are those of its document; its kind says which it is. */
-const judging = <T extends Document>(judge: (document: T) => Verdict) =>
-  judge as (document: Document) => Verdict
+const judging = <T extends Document>(judge: (document: T) => Verdict | undefined) =>
+  judge as (document: Document) => Verdict | undefined
 
 const verdicts: Verdicts = {
   Status: judging(statusVerdict),
@@ -39,11 +40,19 @@ const verdicts: Verdicts = {
   RestartRequired: judging(restartVerdict),
   WorkloadsUpdate: judging(wavesVerdict),
   VmRestarts: judging(wavesVerdict),
+  WorkloadStrategy: judging(strategyVerdict),
 }
 
 /** Of a command that judges, plans or changes something, and of a dry run of any; undefined for one that only lists. */
 export const verdictOf = (document: Document): Verdict | undefined =>
   verdicts[document.kind]?.(document) ?? dryRunVerdict(document)
+
+/** Of what was set; settings that are only shown are the answer themselves. */
+function strategyVerdict({ outcome }: WorkloadStrategyDocument): Verdict | undefined {
+  if (outcome === undefined || outcome === 'dry-run') return undefined
+  const ended = { set: 'set, and in effect', 'already-so': 'already so, nothing was changed' }[outcome]
+  return { is: 'good', text: `settings of VM updates: ${ended}` }
+}
 
 function dryRunVerdict(document: Document & { steps?: readonly DryRunStep[]; dryRun?: unknown }) {
   const { steps, dryRun } = document

@@ -270,8 +270,7 @@ export function judgePath(judging: Judging): {
   /** What the run ends by once it has gone as far as it may. */
   end?: { before: string; findings: readonly Finding[] }
 } {
-  const { foreseen, accepted, between, manifests, via, notWaitedFor } = judging
-  const first = foreseen.legs.length > 1 ? judging.first.map(alongWholePath) : judging.first
+  const { foreseen, first, accepted, between, manifests, via, notWaitedFor } = judging
   const { legs, missing: lacks } = foreseen
   const steps = legs.map((leg, index) =>
     stepOf(leg, manifests[index], {
@@ -332,10 +331,6 @@ function refusedAt(step: PathStep | undefined, stops: (finding: Finding) => bool
   if (step === undefined) return undefined
   return { before: step.to, findings: step.findings.filter(stops) }
 }
-
-/** Between two steps VM updates are resumed whatever is asked for the end: `--leave-paused` spares no VM. */
-const alongWholePath = (finding: Finding): Finding =>
-  finding.id === 'evictions' ? { ...finding, remedy: [] } : finding
 
 const inStep =
   ({ to }: PathStep) =>
@@ -400,5 +395,5 @@ function foretoldOf(
     at,
     ...(manifest?.objects && { manifest: manifest.objects }),
   })
-  return dedupeById(plan.findings.map(alongWholePath), manifest?.findings ?? [], found)
+  return dedupeById(plan.findings, manifest?.findings ?? [], found)
 }

@@ -32,7 +32,14 @@ import { upgradeProcedure } from '../upgrade-procedure.ts'
 import { seeForUpgrade } from '../upgrade-snapshot.ts'
 import { dedupeById, type Foreseen, type ForeseenLeg, foreseePath, judgePath } from './path-forecast.ts'
 import { optionsOfLeg, type PreparedManifest, prepareManifest } from '../methods/prepared-manifest.ts'
-import { requestOf, type UpgradeOptions, withOlm } from './upgrade-options.ts'
+import {
+  fileOf,
+  planAgain,
+  requestOf,
+  sealedRequest,
+  type UpgradeOptions,
+  withOlm,
+} from './upgrade-options.ts'
 import { keptMethods, openOverride, sameMethods } from '../../vms/update-methods.ts'
 import { KubeVirts } from '../../kube/kinds/kubevirt-kinds.ts'
 import { isPathUnderWay, type PathLeg, pathProcedure, type PathStep } from '../path-procedure.ts'
@@ -40,7 +47,7 @@ import { isBetweenSteps, isOutsideOfRolls } from '../step-traits.ts'
 import { manifestSource, originOf } from '../../manifests/manifest-source.ts'
 import { sealedParts } from '../sealed-facts.ts'
 import { blocked, KvupError } from '../../kube/errors.ts'
-import { shellWord, withoutFlags, wordsOf } from '../../kube/shell-line.ts'
+import { shellWord, withoutFlags, withPurpose, wordsOf } from '../../kube/shell-line.ts'
 import { carryingOut } from '../run-report.ts'
 
 /** What all checks say against a plan, and what they were judged by; none where none was made. */
@@ -75,7 +82,12 @@ export interface PlanJudge {
   notWaitedFor: (steps: readonly PathStep[]) => Finding
   /** Throws `blocked` for what nobody accepted. */
   gate: (findings: readonly Finding[], accepted: readonly AcceptedRisk[], accepting?: Accepting) => void
-  windowOpen: (overrides: readonly Override[], request: UpgradeRequest) => readonly Finding[]
+  /** `leavingPaused`: the line that was typed, with `--leave-paused`. */
+  windowOpen: (
+    overrides: readonly Override[],
+    request: UpgradeRequest,
+    leavingPaused: string,
+  ) => readonly Finding[]
   /** Asks a person about saved values that are missing. Throws `blocked`. */
   askAboutMissing: (journal: Journal, accepted: readonly AcceptedRisk[]) => Promise<void>
 }
@@ -154,10 +166,11 @@ export async function planUpgrade(
     manifest: manifest.loaded,
     accepted,
   })
+  const leavingPaused = leavingPausedLine(cx.world.commandLine, options, accepted)
   const nearFindings = dedupeById(
     missingValueFindings(await environment.journal.missing()),
-    judge.windowOpen(overrides, request),
-    near.findings,
+    judge.windowOpen(overrides, request, leavingPaused),
+    withoutEvictions(near.findings, foreseen, leavingPaused),
     manifest.findings,
     found,
   )
@@ -170,7 +183,6 @@ export async function planUpgrade(
     judge,
     options,
     request,
-    releases,
     manifest,
     findings: nearFindings,
     environment,
@@ -416,6 +428,36 @@ async function alongPath(foreseen: Foreseen, along: Along): Promise<PlannedPath>
     ...(end && { end }),
   })
   return { plan, legs: kept, procedure, findings, now: () => atWork }
+}
+
+/** The line that was typed, with `--leave-paused` and without what excludes it; of a sealed plan, which keeps its flags, the line that makes it anew. */
+function leavingPausedLine(
+  typed: string,
+  options: UpgradeOptions,
+  accepted: readonly AcceptedRisk[],
+): string {
+  if (options.plan !== undefined) {
+    const request = sealedRequest({ ...options, ...leftPaused }, { method: options.method })
+    return planAgain({ request, accepted, file: fileOf(options) })
+  }
+  const words = withoutFlags(wordsOf(typed), {
+    alone: ['--no-pause-updates', '--wait-workloads'],
+    valued: [],
+  })
+  return [...words, '--leave-paused'].join(' ')
+}
+
+const leftPaused = { pauseUpdates: true, leavePaused: true, waitWorkloads: false }
+
+/** No VM is evicted by an upgrade that ends before automatic VM updates resume. Between two steps of a path they resume whatever is asked for the end. */
+function withoutEvictions(
+  findings: readonly Finding[],
+  path: Foreseen | undefined,
+  leavingPaused: string,
+): readonly Finding[] {
+  if (path !== undefined && path.legs.length > 1) return findings
+  const remedy = [withPurpose(leavingPaused, 'ends before automatic VM updates resume')]
+  return findings.map((finding) => (finding.id === 'evictions' ? { ...finding, remedy } : finding))
 }
 
 /** The same line to the release that can be reached; with a sealed plan the flags that it was made with. */

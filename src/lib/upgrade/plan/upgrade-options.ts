@@ -4,7 +4,7 @@ import { ensureOneMinorApart } from '../../releases/release-path.ts'
 import { parseVersion } from '../../releases/release-versions.ts'
 import { parseDuration } from '../../kube/duration.ts'
 import { usageError } from '../../kube/errors.ts'
-import { shellWord } from '../../kube/shell-line.ts'
+import { shellWord, withoutFlags, wordsOf } from '../../kube/shell-line.ts'
 import { chooseMethod, type UpgradeRequest, type UpgradeState } from '../upgrade-plan.ts'
 import type { MigrationsPolicy } from '../../vms/migrations/migration-snapshot.ts'
 import { withoutLogin } from '../../manifests/manifest-source.ts'
@@ -213,24 +213,25 @@ const silent: Readonly<Record<string, unknown>> = {
 
 /**
  * What was typed, with the plan's values for all that makes a plan. `--manifest` may say where the file lies now where its checksum is sealed,
- * and an address may be given its login again. Throws `usage` for a flag that would make another plan.
+ * and an address may be given its login again. Throws `usage` for a flag that would make another plan, with `line`, the one that was typed, without it.
  */
 export function asPlanned(
   typed: UpgradeOptions,
   request: Readonly<Record<string, unknown>>,
   accepted: readonly { id: string; reason?: string }[],
+  line = `kvup upgrade --plan ${shellWord(typed.plan ?? 'FILE')}`,
 ): UpgradeOptions {
   ensureSound(request)
   if (typed.to !== undefined)
     throw usageError('contradiction', '--to and --plan exclude each other: the plan names the target', {
-      remedy: `kvup upgrade --plan ${shellWord(typed.plan ?? 'FILE')}`,
+      remedy: withoutFlags(wordsOf(line), { valued: ['--to'] }).join(' '),
     })
   if (typed.accept.length > 0)
     throw usageError(
       'contradiction',
       '--accept and --plan exclude each other: the plan names the accepted risks',
       {
-        remedy: `kvup plan --to ${String(request['to'])} --accept ${typed.accept.join(' --accept ')} -o yaml`,
+        remedy: `${planAgain({ request, accepted, file: fileOf(typed) }, typed.accept)}     makes a plan that takes the risk`,
       },
     )
   const other = kept.find((name) => differs(name, typed[name], request))
@@ -250,6 +251,9 @@ export function asPlanned(
     accept,
   }
 }
+
+/** As a sealed plan names the file that it was read from. */
+export const fileOf = ({ plan = 'FILE' }: UpgradeOptions): string => (plan === '-' ? 'standard input' : plan)
 
 const choices: Readonly<Record<string, readonly unknown[]>> = {
   method: ['auto', 'image-tag', 'operator-manifest', 'olm'],
@@ -299,7 +303,11 @@ const workedOut: ReadonlySet<string> = new Set(['to', 'manifestSha256'])
 
 /** The line that makes a sealed plan anew, with `more` risks taken: the flags that it was made with, into the same file. */
 export function planAgain(
-  { request, accepted, file }: Pick<SealedPlan, 'request' | 'accepted' | 'file'>,
+  {
+    request,
+    accepted,
+    file,
+  }: Pick<SealedPlan, 'request' | 'file'> & { accepted: readonly { id: string; reason?: string }[] },
   more: readonly string[] = [],
 ): string {
   const flags = Object.entries(request)

@@ -210,7 +210,7 @@ async function* running(reader: Reader, where: Where): AsyncGenerator<readonly V
 export function evictionFinding(
   methods: readonly string[],
   forecast: Forecast,
-  remedy: readonly string[] = ['kvup upgrade --leave-paused     ends before automatic VM updates resume'],
+  remedy: readonly string[] = [],
 ): readonly HopFinding[] {
   if (!methods.includes('Evict') || forecast.interrupted.length === 0) return []
   return [

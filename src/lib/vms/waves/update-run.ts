@@ -38,7 +38,7 @@ import { MigrationWatch } from '../migrations/migration-watch.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
-import { shellWord } from '../../kube/shell-line.ts'
+import { shellWord, wordsOf } from '../../kube/shell-line.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import { resumeLine } from '../../engine/change.ts'
 import type { WaveRun, WaveSnapshot } from './wave-step.ts'
@@ -520,17 +520,60 @@ export function shortfallOf(
   return `${before} of ${counted(items.length, 'VM')} failed before and ${before === 1 ? 'is' : 'are'} left out`
 }
 
-/** The end of a run in which VMs failed although it went on, or are left out because they failed before; undefined where there are none. */
-export function failureOf(items: readonly UpdatedVm[], typed: string): KvupError | undefined {
+/**
+ * The end of a run in which VMs failed although it went on, or are left out because they failed before; undefined where there are none. `isPage`: a table has shown each with its reason.
+ */
+export function failureOf(
+  items: readonly UpdatedVm[],
+  typed: string,
+  { isPage }: { isPage: boolean },
+): KvupError | undefined {
   const shortfall = shortfallOf(items)
   if (shortfall === undefined) return undefined
-  const before = items.filter(({ failedBefore }) => failedBefore).map(nameOf)
-  const isNew = items.some(({ outcome }) => outcome === 'failed')
+  const before = items.filter(({ failedBefore }) => failedBefore)
+  const failed = items.filter(({ outcome }) => outcome === 'failed')
+  const told = failed.length > 0 ? failed : before
   return blocked('vms-failed', shortfall, {
-    remedy: isNew
-      ? resumeLine({ commandLine: typed }, 'tries the VMs that are still outdated again')
-      : includingLine(typed, before),
+    notes: isPage ? [] : reasonsOf(told),
+    remedy:
+      failed.length > 0 ? againLines(typed, failed.map(nameOf)) : includingLine(typed, before.map(nameOf)),
   })
+}
+
+const fewFailures = 3
+
+const reasonsOf = (vms: readonly UpdatedVm[]): readonly string[] => [
+  ...vms.slice(0, fewFailures).map((vm) => `${nameOf(vm)}: ${vm.why ?? 'KubeVirt does not say why'}`),
+  ...(vms.length > fewFailures ? [`and ${vms.length - fewFailures} more`] : []),
+]
+
+/** The typed words, but for what takes one of these VMs along. */
+function withoutIncluded(typed: string, vms: readonly string[]): readonly string[] {
+  const words = wordsOf(typed)
+  const isTaken = (word: string | undefined) => word !== undefined && vms.some((vm) => word === shellWord(vm))
+  return words.filter(
+    (word, at) =>
+      !(word === '--include' && isTaken(words[at + 1])) &&
+      !(words[at - 1] === '--include' && isTaken(word)) &&
+      !(word.startsWith('--include=') && isTaken(word.slice('--include='.length))),
+  )
+}
+
+/** With those that failed, and without them where they are few. */
+function againLines(typed: string, failed: readonly string[]): readonly string[] {
+  const again = resumeLine({ commandLine: typed }, 'tries the VMs that are still outdated again')
+  if (failed.length > fewFailures) return [again]
+  const without = [
+    ...withoutIncluded(typed, failed),
+    ...failed.map((vm) => `--exclude ${shellWord(vm)}`),
+  ].join(' ')
+  return [
+    again,
+    resumeLine(
+      { commandLine: without },
+      `leaves ${failed.join(', ')} as ${failed.length === 1 ? 'it is' : 'they are'}`,
+    ),
+  ]
 }
 
 function totalsOf(items: readonly UpdatedVm[]): UpdateTotals {
