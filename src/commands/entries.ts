@@ -161,7 +161,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'rehearse',
     group: 'Upgrade',
-    description: 'Play an upgrade on a simulated twin of this cluster, and say how it goes',
+    description: 'Play an upgrade on a simulated twin of this cluster',
     kind: 'Rehearsal',
     load: async () => (await import('./rehearse.ts')).rehearseCommand,
   },

@@ -126,7 +126,7 @@ describe('kvup plan', () => {
     expect(table.out).toMatch(/\nNext: kvup explain downgrade\n$/)
     // What the page shows is not told once more.
     expect(table.err).toMatch(
-      /^error: kvup upgrade would be refused because of this finding\n {2}Or: kvup plan --to v1\.7\.3 --accept downgrade +accepts .*\n$/,
+      /^error: kvup upgrade would be refused because of this finding \(downgrade\)\n {2}Or: kvup plan --to v1\.7\.3 --accept downgrade +accepts .*\n$/,
     )
     expect(markdown.out).toContain('refused as it stands: downgrade.')
     expect(table.out + markdown.out).not.toContain('kvup upgrade --to v1.7.3')

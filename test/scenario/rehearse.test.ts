@@ -144,6 +144,17 @@ describe('what a rehearsal says', () => {
     expect((await runText(argv, offline)).code).toBe(0)
   })
 
+  test('an upgrade path goes through each of its minors, and the VMs follow in each', async () => {
+    const file = await saved('path', { version: 'v1.7.4', vms: 2, methods: ['LiveMigrate'], workers: 2 })
+    const { code, document } = await rehearsed(file, 'v1.9.0')
+    expect({ code, why: document.why }).toEqual({ code: 0, why: undefined })
+    expect(new Set(document.stages.map(({ hop }) => hop))).toEqual(new Set(['v1.7.4', 'v1.8.4', 'v1.9.0']))
+    expect(document.vms.map(({ becomes, attempts }) => [becomes, attempts >= 2])).toEqual([
+      ['updated', true],
+      ['updated', true],
+    ])
+  })
+
   test('a node that is not ready is not ready in the twin', async () => {
     const file = await saved('not-ready', byTag, async (sim) => {
       sim.faults.set({ notReady: ['worker-2'] })

@@ -140,7 +140,6 @@ interface Stage {
 
 /** `kvup upgrade` as it would be typed, with nobody to ask. Throws what was typed wrong, and what ends this process. */
 async function upgradeOn(cx: Context, stage: Stage): Promise<Ended> {
-  const { simulated } = stage
   const { to, accept } = stage.asked
   const method = methodOf(stage.asked)
   const args = [
@@ -152,8 +151,8 @@ async function upgradeOn(cx: Context, stage: Stage): Promise<Ended> {
     `${stalledAfter / 60_000}m`,
     ...accept.flatMap((risk) => ['--accept', risk]),
   ]
-  const manifest = method === 'operator-manifest' ? ['--manifest', '-'] : []
-  const inside = insideTwin(cx, stage, manifestText(simulated.operatorManifest(to)))
+  const manifest = method === 'operator-manifest' ? ['--manifest-base', ownBase] : []
+  const inside = insideTwin(cx, stage)
   try {
     const line = `kvup upgrade --to ${shellWord(to)}`
     return { code: await runInside(inside, { line, command: upgradeCommand, args: [...args, ...manifest] }) }
@@ -163,7 +162,11 @@ async function upgradeOn(cx: Context, stage: Stage): Promise<Ended> {
   }
 }
 
-function insideTwin(cx: Context, { simulated, clock, stages, api }: Stage, manifest: string): Context {
+/** Where the upgrade finds the manifest of each release that it goes through: nothing is fetched. */
+const ownBase = 'twin'
+const ownManifest = /^twin\/(?<version>[^/]+)\/kubevirt-operator\.yaml$/u
+
+function insideTwin(cx: Context, { simulated, clock, stages, api }: Stage): Context {
   const cluster: Cluster = withFaults(simulated.cluster(), api)
   return {
     ...cx,
@@ -180,7 +183,15 @@ function insideTwin(cx: Context, { simulated, clock, stages, api }: Stage, manif
       warn: () => undefined,
     },
     flags: { ...cx.flags, yes: true },
-    world: { ...cx.world, readStdin: async () => manifest, writeText: async () => undefined },
+    world: {
+      ...cx.world,
+      async readText(file) {
+        const version = ownManifest.exec(file)?.groups?.['version']
+        if (version === undefined) return cx.world.readText(file)
+        return manifestText(simulated.operatorManifest(version))
+      },
+      writeText: async () => undefined,
+    },
   }
 }
 

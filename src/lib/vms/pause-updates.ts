@@ -61,7 +61,7 @@ export function pauseWorkloadUpdates(found: SettingsOwner, pauseTools: PauseTool
     watches: watchesOf(found),
     risk: {
       undo: restoreLine(pauseTools),
-      safeToLeave: 'days; hotplug and volume changes wait while paused',
+      safeToLeave: 'days; CPU, memory and volume changes wait while paused',
     },
     async check(cx): Promise<StepState> {
       const owner = await storedNow(cx.reader, found)
@@ -124,7 +124,7 @@ async function hold(
     was: { present: true, value: [...methodsIn(holding, owner)] },
     by: who,
     at: clock.now().toISOString(),
-    harmless: 'for days; hotplug and volume changes wait',
+    harmless: 'for days; CPU, memory and volume changes wait',
     ...(severalMinors && { severalMinors }),
     ...(goesBack !== undefined && { goesBack }),
     ...ownersNow(holding, overrideId),

@@ -23,7 +23,7 @@ describe('the live view', () => {
         "   virt-controller",
         "   virt-api         consoles and VNC drop once",
         "   Verify           stable for 30 s, then automatic VM updates resume",
-        "Ctrl-C is safe: the same command continues.",
+        "Ctrl-C ends kvup; what has begun goes on. The same command continues.",
       ]
     `)
   })
@@ -43,9 +43,10 @@ describe('the live view', () => {
         "   virt-controller",
         "   virt-api console…",
         "   Verify stable fo…",
-        "Ctrl-C is safe: the",
-        "  same command",
-        "  continues.",
+        "Ctrl-C ends kvup;",
+        "  what has begun",
+        "  goes on. The same",
+        "  command continues.",
       ]
     `)
     expect(lines.every((line) => displayWidth(line) <= 20)).toBe(true)
@@ -91,7 +92,8 @@ describe('the live view', () => {
         "   virt-controller",
         "   virt-api         consoles and VNC drop once",
         "   Verify           stable for 30 s, then automatic VM upda~",
-        "Ctrl-C is safe: the same command continues.",
+        "Ctrl-C ends kvup; what has begun goes on. The same command",
+        "  continues.",
       ]
     `)
   })
@@ -115,7 +117,7 @@ describe('the live view', () => {
         "  cannot pull quay.io/kubevirt/virt-operator:v1.9.10: not found",
         "  → kvup upgrade --to v1.9.1",
         "  → kvup upgrade --to v1.8.4",
-        "Ctrl-C is safe: the same command continues.",
+        "Ctrl-C ends kvup; what has begun goes on. The same command continues.",
       ]
     `)
   })
@@ -170,7 +172,7 @@ test('what stands in the way is shown in full, however narrow it is, and before 
   expect(lines.slice(-3)).toEqual([
     '  virt-handler on node-14 cannot pull',
     '    quay.io/kubevirt/virt-handler:v1.9.0: not found',
-    'Ctrl-C is safe: the same command continues.',
+    'Ctrl-C ends kvup; what has begun goes on. The same command continues.',
   ])
 })
 
@@ -260,7 +262,7 @@ test('120 columns: the wide terminal is used', () => {
       "   virt-controller",
       "   virt-api         consoles and VNC drop once",
       "   Verify           stable for 30 s, then automatic VM updates resume",
-      "Ctrl-C is safe: the same command continues.",
+      "Ctrl-C ends kvup; what has begun goes on. The same command continues.",
     ]
   `)
 })
@@ -277,8 +279,8 @@ test('40 columns: what happens stands below its stage, whole', () => {
       "   virt-controller",
       "   virt-api consoles and VNC drop once",
       "   Verify stable for 30 s, then automa…",
-      "Ctrl-C is safe: the same command",
-      "  continues.",
+      "Ctrl-C ends kvup; what has begun goes",
+      "  on. The same command continues.",
     ]
   `)
 })

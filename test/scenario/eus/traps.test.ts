@@ -77,10 +77,10 @@ describe('trap 8: held methods stop hotplug and moves of volumes as well, and no
         },
       )
       expect(said).toContain('4.20')
-      expect(ended.text).toContain('hotplug and volume migration wait')
+      expect(ended.text).toContain('CPU, memory and volume changes wait')
       expect(ended.text).toContain('OutdatedVirtualMachineInstanceWorkloads fires after 24 h')
       await eusRunOn(stage, { until: 'pause-workload-updates' })
-      expect((await eusStatusOn(stage)).text).toContain('hotplug and volume changes wait')
+      expect((await eusStatusOn(stage)).text).toContain('CPU, memory and volume changes wait')
     }))
 
   test('naively, approved at once: the roll of virt-handler fails the migration', () =>

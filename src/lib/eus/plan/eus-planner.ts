@@ -259,7 +259,7 @@ function windowNotes({ snapshot }: Judged): readonly string[] {
   const pools = poolsToPause(snapshot)
   const checks = healthChecksOf(snapshot)
   return [
-    'while automatic VM updates are paused, CPU and memory hotplug and volume migration wait. The alert OutdatedVirtualMachineInstanceWorkloads fires after 24 h, as expected',
+    'while automatic VM updates are paused, CPU, memory and volume changes wait. The alert OutdatedVirtualMachineInstanceWorkloads fires after 24 h, as expected',
     ...(pools.length > 0
       ? [
           'nodes of paused pools get no registry mirrors, pull secrets or kubelet settings: apply what the upgrade needs before it starts',

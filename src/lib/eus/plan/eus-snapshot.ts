@@ -392,7 +392,7 @@ export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
   if (!clusterVersion.known) throw unread(clusterVersion.why)
   const [cv] = clusterVersion.items
   if (cv === undefined)
-    throw blocked('no-cluster-version', 'this cluster is no OKD or OpenShift: it has no ClusterVersion', {
+    throw blocked('no-cluster-version', 'this cluster is not OKD or OpenShift: it has no ClusterVersion', {
       remedy: 'kvup check      says where KubeVirt stands',
     })
   const platformStatus = assessPlatform(cv)

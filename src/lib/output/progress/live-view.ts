@@ -223,7 +223,7 @@ export function renderLive(run: RunProgress, at: Date, size: FrameSize, paint: P
   return [...head, ...lines, ...foot, ...shown].slice(-most).map((line) => painted(line, frame))
 }
 
-const ctrlC = 'Ctrl-C is safe: the same command continues.'
+const ctrlC = 'Ctrl-C ends kvup; what has begun goes on. The same command continues.'
 
 const isOpen = ({ shape }: StageLine): boolean => shape === 'running' || shape === 'stalled'
 

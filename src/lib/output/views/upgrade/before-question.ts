@@ -261,7 +261,7 @@ function pauseRows({ pools, healthChecks, methods, mode }: EusPlan, paint: Paint
       ? [
           [
             'updates',
-            `automatic VM updates (${methods.join(', ')}) are paused ${until}: hotplug and volume migration wait, and the alert OutdatedVirtualMachineInstanceWorkloads fires after 24 h`,
+            `automatic VM updates (${methods.join(', ')}) are paused ${until}: CPU, memory and volume changes wait, and the alert OutdatedVirtualMachineInstanceWorkloads fires after 24 h`,
           ] as const,
         ]
       : []),
