@@ -169,10 +169,11 @@ test('what stands in the way is shown in full, however narrow it is, and before 
   const trouble = 'virt-handler on node-14 cannot pull quay.io/kubevirt/virt-handler:v1.9.0: not found'
   const run = progressOf([...upgradeEvents, { ...waiting, state: { ...waiting.state, trouble } }])
   const lines = renderLive(run, now, { columns: 60, rows: 24 }, plain)
-  expect(lines.slice(-3)).toEqual([
+  expect(lines.slice(-4)).toEqual([
     '  virt-handler on node-14 cannot pull',
     '    quay.io/kubevirt/virt-handler:v1.9.0: not found',
-    'Ctrl-C ends kvup; what has begun goes on. The same command continues.',
+    'Ctrl-C ends kvup; what has begun goes on. The same command',
+    '  continues.',
   ])
 })
 
