@@ -34,10 +34,10 @@ export function rehearseCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup rehearse --to v1.9.0', 'play the upgrade on a twin of this cluster'],
-          ['kvup rehearse --to v1.9.0 --from cluster.ndjson.gz', 'on a twin of a saved cluster'],
-          ['kvup rehearse --to v1.9.0 --fault missing-image', 'and what a fault does'],
-          ['kvup rehearse --to v1.9.0 --faults all', 'what each fault does, one after the other'],
+          ['kvup rehearse --to v1.8.4', 'play the upgrade on a twin of this cluster'],
+          ['kvup rehearse --to v1.8.4 --from cluster.ndjson.gz', 'on a twin of a saved cluster'],
+          ['kvup rehearse --to v1.8.4 --fault missing-image', 'and what a fault does'],
+          ['kvup rehearse --to v1.8.4 --faults all', 'what each fault does, one after the other'],
         ],
         more: `The twin is a simulated cluster in this process, made from what kvup reads.
 Nothing is changed in the cluster. QEMU, libvirt, storage and guests are not in the twin.`,
