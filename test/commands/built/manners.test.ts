@@ -250,10 +250,10 @@ describe('manner 29: the line that helps works when it is pasted', () => {
   test('with the connection flags that were typed, on the cluster that was named', async () => {
     const flags = ['--kubeconfig', alive.kubeconfig, '--context', 'sim']
     const { code, stderr } = await kvup(['upgrade', ...flags], bare)
-    const [line = ''] = /(?<=→ )kvup upgrade .*--to v1\.8\.4/.exec(stderr) ?? []
+    const [line = ''] = /(?<=→ )kvup upgrade --to v1\.8\.4.*/.exec(stderr) ?? []
     expect({ code, line }).toEqual({
       code: 2,
-      line: `kvup upgrade --kubeconfig ${alive.kubeconfig} --context sim --to v1.8.4`,
+      line: `kvup upgrade --to v1.8.4 --kubeconfig ${alive.kubeconfig} --context sim`,
     })
     const pasted = await paste(`${line} --dry-run=client`, bare)
     expect(pasted).toMatchObject({ code: 0, stdout: expect.stringContaining('v1.8.4') as string })
@@ -270,8 +270,8 @@ describe('manner 29: the line that helps works when it is pasted', () => {
   test('in documents too, and not where the cluster was not named', async () => {
     const named = await kvup(['upgrade', '-o', 'json', '--context', 'sim', '-n', 'demo'], alive)
     const plain = await kvup(['upgrade', '-o', 'json'], alive)
-    expect(remedy(named)).toContain('kvup upgrade --context sim --to v1.8.4')
-    expect(remedy(plain)).toContain('kvup upgrade --to v1.8.4')
+    expect(remedy(named)).toContain('kvup upgrade --to v1.8.4 -o json --context sim -n demo')
+    expect(remedy(plain)).toContain('kvup upgrade --to v1.8.4 -o json')
   })
 })
 

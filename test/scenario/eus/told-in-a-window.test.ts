@@ -14,7 +14,7 @@ const statusOn = (stage: Stage): Promise<Ended> =>
 test('before the question nothing is said twice', () =>
   play(small418, async (stage) => {
     const { text } = await eusRunOn(stage, { until: 'keep-baseline' })
-    expect(text.match(/hotplug/gu)).toHaveLength(1)
+    expect(text.match(/volume changes wait/gu)).toHaveLength(1)
     expect(text.match(/no way back/giu)).toHaveLength(1)
   }))
 
