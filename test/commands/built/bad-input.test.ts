@@ -90,7 +90,10 @@ describe.concurrent('a target that cannot be meant', () => {
 
   test('none: where it stands, what can be reached and the next command, exit 2', async () => {
     expect(await upgrade()).toEqual(
-      refused(2, /v1\.7\.4 is healthy\. Available: v1\.8\.4 .*\n.*kvup upgrade --to v1\.8\.4\n/),
+      refused(
+        2,
+        /--to is missing; v1\.8\.4 is recommended\n.*v1\.7\.4 is healthy\n.*kvup upgrade --to v1\.8\.4\n/,
+      ),
     )
   })
 })
