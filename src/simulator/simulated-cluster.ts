@@ -49,8 +49,6 @@ export interface Simulation extends ClusterShape {
   random?: () => number
   /** Switched on once everything is settled. */
   faults?: SimulationFaults
-  /** Whether requests are recorded. Default: they are. */
-  isAudited?: boolean
 }
 
 /** A whole cluster with KubeVirt in it, alive until `stop`. */
@@ -72,8 +70,7 @@ const past = 120_000
 export async function simulate(simulation: Simulation): Promise<SimulatedCluster> {
   const { updatedFrom } = simulation
   const time = new FastForward(simulation.clock, pastOf(simulation))
-  const { isAudited = true } = simulation
-  const store = new Store(time, { version: serverVersion(simulation), isAudited })
+  const store = new Store(time, { version: serverVersion(simulation) })
   for (const kind of kindsOf(simulation)) store.kinds.add(kind)
   seed(
     store,

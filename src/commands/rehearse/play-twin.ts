@@ -43,7 +43,7 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
   const { twin, to, seed, faults, at } = asked
   const clock = new SimClock(at.toISOString())
   const random = seeded(seed)
-  const simulated = await simulate({ clock, ...twin.shape, random, isAudited: false })
+  const simulated = await simulate({ clock, ...twin.shape, random })
   try {
     const { namespace = 'kubevirt' } = twin.shape
     inhabit(simulated.store, twin.inhabitants, { namespace, random, now: at.toISOString() })

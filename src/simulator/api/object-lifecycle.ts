@@ -288,10 +288,11 @@ export class Deletion {
   }
 
   #dependents(owner: KubeObject): { kind: SimKind; object: KubeObject }[] {
-    const { table, kinds } = this.#parts
     const { uid } = owner.metadata
-    if (uid === undefined) return []
-    return kinds.all().flatMap((kind) => table.ownedBy(kind, uid).map((object) => ({ kind, object })))
+    return this.#parts.kinds
+      .all()
+      .flatMap((kind) => this.#parts.table.all(kind).map((object) => ({ kind, object })))
+      .filter(({ object }) => object.metadata.ownerReferences?.some((o) => o.uid === uid) === true)
   }
 
   #withoutOwner(kind: SimKind, object: KubeObject, owner: KubeObject): void {
@@ -326,11 +327,11 @@ export class Deletion {
   }
 
   #inNamespace(name: string): { kind: SimKind; object: KubeObject }[] {
-    const { table, kinds } = this.#parts
-    return kinds
+    return this.#parts.kinds
       .all()
       .filter((kind) => kind.namespaced)
-      .flatMap((kind) => table.inNamespace(kind, name).map((object) => ({ kind, object })))
+      .flatMap((kind) => this.#parts.table.all(kind).map((object) => ({ kind, object })))
+      .filter(({ object }) => object.metadata.namespace === name)
   }
 
   #isFullNamespace(kind: SimKind, object: KubeObject): boolean {

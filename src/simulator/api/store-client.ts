@@ -238,7 +238,6 @@ class Queue<T> {
 
   constructor(signal: AbortSignal) {
     this.#signal = signal
-    signal.addEventListener('abort', () => this.#wake?.(), { once: true })
   }
 
   push(item: T): void {
@@ -254,9 +253,14 @@ class Queue<T> {
   async arrival(): Promise<T | undefined> {
     if (this.#signal.aborted) return undefined
     await new Promise<void>((resolve) => {
-      this.#wake = resolve
+      const wake = () => {
+        this.#wake = undefined
+        this.#signal.removeEventListener('abort', wake)
+        resolve()
+      }
+      this.#wake = wake
+      this.#signal.addEventListener('abort', wake)
     })
-    this.#wake = undefined
     return this.shift()
   }
 }
