@@ -22,7 +22,7 @@ test('the table reads a few VMs of those that stay, every one only where what he
     ).length
   const { out } = await run('workloads outdated')
   expect(out).toMatch(
-    /^20 VMs run an old virt-launcher: 20 cannot migrate [^]*\nNext: kvup workloads update --restart-unmigratable/u,
+    /^20 VMs run an old virt-launcher: 20 cannot migrate [^]*\nNext: kvup workloads outdated -o wide /u,
   )
   expect(read()).toBe(3)
   const each = await run('workloads outdated -o json')
