@@ -58,7 +58,7 @@ export class ObservedVms {
   /** Every VM that ran at the beginning, in the order of namespace and name. `image`: of new virt-launchers; `began`: ms since the epoch. */
   vms(image: string, began: number): RehearsedVm[] {
     const now = new Map(this.#instances().map((vmi) => [placeOf(vmi), vmi]))
-    return [...this.#images.keys()].toSorted().map((place) => {
+    return Array.from([...this.#images.keys()].toSorted(), (place) => {
       const [namespace = '', name = ''] = place.split('/')
       const attempts = this.#attempts.get(place) ?? []
       const [first] = attempts
