@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { status, type StatusOptions } from '../../src/commands/status.ts'
+import { status, type StatusOptions } from '../../src/commands/status/status.ts'
 import type { Context } from '../../src/context.ts'
 import type { Reader } from '../../src/lib/kube/cluster.ts'
 import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'

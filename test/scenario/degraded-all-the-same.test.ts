@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { status, type StatusOptions } from '../../src/commands/status.ts'
+import { status, type StatusOptions } from '../../src/commands/status/status.ts'
 import { wait } from '../../src/commands/wait.ts'
 import { EndpointSlices, Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { type ApiService, ApiServices, ValidatingWebhooks } from '../../src/lib/kube/kinds/extension-kinds.ts'

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { snapshot } from '../../src/commands/snapshot.ts'
-import { status } from '../../src/commands/status.ts'
+import { status } from '../../src/commands/status/status.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { ClusterVersions, MachineConfigPools } from '../../src/lib/kube/kinds/openshift-kinds.ts'
 import type { StatusDocument } from '../../src/lib/output/views/status.ts'

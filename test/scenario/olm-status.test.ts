@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { status } from '../../src/commands/status.ts'
+import { status } from '../../src/commands/status/status.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { OperatorConditions, OperatorGroups } from '../../src/lib/kube/kinds/operator-kinds.ts'
 import type { StatusDocument } from '../../src/lib/output/views/status.ts'

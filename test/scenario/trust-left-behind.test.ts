@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { status } from '../../src/commands/status.ts'
+import { status } from '../../src/commands/status/status.ts'
 import { type ConfigMap, ConfigMaps, Leases, Namespaces } from '../../src/lib/kube/kinds/core-kinds.ts'
 import {
   KubeVirts,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { history } from '../../../src/commands/history.ts'
-import { status } from '../../../src/commands/status.ts'
+import { status } from '../../../src/commands/status/status.ts'
 import { Leases } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { errorLines } from '../../../src/lib/output/error-text.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
