@@ -7,6 +7,7 @@ import { ResourceQuotas } from '../lib/kube/kinds/core-kinds.ts'
 import { withOthersUse } from './machinery/resource-quotas.ts'
 import { podStatus } from './machinery/kubelet.ts'
 import { seed, type Store } from './api/store.ts'
+import { launcherImageOf } from './virt-operator/virt-controller.ts'
 import { launcherTemplate, outdatedLabel } from './virt-operator/vmi-controller.ts'
 
 /** How a settled cluster is filled. */
@@ -93,8 +94,8 @@ function launcher(
   return { ...pod, status: podStatus(pod, running, now) }
 }
 
-function launcherImage(store: Store, namespace: string): string {
+/** The image that KubeVirt gives to new launchers of this cluster, whose operands are in that namespace; empty before it is installed. */
+export function launcherImage(store: Store, namespace: string): string {
   const controller: Deployment | undefined = store.read(Deployments, { name: 'virt-controller', namespace })
-  const args = controller?.spec?.template?.spec?.containers?.[0]?.args ?? []
-  return args[args.indexOf('--launcher-image') + 1] ?? ''
+  return launcherImageOf(controller?.spec?.template)
 }

@@ -21,7 +21,7 @@ import { parseVersion, type Version, versionOf } from '../../lib/releases/releas
 import { type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { ensurePlace } from '../../lib/vms/vm.ts'
 import { openOverrides } from '../../lib/engine/overrides.ts'
-import { keptMethods, openOverride } from '../../lib/vms/update-methods.ts'
+import { methodsOnceResumed } from '../../lib/upgrade/upgrade-snapshot.ts'
 import { evictionFinding, forecastUpdates } from '../../lib/vms/forecast/vm-forecast.ts'
 import { commandOf, isCommand, takesRisk, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { reachable } from '../../lib/releases/release-path.ts'
@@ -183,11 +183,10 @@ async function evictedBy(
   { cluster: { reader }, observed }: { cluster: Pick<Cluster, 'reader'>; observed: CheckedCluster },
 ): Promise<Pick<Question, 'evicted'>> {
   const { installation, rolloutStatus } = observed
-  const { kubevirt, namespace, uid, workloadUpdateMethods } = installation
+  const { kubevirt, namespace } = installation
   if (to === undefined || rolloutStatus.observed.version === to.text) return {}
   const saved = await openOverrides(reader, namespace)
-  const override = 'unread' in saved ? undefined : openOverride(saved.overrides, uid)
-  const methods = override ? keptMethods(override) : workloadUpdateMethods
+  const { methods } = methodsOnceResumed(installation, 'unread' in saved ? [] : saved.overrides)
   if (!methods.includes('Evict')) return {}
   const forecast = await asFarAsRead(forecastUpdates(reader, { kubevirt, methods, installs: to.text }))
   if (forecast === undefined) return {}

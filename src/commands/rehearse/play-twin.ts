@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/kube/clock.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { goDuration } from '../../lib/kube/duration.ts'
-import { type Deployment, Deployments, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type KubeVirt, KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { chooseMethod } from '../../lib/upgrade/upgrade-plan.ts'
@@ -16,9 +16,10 @@ import { ObservedStages } from '../../lib/rehearsal/observed-stages.ts'
 import { ObservedVms } from '../../lib/rehearsal/observed-vms.ts'
 import type { Played, RehearsedFailure } from '../../lib/rehearsal/rehearsal.ts'
 import type { TwinFault } from '../../lib/rehearsal/twin-faults.ts'
+import { fieldOf } from '../../lib/status/cluster-state.ts'
 import { overrideId } from '../../lib/vms/update-methods.ts'
 import { ApiFaults, withFaults } from '../../simulator/api/api-faults.ts'
-import { inhabit } from '../../simulator/inhabitants.ts'
+import { inhabit, launcherImage } from '../../simulator/inhabitants.ts'
 import { seeded } from '../../simulator/machinery/controller.ts'
 import { SimClock } from '../../simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster } from '../../simulator/simulated-cluster.ts'
@@ -70,7 +71,7 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
       ...(stages.began !== undefined && { upgradeSeconds: Math.round((upgraded - began) / 1000) }),
       ...(lastMove > upgraded && { vmUpdateSeconds: Math.round((lastMove - upgraded) / 1000) }),
       stages: stages.stages(),
-      vms: observed.vms(launcherImage(simulated, namespace), began),
+      vms: observed.vms(launcherImage(simulated.store, namespace), began),
       ...(ended.error && { why: whyOf(ended.error, simulated) }),
       left: await leftOpen(simulated, { namespace, clock }),
     }
@@ -104,12 +105,9 @@ async function leftOpen(
 ): Promise<Played['left']> {
   const journal = configMapJournal(simulated.cluster(), { namespace, who: '', clock })
   const open = await journal.overrides()
-  return open.map(({ id, path, object }) => ({
-    what:
-      id === overrideId
-        ? 'automatic VM updates are paused'
-        : `${path.slice(path.lastIndexOf('/') + 1)} of ${object.kind} ${object.name} is changed`,
-    restores: restoringLine(id),
+  return open.map((override) => ({
+    what: override.id === overrideId ? 'automatic VM updates are paused' : `${fieldOf(override)} is changed`,
+    restores: restoringLine(override.id),
   }))
 }
 
@@ -206,7 +204,7 @@ async function vmsSettle(
   simulated: SimulatedCluster,
   { clock, observed, namespace }: Settling,
 ): Promise<number> {
-  const image = launcherImage(simulated, namespace)
+  const image = launcherImage(simulated.store, namespace)
   const patience = patienceWith(simulated, namespace)
   let left = observed.outdated(image)
   let changed = clock.now().getTime()
@@ -225,10 +223,4 @@ function patienceWith({ store }: SimulatedCluster, namespace: string): number {
   const { workloadUpdateMethods, batchEvictionInterval = '1m' } = kubevirt?.spec?.workloadUpdateStrategy ?? {}
   if ((workloadUpdateMethods ?? []).length === 0) return 0
   return Math.max(15 * 60_000, 2 * (goDuration(batchEvictionInterval) ?? 0))
-}
-
-function launcherImage({ store }: SimulatedCluster, namespace: string): string {
-  const controller: Deployment | undefined = store.read(Deployments, { name: 'virt-controller', namespace })
-  const args = controller?.spec?.template?.spec?.containers?.[0]?.args ?? []
-  return args[args.indexOf('--launcher-image') + 1] ?? ''
 }

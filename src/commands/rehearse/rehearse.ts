@@ -7,6 +7,8 @@ import { readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
 import type { FaultRehearsals, Played, Rehearsal } from '../../lib/rehearsal/rehearsal.ts'
 import { faultsNamed, type TwinFault, twinFaults } from '../../lib/rehearsal/twin-faults.ts'
 import { parseVersion } from '../../lib/releases/release-versions.ts'
+import { typedTarget } from '../../lib/upgrade/plan/upgrade-options.ts'
+import { withRisks } from '../run-change.ts'
 import { playTwin, type Play } from './play-twin.ts'
 
 export interface RehearseOptions {
@@ -25,7 +27,7 @@ export interface RehearseOptions {
  * the upgrade itself goes through without any.
  */
 export async function rehearse(cx: Context, options: RehearseOptions): Promise<ExitCode> {
-  const to = parseVersion(targetOf(options)).text
+  const to = parseVersion(typedTarget(options)).text
   const seed = seedOf(options)
   const each = eachOf(options)
   const together = faultsNamed(options.fault)
@@ -84,13 +86,6 @@ function withoutVms(played: Played): Omit<Played, 'vms' | 'stages'> {
 
 const codes = { through: exitCode.done, stalls: exitCode.timedOut, blocked: exitCode.blocked } as const
 
-function targetOf({ to }: RehearseOptions): string {
-  if (to !== undefined) return to
-  throw usageError('no-target', 'name a version with --to', {
-    remedy: 'kvup releases     lists the releases that this kvup knows',
-  })
-}
-
 function seedOf({ seed }: RehearseOptions): number {
   const number = Number(seed)
   if (/^\d+$/u.test(seed) && Number.isSafeInteger(number)) return number
@@ -109,19 +104,21 @@ function eachOf({ faults, fault }: RehearseOptions): readonly TwinFault[] | unde
 
 /** What can be looked at in the cluster now. Pods of the twin are not there. */
 function nextLines({ outcome, why }: Played, to: string, { accept, from }: RehearseOptions): string[] {
+  const accepting = (line: string, more: readonly string[] = []) =>
+    withRisks(
+      line,
+      [...accept, ...more].map((id) => ({ id })),
+    )
   const saved = from === undefined ? '' : ` --from ${shellWord(from)}`
-  if (outcome === 'through') return [`kvup upgrade --to ${to}${flags(accept)}     # does it in the cluster`]
+  if (outcome === 'through') return [`${accepting(`kvup upgrade --to ${to}`)}     # does it in the cluster`]
   const risks = risksIn(why?.remedy ?? [])
   if (outcome === 'blocked' && risks.length > 0)
     return [
       `kvup check --to ${to}${saved}     # says what the risk is`,
-      `kvup rehearse --to ${to}${saved}${flags([...accept, ...risks])}     # plays it with the risk accepted`,
+      `${accepting(`kvup rehearse --to ${to}${saved}`, risks)}     # plays it with the risk accepted`,
     ]
   return [`kvup check --to ${to}${saved}     # says what can be seen beforehand`]
 }
-
-const flags = (risks: readonly string[]): string =>
-  risks.map((risk) => ` --accept ${shellWord(risk)}`).join('')
 
 /** Names that a line accepts which the upgrade offers. */
 const risksIn = (lines: readonly string[]): readonly string[] =>

@@ -16,6 +16,7 @@ import {
   dryRunOf,
   planAgain,
   requestOf,
+  typedTarget,
   type UpgradeOptions,
 } from '../../lib/upgrade/plan/upgrade-options.ts'
 import {
@@ -167,10 +168,7 @@ export interface PlanOptions extends Omit<UpgradeOptions, 'timeout' | 'pauseBefo
 
 /** `kvup plan`: what an upgrade would do, as a document that `kvup upgrade --plan` carries out unchanged or not at all. */
 export async function showPlan(cx: Context, options: PlanOptions): Promise<ExitCode> {
-  if (options.to === undefined)
-    throw usageError('no-target', 'name a version with --to', {
-      remedy: 'kvup releases     lists the releases that this kvup knows',
-    })
+  typedTarget(options)
   const { cluster, clock, saved } = await readerFor(cx, options.from)
   await ensurePlace({ cluster, saved }, { namespace: cx.flags?.namespace })
   const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }

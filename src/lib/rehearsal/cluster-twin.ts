@@ -74,7 +74,8 @@ export async function readClusterTwin(reader: Reader, clock: Pick<Clock, 'now'>)
   }
 }
 
-const placeOf = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
+/** `namespace/name`: a VM and its VMI have the same. */
+export const placeOf = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
 const isSilent = (node: Node): boolean => condition(node, 'Ready')?.status === 'Unknown'
 const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
 

@@ -5,8 +5,8 @@ import {
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
 } from '../kube/kinds/kubevirt-kinds.ts'
-import type { KubeObject } from '../kube/object.ts'
 import type { Store } from '../../simulator/api/store.ts'
+import { placeOf } from './cluster-twin.ts'
 import type { RehearsedVm } from './rehearsal.ts'
 
 interface Attempt {
@@ -119,5 +119,4 @@ const isAutomatic = (annotations: Record<string, string> = {}): boolean =>
 
 const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
 const imageOf = ({ status }: VirtualMachineInstance): string => status?.launcherContainerImageVersion ?? ''
-const placeOf = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
 const secondsBetween = (from: number, to: number): number => Math.round((to - from) / 1000)

@@ -539,7 +539,8 @@ const pausedLines = ({ overrides = [], report: { takenAt } }: StateInputs): read
 const wasText = ({ was }: Override): string =>
   was.present && Array.isArray(was.value) && was.value.length > 0 ? ` (was ${was.value.join(', ')})` : ''
 
-const fieldOf = ({ path, object }: Override): string =>
+/** What a temporary change is of: `paused of MachineConfigPool worker`. */
+export const fieldOf = ({ path, object }: Pick<Override, 'path' | 'object'>): string =>
   `${path.slice(path.lastIndexOf('/') + 1).replaceAll('~1', '/')} of ${object.kind} ${object.name}`
 
 /** Where a run paused them itself: its next run resumes them too, but not before KubeVirt is healthy. */

@@ -41,10 +41,7 @@ export async function seeForUpgrade(
   ensureStays(installation)
   ensureOperatorsRead(snapshot)
   const overrides = (await overridesIn?.(installation.namespace)) ?? []
-  const override = uidsOf(installation)
-    .map((uid) => openOverride(overrides, uid))
-    .find(Boolean)
-  const methods = override ? keptMethods(override) : installation.workloadUpdateMethods
+  const { override, methods } = methodsOnceResumed(installation, overrides)
   const { kubevirt } = installation
   const nodes = snapshot.nodes.known ? snapshot.nodes.items : undefined
   const judged = assessRollout(snapshot, clock.now())
@@ -82,6 +79,17 @@ async function definitionsFor(
 }
 
 /** The methods are borrowed of the KubeVirt, or of the HyperConverged that owns it. */
+/** The update methods that are in force once nothing is paused, and the temporary change that pauses them, on KubeVirt or on the HyperConverged that owns it. */
+export function methodsOnceResumed(
+  installation: Installation,
+  overrides: readonly Override[],
+): { override: Override | undefined; methods: readonly string[] } {
+  const override = uidsOf(installation)
+    .map((uid) => openOverride(overrides, uid))
+    .find(Boolean)
+  return { override, methods: override ? keptMethods(override) : installation.workloadUpdateMethods }
+}
+
 function uidsOf({ uid, kubevirt }: Installation): readonly string[] {
   const owners = kubevirt.metadata.ownerReferences ?? []
   return [uid, ...owners.filter(({ kind }) => kind === 'HyperConverged').map((owner) => owner.uid)]

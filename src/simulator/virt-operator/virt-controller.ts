@@ -1,4 +1,4 @@
-import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import { type Pod, Pods, type PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
 import {
   control,
   type ControllerContext,
@@ -21,11 +21,16 @@ import {
 import { ApiError } from '../../lib/kube/errors.ts'
 import { condition } from '../../lib/kube/object.ts'
 
+/** The image that this virt-controller gives to new launchers; empty where it is told none. */
+export function launcherImageOf({ spec }: Pick<PodTemplate, 'spec'> = {}): string {
+  const args = spec?.containers?.[0]?.args ?? []
+  return args[args.indexOf('--launcher-image') + 1] ?? ''
+}
+
 /** The program of a virt-controller pod: waits for the Lease, then runs VMs, their migrations and their updates. */
 export async function runVirtController(cx: ControllerContext, pod: Pod): Promise<void> {
   const { name, namespace = '' } = pod.metadata
-  const args = pod.spec?.containers?.[0]?.args ?? []
-  const launcherImage = args[args.indexOf('--launcher-image') + 1] ?? ''
+  const launcherImage = launcherImageOf(pod)
   await lead(cx, { lease: 'virt-controller', namespace, identity: name }, async (signal) => {
     const own = { ...cx, signal, namespace, launcherImage }
     await Promise.all([

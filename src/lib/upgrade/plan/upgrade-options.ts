@@ -55,6 +55,14 @@ export interface UpgradeOptions {
   releases?: string
 }
 
+/** For a command that offers none. Throws `usage` (exit 2) where no version was typed. */
+export function typedTarget({ to }: Pick<UpgradeOptions, 'to'>): string {
+  if (to !== undefined) return to
+  throw usageError('no-target', 'name a version with --to', {
+    remedy: 'kvup releases     lists the releases that this kvup knows',
+  })
+}
+
 /** Throws `usage` (exit 2) for anything that cannot be meant; nothing was read from the cluster yet. */
 export function requestOf(options: UpgradeOptions, yes: boolean): UpgradeRequest {
   refuseContradictions(options, yes)
