@@ -29,6 +29,7 @@ export function rehearseCommand(wire: Wire): Command {
         '1',
       ),
     )
+    .addOption(new Option('--to-file <file>', 'save the rehearsal, for kvup upgrade --rehearsal'))
     .addOption(acceptWithReason())
     .addHelpText(
       'after',

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
+import { seal } from '../../lib/output/printer.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { faultRehearsalsView, rehearsalView } from '../../lib/output/views/rehearsal.ts'
 import { readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
@@ -19,6 +20,8 @@ export interface RehearseOptions {
   /** Names, separated by commas, or `all`: each in a rehearsal of its own. */
   faults?: string
   seed: string
+  /** Where the rehearsal is saved, for `kvup upgrade --rehearsal`. */
+  toFile?: string
   accept: readonly string[]
 }
 
@@ -56,6 +59,7 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
       missing: twin.missing,
       next,
     }
+    if (options.toFile !== undefined) await save(cx, options.toFile, document)
     cx.printer.result(document, rehearsalView)
     return codes[played.outcome]
   }
@@ -79,6 +83,18 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   return codes[played.outcome]
 }
 
+/** Writes what `-o json` prints. Throws `usage` for a file that cannot be written. */
+async function save({ world }: Context, file: string, document: Rehearsal): Promise<void> {
+  const text = `${JSON.stringify(seal(document, 'complete'), undefined, 2)}\n`
+  await world.writeText(file, text).catch((cause: unknown) => {
+    throw usageError(
+      'rehearsal-not-saved',
+      `the rehearsal cannot be written to ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { remedy: 'name a file that can be written: --to-file FILE', cause },
+    )
+  })
+}
+
 function withoutVms(played: Played): Omit<Played, 'vms' | 'stages'> {
   const { vms: _, stages: __, ...rest } = played
   return rest
@@ -92,8 +108,13 @@ function seedOf({ seed }: RehearseOptions): number {
   throw usageError('seed', `--seed takes a whole number, not ${JSON.stringify(seed)}`)
 }
 
-function eachOf({ faults, fault }: RehearseOptions): readonly TwinFault[] | undefined {
+function eachOf({ faults, fault, toFile }: RehearseOptions): readonly TwinFault[] | undefined {
   if (faults === undefined) return undefined
+  if (toFile !== undefined)
+    throw usageError(
+      'contradiction',
+      '--to-file and --faults exclude each other: --to-file saves one rehearsal',
+    )
   if (fault.length > 0)
     throw usageError(
       'contradiction',
@@ -103,14 +124,20 @@ function eachOf({ faults, fault }: RehearseOptions): readonly TwinFault[] | unde
 }
 
 /** What can be looked at in the cluster now. Pods of the twin are not there. */
-function nextLines({ outcome, why }: Played, to: string, { accept, from }: RehearseOptions): string[] {
+function nextLines(
+  { outcome, why }: Played,
+  to: string,
+  { accept, from, toFile }: RehearseOptions,
+): string[] {
   const accepting = (line: string, more: readonly string[] = []) =>
     withRisks(
       line,
       [...accept, ...more].map((id) => ({ id })),
     )
   const saved = from === undefined ? '' : ` --from ${shellWord(from)}`
-  if (outcome === 'through') return [`${accepting(`kvup upgrade --to ${to}`)}     # does it in the cluster`]
+  const compared = toFile === undefined ? '' : ` --rehearsal ${shellWord(toFile)}`
+  if (outcome === 'through')
+    return [`${accepting(`kvup upgrade --to ${to}${compared}`)}     # does it in the cluster`]
   const risks = risksIn(why?.remedy ?? [])
   if (outcome === 'blocked' && risks.length > 0)
     return [
