@@ -15,6 +15,8 @@ export function rehearseCommand(wire: Wire): Command {
         .choices(['auto', 'image-tag', 'operator-manifest'])
         .default('auto'),
     )
+    .addOption(new Option('--via <versions>', 'releases in between: v1.6.6,v1.7.4'))
+    .addOption(new Option('--stable-for <duration>', 'time KubeVirt must stay healthy (default 30s)'))
     .addOption(fromOption())
     .addOption(
       new Option('--fault <name>', 'what goes wrong during the upgrade (repeatable)')

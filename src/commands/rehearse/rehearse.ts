@@ -20,6 +20,9 @@ export interface RehearseOptions {
   /** Names, separated by commas, or `all`: each in a rehearsal of its own. */
   faults?: string
   seed: string
+  /** As `kvup upgrade` takes them; absent: its defaults. */
+  via?: string
+  stableFor?: string
   /** Where the rehearsal is saved, for `kvup upgrade --rehearsal`. */
   toFile?: string
   accept: readonly string[]
@@ -38,7 +41,15 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   cx.printer.awaiting('reading the cluster')
   const twin = await readClusterTwin(cluster.reader, clock)
   const { method, accept } = options
-  const asked: Omit<Play, 'faults'> = { twin, to, seed, method, accept, at: clock.now() }
+  const asked: Omit<Play, 'faults'> = {
+    twin,
+    to,
+    seed,
+    method,
+    accept,
+    flags: flagsOf(options),
+    at: clock.now(),
+  }
   const about = {
     apiVersion: 'kvup.io/v1alpha1',
     from: twin.shape.version ?? '',
@@ -100,6 +111,12 @@ function withoutVms(played: Played): Omit<Played, 'vms' | 'stages'> {
   return rest
 }
 
+/** What goes on to the upgrade as it was typed. */
+const flagsOf = ({ via, stableFor }: RehearseOptions): readonly string[] => [
+  ...(via === undefined ? [] : ['--via', via]),
+  ...(stableFor === undefined ? [] : ['--stable-for', stableFor]),
+]
+
 const codes = { through: exitCode.done, stalls: exitCode.timedOut, blocked: exitCode.blocked } as const
 
 function seedOf({ seed }: RehearseOptions): number {
@@ -124,27 +141,28 @@ function eachOf({ faults, fault, toFile }: RehearseOptions): readonly TwinFault[
 }
 
 /** What can be looked at in the cluster now. Pods of the twin are not there. */
-function nextLines(
-  { outcome, why }: Played,
-  to: string,
-  { accept, from, toFile }: RehearseOptions,
-): string[] {
+function nextLines({ outcome, why }: Played, to: string, options: RehearseOptions): string[] {
+  const { accept, from, toFile, method } = options
   const accepting = (line: string, more: readonly string[] = []) =>
     withRisks(
       line,
       [...accept, ...more].map((id) => ({ id })),
     )
-  const saved = from === undefined ? '' : ` --from ${shellWord(from)}`
-  const compared = toFile === undefined ? '' : ` --rehearsal ${shellWord(toFile)}`
+  const line = (command: string, flags: readonly string[]) =>
+    ['kvup', command, '--to', to, ...flags.map(shellWord)].join(' ')
+  const how = [...(method === 'auto' ? [] : ['--method', method]), ...flagsOf(options)]
+  const saved = from === undefined ? [] : ['--from', from]
+  const compared = toFile === undefined ? [] : ['--rehearsal', toFile]
   if (outcome === 'through')
-    return [`${accepting(`kvup upgrade --to ${to}${compared}`)}     # does it in the cluster`]
+    return [`${accepting(line('upgrade', [...how, ...compared]))}     # does it in the cluster`]
   const risks = risksIn(why?.remedy ?? [])
+  const check = line('check', saved)
   if (outcome === 'blocked' && risks.length > 0)
     return [
-      `kvup check --to ${to}${saved}     # says what the risk is`,
-      `${accepting(`kvup rehearse --to ${to}${saved}`, risks)}     # plays it with the risk accepted`,
+      `${check}     # says what the risk is`,
+      `${accepting(line('rehearse', [...how, ...saved]), risks)}     # plays it with the risk accepted`,
     ]
-  return [`kvup check --to ${to}${saved}     # says what can be seen beforehand`]
+  return [`${check}     # says what can be seen beforehand`]
 }
 
 /** Names that a line accepts which the upgrade offers. */
