@@ -13,7 +13,7 @@ export interface Place {
   /** What `readText` finds. */
   files?: Readonly<Record<string, string>>
   /** Told of what `writeText` writes. */
-  onWrite?: (file: string, text: string) => void
+  onWrite?: (file: string, text: string) => unknown
   /** A UTF-8 terminal that is so wide; a pipe without. */
   columns?: number
   /** Default: never; auto as on a command line without --color. */
@@ -88,7 +88,7 @@ export async function runText(
         if (text !== undefined) return text
         throw Object.assign(new Error('there is no file'), { code: 'ENOENT' })
       },
-      writeText: async (file: string, text: string) => onWrite?.(file, text),
+      writeText: async (file: string, text: string) => void onWrite?.(file, text),
       readStdin: async () => stdin ?? '',
       scratchFile: (name: string) => name,
     }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,6 +10,7 @@ import { ObservedStages } from '../../src/lib/rehearsal/observed-stages.ts'
 import { ObservedVms } from '../../src/lib/rehearsal/observed-vms.ts'
 import type { FaultRehearsals, Rehearsal } from '../../src/lib/rehearsal/rehearsal.ts'
 import { twinFaults } from '../../src/lib/rehearsal/twin-faults.ts'
+import { openCluster } from '../../src/lib/kube/http/http-cluster.ts'
 import { isWrite } from '../../src/simulator/api/api-request.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
@@ -157,7 +158,13 @@ describe('an upgrade is compared with its rehearsal', () => {
       expect(compared).toMatchObject({ total: 6, agreed: 6, open: 0 })
       const never = await compareVms(
         sim.cluster().reader,
-        vms.map((vm) => ({ ...vm, tries: 'nothing' as const })),
+        vms.map(({ namespace, name }) => ({
+          namespace,
+          name,
+          tries: 'nothing',
+          becomes: 'outdated',
+          attempts: 0,
+        })),
         new Date(0),
       )
       expect(never?.items).toHaveLength(6)
@@ -190,6 +197,32 @@ describe('an upgrade is compared with its rehearsal', () => {
       ])
     })
   })
+})
+
+test('a served twin is reached as a cluster, with the VMs of the saved one, until Ctrl-C', async () => {
+  const from = await saved('served', byTag)
+  const kubeconfig = join(folder, 'twin.kubeconfig')
+  const stop = new AbortController()
+  let names: Promise<readonly string[]> | undefined
+  const namesThere = async () => {
+    const tools = { clock: systemClock, random: Math.random, env: {}, onWarning: () => {}, verbosity: 0 }
+    const { reader } = await openCluster({ kubeconfig }, { ...tools, userAgent: 'kvup/test' })
+    return (await reader.list(VirtualMachineInstances)).map(({ metadata }) => metadata.name)
+  }
+  const { code, out, err } = await runText(['rehearse', '--to', 'v1.8.4', '--from', from, '--serve'], {
+    ...offline,
+    signal: stop.signal,
+    onWrite: (file, text) => file === 'demo.kubeconfig' && writeFileSync(kubeconfig, text),
+    onOut: () => {
+      names ??= namesThere()
+      const end = () => stop.abort()
+      names.then(end, end)
+    },
+  })
+  expect(code).toBe(0)
+  expect(out).toContain('export KUBECONFIG=')
+  expect(err).toContain('begin with: kvup check --to v1.8.4')
+  expect(await names).toHaveLength(6)
 })
 
 describe('what a rehearsal says', () => {
@@ -311,6 +344,10 @@ describe('what a rehearsal says', () => {
     [['--faults', 'all,nope'], 'the faults are'],
     [['--fault', 'node-lost', '--faults', 'all'], 'exclude each other'],
     [['--seed', 'x'], 'whole number'],
+    [['--serve', '--fault', 'node-lost'], 'exclude each other'],
+    [['--serve', '--speed', '0'], 'above 0'],
+    [['--speed', '2'], '--speed is for --serve'],
+    [['--to-file', 'r.json', '--faults', 'all'], 'exclude each other'],
   ])('%j is refused before anything is read', async (flags, said) => {
     const { code, err } = await runText(['rehearse', '--to', 'v1.8.4', ...flags], offline)
     expect(code).toBe(2)

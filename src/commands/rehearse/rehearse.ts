@@ -10,6 +10,8 @@ import { faultsNamed, type TwinFault, twinFaults } from '../../lib/rehearsal/twi
 import { parseVersion } from '../../lib/releases/release-versions.ts'
 import { typedTarget } from '../../lib/upgrade/plan/upgrade-options.ts'
 import { withRisks } from '../run-change.ts'
+import { parseSpeed } from '../demo/served-cluster.ts'
+import { serveTwin } from './serve-twin.ts'
 import { playTwin, type Play } from './play-twin.ts'
 
 export interface RehearseOptions {
@@ -25,6 +27,9 @@ export interface RehearseOptions {
   stableFor?: string
   /** Where the rehearsal is saved, for `kvup upgrade --rehearsal`. */
   toFile?: string
+  /** Nothing is played: the twin is there for kvup and kubectl. */
+  serve?: boolean
+  speed?: string
   accept: readonly string[]
 }
 
@@ -37,9 +42,11 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   const seed = seedOf(options)
   const each = eachOf(options)
   const together = faultsNamed(options.fault)
+  const speed = servingSpeed(options)
   const { cluster, clock } = await readerFor(cx, options.from)
   cx.printer.awaiting('reading the cluster')
   const twin = await readClusterTwin(cluster.reader, clock)
+  if (speed !== undefined) return serveTwin(cx, twin, { to, seed, speed })
   const { method, accept } = options
   const asked: Omit<Play, 'faults'> = {
     twin,
@@ -109,6 +116,22 @@ async function save({ world }: Context, file: string, document: Rehearsal): Prom
 function withoutVms(played: Played): Omit<Played, 'vms' | 'stages'> {
   const { vms: _, stages: __, ...rest } = played
   return rest
+}
+
+/** Undefined where the twin is not served. Throws `usage` for what serves nothing. */
+function servingSpeed({ serve, speed, fault, faults, toFile, accept }: RehearseOptions): number | undefined {
+  if (!serve) {
+    if (speed === undefined) return undefined
+    throw usageError('contradiction', '--speed is for --serve: a rehearsal is as fast as it can be')
+  }
+  const playing = [
+    ...(fault.length > 0 ? ['--fault'] : []),
+    ...(faults === undefined ? [] : ['--faults']),
+    ...(toFile === undefined ? [] : ['--to-file']),
+    ...(accept.length > 0 ? ['--accept'] : []),
+  ]
+  if (playing[0] === undefined) return parseSpeed(speed, 1)
+  throw usageError('contradiction', `--serve and ${playing[0]} exclude each other: --serve plays nothing`)
 }
 
 /** What goes on to the upgrade as it was typed. */
