@@ -4,7 +4,8 @@ import { shellWord } from '../../lib/kube/shell-line.ts'
 import { seal } from '../../lib/output/printer.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { faultRehearsalsView, rehearsalView } from '../../lib/output/views/rehearsal.ts'
-import { readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
+import { type ClusterTwin, readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
+import { observePace, type ObservedPace } from '../../lib/rehearsal/observed-pace.ts'
 import type { FaultRehearsals, Played, Rehearsal } from '../../lib/rehearsal/rehearsal.ts'
 import { faultsNamed, type TwinFault, twinFaults } from '../../lib/rehearsal/twin-faults.ts'
 import { parseVersion } from '../../lib/releases/release-versions.ts'
@@ -45,7 +46,9 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   const speed = servingSpeed(options)
   const { cluster, clock } = await readerFor(cx, options.from)
   cx.printer.awaiting('reading the cluster')
-  const twin = await readClusterTwin(cluster.reader, clock)
+  const read = await readClusterTwin(cluster.reader, clock)
+  const pace = await observePace(cluster.reader, read.shape.namespace ?? 'kubevirt')
+  const twin = pace === undefined ? read : pacedAs(read, pace)
   if (speed !== undefined) return serveTwin(cx, twin, { to, seed, speed })
   const { method, accept } = options
   const asked: Omit<Play, 'faults'> = {
@@ -63,6 +66,7 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
     to,
     seed,
     twin: twin.counts,
+    ...(pace && { pace }),
   } as const
   cx.printer.awaiting('playing the upgrade on the twin')
   const played = await playTwin(cx, { ...asked, faults: together })
@@ -117,6 +121,10 @@ function withoutVms(played: Played): Omit<Played, 'vms' | 'stages'> {
   const { vms: _, stages: __, ...rest } = played
   return rest
 }
+
+/** Pulls of the twin take as long as those of the last roll-out: what is over in a second is the twin's own pace. */
+const pacedAs = (twin: ClusterTwin, { pullSeconds }: ObservedPace): ClusterTwin =>
+  pullSeconds <= 1 ? twin : { ...twin, faults: { ...twin.faults, pullsTake: pullSeconds * 1000 } }
 
 /** Undefined where the twin is not served. Throws `usage` for what serves nothing. */
 function servingSpeed({ serve, speed, fault, faults, toFile, accept }: RehearseOptions): number | undefined {
