@@ -24,19 +24,32 @@ import { seeded } from '../../simulator/machinery/controller.ts'
 import { SimClock } from '../../simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster } from '../../simulator/simulated-cluster.ts'
 import { manifestText } from '../demo/demo.ts'
-import { runInside } from '../run-inside.ts'
+import { eusRunCommand } from '../eus.ts'
+import { runInside, type Typed } from '../run-inside.ts'
 import { upgradeCommand } from '../upgrade.ts'
 
 export interface Play {
   twin: ClusterTwin
+  /** The upgrade, as it would be typed. */
+  typed: TypedUpgrade
+  /** The KubeVirt at its end: what faults are about. */
   to: string
   seed: number
-  method: 'auto' | 'image-tag' | 'operator-manifest'
-  accept: readonly string[]
   /** Together; they begin with the run. */
   faults: readonly TwinFault[]
   /** When the cluster was seen: the twin's time begins there. */
   at: Date
+}
+
+/** What would be typed on the cluster: `kvup upgrade` with a target of KubeVirt or its operator, or `kvup eus run` with a minor of the platform. */
+export interface TypedUpgrade {
+  command: 'upgrade' | 'eus run'
+  /** Absent: the next EUS release. */
+  to?: string
+  method: 'auto' | Method
+  catalogFile?: string
+  graphFile?: string
+  accept: readonly string[]
 }
 
 /** Carries the upgrade out on a twin of its own. Throws what was typed wrong (exit 2), and what ends this process. */
@@ -112,8 +125,8 @@ async function leftOpen(
 }
 
 /** As the upgrade itself chooses it, where nobody else did. */
-const methodOf = ({ method, twin, to }: Play): Method =>
-  chooseMethod(method, twin.installation, parseVersion(to))
+const methodOf = ({ typed, twin, to }: Play): Method =>
+  chooseMethod(typed.command === 'eus run' ? 'olm' : typed.method, twin.installation, parseVersion(to))
 
 /** Also where VMs were lost meanwhile. */
 const isThrough = ({ code }: Ended): boolean => code === exitCode.done || code === exitCode.lost
@@ -136,29 +149,35 @@ interface Stage {
   asked: Play
 }
 
-/** `kvup upgrade` as it would be typed, with nobody to ask. Throws what was typed wrong, and what ends this process. */
+/** The upgrade as it would be typed, with nobody to ask. Throws what was typed wrong, and what ends this process. */
 async function upgradeOn(cx: Context, stage: Stage): Promise<Ended> {
-  const { to, accept } = stage.asked
-  const method = methodOf(stage.asked)
-  const args = [
-    '--to',
-    to,
-    '--method',
-    method,
-    '--stalled-after',
-    `${stalledAfter / 60_000}m`,
-    ...accept.flatMap((risk) => ['--accept', risk]),
-  ]
-  const manifest = method === 'operator-manifest' ? ['--manifest-base', ownBase] : []
-  const inside = insideTwin(cx, stage)
+  const { asked } = stage
   try {
-    const line = `kvup upgrade --to ${shellWord(to)}`
-    return { code: await runInside(inside, { line, command: upgradeCommand, args: [...args, ...manifest] }) }
+    return { code: await runInside(insideTwin(cx, stage), lineFor(asked)) }
   } catch (error) {
     if (!(error instanceof KvupError) || error.exitCode === exitCode.usage || cx.signal.aborted) throw error
     return { code: error.exitCode, error }
   }
 }
+
+function lineFor(asked: Play): Typed {
+  const { command, to, catalogFile, graphFile, accept } = asked.typed
+  const flags = [
+    ...flag('--to', to),
+    ...flag('--graph-file', graphFile),
+    ...flag('--catalog-file', catalogFile),
+    ...accept.flatMap((risk) => flag('--accept', risk)),
+  ]
+  const line = ['kvup', command, ...flags.map(shellWord)].join(' ')
+  const patience = ['--stalled-after', `${stalledAfter / 60_000}m`]
+  if (command === 'eus run')
+    return { line: `${line} --approve`, command: eusRunCommand, args: [...flags, '--approve', ...patience] }
+  const method = methodOf(asked)
+  const manifest = method === 'operator-manifest' ? ['--manifest-base', ownBase] : []
+  return { line, command: upgradeCommand, args: [...flags, '--method', method, ...manifest, ...patience] }
+}
+
+const flag = (name: string, value: string | undefined): string[] => (value === undefined ? [] : [name, value])
 
 /** Where the upgrade finds the manifest of each release that it goes through: nothing is fetched. */
 const ownBase = 'twin'

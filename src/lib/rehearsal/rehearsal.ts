@@ -3,6 +3,8 @@ import type { ExitCode } from '../kube/errors.ts'
 /** Of which cluster a rehearsal is, and of which upgrade. */
 interface About {
   apiVersion: 'kvup.io/v1alpha1'
+  /** Whose releases `from` and `to` are. `OpenShift` is the platform, OKD too, in an EUS upgrade. */
+  product: 'KubeVirt' | 'HyperConverged' | 'OpenShift'
   from: string
   to: string
   /** The same seed and the same cluster make the same rehearsal. */

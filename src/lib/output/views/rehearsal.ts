@@ -21,10 +21,10 @@ export const rehearsalView: View<Rehearsal> = {
 /** A paragraph for each fault. */
 export const faultRehearsalsView: View<FaultRehearsals> = {
   text: (document, paint, size) => {
-    const { from, to, without, items, twin } = document
+    const { product, from, to, without, items, twin } = document
     const through = items.filter(({ outcome }) => outcome === 'through').length
     const faults = `it goes through with ${through} of ${count(items.length, 'fault')}`
-    const what = `Rehearsal of KubeVirt ${from} → ${to}`
+    const what = `Rehearsal of ${product} ${from} → ${to}`
     const head =
       without.outcome === 'through'
         ? paint.good(`${paint.mark.done} ${what}: it goes through, and ${faults}.`)
@@ -60,8 +60,8 @@ const twinText = ({ nodes, running }: Rehearsal['twin']): string =>
   `${count(nodes, 'node')}, ${count(running, 'running VM')}`
 
 function headLines(document: Rehearsal, { paint, size }: Style): string[] {
-  const { from, to, twin, faults, why, left } = document
-  const what = `Rehearsal: KubeVirt ${from} → ${to} ${howItGoes(document)}`
+  const { product, from, to, twin, faults, why, left } = document
+  const what = `Rehearsal: ${product} ${from} → ${to} ${howItGoes(document)}`
   const withFault = faults === undefined ? '' : `, with the fault ${faults.join(' and ')}`
   return [
     document.outcome === 'through'
