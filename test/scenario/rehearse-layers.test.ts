@@ -106,10 +106,10 @@ function expectAlike({ document, code }: { document: Rehearsal; code: number }, 
   expect(real.code).toBe(0)
   expect(named(document.stages)).toEqual(named(real.stages))
   for (const [i, { takes = 0, name: stage }] of document.stages.entries()) {
-    const really = real.stages[i]?.takes ?? 0
+    const inTruth = real.stages[i]?.takes ?? 0
     // Half of it to twice of it; of what is over in seconds, luck is a larger part.
-    const fits = Math.abs(takes - really) <= 15 || (takes >= really / 2 && takes <= really * 2)
-    expect({ stage, takes, really, fits }).toMatchObject({ fits: true })
+    const fits = Math.abs(takes - inTruth) <= 15 || (takes >= inTruth / 2 && takes <= inTruth * 2)
+    expect({ stage, takes, inTruth, fits }).toMatchObject({ fits: true })
   }
   expect(tried(document.vms)).toEqual(tried(real.vms))
   expect(document.left).toEqual([])
