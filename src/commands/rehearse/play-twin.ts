@@ -7,7 +7,6 @@ import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { goDuration } from '../../lib/kube/duration.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type KubeVirt, KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { shellWord } from '../../lib/kube/shell-line.ts'
 import { chooseMethod } from '../../lib/upgrade/upgrade-plan.ts'
 import type { Method } from '../../lib/releases/hop-findings.ts'
 import { parseVersion } from '../../lib/releases/release-versions.ts'
@@ -27,13 +26,11 @@ import { manifestText } from '../demo/demo.ts'
 import { eusRunCommand } from '../eus.ts'
 import { runInside, type Typed } from '../run-inside.ts'
 import { upgradeCommand } from '../upgrade.ts'
+import { type RehearsedUpgrade, upgradeLine } from './rehearsed-upgrade.ts'
 
 export interface Play {
   twin: ClusterTwin
-  /** The upgrade, as it would be typed. */
-  typed: TypedUpgrade
-  /** The KubeVirt at its end: what faults are about. */
-  to: string
+  upgrade: RehearsedUpgrade
   seed: number
   /** Together; they begin with the run. */
   faults: readonly TwinFault[]
@@ -41,20 +38,9 @@ export interface Play {
   at: Date
 }
 
-/** What would be typed on the cluster: `kvup upgrade` with a target of KubeVirt or its operator, or `kvup eus run` with a minor of the platform. */
-export interface TypedUpgrade {
-  command: 'upgrade' | 'eus run'
-  /** Absent: the next EUS release. */
-  to?: string
-  method: 'auto' | Method
-  catalogFile?: string
-  graphFile?: string
-  accept: readonly string[]
-}
-
 /** Carries the upgrade out on a twin of its own. Throws what was typed wrong (exit 2), and what ends this process. */
 export async function playTwin(cx: Context, asked: Play): Promise<Played> {
-  const { twin, to, seed, faults, at } = asked
+  const { twin, upgrade, seed, faults, at } = asked
   const clock = new SimClock(at.toISOString())
   const random = seeded(seed)
   const simulated = await simulate({ clock, ...twin.shape, random })
@@ -67,7 +53,7 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
     const api = new ApiFaults(simulated.store)
     const stages = new ObservedStages(() => {
       for (const fault of faults) {
-        if (fault.inCluster) simulated.faults.set(fault.inCluster(twin, to))
+        if (fault.inCluster) simulated.faults.set(fault.inCluster(twin, upgrade.kubevirt))
         if (fault.inApi) api.add(fault.inApi)
       }
     })
@@ -125,8 +111,8 @@ async function leftOpen(
 }
 
 /** As the upgrade itself chooses it, where nobody else did. */
-const methodOf = ({ typed, twin, to }: Play): Method =>
-  chooseMethod(typed.command === 'eus run' ? 'olm' : typed.method, twin.installation, parseVersion(to))
+const methodOf = ({ upgrade: { typed, kubevirt }, twin }: Play): Method =>
+  typed.command === 'eus run' ? 'olm' : chooseMethod(typed.method, twin.installation, parseVersion(kubevirt))
 
 /** Also where VMs were lost meanwhile. */
 const isThrough = ({ code }: Ended): boolean => code === exitCode.done || code === exitCode.lost
@@ -161,23 +147,22 @@ async function upgradeOn(cx: Context, stage: Stage): Promise<Ended> {
 }
 
 function lineFor(asked: Play): Typed {
-  const { command, to, catalogFile, graphFile, accept } = asked.typed
-  const flags = [
-    ...flag('--to', to),
-    ...flag('--graph-file', graphFile),
-    ...flag('--catalog-file', catalogFile),
-    ...accept.flatMap((risk) => flag('--accept', risk)),
+  const { upgrade } = asked
+  const { command, flags, accept } = upgrade.typed
+  const line = upgradeLine(upgrade)
+  const args = [
+    '--to',
+    upgrade.to,
+    ...flags,
+    ...accept.flatMap((risk) => ['--accept', risk]),
+    '--stalled-after',
+    `${stalledAfter / 60_000}m`,
   ]
-  const line = ['kvup', command, ...flags.map(shellWord)].join(' ')
-  const patience = ['--stalled-after', `${stalledAfter / 60_000}m`]
-  if (command === 'eus run')
-    return { line: `${line} --approve`, command: eusRunCommand, args: [...flags, '--approve', ...patience] }
+  if (command === 'eus run') return { line, command: eusRunCommand, args: [...args, '--approve'] }
   const method = methodOf(asked)
   const manifest = method === 'operator-manifest' ? ['--manifest-base', ownBase] : []
-  return { line, command: upgradeCommand, args: [...flags, '--method', method, ...manifest, ...patience] }
+  return { line, command: upgradeCommand, args: [...args, '--method', method, ...manifest] }
 }
-
-const flag = (name: string, value: string | undefined): string[] => (value === undefined ? [] : [name, value])
 
 /** Where the upgrade finds the manifest of each release that it goes through: nothing is fetched. */
 const ownBase = 'twin'

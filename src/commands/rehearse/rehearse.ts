@@ -1,36 +1,33 @@
 import type { Context } from '../../context.ts'
-import { blocked, type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
-import { shellWord } from '../../lib/kube/shell-line.ts'
+import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
+import { seal } from '../../lib/output/printer.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { faultRehearsalsView, rehearsalView } from '../../lib/output/views/rehearsal.ts'
-import { readGraph } from '../../lib/eus/planned-eus.ts'
-import { kubeVirtAt } from '../../lib/rehearsal/catalog-twin.ts'
-import { type ClusterTwin, readClusterTwin, type TwinFiles } from '../../lib/rehearsal/cluster-twin.ts'
+import { readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
 import type { FaultRehearsals, Played, Rehearsal } from '../../lib/rehearsal/rehearsal.ts'
 import { faultsNamed, type TwinFault, twinFaults } from '../../lib/rehearsal/twin-faults.ts'
-import { makesCatalog, readCatalog } from '../../lib/releases/catalog-path.ts'
-import type { Method } from '../../lib/releases/hop-findings.ts'
-import { minorsTo, nextEus } from '../../lib/releases/platform-releases.ts'
-import { minorOfPlatform, parsePlatformMinor, parseVersion } from '../../lib/releases/release-versions.ts'
-import { knownReleases } from '../../lib/releases/releases.ts'
-import { fetchesGraph } from '../../lib/releases/update-graph.ts'
-import { typedTarget } from '../../lib/upgrade/plan/upgrade-options.ts'
-import { withRisks } from '../run-change.ts'
-import { playTwin, type Play, type TypedUpgrade } from './play-twin.ts'
+import { parseSpeed } from '../demo/served-cluster.ts'
+import { serveTwin } from './serve-twin.ts'
+import { playTwin, type Play } from './play-twin.ts'
+import {
+  nextLines,
+  readFiles,
+  rehearsedUpgrade,
+  typedUpgrade,
+  type UpgradeFlags,
+} from './rehearsed-upgrade.ts'
 
-export interface RehearseOptions {
-  to?: string
-  /** The EUS upgrade of the platform, in the place of one of KubeVirt. */
-  eus?: boolean
-  method: 'auto' | Method
-  catalogFile?: string
-  graphFile?: string
+export interface RehearseOptions extends UpgradeFlags {
   from?: string
   fault: readonly string[]
   /** Names, separated by commas, or `all`: each in a rehearsal of its own. */
   faults?: string
   seed: string
-  accept: readonly string[]
+  /** Where the rehearsal is saved, for `kvup upgrade --rehearsal`. */
+  toFile?: string
+  /** Nothing is played: the twin is there for kvup and kubectl. */
+  serve?: boolean
+  speed?: string
 }
 
 /**
@@ -42,18 +39,14 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   const seed = seedOf(options)
   const each = eachOf(options)
   const together = faultsNamed(options.fault)
+  const speed = servingSpeed(options)
   const files = await readFiles(cx, options)
   const { cluster, clock } = await readerFor(cx, options.from)
   cx.printer.awaiting('reading the cluster')
   const twin = await readClusterTwin(cluster.reader, clock, files)
   const upgrade = rehearsedUpgrade(twin, typed)
-  const asked: Omit<Play, 'faults'> = {
-    twin,
-    typed: upgrade.typed,
-    to: upgrade.kubevirt,
-    seed,
-    at: clock.now(),
-  }
+  if (speed !== undefined) return serveTwin(cx, twin, { upgrade, seed, speed })
+  const asked: Omit<Play, 'faults'> = { twin, upgrade, seed, at: clock.now() }
   const about = {
     apiVersion: 'kvup.io/v1alpha1',
     product: upgrade.product,
@@ -75,6 +68,7 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
       missing: twin.missing,
       next,
     }
+    if (options.toFile !== undefined) await save(cx, options.toFile, document)
     cx.printer.result(document, rehearsalView)
     return codes[played.outcome]
   }
@@ -100,101 +94,37 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
 /** A fault says nothing of an upgrade that is not even begun, or has nothing to do. */
 const saysNothing = ({ outcome, stages }: Played): boolean => outcome === 'blocked' || stages.length === 0
 
-/** Throws `usage` for what cannot be meant, before the cluster is read. */
-function typedUpgrade(options: RehearseOptions): TypedUpgrade {
-  const { eus = false, to, method, catalogFile, graphFile, accept } = options
-  const files = {
-    ...(catalogFile !== undefined && { catalogFile }),
-    ...(graphFile !== undefined && { graphFile }),
-  }
-  if (eus) {
-    if (method !== 'auto' && method !== 'olm')
-      throw usageError('contradiction', `--eus and --method ${method} exclude each other`)
-    const minor = to === undefined ? {} : { to: parsePlatformMinor(to) }
-    return { command: 'eus run', ...minor, method: 'olm', ...files, accept }
-  }
-  if (graphFile !== undefined)
-    throw usageError('contradiction', '--graph-file is for a rehearsal of an EUS upgrade: add --eus')
-  return { command: 'upgrade', to: typedTarget(options), method, ...files, accept }
-}
-
-async function readFiles(
-  { world }: Context,
-  { catalogFile, graphFile, to }: RehearseOptions,
-): Promise<TwinFiles> {
-  return {
-    releases: knownReleases,
-    catalog: await readCatalog(world, catalogFile),
-    graph: await readGraph(world, graphFile, to),
-  }
-}
-
-interface RehearsedUpgrade {
-  typed: TypedUpgrade
-  product: Rehearsal['product']
-  from: string
-  to: string
-  /** At its end. */
-  kubevirt: string
-}
-
-/** Throws `blocked` where the cluster is not one that such an upgrade is for, or where its twin would end halfway. */
-function rehearsedUpgrade(twin: ClusterTwin, typed: TypedUpgrade): RehearsedUpgrade {
-  if (typed.command === 'eus run') return rehearsedEus(twin, typed)
-  const { version = '', olm } = twin.shape
-  const { to = '' } = typed
-  if (olm !== undefined) {
-    const kubevirt = kubeVirtAt(twin.releases, to) ?? version
-    return { typed, product: 'HyperConverged', from: olm.installed, to, kubevirt }
-  }
-  const target = parseVersion(to).text
-  const product = 'KubeVirt'
-  return { typed: { ...typed, to: target }, product, from: version, to: target, kubevirt: target }
-}
-
-function rehearsedEus({ shape, releases }: ClusterTwin, typed: TypedUpgrade): RehearsedUpgrade {
-  const { version = '', olm, openshift } = shape
-  const { to = '' } = typed
-  if (openshift === undefined)
-    throw blocked('no-cluster-version', 'this cluster is not OKD or OpenShift: it has no EUS upgrade', {
-      remedy: 'kvup rehearse --help',
-    })
-  const here = minorOfPlatform(openshift.version)
-  const target = to === '' ? nextEus(here) : to
-  if (target === undefined || minorsTo(here, target) === undefined)
-    throw blocked('no-eus-path', `kvup knows no upgrade from ${here} to ${target ?? 'an EUS release'}`, {
-      remedy: 'kvup eus plan',
-    })
-  ensureKnown(openshift.graph, target, typed)
-  if (olm !== undefined && !releases.some(({ platform }) => platform === target))
-    throw blocked(
-      'path-unknown',
-      `the cluster does not show the catalog of ${target}: a rehearsal of its operator needs it`,
-      { remedy: [makesCatalog(target), lineWith(typed, target, { catalogFile: 'catalog.yaml' })] },
+/** Writes what `-o json` prints. Throws `usage` for a file that cannot be written. */
+async function save({ world }: Context, file: string, document: Rehearsal): Promise<void> {
+  const text = `${JSON.stringify(seal(document, 'complete'), undefined, 2)}\n`
+  await world.writeText(file, text).catch((cause: unknown) => {
+    throw usageError(
+      'rehearsal-not-saved',
+      `the rehearsal cannot be written to ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { remedy: 'name a file that can be written: --to-file FILE', cause },
     )
-  const kubevirt = kubeVirtAt(releases, target) ?? version
-  const product = 'OpenShift'
-  return { typed: { ...typed, to: target }, product, from: openshift.version, to: target, kubevirt }
-}
-
-function ensureKnown(graph: readonly { version: string }[], target: string, typed: TypedUpgrade): void {
-  if (graph.some(({ version }) => minorOfPlatform(version) === target)) return
-  throw blocked(
-    'path-unknown',
-    `the cluster shows only its next update: a rehearsal to ${target} needs the graph of the update service`,
-    { remedy: [fetchesGraph(target), lineWith(typed, target, { graphFile: 'graph.json' })] },
-  )
-}
-
-function lineWith(typed: TypedUpgrade, to: string, more: Partial<TypedUpgrade>): string {
-  const { graphFile, catalogFile } = { ...typed, ...more }
-  const files = [...named('--graph-file', graphFile), ...named('--catalog-file', catalogFile)].join('')
-  return `kvup rehearse --eus --to ${to}${files}     plays it with the whole upgrade path`
+  })
 }
 
 function withoutVms(played: Played): Omit<Played, 'vms' | 'stages'> {
   const { vms: _, stages: __, ...rest } = played
   return rest
+}
+
+/** Undefined where the twin is not served. Throws `usage` for what serves nothing. */
+function servingSpeed({ serve, speed, fault, faults, toFile, accept }: RehearseOptions): number | undefined {
+  if (!serve) {
+    if (speed === undefined) return undefined
+    throw usageError('contradiction', '--speed is for --serve: a rehearsal is as fast as it can be')
+  }
+  const playing = [
+    ...(fault.length > 0 ? ['--fault'] : []),
+    ...(faults === undefined ? [] : ['--faults']),
+    ...(toFile === undefined ? [] : ['--to-file']),
+    ...(accept.length > 0 ? ['--accept'] : []),
+  ]
+  if (playing[0] === undefined) return parseSpeed(speed, 1)
+  throw usageError('contradiction', `--serve and ${playing[0]} exclude each other: --serve plays nothing`)
 }
 
 const codes = { through: exitCode.done, stalls: exitCode.timedOut, blocked: exitCode.blocked } as const
@@ -205,8 +135,13 @@ function seedOf({ seed }: RehearseOptions): number {
   throw usageError('seed', `--seed takes a whole number, not ${JSON.stringify(seed)}`)
 }
 
-function eachOf({ faults, fault }: RehearseOptions): readonly TwinFault[] | undefined {
+function eachOf({ faults, fault, toFile }: RehearseOptions): readonly TwinFault[] | undefined {
   if (faults === undefined) return undefined
+  if (toFile !== undefined)
+    throw usageError(
+      'contradiction',
+      '--to-file and --faults exclude each other: --to-file saves one rehearsal',
+    )
   if (fault.length > 0)
     throw usageError(
       'contradiction',
@@ -214,46 +149,3 @@ function eachOf({ faults, fault }: RehearseOptions): readonly TwinFault[] | unde
     )
   return faults === 'all' ? twinFaults : faultsNamed(faults.split(','))
 }
-
-/** What can be looked at in the cluster now. Pods of the twin are not there. */
-function nextLines(
-  { outcome, why }: Played,
-  { typed }: RehearsedUpgrade,
-  { accept, from }: RehearseOptions,
-): string[] {
-  const { command, to = '', catalogFile, graphFile } = typed
-  const isEus = command === 'eus run'
-  const files = [...named('--graph-file', graphFile), ...named('--catalog-file', catalogFile)].join('')
-  const accepting = (line: string, more: readonly string[] = []) =>
-    withRisks(
-      line,
-      [...accept, ...more].map((id) => ({ id })),
-    )
-  const saved = named('--from', from).join('')
-  const target = `--to ${shellWord(to)}`
-  if (outcome === 'through') {
-    const approve = isEus ? ' --approve' : ''
-    return [`${accepting(`kvup ${command} ${target}${files}${approve}`)}     # does it in the cluster`]
-  }
-  const risks = risksIn(why?.remedy ?? [])
-  const looks = isEus
-    ? `kvup eus plan ${target}${files}${saved}`
-    : `kvup ${typed.method === 'olm' || catalogFile !== undefined ? 'plan' : 'check'} ${target}${saved}`
-  if (outcome === 'blocked' && risks.length > 0)
-    return [
-      `${looks}     # says what the risk is`,
-      `${accepting(`kvup rehearse${isEus ? ' --eus' : ''} ${target}${files}${saved}`, risks)}     # plays it with the risk accepted`,
-    ]
-  return [`${looks}     # says what can be seen beforehand`]
-}
-
-const named = (name: string, value: string | undefined): string[] =>
-  value === undefined ? [] : [` ${name} ${shellWord(value)}`]
-
-/** Names that a line accepts which the upgrade offers. */
-const risksIn = (lines: readonly string[]): readonly string[] =>
-  lines
-    .filter((line) => /^kvup (?:upgrade|eus (?:run|plan)) /u.test(line))
-    .flatMap((line) =>
-      [...line.matchAll(/ --accept (?<risk>[a-z0-9-]+)/gu)].map(({ groups }) => groups?.['risk'] ?? ''),
-    )

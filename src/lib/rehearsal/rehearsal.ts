@@ -62,6 +62,9 @@ export interface RehearsedStage {
 export interface RehearsedVm {
   namespace: string
   name: string
+  /** Of its VMI in the cluster, and the image that this runs when the rehearsal begins: what becomes of it is told by them. */
+  uid?: string
+  launcher?: string
   /** What KubeVirt tries by itself. */
   tries: 'migrate' | 'evict' | 'nothing'
   /**

@@ -27,6 +27,7 @@ import { readRollout } from './upgrade-snapshot.ts'
 import { controllerDoubt } from './steps/component-rollout.ts'
 import { itemsOf, type Known, known } from '../kube/known.ts'
 import { type Clock, ticks } from '../kube/clock.ts'
+import type { RehearsalComparison } from '../rehearsal/comparison.ts'
 import type { TakenRisk } from '../engine/change.ts'
 
 /** The end of `kvup upgrade` as a document (night U6). */
@@ -74,6 +75,8 @@ export interface UpgradeReport {
   findings: readonly HopFinding[]
   /** Risks that were accepted by name for it; absent where there was none. */
   accepted?: readonly TakenRisk[]
+  /** With what `--rehearsal` names; absent without it. */
+  rehearsal?: RehearsalComparison
   /** File with the replaced operator objects: the way back, unless there is none. */
   backup?: string
   /** Why going back to what was installed is closed, after `there is no way back: `. */

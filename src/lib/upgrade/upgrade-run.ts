@@ -16,6 +16,7 @@ import { heldLines, openOverride, overrideId, resumingLine } from '../vms/update
 import { type Observed, observeRun, upgradeHint } from './run-report.ts'
 import { planAgain } from './plan/upgrade-options.ts'
 import { ensureFits } from './plan/plan-document.ts'
+import type { ComparedRun } from '../rehearsal/comparison.ts'
 import type { Planned } from './plan/planned-upgrade.ts'
 
 /** Between two steps nothing is half done, and people do what they are told there: what was lost is told now. */
@@ -113,8 +114,11 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
       const entries =
         outcome.is === 'nothing-to-do' ? [] : await asFarAsRead(environment.journal.entries(), [])
       const last = entriesByRun(entries).at(-1)
+      const rehearsal =
+        outcome.is === 'nothing-to-do' ? undefined : await asked.rehearsed?.compare(cluster.reader)
       return {
         ...report,
+        ...(rehearsal && { rehearsal }),
         ...where,
         ...(last && { run: last.run }),
         ...taken,
@@ -143,6 +147,8 @@ const methodsOverride = async ({ plan: { olm, owner }, environment: { journal } 
 
 interface Asked {
   sealed: SealedPlan | undefined
+  /** Compares the run with its rehearsal. */
+  rehearsed?: ComparedRun | undefined
   limits: RunLimits
   gate: Change['gate']
   /** Shows what is about to be done; `backup` is the file into which goes what the manifest replaces. */
@@ -216,7 +222,7 @@ interface Running {
 
 function changeOf(
   planned: Planned,
-  { sealed, limits, gate, announce }: Asked,
+  { sealed, rehearsed, limits, gate, announce }: Asked,
   { observed, vms }: Running,
 ): Change {
   const { cx, plan, procedure, manifest, environment, census, cluster } = planned
@@ -246,6 +252,7 @@ function changeOf(
     },
     onEvent(event) {
       observed.event(event)
+      rehearsed?.hear(event)
       return withStages(event)
     },
     failed: (error) => toldBetween(planned, observed, error),
