@@ -22,6 +22,17 @@ export function rehearseCommand(wire: Wire): Command {
       new Option('--catalog-file <file>', 'file-based catalog with the upgrade path of the operator'),
     )
     .addOption(new Option('--graph-file <file>', 'graph of the update service (JSON), for --eus'))
+    .addOption(
+      new Option('--approval <how>', 'approval of the Subscription meanwhile, for --eus').choices([
+        'Manual',
+        'Automatic',
+      ]),
+    )
+    .addOption(
+      new Option('--approve-also <name>', 'what else an InstallPlan may install (repeatable)').argParser(
+        (value: string, before: readonly string[] = []) => [...before, value],
+      ),
+    )
     .addOption(new Option('--via <versions>', 'releases in between: v1.6.6,v1.7.4'))
     .addOption(new Option('--stable-for <duration>', 'time KubeVirt must stay healthy (default 30s)'))
     .addOption(fromOption())

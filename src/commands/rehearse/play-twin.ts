@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts'
 import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
-import { restoringLine } from '../../lib/engine/overrides.ts'
+import type { Override } from '../../lib/engine/journal.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
-import type { Cluster } from '../../lib/kube/cluster.ts'
+import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { goDuration } from '../../lib/kube/duration.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
@@ -16,6 +16,8 @@ import { ObservedVms } from '../../lib/rehearsal/observed-vms.ts'
 import type { Played, RehearsedFailure } from '../../lib/rehearsal/rehearsal.ts'
 import type { TwinFault } from '../../lib/rehearsal/twin-faults.ts'
 import { fieldOf } from '../../lib/status/cluster-state.ts'
+import { statusReport } from '../../lib/status/status-report.ts'
+import { overrideRemedy } from '../../lib/output/views/report-lines.ts'
 import { overrideId } from '../../lib/vms/update-methods.ts'
 import { ApiFaults, withFaults } from '../../simulator/api/api-faults.ts'
 import { inhabit, launcherImage } from '../../simulator/inhabitants.ts'
@@ -71,7 +73,7 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
       ...(lastMove > upgraded && { vmUpdateSeconds: Math.round((lastMove - upgraded) / 1000) }),
       stages: stages.stages(),
       vms: observed.vms(launcherImage(simulated.store, namespace), began),
-      ...(ended.error && { why: whyOf(ended.error, simulated) }),
+      ...(ended.error && { why: await whyOf(ended.error, simulated, clock) }),
       left: await leftOpen(simulated, { namespace, clock }),
     }
   } finally {
@@ -88,13 +90,39 @@ const stalledAfter = 15 * 60_000
 /** Without the flag that nobody typed. */
 const ownFlag = /^stalled for [\d a-z]+ \(--stalled-after\)(?: at (?<step>[^:]+))?: /u
 
-function whyOf(error: KvupError, { store }: SimulatedCluster): RehearsedFailure {
+async function whyOf(
+  error: KvupError,
+  { store, cluster }: SimulatedCluster,
+  clock: Clock,
+): Promise<RehearsedFailure> {
   const { reason, notes, remedy } = error
   const message = error.message.replace(ownFlag, (_, step?: string) =>
     step === undefined ? '' : `${step}: `,
   )
   const pods = store.list(Pods).items.map(({ metadata }) => metadata.name)
-  return { reason, message, notes, remedy: remedy.filter((line) => !pods.some((pod) => line.includes(pod))) }
+  const finds = await foundAtEnd(cluster().reader, clock)
+  const more = finds.filter((sentence) => !message.includes(sentence))
+  return {
+    reason,
+    message,
+    notes,
+    ...(more.length > 0 && { finds: more }),
+    remedy: remedy.filter((line) => !pods.some((pod) => line.includes(pod))),
+  }
+}
+
+/** So many causes are kept. */
+const causesAtMost = 3
+
+/** The causes that `kvup status` would tell there. */
+async function foundAtEnd(reader: Reader, clock: Clock): Promise<readonly string[]> {
+  try {
+    const { why = [] } = await statusReport(reader, clock)
+    return why.slice(0, causesAtMost).map(({ sentence }) => sentence)
+  } catch (error) {
+    if (error instanceof KvupError) return []
+    throw error
+  }
 }
 
 /** What `kvup history` would still list as changed for a time. */
@@ -105,9 +133,17 @@ async function leftOpen(
   const journal = configMapJournal(simulated.cluster(), { namespace, who: '', clock })
   const open = await journal.overrides()
   return open.map((override) => ({
-    what: override.id === overrideId ? 'automatic VM updates are paused' : `${fieldOf(override)} is changed`,
-    restores: restoringLine(override.id),
+    what: leftWords(override),
+    restores: overrideRemedy(override),
   }))
+}
+
+function leftWords(override: Override): string {
+  const { id, object } = override
+  if (id === overrideId) return 'automatic VM updates are paused'
+  if (object.kind === 'MachineConfigPool') return `pool ${object.name} is paused`
+  if (/HealthCheck$/u.test(object.kind)) return `${object.kind} ${object.name} is paused`
+  return `${fieldOf(override)} is changed`
 }
 
 /** As the upgrade itself chooses it, where nobody else did. */

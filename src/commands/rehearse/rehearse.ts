@@ -10,6 +10,7 @@ import { parseSpeed } from '../demo/served-cluster.ts'
 import { serveTwin } from './serve-twin.ts'
 import { playTwin, type Play } from './play-twin.ts'
 import {
+  linesOnFault,
   nextLines,
   readFiles,
   rehearsedUpgrade,
@@ -76,7 +77,8 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   for (const fault of saysNothing(played) ? [] : each) {
     cx.printer.awaiting(`playing the upgrade with the fault ${fault.name}`)
     const { name, title } = fault
-    items.push({ fault: name, title, ...withoutVms(await playTwin(cx, { ...asked, faults: [fault] })) })
+    const item = withoutVms(await playTwin(cx, { ...asked, faults: [fault] }))
+    items.push({ fault: name, title, ...item, next: linesOnFault(item, upgrade) })
   }
   const { outcome, why, upgradeSeconds } = played
   const without = {

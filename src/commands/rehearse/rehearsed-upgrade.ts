@@ -22,7 +22,9 @@ export interface UpgradeFlags {
   method: 'auto' | Method
   catalogFile?: string
   graphFile?: string
-  /** As `kvup upgrade` takes them; absent: its defaults. */
+  /** As `kvup upgrade` and `kvup eus run` take them; absent: their defaults. */
+  approval?: 'Manual' | 'Automatic'
+  approveAlso?: readonly string[]
   via?: string
   stableFor?: string
   accept: readonly string[]
@@ -41,11 +43,13 @@ export interface TypedUpgrade {
 
 /** Throws `usage` for what cannot be meant, before the cluster is read. */
 export function typedUpgrade(options: UpgradeFlags): TypedUpgrade {
-  const { eus = false, to, method, accept, via, graphFile } = options
+  const { eus = false, to, method, accept, via, graphFile, approval } = options
   const flags = flagsOf(options)
   if (!eus) {
-    if (graphFile !== undefined)
-      throw usageError('contradiction', '--graph-file is for a rehearsal of an EUS upgrade: add --eus')
+    const ofEus =
+      graphFile === undefined ? (approval === undefined ? undefined : '--approval') : '--graph-file'
+    if (ofEus !== undefined)
+      throw usageError('contradiction', `${ofEus} is for a rehearsal of an EUS upgrade: add --eus`)
     return { command: 'upgrade', to: typedTarget(options), method, flags, accept }
   }
   if (method !== 'auto' && method !== 'olm')
@@ -56,11 +60,13 @@ export function typedUpgrade(options: UpgradeFlags): TypedUpgrade {
   return { command: 'eus run', ...minor, method: 'auto', flags, accept }
 }
 
-const flagsOf = ({ via, stableFor, graphFile, catalogFile }: UpgradeFlags): readonly string[] => [
-  ...flag('--via', via),
-  ...flag('--stable-for', stableFor),
-  ...flag('--graph-file', graphFile),
-  ...flag('--catalog-file', catalogFile),
+const flagsOf = (options: UpgradeFlags): readonly string[] => [
+  ...flag('--via', options.via),
+  ...flag('--stable-for', options.stableFor),
+  ...flag('--graph-file', options.graphFile),
+  ...flag('--catalog-file', options.catalogFile),
+  ...flag('--approval', options.approval),
+  ...(options.approveAlso ?? []).flatMap((name) => flag('--approve-also', name)),
 ]
 
 const flag = (name: string, value: string | undefined): readonly string[] =>
@@ -172,6 +178,34 @@ export function nextLines({ outcome, why }: Played, upgrade: RehearsedUpgrade, k
     `${accepting(again, [...accept, ...risks])}     # plays it with the risk accepted`,
   ]
 }
+
+/** What to type where a fault happens in the cluster: what shows it, what goes on once it is mended, and what restores what was left. */
+export function linesOnFault(
+  { outcome, why, left }: Pick<Played, 'outcome' | 'why' | 'left'>,
+  upgrade: RehearsedUpgrade,
+): string[] {
+  if (outcome === 'through') return [`${upgradeLine(upgrade)}     # goes through all the same`]
+  const printed = (why?.remedy ?? []).filter((line) => /^(?:kvup|kubectl|oc) /u.test(line))
+  const shows = printed.filter((line) => !/^kvup (?:upgrade|eus|workloads) /u.test(line)).slice(0, 2)
+  const continues = printed.find((line) => line.startsWith(`kvup ${upgrade.typed.command} `))
+  return [
+    ...shows,
+    continues ?? `${upgradeLine(upgrade)}     # continues once that is mended`,
+    ...restoringLines(left, printed),
+  ]
+}
+
+/** The end of an EUS upgrade restores all that it changed. */
+function restoringLines(left: Played['left'], printed: readonly string[]): string[] {
+  const lines = new Set(left.map(({ restores }) => restores))
+  if (lines.has(abort)) return [`${abort}     # ends the EUS upgrade, and restores what is left behind`]
+  return Array.from(
+    lines,
+    (line) => printed.find((one) => one.startsWith(line)) ?? `${line}     # restores what is left behind`,
+  )
+}
+
+const abort = 'kvup eus abort'
 
 const accepting = (line: string, risks: readonly string[]): string =>
   withRisks(

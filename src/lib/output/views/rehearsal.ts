@@ -1,4 +1,10 @@
-import type { FaultRehearsals, Played, Rehearsal, RehearsedStage } from '../../rehearsal/rehearsal.ts'
+import type {
+  FaultRehearsals,
+  Played,
+  Rehearsal,
+  RehearsedFault,
+  RehearsedStage,
+} from '../../rehearsal/rehearsal.ts'
 import type { Column, Paint, Size, View } from '../printer.ts'
 import { spanText } from '../../kube/duration.ts'
 import { table } from '../table.ts'
@@ -18,7 +24,7 @@ export const rehearsalView: View<Rehearsal> = {
   names: ({ to }) => [`rehearsal/${to}`],
 }
 
-/** A paragraph for each fault. */
+/** A table, and a paragraph for each fault. */
 export const faultRehearsalsView: View<FaultRehearsals> = {
   text: (document, paint, size) => {
     const { product, from, to, without, items, twin } = document
@@ -33,6 +39,7 @@ export const faultRehearsalsView: View<FaultRehearsals> = {
       ...wrap(head, size.columns),
       ...(without.why ? wrap(`  ${without.why.message}`, size.columns) : []),
       ...wrap(`  Played on a twin: ${twinText(twin)}. Nothing was changed in the cluster.`, size.columns),
+      ...(items.length > 0 ? ['', ...table(faultColumns, items, { ...size, paint })] : []),
       ...items.flatMap((item) => faultLines(item, { paint, size })),
       '',
       ...missingLines(document, size),
@@ -67,8 +74,8 @@ function headLines(document: Rehearsal, { paint, size }: Style): string[] {
     document.outcome === 'through'
       ? paint.good(`${paint.mark.done} ${what}`)
       : paint.bad(`${paint.mark.failed} ${what}`),
-    ...(why ? [`  ${why.message}`] : []),
-    ...left.map(({ what: changed }) => `  Left behind: ${changed}.`),
+    ...(why ? [`  ${why.message}`, ...(why.finds ?? []).map((found) => `  KubeVirt then: ${found}`)] : []),
+    ...left.map(({ what: changed, restores }) => `  Left behind: ${changed}. ${restores} restores it.`),
     `  Played on a twin: ${twinText(twin)}${withFault}. Nothing was changed in the cluster.`,
   ].flatMap((line) => wrap(line, size.columns))
 }
@@ -82,15 +89,36 @@ function howItGoes({ outcome, upgradeSeconds = 0, vmUpdateSeconds }: Timed): str
   return `goes through in ${seconds(upgradeSeconds)}${vms}.`
 }
 
-function faultLines(item: FaultRehearsals['items'][number], { paint, size }: Style): string[] {
-  const { fault, title, why, left, outcome } = item
+const faultColumns: readonly Column<RehearsedFault>[] = [
+  { name: 'FAULT', cell: ({ fault }) => fault },
+  { name: 'THE UPGRADE', cell: ({ outcome }) => verdicts[outcome] },
+  { name: 'ENDS AFTER', cell: ({ upgradeSeconds }) => seconds(upgradeSeconds ?? 0) },
+  {
+    name: 'LEFT BEHIND',
+    cell: ({ left }) => (left.length === 0 ? 'nothing' : count(left.length, 'temporary change')),
+  },
+]
+
+/** What others say can be long; all of it is in `-o json`. */
+const messageAtMost = 240
+
+function shortened(message: string): string {
+  if (message.length <= messageAtMost) return message
+  return `${message.slice(0, messageAtMost).replace(/\s+\S*$/u, '')} …`
+}
+
+function faultLines(item: RehearsedFault, { paint, size }: Style): string[] {
+  const { fault, title, why, left, outcome, next } = item
   const sign = outcome === 'through' ? paint.good(paint.mark.done) : paint.bad(paint.mark.failed)
   return [
     '',
     ...wrap(`${sign} ${paint.strong(fault)}: ${title} The upgrade ${howItGoes(item)}`, size.columns),
-    ...(why ? wrap(`  ${why.message}`, size.columns) : []),
-    ...left.flatMap(({ what }) => wrap(`  Left behind: ${what}.`, size.columns)),
-    ...(why?.remedy ?? []).slice(0, 2).map((line) => `  ${paint.mark.next} ${line}`),
+    ...(why ? wrap(`  ${shortened(why.message)}`, size.columns) : []),
+    ...(why?.finds ?? []).flatMap((sentence) => wrap(`  KubeVirt then: ${sentence}`, size.columns)),
+    ...(left.length > 0
+      ? wrap(`  Left behind: ${left.map(({ what }) => what).join(', ')}.`, size.columns)
+      : []),
+    ...next.map((line) => `  ${paint.mark.next} ${line}`),
   ]
 }
 
