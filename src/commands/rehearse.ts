@@ -30,7 +30,7 @@ export function rehearseCommand(wire: Wire): Command {
     )
     .addOption(
       new Option('--approve-also <name>', 'what else an InstallPlan may install (repeatable)').argParser(
-        (value: string, before: readonly string[] = []) => [...before, value],
+        (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
       ),
     )
     .addOption(new Option('--via <versions>', 'releases in between: v1.6.6,v1.7.4'))

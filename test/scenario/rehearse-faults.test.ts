@@ -62,10 +62,7 @@ const rows: Record<string, Row> = {
       vms: 2,
       methods: ['LiveMigrate'],
     },
-    flags: [
-      ...['--eus', '--to', '4.20', '--approval', 'Manual'],
-      ...['--graph-file', 'graph.json', '--catalog-file', 'catalog.yaml'],
-    ],
+    flags: '--eus --to 4.20 --approval Manual --graph-file graph.json --catalog-file catalog.yaml'.split(' '),
     left: [
       paused,
       'installPlanApproval of Subscription hco-operatorhub is changed',
@@ -114,10 +111,8 @@ test.each(Object.entries(rows))(
       })
       expect({ fault, lines: next.length > 0 }).toEqual({ fault, lines: true })
       // The end of an EUS upgrade restores all of it.
-      const lines = next.map(restoring)
-      const unsaid = item.left.filter(
-        ({ restores }) => !lines.includes(restores) && !lines.includes('kvup eus abort'),
-      )
+      const lines = new Set(next.map(restoring))
+      const unsaid = item.left.filter(({ restores }) => !lines.has(restores) && !lines.has('kvup eus abort'))
       expect({ fault, unsaid }).toEqual({ fault, unsaid: [] })
     }
     const missing = document.items.find(({ fault }) => fault === 'missing-image')

@@ -90,17 +90,13 @@ const stalledAfter = 15 * 60_000
 /** Without the flag that nobody typed. */
 const ownFlag = /^stalled for [\d a-z]+ \(--stalled-after\)(?: at (?<step>[^:]+))?: /u
 
-async function whyOf(
-  error: KvupError,
-  { store, cluster }: SimulatedCluster,
-  clock: Clock,
-): Promise<RehearsedFailure> {
+async function whyOf(error: KvupError, simulated: SimulatedCluster, clock: Clock): Promise<RehearsedFailure> {
   const { reason, notes, remedy } = error
   const message = error.message.replace(ownFlag, (_, step?: string) =>
     step === undefined ? '' : `${step}: `,
   )
-  const pods = store.list(Pods).items.map(({ metadata }) => metadata.name)
-  const finds = await foundAtEnd(cluster().reader, clock)
+  const pods = simulated.store.list(Pods).items.map(({ metadata }) => metadata.name)
+  const finds = await foundAtEnd(simulated.cluster().reader, clock)
   const more = finds.filter((sentence) => !message.includes(sentence))
   return {
     reason,
@@ -142,7 +138,7 @@ function leftWords(override: Override): string {
   const { id, object } = override
   if (id === overrideId) return 'automatic VM updates are paused'
   if (object.kind === 'MachineConfigPool') return `pool ${object.name} is paused`
-  if (/HealthCheck$/u.test(object.kind)) return `${object.kind} ${object.name} is paused`
+  if (object.kind.endsWith('HealthCheck')) return `${object.kind} ${object.name} is paused`
   return `${fieldOf(override)} is changed`
 }
 

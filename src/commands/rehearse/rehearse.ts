@@ -1,7 +1,10 @@
 import type { Context } from '../../context.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import { seal } from '../../lib/output/printer.ts'
-import { readerFor } from '../../lib/kubevirt/snapshot.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
+import { itemsOf } from '../../lib/kube/known.ts'
+import { listKubeVirts, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { faultRehearsalsView, rehearsalView } from '../../lib/output/views/rehearsal.ts'
 import { readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
 import type { FaultRehearsals, Played, Rehearsal } from '../../lib/rehearsal/rehearsal.ts'
@@ -42,7 +45,9 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   const together = faultsNamed(options.fault)
   const speed = servingSpeed(options)
   const files = await readFiles(cx, options)
-  const { cluster, clock } = await readerFor(cx, options.from)
+  const read = await readerFor(cx, options.from)
+  await ensureOneCluster(read, options.from)
+  const { cluster, clock } = read
   cx.printer.awaiting('reading the cluster')
   const twin = await readClusterTwin(cluster.reader, clock, files)
   const upgrade = rehearsedUpgrade(twin, typed)
@@ -92,6 +97,22 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   )
   return codes[played.outcome]
 }
+
+/** A folder may hold dumps of several moments; of several clusters nobody knows which one is meant. Throws `usage`. */
+async function ensureOneCluster({ cluster, earlier = [] }: ReadCluster, from = ''): Promise<void> {
+  const own = earlier.length === 0 ? [] : await uidsOf(cluster)
+  for (const one of earlier) {
+    const others = await uidsOf(one.cluster)
+    const isOther = own.length > 0 && others.length > 0 && !others.some((uid) => own.includes(uid))
+    if (one.otherCluster || isOther)
+      throw usageError('two-clusters', `${from} holds dumps of two clusters: name the files of one`, {
+        remedy: `kvup status --from ${shellWord(from)}     shows both`,
+      })
+  }
+}
+
+const uidsOf = async ({ reader }: Pick<Cluster, 'reader'>): Promise<readonly string[]> =>
+  itemsOf(await listKubeVirts(reader)).flatMap(({ metadata }) => metadata.uid ?? [])
 
 /** A fault says nothing of an upgrade that is not even begun, or has nothing to do. */
 const saysNothing = ({ outcome, stages }: Played): boolean => outcome === 'blocked' || stages.length === 0

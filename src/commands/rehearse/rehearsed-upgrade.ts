@@ -162,7 +162,8 @@ export function upgradeLine({ typed, to }: RehearsedUpgrade, { toFile }: Kept = 
 }
 
 /** What can be looked at in the cluster now. Pods of the twin are not there. */
-export function nextLines({ outcome, why }: Played, upgrade: RehearsedUpgrade, kept: Kept): string[] {
+export function nextLines({ outcome, why, stages }: Played, upgrade: RehearsedUpgrade, kept: Kept): string[] {
+  if (outcome === 'through' && stages.length === 0) return []
   if (outcome === 'through') return [`${upgradeLine(upgrade, kept)}     # does it in the cluster`]
   const { typed, to } = upgrade
   const { command, method, flags, accept } = typed

@@ -1,7 +1,7 @@
 import type { Subscription, PackageManifest } from '../kube/kinds/operator-kinds.ts'
 import { filled } from '../kube/known.ts'
 import type { CatalogPackage } from '../releases/catalog-path.ts'
-import { lineOf, platformOfOperator, type Releases } from '../releases/releases.ts'
+import { lineOf, platformOfOperator, releaseOfOperator, type Releases } from '../releases/releases.ts'
 import { againstPlatform } from '../releases/platform-releases.ts'
 import {
   compareMinors,
@@ -34,8 +34,8 @@ export interface InstalledOperator {
 /** What is known of a package: what the cluster shows, and what a file has. */
 export interface KnownCatalog {
   subscription: Subscription
-  /** Undefined: the cluster does not show it. */
-  manifests: readonly PackageManifest[] | undefined
+  /** As the cluster shows it. */
+  manifests: readonly PackageManifest[]
   /** Of `--catalog-file`; it has the edges, which a cluster does not show. */
   filed: CatalogPackage | undefined
   releases: Rows
@@ -54,9 +54,11 @@ export function catalogTwin(installed: InstalledOperator, known: KnownCatalog): 
     name,
     entries: entries.flatMap((entry) => bundleOf(entry, installed, known) ?? []),
   }))
-  const unknown = channels
-    .flatMap(({ entries }) => entries)
-    .filter((entry) => bundleOf(entry, installed, known) === undefined)
+  const isGuessed = ({ name, version: text }: EntryShape): boolean => {
+    const version = operatorVersionOf(text)
+    return name !== installed.csv && version !== undefined && exactRow(version, known.releases) === undefined
+  }
+  const guessed = bundled.flatMap(({ entries }) => entries).filter(isGuessed)
   return {
     channels: withInstalled(bundled, installed, known),
     missing: [
@@ -65,12 +67,11 @@ export function catalogTwin(installed: InstalledOperator, known: KnownCatalog): 
             'Upgrade paths of the catalog: each release replaces the one before. --catalog-file has the real ones.',
           ]
         : []),
-      ...(unknown.length === 0
+      ...(guessed.length === 0
         ? []
-        : [`Releases of the catalog of which kvup does not know the KubeVirt: ${namesOf(unknown)}.`]),
-      ...(lineOf(installed.version) === 'openshift'
-        ? ['KubeVirt releases of OpenShift Virtualization: the twin numbers them by the operator release.']
-        : []),
+        : [
+            `Which KubeVirt comes with ${namesOf(guessed)}: the twin numbers it as the operator is numbered.`,
+          ]),
     ],
   }
 }
@@ -95,14 +96,11 @@ function filed(
   { manifests, releases }: KnownCatalog,
   { channels, defaultChannel }: CatalogPackage,
 ): Channel[] {
-  const visible = new Set(
-    (manifests ?? []).flatMap(({ status }) =>
-      (status?.channels ?? []).flatMap(({ currentCSV, entries = [] }) => [
-        currentCSV,
-        ...entries.map(({ name }) => name),
-      ]),
-    ),
-  )
+  const shownChannels = manifests.flatMap(({ status }) => status?.channels ?? [])
+  const visible = new Set([
+    ...shownChannels.map(({ currentCSV }) => currentCSV),
+    ...shownChannels.flatMap(({ entries = [] }) => entries.map(({ name }) => name)),
+  ])
   const first = (name: string): number => (name === defaultChannel ? 0 : 1)
   const twinEntry = (entry: CatalogEntry): EntryShape[] => {
     const { name, replaces, skips, skipRange } = entry
@@ -129,7 +127,7 @@ function laterMinor(
 }
 
 /** As the cluster shows them: without edges. The first of a channel follows the newest release before it, and what OLM has resolved already follows what is installed. */
-function shown(installed: InstalledOperator, { manifests = [], subscription }: KnownCatalog): Channel[] {
+function shown(installed: InstalledOperator, { manifests, subscription }: KnownCatalog): Channel[] {
   const resolved = subscription.status?.currentCSV
   const channels = manifests.flatMap(({ status }) =>
     (status?.channels ?? []).map(({ name = '', currentCSV, currentCSVDesc, entries }) => ({
@@ -170,7 +168,7 @@ function shown(installed: InstalledOperator, { manifests = [], subscription }: K
   })
 }
 
-/** Undefined where nobody knows which KubeVirt it brings. */
+/** Undefined for what is no release. */
 function bundleOf(
   entry: EntryShape,
   installed: InstalledOperator,
@@ -178,8 +176,8 @@ function bundleOf(
 ): BundleShape | undefined {
   if (entry.name === installed.csv) return { ...entry, kubevirt: installed.kubevirt, crd: installed.crd }
   const version = operatorVersionOf(entry.version)
-  const kubevirt = version && kubeVirtOf(version, installed, releases)
-  if (version === undefined || kubevirt === undefined) return undefined
+  if (version === undefined) return undefined
+  const kubevirt = kubeVirtOf(version, installed, releases)
   const limit = limitOf(version, installed, releases)
   return {
     ...entry,
@@ -189,26 +187,28 @@ function bundleOf(
   }
 }
 
-/** A later row of the same minor where the table does not know the release itself; on OpenShift the patch follows the operator's, so that each of its releases rolls KubeVirt. */
-function kubeVirtOf(
-  version: OperatorVersion,
-  installed: InstalledOperator,
-  releases: Rows,
-): string | undefined {
-  const isOpenShift = lineOf(version) === 'openshift'
-  const exact = releases.hyperconverged.find((row) => row.version === version.text)
-  if (!isOpenShift && exact !== undefined) return exact.kubevirt
+/**
+ * As the table has it. Of a release that it does not know, and of all of OpenShift, the numbers go on as those of the operator do, so that each of its releases rolls KubeVirt.
+ */
+function kubeVirtOf(version: OperatorVersion, installed: InstalledOperator, releases: Rows): string {
+  const exact = exactRow(version, releases)
+  if (exact !== undefined) return exact.kubevirt
   const row = rowOf(version, releases)
-  if (row === undefined) return undefined
-  if (!isOpenShift) return row.kubevirt
-  const now = versionOf(installed.kubevirt)
   const isSameMinor = operatorMinor(version) === operatorMinor(installed.version)
-  if (isSameMinor && now !== undefined) {
-    const patch = Math.max(0, now.patch + version.patch - installed.version.patch)
-    return `v${now.major}.${now.minor}.${patch}`
-  }
-  return row.kubevirt.replace(/\.\d+$/u, `.${version.patch}`)
+  const isOpenShift = lineOf(version) === 'openshift'
+  const known = isOpenShift ? undefined : operatorVersionOf(row?.version)
+  const base = isSameMinor ? installed : known && row ? { version: known, kubevirt: row.kubevirt } : undefined
+  const { major, minor, patch } = versionOf((base ?? row ?? installed).kubevirt) ?? unknown
+  if (base !== undefined)
+    return `v${major}.${minor}.${Math.max(0, patch + version.patch - base.version.patch)}`
+  const further = row === undefined ? version.minor - installed.version.minor : 0
+  return `v${major}.${minor + further}.${version.patch}`
 }
+
+const unknown = { major: 0, minor: 0, patch: 0 }
+
+const exactRow = (version: OperatorVersion, releases: Rows) =>
+  lineOf(version) === 'openshift' ? undefined : releaseOfOperator(version, releases)
 
 /** The newest known release of the same minor, of the community's line. */
 function rowOf(version: OperatorVersion, releases: Rows): Rows['hyperconverged'][number] | undefined {

@@ -2,7 +2,7 @@ import { blocked } from '../kube/errors.ts'
 import { isOfWindow, openOverrides } from '../engine/overrides.ts'
 import type { Clock } from '../kube/clock.ts'
 import type { Reader } from '../kube/cluster.ts'
-import { type Known, known } from '../kube/known.ts'
+import { type Known, known, whyUnknown } from '../kube/known.ts'
 import { condition, isRecord, type KubeObject, type Metadata } from '../kube/object.ts'
 import {
   type Node,
@@ -22,6 +22,7 @@ import { homeOf, takeSnapshot } from '../kubevirt/snapshot.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
 import { isPlatform } from '../openshift/layers.ts'
 import type { CatalogPackage } from '../releases/catalog-path.ts'
+import { compareMinors } from '../releases/release-versions.ts'
 import type { Releases } from '../releases/releases.ts'
 import type { UpdateGraph } from '../releases/update-graph.ts'
 import type { ClusterShape } from '../../simulator/cluster-shape.ts'
@@ -67,7 +68,7 @@ export async function readClusterTwin(
   clock: Pick<Clock, 'now'>,
   files: TwinFiles,
 ): Promise<ClusterTwin> {
-  const snapshot = await takeSnapshot(reader, ['nodes', 'serverVersion'], clock)
+  const snapshot = await takeSnapshot(reader, ['nodes'], clock)
   const installation = theInstallation(snapshot)
   ensureSettled(installation)
   const home = homeOf(snapshot.kubevirts) ?? installation.namespace
@@ -82,7 +83,7 @@ export async function readClusterTwin(
   const defined = requirePart('VMs', vms)
   const byName = new Map(running.map((instance) => [placeOf(instance), instance]))
   const notReady = nodes.filter((node) => condition(node, 'Ready')?.status === 'False' || isSilent(node))
-  const around = { nodes, home, gitVersion: snapshot.serverVersion?.gitVersion }
+  const around = { nodes, home, gitVersion: await versionOf(reader, nodes) }
   const platform = (await isPlatform(reader))
     ? await readPlatformTwin(reader, {
         ...around,
@@ -120,6 +121,19 @@ export async function readClusterTwin(
     ],
   }
 }
+
+/** Of the API server; where it was not saved, of the newest kubelet, which is never ahead of it. */
+async function versionOf(reader: Reader, nodes: readonly Node[]): Promise<string | undefined> {
+  try {
+    return (await reader.version()).gitVersion
+  } catch (error) {
+    if (whyUnknown(error) === undefined) throw error
+    const kubelets = nodes.flatMap(({ status }) => status?.nodeInfo?.kubeletVersion ?? [])
+    return kubelets.toSorted((a, b) => compareMinors(minorOf(a), minorOf(b))).at(-1)
+  }
+}
+
+const minorOf = (kubelet: string): string => /\d+\.\d+/u.exec(kubelet)?.[0] ?? '0.0'
 
 function layersOf(
   platform: PlatformTwin | undefined,

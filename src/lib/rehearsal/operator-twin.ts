@@ -59,13 +59,11 @@ export async function readOperatorTwin(reader: Reader, around: Around): Promise<
   const csvs = requirePart('ClusterServiceVersions', lifecycle.csvs)
   const installed = await installedOperator(reader, { subscription, csvs, installation, platform })
   const hyperconverged = await settledHyperConverged(reader)
-  const manifests = lifecycle.packageManifests.known ? lifecycle.packageManifests.items : undefined
-  const { channels, missing } = catalogTwin(installed, {
-    subscription,
-    manifests,
-    filed: filedPackage(catalog, subscription),
-    releases,
-  })
+  const filed = catalog?.find(({ name }) => name === subscription.spec?.name)
+  const manifests = filed
+    ? itemsOf(lifecycle.packageManifests)
+    : requirePart('the catalog, which --catalog-file gives as well', lifecycle.packageManifests)
+  const { channels, missing } = catalogTwin(installed, { subscription, manifests, filed, releases })
   const { spec = {}, metadata } = subscription
   const others = otherOperators(itemsOf(all), subscription)
   const registry = installation.operator?.registry
@@ -89,13 +87,6 @@ export async function readOperatorTwin(reader: Reader, around: Around): Promise<
       'What HyperConverged installs beside KubeVirt: CDI, networking and SSP only report that they are well.',
     ],
   }
-}
-
-function filedPackage(
-  catalog: readonly CatalogPackage[] | undefined,
-  { spec }: Subscription,
-): CatalogPackage | undefined {
-  return catalog?.find(({ name }) => name === spec?.name)
 }
 
 interface InstalledParts {
@@ -167,9 +158,10 @@ async function definitionShape(reader: Reader): Promise<HyperConvergedShape> {
 }
 
 async function settledHyperConverged(reader: Reader): Promise<HyperConverged> {
+  const served = requirePart('HyperConverged', await getHyperConverged(reader))
   const { kind } = await storedHyperConverged(reader)
   const stored = await known(reader.list(kind))
-  const [only] = stored.known ? stored.items : requirePart('HyperConverged', await getHyperConverged(reader))
+  const [only] = stored.known ? stored.items : served
   if (only === undefined) throw blocked('no-hyperconverged', 'the cluster has no HyperConverged')
   const { good, why } = assessHyperConverged(only)
   if (good) return only

@@ -18,7 +18,6 @@ export const rehearsalView: View<Rehearsal> = {
     ...(document.stages.length > 0 ? [...table(columns, document.stages, { ...size, paint }), ''] : []),
     ...vmLines(document, size),
     ...missingLines(document, size),
-    '',
     ...nextLines(document, paint),
   ],
   names: ({ to }) => [`rehearsal/${to}`],
@@ -29,11 +28,14 @@ export const faultRehearsalsView: View<FaultRehearsals> = {
   text: (document, paint, size) => {
     const { product, from, to, without, items, twin } = document
     const through = items.filter(({ outcome }) => outcome === 'through').length
-    const faults = `it goes through with ${through} of ${count(items.length, 'fault')}`
+    const faults =
+      items.length === 0
+        ? 'there is nothing to do'
+        : `it goes through, and it goes through with ${through} of ${count(items.length, 'fault')}`
     const what = `Rehearsal of ${product} ${from} → ${to}`
     const head =
       without.outcome === 'through'
-        ? paint.good(`${paint.mark.done} ${what}: it goes through, and ${faults}.`)
+        ? paint.good(`${paint.mark.done} ${what}: ${faults}.`)
         : paint.bad(`${paint.mark.failed} ${what}: it ${verdicts[without.outcome]} without any fault.`)
     return [
       ...wrap(head, size.columns),
@@ -43,7 +45,6 @@ export const faultRehearsalsView: View<FaultRehearsals> = {
       ...items.flatMap((item) => faultLines(item, { paint, size })),
       '',
       ...missingLines(document, size),
-      '',
       ...nextLines(document, paint),
     ]
   },
@@ -80,9 +81,10 @@ function headLines(document: Rehearsal, { paint, size }: Style): string[] {
   ].flatMap((line) => wrap(line, size.columns))
 }
 
-type Timed = Pick<Played, 'outcome' | 'upgradeSeconds' | 'vmUpdateSeconds'>
+type Timed = Pick<Played, 'outcome' | 'upgradeSeconds' | 'vmUpdateSeconds'> & Partial<Pick<Played, 'stages'>>
 
-function howItGoes({ outcome, upgradeSeconds = 0, vmUpdateSeconds }: Timed): string {
+function howItGoes({ outcome, upgradeSeconds = 0, vmUpdateSeconds, stages }: Timed): string {
+  if (outcome === 'through' && stages?.length === 0) return 'has nothing to do.'
   if (outcome === 'blocked') return 'is blocked: the upgrade does not begin.'
   if (outcome === 'stalls') return `stalls: it gives up after ${seconds(upgradeSeconds)}.`
   const vms = vmUpdateSeconds === undefined ? '' : `, and its VMs follow in ${seconds(vmUpdateSeconds)}`
@@ -168,4 +170,4 @@ const missingLines = ({ missing }: Pick<Rehearsal, 'missing'>, size: Size): stri
 ]
 
 const nextLines = ({ next }: Pick<Rehearsal, 'next'>, paint: Paint): string[] =>
-  next.map((line) => `${paint.mark.next} ${line}`)
+  next.length === 0 ? [] : ['', ...next.map((line) => `${paint.mark.next} ${line}`)]
