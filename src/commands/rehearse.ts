@@ -9,11 +9,29 @@ const lazyAction = async (cx: Context, options: RehearseOptions) =>
 
 export function rehearseCommand(wire: Wire): Command {
   return new Command('rehearse')
-    .addOption(new Option('--to <version>', 'version of KubeVirt to upgrade to, such as v1.9.0'))
+    .addOption(
+      new Option('--to <version>', 'version of KubeVirt or its operator; with --eus a minor, such as 4.20'),
+    )
     .addOption(
       new Option('--method <method>', 'how it would be done')
-        .choices(['auto', 'image-tag', 'operator-manifest'])
+        .choices(['auto', 'image-tag', 'operator-manifest', 'olm'])
         .default('auto'),
+    )
+    .addOption(new Option('--eus', 'play the EUS upgrade of OKD or OpenShift: kvup eus run'))
+    .addOption(
+      new Option('--catalog-file <file>', 'file-based catalog with the upgrade path of the operator'),
+    )
+    .addOption(new Option('--graph-file <file>', 'graph of the update service (JSON), for --eus'))
+    .addOption(
+      new Option('--approval <how>', 'approval of the Subscription meanwhile, for --eus').choices([
+        'Manual',
+        'Automatic',
+      ]),
+    )
+    .addOption(
+      new Option('--approve-also <name>', 'what else an InstallPlan may install (repeatable)').argParser(
+        (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
+      ),
     )
     .addOption(new Option('--via <versions>', 'releases in between: v1.6.6,v1.7.4'))
     .addOption(new Option('--stable-for <duration>', 'time KubeVirt must stay healthy (default 30s)'))

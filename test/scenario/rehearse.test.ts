@@ -16,7 +16,6 @@ import { isWrite } from '../../src/simulator/api/api-request.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { defaultVms, mixedVms } from '../../src/simulator/vm-shape.ts'
-import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { systemClock } from '../../src/lib/kube/clock.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { runText } from '../lib/run-text.ts'
@@ -408,13 +407,6 @@ test('of a running cluster it only reads', async () => {
 })
 
 describe('what cannot be played is refused', () => {
-  test('HyperConverged and OLM', async () => {
-    const file = await saved('olm', { olm: okdOlm() })
-    const { code, err } = await screen(file, 'v1.9.0')
-    expect(code).toBe(3)
-    expect(err).toContain('cannot rehearse')
-  })
-
   test('an update that is under way', async () => {
     const file = await saved('updating', { ...byTag, vms: defaultVms(1) }, async (sim) => {
       const { writer } = sim.cluster()

@@ -82,7 +82,7 @@ const speedOf = ({ speed, serve }: DemoOptions, scenario: Scenario): number =>
   parseSpeed(speed, serve ? 1 : (scenario.speed ?? 10))
 
 /** The update graph of its platform, as it is downloaded from the update service, and the whole catalog of its operator. */
-export function filesOf({ cluster: { openshift, olm } }: Scenario): Record<string, string> {
+export function filesOf({ cluster: { openshift, olm } }: Pick<Scenario, 'cluster'>): Record<string, string> {
   return {
     ...(openshift && { 'graph.json': servedGraph(openshift) }),
     ...(olm && { 'catalog.yaml': servedCatalog(olm, undefined) }),

@@ -1,13 +1,12 @@
 import type { Context } from '../../context.ts'
 import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
-import { restoringLine } from '../../lib/engine/overrides.ts'
+import type { Override } from '../../lib/engine/journal.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
-import type { Cluster } from '../../lib/kube/cluster.ts'
+import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { goDuration } from '../../lib/kube/duration.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type KubeVirt, KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { shellWord } from '../../lib/kube/shell-line.ts'
 import { chooseMethod } from '../../lib/upgrade/upgrade-plan.ts'
 import type { Method } from '../../lib/releases/hop-findings.ts'
 import { parseVersion } from '../../lib/releases/release-versions.ts'
@@ -17,6 +16,8 @@ import { ObservedVms } from '../../lib/rehearsal/observed-vms.ts'
 import type { Played, RehearsedFailure } from '../../lib/rehearsal/rehearsal.ts'
 import type { TwinFault } from '../../lib/rehearsal/twin-faults.ts'
 import { fieldOf } from '../../lib/status/cluster-state.ts'
+import { statusReport } from '../../lib/status/status-report.ts'
+import { overrideRemedy } from '../../lib/output/views/report-lines.ts'
 import { overrideId } from '../../lib/vms/update-methods.ts'
 import { ApiFaults, withFaults } from '../../simulator/api/api-faults.ts'
 import { inhabit, launcherImage } from '../../simulator/inhabitants.ts'
@@ -24,17 +25,15 @@ import { seeded } from '../../simulator/machinery/controller.ts'
 import { SimClock } from '../../simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster } from '../../simulator/simulated-cluster.ts'
 import { manifestText } from '../demo/demo.ts'
-import { runInside } from '../run-inside.ts'
+import { eusRunCommand } from '../eus.ts'
+import { runInside, type Typed } from '../run-inside.ts'
 import { upgradeCommand } from '../upgrade.ts'
+import { type RehearsedUpgrade, upgradeLine } from './rehearsed-upgrade.ts'
 
 export interface Play {
   twin: ClusterTwin
-  to: string
+  upgrade: RehearsedUpgrade
   seed: number
-  method: 'auto' | 'image-tag' | 'operator-manifest'
-  accept: readonly string[]
-  /** Further flags of `kvup upgrade`, with their values. */
-  flags: readonly string[]
   /** Together; they begin with the run. */
   faults: readonly TwinFault[]
   /** When the cluster was seen: the twin's time begins there. */
@@ -43,7 +42,7 @@ export interface Play {
 
 /** Carries the upgrade out on a twin of its own. Throws what was typed wrong (exit 2), and what ends this process. */
 export async function playTwin(cx: Context, asked: Play): Promise<Played> {
-  const { twin, to, seed, faults, at } = asked
+  const { twin, upgrade, seed, faults, at } = asked
   const clock = new SimClock(at.toISOString())
   const random = seeded(seed)
   const simulated = await simulate({ clock, ...twin.shape, random })
@@ -56,7 +55,7 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
     const api = new ApiFaults(simulated.store)
     const stages = new ObservedStages(() => {
       for (const fault of faults) {
-        if (fault.inCluster) simulated.faults.set(fault.inCluster(twin, to))
+        if (fault.inCluster) simulated.faults.set(fault.inCluster(twin, upgrade.kubevirt))
         if (fault.inApi) api.add(fault.inApi)
       }
     })
@@ -74,7 +73,7 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
       ...(lastMove > upgraded && { vmUpdateSeconds: Math.round((lastMove - upgraded) / 1000) }),
       stages: stages.stages(),
       vms: observed.vms(launcherImage(simulated.store, namespace), began),
-      ...(ended.error && { why: whyOf(ended.error, simulated) }),
+      ...(ended.error && { why: await whyOf(ended.error, simulated, clock) }),
       left: await leftOpen(simulated, { namespace, clock }),
     }
   } finally {
@@ -91,13 +90,35 @@ const stalledAfter = 15 * 60_000
 /** Without the flag that nobody typed. */
 const ownFlag = /^stalled for [\d a-z]+ \(--stalled-after\)(?: at (?<step>[^:]+))?: /u
 
-function whyOf(error: KvupError, { store }: SimulatedCluster): RehearsedFailure {
+async function whyOf(error: KvupError, simulated: SimulatedCluster, clock: Clock): Promise<RehearsedFailure> {
   const { reason, notes, remedy } = error
   const message = error.message.replace(ownFlag, (_, step?: string) =>
     step === undefined ? '' : `${step}: `,
   )
-  const pods = store.list(Pods).items.map(({ metadata }) => metadata.name)
-  return { reason, message, notes, remedy: remedy.filter((line) => !pods.some((pod) => line.includes(pod))) }
+  const pods = simulated.store.list(Pods).items.map(({ metadata }) => metadata.name)
+  const finds = await foundAtEnd(simulated.cluster().reader, clock)
+  const more = finds.filter((sentence) => !message.includes(sentence))
+  return {
+    reason,
+    message,
+    notes,
+    ...(more.length > 0 && { finds: more }),
+    remedy: remedy.filter((line) => !pods.some((pod) => line.includes(pod))),
+  }
+}
+
+/** So many causes are kept. */
+const causesAtMost = 3
+
+/** The causes that `kvup status` would tell there. */
+async function foundAtEnd(reader: Reader, clock: Clock): Promise<readonly string[]> {
+  try {
+    const { why = [] } = await statusReport(reader, clock)
+    return why.slice(0, causesAtMost).map(({ sentence }) => sentence)
+  } catch (error) {
+    if (error instanceof KvupError) return []
+    throw error
+  }
 }
 
 /** What `kvup history` would still list as changed for a time. */
@@ -108,14 +129,22 @@ async function leftOpen(
   const journal = configMapJournal(simulated.cluster(), { namespace, who: '', clock })
   const open = await journal.overrides()
   return open.map((override) => ({
-    what: override.id === overrideId ? 'automatic VM updates are paused' : `${fieldOf(override)} is changed`,
-    restores: restoringLine(override.id),
+    what: leftWords(override),
+    restores: overrideRemedy(override),
   }))
 }
 
+function leftWords(override: Override): string {
+  const { id, object } = override
+  if (id === overrideId) return 'automatic VM updates are paused'
+  if (object.kind === 'MachineConfigPool') return `pool ${object.name} is paused`
+  if (object.kind.endsWith('HealthCheck')) return `${object.kind} ${object.name} is paused`
+  return `${fieldOf(override)} is changed`
+}
+
 /** As the upgrade itself chooses it, where nobody else did. */
-const methodOf = ({ method, twin, to }: Play): Method =>
-  chooseMethod(method, twin.installation, parseVersion(to))
+const methodOf = ({ upgrade: { typed, kubevirt }, twin }: Play): Method =>
+  typed.command === 'eus run' ? 'olm' : chooseMethod(typed.method, twin.installation, parseVersion(kubevirt))
 
 /** Also where VMs were lost meanwhile. */
 const isThrough = ({ code }: Ended): boolean => code === exitCode.done || code === exitCode.lost
@@ -138,29 +167,33 @@ interface Stage {
   asked: Play
 }
 
-/** `kvup upgrade` as it would be typed, with nobody to ask. Throws what was typed wrong, and what ends this process. */
+/** The upgrade as it would be typed, with nobody to ask. Throws what was typed wrong, and what ends this process. */
 async function upgradeOn(cx: Context, stage: Stage): Promise<Ended> {
-  const { to, accept, flags } = stage.asked
-  const method = methodOf(stage.asked)
-  const args = [
-    '--to',
-    to,
-    '--method',
-    method,
-    '--stalled-after',
-    `${stalledAfter / 60_000}m`,
-    ...accept.flatMap((risk) => ['--accept', risk]),
-    ...flags,
-  ]
-  const manifest = method === 'operator-manifest' ? ['--manifest-base', ownBase] : []
-  const inside = insideTwin(cx, stage)
+  const { asked } = stage
   try {
-    const line = `kvup upgrade --to ${shellWord(to)}`
-    return { code: await runInside(inside, { line, command: upgradeCommand, args: [...args, ...manifest] }) }
+    return { code: await runInside(insideTwin(cx, stage), lineFor(asked)) }
   } catch (error) {
     if (!(error instanceof KvupError) || error.exitCode === exitCode.usage || cx.signal.aborted) throw error
     return { code: error.exitCode, error }
   }
+}
+
+function lineFor(asked: Play): Typed {
+  const { upgrade } = asked
+  const { command, flags, accept } = upgrade.typed
+  const line = upgradeLine(upgrade)
+  const args = [
+    '--to',
+    upgrade.to,
+    ...flags,
+    ...accept.flatMap((risk) => ['--accept', risk]),
+    '--stalled-after',
+    `${stalledAfter / 60_000}m`,
+  ]
+  if (command === 'eus run') return { line, command: eusRunCommand, args: [...args, '--approve'] }
+  const method = methodOf(asked)
+  const manifest = method === 'operator-manifest' ? ['--manifest-base', ownBase] : []
+  return { line, command: upgradeCommand, args: [...args, '--method', method, ...manifest] }
 }
 
 /** Where the upgrade finds the manifest of each release that it goes through: nothing is fetched. */

@@ -1,37 +1,38 @@
 import type { Context } from '../../context.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
-import { shellWord } from '../../lib/kube/shell-line.ts'
 import { seal } from '../../lib/output/printer.ts'
-import { readerFor } from '../../lib/kubevirt/snapshot.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
+import { itemsOf } from '../../lib/kube/known.ts'
+import { listKubeVirts, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { faultRehearsalsView, rehearsalView } from '../../lib/output/views/rehearsal.ts'
 import { type ClusterTwin, readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
 import { observePace, type ObservedPace } from '../../lib/rehearsal/observed-pace.ts'
 import type { FaultRehearsals, Played, Rehearsal } from '../../lib/rehearsal/rehearsal.ts'
 import { faultsNamed, type TwinFault, twinFaults } from '../../lib/rehearsal/twin-faults.ts'
-import { parseVersion } from '../../lib/releases/release-versions.ts'
-import { typedTarget } from '../../lib/upgrade/plan/upgrade-options.ts'
-import { withRisks } from '../run-change.ts'
 import { parseSpeed } from '../demo/served-cluster.ts'
 import { serveTwin } from './serve-twin.ts'
 import { playTwin, type Play } from './play-twin.ts'
+import {
+  linesOnFault,
+  nextLines,
+  readFiles,
+  rehearsedUpgrade,
+  typedUpgrade,
+  type UpgradeFlags,
+} from './rehearsed-upgrade.ts'
 
-export interface RehearseOptions {
-  to?: string
-  method: 'auto' | 'image-tag' | 'operator-manifest'
+export interface RehearseOptions extends UpgradeFlags {
   from?: string
   fault: readonly string[]
   /** Names, separated by commas, or `all`: each in a rehearsal of its own. */
   faults?: string
   seed: string
-  /** As `kvup upgrade` takes them; absent: its defaults. */
-  via?: string
-  stableFor?: string
   /** Where the rehearsal is saved, for `kvup upgrade --rehearsal`. */
   toFile?: string
   /** Nothing is played: the twin is there for kvup and kubectl. */
   serve?: boolean
   speed?: string
-  accept: readonly string[]
 }
 
 /**
@@ -39,38 +40,34 @@ export interface RehearseOptions {
  * the upgrade itself goes through without any.
  */
 export async function rehearse(cx: Context, options: RehearseOptions): Promise<ExitCode> {
-  const to = parseVersion(typedTarget(options)).text
+  const typed = typedUpgrade(options)
   const seed = seedOf(options)
   const each = eachOf(options)
   const together = faultsNamed(options.fault)
   const speed = servingSpeed(options)
-  const { cluster, clock } = await readerFor(cx, options.from)
+  const files = await readFiles(cx, options)
+  const read = await readerFor(cx, options.from)
+  await ensureOneCluster(read, options.from)
+  const { cluster, clock } = read
   cx.printer.awaiting('reading the cluster')
-  const read = await readClusterTwin(cluster.reader, clock)
-  const pace = await observePace(cluster.reader, read.shape.namespace ?? 'kubevirt')
-  const twin = pace === undefined ? read : pacedAs(read, pace)
-  if (speed !== undefined) return serveTwin(cx, twin, { to, seed, speed })
-  const { method, accept } = options
-  const asked: Omit<Play, 'faults'> = {
-    twin,
-    to,
-    seed,
-    method,
-    accept,
-    flags: flagsOf(options),
-    at: clock.now(),
-  }
+  const seen = await readClusterTwin(cluster.reader, clock, files)
+  const pace = await observePace(cluster.reader, seen.shape.namespace ?? 'kubevirt')
+  const twin = pace === undefined ? seen : pacedAs(seen, pace)
+  const upgrade = rehearsedUpgrade(twin, typed)
+  if (speed !== undefined) return serveTwin(cx, twin, { upgrade, seed, speed })
+  const asked: Omit<Play, 'faults'> = { twin, upgrade, seed, at: clock.now() }
   const about = {
     apiVersion: 'kvup.io/v1alpha1',
-    from: twin.shape.version ?? '',
-    to,
+    product: upgrade.product,
+    from: upgrade.from,
+    to: upgrade.to,
     seed,
     twin: twin.counts,
     ...(pace && { pace }),
   } as const
   cx.printer.awaiting('playing the upgrade on the twin')
   const played = await playTwin(cx, { ...asked, faults: together })
-  const next = nextLines(played, to, options)
+  const next = nextLines(played, upgrade, options)
   if (each === undefined) {
     const faults = together.map(({ name }) => name)
     const document: Rehearsal = {
@@ -86,11 +83,11 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
     return codes[played.outcome]
   }
   const items: FaultRehearsals['items'][number][] = []
-  // None of it says anything of an upgrade that is not even begun.
-  for (const fault of played.outcome === 'blocked' ? [] : each) {
+  for (const fault of saysNothing(played) ? [] : each) {
     cx.printer.awaiting(`playing the upgrade with the fault ${fault.name}`)
     const { name, title } = fault
-    items.push({ fault: name, title, ...withoutVms(await playTwin(cx, { ...asked, faults: [fault] })) })
+    const item = withoutVms(await playTwin(cx, { ...asked, faults: [fault] }))
+    items.push({ fault: name, title, ...item, next: linesOnFault(item, upgrade) })
   }
   const { outcome, why, upgradeSeconds } = played
   const without = {
@@ -104,6 +101,25 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   )
   return codes[played.outcome]
 }
+
+/** A folder may hold dumps of several moments; of several clusters nobody knows which one is meant. Throws `usage`. */
+async function ensureOneCluster({ cluster, earlier = [] }: ReadCluster, from = ''): Promise<void> {
+  const own = earlier.length === 0 ? [] : await uidsOf(cluster)
+  for (const one of earlier) {
+    const others = await uidsOf(one.cluster)
+    const isOther = own.length > 0 && others.length > 0 && !others.some((uid) => own.includes(uid))
+    if (one.otherCluster || isOther)
+      throw usageError('two-clusters', `${from} holds dumps of two clusters: name the files of one`, {
+        remedy: `kvup status --from ${shellWord(from)}     shows both`,
+      })
+  }
+}
+
+const uidsOf = async ({ reader }: Pick<Cluster, 'reader'>): Promise<readonly string[]> =>
+  itemsOf(await listKubeVirts(reader)).flatMap(({ metadata }) => metadata.uid ?? [])
+
+/** A fault says nothing of an upgrade that is not even begun, or has nothing to do. */
+const saysNothing = ({ outcome, stages }: Played): boolean => outcome === 'blocked' || stages.length === 0
 
 /** Writes what `-o json` prints. Throws `usage` for a file that cannot be written. */
 async function save({ world }: Context, file: string, document: Rehearsal): Promise<void> {
@@ -142,12 +158,6 @@ function servingSpeed({ serve, speed, fault, faults, toFile, accept }: RehearseO
   throw usageError('contradiction', `--serve and ${playing[0]} exclude each other: --serve plays nothing`)
 }
 
-/** What goes on to the upgrade as it was typed. */
-const flagsOf = ({ via, stableFor }: RehearseOptions): readonly string[] => [
-  ...(via === undefined ? [] : ['--via', via]),
-  ...(stableFor === undefined ? [] : ['--stable-for', stableFor]),
-]
-
 const codes = { through: exitCode.done, stalls: exitCode.timedOut, blocked: exitCode.blocked } as const
 
 function seedOf({ seed }: RehearseOptions): number {
@@ -170,36 +180,3 @@ function eachOf({ faults, fault, toFile }: RehearseOptions): readonly TwinFault[
     )
   return faults === 'all' ? twinFaults : faultsNamed(faults.split(','))
 }
-
-/** What can be looked at in the cluster now. Pods of the twin are not there. */
-function nextLines({ outcome, why }: Played, to: string, options: RehearseOptions): string[] {
-  const { accept, from, toFile, method } = options
-  const accepting = (line: string, more: readonly string[] = []) =>
-    withRisks(
-      line,
-      [...accept, ...more].map((id) => ({ id })),
-    )
-  const line = (command: string, flags: readonly string[]) =>
-    ['kvup', command, '--to', to, ...flags.map(shellWord)].join(' ')
-  const how = [...(method === 'auto' ? [] : ['--method', method]), ...flagsOf(options)]
-  const saved = from === undefined ? [] : ['--from', from]
-  const compared = toFile === undefined ? [] : ['--rehearsal', toFile]
-  if (outcome === 'through')
-    return [`${accepting(line('upgrade', [...how, ...compared]))}     # does it in the cluster`]
-  const risks = risksIn(why?.remedy ?? [])
-  const check = line('check', saved)
-  if (outcome === 'blocked' && risks.length > 0)
-    return [
-      `${check}     # says what the risk is`,
-      `${accepting(line('rehearse', [...how, ...saved]), risks)}     # plays it with the risk accepted`,
-    ]
-  return [`${check}     # says what can be seen beforehand`]
-}
-
-/** Names that a line accepts which the upgrade offers. */
-const risksIn = (lines: readonly string[]): readonly string[] =>
-  lines
-    .filter((line) => line.startsWith('kvup upgrade '))
-    .flatMap((line) =>
-      [...line.matchAll(/ --accept (?<risk>[a-z0-9-]+)/gu)].map(({ groups }) => groups?.['risk'] ?? ''),
-    )

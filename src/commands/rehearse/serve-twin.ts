@@ -7,14 +7,15 @@ import { inhabit } from '../../simulator/inhabitants.ts'
 import { seeded } from '../../simulator/machinery/controller.ts'
 import { scaledClock } from '../../simulator/simulated-clock.ts'
 import { simulate } from '../../simulator/simulated-cluster.ts'
-import { manifestText } from '../demo/demo.ts'
+import { filesOf, manifestText } from '../demo/demo.ts'
 import { keepServed } from '../demo/served-cluster.ts'
+import type { RehearsedUpgrade } from './rehearsed-upgrade.ts'
 
 /** `kvup rehearse --serve`: nothing is played; the twin listens on loopback for kvup and kubectl until Ctrl-C. */
 export async function serveTwin(
   cx: Context,
   twin: ClusterTwin,
-  { to, seed, speed }: { to: string; seed: number; speed: number },
+  { upgrade, seed, speed }: { upgrade: RehearsedUpgrade; seed: number; speed: number },
 ): Promise<ExitCode> {
   const { namespace = 'kubevirt' } = twin.shape
   const clock = scaledClock(cx.clock, speed)
@@ -29,8 +30,11 @@ export async function serveTwin(
         kubeconfig: server.kubeconfig([], speed),
         namespace,
         speed,
-        files: { 'kubevirt-operator.yaml': manifestText(simulated.operatorManifest(to)) },
-        first: () => `kvup check --to ${shellWord(to)}`,
+        files: filesFor(twin, manifestText(simulated.operatorManifest(upgrade.kubevirt))),
+        first: () =>
+          upgrade.typed.command === 'eus run'
+            ? `kvup eus plan --to ${shellWord(upgrade.to)}`
+            : `kvup check --to ${shellWord(upgrade.to)}`,
       })
     } finally {
       await server.close()
@@ -38,4 +42,11 @@ export async function serveTwin(
   } finally {
     await simulated.stop()
   }
+}
+
+/** What an upgrade of it would want: no operator of OLM is moved by a manifest. */
+function filesFor({ shape }: ClusterTwin, manifest: string): Record<string, string> {
+  return shape.olm === undefined
+    ? { ...filesOf({ cluster: shape }), 'kubevirt-operator.yaml': manifest }
+    : filesOf({ cluster: shape })
 }

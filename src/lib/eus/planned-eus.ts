@@ -64,7 +64,8 @@ export async function plannedEus(
   }
 }
 
-async function readGraph(
+/** The graph of `--graph-file`; undefined without one. Throws `usage` for a file that cannot be read or is none. */
+export async function readGraph(
   world: CommandContext['world'],
   file: string | undefined,
   to: string | undefined,

@@ -1,7 +1,8 @@
 import { blocked } from '../kube/errors.ts'
+import { isOfWindow, openOverrides } from '../engine/overrides.ts'
 import type { Clock } from '../kube/clock.ts'
 import type { Reader } from '../kube/cluster.ts'
-import { type Known, known } from '../kube/known.ts'
+import { type Known, known, whyUnknown } from '../kube/known.ts'
 import { condition, isRecord, type KubeObject, type Metadata } from '../kube/object.ts'
 import {
   type Node,
@@ -20,9 +21,17 @@ import { hasOwnLayers, type Installation, theInstallation } from '../kubevirt/in
 import { homeOf, takeSnapshot } from '../kubevirt/snapshot.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
 import { isPlatform } from '../openshift/layers.ts'
+import type { CatalogPackage } from '../releases/catalog-path.ts'
+import { compareMinors } from '../releases/release-versions.ts'
+import type { Releases } from '../releases/releases.ts'
+import type { UpdateGraph } from '../releases/update-graph.ts'
 import type { ClusterShape } from '../../simulator/cluster-shape.ts'
 import type { SimulationFaults } from '../../simulator/simulated-cluster.ts'
 import { outcomeAnnotations } from '../../simulator/vm-shape.ts'
+import { releasesIn, type TwinRelease } from './catalog-twin.ts'
+import { type OperatorTwin, readOperatorTwin } from './operator-twin.ts'
+import { type PlatformTwin, readPlatformTwin } from './platform-twin.ts'
+import { requirePart } from './required-part.ts'
 
 /** What a simulated cluster has to be made of, so that it is the twin of a cluster. */
 export interface ClusterTwin {
@@ -37,16 +46,31 @@ export interface ClusterTwin {
   counts: { nodes: number; running: number; vms: number }
   /** What of this cluster is not in it, a sentence for each. */
   missing: readonly string[]
+  /** Of the operator in the catalog, the oldest first; none where OLM does not bring KubeVirt. */
+  releases: readonly TwinRelease[]
+}
+
+/** What the cluster does not show, and what is known of releases. */
+export interface TwinFiles {
+  /** Packages of `--catalog-file`. */
+  catalog?: readonly CatalogPackage[] | undefined
+  /** Of `--graph-file`. */
+  graph?: UpdateGraph | undefined
+  releases: Releases
 }
 
 /**
- * Reads a cluster, running or saved, as its twin is made of it. Throws `blocked` (exit 3) for a cluster that cannot be played: without KubeVirt, with several, under HyperConverged or OLM, on OKD or
- * OpenShift, and in the middle of an update; ApiError where the cluster does not answer.
+ * Reads a cluster, running or saved, as its twin is made of it, with OLM, HyperConverged and the platform where they are there. Throws `blocked` (exit 3) for a cluster that cannot be played: without
+ * KubeVirt, with several, and in the middle of an update; `usage` where a saved cluster lacks what a twin needs; ApiError where the cluster does not answer.
  */
-export async function readClusterTwin(reader: Reader, clock: Pick<Clock, 'now'>): Promise<ClusterTwin> {
-  const snapshot = await takeSnapshot(reader, ['nodes', 'serverVersion'], clock)
+export async function readClusterTwin(
+  reader: Reader,
+  clock: Pick<Clock, 'now'>,
+  files: TwinFiles,
+): Promise<ClusterTwin> {
+  const snapshot = await takeSnapshot(reader, ['nodes'], clock)
   const installation = theInstallation(snapshot)
-  await ensurePlayable(reader, installation)
+  ensureSettled(installation)
   const home = homeOf(snapshot.kubevirts) ?? installation.namespace
   const [vms, instances, budgets, quotas] = await Promise.all([
     known(reader.list(VirtualMachines)),
@@ -59,19 +83,72 @@ export async function readClusterTwin(reader: Reader, clock: Pick<Clock, 'now'>)
   const defined = requirePart('VMs', vms)
   const byName = new Map(running.map((instance) => [placeOf(instance), instance]))
   const notReady = nodes.filter((node) => condition(node, 'Ready')?.status === 'False' || isSilent(node))
+  const around = { nodes, home, gitVersion: await versionOf(reader, nodes) }
+  const platform = (await isPlatform(reader))
+    ? await readPlatformTwin(reader, {
+        ...around,
+        graph: files.graph,
+        overridesAreOpen: await isWindowOpen(reader, home),
+      })
+    : undefined
+  const operator = hasOwnLayers(installation.manager)
+    ? await readOperatorTwin(reader, {
+        installation,
+        catalog: files.catalog,
+        releases: files.releases,
+        platform: platform?.minor,
+      })
+    : undefined
   return {
     installation,
-    shape: shapeOf(installation, { nodes, home, gitVersion: snapshot.serverVersion?.gitVersion }),
+    shape: { ...shapeOf(installation, around), ...layersOf(platform, operator) },
+    releases: operator ? releasesIn(operator.olm.channels, files.releases) : [],
     inhabitants: [
       ...(budgets.known ? budgets.items.filter((budget) => !isOfVm(budget)) : []),
       ...(quotas.known ? quotas.items : []),
       ...defined.map((vm) => asPlayed(vm, byName.get(placeOf(vm)))),
       ...running.map(asPlayedInstance),
     ],
-    faults: notReady.length === 0 ? {} : { notReady: notReady.map(({ metadata }) => metadata.name) },
+    faults: {
+      ...platform?.faults,
+      ...(notReady.length > 0 && { notReady: notReady.map(({ metadata }) => metadata.name) }),
+    },
     counts: { nodes: nodes.length, running: running.filter(isRunning).length, vms: defined.length },
-    missing: missingOf({ budgets, quotas, running }),
+    missing: [
+      ...missingOf({ budgets, quotas, running }),
+      ...(operator?.missing ?? []),
+      ...(platform?.missing ?? []),
+    ],
   }
+}
+
+/** Of the API server; where it was not saved, of the newest kubelet, which is never ahead of it. */
+async function versionOf(reader: Reader, nodes: readonly Node[]): Promise<string | undefined> {
+  try {
+    return (await reader.version()).gitVersion
+  } catch (error) {
+    if (whyUnknown(error) === undefined) throw error
+    const kubelets = nodes.flatMap(({ status }) => status?.nodeInfo?.kubeletVersion ?? [])
+    return kubelets.toSorted((a, b) => compareMinors(minorOf(a), minorOf(b))).at(-1)
+  }
+}
+
+const minorOf = (kubelet: string): string => /\d+\.\d+/u.exec(kubelet)?.[0] ?? '0.0'
+
+function layersOf(
+  platform: PlatformTwin | undefined,
+  operator: OperatorTwin | undefined,
+): Pick<ClusterShape, 'olm' | 'openshift' | 'asIs'> {
+  return {
+    ...(platform && { openshift: platform.openshift }),
+    ...(operator && { olm: operator.olm }),
+    asIs: [...(platform?.asIs ?? []), ...(operator ? [operator.hyperconverged] : [])],
+  }
+}
+
+async function isWindowOpen(reader: Reader, namespace: string): Promise<boolean> {
+  const found = await openOverrides(reader, namespace)
+  return 'overrides' in found && found.overrides.some(isOfWindow)
 }
 
 /** `namespace/name`: a VM and its VMI have the same. */
@@ -79,15 +156,7 @@ export const placeOf = ({ metadata: { namespace = '', name } }: KubeObject): str
 const isSilent = (node: Node): boolean => condition(node, 'Ready')?.status === 'Unknown'
 const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
 
-async function ensurePlayable(reader: Reader, { manager, kubevirt }: Installation): Promise<void> {
-  if (hasOwnLayers(manager) || (await isPlatform(reader)))
-    throw blocked(
-      'not-rehearsed',
-      'kvup cannot rehearse clusters with HyperConverged, OLM, OKD or OpenShift yet',
-      {
-        remedy: 'kvup plan --help     shows what an upgrade would do, without playing it',
-      },
-    )
+function ensureSettled({ kubevirt }: Installation): void {
   const { observedKubeVirtVersion, targetKubeVirtVersion, phase } = kubevirt.status ?? {}
   if (
     observedKubeVirtVersion === undefined ||
@@ -101,11 +170,6 @@ async function ensurePlayable(reader: Reader, { manager, kubevirt }: Installatio
         remedy: 'kvup wait --for=updated',
       },
     )
-}
-
-function requirePart<T>(what: string, part: Known<T>): readonly T[] {
-  if (part.known) return part.items
-  throw blocked('not-readable', `kvup cannot rehearse without ${what}: ${part.why}`)
 }
 
 interface Around {
@@ -150,9 +214,19 @@ function identityOf({ name, namespace, labels, annotations }: Metadata): Metadat
 function asPlayedNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
   const taints = (spec?.taints ?? []).filter(({ key }) => !ofNodeController.test(key))
   const { conditions: _, ...rest } = status ?? {}
-  return { apiVersion, kind, metadata: identityOf(metadata), spec: { ...spec, taints }, status: rest }
+  const { annotations = {}, ...identity } = identityOf(metadata)
+  const own = Object.entries(annotations).filter(([name]) => !ofMachineConfig.test(name))
+  return {
+    apiVersion,
+    kind,
+    metadata: { ...identity, annotations: Object.fromEntries(own) },
+    spec: { ...spec, taints },
+    status: rest,
+  }
 }
 
+/** Which configuration a node has: the platform of the twin says it anew. */
+const ofMachineConfig = /^machineconfiguration\.openshift\.io\//u
 const ofNodeController = /^node\.kubernetes\.io\/(?:not-ready|unreachable)$/u
 
 /** Of each VM that runs KubeVirt makes one; how launchers are evicted is played by virt-api. */

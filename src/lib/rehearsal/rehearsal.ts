@@ -4,6 +4,8 @@ import type { ObservedPace } from './observed-pace.ts'
 /** Of which cluster a rehearsal is, and of which upgrade. */
 interface About {
   apiVersion: 'kvup.io/v1alpha1'
+  /** Whose releases `from` and `to` are. `OpenShift` is the platform, OKD too, in an EUS upgrade. */
+  product: 'KubeVirt' | 'HyperConverged' | 'OpenShift'
   from: string
   to: string
   /** The same seed and the same cluster make the same rehearsal. */
@@ -27,7 +29,15 @@ export interface Rehearsal extends About, Played {
 export interface FaultRehearsals extends About {
   kind: 'FaultRehearsals'
   without: Pick<Played, 'outcome' | 'upgradeSeconds' | 'why'>
-  items: readonly (Omit<Played, 'vms' | 'stages'> & { fault: string; title: string })[]
+  items: readonly RehearsedFault[]
+}
+
+/** How the upgrade went with that fault. */
+export interface RehearsedFault extends Omit<Played, 'vms' | 'stages'> {
+  fault: string
+  title: string
+  /** What to type where this happens in the cluster. */
+  next: readonly string[]
 }
 
 /** How one rehearsal went. Times are seconds of the twin's own clock, from the first step of the upgrade. */
@@ -84,6 +94,8 @@ export interface RehearsedFailure {
   reason: string
   message: string
   notes: readonly string[]
+  /** What else `kvup status` finds on the twin at the end, in sentences; absent: nothing. */
+  finds?: readonly string[]
   /** Commands that help, as the upgrade prints them, but for those that name a pod of the twin. */
   remedy: readonly string[]
 }

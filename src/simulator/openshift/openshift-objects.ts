@@ -60,12 +60,15 @@ const namespaces = [
 
 /**
  * Everything of the platform, its nodes included, as somebody creates it: what its operators say of it (`status`) they
- * write themselves once `runOpenShift` runs.
+ * write themselves once `runOpenShift` runs. `nodes`: in the place of those that the pools would have.
  */
-export function openShiftObjects(shape: OpenShiftShape): KubeObject[] {
+export function openShiftObjects(
+  shape: OpenShiftShape,
+  nodes: readonly Node[] = platformNodes(shape),
+): KubeObject[] {
   return [
     ...namespaces.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
-    ...platformNodes(shape),
+    ...nodes,
     specified(Infrastructures, 'cluster', {}),
     specified(ClusterVersions, 'version', { clusterID, channel: shape.channel }),
     specified(KubeApiServers, 'cluster', { managementState: 'Managed' }),

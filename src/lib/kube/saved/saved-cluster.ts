@@ -59,6 +59,8 @@ export function savedCluster(
   if (second) throw unfit(from, `it has ${indexes.length} snapshots, but kvup needs one`)
   for (const file of files) requireWhole(file)
   const objects = all.filter((object) => !isIndex(object))
+  requireKnownFormat(from, index, objects)
+  if (files.length === 1) requireOneCluster(from, objects)
   const saved: Saved = {
     file: from,
     objects: new SavedObjects(objects),
@@ -87,6 +89,46 @@ function requireWhole({ file, objects }: ParsedFile): void {
   const there = objects.length - 1
   if (index && there < index.objects)
     throw unfit(file, `it is truncated: ${there} of ${index.objects} objects are there`)
+}
+
+/** Another kvup may have written more, or in another format: what this one needs has to be there. */
+function requireKnownFormat(
+  from: string,
+  index: SnapshotIndex | undefined,
+  objects: readonly KubeObject[],
+): void {
+  const unknown = objects.find(({ kind }) => kind === 'SnapshotIndex')
+  if (unknown)
+    throw unfit(
+      from,
+      `its format is ${unknown.apiVersion}, which this kvup does not know: another kvup wrote it`,
+    )
+  if (index === undefined) return
+  const parts = ['read', 'unread', 'rights'] as const
+  const missing =
+    parts.find((part) => !Array.isArray(index[part])) ?? (isRecord(index.groups) ? undefined : 'groups')
+  if (missing === undefined) return
+  const by = typeof index.takenBy === 'string' ? index.takenBy : 'another kvup'
+  throw unfit(from, `its index lacks ${missing}, which this kvup needs: ${by} wrote it`)
+}
+
+/** What a cluster has once, and never anew. */
+const onlyOnes = new Set(['Namespace/kube-system', 'ClusterVersion/version'])
+
+function requireOneCluster(from: string, objects: readonly KubeObject[]): void {
+  const uids = new Map<string, string>()
+  for (const { kind, metadata } of objects) {
+    const { name, namespace = '', uid } = metadata
+    const what = `${kind}/${name}`
+    if (uid === undefined || !(onlyOnes.has(what) || kind === KubeVirts.kind)) continue
+    const place = `${namespace} ${what}`
+    if ((uids.get(place) ?? uid) !== uid)
+      throw unfit(
+        from,
+        `it holds two clusters: ${what} is there with two uids. Save each to a file of its own`,
+      )
+    uids.set(place, uid)
+  }
 }
 
 const kinds: Record<Exclude<Needed, 'any'>, readonly Kind[]> = {

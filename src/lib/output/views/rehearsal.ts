@@ -1,4 +1,10 @@
-import type { FaultRehearsals, Played, Rehearsal, RehearsedStage } from '../../rehearsal/rehearsal.ts'
+import type {
+  FaultRehearsals,
+  Played,
+  Rehearsal,
+  RehearsedFault,
+  RehearsedStage,
+} from '../../rehearsal/rehearsal.ts'
 import type { Column, Paint, Size, View } from '../printer.ts'
 import { spanText } from '../../kube/duration.ts'
 import { table } from '../table.ts'
@@ -12,31 +18,33 @@ export const rehearsalView: View<Rehearsal> = {
     ...(document.stages.length > 0 ? [...table(columns, document.stages, { ...size, paint }), ''] : []),
     ...vmLines(document, size),
     ...missingLines(document, size),
-    '',
     ...nextLines(document, paint),
   ],
   names: ({ to }) => [`rehearsal/${to}`],
 }
 
-/** A paragraph for each fault. */
+/** A table, and a paragraph for each fault. */
 export const faultRehearsalsView: View<FaultRehearsals> = {
   text: (document, paint, size) => {
-    const { from, to, without, items, twin } = document
+    const { product, from, to, without, items, twin } = document
     const through = items.filter(({ outcome }) => outcome === 'through').length
-    const faults = `it goes through with ${through} of ${count(items.length, 'fault')}`
-    const what = `Rehearsal of KubeVirt ${from} → ${to}`
+    const faults =
+      items.length === 0
+        ? 'there is nothing to do'
+        : `it goes through, and it goes through with ${through} of ${count(items.length, 'fault')}`
+    const what = `Rehearsal of ${product} ${from} → ${to}`
     const head =
       without.outcome === 'through'
-        ? paint.good(`${paint.mark.done} ${what}: it goes through, and ${faults}.`)
+        ? paint.good(`${paint.mark.done} ${what}: ${faults}.`)
         : paint.bad(`${paint.mark.failed} ${what}: it ${verdicts[without.outcome]} without any fault.`)
     return [
       ...wrap(head, size.columns),
       ...(without.why ? wrap(`  ${without.why.message}`, size.columns) : []),
       ...wrap(`  Played on a twin: ${twinText(twin)}. Nothing was changed in the cluster.`, size.columns),
+      ...(items.length > 0 ? ['', ...table(faultColumns, items, { ...size, paint })] : []),
       ...items.flatMap((item) => faultLines(item, { paint, size })),
       '',
       ...missingLines(document, size),
-      '',
       ...nextLines(document, paint),
     ]
   },
@@ -60,15 +68,15 @@ const twinText = ({ nodes, running }: Rehearsal['twin']): string =>
   `${count(nodes, 'node')}, ${count(running, 'running VM')}`
 
 function headLines(document: Rehearsal, { paint, size }: Style): string[] {
-  const { from, to, twin, faults, why, left, pace } = document
-  const what = `Rehearsal: KubeVirt ${from} → ${to} ${howItGoes(document)}`
+  const { product, from, to, twin, faults, why, left, pace } = document
+  const what = `Rehearsal: ${product} ${from} → ${to} ${howItGoes(document)}`
   const withFault = faults === undefined ? '' : `, with the fault ${faults.join(' and ')}`
   return [
     document.outcome === 'through'
       ? paint.good(`${paint.mark.done} ${what}`)
       : paint.bad(`${paint.mark.failed} ${what}`),
-    ...(why ? [`  ${why.message}`] : []),
-    ...left.map(({ what: changed }) => `  Left behind: ${changed}.`),
+    ...(why ? [`  ${why.message}`, ...(why.finds ?? []).map((found) => `  KubeVirt then: ${found}`)] : []),
+    ...left.map(({ what: changed, restores }) => `  Left behind: ${changed}. ${restores} restores it.`),
     `  Played on a twin: ${twinText(twin)}${withFault}. Nothing was changed in the cluster.`,
     ...(pace && pace.pullSeconds > 1
       ? [`  As in the last roll-out, a pod takes ${seconds(pace.pullSeconds)} to pull its image.`]
@@ -76,24 +84,46 @@ function headLines(document: Rehearsal, { paint, size }: Style): string[] {
   ].flatMap((line) => wrap(line, size.columns))
 }
 
-type Timed = Pick<Played, 'outcome' | 'upgradeSeconds' | 'vmUpdateSeconds'>
+type Timed = Pick<Played, 'outcome' | 'upgradeSeconds' | 'vmUpdateSeconds'> & Partial<Pick<Played, 'stages'>>
 
-function howItGoes({ outcome, upgradeSeconds = 0, vmUpdateSeconds }: Timed): string {
+function howItGoes({ outcome, upgradeSeconds = 0, vmUpdateSeconds, stages }: Timed): string {
+  if (outcome === 'through' && stages?.length === 0) return 'has nothing to do.'
   if (outcome === 'blocked') return 'is blocked: the upgrade does not begin.'
   if (outcome === 'stalls') return `stalls: it gives up after ${seconds(upgradeSeconds)}.`
   const vms = vmUpdateSeconds === undefined ? '' : `, and its VMs follow in ${seconds(vmUpdateSeconds)}`
   return `goes through in ${seconds(upgradeSeconds)}${vms}.`
 }
 
-function faultLines(item: FaultRehearsals['items'][number], { paint, size }: Style): string[] {
-  const { fault, title, why, left, outcome } = item
+const faultColumns: readonly Column<RehearsedFault>[] = [
+  { name: 'FAULT', cell: ({ fault }) => fault },
+  { name: 'THE UPGRADE', cell: ({ outcome }) => verdicts[outcome] },
+  { name: 'ENDS AFTER', cell: ({ upgradeSeconds }) => seconds(upgradeSeconds ?? 0) },
+  {
+    name: 'LEFT BEHIND',
+    cell: ({ left }) => (left.length === 0 ? 'nothing' : count(left.length, 'temporary change')),
+  },
+]
+
+/** What others say can be long; all of it is in `-o json`. */
+const messageAtMost = 240
+
+function shortened(message: string): string {
+  if (message.length <= messageAtMost) return message
+  return `${message.slice(0, messageAtMost).replace(/\s+\S*$/u, '')} …`
+}
+
+function faultLines(item: RehearsedFault, { paint, size }: Style): string[] {
+  const { fault, title, why, left, outcome, next } = item
   const sign = outcome === 'through' ? paint.good(paint.mark.done) : paint.bad(paint.mark.failed)
   return [
     '',
     ...wrap(`${sign} ${paint.strong(fault)}: ${title} The upgrade ${howItGoes(item)}`, size.columns),
-    ...(why ? wrap(`  ${why.message}`, size.columns) : []),
-    ...left.flatMap(({ what }) => wrap(`  Left behind: ${what}.`, size.columns)),
-    ...(why?.remedy ?? []).slice(0, 2).map((line) => `  ${paint.mark.next} ${line}`),
+    ...(why ? wrap(`  ${shortened(why.message)}`, size.columns) : []),
+    ...(why?.finds ?? []).flatMap((sentence) => wrap(`  KubeVirt then: ${sentence}`, size.columns)),
+    ...(left.length > 0
+      ? wrap(`  Left behind: ${left.map(({ what }) => what).join(', ')}.`, size.columns)
+      : []),
+    ...next.map((line) => `  ${paint.mark.next} ${line}`),
   ]
 }
 
@@ -143,4 +173,4 @@ const missingLines = ({ missing }: Pick<Rehearsal, 'missing'>, size: Size): stri
 ]
 
 const nextLines = ({ next }: Pick<Rehearsal, 'next'>, paint: Paint): string[] =>
-  next.map((line) => `${paint.mark.next} ${line}`)
+  next.length === 0 ? [] : ['', ...next.map((line) => `${paint.mark.next} ${line}`)]

@@ -158,7 +158,7 @@ const degradedPatience = 10 * minutes
  * Waits until HyperConverged says that every operand is of its release: status.versions, and all conditions as they must be, of the present
  * spec. A Succeeded CSV proves nothing of it (ocp 1.5, 9.7).
  */
-export function hyperConvergedAt(hop: OperatorHop): Step {
+export function hyperConvergedAt(hop: OperatorHop, { kubevirt }: Pick<HopTools, 'kubevirt'>): Step {
   const { namespace } = hop.subscription
   return {
     id: `hyperconverged-at-${labelOf(hop)}`,
@@ -168,12 +168,26 @@ export function hyperConvergedAt(hop: OperatorHop): Step {
     watches: [...rollSnapshotWatches(hop), { kind: HyperConvergeds, where: { namespace } }],
     dependsOn: [`approve-${labelOf(hop)}`],
     risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'its operator continues by itself' },
-    async check({ reader, clock }): Promise<StepState> {
+    async check(cx): Promise<StepState> {
+      const { reader, clock } = cx
       const { subscription } = await readOperator(reader, hop)
       if (isPast(subscription, hop.csv)) return { is: 'done', note: 'OLM has continued to a later one' }
-      return rolloutState(await hyperConvergedIn(reader, namespace), hop, clock.now())
+      const state = rolloutState(await hyperConvergedIn(reader, namespace), hop, clock.now())
+      return state.is === 'stalled' ? withKubeVirtsCause(cx, kubevirt, state) : state
     },
   }
+}
+
+/** HyperConverged repeats what KubeVirt says of itself: which pod, image or node it waits for, KubeVirt's own diagnosis tells. */
+async function withKubeVirtsCause(
+  cx: ReadContext,
+  kubevirt: HopTools['kubevirt'],
+  state: Extract<StepState, { is: 'stalled' }>,
+): Promise<StepState> {
+  const { rolloutStatus } = await readRollout(cx, kubevirt)
+  const found = stalledOr(rolloutStatus, undefined, { is: 'waiting', on: state.on })
+  if (found.is !== 'stalled') return state
+  return { ...state, why: found.why, remedy: [...(found.remedy ?? []), ...(state.remedy ?? [])] }
 }
 
 function rolloutState(hco: HyperConverged, { version }: OperatorHop, now: Date): StepState {

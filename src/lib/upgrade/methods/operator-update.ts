@@ -51,7 +51,7 @@ export function operatorHopSteps(hop: OperatorHop, tools: HopTools): readonly St
     back(approve(hop, tools)),
     planComplete(hop),
     csvSucceeded(hop),
-    hyperConvergedAt(hop),
+    hyperConvergedAt(hop, tools),
     operandsRolled(hop, tools),
   ]
 }

@@ -1,0 +1,223 @@
+import { readGraph } from '../../lib/eus/planned-eus.ts'
+import { blocked, usageError } from '../../lib/kube/errors.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
+import { kubeVirtAt } from '../../lib/rehearsal/catalog-twin.ts'
+import type { ClusterTwin, TwinFiles } from '../../lib/rehearsal/cluster-twin.ts'
+import type { Played, Rehearsal } from '../../lib/rehearsal/rehearsal.ts'
+import { makesCatalog, readCatalog } from '../../lib/releases/catalog-path.ts'
+import type { Method } from '../../lib/releases/hop-findings.ts'
+import { minorsTo, nextEus } from '../../lib/releases/platform-releases.ts'
+import { minorOfPlatform, parsePlatformMinor, parseVersion } from '../../lib/releases/release-versions.ts'
+import { knownReleases } from '../../lib/releases/releases.ts'
+import { fetchesGraph } from '../../lib/releases/update-graph.ts'
+import { typedTarget } from '../../lib/upgrade/plan/upgrade-options.ts'
+import type { Context } from '../../context.ts'
+import { withRisks } from '../run-change.ts'
+
+/** Which upgrade is rehearsed: what goes on to it as it was typed. */
+export interface UpgradeFlags {
+  to?: string
+  /** The EUS upgrade of the platform, in the place of one of KubeVirt. */
+  eus?: boolean
+  method: 'auto' | Method
+  catalogFile?: string
+  graphFile?: string
+  /** As `kvup upgrade` and `kvup eus run` take them; absent: their defaults. */
+  approval?: 'Manual' | 'Automatic'
+  approveAlso?: readonly string[]
+  via?: string
+  stableFor?: string
+  accept: readonly string[]
+}
+
+/** What would be typed on the cluster: `kvup upgrade` with a target of KubeVirt or its operator, or `kvup eus run` with a minor of the platform. */
+export interface TypedUpgrade {
+  command: 'upgrade' | 'eus run'
+  /** Absent: the next EUS release. */
+  to?: string
+  method: 'auto' | Method
+  /** All others, with their values, but for what is accepted. */
+  flags: readonly string[]
+  accept: readonly string[]
+}
+
+/** Throws `usage` for what cannot be meant, before the cluster is read. */
+export function typedUpgrade(options: UpgradeFlags): TypedUpgrade {
+  const { eus = false, to, method, accept, via, graphFile, approval } = options
+  const flags = flagsOf(options)
+  if (!eus) {
+    const ofEus =
+      graphFile === undefined ? (approval === undefined ? undefined : '--approval') : '--graph-file'
+    if (ofEus !== undefined)
+      throw usageError('contradiction', `${ofEus} is for a rehearsal of an EUS upgrade: add --eus`)
+    return { command: 'upgrade', to: typedTarget(options), method, flags, accept }
+  }
+  if (method !== 'auto' && method !== 'olm')
+    throw usageError('contradiction', `--eus and --method ${method} exclude each other`)
+  if (via !== undefined)
+    throw usageError('contradiction', '--eus and --via exclude each other: the graph decides the releases')
+  const minor = to === undefined ? {} : { to: parsePlatformMinor(to) }
+  return { command: 'eus run', ...minor, method: 'auto', flags, accept }
+}
+
+const flagsOf = (options: UpgradeFlags): readonly string[] => [
+  ...flag('--via', options.via),
+  ...flag('--stable-for', options.stableFor),
+  ...flag('--graph-file', options.graphFile),
+  ...flag('--catalog-file', options.catalogFile),
+  ...flag('--approval', options.approval),
+  ...(options.approveAlso ?? []).flatMap((name) => flag('--approve-also', name)),
+]
+
+const flag = (name: string, value: string | undefined): readonly string[] =>
+  value === undefined ? [] : [name, value]
+
+/** What the cluster does not show. Throws `usage` for a file that cannot be read. */
+export async function readFiles(
+  { world }: Pick<Context, 'world'>,
+  { catalogFile, graphFile, to }: UpgradeFlags,
+): Promise<TwinFiles> {
+  return {
+    releases: knownReleases,
+    catalog: await readCatalog(world, catalogFile),
+    graph: await readGraph(world, graphFile, to),
+  }
+}
+
+/** The upgrade of this cluster. */
+export interface RehearsedUpgrade {
+  typed: TypedUpgrade
+  product: Rehearsal['product']
+  from: string
+  to: string
+  /** At its end. */
+  kubevirt: string
+}
+
+/** Throws `blocked` where the cluster is not one that such an upgrade is for, or where its twin would end halfway. */
+export function rehearsedUpgrade(twin: ClusterTwin, typed: TypedUpgrade): RehearsedUpgrade {
+  if (typed.command === 'eus run') return rehearsedEus(twin, typed)
+  const { version = '', olm } = twin.shape
+  const { to = '' } = typed
+  if (olm !== undefined) {
+    const kubevirt = kubeVirtAt(twin.releases, to) ?? version
+    return { typed, product: 'HyperConverged', from: olm.installed, to, kubevirt }
+  }
+  const target = parseVersion(to).text
+  const product = 'KubeVirt'
+  return { typed: { ...typed, to: target }, product, from: version, to: target, kubevirt: target }
+}
+
+function rehearsedEus({ shape, releases }: ClusterTwin, typed: TypedUpgrade): RehearsedUpgrade {
+  const { version = '', olm, openshift } = shape
+  if (openshift === undefined)
+    throw blocked('no-cluster-version', 'this cluster is not OKD or OpenShift: it has no EUS upgrade', {
+      remedy: 'kvup check      says where KubeVirt stands',
+    })
+  const here = minorOfPlatform(openshift.version)
+  const to = typed.to ?? nextEus(here)
+  if (to === undefined || minorsTo(here, to) === undefined)
+    throw blocked('no-eus-path', `kvup knows no upgrade from ${here} to ${to ?? 'an EUS release'}`, {
+      remedy: 'kvup eus plan',
+    })
+  const plays = (more: readonly string[]) =>
+    `${lineOf('rehearse --eus', to, [...typed.flags, ...more])}     plays it with the whole upgrade path`
+  if (!openshift.graph.some((release) => minorOfPlatform(release.version) === to))
+    throw blocked(
+      'path-unknown',
+      `the cluster shows only its next update: a rehearsal to ${to} needs the graph of the update service`,
+      { remedy: [fetchesGraph(to), plays(['--graph-file', 'graph.json'])] },
+    )
+  if (olm !== undefined && !releases.some(({ platform }) => platform === to))
+    throw blocked(
+      'path-unknown',
+      `the cluster does not show the catalog of ${to}: a rehearsal of its operator needs it`,
+      { remedy: [makesCatalog(to), plays(['--catalog-file', 'catalog.yaml'])] },
+    )
+  const kubevirt = kubeVirtAt(releases, to) ?? version
+  return { typed: { ...typed, to }, product: 'OpenShift', from: openshift.version, to, kubevirt }
+}
+
+const lineOf = (command: string, to: string, flags: readonly string[]): string =>
+  ['kvup', command, '--to', shellWord(to), ...flags.map(shellWord)].join(' ')
+
+/** Where what was read and what was played is kept. */
+interface Kept {
+  /** A saved cluster. */
+  from?: string
+  /** The rehearsal that is saved. */
+  toFile?: string
+}
+
+/** The line that carries the upgrade out in the cluster. */
+export function upgradeLine({ typed, to }: RehearsedUpgrade, { toFile }: Kept = {}): string {
+  const { command, method, flags, accept } = typed
+  const more = [
+    ...(method === 'auto' ? [] : ['--method', method]),
+    ...flags,
+    ...flag('--rehearsal', toFile),
+    ...(command === 'eus run' ? ['--approve'] : []),
+  ]
+  return accepting(lineOf(command, to, more), accept)
+}
+
+/** What can be looked at in the cluster now. Pods of the twin are not there. */
+export function nextLines({ outcome, why, stages }: Played, upgrade: RehearsedUpgrade, kept: Kept): string[] {
+  if (outcome === 'through' && stages.length === 0) return []
+  if (outcome === 'through') return [`${upgradeLine(upgrade, kept)}     # does it in the cluster`]
+  const { typed, to } = upgrade
+  const { command, method, flags, accept } = typed
+  const saved = flag('--from', kept.from)
+  const isEus = command === 'eus run'
+  const looks = isEus ? lineOf('eus plan', to, [...flags, ...saved]) : lineOf('check', to, saved)
+  const risks = risksIn(why?.remedy ?? [])
+  if (outcome === 'stalls' || risks.length === 0) return [`${looks}     # says what can be seen beforehand`]
+  const how = [...(method === 'auto' ? [] : ['--method', method]), ...flags, ...saved]
+  const again = lineOf(isEus ? 'rehearse --eus' : 'rehearse', to, how)
+  return [
+    `${looks}     # says what the risk is`,
+    `${accepting(again, [...accept, ...risks])}     # plays it with the risk accepted`,
+  ]
+}
+
+/** What to type where a fault happens in the cluster: what shows it, what goes on once it is mended, and what restores what was left. */
+export function linesOnFault(
+  { outcome, why, left }: Pick<Played, 'outcome' | 'why' | 'left'>,
+  upgrade: RehearsedUpgrade,
+): string[] {
+  if (outcome === 'through') return [`${upgradeLine(upgrade)}     # goes through all the same`]
+  const printed = (why?.remedy ?? []).filter((line) => /^(?:kvup|kubectl|oc) /u.test(line))
+  const shows = printed.filter((line) => !/^kvup (?:upgrade|eus|workloads) /u.test(line)).slice(0, 2)
+  const continues = printed.find((line) => line.startsWith(`kvup ${upgrade.typed.command} `))
+  return [
+    ...shows,
+    continues ?? `${upgradeLine(upgrade)}     # continues once that is mended`,
+    ...restoringLines(left, printed),
+  ]
+}
+
+/** The end of an EUS upgrade restores all that it changed. */
+function restoringLines(left: Played['left'], printed: readonly string[]): string[] {
+  const lines = new Set(left.map(({ restores }) => restores))
+  if (lines.has(abort)) return [`${abort}     # ends the EUS upgrade, and restores what is left behind`]
+  return Array.from(
+    lines,
+    (line) => printed.find((one) => one.startsWith(line)) ?? `${line}     # restores what is left behind`,
+  )
+}
+
+const abort = 'kvup eus abort'
+
+const accepting = (line: string, risks: readonly string[]): string =>
+  withRisks(
+    line,
+    risks.map((id) => ({ id })),
+  )
+
+/** Names that a line accepts which the upgrade offers. */
+const risksIn = (lines: readonly string[]): readonly string[] =>
+  lines
+    .filter((line) => /^kvup (?:upgrade|eus (?:run|plan)) /u.test(line))
+    .flatMap((line) =>
+      [...line.matchAll(/ --accept (?<risk>[a-z0-9-]+)/gu)].map(({ groups }) => groups?.['risk'] ?? ''),
+    )
