@@ -192,6 +192,7 @@ const headings: Readonly<Record<string, readonly string[]>> = {
     'soak',
     'restart-timeout',
   ],
+  'Measuring:': ['measure', 'measure-namespace', 'measure-selector', 'tcp', 'stop-if'],
   'Offline:': ['from', 'releases', 'catalog-file', 'graph-file', 'manifest', 'manifest-base'],
   'Output:': ['exit-code', 'to-file', 'watch', 'help'],
 }
@@ -244,6 +245,22 @@ export const dryRunOption = (): Option =>
       throw new InvalidArgumentError('It takes none, client or server.')
     },
   )
+
+/** What `--measure` measures; the same of every run that can be measured. */
+export const measureFlags = (): Option[] => [
+  new Option('--measure', 'measure availability meanwhile, by 300 API calls a minute'),
+  ...measuredFlags(),
+  new Option('--stop-if <rule>', 'make no further change: api.unavailable>30s, vms.interrupted>0').argParser(
+    list,
+  ),
+]
+
+/** What is measured, and where. */
+export const measuredFlags = (): Option[] => [
+  new Option('--measure-namespace <namespace>', 'where VMs are tried as a dry run (default: of KubeVirt)'),
+  new Option('--measure-selector <labels>', 'VMIs that are watched (default: all)'),
+  new Option('--tcp <name:port>', 'also connect to a DNS name or NAMESPACE/SERVICE').argParser(list),
+]
 
 /** For who watches nothing: a pipeline fails instead of waiting for its timeout. */
 export const stalledOption = (): Option =>

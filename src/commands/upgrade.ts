@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { acceptWithReason, asksCluster, manual, stalledOption } from './command-options.ts'
+import { acceptWithReason, asksCluster, manual, measureFlags, stalledOption } from './command-options.ts'
 import type { UpgradeOptions } from '../lib/upgrade/plan/upgrade-options.ts'
 
 /** Loaded when it runs: help does without. */
@@ -71,4 +71,5 @@ export const runningFlags = (): Option[] => [
     .argParser(list)
     .default([], 'none'),
   new Option('--take-over <holder>', 'take the lock of this holder'),
+  ...measureFlags(),
 ]

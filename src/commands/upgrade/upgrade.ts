@@ -6,6 +6,7 @@ import { type Document, seal } from '../../lib/output/printer.ts'
 import type { Context } from '../../context.ts'
 import { planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
 import { questionLines } from '../../lib/output/views/upgrade/before-question.ts'
+import { measurementOf, measureRequest } from '../../lib/availability/measure-request.ts'
 import { ensureStepsMeant, type RunLimits } from '../../lib/engine/step.ts'
 import { type Accepting, passGate, passGateOfPlan } from '../../lib/checks/check-definition.ts'
 import type { AcceptedRisk } from '../../lib/releases/hop-findings.ts'
@@ -66,6 +67,7 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   const mode = dryRunOf(options)
   // What contradicts itself is refused before the cluster is asked for its time.
   requestOf(options, cx.flags.yes)
+  measureRequest(options)
   const typed = await limitsBefore(cx, { ...options, timeout: options.timeout ?? '60m' })
   const { planned, madeFrom } = await planUpgrade(cx, options, {
     readNow: mode !== undefined,
@@ -133,7 +135,10 @@ async function carryOutUpgrade(
     range,
   }: { sealed: SealedPlan | undefined; limits: RunLimits; range: TimeRange | undefined },
 ): Promise<ExitCode> {
-  const { environment, findings, accepted, census } = planned
+  const { findings, accepted, census, cluster: measured, options } = planned
+  const { namespace } = planned.plan.owner.ref
+  const measurement = measurementOf(cx, options, { cluster: measured, namespace })
+  const environment = { ...planned.environment, ...(measurement && { measurement }) }
   const run = upgradeRun(planned, {
     sealed,
     limits,
@@ -149,7 +154,7 @@ async function carryOutUpgrade(
     },
   })
   try {
-    return await runChange(cx, { ...run, environment, view: reportView })
+    return await runChange(cx, { ...run, environment, measurement, view: reportView })
   } finally {
     census.leave()
   }
