@@ -163,6 +163,8 @@ const headings: Readonly<Record<string, readonly string[]>> = {
     'plan',
     'backup',
     'take-over',
+    'measure',
+    'stop-if',
     'until',
     'pause-before',
     'no-pause-updates',
@@ -192,7 +194,6 @@ const headings: Readonly<Record<string, readonly string[]>> = {
     'soak',
     'restart-timeout',
   ],
-  'Measuring:': ['measure', 'measure-namespace', 'measure-selector', 'tcp', 'stop-if'],
   'Offline:': ['from', 'releases', 'catalog-file', 'graph-file', 'manifest', 'manifest-base'],
   'Output:': ['exit-code', 'to-file', 'watch', 'help'],
 }
@@ -246,20 +247,18 @@ export const dryRunOption = (): Option =>
     },
   )
 
-/** What `--measure` measures; the same of every run that can be measured. */
+/** Of every run that can be measured. What is measured, and where, is as in `kvup measure`, whose help names those flags: these would be too long. */
 export const measureFlags = (): Option[] => [
-  new Option('--measure', 'measure availability meanwhile, by 300 API calls a minute'),
-  ...measuredFlags(),
-  new Option('--stop-if <rule>', 'make no further change: api.unavailable>30s, vms.interrupted>0').argParser(
-    list,
-  ),
+  new Option('--measure', 'measure availability (see kvup measure -h)'),
+  new Option('--stop-if <rule>', "with it: stop once 'api.unavailable>30s'").argParser(list),
+  ...measuredFlags().map((option) => option.hideHelp()),
 ]
 
 /** What is measured, and where. */
 export const measuredFlags = (): Option[] => [
-  new Option('--measure-namespace <namespace>', 'where VMs are tried as a dry run (default: of KubeVirt)'),
-  new Option('--measure-selector <labels>', 'VMIs that are watched (default: all)'),
-  new Option('--tcp <name:port>', 'also connect to a DNS name or NAMESPACE/SERVICE').argParser(list),
+  new Option('--measure-namespace <namespace>', 'where VMs are tried as a dry run'),
+  new Option('--measure-selector <labels>', 'which VMIs are watched (default all)'),
+  new Option('--tcp <name:port>', 'also connect to a DNS name or a Service').argParser(list),
 ]
 
 /** For who watches nothing: a pipeline fails instead of waiting for its timeout. */

@@ -19,8 +19,7 @@ const text = manual({
     ['kvup upgrade --to v1.8.4 --dry-run=server', 'show what would change'],
     ['kvup upgrade --plan plan.yaml --yes', 'run a plan that was reviewed'],
   ],
-  more: `After a kill, an interruption or a timeout, the same command continues. Where HyperConverged
-owns KubeVirt, --to may be its own version, and OLM is the method.`,
+  more: 'After a kill, an interruption or a timeout, the same command continues.',
   formats: ['junit', 'github'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })
@@ -62,7 +61,7 @@ export const planningFlags = (): Option[] => [
 export const runningFlags = (): Option[] => [
   new Option('--plan <file>', 'run this plan, unchanged; - for stdin'),
   new Option('--backup <file>', 'file for the objects that are replaced'),
-  new Option('--timeout <duration>', 'limit of each minor (default 60m, or twice the estimate)'),
+  new Option('--timeout <duration>', 'limit of each minor (60m or twice estimated)'),
   stalledOption(),
   new Option('--dry-run <none|client|server>', 'show what would change, change nothing'),
   new Option('--deadline <time>', 'begin no step that would end after this time'),

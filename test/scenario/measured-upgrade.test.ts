@@ -24,7 +24,12 @@ const probe = ({ probes }: Availability, name: string) => {
 /** virt-api is away from its webhooks and as an aggregated API for so long, once virt-handler rolls. */
 function virtApiAway(stage: Stage, after: number, ms: number): void {
   const away = [
-    { is: 'webhook-down', resource: 'virtualmachines', webhook: 'virtualmachine-validator.kubevirt.io', service: 'virt-api.kubevirt' },
+    {
+      is: 'webhook-down',
+      resource: 'virtualmachines',
+      webhook: 'virtualmachine-validator.kubevirt.io',
+      service: 'virt-api.kubevirt',
+    },
     { is: 'refused', status: 503, on: { resource: 'version' } },
     { is: 'refused', status: 503, on: { resource: 'discovery-of-virt-api' } },
   ] as const
@@ -44,7 +49,9 @@ test('a measured upgrade says that all was available, makes the calls that it st
     expect(measured.promise.is).toBe('kept')
     expect(measured.calls / (measured.seconds / 60)).toBeLessThan(measured.callsPerMinute * 1.05)
     expect(measured.calls / (measured.seconds / 60)).toBeGreaterThan(measured.callsPerMinute * 0.95)
-    const creates = stage.requests(since).filter(({ verb, resource }) => verb === 'create' && resource === VirtualMachines.plural)
+    const creates = stage
+      .requests(since)
+      .filter(({ verb, resource }) => verb === 'create' && resource === VirtualMachines.plural)
     expect(creates.length).toBeGreaterThan(50)
     expect(creates.filter(({ dryRun }) => !dryRun)).toEqual([])
   })
@@ -67,7 +74,11 @@ test('the seconds in which virt-api is away are told, with what was rolling then
 test('--stop-if ends the run before its next change, with exit 3', async () => {
   await play(withVms, async (stage) => {
     virtApiAway(stage, 40 * second, 40 * second)
-    const ended = await stage.upgrade('v1.8.4', { measure: true, stopIf: ['api.unavailable>30s'] }, { cluster: stage.shaky })
+    const ended = await stage.upgrade(
+      'v1.8.4',
+      { measure: true, stopIf: ['api.unavailable>30s'] },
+      { cluster: stage.shaky },
+    )
     console.log(ended.text)
     expect(ended.code, ended.text).toBe(3)
     expect(stage.methods).toEqual([])

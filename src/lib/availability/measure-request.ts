@@ -38,10 +38,12 @@ export function measureRequest({
 
 /** A measurement that has not begun; undefined where none was asked for. Throws what `measureRequest` throws. */
 export function measurementOf(
-  { clock, world }: Pick<CommandContext, 'clock' | 'world'>,
+  { clock, world, printer }: Pick<CommandContext, 'clock' | 'world' | 'printer'>,
   options: MeasureOptions,
   where: { cluster: Cluster; namespace: string },
 ): Measurement | undefined {
   const request = measureRequest(options)
-  return request && new Measurement({ ...where, clock, request, connect: world.connect?.bind(world) })
+  if (request === undefined) return undefined
+  const warn = (line: string) => printer.warn(line)
+  return new Measurement({ ...where, clock, request, connect: world.connect?.bind(world), warn })
 }

@@ -116,10 +116,10 @@ export class MeasuredVms {
     if (change.type === 'synced') this.#isWhole = true
     else if (change.type === 'lost') this.#why = change.why
     else if (change.type === 'deleted') this.#gone(change.object, at)
-    else this.#seen(change.object, at)
+    else this.#changed(change.object, at)
   }
 
-  #seen(vmi: VirtualMachineInstance, at: string): void {
+  #changed(vmi: VirtualMachineInstance, at: string): void {
     const vm = keyOf(vmi)
     const { uid = '' } = vmi.metadata
     const before = this.#known.get(vm)

@@ -41,6 +41,8 @@ export interface MeasureTools {
   namespace: string
   request: MeasureRequest
   connect?: Connect | undefined
+  /** Told of a probe that is not asked, or not any more. */
+  warn: (line: string) => void
 }
 
 /** What a call failed with that got no answer in time. */
@@ -82,6 +84,7 @@ export class Measurement implements RunMeasurement {
    * Before the first write: what is not taken now is not measured, and said. Throws `usage` where no cluster is behind it or nobody can connect.
    */
   async begin(): Promise<void> {
+    if (this.hasBegun) return
     const { cluster, namespace, request, connect } = this.#tools
     const ask = cluster.askOnce?.(patience)
     if (ask === undefined) throw usageError('not-measurable', 'a saved cluster cannot be measured')
@@ -194,7 +197,7 @@ export class Measurement implements RunMeasurement {
     const create = this.#measured.find(({ probe }) => probe.name === 'create')
     const answered = create && (await this.#once(create))
     if (answered === undefined || answered.is === 'answered') return
-    create?.endWith(this.#ticks, `not accepted before the first change: ${answered.why}`)
+    this.#endProbe(create, `not accepted before the first change: ${answered.why}`)
   }
 
   /** One call, with an end. Never rejects. */
@@ -239,7 +242,12 @@ export class Measurement implements RunMeasurement {
     // A refusal is an answer.
     one.log.up(at)
     if (one.isOfApi) this.#api.up(one.probe.name, at)
-    if (answered.is === 'refused') one.endWith(at, answered.why)
+    if (answered.is === 'refused') this.#endProbe(one, answered.why)
+  }
+
+  #endProbe(one: MeasuredCalls | undefined, why: string): void {
+    one?.endWith(this.#ticks, why)
+    if (one) this.#tools.warn(`${one.probe.name} is not measured any more (${one.probe.what}): ${why}`)
   }
 
   /** Whether this process gets its turns: what it slept through it did not measure. */

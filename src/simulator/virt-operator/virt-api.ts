@@ -47,7 +47,11 @@ function serveAggregated(store: Store): void {
     const groupVersion = `subresources.kubevirt.io/${version}`
     const served = <T>(answer: T): T => {
       if (isServing(store)) return answer
-      throw new Refusal(503, 'ServiceUnavailable', 'error trying to reach service: dial tcp: connection refused')
+      throw new Refusal(
+        503,
+        'ServiceUnavailable',
+        'error trying to reach service: dial tcp: connection refused',
+      )
     }
     store.aggregated.set(`/apis/${groupVersion}`, () =>
       served({ kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: resourcesOf() }),

@@ -109,7 +109,12 @@ function singleAsk(requests: Requests, tools: ClusterTools): SingleAsk {
     pages: (kind, where) => reader.pages(kind, where),
     dryRun: new HttpWriter(requests, { isDryRun: true }),
     path: (path) =>
-      requests.json({ method: 'GET', path, subject: { verb: 'get', resource: path }, patience: patientReads }),
+      requests.json({
+        method: 'GET',
+        path,
+        subject: { verb: 'get', resource: path },
+        patience: patientReads,
+      }),
   }
 }
 
