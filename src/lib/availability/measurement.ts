@@ -2,7 +2,7 @@ import type { Change, Cluster, Where } from '../kube/cluster.ts'
 import { type Clock, ticks } from '../kube/clock.ts'
 import { usageError } from '../kube/errors.ts'
 import { VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
-import { DaemonSets, Deployments } from '../kube/kinds/workload-kinds.ts'
+import { type DaemonSet, DaemonSets, type Deployment, Deployments } from '../kube/kinds/workload-kinds.ts'
 import type { Kind, KubeObject } from '../kube/object.ts'
 import { type Availability, journaled, promiseOf, summaryOf } from './availability.ts'
 import type { RunEvent, RunMeasurement } from '../engine/step.ts'
@@ -20,7 +20,6 @@ import {
   probesOfApi,
   type TcpTarget,
 } from './probes.ts'
-import { RollingComponents } from './rolling-components.ts'
 import { brokenRule, type StopRule } from './stop-rules.ts'
 
 /** What is measured, and where. */
@@ -102,7 +101,7 @@ export class Measurement implements RunMeasurement {
     await this.#tryCreate()
     void this.#heartbeat()
     for (const [index, one] of this.#measured.entries())
-      if (!one.hasEnded) void this.#ask(one, (index * period) / this.#measured.length)
+      if (!one.hasEnded) void this.#ask(one, Math.round((index * period) / this.#measured.length))
   }
 
   /** Stops asking. What is known is told by `report`. */
@@ -224,7 +223,8 @@ export class Measurement implements RunMeasurement {
       if (this.#end.signal.aborted) return
       this.#take(one, answered, { sent, answered: this.#ticks })
       if (one.hasEnded) return
-      const missed = Math.floor((this.#ticks - due) / period)
+      // A timer may go off a moment early.
+      const missed = Math.max(0, Math.floor((this.#ticks - due) / period))
       due += period * (missed + 1)
     }
   }
@@ -306,3 +306,39 @@ export class Measurement implements RunMeasurement {
 const ended = new Error('the measurement has ended')
 /** A watch that ended by itself, or was refused, is begun anew, ms. */
 const rewatchAfter = 30_000
+
+/** Which DaemonSets and Deployments of a namespace are rolling, from their changes. */
+class RollingComponents {
+  readonly #rolling = new Set<string>()
+
+  get names(): readonly string[] {
+    return [...this.#rolling]
+  }
+
+  takeDaemonSet(change: Change<DaemonSet>): void {
+    this.#take(change, ({ metadata, status = {} }) => {
+      const { desiredNumberScheduled: wanted = 0, updatedNumberScheduled = 0, numberReady = 0 } = status
+      return (
+        status.observedGeneration !== metadata.generation ||
+        updatedNumberScheduled < wanted ||
+        numberReady < wanted
+      )
+    })
+  }
+
+  takeDeployment(change: Change<Deployment>): void {
+    this.#take(change, ({ metadata, spec, status = {} }) => {
+      const { replicas = 0, updatedReplicas = 0, readyReplicas = 0 } = status
+      const wanted = spec?.replicas ?? 1
+      const isWhole = updatedReplicas >= wanted && readyReplicas >= wanted && replicas <= wanted
+      return status.observedGeneration !== metadata.generation || !isWhole
+    })
+  }
+
+  #take<T extends DaemonSet | Deployment>(change: Change<T>, isRolling: (object: T) => boolean): void {
+    if (change.type === 'synced' || change.type === 'lost') return
+    const { name } = change.object.metadata
+    if (change.type !== 'deleted' && isRolling(change.object)) this.#rolling.add(name)
+    else this.#rolling.delete(name)
+  }
+}

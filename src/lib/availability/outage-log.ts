@@ -45,6 +45,8 @@ interface ClosedOutage extends OpenOutage {
 const keptAtMost = 50
 /** A roll has few components, and a run few steps; what somebody else names so is not kept without an end. */
 const namesAtMost = 12
+/** Whoever answered may have said a lot. */
+const longestWhy = 500
 
 /** The outages of one probe. However many there are, it takes the same room. Times go in as ticks, ms. */
 export class OutageLog {
@@ -62,7 +64,7 @@ export class OutageLog {
   down(begin: number, why: string, going: Going): void {
     if (this.#open === undefined) {
       this.#count++
-      this.#open = { begin, why, rolling: new Set(), steps: new Set() }
+      this.#open = { begin, why: why.slice(0, longestWhy), rolling: new Set(), steps: new Set() }
     }
     this.note(going)
   }

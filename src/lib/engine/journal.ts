@@ -78,7 +78,7 @@ export interface Entry {
   availability?: JournaledAvailability
 }
 
-/** What the journal keeps of a measurement: figures, and the longest outages of the API. At most 2 kB. */
+/** What the journal keeps of a measurement: figures, and the longest outages of the API. At most 4 kB. */
 export interface JournaledAvailability {
   /** In one line. */
   text: string

@@ -15,7 +15,8 @@ import {
 } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { condition } from '../../lib/kube/object.ts'
 import { items } from '../api/json.ts'
-import { Refusal } from '../api/api-refusal.ts'
+import { internalError, Refusal } from '../api/api-refusal.ts'
+import { ValidatingWebhooks } from '../../lib/kube/kinds/extension-kinds.ts'
 import type { Store } from '../api/store.ts'
 import type { SubresourceCall } from '../api/subresources.ts'
 import { asSelector, isOver, isReady, share } from '../machinery/owned-pods.ts'
@@ -29,6 +30,7 @@ export function serveVirtApi(store: Store): void {
   store.onSubresource(Pods, 'eviction', (call) => evict(store, call))
   admitMigrations(store)
   serveAggregated(store)
+  admitVms(store)
   const changes = { restart: ['Stop', 'Start'], start: ['Start'], stop: ['Stop'] } as const
   for (const [name, actions] of Object.entries(changes)) {
     store.onSubresource(VirtualMachines, name, (call) =>
@@ -68,6 +70,18 @@ const resourcesOf = () =>
     kind: '',
     verbs: ['put'],
   }))
+
+/** Its webhook for VMs has failurePolicy Fail: without it nobody makes one. */
+function admitVms(store: Store): void {
+  store.admission.add(({ operation, kind }) => {
+    if (operation !== 'CREATE' || kind.kind !== VirtualMachines.kind || isServing(store)) return
+    if (store.list(ValidatingWebhooks, { fields: 'metadata.name=virt-api-validator' }).items.length === 0)
+      return
+    throw internalError(
+      'failed calling webhook "virtualmachine-validator.kubevirt.io": failed to call webhook: no endpoints available for service "virt-api"',
+    )
+  })
+}
 
 function isServing(store: Store): boolean {
   const slices: readonly EndpointSlice[] = store.list(EndpointSlices, {
