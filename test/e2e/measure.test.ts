@@ -98,6 +98,8 @@ async function writtenByKvup(since: Date, dryRunSteps = false): Promise<readonly
   return written.filter(({ verb }) => !['get', 'list', 'watch'].includes(verb)).map(({ object }) => object)
 }
 
+const isOfVms = (object: string) => object.startsWith('virtualmachine')
+
 const vms = () => lab.kubectl(['get', 'virtualmachines,virtualmachineinstances', '-A', '-o', 'name'])
 
 beforeAll(async () => {
@@ -127,7 +129,7 @@ test('virt-api stops for 10 s in a measured upgrade: the seconds are those of a 
   await delay(10_000)
   process.kill(pid, 'SIGCONT')
   const { code, stderr, stdout } = await run.ended
-  expect(code, stdout + stderr).toBe(3)
+  expect({ code, said: stdout + stderr }).toMatchObject({ code: 3 })
   expect(stderr).toContain('--stop-if api.unavailable>5s')
   expect(stderr).toContain('what is rolling goes on')
   expect(methodsOf(await kubeVirtOf(lab))).toEqual([])
@@ -145,13 +147,12 @@ test('virt-api stops for 10 s in a measured upgrade: the seconds are those of a 
   const rates = await callsAMinute(from, to)
   console.log(`calls a minute in the upgrade: ${JSON.stringify(rates)}`)
   for (const rate of Object.values(rates)) expect(rate).toBeLessThanOrEqual(60 * 1.05)
-  const isOfVms = (object: string) => object.startsWith('virtualmachine')
   expect((await writtenByKvup(since)).filter(isOfVms)).toEqual([])
   expect((await writtenByKvup(since, true)).filter(isOfVms).length).toBeGreaterThan(10)
   expect(await vms()).toBe('')
 
   const rest = await kvup(lab, [...line.split(' '), '-o', 'json'])
-  expect(rest.code, rest.stderr).toBe(0)
+  expect(rest).toMatchObject({ code: 0 })
   await expectRolled(lab, 'v1.8.4', ['LiveMigrate'])
 })
 
@@ -159,7 +160,7 @@ test('kvup measure: at most 5 % more calls a minute than it states, nothing is c
   const since = new Date()
   const words = ['measure', '-o', 'json', '--', 'sh', '-c', 'echo from the command; sleep 60; exit 7']
   const { code, stdout, stderr } = await kvup(lab, words)
-  expect(code, stderr).toBe(7)
+  expect({ code, stderr }).toMatchObject({ code: 7 })
   expect(stderr).toContain('from the command')
   const { availability } = JSON.parse(stdout) as { availability: Availability }
   const [from, to] = [Date.parse(availability.begin), Date.parse(availability.end)]

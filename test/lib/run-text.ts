@@ -24,6 +24,8 @@ export interface Place {
   env?: Readonly<Record<string, string>>
   /** Absent: nobody interrupts. */
   signal?: AbortSignal
+  /** What a command that is run beside kvup ends with. */
+  run?: () => Promise<number>
   /** Told of each write to stdout. */
   onOut?: (text: string) => void
 }
@@ -43,6 +45,7 @@ export async function runText(
     env = {},
     signal = new AbortController().signal,
     onOut,
+    run,
   }: Place,
 ) {
   let out = ''
@@ -88,6 +91,7 @@ export async function runText(
       writeText: async () => undefined,
       readStdin: async () => stdin ?? '',
       scratchFile: (name: string) => name,
+      ...(run && { run }),
     }
     const prompt = {
       confirm: async () => answer,

@@ -1,4 +1,4 @@
-import type { OutageFigures } from './outage-log.ts'
+import type { Outage, OutageFigures } from './outage-log.ts'
 import type { MeasuredVmsReport } from './measured-vms.ts'
 import type { ProbeName } from './probes.ts'
 import type { JournaledAvailability } from '../engine/journal.ts'
@@ -60,8 +60,7 @@ export function promiseOf(probes: readonly MeasuredProbe[], seconds: number): Av
 }
 
 /** `9.5 s`, and from a minute on as every span. */
-export const secondsText = (seconds: number): string =>
-  seconds < 60 ? `${seconds} s` : spanText(seconds * 1000)
+const secondsText = (seconds: number): string => (seconds < 60 ? `${seconds} s` : spanText(seconds * 1000))
 
 /** The end of a run in one line: `API unavailable for 10 s; 0 of 12 VMs interrupted`. Pure. */
 export function summaryOf({
@@ -112,15 +111,15 @@ export function journaled({
         unavailableSeconds,
       ]),
     ),
-    outages: longest
-      .toSorted((a, b) => a.begin.localeCompare(b.begin))
-      .map((outage) => ({
-        begin: outage.begin,
-        ...(outage.end !== undefined && { end: outage.end }),
-        ...(outage.rolling && { rolling: outage.rolling.slice(0, journaledNames) }),
-      })),
+    outages: longest.toSorted((a, b) => a.begin.localeCompare(b.begin)).map(journaledOutage),
     interruptedVms: vms.interrupted.count,
     watchedVms: vms.watched,
     migrations: vms.migrations.count,
   }
 }
+
+const journaledOutage = ({ begin, end, rolling }: Outage): JournaledAvailability['outages'][number] => ({
+  begin,
+  ...(end !== undefined && { end }),
+  ...(rolling && { rolling: rolling.slice(0, journaledNames) }),
+})

@@ -62,6 +62,17 @@ interface KnownVm {
   agent: boolean
 }
 
+interface Phases {
+  before: KnownVm | undefined
+  same: KnownVm | undefined
+  phase: string | undefined
+}
+
+const finalPhases: ReadonlyMap<string, InterruptedVm['how']> = new Map([
+  ['Failed', 'failed'],
+  ['Succeeded', 'stopped'],
+])
+
 /** So many of each are told; the rest is counted. */
 const toldAtMost = 50
 
@@ -121,27 +132,27 @@ export class MeasuredVms {
 
   #changed(vmi: VirtualMachineInstance, at: string): void {
     const vm = keyOf(vmi)
-    const { uid = '' } = vmi.metadata
+    const { metadata, status = {} } = vmi
+    const { uid = '' } = metadata
     const before = this.#known.get(vm)
     const same = before?.uid === uid ? before : undefined
-    if (before?.ran && same === undefined) this.#interrupt(vm, 'restarted', at)
-    const phase = vmi.status?.phase
-    const runs = phase === 'Running'
-    if (same?.ran && (phase === 'Failed' || phase === 'Succeeded'))
-      this.#interrupt(vm, phase === 'Failed' ? 'failed' : 'stopped', at)
-    if (runs) this.#runs(vm, at)
-    else this.#unpick(vm)
-    const migration = endOf(vmi.status?.migrationState)
-    const agent = condition(vmi, 'AgentConnected')?.status === 'True'
+    const ran = this.#phase(vm, { before, same, phase: status.phase }, at)
+    const migration = endOf(status.migrationState)
     if (migration !== undefined && migration !== same?.migration && this.#isNew(before))
-      this.#migration(vm, vmi.status?.migrationState ?? {})
-    if (runs) this.#agent(vm, { was: same?.agent === true, is: agent }, at)
-    this.#known.set(vm, {
-      uid,
-      ran: runs || (same?.ran === true && phase !== 'Failed' && phase !== 'Succeeded'),
-      migration: migration ?? same?.migration,
-      agent,
-    })
+      this.#migration(vm, status.migrationState ?? {})
+    const agent = condition(vmi, 'AgentConnected')?.status === 'True'
+    if (status.phase === 'Running') this.#agent(vm, { was: same?.agent === true, is: agent }, at)
+    this.#known.set(vm, { uid, ran, migration: migration ?? same?.migration, agent })
+  }
+
+  /** Whether it runs, or ran when it was last told: what follows is an interruption then. `same`: of the same VMI. */
+  #phase(vm: string, { before, same, phase }: Phases, at: string): boolean {
+    const how = phase === undefined ? undefined : finalPhases.get(phase)
+    if (before?.ran && same === undefined) this.#interrupt(vm, 'restarted', at)
+    if (same?.ran && how !== undefined) this.#interrupt(vm, how, at)
+    if (phase === 'Running') this.#runs(vm, at)
+    else this.#unpick(vm)
+    return phase === 'Running' || (same?.ran === true && how === undefined)
   }
 
   /** What ended before the measurement began is in the first list. */

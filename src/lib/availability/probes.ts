@@ -69,7 +69,7 @@ export function probesOfApi({ ask, namespace, someVmi }: Asked): readonly Probe[
     },
     discovery: { what: 'discovery of the aggregated API', ask: () => ask.path(`/apis/${group}`) },
   }
-  return apiProbes.map((name) => ({ name, ...asks[name] }))
+  return apiProbes.map((name) => ({ name, what: asks[name].what, ask: asks[name].ask }))
 }
 
 /** No VM of this name is ever made: it is the one of the dry run. */

@@ -74,8 +74,8 @@ function tooMany(
 
 function tooLong(
   { probe, moreThanMs }: StopRule & { is: 'unavailable' },
-  { unavailableMs }: Figures,
+  figures: Figures,
 ): string | undefined {
-  const ms = unavailableMs(probe)
+  const ms = figures.unavailableMs(probe)
   return ms > moreThanMs ? `${probe} was unavailable for ${spanText(ms)}` : undefined
 }

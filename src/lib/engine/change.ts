@@ -164,11 +164,12 @@ export async function carryOut({
 }
 
 /** A run that ends early has no document in which it would stand. */
-function tellMeasured({ measurement, emit, clock }: RunEnvironment): void {
+function tellMeasured(environment: RunEnvironment): void {
+  const { measurement, clock } = environment
   measurement?.end()
   const measured = measurement?.journaled()
   if (measured === undefined) return
-  emit({ kind: 'remark', at: clock.now().toISOString(), text: `measured: ${measured.text}` })
+  environment.emit({ kind: 'remark', at: clock.now().toISOString(), text: `measured: ${measured.text}` })
 }
 
 /** What the change would do now; it refuses what the run would refuse before it asks. Undefined where it is to be carried out. */

@@ -196,7 +196,7 @@ function webhookRefuses({ webhook, message }: ApiFault & { is: 'webhook-refuses'
 
 /** The cluster as it is seen through an API server with faults: slow, 401, 429 and 5xx before the request is done. */
 export function withFaults(cluster: Cluster, faults: ApiFaults, user = 'kubernetes-admin'): Cluster {
-  const { reader, reviewer, askOnce } = cluster
+  const { reader, reviewer } = cluster
   const through = async <T>(request: ApiRequest, call: () => Promise<T>): Promise<T> => {
     await faults.before({ ...request, user })
     return call()
@@ -226,6 +226,7 @@ export function withFaults(cluster: Cluster, faults: ApiFaults, user = 'kubernet
       dryRun: writerThrough(reviewer.dryRun, through),
     },
   } satisfies Cluster
+  const askOnce = cluster.askOnce?.bind(cluster)
   if (askOnce === undefined) return faulty
   return {
     ...faulty,

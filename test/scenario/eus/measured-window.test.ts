@@ -9,7 +9,7 @@ test('an EUS upgrade is measured to its end: an outage has the step that was und
     const since = stage.mark
     const measuring = { measure: true, stopIf: ['api.unavailable>10m'] }
     const ended = await eusRunOn(stage, { ...measuring, until: 'platform-4.19' }, { cluster: stage.shaky })
-    expect(ended.code, ended.text).toBe(0)
+    expect(ended).toMatchObject({ code: 0 })
     const measured = availabilityOf(ended)
     expect(measured.overLimit).toBeUndefined()
     const { outages } = probeOf(measured, 'create')

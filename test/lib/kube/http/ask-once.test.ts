@@ -29,7 +29,7 @@ const once = async (url: string, ms = 2000): Promise<Asking> => {
   return ask
 }
 
-test.each(Object.entries(asks))('%s: what is refused with 503, 500 or 429 is sent once', async (_, ask) => {
+test.each(Object.values(asks))('what is refused with 503, 500 or 429 is sent once: %s', async (ask) => {
   for (const status of [503, 500, 429]) {
     const { url, asked } = await serve((_, response) =>
       refuse(response, status, 'Busy', { 'retry-after': '1' }),
@@ -40,7 +40,7 @@ test.each(Object.entries(asks))('%s: what is refused with 503, 500 or 429 is sen
   }
 })
 
-test.each(Object.entries(asks))('%s: a server that says nothing is given up in time', async (_, ask) => {
+test.each(Object.values(asks))('a server that says nothing is given up in time: %s', async (ask) => {
   const { url } = await serve(() => undefined)
   const began = performance.now()
   await expect(ask(await once(url, 100))).rejects.toMatchObject({ status: 0, exitCode: 8 })
