@@ -19,7 +19,6 @@ const text = manual({
     ['kvup upgrade --to v1.8.4 --dry-run=server', 'show what would change'],
     ['kvup upgrade --plan plan.yaml --yes', 'run a plan that was reviewed'],
   ],
-  more: 'After a kill, an interruption or a timeout, the same command continues.',
   formats: ['junit', 'github'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })
@@ -60,6 +59,7 @@ export const planningFlags = (): Option[] => [
 /** How a plan is carried out. */
 export const runningFlags = (): Option[] => [
   new Option('--plan <file>', 'run this plan, unchanged; - for stdin'),
+  new Option('--rehearsal <file>', 'compare with what kvup rehearse saved'),
   new Option('--backup <file>', 'file for the objects that are replaced'),
   new Option('--timeout <duration>', 'limit of each minor (60m or twice estimated)'),
   stalledOption(),
