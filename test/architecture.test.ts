@@ -13,13 +13,17 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
   engine: { code: ['kube', 'kube/base'] },
   kubevirt: { code: ['kube', 'kube/base', 'kvup-words', 'releases'] },
   openshift: { code: ['kube', 'kube/base', 'releases'], types: ['kubevirt'] },
+  availability: { code: ['kube', 'kube/base'], types: ['engine'] },
   status: { code: ['engine', 'kubevirt', 'openshift', 'kube', 'kube/base', 'releases'] },
   checks: {
     code: ['kubevirt', 'openshift', 'releases', 'kube/base', 'kvup-words'],
     types: ['manifests', 'kube'],
   },
   'checks/probes': { code: ['checks', 'manifests', 'kubevirt', 'releases', 'kube', 'kube/base'] },
-  vms: { code: ['engine', 'kubevirt', 'openshift', 'kube', 'kube/base', 'kvup-words', 'releases'] },
+  vms: {
+    code: ['engine', 'kubevirt', 'openshift', 'kube', 'kube/base', 'kvup-words', 'releases'],
+    types: ['availability'],
+  },
   upgrade: {
     code: [
       'status',
@@ -33,7 +37,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
       'kvup-words',
       'releases',
     ],
-    types: ['checks'],
+    types: ['checks', 'availability'],
   },
   eus: {
     code: [
@@ -49,7 +53,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
       'kvup-words',
       'releases',
     ],
-    types: ['checks'],
+    types: ['checks', 'availability'],
   },
   output: {
     code: ['kube/base', 'kvup-words'],
@@ -65,6 +69,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
       'manifests',
       'releases',
       'rehearsal',
+      'availability',
       'kube',
     ],
   },

@@ -283,6 +283,12 @@ export const entries: readonly Entry[] = [
     load: async () => (await import('./history.ts')).historyCommand,
   },
   {
+    name: 'measure',
+    description: 'Measure availability while a command runs, as time does',
+    kind: 'MeasuredCommand',
+    load: async () => (await import('./measure.ts')).measureCommand,
+  },
+  {
     name: 'rbac',
     description: 'Print the roles that kvup needs, ready for kubectl apply',
     load: async () => (await import('./rbac.ts')).rbacCommand,

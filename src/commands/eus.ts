@@ -5,6 +5,7 @@ import {
   dryRunOption,
   fromOption,
   manual,
+  measureFlags,
   stalledOption,
 } from './command-options.ts'
 import type { Context, Wire } from '../context.ts'
@@ -51,7 +52,13 @@ const runAction = async (cx: Context, options: EusRunOptions) =>
 
 export function eusRunCommand(wire: Wire): Command {
   const command = new Command('run')
-  const options = [...eusPlanningFlags(), ...runFlags(), ...approvingFlags(), ...windowFlags()]
+  const options = [
+    ...eusPlanningFlags(),
+    ...runFlags(),
+    ...approvingFlags(),
+    ...windowFlags(),
+    ...measureFlags(),
+  ]
   for (const option of options) command.addOption(option)
   return command.addHelpText('after', runHelp).action(wire<EusRunOptions, []>(runAction))
 }

@@ -11,6 +11,8 @@ import {
   settleMissingValues,
 } from '../lib/engine/change.ts'
 import type { RunOutcome } from '../lib/engine/step.ts'
+import type { Measurement } from '../lib/availability/measurement.ts'
+import { availabilityLines } from '../lib/output/views/availability.ts'
 import type { Journal } from '../lib/engine/journal.ts'
 import { blocked, type ExitCode, exitCode } from '../lib/kube/errors.ts'
 import type { Document, Paint, Printer, View } from '../lib/output/printer.ts'
@@ -21,6 +23,8 @@ import { shellWord, withoutFlags, wordsOf } from '../lib/kube/shell-line.ts'
 /** A change, and how the command tells of it. */
 interface ChangeRun<D extends Document> extends Omit<Performing, 'dryRun'> {
   view: View<D>
+  /** That of the environment, for the report. */
+  measurement?: Measurement | undefined
   /** The document of its end. */
   report: (outcome: RunOutcome) => D | Promise<D>
   /** Absent: the command shows in its own way what it would do. */
@@ -46,10 +50,36 @@ export async function runChange<D extends Document>(cx: Context, run: ChangeRun<
     if (!dryRun.refusesNothing) await run.change.gate(false)
     return dryRun.end?.(document) ?? exitCode.done
   }
-  const outcome = await carryOut(run)
-  const document = await report(outcome)
-  cx.printer.result(document, view)
-  return end(document, outcome)
+  const { measurement } = run
+  try {
+    const outcome = await carryOut(run)
+    measurement?.end()
+    const document = await report(outcome)
+    cx.printer.result(...withAvailability(document, view, measurement))
+    return await end(document, outcome)
+  } finally {
+    measurement?.end()
+  }
+}
+
+/** A document with what was measured beside its run as the section `availability`, and a view that tells of it below. */
+export function withAvailability<D extends Document>(
+  document: D,
+  view: View<D>,
+  measurement: Measurement | undefined,
+): [D, View<D>] {
+  if (measurement?.hasBegun !== true) return [document, view]
+  const availability = measurement.report()
+  return [
+    { ...document, availability },
+    {
+      ...view,
+      text: (shown, paint, size) => [
+        ...view.text(shown, paint, size),
+        ...availabilityLines(availability, paint, size),
+      ],
+    },
+  ]
 }
 
 /** Whether what is shown is a page, with what helps and a next line. */

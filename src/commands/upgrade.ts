@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { acceptWithReason, asksCluster, manual, stalledOption } from './command-options.ts'
+import { acceptWithReason, asksCluster, manual, measureFlags, stalledOption } from './command-options.ts'
 import type { UpgradeOptions } from '../lib/upgrade/plan/upgrade-options.ts'
 
 /** Loaded when it runs: help does without. */
@@ -19,8 +19,6 @@ const text = manual({
     ['kvup upgrade --to v1.8.4 --dry-run=server', 'show what would change'],
     ['kvup upgrade --plan plan.yaml --yes', 'run a plan that was reviewed'],
   ],
-  more: `After a kill, an interruption or a timeout, the same command continues. Where HyperConverged
-owns KubeVirt, --to may be its own version, and OLM is the method.`,
   formats: ['junit', 'github'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })
@@ -63,7 +61,7 @@ export const runningFlags = (): Option[] => [
   new Option('--plan <file>', 'run this plan, unchanged; - for stdin'),
   new Option('--rehearsal <file>', 'compare with what kvup rehearse saved'),
   new Option('--backup <file>', 'file for the objects that are replaced'),
-  new Option('--timeout <duration>', 'limit of each minor (default 60m, or twice the estimate)'),
+  new Option('--timeout <duration>', 'limit of each minor (60m or twice estimated)'),
   stalledOption(),
   new Option('--dry-run <none|client|server>', 'show what would change, change nothing'),
   new Option('--deadline <time>', 'begin no step that would end after this time'),
@@ -72,4 +70,5 @@ export const runningFlags = (): Option[] => [
     .argParser(list)
     .default([], 'none'),
   new Option('--take-over <holder>', 'take the lock of this holder'),
+  ...measureFlags(),
 ]

@@ -26,6 +26,8 @@ export interface Place {
   env?: Readonly<Record<string, string>>
   /** Absent: nobody interrupts. */
   signal?: AbortSignal
+  /** What a command that is run beside kvup ends with. */
+  run?: () => Promise<number>
   /** Told of each write to stdout. */
   onOut?: (text: string) => void
 }
@@ -45,6 +47,7 @@ export async function runText(
     env = {},
     signal = new AbortController().signal,
     onOut,
+    run,
     onWrite,
   }: Place,
 ) {
@@ -91,6 +94,7 @@ export async function runText(
       writeText: async (file: string, text: string) => void onWrite?.(file, text),
       readStdin: async () => stdin ?? '',
       scratchFile: (name: string) => name,
+      ...(run && { run }),
     }
     const prompt = {
       confirm: async () => answer,

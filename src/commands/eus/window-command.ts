@@ -26,7 +26,9 @@ import {
   windowQuestion,
   type WindowSnapshot,
 } from '../../lib/eus/run/window-snapshot.ts'
-import { askAboutMissing, gateOf, tellScreen } from '../run-change.ts'
+import { askAboutMissing, gateOf, tellScreen, withAvailability } from '../run-change.ts'
+import { measurementOf, measureRequest } from '../../lib/availability/measure-request.ts'
+import type { Measurement } from '../../lib/availability/measurement.ts'
 import { asPlanned, ensureEusFits, readEusPlan, withSealedHops } from '../../lib/eus/sealed-window.ts'
 import { abortProcedure, abortState } from '../../lib/eus/abort-procedure.ts'
 import {
@@ -203,27 +205,52 @@ export async function eusRun(cx: Context, typed: EusRunOptions): Promise<ExitCod
 
 /** Where pools follow hop by hop, each is a window of its own (night E10): one after the other, until the target is reached. */
 async function runWindow(cx: Context, options: EusRunOptions, sealed?: SealedPlan): Promise<ExitCode> {
+  measureRequest(options)
   const limits = await limitsBefore(cx, options)
   const began = ticks(cx.clock)
   const reports: EusReportDocument[] = []
-  for (let to = options.to; ;) {
-    const timeoutMs = Math.max(1, limits.timeoutMs - (ticks(cx.clock) - began))
-    const typed = { ...options, ...(to !== undefined && { to }) }
-    const { report, code, next } = await oneWindow(cx, typed, { limits: { ...limits, timeoutMs }, sealed })
-    reports.push(report)
-    if (next === undefined) {
-      const joined = joinedReport([reports[0] ?? report, ...reports.slice(1)])
-      cx.printer.result(joined, eusReportView)
-      return endOf(joined, code)
+  const measuring = new MeasuredWindows(cx, options)
+  try {
+    for (let to = options.to; ;) {
+      const timeoutMs = Math.max(1, limits.timeoutMs - (ticks(cx.clock) - began))
+      const typed = { ...options, ...(to !== undefined && { to }) }
+      const within = { limits: { ...limits, timeoutMs }, sealed, measuring }
+      const { report, code, next } = await oneWindow(cx, typed, within)
+      reports.push(report)
+      if (next === undefined) {
+        const joined = joinedReport([reports[0] ?? report, ...reports.slice(1)])
+        measuring.measurement?.end()
+        cx.printer.result(...withAvailability(joined, eusReportView, measuring.measurement))
+        return endOf(joined, code)
+      }
+      cx.printer.note(`platform and virtualization are at ${report.to}: on to ${next}`)
+      to = next
     }
-    cx.printer.note(`platform and virtualization are at ${report.to}: on to ${next}`)
-    to = next
+  } finally {
+    measuring.measurement?.end()
+  }
+}
+
+/** One measurement beside all windows of a run; where KubeVirt is, is known with the first. */
+class MeasuredWindows {
+  readonly #cx: Context
+  readonly #options: EusRunOptions
+  measurement: Measurement | undefined
+
+  constructor(cx: Context, options: EusRunOptions) {
+    this.#cx = cx
+    this.#options = options
+  }
+
+  of({ cluster, installation: { namespace } }: WindowSnapshot): Measurement | undefined {
+    return (this.measurement ??= measurementOf(this.#cx, this.#options, { cluster, namespace }))
   }
 }
 
 interface Within {
   limits: RunLimits
   sealed: SealedPlan | undefined
+  measuring: MeasuredWindows
 }
 
 interface EndedWindow {
@@ -236,7 +263,7 @@ interface EndedWindow {
 async function oneWindow(
   cx: Context,
   options: EusRunOptions,
-  { limits: all, sealed }: Within,
+  { limits: all, sealed, measuring }: Within,
 ): Promise<EndedWindow> {
   const request = requestOf(options, cx.world.commandLine)
   const snapshot = await seeWindow(cx, options, request, askingIn(cx, options))
@@ -265,6 +292,7 @@ async function oneWindow(
     limits,
     dryRun: options.dryRun,
     end: 'done',
+    measurement: measuring.of(windowSnapshot),
     alsoNeeds: vmsAccess(vms),
     async announce() {
       const { cluster, environment, open, planned } = windowSnapshot

@@ -6,6 +6,7 @@ import { type Document, seal } from '../../lib/output/printer.ts'
 import type { Context } from '../../context.ts'
 import { planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
 import { questionLines } from '../../lib/output/views/upgrade/before-question.ts'
+import { measurementOf, measureRequest } from '../../lib/availability/measure-request.ts'
 import { ensureStepsMeant, type RunLimits } from '../../lib/engine/step.ts'
 import { type Accepting, passGate, passGateOfPlan } from '../../lib/checks/check-definition.ts'
 import type { AcceptedRisk } from '../../lib/releases/hop-findings.ts'
@@ -67,6 +68,7 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   const mode = dryRunOf(options)
   // What contradicts itself is refused before the cluster is asked for its time.
   requestOf(options, cx.flags.yes)
+  measureRequest(options)
   const rehearsal =
     options.rehearsal === undefined ? undefined : await readRehearsal(cx.world, options.rehearsal)
   const typed = await limitsBefore(cx, { ...options, timeout: options.timeout ?? '60m' })
@@ -139,7 +141,10 @@ async function carryOutUpgrade(
   planned: Planned,
   { sealed, limits, range, rehearsal }: Carrying,
 ): Promise<ExitCode> {
-  const { environment, findings, accepted, census } = planned
+  const { findings, accepted, census, cluster: measured, options } = planned
+  const { namespace } = planned.plan.owner.ref
+  const measurement = measurementOf(cx, options, { cluster: measured, namespace })
+  const environment = { ...planned.environment, ...(measurement && { measurement }) }
   const run = upgradeRun(planned, {
     sealed,
     limits,
@@ -156,7 +161,7 @@ async function carryOutUpgrade(
     },
   })
   try {
-    return await runChange(cx, { ...run, environment, view: reportView })
+    return await runChange(cx, { ...run, environment, measurement, view: reportView })
   } finally {
     census.leave()
   }

@@ -23,6 +23,7 @@ import {
   type WorkloadsUpdateDocument,
 } from '../../lib/vms/waves/wave-run.ts'
 import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
+import { measurementOf, measureRequest } from '../../lib/availability/measure-request.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { runProcedure } from '../../lib/engine/runner.ts'
 import { askAboutMissing, gateOf, isPage, runChange } from '../run-change.ts'
@@ -57,6 +58,7 @@ import { someOf } from '../../lib/kube/text.ts'
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
   const typed = typedUpdate(options, cx.flags.namespace)
+  measureRequest(options)
   const settingsWork = await seeSettings(cx, { parts: statusParts, takeOver: options.takeOver })
   const now = cx.clock.now()
   ensureWindowOpens(typed, now)
@@ -87,8 +89,11 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
   warnOfWaves(cx, run.wanted, work.waves)
   if (work.canaryText !== undefined) cx.printer.warn(work.canaryText)
   const { journal } = settingsWork.environment
+  const { namespace } = settingsWork.installation
+  const measurement = measurementOf(cx, options, { cluster: settingsWork.cluster, namespace })
   return runChange(cx, {
-    environment: settingsWork.environment,
+    environment: { ...settingsWork.environment, ...(measurement && { measurement }) },
+    measurement,
     change: {
       ...work.change,
       announce: () => announce(cx, running, work),

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { asksCluster, manual, stalledOption, withChangeFlags } from '../command-options.ts'
+import { asksCluster, manual, measureFlags, stalledOption, withChangeFlags } from '../command-options.ts'
 import { excludeFlag, paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
 import type { UpdateOptions } from '../../lib/vms/waves/wave-run.ts'
 
@@ -17,7 +17,7 @@ const examples = [
 
 export function updateCommand(wire: Wire): Command {
   const command = new Command('update')
-  for (const option of [...moves, ...stopFlags(), ...stops]) command.addOption(option)
+  for (const option of [...moves, ...stopFlags(), ...stops, ...measureFlags()]) command.addOption(option)
   return withChangeFlags(command, 'how long it may take altogether', '8d')
     .addHelpText(
       'after',
@@ -66,10 +66,10 @@ const notWatching = [
 
 const stops = [
   new Option('--max-failures <count>', 'stop when so many VMs have failed').default('3'),
-  new Option('--retries <count>', 'how often a failed VM is tried again').default('1'),
+  new Option('--retries <count>', 'how often a failed VM is retried').default('1'),
   stalledOption().default('30m'),
   new Option('--restart-unmigratable', 'restart VMs that cannot be migrated'),
-  new Option('--restart-timeout <duration>', 'how long a VM may take to be Ready again').default('10m'),
+  new Option('--restart-timeout <duration>', 'time for a VM to be Ready again').default('10m'),
   new Option('--watch-only', 'move nothing, watch KubeVirt do it').conflicts(notWatching),
   new Option('--cancel-running', 'on Ctrl-C, cancel the migrations of this run'),
 ]

@@ -17,6 +17,7 @@ import {
   type RunContext,
   type RunEvent,
   type RunLimits,
+  type RunMeasurement,
   type RunOutcome,
   type StepSummary,
 } from './step.ts'
@@ -66,6 +67,8 @@ export interface RunEnvironment {
   prompt: Prompt
   signal: AbortSignal
   who: string
+  /** What is measured beside the run, where that was asked for. */
+  measurement?: RunMeasurement
   /** Who the API server takes us for, asked once; undefined where it does not say. */
   user(): Promise<string | undefined>
   world: Leaving['world']
@@ -152,9 +155,21 @@ export async function carryOut({
   try {
     return await resumably(change, environment, () => (hasBegun = true))
   } catch (error) {
+    tellMeasured(environment)
     if (hasBegun && error instanceof KvupError) await broken?.(error)
     throw error
+  } finally {
+    environment.measurement?.end()
   }
+}
+
+/** A run that ends early has no document in which it would stand. */
+function tellMeasured(environment: RunEnvironment): void {
+  const { measurement, clock } = environment
+  measurement?.end()
+  const measured = measurement?.journaled()
+  if (measured === undefined) return
+  environment.emit({ kind: 'remark', at: clock.now().toISOString(), text: `measured: ${measured.text}` })
 }
 
 /** What the change would do now; it refuses what the run would refuse before it asks. Undefined where it is to be carried out. */
@@ -212,6 +227,7 @@ async function asked(change: Change, environment: RunEnvironment, began: () => v
     throw blocked('answered-no', 'Canceled. Nothing was changed.')
   await change.ensureFits?.()
   await change.prepare?.()
+  await environment.measurement?.begin()
   signal.throwIfAborted()
   return runToTheEnd(change, environment, began)
 }
@@ -240,6 +256,7 @@ async function runToTheEnd(
     writes,
     emit(event: RunEvent) {
       if (event.kind === 'run-started') began()
+      environment.measurement?.hear(event)
       const told = onEvent === undefined ? event : onEvent(event)
       if (told.kind === 'run-started' || told.kind === 'steps-known') stages = inStages(told.steps)
       const isNamed = told.kind === 'run-started' && title !== undefined

@@ -12,6 +12,7 @@ import {
   journalOn,
   type JournalStore,
   type Override,
+  type JournaledAvailability,
 } from './journal.ts'
 import { Overrides } from './overrides.ts'
 
@@ -228,7 +229,25 @@ const isEntry = (value: unknown): value is Entry =>
   hasTexts(value, 'at', 'by', 'procedure', 'step', 'what', 'text') &&
   ['plan', 'user', 'from', 'to'].every((key) => ['string', 'undefined'].includes(typeof value[key])) &&
   ['number', 'undefined'].includes(typeof value['run']) &&
-  isPlace(value['place'])
+  isPlace(value['place']) &&
+  (value['availability'] === undefined || isAvailability(value['availability']))
+
+const isAvailability = (value: unknown): value is JournaledAvailability =>
+  hasTexts(value, 'text', 'begin', 'end', 'promise') &&
+  ['kept', 'broken', 'unknown'].includes(String(value['promise'])) &&
+  ['callsPerMinute', 'interruptedVms', 'watchedVms', 'migrations'].every((key) =>
+    Number.isFinite(value[key]),
+  ) &&
+  isRecord(value['unavailable']) &&
+  Object.values(value['unavailable']).every(Number.isFinite) &&
+  Array.isArray(value['outages']) &&
+  value['outages'].every(isOutage)
+
+const isOutage = (value: unknown): boolean =>
+  hasTexts(value, 'begin') &&
+  ['string', 'undefined'].includes(typeof value['end']) &&
+  (value['rolling'] === undefined ||
+    (Array.isArray(value['rolling']) && value['rolling'].every((name) => typeof name === 'string')))
 
 const isPlace = (value: unknown): boolean =>
   value === undefined ||

@@ -1,4 +1,4 @@
-import type { Entry } from './journal.ts'
+import type { Entry, JournaledAvailability } from './journal.ts'
 
 type What = Entry['what']
 
@@ -55,6 +55,8 @@ export interface JournalRun {
   /** It continues what this run left. */
   continues?: number
   accepted: readonly TakenRisk[]
+  /** What was measured beside it. */
+  availability?: JournaledAvailability
 }
 
 interface TakenRisk {
@@ -173,6 +175,7 @@ function toldRun(
 ): JournalRun {
   const { procedure, by, at: started } = first
   const { continued } = beside
+  const { availability } = entries.findLast((entry) => entry.availability !== undefined) ?? {}
   const [from, to] = [continued?.from ?? first.from, first.to ?? continued?.to]
   return {
     run,
@@ -184,6 +187,7 @@ function toldRun(
     ...outcomeOf(entries, started, beside),
     ...(continued && { continues: continued.run }),
     accepted: entries.filter(({ what }) => what === 'accepted').map(takenRisk),
+    ...(availability && { availability }),
   }
 }
 

@@ -74,6 +74,26 @@ export interface Entry {
   /** Of a start: the version where it begins, and where it leads. */
   from?: string
   to?: string
+  /** Of an end: what was measured beside the run. */
+  availability?: JournaledAvailability
+}
+
+/** What the journal keeps of a measurement: figures, and the longest outages of the API. At most 4 kB. */
+export interface JournaledAvailability {
+  /** In one line. */
+  text: string
+  /** RFC 3339. */
+  begin: string
+  end: string
+  /** Whether the control plane remained available throughout. */
+  promise: 'kept' | 'broken' | 'unknown'
+  callsPerMinute: number
+  /** Seconds by probe, of those that had an outage. */
+  unavailable: Readonly<Record<string, number>>
+  outages: readonly { begin: string; end?: string; rolling?: readonly string[] }[]
+  interruptedVms: number
+  watchedVms: number
+  migrations: number
 }
 
 /** What a borrowed setting is set to, kept with the override, for entries are forgotten in time. */

@@ -45,6 +45,14 @@ const gone = (error: Error, shows: string): KvupError =>
     cause: error,
   })
 
+/** What an entry of some kinds says besides. */
+interface Recorded {
+  user: string | undefined
+  from: string | undefined
+  to: string
+  availability: Entry['availability'] | undefined
+}
+
 /** What the steps of one run share while the lock is held. */
 export class OneRun {
   /** In ticks: when what the run works on was missing first. */
@@ -63,6 +71,7 @@ export class OneRun {
   readonly #memory: RememberedJournal
   readonly #remarks = new Set<string>()
   #isTroubled = false
+  #isLimitTold = false
   #place: StepPlace | undefined
   /** What was said of the change that is not taken. */
   readonly #refusals = new Set<string>()
@@ -140,11 +149,22 @@ export class OneRun {
     this.#remarks.add(text)
   }
 
+  /** Told as soon as it is so: until the next change would be made hours may pass. */
+  remarkLimit(): void {
+    const { overLimit } = this.cx.measurement ?? {}
+    if (overLimit === undefined || this.#isLimitTold) return
+    this.#isLimitTold = true
+    this.emit({
+      kind: 'remark',
+      text: `${overLimit}: kvup makes no further change; what is rolling goes on by itself`,
+    })
+  }
+
   async record(
     what: Entry['what'],
     step: string,
     text: string,
-    { user, from, to }: { user?: string | undefined; from?: string | undefined; to?: string } = {},
+    { user, from, to, availability }: Partial<Recorded> = {},
   ): Promise<void> {
     const at = new Date(this.now).toISOString()
     const { who: by, plan } = this.cx
@@ -161,7 +181,13 @@ export class OneRun {
       ...(user !== undefined && { user }),
       ...(from !== undefined && { from }),
       ...(to !== undefined && { to }),
+      ...(availability && { availability }),
     })
+  }
+
+  /** Writes down the end of the run, with what was measured beside it. */
+  recordEnd(what: Entry['what'], step: string, text: string): Promise<void> {
+    return this.record(what, step, text, { availability: this.cx.measurement?.journaled() })
   }
 
   /** Failures that pass (server away, 429, login needed) become remarks; every other is thrown. */

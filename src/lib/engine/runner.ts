@@ -65,7 +65,9 @@ async function recordExit(run: OneRun, step: Step | undefined, error: unknown): 
     run,
     Promise.all([
       leave(run),
-      run.record(what, step?.id ?? '', awaits ? `${waitsForApproval}: ${why}` : why).catch(() => undefined),
+      run
+        .recordEnd(what, step?.id ?? '', awaits ? `${waitsForApproval}: ${why}` : why)
+        .catch(() => undefined),
     ]),
   )
 }
@@ -184,7 +186,7 @@ class StepSequence {
     const done = changed.length > 0 ? `changed: ${changed.join(', ')}` : 'nothing to change'
     const shortfall = await this.#run.patiently(async () => procedure.shortfall?.(this.#run.live))
     const text = shortfall === undefined ? done : `${incomplete}: ${shortfall}; ${done}`
-    await this.#run.patiently(() => this.#run.record('finished', '', text))
+    await this.#run.patiently(() => this.#run.recordEnd('finished', '', text))
     const tookMs = Math.round(this.#run.ticks - began)
     const short = shortfall === undefined ? {} : { shortfall }
     this.#run.emit({ kind: 'run-finished', procedure: procedure.name, tookMs, ...short })
@@ -192,7 +194,9 @@ class StepSequence {
   }
 
   async #stop(step: Step, because: StopReason): Promise<RunOutcome> {
-    await this.#run.patiently(() => this.#run.record('interrupted', step.id, `${stoppedBefore}: ${because}`))
+    await this.#run.patiently(() =>
+      this.#run.recordEnd('interrupted', step.id, `${stoppedBefore}: ${because}`),
+    )
     const safe = this.#last && { safeToLeave: this.#last.risk.safeToLeave }
     const tookMs = Math.round(this.#run.ticks - this.#run.began)
     return { is: 'stopped-before', step: summaryOf(step), because, changed: this.#changed, ...safe, tookMs }
@@ -265,6 +269,7 @@ class SettlingStep {
   }
 
   async #advance(): Promise<Settled | 'look-again' | undefined> {
+    this.#run.remarkLimit()
     const isLast = this.#isLate
     const isTooLong = this.#stallEnds <= this.#run.ticks
     // What ends a run is asked of the cluster itself.
@@ -322,6 +327,8 @@ class SettlingStep {
   async #todo(state: Todo): Promise<'look-again' | undefined> {
     if (this.#step.apply === undefined) return this.#show({ is: 'waiting', on: state.change })
     if (this.#isLate) return undefined
+    const { overLimit } = this.#run.cx.measurement ?? {}
+    if (overLimit !== undefined) throw stoppedByLimit(this.#step, overLimit)
     const most = this.#step.repeats?.atMost ?? 1
     if (this.#applied >= most) throw await this.#undone(state, most)
     const key = this.#step.repeats ? `${this.#step.id}#${this.#applied + 1}` : this.#step.id
@@ -504,6 +511,12 @@ function gaveUp({ title, doing }: Step, last: Waiting | undefined, late: Latenes
     cause: trouble ?? failure,
   })
 }
+
+/** Exit 3: what was measured is over a limit that somebody set. */
+const stoppedByLimit = ({ title }: Step, overLimit: string): KvupError =>
+  blocked('over-limit', `stopped before "${title}": ${overLimit}`, {
+    notes: ['kvup changed nothing more; what is rolling goes on by itself'],
+  })
 
 /** Exit 4: nothing moved for as long as `--stalled-after` allows. */
 function stalledTooLong(

@@ -1,7 +1,7 @@
 import type { Cluster, Reader, Reviewer, Where, Writer } from '../kube/cluster.ts'
 import type { Kind } from '../kube/object.ts'
 import type { Clock } from '../kube/clock.ts'
-import type { Journal, JournalReader, Override, StepPlace } from './journal.ts'
+import type { JournaledAvailability, Journal, JournalReader, Override, StepPlace } from './journal.ts'
 import type { Lock } from './lease.ts'
 import { usageError } from '../kube/errors.ts'
 import { nearest } from '../kube/text.ts'
@@ -204,8 +204,22 @@ export interface RunContext {
   readonly accepted?: readonly { id: string; text: string; user?: string }[]
   /** Compares what the step of this id is about to write, and throws before it is sent: with what a sealed plan says. */
   readonly writes?: ((step: string, writer: Writer) => Writer) | undefined
+  readonly measurement?: RunMeasurement | undefined
   /** The stage that the step of this id is of, as people see them counted; absent, and for a step without one: steps are counted. */
   readonly placeOf?: (step: string) => StepPlace | undefined
+}
+
+/** What is measured beside a run. It asks the cluster, and changes nothing. */
+export interface RunMeasurement {
+  /** Before the first write. Throws what cannot be measured at all. */
+  begin(): Promise<void>
+  hear(event: RunEvent): void
+  /** What is over a limit that somebody set, in a clause: no further change is to be made. */
+  readonly overLimit: string | undefined
+  /** Nothing is asked any more. */
+  end(): void
+  /** For the journal; undefined where it has not begun. */
+  journaled(): JournaledAvailability | undefined
 }
 
 export interface RunLimits {

@@ -155,12 +155,21 @@ export interface ClusterAddress {
   server: string
 }
 
+/** Questions that are sent once and never again: a failure is seen as it was. They throw ApiError, with the status 0 where no answer came. */
+export interface SingleAsk extends Pick<Reader, 'get' | 'pages'> {
+  readonly dryRun: Pick<Writer, 'create'>
+  /** GET of a path that is no object, as `kubectl get --raw`. */
+  path(path: string): Promise<unknown>
+}
+
 export interface Cluster {
   /** Absent of a saved cluster. */
   readonly address?: ClusterAddress
   readonly reader: Reader
   readonly writer: Writer
   readonly reviewer: Reviewer
+  /** For who measures, with the ms that an answer may take. Not there where no cluster is behind it. */
+  askOnce?(ms: number): SingleAsk
 }
 
 /** What a person calls it: the context, or the host of its server. */

@@ -149,6 +149,14 @@ const workloadRights: readonly Row[] = [
   ],
   ['cluster', '', 'pods', 'list', 'update: see that one launcher runs for each VM', optional],
   [
+    'kubevirt',
+    kubevirt,
+    'virtualmachines',
+    'create',
+    'only for --measure: try, as a dry run, whether a VM can be made',
+    optional,
+  ],
+  [
     'cluster',
     '',
     'persistentvolumes',

@@ -2,7 +2,7 @@ import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import { at, type Json, same } from './json.ts'
 import { internalError, Refusal, tooManyRequests, unauthorized } from './api-refusal.ts'
-import type { ApiRequest } from './api-request.ts'
+import { type ApiRequest, requestOfPath } from './api-request.ts'
 import type { Admission, Store } from './store.ts'
 import type { Access, Cluster, LogOptions, Ref, ServiceCall, Where, Writer } from '../../lib/kube/cluster.ts'
 import { named } from './store-client.ts'
@@ -201,7 +201,7 @@ export function withFaults(cluster: Cluster, faults: ApiFaults, user = 'kubernet
     await faults.before({ ...request, user })
     return call()
   }
-  return {
+  const faulty = {
     reader: {
       get: (kind, ref) => through({ verb: 'get', kind, ...named(ref) }, () => reader.get(kind, ref)),
       list: (kind, where = {}) =>
@@ -225,6 +225,17 @@ export function withFaults(cluster: Cluster, faults: ApiFaults, user = 'kubernet
       whoAmI: () => through({ verb: 'create', kind: reviews }, () => reviewer.whoAmI()),
       dryRun: writerThrough(reviewer.dryRun, through),
     },
+  } satisfies Cluster
+  const askOnce = cluster.askOnce?.bind(cluster)
+  if (askOnce === undefined) return faulty
+  return {
+    ...faulty,
+    askOnce: (ms) => ({
+      get: (kind, ref) => faulty.reader.get(kind, ref),
+      pages: (kind, where) => faulty.reader.pages(kind, where),
+      dryRun: faulty.reviewer.dryRun,
+      path: (path) => through(requestOfPath(path), () => askOnce(ms).path(path)),
+    }),
   }
 }
 

@@ -9,7 +9,15 @@ import { randomUUID } from 'node:crypto'
 import { actedOn } from '../../lib/kube/object.ts'
 import { nameSelected } from './list-options.ts'
 import { patchTypes } from './patch.ts'
-import { admin, type ApiRequest, type Caller, decide, perform } from './api-request.ts'
+import {
+  admin,
+  type ApiRequest,
+  askAggregated,
+  type Caller,
+  decide,
+  perform,
+  requestOfPath,
+} from './api-request.ts'
 import { accessPart } from './subresources.ts'
 import {
   type Answer,
@@ -168,8 +176,13 @@ async function attendResource(
 }
 
 /** Version, health, discovery and OpenAPI. */
-async function about({ store, faults }: Front, request: IncomingMessage, { user }: Caller): Promise<Answer> {
+async function about({ store, faults }: Front, request: IncomingMessage, caller: Caller): Promise<Answer> {
   const { pathname } = urlOf(request)
+  const { user } = caller
+  if (store.aggregated.has(pathname)) {
+    await faults?.before({ ...requestOfPath(pathname), user })
+    return ok(askAggregated(store, caller, pathname) ?? {})
+  }
   await faults?.before({ verb: 'get', kind: { apiVersion: 'v1', plural: '' }, user })
   const answer =
     wellKnown(store, pathname) ??

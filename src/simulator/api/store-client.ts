@@ -12,10 +12,11 @@ import {
   type Reviewer,
   type ServerVersion,
   type ServiceCall,
+  type SingleAsk,
   type Where,
   type Writer,
 } from '../../lib/kube/cluster.ts'
-import { admin, type ApiRequest, type Caller, decide, perform } from './api-request.ts'
+import { admin, type ApiRequest, askAggregated, type Caller, decide, perform } from './api-request.ts'
 import type { Listing, Store, Write } from './store.ts'
 import { copy, type Json, shared } from './json.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
@@ -41,7 +42,23 @@ export function storeCluster(store: Store, options: StoreClientOptions = {}): Cl
     manager: options.fieldManager ?? 'kvup',
     dryRun: false,
   }
-  return { reader: new StoreReader(client), writer: storeWriter(client), reviewer: storeReviewer(client) }
+  const reader = new StoreReader(client)
+  const reviewer = storeReviewer(client)
+  return { reader, writer: storeWriter(client), reviewer, askOnce: () => singleAsk(client, reader, reviewer) }
+}
+
+/** Nothing is asked twice here anyhow. */
+function singleAsk({ store, caller }: StoreClient, reader: Reader, { dryRun }: Reviewer): SingleAsk {
+  return {
+    get: (kind, ref) => reader.get(kind, ref),
+    pages: (kind, where) => reader.pages(kind, where),
+    dryRun,
+    async path(path) {
+      const answer = askAggregated(store, caller, path)
+      if (answer === undefined) throw new ApiError(404, 'NotFound', `${path} is not served`)
+      return answer
+    },
+  }
 }
 
 function callerOf({ user, groups = [] }: StoreClientOptions): Caller {

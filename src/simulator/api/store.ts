@@ -53,6 +53,8 @@ export class Store {
   /** Every request that was made, oldest first. */
   readonly audit: AuditRecord[] = []
   readonly subresources = new Subresources()
+  /** What API servers behind this one answer, by the path that is asked for. They throw a Refusal where nobody is there. */
+  readonly aggregated = new Map<string, () => object>()
   /** Asked before every write, dry runs included. */
   readonly admission = new Set<(admission: Admission) => void>()
   readonly #table: ObjectTable

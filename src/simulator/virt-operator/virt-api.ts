@@ -1,4 +1,9 @@
-import { type PodDisruptionBudget, PodDisruptionBudgets } from '../../lib/kube/kinds/core-kinds.ts'
+import {
+  type EndpointSlice,
+  EndpointSlices,
+  type PodDisruptionBudget,
+  PodDisruptionBudgets,
+} from '../../lib/kube/kinds/core-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import {
   type VirtualMachine,
@@ -10,7 +15,8 @@ import {
 } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { condition } from '../../lib/kube/object.ts'
 import { items } from '../api/json.ts'
-import { Refusal } from '../api/api-refusal.ts'
+import { internalError, Refusal } from '../api/api-refusal.ts'
+import { ValidatingWebhooks } from '../../lib/kube/kinds/extension-kinds.ts'
 import type { Store } from '../api/store.ts'
 import type { SubresourceCall } from '../api/subresources.ts'
 import { asSelector, isOver, isReady, share } from '../machinery/owned-pods.ts'
@@ -23,6 +29,8 @@ const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Succe
 export function serveVirtApi(store: Store): void {
   store.onSubresource(Pods, 'eviction', (call) => evict(store, call))
   admitMigrations(store)
+  serveAggregated(store)
+  admitVms(store)
   const changes = { restart: ['Stop', 'Start'], start: ['Start'], stop: ['Stop'] } as const
   for (const [name, actions] of Object.entries(changes)) {
     store.onSubresource(VirtualMachines, name, (call) =>
@@ -33,6 +41,53 @@ export function serveVirtApi(store: Store): void {
       ),
     )
   }
+}
+
+/** Its discovery and its version, while a pod of it is ready: everybody who is logged in may ask for both. */
+function serveAggregated(store: Store): void {
+  for (const version of ['v1', 'v1alpha3']) {
+    const groupVersion = `subresources.kubevirt.io/${version}`
+    const served = <T>(answer: T): T => {
+      if (isServing(store)) return answer
+      throw new Refusal(
+        503,
+        'ServiceUnavailable',
+        'error trying to reach service: dial tcp: connection refused',
+      )
+    }
+    store.aggregated.set(`/apis/${groupVersion}`, () =>
+      served({ kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: resourcesOf() }),
+    )
+    store.aggregated.set(`/apis/${groupVersion}/version`, () => served({ gitVersion: 'simulated' }))
+  }
+}
+
+const resourcesOf = () =>
+  ['virtualmachines/restart', 'virtualmachines/start', 'virtualmachines/stop'].map((name) => ({
+    name,
+    singularName: '',
+    namespaced: true,
+    kind: '',
+    verbs: ['put'],
+  }))
+
+/** Its webhook for VMs has failurePolicy Fail: without it nobody makes one. */
+function admitVms(store: Store): void {
+  store.admission.add(({ operation, kind }) => {
+    if (operation !== 'CREATE' || kind.kind !== VirtualMachines.kind || isServing(store)) return
+    if (store.list(ValidatingWebhooks, { fields: 'metadata.name=virt-api-validator' }).items.length === 0)
+      return
+    throw internalError(
+      'failed calling webhook "virtualmachine-validator.kubevirt.io": failed to call webhook: no endpoints available for service "virt-api"',
+    )
+  })
+}
+
+function isServing(store: Store): boolean {
+  const slices: readonly EndpointSlice[] = store.list(EndpointSlices, {
+    labels: 'kubernetes.io/service-name=virt-api',
+  }).items
+  return slices.some(({ endpoints }) => endpoints?.some(({ conditions }) => conditions?.ready !== false))
 }
 
 function evict(store: Store, { object, dryRun, user }: SubresourceCall): object {

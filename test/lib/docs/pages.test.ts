@@ -40,7 +40,9 @@ const typed = pages
   )
 
 function wrongIn(line: string): string[] {
-  const words = line.split(' ')
+  // Behind it stands the command line of another program.
+  const [own = line] = line.split(' -- ')
+  const words = own.split(' ')
   const names = words.slice(1).filter((word) => !word.startsWith('-'))
   const known = commands
     .filter(({ path }) => `${['kvup', ...names].join(' ')} `.startsWith(`${path} `))

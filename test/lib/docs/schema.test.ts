@@ -452,6 +452,32 @@ test('operator-manifest with a tag, stopped on the way and resumed', async () =>
   expect([plan, stopped, history, done].flatMap((ran) => wrongIn(ran.documents))).toEqual([])
 })
 
+test('what is measured: beside an upgrade, in its history, and beside a command', async () => {
+  const { sim, clock, kvup } = await simulated({
+    version: 'v1.7.4',
+    operator: 'v1.8.4',
+    method: 'image-tag',
+    vms: 3,
+    methods,
+  })
+  const upgraded = await kvup('upgrade --to v1.8.4 --yes --stable-for 1s --measure -o json')
+  const history = await kvup('history -o json')
+  const run = async () => {
+    await sim.cluster().writer.delete(VirtualMachines, { namespace: 'demo', name: 'vm-1' })
+    sim.store.aggregated.clear()
+    await clock.sleep(30_000)
+    return 7
+  }
+  const place = { cluster: sim.cluster(), clock, run }
+  const measured = await runKvup(['measure', '-o', 'json', '--', 'sleep', '30'], place)
+  const all = [upgraded, history, measured]
+  expect(all.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
+  expect(all.map(({ code }) => code)).toEqual([0, 0, 7])
+  expect(JSON.stringify(upgraded.documents)).toContain('"availability":')
+  expect(JSON.stringify(history.documents)).toContain('"availability":')
+  expect(JSON.stringify(measured.documents)).toContain('"ended":')
+})
+
 test('a stall and a timeout', async () => {
   const { sim, kvup } = await simulated({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag' })
   sim.faults.set({ crashing: 'virt-handler:v1.8.4' })

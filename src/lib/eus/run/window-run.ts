@@ -6,7 +6,8 @@ import {
   observeWindow,
   reportOfWindow,
 } from './window-report.ts'
-import type { Procedure, RunLimits, RunOutcome } from '../../engine/step.ts'
+import type { MeasureOptions } from '../../availability/measure-request.ts'
+import type { Procedure, RunLimits, RunMeasurement, RunOutcome } from '../../engine/step.ts'
 import { leftAsItIs, withParts } from '../window-status.ts'
 import {
   type Change,
@@ -55,6 +56,8 @@ export interface WindowWork {
   ensureFits?: () => Promise<void>
   /** The uid of the sealed plan that is carried out. */
   sealed?: string
+  /** What is measured beside it. */
+  measurement?: RunMeasurement | undefined
 }
 
 /** Its exit code; throws `lost` (9) where VMs or volumes are, and nothing else is told by a code of its own. */
@@ -88,8 +91,9 @@ export async function workOnWindow(
     evicted: evictedBy(windowSnapshot),
   })
   try {
+    const { measurement } = work
     const outcome = await performChange({
-      environment,
+      environment: { ...environment, ...(measurement && { measurement }) },
       change: changeOf(cx, windowSnapshot, { work, observed, census }),
       dryRun: work.dryRun,
     })
@@ -326,7 +330,7 @@ export interface EusPlanningOptions {
 }
 
 /** As commander hands them over. */
-export interface EusRunOptions extends EusPlanningOptions {
+export interface EusRunOptions extends EusPlanningOptions, MeasureOptions {
   plan?: string
   approve?: boolean
   approveAlso: string[]

@@ -17,6 +17,7 @@ import {
   type RouteCall,
   type ServerVersion,
   type ServiceCall,
+  type SingleAsk,
   type Where,
   type Writer,
 } from '../cluster.ts'
@@ -94,9 +95,26 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
         (await import('./route-question.ts')).askRoute(call, { target, credentials }),
     }),
     writer: new HttpWriter(requests),
+    askOnce: (ms) => singleAsk(requests.once(ms), tools),
     reviewer: Object.assign(new HttpReviewer(requests, new HttpWriter(requests, { isDryRun: true })), {
       credentialsEnd: async () => (await import('./login-methods.ts')).credentialsEnd(target.login),
     }),
+  }
+}
+
+function singleAsk(requests: Requests, tools: ClusterTools): SingleAsk {
+  const reader = new HttpReader(requests, tools)
+  return {
+    get: (kind, ref) => reader.get(kind, ref),
+    pages: (kind, where) => reader.pages(kind, where),
+    dryRun: new HttpWriter(requests, { isDryRun: true }),
+    path: (path) =>
+      requests.json({
+        method: 'GET',
+        path,
+        subject: { verb: 'get', resource: path },
+        patience: patientReads,
+      }),
   }
 }
 

@@ -50,6 +50,8 @@ interface RequestTools {
   userAgent: string
   /** Ends what is under way, its pauses too. */
   ending?: AbortSignal | undefined
+  /** Nothing is sent a second time, whatever patience a call has; only a login that has ended is renewed. */
+  isOnce?: boolean
   /** As it is asked; `to` is what is told of it. */
   server: string
   to: Addressee
@@ -73,6 +75,12 @@ export class Requests {
 
   constructor(tools: RequestTools) {
     this.#tools = tools
+  }
+
+  /** The same server, asked once, with so many ms for the answer. */
+  once(ms: number): Requests {
+    const { timeout = Infinity } = this.#tools
+    return new Requests({ ...this.#tools, timeout: Math.min(timeout, ms), isOnce: true })
   }
 
   /** The parsed answer; undefined for an empty one. For what is short: one object, what a write gives back. */
@@ -112,13 +120,15 @@ export class Requests {
   }
 
   async #patiently<T>(asked: Call, read: Read<T>): Promise<T> {
-    const { random, clock } = this.#tools
+    const { random, clock, isOnce = false } = this.#tools
     const call = this.#untilTheEnd(asked)
     const allowance = this.#allowanceOf(call)
     const age = ageOn(clock)
     for (let attempt = 0; ; attempt++) {
       const outcome = await this.#attempt(call, read, allowance)
       if ('value' in outcome) return outcome.value
+      // Not even to ask who it was that answered.
+      if (isOnce) throw this.error(outcome.failure, call.subject)
       const wanted = call.patience(outcome.failure, { attempt, random, met: this.#met })
       const isTheirs = outcome.failure.retryAfter !== undefined
       const pause = wanted !== undefined && isTheirs ? allowance.fitted(wanted) : wanted

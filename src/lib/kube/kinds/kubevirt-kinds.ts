@@ -120,6 +120,8 @@ export interface MigrationState {
   migrationConfiguration?: { completionTimeoutPerGiB?: number }
   startTimestamp?: string
   endTimestamp?: string
+  /** When the target node saw the guest active there. */
+  targetNodeDomainReadyTimestamp?: string
   sourceNode?: string
   targetNode?: string
   completed?: boolean

@@ -241,10 +241,25 @@ function wholeRun(run: JournalRun, entries: readonly Entry[], { paint, size }: S
         `  accepted   ${id} by ${user === undefined ? 'an unknown API user' : `API user ${user}`}: ${reason ?? 'no reason given'}`,
     ),
     ...(plan === undefined ? [] : [`  plan       ${plan}`]),
+    ...(run.availability === undefined ? [] : measuredLines(run.availability)),
   ]
     .flatMap((line) => wrap(line, size.columns))
     .concat(stepLines(run, entries, { paint, size }))
 }
+
+/** What was measured beside it, with the longest outages of the API. */
+function measuredLines({ text, outages }: NonNullable<JournalRun['availability']>): readonly string[] {
+  return [
+    `  measured   ${brief(text)}`,
+    ...outages.slice(0, outagesToldAtMost).map(({ begin, end, rolling = [] }) => {
+      const until = end === undefined ? 'and still at the end' : `to ${timeOfDay(end)}`
+      const meanwhile = rolling.length === 0 ? '' : `, while ${rolling.map(brief).join(', ')} rolled`
+      return `             API unavailable ${timeOfDay(begin)} ${until}${meanwhile}`
+    }),
+  ]
+}
+
+const outagesToldAtMost = 3
 
 /** Of a run that found every change made: it ended what another had begun. */
 function finishedText({ continues, result }: JournalRun, entries: readonly Entry[]): string | undefined {

@@ -1,3 +1,4 @@
+import type { MeasureOptions } from '../../availability/measure-request.ts'
 import type { Method } from '../../releases/hop-findings.ts'
 import { parseRegistry } from '../../manifests/image-registry.ts'
 import { ensureOneMinorApart } from '../../releases/release-path.ts'
@@ -17,7 +18,7 @@ import { olmGoal } from '../methods/olm-plan.ts'
 import { readCatalog } from '../../releases/catalog-path.ts'
 
 /** As commander hands them over. */
-export interface UpgradeOptions {
+export interface UpgradeOptions extends MeasureOptions {
   to?: string
   /** A sealed plan, instead of `to`. */
   plan?: string

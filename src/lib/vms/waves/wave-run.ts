@@ -1,3 +1,4 @@
+import type { MeasureOptions } from '../../availability/measure-request.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
 import type { UpdatedVm, UpdateTotals, UpdateWanted } from './update-run.ts'
 import { updateName } from './update-procedure.ts'
@@ -401,7 +402,7 @@ function countOf(typed: string, flag: string, least: number): number {
   throw usageError('not-a-count', `${flag} takes a whole number from ${least}, not ${JSON.stringify(typed)}`)
 }
 
-export interface UpdateOptions extends WaveRunOptions {
+export interface UpdateOptions extends WaveRunOptions, MeasureOptions {
   include: string[]
   retries: string
   restartUnmigratable?: boolean

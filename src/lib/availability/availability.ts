@@ -1,0 +1,125 @@
+import type { Outage, OutageFigures } from './outage-log.ts'
+import type { MeasuredVmsReport } from './measured-vms.ts'
+import type { ProbeName } from './probes.ts'
+import type { JournaledAvailability } from '../engine/journal.ts'
+import { spanText } from '../kube/duration.ts'
+
+/** What one probe found. */
+export interface MeasuredProbe extends OutageFigures {
+  probe: ProbeName
+  /** What was asked; of `tcp` the address. */
+  what: string
+  calls: number
+  /** Why it was not asked at all, or from when on not any more. */
+  ended?: { at: string; why: string }
+}
+
+/** The section `availability` of the document of a run that was measured, and of `kvup measure`. */
+export interface Availability {
+  /** In one line. */
+  summary: string
+  /** RFC 3339. */
+  begin: string
+  end: string
+  seconds: number
+  /** To the API server, as it was stated before; three watches come on top. */
+  callsPerMinute: number
+  calls: number
+  /** "The control plane remains available throughout", with figures; `unknown` where no probe of the API was asked. */
+  promise: { is: 'kept' | 'broken' | 'unknown'; text: string }
+  /** Seconds in which kvup itself got no turn, and so asked nothing. */
+  notMeasuredSeconds: number
+  probes: readonly MeasuredProbe[]
+  vms: MeasuredVmsReport
+  /** The rule that stopped the run, or that was broken when no change was left. */
+  overLimit?: string
+}
+
+const promise = 'the control plane remains available throughout'
+
+/** Whether KubeVirt's promise was kept, as far as it was measured. Pure. */
+export function promiseOf(probes: readonly MeasuredProbe[], seconds: number): Availability['promise'] {
+  const asked = probes.filter(({ probe, calls }) => probe !== 'api' && probe !== 'tcp' && calls > 0)
+  const missing = probes.filter(
+    ({ probe, ended }) => probe !== 'api' && probe !== 'tcp' && ended !== undefined,
+  )
+  const unsaid =
+    missing.length === 0 ? '' : `; not measured to the end: ${missing.map(({ probe }) => probe).join(', ')}`
+  if (asked.length === 0)
+    return { is: 'unknown', text: `not known whether ${promise}: no probe was answered` }
+  const down = asked.filter(({ count }) => count > 0)
+  if (down.length === 0) {
+    const calls = asked.reduce((sum, one) => sum + one.calls, 0)
+    return {
+      is: 'kept',
+      text: `${promise}: confirmed, ${calls} calls in ${spanText(seconds * 1000)}${unsaid}`,
+    }
+  }
+  const figures = down.map(({ probe, unavailableSeconds: s }) => `${probe} ${secondsText(s)}`).join(', ')
+  return { is: 'broken', text: `${promise}: not confirmed, unavailable were ${figures}${unsaid}` }
+}
+
+/** `9.5 s`, and from a minute on as every span. */
+const secondsText = (seconds: number): string => (seconds < 60 ? `${seconds} s` : spanText(seconds * 1000))
+
+/** The end of a run in one line: `API unavailable for 10 s; 0 of 12 VMs interrupted`. Pure. */
+export function summaryOf({
+  probes,
+  vms,
+  promise: { is },
+}: Pick<Availability, 'probes' | 'vms' | 'promise'>): string {
+  const {
+    unavailableSeconds = 0,
+    longestSeconds = 0,
+    count = 0,
+  } = probes.find(({ probe }) => probe === 'api') ?? {}
+  const inMany = count > 1 ? ` in ${count} outages, the longest ${secondsText(longestSeconds)}` : ''
+  const api =
+    is === 'unknown'
+      ? 'API not measured'
+      : count === 0
+        ? 'API available throughout'
+        : `API unavailable for ${secondsText(unavailableSeconds)}${inMany}`
+  if (vms.notWatched !== undefined) return `${api}; VMs not watched`
+  return `${api}; ${vms.interrupted.count} of ${vms.watched} ${vms.watched === 1 ? 'VM' : 'VMs'} interrupted`
+}
+
+const journaledOutages = 10
+const journaledNames = 4
+
+export function journaled({
+  summary,
+  begin,
+  end,
+  promise: { is },
+  callsPerMinute,
+  probes,
+  vms,
+}: Availability): JournaledAvailability {
+  const api = probes.find(({ probe }) => probe === 'api')
+  const longest = (api?.outages ?? []).toSorted((a, b) => b.seconds - a.seconds).slice(0, journaledOutages)
+  const unavailable = probes.filter(({ count }) => count > 0).slice(0, 12)
+  return {
+    text: summary,
+    begin,
+    end,
+    promise: is,
+    callsPerMinute,
+    unavailable: Object.fromEntries(
+      unavailable.map(({ probe, what, unavailableSeconds }) => [
+        probe === 'tcp' ? `tcp ${what}`.slice(0, 80) : probe,
+        unavailableSeconds,
+      ]),
+    ),
+    outages: longest.toSorted((a, b) => a.begin.localeCompare(b.begin)).map(journaledOutage),
+    interruptedVms: vms.interrupted.count,
+    watchedVms: vms.watched,
+    migrations: vms.migrations.count,
+  }
+}
+
+const journaledOutage = ({ begin, end, rolling }: Outage): JournaledAvailability['outages'][number] => ({
+  begin,
+  ...(end !== undefined && { end }),
+  ...(rolling && { rolling: rolling.slice(0, journaledNames) }),
+})

@@ -1,0 +1,249 @@
+import type { Change } from '../kube/cluster.ts'
+import type { MigrationState, VirtualMachineInstance } from '../kube/kinds/kubevirt-kinds.ts'
+import { condition } from '../kube/object.ts'
+
+/** A VM that ran and then did not run on. Who ended it, a guest or a person included, cannot be seen. */
+export interface InterruptedVm {
+  /** `namespace/name` */
+  vm: string
+  /** RFC 3339. */
+  at: string
+  how: 'restarted' | 'failed' | 'stopped' | 'deleted'
+  /** When it ran again. */
+  runsAgain?: string
+}
+
+/** A live migration that ended during the measurement, in KubeVirt's own times, which are whole seconds. */
+export interface MeasuredMigration {
+  vm: string
+  /** From its beginning to its end. */
+  seconds?: number
+  /**
+   * From when the target node saw the guest active to the end: the guest stood still before that. It is all that KubeVirt tells of the downtime; absent where it did not say it.
+   */
+  handoverSeconds?: number
+  /** `PreCopy`, `PostCopy`, or `Paused`: the guest stood still for the rest of it. */
+  mode?: string
+  failed?: string
+}
+
+/** A guest agent that was connected and then was not, while its VM ran on. */
+export interface LostAgent {
+  vm: string
+  at: string
+  connectedAgain?: string
+}
+
+/** What a list shows of it: the first ones, and how many there are. */
+interface Counted<T> {
+  count: number
+  items: readonly T[]
+}
+
+export interface MeasuredVmsReport {
+  /** VMIs that ran at one time or another. */
+  watched: number
+  /** The label selector of the sample; absent: all. */
+  selector?: string
+  /** VMs, however often each was. */
+  interrupted: Counted<InterruptedVm>
+  migrations: Counted<MeasuredMigration> & { failed: number; longestSeconds?: number }
+  agents: { connected: number; lost: Counted<LostAgent> }
+  /** Why nothing is known of VMs, or not of all the time. */
+  notWatched?: string
+}
+
+/** What is remembered of a VM: some 200 bytes. */
+interface KnownVm {
+  uid: string
+  ran: boolean
+  /** The last migration that ended, as it was told. */
+  migration: string | undefined
+  agent: boolean
+}
+
+interface Phases {
+  before: KnownVm | undefined
+  same: KnownVm | undefined
+  phase: string | undefined
+}
+
+const finalPhases: ReadonlyMap<string, InterruptedVm['how']> = new Map([
+  ['Failed', 'failed'],
+  ['Succeeded', 'stopped'],
+])
+
+/** So many of each are told; the rest is counted. */
+const toldAtMost = 50
+
+/** Names that are counted once each, of as many as fit into a few MB. */
+class CountedNames {
+  static readonly #most = 20_000
+  readonly #names = new Set<string>()
+  count = 0
+
+  add(name: string): void {
+    if (this.#names.has(name)) return
+    this.count++
+    if (this.#names.size < CountedNames.#most) this.#names.add(name)
+  }
+}
+
+/** Folds changes of VMIs into what became of VMs. `at` of each change is RFC 3339. */
+export class MeasuredVms {
+  readonly #selector: string | undefined
+  readonly #known = new Map<string, KnownVm>()
+  readonly #watched = new CountedNames()
+  /** VMs whose guest agent was seen connected. */
+  readonly #agents = new CountedNames()
+  readonly #interrupted = new Map<string, InterruptedVm>()
+  readonly #interruptedNames = new CountedNames()
+  readonly #lost = new Map<string, LostAgent>()
+  readonly #migrations: MeasuredMigration[] = []
+  #migrated = 0
+  #failed = 0
+  #longest: number | undefined
+  #lostAgents = 0
+  /** A VMI that runs, to be got by name. */
+  #running: string | undefined
+  #isWhole = false
+  #why: string | undefined
+
+  constructor(selector?: string) {
+    this.#selector = selector
+  }
+
+  get interrupted(): number {
+    return this.#interruptedNames.count
+  }
+
+  /** One that ran when it was last heard of. */
+  someRunning(): { namespace: string; name: string } | undefined {
+    const [namespace, name] = this.#running?.split('/') ?? []
+    return namespace === undefined || name === undefined ? undefined : { namespace, name }
+  }
+
+  take(change: Change<VirtualMachineInstance>, at: string): void {
+    if (change.type === 'synced') this.#isWhole = true
+    else if (change.type === 'lost') this.#why = change.why
+    else if (change.type === 'deleted') this.#gone(change.object, at)
+    else this.#changed(change.object, at)
+  }
+
+  #changed(vmi: VirtualMachineInstance, at: string): void {
+    const vm = keyOf(vmi)
+    const { metadata, status = {} } = vmi
+    const { uid = '' } = metadata
+    const before = this.#known.get(vm)
+    const same = before?.uid === uid ? before : undefined
+    const ran = this.#phase(vm, { before, same, phase: status.phase }, at)
+    const migration = endOf(status.migrationState)
+    if (migration !== undefined && migration !== same?.migration && this.#isNew(before))
+      this.#migration(vm, status.migrationState ?? {})
+    const agent = condition(vmi, 'AgentConnected')?.status === 'True'
+    if (status.phase === 'Running') this.#agent(vm, { was: same?.agent === true, is: agent }, at)
+    this.#known.set(vm, { uid, ran, migration: migration ?? same?.migration, agent })
+  }
+
+  /** Whether it runs, or ran when it was last told: what follows is an interruption then. `same`: of the same VMI. */
+  #phase(vm: string, { before, same, phase }: Phases, at: string): boolean {
+    const how = phase === undefined ? undefined : finalPhases.get(phase)
+    if (before?.ran && same === undefined) this.#interrupt(vm, 'restarted', at)
+    if (same?.ran && how !== undefined) this.#interrupt(vm, how, at)
+    if (phase === 'Running') this.#runs(vm, at)
+    else this.#unpick(vm)
+    return phase === 'Running' || (same?.ran === true && how === undefined)
+  }
+
+  /** What ended before the measurement began is in the first list. */
+  #isNew(before: KnownVm | undefined): boolean {
+    return before !== undefined || this.#isWhole
+  }
+
+  #runs(vm: string, at: string): void {
+    this.#watched.add(vm)
+    this.#running ??= vm
+    const interrupted = this.#interrupted.get(vm)
+    if (interrupted === undefined || interrupted.runsAgain !== undefined) return
+    interrupted.runsAgain = at
+    if (interrupted.how === 'deleted') interrupted.how = 'restarted'
+  }
+
+  #unpick(vm: string): void {
+    if (this.#running === vm) this.#running = undefined
+  }
+
+  /** A restart is told by the VMI that is gone: a later one of the same name is the same interruption. */
+  #interrupt(vm: string, how: InterruptedVm['how'], at: string): void {
+    this.#interruptedNames.add(vm)
+    if (this.#interrupted.size < toldAtMost && !this.#interrupted.has(vm))
+      this.#interrupted.set(vm, { vm, at, how })
+  }
+
+  #gone(vmi: VirtualMachineInstance, at: string): void {
+    const vm = keyOf(vmi)
+    if (this.#known.get(vm)?.ran) this.#interrupt(vm, 'deleted', at)
+    this.#unpick(vm)
+    this.#known.delete(vm)
+  }
+
+  #migration(vm: string, { startTimestamp, endTimestamp, ...state }: MigrationState): void {
+    const ready = state.targetNodeDomainReadyTimestamp
+    const seconds = secondsBetween(startTimestamp, endTimestamp)
+    const handoverSeconds = state.failed ? undefined : secondsBetween(ready, endTimestamp)
+    this.#migrated++
+    if (state.failed) this.#failed++
+    if (seconds !== undefined) this.#longest = Math.max(this.#longest ?? 0, seconds)
+    if (this.#migrations.length >= toldAtMost) return
+    this.#migrations.push({
+      vm,
+      ...(seconds !== undefined && { seconds }),
+      ...(handoverSeconds !== undefined && { handoverSeconds }),
+      ...(state.mode !== undefined && { mode: state.mode }),
+      ...(state.failed && { failed: state.failureReason ?? 'no reason given' }),
+    })
+  }
+
+  #agent(vm: string, { was, is }: { was: boolean; is: boolean }, at: string): void {
+    if (is) this.#agents.add(vm)
+    const lost = this.#lost.get(vm)
+    if (is && lost && lost.connectedAgain === undefined) lost.connectedAgain = at
+    if (!was || is) return
+    this.#lostAgents++
+    if (this.#lost.size < toldAtMost) this.#lost.set(vm, { vm, at })
+  }
+
+  report(): MeasuredVmsReport {
+    const notWatched = this.#isWhole ? undefined : (this.#why ?? 'the list of VMIs did not come in time')
+    return {
+      watched: this.#watched.count,
+      ...(this.#selector !== undefined && { selector: this.#selector }),
+      interrupted: { count: this.#interruptedNames.count, items: [...this.#interrupted.values()] },
+      migrations: {
+        count: this.#migrated,
+        failed: this.#failed,
+        ...(this.#longest !== undefined && { longestSeconds: this.#longest }),
+        items: [...this.#migrations],
+      },
+      agents: {
+        connected: this.#agents.count,
+        lost: { count: this.#lostAgents, items: [...this.#lost.values()] },
+      },
+      ...(notWatched !== undefined && { notWatched }),
+    }
+  }
+}
+
+const keyOf = ({ metadata: { namespace = '', name } }: VirtualMachineInstance): string =>
+  `${namespace}/${name}`
+
+/** Names a migration that is over. */
+function endOf(state: MigrationState | undefined): string | undefined {
+  if (state === undefined || (!state.completed && !state.failed)) return undefined
+  return state.migrationUid ?? state.endTimestamp
+}
+
+function secondsBetween(from: string | undefined, to: string | undefined): number | undefined {
+  const ms = Date.parse(to ?? '') - Date.parse(from ?? '')
+  return ms >= 0 ? Math.round(ms / 1000) : undefined
+}

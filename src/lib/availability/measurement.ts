@@ -1,0 +1,344 @@
+import type { Change, Cluster, Where } from '../kube/cluster.ts'
+import { type Clock, ticks } from '../kube/clock.ts'
+import { usageError } from '../kube/errors.ts'
+import { VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
+import { type DaemonSet, DaemonSets, type Deployment, Deployments } from '../kube/kinds/workload-kinds.ts'
+import type { Kind, KubeObject } from '../kube/object.ts'
+import { type Availability, journaled, promiseOf, summaryOf } from './availability.ts'
+import type { RunEvent, RunMeasurement } from '../engine/step.ts'
+import { MeasuredVms } from './measured-vms.ts'
+import { ApiOutages, MeasuredCalls } from './measured-calls.ts'
+import { type Going, inSeconds } from './outage-log.ts'
+import {
+  type Answered,
+  apiProbes,
+  type Connect,
+  patience,
+  period,
+  probeOfTcp,
+  type ProbeName,
+  probesOfApi,
+  type TcpTarget,
+} from './probes.ts'
+import { brokenRule, type StopRule } from './stop-rules.ts'
+
+/** What is measured, and where. */
+export interface MeasureRequest {
+  /** Where a VM is created as a dry run; absent: KubeVirt's own. */
+  namespace?: string | undefined
+  /** Label selector of the VMIs that are watched; absent: all. */
+  selector?: string | undefined
+  tcp: readonly TcpTarget[]
+  stopIf: readonly StopRule[]
+}
+
+/** What a measurement works with. */
+export interface MeasureTools {
+  cluster: Cluster
+  clock: Clock
+  /** KubeVirt's own namespace. */
+  namespace: string
+  request: MeasureRequest
+  connect?: Connect | undefined
+  /** Told of a probe that is not asked, or not any more. */
+  warn: (line: string) => void
+}
+
+/** What a call failed with that got no answer in time. */
+const late = 'no answer within 2 s'
+
+/**
+ * Asks each probe once a second and watches VMIs and the components that roll, from `begin` to `end`. It writes nothing: its one write is a dry run. Whatever answers or not, it goes on, and
+ * it takes the same room after a day as after a minute.
+ */
+export class Measurement implements RunMeasurement {
+  readonly #tools: MeasureTools
+  readonly #end = new AbortController()
+  readonly #vms: MeasuredVms
+  readonly #rolling = new RollingComponents()
+  readonly #api = new ApiOutages()
+  #measured: readonly MeasuredCalls[] = []
+  #step: string | undefined
+  #began: number | undefined
+  #ended: number | undefined
+  #lostMs = 0
+  #overLimit: string | undefined
+
+  constructor(tools: MeasureTools) {
+    this.#tools = tools
+    this.#vms = new MeasuredVms(tools.request.selector)
+  }
+
+  /** As it is stated before it begins. */
+  get callsPerMinute(): number {
+    return apiProbes.length * (60_000 / period)
+  }
+
+  /** Nothing was asked yet. */
+  get hasBegun(): boolean {
+    return this.#began !== undefined
+  }
+
+  /**
+   * Before the first write: what is not taken now is not measured, and said. Throws `usage` where no cluster is behind it or nobody can connect.
+   */
+  async begin(): Promise<void> {
+    if (this.hasBegun) return
+    const { cluster, namespace, request, connect } = this.#tools
+    const ask = cluster.askOnce?.(patience)
+    if (ask === undefined) throw usageError('not-measurable', 'a saved cluster cannot be measured')
+    if (request.tcp.length > 0 && connect === undefined)
+      throw usageError('not-measurable', '--tcp cannot be measured here')
+    const { reader } = cluster
+    const tcp = connect
+      ? await Promise.all(request.tcp.map((one) => probeOfTcp(one, { reader, connect })))
+      : []
+    const someVmi = () => this.#vms.someRunning()
+    const probes = [...probesOfApi({ ask, namespace: request.namespace ?? namespace, someVmi }), ...tcp]
+    this.#began = this.#ticks
+    this.#measured = probes.map((probe) => new MeasuredCalls(probe))
+    this.#watch()
+    await this.#tryCreate()
+    void this.#heartbeat()
+    for (const [index, one] of this.#measured.entries())
+      if (!one.hasEnded) void this.#ask(one, Math.round((index * period) / this.#measured.length))
+  }
+
+  /** Stops asking. What is known is told by `report`. */
+  end(): void {
+    if (this.#began === undefined || this.#ended !== undefined) return
+    this.#ended = this.#ticks
+    // What is still under way is not waited for: its answer is nobody's any more.
+    this.#end.abort(ended)
+  }
+
+  /** Of the run beside which it is measured: which step is under way. */
+  hear(event: RunEvent): void {
+    if (event.kind === 'step-started') this.#step = event.step.id
+    else if (event.kind === 'step-done') this.#step = undefined
+    this.#noteGoing()
+  }
+
+  journaled(): ReturnType<typeof journaled> | undefined {
+    return this.hasBegun ? journaled(this.report()) : undefined
+  }
+
+  /** What is over a limit of the request, in a sentence without an end; once it is, it stays so. */
+  get overLimit(): string | undefined {
+    this.#overLimit ??= brokenRule(this.#tools.request.stopIf, {
+      unavailableMs: (probe) => this.#unavailableMs(probe),
+      interruptedVms: this.#vms.interrupted,
+    })
+    return this.#overLimit
+  }
+
+  report(): Availability {
+    const now = this.#now
+    const at = (when: number) => this.#timeOf(when)
+    const seconds = inSeconds(now - (this.#began ?? now))
+    const overLimit = this.overLimit
+    const probes = [
+      {
+        probe: 'api' as const,
+        what: 'any of the five below',
+        calls: this.#measured.reduce((sum, { calls, isOfApi }) => (isOfApi ? sum + calls : sum), 0),
+        ...this.#api.log.figures(now, at),
+      },
+      ...this.#measured.map((one) => one.report(now, at)),
+    ]
+    const vms = this.#vms.report()
+    const promise = promiseOf(probes, seconds)
+    return {
+      summary: summaryOf({ probes, vms, promise }),
+      begin: at(this.#began ?? now),
+      end: at(now),
+      seconds,
+      callsPerMinute: this.callsPerMinute,
+      calls: probes[0]?.calls ?? 0,
+      promise,
+      notMeasuredSeconds: inSeconds(this.#lostMs),
+      probes,
+      vms,
+      ...(overLimit !== undefined && { overLimit }),
+    }
+  }
+
+  #unavailableMs(name: ProbeName): number {
+    if (name === 'api') return this.#api.log.unavailableMs(this.#now)
+    const own = this.#measured.filter(({ probe }) => probe.name === name)
+    return Math.max(0, ...own.map(({ log }) => log.unavailableMs(this.#now)))
+  }
+
+  get #ticks(): number {
+    return ticks(this.#tools.clock)
+  }
+
+  /** Until when it was measured, in ticks. */
+  get #now(): number {
+    return this.#ended ?? this.#ticks
+  }
+
+  get #going(): Going {
+    return { rolling: this.#rolling.names, step: this.#step }
+  }
+
+  #timeOf(when: number): string {
+    return new Date(this.#tools.clock.now().getTime() - (this.#ticks - when)).toISOString()
+  }
+
+  #noteGoing(): void {
+    for (const { log } of this.#measured) log.note(this.#going)
+    this.#api.log.note(this.#going)
+  }
+
+  /** What is not accepted while nothing was changed yet says nothing of the change. */
+  async #tryCreate(): Promise<void> {
+    const create = this.#measured.find(({ probe }) => probe.name === 'create')
+    const answered = create && (await this.#once(create))
+    if (answered === undefined || answered.is === 'answered') return
+    this.#endProbe(create, `not accepted before the first change: ${answered.why}`)
+  }
+
+  /** One call, with an end. Never rejects. */
+  async #once(one: MeasuredCalls): Promise<Answered> {
+    const { clock } = this.#tools
+    const answered = new AbortController()
+    const over = clock
+      .sleep(patience, answered.signal)
+      .then((): Answered => ({ is: 'unavailable', why: late }))
+    try {
+      return await Promise.race([one.call(), over])
+    } finally {
+      over.catch(() => undefined)
+      answered.abort(ended)
+    }
+  }
+
+  /** A call a second, never two at a time; what was missed while one took longer is not made up for. */
+  async #ask(one: MeasuredCalls, offset: number): Promise<void> {
+    let due = this.#ticks + offset
+    while (await this.#sleepUntil(due)) {
+      const sent = this.#ticks
+      const answered = await this.#once(one)
+      if (this.#end.signal.aborted) return
+      this.#take(one, answered, { sent, answered: this.#ticks })
+      if (one.hasEnded) return
+      // A timer may go off a moment early.
+      const missed = Math.max(0, Math.floor((this.#ticks - due) / period))
+      due += period * (missed + 1)
+    }
+  }
+
+  #take(
+    one: MeasuredCalls,
+    answered: Answered,
+    { sent, answered: at }: { sent: number; answered: number },
+  ): void {
+    if (answered.is === 'unavailable') {
+      one.log.down(sent, answered.why, this.#going)
+      if (one.isOfApi) this.#api.down(one.probe.name, sent, answered.why, this.#going)
+      return
+    }
+    // A refusal is an answer.
+    one.log.up(at)
+    if (one.isOfApi) this.#api.up(one.probe.name, at)
+    if (answered.is === 'refused') this.#endProbe(one, answered.why)
+  }
+
+  #endProbe(one: MeasuredCalls | undefined, why: string): void {
+    one?.endWith(this.#ticks, why)
+    if (one) this.#tools.warn(`${one.probe.name} is not measured any more (${one.probe.what}): ${why}`)
+  }
+
+  /** Whether this process gets its turns: what it slept through it did not measure. */
+  async #heartbeat(): Promise<void> {
+    let due = this.#ticks + period
+    while (await this.#sleepUntil(due)) {
+      const behind = this.#ticks - due
+      if (behind > period) this.#lostMs += behind
+      due = this.#ticks + period
+    }
+  }
+
+  async #sleepUntil(due: number): Promise<boolean> {
+    const { signal } = this.#end
+    try {
+      await this.#tools.clock.sleep(Math.max(0, due - this.#ticks), signal)
+      return !signal.aborted
+    } catch (error) {
+      if (signal.aborted) return false
+      throw error
+    }
+  }
+
+  #watch(): void {
+    const { namespace, request, clock } = this.#tools
+    this.#follow(VirtualMachineInstances, { labels: request.selector }, (change) =>
+      this.#vms.take(change, clock.now().toISOString()),
+    )
+    this.#follow(DaemonSets, { namespace }, (change) => {
+      this.#rolling.takeDaemonSet(change)
+      this.#noteGoing()
+    })
+    this.#follow(Deployments, { namespace }, (change) => {
+      this.#rolling.takeDeployment(change)
+      this.#noteGoing()
+    })
+  }
+
+  #follow<T extends KubeObject>(kind: Kind<T>, where: Where, take: (change: Change<T>) => void): void {
+    const { signal } = this.#end
+    const { reader } = this.#tools.cluster
+    void (async () => {
+      do
+        try {
+          for await (const change of reader.watch(kind, where, signal)) take(change)
+        } catch (error) {
+          if (!signal.aborted)
+            take({ type: 'lost', why: error instanceof Error ? error.message : String(error) })
+        }
+      while (await this.#sleepUntil(this.#ticks + rewatchAfter))
+    })()
+  }
+}
+
+/** Nobody reads it. */
+const ended = new Error('the measurement has ended')
+/** A watch that ended by itself, or was refused, is begun anew, ms. */
+const rewatchAfter = 30_000
+
+/** Which DaemonSets and Deployments of a namespace are rolling, from their changes. */
+class RollingComponents {
+  readonly #rolling = new Set<string>()
+
+  get names(): readonly string[] {
+    return [...this.#rolling]
+  }
+
+  takeDaemonSet(change: Change<DaemonSet>): void {
+    this.#take(change, ({ metadata, status = {} }) => {
+      const { desiredNumberScheduled: wanted = 0, updatedNumberScheduled = 0, numberReady = 0 } = status
+      return (
+        status.observedGeneration !== metadata.generation ||
+        updatedNumberScheduled < wanted ||
+        numberReady < wanted
+      )
+    })
+  }
+
+  takeDeployment(change: Change<Deployment>): void {
+    this.#take(change, ({ metadata, spec, status = {} }) => {
+      const { replicas = 0, updatedReplicas = 0, readyReplicas = 0 } = status
+      const wanted = spec?.replicas ?? 1
+      const isWhole = updatedReplicas >= wanted && readyReplicas >= wanted && replicas <= wanted
+      return status.observedGeneration !== metadata.generation || !isWhole
+    })
+  }
+
+  #take<T extends DaemonSet | Deployment>(change: Change<T>, isRolling: (object: T) => boolean): void {
+    if (change.type === 'synced' || change.type === 'lost') return
+    const { name } = change.object.metadata
+    if (change.type !== 'deleted' && isRolling(change.object)) this.#rolling.add(name)
+    else this.#rolling.delete(name)
+  }
+}

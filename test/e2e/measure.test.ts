@@ -1,0 +1,177 @@
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { HistoryDocument } from '../../src/lib/output/views/history.ts'
+import type { Availability } from '../../src/lib/availability/availability.ts'
+import { expectRolled, kubeVirtOf, methodsOf } from './installation.ts'
+import { kvup, startKvup } from './kvup.ts'
+import { type Lab, startLab } from './lab.ts'
+
+let lab: Lab
+let watcher: { stop(): void; calls(): Promise<readonly Call[]> }
+
+/** A line of `lab/availability.mjs`. */
+interface Call {
+  sent: number
+  ended: number
+  ok: boolean
+}
+
+function watchVirtApi(): typeof watcher {
+  const file = path.join(lab.dir, 'log', 'availability.ndjson')
+  const program = path.join(import.meta.dirname, 'lab/availability.mjs')
+  const child = spawn(process.execPath, [program, lab.dir, file], { stdio: ['ignore', 'ignore', 'inherit'] })
+  return {
+    stop: () => void child.kill(),
+    calls: async () => {
+      const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.endsWith('}'))
+      return lines.map((line) => JSON.parse(line) as Call)
+    },
+  }
+}
+
+/** Seconds without an answer, from when the first call that failed was sent to when one was answered. */
+function secondsAway(calls: readonly Call[], from: number, to: number): number {
+  let ms = 0
+  let since: number | undefined
+  for (const { sent, ended, ok } of calls) {
+    if (!ok && sent >= from && sent <= to) since ??= sent
+    if (!ok || since === undefined) continue
+    ms += Math.min(ended, to) - since
+    since = undefined
+  }
+  return (ms + (since === undefined ? 0 : to - since)) / 1000
+}
+
+/** Of the process that answers for virt-api: the lab's kubelet wrote down which it started. */
+async function pidOfVirtApi(): Promise<number> {
+  const log = await readFile(path.join(lab.dir, 'log/kubelet.log'), 'utf8')
+  const started = [...log.matchAll(/ start (virt-api-\S+) \S+ (\d+) /gu)]
+  const running = started.findLast(
+    ([, pod]) => !log.includes(` exit ${pod} `) && !log.includes(` stop ${pod} `),
+  )
+  return Number(running?.[2])
+}
+
+interface AuditEvent {
+  requestURI: string
+  requestReceivedTimestamp: string
+  userAgent?: string
+}
+
+/** What kvup asked the API server between both times: reads stand in the log because of LAB_AUDIT_USER. */
+async function askedByKvup(from: number, to: number): Promise<readonly string[]> {
+  const lines = (await readFile(path.join(lab.dir, 'log/audit.log'), 'utf8')).split('\n')
+  return lines
+    .filter((line) => line.endsWith('}'))
+    .map((line) => JSON.parse(line) as AuditEvent)
+    .filter(({ userAgent = '', requestReceivedTimestamp }) => {
+      const at = Date.parse(requestReceivedTimestamp)
+      return userAgent.startsWith('kvup/') && at >= from && at <= to
+    })
+    .map(({ requestURI }) => requestURI)
+}
+
+const probes: Readonly<Record<string, RegExp>> = {
+  create: /\/namespaces\/kubevirt\/virtualmachines\?.*dryRun=All/u,
+  list: /\/virtualmachineinstances\?.*limit=1(?:&|$)/u,
+  get: /\/virtualmachineinstances\/kvup-measure$/u,
+  subresource: /^\/apis\/subresources\.kubevirt\.io\/v1\/version$/u,
+  discovery: /^\/apis\/subresources\.kubevirt\.io\/v1$/u,
+}
+
+/** Of each probe: calls a minute between both times. */
+async function callsAMinute(from: number, to: number): Promise<Record<string, number>> {
+  const asked = await askedByKvup(from, to)
+  const counts = Object.entries(probes).map(([name, uri]) => [
+    name,
+    asked.filter((one) => uri.test(one)).length,
+  ])
+  return Object.fromEntries(counts.map(([name, count]) => [name, Number(count) / ((to - from) / 60_000)]))
+}
+
+/** Reads stand in the log as well. */
+async function writtenByKvup(since: Date, dryRunSteps = false): Promise<readonly string[]> {
+  const written = await lab.auditWrites({ userAgent: 'kvup/', since, dryRunSteps })
+  return written.filter(({ verb }) => !['get', 'list', 'watch'].includes(verb)).map(({ object }) => object)
+}
+
+const isOfVms = (object: string) => object.startsWith('virtualmachine')
+
+const vms = () => lab.kubectl(['get', 'virtualmachines,virtualmachineinstances', '-A', '-o', 'name'])
+
+beforeAll(async () => {
+  process.env['LAB_AUDIT_USER'] = 'lab-admin'
+  lab = await startLab({
+    name: 'measure',
+    workers: 2,
+    operator: 'v1.8.4',
+    imageTag: 'v1.7.0',
+    methods: ['LiveMigrate'],
+  })
+  watcher = watchVirtApi()
+})
+afterAll(async () => {
+  watcher.stop()
+  await lab.stop()
+})
+
+test('virt-api stops for 10 s in a measured upgrade: the seconds are those of a watcher outside, and --stop-if ends with 3 before VMs may move', async () => {
+  const since = new Date()
+  const line = 'upgrade --to v1.8.4 --yes --stable-for 5s --verbose --measure'
+  const run = startKvup(lab, [...line.split(' '), '--stop-if', 'api.unavailable>5s'])
+  void run.ended.catch(() => {})
+  await run.line(/set imageTag|imageTag v1\.8\.4/u)
+  const pid = await pidOfVirtApi()
+  process.kill(pid, 'SIGSTOP')
+  await delay(10_000)
+  process.kill(pid, 'SIGCONT')
+  const { code, stderr, stdout } = await run.ended
+  expect({ code, said: stdout + stderr }).toMatchObject({ code: 3 })
+  expect(stderr).toContain('--stop-if api.unavailable>5s')
+  expect(stderr).toContain('what is rolling goes on')
+  expect(methodsOf(await kubeVirtOf(lab))).toEqual([])
+
+  const history = await kvup(lab, ['history', '1', '-o', 'json'])
+  const { runs } = JSON.parse(history.stdout) as HistoryDocument
+  const measured = runs[0]?.availability
+  const [from, to] = [Date.parse(measured?.begin ?? ''), Date.parse(measured?.end ?? '')]
+  const outside = secondsAway(await watcher.calls(), from, to)
+  const inside = measured?.unavailable['subresource'] ?? 0
+  console.log(`virt-api was away: ${outside} s by the watcher, ${JSON.stringify(measured)}`)
+  expect(outside).toBeGreaterThan(8)
+  expect(Math.abs(inside - outside)).toBeLessThanOrEqual(2)
+
+  const rates = await callsAMinute(from, to)
+  console.log(`calls a minute in the upgrade: ${JSON.stringify(rates)}`)
+  for (const rate of Object.values(rates)) expect(rate).toBeLessThanOrEqual(60 * 1.05)
+  expect((await writtenByKvup(since)).filter(isOfVms)).toEqual([])
+  expect((await writtenByKvup(since, true)).filter(isOfVms).length).toBeGreaterThan(10)
+  expect(await vms()).toBe('')
+
+  const rest = await kvup(lab, [...line.split(' '), '-o', 'json'])
+  expect(rest).toMatchObject({ code: 0 })
+  await expectRolled(lab, 'v1.8.4', ['LiveMigrate'])
+})
+
+test('kvup measure: at most 5 % more calls a minute than it states, nothing is created, and the exit code is that of the command', async () => {
+  const since = new Date()
+  const words = ['measure', '-o', 'json', '--', 'sh', '-c', 'echo from the command; sleep 60; exit 7']
+  const { code, stdout, stderr } = await kvup(lab, words)
+  expect({ code, stderr }).toMatchObject({ code: 7 })
+  expect(stderr).toContain('from the command')
+  const { availability } = JSON.parse(stdout) as { availability: Availability }
+  const [from, to] = [Date.parse(availability.begin), Date.parse(availability.end)]
+  const asked = await askedByKvup(from, to)
+  const minutes = (to - from) / 60_000
+  console.log(
+    `${asked.length} calls in ${minutes} min, ${availability.callsPerMinute} stated; ${availability.promise.text}`,
+  )
+  expect(asked.length / minutes).toBeLessThanOrEqual(availability.callsPerMinute * 1.05)
+  expect(asked.length / minutes).toBeGreaterThan(availability.callsPerMinute * 0.9)
+  expect(availability.promise.is).toBe('kept')
+  expect(await writtenByKvup(since)).toEqual([])
+  expect(await vms()).toBe('')
+})

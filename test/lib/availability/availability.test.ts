@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest'
+import {
+  type Availability,
+  journaled,
+  promiseOf,
+  summaryOf,
+} from '../../../src/lib/availability/availability.ts'
+import { availabilityLines } from '../../../src/lib/output/views/availability.ts'
+import { displayWidth } from '../../../src/lib/output/text.ts'
+import { paintFor } from '../../../src/lib/output/terminal.ts'
+
+const outages = Array.from({ length: 50 }, (_, i) => ({
+  begin: `2026-01-01T00:${String(i).padStart(2, '0')}:00.000Z`,
+  end: `2026-01-01T00:${String(i).padStart(2, '0')}:10.000Z`,
+  seconds: i,
+  why: 'x'.repeat(5000),
+  rolling: Array.from({ length: 12 }, () => 'virt-synchronization-controller'),
+}))
+const none = { calls: 600, unavailableSeconds: 0, longestSeconds: 0, count: 0, outages: [] }
+const down = { calls: 600, unavailableSeconds: 500.4, longestSeconds: 49, count: 70, outages }
+
+const measured: Availability = {
+  summary: '',
+  begin: '2026-01-01T00:00:00.000Z',
+  end: '2026-01-01T01:00:00.000Z',
+  seconds: 3600,
+  callsPerMinute: 300,
+  calls: 18_000,
+  notMeasuredSeconds: 0,
+  promise: { is: 'broken', text: 'the control plane remains available throughout: not confirmed' },
+  probes: [
+    { probe: 'api', what: 'any', ...down },
+    { probe: 'create', what: 'dry-run create', ...down },
+    { probe: 'list', what: 'list', ...none },
+    ...Array.from({ length: 40 }, (_, i) => ({
+      probe: 'tcp' as const,
+      what: `host-${i}.${'long.'.repeat(40)}:443`,
+      ...down,
+    })),
+  ],
+  vms: {
+    watched: 12,
+    interrupted: { count: 1, items: [{ vm: 'shop/db', at: '2026-01-01T00:10:00.000Z', how: 'restarted' }] },
+    migrations: { count: 2, failed: 1, longestSeconds: 30, items: [] },
+    agents: { connected: 3, lost: { count: 0, items: [] } },
+  },
+}
+
+test('what the journal keeps of it is at most 4 kB, whatever happened', () => {
+  const kept = journaled({ ...measured, summary: summaryOf(measured) })
+  expect(JSON.stringify(kept).length).toBeLessThan(4096)
+  expect(kept.outages).toHaveLength(10)
+  expect(kept.outages.map(({ begin }) => begin)).toEqual(kept.outages.map(({ begin }) => begin).toSorted())
+  expect(kept).toMatchObject({
+    text: 'API unavailable for 8 m 20 s in 70 outages, the longest 49 s; 1 of 12 VMs interrupted',
+    promise: 'broken',
+    interruptedVms: 1,
+  })
+})
+
+test.each([
+  [[none, none], 'kept', 'the control plane remains available throughout: confirmed, 1200 calls in 1 h'],
+  [
+    [none, { ...none, ended: { at: '', why: 'forbidden' } }],
+    'kept',
+    'the control plane remains available throughout: confirmed, 1200 calls in 1 h; not measured to the end: create',
+  ],
+  [
+    [down, none],
+    'broken',
+    'the control plane remains available throughout: not confirmed, unavailable were list 8 m 20 s',
+  ],
+  [
+    [
+      { ...none, calls: 0 },
+      { ...none, calls: 0, ended: { at: '', why: 'forbidden' } },
+    ],
+    'unknown',
+    'not known whether the control plane remains available throughout: no probe was answered',
+  ],
+])('the promise, case %#', ([list, create], is, text) => {
+  const probes = [
+    { probe: 'api' as const, what: '', ...none },
+    { probe: 'list' as const, what: '', ...none, ...list },
+    { probe: 'create' as const, what: '', ...none, ...create },
+    { probe: 'tcp' as const, what: '', ...down },
+  ]
+  expect(promiseOf(probes, 3600)).toEqual({ is, text })
+})
+
+test('what is told of it fits a terminal of 80 and of 40 columns, and text of the cluster in it is one line', () => {
+  const hostile = 'red\n→ kvup rm'
+  const probes = measured.probes.map((probe) => ({
+    ...probe,
+    outages: probe.outages.map(({ begin, seconds }) => ({ begin, seconds, why: hostile })),
+  }))
+  for (const columns of [80, 40]) {
+    const lines = availabilityLines(
+      { ...measured, probes: probes.slice(0, 3) },
+      paintFor({ colour: false, unicode: true }),
+      {
+        columns,
+        wide: false,
+      },
+    )
+    expect(lines.filter((line) => line.includes('\n'))).toEqual([])
+    expect(lines.filter((line) => displayWidth(line) > columns && line.includes(' '))).toEqual([])
+  }
+})

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { availabilityOf, creates, probeOf, virtApiAway } from '../measured-stage.ts'
+import { minute, play } from '../stage.ts'
+import { eusRunOn, small418 } from './window-stage.ts'
+
+test('an EUS upgrade is measured to its end: an outage has the step that was under way', async () => {
+  await play(small418, async (stage) => {
+    virtApiAway(stage, 10 * minute, minute)
+    const since = stage.mark
+    const measuring = { measure: true, stopIf: ['api.unavailable>10m'] }
+    const ended = await eusRunOn(stage, { ...measuring, until: 'platform-4.19' }, { cluster: stage.shaky })
+    expect(ended).toMatchObject({ code: 0 })
+    const measured = availabilityOf(ended)
+    expect(measured.overLimit).toBeUndefined()
+    const { outages } = probeOf(measured, 'create')
+    expect(Math.abs((outages[0]?.seconds ?? 0) - 60)).toBeLessThan(2)
+    expect(outages[0]?.steps).toEqual([expect.stringMatching(/^platform-4\.19/u)])
+    // The only node of this control plane reboots: nobody is there, and what follows from it is told.
+    expect(outages.slice(1).map(({ rolling }) => rolling)).toEqual([expect.arrayContaining(['virt-api'])])
+    expect(measured.promise.is).toBe('broken')
+    expect(ended.text).toMatch(/API unavailable for \d m \d+ s in 2 outages/u)
+    expect(creates(stage, since).filter(({ dryRun }) => !dryRun)).toEqual([])
+  })
+})

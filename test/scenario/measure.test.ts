@@ -1,0 +1,224 @@
+import { expect, test } from 'vitest'
+import { VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { unreachable } from '../../src/lib/kube/errors.ts'
+import { withFaults } from '../../src/simulator/api/api-faults.ts'
+import { availabilityOf, creates, measured, probeOf, withVms } from './measured-stage.ts'
+import { minute, play, second } from './stage.ts'
+
+test('the command runs beside the measurement, and kvup ends with its exit code', async () => {
+  await play(withVms, async (stage) => {
+    const since = stage.mark
+    const ended = await measured(stage, {
+      async run() {
+        await stage.until(minute)
+        return 7
+      },
+    })
+    expect(ended.code).toBe(7)
+    expect(ended.documents[0]).toMatchObject({ kind: 'MeasuredCommand', command: 'sleep 60', exitCode: 7 })
+    const { calls, seconds, promise } = availabilityOf(ended)
+    expect({ calls, seconds, promise: promise.is }).toEqual({ calls: 301, seconds: 60, promise: 'kept' })
+    // Watches are no lists: what it stated is what it asked.
+    expect(stage.requests(since).filter(({ verb }) => verb !== 'watch').length).toBeLessThanOrEqual(
+      300 * 1.05,
+    )
+    expect(creates(stage, since).filter(({ dryRun }) => !dryRun)).toEqual([])
+    expect(stage.writes(since)).toEqual([])
+    const stands = stage.mark
+    await stage.until(minute)
+    expect(stage.requests(stands)).toEqual([])
+  })
+})
+
+test('as a page it is told beside the output of the command', async () => {
+  await play(withVms, async (stage) => {
+    const run = () => stage.until(10 * second).then(() => 0)
+    const { documents, lines, code } = await measured(stage, { run, terminal: { output: 'table' } })
+    expect({ code, documents, lines }).toEqual({
+      code: 0,
+      documents: [],
+      lines: [expect.stringMatching(/API available throughout; 0 of 2 VMs interrupted/u)],
+    })
+  })
+})
+
+test('an API server that is dead for ten minutes: it goes on, and its figures stay right', async () => {
+  await play(withVms, async (stage) => {
+    stage.later(minute, () => {
+      const back = stage.api.add({ is: 'refused', status: 503 })
+      stage.later(10 * minute, back)
+    })
+    const run = () => stage.until(15 * minute).then(() => 0)
+    const measurement = availabilityOf(await measured(stage, { run, terminal: { cluster: stage.shaky } }))
+    for (const name of ['api', 'create', 'list', 'get', 'subresource', 'discovery'] as const) {
+      const { count, unavailableSeconds, outages } = probeOf(measurement, name)
+      expect({ name, count }).toEqual({ name, count: 1 })
+      expect(Math.abs(unavailableSeconds - 600)).toBeLessThan(2)
+      expect(outages[0]?.end).toBeDefined()
+    }
+    expect(measurement.promise.is).toBe('broken')
+    expect(Math.abs(measurement.calls - 4500)).toBeLessThan(100)
+  })
+})
+
+test('a server that says nothing: each call is given up after 2 s, and the outage ends with the first answer', async () => {
+  await play(withVms, async (stage) => {
+    stage.later(10.5 * second, () => {
+      const back = stage.api.add({ is: 'slow', ms: 20_000, on: { resource: 'version' } })
+      stage.later(10 * second, back)
+    })
+    const run = () => stage.until(40 * second).then(() => 0)
+    const measurement = availabilityOf(await measured(stage, { run, terminal: { cluster: stage.shaky } }))
+    const { unavailableSeconds, count, outages } = probeOf(measurement, 'subresource')
+    expect(count).toBe(1)
+    expect(Math.abs(unavailableSeconds - 10)).toBeLessThanOrEqual(2)
+    expect(outages[0]?.why).toBe('no answer within 2 s')
+  })
+})
+
+test('a flapping server: two hundred outages are counted, and fifty are kept', async () => {
+  await play(withVms, async (stage) => {
+    for (let i = 1; i <= 200; i++)
+      stage.later(i * 5 * second, () => {
+        const back = stage.api.add({ is: 'refused', status: 503, on: { resource: 'version' } })
+        stage.later(2 * second, back)
+      })
+    const run = () => stage.until(1010 * second).then(() => 0)
+    const measurement = availabilityOf(await measured(stage, { run, terminal: { cluster: stage.shaky } }))
+    const { count, outages, unavailableSeconds } = probeOf(measurement, 'subresource')
+    expect({ count, kept: outages.length }).toEqual({ count: 200, kept: 50 })
+    expect(Math.abs(unavailableSeconds - 400)).toBeLessThan(40)
+    expect(JSON.stringify(measurement).length).toBeLessThan(60_000)
+  })
+})
+
+test('a probe that is refused ends, is no outage, and that is said', async () => {
+  await play(withVms, async (stage) => {
+    stage.later(20 * second, () => stage.api.add({ is: 'unauthorized', on: { resource: 'version' } }))
+    const run = () => stage.until(minute).then(() => 0)
+    const ended = await measured(stage, { run, terminal: { cluster: stage.shaky } })
+    const { probes, promise } = availabilityOf(ended)
+    const probe = probes.find((one) => one.probe === 'subresource')
+    expect(probe).toMatchObject({ count: 0, ended: { why: 'Unauthorized' } })
+    expect(probe?.calls).toBeLessThan(25)
+    expect(promise.text).toContain('not measured to the end: subresource')
+    expect(ended.text).toContain('subresource is not measured any more')
+  })
+})
+
+test('who may only look is told that creating a VM is not measured; 429 counts as unavailable', async () => {
+  await play(withVms, async (stage) => {
+    stage.simulated.store.create(
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        plural: 'clusterrolebindings',
+        namespaced: false,
+      },
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        metadata: { name: 'looker' },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'looker' },
+        subjects: [{ kind: 'User', name: 'looker' }],
+      } as never,
+    )
+    stage.simulated.store.create(
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRole',
+        plural: 'clusterroles',
+        namespaced: false,
+      },
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRole',
+        metadata: { name: 'looker' },
+        rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch'] }],
+      } as never,
+    )
+    stage.later(10 * second, () => {
+      const back = stage.api.add({ is: 'refused', status: 429, on: { resource: 'virtualmachineinstances' } })
+      stage.later(5 * second, back)
+    })
+    const cluster = withFaults(stage.simulated.cluster({ user: 'looker' }), stage.api, 'looker')
+    const run = () => stage.until(30 * second).then(() => 0)
+    const ended = await measured(stage, { run, terminal: { cluster } })
+    const measurement = availabilityOf(ended)
+    expect(probeOf(measurement, 'create')).toMatchObject({ calls: 1, count: 0 })
+    expect(probeOf(measurement, 'create').ended?.why).toContain('not accepted before the first change')
+    expect(ended.text).toContain('create is not measured')
+    expect(probeOf(measurement, 'list').count).toBe(1)
+    expect(Math.abs(probeOf(measurement, 'list').unavailableSeconds - 5)).toBeLessThan(1.5)
+  })
+})
+
+test('--tcp: what cannot be reached from here, beside what KubeVirt says; it is no part of the API', async () => {
+  await play(withVms, async (stage) => {
+    const asked: string[] = []
+    let isUp = true
+    stage.later(10 * second, () => (isUp = false))
+    stage.later(20 * second, () => (isUp = true))
+    const run = () => stage.until(40 * second).then(() => 0)
+    const connect = async ({ host, port }: { host: string; port: number }) => {
+      asked.push(`${host}:${port}`)
+      if (!isUp) throw new Error('connect ECONNREFUSED')
+    }
+    const measurement = availabilityOf(
+      await measured(stage, { run, connect, options: { tcp: ['www.example.com:443'] } }),
+    )
+    expect(new Set(asked)).toEqual(new Set(['www.example.com:443']))
+    expect(probeOf(measurement, 'tcp')).toMatchObject({
+      what: 'www.example.com:443',
+      count: 1,
+      unavailableSeconds: 10,
+    })
+    expect(probeOf(measurement, 'api').count).toBe(0)
+    expect(measurement.promise.is).toBe('kept')
+    expect(measurement.calls / (measurement.seconds / 60)).toBeLessThan(300 * 1.05)
+  })
+})
+
+test('--tcp of a Service that is not there is refused before the command runs', async () => {
+  await play(withVms, async (stage) => {
+    let ran = false
+    const run = async () => ((ran = true), 0)
+    const ended = await measured(stage, {
+      run,
+      connect: async () => undefined,
+      options: { tcp: ['shop/web:80'] },
+    })
+    expect(ended).toMatchObject({ code: 2, error: { reason: 'no-address' } })
+    expect(ran).toBe(false)
+  })
+})
+
+test('a command that cannot be started is exit 2, and a failing cluster is told before it runs', async () => {
+  await play(withVms, async (stage) => {
+    const missing = await measured(stage, { run: () => Promise.reject(new Error('spawn nosuch ENOENT')) })
+    expect(missing).toMatchObject({ code: 2, error: { reason: 'command-not-started' } })
+    const stands = stage.mark
+    await stage.until(minute)
+    expect(stage.requests(stands)).toEqual([])
+    const { cluster } = { cluster: stage.cluster }
+    const away = {
+      ...cluster,
+      reader: { ...cluster.reader, list: () => Promise.reject(unreachable('refused', 'nobody there')) },
+    }
+    expect(await measured(stage, { run: async () => 0, terminal: { cluster: away } })).toMatchObject({
+      code: 8,
+    })
+  })
+})
+
+test('another namespace for the dry runs is the one that is asked', async () => {
+  await play(withVms, async (stage) => {
+    const since = stage.mark
+    const run = () => stage.until(5 * second).then(() => 0)
+    await measured(stage, { run, options: { measureNamespace: 'demo' } })
+    const asked = stage
+      .requests(since)
+      .filter(({ verb, resource }) => verb === 'create' && resource === VirtualMachines.plural)
+    expect(new Set(asked.map(({ namespace }) => namespace))).toEqual(new Set(['demo']))
+  })
+})
