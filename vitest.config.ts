@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { reportPage } from './build/report-page.ts'
 
 const project = (name: string, include: string[], more = {}) => ({
   extends: true as const,
@@ -24,6 +25,7 @@ const whole = [
 ]
 
 export default defineConfig({
+  plugins: [reportPage],
   test: {
     // By default one core is left over, which is half of a machine with two.
     maxWorkers: '100%',

@@ -59,9 +59,13 @@ const verdicts: Readonly<Record<Played['outcome'], string>> = {
 const twinText = ({ nodes, running }: Rehearsal['twin']): string =>
   `${count(nodes, 'node')}, ${count(running, 'running VM')}`
 
+/** `Rehearsal: KubeVirt v1.7.4 → v1.8.4 goes through in 1 m 30 s.` */
+export const rehearsalSentence = (document: Pick<Rehearsal, 'from' | 'to'> & Timed): string =>
+  `Rehearsal: KubeVirt ${document.from} → ${document.to} ${howItGoes(document)}`
+
 function headLines(document: Rehearsal, { paint, size }: Style): string[] {
-  const { from, to, twin, faults, why, left } = document
-  const what = `Rehearsal: KubeVirt ${from} → ${to} ${howItGoes(document)}`
+  const { twin, faults, why, left } = document
+  const what = rehearsalSentence(document)
   const withFault = faults === undefined ? '' : `, with the fault ${faults.join(' and ')}`
   return [
     document.outcome === 'through'

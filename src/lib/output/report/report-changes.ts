@@ -1,0 +1,101 @@
+import type { DryRunChange } from '../../engine/dry-run-change.ts'
+import { valueText } from '../../kube/text.ts'
+import { diffText, stepDiff } from '../views/dry-run.ts'
+import { type Fields, fieldsOf, listOf, textOf, timeOf } from './fields.ts'
+import type { ReportSource } from './report-source.ts'
+
+/** What a step changed or would change, as a diff. */
+export interface ReportChange {
+  title: string
+  /** In words: what is done, or when. */
+  says: string
+  /** Each begins with `+`, `-` or a blank. Empty where nothing is known of it beforehand. */
+  lines: readonly string[]
+}
+
+/** Every change that the document or the events tell of: of a plan what would change, of a run what it changed. */
+export function changesOf({ document, events }: ReportSource): readonly ReportChange[] {
+  if (document.kind === 'History') return ofJournal(listOf(document['items']))
+  const applied = events.filter(({ event }) => event === 'step-applied')
+  if (applied.length > 0) return applied.map(ofEvent)
+  const planned = [...listOf(document['steps']), ...listOf(document['dryRunSteps'])]
+  return planned.flatMap((step) => ofStep(step))
+}
+
+const titleOf = (step: Fields): string => textOf(step['title']) ?? textOf(step['id']) ?? ''
+
+/** Of a dry run with its fields; of a run that is over what it noted. */
+function ofStep(step: Fields): readonly ReportChange[] {
+  const lines = diffOf(step['changes'])
+  const refused = textOf(fieldsOf(step['refused'])['message'])
+  const says = refused === undefined ? (textOf(step['change']) ?? textOf(step['note']) ?? '') : `refused: ${refused}`
+  const isChange = step['changed'] === true || step['state'] === 'would-change' || lines.length > 0
+  return isChange || refused !== undefined
+    ? [{ title: titleOf(step), says, lines: lines.length > 0 ? lines : sentenceDiff(says) }]
+    : []
+}
+
+/** Nobody's document makes it fail: what does not read as a change is left out. */
+function diffOf(changes: unknown): readonly string[] {
+  const whole = listOf(changes).filter(
+    (change) => textOf(fieldsOf(change['object'])['name']) !== undefined && Array.isArray(change['fields']),
+  )
+  const readable = whole.map((change) => ({
+    ...change,
+    fields: listOf(change['fields']).filter(({ path }) => typeof path === 'string'),
+  })) as unknown as readonly DryRunChange[]
+  return stepDiff(readable, Infinity).lines.map((line) => diffText(line, Infinity))
+}
+
+const ofEvent = (event: Fields): ReportChange => {
+  const says = textOf(event['change']) ?? ''
+  return { title: titleOf(fieldsOf(event['step'])), says: `${timeText(event)}${says}`, lines: sentenceDiff(says) }
+}
+
+/** `20:24:05 UTC: ` */
+function timeText({ at }: Fields): string {
+  const time = timeOf(at)
+  return time === undefined ? '' : `${new Date(time).toISOString().slice(11, 19)} UTC: `
+}
+
+/** `set imageTag of kubevirts/kubevirt in namespace kubevirt from v1.7.4 to v1.8.4`, as the journal and events have it. */
+const setFrom =
+  /^set (?<field>\S+) of (?<object>\S+(?: in namespace \S+)?) from (?<from>.+?) to (?<to>.+?)(?:, and save the value)?$/u
+const setBack = /^set (?<field>\S+) back to (?<to>.+)$/u
+
+function sentenceDiff(text: string): readonly string[] {
+  const { field, object, from, to } = (setFrom.exec(text) ?? setBack.exec(text))?.groups ?? {}
+  if (field === undefined) return []
+  return [
+    ...(object === undefined ? [] : [`  ${object}`]),
+    ...(from === undefined ? [] : [`- ${field}: ${from}`]),
+    `+ ${field}: ${to}`,
+  ]
+}
+
+function ofJournal(items: readonly Fields[]): readonly ReportChange[] {
+  return items.flatMap((item, index): readonly ReportChange[] => {
+    const [what, text, title] = [textOf(item['what']), textOf(item['text']) ?? '', textOf(item['step']) ?? '']
+    if (what === 'applied') return [{ title, says: `${timeText(item)}${text}`, lines: withWas(text, title, items) }]
+    if (what === 'failed' && title !== '')
+      return [{ title, says: `${timeText(item)}refused: ${text}`, lines: [] }]
+    const later = items.slice(index + 1)
+    const isOpen = !later.some((one) => one['step'] === item['step'] && ['applied', 'failed'].includes(String(one['what'])))
+    return what === 'intends' && isOpen
+      ? [{ title, says: `${timeText(item)}${text} (not known whether it was done)`, lines: sentenceDiff(text) }]
+      : []
+  })
+}
+
+/** What is set back was set before: the other side of the diff is in that entry. */
+function withWas(text: string, step: string, items: readonly Fields[]): readonly string[] {
+  const lines = sentenceDiff(text)
+  const field = setBack.exec(text)?.groups?.['field']
+  if (field === undefined || step === '') return lines
+  const before = items
+    .map((item) => setFrom.exec(textOf(item['text']) ?? '')?.groups)
+    .findLast((groups) => groups?.['field'] === field)
+  return before === undefined
+    ? lines
+    : [`  ${before['object']}`, `- ${field}: ${valueText(before['to'])}`, ...lines]
+}
