@@ -42,7 +42,11 @@ const styleText = async (): Promise<string> =>
 
 /** Within its element nothing may read as its end, or as a comment of HTML. */
 function ofElement(text: string, element: 'script' | 'style'): string {
-  const safe = element === 'script' ? text.replaceAll('</script', String.raw`<\/script`).replaceAll('<!--', String.raw`<\!--`) : text
-  if (new RegExp(`</${element}|<!--`, 'i').test(safe)) throw new Error(`the ${element} of the report's page would end early`)
+  const safe =
+    element === 'script'
+      ? text.replaceAll('</script', String.raw`<\/script`).replaceAll('<!--', String.raw`<\!--`)
+      : text
+  if (new RegExp(`</${element}|<!--`, 'i').test(safe))
+    throw new Error(`the ${element} of the report's page would end early`)
   return safe
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { isSecretName, redactBody } from '../../lib/kube/http/trace.ts'
 import { type Fields, fieldsOf, textOf } from '../../lib/output/report/fields.ts'
 import type { ReportSource } from '../../lib/output/report/report-source.ts'
@@ -74,7 +75,10 @@ const isPrivateName = (name: string): boolean => isSecretName(name) || !ownEnv.t
 
 /** `{name: HTTPS_PROXY, value: …}` */
 const isPrivateEnv = ({ name, value }: Fields): boolean =>
-  typeof name === 'string' && typeof value === 'string' && /^[A-Z][A-Z0-9_]+$/u.test(name) && isPrivateName(name)
+  typeof name === 'string' &&
+  typeof value === 'string' &&
+  /^[A-Z][A-Z0-9_]+$/u.test(name) &&
+  isPrivateName(name)
 
 /** Places that everybody knows: releases, registries, documentation; and groups of APIs, which read like hosts. */
 const known =
@@ -82,28 +86,47 @@ const known =
 /** Ends of names that are names of hosts, and of no file, field or version. */
 const ending =
   'com|org|net|edu|gov|mil|int|biz|info|cloud|dev|app|local|localdomain|lan|internal|intern|intranet|corp|home|priv|private|example|invalid|test|arpa|eu|de|at|ch|fr|uk|us|nl|es|it|be|se|no|dk|fi|pl|cz|pt|ie|ca|br|cn|jp|kr|in|au|nz|ru|za|mx'
-const named = new RegExp(String.raw`(?<![\w.-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,10}(?:${ending}|io)(?![\w-]|\.\w)`, 'giu')
+const named = new RegExp(
+  String.raw`(?<![\w.-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,10}(?:${ending}|io)(?![\w-]|\.\w)`,
+  'giu',
+)
 const linked = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/?#"'<>\\:[\]@]+|\[[0-9a-f:.]+\])/giu
-const ip4 = /(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)/gu
-const ip6 = /(?<![\w:])(?:[0-9a-f]{1,4}:){2,7}(?::?[0-9a-f]{1,4}){0,6}(?![\w:])|(?<![\w:])(?:[0-9a-f]{1,4}:){1,6}:[0-9a-f]{0,4}(?![\w:])/giu
+/** What may be an address: of version 6 where it has colons. */
+const address = /(?<![\w:.])(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,8})(?![\w:]|\.\d)/giu
+
+/** A machine may be called `vm`, which is a word of every sentence here. */
+const isDistinct = (name: string): boolean => /[.:]/u.test(name) || (name.length > 5 && /[-\d]/u.test(name))
+
+/** The longest first, so that none is found within another. */
+const anyOf = (names: readonly string[]): string =>
+  names
+    .toSorted((a, b) => b.length - a.length)
+    .map((name) => name.replaceAll(/[^\w-]/gu, String.raw`\$&`))
+    .join('|')
 
 /** Hosts of one document by their stand-ins. */
 class Hosts {
   readonly #standIns = new Map<string, string>()
-  #own: RegExp | undefined
+  /** Of the document's own hosts: those that no word of a sentence can be, and all behind an @. */
+  readonly #own: RegExp | undefined
 
   /** Hosts that fields name as such are known wherever they stand: of the server, and behind the @ of who ran kvup. */
   constructor(documents: readonly Fields[]) {
     const told = new Set<string>()
     walk(documents, (key, value) => {
-      if (key === 'server') told.add(/^(?:[a-z]+:\/\/)?(?:[^@/]*@)?(\[[^\]]+\]|[^:/]+)/iu.exec(value)?.[1] ?? '')
+      if (key === 'server')
+        told.add(/^(?:[a-z]+:\/\/)?(?:[^@/]*@)?(\[[^\]]+\]|[^:/]+)/iu.exec(value)?.[1] ?? '')
       if (key === 'by' || key === 'holder') told.add(/^[^@]+@([^/\s]+)/u.exec(value)?.[1] ?? '')
       if (hostKey.test(key)) told.add(value)
     })
     const own = [...told].filter((name) => name.length > 1 && name !== 'localhost')
     for (const name of own) this.standIn(name)
-    if (own.length > 0)
-      this.#own = new RegExp(`(?<![\\w.-])(?:${own.toSorted((a, b) => b.length - a.length).map((name) => name.replaceAll(/\W/gu, String.raw`\$&`)).join('|')})(?![\\w-]|\\.\\w)`, 'giu')
+    const [long, short] = [own.filter(isDistinct), own.filter((name) => !isDistinct(name))]
+    const parts = [
+      ...(long.length > 0 ? [String.raw`(?<![\w.-])(?:${anyOf(long)})`] : []),
+      ...(short.length > 0 ? [`(?<=@)(?:${anyOf(short)})`] : []),
+    ]
+    if (parts.length > 0) this.#own = new RegExp(String.raw`(?:${parts.join('|')})(?![\w-]|\.\w)`, 'giu')
   }
 
   standIn(host: string): string {
@@ -121,8 +144,7 @@ class Hosts {
         known.test(host) || /^host-\d+$/u.test(host) ? all : `${scheme}${this.standIn(host)}`,
       )
       .replace(named, (host) => (known.test(host) ? host : this.standIn(host)))
-      .replace(ip4, (host) => this.standIn(host))
-      .replace(ip6, (host) => (/^\d{1,2}:\d\d:\d\d$/u.test(host) ? host : this.standIn(host)))
+      .replace(address, (one) => (isIP(one) > 0 ? this.standIn(one) : one))
   }
 }
 

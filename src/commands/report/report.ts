@@ -32,14 +32,16 @@ const isFile = (typed: string | undefined): typed is string =>
   typed !== undefined && !/^[1-9]\d{0,6}$/u.test(typed)
 
 async function sourceIn(cx: Context, file: string): Promise<ReportSource> {
-  const text = await (file === '-' ? cx.world.readStdin() : cx.world.readText(file)).catch((cause: unknown) => {
-    if (cause instanceof KvupError) throw cause
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw usageError('no-such-file', `cannot read ${file}: ${why}`, {
-      remedy: 'kvup history     lists the runs: their numbers can stand in its place',
-      cause,
-    })
-  })
+  const text = await (file === '-' ? cx.world.readStdin() : cx.world.readText(file)).catch(
+    (cause: unknown) => {
+      if (cause instanceof KvupError) throw cause
+      const why = cause instanceof Error ? cause.message : String(cause)
+      throw usageError('no-such-file', `cannot read ${file}: ${why}`, {
+        remedy: 'kvup history     lists the runs: their numbers can stand in its place',
+        cause,
+      })
+    },
+  )
   return parseReportSource(text, file === '-' ? 'standard input' : file)
 }
 
@@ -58,7 +60,8 @@ async function sourceOfRun(
   return { document: { ...sanitiseDeep({ ...document }), kind: document.kind }, events: [] }
 }
 
-const runOf = (typed: string | undefined): number | undefined => (typed === undefined ? undefined : Number(typed))
+const runOf = (typed: string | undefined): number | undefined =>
+  typed === undefined ? undefined : Number(typed)
 
 async function savePage(
   cx: Context,

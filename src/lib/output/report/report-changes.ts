@@ -1,6 +1,6 @@
 import type { DryRunChange } from '../../engine/dry-run-change.ts'
-import { valueText } from '../../kube/text.ts'
 import { diffText, stepDiff } from '../views/dry-run.ts'
+import { changedField, fieldDiff, restores } from './changed-field.ts'
 import { type Fields, fieldsOf, listOf, textOf, timeOf } from './fields.ts'
 import type { ReportSource } from './report-source.ts'
 
@@ -17,7 +17,14 @@ export interface ReportChange {
 export function changesOf({ document, events }: ReportSource): readonly ReportChange[] {
   if (document.kind === 'History') return ofJournal(listOf(document['items']))
   const applied = events.filter(({ event }) => event === 'step-applied')
-  if (applied.length > 0) return applied.map(ofEvent)
+  if (applied.length > 0) {
+    const sentences = applied.map(({ change }) => textOf(change) ?? '')
+    return applied.map((event, index) => ({
+      title: titleOf(fieldsOf(event['step'])),
+      says: `${timeText(event)}${sentences[index]}`,
+      lines: withWas(sentences[index] ?? '', sentences.slice(0, index)),
+    }))
+  }
   const planned = [...listOf(document['steps']), ...listOf(document['dryRunSteps'])]
   return planned.flatMap((step) => ofStep(step))
 }
@@ -28,7 +35,8 @@ const titleOf = (step: Fields): string => textOf(step['title']) ?? textOf(step['
 function ofStep(step: Fields): readonly ReportChange[] {
   const lines = diffOf(step['changes'])
   const refused = textOf(fieldsOf(step['refused'])['message'])
-  const says = refused === undefined ? (textOf(step['change']) ?? textOf(step['note']) ?? '') : `refused: ${refused}`
+  const says =
+    refused === undefined ? (textOf(step['change']) ?? textOf(step['note']) ?? '') : `refused: ${refused}`
   const isChange = step['changed'] === true || step['state'] === 'would-change' || lines.length > 0
   return isChange || refused !== undefined
     ? [{ title: titleOf(step), says, lines: lines.length > 0 ? lines : sentenceDiff(says) }]
@@ -47,55 +55,57 @@ function diffOf(changes: unknown): readonly string[] {
   return stepDiff(readable, Infinity).lines.map((line) => diffText(line, Infinity))
 }
 
-const ofEvent = (event: Fields): ReportChange => {
-  const says = textOf(event['change']) ?? ''
-  return { title: titleOf(fieldsOf(event['step'])), says: `${timeText(event)}${says}`, lines: sentenceDiff(says) }
-}
-
 /** `20:24:05 UTC: ` */
 function timeText({ at }: Fields): string {
   const time = timeOf(at)
   return time === undefined ? '' : `${new Date(time).toISOString().slice(11, 19)} UTC: `
 }
 
-/** `set imageTag of kubevirts/kubevirt in namespace kubevirt from v1.7.4 to v1.8.4`, as the journal and events have it. */
-const setFrom =
-  /^set (?<field>\S+) of (?<object>\S+(?: in namespace \S+)?) from (?<from>.+?) to (?<to>.+?)(?:, and save the value)?$/u
-const setBack = /^set (?<field>\S+) back to (?<to>.+)$/u
-
 function sentenceDiff(text: string): readonly string[] {
-  const { field, object, from, to } = (setFrom.exec(text) ?? setBack.exec(text))?.groups ?? {}
-  if (field === undefined) return []
-  return [
-    ...(object === undefined ? [] : [`  ${object}`]),
-    ...(from === undefined ? [] : [`- ${field}: ${from}`]),
-    `+ ${field}: ${to}`,
-  ]
+  const change = changedField(text)
+  return change === undefined ? [] : fieldDiff(change)
 }
 
 function ofJournal(items: readonly Fields[]): readonly ReportChange[] {
   return items.flatMap((item, index): readonly ReportChange[] => {
     const [what, text, title] = [textOf(item['what']), textOf(item['text']) ?? '', textOf(item['step']) ?? '']
-    if (what === 'applied') return [{ title, says: `${timeText(item)}${text}`, lines: withWas(text, title, items) }]
+    if (what === 'applied')
+      return [
+        {
+          title,
+          says: `${timeText(item)}${text}`,
+          lines: withWas(
+            text,
+            items.slice(0, index).map((one) => textOf(one['text']) ?? ''),
+          ),
+        },
+      ]
     if (what === 'failed' && title !== '')
       return [{ title, says: `${timeText(item)}refused: ${text}`, lines: [] }]
     const later = items.slice(index + 1)
-    const isOpen = !later.some((one) => one['step'] === item['step'] && ['applied', 'failed'].includes(String(one['what'])))
+    const isOpen = !later.some(
+      (one) => one['step'] === item['step'] && ['applied', 'failed'].includes(String(one['what'])),
+    )
     return what === 'intends' && isOpen
-      ? [{ title, says: `${timeText(item)}${text} (not known whether it was done)`, lines: sentenceDiff(text) }]
+      ? [
+          {
+            title,
+            says: `${timeText(item)}${text} (not known whether it was done)`,
+            lines: sentenceDiff(text),
+          },
+        ]
       : []
   })
 }
 
-/** What is set back was set before: the other side of the diff is in that entry. */
-function withWas(text: string, step: string, items: readonly Fields[]): readonly string[] {
-  const lines = sentenceDiff(text)
-  const field = setBack.exec(text)?.groups?.['field']
-  if (field === undefined || step === '') return lines
-  const before = items
-    .map((item) => setFrom.exec(textOf(item['text']) ?? '')?.groups)
-    .findLast((groups) => groups?.['field'] === field)
-  return before === undefined
-    ? lines
-    : [`  ${before['object']}`, `- ${field}: ${valueText(before['to'])}`, ...lines]
+/** What is set back was set before: the other side of the diff is in that sentence. */
+function withWas(text: string, earlier: readonly string[]): readonly string[] {
+  const change = changedField(text)
+  if (change === undefined) return []
+  const before = earlier.map(changedField).findLast((one) => one !== undefined && restores(change, one))
+  return fieldDiff(
+    before === undefined
+      ? change
+      : { ...change, ...(before.object !== undefined && { object: before.object }), was: before.is },
+  )
 }

@@ -80,7 +80,8 @@ export function reportOf(source: ReportSource, { redacted }: { redacted: boolean
 function titleOf(document: ReportSource['document'], events: readonly Fields[]): string {
   const what = reportKinds[document.kind] ?? document.kind
   const started = events.find(({ event }) => event === 'run-started')
-  if (document.kind === 'Events') return textOf(started?.['title']) ?? textOf(started?.['procedure']) ?? what
+  if (document.kind === 'Events' || document.kind === 'Error')
+    return textOf(started?.['title']) ?? textOf(started?.['procedure']) ?? what
   const [run] = listOf(document['runs'])
   const { from, to } = document.kind === 'History' ? fieldsOf(run) : document
   const kubevirt = fieldsOf(document['kubevirt'])
@@ -98,26 +99,40 @@ function verdictIn(source: ReportSource): Verdict {
   const { document } = source
   const error = fieldsOf(document['error'])
   const message = textOf(error['message'])
-  if (document['status'] === 'failed' && message !== undefined)
-    return { is: 'bad', text: `${outcomeText(document)}: ${message}` }
+  const isWhole = Array.isArray(document['items']) || Array.isArray(document['steps'])
+  if (document['status'] === 'failed' && message !== undefined && !isWhole)
+    return { is: 'bad', text: withOutcome(firstLine(message), document) }
   try {
-    return judged(source) ?? { is: 'warning', text: 'This document has no verdict.' }
+    const { is, text } = judged(source) ?? { is: 'warning', text: 'This document has no verdict.' }
+    return { is, text: text.charAt(0).toUpperCase() + text.slice(1) }
   } catch {
     return { is: 'warning', text: 'kvup did not write this document as it is: it has no verdict.' }
   }
 }
 
-const outcomeText = ({ outcome }: Fields): string =>
-  ({ blocked: 'Blocked', stalled: 'Stalled', 'timed-out': 'Timed out', interrupted: 'Interrupted' })[
-    textOf(outcome) ?? ''
-  ] ?? 'Failed'
+const firstLine = (text: string): string => text.split('\n', 1)[0] ?? ''
+
+/** `Blocked: 2 blockers …`; a message that begins with the word has said it. */
+function withOutcome(message: string, { outcome }: Fields): string {
+  const words = {
+    blocked: 'Blocked',
+    stalled: 'Stalled',
+    'timed-out': 'Timed out',
+    interrupted: 'Interrupted',
+  }
+  const word = new Map(Object.entries(words)).get(textOf(outcome) ?? '') ?? 'Failed'
+  if (!message.toLowerCase().startsWith(word.toLowerCase())) return `${word}: ${message}`
+  return message.charAt(0).toUpperCase() + message.slice(1)
+}
 
 function judged({ document, events }: ReportSource): Verdict | undefined {
   if (document.kind === 'Rehearsal') {
     const rehearsal = document as unknown as Rehearsal
     return {
       is: rehearsal.outcome === 'through' ? 'good' : 'bad',
-      text: [rehearsalSentence(rehearsal), textOf(fieldsOf(document['why'])['message'])].filter(Boolean).join(' '),
+      text: [rehearsalSentence(rehearsal), textOf(fieldsOf(document['why'])['message'])]
+        .filter(Boolean)
+        .join(' '),
     }
   }
   if (document.kind === 'FaultRehearsals') {
@@ -203,7 +218,8 @@ function factsOf(document: Fields): Report['facts'] {
   const [run] = listOf(document['runs'])
   const all = { ...document, ...run }
   const { kubevirt, cluster, operator, twin, seal } = document
-  const took = numberOf(all['tookMs']) ?? (numberOf(all['tookSeconds']) ?? numberOf(all['seconds']) ?? Number.NaN) * 1000
+  const took =
+    numberOf(all['tookMs']) ?? (numberOf(all['tookSeconds']) ?? numberOf(all['seconds']) ?? Number.NaN) * 1000
   const server = textOf(fieldsOf(cluster)['server'])
   const pairs: readonly (readonly [string, string | undefined])[] = [
     ['Cluster', [textOf(fieldsOf(cluster)['context']), server].filter(Boolean).join(', ') || undefined],
@@ -215,7 +231,10 @@ function factsOf(document: Fields): Report['facts'] {
     ['Operator', operator === undefined ? undefined : operatorText(fieldsOf(operator))],
     ['Outcome', textOf(all['outcome'])],
     ['Run', textOf(all['run'])],
-    ['By', textOf(run?.['by']) ?? textOf(fieldsOf(seal)['by']) ?? textOf(fieldsOf(document['comparedWith'])['by'])],
+    [
+      'By',
+      textOf(run?.['by']) ?? textOf(fieldsOf(seal)['by']) ?? textOf(fieldsOf(document['comparedWith'])['by']),
+    ],
     ['Started', whenText(run?.['started'])],
     ['Ended', whenText(run?.['ended'])],
     ['Took', Number.isNaN(took) ? undefined : spanText(took)],
@@ -231,7 +250,10 @@ function factsOf(document: Fields): Report['facts'] {
 }
 
 const operatorText = (operator: Fields): string =>
-  [textOf(operator['package']), [textOf(operator['from']), textOf(operator['to'])].filter(Boolean).join(' → ')]
+  [
+    textOf(operator['package']),
+    [textOf(operator['from']), textOf(operator['to'])].filter(Boolean).join(' → '),
+  ]
     .filter(Boolean)
     .join(' ')
 
@@ -316,7 +338,10 @@ function notesOf(document: Fields): Report['notes'] {
   const stopped = fieldsOf(document['stoppedBefore'])
   const isJournal = document['kind'] === 'History'
   const sections: readonly (readonly [string, readonly string[]])[] = [
-    ['What else is known', [...textsOf(error['notes']), ...textsOf(fieldsOf(document['why'])['notes'])]],
+    [
+      'What else is known',
+      [...furtherLines(error), ...textsOf(error['notes']), ...textsOf(fieldsOf(document['why'])['notes'])],
+    ],
     ['What is not as it should be', textsOf(degraded)],
     ['Where it stopped', stoppedText(stopped)],
     ['What it means for the cluster', [...textsOf(document['said']), ...textsOf(document['notes'])]],
@@ -325,7 +350,13 @@ function notesOf(document: Fields): Report['notes'] {
     ['New alerts', [...textsOf(fieldsOf(alerts)['new']), ...textsOf([fieldsOf(alerts)['notCompared']])]],
     ['Differences', differencesOf(fieldsOf(document['differences']))],
     ['Way back', noWayBack === undefined ? [] : [`none: ${String(textOf(noWayBack))}`]],
-    ['Left behind', [...listOf(document['left']).flatMap(({ what }) => textOf(what) ?? []), ...(isJournal ? [] : overridesOf(document))]],
+    [
+      'Left behind',
+      [
+        ...listOf(document['left']).flatMap(({ what }) => textOf(what) ?? []),
+        ...(isJournal ? [] : overridesOf(document)),
+      ],
+    ],
     ['Temporary changes that are open', isJournal ? overridesOf(document) : []],
     ['Faults', listOf(document['items']).flatMap(faultText)],
     ['Not in the twin, and so not shown', textsOf(document['missing'])],
@@ -334,6 +365,14 @@ function notesOf(document: Fields): Report['notes'] {
   ]
   return sections.flatMap(([title, lines]) => (lines.length === 0 ? [] : [{ title, lines }]))
 }
+
+/** What a message says below its first line. */
+const furtherLines = ({ message }: Fields): readonly string[] =>
+  (textOf(message) ?? '')
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
 
 function stoppedText({ step, because, safeToLeave }: Fields): readonly string[] {
   if (textOf(step) === undefined) return []
@@ -346,7 +385,9 @@ const troublesOf = (vms: Fields): readonly string[] => [
     ({ status, message, count: many }) =>
       `${numberOf(many) ?? 1} × ${[textOf(status), textOf(message)].filter(Boolean).join(': ')}`,
   ),
-  ...[...listOf(vms['stuck']), ...listOf(vms['leftBehind'])].flatMap(({ sentence }) => textOf(sentence) ?? []),
+  ...[...listOf(vms['stuck']), ...listOf(vms['leftBehind'])].flatMap(
+    ({ sentence }) => textOf(sentence) ?? [],
+  ),
 ]
 
 const differenceWords: Readonly<Record<string, string>> = {
@@ -384,7 +425,9 @@ const faultText = (item: Fields): readonly string[] => {
   if (fault === undefined) return []
   const why = textOf(fieldsOf(item['why'])['message'])
   const left = listOf(item['left']).flatMap(({ what }) => textOf(what) ?? [])
-  const ends = { through: 'goes through', stalls: 'stalls', blocked: 'is blocked' }[textOf(item['outcome']) ?? '']
+  const ends = { through: 'goes through', stalls: 'stalls', blocked: 'is blocked' }[
+    textOf(item['outcome']) ?? ''
+  ]
   return [
     `${fault}: ${textOf(item['title']) ?? ''} The upgrade ${ends ?? 'ends'}${why === undefined ? '' : `: ${why}`}${left.length > 0 ? `. Left behind: ${left.join(', ')}` : ''}`,
   ]

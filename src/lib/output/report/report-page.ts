@@ -79,8 +79,10 @@ function bodyOf(report: Report, parts: Parts, maker: Maker): VNode {
       ${verdictOf(report)}
     </header>
     <main>
-      ${report.remarks.length > 0 &&
-      html`<div class="remarks" role="note">${report.remarks.map((line) => html`<p>${line}</p>`)}</div>`}
+      ${
+        report.remarks.length > 0 &&
+        html`<div class="remarks" role="note">${report.remarks.map((line) => html`<p>${line}</p>`)}</div>`
+      }
       ${nextOf(report.next)} ${factsOf(report)}
       <nav aria-label="Sections">
         <ul>
@@ -89,7 +91,10 @@ function bodyOf(report: Report, parts: Parts, maker: Maker): VNode {
       </nav>
       ${sections.map(
         ({ id, title, body }) =>
-          html`<section aria-labelledby=${id}><h2 id=${id}>${title}</h2>${body}</section>`,
+          html`<section aria-labelledby=${id}>
+            <h2 id=${id}>${title}</h2>
+            ${body}
+          </section>`,
       )}
     </main>
     <footer>
@@ -116,7 +121,13 @@ const verdictOf = ({ verdict: { is, text } }: Report): VNode =>
 function nextOf(next: readonly string[]): VNode {
   return html`<div class="next">
     <h2 id="next">Next</h2>
-    ${next.length === 0 ? html`<p>Nothing to do.</p>` : html`<ul>${next.map((line) => html`<li>${lineOf(line)}</li>`)}</ul>`}
+    ${
+      next.length === 0
+        ? html`<p>Nothing to do.</p>`
+        : html`<ul>
+            ${next.map((line) => html`<li>${lineOf(line)}</li>`)}
+          </ul>`
+    }
   </div>`
 }
 
@@ -129,7 +140,13 @@ function lineOf(line: string): VNode {
 
 const factsOf = ({ facts }: Report): VNode =>
   html`<dl class="facts">
-    ${facts.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
+    ${facts.map(
+      ({ name, value }) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
   </dl>`
 
 function sectionsOf(report: Report, { timeline, vms }: Parts): readonly Section[] {
@@ -140,11 +157,21 @@ function sectionsOf(report: Report, { timeline, vms }: Parts): readonly Section[
     ...section('timeline', 'Timeline', timeline && timelineBody(timeline)),
     ...section('findings', 'Findings', findings.length > 0 ? findingsBody(findings) : undefined),
     ...section('accepted', 'Accepted risks', accepted.length > 0 ? acceptedBody(report) : undefined),
-    ...section('prediction', 'Predicted and happened', prediction && predictionBody(prediction)),
     ...section('changes', 'Changes', changes.length > 0 ? changesBody(changes) : undefined),
-    ...section('vms', vms?.columns[0]?.id === 'kind' ? 'VMs and volumes that changed' : 'VMs', vms && vmsBody(vms)),
+    ...section(
+      'vms',
+      vms?.columns[0]?.id === 'kind' ? 'VMs and volumes that changed' : 'VMs',
+      vms && vmsBody(vms),
+    ),
+    ...section('prediction', 'Predicted and happened', prediction && predictionBody(prediction)),
     ...notes.flatMap(({ title, lines }, index) =>
-      section(`note-${index + 1}`, title, html`<ul class="lines">${lines.map((line) => html`<li>${lineOf(line)}</li>`)}</ul>`),
+      section(
+        `note-${index + 1}`,
+        title,
+        html`<ul class="lines">
+          ${lines.map((line) => html`<li>${lineOf(line)}</li>`)}
+        </ul>`,
+      ),
     ),
     ...section('json', 'JSON', jsonBody),
   ]
@@ -165,7 +192,12 @@ function timelineBody(timeline: Timeline): VNode {
       <div class="scroll" tabindex="0" role="region" aria-label="Timeline as a table">
         <table>
           <thead>
-            <tr><th scope="col">Part</th><th scope="col">Name</th><th scope="col">Begins</th><th scope="col">Takes</th></tr>
+            <tr>
+              <th scope="col">Part</th>
+              <th scope="col">Name</th>
+              <th scope="col">Begins</th>
+              <th scope="col">Takes</th>
+            </tr>
           </thead>
           <tbody>
             ${rows.map(
@@ -173,7 +205,9 @@ function timelineBody(timeline: Timeline): VNode {
                 html`<tr>
                   <td>${group}</td>
                   <th scope="row">${name === 'changes' ? bar.text : name}</th>
-                  <td>${isRelative ? spanText(bar.from - begins) : new Date(bar.from).toISOString().slice(11, 19)}</td>
+                  <td>
+                    ${isRelative ? spanText(bar.from - begins) : new Date(bar.from).toISOString().slice(11, 19)}
+                  </td>
                   <td>${spanText(bar.to - bar.from)}</td>
                 </tr>`,
             )}
@@ -199,10 +233,17 @@ const findingsBody = (findings: readonly ReportFinding[]): VNode =>
     ${findings.map(
       ({ id, level, summary, remedy, objects, reason }) =>
         html`<li class=${`finding ${level}`}>
-          <p class="head"><strong class="level">${levelWords[level]}</strong> <code class="id">${id}</code></p>
+          <p class="head">
+            <strong class="level">${levelWords[level]}</strong> <code class="id">${id}</code>
+          </p>
           <p>${summary}</p>
           ${reason === undefined ? '' : html`<p>Accepted because: ${reason}</p>`}
-          ${remedy.length > 0 && html`<ul class="lines">${remedy.map((line) => html`<li>${lineOf(line)}</li>`)}</ul>`}
+          ${
+            remedy.length > 0 &&
+            html`<ul class="lines">
+              ${remedy.map((line) => html`<li>${lineOf(line)}</li>`)}
+            </ul>`
+          }
           ${objects.length > 0 && objectsOf(objects)}
         </li>`,
     )}
@@ -233,15 +274,20 @@ const tableOf = (
   heads: readonly string[],
   rows: readonly (readonly ComponentChild[])[],
 ): VNode =>
-  html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
+  html`<div class="scroll" tabindex="0" role="region" aria-label=${`${label}: table`}>
     <table>
       <thead>
-        <tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr>
+        <tr>
+          ${heads.map((head) => html`<th scope="col">${head}</th>`)}
+        </tr>
       </thead>
       <tbody>
         ${rows.map(
           ([first, ...rest]) =>
-            html`<tr><th scope="row">${first}</th>${rest.map((cell) => html`<td>${cell}</td>`)}</tr>`,
+            html`<tr>
+              <th scope="row">${first}</th>
+              ${rest.map((cell) => html`<td>${cell}</td>`)}
+            </tr>`,
         )}
       </tbody>
     </table>
@@ -265,7 +311,9 @@ function predictionBody({ by, rows, says }: NonNullable<Report['prediction']>): 
             : html`<span class="warning">! no</span>`,
       ]),
     )}
-    <ul class="lines">${says.map((line) => html`<li>${line}</li>`)}</ul>`
+    <ul class="lines">
+      ${says.map((line) => html`<li>${line}</li>`)}
+    </ul>`
 }
 
 const signs: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed' }
@@ -273,20 +321,23 @@ const signs: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed' }
 const changesBody = (changes: Report['changes']): VNode =>
   html`<ol class="changes">
     ${changes.map(
-      ({ title, says, lines }) =>
+      ({ title, says, lines }, index) =>
         html`<li>
           <p class="head"><strong>${title}</strong></p>
           ${says !== '' && html`<p>${says}</p>`}
-          ${lines.length > 0 &&
-          html`<pre class="diff" tabindex="0" role="region" aria-label=${`Diff of ${title}`}>${lines.map(
-            (line) => html`<span class=${signs[line[0] ?? ''] ?? 'object'}>${line}${'\n'}</span>`,
-          )}</pre>`}
+          ${
+            lines.length > 0 &&
+            html`<pre class="diff" tabindex="0" role="region" aria-label=${`Diff ${index + 1}: ${title}`}>
+${lines.map((line) => html`<span class=${signs[line[0] ?? ''] ?? 'object'}>${line}${'\n'}</span>`)}</pre>`
+          }
         </li>`,
     )}
   </ol>`
 
 function vmsBody(vms: VmTable): VNode {
-  const counted = vms.columns.filter(({ chosenBy }) => chosenBy).map((column) => ({ column, counts: countsIn(vms, column) }))
+  const counted = vms.columns
+    .filter(({ chosenBy }) => chosenBy)
+    .map((column) => ({ column, counts: countsIn(vms, column) }))
   return html`<p>${count(vms.rows.length, vms.columns[0]?.id === 'kind' ? 'object' : 'VM')}.</p>
     <ul class="lines">
       ${counted.map(
@@ -298,6 +349,8 @@ function vmsBody(vms: VmTable): VNode {
     ${withoutScript('The table')}`
 }
 
-const jsonBody: VNode = html`<p class="hint">The document that this report was made of is inside this page.</p>
+const jsonBody: VNode = html`<p class="hint">
+    The document that this report was made of is inside this page.
+  </p>
   <div data-part="json"></div>
   ${withoutScript('It')}`

@@ -30,7 +30,11 @@ export function predictionOf({ document, events }: ReportSource): Prediction | u
   const rows = estimated(events)
   return rows.length === 0
     ? undefined
-    : { by: 'the estimates of the run', rows, says: [`An estimate agrees within a factor of ${band}, or 5 s.`] }
+    : {
+        by: 'the estimates of the run',
+        rows,
+        says: [`An estimate agrees within a factor of ${band}, or 5 s.`],
+      }
 }
 
 function ofRehearsal(rehearsal: Fields): Prediction {
@@ -43,7 +47,11 @@ function ofRehearsal(rehearsal: Fields): Prediction {
       ...(typeof agrees === 'boolean' && { agrees }),
     }
   })
-  return { by: `a rehearsal (seed ${textOf(rehearsal['seed']) ?? 'unknown'})`, rows, says: rehearsalNotes(rehearsal) }
+  return {
+    by: `a rehearsal (seed ${textOf(rehearsal['seed']) ?? 'unknown'})`,
+    rows,
+    says: rehearsalNotes(rehearsal),
+  }
 }
 
 const secondsText = (seconds: number | undefined): string =>
@@ -51,7 +59,9 @@ const secondsText = (seconds: number | undefined): string =>
 
 function rehearsalNotes(rehearsal: Fields): readonly string[] {
   const order =
-    rehearsal['sameOrder'] === false ? ['The stages came in another order.'] : ['The stages came in this order.']
+    rehearsal['sameOrder'] === false
+      ? ['The stages came in another order.']
+      : ['The stages came in this order.']
   const vms = fieldsOf(rehearsal['vms'])
   const [total, agreed, open] = [numberOf(vms['total']), numberOf(vms['agreed']), numberOf(vms['open']) ?? 0]
   if (total === undefined || agreed === undefined) return [...order, 'VMs were not compared.']

@@ -23,6 +23,7 @@ export const reportKinds: Readonly<Record<string, string>> = {
   VmRestarts: 'Restarts of VMs',
   History: 'Run',
   Events: 'Run',
+  Error: 'Failed command',
 }
 
 /** Of a run whose output ends before its document: what was heard of it. */

@@ -10,7 +10,8 @@ export interface ReportDocument extends Report {
 
 /** `typed`: the command without its flags, for the line that makes a page. */
 export const reportView = (typed: string): View<ReportDocument> => ({
-  text: (report, paint, { columns }) => textLines(report, typed, paint).flatMap((line) => wrap(line, columns)),
+  text: (report, paint, { columns }) =>
+    textLines(report, typed, paint).flatMap((line) => wrap(line, columns)),
   names: ({ of, title }) => [`report/${of}: ${title}`],
   formats: { markdown: reportMarkdown },
 })

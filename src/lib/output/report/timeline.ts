@@ -1,4 +1,5 @@
 import { spanText } from '../../kube/duration.ts'
+import { type ChangedField, changedField, restores } from './changed-field.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, timeOf } from './fields.ts'
 import type { ReportSource } from './report-source.ts'
 
@@ -16,7 +17,15 @@ export interface Bar {
 export type Curve = readonly (readonly [at: number, value: number])[]
 
 export interface Lane {
-  group: 'Stages' | 'Steps' | 'Nodes and pods' | 'Changes' | 'Temporary changes' | 'VMs' | 'Alerts' | 'Availability'
+  group:
+    | 'Stages'
+    | 'Steps'
+    | 'Nodes and pods'
+    | 'Changes'
+    | 'Temporary changes'
+    | 'VMs'
+    | 'Alerts'
+    | 'Availability'
   name: string
   bars: readonly Bar[]
   curve?: Curve
@@ -34,16 +43,17 @@ export interface Timeline {
 
 /** VMs beyond this many are drawn as a curve. */
 const lanesForVms = 40
+/** Beyond this many phrases about nodes and pods each step has one lane for all of them. */
+const lanesForNodes = 40
 
 /** Undefined where the document tells of no times. Runs in the browser too. */
 export function timelineOf({ document, events }: ReportSource): Timeline | undefined {
   const drawn = events.length > 0 ? ofEvents(events) : ofDocument(document)
   const isRelative = drawn?.isRelative ?? false
   const begins = drawn?.begins ?? Infinity
-  const lanes = [
-    ...(drawn?.lanes ?? []),
-    ...(isRelative ? [] : availabilityLanes(document)),
-  ].filter(({ bars, curve }) => bars.length > 0 || curve !== undefined)
+  const lanes = [...(drawn?.lanes ?? []), ...(isRelative ? [] : availabilityLanes(document))].filter(
+    ({ bars, curve }) => bars.length > 0 || curve !== undefined,
+  )
   const bars = lanes.flatMap((lane) => lane.bars)
   if (bars.length === 0) return undefined
   const from = bars.reduce((least, bar) => Math.min(least, bar.from), begins)
@@ -171,7 +181,13 @@ function ofRehearsal(document: Fields): Timeline {
     const name = `${hop === undefined ? '' : `${hop} `}${textOf(stage['name']) ?? ''}`
     const to = takes === undefined ? Math.max(ends, from * 1000) : (from + takes) * 1000
     const text = takes === undefined ? `${name}: does not end` : spanned(name, takes * 1000)
-    return { name, from: from * 1000, to, tone: takes === undefined ? ('bad' as const) : ('good' as const), text }
+    return {
+      name,
+      from: from * 1000,
+      to,
+      tone: takes === undefined ? ('bad' as const) : ('good' as const),
+      text,
+    }
   })
   return relative([...stairs('Stages', stages), ...vmLanes(listOf(document['vms']))])
 }
@@ -195,7 +211,10 @@ function vmLanes(vms: readonly Fields[]): readonly Lane[] {
   const [first, last] = [bars[0]?.from ?? 0, bars.reduce((most, { to }) => Math.max(most, to), 0)]
   const text = `${bars.length} VMs are tried in ${spanText(last - first)}`
   return [
-    { ...lane('VMs', `${bars.length} VMs at a time`, [{ from: first, to: last, tone: 'dim', text }]), curve: curveOf(bars) },
+    {
+      ...lane('VMs', `${bars.length} VMs at a time`, [{ from: first, to: last, tone: 'dim', text }]),
+      curve: curveOf(bars),
+    },
   ]
 }
 
@@ -205,10 +224,13 @@ const mostPoints = 600
 /** How many of the bars there are at a time. */
 function curveOf(bars: readonly Bar[]): Curve {
   const steps = bars
-    .flatMap(({ from, to }) => [
-      [from, 1],
-      [to, -1],
-    ] as const)
+    .flatMap(
+      ({ from, to }) =>
+        [
+          [from, 1],
+          [to, -1],
+        ] as const,
+    )
     .toSorted((a, b) => a[0] - b[0] || a[1] - b[1])
   const points: [number, number][] = []
   let value = 0
@@ -261,7 +283,10 @@ function journalOverrides(items: readonly Fields[], end: number): readonly Lane[
       .slice(index + 1)
       .find((one) => one['step'] === item['step'] && ['restored', 'closed'].includes(String(one['what'])))
     const to = timeOf(closed?.['at']) ?? end
-    const how = closed === undefined ? 'not restored in this run' : `${String(closed['what'])} after ${spanText(to - from)}`
+    const how =
+      closed === undefined
+        ? 'not restored in this run'
+        : `${String(closed['what'])} after ${spanText(to - from)}`
     return [lane('Temporary changes', name, [{ from, to, tone: 'warn', text: `${name}: ${how}` }])]
   })
 }
@@ -283,7 +308,10 @@ function ofEvents(events: readonly Fields[]): Timeline {
   const steps = heardSteps(events, ends).map((step) => ({ ...step, part: parts.get(step.name) ?? step.part }))
   const lanes = [
     ...stageLanes(steps, ends),
-    ...stairs('Steps', steps.map(({ part: _, to, ...step }) => ({ ...step, to: to ?? ends }))),
+    ...stairs(
+      'Steps',
+      steps.map(({ part: _, to, ...step }) => ({ ...step, to: to ?? ends })),
+    ),
     ...phraseLanes(events, ends),
     ...changeLanes(events, ends),
   ]
@@ -309,7 +337,14 @@ function heardSteps(events: readonly Fields[], ends: number): readonly Heard[] {
     const name = titleOf(step)
     const last = steps.findLast((one) => one.name === name && one.to === undefined)
     if (event['event'] === 'step-started')
-      steps.push({ name, part: textOf(step['part']), from: at, to: undefined, tone: 'bad', text: `${name}: did not end` })
+      steps.push({
+        name,
+        part: textOf(step['part']),
+        from: at,
+        to: undefined,
+        tone: 'bad',
+        text: `${name}: did not end`,
+      })
     if (event['event'] === 'step-done' && last) {
       const note = textOf(event['note'])
       last.to = at
@@ -334,29 +369,51 @@ function stageLanes(steps: readonly Heard[], ends: number): readonly Lane[] {
   })
 }
 
-/** Below each step what went on meanwhile: `worker-2 restarting`. */
+/** What went on while a step waited, a lane for each phrase: `worker-2 restarting`. Of very many one lane for each step. */
 function phraseLanes(events: readonly Fields[], ends: number): readonly Lane[] {
-  const bars = new Map<string, Bar[]>()
-  for (const [index, event] of events.entries()) {
-    const from = timeOf(event['at'])
-    const { now, is, trouble, why } = fieldsOf(event['state'])
-    const phrase = textOf(now)?.split(', ')[0]
-    if (event['event'] !== 'step-waiting' || from === undefined || phrase === undefined) continue
-    const to = timeOf(events[index + 1]?.['at']) ?? ends
-    const step = titleOf(fieldsOf(event['step']))
-    const own = bars.get(step) ?? []
-    const last = own.at(-1)
-    const bad = is === 'stalled' ? textOf(why) : textOf(trouble)
-    const text = bad === undefined ? phrase : `${phrase}: ${bad}`
-    if (last?.text === text && last.to === from) last.to = to
-    else if (!phrase.startsWith('stable for'))
-      own.push({ from, to, text, tone: is === 'stalled' ? 'bad' : bad === undefined ? 'dim' : 'warn' })
-    bars.set(step, own)
-  }
-  return [...bars].map(([step, own]) => lane('Nodes and pods', step, own))
+  const heard = events.flatMap((event, index) =>
+    heardPhrase(event, timeOf(events[index + 1]?.['at']) ?? ends),
+  )
+  const lanesOf = (by: 'phrase' | 'step') =>
+    [...Map.groupBy(heard, (one) => one[by])].map(([name, own]) => lane('Nodes and pods', name, joined(own)))
+  const each = lanesOf('phrase')
+  return each.length <= lanesForNodes ? each : lanesOf('step')
 }
 
-/** Changes as they were made; a setting that one step pauses and another resumes is changed in between. */
+interface HeardPhrase extends Bar {
+  phrase: string
+  step: string
+}
+
+function heardPhrase(event: Fields, to: number): readonly HeardPhrase[] {
+  const from = timeOf(event['at'])
+  const { now, is, trouble, why } = fieldsOf(event['state'])
+  const phrase = textOf(now)?.split(', ')[0]
+  if (event['event'] !== 'step-waiting' || from === undefined || phrase === undefined) return []
+  if (phrase.startsWith('stable for')) return []
+  const bad = is === 'stalled' ? textOf(why) : textOf(trouble)
+  const tone = is === 'stalled' ? 'bad' : bad === undefined ? 'dim' : 'warn'
+  const step = titleOf(fieldsOf(event['step']))
+  return [{ from, to, tone, text: bad === undefined ? phrase : `${phrase}: ${bad}`, phrase, step }]
+}
+
+/** What was heard again and again is one bar. */
+function joined(heard: readonly HeardPhrase[]): readonly Bar[] {
+  const bars: Bar[] = []
+  for (const { from, to, text, tone } of heard) {
+    const last = bars.at(-1)
+    if (last?.text === text && last.to === from) last.to = to
+    else bars.push({ from, to, text, tone })
+  }
+  return bars
+}
+
+function isBackOf(text: string, change: ChangedField): boolean {
+  const back = changedField(text)
+  return back !== undefined && restores(back, change)
+}
+
+/** Changes as they were made; a setting that one step changes and another sets back is changed in between. */
 function changeLanes(events: readonly Fields[], ends: number): readonly Lane[] {
   const applied = events.flatMap((event) => {
     const at = timeOf(event['at'])
@@ -364,15 +421,17 @@ function changeLanes(events: readonly Fields[], ends: number): readonly Lane[] {
     const text = textOf(event['change']) ?? id
     return event['event'] === 'step-applied' && at !== undefined ? [{ at, id, text }] : []
   })
-  const paused = applied
-    .filter(({ id }) => id.startsWith('pause-'))
-    .map(({ at, id, text }) => {
-      const name = id.slice('pause-'.length)
-      const back = applied.find((one) => one.id === `resume-${name}` && one.at > at)
-      const to = back?.at ?? ends
-      const how = back === undefined ? 'not restored in this run' : `restored after ${spanText(to - at)}`
-      return lane('Temporary changes', name, [{ from: at, to, tone: 'warn', text: `${text}: ${how}` }])
-    })
+  const paused = applied.flatMap(({ at, id, text }) => {
+    const change = changedField(text)
+    if (change === undefined || change.isBack) return []
+    const back = applied.find((one) => one.at > at && isBackOf(one.text, change))
+    if (back === undefined && !change.isSaved && !id.startsWith('pause-')) return []
+    const of = change.object === undefined ? '' : ` of ${change.object}`
+    const name = `${change.field.slice(change.field.lastIndexOf('.') + 1)}${of}`
+    const to = back?.at ?? ends
+    const how = back === undefined ? 'not restored in this run' : `restored after ${spanText(to - at)}`
+    return [lane('Temporary changes', name, [{ from: at, to, tone: 'warn', text: `${name}: ${how}` }])]
+  })
   const moments = applied.map(({ at, text }): Bar => ({ from: at, to: at, tone: 'running', text }))
   return [lane('Changes', 'changes', moments), ...paused]
 }
@@ -382,18 +441,25 @@ function changeLanes(events: readonly Fields[], ends: number): readonly Lane[] {
  */
 function availabilityLanes(document: Fields): readonly Lane[] {
   const availability = fieldsOf(document['availability'])
-  const [from, to] = [timeOf(availability['begins'] ?? availability['from']), timeOf(availability['ends'] ?? availability['to'])]
+  const [from, to] = [
+    timeOf(availability['begins'] ?? availability['from']),
+    timeOf(availability['ends'] ?? availability['to']),
+  ]
   return listOf(availability['probes']).map((probe) => {
     const name = textOf(probe['name']) ?? textOf(probe['id']) ?? 'probe'
-    const gaps = listOf(probe['unavailable'] ?? probe['outages'] ?? probe['spans']).flatMap((gap): readonly Bar[] => {
-      const [start, end] = [timeOf(gap['begins'] ?? gap['from']), timeOf(gap['ends'] ?? gap['to'])]
-      if (start === undefined || end === undefined) return []
-      const during = textOf(gap['during'] ?? gap['rolling'])
-      const text = `${name}: no answer for ${spanText(end - start)}${during === undefined ? '' : ` while ${during}`}`
-      return [{ from: start, to: end, tone: 'bad', text }]
-    })
+    const gaps = listOf(probe['unavailable'] ?? probe['outages'] ?? probe['spans']).flatMap(
+      (gap): readonly Bar[] => {
+        const [start, end] = [timeOf(gap['begins'] ?? gap['from']), timeOf(gap['ends'] ?? gap['to'])]
+        if (start === undefined || end === undefined) return []
+        const during = textOf(gap['during'] ?? gap['rolling'])
+        const text = `${name}: no answer for ${spanText(end - start)}${during === undefined ? '' : ` while ${during}`}`
+        return [{ from: start, to: end, tone: 'bad', text }]
+      },
+    )
     const whole: readonly Bar[] =
-      from === undefined || to === undefined ? [] : [{ from, to, tone: 'good', text: `${name}: measured for ${spanText(to - from)}` }]
+      from === undefined || to === undefined
+        ? []
+        : [{ from, to, tone: 'good', text: `${name}: measured for ${spanText(to - from)}` }]
     return lane('Availability', name, [...whole, ...gaps])
   })
 }

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, listOf, numberOf, textOf } from './fields.ts'
+import { type Fields, listOf, numberOf, textOf } from './fields.ts'
 import type { ReportSource } from './report-source.ts'
 
 /** A column of the table of VMs. `span`: seconds. */
@@ -65,11 +65,15 @@ export function vmTableOf({ document }: Pick<ReportSource, 'document'>): VmTable
   if (kind === 'Rehearsal') return tableOf(rehearsed, listOf(document['vms']))
   if (kind === 'WorkloadsUpdate' || kind === 'VmRestarts') {
     const items = listOf(document['items'])
-    return items.length > 0 ? tableOf(moved, items) : tableOf(waved, inWaves(document))
+    return items.length > 0 ? tableOf(moved, items.map(inWords)) : tableOf(waved, inWaves(document))
   }
   if (kind === 'UpgradeReport' || kind === 'EusReport') return tableOf(changed, listOf(document['changes']))
   return kind === 'EusPlan' ? tableOf(down, listOf(document['outages'])) : undefined
 }
+
+/** `left` is a word of the documents; a person reads what it means. */
+const inWords = (item: Fields): Fields =>
+  item['outcome'] === 'left' ? { ...item, outcome: 'not moved' } : item
 
 const inWaves = (document: Fields): readonly Fields[] =>
   listOf(document['waves']).flatMap((wave) =>
@@ -87,8 +91,8 @@ function tableOf(columns: readonly VmColumn[], items: readonly Fields[]): VmTabl
 
 function valueOf(value: unknown, holds: VmColumn['holds']): string | number | undefined {
   if (holds !== 'text') return numberOf(value)
-  const { outcome } = fieldsOf(value)
-  return textOf(value) ?? textOf(outcome)
+  const text = textOf(value)
+  return text === undefined || text === '' ? undefined : text
 }
 
 /** `migrate: 12`, the values by which rows are chosen, the most frequent first. */

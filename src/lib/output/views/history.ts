@@ -226,8 +226,11 @@ const riskText = ({ id, reason }: JournalRun['accepted'][number]): string =>
 /** `Run 1: upgrade v1.7.4 → v1.8.4: done in 2 m 34 s`, and how bad that is. */
 export function runVerdict(run: JournalRun): Verdict {
   const { word, tone = 'good' } = results[run.result] ?? results['cut-off']
-  const took = run.tookMs === undefined ? '' : ` ${run.result === 'done' ? 'in' : 'after'} ${spanText(run.tookMs)}`
-  const why = [...endNotes({ ...run, reason: '' }), ...(run.reason === undefined ? [] : [run.reason])].join(': ')
+  const took =
+    run.tookMs === undefined ? '' : ` ${run.result === 'done' ? 'in' : 'after'} ${spanText(run.tookMs)}`
+  const why = [...endNotes({ ...run, reason: '' }), ...(run.reason === undefined ? [] : [run.reason])].join(
+    ': ',
+  )
   return {
     is: tone === 'bad' ? 'bad' : tone === 'warn' ? 'warning' : 'good',
     text: `Run ${run.run}: ${whatText(run)}: ${word}${took}${why === '' ? '' : `. ${why}`}`,

@@ -17,8 +17,11 @@ export function JsonView({ source }: { source: ReportSource }): VNode {
       </button>
       <button type="button" onClick=${() => save(source)}>Save it as a file</button>
     </p>
-    ${isOpen &&
-    html`<pre class="json" tabindex="0" role="region" aria-label="JSON">${text.slice(0, shownAtMost)}${rest > 0 ? `\n… ${rest} letters more are in the file` : ''}</pre>`}`
+    ${
+      isOpen &&
+      html`<pre class="json" tabindex="0" role="region" aria-label="JSON">
+${text.slice(0, shownAtMost)}${rest > 0 ? `\n… ${rest} letters more are in the file` : ''}</pre>`
+    }`
 }
 
 /** Events first, as `-o ndjson` has them. */

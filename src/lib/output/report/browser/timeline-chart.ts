@@ -8,7 +8,7 @@ import type { Bar, Curve, Lane, Timeline } from '../timeline.ts'
 
 /** Pixels. */
 const size = { row: 24, bar: 16, head: 30, axis: 34, curve: 72, letter: 6.4, right: 16 }
-const labelWidth = (width: number): number => (width < 600 ? 104 : 190)
+const labelWidth = (width: number): number => (width < 600 ? 120 : 210)
 
 type Svg = Selection<SVGSVGElement, unknown, null, undefined>
 
@@ -74,7 +74,10 @@ class Chart {
     if (width === this.#width || width === 0) return
     this.#width = width
     const left = labelWidth(width)
-    this.#svg.attr('width', width).attr('height', this.#height).attr('viewBox', `0 0 ${width} ${this.#height}`)
+    this.#svg
+      .attr('width', width)
+      .attr('height', this.#height)
+      .attr('viewBox', `0 0 ${width} ${this.#height}`)
     const extent: [[number, number], [number, number]] = [
       [left, 0],
       [width - size.right, this.#height],
@@ -98,12 +101,15 @@ class Chart {
     const x = this.#transform.rescaleX(scaleUtc([begins, ends], [left, right]))
     this.#svg.selectAll('*').remove()
     const clip = this.#svg.append('clipPath').attr('id', 'timeline-clip').append('rect')
-    clip.attr('x', left - 1).attr('width', right - left + 9).attr('height', this.#height)
+    clip
+      .attr('x', left - 6)
+      .attr('width', right - left + 14)
+      .attr('height', this.#height)
     const axis = axisTop<Date>(x)
       .ticks(Math.max(2, Math.floor((right - left) / 110)))
       .tickSizeInner(-(this.#height - size.axis))
       .tickSizeOuter(0)
-    if (isRelative) axis.tickFormat((time) => spanText(time.getTime()))
+    axis.tickFormat((time) => (isRelative ? spanText(time.getTime()) : timeText(time, ends - begins)))
     this.#svg.append('g').attr('class', 'axis').attr('transform', `translate(0,${size.axis})`).call(axis)
     const bars = this.#svg.append('g').attr('clip-path', 'url(#timeline-clip)')
     for (const row of this.#rows) {
@@ -113,6 +119,12 @@ class Chart {
     }
   }
 }
+
+const day = 86_400_000
+
+/** `20:24:15`; over days with the day, in UTC as everywhere in kvup's documents. */
+const timeText = (time: Date, span: number): string =>
+  span < day ? time.toISOString().slice(11, 19) : time.toISOString().slice(5, 16).replace('T', ' ')
 
 /** A wheel alone scrolls the page, and one finger too. */
 function isMeant(event: Event): boolean {
@@ -158,11 +170,21 @@ function drawBar(group: Group, bar: Bar, { y, height }: Row, x: ScaleTime<number
   const mark = group.append('g').attr('class', `bar ${bar.tone}`)
   mark.append('title').text(bar.text)
   if (bar.from === bar.to) {
-    mark.append('circle').attr('cx', from).attr('cy', top + size.bar / 2).attr('r', 5)
+    mark
+      .append('circle')
+      .attr('cx', from)
+      .attr('cy', top + size.bar / 2)
+      .attr('r', 5)
     return
   }
   const width = Math.max(2, to - from)
-  mark.append('rect').attr('x', from).attr('y', top).attr('width', width).attr('height', size.bar).attr('rx', 2)
+  mark
+    .append('rect')
+    .attr('x', from)
+    .attr('y', top)
+    .attr('width', width)
+    .attr('height', size.bar)
+    .attr('rx', 2)
   const room = Math.floor((width - 8) / size.letter)
   if (room < 5) return
   mark
@@ -183,5 +205,10 @@ function drawCurve(group: Group, curve: Curve, { y, height }: Row, x: ScaleTime<
     .y0(scale(0))
     .y1(([, value]) => scale(value))
     .curve(curveStepAfter)
-  group.append('path').attr('class', 'curve').attr('d', shape(curve) ?? '').append('title').text(`at most ${most} at a time`)
+  group
+    .append('path')
+    .attr('class', 'curve')
+    .attr('d', shape(curve) ?? '')
+    .append('title')
+    .text(`at most ${most} at a time`)
 }

@@ -62,11 +62,18 @@ export function VmGrid({ table }: { table: VmTable }): VNode {
     again(undefined)
   }
   return html`<div class="filters">
-      <label>Search <input type="search" onInput=${(event: InputEvent) =>
-          change(() => model.setGlobalFilter((event.currentTarget as HTMLInputElement).value))} /></label>
+      <label
+        >Search
+        <input
+          type="search"
+          onInput=${(event: InputEvent) =>
+            change(() => model.setGlobalFilter((event.currentTarget as HTMLInputElement).value))}
+      /></label>
       ${columns
         .filter(({ chosenBy }) => chosenBy)
-        .map((column) => chooser(table, column, (value) => change(() => model.getColumn(column.id)?.setFilterValue(value))))}
+        .map((column) =>
+          chooser(table, column, (value) => change(() => model.getColumn(column.id)?.setFilterValue(value))),
+        )}
       <output>${rows.length} of ${table.rows.length} rows</output>
     </div>
     <${Body}
@@ -82,7 +89,9 @@ export function VmGrid({ table }: { table: VmTable }): VNode {
 const chooser = (table: VmTable, column: VmColumn, choose: (value: string | undefined) => void): VNode =>
   html`<label
     >${column.title}
-    <select onChange=${(event: Event) => choose((event.currentTarget as HTMLSelectElement).value || undefined)}>
+    <select
+      onChange=${(event: Event) => choose((event.currentTarget as HTMLSelectElement).value || undefined)}
+    >
       <option value="">all</option>
       ${countsIn(table, column).map(([value, many]) => html`<option value=${value}>${value} (${many})</option>`)}
     </select></label
@@ -109,8 +118,13 @@ function Body({ columns, rows, all, isPrinted, sorting, sortBy }: Shown): VNode 
     : inSight
   const left = isPrinted ? rows.length - drawn.last : 0
   return html`<div class="scroll grid" ref=${scroll} tabindex="0" role="region" aria-label="Table of VMs">
-      <table aria-rowcount=${rows.length + 1} style=${{ minWidth: `${widths.reduce((sum, width) => sum + width, 0)}ch` }}>
-        <colgroup>${widths.map((width) => html`<col style=${{ width: `${width}ch` }} />`)}</colgroup>
+      <table
+        aria-rowcount=${rows.length + 1}
+        style=${{ minWidth: `${widths.reduce((sum, width) => sum + width, 0)}ch` }}
+      >
+        <colgroup>
+          ${widths.map((width) => html`<col style=${{ width: `${width}ch` }} />`)}
+        </colgroup>
         <thead>
           <tr aria-rowindex="1">
             ${columns.map(({ id, title }) => {
@@ -122,9 +136,19 @@ function Body({ columns, rows, all, isPrinted, sorting, sortBy }: Shown): VNode 
           </tr>
         </thead>
         <tbody>
-          ${drawn.before > 0 && html`<tr aria-hidden="true"><td colspan=${columns.length} style=${{ height: `${drawn.before}px`, padding: 0 }}></td></tr>`}
+          ${
+            drawn.before > 0 &&
+            html`<tr aria-hidden="true">
+              <td colspan=${columns.length} style=${{ height: `${drawn.before}px`, padding: 0 }}></td>
+            </tr>`
+          }
           ${rows.slice(drawn.first, drawn.last).map((row, index) => rowOf(row, columns, drawn.first + index))}
-          ${drawn.after > 0 && html`<tr aria-hidden="true"><td colspan=${columns.length} style=${{ height: `${drawn.after}px`, padding: 0 }}></td></tr>`}
+          ${
+            drawn.after > 0 &&
+            html`<tr aria-hidden="true">
+              <td colspan=${columns.length} style=${{ height: `${drawn.after}px`, padding: 0 }}></td>
+            </tr>`
+          }
         </tbody>
       </table>
     </div>
