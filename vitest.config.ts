@@ -43,6 +43,11 @@ export default defineConfig({
         hookTimeout: 60_000,
       }),
       project('screens', ['test/screens/**/*.test.ts'], { ...together, testTimeout: 300_000 }),
+      project('browser', ['test/browser/**/*.test.ts'], {
+        ...together,
+        testTimeout: 120_000,
+        hookTimeout: 60_000,
+      }),
       project('e2e', ['test/e2e/**/*.test.ts'], {
         testTimeout: 600_000,
         hookTimeout: 900_000,

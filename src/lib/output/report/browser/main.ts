@@ -25,6 +25,7 @@ async function show(): Promise<void> {
   if (vms && table) render(html`<${VmGrid} table=${table} />`, vms)
   if (json) render(html`<${JsonView} source=${source} />`, json)
   document.documentElement.dataset['ready'] = 'yes'
+  performance.mark('ready')
 }
 
 show().catch((error: unknown) => {
