@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { reportPage } from './build/report-page.ts'
 
 const project = (name: string, include: string[], more = {}) => ({
   extends: true as const,
@@ -24,6 +25,7 @@ const whole = [
 ]
 
 export default defineConfig({
+  plugins: [reportPage],
   test: {
     // By default one core is left over, which is half of a machine with two.
     maxWorkers: '100%',
@@ -41,6 +43,11 @@ export default defineConfig({
         hookTimeout: 60_000,
       }),
       project('screens', ['test/screens/**/*.test.ts'], { ...together, testTimeout: 300_000 }),
+      project('browser', ['test/browser/**/*.test.ts'], {
+        ...together,
+        testTimeout: 120_000,
+        hookTimeout: 60_000,
+      }),
       project('e2e', ['test/e2e/**/*.test.ts'], {
         testTimeout: 600_000,
         hookTimeout: 900_000,

@@ -289,6 +289,14 @@ export const entries: readonly Entry[] = [
     load: async () => (await import('./measure.ts')).measureCommand,
   },
   {
+    name: 'report',
+    group: 'Look',
+    description: 'Make a page or a ticket of a run, plan, check or rehearsal, to forward',
+    kind: 'Report',
+    formats: ['markdown'],
+    load: async () => (await import('./report.ts')).reportCommand,
+  },
+  {
     name: 'rbac',
     description: 'Print the roles that kvup needs, ready for kubectl apply',
     load: async () => (await import('./rbac.ts')).rbacCommand,

@@ -61,6 +61,25 @@ const shownAtMost = 10
 /** Prints what the journal tells of runs; reads only. Throws `usage` for a run that is not in it. */
 export async function history(cx: Context, options: HistoryOptions = {}, typed?: string): Promise<void> {
   const run = typed === undefined ? undefined : Number(typed)
+  const document = await readHistory(cx, options, run)
+  const whole = run !== undefined
+  cx.printer.result(
+    document,
+    historyView({
+      restoresVms: restoresVms(document.overrides),
+      whole,
+      most: options.limit ?? shownAtMost,
+      isSince: options.since !== undefined,
+    }),
+  )
+}
+
+/** What the journal tells of these runs, or of one by its number. Throws `usage` for a run that is not in it. */
+export async function readHistory(
+  cx: Context,
+  options: HistoryOptions,
+  run: number | undefined,
+): Promise<HistoryDocument> {
   const snapshot = await readerFor(cx, options.from)
   const { clock, cluster } = snapshot
   const { reader, writer } = cluster
@@ -75,7 +94,7 @@ export async function history(cx: Context, options: HistoryOptions = {}, typed?:
   const entries = await journal.entries()
   const runs = chosen(journalRuns(entries, { running, asOf }), { ...options, run, now: clock.now() })
   const numbers = new Set(runs.map((one) => one.run))
-  const document: HistoryDocument = {
+  return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'History',
     namespace,
@@ -91,16 +110,6 @@ export async function history(cx: Context, options: HistoryOptions = {}, typed?:
       .filter((part) => numbers.has(part.run))
       .flatMap((part) => part.entries.map((entry) => ({ ...entry, run: part.run }))),
   }
-  const whole = run !== undefined
-  cx.printer.result(
-    document,
-    historyView({
-      restoresVms: restoresVms(overrides),
-      whole,
-      most: options.limit ?? shownAtMost,
-      isSince: options.since !== undefined,
-    }),
-  )
 }
 
 async function overriddenIn(cx: Context, { cluster, saved }: ReadCluster): Promise<readonly OverriddenVm[]> {

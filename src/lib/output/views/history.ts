@@ -9,6 +9,7 @@ import type { Entry, Override } from '../../engine/journal.ts'
 import type { JournalRun } from '../../engine/journal-runs.ts'
 import type { OverriddenVm } from '../../vms/unblock/vm-overrides.ts'
 import { table } from '../table.ts'
+import type { Verdict } from '../formats/verdicts.ts'
 
 export interface HistoryDocument extends Document {
   kind: 'History'
@@ -221,6 +222,20 @@ const placed: Readonly<Partial<Record<JournalRun['result'], string>>> = {
 
 const riskText = ({ id, reason }: JournalRun['accepted'][number]): string =>
   `accepted ${id}${reason === undefined ? '' : ` ("${reason}")`}`
+
+/** `Run 1: upgrade v1.7.4 → v1.8.4: done in 2 m 34 s`, and how bad that is. */
+export function runVerdict(run: JournalRun): Verdict {
+  const { word, tone = 'good' } = results[run.result] ?? results['cut-off']
+  const took =
+    run.tookMs === undefined ? '' : ` ${run.result === 'done' ? 'in' : 'after'} ${spanText(run.tookMs)}`
+  const why = [...endNotes({ ...run, reason: '' }), ...(run.reason === undefined ? [] : [run.reason])].join(
+    ': ',
+  )
+  return {
+    is: tone === 'bad' ? 'bad' : tone === 'warn' ? 'warning' : 'good',
+    text: `Run ${run.run}: ${whatText(run)}: ${word}${took}${why === '' ? '' : `. ${why}`}`,
+  }
+}
 
 /** The journal of one run in words. */
 function wholeRun(run: JournalRun, entries: readonly Entry[], { paint, size }: Style): string[] {

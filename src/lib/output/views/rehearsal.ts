@@ -67,9 +67,13 @@ const verdicts: Readonly<Record<Played['outcome'], string>> = {
 const twinText = ({ nodes, running }: Rehearsal['twin']): string =>
   `${count(nodes, 'node')}, ${count(running, 'running VM')}`
 
+/** `Rehearsal: KubeVirt v1.7.4 → v1.8.4 goes through in 1 m 30 s.` */
+export const rehearsalSentence = (document: Pick<Rehearsal, 'product' | 'from' | 'to'> & Timed): string =>
+  `Rehearsal: ${document.product} ${document.from} → ${document.to} ${howItGoes(document)}`
+
 function headLines(document: Rehearsal, { paint, size }: Style): string[] {
-  const { product, from, to, twin, faults, why, left, pace } = document
-  const what = `Rehearsal: ${product} ${from} → ${to} ${howItGoes(document)}`
+  const { twin, faults, why, left, pace } = document
+  const what = rehearsalSentence(document)
   const withFault = faults === undefined ? '' : `, with the fault ${faults.join(' and ')}`
   return [
     document.outcome === 'through'

@@ -1,0 +1,82 @@
+import type { Context } from '../../context.ts'
+import { KvupError, usageError } from '../../lib/kube/errors.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
+import { reportOf } from '../../lib/output/report/report-model.ts'
+import { parseReportSource, type ReportSource } from '../../lib/output/report/report-source.ts'
+import { reportView } from '../../lib/output/report/report-view.ts'
+import { sanitiseDeep } from '../../lib/output/terminal.ts'
+import { readHistory } from '../history.ts'
+import { redactedSource } from './redacted-source.ts'
+
+export interface ReportOptions {
+  toFile?: string
+  full?: boolean
+  from?: string
+}
+
+/** A page, a ticket or a summary of one document; reads only. Throws `usage` for what is none. */
+export async function report(cx: Context, options: ReportOptions, typed?: string): Promise<void> {
+  const { toFile, full = false } = options
+  if (toFile === '' || toFile === '-') throw notSaved(toFile, 'it is no name of a file')
+  const whole = isFile(typed) ? await sourceIn(cx, typed) : await sourceOfRun(cx, options, typed)
+  const source = full ? whole : redactedSource(whole)
+  const made = reportOf(source, { redacted: !full })
+  if (toFile !== undefined) await savePage(cx, toFile, { made, source })
+  cx.printer.result(
+    { ...made, ...(toFile !== undefined && { file: toFile }) },
+    reportView(`kvup report${typed === undefined ? '' : ` ${shellWord(typed)}`}`),
+  )
+}
+
+const isFile = (typed: string | undefined): typed is string =>
+  typed !== undefined && !/^[1-9]\d{0,6}$/u.test(typed)
+
+async function sourceIn(cx: Context, file: string): Promise<ReportSource> {
+  const text = await (file === '-' ? cx.world.readStdin() : cx.world.readText(file)).catch(
+    (cause: unknown) => {
+      if (cause instanceof KvupError) throw cause
+      const why = cause instanceof Error ? cause.message : String(cause)
+      throw usageError('no-such-file', `cannot read ${file}: ${why}`, {
+        remedy: 'kvup history     lists the runs: their numbers can stand in its place',
+        cause,
+      })
+    },
+  )
+  return parseReportSource(text, file === '-' ? 'standard input' : file)
+}
+
+/** Without a number of the last run. */
+async function sourceOfRun(
+  cx: Context,
+  { from }: ReportOptions,
+  typed: string | undefined,
+): Promise<ReportSource> {
+  const asked = { ...(from !== undefined && { from }) }
+  const document = await readHistory(cx, typed === undefined ? { ...asked, limit: 1 } : asked, runOf(typed))
+  if (document.runs.length === 0)
+    throw usageError('no-such-run', 'no run is recorded: the journal is empty', {
+      remedy: 'kvup report --help     shows how a report of a plan, check or rehearsal is made',
+    })
+  return { document: { ...sanitiseDeep({ ...document }), kind: document.kind }, events: [] }
+}
+
+const runOf = (typed: string | undefined): number | undefined =>
+  typed === undefined ? undefined : Number(typed)
+
+async function savePage(
+  cx: Context,
+  file: string,
+  { made, source }: { made: ReturnType<typeof reportOf>; source: ReportSource },
+): Promise<void> {
+  const { reportPage } = await import('../../lib/output/report/report-page.ts')
+  const page = reportPage(made, source, { version: cx.world.version, at: cx.clock.now() })
+  await cx.world.writeText(file, page).catch((cause: unknown) => {
+    throw notSaved(file, cause instanceof Error ? cause.message : String(cause), cause)
+  })
+}
+
+const notSaved = (file: string, why: string, cause?: unknown): Error =>
+  usageError('report-not-saved', `the report cannot be written to ${file === '' ? "''" : file}: ${why}`, {
+    remedy: 'name a file that can be written: --to-file FILE',
+    cause,
+  })

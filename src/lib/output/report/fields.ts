@@ -1,0 +1,36 @@
+/**
+ * Reading of documents that somebody hands in: whatever is of another type than kvup writes counts as absent, so that no file makes a report fail halfway. Runs in
+ * the browser too.
+ */
+export type Fields = Readonly<Record<string, unknown>>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** An object, or an empty one. */
+export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})
+
+/** The objects of a list. */
+export const listOf = (value: unknown): readonly Fields[] =>
+  Array.isArray(value) ? (value as readonly unknown[]).filter(isFields) : []
+
+/** A text, or a number as one. */
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined
+
+/** The texts of a list. */
+export const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
+
+export const numberOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined
+
+/** ms since the epoch of an RFC 3339 time. */
+export function timeOf(value: unknown): number | undefined {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return Number.isNaN(time) ? undefined : time
+}
+
+/** `namespace/name`. */
+export const placedName = ({ namespace, name }: Fields): string =>
+  [textOf(namespace), textOf(name)].filter((part) => part !== undefined && part !== '').join('/')

@@ -1,0 +1,111 @@
+import type { DryRunChange } from '../../engine/dry-run-change.ts'
+import { diffText, stepDiff } from '../views/dry-run.ts'
+import { changedField, fieldDiff, restores } from './changed-field.ts'
+import { type Fields, fieldsOf, listOf, textOf, timeOf } from './fields.ts'
+import type { ReportSource } from './report-source.ts'
+
+/** What a step changed or would change, as a diff. */
+export interface ReportChange {
+  title: string
+  /** In words: what is done, or when. */
+  says: string
+  /** Each begins with `+`, `-` or a blank. Empty where nothing is known of it beforehand. */
+  lines: readonly string[]
+}
+
+/** Every change that the document or the events tell of: of a plan what would change, of a run what it changed. */
+export function changesOf({ document, events }: ReportSource): readonly ReportChange[] {
+  if (document.kind === 'History') return ofJournal(listOf(document['items']))
+  const applied = events.filter(({ event }) => event === 'step-applied')
+  if (applied.length > 0) {
+    const sentences = applied.map(({ change }) => textOf(change) ?? '')
+    return applied.map((event, index) => ({
+      title: titleOf(fieldsOf(event['step'])),
+      says: `${timeText(event)}${sentences[index]}`,
+      lines: withWas(sentences[index] ?? '', sentences.slice(0, index)),
+    }))
+  }
+  const planned = [...listOf(document['steps']), ...listOf(document['dryRunSteps'])]
+  return planned.flatMap((step) => ofStep(step))
+}
+
+const titleOf = (step: Fields): string => textOf(step['title']) ?? textOf(step['id']) ?? ''
+
+/** Of a dry run with its fields; of a run that is over what it noted. */
+function ofStep(step: Fields): readonly ReportChange[] {
+  const lines = diffOf(step['changes'])
+  const refused = textOf(fieldsOf(step['refused'])['message'])
+  const says =
+    refused === undefined ? (textOf(step['change']) ?? textOf(step['note']) ?? '') : `refused: ${refused}`
+  const isChange = step['changed'] === true || step['state'] === 'would-change' || lines.length > 0
+  return isChange || refused !== undefined
+    ? [{ title: titleOf(step), says, lines: lines.length > 0 ? lines : sentenceDiff(says) }]
+    : []
+}
+
+/** Nobody's document makes it fail: what does not read as a change is left out. */
+function diffOf(changes: unknown): readonly string[] {
+  const whole = listOf(changes).filter(
+    (change) => textOf(fieldsOf(change['object'])['name']) !== undefined && Array.isArray(change['fields']),
+  )
+  const readable = whole.map((change) => ({
+    ...change,
+    fields: listOf(change['fields']).filter(({ path }) => typeof path === 'string'),
+  })) as unknown as readonly DryRunChange[]
+  return stepDiff(readable, Infinity).lines.map((line) => diffText(line, Infinity))
+}
+
+/** `20:24:05 UTC: ` */
+function timeText({ at }: Fields): string {
+  const time = timeOf(at)
+  return time === undefined ? '' : `${new Date(time).toISOString().slice(11, 19)} UTC: `
+}
+
+function sentenceDiff(text: string): readonly string[] {
+  const change = changedField(text)
+  return change === undefined ? [] : fieldDiff(change)
+}
+
+function ofJournal(items: readonly Fields[]): readonly ReportChange[] {
+  return items.flatMap((item, index): readonly ReportChange[] => {
+    const [what, text, title] = [textOf(item['what']), textOf(item['text']) ?? '', textOf(item['step']) ?? '']
+    if (what === 'applied')
+      return [
+        {
+          title,
+          says: `${timeText(item)}${text}`,
+          lines: withWas(
+            text,
+            items.slice(0, index).map((one) => textOf(one['text']) ?? ''),
+          ),
+        },
+      ]
+    if (what === 'failed' && title !== '')
+      return [{ title, says: `${timeText(item)}refused: ${text}`, lines: [] }]
+    const later = items.slice(index + 1)
+    const isOpen = !later.some(
+      (one) => one['step'] === item['step'] && ['applied', 'failed'].includes(String(one['what'])),
+    )
+    return what === 'intends' && isOpen
+      ? [
+          {
+            title,
+            says: `${timeText(item)}${text} (not known whether it was done)`,
+            lines: sentenceDiff(text),
+          },
+        ]
+      : []
+  })
+}
+
+/** What is set back was set before: the other side of the diff is in that sentence. */
+function withWas(text: string, earlier: readonly string[]): readonly string[] {
+  const change = changedField(text)
+  if (change === undefined) return []
+  const before = earlier.map(changedField).findLast((one) => one !== undefined && restores(change, one))
+  return fieldDiff(
+    before === undefined
+      ? change
+      : { ...change, ...(before.object !== undefined && { object: before.object }), was: before.is },
+  )
+}

@@ -1,0 +1,90 @@
+import { spanText } from '../../kube/duration.ts'
+import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf } from './fields.ts'
+import type { ReportSource } from './report-source.ts'
+
+/** What was expected, and what became of it. */
+export interface Prediction {
+  /** Who predicted: a rehearsal, or the estimates that a run begins with. */
+  by: string
+  rows: readonly PredictedRow[]
+  says: readonly string[]
+}
+
+export interface PredictedRow {
+  what: string
+  predicted: string
+  happened: string
+  /** Absent where only one of the two is known. */
+  agrees?: boolean
+}
+
+/** An estimate agrees within this factor. */
+const band = 2
+/** ms that are no difference. */
+const slack = 5000
+
+/** From the rehearsal that the run was compared with, else from the estimates of its events; undefined where there is neither. */
+export function predictionOf({ document, events }: ReportSource): Prediction | undefined {
+  const rehearsal = fieldsOf(document['rehearsal'])
+  if (Array.isArray(rehearsal['stages'])) return ofRehearsal(rehearsal)
+  const rows = estimated(events)
+  return rows.length === 0
+    ? undefined
+    : {
+        by: 'the estimates of the run',
+        rows,
+        says: [`An estimate agrees within a factor of ${band}, or 5 s.`],
+      }
+}
+
+function ofRehearsal(rehearsal: Fields): Prediction {
+  const rows = listOf(rehearsal['stages']).map((stage): PredictedRow => {
+    const [rehearsed, took, agrees] = [numberOf(stage['rehearsed']), numberOf(stage['took']), stage['agrees']]
+    return {
+      what: textOf(stage['name']) ?? '',
+      predicted: secondsText(rehearsed),
+      happened: secondsText(took),
+      ...(typeof agrees === 'boolean' && { agrees }),
+    }
+  })
+  return {
+    by: `a rehearsal (seed ${textOf(rehearsal['seed']) ?? 'unknown'})`,
+    rows,
+    says: rehearsalNotes(rehearsal),
+  }
+}
+
+const secondsText = (seconds: number | undefined): string =>
+  seconds === undefined ? 'unknown' : spanText(seconds * 1000)
+
+function rehearsalNotes(rehearsal: Fields): readonly string[] {
+  const order =
+    rehearsal['sameOrder'] === false
+      ? ['The stages came in another order.']
+      : ['The stages came in this order.']
+  const vms = fieldsOf(rehearsal['vms'])
+  const [total, agreed, open] = [numberOf(vms['total']), numberOf(vms['agreed']), numberOf(vms['open']) ?? 0]
+  if (total === undefined || agreed === undefined) return [...order, 'VMs were not compared.']
+  const waiting = open > 0 ? `; KubeVirt has not come to ${open} yet` : ''
+  const others = listOf(vms['items'])
+    .slice(0, 10)
+    .map((vm) => `${placedName(vm)}: rehearsed ${textOf(vm['rehearsed'])}, tried ${textOf(vm['tried'])}`)
+  return [...order, `With ${agreed} of ${total} VMs KubeVirt tried what was rehearsed${waiting}.`, ...others]
+}
+
+function estimated(events: readonly Fields[]): readonly PredictedRow[] {
+  return events.flatMap((event): readonly PredictedRow[] => {
+    const step = fieldsOf(event['step'])
+    const [estimate, took] = [numberOf(step['estimate']), numberOf(event['tookMs'])]
+    if (event['event'] !== 'step-done' || estimate === undefined || took === undefined) return []
+    const isNear = Math.abs(took - estimate) <= slack || (took <= estimate * band && took >= estimate / band)
+    return [
+      {
+        what: textOf(step['title']) ?? textOf(step['id']) ?? '',
+        predicted: spanText(estimate),
+        happened: spanText(took),
+        agrees: isNear,
+      },
+    ]
+  })
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { parseReportSource, type ReportSource } from '../../../../src/lib/output/report/report-source.ts'
+
+const folder = new URL('documents/', import.meta.url)
+
+/** What kvup printed on the simulated clusters of its demo, with names of hosts in it. */
+export const recordedFiles = [
+  'plan.json',
+  'rehearsal.json',
+  'faults.json',
+  'history.json',
+  'upgrade.ndjson',
+  'stalled.ndjson',
+  'workloads-update.ndjson',
+  'eus-plan.json',
+  'eus-run.ndjson',
+] as const
+
+export type Recorded = (typeof recordedFiles)[number]
+
+export const recordedText = (file: Recorded): string => readFileSync(new URL(file, folder), 'utf8')
+
+/** Of a check that finds much, from the examples. */
+export const checkText = (): string =>
+  readFileSync(new URL('../../../examples/much-speaks-against-it/check.json', import.meta.url), 'utf8')
+
+export const recorded = (file: Recorded): ReportSource => parseReportSource(recordedText(file), file)
+
+/** The same document with this text in place of every string in it that is no word of kvup. */
+export function withText(source: ReportSource, text: string): ReportSource {
+  const kept = new Set([
+    'kind',
+    'apiVersion',
+    'event',
+    'what',
+    'is',
+    'level',
+    'at',
+    'started',
+    'ended',
+    'outcome',
+    'state',
+    'result',
+  ])
+  const within = (value: unknown, key = ''): unknown => {
+    if (typeof value === 'string') return kept.has(key) ? value : text
+    if (Array.isArray(value)) return value.map((one) => within(one, key))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, within(one, name)]))
+  }
+  return within(source) as ReportSource
+}
