@@ -127,7 +127,7 @@ function withOutcome(message: string, { outcome }: Fields): string {
 
 function judged({ document, events }: ReportSource): Verdict | undefined {
   if (document.kind === 'Rehearsal') {
-    const rehearsal = document as unknown as Rehearsal
+    const rehearsal = { product: 'KubeVirt', ...document } as unknown as Rehearsal
     return {
       is: rehearsal.outcome === 'through' ? 'good' : 'bad',
       text: [rehearsalSentence(rehearsal), textOf(fieldsOf(document['why'])['message'])]
@@ -245,6 +245,7 @@ function factsOf(document: Fields): Report['facts'] {
     ['Seed', textOf(document['seed'])],
     ['Checks', countsText(fieldsOf(document['counts']))],
     ['VMs', totalsText(document)],
+    ['Availability', availabilityText(fieldsOf(document['availability'] ?? run?.['availability']))],
   ]
   return pairs.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [{ name, value }]))
 }
@@ -285,6 +286,10 @@ function totalsText(document: Fields): string | undefined {
   )
   return named.join(', ') || undefined
 }
+
+/** Of a journal, or of the document of the run itself. */
+const availabilityText = (measured: Fields): string | undefined =>
+  textOf(fieldsOf(measured['promise'])['text']) ?? textOf(measured['text'])
 
 const levels = ['blocker', 'not-checked', 'warning', 'accepted', 'info'] as const
 

@@ -23,6 +23,7 @@ export const reportKinds: Readonly<Record<string, string>> = {
   VmRestarts: 'Restarts of VMs',
   History: 'Run',
   Events: 'Run',
+  MeasuredCommand: 'Measurement',
   Error: 'Failed command',
 }
 

@@ -1,6 +1,6 @@
 import { spanText } from '../../kube/duration.ts'
 import { type ChangedField, changedField, restores } from './changed-field.ts'
-import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, timeOf } from './fields.ts'
+import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
 import type { ReportSource } from './report-source.ts'
 
 export type BarTone = 'good' | 'bad' | 'warn' | 'dim' | 'running'
@@ -436,30 +436,41 @@ function changeLanes(events: readonly Fields[], ends: number): readonly Lane[] {
   return [lane('Changes', 'changes', moments), ...paused]
 }
 
-/**
- * Where a measurement is in the document: spans in which a probe had no answer, each with its begin and end. A lane for each probe, all of it good but for these.
- */
+/** Of a run that was measured: a lane for each probe, all of it good but for its outages. A journal keeps those of the API in one. */
 function availabilityLanes(document: Fields): readonly Lane[] {
-  const availability = fieldsOf(document['availability'])
-  const [from, to] = [
-    timeOf(availability['begins'] ?? availability['from']),
-    timeOf(availability['ends'] ?? availability['to']),
-  ]
-  return listOf(availability['probes']).map((probe) => {
-    const name = textOf(probe['name']) ?? textOf(probe['id']) ?? 'probe'
-    const gaps = listOf(probe['unavailable'] ?? probe['outages'] ?? probe['spans']).flatMap(
-      (gap): readonly Bar[] => {
-        const [start, end] = [timeOf(gap['begins'] ?? gap['from']), timeOf(gap['ends'] ?? gap['to'])]
-        if (start === undefined || end === undefined) return []
-        const during = textOf(gap['during'] ?? gap['rolling'])
-        const text = `${name}: no answer for ${spanText(end - start)}${during === undefined ? '' : ` while ${during}`}`
-        return [{ from: start, to: end, tone: 'bad', text }]
+  const [run] = listOf(document['runs'])
+  const kept = fieldsOf(run?.['availability'])
+  const { begin, end, probes } = fieldsOf(document['availability'] ?? kept)
+  const measured = { from: timeOf(begin), to: timeOf(end) }
+  if (probes === undefined) return outageLanes('API', listOf(kept['outages']), measured)
+  return listOf(probes).flatMap((probe) =>
+    outageLanes(textOf(probe['probe']) ?? 'probe', listOf(probe['outages']), measured),
+  )
+}
+
+interface Measured {
+  from: number | undefined
+  to: number | undefined
+}
+
+function outageLanes(name: string, outages: readonly Fields[], { from, to }: Measured): readonly Lane[] {
+  if (from === undefined || to === undefined) return []
+  const gaps = outages.flatMap((outage): readonly Bar[] => {
+    const start = timeOf(outage['begin'])
+    if (start === undefined) return []
+    // It lasted until the measurement ended.
+    const until = timeOf(outage['end']) ?? to
+    const rolling = textsOf(outage['rolling']).join(', ')
+    const meanwhile = rolling === '' ? '' : ` while ${rolling} rolled`
+    return [
+      {
+        from: start,
+        to: until,
+        tone: 'bad',
+        text: `${name}: no answer for ${spanText(until - start)}${meanwhile}`,
       },
-    )
-    const whole: readonly Bar[] =
-      from === undefined || to === undefined
-        ? []
-        : [{ from, to, tone: 'good', text: `${name}: measured for ${spanText(to - from)}` }]
-    return lane('Availability', name, [...whole, ...gaps])
+    ]
   })
+  const whole: Bar = { from, to, tone: 'good', text: `${name}: measured for ${spanText(to - from)}` }
+  return [lane('Availability', name, [whole, ...gaps])]
 }

@@ -144,18 +144,39 @@ test('VMs of a rehearsal have a lane each, and very many one curve', () => {
 
 test('a measurement is drawn where the document has one', () => {
   const source = recorded('upgrade.ndjson')
+  const outage = { begin: '2026-11-27T20:25:26Z', end: '2026-11-27T20:25:29Z', rolling: ['virt-api'] }
+  const measured = { begin: '2026-11-27T20:23:52Z', end: '2026-11-27T20:26:20Z' }
   const availability = {
-    begins: '2026-11-27T20:23:52Z',
-    ends: '2026-11-27T20:26:20Z',
-    probes: [
-      { name: 'vm-create', unavailable: [{ begins: '2026-11-27T20:25:26Z', ends: '2026-11-27T20:25:29Z' }] },
-    ],
+    ...measured,
+    promise: { is: 'broken', text: 'not confirmed, unavailable were vm-create 3 s' },
+    probes: [{ probe: 'vm-create', outages: [outage] }],
   }
-  const lanes = timelineOf({ ...source, document: { ...source.document, availability } })?.lanes
-  expect(lanes?.at(-1)).toMatchObject({
+  const document = { ...source.document, availability }
+  const bars = [{ tone: 'good' }, { tone: 'bad', text: 'vm-create: no answer for 3 s while virt-api rolled' }]
+  expect(timelineOf({ ...source, document })?.lanes.at(-1)).toMatchObject({
     group: 'Availability',
     name: 'vm-create',
-    bars: [{ tone: 'good' }, { tone: 'bad', text: 'vm-create: no answer for 3 s' }],
+    bars,
+  })
+  expect(reported({ ...source, document }).facts).toContainEqual({
+    name: 'Availability',
+    value: 'not confirmed, unavailable were vm-create 3 s',
+  })
+})
+
+test('of a measured run the journal keeps the outages of the API', () => {
+  const source = recorded('history.json')
+  const [run] = source.document['runs'] as [object]
+  const availability = {
+    text: '3 s unavailable',
+    begin: '2026-11-27T20:23:52Z',
+    end: '2026-11-27T20:26:20Z',
+    outages: [{ begin: '2026-11-27T20:26:10Z' }],
+  }
+  const document = { ...source.document, runs: [{ ...run, availability }] }
+  expect(timelineOf({ ...source, document })?.lanes.at(-1)).toMatchObject({
+    group: 'Availability',
+    bars: [{ tone: 'good' }, { tone: 'bad', text: 'API: no answer for 10 s' }],
   })
 })
 
