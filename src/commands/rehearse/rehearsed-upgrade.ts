@@ -101,7 +101,12 @@ export function rehearsedUpgrade(twin: ClusterTwin, typed: TypedUpgrade): Rehear
   const { to = '' } = typed
   if (olm !== undefined) {
     const kubevirt = kubeVirtAt(twin.releases, to) ?? version
-    return { typed, product: 'HyperConverged', from: olm.installed, to, kubevirt }
+    // As `kvup upgrade` reads it: a `v` says KubeVirt.
+    const isKubeVirt = to.startsWith('v') && kubevirt === to
+    const said = isKubeVirt
+      ? ({ product: 'KubeVirt', from: version } as const)
+      : ({ product: 'HyperConverged', from: olm.installed } as const)
+    return { typed, ...said, to, kubevirt }
   }
   const target = parseVersion(to).text
   const product = 'KubeVirt'
