@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Nodes, type ResourceQuota, ResourceQuotas } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { compareVms } from '../../src/lib/rehearsal/comparison.ts'
 import type { UpgradeReport } from '../../src/lib/upgrade/upgrade-report.ts'
+import { Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstances } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { ObservedStages } from '../../src/lib/rehearsal/observed-stages.ts'
 import { ObservedVms } from '../../src/lib/rehearsal/observed-vms.ts'
@@ -150,7 +151,9 @@ describe('an upgrade is compared with its rehearsal', () => {
       expect(out).toMatch(/virt-handler \d+ m .*, not /u)
       const document = JSON.parse(files[file] ?? '') as Rehearsal
       const [first] = sim.store.list(VirtualMachineInstances).items
-      const vms = document.vms.map((vm) => (vm.name === first?.metadata.name ? { ...vm, uid: 'before' } : vm))
+      const { vms } = document
+      const restarted = vms.find(({ name }) => name === first?.metadata.name)
+      if (restarted) restarted.uid = 'before'
       await clock.sleep(20 * 60_000)
       const compared = await compareVms(sim.cluster().reader, vms, new Date(0))
       // It migrated as well: what KubeVirt tried counts.
@@ -169,6 +172,35 @@ describe('an upgrade is compared with its rehearsal', () => {
       expect(never?.items).toHaveLength(6)
       expect(never?.items[0]).toMatchObject({ rehearsed: 'nothing', tried: 'migrate' })
     })
+  })
+
+  test('of a run that continues another one only the stages are compared that it did from their beginning', async () => {
+    await onCluster(async (run) => {
+      await run('rehearse', '--to', 'v1.8.4', '--to-file', file)
+      const upgrade = ['upgrade', '--to', 'v1.8.4', '--rehearsal', file, '--yes', '-o', 'json']
+      expect((await run(...upgrade, '--until', 'set-image-tag')).code).toBe(0)
+      const { code, out } = await run(...upgrade)
+      expect(code).toBe(0)
+      const { rehearsal } = JSON.parse(out) as UpgradeReport
+      const measured = rehearsal?.stages.filter(({ took }) => took !== undefined).map(({ name }) => name)
+      expect(measured).toEqual(['virt-handler', 'virt-controller', 'virt-api', 'Verify'])
+      expect(rehearsal?.sameOrder).toBe(true)
+    })
+  })
+
+  test('pulls of the twin take as long as those of the last roll-out', async () => {
+    const slow = await saved('slow', byTag, async (sim) => {
+      sim.faults.set({ pullsTake: 40_000 })
+      for (const { metadata } of sim.store.list(Pods, { namespace: 'kubevirt' }).items)
+        await sim.cluster().writer.delete(Pods, metadata)
+      await (sim.store.clock as SimClock).sleep(180_000)
+    })
+    const { document } = await rehearsed(slow, 'v1.8.4')
+    expect(document.pace?.pullSeconds).toBeGreaterThanOrEqual(40)
+    const handler = document.stages.find(({ name }) => name === 'virt-handler')
+    expect(handler?.takes).toBeGreaterThan(40)
+    const { out } = await screen(slow, 'v1.8.4')
+    expect(out).toMatch(/a pod takes 4\d s to pull its image/u)
   })
 
   test('another upgrade, another document and a dry run are refused before anything is read of the target', async () => {
@@ -214,8 +246,7 @@ test('a served twin is reached as a cluster, with the VMs of the saved one, unti
     onWrite: (file, text) => file === 'demo.kubeconfig' && writeFileSync(kubeconfig, text),
     onOut: () => {
       names ??= namesThere()
-      const end = () => stop.abort()
-      names.then(end, end)
+      void names.finally(() => stop.abort()).catch(() => undefined)
     },
   })
   expect(code).toBe(0)

@@ -6,7 +6,8 @@ import type { Cluster } from '../../lib/kube/cluster.ts'
 import { itemsOf } from '../../lib/kube/known.ts'
 import { listKubeVirts, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { faultRehearsalsView, rehearsalView } from '../../lib/output/views/rehearsal.ts'
-import { readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
+import { type ClusterTwin, readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
+import { observePace, type ObservedPace } from '../../lib/rehearsal/observed-pace.ts'
 import type { FaultRehearsals, Played, Rehearsal } from '../../lib/rehearsal/rehearsal.ts'
 import { faultsNamed, type TwinFault, twinFaults } from '../../lib/rehearsal/twin-faults.ts'
 import { parseSpeed } from '../demo/served-cluster.ts'
@@ -49,7 +50,9 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   await ensureOneCluster(read, options.from)
   const { cluster, clock } = read
   cx.printer.awaiting('reading the cluster')
-  const twin = await readClusterTwin(cluster.reader, clock, files)
+  const seen = await readClusterTwin(cluster.reader, clock, files)
+  const pace = await observePace(cluster.reader, seen.shape.namespace ?? 'kubevirt')
+  const twin = pace === undefined ? seen : pacedAs(seen, pace)
   const upgrade = rehearsedUpgrade(twin, typed)
   if (speed !== undefined) return serveTwin(cx, twin, { upgrade, seed, speed })
   const asked: Omit<Play, 'faults'> = { twin, upgrade, seed, at: clock.now() }
@@ -60,6 +63,7 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
     to: upgrade.to,
     seed,
     twin: twin.counts,
+    ...(pace && { pace }),
   } as const
   cx.printer.awaiting('playing the upgrade on the twin')
   const played = await playTwin(cx, { ...asked, faults: together })
@@ -133,6 +137,10 @@ function withoutVms(played: Played): Omit<Played, 'vms' | 'stages'> {
   const { vms: _, stages: __, ...rest } = played
   return rest
 }
+
+/** Pulls of the twin take as long as those of the last roll-out: what is over in a second is the twin's own pace. */
+const pacedAs = (twin: ClusterTwin, { pullSeconds }: ObservedPace): ClusterTwin =>
+  pullSeconds <= 1 ? twin : { ...twin, faults: { ...twin.faults, pullsTake: pullSeconds * 1000 } }
 
 /** Undefined where the twin is not served. Throws `usage` for what serves nothing. */
 function servingSpeed({ serve, speed, fault, faults, toFile, accept }: RehearseOptions): number | undefined {

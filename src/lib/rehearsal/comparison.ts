@@ -1,5 +1,6 @@
 import type { RunEvent } from '../engine/step.ts'
-import { withStages } from '../upgrade/step-traits.ts'
+import { setsIn, withStages } from '../upgrade/step-traits.ts'
+import type { ComparedStage, RehearsalComparison, VmComparison } from '../upgrade/upgrade-report.ts'
 import { usageError } from '../kube/errors.ts'
 import type { Reader } from '../kube/cluster.ts'
 import { type Known, known } from '../kube/known.ts'
@@ -88,45 +89,15 @@ export function comparedRun(
   )
 }
 
-/** What became of what was rehearsed. */
-export interface RehearsalComparison {
-  /** The seed of the rehearsal. */
-  seed: number
-  stages: readonly ComparedStage[]
-  /** The stages that both have begin in the same order. */
-  sameOrder: boolean
-  /** Absent where VMs or migrations could not be read. */
-  vms?: VmComparison
-}
-
-/** Seconds. */
-export interface ComparedStage {
-  name: string
-  /** Absent: the rehearsal had no such stage, or it did not end there. */
-  rehearsed?: number
-  /** Absent: the upgrade had no such stage, it did not end, or an earlier run began it. */
-  took?: number
-  /** Absent where only one of the two is known. */
-  agrees?: boolean
-}
-
-export interface VmComparison {
-  total: number
-  agreed: number
-  /** KubeVirt has not come to them yet. */
-  open: number
-  /** Those that went another way. */
-  items: readonly { namespace: string; name: string; rehearsed: Tries; tried: Tries | 'ended' }[]
-}
-
 type Tries = RehearsedVm['tries']
 
 /** Follows an upgrade, and compares it with its rehearsal at the end. */
 export class ComparedRun {
   readonly #rehearsal: SavedRehearsal
   /** It continues an earlier run. */
-  readonly #isRest: boolean
+  #isRest: boolean
   readonly #stages = new ObservedStages()
+  /** The first stage at which it was at work. */
   #started: string | undefined
 
   constructor(rehearsal: SavedRehearsal, isRest: boolean) {
@@ -135,6 +106,11 @@ export class ComparedRun {
   }
 
   hear(event: RunEvent): void {
+    if (event.kind === 'step-done' && !event.changed && setsIn(event.step.id, 'version')) {
+      // An earlier run has set the version: this one came into the middle of what rolls then.
+      this.#isRest = true
+      this.#started = undefined
+    }
     if (event.kind === 'step-started') this.#started ??= this.#stages.nameOf(event.step)
     this.#stages.hear(withStages(event))
   }
@@ -162,11 +138,11 @@ export class ComparedRun {
 const nameOf = ({ name }: { name: string }): string => name
 
 /** Half as long to twice as long; of what is over in seconds, luck is a larger part. */
-export const takesAlike = (rehearsed: number, took: number): boolean =>
+const takesAlike = (rehearsed: number, took: number): boolean =>
   Math.abs(rehearsed - took) <= 5 || (took >= rehearsed / 2 && took <= rehearsed * 2)
 
 /** Compares stage by stage, by their names. Pure. */
-export function compareStages(
+function compareStages(
   rehearsed: readonly RehearsedStage[],
   real: readonly RehearsedStage[],
 ): Pick<RehearsalComparison, 'stages' | 'sameOrder'> {

@@ -1,4 +1,5 @@
 import type { ExitCode } from '../kube/errors.ts'
+import type { ObservedPace } from './observed-pace.ts'
 
 /** Of which cluster a rehearsal is, and of which upgrade. */
 interface About {
@@ -10,6 +11,8 @@ interface About {
   /** The same seed and the same cluster make the same rehearsal. */
   seed: number
   twin: { nodes: number; running: number; vms: number }
+  /** What the twin's pace was taken from; absent where the cluster's pods tell nothing. */
+  pace?: ObservedPace
   /** What of the cluster is not in the twin, a sentence for each. */
   missing: readonly string[]
   next: readonly string[]

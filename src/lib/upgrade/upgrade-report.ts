@@ -27,7 +27,6 @@ import { readRollout } from './upgrade-snapshot.ts'
 import { controllerDoubt } from './steps/component-rollout.ts'
 import { itemsOf, type Known, known } from '../kube/known.ts'
 import { type Clock, ticks } from '../kube/clock.ts'
-import type { RehearsalComparison } from '../rehearsal/comparison.ts'
 import type { TakenRisk } from '../engine/change.ts'
 
 /** The end of `kvup upgrade` as a document (night U6). */
@@ -87,6 +86,40 @@ export interface UpgradeReport {
   virtctl?: string
   next: readonly string[]
 }
+
+/** What became of what was rehearsed. */
+export interface RehearsalComparison {
+  /** The seed of the rehearsal. */
+  seed: number
+  stages: readonly ComparedStage[]
+  /** The stages that both have begin in the same order. */
+  sameOrder: boolean
+  /** Absent where VMs or migrations could not be read. */
+  vms?: VmComparison
+}
+
+/** Seconds. */
+export interface ComparedStage {
+  name: string
+  /** Absent: the rehearsal had no such stage, or it did not end there. */
+  rehearsed?: number
+  /** Absent: the upgrade had no such stage, it did not end, or an earlier run began it. */
+  took?: number
+  /** Absent where only one of the two is known. */
+  agrees?: boolean
+}
+
+export interface VmComparison {
+  total: number
+  agreed: number
+  /** KubeVirt has not come to them yet. */
+  open: number
+  /** Those that went another way. */
+  items: readonly { namespace: string; name: string; rehearsed: TriedWithVm; tried: TriedWithVm | 'ended' }[]
+}
+
+/** What KubeVirt tries with a VM by itself. */
+type TriedWithVm = 'migrate' | 'evict' | 'nothing'
 
 /** The release of HyperConverged, and how OLM gets there. */
 interface OperatorReport {

@@ -1,11 +1,17 @@
-import type { Access } from '../kube/cluster.ts'
-import type { RunLimits, RunOutcome } from '../engine/step.ts'
+import type { Access, Reader } from '../kube/cluster.ts'
+import type { RunEvent, RunLimits, RunOutcome } from '../engine/step.ts'
 import { type Change, takenRisks } from '../engine/change.ts'
 import { type Compared, lostSince } from '../vms/census/run-census.ts'
 import type { SealedPlan } from '../engine/sealed-plan.ts'
 import { asFarAsRead, type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
 import { accessFor, roleFor } from './roles.ts'
-import { degradedAfter, nothingToDoReport, type UpgradeReport, VmsOfRun } from './upgrade-report.ts'
+import {
+  degradedAfter,
+  nothingToDoReport,
+  type RehearsalComparison,
+  type UpgradeReport,
+  VmsOfRun,
+} from './upgrade-report.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
 import { entriesByRun } from '../engine/journal-runs.ts'
 import { isBetweenSteps, isOutsideOfRolls, withStages } from './step-traits.ts'
@@ -16,7 +22,6 @@ import { heldLines, openOverride, overrideId, resumingLine } from '../vms/update
 import { type Observed, observeRun, upgradeHint } from './run-report.ts'
 import { planAgain } from './plan/upgrade-options.ts'
 import { ensureFits } from './plan/plan-document.ts'
-import type { ComparedRun } from '../rehearsal/comparison.ts'
 import type { Planned } from './plan/planned-upgrade.ts'
 
 /** Between two steps nothing is half done, and people do what they are told there: what was lost is told now. */
@@ -145,10 +150,16 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
 const methodsOverride = async ({ plan: { olm, owner }, environment: { journal } }: Planned) =>
   openOverride(await journal.overrides(), olm?.hyperconverged.uid ?? owner.uid)
 
+/** What was rehearsed of a run: it hears the run, and compares. */
+interface RehearsedRun {
+  hear: (event: RunEvent) => void
+  compare: (reader: Reader) => Promise<RehearsalComparison>
+}
+
 interface Asked {
   sealed: SealedPlan | undefined
   /** Compares the run with its rehearsal. */
-  rehearsed?: ComparedRun | undefined
+  rehearsed?: RehearsedRun | undefined
   limits: RunLimits
   gate: Change['gate']
   /** Shows what is about to be done; `backup` is the file into which goes what the manifest replaces. */

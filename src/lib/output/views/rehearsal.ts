@@ -68,7 +68,7 @@ const twinText = ({ nodes, running }: Rehearsal['twin']): string =>
   `${count(nodes, 'node')}, ${count(running, 'running VM')}`
 
 function headLines(document: Rehearsal, { paint, size }: Style): string[] {
-  const { product, from, to, twin, faults, why, left } = document
+  const { product, from, to, twin, faults, why, left, pace } = document
   const what = `Rehearsal: ${product} ${from} → ${to} ${howItGoes(document)}`
   const withFault = faults === undefined ? '' : `, with the fault ${faults.join(' and ')}`
   return [
@@ -78,6 +78,9 @@ function headLines(document: Rehearsal, { paint, size }: Style): string[] {
     ...(why ? [`  ${why.message}`, ...(why.finds ?? []).map((found) => `  KubeVirt then: ${found}`)] : []),
     ...left.map(({ what: changed, restores }) => `  Left behind: ${changed}. ${restores} restores it.`),
     `  Played on a twin: ${twinText(twin)}${withFault}. Nothing was changed in the cluster.`,
+    ...(pace && pace.pullSeconds > 1
+      ? [`  As in the last roll-out, a pod takes ${seconds(pace.pullSeconds)} to pull its image.`]
+      : []),
   ].flatMap((line) => wrap(line, size.columns))
 }
 
