@@ -174,13 +174,14 @@ export function nextLines({ outcome, why, stages }: Played, upgrade: RehearsedUp
   const { command, method, flags, accept } = typed
   const saved = flag('--from', kept.from)
   const isEus = command === 'eus run'
-  const looks = isEus ? lineOf('eus plan', to, [...flags, ...saved]) : lineOf('check', to, saved)
+  const explaining = isEus ? lineOf('eus plan', to, [...flags, ...saved]) : lineOf('check', to, saved)
   const risks = risksIn(why?.remedy ?? [])
-  if (outcome === 'stalls' || risks.length === 0) return [`${looks}     # says what can be seen beforehand`]
+  if (outcome === 'stalls' || risks.length === 0)
+    return [`${explaining}     # says what can be seen beforehand`]
   const how = [...(method === 'auto' ? [] : ['--method', method]), ...flags, ...saved]
   const again = lineOf(isEus ? 'rehearse --eus' : 'rehearse', to, how)
   return [
-    `${looks}     # says what the risk is`,
+    `${explaining}     # says what the risk is`,
     `${accepting(again, [...accept, ...risks])}     # plays it with the risk accepted`,
   ]
 }
@@ -190,7 +191,7 @@ export function linesOnFault(
   { outcome, why, left }: Pick<Played, 'outcome' | 'why' | 'left'>,
   upgrade: RehearsedUpgrade,
 ): string[] {
-  if (outcome === 'through') return [`${upgradeLine(upgrade)}     # goes through all the same`]
+  if (outcome === 'through') return [`${upgradeLine(upgrade)}     # goes through anyway`]
   const printed = (why?.remedy ?? []).filter((line) => /^(?:kvup|kubectl|oc) /u.test(line))
   const shows = printed.filter((line) => !/^kvup (?:upgrade|eus|workloads) /u.test(line)).slice(0, 2)
   const continues = printed.find((line) => line.startsWith(`kvup ${upgrade.typed.command} `))
