@@ -136,7 +136,7 @@ describe('files of two clusters in one', () => {
   test('what kubectl printed of two clusters in a file', async () => {
     const both = write('printed.ndjson', [...objectsIn(plain).slice(1), ...objectsIn(other).slice(1)])
     const { code, said } = await refused(both, '--to', 'v1.9.0')
-    expect({ code, isNamed: said.includes('it holds two clusters') }).toEqual({ code: 2, isNamed: true })
+    expect({ code, isNamed: said.includes('it contains two clusters') }).toEqual({ code: 2, isNamed: true })
   })
 
   test('two snapshots in a folder', async () => {

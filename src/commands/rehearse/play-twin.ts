@@ -45,6 +45,7 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
   const { twin, upgrade, seed, faults, at } = asked
   const clock = new SimClock(at.toISOString())
   const random = seeded(seed)
+  await loaded(upgrade.typed.command)
   const simulated = await simulate({ clock, ...twin.shape, random })
   try {
     const { namespace = 'kubevirt' } = twin.shape
@@ -80,6 +81,10 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
     await simulated.stop()
   }
 }
+
+/** Time on the twin would pass while the command is loaded: more of it on a busy machine. */
+const loaded = async (command: RehearsedUpgrade['typed']['command']): Promise<unknown> =>
+  command === 'eus run' ? import('../eus/window-command.ts') : import('../upgrade/upgrade.ts')
 
 /** So long the twin is left alone with its inhabitants before anything is done, in ms. */
 const settling = 60_000
@@ -200,6 +205,7 @@ function lineFor(asked: Play): Typed {
 const ownBase = 'twin'
 const ownManifest = /^twin\/(?<version>[^/]+)\/kubevirt-operator\.yaml$/u
 
+/** Time stands still while a file is read. */
 function insideTwin(cx: Context, { simulated, clock, stages, api }: Stage): Context {
   const cluster: Cluster = withFaults(simulated.cluster(), api)
   return {
@@ -221,7 +227,7 @@ function insideTwin(cx: Context, { simulated, clock, stages, api }: Stage): Cont
       ...cx.world,
       async readText(file) {
         const version = ownManifest.exec(file)?.groups?.['version']
-        if (version === undefined) return cx.world.readText(file)
+        if (version === undefined) return clock.during(cx.world.readText(file))
         return manifestText(simulated.operatorManifest(version))
       },
       writeText: async () => undefined,

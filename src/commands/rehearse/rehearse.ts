@@ -50,9 +50,9 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   await ensureOneCluster(read, options.from)
   const { cluster, clock } = read
   cx.printer.awaiting('reading the cluster')
-  const seen = await readClusterTwin(cluster.reader, clock, files)
-  const pace = await observePace(cluster.reader, seen.shape.namespace ?? 'kubevirt')
-  const twin = pace === undefined ? seen : pacedAs(seen, pace)
+  const asItIs = await readClusterTwin(cluster.reader, clock, files)
+  const pace = await observePace(cluster.reader, asItIs.shape.namespace ?? 'kubevirt')
+  const twin = pace === undefined ? asItIs : pacedAs(asItIs, pace)
   const upgrade = rehearsedUpgrade(twin, typed)
   if (speed !== undefined) return serveTwin(cx, twin, { upgrade, seed, speed })
   const asked: Omit<Play, 'faults'> = { twin, upgrade, seed, at: clock.now() }
@@ -102,14 +102,14 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   return codes[played.outcome]
 }
 
-/** A folder may hold dumps of several moments; of several clusters nobody knows which one is meant. Throws `usage`. */
+/** A folder may have dumps of several moments; of several clusters nobody knows which one is meant. Throws `usage`. */
 async function ensureOneCluster({ cluster, earlier = [] }: ReadCluster, from = ''): Promise<void> {
   const own = earlier.length === 0 ? [] : await uidsOf(cluster)
   for (const one of earlier) {
     const others = await uidsOf(one.cluster)
     const isOther = own.length > 0 && others.length > 0 && !others.some((uid) => own.includes(uid))
     if (one.otherCluster || isOther)
-      throw usageError('two-clusters', `${from} holds dumps of two clusters: name the files of one`, {
+      throw usageError('two-clusters', `${from} contains dumps of two clusters: name the files of one`, {
         remedy: `kvup status --from ${shellWord(from)}     shows both`,
       })
   }

@@ -101,7 +101,12 @@ export function rehearsedUpgrade(twin: ClusterTwin, typed: TypedUpgrade): Rehear
   const { to = '' } = typed
   if (olm !== undefined) {
     const kubevirt = kubeVirtAt(twin.releases, to) ?? version
-    return { typed, product: 'HyperConverged', from: olm.installed, to, kubevirt }
+    // As `kvup upgrade` reads it: a `v` says KubeVirt.
+    const isKubeVirt = to.startsWith('v') && kubevirt === to
+    const said = isKubeVirt
+      ? ({ product: 'KubeVirt', from: version } as const)
+      : ({ product: 'HyperConverged', from: olm.installed } as const)
+    return { typed, ...said, to, kubevirt }
   }
   const target = parseVersion(to).text
   const product = 'KubeVirt'
@@ -155,8 +160,8 @@ export function upgradeLine({ typed, to }: RehearsedUpgrade, { toFile }: Kept = 
   const more = [
     ...(method === 'auto' ? [] : ['--method', method]),
     ...flags,
-    ...flag('--rehearsal', toFile),
-    ...(command === 'eus run' ? ['--approve'] : []),
+    // An EUS upgrade is compared with nothing.
+    ...(command === 'eus run' ? ['--approve'] : flag('--rehearsal', toFile)),
   ]
   return accepting(lineOf(command, to, more), accept)
 }
@@ -169,13 +174,14 @@ export function nextLines({ outcome, why, stages }: Played, upgrade: RehearsedUp
   const { command, method, flags, accept } = typed
   const saved = flag('--from', kept.from)
   const isEus = command === 'eus run'
-  const looks = isEus ? lineOf('eus plan', to, [...flags, ...saved]) : lineOf('check', to, saved)
+  const explaining = isEus ? lineOf('eus plan', to, [...flags, ...saved]) : lineOf('check', to, saved)
   const risks = risksIn(why?.remedy ?? [])
-  if (outcome === 'stalls' || risks.length === 0) return [`${looks}     # says what can be seen beforehand`]
+  if (outcome === 'stalls' || risks.length === 0)
+    return [`${explaining}     # says what can be seen beforehand`]
   const how = [...(method === 'auto' ? [] : ['--method', method]), ...flags, ...saved]
   const again = lineOf(isEus ? 'rehearse --eus' : 'rehearse', to, how)
   return [
-    `${looks}     # says what the risk is`,
+    `${explaining}     # says what the risk is`,
     `${accepting(again, [...accept, ...risks])}     # plays it with the risk accepted`,
   ]
 }
@@ -185,7 +191,7 @@ export function linesOnFault(
   { outcome, why, left }: Pick<Played, 'outcome' | 'why' | 'left'>,
   upgrade: RehearsedUpgrade,
 ): string[] {
-  if (outcome === 'through') return [`${upgradeLine(upgrade)}     # goes through all the same`]
+  if (outcome === 'through') return [`${upgradeLine(upgrade)}     # goes through anyway`]
   const printed = (why?.remedy ?? []).filter((line) => /^(?:kvup|kubectl|oc) /u.test(line))
   const shows = printed.filter((line) => !/^kvup (?:upgrade|eus|workloads) /u.test(line)).slice(0, 2)
   const continues = printed.find((line) => line.startsWith(`kvup ${upgrade.typed.command} `))

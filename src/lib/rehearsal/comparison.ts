@@ -20,6 +20,7 @@ import type { RehearsedStage, RehearsedVm } from './rehearsal.ts'
 
 /** What is compared of a rehearsal that was saved by `kvup rehearse --to-file`. */
 export interface SavedRehearsal {
+  product: string
   from: string
   to: string
   seed: number
@@ -54,8 +55,8 @@ function parsed(text: string): unknown {
 
 function isRehearsal(saved: unknown): saved is SavedRehearsal {
   if (!isRecord(saved) || saved['kind'] !== 'Rehearsal') return false
-  const { from, to, seed, outcome, stages, vms } = saved
-  const hasTexts = [from, to, outcome].every((one) => typeof one === 'string')
+  const { product, from, to, seed, outcome, stages, vms } = saved
+  const hasTexts = [product, from, to, outcome].every((one) => typeof one === 'string')
   return hasTexts && typeof seed === 'number' && areAll(stages, isStage) && areAll(vms, isVm)
 }
 
@@ -71,21 +72,32 @@ const isVm = (one: unknown): boolean =>
   typeof one['name'] === 'string' &&
   ['migrate', 'evict', 'nothing'].includes(String(one['tries']))
 
+/** Of an upgrade that is planned; by OLM it goes from one release of HyperConverged to another. */
+interface PlannedVersions {
+  from?: string | undefined
+  to: { text: string }
+  isRest: boolean
+  olm?: { from: string; to: string } | undefined
+}
+
 /**
  * For an upgrade that is about to be carried out. Throws `usage` (exit 2) for a rehearsal of another upgrade; the rest of an upgrade begins elsewhere.
  */
 export function comparedRun(
   rehearsal: SavedRehearsal,
-  { from, to, isRest }: { from?: string | undefined; to: { text: string }; isRest: boolean },
+  { from, to, isRest, olm }: PlannedVersions,
 ): ComparedRun {
+  const [product, begins, ends] = olm
+    ? ['HyperConverged', olm.from, olm.to]
+    : ['KubeVirt', from ?? 'an unfinished installation', to.text]
   // Of an upgrade path the rest may begin at any of its minors.
-  const isLater = isRest || rehearsal.stages.some(({ hop }) => hop !== undefined && hop === from)
-  if (rehearsal.to === to.text && (isLater || rehearsal.from === from))
+  const isLater = isRest || rehearsal.stages.some(({ hop }) => hop !== undefined && hop === begins)
+  if (rehearsal.to === ends && (isLater || rehearsal.from === begins))
     return new ComparedRun(rehearsal, isLater)
   throw usageError(
     'other-rehearsal',
-    `the rehearsal is of KubeVirt ${rehearsal.from} → ${rehearsal.to}, the upgrade of ${from ?? 'an unfinished installation'} → ${to.text}`,
-    { remedy: `kvup rehearse --to ${shellWord(to.text)}     makes one of this upgrade` },
+    `the rehearsal is of ${rehearsal.product} ${rehearsal.from} → ${rehearsal.to}, the upgrade of ${product} ${begins} → ${ends}`,
+    { remedy: `kvup rehearse --to ${shellWord(ends)}     makes one of this upgrade` },
   )
 }
 

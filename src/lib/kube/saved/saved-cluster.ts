@@ -125,7 +125,7 @@ function requireOneCluster(from: string, objects: readonly KubeObject[]): void {
     if ((uids.get(place) ?? uid) !== uid)
       throw unfit(
         from,
-        `it holds two clusters: ${what} is there with two uids. Save each to a file of its own`,
+        `it contains two clusters: ${what} is there with two uids. Save each to a file of its own`,
       )
     uids.set(place, uid)
   }
