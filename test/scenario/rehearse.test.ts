@@ -16,6 +16,7 @@ import { isWrite } from '../../src/simulator/api/api-request.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { defaultVms, mixedVms } from '../../src/simulator/vm-shape.ts'
+import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { systemClock } from '../../src/lib/kube/clock.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { runText } from '../lib/run-text.ts'
@@ -117,9 +118,10 @@ describe('an upgrade is compared with its rehearsal', () => {
       sim: SimulatedCluster,
       clock: SimClock,
     ) => Promise<void>,
+    shape: Shape = byTag,
   ) {
     const clock = new SimClock()
-    const sim = await simulate({ ...byTag, clock })
+    const sim = await simulate({ ...shape, clock })
     try {
       await clock.sleep(60_000)
       await act((...argv) => runText(argv, { cluster: sim.cluster(), clock, files, onWrite }), sim, clock)
@@ -172,6 +174,31 @@ describe('an upgrade is compared with its rehearsal', () => {
       expect(never?.items).toHaveLength(6)
       expect(never?.items[0]).toMatchObject({ rehearsed: 'nothing', tried: 'migrate' })
     })
+  })
+
+  test('by OLM it is the releases of HyperConverged that have to be the same', async () => {
+    const olm = okdOlm({ installed: '1.17.3', channel: 'stable-v1.17' })
+    await onCluster(
+      async (run) => {
+        const { code } = await run('rehearse', '--to', '1.18.1', '--to-file', file)
+        expect(code).toBe(0)
+        const { out, err } = await run(
+          'upgrade',
+          '--to',
+          '1.18.1',
+          '--rehearsal',
+          file,
+          '--yes',
+          '-o',
+          'json',
+        )
+        expect(err).not.toContain('error')
+        const { rehearsal } = JSON.parse(out) as UpgradeReport
+        expect(rehearsal?.sameOrder).toBe(true)
+        expect(rehearsal?.stages.filter(({ agrees }) => agrees !== true)).toEqual([])
+      },
+      { olm, vms: 4, methods: ['LiveMigrate'] },
+    )
   })
 
   test('of a run that continues another one only the stages are compared that it did from their beginning', async () => {
