@@ -11,7 +11,8 @@ const toldAtMost = 3
 /** What was measured beside a run, below what else is told of it: a line where all was well, else what was not. */
 export function availabilityLines(measured: Availability, paint: Paint, size: Size): readonly string[] {
   const { summary, promise, vms, overLimit } = measured
-  const isWell = promise.is === 'kept' && vms.interrupted.count === 0 && overLimit === undefined
+  const isUp = measured.probes.every(({ count }) => count === 0)
+  const isWell = isUp && promise.is === 'kept' && vms.interrupted.count === 0 && overLimit === undefined
   const sign = isWell ? paint.good(paint.mark.done) : paint.warn(paint.mark.warning)
   const most = size.wide ? Infinity : toldAtMost
   return [
