@@ -50,10 +50,10 @@ function probeLines(measured: MeasuredProbe, most: number, { wide }: Size): read
 }
 
 /** `14:02:11 to 14:02:21 while virt-api rolled` */
-function outageText({ begin, end, rolling = [], why }: Outage): string {
+function outageText({ begin, end, rolling = [], steps = [], why }: Outage): string {
   const until = end === undefined ? 'and still then' : `to ${timeOfDay(end)}`
-  const meanwhile =
-    rolling.length === 0 ? `nothing rolled: ${brief(why)}` : `while ${rolling.join(', ')} rolled`
+  const during = steps.length === 0 ? 'nothing rolled' : `during ${steps.join(', ')}`
+  const meanwhile = rolling.length === 0 ? `${during}: ${brief(why)}` : `while ${rolling.join(', ')} rolled`
   return `${timeOfDay(begin)} ${until}, ${meanwhile}`
 }
 
