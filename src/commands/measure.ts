@@ -16,7 +16,7 @@ export function measureCommand(wire: Wire): Command {
       manual({
         examples: [
           ['kvup measure -- kvup upgrade --to v1.8.4', 'what an upgrade does to the API'],
-          ['kvup measure --tcp www.example.com:443 -- sleep 600', 'ten minutes, and a guest beside'],
+          ['kvup measure -o json -- sleep 600', 'ten minutes, as JSON'],
           ['kvup measure -- oc adm upgrade --to 4.19.17', 'any command'],
         ],
         more: `As time does, it runs the command, tells what it measured on stderr, and ends with the exit code

@@ -208,6 +208,7 @@ async function endOf(line: string, alive: Alive): Promise<string> {
     .replace('operator.yaml', manifest)
     .replace('--for version=v1.8.4', '--for version=v1.7.4')
     .replace(/\| .*$/, '| cat')
+    .replace(/ -- .*$/, ' -- true')
     .replace(/^source <\((.*)\)$/, '$1')
   if (/ -w$| demo --serve$/.test(line)) return stopped(safe.split(' ').slice(1), alive)
   const { code, stderr } = await paste(safe.replace('kvup demo', 'kvup demo --speed 20'), alive)

@@ -11,7 +11,8 @@ const toldAtMost = 3
 /** What was measured beside a run, below what else is told of it: a line where all was well, else what was not. */
 export function availabilityLines(measured: Availability, paint: Paint, size: Size): readonly string[] {
   const { summary, promise, vms, overLimit } = measured
-  const isWell = promise.is === 'kept' && vms.interrupted.count === 0 && overLimit === undefined
+  const isUp = measured.probes.every(({ count }) => count === 0)
+  const isWell = isUp && promise.is === 'kept' && vms.interrupted.count === 0 && overLimit === undefined
   const sign = isWell ? paint.good(paint.mark.done) : paint.warn(paint.mark.warning)
   const most = size.wide ? Infinity : toldAtMost
   return [
@@ -49,10 +50,10 @@ function probeLines(measured: MeasuredProbe, most: number, { wide }: Size): read
 }
 
 /** `14:02:11 to 14:02:21 while virt-api rolled` */
-function outageText({ begin, end, rolling = [], why }: Outage): string {
+function outageText({ begin, end, rolling = [], steps = [], why }: Outage): string {
   const until = end === undefined ? 'and still then' : `to ${timeOfDay(end)}`
-  const meanwhile =
-    rolling.length === 0 ? `nothing rolled: ${brief(why)}` : `while ${rolling.join(', ')} rolled`
+  const during = steps.length === 0 ? 'nothing rolled' : `during ${steps.join(', ')}`
+  const meanwhile = rolling.length === 0 ? `${during}: ${brief(why)}` : `while ${rolling.join(', ')} rolled`
   return `${timeOfDay(begin)} ${until}, ${meanwhile}`
 }
 
