@@ -6,6 +6,7 @@ import {
   VirtualMachineInstances,
 } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Store } from '../../simulator/api/store.ts'
+import { uidInCluster } from '../../simulator/inhabitants.ts'
 import { placeOf } from './cluster-twin.ts'
 import type { RehearsedVm } from './rehearsal.ts'
 
@@ -18,7 +19,7 @@ interface Attempt {
 /** What KubeVirt tries with the VMs of a simulated cluster, from its construction on. */
 export class ObservedVms {
   readonly #store: Store
-  readonly #images = new Map<string, string>()
+  readonly #first = new Map<string, Pick<RehearsedVm, 'uid' | 'launcher'>>()
   readonly #attempts = new Map<string, Attempt[]>()
   readonly #open = new Map<string, Attempt>()
   readonly #leave: readonly (() => void)[]
@@ -28,8 +29,7 @@ export class ObservedVms {
     this.#store = store
     this.#changed = this.#now()
     for (const vmi of this.#instances())
-      if (vmi.status?.phase === 'Running')
-        this.#images.set(placeOf(vmi), vmi.status.launcherContainerImageVersion ?? '')
+      if (vmi.status?.phase === 'Running') this.#first.set(placeOf(vmi), identityOf(vmi))
     this.#leave = [
       store.watch(VirtualMachineInstanceMigrations, ({ type, object }) => this.#migration(type, object)),
       store.watch(Events, ({ type, object }) => type === 'ADDED' && this.#event(object)),
@@ -58,7 +58,7 @@ export class ObservedVms {
   /** Every VM that ran at the beginning, in the order of namespace and name. `image`: of new virt-launchers; `began`: ms since the epoch. */
   vms(image: string, began: number): RehearsedVm[] {
     const now = new Map(this.#instances().map((vmi) => [placeOf(vmi), vmi]))
-    return Array.from([...this.#images.keys()].toSorted(), (place) => {
+    return Array.from([...this.#first].toSorted(byPlace), ([place, identity]) => {
       const [namespace = '', name = ''] = place.split('/')
       const attempts = this.#attempts.get(place) ?? []
       const [first] = attempts
@@ -66,6 +66,7 @@ export class ObservedVms {
       return {
         namespace,
         name,
+        ...identity,
         tries: first?.tries ?? 'nothing',
         becomes: vmi && isRunning(vmi) ? (imageOf(vmi) === image ? 'updated' : 'outdated') : 'stopped',
         attempts: attempts.length,
@@ -111,6 +112,16 @@ export class ObservedVms {
   #now(): number {
     return this.#store.clock.now().getTime()
   }
+}
+
+const byPlace = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
+  a < b ? -1 : a > b ? 1 : 0
+
+/** As it is called in the cluster. */
+function identityOf({ metadata, status }: VirtualMachineInstance): Pick<RehearsedVm, 'uid' | 'launcher'> {
+  const uid = uidInCluster(metadata.uid)
+  const launcher = status?.launcherContainerImageVersion
+  return { ...(uid !== undefined && { uid }), ...(launcher && { launcher }) }
 }
 
 /** By KubeVirt's workload updater, or off a node that is drained. */

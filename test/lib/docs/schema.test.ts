@@ -64,6 +64,7 @@ test.each([
   ['explain eus -o json', 0],
   ['explain kubernetes-window -o json', 0],
   ['releases --since v1.7.0 -o json', 0],
+  ['report test/lib/output/report/documents/plan.json -o json', 0],
   ['check --to 1.9 -o json', 2],
   ['check --to v1.9.0 --accept no-such -o json', 2],
   ['explain kubernetes-windo -o json', 2],

@@ -64,7 +64,7 @@ export const rehearsalSentence = (document: Pick<Rehearsal, 'from' | 'to'> & Tim
   `Rehearsal: KubeVirt ${document.from} → ${document.to} ${howItGoes(document)}`
 
 function headLines(document: Rehearsal, { paint, size }: Style): string[] {
-  const { twin, faults, why, left } = document
+  const { twin, faults, why, left, pace } = document
   const what = rehearsalSentence(document)
   const withFault = faults === undefined ? '' : `, with the fault ${faults.join(' and ')}`
   return [
@@ -74,6 +74,9 @@ function headLines(document: Rehearsal, { paint, size }: Style): string[] {
     ...(why ? [`  ${why.message}`] : []),
     ...left.map(({ what: changed }) => `  Left behind: ${changed}.`),
     `  Played on a twin: ${twinText(twin)}${withFault}. Nothing was changed in the cluster.`,
+    ...(pace && pace.pullSeconds > 1
+      ? [`  As in the last roll-out, a pod takes ${seconds(pace.pullSeconds)} to pull its image.`]
+      : []),
   ].flatMap((line) => wrap(line, size.columns))
 }
 
