@@ -64,7 +64,6 @@ test.each([
   ['explain eus -o json', 0],
   ['explain kubernetes-window -o json', 0],
   ['releases --since v1.7.0 -o json', 0],
-  ['report test/lib/output/report/documents/plan.json -o json', 0],
   ['check --to 1.9 -o json', 2],
   ['check --to v1.9.0 --accept no-such -o json', 2],
   ['explain kubernetes-windo -o json', 2],
@@ -196,7 +195,11 @@ test('image-tag: plan, events, report, loan, give-back, nothing to do, refusal',
   const held = await kvup(`${upgrade} --leave-paused -o ndjson`)
   const history = await kvup('history -o json')
   const restored = await kvup('workloads restore --yes -o json')
-  const after = [await kvup('workloads restore -o json'), await kvup('history -o json')]
+  const after = [
+    await kvup('workloads restore -o json'),
+    await kvup('history -o json'),
+    await kvup('report -o json'),
+  ]
   await clock.sleep(60_000)
   const none = await kvup(`${upgrade} -o json`)
   const refused = await kvup('upgrade --to v1.7.0 --yes -o json')
