@@ -10,14 +10,14 @@ const files = {
   'pod.yaml': 'apiVersion: v1\nkind: Pod\n',
 }
 
-async function upgraded(test: (place: Place) => Promise<void>): Promise<void> {
+async function upgraded(work: (place: Place) => Promise<void>): Promise<void> {
   const clock = new SimClock()
   const sim = await simulate({ clock, version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag' })
   const place = { cluster: sim.cluster(), clock }
   const { code } = await runText('upgrade --to v1.8.4 --method image-tag --yes'.split(' '), place)
   expect(code).toBe(0)
   try {
-    await test(place)
+    await work(place)
   } finally {
     await sim.stop()
   }
@@ -65,12 +65,13 @@ test('standard input is a file as well', async () => {
   })
 })
 
+const isNamed = async (...flags: string[]): Promise<boolean> =>
+  (await runText(['report', 'run.ndjson', '-o', 'json', ...flags], offline)).out.includes(
+    'bastion.example.com',
+  )
+
 test('--full leaves nothing out', async () => {
-  const named = async (...flags: string[]) =>
-    (await runText(['report', 'run.ndjson', '-o', 'json', ...flags], offline)).out.includes(
-      'bastion.example.com',
-    )
-  expect([await named(), await named('--full')]).toEqual([false, true])
+  expect([await isNamed(), await isNamed('--full')]).toEqual([false, true])
 })
 
 test.each([
@@ -84,14 +85,13 @@ test.each([
   expect(err).toContain(why)
 })
 
+const fullDisk = (): never => {
+  throw new Error('the disk is full')
+}
+
 test('a page that cannot be written says why, and prints no report', async () => {
-  const onWrite = () => {
-    throw new Error('the disk is full')
-  }
-  const { code, err } = await runText(['report', 'run.ndjson', '--to-file', '/x/r.html'], {
-    ...offline,
-    onWrite,
-  })
-  expect(code).toBe(2)
+  const place = { ...offline, onWrite: fullDisk }
+  const { code, out, err } = await runText(['report', 'run.ndjson', '--to-file', '/x/r.html'], place)
+  expect({ code, out }).toEqual({ code: 2, out: '' })
   expect(err).toContain('the report cannot be written to /x/r.html: the disk is full')
 })

@@ -243,7 +243,8 @@ function made(source: ReportSource): string {
 test.each([...recordedFiles, 'check'] as const)(
   'a document like %s whose fields are of other types fails nothing',
   (file) => {
-    const source = file === 'check' ? check() : recorded(file)
+    const whole = file === 'check' ? check() : recorded(file)
+    const source = { ...whole, events: whole.events.slice(0, 5) }
     for (const other of [null, 7, 'text', [], {}, [null], [[1]], { a: { b: 1 } }, true])
       for (const key of Object.keys(source.document)) {
         if (key === 'kind') continue
@@ -272,13 +273,18 @@ const markup = (text: string): string[] =>
       `${name} ${[...rest.matchAll(/([a-z-]+)(?==)/giu)].map(([attribute]) => attribute).join(' ')}`,
   )
 
+/** Of each document, with few events: a page of all of them takes long to be looked at so often. */
+const every = [...recordedFiles.map(recorded), check()].map(({ document, events }) => ({
+  document,
+  events: events.slice(0, 8),
+}))
+/** The markup that such pages have without anybody's texts. */
+const allowed = new Set([...recordedFiles.map(recorded), check()].flatMap((source) => markup(page(source))))
+
 test.each(hostile.map((text) => [JSON.stringify(text).slice(0, 60), text] as const))(
   '%s stays text',
   (_, text) => {
-    const allowed = new Set(
-      [...recordedFiles.map(recorded), check()].flatMap((source) => markup(page(source))),
-    )
-    for (const source of [...recordedFiles.map(recorded), check()]) {
+    for (const source of every) {
       const spoilt = parseReportSource(JSON.stringify(withTexts(source, [text]).document), 'spoilt.json')
       const html = page({ ...spoilt, events: withTexts(source, [text]).events })
       expect(
