@@ -14,13 +14,18 @@ export const pageModules = new Set<string>()
  */
 export const reportPage = {
   name: 'report-page',
-  resolveId: (id: string) => (id === name ? `\0${name}` : undefined),
-  async load(id: string) {
-    if (id !== `\0${name}`) return undefined
-    const [script, style] = [await scriptText(), await styleText()]
-    const code = `export const script = ${JSON.stringify(script)}\nexport const style = ${JSON.stringify(style)}\n`
-    return { code, moduleType: 'js' as const }
+  resolveId: { filter: { id: /^virtual:report-page$/ }, handler: () => `\0${name}` },
+  load: {
+    // oxlint-disable-next-line no-control-regex -- so ids of modules begin that are no files
+    filter: { id: /^\0virtual:report-page$/ },
+    handler: loaded,
   },
+}
+
+async function loaded() {
+  const [script, style] = [await scriptText(), await styleText()]
+  const code = `export const script = ${JSON.stringify(script)}\nexport const style = ${JSON.stringify(style)}\n`
+  return { code, moduleType: 'js' as const }
 }
 
 async function scriptText(): Promise<string> {

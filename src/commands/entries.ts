@@ -290,8 +290,7 @@ export const entries: readonly Entry[] = [
   },
   {
     name: 'report',
-    group: 'Look',
-    description: 'Make a page or a ticket of a run, plan, check or rehearsal, to forward',
+    description: 'Make a page to forward, or a ticket, of a run, plan, check or rehearsal',
     kind: 'Report',
     formats: ['markdown'],
     load: async () => (await import('./report.ts')).reportCommand,

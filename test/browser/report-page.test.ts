@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { reportOf } from '../../src/lib/output/report/report-model.ts'
 import { reportPage } from '../../src/lib/output/report/report-page.ts'
 import { parseReportSource, type ReportSource } from '../../src/lib/output/report/report-source.ts'
 import { hostile } from '../lib/output/report/hostile.ts'
-import { checkText, recorded, recordedFiles, withText } from '../lib/output/report/recorded.ts'
+import { checkText, recorded, recordedFiles, withTexts } from '../lib/output/report/recorded.ts'
 import { notThere, openBrowser } from './chromium.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -52,6 +52,8 @@ describe.skipIf(notThere !== undefined)('the page of a report in a browser', () 
   /** What it said and asked for that it must not: errors, warnings, dialogs, requests. */
   const wrong: string[] = []
   let pages = 0
+  /** ms for which the processor worked for the page that was opened last. */
+  let worked: () => Promise<number>
 
   async function opened(source: ReportSource, options: BrowserContextOptions = {}): Promise<Page> {
     const file = join(folder, `${++pages}.html`)
@@ -66,6 +68,12 @@ describe.skipIf(notThere !== undefined)('the page of a report in a browser', () 
     page.on('request', (request) => {
       if (request.url() !== `file://${file}`) wrong.push(`request: ${request.url().slice(0, 80)}`)
     })
+    const talk = await context.newCDPSession(page)
+    await talk.send('Performance.enable', { timeDomain: 'threadTicks' })
+    worked = async () => {
+      const { metrics } = await talk.send('Performance.getMetrics')
+      return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Infinity) * 1000
+    }
     await page.goto(`file://${file}`)
     if (options.javaScriptEnabled !== false) await page.locator('html[data-ready]').waitFor()
     return page
@@ -106,8 +114,14 @@ describe.skipIf(notThere !== undefined)('the page of a report in a browser', () 
   test('10,000 VMs are there within a second, and of their rows only those in sight', async () => {
     const page = await opened(manyVms(), { viewport: { width: 1024, height: 900 } })
     const ms = await page.evaluate(() => performance.getEntriesByName('ready')[0]?.startTime ?? Infinity)
-    console.log(`10,000 VMs are drawn ${Math.round(ms)} ms after the page was asked for`)
-    expect(ms).toBeLessThan(1000)
+    const busy = await worked()
+    console.log(
+      `10,000 VMs: drawn after ${Math.round(ms)} ms, of which the page worked ${Math.round(busy)} ms`,
+    )
+    // Where others have the processors too it waits for its turn as long as there are others.
+    const share = Math.max(1, (loadavg()[0] ?? 1) / availableParallelism())
+    expect(ms).toBeLessThan(1000 * share)
+    expect(busy).toBeLessThan(1000)
     const rows = page.locator('.grid tbody tr[aria-rowindex]')
     expect(await rows.count()).toBeLessThan(60)
     await page.getByLabel('Search').fill('vm-4321')
@@ -129,15 +143,16 @@ describe.skipIf(notThere !== undefined)('the page of a report in a browser', () 
   })
 
   test('hostile texts in every field do nothing and are shown', async () => {
+    // Every text in some field of each document, and over the rounds in fields of every kind.
     for (const source of [recorded('rehearsal.json'), recorded('upgrade.ndjson'), check()])
-      for (const text of hostile) {
-        const spoilt = withText(source, text)
+      for (const offset of [0, 7, 19]) {
+        const spoilt = withTexts(source, hostile, offset)
         const shown = parseReportSource(
           [...spoilt.events, spoilt.document].map((one) => `${JSON.stringify(one)}\n`).join(''),
           'spoilt',
         )
         const page = await opened(shown)
-        expect([text, ...wrong]).toEqual([text])
+        expect(wrong).toEqual([])
         expect(await page.title()).not.toBe('owned')
         expect(
           await page.locator('iframe, object, embed, img, base, form, main a:not([href^="#"])').count(),
@@ -145,10 +160,10 @@ describe.skipIf(notThere !== undefined)('the page of a report in a browser', () 
         expect(await page.evaluate(() => document.scripts.length)).toBe(2)
         await page.context().close()
       }
-    const page = await opened(withText(recorded('rehearsal.json'), '<b onclick="x()">vm</b>'))
+    const page = await opened(withTexts(recorded('rehearsal.json'), ['<b onclick="x()">vm</b>']))
     expect(await page.locator('.grid td').first().innerText()).toBe('<b onclick="x()">vm</b>')
     await page.context().close()
-  }, 300_000)
+  })
 
   test('verdict, next, findings and changes are read without JavaScript', async () => {
     const page = await opened(check(), { javaScriptEnabled: false })

@@ -195,7 +195,11 @@ test('image-tag: plan, events, report, loan, give-back, nothing to do, refusal',
   const held = await kvup(`${upgrade} --leave-paused -o ndjson`)
   const history = await kvup('history -o json')
   const restored = await kvup('workloads restore --yes -o json')
-  const after = [await kvup('workloads restore -o json'), await kvup('history -o json')]
+  const after = [
+    await kvup('workloads restore -o json'),
+    await kvup('history -o json'),
+    await kvup('report -o json'),
+  ]
   await clock.sleep(60_000)
   const none = await kvup(`${upgrade} -o json`)
   const refused = await kvup('upgrade --to v1.7.0 --yes -o json')

@@ -1,5 +1,4 @@
 import { spanText } from '../../kube/duration.ts'
-import { valueText } from '../../kube/text.ts'
 import type { JournalRun } from '../../engine/journal-runs.ts'
 import type { Entry } from '../../engine/journal.ts'
 import type { Rehearsal } from '../../rehearsal/rehearsal.ts'
@@ -10,6 +9,8 @@ import { rehearsalSentence } from '../views/rehearsal.ts'
 import { count } from '../text.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
 import { type ReportChange, changesOf } from './report-changes.ts'
+import { acceptedOf, findingsOf, type ReportFinding, type ReportRisk } from './report-findings.ts'
+import { notesOf } from './report-notes.ts'
 import { predictionOf, type Prediction } from './report-prediction.ts'
 import { reportKinds, type ReportSource } from './report-source.ts'
 
@@ -34,25 +35,6 @@ export interface Report extends Document {
   notes: readonly { title: string; lines: readonly string[] }[]
   /** Secrets and hosts are left out. */
   redacted: boolean
-}
-
-export interface ReportFinding {
-  id: string
-  level: 'blocker' | 'not-checked' | 'warning' | 'accepted' | 'info'
-  summary: string
-  remedy: readonly string[]
-  objects: readonly string[]
-  /** Of an accepted one. */
-  reason?: string
-}
-
-export interface ReportRisk {
-  id: string
-  /** Absent: none was given. */
-  reason?: string
-  /** user@host, and who the API server took kvup for. Absent: the document does not say. */
-  by?: string
-  user?: string
 }
 
 /** Everything but the table of VMs and the timeline, which the page draws itself. Pure. */
@@ -152,7 +134,7 @@ function judged({ document, events }: ReportSource): Verdict | undefined {
     const step = fieldsOf(last?.['step'])
     return {
       is: 'warning',
-      text: `Cut off: what was kept of this run ends at ${textOf(step['title']) ?? textOf(step['id']) ?? 'its start'}`,
+      text: `Cut off: what the file has of this run ends at ${textOf(step['title']) ?? textOf(step['id']) ?? 'its start'}`,
     }
   }
   return verdictOf(document as unknown as Document)
@@ -215,39 +197,57 @@ function nextOf(document: Fields): readonly string[] {
 
 /** Short values that a reader looks for, in this order. */
 function factsOf(document: Fields): Report['facts'] {
-  const [run] = listOf(document['runs'])
-  const all = { ...document, ...run }
-  const { kubevirt, cluster, operator, twin, seal } = document
-  const took =
-    numberOf(all['tookMs']) ?? (numberOf(all['tookSeconds']) ?? numberOf(all['seconds']) ?? Number.NaN) * 1000
-  const server = textOf(fieldsOf(cluster)['server'])
-  const pairs: readonly (readonly [string, string | undefined])[] = [
-    ['Cluster', [textOf(fieldsOf(cluster)['context']), server].filter(Boolean).join(', ') || undefined],
-    ['KubeVirt', kubevirt === undefined ? undefined : placedName(fieldsOf(kubevirt))],
+  const pairs = [...factsOfTarget(document), ...factsOfRun(document), ...factsOfMaking(document)]
+  return pairs.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [{ name, value }]))
+}
+
+type Fact = readonly [name: string, value: string | undefined]
+
+const firstRun = (document: Fields): Fields => fieldsOf(listOf(document['runs'])[0])
+
+function factsOfTarget(document: Fields): readonly Fact[] {
+  const all = { ...document, ...firstRun(document) }
+  const [cluster, kubevirt] = [fieldsOf(document['cluster']), fieldsOf(document['kubevirt'])]
+  return [
+    ['Cluster', [textOf(cluster['context']), textOf(cluster['server'])].filter(Boolean).join(', ')],
+    ['KubeVirt', placedName(kubevirt)],
     ['Kubernetes', textOf(document['kubernetes'])],
-    ['From', textOf(all['from']) ?? textOf(fieldsOf(kubevirt)['version'])],
+    ['From', textOf(all['from']) ?? textOf(kubevirt['version'])],
     ['To', textOf(all['to'])],
     ['Method', textOf(all['method'])],
-    ['Operator', operator === undefined ? undefined : operatorText(fieldsOf(operator))],
-    ['Outcome', textOf(all['outcome'])],
-    ['Run', textOf(all['run'])],
-    [
-      'By',
-      textOf(run?.['by']) ?? textOf(fieldsOf(seal)['by']) ?? textOf(fieldsOf(document['comparedWith'])['by']),
-    ],
-    ['Started', whenText(run?.['started'])],
-    ['Ended', whenText(run?.['ended'])],
-    ['Took', Number.isNaN(took) ? undefined : spanText(took)],
+    ['Operator', operatorText(fieldsOf(document['operator']))],
+  ]
+}
+
+function factsOfRun(document: Fields): readonly Fact[] {
+  const run = firstRun(document)
+  const seconds = numberOf(document['tookSeconds']) ?? numberOf(document['seconds'])
+  const took = numberOf(run['tookMs']) ?? (seconds === undefined ? undefined : seconds * 1000)
+  const { by } = fieldsOf(document['comparedWith'])
+  return [
+    ['Outcome', textOf(document['outcome'])],
+    ['Run', textOf(run['run']) ?? textOf(document['run'])],
+    ['By', textOf(run['by']) ?? textOf(fieldsOf(document['seal'])['by']) ?? textOf(by)],
+    ['Started', whenText(run['started'])],
+    ['Ended', whenText(run['ended'])],
+    ['Took', took === undefined ? undefined : spanText(took)],
+  ]
+}
+
+function factsOfMaking(document: Fields): readonly Fact[] {
+  return [
     ['Estimate', textOf(fieldsOf(document['time'])['says'])],
-    ['Made', whenText(document['takenAt'] ?? fieldsOf(seal)['at'] ?? document['asOf'])],
-    ['Twin', twin === undefined ? undefined : twinText(fieldsOf(twin))],
-    ['Faults', textsOf(document['faults']).join(', ') || undefined],
+    ['Made', whenText(document['takenAt'] ?? fieldsOf(document['seal'])['at'] ?? document['asOf'])],
+    ['Twin', document['twin'] === undefined ? undefined : twinText(fieldsOf(document['twin']))],
+    ['Faults', textsOf(document['faults']).join(', ')],
     ['Seed', textOf(document['seed'])],
     ['Checks', countsText(fieldsOf(document['counts']))],
     ['VMs', totalsText(document)],
-    ['Availability', availabilityText(fieldsOf(document['availability'] ?? run?.['availability']))],
+    [
+      'Availability',
+      availabilityText(fieldsOf(document['availability'] ?? listOf(document['runs'])[0]?.['availability'])),
+    ],
   ]
-  return pairs.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [{ name, value }]))
 }
 
 const operatorText = (operator: Fields): string =>
@@ -290,150 +290,3 @@ function totalsText(document: Fields): string | undefined {
 /** Of a journal, or of the document of the run itself. */
 const availabilityText = (measured: Fields): string | undefined =>
   textOf(fieldsOf(measured['promise'])['text']) ?? textOf(measured['text'])
-
-const levels = ['blocker', 'not-checked', 'warning', 'accepted', 'info'] as const
-
-function findingsOf(document: Fields): readonly ReportFinding[] {
-  const isCheck = document['kind'] === 'CheckReport'
-  const risks = new Map(acceptedOf(document).map((risk) => [risk.id, risk]))
-  const found = isCheck
-    ? listOf(document['items']).flatMap((item) =>
-        listOf(item['findings']).map((finding) =>
-          item['is'] === 'not-checked' ? { ...finding, level: 'not-checked' } : finding,
-        ),
-      )
-    : listOf(document['findings'])
-  return found
-    .map((finding) => findingOf(finding, risks))
-    .toSorted((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level))
-}
-
-function findingOf(finding: Fields, risks: ReadonlyMap<string, ReportRisk>): ReportFinding {
-  const id = textOf(finding['id']) ?? ''
-  const isAccepted = finding['accepted'] === true || risks.has(id)
-  const reason = textOf(finding['reason']) ?? risks.get(id)?.reason
-  return {
-    id,
-    level: isAccepted ? 'accepted' : (levels.find((level) => level === finding['level']) ?? 'info'),
-    summary: textOf(finding['summary']) ?? '',
-    remedy: textsOf(finding['remedy']),
-    objects: textsOf(finding['objects']),
-    ...(isAccepted && reason !== undefined && { reason }),
-  }
-}
-
-function acceptedOf(document: Fields): readonly ReportRisk[] {
-  const [run] = listOf(document['runs'])
-  const ofRun = listOf(run?.['accepted']).map((risk) => ({ ...risk, by: run?.['by'] }))
-  return [...listOf(document['accepted']), ...ofRun].map((risk: Fields) => {
-    const [reason, by, user] = [textOf(risk['reason']), textOf(risk['by']), textOf(risk['user'])]
-    return {
-      id: textOf(risk['id']) ?? '',
-      ...(reason !== undefined && reason !== '' && { reason }),
-      ...(by !== undefined && { by }),
-      ...(user !== undefined && { user }),
-    }
-  })
-}
-
-/** The sentences of a document, each list under what it is. */
-function notesOf(document: Fields): Report['notes'] {
-  const error = fieldsOf(document['error'])
-  const { vms, alerts, workloads, noWayBack, degraded } = document
-  const stopped = fieldsOf(document['stoppedBefore'])
-  const isJournal = document['kind'] === 'History'
-  const sections: readonly (readonly [string, readonly string[]])[] = [
-    [
-      'What else is known',
-      [...furtherLines(error), ...textsOf(error['notes']), ...textsOf(fieldsOf(document['why'])['notes'])],
-    ],
-    ['What is not as it should be', textsOf(degraded)],
-    ['Where it stopped', stoppedText(stopped)],
-    ['What it means for the cluster', [...textsOf(document['said']), ...textsOf(document['notes'])]],
-    ['VMs that have a problem', troublesOf(fieldsOf(vms))],
-    ['VMs now', textsOf([fieldsOf(workloads)['forecast']]).map((text) => `KubeVirt ${text}`)],
-    ['New alerts', [...textsOf(fieldsOf(alerts)['new']), ...textsOf([fieldsOf(alerts)['notCompared']])]],
-    ['Differences', differencesOf(fieldsOf(document['differences']))],
-    ['Way back', noWayBack === undefined ? [] : [`none: ${String(textOf(noWayBack))}`]],
-    [
-      'Left behind',
-      [
-        ...listOf(document['left']).flatMap(({ what }) => textOf(what) ?? []),
-        ...(isJournal ? [] : overridesOf(document)),
-      ],
-    ],
-    ['Temporary changes that are open', isJournal ? overridesOf(document) : []],
-    ['Faults', listOf(document['items']).flatMap(faultText)],
-    ['Not in the twin, and so not shown', textsOf(document['missing'])],
-    ['Could not be read', textsOf(document['unread'])],
-    ['Not known', textsOf(document['unknown'])],
-  ]
-  return sections.flatMap(([title, lines]) => (lines.length === 0 ? [] : [{ title, lines }]))
-}
-
-/** What a message says below its first line. */
-const furtherLines = ({ message }: Fields): readonly string[] =>
-  (textOf(message) ?? '')
-    .split('\n')
-    .slice(1)
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-
-function stoppedText({ step, because, safeToLeave }: Fields): readonly string[] {
-  if (textOf(step) === undefined) return []
-  const safe = textOf(safeToLeave) === undefined ? '' : `. Safe to leave here: ${textOf(safeToLeave)}`
-  return [`before ${textOf(step)}, by ${textOf(because)}${safe}`]
-}
-
-const troublesOf = (vms: Fields): readonly string[] => [
-  ...listOf(vms['reasons']).map(
-    ({ status, message, count: many }) =>
-      `${numberOf(many) ?? 1} × ${[textOf(status), textOf(message)].filter(Boolean).join(': ')}`,
-  ),
-  ...[...listOf(vms['stuck']), ...listOf(vms['leftBehind'])].flatMap(
-    ({ sentence }) => textOf(sentence) ?? [],
-  ),
-]
-
-const differenceWords: Readonly<Record<string, string>> = {
-  vanished: 'vanished',
-  failed: 'failed',
-  restarted: 'restarted',
-  notReady: 'no longer ready',
-  restartRequired: 'now need a restart',
-  volumes: 'volumes',
-  failedMigrations: 'migration failed',
-}
-
-/** So many names are told in a line; the JSON has all. */
-const namesAtMost = 20
-
-const differencesOf = (differences: Fields): readonly string[] =>
-  Object.entries(differences).flatMap(([key, value]) => {
-    const names = textsOf(value)
-    const more = names.length > namesAtMost ? ` and ${names.length - namesAtMost} more` : ''
-    return names.length === 0
-      ? []
-      : [`${differenceWords[key] ?? key}: ${names.slice(0, namesAtMost).join(', ')}${more}`]
-  })
-
-const overridesOf = (document: Fields): readonly string[] =>
-  listOf(document['overrides']).map((override) => {
-    const was = fieldsOf(override['was'])
-    const object = fieldsOf(override['object'])
-    const value = was['present'] === true ? valueText(was['value']) : 'absent'
-    return `${textOf(override['id'])}: ${textOf(override['path'])} of ${textOf(object['kind'])} ${placedName(object)} (was ${value})`
-  })
-
-const faultText = (item: Fields): readonly string[] => {
-  const fault = textOf(item['fault'])
-  if (fault === undefined) return []
-  const why = textOf(fieldsOf(item['why'])['message'])
-  const left = listOf(item['left']).flatMap(({ what }) => textOf(what) ?? [])
-  const ends = { through: 'goes through', stalls: 'stalls', blocked: 'is blocked' }[
-    textOf(item['outcome']) ?? ''
-  ]
-  return [
-    `${fault}: ${textOf(item['title']) ?? ''} The upgrade ${ends ?? 'ends'}${why === undefined ? '' : `: ${why}`}${left.length > 0 ? `. Left behind: ${left.join(', ')}` : ''}`,
-  ]
-}

@@ -7,9 +7,11 @@ import { script, style } from 'virtual:report-page'
 import { spanText } from '../../kube/duration.ts'
 import { isCommand } from '../../kube/shell-line.ts'
 import { count } from '../text.ts'
-import type { Report, ReportFinding } from './report-model.ts'
+import type { ReportFinding } from './report-findings.ts'
+import type { Report } from './report-model.ts'
 import type { ReportSource } from './report-source.ts'
-import { type Timeline, timelineOf } from './timeline.ts'
+import type { Timeline } from './lanes.ts'
+import { timelineOf } from './timeline.ts'
 import { countsIn, type VmTable, vmTableOf } from './vm-table.ts'
 
 /** Made with what, and when. */
@@ -149,10 +151,11 @@ const factsOf = ({ facts }: Report): VNode =>
     )}
   </dl>`
 
+const section = (id: string, title: string, body: VNode | undefined): readonly Section[] =>
+  body === undefined ? [] : [{ id, title, body }]
+
 function sectionsOf(report: Report, { timeline, vms }: Parts): readonly Section[] {
   const { findings, accepted, prediction, changes, notes } = report
-  const section = (id: string, title: string, body: VNode | undefined): readonly Section[] =>
-    body === undefined ? [] : [{ id, title, body }]
   return [
     ...section('timeline', 'Timeline', timeline && timelineBody(timeline)),
     ...section('findings', 'Findings', findings.length > 0 ? findingsBody(findings) : undefined),

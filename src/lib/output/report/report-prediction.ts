@@ -10,7 +10,7 @@ export interface Prediction {
   says: readonly string[]
 }
 
-export interface PredictedRow {
+interface PredictedRow {
   what: string
   predicted: string
   happened: string
@@ -38,19 +38,21 @@ export function predictionOf({ document, events }: ReportSource): Prediction | u
 }
 
 function ofRehearsal(rehearsal: Fields): Prediction {
-  const rows = listOf(rehearsal['stages']).map((stage): PredictedRow => {
-    const [rehearsed, took, agrees] = [numberOf(stage['rehearsed']), numberOf(stage['took']), stage['agrees']]
-    return {
-      what: textOf(stage['name']) ?? '',
-      predicted: secondsText(rehearsed),
-      happened: secondsText(took),
-      ...(typeof agrees === 'boolean' && { agrees }),
-    }
-  })
+  const rows = listOf(rehearsal['stages']).map(rehearsedRow)
   return {
     by: `a rehearsal (seed ${textOf(rehearsal['seed']) ?? 'unknown'})`,
     rows,
     says: rehearsalNotes(rehearsal),
+  }
+}
+
+function rehearsedRow(stage: Fields): PredictedRow {
+  const [rehearsed, took, agrees] = [numberOf(stage['rehearsed']), numberOf(stage['took']), stage['agrees']]
+  return {
+    what: textOf(stage['name']) ?? '',
+    predicted: secondsText(rehearsed),
+    happened: secondsText(took),
+    ...(typeof agrees === 'boolean' && { agrees }),
   }
 }
 

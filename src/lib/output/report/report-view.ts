@@ -1,7 +1,8 @@
 import type { Paint, View } from '../printer.ts'
 import { count, fenced, headed, helpLine, inlineCode, markdownText, wrap } from '../text.ts'
 import { isCommand } from '../../kube/shell-line.ts'
-import type { Report, ReportFinding } from './report-model.ts'
+import type { ReportFinding } from './report-findings.ts'
+import type { Report } from './report-model.ts'
 
 /** With the file that it was written to. */
 export interface ReportDocument extends Report {

@@ -1,50 +1,21 @@
 import { spanText } from '../../kube/duration.ts'
-import { type ChangedField, changedField, restores } from './changed-field.ts'
+import { ofEvents } from './event-timeline.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
+import {
+  type Bar,
+  type BarTone,
+  type Curve,
+  type Lane,
+  lane,
+  spanned,
+  stairs,
+  type Timeline,
+  titleOf,
+} from './lanes.ts'
 import type { ReportSource } from './report-source.ts'
-
-export type BarTone = 'good' | 'bad' | 'warn' | 'dim' | 'running'
-
-/** A span on the axis, in ms. Where it is nothing but a moment, both ends are the same. */
-export interface Bar {
-  from: number
-  to: number
-  text: string
-  tone: BarTone
-}
-
-/** How many VMs are on their way at a time: where there are too many for a lane each. */
-export type Curve = readonly (readonly [at: number, value: number])[]
-
-export interface Lane {
-  group:
-    | 'Stages'
-    | 'Steps'
-    | 'Nodes and pods'
-    | 'Changes'
-    | 'Temporary changes'
-    | 'VMs'
-    | 'Alerts'
-    | 'Availability'
-  name: string
-  bars: readonly Bar[]
-  curve?: Curve
-}
-
-/** What happened when, or would. Times are ms since the epoch, or since the first step where `isRelative`. */
-export interface Timeline {
-  begins: number
-  ends: number
-  isRelative: boolean
-  lanes: readonly Lane[]
-  /** What has to be known to read it. */
-  note?: string
-}
 
 /** VMs beyond this many are drawn as a curve. */
 const lanesForVms = 40
-/** Beyond this many phrases about nodes and pods each step has one lane for all of them. */
-const lanesForNodes = 40
 
 /** Undefined where the document tells of no times. Runs in the browser too. */
 export function timelineOf({ document, events }: ReportSource): Timeline | undefined {
@@ -54,7 +25,7 @@ export function timelineOf({ document, events }: ReportSource): Timeline | undef
   const lanes = [...(drawn?.lanes ?? []), ...(isRelative ? [] : availabilityLanes(document))].filter(
     ({ bars, curve }) => bars.length > 0 || curve !== undefined,
   )
-  const bars = lanes.flatMap((lane) => lane.bars)
+  const bars = lanes.flatMap((one) => one.bars)
   if (bars.length === 0) return undefined
   const from = bars.reduce((least, bar) => Math.min(least, bar.from), begins)
   const to = bars.reduce((most, bar) => Math.max(most, bar.to), drawn?.ends ?? 0)
@@ -78,9 +49,6 @@ const relative = (lanes: readonly Lane[], note?: string): Timeline => ({
   ...(note !== undefined && { note }),
 })
 
-/** `virt-handler: 18 s` */
-const spanned = (name: string, ms: number): string => `${name}: ${spanText(ms)}`
-
 /** Each begins where the one before it ended. */
 function endToEnd(
   parts: readonly { name: string; ms: number; tone: BarTone; note?: string }[],
@@ -93,12 +61,6 @@ function endToEnd(
   })
 }
 
-const lane = (group: Lane['group'], name: string, bars: readonly Bar[]): Lane => ({ group, name, bars })
-
-/** A lane for each, as on stairs. */
-const stairs = (group: Lane['group'], bars: readonly (Bar & { name: string })[]): readonly Lane[] =>
-  bars.map(({ name, ...bar }) => lane(group, name, [bar]))
-
 function ofSteps(document: Fields): Timeline {
   const parts = listOf(document['steps']).map((step) => ({
     name: titleOf(step),
@@ -106,17 +68,11 @@ function ofSteps(document: Fields): Timeline {
     tone: step['changed'] === true ? ('running' as const) : ('good' as const),
     note: textOf(step['note']) ?? '',
   }))
-  const bars = endToEnd(parts)
   return relative(
-    stairs(
-      'Steps',
-      bars.map((bar, index) => ({ ...bar, name: parts[index]?.name ?? '' })),
-    ),
+    endToEnd(parts).map((bar, index) => lane('Steps', parts[index]?.name ?? '', [bar])),
     'Steps are drawn one after the other by their lengths. The events of a run (-o ndjson) have the times.',
   )
 }
-
-const titleOf = (step: Fields): string => textOf(step['title']) ?? textOf(step['id']) ?? ''
 
 function ofPlan(document: Fields): Timeline {
   let at = 0
@@ -144,7 +100,8 @@ function ofPlan(document: Fields): Timeline {
       const name = textOf(override['override']) ?? 'setting'
       const back = begins.get(textOf(override['restoredBy']) ?? '')
       const from = begins.get(textOf(step['id']) ?? '') ?? 0
-      const text = back === undefined ? `${name}: stays changed` : `${name}: changed, restored at the end`
+      const text =
+        back === undefined ? `${name}: not restored at the end` : `${name}: changed, restored at the end`
       return lane('Temporary changes', name, [{ from, to: back ?? at, tone: 'warn', text }])
     }),
   )
@@ -289,151 +246,6 @@ function journalOverrides(items: readonly Fields[], end: number): readonly Lane[
         : `${String(closed['what'])} after ${spanText(to - from)}`
     return [lane('Temporary changes', name, [{ from, to, tone: 'warn', text: `${name}: ${how}` }])]
   })
-}
-
-interface Heard {
-  name: string
-  part?: string | undefined
-  from: number
-  to: number | undefined
-  tone: BarTone
-  text: string
-}
-
-/** What `-o ndjson` told of a run: all of it has its time. */
-function ofEvents(events: readonly Fields[]): Timeline {
-  const times = events.map(({ at }) => timeOf(at)).filter((time) => time !== undefined)
-  const [begins = 0, ends = 0] = [times[0], times.at(-1)]
-  const parts = partsOf(events)
-  const steps = heardSteps(events, ends).map((step) => ({ ...step, part: parts.get(step.name) ?? step.part }))
-  const lanes = [
-    ...stageLanes(steps, ends),
-    ...stairs(
-      'Steps',
-      steps.map(({ part: _, to, ...step }) => ({ ...step, to: to ?? ends })),
-    ),
-    ...phraseLanes(events, ends),
-    ...changeLanes(events, ends),
-  ]
-  return { begins, ends, isRelative: false, lanes }
-}
-
-/** The stage of each step, by its title. */
-const partsOf = (events: readonly Fields[]): ReadonlyMap<string, string> =>
-  new Map(
-    events
-      .flatMap(({ steps }) => listOf(steps))
-      .flatMap((step) => {
-        const part = textOf(step['part'])
-        return part === undefined ? [] : [[titleOf(step), part] as const]
-      }),
-  )
-
-function heardSteps(events: readonly Fields[], ends: number): readonly Heard[] {
-  const steps: Heard[] = []
-  for (const event of events) {
-    const at = timeOf(event['at']) ?? ends
-    const step = fieldsOf(event['step'])
-    const name = titleOf(step)
-    const last = steps.findLast((one) => one.name === name && one.to === undefined)
-    if (event['event'] === 'step-started')
-      steps.push({
-        name,
-        part: textOf(step['part']),
-        from: at,
-        to: undefined,
-        tone: 'bad',
-        text: `${name}: did not end`,
-      })
-    if (event['event'] === 'step-done' && last) {
-      const note = textOf(event['note'])
-      last.to = at
-      last.tone = event['changed'] === true ? 'running' : 'good'
-      last.text = `${spanned(name, at - last.from)}${note === undefined ? '' : ` (${note})`}`
-    }
-  }
-  return steps
-}
-
-function stageLanes(steps: readonly Heard[], ends: number): readonly Lane[] {
-  const stages = Map.groupBy(
-    steps.filter(({ part }) => part !== undefined),
-    ({ part }) => part ?? '',
-  )
-  return [...stages].map(([name, own]) => {
-    const from = Math.min(...own.map((step) => step.from))
-    const isOpen = own.some(({ to }) => to === undefined)
-    const to = Math.max(...own.map((step) => step.to ?? ends))
-    const text = isOpen ? `${name}: did not end` : spanned(name, to - from)
-    return lane('Stages', name, [{ from, to, tone: isOpen ? 'bad' : 'good', text }])
-  })
-}
-
-/** What went on while a step waited, a lane for each phrase: `worker-2 restarting`. Of very many one lane for each step. */
-function phraseLanes(events: readonly Fields[], ends: number): readonly Lane[] {
-  const heard = events.flatMap((event, index) =>
-    heardPhrase(event, timeOf(events[index + 1]?.['at']) ?? ends),
-  )
-  const lanesOf = (by: 'phrase' | 'step') =>
-    [...Map.groupBy(heard, (one) => one[by])].map(([name, own]) => lane('Nodes and pods', name, joined(own)))
-  const each = lanesOf('phrase')
-  return each.length <= lanesForNodes ? each : lanesOf('step')
-}
-
-interface HeardPhrase extends Bar {
-  phrase: string
-  step: string
-}
-
-function heardPhrase(event: Fields, to: number): readonly HeardPhrase[] {
-  const from = timeOf(event['at'])
-  const { now, is, trouble, why } = fieldsOf(event['state'])
-  const phrase = textOf(now)?.split(', ')[0]
-  if (event['event'] !== 'step-waiting' || from === undefined || phrase === undefined) return []
-  if (phrase.startsWith('stable for')) return []
-  const bad = is === 'stalled' ? textOf(why) : textOf(trouble)
-  const tone = is === 'stalled' ? 'bad' : bad === undefined ? 'dim' : 'warn'
-  const step = titleOf(fieldsOf(event['step']))
-  return [{ from, to, tone, text: bad === undefined ? phrase : `${phrase}: ${bad}`, phrase, step }]
-}
-
-/** What was heard again and again is one bar. */
-function joined(heard: readonly HeardPhrase[]): readonly Bar[] {
-  const bars: Bar[] = []
-  for (const { from, to, text, tone } of heard) {
-    const last = bars.at(-1)
-    if (last?.text === text && last.to === from) last.to = to
-    else bars.push({ from, to, text, tone })
-  }
-  return bars
-}
-
-function isBackOf(text: string, change: ChangedField): boolean {
-  const back = changedField(text)
-  return back !== undefined && restores(back, change)
-}
-
-/** Changes as they were made; a setting that one step changes and another sets back is changed in between. */
-function changeLanes(events: readonly Fields[], ends: number): readonly Lane[] {
-  const applied = events.flatMap((event) => {
-    const at = timeOf(event['at'])
-    const id = textOf(fieldsOf(event['step'])['id']) ?? ''
-    const text = textOf(event['change']) ?? id
-    return event['event'] === 'step-applied' && at !== undefined ? [{ at, id, text }] : []
-  })
-  const paused = applied.flatMap(({ at, id, text }) => {
-    const change = changedField(text)
-    if (change === undefined || change.isBack) return []
-    const back = applied.find((one) => one.at > at && isBackOf(one.text, change))
-    if (back === undefined && !change.isSaved && !id.startsWith('pause-')) return []
-    const of = change.object === undefined ? '' : ` of ${change.object}`
-    const name = `${change.field.slice(change.field.lastIndexOf('.') + 1)}${of}`
-    const to = back?.at ?? ends
-    const how = back === undefined ? 'not restored in this run' : `restored after ${spanText(to - at)}`
-    return [lane('Temporary changes', name, [{ from: at, to, tone: 'warn', text: `${name}: ${how}` }])]
-  })
-  const moments = applied.map(({ at, text }): Bar => ({ from: at, to: at, tone: 'running', text }))
-  return [lane('Changes', 'changes', moments), ...paused]
 }
 
 /** Of a run that was measured: a lane for each probe, all of it good but for its outages. A journal keeps those of the API in one. */

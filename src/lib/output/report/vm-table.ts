@@ -76,9 +76,12 @@ const inWords = (item: Fields): Fields =>
   item['outcome'] === 'left' ? { ...item, outcome: 'not moved' } : item
 
 const inWaves = (document: Fields): readonly Fields[] =>
-  listOf(document['waves']).flatMap((wave) =>
-    listOf(wave['vms']).map((vm) => ({ ...vm, wave: textOf(wave['title']) ?? textOf(wave['id']) })),
-  )
+  listOf(document['waves']).flatMap((wave) => {
+    const title = textOf(wave['title']) ?? textOf(wave['id'])
+    return listOf(wave['vms']).map((vm) => inWave(vm, title))
+  })
+
+const inWave = (vm: Fields, wave: string | undefined): Fields => ({ ...vm, wave })
 
 /** A column that is empty in every row is left out. */
 function tableOf(columns: readonly VmColumn[], items: readonly Fields[]): VmTable | undefined {

@@ -26,24 +26,14 @@ export const checkText = (): string =>
 
 export const recorded = (file: Recorded): ReportSource => parseReportSource(recordedText(file), file)
 
-/** The same document with this text in place of every string in it that is no word of kvup. */
-export function withText(source: ReportSource, text: string): ReportSource {
-  const kept = new Set([
-    'kind',
-    'apiVersion',
-    'event',
-    'what',
-    'is',
-    'level',
-    'at',
-    'started',
-    'ended',
-    'outcome',
-    'state',
-    'result',
-  ])
+/** Fields whose values are words of kvup: with another one it is another document. */
+const ofKvup = new Set('kind apiVersion event what is level at started ended outcome state result'.split(' '))
+
+/** The same document with these texts, one after the other, in place of every string in it that is no word of kvup. */
+export function withTexts(source: ReportSource, texts: readonly string[], first = 0): ReportSource {
+  let next = first
   const within = (value: unknown, key = ''): unknown => {
-    if (typeof value === 'string') return kept.has(key) ? value : text
+    if (typeof value === 'string') return ofKvup.has(key) ? value : texts[next++ % texts.length]
     if (Array.isArray(value)) return value.map((one) => within(one, key))
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, within(one, name)]))

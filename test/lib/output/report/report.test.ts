@@ -7,10 +7,10 @@ import { parseReportSource, type ReportSource } from '../../../../src/lib/output
 import { reportMarkdown, reportView } from '../../../../src/lib/output/report/report-view.ts'
 import { timelineOf } from '../../../../src/lib/output/report/timeline.ts'
 import { vmTableOf } from '../../../../src/lib/output/report/vm-table.ts'
-import { paintFor } from '../../../../src/lib/output/terminal.ts'
+import { paintFor, sanitise } from '../../../../src/lib/output/terminal.ts'
 import { readSchema, validate } from '../../docs/json-schema.ts'
 import { hostile } from './hostile.ts'
-import { checkText, recorded, recordedFiles, recordedText, withText } from './recorded.ts'
+import { checkText, recorded, recordedFiles, recordedText, withTexts } from './recorded.ts'
 
 const reported = (source: ReportSource): Report => reportOf(source, { redacted: true })
 const page = (source: ReportSource): string =>
@@ -88,10 +88,10 @@ test('changes are diffs, of a plan and of a run', () => {
   expect(reported(recorded('history.json')).changes.map(({ lines }) => lines)).toEqual(
     run.map(({ lines }) => lines),
   )
-  const pools = reported(recorded('eus-run.ndjson')).changes.filter(
+  const pools = reported(recorded('eus-run.ndjson')).changes.find(
     ({ title }) => title === 'unpause pool worker',
   )
-  expect(pools[0]?.lines).toEqual([
+  expect(pools?.lines).toEqual([
     '  MachineConfigPool worker',
     '- spec.paused: paused',
     '+ spec.paused: false',
@@ -223,7 +223,7 @@ test('events whose end was cut off say where', () => {
   const whole = recordedText('upgrade.ndjson')
   const source = parseReportSource(whole.slice(0, whole.length / 2), 'run.ndjson')
   const { verdict, remarks } = reported(source)
-  expect(verdict).toEqual({ is: 'warning', text: 'Cut off: what was kept of this run ends at virt-api' })
+  expect(verdict).toEqual({ is: 'warning', text: 'Cut off: what the file has of this run ends at virt-api' })
   expect(remarks[0]).toContain('The file ends before the run does')
   expect(timelineOf(source)?.lanes.find(({ name }) => name === 'virt-api')?.bars[0]?.tone).toBe('bad')
 })
@@ -264,7 +264,8 @@ function made(source: ReportSource): string {
 test.each([...recordedFiles, 'check'] as const)(
   'a document like %s whose fields are of other types fails nothing',
   (file) => {
-    const source = file === 'check' ? check() : recorded(file)
+    const whole = file === 'check' ? check() : recorded(file)
+    const source = { ...whole, events: whole.events.slice(0, 5) }
     for (const other of [null, 7, 'text', [], {}, [null], [[1]], { a: { b: 1 } }, true])
       for (const key of Object.keys(source.document)) {
         if (key === 'kind') continue
@@ -293,15 +294,20 @@ const markup = (text: string): string[] =>
       `${name} ${[...rest.matchAll(/([a-z-]+)(?==)/giu)].map(([attribute]) => attribute).join(' ')}`,
   )
 
+/** Of each document, with few events: a page of all of them takes long to be looked at so often. */
+const every = [...recordedFiles.map(recorded), check()].map(({ document, events }) => ({
+  document,
+  events: events.slice(0, 8),
+}))
+/** The markup that such pages have without anybody's texts. */
+const allowed = new Set([...recordedFiles.map(recorded), check()].flatMap((source) => markup(page(source))))
+
 test.each(hostile.map((text) => [JSON.stringify(text).slice(0, 60), text] as const))(
   '%s stays text',
   (_, text) => {
-    const allowed = new Set(
-      [...recordedFiles.map(recorded), check()].flatMap((source) => markup(page(source))),
-    )
-    for (const source of [...recordedFiles.map(recorded), check()]) {
-      const spoilt = parseReportSource(JSON.stringify(withText(source, text).document), 'spoilt.json')
-      const html = page({ ...spoilt, events: withText(source, text).events })
+    for (const source of every) {
+      const spoilt = parseReportSource(JSON.stringify(withTexts(source, [text]).document), 'spoilt.json')
+      const html = page({ ...spoilt, events: withTexts(source, [text]).events })
       expect(
         markup(html).filter(
           (one) => !allowed.has(one) && !/^(\/?(div|p|li|ul|note|span|code|dd|dt)) /u.test(one),
@@ -310,16 +316,15 @@ test.each(hostile.map((text) => [JSON.stringify(text).slice(0, 60), text] as con
       expect(html.match(/<script[ >]/giu)).toHaveLength(2)
       expect(bare(html).replaceAll(/="[^"]*"/gu, '=""')).not.toMatch(/<[a-z][^>]*\son[a-z]+=/iu)
       // Nothing that turns text around or hides it is left in what is shown.
-      expect(reportMarkdown(reported(spoilt))).not.toMatch(
-        /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u,
-      )
+      const ticket = reportMarkdown(reported(spoilt))
+      expect(ticket).toBe(sanitise(ticket))
     }
   },
 )
 
 test('Markdown of hostile text has no markup of its own', () => {
   const text = hostile.find((one) => one.startsWith('| a |')) ?? ''
-  const lines = reportMarkdown(reported(withText(recorded('upgrade.ndjson'), text))).split('\n')
+  const lines = reportMarkdown(reported(withTexts(recorded('upgrade.ndjson'), [text]))).split('\n')
   expect(lines.filter((line) => /^#+ /u.test(line)).every((line) => /^## [A-Z]|^# Upgrade/u.test(line))).toBe(
     true,
   )
@@ -367,11 +372,12 @@ const secrets = {
   token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl',
 }
 
+const path = (name: string): string => `spec.template.spec.containers[virt-operator].env[${name}].value`
+
 /** A plan with all of them, where a manifest or a VM would have them. */
 const planted = (): ReportSource => {
   const { document } = recorded('plan.json')
   const [first, ...steps] = document['steps'] as { changes: object[] }[]
-  const path = (name: string) => `spec.template.spec.containers[virt-operator].env[${name}].value`
   const fields = [
     { path: path('DB_PASSWORD'), from: 'x', to: secrets.password },
     { path: path('HTTPS_PROXY'), to: secrets.proxy },
@@ -440,10 +446,10 @@ test('one host is one stand-in everywhere', () => {
 })
 
 test.each(recordedFiles)('%s reads the same when its hosts are left out', (file) => {
-  const [whole, bare] = [recorded(file), redactedSource(recorded(file))]
-  expect(reported(bare).verdict).toEqual(reported(whole).verdict)
-  expect(reported(bare).next).toEqual(reported(whole).next)
-  expect(timelineOf(bare)?.lanes.map(({ name }) => name)).toEqual(
+  const [whole, left] = [recorded(file), redactedSource(recorded(file))]
+  expect(reported(left).verdict).toEqual(reported(whole).verdict)
+  expect(reported(left).next).toEqual(reported(whole).next)
+  expect(timelineOf(left)?.lanes.map(({ name }) => name)).toEqual(
     timelineOf(whole)?.lanes.map(({ name }) => name),
   )
 })

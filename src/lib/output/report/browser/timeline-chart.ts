@@ -4,7 +4,7 @@ import { select, type Selection } from 'd3-selection'
 import { area, curveStepAfter } from 'd3-shape'
 import { zoom, zoomIdentity, type ZoomTransform } from 'd3-zoom'
 import { spanText } from '../../../kube/duration.ts'
-import type { Bar, Curve, Lane, Timeline } from '../timeline.ts'
+import type { Bar, Curve, Lane, Timeline } from '../lanes.ts'
 
 /** Pixels. */
 const size = { row: 24, bar: 16, head: 30, axis: 34, curve: 72, letter: 6.4, right: 16 }

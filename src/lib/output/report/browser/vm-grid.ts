@@ -111,11 +111,11 @@ const arrows = { asc: ' ▲', desc: ' ▼', none: '' } as const
 
 function Body({ columns, rows, all, isPrinted, sorting, sortBy }: Shown): VNode {
   const scroll = useRef<HTMLDivElement>(null)
-  const inSight = useVirtual(scroll, rows.length)
+  const visible = useVirtual(scroll, rows.length)
   const widths = useMemo(() => columns.map((column) => widthOf(column, all)), [columns, all])
   const drawn = isPrinted
     ? { first: 0, last: Math.min(rows.length, printedAtMost), before: 0, after: 0 }
-    : inSight
+    : visible
   const left = isPrinted ? rows.length - drawn.last : 0
   return html`<div class="scroll grid" ref=${scroll} tabindex="0" role="region" aria-label="Table of VMs">
       <table
@@ -175,7 +175,7 @@ function widthOf(column: VmColumn, rows: readonly VmRow[]): number {
   return Math.min(most, 48) + 3
 }
 
-interface InSight {
+interface VisibleRows {
   first: number
   last: number
   /** Pixels of the rows that are not drawn. */
@@ -183,7 +183,7 @@ interface InSight {
   after: number
 }
 
-function useVirtual(scroll: { current: HTMLDivElement | null }, count: number): InSight {
+function useVirtual(scroll: { current: HTMLDivElement | null }, count: number): VisibleRows {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const options = {
     count,
@@ -197,8 +197,11 @@ function useVirtual(scroll: { current: HTMLDivElement | null }, count: number): 
   }
   const [virtualizer] = useState(() => new Virtualizer<HTMLDivElement, Element>(options))
   virtualizer.setOptions(options)
+  // So its adapters call it; there is none for Preact.
+  /* oxlint-disable no-underscore-dangle */
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer])
   useLayoutEffect(() => virtualizer._willUpdate())
+  /* oxlint-enable no-underscore-dangle */
   const items = virtualizer.getVirtualItems()
   const [first, last] = [items[0], items.at(-1)]
   return {

@@ -1,0 +1,152 @@
+import { spanText } from '../../kube/duration.ts'
+import { type ChangedField, changedField, restores } from './changed-field.ts'
+import { type Fields, fieldsOf, listOf, textOf, timeOf } from './fields.ts'
+import { type Bar, type BarTone, type Lane, lane, spanned, type Timeline, titleOf } from './lanes.ts'
+
+/** Beyond this many phrases about nodes and pods each step has one lane for all of them. */
+const lanesForNodes = 40
+
+interface Heard {
+  name: string
+  part?: string | undefined
+  from: number
+  to: number | undefined
+  tone: BarTone
+  text: string
+}
+
+/** What `-o ndjson` told of a run: all of it has its time. */
+export function ofEvents(events: readonly Fields[]): Timeline {
+  const times = events.map(({ at }) => timeOf(at)).filter((time) => time !== undefined)
+  const [begins = 0, ends = 0] = [times[0], times.at(-1)]
+  const steps = heardSteps(events, ends, partsOf(events))
+  const lanes = [
+    ...stageLanes(steps, ends),
+    ...steps.map(({ name, from, to = ends, tone, text }) => lane('Steps', name, [{ from, to, tone, text }])),
+    ...phraseLanes(events, ends),
+    ...changeLanes(events, ends),
+  ]
+  return { begins, ends, isRelative: false, lanes }
+}
+
+/** The stage of each step, by its title. */
+const partsOf = (events: readonly Fields[]): ReadonlyMap<string, string> =>
+  new Map(
+    events
+      .flatMap(({ steps }) => listOf(steps))
+      .flatMap((step) => {
+        const part = textOf(step['part'])
+        return part === undefined ? [] : [[titleOf(step), part] as const]
+      }),
+  )
+
+function heardSteps(
+  events: readonly Fields[],
+  ends: number,
+  parts: ReadonlyMap<string, string>,
+): readonly Heard[] {
+  const steps: Heard[] = []
+  for (const event of events) {
+    const at = timeOf(event['at']) ?? ends
+    const step = fieldsOf(event['step'])
+    const name = titleOf(step)
+    const last = steps.findLast((one) => one.name === name && one.to === undefined)
+    if (event['event'] === 'step-started')
+      steps.push({
+        name,
+        part: parts.get(name) ?? textOf(step['part']),
+        from: at,
+        to: undefined,
+        tone: 'bad',
+        text: `${name}: did not end`,
+      })
+    if (event['event'] === 'step-done' && last) {
+      const note = textOf(event['note'])
+      last.to = at
+      last.tone = event['changed'] === true ? 'running' : 'good'
+      last.text = `${spanned(name, at - last.from)}${note === undefined ? '' : ` (${note})`}`
+    }
+  }
+  return steps
+}
+
+function stageLanes(steps: readonly Heard[], ends: number): readonly Lane[] {
+  const stages = Map.groupBy(
+    steps.filter(({ part }) => part !== undefined),
+    ({ part }) => part ?? '',
+  )
+  return [...stages].map(([name, own]) => {
+    const from = Math.min(...own.map((step) => step.from))
+    const isOpen = own.some(({ to }) => to === undefined)
+    const to = Math.max(...own.map((step) => step.to ?? ends))
+    const text = isOpen ? `${name}: did not end` : spanned(name, to - from)
+    return lane('Stages', name, [{ from, to, tone: isOpen ? 'bad' : 'good', text }])
+  })
+}
+
+/** What went on while a step waited, a lane for each phrase: `worker-2 restarting`. Of very many one lane for each step. */
+function phraseLanes(events: readonly Fields[], ends: number): readonly Lane[] {
+  const heard = events.flatMap((event, index) =>
+    heardPhrase(event, timeOf(events[index + 1]?.['at']) ?? ends),
+  )
+  const lanesOf = (by: 'phrase' | 'step') =>
+    [...Map.groupBy(heard, (one) => one[by])].map(([name, own]) => lane('Nodes and pods', name, joined(own)))
+  const each = lanesOf('phrase')
+  return each.length <= lanesForNodes ? each : lanesOf('step')
+}
+
+interface HeardPhrase extends Bar {
+  phrase: string
+  step: string
+}
+
+function heardPhrase(event: Fields, to: number): readonly HeardPhrase[] {
+  const from = timeOf(event['at'])
+  const { now, is, trouble, why } = fieldsOf(event['state'])
+  const phrase = textOf(now)?.split(', ')[0]
+  if (event['event'] !== 'step-waiting' || from === undefined || phrase === undefined) return []
+  if (phrase.startsWith('stable for')) return []
+  const bad = is === 'stalled' ? textOf(why) : textOf(trouble)
+  const tone = is === 'stalled' ? 'bad' : bad === undefined ? 'dim' : 'warn'
+  const step = titleOf(fieldsOf(event['step']))
+  return [{ from, to, tone, text: bad === undefined ? phrase : `${phrase}: ${bad}`, phrase, step }]
+}
+
+/** What was heard again and again is one bar. */
+function joined(heard: readonly HeardPhrase[]): readonly Bar[] {
+  const bars: Bar[] = []
+  for (const { from, to, text, tone } of heard) {
+    const last = bars.at(-1)
+    if (last?.text === text && last.to === from) last.to = to
+    else bars.push({ from, to, text, tone })
+  }
+  return bars
+}
+
+function isBackOf(text: string, change: ChangedField): boolean {
+  const back = changedField(text)
+  return back !== undefined && restores(back, change)
+}
+
+/** Changes as they were made; a setting that one step changes and another sets back is changed in between. */
+function changeLanes(events: readonly Fields[], ends: number): readonly Lane[] {
+  const applied = events.flatMap((event) => {
+    const at = timeOf(event['at'])
+    const id = textOf(fieldsOf(event['step'])['id']) ?? ''
+    const text = textOf(event['change']) ?? id
+    return event['event'] === 'step-applied' && at !== undefined ? [{ at, id, text }] : []
+  })
+  const paused = applied.flatMap(({ at, id, text }) => {
+    const change = changedField(text)
+    if (change === undefined || change.isBack) return []
+    const back = applied.find((one) => one.at > at && isBackOf(one.text, change))
+    if (back === undefined && !change.isSaved && !id.startsWith('pause-')) return []
+    const of = change.object === undefined ? '' : ` of ${change.object}`
+    const name = `${change.field.slice(change.field.lastIndexOf('.') + 1)}${of}`
+    const to = back?.at ?? ends
+    const how = back === undefined ? 'not restored in this run' : `restored after ${spanText(to - at)}`
+    return [lane('Temporary changes', name, [{ from: at, to, tone: 'warn', text: `${name}: ${how}` }])]
+  })
+  const moments = applied.map(({ at, text }): Bar => ({ from: at, to: at, tone: 'running', text }))
+  return [lane('Changes', 'changes', moments), ...paused]
+}
