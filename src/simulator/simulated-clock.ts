@@ -3,10 +3,93 @@ import { setImmediate as turn } from 'node:timers/promises'
 
 interface Sleeper {
   at: number
+  /** Counts sleepers: of those that wake at the same time the first comes first. */
+  turn: number
+  /** It gave up. */
+  gone: boolean
   wake: () => void
   /** Rejects with the reason of the signal. */
   giveUp: () => void
   signal: AbortSignal | undefined
+}
+
+const isBefore = (a: Sleeper, b: Sleeper): boolean => a.at < b.at || (a.at === b.at && a.turn < b.turn)
+
+/** Sleepers in a heap: to find the next one costs the logarithm of how many there are. Who gave up is left in it until he comes up, or until they are the most. */
+class SleeperQueue {
+  #heap: Sleeper[] = []
+  #gone = 0
+
+  get size(): number {
+    return this.#heap.length - this.#gone
+  }
+
+  add(sleeper: Sleeper): void {
+    this.#heap.push(sleeper)
+    this.#raise(this.#heap.length - 1)
+  }
+
+  forget(sleeper: Sleeper): void {
+    if (sleeper.gone) return
+    sleeper.gone = true
+    this.#gone++
+    // In their order they are a heap.
+    if (this.#gone > 64 && this.#gone > this.#heap.length / 2) this.#heap = this.takeAll()
+  }
+
+  /** The one that wakes next. */
+  take(): Sleeper | undefined {
+    for (let next = this.#takeFirst(); next !== undefined; next = this.#takeFirst()) {
+      if (!next.gone) return next
+      this.#gone--
+    }
+    return undefined
+  }
+
+  /** All of them, in the order in which they wake. */
+  takeAll(): Sleeper[] {
+    const all = this.#heap.filter(({ gone }) => !gone)
+    this.#heap = []
+    this.#gone = 0
+    return all.sort((a, b) => (isBefore(a, b) ? -1 : 1))
+  }
+
+  #takeFirst(): Sleeper | undefined {
+    const [first] = this.#heap
+    const last = this.#heap.pop()
+    if (last !== undefined && last !== first) {
+      this.#heap[0] = last
+      this.#lower()
+    }
+    return first
+  }
+
+  /** Up to where nobody above wakes later. */
+  #raise(from: number): void {
+    for (let i = from; i > 0;) {
+      const above = (i - 1) >> 1
+      if (!this.#swapUnlessOrdered(above, i)) return
+      i = above
+    }
+  }
+
+  #lower(): void {
+    for (let i = 0; ;) {
+      const [left, right] = [2 * i + 1, 2 * i + 2]
+      const [a, b] = [this.#heap[left], this.#heap[right]]
+      const earlier = a && b && isBefore(b, a) ? right : left
+      if (a === undefined || !this.#swapUnlessOrdered(i, earlier)) return
+      i = earlier
+    }
+  }
+
+  #swapUnlessOrdered(above: number, below: number): boolean {
+    const [a, b] = [this.#heap[above], this.#heap[below]]
+    if (a === undefined || b === undefined || isBefore(a, b)) return false
+    this.#heap[above] = b
+    this.#heap[below] = a
+    return true
+  }
 }
 
 /** How many turns of the event loop nothing may have happened before time moves on. */
@@ -18,7 +101,8 @@ const quietTurns = 3
  */
 export class SimClock implements Clock {
   #now: number
-  #sleepers: Sleeper[] = []
+  readonly #sleepers = new SleeperQueue()
+  #turns = 0
   #inFlight = 0
   #activity = 0
   #pumping = false
@@ -39,26 +123,28 @@ export class SimClock implements Clock {
         return
       }
       const giveUp = () => {
-        this.#sleepers = this.#sleepers.filter((s) => s !== sleeper)
+        this.#sleepers.forget(sleeper)
         reject(signal?.reason)
       }
       const wake = () => {
         signal?.removeEventListener('abort', giveUp)
         resolve()
       }
-      const sleeper: Sleeper = { at: this.#now + Math.max(0, ms), wake, giveUp, signal }
+      const at = this.#now + Math.max(0, ms)
+      const sleeper: Sleeper = { at, turn: this.#turns++, gone: false, wake, giveUp, signal }
       signal?.addEventListener('abort', giveUp, { once: true })
-      this.#sleepers.push(sleeper)
+      this.#sleepers.add(sleeper)
       this.#pump()
     })
   }
 
   /** Whoever sleeps here goes on sleeping there, for what is left after `end`, ms since the epoch. */
   handOver(clock: Clock, end: number): void {
-    const sleepers = this.#sleepers
-    this.#sleepers = []
-    for (const { at, signal, wake, giveUp } of sleepers)
+    for (const sleeper of this.#sleepers.takeAll()) {
+      sleeper.gone = true
+      const { at, signal, wake, giveUp } = sleeper
       void clock.sleep(Math.max(0, at - end), signal).then(wake, giveUp)
+    }
   }
 
   /** Time stands still while this is under way: a request, a file, a child process. */
@@ -74,7 +160,7 @@ export class SimClock implements Clock {
   }
 
   #pump(): void {
-    if (this.#pumping || this.#sleepers.length === 0) return
+    if (this.#pumping || this.#sleepers.size === 0) return
     this.#pumping = true
     this.#whenQuiet(this.#activity, quietTurns)
   }
@@ -93,13 +179,9 @@ export class SimClock implements Clock {
 
   #advance(): void {
     this.#pumping = false
-    const next = this.#sleepers.reduce<Sleeper | undefined>(
-      (a, b) => (a === undefined || b.at < a.at ? b : a),
-      undefined,
-    )
+    const next = this.#sleepers.take()
     if (next === undefined) return
     this.#now = Math.max(this.#now, next.at)
-    this.#sleepers = this.#sleepers.filter((s) => s !== next)
     this.#activity++
     next.wake()
     this.#pump()

@@ -49,6 +49,8 @@ export interface Simulation extends ClusterShape {
   random?: () => number
   /** Switched on once everything is settled. */
   faults?: SimulationFaults
+  /** Whether requests are recorded. Default: they are. */
+  isAudited?: boolean
 }
 
 /** A whole cluster with KubeVirt in it, alive until `stop`. */
@@ -70,7 +72,8 @@ const past = 120_000
 export async function simulate(simulation: Simulation): Promise<SimulatedCluster> {
   const { updatedFrom } = simulation
   const time = new FastForward(simulation.clock, pastOf(simulation))
-  const store = new Store(time, { version: serverVersion(simulation) })
+  const { isAudited = true } = simulation
+  const store = new Store(time, { version: serverVersion(simulation), isAudited })
   for (const kind of kindsOf(simulation)) store.kinds.add(kind)
   seed(
     store,

@@ -44,7 +44,7 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
   const { twin, to, seed, faults, at } = asked
   const clock = new SimClock(at.toISOString())
   const random = seeded(seed)
-  const simulated = await simulate({ clock, ...twin.shape, random })
+  const simulated = await simulate({ clock, ...twin.shape, random, isAudited: false })
   try {
     const { namespace = 'kubevirt' } = twin.shape
     inhabit(simulated.store, twin.inhabitants, { namespace, random, now: at.toISOString() })

@@ -34,7 +34,19 @@ const perKind: Readonly<Record<string, readonly string[]>> = {
  * (apiserver/pkg/endpoints/request/requestinfo.go), so that `resourceNames` can allow it.
  */
 export function nameSelected(selector: string | undefined): string | undefined {
-  return /(?:^|,)\s*metadata\.name==?(?<name>[^,]+)/.exec(selector ?? '')?.groups?.['name']
+  return /(?:^|,)\s*metadata\.name==?(?<name>[^,]+)/.exec(selector ?? '')?.groups?.['name']?.trim()
+}
+
+/** A label that everything selected has, with its value where the selector names one. Undefined also where it is not plain to see. */
+export function labelSelected(selector = ''): { key: string; value?: string } | undefined {
+  if (/[()]/.test(selector)) return undefined
+  const parts = selector.split(',').map((part) => part.trim())
+  for (const part of parts) {
+    const { key, value } = /^(?<key>[^\s!=]+)\s*==?\s*(?<value>[^\s!=]*)$/.exec(part)?.groups ?? {}
+    if (key !== undefined && value !== undefined) return { key, value }
+  }
+  const key = parts.find((part) => /^[^\s!=]+$/.test(part))
+  return key === undefined ? undefined : { key }
 }
 
 /** `metadata.name=x,status.phase!=Running`. Throws 400 for a field that the kind cannot be selected by. */
@@ -157,12 +169,6 @@ export class ListSnapshots {
     const oldest = this.#kept.keys().next().value
     if (this.#kept.size > 50 && oldest !== undefined) this.#kept.delete(oldest)
   }
-}
-
-/** As etcd has them: by namespace, then name. */
-export function inOrder(objects: readonly KubeObject[]): KubeObject[] {
-  const placed = objects.map((object) => ({ object, at: place(object) }))
-  return placed.sort((a, b) => (a.at < b.at ? -1 : 1)).map(({ object }) => object)
 }
 
 function place({ metadata }: KubeObject): string {

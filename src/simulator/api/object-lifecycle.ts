@@ -288,11 +288,10 @@ export class Deletion {
   }
 
   #dependents(owner: KubeObject): { kind: SimKind; object: KubeObject }[] {
+    const { table, kinds } = this.#parts
     const { uid } = owner.metadata
-    return this.#parts.kinds
-      .all()
-      .flatMap((kind) => this.#parts.table.all(kind).map((object) => ({ kind, object })))
-      .filter(({ object }) => object.metadata.ownerReferences?.some((o) => o.uid === uid) === true)
+    if (uid === undefined) return []
+    return kinds.all().flatMap((kind) => table.ownedBy(kind, uid).map((object) => ({ kind, object })))
   }
 
   #withoutOwner(kind: SimKind, object: KubeObject, owner: KubeObject): void {
@@ -327,11 +326,11 @@ export class Deletion {
   }
 
   #inNamespace(name: string): { kind: SimKind; object: KubeObject }[] {
-    return this.#parts.kinds
+    const { table, kinds } = this.#parts
+    return kinds
       .all()
       .filter((kind) => kind.namespaced)
-      .flatMap((kind) => this.#parts.table.all(kind).map((object) => ({ kind, object })))
-      .filter(({ object }) => object.metadata.namespace === name)
+      .flatMap((kind) => table.inNamespace(kind, name).map((object) => ({ kind, object })))
   }
 
   #isFullNamespace(kind: SimKind, object: KubeObject): boolean {

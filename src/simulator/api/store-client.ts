@@ -238,6 +238,7 @@ class Queue<T> {
 
   constructor(signal: AbortSignal) {
     this.#signal = signal
+    signal.addEventListener('abort', () => this.#wake?.(), { once: true })
   }
 
   push(item: T): void {
@@ -253,14 +254,9 @@ class Queue<T> {
   async arrival(): Promise<T | undefined> {
     if (this.#signal.aborted) return undefined
     await new Promise<void>((resolve) => {
-      const wake = () => {
-        this.#wake = undefined
-        this.#signal.removeEventListener('abort', wake)
-        resolve()
-      }
-      this.#wake = wake
-      this.#signal.addEventListener('abort', wake)
+      this.#wake = resolve
     })
+    this.#wake = undefined
     return this.shift()
   }
 }

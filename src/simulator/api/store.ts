@@ -1,5 +1,6 @@
 import type { ServerVersion } from '../../lib/kube/cluster.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
+import { CustomResourceDefinitions } from '../../lib/kube/kinds/extension-kinds.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import type { AuditRecord } from './api-request.ts'
 import { builtInKinds } from './kinds/built-in-kinds.ts'
@@ -14,7 +15,7 @@ import {
   timestamp,
   validate,
 } from './object-lifecycle.ts'
-import { fieldTest, inOrder, labelTest, ListSnapshots, type PageOf } from './list-options.ts'
+import { labelSelected, ListSnapshots, nameSelected, type PageOf, selection } from './list-options.ts'
 import {
   accepted,
   History,
@@ -39,6 +40,8 @@ export interface StoreOptions {
   readonly history?: number
   /** How long a pod on a node stays Terminating, in ms of the clock. 0: it is gone at once. */
   readonly podTermination?: number
+  /** Default: every request is recorded. What plays days for ten thousand VMs has no use for millions of records. */
+  readonly isAudited?: boolean
 }
 
 /**
@@ -50,8 +53,9 @@ export class Store {
   readonly kinds: KindRegistry
   /** What the server says that it is. */
   version: ServerVersion
-  /** Every request that was made, oldest first. */
+  /** Every request that was made, oldest first; none where it `isAudited` not. */
   readonly audit: AuditRecord[] = []
+  readonly isAudited: boolean
   readonly subresources = new Subresources()
   /** Asked before every write, dry runs included. */
   readonly admission = new Set<(admission: Admission) => void>()
@@ -62,6 +66,7 @@ export class Store {
 
   constructor(clock: Clock, options: StoreOptions = {}) {
     this.clock = clock
+    this.isAudited = options.isAudited ?? true
     this.kinds = new KindRegistry(options.kinds ?? builtInKinds)
     this.version = options.version ?? { gitVersion: 'v1.35.4', major: '1', minor: '35' }
     this.#table = new ObjectTable(new History(options.history))
@@ -72,8 +77,8 @@ export class Store {
       clock,
       podTermination: options.podTermination ?? 0,
     })
-    this.#table.history.listen(({ type, object }) => {
-      if (type === 'DELETED' && object.kind === 'CustomResourceDefinition') unserveDefinition(this, object)
+    this.#table.history.listen(storageKey(CustomResourceDefinitions), ({ type, object }) => {
+      if (type === 'DELETED') unserveDefinition(this, object)
     })
   }
 
@@ -94,15 +99,12 @@ export class Store {
 
   list(kind: Kind, where: Listing = {}): PageOf {
     const resolved = this.kinds.resolve(kind)
-    const labels = labelTest(where.labels)
-    const fields = fieldTest(resolved, where.fields)
-    const objects = () =>
-      inOrder(
-        this.#table
-          .all(resolved)
-          .filter((o) => where.namespace === undefined || o.metadata.namespace === where.namespace)
-          .filter((o) => labels(o.metadata.labels) && fields(o)),
-      )
+    const matches = selection(resolved, where)
+    const { namespace } = where
+    const objects = () => {
+      const narrowing = { namespace, name: nameSelected(where.fields), label: labelSelected(where.labels) }
+      return this.#table.ordered(resolved, narrowing).filter(matches)
+    }
     const id = [storageKey(kind), where.namespace, where.labels, where.fields].join('|')
     const page = this.#snapshots.page(
       { id, objects, revision: this.revision },
@@ -190,9 +192,7 @@ export class Store {
     const tell = (event: StoreEvent) =>
       listener({ ...event, object: told(now(), event.object, kind.apiVersion) })
     if (after !== undefined) for (const event of this.#table.history.since(resource, after)) tell(event)
-    return this.#table.history.listen((event) => {
-      if (event.resource === resource) tell(event)
-    })
+    return this.#table.history.listen(resource, tell)
   }
 
   /** Resumed watches and continued lists from before now are answered with 410. */
@@ -221,7 +221,7 @@ export class Store {
     if (write.on !== 'status') validate(kind, object, before)
     const operation = before ? 'UPDATE' : 'CREATE'
     for (const hook of this.admission) hook({ operation, kind, object, before, write })
-    if (before && same(before, object)) return before
+    if (before && isUnchanged(before, object)) return before
     return write.dryRun === true ? object : this.#keep(kind, before, object)
   }
 
@@ -236,6 +236,19 @@ export class Store {
     return { manager, operation: 'Update', subresource: on, at: timestamp(this.clock.now()) }
   }
 }
+
+/** Who owns which field is looked at last: it is only worked out where everything else is the same. */
+function isUnchanged(before: KubeObject, object: KubeObject): boolean {
+  return (
+    same(withoutOwners(before), withoutOwners(object)) &&
+    same(before.metadata.managedFields ?? [], object.metadata.managedFields ?? [])
+  )
+}
+
+const withoutOwners = (object: KubeObject) => ({
+  ...object,
+  metadata: { ...object.metadata, managedFields: undefined },
+})
 
 function requireStatus(kind: SimKind, { on }: Write): void {
   if (on === 'status' && !kind.status) throw unserved()
