@@ -30,12 +30,10 @@ export function runScheduler(cx: ControllerContext, faults: Faults<MachineryFaul
     const nodes = await cx.reader.list(Nodes)
     let late = false
     for (const pod of waiting) {
+      if (!use.waits(pod)) continue
       const node = hits(faults.on.unschedulable, pod.metadata.name) ? undefined : leastUsed(pod, nodes, use)
       if (node === undefined) await refuse(cx, pod, why(faults, pod, nodes.length))
-      else {
-        await place(cx, pod, node)
-        use.place(pod, node.metadata.name)
-      }
+      else await use.during(place(cx, pod, node), { pod, node: node.metadata.name })
       late ||= node === undefined
     }
     return late ? retry : undefined
@@ -61,16 +59,27 @@ class NodeUse {
     const node = pod.spec?.nodeName
     if (isGone) this.#remove(uid)
     else if (node !== undefined) this.#put(uid, { node, memory: isOver(pod) ? 0 : memoryOf(pod) })
-    // What was placed here may be told of as it was before.
-    const waits = !isGone && deletionTimestamp === undefined && node === undefined && !this.#placed.has(uid)
-    if (waits) this.#waiting.set(uid, pod)
+    // What was placed here may be told of as it was before; what is over needs no node any more.
+    const isAsking = !isGone && deletionTimestamp === undefined && unplaced(pod) && !isOver(pod)
+    if (isAsking && !this.#placed.has(uid)) this.#waiting.set(uid, pod)
     else this.#waiting.delete(uid)
   }
 
-  place(pod: Pod, node: string): void {
+  /** Reckons with a pod that is being bound, until a watch tells of it: what it tells is never written over. */
+  async during(binding: Promise<void>, { pod, node }: { pod: Pod; node: string }): Promise<void> {
     const { uid = '' } = pod.metadata
     this.#put(uid, { node, memory: memoryOf(pod) })
     this.#waiting.delete(uid)
+    try {
+      await binding
+    } catch (error) {
+      this.#remove(uid)
+      throw error
+    }
+  }
+
+  waits({ metadata: { uid = '' } }: Pod): boolean {
+    return this.#waiting.has(uid)
   }
 
   /** Pods without a node, in the order of a list. */
