@@ -69,7 +69,10 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
     ],
   },
   simulator: { code: ['kube', 'kube/base', 'releases'] },
-  rehearsal: { code: ['simulator', 'kubevirt', 'openshift', 'kube', 'kube/base'], types: ['engine'] },
+  rehearsal: {
+    code: ['simulator', 'upgrade', 'vms', 'kubevirt', 'openshift', 'kube', 'kube/base'],
+    types: ['engine'],
+  },
 }
 
 /** Rooms within a folder: what needs no cluster and nothing else, and what has rules of its own. */

@@ -15,6 +15,8 @@ export function rehearseCommand(wire: Wire): Command {
         .choices(['auto', 'image-tag', 'operator-manifest'])
         .default('auto'),
     )
+    .addOption(new Option('--via <versions>', 'releases in between: v1.6.6,v1.7.4'))
+    .addOption(new Option('--stable-for <duration>', 'time KubeVirt must stay healthy (default 30s)'))
     .addOption(fromOption())
     .addOption(
       new Option('--fault <name>', 'what goes wrong during the upgrade (repeatable)')
@@ -29,6 +31,9 @@ export function rehearseCommand(wire: Wire): Command {
         '1',
       ),
     )
+    .addOption(new Option('--to-file <file>', 'save the rehearsal, for kvup upgrade --rehearsal'))
+    .addOption(new Option('--serve', 'play nothing: keep the twin for kvup and kubectl until Ctrl-C'))
+    .addOption(new Option('--speed <factor>', 'with --serve, how fast its time runs (default 1)'))
     .addOption(acceptWithReason())
     .addHelpText(
       'after',
@@ -37,6 +42,7 @@ export function rehearseCommand(wire: Wire): Command {
           ['kvup rehearse --to v1.8.4', 'play the upgrade on a twin of this cluster'],
           ['kvup rehearse --to v1.8.4 --from cluster.ndjson.gz', 'on a twin of a saved cluster'],
           ['kvup rehearse --to v1.8.4 --fault missing-image', 'and what a fault does'],
+          ['kvup rehearse --to v1.8.4 --to-file r.json', 'save it, for kvup upgrade --rehearsal r.json'],
           ['kvup rehearse --to v1.8.4 --faults all', 'what each fault does, one after the other'],
         ],
         more: `The twin is a simulated cluster in this process, made from what kvup reads.

@@ -61,6 +61,7 @@ export const planningFlags = (): Option[] => [
 /** How a plan is carried out. */
 export const runningFlags = (): Option[] => [
   new Option('--plan <file>', 'run this plan, unchanged; - for stdin'),
+  new Option('--rehearsal <file>', 'compare with what kvup rehearse saved'),
   new Option('--backup <file>', 'file for the objects that are replaced'),
   new Option('--timeout <duration>', 'limit of each minor (default 60m, or twice the estimate)'),
   stalledOption(),

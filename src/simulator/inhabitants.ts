@@ -46,7 +46,12 @@ export function inhabit(
 }
 
 /** No uid that came from elsewhere is one that this cluster gives: of simulated clusters they are the same. What kubectl printed may have none. */
-const ownUid = (uid: string): string => `twin-${uid}`
+const ownUid = (uid: string): string => `${ownPrefix}${uid}`
+const ownPrefix = 'twin-'
+
+/** Of an inhabitant the uid that it came with; undefined for what was made here. */
+export const uidInCluster = (uid: string | undefined): string | undefined =>
+  uid?.startsWith(ownPrefix) ? uid.slice(ownPrefix.length) : undefined
 
 function withOwnUid(object: KubeObject): KubeObject {
   const { namespace = '', name, uid = `${namespace}-${name}`, ownerReferences } = object.metadata

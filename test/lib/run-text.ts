@@ -12,6 +12,8 @@ export interface Place {
   stdin?: string
   /** What `readText` finds. */
   files?: Readonly<Record<string, string>>
+  /** Told of what `writeText` writes. */
+  onWrite?: (file: string, text: string) => unknown
   /** A UTF-8 terminal that is so wide; a pipe without. */
   columns?: number
   /** Default: never; auto as on a command line without --color. */
@@ -43,6 +45,7 @@ export async function runText(
     env = {},
     signal = new AbortController().signal,
     onOut,
+    onWrite,
   }: Place,
 ) {
   let out = ''
@@ -85,7 +88,7 @@ export async function runText(
         if (text !== undefined) return text
         throw Object.assign(new Error('there is no file'), { code: 'ENOENT' })
       },
-      writeText: async () => undefined,
+      writeText: async (file: string, text: string) => void onWrite?.(file, text),
       readStdin: async () => stdin ?? '',
       scratchFile: (name: string) => name,
     }

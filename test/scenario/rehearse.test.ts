@@ -1,12 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Nodes, type ResourceQuota, ResourceQuotas } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { compareVms } from '../../src/lib/rehearsal/comparison.ts'
+import type { UpgradeReport } from '../../src/lib/upgrade/upgrade-report.ts'
+import { Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import { VirtualMachineInstances } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { ObservedStages } from '../../src/lib/rehearsal/observed-stages.ts'
 import { ObservedVms } from '../../src/lib/rehearsal/observed-vms.ts'
 import type { FaultRehearsals, Rehearsal } from '../../src/lib/rehearsal/rehearsal.ts'
 import { twinFaults } from '../../src/lib/rehearsal/twin-faults.ts'
+import { openCluster } from '../../src/lib/kube/http/http-cluster.ts'
 import { isWrite } from '../../src/simulator/api/api-request.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
@@ -101,6 +106,154 @@ describe('the rehearsal goes as the upgrade does', () => {
       expect(tried(document.vms)).toEqual(tried(real.vms))
     },
   )
+})
+
+describe('an upgrade is compared with its rehearsal', () => {
+  const file = 'rehearsal.json'
+  const files: Record<string, string> = {}
+  const onWrite = (name: string, text: string) => void (files[name] = text)
+  async function onCluster(
+    act: (
+      run: (...argv: string[]) => ReturnType<typeof runText>,
+      sim: SimulatedCluster,
+      clock: SimClock,
+    ) => Promise<void>,
+  ) {
+    const clock = new SimClock()
+    const sim = await simulate({ ...byTag, clock })
+    try {
+      await clock.sleep(60_000)
+      await act((...argv) => runText(argv, { cluster: sim.cluster(), clock, files, onWrite }), sim, clock)
+    } finally {
+      await sim.stop()
+    }
+  }
+
+  test('stages in the same order, each as long as rehearsed; the VMs come after it', async () => {
+    await onCluster(async (run) => {
+      expect((await run('rehearse', '--to', 'v1.8.4', '--to-file', file)).code).toBe(0)
+      const { code, out } = await run('upgrade', '--to', 'v1.8.4', '--rehearsal', file, '--yes', '-o', 'json')
+      expect(code).toBe(0)
+      const { rehearsal } = JSON.parse(out) as UpgradeReport
+      expect(rehearsal?.stages.length).toBeGreaterThan(5)
+      expect(rehearsal?.stages.filter(({ agrees }) => agrees !== true)).toEqual([])
+      expect(rehearsal?.sameOrder).toBe(true)
+      expect(rehearsal?.vms).toMatchObject({ total: 6, items: [] })
+      expect((rehearsal?.vms?.agreed ?? 0) + (rehearsal?.vms?.open ?? 0)).toBe(6)
+    })
+  })
+
+  test('what went another way is told: a slow registry, and a VM that somebody restarted', async () => {
+    await onCluster(async (run, sim, clock) => {
+      await run('rehearse', '--to', 'v1.8.4', '--to-file', file)
+      sim.faults.set({ pullsTake: 240_000 })
+      const { out } = await run('upgrade', '--to', 'v1.8.4', '--rehearsal', file, '--yes')
+      expect(out).toMatch(/rehearsal: \d+ of \d+ stages took as long as rehearsed/u)
+      expect(out).toMatch(/virt-handler \d+ m .*, not /u)
+      const document = JSON.parse(files[file] ?? '') as Rehearsal
+      const [first] = sim.store.list(VirtualMachineInstances).items
+      const { vms } = document
+      const restarted = vms.find(({ name }) => name === first?.metadata.name)
+      if (restarted) restarted.uid = 'before'
+      await clock.sleep(20 * 60_000)
+      const compared = await compareVms(sim.cluster().reader, vms, new Date(0))
+      // It migrated as well: what KubeVirt tried counts.
+      expect(compared).toMatchObject({ total: 6, agreed: 6, open: 0 })
+      const never = await compareVms(
+        sim.cluster().reader,
+        vms.map(({ namespace, name }) => ({
+          namespace,
+          name,
+          tries: 'nothing',
+          becomes: 'outdated',
+          attempts: 0,
+        })),
+        new Date(0),
+      )
+      expect(never?.items).toHaveLength(6)
+      expect(never?.items[0]).toMatchObject({ rehearsed: 'nothing', tried: 'migrate' })
+    })
+  })
+
+  test('of a run that continues another one only the stages are compared that it did from their beginning', async () => {
+    await onCluster(async (run) => {
+      await run('rehearse', '--to', 'v1.8.4', '--to-file', file)
+      const upgrade = ['upgrade', '--to', 'v1.8.4', '--rehearsal', file, '--yes', '-o', 'json']
+      expect((await run(...upgrade, '--until', 'set-image-tag')).code).toBe(0)
+      const { code, out } = await run(...upgrade)
+      expect(code).toBe(0)
+      const { rehearsal } = JSON.parse(out) as UpgradeReport
+      const measured = rehearsal?.stages.filter(({ took }) => took !== undefined).map(({ name }) => name)
+      expect(measured).toEqual(['virt-handler', 'virt-controller', 'virt-api', 'Verify'])
+      expect(rehearsal?.sameOrder).toBe(true)
+    })
+  })
+
+  test('pulls of the twin take as long as those of the last roll-out', async () => {
+    const slow = await saved('slow', byTag, async (sim) => {
+      sim.faults.set({ pullsTake: 40_000 })
+      for (const { metadata } of sim.store.list(Pods, { namespace: 'kubevirt' }).items)
+        await sim.cluster().writer.delete(Pods, metadata)
+      await (sim.store.clock as SimClock).sleep(180_000)
+    })
+    const { document } = await rehearsed(slow, 'v1.8.4')
+    expect(document.pace?.pullSeconds).toBeGreaterThanOrEqual(40)
+    const handler = document.stages.find(({ name }) => name === 'virt-handler')
+    expect(handler?.takes).toBeGreaterThan(40)
+    const { out } = await screen(slow, 'v1.8.4')
+    expect(out).toMatch(/a pod takes 4\d s to pull its image/u)
+  })
+
+  test('another upgrade, another document and a dry run are refused before anything is read of the target', async () => {
+    await onCluster(async (run) => {
+      await run('rehearse', '--to', 'v1.8.4', '--to-file', file)
+      const other = 'other.json'
+      onWrite(other, (files[file] ?? '').replace('"from": "v1.7.4"', '"from": "v1.6.6"'))
+      const refused = async (...flags: string[]) => {
+        const { code, err } = await run('upgrade', '--to', 'v1.8.4', '--yes', ...flags)
+        return [code, err.split('\n')[0]]
+      }
+      expect(await refused('--rehearsal', other)).toEqual([
+        2,
+        expect.stringContaining('the rehearsal is of KubeVirt v1.6.6 -> v1.8.4'),
+      ])
+      onWrite(other, '{"kind":"Rehearsal","stages":[1]}')
+      expect(await refused('--rehearsal', other)).toEqual([2, expect.stringContaining('has no rehearsal')])
+      expect(await refused('--rehearsal', 'none.json')).toEqual([
+        2,
+        expect.stringContaining('cannot read the rehearsal'),
+      ])
+      expect(await refused('--rehearsal', file, '--dry-run=client')).toEqual([
+        2,
+        expect.stringContaining('exclude each other'),
+      ])
+    })
+  })
+})
+
+test('a served twin is reached as a cluster, with the VMs of the saved one, until Ctrl-C', async () => {
+  const from = await saved('served', byTag)
+  const kubeconfig = join(folder, 'twin.kubeconfig')
+  const stop = new AbortController()
+  let names: Promise<readonly string[]> | undefined
+  const namesThere = async () => {
+    const tools = { clock: systemClock, random: Math.random, env: {}, onWarning: () => {}, verbosity: 0 }
+    const { reader } = await openCluster({ kubeconfig }, { ...tools, userAgent: 'kvup/test' })
+    return (await reader.list(VirtualMachineInstances)).map(({ metadata }) => metadata.name)
+  }
+  const { code, out, err } = await runText(['rehearse', '--to', 'v1.8.4', '--from', from, '--serve'], {
+    ...offline,
+    signal: stop.signal,
+    onWrite: (file, text) => file === 'demo.kubeconfig' && writeFileSync(kubeconfig, text),
+    onOut: () => {
+      names ??= namesThere()
+      void names.finally(() => stop.abort()).catch(() => undefined)
+    },
+  })
+  expect(code).toBe(0)
+  expect(out).toContain('export KUBECONFIG=')
+  expect(err).toContain('begin with: kvup check --to v1.8.4')
+  expect(await names).toHaveLength(6)
 })
 
 describe('what a rehearsal says', () => {
@@ -222,6 +375,10 @@ describe('what a rehearsal says', () => {
     [['--faults', 'all,nope'], 'the faults are'],
     [['--fault', 'node-lost', '--faults', 'all'], 'exclude each other'],
     [['--seed', 'x'], 'whole number'],
+    [['--serve', '--fault', 'node-lost'], 'exclude each other'],
+    [['--serve', '--speed', '0'], 'above 0'],
+    [['--speed', '2'], '--speed is for --serve'],
+    [['--to-file', 'r.json', '--faults', 'all'], 'exclude each other'],
   ])('%j is refused before anything is read', async (flags, said) => {
     const { code, err } = await runText(['rehearse', '--to', 'v1.8.4', ...flags], offline)
     expect(code).toBe(2)

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { Column, Document, View } from '../../lib/output/printer.ts'
 import { table } from '../../lib/output/table.ts'
+import { keepServed, type LaidDown, parseSpeed } from './served-cluster.ts'
 import { serveSimulator } from '../../simulator/api/http-server.ts'
 import { namespaceOf } from '../../simulator/cluster-shape.ts'
 import { servedCatalog } from '../../simulator/olm/catalog-content.ts'
@@ -77,12 +78,8 @@ const listView: View<ScenarioList> = {
 }
 
 /** A served cluster is looked at from outside: kvup reads in the kubeconfig how fast it is, to kubectl the times of a fast one lie in the future. */
-function speedOf({ speed: text, serve }: DemoOptions, scenario: Scenario): number {
-  if (text === undefined) return serve ? 1 : (scenario.speed ?? 10)
-  const speed = Number(text)
-  if (Number.isFinite(speed) && speed > 0 && speed <= 1000) return speed
-  throw usageError('speed', `--speed takes a number above 0, at most 1000, not ${JSON.stringify(text)}`)
-}
+const speedOf = ({ speed, serve }: DemoOptions, scenario: Scenario): number =>
+  parseSpeed(speed, serve ? 1 : (scenario.speed ?? 10))
 
 /** The update graph of its platform, as it is downloaded from the update service, and the whole catalog of its operator. */
 export function filesOf({ cluster: { openshift, olm } }: Scenario): Record<string, string> {
@@ -103,53 +100,15 @@ export function manifestText(objects: readonly object[]): string {
   return objects.map((object) => `---\n${JSON.stringify(object)}\n`).join('')
 }
 
-interface DemoCluster extends Document {
-  kind: 'DemoCluster'
-  kubeconfig: string
-  /** Where what belongs to it lies, by the names of the files. */
-  files: Readonly<Record<string, string>>
-}
-
-/** One line alone, for the `eval` of a shell. */
-const servedView: View<DemoCluster> = {
-  text: ({ kubeconfig }) => [`export KUBECONFIG=${shellWord(kubeconfig)}`],
-  names: ({ kubeconfig }) => [kubeconfig],
-}
-
 /** Until Ctrl-C, which is how it ends well. */
 async function keepServing(
-  { printer, world, signal }: Context,
+  cx: Context,
   kubeconfig: string,
   { scenario, speed, files }: { scenario: Scenario; speed: number; files: Record<string, string> },
 ): Promise<ExitCode> {
-  const file = world.scratchFile('demo.kubeconfig')
-  await world.writeText(file, kubeconfig)
-  const laid = new Map<string, string>()
-  for (const [name, text] of Object.entries(files)) {
-    const beside = world.scratchFile(name)
-    await world.writeText(beside, text)
-    laid.set(name, beside)
-  }
-  const served: DemoCluster = {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'DemoCluster',
-    kubeconfig: file,
-    files: Object.fromEntries(laid),
-  }
-  printer.result(served, servedView)
-  for (const [name, beside] of laid) printer.note(`its ${name}: ${beside}`)
   const namespace = namespaceOf(scenario.cluster)
-  printer.note(
-    `time runs ${speed === 1 ? 'as it does here' : `${speed} times as fast`}; begin with: ${firstLine(scenario, laid)}`,
-  )
-  printer.note(`kvup status, kubectl get pods -n ${namespace} and the rest work on it; Ctrl-C ends it`)
-  if (!signal.aborted)
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-  return exitCode.done
+  return keepServed(cx, { kubeconfig, files, speed, namespace, first: (laid) => firstLine(scenario, laid) })
 }
-
-/** Where the files of a served demo lie, by their names. */
-export type LaidDown = ReadonlyMap<string, string>
 
 /** As a release names it: what a scenario is given on stdin. */
 const manifestName = 'kubevirt-operator.yaml'

@@ -33,6 +33,8 @@ export interface Play {
   seed: number
   method: 'auto' | 'image-tag' | 'operator-manifest'
   accept: readonly string[]
+  /** Further flags of `kvup upgrade`, with their values. */
+  flags: readonly string[]
   /** Together; they begin with the run. */
   faults: readonly TwinFault[]
   /** When the cluster was seen: the twin's time begins there. */
@@ -138,7 +140,7 @@ interface Stage {
 
 /** `kvup upgrade` as it would be typed, with nobody to ask. Throws what was typed wrong, and what ends this process. */
 async function upgradeOn(cx: Context, stage: Stage): Promise<Ended> {
-  const { to, accept } = stage.asked
+  const { to, accept, flags } = stage.asked
   const method = methodOf(stage.asked)
   const args = [
     '--to',
@@ -148,6 +150,7 @@ async function upgradeOn(cx: Context, stage: Stage): Promise<Ended> {
     '--stalled-after',
     `${stalledAfter / 60_000}m`,
     ...accept.flatMap((risk) => ['--accept', risk]),
+    ...flags,
   ]
   const manifest = method === 'operator-manifest' ? ['--manifest-base', ownBase] : []
   const inside = insideTwin(cx, stage)

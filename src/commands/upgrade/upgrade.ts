@@ -28,6 +28,7 @@ import {
 } from '../../lib/upgrade/plan/plan-document.ts'
 import { type Planned, planUpgrade } from '../../lib/upgrade/plan/planned-upgrade.ts'
 import { limitsBefore } from '../command-options.ts'
+import { comparedRun, readRehearsal, type SavedRehearsal } from '../../lib/rehearsal/comparison.ts'
 import { upgradeRun } from '../../lib/upgrade/upgrade-run.ts'
 import { reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
 import {
@@ -66,6 +67,8 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   const mode = dryRunOf(options)
   // What contradicts itself is refused before the cluster is asked for its time.
   requestOf(options, cx.flags.yes)
+  const rehearsal =
+    options.rehearsal === undefined ? undefined : await readRehearsal(cx.world, options.rehearsal)
   const typed = await limitsBefore(cx, { ...options, timeout: options.timeout ?? '60m' })
   const { planned, madeFrom } = await planUpgrade(cx, options, {
     readNow: mode !== undefined,
@@ -78,7 +81,7 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   const limits = options.timeout === undefined ? { ...typed, timeoutMs: defaultTimeout(range) } : typed
   if (mode === undefined) {
     try {
-      return await carryOutUpgrade(cx, planned, { sealed, limits, range })
+      return await carryOutUpgrade(cx, planned, { sealed, limits, range, rehearsal })
     } catch (error) {
       if (!(error instanceof RisksChosen)) throw error
       return planAndRun(withAccepted(cx, planned.accepted, error.risks), {
@@ -124,19 +127,23 @@ const typedAs = (cx: Context, commandLine: string): Context => ({
   world: { ...cx.world, commandLine },
 })
 
+interface Carrying {
+  sealed: SealedPlan | undefined
+  limits: RunLimits
+  range: TimeRange | undefined
+  rehearsal: SavedRehearsal | undefined
+}
+
 async function carryOutUpgrade(
   cx: Context,
   planned: Planned,
-  {
-    sealed,
-    limits,
-    range,
-  }: { sealed: SealedPlan | undefined; limits: RunLimits; range: TimeRange | undefined },
+  { sealed, limits, range, rehearsal }: Carrying,
 ): Promise<ExitCode> {
   const { environment, findings, accepted, census } = planned
   const run = upgradeRun(planned, {
     sealed,
     limits,
+    rehearsed: rehearsal && comparedRun(rehearsal, planned.plan),
     ...gateOf(cx, findings, accepted, { accepting: sealed && acceptingIn(sealed), isPlanned: true }),
     announce(told) {
       const { cluster, plan } = planned

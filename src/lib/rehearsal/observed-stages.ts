@@ -56,6 +56,11 @@ export class ObservedStages {
     else this.#stages.push({ name, ...(hop !== undefined && { hop }), from: began, to: at })
   }
 
+  /** The stage that a step belongs to. */
+  nameOf(step: StepSummary): string {
+    return this.#stageOf(step).name
+  }
+
   #stageOf(step: StepSummary): { name: string; hop: string | undefined } {
     const { part, title, hop } = this.#steps.get(step.id) ?? step
     return { name: part ?? title, hop }

@@ -6,6 +6,7 @@ import {
   VirtualMachineInstances,
 } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Store } from '../../simulator/api/store.ts'
+import { uidInCluster } from '../../simulator/inhabitants.ts'
 import { placeOf } from './cluster-twin.ts'
 import type { RehearsedVm } from './rehearsal.ts'
 
@@ -19,7 +20,7 @@ interface Attempt {
 export class ObservedVms {
   readonly #store: Store
   /** Those that ran at the beginning. */
-  readonly #places: readonly string[]
+  readonly #first = new Map<string, Pick<RehearsedVm, 'uid' | 'launcher'>>()
   /** Launcher images of those that run now. */
   readonly #images = new Map<string, string>()
   readonly #running = new Map<string, number>()
@@ -31,8 +32,10 @@ export class ObservedVms {
   constructor(store: Store) {
     this.#store = store
     this.#changed = this.#now()
-    for (const vmi of store.list(VirtualMachineInstances).items) this.#instance('ADDED', vmi)
-    this.#places = [...this.#images.keys()].toSorted()
+    for (const vmi of store.list(VirtualMachineInstances).items) {
+      this.#instance('ADDED', vmi)
+      if (isRunning(vmi)) this.#first.set(placeOf(vmi), identityOf(vmi))
+    }
     this.#leave = [
       store.watch(VirtualMachineInstances, ({ type, object }) => this.#instance(type, object)),
       store.watch(VirtualMachineInstanceMigrations, ({ type, object }) => this.#migration(type, object)),
@@ -61,7 +64,7 @@ export class ObservedVms {
 
   /** Every VM that ran at the beginning, in the order of namespace and name. `image`: of new virt-launchers; `began`: ms since the epoch. */
   vms(image: string, began: number): RehearsedVm[] {
-    return this.#places.map((place) => {
+    return Array.from([...this.#first].toSorted(byPlace), ([place, identity]) => {
       const [namespace = '', name = ''] = place.split('/')
       const attempts = this.#attempts.get(place) ?? []
       const [first] = attempts
@@ -69,6 +72,7 @@ export class ObservedVms {
       return {
         namespace,
         name,
+        ...identity,
         tries: first?.tries ?? 'nothing',
         becomes: now === undefined ? 'stopped' : now === image ? 'updated' : 'outdated',
         attempts: attempts.length,
@@ -123,6 +127,16 @@ export class ObservedVms {
   #now(): number {
     return this.#store.clock.now().getTime()
   }
+}
+
+const byPlace = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
+  a < b ? -1 : a > b ? 1 : 0
+
+/** As it is called in the cluster. */
+function identityOf({ metadata, status }: VirtualMachineInstance): Pick<RehearsedVm, 'uid' | 'launcher'> {
+  const uid = uidInCluster(metadata.uid)
+  const launcher = status?.launcherContainerImageVersion
+  return { ...(uid !== undefined && { uid }), ...(launcher && { launcher }) }
 }
 
 /** By KubeVirt's workload updater, or off a node that is drained. */

@@ -1,4 +1,5 @@
 import type { ExitCode } from '../kube/errors.ts'
+import type { ObservedPace } from './observed-pace.ts'
 
 /** Of which cluster a rehearsal is, and of which upgrade. */
 interface About {
@@ -8,6 +9,8 @@ interface About {
   /** The same seed and the same cluster make the same rehearsal. */
   seed: number
   twin: { nodes: number; running: number; vms: number }
+  /** What the twin's pace was taken from; absent where the cluster's pods tell nothing. */
+  pace?: ObservedPace
   /** What of the cluster is not in the twin, a sentence for each. */
   missing: readonly string[]
   next: readonly string[]
@@ -60,6 +63,9 @@ export interface RehearsedStage {
 export interface RehearsedVm {
   namespace: string
   name: string
+  /** Of its VMI in the cluster, and the image that this runs when the rehearsal begins: what becomes of it is told by them. */
+  uid?: string
+  launcher?: string
   /** What KubeVirt tries by itself. */
   tries: 'migrate' | 'evict' | 'nothing'
   /**

@@ -74,6 +74,8 @@ export interface UpgradeReport {
   findings: readonly HopFinding[]
   /** Risks that were accepted by name for it; absent where there was none. */
   accepted?: readonly TakenRisk[]
+  /** With what `--rehearsal` names; absent without it. */
+  rehearsal?: RehearsalComparison
   /** File with the replaced operator objects: the way back, unless there is none. */
   backup?: string
   /** Why going back to what was installed is closed, after `there is no way back: `. */
@@ -84,6 +86,40 @@ export interface UpgradeReport {
   virtctl?: string
   next: readonly string[]
 }
+
+/** What became of what was rehearsed. */
+export interface RehearsalComparison {
+  /** The seed of the rehearsal. */
+  seed: number
+  stages: readonly ComparedStage[]
+  /** The stages that both have begin in the same order. */
+  sameOrder: boolean
+  /** Absent where VMs or migrations could not be read. */
+  vms?: VmComparison
+}
+
+/** Seconds. */
+export interface ComparedStage {
+  name: string
+  /** Absent: the rehearsal had no such stage, or it did not end there. */
+  rehearsed?: number
+  /** Absent: the upgrade had no such stage, it did not end, or an earlier run began it. */
+  took?: number
+  /** Absent where only one of the two is known. */
+  agrees?: boolean
+}
+
+export interface VmComparison {
+  total: number
+  agreed: number
+  /** KubeVirt has not come to them yet. */
+  open: number
+  /** Those that went another way. */
+  items: readonly { namespace: string; name: string; rehearsed: TriedWithVm; tried: TriedWithVm | 'ended' }[]
+}
+
+/** What KubeVirt tries with a VM by itself. */
+type TriedWithVm = 'migrate' | 'evict' | 'nothing'
 
 /** The release of HyperConverged, and how OLM gets there. */
 interface OperatorReport {

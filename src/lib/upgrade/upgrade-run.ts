@@ -1,11 +1,17 @@
-import type { Access } from '../kube/cluster.ts'
-import type { RunLimits, RunOutcome } from '../engine/step.ts'
+import type { Access, Reader } from '../kube/cluster.ts'
+import type { RunEvent, RunLimits, RunOutcome } from '../engine/step.ts'
 import { type Change, takenRisks } from '../engine/change.ts'
 import { type Compared, lostSince } from '../vms/census/run-census.ts'
 import type { SealedPlan } from '../engine/sealed-plan.ts'
 import { asFarAsRead, type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
 import { accessFor, roleFor } from './roles.ts'
-import { degradedAfter, nothingToDoReport, type UpgradeReport, VmsOfRun } from './upgrade-report.ts'
+import {
+  degradedAfter,
+  nothingToDoReport,
+  type RehearsalComparison,
+  type UpgradeReport,
+  VmsOfRun,
+} from './upgrade-report.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
 import { entriesByRun } from '../engine/journal-runs.ts'
 import { isBetweenSteps, isOutsideOfRolls, withStages } from './step-traits.ts'
@@ -113,8 +119,11 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
       const entries =
         outcome.is === 'nothing-to-do' ? [] : await asFarAsRead(environment.journal.entries(), [])
       const last = entriesByRun(entries).at(-1)
+      const rehearsal =
+        outcome.is === 'nothing-to-do' ? undefined : await asked.rehearsed?.compare(cluster.reader)
       return {
         ...report,
+        ...(rehearsal && { rehearsal }),
         ...where,
         ...(last && { run: last.run }),
         ...taken,
@@ -141,8 +150,16 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
 const methodsOverride = async ({ plan: { olm, owner }, environment: { journal } }: Planned) =>
   openOverride(await journal.overrides(), olm?.hyperconverged.uid ?? owner.uid)
 
+/** What was rehearsed of a run: it hears the run, and compares. */
+interface RehearsedRun {
+  hear: (event: RunEvent) => void
+  compare: (reader: Reader) => Promise<RehearsalComparison>
+}
+
 interface Asked {
   sealed: SealedPlan | undefined
+  /** Compares the run with its rehearsal. */
+  rehearsed?: RehearsedRun | undefined
   limits: RunLimits
   gate: Change['gate']
   /** Shows what is about to be done; `backup` is the file into which goes what the manifest replaces. */
@@ -216,7 +233,7 @@ interface Running {
 
 function changeOf(
   planned: Planned,
-  { sealed, limits, gate, announce }: Asked,
+  { sealed, rehearsed, limits, gate, announce }: Asked,
   { observed, vms }: Running,
 ): Change {
   const { cx, plan, procedure, manifest, environment, census, cluster } = planned
@@ -246,6 +263,7 @@ function changeOf(
     },
     onEvent(event) {
       observed.event(event)
+      rehearsed?.hear(event)
       return withStages(event)
     },
     failed: (error) => toldBetween(planned, observed, error),

@@ -8,6 +8,8 @@ import type { Faults, MachineryFaults } from './machinery-faults.ts'
 const heartbeat = 300_000
 const dedicated = 'dedicated'
 const unreachable = 'node.kubernetes.io/unreachable'
+/** An API server's admission puts it on every new node. */
+const notReady = 'node.kubernetes.io/not-ready'
 
 /** On a node that is down by intention: its kubelet is silent until the note is taken off. */
 export const rebootingNote = 'simulator.kvup.io/rebooting'
@@ -42,8 +44,16 @@ async function tend(cx: ControllerContext, node: Node, silent: readonly string[]
   const { name, annotations } = node.metadata
   const isSilent = silent.includes(name) || annotations?.[rebootingNote] !== undefined
   const before = condition(node, 'Ready')
+  if (!isSilent) await welcome(cx, node)
   if (before?.status !== (isSilent ? bad : good).status) await setNodeReady(cx, node, !isSilent)
   else if (!isSilent) await beat(cx, node, { ...good, ...since(before) })
+}
+
+/** A node that is ready loses the taint it was created with. */
+async function welcome(cx: ControllerContext, { metadata, spec }: Node): Promise<void> {
+  const taints = spec?.taints ?? []
+  const kept = taints.filter(({ key }) => key !== notReady)
+  if (kept.length < taints.length) await cx.writer.mergePatch(Nodes, metadata, { spec: { taints: kept } })
 }
 
 /** Says of a node that its kubelet answers, or does not, with what follows from it for its taints and its pods. */

@@ -2,6 +2,7 @@ import { appendFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { doubtIds } from '../../../src/lib/kubevirt/rollout-status.ts'
+import type { UpgradeReport } from '../../../src/lib/upgrade/upgrade-report.ts'
 import { expectRolled, nothingToDo, runAgain } from '../installation.ts'
 import { killedOverAndOver } from '../killed.ts'
 import { kvup, type Outcome } from '../kvup.ts'
@@ -67,13 +68,40 @@ export function testPair(pair: Pair): void {
   testUpgrade(pair, lab, watcher)
 }
 
+/** What kvup rehearsed of it beforehand. */
+const rehearsalFile = (lab: Lab): string => path.join(lab.dir, 'rehearsal.json')
+
+async function rehearse(pair: Pair, lab: Lab): Promise<void> {
+  const { to, by, accept = [] } = pair
+  const how = ['--to', to, '--method', by, '--stable-for', `${settleSeconds}s`]
+  const risks = accept.flatMap((id) => ['--accept', id])
+  const { code, stderr } = await kvup(lab, ['rehearse', ...how, ...risks, '--to-file', rehearsalFile(lab)])
+  if (code !== 0) throw new Error(`the rehearsal ended with ${code}: ${stderr}`)
+}
+
+/** The twin is held to the real one: the same stages in the same order. How long each took is printed: it is that of a machine that does other things as well. */
+function holdToRehearsal(pair: Pair, { stdout }: Outcome): void {
+  const { rehearsal } = JSON.parse(stdout) as UpgradeReport
+  const stages = rehearsal?.stages ?? []
+  const both = stages.filter(({ agrees }) => agrees !== undefined)
+  const score = `${both.filter(({ agrees }) => agrees === true).length} of ${both.length} stages`
+  const each = stages.map(({ name, rehearsed = '–', took = '–' }) => `${name} ${rehearsed}/${took}`)
+  process.stdout.write(
+    `rehearsal of ${titleOf(pair)}: ${score} as long as rehearsed (${each.join(', ')} s)\n`,
+  )
+  expect.soft(rehearsal?.sameOrder).toBe(true)
+  expect.soft(stages.filter(({ agrees }) => agrees === undefined)).toEqual([])
+}
+
 /** kvup takes the cluster there, in time, and a second run writes nothing. */
 export function testUpgrade(pair: Pair, lab: () => Lab, watcher: () => Watcher): void {
   const { to, kills = 0 } = pair
   const often = kills === 0 ? '' : `, killed ${kills} times (KVUP_E2E_SEED=${seed})`
   test(`${titleOf(pair)}${often}: exit 0, methods as they were, and in time`, async () => {
+    if (kills === 0) await rehearse(pair, lab())
     const began = Date.now()
-    const inJson = [...upgradeOf(pair), '-o', 'json']
+    const compared = kills === 0 ? ['--rehearsal', rehearsalFile(lab())] : []
+    const inJson = [...upgradeOf(pair), ...compared, '-o', 'json']
     const killed = await killedOverAndOver(lab(), inJson, momentsFrom(seed, kills, { least: 0.3, most: 20 }))
     expect(killed.kills > 0).toBe(kills > 0)
     const outcome = killed.ended ?? (await kvup(lab(), inJson))
@@ -81,6 +109,7 @@ export function testUpgrade(pair: Pair, lab: () => Lab, watcher: () => Watcher):
     const doubts = doubtsIn(outcome)
     await tell(pair, { outcome, observed, began, doubts })
     expect(outcome).toMatchObject({ code: 0 })
+    if (kills === 0) holdToRehearsal(pair, outcome)
     await expectRolled(lab(), to, methods)
     expect(observed).toMatchObject({ doneSince: expect.any(Number), rolledSince: expect.any(Number) })
     const allowed = settleSeconds + reactionSeconds + (doubts.length > 0 ? doubtSeconds : 0)

@@ -60,7 +60,7 @@ const twinText = ({ nodes, running }: Rehearsal['twin']): string =>
   `${count(nodes, 'node')}, ${count(running, 'running VM')}`
 
 function headLines(document: Rehearsal, { paint, size }: Style): string[] {
-  const { from, to, twin, faults, why, left } = document
+  const { from, to, twin, faults, why, left, pace } = document
   const what = `Rehearsal: KubeVirt ${from} → ${to} ${howItGoes(document)}`
   const withFault = faults === undefined ? '' : `, with the fault ${faults.join(' and ')}`
   return [
@@ -70,6 +70,9 @@ function headLines(document: Rehearsal, { paint, size }: Style): string[] {
     ...(why ? [`  ${why.message}`] : []),
     ...left.map(({ what: changed }) => `  Left behind: ${changed}.`),
     `  Played on a twin: ${twinText(twin)}${withFault}. Nothing was changed in the cluster.`,
+    ...(pace && pace.pullSeconds > 1
+      ? [`  As in the last roll-out, a pod takes ${seconds(pace.pullSeconds)} to pull its image.`]
+      : []),
   ].flatMap((line) => wrap(line, size.columns))
 }
 

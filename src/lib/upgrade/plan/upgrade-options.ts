@@ -36,6 +36,8 @@ export interface UpgradeOptions {
   /** Names, separated by commas. */
   approveAlso?: string
   backup?: string
+  /** What `kvup rehearse --to-file` saved. */
+  rehearsal?: string
   /** Absent: as long as the estimate asks for. */
   timeout?: string
   stalledAfter?: string
@@ -148,13 +150,18 @@ function methodOf({ method, manifest, manifestSha256 }: UpgradeOptions): Upgrade
 
 function refuseContradictions(options: UpgradeOptions, yes: boolean): void {
   refuseForeignFlags(options)
-  const { leavePaused, pauseUpdates, waitWorkloads, manifest, dryRun } = options
+  const { leavePaused, pauseUpdates, waitWorkloads, manifest, dryRun, rehearsal } = options
   if (leavePaused && !pauseUpdates)
     throw usageError('contradiction', '--leave-paused and --no-pause-updates exclude each other')
   if (leavePaused && waitWorkloads)
     throw usageError(
       'contradiction',
       '--leave-paused and --wait-workloads exclude each other: VMs do not move while updates are paused',
+    )
+  if (rehearsal !== undefined && (dryRun ?? 'none') !== 'none')
+    throw usageError(
+      'contradiction',
+      '--rehearsal and --dry-run exclude each other: a dry run has nothing to compare with',
     )
   if (manifest === '-' && !yes && (dryRun ?? 'none') === 'none')
     throw usageError('contradiction', 'standard input cannot provide both the manifest and your answer', {

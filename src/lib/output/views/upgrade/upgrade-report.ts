@@ -30,7 +30,12 @@ function unchanged(report: UpgradeReport, paint: Paint): readonly string[] {
 
 /** The verdict, what is not as it should be, and where to read more. What is always so is left to `-o wide`. */
 function whole(report: UpgradeReport, paint: Paint): readonly string[] {
-  return [verdictLine(report, paint), ...problems(report, paint), ...afterwards(report)]
+  return [
+    verdictLine(report, paint),
+    ...problems(report, paint),
+    ...rehearsalLines(report.rehearsal, paint),
+    ...afterwards(report),
+  ]
 }
 
 /** `KubeVirt v1.8.4 on prod-eu`, or `HyperConverged 1.18.1 (KubeVirt v1.8.4) on prod-eu`. */
@@ -120,6 +125,43 @@ function afterwards({ backup, noWayBack, run }: UpgradeReport): readonly string[
     `  report: kvup history${run === undefined ? '' : ` ${run}`}${back === '' ? '' : `        way back: ${back}`}`,
   ]
 }
+
+/** What came true of the rehearsal, and what did not. */
+function rehearsalLines(rehearsal: UpgradeReport['rehearsal'], paint: Paint): readonly string[] {
+  if (rehearsal === undefined) return []
+  const { stages, sameOrder, vms } = rehearsal
+  const both = stages.filter(({ agrees }) => agrees !== undefined)
+  const agreed = both.filter(({ agrees }) => agrees === true).length
+  const late = both
+    .filter(({ agrees }) => agrees === false)
+    .map(({ name, took = 0, rehearsed = 0 }) => `${name} ${span(took)}, not ${span(rehearsed)}`)
+  const isAsRehearsed = late.length === 0 && sameOrder && (vms === undefined || vms.items.length === 0)
+  const open = vms !== undefined && vms.open > 0 ? `, ${vms.open} still to come` : ''
+  const head = [
+    `${agreed} of ${count(both.length, 'stage')} took as long as rehearsed`,
+    ...(sameOrder ? [] : ['the stages came in another order']),
+    ...(vms === undefined ? [] : [`${vms.agreed} of ${count(vms.total, 'VM')} went as rehearsed${open}`]),
+  ].join('; ')
+  const others = (vms?.items ?? [])
+    .slice(0, toldAtMost)
+    .map(
+      ({ namespace, name, tried, rehearsed }) =>
+        `${namespace}/${name}: ${tries[tried]}, not ${tries[rehearsed]}`,
+    )
+  const more = (vms?.items.length ?? 0) - others.length
+  const sign = isAsRehearsed ? paint.good(paint.mark.done) : paint.warn(paint.mark.warning)
+  return [
+    `${sign} rehearsal: ${head}`,
+    ...[...late, ...others, ...(more > 0 ? [`${more} more with -o json`] : [])].map((line) => `    ${line}`),
+  ]
+}
+
+const span = (seconds: number): string => spanText(seconds * 1000)
+
+/** So many VMs are told. */
+const toldAtMost = 3
+
+const tries = { migrate: 'migrated', evict: 'evicted', nothing: 'left alone', ended: 'stopped' } as const
 
 /** With `-o wide`: what is so every time, or was known before. */
 function details(report: UpgradeReport): readonly string[] {
