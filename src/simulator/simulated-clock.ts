@@ -1,11 +1,30 @@
 import type { Clock } from '../lib/kube/clock.ts'
 import { setImmediate as turn } from 'node:timers/promises'
 
+/** A clock on which somebody can be woken without a promise and a signal. */
+interface AlarmClock extends Clock {
+  /** Calls back after so many ms, unless what it returns is called before. */
+  after(ms: number, wake: () => void): () => void
+}
+
+const isAlarmClock = (clock: Clock): clock is AlarmClock => 'after' in clock
+
+/** Why a sleep was given up; a DOMException for each, with its stack, was 4 % of a simulation. */
+const enoughSlept = new Error('cancelled')
+
+/** Calls back after so many ms of any clock, unless what it returns is called before. */
+export function wakeAfter(clock: Clock, ms: number, wake: () => void): () => void {
+  if (isAlarmClock(clock)) return clock.after(ms, wake)
+  const enough = new AbortController()
+  void clock.sleep(ms, enough.signal).then(wake, nothing)
+  return () => enough.abort(enoughSlept)
+}
+
 interface Sleeper {
   at: number
   /** Counts sleepers: of those that wake at the same time the first comes first. */
   turn: number
-  /** It gave up. */
+  /** It gave up, or was woken. */
   gone: boolean
   wake: () => void
   /** Rejects with the reason of the signal. */
@@ -40,7 +59,10 @@ class SleeperQueue {
   /** The one that wakes next. */
   take(): Sleeper | undefined {
     for (let next = this.#takeFirst(); next !== undefined; next = this.#takeFirst()) {
-      if (!next.gone) return next
+      if (!next.gone) {
+        next.gone = true
+        return next
+      }
       this.#gone--
     }
     return undefined
@@ -92,6 +114,26 @@ class SleeperQueue {
   }
 }
 
+const nothing = (): void => undefined
+
+/** Calls back once everybody who can go on at this moment has done so. */
+type Turn = (then: () => void) => void
+
+/** So often somebody from outside gets a word in: a signal, a timer of the wall. */
+const hearing = 256
+
+/**
+ * For a world that is in this process as a whole, where nobody waits for anything but the clock and promises: a turn ends when no promise is left that goes
+ * on, and only every 256th is one of the event loop. Those were a tenth of a simulation.
+ */
+export function promiseTurns(): Turn {
+  let turns = 0
+  return (then) => {
+    if (++turns % hearing === 0) setImmediate(then)
+    else queueMicrotask(() => process.nextTick(then))
+  }
+}
+
 /** How many turns of the event loop nothing may have happened before time moves on. */
 const quietTurns = 3
 
@@ -99,16 +141,18 @@ const quietTurns = 3
  * Time that passes only when everybody sleeps: one queue of sleepers, the earliest is woken when no work is in
  * flight. An hour of waiting costs milliseconds and every run is the same.
  */
-export class SimClock implements Clock {
+export class SimClock implements AlarmClock {
   #now: number
+  readonly #turn: Turn
   readonly #sleepers = new SleeperQueue()
   #turns = 0
   #inFlight = 0
   #activity = 0
   #pumping = false
 
-  constructor(start = '2026-01-01T00:00:00Z') {
+  constructor(start = '2026-01-01T00:00:00Z', afterTurn: Turn = setImmediate) {
     this.#now = Date.parse(start)
+    this.#turn = afterTurn
   }
 
   now(): Date {
@@ -138,12 +182,31 @@ export class SimClock implements Clock {
     })
   }
 
+  after(ms: number, wake: () => void): () => void {
+    this.#activity++
+    const at = this.#now + Math.max(0, ms)
+    const sleeper: Sleeper = {
+      at,
+      turn: this.#turns++,
+      gone: false,
+      wake,
+      giveUp: nothing,
+      signal: undefined,
+    }
+    this.#sleepers.add(sleeper)
+    this.#pump()
+    return () => {
+      this.#sleepers.forget(sleeper)
+      sleeper.wake = nothing
+    }
+  }
+
   /** Whoever sleeps here goes on sleeping there, for what is left after `end`, ms since the epoch. */
   handOver(clock: Clock, end: number): void {
     for (const sleeper of this.#sleepers.takeAll()) {
       sleeper.gone = true
-      const { at, signal, wake, giveUp } = sleeper
-      void clock.sleep(Math.max(0, at - end), signal).then(wake, giveUp)
+      const { at, signal, giveUp } = sleeper
+      void clock.sleep(Math.max(0, at - end), signal).then(() => sleeper.wake(), giveUp)
     }
   }
 
@@ -166,7 +229,7 @@ export class SimClock implements Clock {
   }
 
   #whenQuiet(observed: number, turns: number): void {
-    setImmediate(() => {
+    this.#turn(() => {
       if (this.#inFlight > 0) {
         this.#pumping = false
         return
@@ -192,7 +255,7 @@ export class SimClock implements Clock {
  * A clock that runs through a given time at once, ending at the given clock's now, and from then on is the given
  * clock: whoever sleeps at the hand-over goes on sleeping for what was left.
  */
-export class FastForward implements Clock {
+export class FastForward implements AlarmClock {
   readonly #clock: Clock
   readonly #early: SimClock
   #arrived = false
@@ -210,6 +273,10 @@ export class FastForward implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return (this.#arrived ? this.#clock : this.#early).sleep(ms, signal)
+  }
+
+  after(ms: number, wake: () => void): () => void {
+    return wakeAfter(this.#arrived ? this.#clock : this.#early, ms, wake)
   }
 
   /** Lets the whole time pass, then hands over. */

@@ -49,7 +49,7 @@ export function perform<T>(store: Store, caller: Caller, request: ApiRequest, wo
 }
 
 function record(store: Store, caller: Caller, request: ApiRequest, status: number): void {
-  if (!store.isAudited) return
+  if (store.isLean) return
   const { verb, kind, subresource, namespace, name, dryRun = false } = request
   store.audit.push({
     user: caller.user,

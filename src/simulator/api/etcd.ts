@@ -1,4 +1,4 @@
-import type { Kind, KubeObject } from '../../lib/kube/object.ts'
+import type { KubeObject } from '../../lib/kube/object.ts'
 import { type SimKind, storageKey, versionOf } from './kinds/sim-kind.ts'
 import { notFound, tooOld } from './api-refusal.ts'
 import { frozen } from './json.ts'
@@ -16,126 +16,189 @@ interface Narrowing {
   readonly label?: { readonly key: string; readonly value?: string | undefined } | undefined
 }
 
-type Objects = Map<string, KubeObject>
+/** Where an object is kept: what stands here is what it is now. */
+interface Entry {
+  /** Namespace and name. */
+  readonly key: string
+  object: KubeObject
+}
+
+const byKey = (a: Entry, b: Entry): number => (a.key < b.key ? -1 : 1)
+
+/** Entries in their order, which is looked for only where somebody asks, and then only for what came and went since. */
+class Entries {
+  readonly #all = new Set<Entry>()
+  #sorted: readonly Entry[] | undefined
+  #came: Set<Entry> | undefined
+  #went: Set<Entry> | undefined
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  add(entry: Entry): void {
+    if (this.#all.has(entry)) return
+    this.#all.add(entry)
+    if (this.#sorted) (this.#came ??= new Set()).add(entry)
+  }
+
+  delete(entry: Entry): void {
+    if (!this.#all.delete(entry)) return
+    if (this.#sorted && this.#came?.delete(entry) !== true) (this.#went ??= new Set()).add(entry)
+  }
+
+  [Symbol.iterator](): IterableIterator<Entry> {
+    return this.#all.values()
+  }
+
+  /** As etcd has them: by namespace, then name. */
+  sorted(): readonly Entry[] {
+    const [came, went] = [this.#came, this.#went]
+    if (this.#sorted === undefined) this.#sorted = [...this.#all].sort(byKey)
+    else if (came || went) {
+      const left = went ? this.#sorted.filter((entry) => !went.has(entry)) : this.#sorted
+      // What is in order already costs a sort next to nothing.
+      this.#sorted = came ? [...left, ...came].sort(byKey) : left
+    }
+    this.#came = undefined
+    this.#went = undefined
+    return this.#sorted
+  }
+}
+
+type Groups = Map<string, Entries>
 
 /** The stored objects of one kind by name, with what lists of a part of them need. */
 class Shelf {
-  readonly #objects: Objects = new Map()
-  readonly #byNamespace = new Map<string, Objects>()
+  readonly #isNamespaced: boolean
+  /** By namespace and name: together they would have to be made one text each time. */
+  readonly #entries = new Map<string, Map<string, Entry>>()
+  readonly #all = new Entries()
+  readonly #byNamespace: Groups = new Map()
   /** By key and value, from the first time on that a label is asked for. */
-  readonly #byLabel = new Map<string, Map<string, Objects>>()
-  readonly #byOwner = new Map<string, Objects>()
-  /** The keys in their order, from the first time on that all are asked for. */
-  #ordered: string[] | undefined
+  readonly #byLabel = new Map<string, Groups>()
+  readonly #byOwner: Groups = new Map()
 
-  find(key: string): KubeObject | undefined {
-    return this.#objects.get(key)
+  constructor(isNamespaced: boolean) {
+    this.#isNamespaced = isNamespaced
   }
 
-  keep(key: string, object: KubeObject): void {
-    const before = this.#objects.get(key)
-    this.#objects.set(key, object)
-    if (!before && this.#ordered) this.#ordered.splice(placeIn(this.#ordered, key), 0, key)
-    file(this.#byNamespace, object.metadata.namespace ?? '', key, object)
+  find(ref: ObjectRef): KubeObject | undefined {
+    return this.#find(ref)?.object
+  }
+
+  keep(object: KubeObject): void {
+    const known = this.#find(object.metadata)
+    const before = known?.object
+    const entry = known ?? this.#place(object)
+    entry.object = object
+    if (!before) {
+      this.#all.add(entry)
+      file(this.#byNamespace, object.metadata.namespace ?? '', entry)
+    }
     for (const [label, values] of this.#byLabel) {
       const [old, now] = [before?.metadata.labels?.[label], object.metadata.labels?.[label]]
-      if (old !== undefined && old !== now) unfile(values, old, key)
-      if (now !== undefined) file(values, now, key, object)
+      if (old === now) continue
+      if (old !== undefined) unfile(values, old, entry)
+      if (now !== undefined) file(values, now, entry)
     }
+    if (before?.metadata.ownerReferences === object.metadata.ownerReferences) return
     const owners = ownersOf(object)
-    for (const uid of ownersOf(before)) if (!owners.includes(uid)) unfile(this.#byOwner, uid, key)
-    for (const uid of owners) file(this.#byOwner, uid, key, object)
+    for (const uid of ownersOf(before)) if (!owners.includes(uid)) unfile(this.#byOwner, uid, entry)
+    for (const uid of owners) file(this.#byOwner, uid, entry)
   }
 
-  drop(key: string): void {
-    const object = this.#objects.get(key)
-    if (!object) return
-    this.#objects.delete(key)
-    this.#ordered?.splice(placeIn(this.#ordered, key), 1)
-    unfile(this.#byNamespace, object.metadata.namespace ?? '', key)
+  drop(ref: ObjectRef): void {
+    const entry = this.#find(ref)
+    if (!entry) return
+    const { metadata } = entry.object
+    this.#entries.get(this.#group(ref))?.delete(ref.name)
+    this.#all.delete(entry)
+    unfile(this.#byNamespace, metadata.namespace ?? '', entry)
     for (const [label, values] of this.#byLabel) {
-      const value = object.metadata.labels?.[label]
-      if (value !== undefined) unfile(values, value, key)
+      const value = metadata.labels?.[label]
+      if (value !== undefined) unfile(values, value, entry)
     }
-    for (const uid of ownersOf(object)) unfile(this.#byOwner, uid, key)
+    for (const uid of ownersOf(entry.object)) unfile(this.#byOwner, uid, entry)
   }
 
-  all(): Iterable<KubeObject> {
-    return this.#objects.values()
+  all(): KubeObject[] {
+    return Array.from(this.#all, objectOf)
   }
 
   of(uid: string): KubeObject[] {
-    return [...(this.#byOwner.get(uid)?.values() ?? [])]
+    return Array.from(this.#byOwner.get(uid) ?? none, objectOf)
   }
 
   in(namespace: string): KubeObject[] {
-    return [...(this.#byNamespace.get(namespace)?.values() ?? [])]
+    return Array.from(this.#byNamespace.get(namespace) ?? none, objectOf)
   }
 
   /** In the order of namespace and name. */
   ordered({ namespace, label }: Narrowing): KubeObject[] {
-    const here = namespace === undefined ? this.#objects : (this.#byNamespace.get(namespace) ?? none)
-    const parts = label && here.size > fewest ? this.#labelled(label.key, label.value) : undefined
-    if (parts && sizeOf(parts) < here.size) return inOrder(parts)
-    if (here !== this.#objects) return inOrder([here])
-    this.#ordered ??= [...this.#objects.keys()].sort(byPlace)
-    return this.#ordered.flatMap((key) => this.#objects.get(key) ?? [])
+    const here = namespace === undefined ? this.#all : this.#byNamespace.get(namespace)
+    if (!here) return []
+    if (label && here.size > fewest) {
+      const values = this.#byLabel.get(label.key) ?? this.#index(label.key)
+      const labelled = label.value === undefined ? every(values) : (values.get(label.value) ?? none)
+      if (labelled.size < here.size) return labelled.sorted().map(objectOf)
+    }
+    return here.sorted().map(objectOf)
   }
 
-  #labelled(label: string, value: string | undefined): readonly Objects[] {
-    const values = this.#byLabel.get(label) ?? this.#index(label)
-    if (value === undefined) return [...values.values()]
-    return [values.get(value) ?? none]
+  #group({ namespace }: ObjectRef): string {
+    return this.#isNamespaced ? (namespace ?? '') : ''
   }
 
-  #index(label: string): Map<string, Objects> {
-    const values = new Map<string, Objects>()
+  #find(ref: ObjectRef): Entry | undefined {
+    return this.#entries.get(this.#group(ref))?.get(ref.name)
+  }
+
+  #place(object: KubeObject): Entry {
+    const { name } = object.metadata
+    const group = this.#group(object.metadata)
+    const entry = { key: this.#isNamespaced ? `${group}/${name}` : name, object }
+    const names = this.#entries.get(group)
+    if (names) names.set(name, entry)
+    else this.#entries.set(group, new Map([[name, entry]]))
+    return entry
+  }
+
+  #index(label: string): Groups {
+    const values: Groups = new Map()
     this.#byLabel.set(label, values)
-    for (const [key, object] of this.#objects) {
-      const value = object.metadata.labels?.[label]
-      if (value !== undefined) file(values, value, key, object)
+    for (const entry of this.#all) {
+      const value = entry.object.metadata.labels?.[label]
+      if (value !== undefined) file(values, value, entry)
     }
     return values
   }
 }
 
-const none: Objects = new Map()
+const none = new Entries()
 /** So few are looked at faster than an index is kept. */
 const fewest = 8
 
-const sizeOf = (parts: readonly Objects[]): number => parts.reduce((sum, { size }) => sum + size, 0)
+const objectOf = ({ object }: Entry): KubeObject => object
 const ownersOf = (object: KubeObject | undefined): readonly string[] =>
   object?.metadata.ownerReferences?.map(({ uid }) => uid) ?? []
 
-function file(groups: Map<string, Objects>, group: string, key: string, object: KubeObject): void {
-  const known = groups.get(group)
-  if (known) known.set(key, object)
-  else groups.set(group, new Map([[key, object]]))
+function every(groups: Groups): Entries {
+  const all = new Entries()
+  for (const entries of groups.values()) for (const entry of entries) all.add(entry)
+  return all
 }
 
-function unfile(groups: Map<string, Objects>, group: string, key: string): void {
+function file(groups: Groups, group: string, entry: Entry): void {
+  let known = groups.get(group)
+  if (!known) groups.set(group, (known = new Entries()))
+  known.add(entry)
+}
+
+function unfile(groups: Groups, group: string, entry: Entry): void {
   const known = groups.get(group)
-  known?.delete(key)
+  known?.delete(entry)
   if (known?.size === 0) groups.delete(group)
-}
-
-/** As etcd has them: by namespace, then name. */
-function inOrder(parts: readonly Objects[]): KubeObject[] {
-  const objects = parts.flatMap((part) => [...part])
-  return objects.sort(([a], [b]) => byPlace(a, b)).map(([, object]) => object)
-}
-
-const byPlace = (a: string, b: string): number => (a < b ? -1 : 1)
-
-/** Where the key stands among keys in their order, or would stand: by halves. */
-function placeIn(keys: readonly string[], key: string): number {
-  let [low, high] = [0, keys.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((keys[middle] ?? '') < key) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** The stored objects, frozen, and the one counter behind every resourceVersion. */
@@ -154,7 +217,7 @@ export class ObjectTable {
   }
 
   find(kind: SimKind, ref: ObjectRef): KubeObject | undefined {
-    return this.#shelf(kind).find(keyOf(kind, ref))
+    return this.#shelf(kind).find(ref)
   }
 
   /** Throws 404. */
@@ -182,26 +245,28 @@ export class ObjectTable {
   }
 
   everything(): KubeObject[] {
-    return [...this.#shelves.values()].flatMap((shelf) => Array.from(shelf.all()))
+    return [...this.#shelves.values()].flatMap((shelf) => shelf.all())
   }
 
   exists(uid: string): boolean {
     return this.#uids.has(uid)
   }
 
-  keep(kind: SimKind, object: KubeObject): KubeObject {
-    const before = this.find(kind, object.metadata)
+  /** `isOpen`: only the object itself is frozen, which is all that is asked of one before it is shared. */
+  keep(kind: SimKind, object: KubeObject, isOpen = false): KubeObject {
+    const shelf = this.#shelf(kind)
+    const before = shelf.find(object.metadata)
     const metadata = { ...object.metadata, resourceVersion: this.advance() }
     if (metadata.managedFields?.length === 0) delete metadata.managedFields
-    const kept = frozen({ ...object, metadata })
-    this.#shelf(kind).keep(keyOf(kind, object.metadata), kept)
+    const kept = isOpen ? Object.freeze({ ...object, metadata }) : frozen({ ...object, metadata })
+    shelf.keep(kept)
     this.#uids.add(kept.metadata.uid ?? '')
     this.#record(before ? 'MODIFIED' : 'ADDED', kind, kept, before)
     return kept
   }
 
   drop(kind: SimKind, before: KubeObject): KubeObject {
-    this.#shelf(kind).drop(keyOf(kind, before.metadata))
+    this.#shelf(kind).drop(before.metadata)
     this.#uids.delete(before.metadata.uid ?? '')
     const gone = frozen({ ...before, metadata: { ...before.metadata, resourceVersion: this.advance() } })
     this.#record('DELETED', kind, gone, before)
@@ -221,23 +286,20 @@ export class ObjectTable {
     this.history.record({ type, resource: storageKey(kind), object, before, revision: this.#revision })
   }
 
-  #shelf(kind: Pick<Kind, 'apiVersion' | 'plural'>): Shelf {
+  #shelf(kind: SimKind): Shelf {
     const key = storageKey(kind)
     const known = this.#shelves.get(key)
     if (known) return known
-    const made = new Shelf()
+    const made = new Shelf(kind.namespaced)
     this.#shelves.set(key, made)
     return made
   }
 }
 
-function keyOf(kind: SimKind, { namespace, name }: ObjectRef): string {
-  return kind.namespaced ? `${namespace ?? ''}/${name}` : name
-}
-
 /** The object as it reads in the version that was asked for; nothing is converted but its name. */
 function asVersion(object: KubeObject, apiVersion: string): KubeObject {
-  if (versionOf(object.apiVersion) === versionOf(apiVersion)) return object
+  if (object.apiVersion === apiVersion || versionOf(object.apiVersion) === versionOf(apiVersion))
+    return object
   return Object.freeze({ ...object, apiVersion })
 }
 
@@ -265,12 +327,19 @@ export class History {
   }
 
   record(event: StoreEvent): void {
-    const notify = this.#rings.get(event.resource) ?? []
-    this.#rings.set(event.resource, notify)
-    notify.push(event)
-    const gone = notify.length > this.#limit ? notify.shift() : undefined
-    if (gone) this.#forgotten.set(event.resource, gone.revision)
+    this.#remember(event)
     for (const listener of this.#listeners.get(event.resource) ?? []) listener(event)
+  }
+
+  /** Twice as many as are told again are kept before the older half goes at once: one at a time would move all the others each time. */
+  #remember(event: StoreEvent): void {
+    const known = this.#rings.get(event.resource)
+    if (known) known.push(event)
+    const ring = known ?? [event]
+    if (!known) this.#rings.set(event.resource, ring)
+    const gone = ring[ring.length - 1 - this.#limit]
+    if (gone) this.#forgotten.set(event.resource, gone.revision)
+    if (ring.length > 2 * this.#limit) ring.splice(0, ring.length - this.#limit)
   }
 
   /** What happened after that revision. Throws 410 when that is no longer known. */

@@ -15,7 +15,14 @@ import {
   timestamp,
   validate,
 } from './object-lifecycle.ts'
-import { labelSelected, ListSnapshots, nameSelected, type PageOf, selection } from './list-options.ts'
+import {
+  everything,
+  labelSelected,
+  ListSnapshots,
+  nameSelected,
+  type PageOf,
+  selection,
+} from './list-options.ts'
 import {
   accepted,
   History,
@@ -25,7 +32,7 @@ import {
   type StoreEvent,
   told,
 } from './etcd.ts'
-import { at, copy, same } from './json.ts'
+import { at, copy, same, sameBut } from './json.ts'
 import { KindRegistry, type SimKind, storageKey } from './kinds/sim-kind.ts'
 import { afterUpdate, type FieldWriter } from './managed-fields.ts'
 import { type Patch, patched } from './patch.ts'
@@ -36,13 +43,27 @@ import { type SubresourceHook, Subresources } from './subresources.ts'
 export interface StoreOptions {
   readonly kinds?: readonly SimKind[]
   readonly version?: ServerVersion
-  /** How many changes per resource a watch may resume over. */
+  /** How many changes per resource a watch may resume over; a lean store keeps none by itself. */
   readonly history?: number
   /** How long a pod on a node stays Terminating, in ms of the clock. 0: it is gone at once. */
   readonly podTermination?: number
-  /** Default: every request is recorded. What plays days for ten thousand VMs has no use for millions of records. */
-  readonly isAudited?: boolean
+  /**
+   * What plays days for ten thousand VMs has no use for millions of records of requests, nor for who owns which field of what controllers
+   * write for each of them; what is in these objects is not frozen. Default: all of that is done.
+   */
+  readonly isLean?: boolean
 }
+
+/** What controllers write again and again, or by the thousand: in a lean store it has no managedFields. */
+const swarming: ReadonlySet<string> = new Set([
+  'Lease',
+  'Node',
+  'Event',
+  'Pod',
+  'VirtualMachine',
+  'VirtualMachineInstance',
+  'VirtualMachineInstanceMigration',
+])
 
 /**
  * The objects of a simulated cluster with the semantics of a kube-apiserver. Synchronous; every object that it gives
@@ -53,9 +74,9 @@ export class Store {
   readonly kinds: KindRegistry
   /** What the server says that it is. */
   version: ServerVersion
-  /** Every request that was made, oldest first; none where it `isAudited` not. */
+  /** Every request that was made, oldest first; none where it `isLean`. */
   readonly audit: AuditRecord[] = []
-  readonly isAudited: boolean
+  readonly isLean: boolean
   readonly subresources = new Subresources()
   /** Asked before every write, dry runs included. */
   readonly admission = new Set<(admission: Admission) => void>()
@@ -66,10 +87,10 @@ export class Store {
 
   constructor(clock: Clock, options: StoreOptions = {}) {
     this.clock = clock
-    this.isAudited = options.isAudited ?? true
+    this.isLean = options.isLean ?? false
     this.kinds = new KindRegistry(options.kinds ?? builtInKinds)
     this.version = options.version ?? { gitVersion: 'v1.35.4', major: '1', minor: '35' }
-    this.#table = new ObjectTable(new History(options.history))
+    this.#table = new ObjectTable(new History(options.history ?? (this.isLean ? 0 : undefined)))
     const { kinds } = this
     this.#deletion = new Deletion({
       table: this.#table,
@@ -103,14 +124,17 @@ export class Store {
     const { namespace } = where
     const objects = () => {
       const narrowing = { namespace, name: nameSelected(where.fields), label: labelSelected(where.labels) }
-      return this.#table.ordered(resolved, narrowing).filter(matches)
+      const found = this.#table.ordered(resolved, narrowing)
+      return matches === everything ? found : found.filter(matches)
     }
-    const id = [storageKey(kind), where.namespace, where.labels, where.fields].join('|')
+    const id = () => [storageKey(kind), where.namespace, where.labels, where.fields].join('|')
     const page = this.#snapshots.page(
       { id, objects, revision: this.revision },
       where.limit ?? 0,
       where.continue,
     )
+    if (page.items.every(({ apiVersion }) => apiVersion === kind.apiVersion) && !resolved.versioning)
+      return page
     return { ...page, items: page.items.map((o) => told(resolved, o, kind.apiVersion)) }
   }
 
@@ -118,7 +142,7 @@ export class Store {
     const resolved = this.kinds.resolve(kind)
     const object = this.#prepared(resolved, accepted(resolved, given, kind.apiVersion))
     if (this.#table.find(resolved, object.metadata)) throw alreadyExists(resolved, object.metadata.name)
-    object.metadata.managedFields = afterUpdate(resolved, undefined, object, this.#writer(write))
+    this.#own(resolved, undefined, object, write)
     return told(resolved, this.#admit(resolved, undefined, object, write), kind.apiVersion)
   }
 
@@ -127,7 +151,7 @@ export class Store {
     const before = inStoredVersion(resolved, this.#table.stored(resolved, ref))
     requireStatus(resolved, write)
     const object = prepareUpdate(resolved, before, accepted(resolved, given, kind.apiVersion), write.on)
-    object.metadata.managedFields = afterUpdate(resolved, before, object, this.#writer(write))
+    this.#own(resolved, before, object, write)
     return told(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
   }
 
@@ -179,8 +203,7 @@ export class Store {
     Object.assign(made.metadata, copy({ uid, creationTimestamp, generation, deletionTimestamp }))
     const status = at(object, 'status')
     if (status !== undefined) Object.assign(made, { status: copy(status) })
-    if ((made.metadata.managedFields ?? []).length === 0)
-      made.metadata.managedFields = afterUpdate(resolved, undefined, made, this.#writer({ manager }))
+    if ((made.metadata.managedFields ?? []).length === 0) this.#own(resolved, undefined, made, { manager })
     return this.#keep(resolved, undefined, made)
   }
 
@@ -189,8 +212,10 @@ export class Store {
     const resolved = this.kinds.resolve(kind)
     const resource = storageKey(resolved)
     const now = () => this.kinds.find(kind) ?? resolved
-    const tell = (event: StoreEvent) =>
-      listener({ ...event, object: told(now(), event.object, kind.apiVersion) })
+    const tell = (event: StoreEvent) => {
+      const object = told(now(), event.object, kind.apiVersion)
+      listener(object === event.object ? event : { ...event, object })
+    }
     if (after !== undefined) for (const event of this.#table.history.since(resource, after)) tell(event)
     return this.#table.history.listen(resource, tell)
   }
@@ -221,15 +246,22 @@ export class Store {
     if (write.on !== 'status') validate(kind, object, before)
     const operation = before ? 'UPDATE' : 'CREATE'
     for (const hook of this.admission) hook({ operation, kind, object, before, write })
-    if (before && isUnchanged(before, object)) return before
+    const isNew = before?.metadata.generation !== object.metadata.generation
+    if (before && !isNew && isUnchanged(before, object)) return before
     return write.dryRun === true ? object : this.#keep(kind, before, object)
   }
 
   #keep(kind: SimKind, before: KubeObject | undefined, object: KubeObject): KubeObject {
-    const kept = this.#table.keep(kind, object)
+    const kept = this.#table.keep(kind, object, this.isLean && swarming.has(kind.kind))
     serveDefinition(this, kept)
     if (before) this.#deletion.afterWrite(kind, before, kept)
     return this.#table.find(kind, kept.metadata) ?? kept
+  }
+
+  /** Notes in the object who owns its fields now. */
+  #own(kind: SimKind, before: KubeObject | undefined, object: KubeObject, write: Write): void {
+    if (this.isLean && swarming.has(kind.kind)) delete object.metadata.managedFields
+    else object.metadata.managedFields = afterUpdate(kind, before, object, this.#writer(write))
   }
 
   #writer({ manager = 'unknown', on }: Write): FieldWriter {
@@ -240,15 +272,11 @@ export class Store {
 /** Who owns which field is looked at last: it is only worked out where everything else is the same. */
 function isUnchanged(before: KubeObject, object: KubeObject): boolean {
   return (
-    same(withoutOwners(before), withoutOwners(object)) &&
+    sameBut('metadata', before, object) &&
+    sameBut('managedFields', before.metadata, object.metadata) &&
     same(before.metadata.managedFields ?? [], object.metadata.managedFields ?? [])
   )
 }
-
-const withoutOwners = (object: KubeObject) => ({
-  ...object,
-  metadata: { ...object.metadata, managedFields: undefined },
-})
 
 function requireStatus(kind: SimKind, { on }: Write): void {
   if (on === 'status' && !kind.status) throw unserved()

@@ -3,6 +3,7 @@ import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { type Event, Events } from '../../lib/kube/kinds/core-kinds.ts'
+import { wakeAfter } from '../simulated-clock.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { createHash } from 'node:crypto'
 
@@ -75,7 +76,7 @@ export async function whenRung(
       const outcome = await attempt(cx, reconcile)
       await changed.wait(outcome.ok ? outcome.again : pause)
       pause = outcome.ok ? backOff.shortest : Math.min(pause * 2, backOff.longest)
-      await cx.clock.sleep(delay(), cx.signal)
+      await changed.pause(delay())
       changed.hush()
     }
   })
@@ -160,7 +161,7 @@ export async function controlEach(
     while (!cx.signal.aborted) {
       await playPass(cx, queue, begin)
       await queue.wait()
-      await cx.clock.sleep(gathering, cx.signal)
+      await queue.gather()
     }
   })
   await Promise.all([...followers, working])
@@ -232,6 +233,11 @@ class KeyQueue {
     await this.#changed.wait(next === Infinity ? undefined : Math.max(0, next - this.#now()))
   }
 
+  /** Until the rest of a swarm has come. */
+  gather(): Promise<void> {
+    return this.#changed.pause(gathering)
+  }
+
   /** Those that were rung, and those whose time has come. */
   take(): readonly string[] {
     this.#changed.hush()
@@ -274,9 +280,6 @@ export const ownedBy =
   (object: KubeObject): boolean =>
     object.metadata.ownerReferences?.some((o) => o.controller === true && o.kind === kind) ?? false
 
-/** Why a sleep was given up; a DOMException for each, with its stack, was 4 % of a simulation. */
-const enoughSlept = new Error('rung')
-
 /** Wakes one waiting loop. Rung twice before it is heard, it wakes once. */
 export class ChangeSignal {
   readonly #clock: Clock
@@ -285,6 +288,7 @@ export class ChangeSignal {
   readonly ended: Promise<void>
   #rung = false
   #wake: () => void = () => undefined
+  #goOn: () => void = () => undefined
 
   constructor(clock: Clock, signal: AbortSignal) {
     this.#clock = clock
@@ -292,6 +296,7 @@ export class ChangeSignal {
     this.ended = new Promise((resolve) => {
       const end = () => {
         this.ring()
+        this.#goOn()
         resolve()
       }
       if (signal.aborted) end()
@@ -309,17 +314,26 @@ export class ChangeSignal {
     this.#rung = false
   }
 
+  /** For so many ms, however often it rings, or until the signal ends everything. */
+  async pause(ms: number): Promise<void> {
+    if (this.#signal.aborted) return
+    let cancel: (() => void) | undefined
+    await new Promise<void>((resolve) => {
+      this.#goOn = resolve
+      cancel = wakeAfter(this.#clock, ms, resolve)
+    })
+    cancel?.()
+  }
+
   /** Until it rings, until `atMost` ms have passed, or until the signal ends everything; never rejects. */
   async wait(atMost?: number): Promise<void> {
     if (!this.#rung && !this.#signal.aborted) {
-      const enough = new AbortController()
-      const rung = new Promise<void>((resolve) => {
+      let cancel: (() => void) | undefined
+      await new Promise<void>((resolve) => {
         this.#wake = resolve
+        if (atMost !== undefined) cancel = wakeAfter(this.#clock, atMost, resolve)
       })
-      const late =
-        atMost === undefined ? rung : this.#clock.sleep(atMost, enough.signal).catch(() => undefined)
-      await Promise.race([rung, late])
-      enough.abort(enoughSlept)
+      cancel?.()
     }
     this.#rung = false
   }

@@ -116,8 +116,15 @@ class NodeUse {
 
 const unplaced = ({ spec }: Pod): boolean => spec?.nodeName === undefined
 
-const allOf = ({ status }: Node): number =>
-  quantity(status?.allocatable?.['memory']) ?? Number.POSITIVE_INFINITY
+const sizes = new WeakMap<Node, number>()
+
+function allOf(node: Node): number {
+  const known = sizes.get(node)
+  if (known !== undefined) return known
+  const size = quantity(node.status?.allocatable?.['memory']) ?? Number.POSITIVE_INFINITY
+  sizes.set(node, size)
+  return size
+}
 
 function leastUsed(pod: Pod, nodes: readonly Node[], use: NodeUse): Node | undefined {
   const avoided = pod.metadata.annotations?.[avoidAnnotation]
@@ -127,10 +134,11 @@ function leastUsed(pod: Pod, nodes: readonly Node[], use: NodeUse): Node | undef
   const hasRoom = (node: Node) => wanted === 0 || use.memoryOn(node.metadata.name) + wanted <= allOf(node)
   let best: Node | undefined
   for (const node of nodes) {
-    if (node.metadata.name === avoided || !fitsNode(pod.spec, node) || !hasRoom(node)) continue
+    if (node.metadata.name === avoided || !hasRoom(node)) continue
     const less =
       best === undefined ? -1 : (wanted === 0 ? 0 : share(node) - share(best)) || pods(node) - pods(best)
-    if (less < 0) best = node
+    // Last, as it costs the most.
+    if (less < 0 && fitsNode(pod.spec, node)) best = node
   }
   return best
 }

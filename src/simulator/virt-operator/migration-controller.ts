@@ -264,14 +264,15 @@ async function watch(
   const outcome = both.vmi.metadata.annotations?.[outcomeAnnotations.migration]
   if (fails(outcome, both, known)) return abandon(cx, both, incompatible)
   if (outcome === 'hang') return undefined
-  if (await goesToOlder(cx, both)) return abandon(cx, both, older)
+  const launchers = await launchersOf(cx, both.vmi)
+  if (goesToOlder(both, launchers)) return abandon(cx, both, older)
   const left = Date.parse(startTimestamp) + durationOf(outcome) - cx.clock.now().getTime()
-  return left > 0 ? left : handOver(cx, both)
+  return left > 0 ? left : handOver(cx, both, launchers)
 }
 
 /** Of a guest that ran on a newer one nothing is taken by an older QEMU (night U4). */
-async function goesToOlder(cx: VirtControllerContext, both: Migrated): Promise<boolean> {
-  const target = await targetOf(cx, both)
+function goesToOlder(both: Migrated, launchers: readonly Pod[]): boolean {
+  const target = targetAmong(launchers, both)
   const [runs, goesTo] = [
     both.vmi.status?.launcherContainerImageVersion,
     target?.spec?.containers?.[0]?.image,
@@ -298,10 +299,14 @@ const ended = (cx: VirtControllerContext, { status }: VirtualMachineInstance): M
 })
 
 /** The guest runs on the target, with what was asked of it meanwhile; the source launcher ends. */
-async function handOver(cx: VirtControllerContext, both: Migrated): Promise<undefined> {
+async function handOver(
+  cx: VirtControllerContext,
+  both: Migrated,
+  launchers: readonly Pod[],
+): Promise<undefined> {
   const { migration, vmi } = both
-  const target = await targetOf(cx, both)
-  const source = currentLauncher(vmi, await launchersOf(cx, vmi))
+  const target = targetAmong(launchers, both)
+  const source = currentLauncher(vmi, launchers)
   const nodeName = target?.spec?.nodeName ?? ''
   const migrationState = ended(cx, vmi)
   const activePods = { [target?.metadata.uid ?? '']: nodeName }
@@ -444,10 +449,12 @@ async function fail(
 }
 
 /** The launcher that was made for the migration. */
-async function targetOf(cx: VirtControllerContext, { migration, vmi }: Migrated): Promise<Pod | undefined> {
-  const pods = await launchersOf(cx, vmi)
-  return pods.find((pod) => pod.metadata.labels?.[migrationLabel] === migration.metadata.uid)
+async function targetOf(cx: VirtControllerContext, both: Migrated): Promise<Pod | undefined> {
+  return targetAmong(await launchersOf(cx, both.vmi), both)
 }
+
+const targetAmong = (launchers: readonly Pod[], { migration }: Migrated): Pod | undefined =>
+  launchers.find((pod) => pod.metadata.labels?.[migrationLabel] === migration.metadata.uid)
 
 const migrationFinalizer = 'kubevirt.io/migrationJobFinalize'
 /** Finished migrations that are kept per instance (facts 3.3). */

@@ -305,13 +305,20 @@ function runEvacuations(cx: VirtControllerContext): Promise<void> {
   const known = new KnownMigrations()
   /** Migrations that were created and that the watch has not told of yet, by their instance. */
   const created = new Map<string, string>()
+  /** Keys of the instances that are to go, as the watch tells of them. */
+  const evacuated = new Set<string>()
   const watches = [
-    keyed(VirtualMachineInstances, (vmi) => [keyOf(vmi.metadata)]),
+    keyed(VirtualMachineInstances, (vmi, isGone) => {
+      const key = keyOf(vmi.metadata)
+      if (!isGone && isEvacuated(vmi)) evacuated.add(key)
+      else evacuated.delete(key)
+      return evacuated.has(key) ? [key] : []
+    }),
     keyed(VirtualMachineInstanceMigrations, (migration, isGone) => {
       known.take(migration, isGone)
       const instance = instanceKeyOf(migration)
       if (created.get(instance) === migration.metadata.name) created.delete(instance)
-      return [instance]
+      return evacuated.has(instance) ? [instance] : []
     }),
   ]
   return controlEach(cx, watches, async () => async (ref) => {

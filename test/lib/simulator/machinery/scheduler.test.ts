@@ -13,7 +13,7 @@ const pod = (name: string): Pod => ({
 })
 
 it('a pod that was over before it had a node gets none, and takes no room from another', async () => {
-  const roomy = { ...node('a'), status: { ...node('a').status, allocatable: { memory: '4Gi' } } }
+  const roomy = node('a', { status: { allocatable: { memory: '4Gi' } } })
   const { clock, reader, writer } = animate([roomy, pod('runs'), pod('gives-up')])
   const nodeOf = async (name: string) => (await reader.list(Pods, { name }))[0]?.spec?.nodeName
   const end = (name: string) =>
