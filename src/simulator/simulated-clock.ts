@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/kube/clock.ts'
+import { nextTick } from 'node:process'
 import { setImmediate as turn } from 'node:timers/promises'
 
 /** A clock on which somebody can be woken without a promise and a signal. */
@@ -130,7 +131,7 @@ export function promiseTurns(): Turn {
   let turns = 0
   return (then) => {
     if (++turns % hearing === 0) setImmediate(then)
-    else queueMicrotask(() => process.nextTick(then))
+    else queueMicrotask(() => nextTick(then))
   }
 }
 

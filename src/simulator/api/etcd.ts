@@ -102,9 +102,12 @@ class Shelf {
       if (old !== undefined) unfile(values, old, entry)
       if (now !== undefined) file(values, now, entry)
     }
-    if (before?.metadata.ownerReferences === object.metadata.ownerReferences) return
-    const owners = ownersOf(object)
-    for (const uid of ownersOf(before)) if (!owners.includes(uid)) unfile(this.#byOwner, uid, entry)
+    if (before?.metadata.ownerReferences !== object.metadata.ownerReferences)
+      this.#own(entry, ownersOf(before), ownersOf(object))
+  }
+
+  #own(entry: Entry, before: readonly string[], owners: readonly string[]): void {
+    for (const uid of before) if (!owners.includes(uid)) unfile(this.#byOwner, uid, entry)
     for (const uid of owners) file(this.#byOwner, uid, entry)
   }
 

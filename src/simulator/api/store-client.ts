@@ -108,11 +108,7 @@ class StoreReader implements Reader {
     const listed = listingOf(where)
     let token: string | undefined
     do {
-      const next = await this.#page(
-        kind,
-        where,
-        token === undefined ? listed : { ...listed, continue: token },
-      )
+      const next = this.#page(kind, where, token === undefined ? listed : { ...listed, continue: token })
       yield next.page
       token = next.token
     } while (token !== undefined)

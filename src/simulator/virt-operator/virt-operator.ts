@@ -55,15 +55,14 @@ export async function runOperator(
 function operate(cx: OperatorContext): Promise<void> {
   const { namespace } = cx.self
   const work = new Work(cx)
+  const concerns = () => work.hasToLook()
   const watched: Watched[] = [
     { kind: KubeVirts, where: { namespace } },
-    ...[
-      { kind: Deployments, where: { namespace } },
-      { kind: DaemonSets, where: { namespace } },
-      { kind: Pods, where: { namespace, labels: 'app.kubernetes.io/managed-by=virt-operator' } },
-      { kind: Jobs, where: { namespace } },
-      { kind: ConfigMaps, where: { namespace, labels: strategyLabel } },
-    ].map((watch) => ({ ...watch, concerns: () => work.hasToLook() })),
+    { kind: Deployments, where: { namespace }, concerns },
+    { kind: DaemonSets, where: { namespace }, concerns },
+    { kind: Pods, where: { namespace, labels: 'app.kubernetes.io/managed-by=virt-operator' }, concerns },
+    { kind: Jobs, where: { namespace }, concerns },
+    { kind: ConfigMaps, where: { namespace, labels: strategyLabel }, concerns },
   ]
   return whenRung(
     cx,
