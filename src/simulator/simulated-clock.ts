@@ -1,12 +1,138 @@
 import type { Clock } from '../lib/kube/clock.ts'
+import { nextTick } from 'node:process'
 import { setImmediate as turn } from 'node:timers/promises'
+
+/** A clock on which somebody can be woken without a promise and a signal. */
+interface AlarmClock extends Clock {
+  /** Calls back after so many ms, unless what it returns is called before. */
+  after(ms: number, wake: () => void): () => void
+}
+
+const isAlarmClock = (clock: Clock): clock is AlarmClock => 'after' in clock
+
+/** Why a sleep was given up; a DOMException for each, with its stack, was 4 % of a simulation. */
+const enoughSlept = new Error('cancelled')
+
+/** Calls back after so many ms of any clock, unless what it returns is called before. */
+export function wakeAfter(clock: Clock, ms: number, wake: () => void): () => void {
+  if (isAlarmClock(clock)) return clock.after(ms, wake)
+  const enough = new AbortController()
+  void clock.sleep(ms, enough.signal).then(wake, nothing)
+  return () => enough.abort(enoughSlept)
+}
 
 interface Sleeper {
   at: number
+  /** Counts sleepers: of those that wake at the same time the first comes first. */
+  turn: number
+  /** It gave up, or was woken. */
+  gone: boolean
   wake: () => void
   /** Rejects with the reason of the signal. */
   giveUp: () => void
   signal: AbortSignal | undefined
+}
+
+const isBefore = (a: Sleeper, b: Sleeper): boolean => a.at < b.at || (a.at === b.at && a.turn < b.turn)
+
+/** Sleepers in a heap: to find the next one costs the logarithm of how many there are. Who gave up is left in it until he comes up, or until they are the most. */
+class SleeperQueue {
+  #heap: Sleeper[] = []
+  #gone = 0
+
+  get size(): number {
+    return this.#heap.length - this.#gone
+  }
+
+  add(sleeper: Sleeper): void {
+    this.#heap.push(sleeper)
+    this.#raise(this.#heap.length - 1)
+  }
+
+  forget(sleeper: Sleeper): void {
+    if (sleeper.gone) return
+    sleeper.gone = true
+    this.#gone++
+    // In their order they are a heap.
+    if (this.#gone > 64 && this.#gone > this.#heap.length / 2) this.#heap = this.takeAll()
+  }
+
+  /** The one that wakes next. */
+  take(): Sleeper | undefined {
+    for (let next = this.#takeFirst(); next !== undefined; next = this.#takeFirst()) {
+      if (!next.gone) {
+        next.gone = true
+        return next
+      }
+      this.#gone--
+    }
+    return undefined
+  }
+
+  /** All of them, in the order in which they wake. */
+  takeAll(): Sleeper[] {
+    const all = this.#heap.filter(({ gone }) => !gone)
+    this.#heap = []
+    this.#gone = 0
+    return all.sort((a, b) => (isBefore(a, b) ? -1 : 1))
+  }
+
+  #takeFirst(): Sleeper | undefined {
+    const [first] = this.#heap
+    const last = this.#heap.pop()
+    if (last !== undefined && last !== first) {
+      this.#heap[0] = last
+      this.#lower()
+    }
+    return first
+  }
+
+  /** Up to where nobody above wakes later. */
+  #raise(from: number): void {
+    for (let i = from; i > 0;) {
+      const above = (i - 1) >> 1
+      if (!this.#swapUnlessOrdered(above, i)) return
+      i = above
+    }
+  }
+
+  #lower(): void {
+    for (let i = 0; ;) {
+      const [left, right] = [2 * i + 1, 2 * i + 2]
+      const [a, b] = [this.#heap[left], this.#heap[right]]
+      const earlier = a && b && isBefore(b, a) ? right : left
+      if (a === undefined || !this.#swapUnlessOrdered(i, earlier)) return
+      i = earlier
+    }
+  }
+
+  #swapUnlessOrdered(above: number, below: number): boolean {
+    const [a, b] = [this.#heap[above], this.#heap[below]]
+    if (a === undefined || b === undefined || isBefore(a, b)) return false
+    this.#heap[above] = b
+    this.#heap[below] = a
+    return true
+  }
+}
+
+const nothing = (): void => undefined
+
+/** Calls back once everybody who can go on at this moment has done so. */
+type Turn = (then: () => void) => void
+
+/** So often somebody from outside gets a word in: a signal, a timer of the wall. */
+const hearing = 256
+
+/**
+ * For a world that is in this process as a whole, where nobody waits for anything but the clock and promises: a turn ends when no promise is left that goes
+ * on, and only every 256th is one of the event loop. Those were a tenth of a simulation.
+ */
+export function promiseTurns(): Turn {
+  let turns = 0
+  return (then) => {
+    if (++turns % hearing === 0) setImmediate(then)
+    else queueMicrotask(() => nextTick(then))
+  }
 }
 
 /** How many turns of the event loop nothing may have happened before time moves on. */
@@ -16,15 +142,18 @@ const quietTurns = 3
  * Time that passes only when everybody sleeps: one queue of sleepers, the earliest is woken when no work is in
  * flight. An hour of waiting costs milliseconds and every run is the same.
  */
-export class SimClock implements Clock {
+export class SimClock implements AlarmClock {
   #now: number
-  #sleepers: Sleeper[] = []
+  readonly #turn: Turn
+  readonly #sleepers = new SleeperQueue()
+  #turns = 0
   #inFlight = 0
   #activity = 0
   #pumping = false
 
-  constructor(start = '2026-01-01T00:00:00Z') {
+  constructor(start = '2026-01-01T00:00:00Z', afterTurn: Turn = setImmediate) {
     this.#now = Date.parse(start)
+    this.#turn = afterTurn
   }
 
   now(): Date {
@@ -39,26 +168,47 @@ export class SimClock implements Clock {
         return
       }
       const giveUp = () => {
-        this.#sleepers = this.#sleepers.filter((s) => s !== sleeper)
+        this.#sleepers.forget(sleeper)
         reject(signal?.reason)
       }
       const wake = () => {
         signal?.removeEventListener('abort', giveUp)
         resolve()
       }
-      const sleeper: Sleeper = { at: this.#now + Math.max(0, ms), wake, giveUp, signal }
+      const at = this.#now + Math.max(0, ms)
+      const sleeper: Sleeper = { at, turn: this.#turns++, gone: false, wake, giveUp, signal }
       signal?.addEventListener('abort', giveUp, { once: true })
-      this.#sleepers.push(sleeper)
+      this.#sleepers.add(sleeper)
       this.#pump()
     })
   }
 
+  after(ms: number, wake: () => void): () => void {
+    this.#activity++
+    const at = this.#now + Math.max(0, ms)
+    const sleeper: Sleeper = {
+      at,
+      turn: this.#turns++,
+      gone: false,
+      wake,
+      giveUp: nothing,
+      signal: undefined,
+    }
+    this.#sleepers.add(sleeper)
+    this.#pump()
+    return () => {
+      this.#sleepers.forget(sleeper)
+      sleeper.wake = nothing
+    }
+  }
+
   /** Whoever sleeps here goes on sleeping there, for what is left after `end`, ms since the epoch. */
   handOver(clock: Clock, end: number): void {
-    const sleepers = this.#sleepers
-    this.#sleepers = []
-    for (const { at, signal, wake, giveUp } of sleepers)
-      void clock.sleep(Math.max(0, at - end), signal).then(wake, giveUp)
+    for (const sleeper of this.#sleepers.takeAll()) {
+      sleeper.gone = true
+      const { at, signal, giveUp } = sleeper
+      void clock.sleep(Math.max(0, at - end), signal).then(() => sleeper.wake(), giveUp)
+    }
   }
 
   /** Time stands still while this is under way: a request, a file, a child process. */
@@ -74,13 +224,13 @@ export class SimClock implements Clock {
   }
 
   #pump(): void {
-    if (this.#pumping || this.#sleepers.length === 0) return
+    if (this.#pumping || this.#sleepers.size === 0) return
     this.#pumping = true
     this.#whenQuiet(this.#activity, quietTurns)
   }
 
   #whenQuiet(observed: number, turns: number): void {
-    setImmediate(() => {
+    this.#turn(() => {
       if (this.#inFlight > 0) {
         this.#pumping = false
         return
@@ -93,13 +243,9 @@ export class SimClock implements Clock {
 
   #advance(): void {
     this.#pumping = false
-    const next = this.#sleepers.reduce<Sleeper | undefined>(
-      (a, b) => (a === undefined || b.at < a.at ? b : a),
-      undefined,
-    )
+    const next = this.#sleepers.take()
     if (next === undefined) return
     this.#now = Math.max(this.#now, next.at)
-    this.#sleepers = this.#sleepers.filter((s) => s !== next)
     this.#activity++
     next.wake()
     this.#pump()
@@ -110,7 +256,7 @@ export class SimClock implements Clock {
  * A clock that runs through a given time at once, ending at the given clock's now, and from then on is the given
  * clock: whoever sleeps at the hand-over goes on sleeping for what was left.
  */
-export class FastForward implements Clock {
+export class FastForward implements AlarmClock {
   readonly #clock: Clock
   readonly #early: SimClock
   #arrived = false
@@ -128,6 +274,10 @@ export class FastForward implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return (this.#arrived ? this.#clock : this.#early).sleep(ms, signal)
+  }
+
+  after(ms: number, wake: () => void): () => void {
+    return wakeAfter(this.#arrived ? this.#clock : this.#early, ms, wake)
   }
 
   /** Lets the whole time pass, then hands over. */

@@ -49,6 +49,8 @@ export interface Simulation extends ClusterShape {
   random?: () => number
   /** Switched on once everything is settled. */
   faults?: SimulationFaults
+  /** No audit log, and no managedFields of what controllers write for every VM. Default: both are there. */
+  isLean?: boolean
 }
 
 /** A whole cluster with KubeVirt in it, alive until `stop`. */
@@ -70,7 +72,8 @@ const past = 120_000
 export async function simulate(simulation: Simulation): Promise<SimulatedCluster> {
   const { updatedFrom } = simulation
   const time = new FastForward(simulation.clock, pastOf(simulation))
-  const store = new Store(time, { version: serverVersion(simulation) })
+  const { isLean = false } = simulation
+  const store = new Store(time, { version: serverVersion(simulation), isLean })
   for (const kind of kindsOf(simulation)) store.kinds.add(kind)
   seed(
     store,

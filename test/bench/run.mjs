@@ -8,6 +8,7 @@ import { forecastMany } from './forecast-many.mjs'
 import { manyVmis, outdatedOf } from './many-vmis.mjs'
 import { compare, onPath, program, weigh } from './measure.mjs'
 import { inLab, realCluster } from './real-cluster.mjs'
+import { rehearseMany } from './rehearse-many.mjs'
 import { simulatedCluster } from './simulated-cluster.mjs'
 import { table } from './table.mjs'
 
@@ -97,11 +98,18 @@ const real =
   ))
 if (hasLab && !onReal && isWanted('vms')) await inLab({}, atScale)
 const forecast = isWanted('forecast') && (await forecastMany())
+/** Of a rehearsal, in seconds by VMs. */
+const limits = { 100: 2, 10_000: 20 }
+const rehearsals = isWanted('rehearse') ? await rehearseMany() : []
 
 if (rows.length > 0) console.log(table(rows))
 if (forecast)
   console.log(
     `workloads forecast of ${forecast.rows} lines: peak memory ${forecast.megabytes} MB (limit 250 MB), first row after ${forecast.firstRow.toFixed(0)} ms (limit 1000 ms), ${(forecast.whole / 1000).toFixed(0)} s`,
+  )
+for (const { vms, workers, seconds, megabytes } of rehearsals)
+  console.log(
+    `rehearse of ${vms} VMs on ${workers} nodes: ${seconds.toFixed(1)} s${limits[vms] ? ` (limit ${limits[vms]} s)` : ''}, peak memory ${megabytes} MB (limit 800 MB)`,
   )
 if (real) {
   console.log(
@@ -120,3 +128,5 @@ if (real) {
 const over = rows.filter(({ ratio, limit }) => ratio > limit)
 if (over.length > 0 || (real && real.reactionMs > 1000)) process.exitCode = 1
 if (forecast && (forecast.megabytes > 250 || forecast.firstRow > 1000)) process.exitCode = 1
+if (rehearsals.some(({ vms, seconds, megabytes }) => seconds > (limits[vms] ?? Infinity) || megabytes > 800))
+  process.exitCode = 1

@@ -22,7 +22,7 @@ import { overrideId } from '../../lib/vms/update-methods.ts'
 import { ApiFaults, withFaults } from '../../simulator/api/api-faults.ts'
 import { inhabit, launcherImage } from '../../simulator/inhabitants.ts'
 import { seeded } from '../../simulator/machinery/controller.ts'
-import { SimClock } from '../../simulator/simulated-clock.ts'
+import { promiseTurns, SimClock } from '../../simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster } from '../../simulator/simulated-cluster.ts'
 import { manifestText } from '../demo/demo.ts'
 import { eusRunCommand } from '../eus.ts'
@@ -43,10 +43,10 @@ export interface Play {
 /** Carries the upgrade out on a twin of its own. Throws what was typed wrong (exit 2), and what ends this process. */
 export async function playTwin(cx: Context, asked: Play): Promise<Played> {
   const { twin, upgrade, seed, faults, at } = asked
-  const clock = new SimClock(at.toISOString())
+  const clock = new SimClock(at.toISOString(), promiseTurns())
   const random = seeded(seed)
   await loaded(upgrade.typed.command)
-  const simulated = await simulate({ clock, ...twin.shape, random })
+  const simulated = await simulate({ clock, ...twin.shape, random, isLean: true })
   try {
     const { namespace = 'kubevirt' } = twin.shape
     inhabit(simulated.store, twin.inhabitants, { namespace, random, now: at.toISOString() })

@@ -13,19 +13,30 @@ interface Transfer {
 /** RFC 7386: `null` removes. The nulls inside of what is new go as well, in lists too, as the real server has it (lab, Workloads 12). */
 export function mergePatched(before: unknown, change: unknown): unknown {
   if (!isRecord(change)) return withoutNullMembers(change)
-  const merged = new Map(Object.entries(isRecord(before) ? before : {}))
-  for (const [key, value] of Object.entries(change)) {
-    if (value === null) merged.delete(key)
-    else if (value !== undefined) merged.set(key, mergePatched(merged.get(key), value))
+  const merged: Record<string, unknown> = isRecord(before) ? { ...before } : {}
+  for (const key of Object.keys(change)) {
+    const value = change[key]
+    if (value === null) Reflect.deleteProperty(merged, key)
+    else if (value !== undefined)
+      setMember(merged, key, mergePatched(Object.hasOwn(merged, key) ? merged[key] : undefined, value))
   }
-  return Object.fromEntries(merged)
+  return merged
 }
 
 function withoutNullMembers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNullMembers)
   if (!isRecord(value)) return value
-  const members = Object.entries(value).filter(([, member]) => member !== null)
-  return Object.fromEntries(members.map(([name, member]) => [name, withoutNullMembers(member)]))
+  const kept: Record<string, unknown> = {}
+  for (const key of Object.keys(value))
+    if (value[key] !== null && value[key] !== undefined) setMember(kept, key, withoutNullMembers(value[key]))
+  return kept
+}
+
+/** A member of that name is what it says, and no prototype. */
+function setMember(into: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__')
+    Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true })
+  else into[key] = value
 }
 
 /**

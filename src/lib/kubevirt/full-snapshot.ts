@@ -289,6 +289,8 @@ async function instanceParts(reader: Reader, wants: ReadonlySet<SnapshotPart>): 
   const wanted = (['instances', 'workloads', 'quotas'] as const).filter((name) => wants.has(name))
   if (wanted.length === 0) return {}
   const quotas = wants.has('quotas') ? known(trimmedQuotas(reader)) : undefined
+  // As above: the instances may fail first.
+  quotas?.catch(() => undefined)
   const folded = await known(foldInstances(reader).then((one) => [one]))
   const [one] = folded.known ? folded.items : []
   if (!folded.known || one === undefined) return Object.fromEntries(wanted.map((name) => [name, folded]))

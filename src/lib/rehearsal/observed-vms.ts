@@ -19,7 +19,11 @@ interface Attempt {
 /** What KubeVirt tries with the VMs of a simulated cluster, from its construction on. */
 export class ObservedVms {
   readonly #store: Store
+  /** Those that ran at the beginning. */
   readonly #first = new Map<string, Pick<RehearsedVm, 'uid' | 'launcher'>>()
+  /** Launcher images of those that run now. */
+  readonly #images = new Map<string, string>()
+  readonly #running = new Map<string, number>()
   readonly #attempts = new Map<string, Attempt[]>()
   readonly #open = new Map<string, Attempt>()
   readonly #leave: readonly (() => void)[]
@@ -28,9 +32,12 @@ export class ObservedVms {
   constructor(store: Store) {
     this.#store = store
     this.#changed = this.#now()
-    for (const vmi of this.#instances())
-      if (vmi.status?.phase === 'Running') this.#first.set(placeOf(vmi), identityOf(vmi))
+    for (const vmi of store.list(VirtualMachineInstances).items) {
+      this.#instance('ADDED', vmi)
+      if (isRunning(vmi)) this.#first.set(placeOf(vmi), identityOf(vmi))
+    }
     this.#leave = [
+      store.watch(VirtualMachineInstances, ({ type, object }) => this.#instance(type, object)),
       store.watch(VirtualMachineInstanceMigrations, ({ type, object }) => this.#migration(type, object)),
       store.watch(Events, ({ type, object }) => type === 'ADDED' && this.#event(object)),
     ]
@@ -52,23 +59,22 @@ export class ObservedVms {
 
   /** Running VMs on another virt-launcher than the one that KubeVirt gives to new ones. */
   outdated(image: string): number {
-    return this.#instances().filter((vmi) => isRunning(vmi) && imageOf(vmi) !== image).length
+    return this.#images.size - (this.#running.get(image) ?? 0)
   }
 
   /** Every VM that ran at the beginning, in the order of namespace and name. `image`: of new virt-launchers; `began`: ms since the epoch. */
   vms(image: string, began: number): RehearsedVm[] {
-    const now = new Map(this.#instances().map((vmi) => [placeOf(vmi), vmi]))
     return Array.from([...this.#first].toSorted(byPlace), ([place, identity]) => {
       const [namespace = '', name = ''] = place.split('/')
       const attempts = this.#attempts.get(place) ?? []
       const [first] = attempts
-      const vmi = now.get(place)
+      const now = this.#images.get(place)
       return {
         namespace,
         name,
         ...identity,
         tries: first?.tries ?? 'nothing',
-        becomes: vmi && isRunning(vmi) ? (imageOf(vmi) === image ? 'updated' : 'outdated') : 'stopped',
+        becomes: now === undefined ? 'stopped' : now === image ? 'updated' : 'outdated',
         attempts: attempts.length,
         ...(first && {
           begins: secondsBetween(began, first.begins),
@@ -78,8 +84,17 @@ export class ObservedVms {
     })
   }
 
-  #instances(): readonly VirtualMachineInstance[] {
-    return this.#store.list(VirtualMachineInstances).items
+  #instance(type: string, vmi: VirtualMachineInstance): void {
+    const place = placeOf(vmi)
+    const before = this.#images.get(place)
+    const now = type !== 'DELETED' && isRunning(vmi) ? imageOf(vmi) : undefined
+    if (before === now) return
+    if (before !== undefined) this.#running.set(before, (this.#running.get(before) ?? 0) - 1)
+    if (now === undefined) this.#images.delete(place)
+    else {
+      this.#images.set(place, now)
+      this.#running.set(now, (this.#running.get(now) ?? 0) + 1)
+    }
   }
 
   #migration(type: string, { metadata, spec, status }: VirtualMachineInstanceMigration): void {

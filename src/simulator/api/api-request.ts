@@ -62,6 +62,7 @@ export function askAggregated(store: Store, caller: Caller, path: string): objec
 }
 
 function record(store: Store, caller: Caller, request: ApiRequest, status: number): void {
+  if (store.isLean) return
   const { verb, kind, subresource, namespace, name, dryRun = false } = request
   store.audit.push({
     user: caller.user,

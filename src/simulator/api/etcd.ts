@@ -1,16 +1,213 @@
-import type { Kind, KubeObject } from '../../lib/kube/object.ts'
+import type { KubeObject } from '../../lib/kube/object.ts'
 import { type SimKind, storageKey, versionOf } from './kinds/sim-kind.ts'
 import { notFound, tooOld } from './api-refusal.ts'
+import { frozen } from './json.ts'
 
 export interface ObjectRef {
   readonly name: string
   readonly namespace?: string | undefined
 }
 
+/** Which objects of a kind may be among those that are asked for: the rest need not be looked at. */
+interface Narrowing {
+  readonly namespace?: string | undefined
+  readonly name?: string | undefined
+  /** A label that all of them have; without a value, whatever it says. */
+  readonly label?: { readonly key: string; readonly value?: string | undefined } | undefined
+}
+
+/** Where an object is kept: what stands here is what it is now. */
+interface Entry {
+  /** Namespace and name. */
+  readonly key: string
+  object: KubeObject
+}
+
+const byKey = (a: Entry, b: Entry): number => (a.key < b.key ? -1 : 1)
+
+/** Entries in their order, which is looked for only where somebody asks, and then only for what came and went since. */
+class Entries {
+  readonly #all = new Set<Entry>()
+  #sorted: readonly Entry[] | undefined
+  #came: Set<Entry> | undefined
+  #went: Set<Entry> | undefined
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  add(entry: Entry): void {
+    if (this.#all.has(entry)) return
+    this.#all.add(entry)
+    if (this.#sorted) (this.#came ??= new Set()).add(entry)
+  }
+
+  delete(entry: Entry): void {
+    if (!this.#all.delete(entry)) return
+    if (this.#sorted && this.#came?.delete(entry) !== true) (this.#went ??= new Set()).add(entry)
+  }
+
+  [Symbol.iterator](): IterableIterator<Entry> {
+    return this.#all.values()
+  }
+
+  /** As etcd has them: by namespace, then name. */
+  sorted(): readonly Entry[] {
+    const [came, went] = [this.#came, this.#went]
+    if (this.#sorted === undefined) this.#sorted = [...this.#all].sort(byKey)
+    else if (came || went) {
+      const left = went ? this.#sorted.filter((entry) => !went.has(entry)) : this.#sorted
+      // What is in order already costs a sort next to nothing.
+      this.#sorted = came ? [...left, ...came].sort(byKey) : left
+    }
+    this.#came = undefined
+    this.#went = undefined
+    return this.#sorted
+  }
+}
+
+type Groups = Map<string, Entries>
+
+/** The stored objects of one kind by name, with what lists of a part of them need. */
+class Shelf {
+  readonly #isNamespaced: boolean
+  /** By namespace and name: together they would have to be made one text each time. */
+  readonly #entries = new Map<string, Map<string, Entry>>()
+  readonly #all = new Entries()
+  readonly #byNamespace: Groups = new Map()
+  /** By key and value, from the first time on that a label is asked for. */
+  readonly #byLabel = new Map<string, Groups>()
+  readonly #byOwner: Groups = new Map()
+
+  constructor(isNamespaced: boolean) {
+    this.#isNamespaced = isNamespaced
+  }
+
+  find(ref: ObjectRef): KubeObject | undefined {
+    return this.#find(ref)?.object
+  }
+
+  keep(object: KubeObject): void {
+    const known = this.#find(object.metadata)
+    const before = known?.object
+    const entry = known ?? this.#place(object)
+    entry.object = object
+    if (!before) {
+      this.#all.add(entry)
+      file(this.#byNamespace, object.metadata.namespace ?? '', entry)
+    }
+    for (const [label, values] of this.#byLabel) {
+      const [old, now] = [before?.metadata.labels?.[label], object.metadata.labels?.[label]]
+      if (old === now) continue
+      if (old !== undefined) unfile(values, old, entry)
+      if (now !== undefined) file(values, now, entry)
+    }
+    if (before?.metadata.ownerReferences !== object.metadata.ownerReferences)
+      this.#own(entry, ownersOf(before), ownersOf(object))
+  }
+
+  #own(entry: Entry, before: readonly string[], owners: readonly string[]): void {
+    for (const uid of before) if (!owners.includes(uid)) unfile(this.#byOwner, uid, entry)
+    for (const uid of owners) file(this.#byOwner, uid, entry)
+  }
+
+  drop(ref: ObjectRef): void {
+    const entry = this.#find(ref)
+    if (!entry) return
+    const { metadata } = entry.object
+    this.#entries.get(this.#group(ref))?.delete(ref.name)
+    this.#all.delete(entry)
+    unfile(this.#byNamespace, metadata.namespace ?? '', entry)
+    for (const [label, values] of this.#byLabel) {
+      const value = metadata.labels?.[label]
+      if (value !== undefined) unfile(values, value, entry)
+    }
+    for (const uid of ownersOf(entry.object)) unfile(this.#byOwner, uid, entry)
+  }
+
+  all(): KubeObject[] {
+    return Array.from(this.#all, objectOf)
+  }
+
+  of(uid: string): KubeObject[] {
+    return Array.from(this.#byOwner.get(uid) ?? none, objectOf)
+  }
+
+  in(namespace: string): KubeObject[] {
+    return Array.from(this.#byNamespace.get(namespace) ?? none, objectOf)
+  }
+
+  /** In the order of namespace and name. */
+  ordered({ namespace, label }: Narrowing): KubeObject[] {
+    const here = namespace === undefined ? this.#all : this.#byNamespace.get(namespace)
+    if (!here) return []
+    if (label && here.size > fewest) {
+      const values = this.#byLabel.get(label.key) ?? this.#index(label.key)
+      const labelled = label.value === undefined ? every(values) : (values.get(label.value) ?? none)
+      if (labelled.size < here.size) return labelled.sorted().map(objectOf)
+    }
+    return here.sorted().map(objectOf)
+  }
+
+  #group({ namespace }: ObjectRef): string {
+    return this.#isNamespaced ? (namespace ?? '') : ''
+  }
+
+  #find(ref: ObjectRef): Entry | undefined {
+    return this.#entries.get(this.#group(ref))?.get(ref.name)
+  }
+
+  #place(object: KubeObject): Entry {
+    const { name } = object.metadata
+    const group = this.#group(object.metadata)
+    const entry = { key: this.#isNamespaced ? `${group}/${name}` : name, object }
+    const names = this.#entries.get(group)
+    if (names) names.set(name, entry)
+    else this.#entries.set(group, new Map([[name, entry]]))
+    return entry
+  }
+
+  #index(label: string): Groups {
+    const values: Groups = new Map()
+    this.#byLabel.set(label, values)
+    for (const entry of this.#all) {
+      const value = entry.object.metadata.labels?.[label]
+      if (value !== undefined) file(values, value, entry)
+    }
+    return values
+  }
+}
+
+const none = new Entries()
+/** So few are looked at faster than an index is kept. */
+const fewest = 8
+
+const objectOf = ({ object }: Entry): KubeObject => object
+const ownersOf = (object: KubeObject | undefined): readonly string[] =>
+  object?.metadata.ownerReferences?.map(({ uid }) => uid) ?? []
+
+function every(groups: Groups): Entries {
+  const all = new Entries()
+  for (const entries of groups.values()) for (const entry of entries) all.add(entry)
+  return all
+}
+
+function file(groups: Groups, group: string, entry: Entry): void {
+  let known = groups.get(group)
+  if (!known) groups.set(group, (known = new Entries()))
+  known.add(entry)
+}
+
+function unfile(groups: Groups, group: string, entry: Entry): void {
+  const known = groups.get(group)
+  known?.delete(entry)
+  if (known?.size === 0) groups.delete(group)
+}
+
 /** The stored objects, frozen, and the one counter behind every resourceVersion. */
 export class ObjectTable {
   readonly history: History
-  readonly #shelves = new Map<string, Map<string, KubeObject>>()
+  readonly #shelves = new Map<string, Shelf>()
   readonly #uids = new Set<string>()
   #revision = 0
 
@@ -23,7 +220,7 @@ export class ObjectTable {
   }
 
   find(kind: SimKind, ref: ObjectRef): KubeObject | undefined {
-    return this.#shelf(kind).get(keyOf(kind, ref))
+    return this.#shelf(kind).find(ref)
   }
 
   /** Throws 404. */
@@ -33,31 +230,46 @@ export class ObjectTable {
     return found
   }
 
-  all(kind: Pick<Kind, 'apiVersion' | 'plural'>): KubeObject[] {
-    return [...this.#shelf(kind).values()]
+  /** At least those that the narrowing leaves, in the order of namespace and name. */
+  ordered(kind: SimKind, narrowing: Narrowing): KubeObject[] {
+    const { namespace, name } = narrowing
+    if (name === undefined || (kind.namespaced && namespace === undefined))
+      return this.#shelf(kind).ordered(narrowing)
+    const found = this.find(kind, { namespace, name })
+    return found ? [found] : []
+  }
+
+  ownedBy(kind: SimKind, uid: string): KubeObject[] {
+    return this.#shelf(kind).of(uid)
+  }
+
+  inNamespace(kind: SimKind, namespace: string): KubeObject[] {
+    return this.#shelf(kind).in(namespace)
   }
 
   everything(): KubeObject[] {
-    return [...this.#shelves.values()].flatMap((shelf) => Array.from(shelf.values()))
+    return [...this.#shelves.values()].flatMap((shelf) => shelf.all())
   }
 
   exists(uid: string): boolean {
     return this.#uids.has(uid)
   }
 
-  keep(kind: SimKind, object: KubeObject): KubeObject {
-    const before = this.find(kind, object.metadata)
+  /** `isOpen`: only the object itself is frozen, which is all that is asked of one before it is shared. */
+  keep(kind: SimKind, object: KubeObject, isOpen = false): KubeObject {
+    const shelf = this.#shelf(kind)
+    const before = shelf.find(object.metadata)
     const metadata = { ...object.metadata, resourceVersion: this.advance() }
     if (metadata.managedFields?.length === 0) delete metadata.managedFields
-    const kept = frozen({ ...object, metadata })
-    this.#shelf(kind).set(keyOf(kind, object.metadata), kept)
+    const kept = isOpen ? Object.freeze({ ...object, metadata }) : frozen({ ...object, metadata })
+    shelf.keep(kept)
     this.#uids.add(kept.metadata.uid ?? '')
     this.#record(before ? 'MODIFIED' : 'ADDED', kind, kept, before)
     return kept
   }
 
   drop(kind: SimKind, before: KubeObject): KubeObject {
-    this.#shelf(kind).delete(keyOf(kind, before.metadata))
+    this.#shelf(kind).drop(before.metadata)
     this.#uids.delete(before.metadata.uid ?? '')
     const gone = frozen({ ...before, metadata: { ...before.metadata, resourceVersion: this.advance() } })
     this.#record('DELETED', kind, gone, before)
@@ -77,30 +289,21 @@ export class ObjectTable {
     this.history.record({ type, resource: storageKey(kind), object, before, revision: this.#revision })
   }
 
-  #shelf(kind: Pick<Kind, 'apiVersion' | 'plural'>): Map<string, KubeObject> {
+  #shelf(kind: SimKind): Shelf {
     const key = storageKey(kind)
     const known = this.#shelves.get(key)
     if (known) return known
-    const made = new Map<string, KubeObject>()
+    const made = new Shelf(kind.namespaced)
     this.#shelves.set(key, made)
     return made
   }
 }
 
-function keyOf(kind: SimKind, { namespace, name }: ObjectRef): string {
-  return kind.namespaced ? `${namespace ?? ''}/${name}` : name
-}
-
 /** The object as it reads in the version that was asked for; nothing is converted but its name. */
 function asVersion(object: KubeObject, apiVersion: string): KubeObject {
-  if (versionOf(object.apiVersion) === versionOf(apiVersion)) return object
+  if (object.apiVersion === apiVersion || versionOf(object.apiVersion) === versionOf(apiVersion))
+    return object
   return Object.freeze({ ...object, apiVersion })
-}
-
-function frozen<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  for (const member of Object.values(value)) frozen(member)
-  return Object.freeze(value)
 }
 
 /** One change of one object. `before` is what it was, for watchers whose selector it leaves. */
@@ -118,7 +321,7 @@ type Listener = (event: StoreEvent) => void
 export class History {
   readonly #rings = new Map<string, StoreEvent[]>()
   readonly #forgotten = new Map<string, number>()
-  readonly #listeners = new Set<Listener>()
+  readonly #listeners = new Map<string, Set<Listener>>()
   readonly #limit: number
   #compacted = 0
 
@@ -127,12 +330,19 @@ export class History {
   }
 
   record(event: StoreEvent): void {
-    const notify = this.#rings.get(event.resource) ?? []
-    this.#rings.set(event.resource, notify)
-    notify.push(event)
-    const gone = notify.length > this.#limit ? notify.shift() : undefined
+    this.#remember(event)
+    for (const listener of this.#listeners.get(event.resource) ?? []) listener(event)
+  }
+
+  /** Twice as many as are told again are kept before the older half goes at once: one at a time would move all the others each time. */
+  #remember(event: StoreEvent): void {
+    const known = this.#rings.get(event.resource)
+    if (known) known.push(event)
+    const ring = known ?? [event]
+    if (!known) this.#rings.set(event.resource, ring)
+    const gone = ring[ring.length - 1 - this.#limit]
     if (gone) this.#forgotten.set(event.resource, gone.revision)
-    for (const listener of this.#listeners) listener(event)
+    if (ring.length > 2 * this.#limit) ring.splice(0, ring.length - this.#limit)
   }
 
   /** What happened after that revision. Throws 410 when that is no longer known. */
@@ -142,9 +352,11 @@ export class History {
     return (this.#rings.get(resource) ?? []).filter((e) => e.revision > revision)
   }
 
-  listen(listener: Listener): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+  listen(resource: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(resource) ?? new Set()
+    this.#listeners.set(resource, listeners)
+    listeners.add(listener)
+    return () => listeners.delete(listener)
   }
 
   /** Forgets everything up to that revision: whoever resumes from there gets 410. */

@@ -7,11 +7,26 @@ export function isJson(value: unknown): value is Json {
 
 /** A deep copy of plain JSON; `undefined` members are dropped, as they would be on the wire. */
 export function copy<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((v) => copy(v)) as T
-  if (!isJson(value)) return value
+  const members = value as Json
   const result: Json = {}
-  for (const key in value) if (value[key] !== undefined) result[key] = copy(value[key])
+  for (const key in members) {
+    const member = members[key]
+    if (member !== undefined) result[key] = typeof member === 'object' ? copy(member) : member
+  }
   return result as T
+}
+
+/** The value itself, with everything in it. */
+export function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  const members = value as Json
+  for (const key in members) {
+    const member = members[key]
+    if (typeof member === 'object' && member !== null) frozen(member)
+  }
+  return Object.freeze(value)
 }
 
 /**
@@ -31,8 +46,24 @@ export function same(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((v, i) => same(v, b[i]))
   if (!isJson(a) || !isJson(b)) return false
-  const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((k) => k in b && same(a[k], b[k]))
+  let members = 0
+  for (const key in a) {
+    if (a[key] !== b[key] && !same(a[key], b[key])) return false
+    if (a[key] === undefined && !(key in b)) return false
+    members++
+  }
+  for (const _ in b) members--
+  return members === 0
+}
+
+/** Whether all members but one are the same. */
+export function sameBut(left: string, a: object, b: object): boolean {
+  const [one, other] = [a as Json, b as Json]
+  for (const key in one)
+    if (key !== left && one[key] !== other[key] && !same(one[key], other[key])) return false
+  for (const key in other)
+    if (key !== left && other[key] !== undefined && one[key] === undefined) return false
+  return true
 }
 
 /** The value at a path of member names, undefined where there is none. */

@@ -34,12 +34,52 @@ const perKind: Readonly<Record<string, readonly string[]>> = {
  * (apiserver/pkg/endpoints/request/requestinfo.go), so that `resourceNames` can allow it.
  */
 export function nameSelected(selector: string | undefined): string | undefined {
-  return /(?:^|,)\s*metadata\.name==?(?<name>[^,]+)/.exec(selector ?? '')?.groups?.['name']
+  if (selector === undefined) return undefined
+  return /(?:^|,)\s*metadata\.name==?(?<name>[^,]+)/.exec(selector)?.groups?.['name']?.trim()
+}
+
+/** A label that everything selected has, with its value where the selector names one. Undefined also where it is not plain to see. */
+export function labelSelected(selector = ''): NeededLabel | undefined {
+  return selector === '' ? undefined : readSelector(selector).needs
+}
+
+interface NeededLabel {
+  key: string
+  value?: string
+}
+
+function neededLabel(selector: string): NeededLabel | undefined {
+  if (/[()]/.test(selector)) return undefined
+  const parts = selector.split(',').map((part) => part.trim())
+  for (const part of parts) {
+    const { key, value } = /^(?<key>[^\s!=]+)\s*==?\s*(?<value>[^\s!=]*)$/.exec(part)?.groups ?? {}
+    if (key !== undefined && value !== undefined) return { key, value }
+  }
+  const key = parts.find((part) => /^[^\s!=]+$/.test(part))
+  return key === undefined ? undefined : { key }
+}
+
+interface LabelSelector {
+  readonly test: LabelTest
+  readonly needs: NeededLabel | undefined
+}
+
+/** Controllers ask with the same selectors again and again: so many of the last are kept as they were read. */
+const mostSelectors = 1000
+const selectors = new Map<string, LabelSelector>()
+
+function readSelector(selector: string): LabelSelector {
+  const known = selectors.get(selector)
+  if (known) return known
+  const read = { test: parseLabels(selector, badRequest), needs: neededLabel(selector) }
+  if (selectors.size >= mostSelectors) selectors.clear()
+  selectors.set(selector, read)
+  return read
 }
 
 /** `metadata.name=x,status.phase!=Running`. Throws 400 for a field that the kind cannot be selected by. */
 export function fieldTest(kind: SimKind, selector: string | undefined): FieldTest {
-  if (selector === undefined || selector.trim() === '') return () => true
+  if (selector === undefined || selector.trim() === '') return everything
   const tests = selector
     .split(',')
     .filter((s) => s.trim() !== '')
@@ -74,13 +114,17 @@ function requireSelectable(kind: SimKind, field: string): void {
 
 /** kubectl's whole grammar. Throws 400 on anything else. */
 export function labelTest(selector: string | undefined): LabelTest {
-  return parseLabels(selector, badRequest)
+  if (selector === undefined || selector === '') return everything
+  return readSelector(selector).test
 }
 
+/** The test that lets everything pass. */
+export const everything = (): boolean => true
 /** Whether an object is among those that were asked for. Throws 400 for a selector that cannot be read. */
 export function selection(kind: SimKind, where: Listing): (object: KubeObject) => boolean {
   const labels = labelTest(where.labels)
   const fields = fieldTest(kind, where.fields)
+  if (labels === everything && fields === everything && where.namespace === undefined) return everything
   return (object) =>
     (where.namespace === undefined || object.metadata.namespace === where.namespace) &&
     labels(object.metadata.labels) &&
@@ -124,18 +168,19 @@ export class ListSnapshots {
 
   /** `objects` is asked where a list begins, not where one goes on. */
   page(
-    list: { id: string; objects: () => readonly KubeObject[]; revision: number },
+    list: { id: () => string; objects: () => readonly KubeObject[]; revision: number },
     limit: number,
     token: string | undefined,
   ): PageOf {
     const from = token === undefined ? undefined : decoded(token)
-    const objects = from && from.rv >= 0 ? this.#resumed(list.id, from) : list.objects()
+    const objects = from && from.rv >= 0 ? this.#resumed(list.id(), from) : list.objects()
     const revision = from && from.rv >= 0 ? from.rv : list.revision
     const start = from ? firstFrom(objects, from.start) : 0
-    const items = limit > 0 ? objects.slice(start, start + limit) : objects.slice(start)
+    const isWhole = from === undefined && (limit === 0 || objects.length <= limit)
+    const items = isWhole ? objects : objects.slice(start, limit > 0 ? start + limit : undefined)
     const next = objects[start + items.length]
     if (next === undefined) return { items, resourceVersion: String(revision) }
-    this.#keep(list.id, revision, objects)
+    this.#keep(list.id(), revision, objects)
     return {
       items,
       resourceVersion: String(revision),
@@ -157,12 +202,6 @@ export class ListSnapshots {
     const oldest = this.#kept.keys().next().value
     if (this.#kept.size > 50 && oldest !== undefined) this.#kept.delete(oldest)
   }
-}
-
-/** As etcd has them: by namespace, then name. */
-export function inOrder(objects: readonly KubeObject[]): KubeObject[] {
-  const placed = objects.map((object) => ({ object, at: place(object) }))
-  return placed.sort((a, b) => (a.at < b.at ? -1 : 1)).map(({ object }) => object)
 }
 
 function place({ metadata }: KubeObject): string {

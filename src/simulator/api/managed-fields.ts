@@ -1,5 +1,5 @@
 import type { KubeObject, ManagedField } from '../../lib/kube/object.ts'
-import { isJson, type Json, same } from './json.ts'
+import { frozen, isJson, type Json, same } from './json.ts'
 import { atomicMap, type SimKind } from './kinds/sim-kind.ts'
 
 /** Who writes: one owner per manager, operation and subresource. */
@@ -41,26 +41,41 @@ function ownerOf(entry: ManagedField): Owner {
 
 export function toEntries(owners: readonly Owner[]): ManagedField[] {
   const kept = owners.filter((o) => o.fields.size > 0).sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
-  const entries = kept.map((owner) => ({
-    manager: owner.manager,
-    operation: owner.operation,
-    apiVersion: owner.apiVersion,
-    time: owner.at,
-    fieldsType: 'FieldsV1',
-    fieldsV1: wireForm(owner.fields),
-    ...(owner.subresource && { subresource: owner.subresource }),
-  }))
+  const entries = kept.map(entryOf)
   parsed.set(entries, kept)
   return entries
 }
 
+const entriesOf = new WeakMap<Owner, ManagedField>()
+const ownerBehind = new WeakMap<object, Owner>()
+
+/** One function for all entries, so that V8 keeps them in one shape. */
+const lazyFields: PropertyDescriptor = {
+  enumerable: true,
+  get(this: object) {
+    return wireForm(ownerBehind.get(this)?.fields ?? new Set())
+  },
+}
+
+/** Most owners of an object are left as they are by a write, and of most entries nobody reads the fields: they are written down when somebody does. */
+function entryOf(owner: Owner): ManagedField {
+  const known = entriesOf.get(owner)
+  if (known) return known
+  const { manager, operation, apiVersion, at: time, subresource } = owner
+  const entry: ManagedField = { manager, operation, apiVersion, time, fieldsType: 'FieldsV1' }
+  Object.defineProperty(entry, 'fieldsV1', lazyFields)
+  if (subresource) entry.subresource = subresource
+  entriesOf.set(owner, entry)
+  ownerBehind.set(entry, owner)
+  return Object.freeze(entry)
+}
+
 const written = new WeakMap<Set<string>, Json>()
 
-/** Most owners of an object are left as they are by a write: their fields are written down once. */
 function wireForm(fields: Set<string>): Json {
   const known = written.get(fields)
   if (known) return known
-  const made = toFieldsV1(fields)
+  const made = frozen(toFieldsV1(fields))
   written.set(fields, made)
   return made
 }
@@ -99,12 +114,26 @@ export function afterUpdate(
   after: KubeObject,
   writer: FieldWriter,
 ): ManagedField[] {
+  if (!before && kind.kind === 'Event' && !after.metadata.managedFields)
+    return [entryOf(teller(kind, after, writer))]
   const changes = fieldChanges(before, after, { kind, holders: true })
   const owners = baseOwners(before, after)
   const others = owners.filter((o) => !isOwner(o, writer)).map((o) => without(o, changes))
   const mine = owners.find((o) => isOwner(o, writer))
   if (changes.changed.size === 0) return toEntries([...others, ...(mine ? [without(mine, changes)] : [])])
   return toEntries([...others, { ...writer, apiVersion: kind.apiVersion, fields: grown(mine, changes) }])
+}
+
+/** Who tells of an event owns all of it; what that is nobody asks of most: there are several for each step of a VM. */
+function teller(kind: SimKind, event: KubeObject, writer: FieldWriter): Owner {
+  let known: Set<string> | undefined
+  return {
+    ...writer,
+    apiVersion: kind.apiVersion,
+    get fields() {
+      return (known ??= new Set(collected(event, undefined, { kind, holders: true }).keys()))
+    },
+  }
 }
 
 /** The same set where it says so already: it has been written down before. */
@@ -205,12 +234,28 @@ interface Spot {
   path: readonly string[]
 }
 
+const knownPaths = new Map<string, Map<string, string>>()
+/** Objects have the same fields by the thousand: up to so many paths are one text for all of them. */
+const mostPaths = 20_000
+let pathCount = 0
+
+function pathBelow(above: string, element: string): string {
+  const known = knownPaths.get(above)?.get(element)
+  if (known !== undefined) return known
+  const path = above === '' ? element : `${above}${separator}${element}`
+  if (pathCount >= mostPaths) return path
+  pathCount++
+  const below = knownPaths.get(above) ?? new Map<string, string>()
+  knownPaths.set(above, below.set(element, path))
+  return path
+}
+
 function members(object: Json, other: unknown, spot: Spot): void {
   const twin = isJson(other) ? other : empty
   for (const name in object) {
     const value = object[name]
     if (value === twin[name]) continue
-    const key = spot.key === '' ? `f:${name}` : `${spot.key}${separator}f:${name}`
+    const key = pathBelow(spot.key, `f:${name}`)
     if (unowned.has(key)) continue
     if (typeof value !== 'object' || value === null) spot.fields.set(key, value)
     else visit(value, twin[name], { ...spot, key, path: [...spot.path, name] })
@@ -244,7 +289,7 @@ function visitItem(
   { keys, spot }: { keys: readonly string[] | 'set'; spot: Spot },
 ): void {
   const element = itemElement(item, keys)
-  const key = `${spot.key}${separator}${element}`
+  const key = pathBelow(spot.key, element)
   spot.fields.set(key, keys === 'set' ? item : null)
   if (keys === 'set' || !isJson(item)) return
   members(item, isJson(twin) && itemElement(twin, keys) === element ? twin : undefined, { ...spot, key })

@@ -206,6 +206,8 @@ export function ownHalf(kind: SimKind, given: KubeObject, on: Write['on']): Kube
   return { apiVersion, kind: kind.kind, metadata: nameFields, ...(status !== undefined && { status }) }
 }
 
+const hexDigits = '0123456789abcdef'
+
 /** Names and uids that look like the API server's and are the same in every run (mulberry32). */
 export class Identity {
   #state: number
@@ -216,10 +218,10 @@ export class Identity {
 
   /** An RFC 4122 version 4 uid. */
   uid(): string {
-    const digits = Array.from({ length: 32 }, () => Math.floor(this.#next() * 16).toString(16))
-    digits[12] = '4'
-    digits[16] = '89ab'[Math.floor(this.#next() * 4)] ?? '8'
-    const hex = digits.join('')
+    let drawn = ''
+    for (let i = 0; i < 32; i++) drawn += hexDigits[Math.floor(this.#next() * 16)]
+    const variant = '89ab'[Math.floor(this.#next() * 4)]
+    const hex = `${drawn.slice(0, 12)}4${drawn.slice(13, 16)}${variant}${drawn.slice(17)}`
     return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
   }
 
@@ -288,11 +290,10 @@ export class Deletion {
   }
 
   #dependents(owner: KubeObject): { kind: SimKind; object: KubeObject }[] {
+    const { table, kinds } = this.#parts
     const { uid } = owner.metadata
-    return this.#parts.kinds
-      .all()
-      .flatMap((kind) => this.#parts.table.all(kind).map((object) => ({ kind, object })))
-      .filter(({ object }) => object.metadata.ownerReferences?.some((o) => o.uid === uid) === true)
+    if (uid === undefined) return []
+    return kinds.all().flatMap((kind) => table.ownedBy(kind, uid).map((object) => ({ kind, object })))
   }
 
   #withoutOwner(kind: SimKind, object: KubeObject, owner: KubeObject): void {
@@ -327,11 +328,11 @@ export class Deletion {
   }
 
   #inNamespace(name: string): { kind: SimKind; object: KubeObject }[] {
-    return this.#parts.kinds
+    const { table, kinds } = this.#parts
+    return kinds
       .all()
       .filter((kind) => kind.namespaced)
-      .flatMap((kind) => this.#parts.table.all(kind).map((object) => ({ kind, object })))
-      .filter(({ object }) => object.metadata.namespace === name)
+      .flatMap((kind) => table.inNamespace(kind, name).map((object) => ({ kind, object })))
   }
 
   #isFullNamespace(kind: SimKind, object: KubeObject): boolean {

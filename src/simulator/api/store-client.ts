@@ -70,7 +70,7 @@ function storeReviewer(client: StoreClient): Reviewer {
   const { store, caller } = client
   const review = { apiVersion: 'authorization.k8s.io/v1', plural: 'selfsubjectaccessreviews' }
   return {
-    can: (access: Access) =>
+    can: async (access: Access) =>
       request(client, { verb: 'create', kind: review }, () => decide(store, caller, access)),
     whoAmI: async () => caller.user,
     dryRun: storeWriter({ ...client, dryRun: true }),
@@ -85,12 +85,8 @@ interface StoreClient {
   readonly dryRun: boolean
 }
 
-/** `async`, so that a Refusal is a rejection as it would be over HTTP. */
-async function request<T>(
-  { store, caller, dryRun }: StoreClient,
-  what: ApiRequest,
-  work: () => T,
-): Promise<T> {
+/** Throws a Refusal: who asks is `async`, so that it is a rejection as it would be over HTTP. */
+function request<T>({ store, caller, dryRun }: StoreClient, what: ApiRequest, work: () => T): T {
   return shared(perform(store, caller, { dryRun, ...what }, work))
 }
 
@@ -110,31 +106,43 @@ class StoreReader implements Reader {
   async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
     const { store } = this.#client
     if (!store.kinds.find(kind)) return { is: 'unserved' }
-    const object = await request(this.#client, { verb: 'get', kind, ...named(ref) }, () =>
-      store.read(kind, ref),
-    )
+    const object = request(this.#client, { verb: 'get', kind, ...named(ref) }, () => store.read(kind, ref))
     return object ? { is: 'object', object: object as T } : { is: 'absent' }
   }
 
   async list<T extends KubeObject>(kind: Kind<T>, where: Where = {}): Promise<T[]> {
-    const all: T[] = []
-    for await (const page of this.pages(kind, where)) all.push(...page.items)
+    const listed = listingOf(where)
+    let next = this.#page(kind, where, listed)
+    const all = next.page.items
+    while (next.token !== undefined) {
+      next = this.#page(kind, where, { ...listed, continue: next.token })
+      for (const item of next.page.items) all.push(item)
+    }
     return all
   }
 
   async *pages<T extends KubeObject>(kind: Kind<T>, where: Where = {}): AsyncGenerator<Page<T>> {
-    const { store } = this.#client
     const listed = listingOf(where)
-    const asked = { verb: 'list', kind, namespace: where.namespace, name: nameSelected(listed.fields) }
     let token: string | undefined
     do {
-      const listing = { ...listed, limit: where.pageSize ?? 500, continue: token }
-      const page = await request(this.#client, asked, () => store.list(kind, listing))
-      token = page.continue
-      const { resourceVersion, remaining } = page
-      const items = (kind.metadataOnly ? page.items.map(metadataAlone) : page.items) as T[]
-      yield { items, resourceVersion, ...(remaining !== undefined && { remaining }) }
+      const next = this.#page(kind, where, token === undefined ? listed : { ...listed, continue: token })
+      yield next.page
+      token = next.token
     } while (token !== undefined)
+  }
+
+  /** What is listed is frozen already. */
+  #page<T extends KubeObject>(
+    kind: Kind<T>,
+    { namespace, pageSize = 500 }: Where,
+    listed: Listing,
+  ): { page: { items: T[]; resourceVersion: string; remaining?: number }; token: string | undefined } {
+    const { store, caller, dryRun } = this.#client
+    const asked = { dryRun, verb: 'list', kind, namespace, name: nameSelected(listed.fields) }
+    const page = perform(store, caller, asked, () => store.list(kind, { ...listed, limit: pageSize }))
+    const { resourceVersion, remaining, continue: token } = page
+    const items = (kind.metadataOnly ? page.items.map(metadataAlone) : page.items) as T[]
+    return { page: { items, resourceVersion, ...(remaining !== undefined && { remaining }) }, token }
   }
 
   watch<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal): AsyncIterable<Change<T>> {
@@ -158,10 +166,8 @@ class StoreReader implements Reader {
       ...(tailLines !== undefined && { tailLines: String(tailLines) }),
     }
     const call = { kind: Pods, ref: pod, name: 'log', parameters }
-    const text = await request(
-      this.#client,
-      { verb: 'get', kind: Pods, subresource: 'log', ...named(pod) },
-      () => callSubresource(store, caller, call),
+    const text = request(this.#client, { verb: 'get', kind: Pods, subresource: 'log', ...named(pod) }, () =>
+      callSubresource(store, caller, call),
     )
     return typeof text === 'string' ? text : JSON.stringify(text)
   }
@@ -169,7 +175,7 @@ class StoreReader implements Reader {
   async askService(asked: ServiceCall): Promise<string> {
     const { store, caller } = this.#client
     const ref = { namespace: asked.service.namespace, name: proxiedName(asked) }
-    const answer = await request(
+    const answer = request(
       this.#client,
       { verb: 'get', kind: Services, subresource: 'proxy', ...named(ref) },
       () => callSubresource(store, caller, { kind: Services, ref, name: `proxy${asked.path}` }),
@@ -198,25 +204,42 @@ interface Watching {
 }
 
 /** What there is, then `synced`, then every change until the signal. A kind that is not served is waited for. */
-async function* watchStore<T extends KubeObject>(
+function watchStore<T extends KubeObject>(
   following: Watching,
   signal: AbortSignal,
-): AsyncGenerator<Change<T>> {
-  const queue = new Queue<Change<T>>(signal)
-  const { kinds } = following.store
-  let stop = begin(following, queue)
-  const stopServing = kinds.onServed((kind) => {
-    if (stop === undefined && kind.plural === following.kind.plural) stop = begin(following, queue)
-  })
-  try {
-    for (;;) {
-      const next = queue.shift() ?? (await queue.arrival())
-      if (next === undefined) return
-      yield next
-    }
-  } finally {
-    stop?.()
-    stopServing()
+): AsyncIterable<Change<T>> {
+  return { [Symbol.asyncIterator]: () => new StoreWatch<T>(following, signal) }
+}
+
+class StoreWatch<T extends KubeObject> implements AsyncIterator<Change<T>, undefined> {
+  readonly #queue: Queue<Change<T>>
+  readonly #stopServing: () => void
+  #stop: (() => void) | undefined
+
+  constructor(following: Watching, signal: AbortSignal) {
+    this.#queue = new Queue<Change<T>>(signal)
+    this.#stop = begin(following, this.#queue)
+    this.#stopServing = following.store.kinds.onServed((kind) => {
+      if (this.#stop === undefined && kind.plural === following.kind.plural)
+        this.#stop = begin(following, this.#queue)
+    })
+  }
+
+  /** Millions are asked for: no more than one promise is made for each. */
+  next(): Promise<IteratorResult<Change<T>, undefined>> {
+    const value = this.#queue.shift()
+    if (value !== undefined) return Promise.resolve({ value, done: false })
+    return new Promise((resolve) => {
+      this.#queue.onArrival((next) =>
+        resolve(next === undefined ? this.return() : { value: next, done: false }),
+      )
+    })
+  }
+
+  async return(): Promise<{ value: undefined; done: true }> {
+    this.#stop?.()
+    this.#stopServing()
+    return { value: undefined, done: true }
   }
 }
 
@@ -247,38 +270,44 @@ function begin<T extends KubeObject>(
 
 const changes = { ADDED: 'added', MODIFIED: 'modified', DELETED: 'deleted' } as const
 
-/** Waiting is a promise that the next push settles: a microtask, no timer. */
+/** One reader waits for it at a time. */
 class Queue<T> {
-  readonly #waiting: T[] = []
+  #waiting: T[] = []
+  /** Where the next one stands in it: to take the first out of thousands would move all the others. */
+  #next = 0
   readonly #signal: AbortSignal
-  #wake: (() => void) | undefined
+  #tell: ((item: T | undefined) => void) | undefined
 
   constructor(signal: AbortSignal) {
     this.#signal = signal
+    signal.addEventListener('abort', () => this.#hand(undefined), { once: true })
   }
 
   push(item: T): void {
-    this.#waiting.push(item)
-    this.#wake?.()
+    if (this.#tell) this.#hand(item)
+    else this.#waiting.push(item)
   }
 
   shift(): T | undefined {
-    return this.#signal.aborted ? undefined : this.#waiting.shift()
+    if (this.#signal.aborted || this.#next >= this.#waiting.length) return undefined
+    const item = this.#waiting[this.#next++]
+    if (this.#next === this.#waiting.length) {
+      this.#waiting = []
+      this.#next = 0
+    }
+    return item
   }
 
-  /** The next item, or undefined when the signal came. */
-  async arrival(): Promise<T | undefined> {
-    if (this.#signal.aborted) return undefined
-    await new Promise<void>((resolve) => {
-      const wake = () => {
-        this.#wake = undefined
-        this.#signal.removeEventListener('abort', wake)
-        resolve()
-      }
-      this.#wake = wake
-      this.#signal.addEventListener('abort', wake)
-    })
-    return this.shift()
+  /** Told of the next item, or of undefined when the signal came; asked where there is none. */
+  onArrival(tell: (item: T | undefined) => void): void {
+    if (this.#signal.aborted) tell(undefined)
+    else this.#tell = tell
+  }
+
+  #hand(item: T | undefined): void {
+    const tell = this.#tell
+    this.#tell = undefined
+    tell?.(item)
   }
 }
 
@@ -289,7 +318,7 @@ function storeWriter(client: StoreClient): Writer {
   return {
     create: async <T extends KubeObject>(kind: Kind<T>, object: T) => {
       const asked = { verb: 'create', kind, namespace: object.metadata.namespace }
-      return (await request(client, asked, () => store.create(kind, object, write))) as T
+      return request(client, asked, () => store.create(kind, object, write)) as T
     },
     mergePatch: (kind, ref, body, on) => patch(client, kind, ref, { type: 'merge', body, on }),
     jsonPatch: <T extends KubeObject>(
@@ -305,15 +334,15 @@ function storeWriter(client: StoreClient): Writer {
     ) => {
       const { name, namespace } = object.metadata
       const body = { type: 'apply' as const, body: object, force }
-      return (await request(client, { verb: 'patch', kind, name, namespace }, () =>
+      return request(client, { verb: 'patch', kind, name, namespace }, () =>
         store.patch(kind, { name, namespace }, body, { ...write, manager }),
-      )) as T
+      ) as T
     },
     delete: async (kind, ref, only) => {
       const removal = { ...write, only }
-      await request(client, { verb: 'delete', kind, ...named(ref) }, () => store.remove(kind, ref, removal))
+      request(client, { verb: 'delete', kind, ...named(ref) }, () => store.remove(kind, ref, removal))
     },
-    subresource: (kind, ref, { name, method, body }) => {
+    subresource: async (kind, ref, { name, method, body }) => {
       const verb = method === 'PUT' ? 'update' : 'create'
       const call = { kind, ref, name, body: body as Json, dryRun: client.dryRun }
       return request(client, { verb, kind, ...named(ref), subresource: name }, () =>
@@ -330,7 +359,12 @@ async function patch<T extends KubeObject>(
   { type, body, on }: { type: 'merge' | 'json'; body: unknown; on: 'status' | undefined },
 ): Promise<T> {
   const { store, manager, dryRun, caller } = client
-  return (await request(client, { verb: 'patch', kind, ...named(ref), subresource: on }, () =>
-    store.patch(kind, ref, { type, body: copy(body) }, { manager, dryRun, user: caller.user, on }),
-  )) as T
+  return request(client, { verb: 'patch', kind, ...named(ref), subresource: on }, () =>
+    store.patch(kind, ref, type === 'merge' ? { type, body } : { type, body: copy(body) }, {
+      manager,
+      dryRun,
+      user: caller.user,
+      on,
+    }),
+  ) as T
 }

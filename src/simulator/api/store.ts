@@ -1,5 +1,6 @@
 import type { ServerVersion } from '../../lib/kube/cluster.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
+import { CustomResourceDefinitions } from '../../lib/kube/kinds/extension-kinds.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import type { AuditRecord } from './api-request.ts'
 import { builtInKinds } from './kinds/built-in-kinds.ts'
@@ -14,7 +15,14 @@ import {
   timestamp,
   validate,
 } from './object-lifecycle.ts'
-import { fieldTest, inOrder, labelTest, ListSnapshots, type PageOf } from './list-options.ts'
+import {
+  everything,
+  labelSelected,
+  ListSnapshots,
+  nameSelected,
+  type PageOf,
+  selection,
+} from './list-options.ts'
 import {
   accepted,
   History,
@@ -24,7 +32,7 @@ import {
   type StoreEvent,
   told,
 } from './etcd.ts'
-import { at, copy, same } from './json.ts'
+import { at, copy, same, sameBut } from './json.ts'
 import { KindRegistry, type SimKind, storageKey } from './kinds/sim-kind.ts'
 import { afterUpdate, type FieldWriter } from './managed-fields.ts'
 import { type Patch, patched } from './patch.ts'
@@ -35,11 +43,27 @@ import { type SubresourceHook, Subresources } from './subresources.ts'
 export interface StoreOptions {
   readonly kinds?: readonly SimKind[]
   readonly version?: ServerVersion
-  /** How many changes per resource a watch may resume over. */
+  /** How many changes per resource a watch may resume over; a lean store keeps none by itself. */
   readonly history?: number
   /** How long a pod on a node stays Terminating, in ms of the clock. 0: it is gone at once. */
   readonly podTermination?: number
+  /**
+   * What plays days for ten thousand VMs has no use for millions of records of requests, nor for who owns which field of what controllers
+   * write for each of them; what is in these objects is not frozen. Default: all of that is done.
+   */
+  readonly isLean?: boolean
 }
+
+/** What controllers write again and again, or by the thousand: in a lean store it has no managedFields. */
+const swarming: ReadonlySet<string> = new Set([
+  'Lease',
+  'Node',
+  'Event',
+  'Pod',
+  'VirtualMachine',
+  'VirtualMachineInstance',
+  'VirtualMachineInstanceMigration',
+])
 
 /**
  * The objects of a simulated cluster with the semantics of a kube-apiserver. Synchronous; every object that it gives
@@ -50,8 +74,9 @@ export class Store {
   readonly kinds: KindRegistry
   /** What the server says that it is. */
   version: ServerVersion
-  /** Every request that was made, oldest first. */
+  /** Every request that was made, oldest first; none where it `isLean`. */
   readonly audit: AuditRecord[] = []
+  readonly isLean: boolean
   readonly subresources = new Subresources()
   /** What API servers behind this one answer, by the path that is asked for. They throw a Refusal where nobody is there. */
   readonly aggregated = new Map<string, () => object>()
@@ -64,9 +89,10 @@ export class Store {
 
   constructor(clock: Clock, options: StoreOptions = {}) {
     this.clock = clock
+    this.isLean = options.isLean ?? false
     this.kinds = new KindRegistry(options.kinds ?? builtInKinds)
     this.version = options.version ?? { gitVersion: 'v1.35.4', major: '1', minor: '35' }
-    this.#table = new ObjectTable(new History(options.history))
+    this.#table = new ObjectTable(new History(options.history ?? (this.isLean ? 0 : undefined)))
     const { kinds } = this
     this.#deletion = new Deletion({
       table: this.#table,
@@ -74,8 +100,8 @@ export class Store {
       clock,
       podTermination: options.podTermination ?? 0,
     })
-    this.#table.history.listen(({ type, object }) => {
-      if (type === 'DELETED' && object.kind === 'CustomResourceDefinition') unserveDefinition(this, object)
+    this.#table.history.listen(storageKey(CustomResourceDefinitions), ({ type, object }) => {
+      if (type === 'DELETED') unserveDefinition(this, object)
     })
   }
 
@@ -96,21 +122,21 @@ export class Store {
 
   list(kind: Kind, where: Listing = {}): PageOf {
     const resolved = this.kinds.resolve(kind)
-    const labels = labelTest(where.labels)
-    const fields = fieldTest(resolved, where.fields)
-    const objects = () =>
-      inOrder(
-        this.#table
-          .all(resolved)
-          .filter((o) => where.namespace === undefined || o.metadata.namespace === where.namespace)
-          .filter((o) => labels(o.metadata.labels) && fields(o)),
-      )
-    const id = [storageKey(kind), where.namespace, where.labels, where.fields].join('|')
+    const matches = selection(resolved, where)
+    const { namespace } = where
+    const objects = () => {
+      const narrowing = { namespace, name: nameSelected(where.fields), label: labelSelected(where.labels) }
+      const found = this.#table.ordered(resolved, narrowing)
+      return matches === everything ? found : found.filter(matches)
+    }
+    const id = () => [storageKey(kind), where.namespace, where.labels, where.fields].join('|')
     const page = this.#snapshots.page(
       { id, objects, revision: this.revision },
       where.limit ?? 0,
       where.continue,
     )
+    if (page.items.every(({ apiVersion }) => apiVersion === kind.apiVersion) && !resolved.versioning)
+      return page
     return { ...page, items: page.items.map((o) => told(resolved, o, kind.apiVersion)) }
   }
 
@@ -118,7 +144,7 @@ export class Store {
     const resolved = this.kinds.resolve(kind)
     const object = this.#prepared(resolved, accepted(resolved, given, kind.apiVersion))
     if (this.#table.find(resolved, object.metadata)) throw alreadyExists(resolved, object.metadata.name)
-    object.metadata.managedFields = afterUpdate(resolved, undefined, object, this.#writer(write))
+    this.#own(resolved, undefined, object, write)
     return told(resolved, this.#admit(resolved, undefined, object, write), kind.apiVersion)
   }
 
@@ -127,7 +153,7 @@ export class Store {
     const before = inStoredVersion(resolved, this.#table.stored(resolved, ref))
     requireStatus(resolved, write)
     const object = prepareUpdate(resolved, before, accepted(resolved, given, kind.apiVersion), write.on)
-    object.metadata.managedFields = afterUpdate(resolved, before, object, this.#writer(write))
+    this.#own(resolved, before, object, write)
     return told(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
   }
 
@@ -179,8 +205,7 @@ export class Store {
     Object.assign(made.metadata, copy({ uid, creationTimestamp, generation, deletionTimestamp }))
     const status = at(object, 'status')
     if (status !== undefined) Object.assign(made, { status: copy(status) })
-    if ((made.metadata.managedFields ?? []).length === 0)
-      made.metadata.managedFields = afterUpdate(resolved, undefined, made, this.#writer({ manager }))
+    if ((made.metadata.managedFields ?? []).length === 0) this.#own(resolved, undefined, made, { manager })
     return this.#keep(resolved, undefined, made)
   }
 
@@ -189,12 +214,12 @@ export class Store {
     const resolved = this.kinds.resolve(kind)
     const resource = storageKey(resolved)
     const now = () => this.kinds.find(kind) ?? resolved
-    const tell = (event: StoreEvent) =>
-      listener({ ...event, object: told(now(), event.object, kind.apiVersion) })
+    const tell = (event: StoreEvent) => {
+      const object = told(now(), event.object, kind.apiVersion)
+      listener(object === event.object ? event : { ...event, object })
+    }
     if (after !== undefined) for (const event of this.#table.history.since(resource, after)) tell(event)
-    return this.#table.history.listen((event) => {
-      if (event.resource === resource) tell(event)
-    })
+    return this.#table.history.listen(resource, tell)
   }
 
   /** Resumed watches and continued lists from before now are answered with 410. */
@@ -223,20 +248,36 @@ export class Store {
     if (write.on !== 'status') validate(kind, object, before)
     const operation = before ? 'UPDATE' : 'CREATE'
     for (const hook of this.admission) hook({ operation, kind, object, before, write })
-    if (before && same(before, object)) return before
+    const isNew = before?.metadata.generation !== object.metadata.generation
+    if (before && !isNew && isUnchanged(before, object)) return before
     return write.dryRun === true ? object : this.#keep(kind, before, object)
   }
 
   #keep(kind: SimKind, before: KubeObject | undefined, object: KubeObject): KubeObject {
-    const kept = this.#table.keep(kind, object)
+    const kept = this.#table.keep(kind, object, this.isLean && swarming.has(kind.kind))
     serveDefinition(this, kept)
     if (before) this.#deletion.afterWrite(kind, before, kept)
     return this.#table.find(kind, kept.metadata) ?? kept
   }
 
+  /** Notes in the object who owns its fields now. */
+  #own(kind: SimKind, before: KubeObject | undefined, object: KubeObject, write: Write): void {
+    if (this.isLean && swarming.has(kind.kind)) delete object.metadata.managedFields
+    else object.metadata.managedFields = afterUpdate(kind, before, object, this.#writer(write))
+  }
+
   #writer({ manager = 'unknown', on }: Write): FieldWriter {
     return { manager, operation: 'Update', subresource: on, at: timestamp(this.clock.now()) }
   }
+}
+
+/** Who owns which field is looked at last: it is only worked out where everything else is the same. */
+function isUnchanged(before: KubeObject, object: KubeObject): boolean {
+  return (
+    sameBut('metadata', before, object) &&
+    sameBut('managedFields', before.metadata, object.metadata) &&
+    same(before.metadata.managedFields ?? [], object.metadata.managedFields ?? [])
+  )
 }
 
 function requireStatus(kind: SimKind, { on }: Write): void {

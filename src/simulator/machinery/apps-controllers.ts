@@ -257,10 +257,10 @@ async function syncDaemonSet(cx: ControllerContext, set: DaemonSet): Promise<voi
   const nodes = (await cx.reader.list(Nodes)).filter((node) => toleratesNode(set.spec?.template?.spec, node))
   const hash = templateHash(set.spec?.template)
   const pods = (await podsOf(cx, set, set.spec?.selector?.matchLabels ?? {})).filter((pod) => !isOver(pod))
+  const served = new Set(pods.map((pod) => pod.spec?.nodeName))
   const fresh: Pod[] = []
   for (const node of nodes) {
-    if (!pods.some((pod) => pod.spec?.nodeName === node.metadata.name))
-      fresh.push(await addDaemonPod(cx, set, node, hash))
+    if (!served.has(node.metadata.name)) fresh.push(await addDaemonPod(cx, set, node, hash))
   }
   const leaving = fresh.length > 0 ? [] : leavingNow(set, nodes, pods, hash)
   await reportDaemonSet(cx, set, { nodes, pods: [...pods, ...fresh], hash })
@@ -313,7 +313,8 @@ interface DaemonSetPods {
 /** Writes the counts of a DaemonSet as its pods have them. */
 async function reportDaemonSet(cx: ControllerContext, set: DaemonSet, state: DaemonSetPods): Promise<void> {
   const { nodes, pods, hash } = state
-  const placed = pods.filter((pod) => nodes.some((node) => node.metadata.name === pod.spec?.nodeName))
+  const names = new Set(nodes.map((node) => node.metadata.name))
+  const placed = pods.filter((pod) => names.has(pod.spec?.nodeName ?? ''))
   const ready = placed.filter((pod) => pod.metadata.deletionTimestamp === undefined && isReady(pod)).length
   const status = {
     observedGeneration: set.metadata.generation ?? 1,

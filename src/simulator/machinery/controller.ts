@@ -1,8 +1,9 @@
-import type { Reader, Where, Writer } from '../../lib/kube/cluster.ts'
+import type { Reader, Ref, Where, Writer } from '../../lib/kube/cluster.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { type Event, Events } from '../../lib/kube/kinds/core-kinds.ts'
+import { wakeAfter } from '../simulated-clock.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { createHash } from 'node:crypto'
 
@@ -23,7 +24,12 @@ export interface Watched {
   readonly kind: Kind
   readonly where?: Where
   readonly concerns?: (object: KubeObject) => boolean
+  /** Told of every object first: nothing is reconciled before it has been told of all that there are. */
+  readonly feeds?: Feed
 }
+
+/** Takes an object as it is now, or as it was when it went. */
+type Feed = (object: KubeObject, isGone: boolean) => void
 
 /** What changes outside the API, such as faults. */
 interface Changing {
@@ -56,24 +62,31 @@ export async function whenRung(
 ): Promise<void> {
   const changed = new ChangeSignal(cx.clock, cx.signal)
   cx.wakes?.(() => changed.ring())
-  const followers = Promise.all(watched.map((w) => notifyOnChange(cx, w, changed)))
+  const followers: Promise<void>[] = []
+  const fed: Promise<void>[] = []
+  for (const one of watched) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    if ('feeds' in one) fed.push(promise)
+    followers.push(notifyOnChange(cx, one, { changed, isFed: resolve }))
+  }
   let pause = backOff.shortest
   const working = untilAborted(cx.signal, async () => {
+    if (fed.length > 0) await Promise.race([Promise.all(fed), changed.ended])
     while (!cx.signal.aborted) {
       const outcome = await attempt(cx, reconcile)
       await changed.wait(outcome.ok ? outcome.again : pause)
       pause = outcome.ok ? backOff.shortest : Math.min(pause * 2, backOff.longest)
-      await cx.clock.sleep(delay(), cx.signal)
+      await changed.pause(delay())
       changed.hush()
     }
   })
-  await Promise.all([followers, working])
+  await Promise.all([...followers, working])
 }
 
 type Outcome = { ok: true; again: number | undefined } | { ok: false }
 
 /** Reconciles; an answer of the API that says no, or no answer, is tried again later. Anything else is a bug. */
-async function attempt(cx: ControllerContext, reconcile: Reconcile): Promise<Outcome> {
+async function attempt(cx: Pick<ControllerContext, 'signal'>, reconcile: Reconcile): Promise<Outcome> {
   try {
     return { ok: true, again: await reconcile() }
   } catch (error) {
@@ -86,15 +99,170 @@ async function attempt(cx: ControllerContext, reconcile: Reconcile): Promise<Out
 async function notifyOnChange(
   cx: ControllerContext,
   watched: Watched | Changing,
-  changed: ChangeSignal,
+  { changed, isFed }: { changed: ChangeSignal; isFed: () => void },
 ): Promise<void> {
   if ('onChange' in watched) return watched.onChange(() => changed.ring(), cx.signal)
-  const { kind, where = {}, concerns = () => true } = watched
+  const { kind, where = {}, concerns = () => true, feeds } = watched
   await untilAborted(cx.signal, async () => {
     for await (const change of cx.reader.watch(kind, where, cx.signal)) {
+      if ('object' in change) feeds?.(change.object, change.type === 'deleted')
+      else isFed()
       if (!('object' in change) || concerns(change.object)) changed.ring()
     }
   })
+}
+
+/** A watch that tells which objects a change makes somebody look at; they are named by `keyOf`. */
+export interface KeyedWatch {
+  readonly kind: Kind
+  readonly where?: Where
+  readonly rings: (object: KubeObject, isGone: boolean) => Iterable<string>
+}
+
+/** The same with the type of its objects. */
+export function keyed<T extends KubeObject>(
+  kind: Kind<T>,
+  rings: (object: T, isGone: boolean) => Iterable<string>,
+  where: Where = {},
+): KeyedWatch {
+  return { kind, where, rings: (object, isGone) => rings(object as T, isGone) }
+}
+
+/** Namespace and name of an object: in the order of keys lists have them. */
+export const keyOf = ({ namespace = '', name }: Ref): string => `${namespace}/${name}`
+
+function refOf(key: string): Ref {
+  const cut = key.indexOf('/')
+  const [namespace, name] = [key.slice(0, cut), key.slice(cut + 1)]
+  return namespace === '' ? { name } : { namespace, name }
+}
+
+/** Begins a pass over these keys; the result is what to do about each of them. */
+type BeginPass = (keys: readonly string[]) => Promise<(ref: Ref) => Promise<number | undefined>>
+
+/**
+ * Reconciles one object at a time: every one that is there once all watches have told what there is, and from then on those that a change rings. Keys that are rung together
+ * are reconciled in the order of a list; one that fails is tried again by itself.
+ */
+export async function controlEach(
+  cx: Omit<ControllerContext, 'wakes'>,
+  watches: readonly KeyedWatch[],
+  begin: BeginPass,
+): Promise<void> {
+  const queue = new KeyQueue(cx)
+  const fed: Promise<void>[] = []
+  const followers = watches.map((watch) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    fed.push(promise)
+    return ringKeys(cx, watch, { queue, isFed: resolve })
+  })
+  const working = untilAborted(cx.signal, async () => {
+    await Promise.race([Promise.all(fed), queue.ended])
+    while (!cx.signal.aborted) {
+      await playPass(cx, queue, begin)
+      await queue.wait()
+      await queue.gather()
+    }
+  })
+  await Promise.all([...followers, working])
+}
+
+async function ringKeys(
+  cx: Omit<ControllerContext, 'wakes'>,
+  { kind, where = {}, rings }: KeyedWatch,
+  { queue, isFed }: { queue: KeyQueue; isFed: () => void },
+): Promise<void> {
+  await untilAborted(cx.signal, async () => {
+    for await (const change of cx.reader.watch(kind, where, cx.signal)) {
+      if ('object' in change) queue.ring(rings(change.object, change.type === 'deleted'))
+      else isFed()
+    }
+  })
+}
+
+async function playPass(
+  cx: Omit<ControllerContext, 'wakes'>,
+  queue: KeyQueue,
+  begin: BeginPass,
+): Promise<void> {
+  const keys = queue.take()
+  if (keys.length === 0) return
+  let reconcile: Awaited<ReturnType<BeginPass>> | undefined
+  const began = await attempt(cx, async () => {
+    reconcile = await begin(keys)
+    return undefined
+  })
+  for (const key of keys) {
+    if (cx.signal.aborted) return
+    const outcome = began.ok ? await attempt(cx, async () => reconcile?.(refOf(key))) : began
+    if (!outcome.ok) queue.failed(key)
+    else queue.done(key, outcome.again)
+  }
+}
+
+/** Keys that wait to be reconciled: those that were rung, and those whose time comes. */
+class KeyQueue {
+  readonly #clock: Clock
+  readonly #changed: ChangeSignal
+  readonly #rung = new Set<string>()
+  /** When to look again without being rung, ms since the epoch. */
+  readonly #due = new Map<string, number>()
+  /** How long a key that failed was left alone. */
+  readonly #pauses = new Map<string, number>()
+
+  constructor({ clock, signal }: Pick<ControllerContext, 'clock' | 'signal'>) {
+    this.#clock = clock
+    this.#changed = new ChangeSignal(clock, signal)
+  }
+
+  get ended(): Promise<void> {
+    return this.#changed.ended
+  }
+
+  ring(keys: Iterable<string>): void {
+    for (const key of keys) {
+      this.#rung.add(key)
+      this.#changed.ring()
+    }
+  }
+
+  /** Until there may be something to take. */
+  async wait(): Promise<void> {
+    if (this.#rung.size > 0) return
+    const next = Math.min(...this.#due.values())
+    await this.#changed.wait(next === Infinity ? undefined : Math.max(0, next - this.#now()))
+  }
+
+  /** Until the rest of a swarm has come. */
+  gather(): Promise<void> {
+    return this.#changed.pause(gathering)
+  }
+
+  /** Those that were rung, and those whose time has come. */
+  take(): readonly string[] {
+    this.#changed.hush()
+    const now = this.#now()
+    const keys = new Set(this.#rung)
+    for (const [key, at] of this.#due) if (at <= now) keys.add(key)
+    this.#rung.clear()
+    for (const key of keys) this.#due.delete(key)
+    return [...keys].sort()
+  }
+
+  done(key: string, again: number | undefined): void {
+    this.#pauses.delete(key)
+    if (again !== undefined) this.#due.set(key, this.#now() + again)
+  }
+
+  failed(key: string): void {
+    const pause = this.#pauses.get(key) ?? backOff.shortest
+    this.#pauses.set(key, Math.min(pause * 2, backOff.longest))
+    this.#due.set(key, this.#now() + pause)
+  }
+
+  #now(): number {
+    return this.#clock.now().getTime()
+  }
 }
 
 /** Runs until the end of the signal, which is no failure. */
@@ -112,20 +280,28 @@ export const ownedBy =
   (object: KubeObject): boolean =>
     object.metadata.ownerReferences?.some((o) => o.controller === true && o.kind === kind) ?? false
 
-/** Why a sleep was given up; a DOMException for each, with its stack, was 4 % of a simulation. */
-const enoughSlept = new Error('rung')
-
 /** Wakes one waiting loop. Rung twice before it is heard, it wakes once. */
 export class ChangeSignal {
   readonly #clock: Clock
   readonly #signal: AbortSignal
+  /** Resolves with the end of everything. */
+  readonly ended: Promise<void>
   #rung = false
   #wake: () => void = () => undefined
+  #goOn: () => void = () => undefined
 
   constructor(clock: Clock, signal: AbortSignal) {
     this.#clock = clock
     this.#signal = signal
-    signal.addEventListener('abort', () => this.ring(), { once: true })
+    this.ended = new Promise((resolve) => {
+      const end = () => {
+        this.ring()
+        this.#goOn()
+        resolve()
+      }
+      if (signal.aborted) end()
+      else signal.addEventListener('abort', end, { once: true })
+    })
   }
 
   ring(): void {
@@ -138,17 +314,26 @@ export class ChangeSignal {
     this.#rung = false
   }
 
+  /** For so many ms, however often it rings, or until the signal ends everything. */
+  async pause(ms: number): Promise<void> {
+    if (this.#signal.aborted) return
+    let cancel: (() => void) | undefined
+    await new Promise<void>((resolve) => {
+      this.#goOn = resolve
+      cancel = wakeAfter(this.#clock, ms, resolve)
+    })
+    cancel?.()
+  }
+
   /** Until it rings, until `atMost` ms have passed, or until the signal ends everything; never rejects. */
   async wait(atMost?: number): Promise<void> {
     if (!this.#rung && !this.#signal.aborted) {
-      const enough = new AbortController()
-      const rung = new Promise<void>((resolve) => {
+      let cancel: (() => void) | undefined
+      await new Promise<void>((resolve) => {
         this.#wake = resolve
+        if (atMost !== undefined) cancel = wakeAfter(this.#clock, atMost, resolve)
       })
-      const late =
-        atMost === undefined ? rung : this.#clock.sleep(atMost, enough.signal).catch(() => undefined)
-      await Promise.race([rung, late])
-      enough.abort(enoughSlept)
+      cancel?.()
     }
     this.#rung = false
   }

@@ -22,13 +22,19 @@ interface PodRun {
 /** Plays the kubelet of every node: starts the pods that got a node, and ends those that are deleted. */
 export async function runKubelet(cx: KubeletContext): Promise<void> {
   const lives = new Map<string, PodRun>()
+  cx.signal.addEventListener('abort', () => {
+    for (const { stop } of lives.values()) stop.abort(cx.signal.reason)
+  })
   await untilAborted(cx.signal, async () => {
     for await (const change of cx.reader.watch(Pods, {}, cx.signal)) {
+      if (cx.signal.aborted) return
       if (change.type === 'deleted') forget(lives, change.object)
       else if (change.type === 'added' || change.type === 'modified') attend(cx, lives, change.object)
     }
   })
 }
+
+const through: PodRun = { ending: false, stop: new AbortController() }
 
 function forget(lives: Map<string, PodRun>, { metadata }: Pod): void {
   const uid = metadata.uid ?? ''
@@ -45,10 +51,13 @@ function attend(cx: KubeletContext, lives: Map<string, PodRun>, pod: Pod): void 
     lives.set(uid, { ending: true, stop: new AbortController() })
     begin(cx, () => endPod(cx, pod))
   } else if (pod.spec?.nodeName !== undefined && life === undefined && !isOver(pod)) {
-    const stop = new AbortController()
-    lives.set(uid, { ending: false, stop })
-    const signal = AbortSignal.any([cx.signal, stop.signal])
-    begin({ ...cx, signal }, (own) => livePod(own, pod))
+    const run = { ending: false, stop: new AbortController() }
+    lives.set(uid, run)
+    begin({ ...cx, signal: run.stop.signal }, async (own) => {
+      await livePod(own, pod)
+      // It goes on by itself: there is nothing left to stop.
+      if (lives.get(uid) === run) lives.set(uid, through)
+    })
   }
 }
 

@@ -3,7 +3,7 @@ import { type Pod, Pods, type PodSpec } from '../../lib/kube/kinds/workload-kind
 import { condition } from '../../lib/kube/object.ts'
 import { quantity } from '../../lib/kube/quantity.ts'
 import { fitsTerms, type NodeTerm } from '../../lib/kube/selectors.ts'
-import { control, type ControllerContext, recordEvent } from './controller.ts'
+import { control, type ControllerContext, keyOf, recordEvent } from './controller.ts'
 import { type Faults, hits, type MachineryFaults } from './machinery-faults.ts'
 import { isOver, memoryOf } from './owned-pods.ts'
 
@@ -15,56 +15,132 @@ const retry = 5000
 
 /** Gives every pod a node: of those that fit the one with the most memory left, where pods ask for memory, then the one with the fewest pods. */
 export function runScheduler(cx: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {
-  const watched = [{ kind: Nodes }, { kind: Pods, concerns: (pod: Pod) => unplaced(pod) }]
+  const use = new NodeUse()
+  const watched = [
+    { kind: Nodes },
+    {
+      kind: Pods,
+      concerns: (pod: Pod) => unplaced(pod),
+      feeds: (pod: Pod, isGone: boolean) => use.take(pod, isGone),
+    },
+  ]
   return control(cx, watched, async () => {
-    const pods = await cx.reader.list(Pods)
-    const waiting = pods.filter((pod) => unplaced(pod) && pod.metadata.deletionTimestamp === undefined)
+    const waiting = use.waiting()
     if (waiting.length === 0) return undefined
     const nodes = await cx.reader.list(Nodes)
-    const load = new Map<string, number>()
-    for (const { spec } of pods) add(load, spec?.nodeName)
-    const asked = new Map<string, number>()
-    for (const pod of pods) if (!isOver(pod)) add(asked, pod.spec?.nodeName, memoryOf(pod))
     let late = false
     for (const pod of waiting) {
-      const node = hits(faults.on.unschedulable, pod.metadata.name)
-        ? undefined
-        : leastUsed(pod, nodes, { load, asked })
+      if (!use.waits(pod)) continue
+      const node = hits(faults.on.unschedulable, pod.metadata.name) ? undefined : leastUsed(pod, nodes, use)
       if (node === undefined) await refuse(cx, pod, why(faults, pod, nodes.length))
-      else await place(cx, pod, node)
-      add(load, node?.metadata.name)
-      add(asked, node?.metadata.name, memoryOf(pod))
+      else await use.during(place(cx, pod, node), { pod, node: node.metadata.name })
       late ||= node === undefined
     }
     return late ? retry : undefined
   })
 }
 
+interface Placed {
+  node: string
+  /** In bytes; none once it is over. */
+  memory: number
+}
+
+/** What the pods take of each node, as a watch tells of them. */
+class NodeUse {
+  /** By uid. */
+  readonly #placed = new Map<string, Placed>()
+  readonly #waiting = new Map<string, Pod>()
+  readonly #pods = new Map<string, number>()
+  readonly #memory = new Map<string, number>()
+
+  take(pod: Pod, isGone: boolean): void {
+    const { uid = '', deletionTimestamp } = pod.metadata
+    const node = pod.spec?.nodeName
+    if (isGone) this.#remove(uid)
+    else if (node !== undefined) this.#put(uid, { node, memory: isOver(pod) ? 0 : memoryOf(pod) })
+    // What was placed here may be told of as it was before; what is over needs no node any more.
+    const isAsking = !isGone && deletionTimestamp === undefined && unplaced(pod) && !isOver(pod)
+    if (isAsking && !this.#placed.has(uid)) this.#waiting.set(uid, pod)
+    else this.#waiting.delete(uid)
+  }
+
+  /** Reckons with a pod that is being bound, until a watch tells of it: what it tells is never written over. */
+  async during(binding: Promise<void>, { pod, node }: { pod: Pod; node: string }): Promise<void> {
+    const { uid = '' } = pod.metadata
+    this.#put(uid, { node, memory: memoryOf(pod) })
+    this.#waiting.delete(uid)
+    try {
+      await binding
+    } catch (error) {
+      this.#remove(uid)
+      throw error
+    }
+  }
+
+  waits({ metadata: { uid = '' } }: Pod): boolean {
+    return this.#waiting.has(uid)
+  }
+
+  /** Pods without a node, in the order of a list. */
+  waiting(): Pod[] {
+    const placed = [...this.#waiting.values()].map((pod) => ({ pod, key: keyOf(pod.metadata) }))
+    return placed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ pod }) => pod)
+  }
+
+  podsOn(node: string): number {
+    return this.#pods.get(node) ?? 0
+  }
+
+  memoryOn(node: string): number {
+    return this.#memory.get(node) ?? 0
+  }
+
+  #put(uid: string, placed: Placed): void {
+    this.#remove(uid)
+    this.#placed.set(uid, placed)
+    this.#add(placed, 1)
+  }
+
+  #remove(uid: string): void {
+    const before = this.#placed.get(uid)
+    this.#placed.delete(uid)
+    if (before) this.#add(before, -1)
+  }
+
+  #add({ node, memory }: Placed, sign: 1 | -1): void {
+    this.#pods.set(node, this.podsOn(node) + sign)
+    this.#memory.set(node, this.memoryOn(node) + sign * memory)
+  }
+}
+
 const unplaced = ({ spec }: Pod): boolean => spec?.nodeName === undefined
 
-function add(load: Map<string, number>, node: string | undefined, amount = 1): void {
-  if (node !== undefined) load.set(node, (load.get(node) ?? 0) + amount)
+const sizes = new WeakMap<Node, number>()
+
+function allOf(node: Node): number {
+  const known = sizes.get(node)
+  if (known !== undefined) return known
+  const size = quantity(node.status?.allocatable?.['memory']) ?? Number.POSITIVE_INFINITY
+  sizes.set(node, size)
+  return size
 }
 
-interface Use {
-  /** Pods by node. */
-  load: ReadonlyMap<string, number>
-  /** Memory that they ask for, in bytes. */
-  asked: ReadonlyMap<string, number>
-}
-
-const allOf = ({ status }: Node): number =>
-  quantity(status?.allocatable?.['memory']) ?? Number.POSITIVE_INFINITY
-
-function leastUsed(pod: Pod, nodes: readonly Node[], { load, asked }: Use): Node | undefined {
+function leastUsed(pod: Pod, nodes: readonly Node[], use: NodeUse): Node | undefined {
   const avoided = pod.metadata.annotations?.[avoidAnnotation]
   const wanted = memoryOf(pod)
-  const used = (node: Node) => (asked.get(node.metadata.name) ?? 0) / allOf(node)
-  const of = (node: Node): number => load.get(node.metadata.name) ?? 0
-  const hasRoom = (node: Node) => wanted === 0 || (asked.get(node.metadata.name) ?? 0) + wanted <= allOf(node)
-  return nodes
-    .filter((node) => fitsNode(pod.spec, node) && node.metadata.name !== avoided && hasRoom(node))
-    .sort((a, b) => (wanted === 0 ? 0 : used(a) - used(b)) || of(a) - of(b))[0]
+  const share = (node: Node) => use.memoryOn(node.metadata.name) / allOf(node)
+  const pods = (node: Node) => use.podsOn(node.metadata.name)
+  const hasRoom = (node: Node) => wanted === 0 || use.memoryOn(node.metadata.name) + wanted <= allOf(node)
+  let best: Node | undefined
+  for (const node of nodes) {
+    if (node.metadata.name === avoided || !hasRoom(node)) continue
+    const less =
+      best === undefined ? -1 : (wanted === 0 ? 0 : share(node) - share(best)) || pods(node) - pods(best)
+    // Last, as it costs the most.
+    if (less < 0 && fitsNode(pod.spec, node)) best = node
+  }
+  return best
 }
 
 async function place(cx: ControllerContext, pod: Pod, node: Node): Promise<void> {

@@ -8,12 +8,13 @@ import {
   VirtualMachineInstances,
 } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
-import { control, ownedBy, recordEvent } from '../machinery/controller.ts'
-import { isLiving, isReady } from '../machinery/owned-pods.ts'
+import { controlEach, keyed, keyOf, recordEvent } from '../machinery/controller.ts'
+import { isLiving, isReady, namespaced } from '../machinery/owned-pods.ts'
 import {
   createLauncher,
   currentLauncher,
   finishLauncher,
+  instanceOf,
   launchersOf,
   migrationLabel,
   outdatedLabel,
@@ -21,52 +22,160 @@ import {
   type VirtControllerContext,
 } from './vmi-controller.ts'
 import { outcomeAnnotations } from '../vm-shape.ts'
-import { condition, type Condition } from '../../lib/kube/object.ts'
+import { condition, type Condition, type KubeObject } from '../../lib/kube/object.ts'
 import { compareVersions, versionOf } from '../../lib/releases/release-versions.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 
-/** What a pass over the migrations knows. */
+/** What a pass over some migrations knows. */
 interface MigrationView {
-  migrations: readonly VirtualMachineInstanceMigration[]
-  instances: readonly VirtualMachineInstance[]
-  limits: MigrationLimits
+  known: KnownMigrations
   /** Nodes whose virt-handler is there: without it a migration fails (facts 2.8). */
-  handled: ReadonlySet<string>
-  /** Started in this pass. */
-  started: Set<VirtualMachineInstanceMigration>
+  handled: Handlers
+  limits: MigrationLimits
+  /** Those that count against the limits, with the node that they leave, as they were when the pass began. */
+  running: readonly { key: string; node: string | undefined }[]
+  /** Migrations that were started, by key, with the node that they leave, until a pass begins that knows it of them. */
+  started: Map<string, string | undefined>
   /** Migrations whose back-off was announced, by uid. */
   told: Set<string>
 }
 
 /** The migration controller, and what virt-handler does for it: facts 3.3 and 3.7. */
 export function runMigrations(cx: VirtControllerContext): Promise<void> {
-  const watched = [
-    { kind: VirtualMachineInstanceMigrations },
-    { kind: Pods, concerns: ownedBy('VirtualMachineInstance') },
-    { kind: Pods, where: { namespace: cx.namespace, labels: 'kubevirt.io=virt-handler' } },
+  const known = new KnownMigrations()
+  const handled = new Handlers()
+  const started: MigrationView['started'] = new Map()
+  const told: MigrationView['told'] = new Set()
+  const watches = [
+    keyed(VirtualMachineInstanceMigrations, (migration, isGone) => {
+      const key = keyOf(migration.metadata)
+      const before = known.open.get(key)
+      known.take(migration, isGone)
+      const ends = before !== undefined && !known.open.has(key)
+      // Who waited for its place may go on, and one of the same instance may be too many.
+      return ends ? [key, ...known.waiting(), ...known.of(instanceKeyOf(migration)).map(keyOfObject)] : [key]
+    }),
+    keyed(Pods, (pod) => {
+      const instance = instanceOf(pod)?.[0]
+      return instance === undefined ? [] : known.openOf(instance)
+    }),
+    keyed(
+      Pods,
+      (pod, isGone) => {
+        handled.take(pod, isGone)
+        return known.running.keys()
+      },
+      { namespace: cx.namespace, labels: 'kubevirt.io=virt-handler' },
+    ),
   ]
-  const told = new Set<string>()
-  return control(cx, watched, async () => {
-    const view = { ...(await readMigrationView(cx)), told }
-    let again: number | undefined
-    for (const migration of view.migrations) {
-      const later = await tend(cx, view, migration)
-      if (later !== undefined) again = Math.min(later, again ?? later)
+  return controlEach(cx, watches, async (keys) => {
+    for (const key of started.keys()) if (!known.waits(key)) started.delete(key)
+    const isAsked = keys.some((key) => known.open.get(key)?.status?.phase === 'Pending')
+    const limited = isAsked ? await limitsNow(cx, known) : unlimited
+    const view = { known, handled, started, told, ...limited }
+    return async (ref) => {
+      const migration = await cx.reader.get(VirtualMachineInstanceMigrations, ref)
+      return migration.is === 'object' ? tend(cx, view, migration.object) : undefined
     }
-    return again
   })
 }
 
-async function readMigrationView(cx: VirtControllerContext): Promise<Omit<MigrationView, 'told'>> {
+type Limited = Pick<MigrationView, 'limits' | 'running'>
+
+/** For a pass in which nothing is started. */
+const unlimited: Limited = { limits: { perCluster: 0, perNode: 0 }, running: [] }
+
+async function limitsNow(cx: VirtControllerContext, known: KnownMigrations): Promise<Limited> {
   const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
-  const handlers = await cx.reader.list(Pods, { namespace: cx.namespace, labels: 'kubevirt.io=virt-handler' })
-  const serving = handlers.filter((pod) => isReady(pod) && pod.metadata.deletionTimestamp === undefined)
-  return {
-    migrations: await cx.reader.list(VirtualMachineInstanceMigrations),
-    instances: await cx.reader.list(VirtualMachineInstances),
-    limits: limitsOf(kubevirt?.spec?.configuration),
-    started: new Set(),
-    handled: new Set(serving.map((pod) => pod.spec?.nodeName ?? '')),
+  const running: Limited['running'][number][] = []
+  for (const [key, migration] of known.running) {
+    const vmi = await vmiOf(cx, migration)
+    running.push({ key, node: vmi?.status?.nodeName })
+  }
+  return { limits: limitsOf(kubevirt?.spec?.configuration), running }
+}
+
+async function vmiOf(
+  cx: VirtControllerContext,
+  { spec, metadata }: VirtualMachineInstanceMigration,
+): Promise<VirtualMachineInstance | undefined> {
+  const ref = { name: spec?.vmiName ?? '', ...namespaced(metadata) }
+  const found = await cx.reader.get(VirtualMachineInstances, ref)
+  return found.is === 'object' ? found.object : undefined
+}
+
+/** Of the instance that it moves. */
+export const instanceKeyOf = ({ spec, metadata }: VirtualMachineInstanceMigration): string =>
+  keyOf({ namespace: metadata.namespace, name: spec?.vmiName ?? '' })
+
+const keyOfObject = ({ metadata }: KubeObject): string => keyOf(metadata)
+
+/** The migrations as a watch tells of them, by what is asked of them. */
+export class KnownMigrations {
+  /** Those that have not ended. */
+  readonly open = new Map<string, VirtualMachineInstanceMigration>()
+  /** Of these, those that count against the limits. */
+  readonly running = new Map<string, VirtualMachineInstanceMigration>()
+  readonly #byInstance = new Map<string, Map<string, VirtualMachineInstanceMigration>>()
+
+  take(migration: VirtualMachineInstanceMigration, isGone: boolean): void {
+    const key = keyOf(migration.metadata)
+    const instance = instanceKeyOf(migration)
+    const same = this.#byInstance.get(instance) ?? new Map<string, VirtualMachineInstanceMigration>()
+    this.#byInstance.set(instance, same)
+    putUnless(isGone, same, key, migration)
+    if (same.size === 0) this.#byInstance.delete(instance)
+    putUnless(isGone || isFinal(migration), this.open, key, migration)
+    putUnless(isGone || !isRunning(migration), this.running, key, migration)
+  }
+
+  /** Of one instance, in the order of a list. */
+  of(instance: string): VirtualMachineInstanceMigration[] {
+    const same = [...(this.#byInstance.get(instance) ?? [])]
+    return same.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, migration]) => migration)
+  }
+
+  /** Keys of those of one instance that have not ended. */
+  openOf(instance: string): string[] {
+    return [...(this.#byInstance.get(instance)?.keys() ?? [])].filter((key) => this.open.has(key))
+  }
+
+  /** Keys of those that no limit has let through yet. */
+  waiting(): string[] {
+    return [...this.open.keys()].filter((key) => this.waits(key))
+  }
+
+  /** Keys of the instances that are moved, or are to be. */
+  movedInstances(): Set<string> {
+    return new Set(Array.from(this.open.values(), instanceKeyOf))
+  }
+
+  waits(key: string): boolean {
+    return this.open.has(key) && !this.running.has(key)
+  }
+}
+
+function putUnless<T>(not: boolean, into: Map<string, T>, key: string, value: T): void {
+  if (not) into.delete(key)
+  else into.set(key, value)
+}
+
+/** Which nodes have a virt-handler that serves, as a watch tells of them. */
+class Handlers {
+  readonly #nodes = new Map<string, Set<string>>()
+
+  take(pod: Pod, isGone: boolean): void {
+    const node = pod.spec?.nodeName
+    if (node === undefined) return
+    const serving = this.#nodes.get(node) ?? new Set()
+    this.#nodes.set(node, serving)
+    const { name, deletionTimestamp } = pod.metadata
+    if (!isGone && isReady(pod) && deletionTimestamp === undefined) serving.add(name)
+    else serving.delete(name)
+  }
+
+  has(node: string): boolean {
+    return (this.#nodes.get(node)?.size ?? 0) > 0
   }
 }
 
@@ -75,14 +184,13 @@ async function tend(
   view: MigrationView,
   migration: VirtualMachineInstanceMigration,
 ): Promise<number | undefined> {
-  const { name = '', namespace } = { name: migration.spec?.vmiName, namespace: migration.metadata.namespace }
-  const vmi = view.instances.find(({ metadata: m }) => m.name === name && m.namespace === namespace)
-  if (migration.metadata.deletionTimestamp !== undefined) {
-    await removeDeleted(cx, migration, vmi)
+  if (migration.metadata.deletionTimestamp === undefined && isFinal(migration)) {
+    await collectOld(cx, view.known, migration)
     return undefined
   }
-  if (isFinal(migration)) {
-    await collectOld(cx, view.migrations, migration)
+  const vmi = await vmiOf(cx, migration)
+  if (migration.metadata.deletionTimestamp !== undefined) {
+    await removeDeleted(cx, migration, vmi)
     return undefined
   }
   return vmi ? advance(cx, { migration, vmi }, view) : fail(cx, migration, 'VMI does not exist')
@@ -148,22 +256,23 @@ async function start(cx: VirtControllerContext, both: Migrated): Promise<number>
 async function watch(
   cx: VirtControllerContext,
   both: Migrated,
-  { handled, migrations }: MigrationView,
+  { handled, known }: MigrationView,
 ): Promise<number | undefined> {
   const { startTimestamp = '', ...nodes } = both.vmi.status?.migrationState ?? {}
   const alone = [nodes.sourceNode, nodes.targetNode].find((node) => node !== undefined && !handled.has(node))
   if (alone !== undefined) return abandon(cx, both, `virt-handler on ${alone} is not there`)
   const outcome = both.vmi.metadata.annotations?.[outcomeAnnotations.migration]
-  if (fails(outcome, both, migrations)) return abandon(cx, both, incompatible)
+  if (fails(outcome, both, known)) return abandon(cx, both, incompatible)
   if (outcome === 'hang') return undefined
-  if (await goesToOlder(cx, both)) return abandon(cx, both, older)
+  const launchers = await launchersOf(cx, both.vmi)
+  if (goesToOlder(both, launchers)) return abandon(cx, both, older)
   const left = Date.parse(startTimestamp) + durationOf(outcome) - cx.clock.now().getTime()
-  return left > 0 ? left : handOver(cx, both)
+  return left > 0 ? left : handOver(cx, both, launchers)
 }
 
 /** Of a guest that ran on a newer one nothing is taken by an older QEMU (night U4). */
-async function goesToOlder(cx: VirtControllerContext, both: Migrated): Promise<boolean> {
-  const target = await targetOf(cx, both)
+function goesToOlder(both: Migrated, launchers: readonly Pod[]): boolean {
+  const target = targetAmong(launchers, both)
   const [runs, goesTo] = [
     both.vmi.status?.launcherContainerImageVersion,
     target?.spec?.containers?.[0]?.image,
@@ -178,20 +287,9 @@ const incompatible = "operation failed: guest CPU doesn't match specification: e
 const durationOf = (outcome = ''): number =>
   /^\d/u.test(outcome) ? Number.parseFloat(outcome) * 1000 : usual
 
-function fails(
-  outcome: string | undefined,
-  both: Migrated,
-  migrations: MigrationView['migrations'],
-): boolean {
-  return outcome === 'fail' || (outcome === 'fail-once' && !failedBefore(both, migrations))
-}
-
-function failedBefore({ vmi }: Migrated, migrations: MigrationView['migrations']): boolean {
-  const { name, namespace } = vmi.metadata
-  return migrations.some(
-    ({ metadata, spec, status }) =>
-      status?.phase === 'Failed' && spec?.vmiName === name && metadata.namespace === namespace,
-  )
+function fails(outcome: string | undefined, { vmi }: Migrated, known: KnownMigrations): boolean {
+  if (outcome !== 'fail-once') return outcome === 'fail'
+  return !known.of(keyOf(vmi.metadata)).some(({ status }) => status?.phase === 'Failed')
 }
 
 const ended = (cx: VirtControllerContext, { status }: VirtualMachineInstance): MigrationState => ({
@@ -201,10 +299,14 @@ const ended = (cx: VirtControllerContext, { status }: VirtualMachineInstance): M
 })
 
 /** The guest runs on the target, with what was asked of it meanwhile; the source launcher ends. */
-async function handOver(cx: VirtControllerContext, both: Migrated): Promise<undefined> {
+async function handOver(
+  cx: VirtControllerContext,
+  both: Migrated,
+  launchers: readonly Pod[],
+): Promise<undefined> {
   const { migration, vmi } = both
-  const target = await targetOf(cx, both)
-  const source = currentLauncher(vmi, await launchersOf(cx, vmi))
+  const target = targetAmong(launchers, both)
+  const source = currentLauncher(vmi, launchers)
   const nodeName = target?.spec?.nodeName ?? ''
   const migrationState = ended(cx, vmi)
   const activePods = { [target?.metadata.uid ?? '']: nodeName }
@@ -249,7 +351,7 @@ async function admit(cx: VirtControllerContext, { migration }: Migrated): Promis
 /** Limits and back-off hold a migration in Pending without a word but the one event (facts 3.3). */
 async function schedule(cx: VirtControllerContext, view: MigrationView, both: Migrated): Promise<number> {
   const { migration, vmi } = both
-  const before = view.migrations.filter((m) => isFinal(m) && instanceOf(view, m) === vmi)
+  const before = view.known.of(keyOf(vmi.metadata)).filter(isFinal)
   const wait = isHeldBack(migration) ? backOffUntil(before) - cx.clock.now().getTime() : 0
   if (wait > 0) {
     await announceBackOff(cx, view, both)
@@ -261,7 +363,7 @@ async function schedule(cx: VirtControllerContext, view: MigrationView, both: Mi
   const message = `Created migration target pod ${pod.metadata.name}`
   await recordEvent(cx, migration, { type: 'Normal', reason: 'SuccessfulCreate', message, by })
   const again = await become(cx, migration, 'Scheduling')
-  view.started.add(migration)
+  view.started.set(keyOf(migration.metadata), vmi.status?.nodeName)
   return again
 }
 
@@ -293,19 +395,10 @@ async function rejectForQuota(
   )
 }
 
-function instanceOf(
-  { instances }: MigrationView,
-  { spec, metadata }: VirtualMachineInstanceMigration,
-): Migrated['vmi'] | undefined {
-  return instances.find(
-    (i) => i.metadata.name === spec?.vmiName && i.metadata.namespace === metadata.namespace,
-  )
-}
-
-function isFull(view: MigrationView, { vmi }: Migrated): boolean {
-  const running = view.migrations.filter((m) => isRunning(m) || view.started.has(m))
-  const outbound = running.filter((m) => instanceOf(view, m)?.status?.nodeName === vmi.status?.nodeName)
-  return running.length >= view.limits.perCluster || outbound.length >= view.limits.perNode
+function isFull({ running, started, limits }: MigrationView, { vmi }: Migrated): boolean {
+  const nodes = new Map([...running.map(({ key, node }) => [key, node] as const), ...started])
+  const outbound = [...nodes.values()].filter((node) => node === vmi.status?.nodeName)
+  return nodes.size >= limits.perCluster || outbound.length >= limits.perNode
 }
 
 async function announceBackOff(
@@ -356,10 +449,12 @@ async function fail(
 }
 
 /** The launcher that was made for the migration. */
-async function targetOf(cx: VirtControllerContext, { migration, vmi }: Migrated): Promise<Pod | undefined> {
-  const pods = await launchersOf(cx, vmi)
-  return pods.find((pod) => pod.metadata.labels?.[migrationLabel] === migration.metadata.uid)
+async function targetOf(cx: VirtControllerContext, both: Migrated): Promise<Pod | undefined> {
+  return targetAmong(await launchersOf(cx, both.vmi), both)
 }
+
+const targetAmong = (launchers: readonly Pod[], { migration }: Migrated): Pod | undefined =>
+  launchers.find((pod) => pod.metadata.labels?.[migrationLabel] === migration.metadata.uid)
 
 const migrationFinalizer = 'kubevirt.io/migrationJobFinalize'
 /** Finished migrations that are kept per instance (facts 3.3). */
@@ -389,16 +484,11 @@ async function release(
 /** Takes the finalizer off a finished migration, and deletes the oldest of too many. */
 async function collectOld(
   cx: VirtControllerContext,
-  all: readonly VirtualMachineInstanceMigration[],
+  known: KnownMigrations,
   finished: VirtualMachineInstanceMigration,
 ): Promise<void> {
   await release(cx, finished.metadata)
-  const same = all.filter(
-    (m) =>
-      isFinal(m) &&
-      m.spec?.vmiName === finished.spec?.vmiName &&
-      m.metadata.namespace === finished.metadata.namespace,
-  )
+  const same = known.of(instanceKeyOf(finished)).filter(isFinal)
   const newer = same.filter((m) => endOf(m) > endOf(finished))
   if (newer.length >= kept) await cx.writer.delete(VirtualMachineInstanceMigrations, finished.metadata)
 }
@@ -417,12 +507,12 @@ export function limitsOf(configuration: Record<string, unknown> | undefined): Mi
   }
 }
 
-export function isFinal({ status }: VirtualMachineInstanceMigration): boolean {
+function isFinal({ status }: VirtualMachineInstanceMigration): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 /** Those that count against the limits: Pending ones do not (facts 3.2). */
-export function isRunning(migration: VirtualMachineInstanceMigration): boolean {
+function isRunning(migration: VirtualMachineInstanceMigration): boolean {
   const { phase = '' } = migration.status ?? {}
   return !isFinal(migration) && phase !== '' && phase !== 'Pending'
 }

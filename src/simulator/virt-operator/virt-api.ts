@@ -19,9 +19,10 @@ import { internalError, Refusal } from '../api/api-refusal.ts'
 import { ValidatingWebhooks } from '../../lib/kube/kinds/extension-kinds.ts'
 import type { Store } from '../api/store.ts'
 import type { SubresourceCall } from '../api/subresources.ts'
+import { keyOf } from '../machinery/controller.ts'
 import { asSelector, isOver, isReady, share } from '../machinery/owned-pods.ts'
 import type { StateChange } from './vm-controller.ts'
-import { isFinal } from './migration-controller.ts'
+import { KnownMigrations } from './migration-controller.ts'
 
 const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 202 }
 
@@ -207,18 +208,29 @@ export function evictionVerdict({ name, strategy = 'None', migratable }: Evicted
 
 /** What the webhook of virt-api refuses to create: facts 3.3. */
 function admitMigrations(store: Store): void {
+  let known: KnownMigrations | undefined
   store.admission.add(({ operation, kind, object }) => {
     if (operation !== 'CREATE' || kind.kind !== VirtualMachineInstanceMigrations.kind) return
-    const why = migrationRefusal(store, object)
+    known ??= knownMigrations(store)
+    const why = migrationRefusal(store, object, known)
     if (why === undefined) return
     const hook = 'migration-create-validator.kubevirt.io'
     throw new Refusal(403, 'Forbidden', `admission webhook "${hook}" denied the request: ${why}`)
   })
 }
 
+/** From the first one on that is created: before, nobody may serve them. */
+function knownMigrations(store: Store): KnownMigrations {
+  const known = new KnownMigrations()
+  for (const migration of store.list(VirtualMachineInstanceMigrations).items) known.take(migration, false)
+  store.watch(VirtualMachineInstanceMigrations, ({ type, object }) => known.take(object, type === 'DELETED'))
+  return known
+}
+
 function migrationRefusal(
   store: Store,
   { spec, metadata }: VirtualMachineInstanceMigration,
+  known: KnownMigrations,
 ): string | undefined {
   const { namespace } = metadata
   const name = spec?.vmiName ?? ''
@@ -228,10 +240,8 @@ function migrationRefusal(
   if (migratable?.status === 'False') {
     return `Cannot migrate VMI, Reason: ${migratable.reason}, Message: ${migratable.message}`
   }
-  const others: readonly VirtualMachineInstanceMigration[] = store.list(VirtualMachineInstanceMigrations, {
-    namespace,
-  }).items
-  const open = others.find((m) => m.spec?.vmiName === name && !isFinal(m))
+  const [first] = known.openOf(keyOf({ namespace, name })).sort()
+  const open = first === undefined ? undefined : known.open.get(first)
   return (
     open &&
     `in-flight migration detected. Active migration job (${open.metadata.uid}) is currently already in progress for VMI ${name}.`

@@ -1,14 +1,23 @@
 import { type Pod, Pods, type PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
 import {
-  control,
+  controlEach,
   type ControllerContext,
+  keyed,
+  keyOf,
   nameSuffix,
   recordEvent,
   whenRung,
 } from '../machinery/controller.ts'
+import { namespaced } from '../machinery/owned-pods.ts'
 import { lead } from '../machinery/leader-election.ts'
 import { currentLauncher, launchersOf, runInstances, type VirtControllerContext } from './vmi-controller.ts'
-import { asksForMigration, isFinal, isRunning, limitsOf, runMigrations } from './migration-controller.ts'
+import {
+  asksForMigration,
+  instanceKeyOf,
+  KnownMigrations,
+  limitsOf,
+  runMigrations,
+} from './migration-controller.ts'
 import { runVirtualMachines } from './vm-controller.ts'
 import {
   type KubeVirt,
@@ -50,26 +59,43 @@ const minute = 60_000
 
 /** The workload updater: facts 3.2. It looks only while target and observed are the same. */
 function runWorkloadUpdater(cx: VirtControllerContext): Promise<void> {
+  const known = new KnownMigrations()
+  const due = new DueInstances(cx.launcherImage)
   const watched = [
     { kind: KubeVirts, where: { namespace: cx.namespace } },
-    { kind: VirtualMachineInstanceMigrations },
-    { kind: VirtualMachineInstances, concerns: asksForMigration },
+    {
+      kind: VirtualMachineInstanceMigrations,
+      feeds: (migration: VirtualMachineInstanceMigration, isGone: boolean) => known.take(migration, isGone),
+    },
+    {
+      kind: VirtualMachineInstances,
+      concerns: asksForMigration,
+      feeds: (vmi: VirtualMachineInstance, isGone: boolean) => due.take(vmi, isGone),
+    },
   ]
   let lastBatch = Number.NEGATIVE_INFINITY
   const update = async (): Promise<number | undefined> => {
     const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
     if (kubevirt === undefined || !isSettled(kubevirt)) return undefined
-    const plan = await planNow(cx, kubevirt)
+    const { size, interval } = batchOf(kubevirt)
+    const plan = planUpdate({
+      due,
+      known,
+      methods: kubevirt.spec?.workloadUpdateStrategy?.workloadUpdateMethods ?? [],
+      limit: limitsOf(kubevirt.spec?.configuration).perCluster,
+      batch: size,
+      random: cx.random,
+    })
     await writeCount(cx, kubevirt, plan.outdated)
     for (const vmi of plan.migrate) await migrate(cx, vmi)
-    const { size, interval } = batchOf(kubevirt)
     const now = cx.clock.now().getTime()
-    if (plan.evict.length > 0 && now - lastBatch >= interval) {
+    if (plan.mayEvict && now - lastBatch >= interval) {
       lastBatch = now
-      for (const vmi of plan.evict.slice(0, size)) await evict(cx, vmi)
+      for (const vmi of plan.evict) await evict(cx, vmi)
     }
-    const late =
-      plan.evict.length > 0 ? Math.max(0, lastBatch + interval - cx.clock.now().getTime() - delay) : undefined
+    const late = plan.mayEvict
+      ? Math.max(0, lastBatch + interval - cx.clock.now().getTime() - delay)
+      : undefined
     return plan.waiting && late === undefined ? delay : late
   }
   return whenRung(cx, watched, update, () => delay)
@@ -79,17 +105,6 @@ const isSettled = ({ status }: KubeVirt): boolean =>
   status?.phase === 'Deployed' &&
   status.observedDeploymentID !== undefined &&
   status.observedDeploymentID === status.targetDeploymentID
-
-async function planNow(cx: VirtControllerContext, kubevirt: KubeVirt): Promise<UpdatePlan> {
-  return planUpdate({
-    instances: await cx.reader.list(VirtualMachineInstances),
-    migrations: await cx.reader.list(VirtualMachineInstanceMigrations),
-    methods: kubevirt.spec?.workloadUpdateStrategy?.workloadUpdateMethods ?? [],
-    launcherImage: cx.launcherImage,
-    limit: limitsOf(kubevirt.spec?.configuration).perCluster,
-    random: cx.random,
-  })
-}
 
 async function writeCount(cx: VirtControllerContext, kubevirt: KubeVirt, outdated: number): Promise<void> {
   if (kubevirt.status?.outdatedVirtualMachineInstanceWorkloads === outdated) return
@@ -148,46 +163,107 @@ async function evict(cx: VirtControllerContext, vmi: VirtualMachineInstance): Pr
   }
 }
 
+interface DueInstance {
+  key: string
+  vmi: VirtualMachineInstance
+  isMigratable: boolean
+}
+
+/** The running instances that are to be updated, as a watch tells of them, in the order of a list. */
+class DueInstances {
+  readonly #launcherImage: string
+  readonly #due: DueInstance[] = []
+  #migratable = 0
+
+  constructor(launcherImage: string) {
+    this.#launcherImage = launcherImage
+  }
+
+  get size(): number {
+    return this.#due.length
+  }
+
+  get hasMigratable(): boolean {
+    return this.#migratable > 0
+  }
+
+  /** Those that none of these keys names. */
+  without(keys: Iterable<string>): readonly DueInstance[] {
+    const places = Array.from(keys, (key) => [this.#placeOf(key), key] as const)
+    const left = new Set(places.filter(([i, key]) => this.#due[i]?.key === key).map(([i]) => i))
+    return left.size === 0 ? this.#due : this.#due.filter((_, i) => !left.has(i))
+  }
+
+  take(vmi: VirtualMachineInstance, isGone: boolean): void {
+    const key = keyOf(vmi.metadata)
+    const place = this.#placeOf(key)
+    const there = this.#due[place]?.key === key ? this.#due[place] : undefined
+    if (there?.isMigratable === true) this.#migratable--
+    if (isGone || !this.#isDue(vmi)) {
+      if (there) this.#due.splice(place, 1)
+      return
+    }
+    const isMigratable = condition(vmi, 'LiveMigratable')?.status === 'True'
+    if (isMigratable) this.#migratable++
+    this.#due.splice(place, there ? 1 : 0, { key, vmi, isMigratable })
+  }
+
+  #isDue(vmi: VirtualMachineInstance): boolean {
+    const { metadata, status } = vmi
+    const isRunningOn = status?.phase === 'Running' && metadata.deletionTimestamp === undefined
+    return isRunningOn && (isOutdated(vmi, this.#launcherImage) || asksForMigration(vmi))
+  }
+
+  /** Where it stands or would stand: by halves. */
+  #placeOf(key: string): number {
+    let [low, high] = [0, this.#due.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#due[middle]?.key ?? '') < key) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
 interface UpdateQuestion {
-  instances: readonly VirtualMachineInstance[]
-  migrations: readonly VirtualMachineInstanceMigration[]
+  due: DueInstances
+  known: KnownMigrations
   methods: readonly string[]
-  launcherImage: string
   /** parallelMigrationsPerCluster. */
   limit: number
+  /** How many are evicted at once at most. */
+  batch: number
   random: () => number
 }
 
 interface UpdatePlan {
   /** What status.outdatedVirtualMachineInstanceWorkloads says. */
   outdated: number
-  migrate: VirtualMachineInstance[]
-  /** All that may be evicted, in random order. */
-  evict: VirtualMachineInstance[]
+  migrate: readonly VirtualMachineInstance[]
+  /** The next batch of those that may be evicted. */
+  evict: readonly VirtualMachineInstance[]
+  mayEvict: boolean
   /** Something is left that a method could do later. */
   waiting: boolean
 }
 
 /** What the updater does now: facts 3.2, getUpdateData. Pure but for the order of equals. */
-function planUpdate(question: UpdateQuestion): UpdatePlan {
-  const { instances, migrations, methods, launcherImage, limit, random } = question
-  const running = instances.filter(
-    ({ metadata, status }) => status?.phase === 'Running' && metadata.deletionTimestamp === undefined,
-  )
-  const due = running.filter((vmi) => isOutdated(vmi, launcherImage) || asksForMigration(vmi))
-  const idle = due.filter((vmi) => !migrations.some((m) => !isFinal(m) && isOf(m, vmi)))
-  const migratable = idle.filter(
-    (vmi) => methods.includes('LiveMigrate') && condition(vmi, 'LiveMigratable')?.status === 'True',
-  )
-  const evictable = methods.includes('Evict') ? idle.filter((vmi) => !migratable.includes(vmi)) : []
-  const room = Math.max(0, limit - migrations.filter(isRunning).length)
+function planUpdate({ due, known, methods, limit, batch, random }: UpdateQuestion): UpdatePlan {
+  const moving = known.movedInstances()
+  const [migrates, evicts] = [methods.includes('LiveMigrate'), methods.includes('Evict')]
+  const migratable = new Draw(Math.max(0, limit - known.running.size), random)
+  const evictable = new Draw(batch, random)
+  const idle = due.without(moving)
+  const isMigrated = ({ isMigratable }: DueInstance) => migrates && isMigratable
+  if (migrates) for (const one of idle) if (one.isMigratable) migratable.take(one.vmi)
+  if (evicts) for (const one of idle) if (!isMigrated(one)) evictable.take(one.vmi)
   return {
-    outdated: due.length,
-    migrate: shuffled(migratable, random).slice(0, room),
-    evict: shuffled(evictable, random),
-    waiting:
-      methods.includes('LiveMigrate') &&
-      due.some((vmi) => condition(vmi, 'LiveMigratable')?.status === 'True'),
+    outdated: due.size,
+    migrate: migratable.drawn,
+    evict: evictable.drawn,
+    mayEvict: evictable.taken > 0,
+    waiting: migrates && due.hasMigratable,
   }
 }
 
@@ -197,42 +273,82 @@ function isOutdated({ status }: VirtualMachineInstance, launcherImage: string): 
   return image !== '' && image !== launcherImage
 }
 
-const isOf = ({ spec, metadata }: VirtualMachineInstanceMigration, vmi: VirtualMachineInstance): boolean =>
-  spec?.vmiName === vmi.metadata.name && metadata.namespace === vmi.metadata.namespace
+/** Draws so many of the instances that it takes, at random, as if all were shuffled. */
+class Draw {
+  readonly #most: number
+  readonly #random: () => number
+  readonly #drawn: { vmi: VirtualMachineInstance; place: number }[] = []
+  /** How many it was given. */
+  taken = 0
 
-function shuffled<T>(items: readonly T[], random: () => number): T[] {
-  return items
-    .map((item) => ({ item, place: random() }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ item }) => item)
+  constructor(most: number, random: () => number) {
+    this.#most = most
+    this.#random = random
+  }
+
+  take(vmi: VirtualMachineInstance): void {
+    this.taken++
+    const place = this.#random()
+    const isFull = this.#drawn.length >= this.#most
+    if (isFull && place >= (this.#drawn.at(-1)?.place ?? 0)) return
+    this.#drawn.splice(this.#drawn.findLastIndex((other) => other.place <= place) + 1, 0, { vmi, place })
+    if (isFull) this.#drawn.pop()
+  }
+
+  get drawn(): readonly VirtualMachineInstance[] {
+    return this.#drawn.map(({ vmi }) => vmi)
+  }
 }
 
 /** Migrates instances that an eviction marked away from their node (facts 3.4). */
 function runEvacuations(cx: VirtControllerContext): Promise<void> {
-  const watched = [{ kind: VirtualMachineInstances }, { kind: VirtualMachineInstanceMigrations }]
-  return control(cx, watched, async () => {
-    const marked = (await cx.reader.list(VirtualMachineInstances)).filter(
-      ({ spec, status }) =>
-        status?.evacuationNodeName !== undefined &&
-        status.evacuationNodeName === status.nodeName &&
-        spec?.evictionStrategy !== 'External',
-    )
-    if (marked.length === 0) return undefined
-    const open = (await cx.reader.list(VirtualMachineInstanceMigrations)).filter((m) => !isFinal(m))
-    for (const { metadata, status } of marked) {
-      if (open.some((m) => m.spec?.vmiName === metadata.name && m.metadata.namespace === metadata.namespace))
-        continue
+  const known = new KnownMigrations()
+  /** Migrations that were created and that the watch has not told of yet, by their instance. */
+  const created = new Map<string, string>()
+  /** Keys of the instances that are to go, as the watch tells of them. */
+  const evacuated = new Set<string>()
+  const watches = [
+    keyed(VirtualMachineInstances, (vmi, isGone) => {
+      const key = keyOf(vmi.metadata)
+      if (!isGone && isEvacuated(vmi)) evacuated.add(key)
+      else evacuated.delete(key)
+      return evacuated.has(key) ? [key] : []
+    }),
+    keyed(VirtualMachineInstanceMigrations, (migration, isGone) => {
+      known.take(migration, isGone)
+      const instance = instanceKeyOf(migration)
+      if (created.get(instance) === migration.metadata.name) created.delete(instance)
+      return evacuated.has(instance) ? [instance] : []
+    }),
+  ]
+  return controlEach(cx, watches, async () => async (ref) => {
+    const found = await cx.reader.get(VirtualMachineInstances, ref)
+    if (found.is !== 'object' || !isEvacuated(found.object)) return undefined
+    const key = keyOf(ref)
+    if (created.has(key) || known.openOf(key).length > 0) return undefined
+    const { metadata, status } = found.object
+    const name = `kubevirt-evacuation-${nameSuffix(cx.random)}`
+    created.set(key, name)
+    try {
       await cx.writer.create(VirtualMachineInstanceMigrations, {
         apiVersion: VirtualMachineInstanceMigrations.apiVersion,
         kind: VirtualMachineInstanceMigrations.kind,
         metadata: {
-          name: `kubevirt-evacuation-${nameSuffix(cx.random)}`,
-          ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+          name,
+          ...namespaced(metadata),
           annotations: { 'kubevirt.io/evacuationMigration': status?.nodeName ?? '' },
         },
         spec: { vmiName: metadata.name, priority: 'system-critical' },
       })
+    } catch (error) {
+      created.delete(key)
+      throw error
     }
     return undefined
   })
 }
+
+const isEvacuated = ({ spec, status }: VirtualMachineInstance): boolean =>
+  status?.evacuationNodeName !== undefined &&
+  status.evacuationNodeName === status.nodeName &&
+  spec?.evictionStrategy !== 'External'

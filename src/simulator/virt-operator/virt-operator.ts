@@ -54,15 +54,16 @@ export async function runOperator(
 
 function operate(cx: OperatorContext): Promise<void> {
   const { namespace } = cx.self
+  const work = new Work(cx)
+  const concerns = () => work.hasToLook()
   const watched: Watched[] = [
     { kind: KubeVirts, where: { namespace } },
-    { kind: Deployments, where: { namespace } },
-    { kind: DaemonSets, where: { namespace } },
-    { kind: Pods, where: { namespace, labels: 'app.kubernetes.io/managed-by=virt-operator' } },
-    { kind: Jobs, where: { namespace } },
-    { kind: ConfigMaps, where: { namespace, labels: strategyLabel } },
+    { kind: Deployments, where: { namespace }, concerns },
+    { kind: DaemonSets, where: { namespace }, concerns },
+    { kind: Pods, where: { namespace, labels: 'app.kubernetes.io/managed-by=virt-operator' }, concerns },
+    { kind: Jobs, where: { namespace }, concerns },
+    { kind: ConfigMaps, where: { namespace, labels: strategyLabel }, concerns },
   ]
-  const work = new Work(cx)
   return whenRung(
     cx,
     watched,
@@ -71,19 +72,38 @@ function operate(cx: OperatorContext): Promise<void> {
   )
 }
 
+/** What a pass looks at besides the operands: of the KubeVirt anything but the number of outdated VMs, which virt-controller writes with every one that it moves. */
+function lookedAt({ faults }: OperatorContext, { metadata, spec, status }: KubeVirt): string {
+  const { resourceVersion: _, managedFields: _fields, ...others } = metadata
+  const { outdatedVirtualMachineInstanceWorkloads: _count, ...rest } = status ?? {}
+  return JSON.stringify([faults.on, others, spec, rest])
+}
+
 /** The passes of one leader, one after the other. */
 class Work {
   readonly #cx: OperatorContext
   #backOff = shortestBackOff
   #blipped = ''
+  /** What it looked at in the KubeVirt when all was through and nothing else has changed since. */
+  #settled: string | undefined
+  #changes = 0
 
   constructor(cx: OperatorContext) {
     this.#cx = cx
   }
 
+  /** Something changed that it looks at. */
+  hasToLook(): true {
+    this.#settled = undefined
+    this.#changes++
+    return true
+  }
+
   async pass(): Promise<number | undefined> {
     const cx = this.#cx
     const [kubevirt] = await cx.reader.list(KubeVirts, { namespace: cx.self.namespace })
+    if (kubevirt && this.#settled === lookedAt(cx, kubevirt)) return undefined
+    this.#settled = undefined
     if (kubevirt === undefined || kubevirt.metadata.deletionTimestamp !== undefined) return undefined
     if (kubevirt.metadata.annotations?.[latest] === undefined) return adopt(cx, kubevirt)
     const config = deploymentConfig(kubevirt, cx.self)
@@ -106,8 +126,10 @@ class Work {
       return undefined
     }
     if (this.#blipIsDue(pass)) throw new DeploymentFailure(blip)
+    const changes = this.#changes
     const ready = await sync(cx, pass)
-    await report(cx, pass, { is: ready ? 'ready' : 'under way' })
+    const wrote = await report(cx, pass, { is: ready ? 'ready' : 'under way' })
+    if (ready && !wrote && changes === this.#changes) this.#settled = lookedAt(cx, pass.kubevirt)
     this.#backOff = shortestBackOff
     return undefined
   }

@@ -7,7 +7,7 @@ import {
   VirtualMachines,
 } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { condition, type Condition, type Metadata } from '../../lib/kube/object.ts'
-import { control, recordEvent, sameStatus } from '../machinery/controller.ts'
+import { controlEach, keyed, keyOf, recordEvent, sameStatus } from '../machinery/controller.ts'
 import { namespaced, ownerReference } from '../machinery/owned-pods.ts'
 import { seconds, type VirtControllerContext } from './vmi-controller.ts'
 import { isDeepStrictEqual } from 'node:util'
@@ -26,19 +26,18 @@ type Status = NonNullable<VirtualMachine['status']>
 
 /** Gives each VM the instance that its run strategy asks for (facts 3.4: what comes back after an eviction). */
 export function runVirtualMachines(cx: VirtControllerContext): Promise<void> {
-  return control(cx, [{ kind: VirtualMachines }, { kind: VirtualMachineInstances }], async () => {
-    const instances = await cx.reader.list(VirtualMachineInstances)
-    for (const vm of await cx.reader.list(VirtualMachines)) {
-      const { name, namespace } = vm.metadata
-      await tend(
-        cx,
-        vm,
-        instances.find(({ metadata: m }) => m.name === name && m.namespace === namespace),
-      )
-    }
+  const watches = [keyed(VirtualMachines, named), keyed(VirtualMachineInstances, named)]
+  return controlEach(cx, watches, async () => async (ref) => {
+    const vm = await cx.reader.get(VirtualMachines, ref)
+    if (vm.is !== 'object') return undefined
+    const vmi = await cx.reader.get(VirtualMachineInstances, ref)
+    await tend(cx, vm.object, vmi.is === 'object' ? vmi.object : undefined)
     return undefined
   })
 }
+
+/** An instance has the name of its VM. */
+const named = ({ metadata }: VirtualMachine | VirtualMachineInstance): string[] => [keyOf(metadata)]
 
 async function tend(
   cx: VirtControllerContext,

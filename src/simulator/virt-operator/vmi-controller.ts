@@ -8,7 +8,7 @@ import {
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
 import { outcomeAnnotations } from '../vm-shape.ts'
-import { control, type ControllerContext, ownedBy, recordEvent } from '../machinery/controller.ts'
+import { controlEach, type ControllerContext, keyed, keyOf, recordEvent } from '../machinery/controller.ts'
 import { createPod, isLiving, isReady } from '../machinery/owned-pods.ts'
 import { avoidAnnotation } from '../machinery/scheduler.ts'
 
@@ -16,23 +16,27 @@ export const outdatedLabel = 'kubevirt.io/outdatedLauncherImage'
 
 /** Takes each instance from Pending to Running and marks those whose launcher is of another release (facts 3.1). */
 export function runInstances(cx: VirtControllerContext): Promise<void> {
-  const launchers = { kind: Pods, concerns: ownedBy('VirtualMachineInstance') }
-  return control(cx, [{ kind: VirtualMachineInstances }, launchers], async () => {
-    const instances = await cx.reader.list(VirtualMachineInstances)
-    const pods = byInstance(await cx.reader.list(Pods, { labels: 'kubevirt.io=virt-launcher' }))
-    for (const vmi of instances)
-      await tend(cx, vmi, currentLauncher(vmi, pods.get(vmi.metadata.uid ?? '') ?? []))
+  const watches = [
+    keyed(VirtualMachineInstances, ({ metadata }) => [keyOf(metadata)]),
+    keyed(Pods, (pod) => instanceOf(pod) ?? []),
+  ]
+  return controlEach(cx, watches, async () => async (ref) => {
+    const vmi = await cx.reader.get(VirtualMachineInstances, ref)
+    if (vmi.is === 'object') await tend(cx, vmi.object, await launcherOf(cx, vmi.object))
     return undefined
   })
 }
 
-function byInstance(pods: readonly Pod[]): Map<string, Pod[]> {
-  const groups = new Map<string, Pod[]>()
-  for (const pod of pods) {
-    const uid = pod.metadata.labels?.['kubevirt.io/created-by'] ?? ''
-    groups.set(uid, [...(groups.get(uid) ?? []), pod])
-  }
-  return groups
+/** The key of the instance that a launcher belongs to; none for other pods. */
+export function instanceOf({ metadata }: Pod): [string] | undefined {
+  const owner = metadata.ownerReferences?.find((o) => o.controller === true && o.kind === instanceKind)
+  return owner && [keyOf({ namespace: metadata.namespace, name: owner.name })]
+}
+
+const instanceKind = VirtualMachineInstances.kind
+
+async function launcherOf(cx: VirtControllerContext, vmi: VirtualMachineInstance): Promise<Pod | undefined> {
+  return currentLauncher(vmi, await launchersOf(cx, vmi))
 }
 
 type Tend = (cx: VirtControllerContext, vmi: VirtualMachineInstance, pod: Pod | undefined) => Promise<void>

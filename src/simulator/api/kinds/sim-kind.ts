@@ -149,6 +149,9 @@ export function custom(kind: Kind, more: More = {}): SimKind {
 export class KindRegistry {
   readonly #kinds = new Map<string, SimKind>()
   readonly #listeners = new Set<(kind: SimKind) => void>()
+  /** What was found by those that ask again and again, until a kind comes or goes. */
+  #found = new WeakMap<object, SimKind>()
+  readonly #ofObjects = new Map<string, SimKind>()
 
   constructor(kinds: readonly SimKind[]) {
     for (const kind of kinds) this.add(kind)
@@ -156,6 +159,7 @@ export class KindRegistry {
 
   add(kind: SimKind): void {
     this.#kinds.set(storageKey(kind), kind)
+    this.#forget()
     for (const listener of this.#listeners) listener(kind)
   }
 
@@ -167,6 +171,7 @@ export class KindRegistry {
 
   remove(kind: Pick<Kind, 'apiVersion' | 'plural'>): void {
     this.#kinds.delete(storageKey(kind))
+    this.#forget()
   }
 
   all(): readonly SimKind[] {
@@ -175,8 +180,12 @@ export class KindRegistry {
 
   /** The kind under the version that was asked for; undefined where that is not served. */
   find(kind: Pick<Kind, 'apiVersion' | 'plural'>): SimKind | undefined {
+    const known = this.#found.get(kind)
+    if (known) return known
     const found = this.#kinds.get(storageKey(kind))
-    return found?.versions.includes(versionOf(kind.apiVersion)) ? found : undefined
+    if (!found?.versions.includes(versionOf(kind.apiVersion))) return undefined
+    this.#found.set(kind, found)
+    return found
   }
 
   /** The kind, whatever version was asked for. */
@@ -192,10 +201,20 @@ export class KindRegistry {
   }
 
   ofObject({ apiVersion, kind }: { apiVersion: string; kind: string }): SimKind | undefined {
+    const key = `${apiVersion} ${kind}`
+    const known = this.#ofObjects.get(key)
+    if (known) return known
     const group = groupOf({ apiVersion })
-    return this.all().find(
+    const found = this.all().find(
       (k) => k.kind === kind && groupOf(k) === group && k.versions.includes(versionOf(apiVersion)),
     )
+    if (found) this.#ofObjects.set(key, found)
+    return found
+  }
+
+  #forget(): void {
+    this.#found = new WeakMap()
+    this.#ofObjects.clear()
   }
 
   /** Group to versions, the preferred one first. The core group is ``. */
