@@ -33,7 +33,7 @@ function overview(name: string): string {
   const shown = entries.filter(({ hidden }) => hidden !== true)
   const width = Math.max(...shown.filter(({ group }) => group).map(({ name: of }) => of.length))
   const groups = [...new Set(shown.flatMap(({ group }) => group ?? []))]
-  const others = [...shown.filter(({ group }) => !group).map(({ name: of }) => of), 'options', 'help']
+  const others = [...shown.filter(({ group }) => !group).map(({ name: of }) => of), 'options']
   return [
     purpose,
     '',

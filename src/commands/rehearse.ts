@@ -60,7 +60,7 @@ export function rehearseCommand(wire: Wire): Command {
           ['kvup rehearse --to v1.8.4', 'play the upgrade on a twin of this cluster'],
           ['kvup rehearse --to v1.8.4 --from cluster.ndjson.gz', 'on a twin of a saved cluster'],
           ['kvup rehearse --to v1.8.4 --fault missing-image', 'and what a fault does'],
-          ['kvup rehearse --to v1.8.4 --to-file r.json', 'save it, for kvup upgrade --rehearsal r.json'],
+          ['kvup rehearse --to v1.8.4 --to-file r.json', 'save it for kvup upgrade --rehearsal'],
           ['kvup rehearse --to v1.8.4 --faults all', 'what each fault does, one after the other'],
           ['kvup rehearse --eus --to 4.20 --graph-file graph.json', 'the EUS upgrade, with its pools'],
         ],

@@ -38,7 +38,7 @@ const moves = [
   new Option('--include <namespace/name>', 'take along a canary that failed (repeatable)')
     .argParser((value: string, before: string[]) => [...before, value])
     .default([], 'none'),
-  ...waveFlags('nothing else is moved'),
+  ...waveFlags(),
   new Option('--parallel <count>', "how many at a time, within KubeVirt's limits"),
   ...paceFlags('begin VMs'),
 ]

@@ -15,9 +15,9 @@ export const excludeFlag = (): Option =>
     .argParser((value: string, before: string[]) => [...before, value])
     .default([], 'none')
 
-/** In which order. `whenItFails`: what does not happen any more when the canary fails. */
-export const waveFlags = (whenItFails: string): Option[] => [
-  new Option('--canary <count>', `so many VMs first; if one fails, ${whenItFails}`),
+/** In which order. */
+export const waveFlags = (): Option[] => [
+  new Option('--canary <count>', 'so many VMs first; a failure ends the run'),
   new Option('--canary-label <labels>', 'VMs with these labels as canary'),
   new Option('--wave-by <what>', 'waves by label=KEY, namespace or node'),
   new Option('--waves <list>', 'waves that come first, in this order'),

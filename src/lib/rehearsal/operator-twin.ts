@@ -53,7 +53,7 @@ export async function readOperatorTwin(reader: Reader, around: Around): Promise<
   ])
   const [subscription] = requirePart('Subscriptions', lifecycle.subscriptions)
   if (subscription === undefined)
-    throw blocked('not-rehearsed', 'kvup rehearses HyperConverged only where OLM installed it', {
+    throw blocked('not-rehearsed', 'HyperConverged is rehearsed only where OLM installed it', {
       remedy: 'kvup status',
     })
   const csvs = requirePart('ClusterServiceVersions', lifecycle.csvs)

@@ -467,7 +467,7 @@ test('what is measured: beside an upgrade, in its history, and beside a command'
   const upgraded = await kvup('upgrade --to v1.8.4 --yes --stable-for 1s --measure -o json')
   const history = await kvup('history -o json')
   const run = async () => {
-    await sim.cluster().writer.delete(VirtualMachines, { namespace: 'demo', name: 'vm-1' })
+    await sim.cluster().writer.delete(VirtualMachines, { namespace: 'demo', name: 'web-1' })
     sim.store.aggregated.clear()
     await clock.sleep(30_000)
     return 7
