@@ -62,7 +62,6 @@ export function rehearseCommand(wire: Wire): Command {
           ['kvup rehearse --to v1.8.4 --fault missing-image', 'and what a fault does'],
           ['kvup rehearse --to v1.8.4 --to-file r.json', 'save it for kvup upgrade --rehearsal'],
           ['kvup rehearse --to v1.8.4 --faults all', 'what each fault does, one after the other'],
-          ['kvup rehearse --eus --to 4.20 --graph-file graph.json', 'the EUS upgrade, with its pools'],
         ],
         more: `The twin is a simulated cluster in this process, made from what kvup reads.
 Nothing is changed in the cluster. QEMU, libvirt, storage and guests are not in the twin.`,
