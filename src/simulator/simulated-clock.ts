@@ -31,6 +31,8 @@ interface Sleeper {
   /** Rejects with the reason of the signal. */
   giveUp: () => void
   signal: AbortSignal | undefined
+  /** Where he went on sleeping on another clock: takes him off it. */
+  leave?: () => void
 }
 
 const isBefore = (a: Sleeper, b: Sleeper): boolean => a.at < b.at || (a.at === b.at && a.turn < b.turn)
@@ -199,6 +201,8 @@ export class SimClock implements AlarmClock {
     return () => {
       this.#sleepers.forget(sleeper)
       sleeper.wake = nothing
+      // A timer of the wall that nobody waits for would keep the process alive.
+      sleeper.leave?.()
     }
   }
 
@@ -207,7 +211,9 @@ export class SimClock implements AlarmClock {
     for (const sleeper of this.#sleepers.takeAll()) {
       sleeper.gone = true
       const { at, signal, giveUp } = sleeper
-      void clock.sleep(Math.max(0, at - end), signal).then(() => sleeper.wake(), giveUp)
+      const left = Math.max(0, at - end)
+      if (signal === undefined) sleeper.leave = wakeAfter(clock, left, () => sleeper.wake())
+      else void clock.sleep(left, signal).then(() => sleeper.wake(), giveUp)
     }
   }
 
