@@ -11,8 +11,7 @@ const lazyAction = async (cx: Context, options: RestartOptions) =>
 export function restartCommand(wire: Wire): Command {
   const command = new Command('restart')
   const which = [...selectionFlags(), excludeFlag()]
-  for (const option of [...which, ...waveFlags(), ...pace, ...stopFlags()])
-    command.addOption(option)
+  for (const option of [...which, ...waveFlags(), ...pace, ...stopFlags()]) command.addOption(option)
   return withChangeFlags(command, 'how long it may take altogether', '24h')
     .addHelpText(
       'after',

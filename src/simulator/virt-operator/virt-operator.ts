@@ -55,7 +55,7 @@ export async function runOperator(
 function operate(cx: OperatorContext): Promise<void> {
   const { namespace } = cx.self
   const work = new Work(cx)
-  const concerns = () => work.hasToLook()
+  const concerns = () => work.hasToReconcile()
   const watched: Watched[] = [
     { kind: KubeVirts, where: { namespace } },
     { kind: Deployments, where: { namespace }, concerns },
@@ -73,7 +73,7 @@ function operate(cx: OperatorContext): Promise<void> {
 }
 
 /** What a pass looks at besides the operands: of the KubeVirt anything but the number of outdated VMs, which virt-controller writes with every one that it moves. */
-function lookedAt({ faults }: OperatorContext, { metadata, spec, status }: KubeVirt): string {
+function reconciledAt({ faults }: OperatorContext, { metadata, spec, status }: KubeVirt): string {
   const { resourceVersion: _, managedFields: _fields, ...others } = metadata
   const { outdatedVirtualMachineInstanceWorkloads: _count, ...rest } = status ?? {}
   return JSON.stringify([faults.on, others, spec, rest])
@@ -93,7 +93,7 @@ class Work {
   }
 
   /** Something changed that it looks at. */
-  hasToLook(): true {
+  hasToReconcile(): true {
     this.#settled = undefined
     this.#changes++
     return true
@@ -102,7 +102,7 @@ class Work {
   async pass(): Promise<number | undefined> {
     const cx = this.#cx
     const [kubevirt] = await cx.reader.list(KubeVirts, { namespace: cx.self.namespace })
-    if (kubevirt && this.#settled === lookedAt(cx, kubevirt)) return undefined
+    if (kubevirt && this.#settled === reconciledAt(cx, kubevirt)) return undefined
     this.#settled = undefined
     if (kubevirt === undefined || kubevirt.metadata.deletionTimestamp !== undefined) return undefined
     if (kubevirt.metadata.annotations?.[latest] === undefined) return adopt(cx, kubevirt)
@@ -129,7 +129,7 @@ class Work {
     const changes = this.#changes
     const ready = await sync(cx, pass)
     const wrote = await report(cx, pass, { is: ready ? 'ready' : 'under way' })
-    if (ready && !wrote && changes === this.#changes) this.#settled = lookedAt(cx, pass.kubevirt)
+    if (ready && !wrote && changes === this.#changes) this.#settled = reconciledAt(cx, pass.kubevirt)
     this.#backOff = shortestBackOff
     return undefined
   }
