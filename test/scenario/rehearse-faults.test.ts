@@ -78,7 +78,8 @@ async function saved(name: string, shape: Shape): Promise<string> {
   try {
     await clock.sleep(60_000)
     const file = join(folder, `${name}.ndjson`)
-    await runText(['snapshot', '--to-file', file], { cluster: sim.cluster(), clock })
+    // Modules are loaded and a file is written meanwhile: on a busy machine the cluster would be seen later.
+    await clock.during(runText(['snapshot', '--to-file', file], { cluster: sim.cluster(), clock }))
     return file
   } finally {
     await sim.stop()
