@@ -176,30 +176,24 @@ describe('an upgrade is compared with its rehearsal', () => {
     })
   })
 
-  test('by OLM it is the releases of HyperConverged that have to be the same', async () => {
-    const olm = okdOlm({ installed: '1.17.3', channel: 'stable-v1.17' })
-    await onCluster(
-      async (run) => {
-        const { code } = await run('rehearse', '--to', '1.18.1', '--to-file', file)
-        expect(code).toBe(0)
-        const { out, err } = await run(
-          'upgrade',
-          '--to',
-          '1.18.1',
-          '--rehearsal',
-          file,
-          '--yes',
-          '-o',
-          'json',
-        )
-        expect(err).not.toContain('error')
-        const { rehearsal } = JSON.parse(out) as UpgradeReport
-        expect(rehearsal?.sameOrder).toBe(true)
-        expect(rehearsal?.stages.filter(({ agrees }) => agrees !== true)).toEqual([])
-      },
-      { olm, vms: 4, methods: ['LiveMigrate'] },
-    )
-  })
+  test.each(['1.18.1', 'v1.8.4'])(
+    'by OLM %s is compared, a release of HyperConverged or of KubeVirt',
+    async (to) => {
+      const olm = okdOlm({ installed: '1.17.3', channel: 'stable-v1.17' })
+      await onCluster(
+        async (run) => {
+          const { code } = await run('rehearse', '--to', to, '--to-file', file)
+          expect(code).toBe(0)
+          const { out, err } = await run('upgrade', '--to', to, '--rehearsal', file, '--yes', '-o', 'json')
+          expect(err).not.toContain('error')
+          const { rehearsal } = JSON.parse(out) as UpgradeReport
+          expect(rehearsal?.sameOrder).toBe(true)
+          expect(rehearsal?.stages.filter(({ agrees }) => agrees !== true)).toEqual([])
+        },
+        { olm, vms: 4, methods: ['LiveMigrate'] },
+      )
+    },
+  )
 
   test('of a run that continues another one only the stages are compared that it did from their beginning', async () => {
     await onCluster(async (run) => {

@@ -87,9 +87,11 @@ export function comparedRun(
   rehearsal: SavedRehearsal,
   { from, to, isRest, olm }: PlannedVersions,
 ): ComparedRun {
-  const [product, begins, ends] = olm
-    ? ['HyperConverged', olm.from, olm.to]
-    : ['KubeVirt', from ?? 'an unfinished installation', to.text]
+  // Beneath an operator, KubeVirt may have been rehearsed by its own version.
+  const [product, begins, ends] =
+    olm && rehearsal.product !== 'KubeVirt'
+      ? ['HyperConverged', olm.from, olm.to]
+      : ['KubeVirt', from ?? 'an unfinished installation', to.text]
   // Of an upgrade path the rest may begin at any of its minors.
   const isLater = isRest || rehearsal.stages.some(({ hop }) => hop !== undefined && hop === begins)
   if (rehearsal.to === ends && (isLater || rehearsal.from === begins))
