@@ -14,7 +14,8 @@ function level(text: string): number {
   throw new InvalidArgumentError('It is a number from 0 to 9.')
 }
 
-const list = (value: string, before: string[] = []) => [...before, value]
+/** What a flag gathers that may be given again. */
+export const list = (value: string, before: readonly string[] = []): string[] => [...before, value]
 
 /** kubectl's names, so that nobody has to learn them again. */
 export const connection: readonly Option[] = [

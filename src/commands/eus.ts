@@ -4,6 +4,7 @@ import {
   asksCluster,
   dryRunOption,
   fromOption,
+  list,
   manual,
   measureFlags,
   stalledOption,
@@ -165,8 +166,6 @@ export const eusPlanningFlags = (): Option[] => [
  */
 const keptPlanFlags = (): Option[] =>
   eusPlanningFlags().map((option) => (option.long === '--accept' ? option : option.hideHelp()))
-
-const list = (value: string, before: string[]) => [...before, value]
 
 const names = (value: string, before: string[]) => [...before, ...value.split(',').map((one) => one.trim())]
 

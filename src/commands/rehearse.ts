@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { acceptWithReason, asksCluster, fromOption, manual } from './command-options.ts'
+import { acceptWithReason, asksCluster, fromOption, list, manual } from './command-options.ts'
 import type { RehearseOptions } from './rehearse/rehearse.ts'
 
 /** Loaded when it runs: help does without. */
@@ -30,7 +30,7 @@ export function rehearseCommand(wire: Wire): Command {
     )
     .addOption(
       new Option('--approve-also <name>', 'what else an InstallPlan may install (repeatable)').argParser(
-        (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
+        list,
       ),
     )
     .addOption(new Option('--via <versions>', 'releases in between: v1.6.6,v1.7.4'))
@@ -38,7 +38,7 @@ export function rehearseCommand(wire: Wire): Command {
     .addOption(fromOption())
     .addOption(
       new Option('--fault <name>', 'what goes wrong during the upgrade (repeatable)')
-        .argParser((value: string, before: readonly string[]) => [...before, value])
+        .argParser(list)
         .default([], 'none'),
     )
     .addOption(

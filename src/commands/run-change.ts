@@ -23,7 +23,7 @@ import { shellWord, withoutFlags, wordsOf } from '../lib/kube/shell-line.ts'
 /** A change, and how the command tells of it. */
 interface ChangeRun<D extends Document> extends Omit<Performing, 'dryRun'> {
   view: View<D>
-  /** That of the environment, for the report. */
+  /** What is measured beside it. */
   measurement?: Measurement | undefined
   /** The document of its end. */
   report: (outcome: RunOutcome) => D | Promise<D>
@@ -52,7 +52,10 @@ export async function runChange<D extends Document>(cx: Context, run: ChangeRun<
   }
   const { measurement } = run
   try {
-    const outcome = await carryOut(run)
+    const outcome = await carryOut({
+      ...run,
+      environment: { ...run.environment, ...(measurement && { measurement }) },
+    })
     measurement?.end()
     const document = await report(outcome)
     cx.printer.result(...withAvailability(document, view, measurement))

@@ -1,6 +1,13 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { acceptWithReason, asksCluster, manual, measureFlags, stalledOption } from './command-options.ts'
+import {
+  acceptWithReason,
+  asksCluster,
+  list,
+  manual,
+  measureFlags,
+  stalledOption,
+} from './command-options.ts'
 import type { UpgradeOptions } from '../lib/upgrade/plan/upgrade-options.ts'
 
 /** Loaded when it runs: help does without. */
@@ -22,8 +29,6 @@ const text = manual({
   formats: ['junit', 'github'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })
-
-const list = (value: string, before: string[]) => [...before, value]
 
 /** As a sealed plan keeps them: one text. */
 const joined = (value: string, before?: string) => (before === undefined ? value : `${before},${value}`)

@@ -141,10 +141,7 @@ async function carryOutUpgrade(
   planned: Planned,
   { sealed, limits, range, rehearsal }: Carrying,
 ): Promise<ExitCode> {
-  const { findings, accepted, census, cluster: measured, options } = planned
-  const { namespace } = planned.plan.owner.ref
-  const measurement = measurementOf(cx, options, { cluster: measured, namespace })
-  const environment = { ...planned.environment, ...(measurement && { measurement }) }
+  const { environment, findings, accepted, census } = planned
   const run = upgradeRun(planned, {
     sealed,
     limits,
@@ -161,6 +158,8 @@ async function carryOutUpgrade(
     },
   })
   try {
+    const { cluster, plan, options } = planned
+    const measurement = measurementOf(cx, options, { cluster, namespace: plan.owner.ref.namespace })
     return await runChange(cx, { ...run, environment, measurement, view: reportView })
   } finally {
     census.leave()

@@ -92,7 +92,7 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
   const { namespace } = settingsWork.installation
   const measurement = measurementOf(cx, options, { cluster: settingsWork.cluster, namespace })
   return runChange(cx, {
-    environment: { ...settingsWork.environment, ...(measurement && { measurement }) },
+    environment: settingsWork.environment,
     measurement,
     change: {
       ...work.change,

@@ -1,6 +1,13 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { asksCluster, manual, measureFlags, stalledOption, withChangeFlags } from '../command-options.ts'
+import {
+  asksCluster,
+  list,
+  manual,
+  measureFlags,
+  stalledOption,
+  withChangeFlags,
+} from '../command-options.ts'
 import { excludeFlag, paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
 import type { UpdateOptions } from '../../lib/vms/waves/wave-run.ts'
 
@@ -36,7 +43,7 @@ const moves = [
   new Option('--node <name>', 'only VMs on this node'),
   excludeFlag(),
   new Option('--include <namespace/name>', 'take along a canary that failed (repeatable)')
-    .argParser((value: string, before: string[]) => [...before, value])
+    .argParser(list)
     .default([], 'none'),
   ...waveFlags(),
   new Option('--parallel <count>', "how many at a time, within KubeVirt's limits"),

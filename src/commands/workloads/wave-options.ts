@@ -2,6 +2,7 @@ import { Option } from 'commander'
 import { orders } from '../../lib/vms/waves/waves.ts'
 import type { Used } from '../../lib/upgrade/roles.ts'
 import { restartable } from '../../lib/vms/waves/vm-restart.ts'
+import { list } from '../command-options.ts'
 
 /** Which VMs: all namespaces unless `-n` says otherwise. */
 export const selectionFlags = (): Option[] => [
@@ -12,7 +13,7 @@ export const selectionFlags = (): Option[] => [
 /** Which of them not. */
 export const excludeFlag = (): Option =>
   new Option('--exclude <namespace/name>', 'leave this VM alone (repeatable)')
-    .argParser((value: string, before: string[]) => [...before, value])
+    .argParser(list)
     .default([], 'none')
 
 /** In which order. */
@@ -28,7 +29,7 @@ export const waveFlags = (): Option[] => [
 export const stopFlags = (): Option[] => [
   new Option('--until <wave>', 'end after this wave, such as canary'),
   new Option('--pause-before <wave>', 'stop before this wave (repeatable)')
-    .argParser((value: string, before: string[]) => [...before, value])
+    .argParser(list)
     .default([], 'none'),
 ]
 
@@ -37,9 +38,7 @@ export const paceFlags = (doing: string): Option[] => [
   new Option('--pause-between <duration>', 'wait between two waves').default('0s'),
   new Option('--apart-by <label>', 'never two VMs of one value at a time'),
   new Option('--soak <duration>', 'wait between VMs of --apart-by').default('1m'),
-  new Option('--window <window>', `${doing} only then`)
-    .argParser((value: string, before: string[]) => [...before, value])
-    .default([], 'always'),
+  new Option('--window <window>', `${doing} only then`).argParser(list).default([], 'always'),
 ]
 
 /** To ask virt-api for the restart of a VM. */

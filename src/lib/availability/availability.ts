@@ -2,7 +2,7 @@ import type { Outage, OutageFigures } from './outage-log.ts'
 import type { MeasuredVmsReport } from './measured-vms.ts'
 import type { ProbeName } from './probes.ts'
 import type { JournaledAvailability } from '../engine/journal.ts'
-import { spanText } from '../kube/duration.ts'
+import { secondsText, spanText } from '../kube/duration.ts'
 
 /** What one probe found. */
 export interface MeasuredProbe extends OutageFigures {
@@ -58,9 +58,6 @@ export function promiseOf(probes: readonly MeasuredProbe[], seconds: number): Av
   const figures = down.map(({ probe, unavailableSeconds: s }) => `${probe} ${secondsText(s)}`).join(', ')
   return { is: 'broken', text: `${promise}: not confirmed, unavailable were ${figures}${unsaid}` }
 }
-
-/** `9.5 s`, and from a minute on as every span. */
-const secondsText = (seconds: number): string => (seconds < 60 ? `${seconds} s` : spanText(seconds * 1000))
 
 /** The end of a run in one line: `API unavailable for 10 s; 0 of 12 VMs interrupted`. Pure. */
 export function summaryOf({

@@ -54,6 +54,14 @@ export function spanText(ms: number): string {
   return `${whole} s`
 }
 
+/** With tenths up to a minute: `9.5 s`, and from there on as `spanText`. */
+export const secondsText = (seconds: number): string =>
+  seconds < 60 ? `${seconds} s` : spanText(seconds * 1000)
+
+/** Half as long to twice as long; of what is over in seconds, luck is a larger part. Both in ms. */
+export const takesAlike = (expected: number, took: number): boolean =>
+  Math.abs(took - expected) <= 5000 || (took >= expected / 2 && took <= expected * 2)
+
 const inTwo = (head: string, rest: number, unit: string, digits = 1): string =>
   rest === 0 ? head : `${head} ${String(rest).padStart(digits, '0')} ${unit}`
 

@@ -3,7 +3,7 @@ import { isOfWindow, openOverrides } from '../engine/overrides.ts'
 import type { Clock } from '../kube/clock.ts'
 import type { Reader } from '../kube/cluster.ts'
 import { type Known, known, whyUnknown } from '../kube/known.ts'
-import { condition, isRecord, type KubeObject, type Metadata } from '../kube/object.ts'
+import { condition, isRecord, type KubeObject } from '../kube/object.ts'
 import {
   type Node,
   type PodDisruptionBudget,
@@ -27,8 +27,10 @@ import type { Releases } from '../releases/releases.ts'
 import type { UpdateGraph } from '../releases/update-graph.ts'
 import type { ClusterShape } from '../../simulator/cluster-shape.ts'
 import type { SimulationFaults } from '../../simulator/simulated-cluster.ts'
+import { vmName } from '../vms/vm.ts'
 import { outcomeAnnotations } from '../../simulator/vm-shape.ts'
 import { releasesIn, type TwinRelease } from './catalog-twin.ts'
+import { identityOf } from './played-identity.ts'
 import { type OperatorTwin, readOperatorTwin } from './operator-twin.ts'
 import { type PlatformTwin, readPlatformTwin } from './platform-twin.ts'
 import { requirePart } from './required-part.ts'
@@ -81,7 +83,7 @@ export async function readClusterTwin(
   const nodes = requirePart('nodes', snapshot.nodes)
   const running = requirePart('VMIs', instances)
   const defined = requirePart('VMs', vms)
-  const byName = new Map(running.map((instance) => [placeOf(instance), instance]))
+  const byName = new Map(running.map((instance) => [vmName(instance), instance]))
   const notReady = nodes.filter((node) => condition(node, 'Ready')?.status === 'False' || isSilent(node))
   const around = { nodes, home, gitVersion: await versionOf(reader, nodes) }
   const platform = (await isPlatform(reader))
@@ -106,7 +108,7 @@ export async function readClusterTwin(
     inhabitants: [
       ...(budgets.known ? budgets.items.filter((budget) => !isOfVm(budget)) : []),
       ...(quotas.known ? quotas.items : []),
-      ...defined.map((vm) => asPlayed(vm, byName.get(placeOf(vm)))),
+      ...defined.map((vm) => asPlayed(vm, byName.get(vmName(vm)))),
       ...running.map(asPlayedInstance),
     ],
     faults: {
@@ -151,8 +153,6 @@ async function isWindowOpen(reader: Reader, namespace: string): Promise<boolean>
   return 'overrides' in found && found.overrides.some(isOfWindow)
 }
 
-/** `namespace/name`: a VM and its VMI have the same. */
-export const placeOf = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
 const isSilent = (node: Node): boolean => condition(node, 'Ready')?.status === 'Unknown'
 const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
 
@@ -197,16 +197,6 @@ function shapeOf(installation: Installation, { nodes, home, gitVersion }: Around
       metadata: { ...identityOf(kubevirt.metadata), finalizers: ['foregroundDeleteKubeVirt'] },
       spec: kubevirt.spec ?? {},
     },
-  }
-}
-
-/** Who it is, and what others said of it. */
-function identityOf({ name, namespace, labels, annotations }: Metadata): Metadata {
-  return {
-    name,
-    ...(namespace !== undefined && { namespace }),
-    ...(labels && { labels }),
-    ...(annotations && { annotations }),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { RunEvent } from '../engine/step.ts'
 import { setsIn, withStages } from '../upgrade/step-traits.ts'
 import type { ComparedStage, RehearsalComparison, VmComparison } from '../upgrade/upgrade-report.ts'
+import { takesAlike } from '../kube/duration.ts'
 import { usageError } from '../kube/errors.ts'
 import type { Reader } from '../kube/cluster.ts'
 import { type Known, known } from '../kube/known.ts'
@@ -13,7 +14,7 @@ import {
 import { isRecord } from '../kube/object.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import type { World } from '../kube/world.ts'
-import { type Maker, migrationOf, vmOf } from '../vms/migrations/migration.ts'
+import { isAutomatic, migrationOf, vmOf } from '../vms/migrations/migration.ts'
 import { vmName } from '../vms/vm.ts'
 import { ObservedStages } from './observed-stages.ts'
 import type { RehearsedStage, RehearsedVm } from './rehearsal.ts'
@@ -151,10 +152,6 @@ export class ComparedRun {
 
 const nameOf = ({ name }: { name: string }): string => name
 
-/** Half as long to twice as long; of what is over in seconds, luck is a larger part. */
-const takesAlike = (rehearsed: number, took: number): boolean =>
-  Math.abs(rehearsed - took) <= 5 || (took >= rehearsed / 2 && took <= rehearsed * 2)
-
 /** Compares stage by stage, by their names. Pure. */
 function compareStages(
   rehearsed: readonly RehearsedStage[],
@@ -174,7 +171,7 @@ function compareStages(
 function comparedStage(name: string, rehearsed: number | undefined, took: number | undefined): ComparedStage {
   if (rehearsed === undefined) return { name, ...(took !== undefined && { took }) }
   if (took === undefined) return { name, rehearsed }
-  return { name, rehearsed, took, agrees: takesAlike(rehearsed, took) }
+  return { name, rehearsed, took, agrees: takesAlike(rehearsed * 1000, took * 1000) }
 }
 
 /** A stage that is gone back to is one. */
@@ -233,7 +230,7 @@ function triedSince(
   const moved = new Set(
     migrations.items
       .map(migrationOf)
-      .filter(({ by, createdAt }) => automatic.has(by) && isSince(createdAt, since))
+      .filter((one) => isAutomatic(one) && isSince(one.createdAt, since))
       .map(vmOf),
   )
   return ({ namespace, name, uid, launcher }) => {
@@ -249,9 +246,6 @@ function triedSince(
     return launcher !== undefined && image !== undefined && image !== launcher ? 'migrate' : 'nothing'
   }
 }
-
-/** By KubeVirt's workload updater, or off a node that is drained. */
-const automatic: ReadonlySet<Maker> = new Set(['workload-update', 'evacuation'])
 
 const isOver = ({ status }: VirtualMachineInstance): boolean =>
   status?.phase === 'Succeeded' || status?.phase === 'Failed'

@@ -7,7 +7,8 @@ import {
 } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Store } from '../../simulator/api/store.ts'
 import { uidInCluster } from '../../simulator/inhabitants.ts'
-import { placeOf } from './cluster-twin.ts'
+import { isAutomatic, migrationOf, vmOf } from '../vms/migrations/migration.ts'
+import { vmName } from '../vms/vm.ts'
 import type { RehearsedVm } from './rehearsal.ts'
 
 interface Attempt {
@@ -27,14 +28,12 @@ export class ObservedVms {
   readonly #attempts = new Map<string, Attempt[]>()
   readonly #open = new Map<string, Attempt>()
   readonly #leave: readonly (() => void)[]
-  #changed: number
 
   constructor(store: Store) {
     this.#store = store
-    this.#changed = this.#now()
     for (const vmi of store.list(VirtualMachineInstances).items) {
       this.#instance('ADDED', vmi)
-      if (isRunning(vmi)) this.#first.set(placeOf(vmi), identityOf(vmi))
+      if (isRunning(vmi)) this.#first.set(vmName(vmi), inCluster(vmi))
     }
     this.#leave = [
       store.watch(VirtualMachineInstances, ({ type, object }) => this.#instance(type, object)),
@@ -45,16 +44,6 @@ export class ObservedVms {
 
   stop(): void {
     for (const leave of this.#leave) leave()
-  }
-
-  /** When something was tried last, ms since the epoch. */
-  get changed(): number {
-    return this.#changed
-  }
-
-  /** Migrations that have not ended. */
-  get underWay(): number {
-    return this.#open.size
   }
 
   /** Running VMs on another virt-launcher than the one that KubeVirt gives to new ones. */
@@ -85,7 +74,7 @@ export class ObservedVms {
   }
 
   #instance(type: string, vmi: VirtualMachineInstance): void {
-    const place = placeOf(vmi)
+    const place = vmName(vmi)
     const before = this.#images.get(place)
     const now = type !== 'DELETED' && isRunning(vmi) ? imageOf(vmi) : undefined
     if (before === now) return
@@ -97,14 +86,14 @@ export class ObservedVms {
     }
   }
 
-  #migration(type: string, { metadata, spec, status }: VirtualMachineInstanceMigration): void {
-    const { uid = '', namespace = '' } = metadata
-    this.#changed = this.#now()
+  #migration(type: string, migration: VirtualMachineInstanceMigration): void {
+    const { metadata, status } = migration
+    const { uid = '' } = metadata
     const known = this.#open.get(uid)
-    if (known === undefined && type === 'ADDED' && isAutomatic(metadata.annotations)) {
+    if (known === undefined && type === 'ADDED' && isAutomatic(migrationOf(migration))) {
       const attempt: Attempt = { tries: 'migrate', begins: this.#now(), ends: this.#now() }
       this.#open.set(uid, attempt)
-      this.#add(`${namespace}/${spec?.vmiName ?? ''}`, attempt)
+      this.#add(vmOf(migrationOf(migration)), attempt)
     }
     if (known === undefined) return
     known.ends = this.#now()
@@ -116,7 +105,6 @@ export class ObservedVms {
     if (reason !== 'SuccessfulEvict' && reason !== 'FailedEvict') return
     const { namespace = '', name = '' } = involvedObject ?? {}
     const now = this.#now()
-    this.#changed = now
     this.#add(`${namespace}/${name}`, { tries: 'evict', begins: now, ends: now })
   }
 
@@ -133,15 +121,11 @@ const byPlace = ([a]: readonly [string, unknown], [b]: readonly [string, unknown
   a < b ? -1 : a > b ? 1 : 0
 
 /** As it is called in the cluster. */
-function identityOf({ metadata, status }: VirtualMachineInstance): Pick<RehearsedVm, 'uid' | 'launcher'> {
+function inCluster({ metadata, status }: VirtualMachineInstance): Pick<RehearsedVm, 'uid' | 'launcher'> {
   const uid = uidInCluster(metadata.uid)
   const launcher = status?.launcherContainerImageVersion
   return { ...(uid !== undefined && { uid }), ...(launcher && { launcher }) }
 }
-
-/** By KubeVirt's workload updater, or off a node that is drained. */
-const isAutomatic = (annotations: Record<string, string> = {}): boolean =>
-  'kubevirt.io/workloadUpdateMigration' in annotations || 'kubevirt.io/evacuationMigration' in annotations
 
 const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
 const imageOf = ({ status }: VirtualMachineInstance): string => status?.launcherContainerImageVersion ?? ''

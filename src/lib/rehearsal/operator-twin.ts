@@ -24,6 +24,7 @@ import {
 } from '../../simulator/hyperconverged/hyperconverged-crd.ts'
 import type { OlmShape } from '../../simulator/olm/olm-shape.ts'
 import { catalogTwin, type InstalledOperator, otherOperators } from './catalog-twin.ts'
+import { identityOf } from './played-identity.ts'
 import { requirePart } from './required-part.ts'
 
 /** OLM and HyperConverged as a twin has them. */
@@ -170,7 +171,6 @@ async function settledHyperConverged(reader: Reader): Promise<HyperConverged> {
 
 /** The eviction strategy that HyperConverged chose for its KubeVirt by itself is written down: the twin does not know how it chooses. */
 function asPlayed({ apiVersion, kind, metadata, spec = {} }: HyperConverged, kubevirt: KubeVirt): KubeObject {
-  const { namespace, labels, annotations } = metadata
   const strategy = kubevirt.spec?.configuration?.['evictionStrategy']
   const inner = spec['virtualization']
   const isInner = isRecord(inner) || apiVersion.endsWith('/v1')
@@ -182,12 +182,7 @@ function asPlayed({ apiVersion, kind, metadata, spec = {} }: HyperConverged, kub
   const played: HyperConverged = {
     apiVersion,
     kind,
-    metadata: {
-      name: names.hyperconverged,
-      ...(namespace !== undefined && { namespace }),
-      ...(labels && { labels }),
-      ...(annotations && { annotations }),
-    },
+    metadata: { ...identityOf(metadata), name: names.hyperconverged },
     spec: isInner ? { ...spec, virtualization: chosen } : chosen,
   }
   return played

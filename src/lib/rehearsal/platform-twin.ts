@@ -23,6 +23,7 @@ import type {
   Release,
 } from '../../simulator/openshift/openshift-shape.ts'
 import type { SimulationFaults } from '../../simulator/simulated-cluster.ts'
+import { identityOf } from './played-identity.ts'
 import { requirePart } from './required-part.ts'
 
 /** OKD or OpenShift as a twin has it. */
@@ -136,16 +137,7 @@ function asPlayedPool(pool: MachineConfigPool): KubeObject {
 
 function withoutStatus(object: KubeObject & { status?: unknown }): KubeObject {
   const { status: _, ...rest } = object
-  const { name, namespace, labels, annotations } = object.metadata
-  return {
-    ...rest,
-    metadata: {
-      name,
-      ...(namespace !== undefined && { namespace }),
-      ...(labels && { labels }),
-      ...(annotations && { annotations }),
-    },
-  }
+  return { ...rest, metadata: identityOf(object.metadata) }
 }
 
 /** What the twin says by itself: OLM of operators that bound the platform, kube-apiserver of kubelets. */

@@ -31,6 +31,16 @@ export function timeOf(value: unknown): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
+/** The next entry of a journal about the same step that says one of these. */
+export const laterEntry = (
+  items: readonly Fields[],
+  index: number,
+  ...whats: readonly string[]
+): Fields | undefined =>
+  items
+    .slice(index + 1)
+    .find((one) => one['step'] === items[index]?.['step'] && whats.includes(String(one['what'])))
+
 /** `namespace/name`. */
 export const placedName = ({ namespace, name }: Fields): string =>
   [textOf(namespace), textOf(name)].filter((part) => part !== undefined && part !== '').join('/')

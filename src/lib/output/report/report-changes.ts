@@ -1,7 +1,8 @@
 import type { DryRunChange } from '../../engine/dry-run-change.ts'
 import { diffText, stepDiff } from '../views/dry-run.ts'
 import { changedField, fieldDiff, restores } from './changed-field.ts'
-import { type Fields, fieldsOf, listOf, textOf, timeOf } from './fields.ts'
+import { type Fields, fieldsOf, laterEntry, listOf, textOf, timeOf } from './fields.ts'
+import { titleOf } from './lanes.ts'
 import type { ReportSource } from './report-source.ts'
 
 /** What a step changed or would change, as a diff. */
@@ -28,8 +29,6 @@ export function changesOf({ document, events }: ReportSource): readonly ReportCh
   const planned = [...listOf(document['steps']), ...listOf(document['dryRunSteps'])]
   return planned.flatMap((step) => ofStep(step))
 }
-
-const titleOf = (step: Fields): string => textOf(step['title']) ?? textOf(step['id']) ?? ''
 
 /** Of a dry run with its fields; of a run that is over what it noted. */
 function ofStep(step: Fields): readonly ReportChange[] {
@@ -84,10 +83,7 @@ function ofJournal(items: readonly Fields[]): readonly ReportChange[] {
       ]
     if (what === 'failed' && title !== '')
       return [{ title, says: `${timeText(item)}refused: ${text}`, lines: [] }]
-    const later = items.slice(index + 1)
-    const isOpen = !later.some(
-      (one) => one['step'] === item['step'] && ['applied', 'failed'].includes(String(one['what'])),
-    )
+    const isOpen = laterEntry(items, index, 'applied', 'failed') === undefined
     return what === 'intends' && isOpen
       ? [
           {

@@ -1,5 +1,6 @@
-import { spanText } from '../../kube/duration.ts'
+import { spanText, takesAlike } from '../../kube/duration.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf } from './fields.ts'
+import { titleOf } from './lanes.ts'
 import type { ReportSource } from './report-source.ts'
 
 /** What was expected, and what became of it. */
@@ -18,11 +19,6 @@ interface PredictedRow {
   agrees?: boolean
 }
 
-/** An estimate agrees within this factor. */
-const band = 2
-/** ms that are no difference. */
-const slack = 5000
-
 /** From the rehearsal that the run was compared with, else from the estimates of its events; undefined where there is neither. */
 export function predictionOf({ document, events }: ReportSource): Prediction | undefined {
   const rehearsal = fieldsOf(document['rehearsal'])
@@ -33,7 +29,7 @@ export function predictionOf({ document, events }: ReportSource): Prediction | u
     : {
         by: 'the estimates of the run',
         rows,
-        says: [`An estimate agrees within a factor of ${band}, or 5 s.`],
+        says: ['An estimate agrees within a factor of 2, or 5 s.'],
       }
 }
 
@@ -79,13 +75,12 @@ function estimated(events: readonly Fields[]): readonly PredictedRow[] {
     const step = fieldsOf(event['step'])
     const [estimate, took] = [numberOf(step['estimate']), numberOf(event['tookMs'])]
     if (event['event'] !== 'step-done' || estimate === undefined || took === undefined) return []
-    const isNear = Math.abs(took - estimate) <= slack || (took <= estimate * band && took >= estimate / band)
     return [
       {
-        what: textOf(step['title']) ?? textOf(step['id']) ?? '',
+        what: titleOf(step),
         predicted: spanText(estimate),
         happened: spanText(took),
-        agrees: isNear,
+        agrees: takesAlike(estimate, took),
       },
     ]
   })

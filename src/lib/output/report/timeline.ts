@@ -1,6 +1,16 @@
 import { spanText } from '../../kube/duration.ts'
 import { ofEvents } from './event-timeline.ts'
-import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
+import {
+  type Fields,
+  fieldsOf,
+  laterEntry,
+  listOf,
+  numberOf,
+  placedName,
+  textOf,
+  textsOf,
+  timeOf,
+} from './fields.ts'
 import {
   type Bar,
   type BarTone,
@@ -221,9 +231,7 @@ function journalChanges(items: readonly Fields[], end: number): readonly Lane[] 
     const from = timeOf(item['at'])
     if (item['what'] !== 'intends' || from === undefined) return []
     const step = textOf(item['step']) ?? ''
-    const became = items
-      .slice(index + 1)
-      .find((one) => one['step'] === item['step'] && ['applied', 'failed'].includes(String(one['what'])))
+    const became = laterEntry(items, index, 'applied', 'failed')
     const to = timeOf(became?.['at']) ?? end
     const tone = became === undefined ? 'warn' : became['what'] === 'failed' ? 'bad' : 'running'
     const open = became === undefined ? ' (not known whether it was done)' : ''
@@ -236,9 +244,7 @@ function journalOverrides(items: readonly Fields[], end: number): readonly Lane[
     const from = timeOf(item['at'])
     if (item['what'] !== 'saved' || from === undefined) return []
     const name = textOf(item['step']) ?? ''
-    const closed = items
-      .slice(index + 1)
-      .find((one) => one['step'] === item['step'] && ['restored', 'closed'].includes(String(one['what'])))
+    const closed = laterEntry(items, index, 'restored', 'closed')
     const to = timeOf(closed?.['at']) ?? end
     const how =
       closed === undefined

@@ -1,6 +1,6 @@
 import type { Availability, MeasuredProbe } from '../../availability/availability.ts'
 import type { Outage } from '../../availability/outage-log.ts'
-import { spanText } from '../../kube/duration.ts'
+import { secondsText } from '../../kube/duration.ts'
 import { timeOfDay } from '../age.ts'
 import type { Paint, Size } from '../printer.ts'
 import { brief, wrap } from '../text.ts'
@@ -36,9 +36,7 @@ function probeLines(measured: MeasuredProbe, most: number, { wide }: Size): read
   const more = count > outages.length ? [`and ${count - outages.length} more`] : []
   return [
     ...(count > 0
-      ? [
-          `  ${name} ${unavailableSeconds < 60 ? `${unavailableSeconds} s` : spanText(unavailableSeconds * 1000)}: ${[...outages, ...more].join('; ')}`,
-        ]
+      ? [`  ${name} ${secondsText(unavailableSeconds)}: ${[...outages, ...more].join('; ')}`]
       : []),
     ...(ended === undefined
       ? []

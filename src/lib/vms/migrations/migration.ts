@@ -100,6 +100,10 @@ export const isRunning = (migration: Pick<Migration, 'phase'>): boolean =>
 export const isRepeated = ({ by }: Pick<Migration, 'by'>): boolean =>
   by === 'workload-update' || by === 'volume-update' || by === 'evacuation'
 
+/** KubeVirt made it by itself: its workload updater, or off a node that is drained. */
+export const isAutomatic = ({ by }: Pick<Migration, 'by'>): boolean =>
+  by === 'workload-update' || by === 'evacuation'
+
 /** When it ended, or when it was made, in ms since the epoch. */
 export function endOf({ since, createdAt }: Migration): number {
   return Date.parse(since ?? createdAt ?? '') || 0
