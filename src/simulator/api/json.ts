@@ -56,13 +56,13 @@ export function same(a: unknown, b: unknown): boolean {
   return members === 0
 }
 
-/** Whether all members but one are the same. */
-export function sameBut(left: string, a: object, b: object): boolean {
+/** Whether all members but these are the same. */
+export function sameBut(left: readonly string[], a: object, b: object): boolean {
   const [one, other] = [a as Json, b as Json]
   for (const key in one)
-    if (key !== left && one[key] !== other[key] && !same(one[key], other[key])) return false
+    if (one[key] !== other[key] && !left.includes(key) && !same(one[key], other[key])) return false
   for (const key in other)
-    if (key !== left && other[key] !== undefined && one[key] === undefined) return false
+    if (one[key] === undefined && other[key] !== undefined && !left.includes(key)) return false
   return true
 }
 

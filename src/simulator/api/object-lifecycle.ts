@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../lib/kube/object.ts'
-import { copy, same } from './json.ts'
+import { copy, same, sameBut } from './json.ts'
 import { badRequest, conflict, type FieldError, invalid, modified, unconditional } from './api-refusal.ts'
 import type { KindRegistry, SimKind } from './kinds/sim-kind.ts'
 import type { Write } from './store.ts'
@@ -148,18 +148,10 @@ function statusOnly(before: Statused, given: Statused): KubeObject {
 }
 
 function specChanged(kind: SimKind, before: KubeObject, after: KubeObject): boolean {
-  if (kind.generation === 'object') return !same(rest(before), rest(after))
-  const specs = !same(withoutStatus(rest(before)), withoutStatus(rest(after)))
+  if (kind.generation === 'object') return !sameBut(['metadata'], before, after)
+  const specs = !sameBut(['metadata', 'status'], before, after)
   if (kind.generation !== 'spec-and-annotations') return specs
   return specs || !same(before.metadata.annotations ?? {}, after.metadata.annotations ?? {})
-}
-
-function rest(object: KubeObject): Record<string, unknown> {
-  return { ...object, metadata: undefined }
-}
-
-function withoutStatus(object: Record<string, unknown>): Record<string, unknown> {
-  return { ...object, status: undefined }
 }
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/

@@ -274,8 +274,8 @@ export class Store {
 /** Who owns which field is looked at last: it is only worked out where everything else is the same. */
 function isUnchanged(before: KubeObject, object: KubeObject): boolean {
   return (
-    sameBut('metadata', before, object) &&
-    sameBut('managedFields', before.metadata, object.metadata) &&
+    sameBut(['metadata'], before, object) &&
+    sameBut(['managedFields'], before.metadata, object.metadata) &&
     same(before.metadata.managedFields ?? [], object.metadata.managedFields ?? [])
   )
 }
