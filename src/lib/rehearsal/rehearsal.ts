@@ -79,8 +79,8 @@ export interface RehearsedVm {
   /** What KubeVirt tries by itself. */
   tries: 'migrate' | 'evict' | 'nothing'
   /**
-   * What becomes of it in the twin, where every migration succeeds that KubeVirt itself does not end: `updated` (it runs on the new virt-launcher), `outdated`, `stopped`. Not
-   * a promise for the cluster.
+   * What becomes of it in the twin, where every migration succeeds that KubeVirt itself does not end: `updated` (it runs on the new virt-launcher), `outdated`
+   * (still on its own, also where the upgrade does not reach its end), `stopped`. Not a promise for the cluster.
    */
   becomes: 'updated' | 'outdated' | 'stopped'
   /** How often it is tried. */
