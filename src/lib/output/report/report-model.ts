@@ -10,7 +10,7 @@ import { count } from '../text.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
 import { type ReportChange, changesOf } from './report-changes.ts'
 import { acceptedOf, findingsOf, type ReportFinding, type ReportRisk } from './report-findings.ts'
-import { notesOf } from './report-notes.ts'
+import { isOfTwin, notesOf } from './report-notes.ts'
 import { predictionOf, type Prediction } from './report-prediction.ts'
 import { reportKinds, type ReportSource } from './report-source.ts'
 
@@ -151,7 +151,16 @@ function remarksOf({ document, events }: ReportSource): readonly string[] {
     ...(isCut ? ['The beginning of this run is not in the file.'] : []),
     ...(document['status'] === 'partial' ? ['This document is partial: not everything could be read.'] : []),
   ]
+  if (isOfTwin(document)) return [twinRemark(document), ...notes]
   return document.kind === 'History' ? [...journalRemarks(document), ...notes] : notes
+}
+
+/** Above everything that reads like the state of a cluster. */
+function twinRemark(document: Fields): string {
+  const faults = textsOf(document['faults'])
+  const withFaults =
+    faults.length === 0 ? '' : `, with the ${faults.length === 1 ? 'fault' : 'faults'} ${faults.join(', ')}`
+  return `Played on a twin: ${twinText(fieldsOf(document['twin']))}${withFaults}. Nothing was changed in the cluster.`
 }
 
 function journalRemarks(document: Fields): readonly string[] {
@@ -180,7 +189,9 @@ function journalRemarks(document: Fields): readonly string[] {
   ]
 }
 
+/** Of a rehearsal what its run printed is about the twin: there nothing ran that could go on or be restored in the cluster. */
 function nextOf(document: Fields): readonly string[] {
+  if (isOfTwin(document)) return [...new Set(textsOf(document['next']))]
   const error = fieldsOf(document['error'])
   const why = fieldsOf(document['why'])
   const restore = textOf(document['restore'])

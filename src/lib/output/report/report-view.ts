@@ -71,12 +71,7 @@ export function reportMarkdown(report: ReportDocument): string {
     ),
     ...headed('Predicted and happened', prediction === undefined ? [] : predictionLines(prediction)),
     ...headed('Changes', changes.flatMap(changeLines)),
-    ...notes.flatMap(({ title: heading, lines }) =>
-      headed(
-        heading,
-        lines.map((line) => `- ${markdownText(line)}`),
-      ),
-    ),
+    ...notes.flatMap(({ title: heading, lines }) => headed(heading, helpMarkdown(lines))),
   ].join('\n')
 }
 

@@ -27,6 +27,11 @@ test.each([
     'good',
     'Rehearsal: KubeVirt v1.7.4 → v1.8.4 goes through in 1 m 30 s, and its VMs follow in 16 s.',
   ],
+  [
+    'stalled-rehearsal.json',
+    'bad',
+    'Rehearsal: KubeVirt v1.7.4 → v1.8.4 stalls: it gives up after 17 m 09 s. virt-handler: node worker-1 is NotReady, and virt-handler waits for it',
+  ],
   ['faults.json', 'warning', 'The upgrade goes through without a fault; it goes through with 0 of 2 faults'],
   ['history.json', 'good', 'Run 1: upgrade v1.7.4 → v1.8.4: done in 2 m 34 s'],
   ['upgrade.ndjson', 'good', 'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s'],
@@ -64,6 +69,50 @@ test('risks are told with reason and who', () => {
   expect(accepted).toEqual([
     { id: 'downgrade', reason: 'tested', by: 'ops@bastion.example.com', user: 'jane' },
   ])
+})
+
+test('of a stalled rehearsal nothing is to be continued, undone or restored in the cluster', () => {
+  const { next, remarks, notes } = reported(recorded('stalled-rehearsal.json'))
+  expect(next).toEqual(['kvup check --to v1.8.4     # says what can be seen beforehand'])
+  expect(remarks).toEqual([
+    'Played on a twin: 9 nodes, 12 running VMs, with the fault node-lost. Nothing was changed in the cluster.',
+  ])
+  const noted = new Map(notes.map(({ title, lines }) => [title, lines]))
+  expect([...noted.keys()]).toEqual([
+    'In the twin at its end',
+    'Left behind in the twin',
+    'If this happens in the cluster',
+    'Not in the twin, and so not shown',
+  ])
+  // What resumes is said once.
+  expect(noted.get('If this happens in the cluster')?.map((line) => line.split('     ')[0])).toEqual([
+    'kubectl describe node worker-1',
+    'kvup upgrade --to v1.8.4',
+    'kvup upgrade --to v1.7.4',
+    'kvup workloads resume-updates',
+  ])
+})
+
+test('of an EUS rehearsal what ends it stands for all that it restores', () => {
+  const source = recorded('stalled-rehearsal.json')
+  const left = ['kvup eus restore workload-updates', 'kvup eus abort'].map((restores) => ({
+    what: 'x',
+    restores,
+  }))
+  const why = { message: 'x', remedy: ['kvup eus status'] }
+  const { next, notes } = reported({ ...source, document: { ...source.document, left, why } })
+  expect(next.join()).not.toContain('eus')
+  expect(notes.find(({ title }) => title === 'If this happens in the cluster')?.lines).toEqual([
+    'kvup eus status',
+    'kvup eus abort     ends the EUS upgrade, and restores what is left',
+  ])
+})
+
+test('VMs of a rehearsal that does not go through are still on what they were on', () => {
+  const table = vmTableOf(recorded('stalled-rehearsal.json'))
+  expect(new Set(table?.rows.map(({ tries, becomes }) => `${tries}, ${becomes}`))).toEqual(
+    new Set(['nothing, still on v1.7.4']),
+  )
 })
 
 test('changes are diffs, of a plan and of a run', () => {
