@@ -100,8 +100,8 @@ const predictionLines = ({ by, rows, says }: NonNullable<Report['prediction']>):
   '| What | Predicted | Happened | Agrees |',
   '|---|---|---|---|',
   ...rows.map(
-    ({ what, predicted, happened, agrees }) =>
-      `| ${[what, predicted, happened].map(markdownText).join(' | ')} | ${agrees === undefined ? 'not compared' : agrees ? 'yes' : 'no'} |`,
+    ({ what, predicted, happened, agrees, differs }) =>
+      `| ${[what, predicted, happened].map(markdownText).join(' | ')} | ${agrees === undefined ? 'not compared' : agrees ? 'yes' : (differs ?? 'no')} |`,
   ),
   '',
   ...says.map((line) => `- ${markdownText(line)}`),

@@ -229,6 +229,35 @@ test('of a measured run the journal keeps the outages of the API', () => {
   })
 })
 
+test('stages of an EUS upgrade come one after the other, with what came up during the run', () => {
+  const stages = timelineOf(recorded('eus-run.ndjson'))?.lanes.filter(({ group }) => group === 'Stages') ?? []
+  const spans = stages.flatMap(({ bars }) => bars)
+  expect(spans.filter(({ from }, i) => from < (spans[i - 1]?.to ?? 0))).toEqual([])
+  expect(stages.map(({ bars }) => bars[0]?.text)).toContain('Update virtualization to 4.19: 6 m 33 s')
+})
+
+test('stages are compared with their estimates: what took less time is no fault', () => {
+  const rows = reported(recorded('eus-run.ndjson')).prediction?.rows ?? []
+  expect(rows).toHaveLength(8)
+  expect(rows[3]).toEqual({
+    what: 'Update virtualization to 4.19',
+    predicted: '25 m',
+    happened: '6 m 33 s',
+    agrees: false,
+    differs: 'faster',
+  })
+  expect(reported(recorded('upgrade.ndjson')).prediction?.rows.map(({ what }) => what)).toEqual([
+    'Prepare',
+    'Operator',
+    'virt-handler',
+    'virt-controller',
+    'virt-api',
+    'Verify',
+  ])
+  // A stage that did not end has nothing to be compared.
+  expect(reported(recorded('stalled.ndjson')).prediction?.rows.map(({ what }) => what)).toEqual(['Prepare'])
+})
+
 test('a rehearsal is compared with what happened', () => {
   const source = recorded('upgrade.ndjson')
   const rehearsal = {
