@@ -22,9 +22,13 @@ const marks = { good: 'done', warning: 'warning', bad: 'failed' } as const
 
 function textLines(report: ReportDocument, typed: string, paint: Paint): readonly string[] {
   const { verdict, file, remarks, next, findings, changes, redacted } = report
+  const made = changes.filter(({ isOpen }) => isOpen !== true).length
   const counted = [
     ...(findings.length > 0 ? [count(findings.length, 'finding')] : []),
-    ...(changes.length > 0 ? [count(changes.length, 'change')] : []),
+    ...(made > 0 ? [count(made, 'change')] : []),
+    ...(changes.length > made
+      ? [`${count(changes.length - made, 'change')} refused or not known to be done`]
+      : []),
   ]
   return [
     `${paint[tones[verdict.is]](paint.mark[marks[verdict.is]])} ${verdict.text}`,

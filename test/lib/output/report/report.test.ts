@@ -140,11 +140,32 @@ test('changes are diffs, of a plan and of a run', () => {
   const pools = reported(recorded('eus-run.ndjson')).changes.find(
     ({ title }) => title === 'unpause pool worker',
   )
-  expect(pools?.lines).toEqual([
-    '  MachineConfigPool worker',
-    '- spec.paused: paused',
-    '+ spec.paused: false',
-  ])
+  expect(pools?.lines).toEqual(['  MachineConfigPool worker', '- spec.paused: true', '+ spec.paused: false'])
+})
+
+test('what failed is a change only where it was about to be written, and counts as none', () => {
+  const source = recorded('history.json')
+  const [start, intends] = source.document['items'] as { text: string; step: string }[]
+  const failed = (step: string, text: string) => ({ ...start, what: 'failed', step, text })
+  const changes = (...items: unknown[]) =>
+    reported({ ...source, document: { ...source.document, items: [start, ...items] } }).changes
+  expect(changes(failed('virt-api', 'timed out after 3 m'))).toEqual([])
+  const [refused, ...others] = changes(
+    intends,
+    failed(intends?.step ?? '', `${intends?.text}: refused (403)`),
+  )
+  expect(others).toEqual([])
+  expect(refused).toMatchObject({ title: intends?.step, lines: [], isOpen: true })
+  expect(refused?.says).toMatch(/^20:23:51 UTC: not done: set workloadUpdateMethods .*: refused \(403\)$/u)
+})
+
+test('of a manifest it is said that its fields are not recorded', () => {
+  const source = recorded('upgrade.ndjson')
+  const applied = source.events.find(({ event }) => event === 'step-applied')
+  const change = 'apply operator.yaml (sha256 0123456789abcdef…): 1 object changes, 1 is new: ClusterRole a'
+  const [first] = reported({ ...source, events: [{ ...applied, change }] }).changes
+  expect(first).toMatchObject({ lines: [] })
+  expect(first?.says).toContain('Its fields are not recorded: kvup plan -o wide shows them')
 })
 
 test('the timeline of a run has its stages, steps, nodes, changes and temporary changes by their times', () => {
