@@ -1,9 +1,14 @@
+import type { ClusterAddress } from '../kube/cluster.ts'
 import type { ExitCode } from '../kube/errors.ts'
 import type { ObservedPace } from './observed-pace.ts'
 
 /** Of which cluster a rehearsal is, and of which upgrade. */
 interface About {
   apiVersion: 'kvup.io/v1alpha1'
+  /** That the twin is of. Absent of a saved cluster. */
+  cluster?: ClusterAddress
+  /** When the cluster was read, or saved; RFC 3339. */
+  asOf: string
   /** Whose releases `from` and `to` are. `OpenShift` is the platform, OKD too, in an EUS upgrade. */
   product: 'KubeVirt' | 'HyperConverged' | 'OpenShift'
   from: string

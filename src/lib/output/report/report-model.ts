@@ -60,7 +60,7 @@ export function reportOf(source: ReportSource, { redacted }: { redacted: boolean
 }
 
 function titleOf(document: ReportSource['document'], events: readonly Fields[]): string {
-  const what = reportKinds[document.kind] ?? document.kind
+  const what = whatOf(document)
   const started = events.find(({ event }) => event === 'run-started')
   if (document.kind === 'Events' || document.kind === 'Error')
     return textOf(started?.['title']) ?? textOf(started?.['procedure']) ?? what
@@ -74,6 +74,12 @@ function titleOf(document: ReportSource['document'], events: readonly Fields[]):
   return [what + (document.kind === 'History' && number !== undefined ? ` ${number}` : ''), path.join(' → ')]
     .filter((part) => part !== '')
     .join(': ')
+}
+
+/** `KubeVirt, run`: of a journal by what it did. */
+function whatOf(document: ReportSource['document']): string {
+  const isEus = /^eus\b/iu.test(textOf(firstRun(document)['procedure']) ?? '')
+  return isEus ? 'EUS upgrade, run' : (reportKinds[document.kind] ?? document.kind)
 }
 
 /** As the terminal has it. A document that does not read as kvup writes it has no verdict, which is said. */
@@ -185,7 +191,6 @@ function journalRemarks(document: Fields): readonly string[] {
     ...(missing.length > 0
       ? [`The journal was cut: it no longer has these changes of this run: ${missing.join(', ')}.`]
       : []),
-    'Other users can edit the journal: do not treat it as proof.',
   ]
 }
 
@@ -221,7 +226,7 @@ function factsOfTarget(document: Fields): readonly Fact[] {
   const [cluster, kubevirt] = [fieldsOf(document['cluster']), fieldsOf(document['kubevirt'])]
   return [
     ['Cluster', [textOf(cluster['context']), textOf(cluster['server'])].filter(Boolean).join(', ')],
-    ['KubeVirt', placedName(kubevirt)],
+    ['KubeVirt', document['kind'] === 'History' ? inNamespace(document) : placedName(kubevirt)],
     ['Kubernetes', textOf(document['kubernetes'])],
     ['From', textOf(all['from']) ?? textOf(kubevirt['version'])],
     ['To', textOf(all['to'])],
@@ -229,6 +234,9 @@ function factsOfTarget(document: Fields): readonly Fact[] {
     ['Operator', operatorText(fieldsOf(document['operator']))],
   ]
 }
+
+const inNamespace = ({ namespace }: Fields): string | undefined =>
+  textOf(namespace) === undefined ? undefined : `in namespace ${textOf(namespace)}`
 
 function factsOfRun(document: Fields): readonly Fact[] {
   const run = firstRun(document)
@@ -238,6 +246,8 @@ function factsOfRun(document: Fields): readonly Fact[] {
   return [
     ['Outcome', textOf(document['outcome'])],
     ['Run', textOf(run['run']) ?? textOf(document['run'])],
+    ['Continues', run['continues'] === undefined ? undefined : `run ${textOf(run['continues'])}`],
+    ['Continued by', run['continuedBy'] === undefined ? undefined : `run ${textOf(run['continuedBy'])}`],
     ['By', textOf(run['by']) ?? textOf(fieldsOf(document['seal'])['by']) ?? textOf(by)],
     ['Started', whenText(run['started'])],
     ['Ended', whenText(run['ended'])],

@@ -48,6 +48,10 @@ export function notesOf(document: Fields): readonly Note[] {
     ['Not in the twin, and so not shown', textsOf(document['missing'])],
     ['Could not be read', textsOf(document['unread'])],
     ['Not known', textsOf(document['unknown'])],
+    [
+      'About the journal',
+      isJournal ? ['Other users can edit the journal of kvup: do not treat it as proof.'] : [],
+    ],
   ]
   return sections.flatMap(([title, lines]) => (lines.length === 0 ? [] : [{ title, lines }]))
 }

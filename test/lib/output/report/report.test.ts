@@ -318,6 +318,28 @@ test('a journal that was cut says so', () => {
   )
 })
 
+test('the page of a journal says which KubeVirt and cluster it is of, and what it goes on with', () => {
+  const source = recorded('history.json')
+  const runs = [{ ...(source.document['runs'] as object[])[0], run: 2, continues: 1, continuedBy: 3 }]
+  const cluster = { context: 'prod-eu', server: 'https://10.0.0.1:6443' }
+  const { title, facts, remarks, notes } = reported({
+    ...source,
+    document: { ...source.document, runs, cluster },
+  })
+  expect(title).toBe('KubeVirt, run 2: v1.7.4 → v1.8.4')
+  expect(facts).toEqual(
+    expect.arrayContaining([
+      { name: 'Cluster', value: 'prod-eu, https://10.0.0.1:6443' },
+      { name: 'KubeVirt', value: 'in namespace kubevirt' },
+      { name: 'Continues', value: 'run 1' },
+      { name: 'Continued by', value: 'run 3' },
+    ]),
+  )
+  // What is always so is said last.
+  expect(remarks).toEqual([])
+  expect(notes.at(-1)?.title).toBe('About the journal')
+})
+
 test('events whose end was cut off say where', () => {
   const whole = recordedText('upgrade.ndjson')
   const source = parseReportSource(whole.slice(0, whole.length / 2), 'run.ndjson')
