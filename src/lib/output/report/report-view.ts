@@ -38,9 +38,12 @@ function textLines(report: ReportDocument, typed: string, paint: Paint): readonl
     '',
     file === undefined
       ? `${paint.mark.next} ${typed} --to-file report.html     # writes the page`
-      : `${paint.good(paint.mark.done)} The report is in ${file}${redacted ? ', without passwords and names of hosts (--full has them)' : ': it may have passwords and names of hosts (--full)'}`,
+      : `${paint.good(paint.mark.done)} ${savedText(file, redacted)}`,
   ]
 }
+
+export const savedText = (file: string, isRedacted: boolean): string =>
+  `The report is in ${file}${isRedacted ? ', without passwords and names of hosts (--full has them)' : ': it may have passwords and names of hosts (--full)'}`
 
 const levelWords: Readonly<Record<ReportFinding['level'], string>> = {
   blocker: 'blocker',
