@@ -178,11 +178,18 @@ describe('what does not fit the cluster, or one another', () => {
     [['--eus', '--to', '4.16'], 3, 'kvup knows no upgrade from 4.18 to 4.16'],
     [['--eus'], 3, 'a rehearsal to 4.20 needs the graph of the update service'],
     [['--eus', '--graph-file', 'graph.json'], 3, 'the cluster does not show the catalog of 4.20'],
+    [['--eus', '--to', '4.22', '--graph-file', 'graph.json'], 3, 'graph.json has no release of 4.22'],
     [['--to', '4.30.1'], 3, 'update the platform first'],
   ] as const)('%j', async (flags, expected, sentence) => {
     const { code, said } = await refused(platform, ...flags)
     expect(said).toContain(sentence)
     expect(code).toBe(expected)
+  })
+
+  test('a graph of another channel is kept, and the line names the other one once', async () => {
+    const { said } = await refused(platform, '--eus', '--to', '4.22', '--graph-file', 'graph.json')
+    expect(said).toContain('curl -fo graph-4.22.json ')
+    expect(said).toContain('kvup rehearse --eus --to 4.22 --graph-file graph-4.22.json ')
   })
 
   test('an EUS upgrade of a plain cluster', async () => {

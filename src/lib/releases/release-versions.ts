@@ -198,8 +198,10 @@ export function parsePlatformMinor(text: string): string {
   if (/^[1-9]\d*\.(?:0|[1-9]\d*)$/u.test(typed)) return typed
   const release = platformVersionOf(typed)
   throw usageError('not-a-minor', `${JSON.stringify(text)} is no minor of OKD or OpenShift`, {
-    remedy: release
-      ? `name the minor: ${platformMinorOf(release)}; the update graph chooses the release`
-      : 'name a minor, such as 4.20',
+    // A 1.x is a release of KubeVirt or its operator.
+    remedy:
+      release && release.major >= 4
+        ? `name the minor: ${platformMinorOf(release)}; the update graph chooses the release`
+        : 'name a minor, such as 4.20',
   })
 }
