@@ -32,7 +32,15 @@ export function parseVersion(text: string): Version {
     throw usageError(
       'not-a-version',
       `${JSON.stringify(typed)} is not a full version: use, for example, v1.8.4`,
-      { remedy: 'kvup releases     lists the releases that kvup knows' },
+      {
+        remedy: [
+          'kvup releases     lists the releases that kvup knows',
+          // KubeVirt and its operator are at 1.x.
+          ...(/^4\.\d+$/.test(typed)
+            ? [`kvup eus plan --to ${typed}     plans the EUS upgrade of OKD or OpenShift`]
+            : []),
+        ],
+      },
     )
   throw usageError(
     'not-a-version',
