@@ -190,10 +190,12 @@ function planVerdict({
   return found({ ...verdict, text: `${verdict.text}${span}` }, findings, accepted)
 }
 
-function eusPlanVerdict({ from, to, pending, steps, findings, accepted }: EusPlanDocument): Verdict {
+function eusPlanVerdict({ from, to, pending, steps, time, findings, accepted }: EusPlanDocument): Verdict {
   const what = `plan of the EUS upgrade ${pathText({ from, to })}`
   if (!pending) return { is: 'good', text: `${what}: nothing to do` }
-  return found({ is: 'good', text: `${what}: ${count(steps.length, 'step')}` }, findings, accepted)
+  const { lowSeconds, highSeconds } = time
+  const span = `, ${spanText(lowSeconds * 1000)} to ${spanText(highSeconds * 1000)} of work`
+  return found({ is: 'good', text: `${what}: ${count(steps.length, 'step')}${span}` }, findings, accepted)
 }
 
 /** The verdict with what speaks against it, but for what was accepted. */

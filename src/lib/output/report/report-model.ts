@@ -10,7 +10,7 @@ import { count } from '../text.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
 import { type ReportChange, changesOf } from './report-changes.ts'
 import { acceptedOf, findingsOf, type ReportFinding, type ReportRisk } from './report-findings.ts'
-import { isOfTwin, notesOf } from './report-notes.ts'
+import { isOfTwin, type Note, notesOf, noWayBackIn } from './report-notes.ts'
 import { predictionOf, type Prediction } from './report-prediction.ts'
 import { reportKinds, type ReportSource } from './report-source.ts'
 
@@ -32,7 +32,7 @@ export interface Report extends Document {
   prediction?: Prediction
   changes: readonly ReportChange[]
   /** Whatever else the document says in sentences. */
-  notes: readonly { title: string; lines: readonly string[] }[]
+  notes: readonly Note[]
   /** Secrets and hosts are left out. */
   redacted: boolean
 }
@@ -154,6 +154,7 @@ function remarksOf({ document, events }: ReportSource): readonly string[] {
     ]
   const isCut = events.length > 0 && !events.some(({ event }) => event === 'run-started')
   const notes = [
+    ...noWayBackIn(document),
     ...(isCut ? ['The beginning of this run is not in the file.'] : []),
     ...(document['status'] === 'partial' ? ['This document is partial: not everything could be read.'] : []),
   ]

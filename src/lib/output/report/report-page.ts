@@ -167,12 +167,12 @@ function sectionsOf(report: Report, { timeline, vms }: Parts): readonly Section[
       vms && vmsBody(vms),
     ),
     ...section('prediction', 'Predicted and happened', prediction && predictionBody(prediction)),
-    ...notes.flatMap(({ title, lines }, index) =>
+    ...notes.flatMap(({ title, lines, isHelp }, index) =>
       section(
         `note-${index + 1}`,
         title,
         html`<ul class="lines">
-          ${lines.map((line) => html`<li>${lineOf(line)}</li>`)}
+          ${lines.map((line) => html`<li>${isHelp ? lineOf(line) : line}</li>`)}
         </ul>`,
       ),
     ),
