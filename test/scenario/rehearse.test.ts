@@ -326,6 +326,10 @@ describe('what a rehearsal says', () => {
       ['updated', true],
       ['updated', true],
     ])
+    // The gate of a minor is no stage of its own.
+    expect(document.stages.filter(({ name, hop = '' }) => !name.startsWith(`${hop}: `))).toEqual([])
+    const lines = (await screen(file, 'v1.9.0')).out.split('\n')
+    expect(lines.filter((line) => line.startsWith('v1.9.0: Prepare '))).toHaveLength(1)
   })
 
   test('a node that is not ready is not ready in the twin', async () => {

@@ -17,7 +17,7 @@ import type { World } from '../kube/world.ts'
 import { isAutomatic, migrationOf, vmOf } from '../vms/migrations/migration.ts'
 import { vmName } from '../vms/vm.ts'
 import { ObservedStages } from './observed-stages.ts'
-import type { RehearsedStage, RehearsedVm } from './rehearsal.ts'
+import { type RehearsedStage, type RehearsedVm, stageTitle } from './rehearsal.ts'
 
 /** What is compared of a rehearsal that was saved by `kvup rehearse --to-file`. */
 export interface SavedRehearsal {
@@ -178,10 +178,11 @@ function comparedStage(name: string, rehearsed: number | undefined, took: number
 function firstByName(stages: readonly RehearsedStage[]): ReadonlyMap<string, RehearsedStage> {
   const found = new Map<string, RehearsedStage>()
   for (const stage of stages) {
-    const before = found.get(stage.name)
-    if (before === undefined) found.set(stage.name, stage)
+    const name = stageTitle(stage)
+    const before = found.get(name)
+    if (before === undefined) found.set(name, stage)
     else if (before.takes !== undefined && stage.takes !== undefined)
-      found.set(stage.name, { ...before, takes: before.takes + stage.takes })
+      found.set(name, { ...before, takes: before.takes + stage.takes })
   }
   return found
 }

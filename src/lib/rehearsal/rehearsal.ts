@@ -70,6 +70,10 @@ export interface RehearsedStage {
   takes?: number
 }
 
+/** A stage of an upgrade path is called by its minor, also where the path has no other minor left and its name has none. */
+export const stageTitle = ({ name, hop }: { name: string; hop?: string | undefined }): string =>
+  hop === undefined || name.includes(hop) ? name : `${hop}: ${name}`
+
 export interface RehearsedVm {
   namespace: string
   name: string

@@ -1,9 +1,10 @@
-import type {
-  FaultRehearsals,
-  Played,
-  Rehearsal,
-  RehearsedFault,
-  RehearsedStage,
+import {
+  type FaultRehearsals,
+  type Played,
+  type Rehearsal,
+  type RehearsedFault,
+  type RehearsedStage,
+  stageTitle,
 } from '../../rehearsal/rehearsal.ts'
 import type { Column, Paint, Size, View } from '../printer.ts'
 import { spanText } from '../../kube/duration.ts'
@@ -132,7 +133,7 @@ function faultLines(item: RehearsedFault, { paint, size }: Style): string[] {
 }
 
 const columns: readonly Column<RehearsedStage>[] = [
-  { name: 'STAGE', cell: ({ name, hop }) => (hop === undefined ? name : `${hop} ${name}`) },
+  { name: 'STAGE', cell: stageTitle },
   { name: 'BEGINS', cell: ({ begins }) => seconds(begins) },
   { name: 'TAKES', cell: ({ takes }) => (takes === undefined ? 'does not end' : seconds(takes)) },
 ]
