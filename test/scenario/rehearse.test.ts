@@ -359,6 +359,20 @@ describe('what a rehearsal says', () => {
     expect(document.vms.some(({ tries }) => tries === 'migrate')).toBe(true)
   })
 
+  test('a VM that is evicted starts again, though its instance has the finalizers that it has in a real cluster', async () => {
+    const shape = { ...byTag, vms: mixedVms, methods: ['Evict'] }
+    const file = await saved('finalizers', shape, async (sim) => {
+      const finalizers = ['kubevirt.io/virtualMachineControllerFinalize', 'foregroundDeleteVirtualMachine']
+      for (const { metadata } of sim.store.list(VirtualMachineInstances).items)
+        await sim.cluster().writer.mergePatch(VirtualMachineInstances, metadata, { metadata: { finalizers } })
+    })
+    const { document } = await rehearsed(file, 'v1.8.4', '--accept', 'evictions')
+    expect(document.vms.find(({ name }) => name === 'pet')).toMatchObject({
+      tries: 'evict',
+      becomes: 'updated',
+    })
+  })
+
   test('each fault ends in a verdict, and what it leaves behind has its line', async () => {
     const argv = ['rehearse', '--to', 'v1.8.4', '--from', tag, '--faults', 'all', '-o', 'json']
     const { code, out } = await runText(argv, offline)

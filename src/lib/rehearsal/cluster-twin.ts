@@ -238,9 +238,11 @@ function asPlayedInstance(instance: VirtualMachineInstance): VirtualMachineInsta
   const annotations = { ...metadata.annotations, ...outcomeOf(instance) }
   const phase = status?.phase === '' || status?.phase === 'Pending' ? 'Scheduling' : status?.phase
   const { migrationState: _, evacuationNodeName: __, virtualMachineRevisionName: ___, ...rest } = status ?? {}
+  // No controller of the twin takes them off: an instance that is evicted would stay, and its VM would never start again.
+  const { finalizers: ____, ...identity } = metadata
   return {
     ...instance,
-    metadata: { ...metadata, annotations },
+    metadata: { ...identity, annotations },
     status: { ...rest, ...(phase !== undefined && { phase }) },
   }
 }
