@@ -94,9 +94,9 @@ export function comparedRun(
       ? ['HyperConverged', olm.from, olm.to]
       : ['KubeVirt', from ?? 'an unfinished installation', to.text]
   // Of an upgrade path the rest may begin at any of its minors.
-  const isLater = isRest || rehearsal.stages.some(({ hop }) => hop !== undefined && hop === begins)
-  if (rehearsal.to === ends && (isLater || rehearsal.from === begins))
-    return new ComparedRun(rehearsal, isLater)
+  const isFirst = rehearsal.from === begins
+  const isLater = isRest || (!isFirst && rehearsal.stages.some(({ hop }) => hop === begins))
+  if (rehearsal.to === ends && (isLater || isFirst)) return new ComparedRun(rehearsal, isLater)
   throw usageError(
     'other-rehearsal',
     `the rehearsal is of ${rehearsal.product} ${rehearsal.from} → ${rehearsal.to}, the upgrade of ${product} ${begins} → ${ends}`,

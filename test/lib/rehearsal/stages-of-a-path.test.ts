@@ -30,6 +30,22 @@ const began = (steps: readonly StepSummary[]): RunEvent => ({
   steps,
 })
 
+const ofPath: SavedRehearsal = {
+  product: 'KubeVirt',
+  from: 'v1.6.6',
+  to: 'v1.8.4',
+  seed: 1,
+  outcome: 'through',
+  stages: [
+    { name: 'v1.7.4: Verify', hop: 'v1.7.4', begins: 50, takes: 20 },
+    { name: 'v1.8.4: Operator', hop: 'v1.8.4', begins: 70, takes: 30 },
+    { name: 'v1.8.4: Verify', hop: 'v1.8.4', begins: 100, takes: 20 },
+  ],
+  vms: [],
+}
+
+const nothingThere = { list: async () => [] } as unknown as Reader
+
 const ahead = (one: StepSummary): StepSummary => ({ ...one, part: 'step 2 of 2: v1.8.4' })
 
 test('the gate of the next minor is part of how that minor prepares', () => {
@@ -56,21 +72,28 @@ test('the gate of the next minor is part of how that minor prepares', () => {
   ])
 })
 
-test('the last minor of a path, when it is all that is left, is compared with the same minor of the whole path', async () => {
-  const rehearsal: SavedRehearsal = {
-    product: 'KubeVirt',
-    from: 'v1.6.6',
-    to: 'v1.8.4',
-    seed: 1,
-    outcome: 'through',
-    stages: [
-      { name: 'v1.7.4: Verify', hop: 'v1.7.4', begins: 50, takes: 20 },
-      { name: 'v1.8.4: Operator', hop: 'v1.8.4', begins: 70, takes: 30 },
-      { name: 'v1.8.4: Verify', hop: 'v1.8.4', begins: 100, takes: 20 },
-    ],
-    vms: [],
-  }
+test('a whole path that begins with VMs of its first release is no later part of one', async () => {
+  const first = { name: 'v1.7.4: VMs', hop: 'v1.7.4', begins: 0, takes: 0 }
+  const rehearsal = { ...ofPath, from: 'v1.7.4', stages: [first, ...ofPath.stages.slice(1)] }
   const run = comparedRun(rehearsal, { from: 'v1.7.4', to: { text: 'v1.8.4' }, isRest: false })
+  const [follow, apply] = [step('vms-follow', 'v1.7.4'), step('apply-operator-manifest', 'v1.8.4')]
+  for (const event of [
+    began([follow, apply]),
+    started(follow, 0),
+    done(follow, 1),
+    started(apply, 1),
+    done(apply, 30),
+  ])
+    run.hear(event)
+  expect((await run.compare(nothingThere)).stages).toEqual([
+    { name: 'v1.7.4: VMs', rehearsed: 0, took: 1, agrees: true },
+    { name: 'v1.8.4: Operator', rehearsed: 30, took: 29, agrees: true },
+    { name: 'v1.8.4: Verify', rehearsed: 20 },
+  ])
+})
+
+test('the last minor of a path, when it is all that is left, is compared with the same minor of the whole path', async () => {
+  const run = comparedRun(ofPath, { from: 'v1.7.4', to: { text: 'v1.8.4' }, isRest: false })
   const [gate, apply, healthy] = [
     step('migrations-in-flight', 'v1.8.4'),
     step('apply-operator-manifest', 'v1.8.4'),
@@ -86,7 +109,7 @@ test('the last minor of a path, when it is all that is left, is compared with th
     done(healthy, 52),
   ])
     run.hear(event)
-  const { stages, sameOrder } = await run.compare({ list: async () => [] } as unknown as Reader)
+  const { stages, sameOrder } = await run.compare(nothingThere)
   expect(sameOrder).toBe(true)
   expect(stages).toEqual([
     { name: 'v1.7.4: Verify', rehearsed: 20 },
