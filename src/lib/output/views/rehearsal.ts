@@ -80,7 +80,12 @@ function headLines(document: Rehearsal, { paint, size }: Style): string[] {
     document.outcome === 'through'
       ? paint.good(`${paint.mark.done} ${what}`)
       : paint.bad(`${paint.mark.failed} ${what}`),
-    ...(why ? [`  ${why.message}`, ...(why.finds ?? []).map((found) => `  KubeVirt then: ${found}`)] : []),
+    ...(why
+      ? [
+          ...why.message.split('\n').map((line) => `  ${line.trim()}`),
+          ...(why.finds ?? []).map((found) => `  KubeVirt then: ${found}`),
+        ]
+      : []),
     ...left.map(({ what: changed, restores }) => `  Left behind: ${changed}. ${restores} restores it.`),
     `  Played on a twin: ${twinText(twin)}${withFault}. Nothing was changed in the cluster.`,
     ...(pace && pace.pullSeconds > 1
