@@ -17,7 +17,7 @@ import type { World } from '../kube/world.ts'
 import { isAutomatic, migrationOf, vmOf } from '../vms/migrations/migration.ts'
 import { vmName } from '../vms/vm.ts'
 import { ObservedStages } from './observed-stages.ts'
-import { type RehearsedStage, type RehearsedVm, stageTitle } from './rehearsal.ts'
+import type { RehearsedStage, RehearsedVm } from './rehearsal.ts'
 
 /** What is compared of a rehearsal that was saved by `kvup rehearse --to-file`. */
 export interface SavedRehearsal {
@@ -178,7 +178,7 @@ function comparedStage(name: string, rehearsed: number | undefined, took: number
 function firstByName(stages: readonly RehearsedStage[]): ReadonlyMap<string, RehearsedStage> {
   const found = new Map<string, RehearsedStage>()
   for (const stage of stages) {
-    const name = stageTitle(stage)
+    const { name } = stage
     const before = found.get(name)
     if (before === undefined) found.set(name, stage)
     else if (before.takes !== undefined && stage.takes !== undefined)

@@ -82,6 +82,9 @@ export class ObservedStages {
 
   #stageOf(step: StepSummary): Pick<RehearsedStage, 'name' | 'hop'> {
     const { part, title, hop } = this.#steps.get(step.id) ?? step
-    return { name: part ?? title, ...(hop !== undefined && { hop }) }
+    const name = part ?? title
+    if (hop === undefined) return { name }
+    // The last minor of a path, where it is all that is left, does not bear its name.
+    return { name: name.includes(hop) ? name : `${hop}: ${name}`, hop }
   }
 }

@@ -62,6 +62,7 @@ export interface Played {
 
 /** A stage of the upgrade as the live view counts them. */
 export interface RehearsedStage {
+  /** In an upgrade path with its minor: `v1.7.4: Verify`. */
   name: string
   /** The minor of an upgrade path that it belongs to. */
   hop?: string
@@ -69,10 +70,6 @@ export interface RehearsedStage {
   /** Absent where it does not end. */
   takes?: number
 }
-
-/** A stage of an upgrade path is called by its minor, also where the path has no other minor left and its name has none. */
-export const stageTitle = ({ name, hop }: { name: string; hop?: string | undefined }): string =>
-  hop === undefined || name.includes(hop) ? name : `${hop}: ${name}`
 
 export interface RehearsedVm {
   namespace: string

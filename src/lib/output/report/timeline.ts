@@ -1,5 +1,4 @@
 import { spanText } from '../../kube/duration.ts'
-import { stageTitle } from '../../rehearsal/rehearsal.ts'
 import { ofEvents } from './event-timeline.ts'
 import {
   type Fields,
@@ -145,7 +144,7 @@ function ofRehearsal(document: Fields): Timeline {
   const ends = (numberOf(document['upgradeSeconds']) ?? 0) * 1000
   const stages = listOf(document['stages']).map((stage) => {
     const [from, takes] = [numberOf(stage['begins']) ?? 0, numberOf(stage['takes'])]
-    const name = stageTitle({ name: textOf(stage['name']) ?? '', hop: textOf(stage['hop']) })
+    const name = textOf(stage['name']) ?? ''
     const to = takes === undefined ? Math.max(ends, from * 1000) : (from + takes) * 1000
     const text = takes === undefined ? `${name}: does not end` : spanned(name, takes * 1000)
     return {

@@ -1,10 +1,9 @@
-import {
-  type FaultRehearsals,
-  type Played,
-  type Rehearsal,
-  type RehearsedFault,
-  type RehearsedStage,
-  stageTitle,
+import type {
+  FaultRehearsals,
+  Played,
+  Rehearsal,
+  RehearsedFault,
+  RehearsedStage,
 } from '../../rehearsal/rehearsal.ts'
 import type { Column, Paint, Size, View } from '../printer.ts'
 import { spanText } from '../../kube/duration.ts'
@@ -138,7 +137,7 @@ function faultLines(item: RehearsedFault, { paint, size }: Style): string[] {
 }
 
 const columns: readonly Column<RehearsedStage>[] = [
-  { name: 'STAGE', cell: stageTitle },
+  { name: 'STAGE', cell: ({ name }) => name },
   { name: 'BEGINS', cell: ({ begins }) => seconds(begins) },
   { name: 'TAKES', cell: ({ takes }) => (takes === undefined ? 'does not end' : seconds(takes)) },
 ]
