@@ -190,8 +190,8 @@ function extrasOf(
   { kubevirt, config }: Pass,
   { set, pods }: { set: DaemonSet | undefined; pods: ComponentPods },
 ): HandlerExtras {
-  const { moreHandlerRolls: more, noMigrationNames } = cx.faults.on
-  if (noMigrationNames === true || !knowsOfNames(config)) return { migrationNames: false, oldVolume: false }
+  const { moreHandlerRolls: more } = cx.faults.on
+  if (neverNames(cx, config)) return { migrationNames: false, oldVolume: false }
   if (more !== true && more !== 'before done') return { migrationNames: true, oldVolume: false }
   const ofThis = set !== undefined && isOfDeployment(set, config.id)
   const through =
@@ -205,6 +205,9 @@ function extrasOf(
 
 /** Releases before v1.7 have no such argument. */
 const knowsOfNames = ({ kubeVirtVersion }: DeploymentConfig): boolean => isAtLeast(kubeVirtVersion, 7)
+
+const neverNames = ({ faults }: OperatorContext, config: DeploymentConfig): boolean =>
+  faults.on.noMigrationNames === true || !knowsOfNames(config)
 
 const podSpecOf = ({ spec }: DaemonSet): PodSpec => spec?.template?.spec ?? {}
 
