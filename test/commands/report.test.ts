@@ -98,13 +98,14 @@ test.each([[['--to-file', 'ticket.md']], [['--to-file', 'ticket.txt', '-o', 'mar
   },
 )
 
+const noFolder = (): never => {
+  throw Object.assign(new Error("ENOENT: open '/nonexist/x.7bc75bc5.part'"), { code: 'ENOENT' })
+}
+
 test('a number that is no run says so, and a folder that is not there', async () => {
   const { err } = await runText(['report', '0'], offline)
   expect(err).toContain('there is no run 0, and no file of that name can be read: the file does not exist')
-  const onWrite = (): never => {
-    throw Object.assign(new Error("ENOENT: open '/nonexist/x.7bc75bc5.part'"), { code: 'ENOENT' })
-  }
-  const place = { ...offline, onWrite }
+  const place = { ...offline, onWrite: noFolder }
   const saved = await runText(['report', 'run.ndjson', '--to-file', '/nonexist/x'], place)
   expect(saved.err).toContain('the report cannot be written to /nonexist/x: there is no such folder')
   expect(saved.err).not.toContain('.part')

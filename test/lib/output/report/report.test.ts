@@ -118,8 +118,9 @@ test('VMs of a rehearsal that does not go through are still on what they were on
 test('of each rehearsed fault there is how long it takes and what helps, and sentences are no commands', () => {
   const source = recorded('faults.json')
   const next = ['kubectl describe node worker-1', 'kvup upgrade --to v1.8.4     # continues']
-  const items = (source.document['items'] as { fault: string }[]).map((item) => ({ ...item, next }))
-  const { notes } = reported({ ...source, document: { ...source.document, items } })
+  const items = source.document['items'] as { fault: string; next: string[] }[]
+  for (const item of items) item.next = next
+  const { notes } = reported(source)
   const helps = notes.filter(({ isHelp }) => isHelp)
   expect(helps.map(({ title }) => title)).toEqual(['If this happens in the cluster'])
   for (const { fault } of items) {
