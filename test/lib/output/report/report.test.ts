@@ -37,7 +37,7 @@ test.each([
   ['upgrade.ndjson', 'good', 'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s'],
   ['stalled.ndjson', 'bad', 'Timed out after 3 m 02 s (--timeout) while installing CRDs and RBAC'],
   ['workloads-update.ndjson', 'bad', 'Update of VMs: incomplete: 1 of 11 VMs failed'],
-  ['eus-plan.json', 'good', 'Plan of the EUS upgrade 4.18.21 → 4.20: 38 steps, 2 h 15 m to 6 h 20 m of work'],
+  ['eus-plan.json', 'good', 'Plan of the EUS upgrade 4.18.21 → 4.20: 38 steps, 2 h 15 m to 6 h 20 m'],
   ['eus-run.ndjson', 'good', 'EUS upgrade 4.18 → 4.20: done in 2 h 28 m'],
 ] as const)('the verdict of %s', (file, is, text) => {
   expect(reported(recorded(file)).verdict).toEqual({ is, text })
