@@ -4,6 +4,8 @@ import type { ObservedPace } from './observed-pace.ts'
 /** Of which cluster a rehearsal is, and of which upgrade. */
 interface About {
   apiVersion: 'kvup.io/v1alpha1'
+  /** The uid of its namespace kube-system; absent where that could not be read. */
+  clusterUid?: string
   /** Whose releases `from` and `to` are. `OpenShift` is the platform, OKD too, in an EUS upgrade. */
   product: 'KubeVirt' | 'HyperConverged' | 'OpenShift'
   from: string
@@ -70,6 +72,10 @@ export interface RehearsedStage {
   takes?: number
 }
 
+/** What KubeVirt can try with a VM; `evict-refused`: an eviction that a PodDisruptionBudget or a webhook refuses, each time. */
+export const attempts = ['migrate', 'evict', 'evict-refused'] as const
+export type Attempted = (typeof attempts)[number]
+
 export interface RehearsedVm {
   namespace: string
   name: string
@@ -77,7 +83,7 @@ export interface RehearsedVm {
   uid?: string
   launcher?: string
   /** What KubeVirt tries by itself. */
-  tries: 'migrate' | 'evict' | 'nothing'
+  tries: Attempted | 'nothing'
   /**
    * What becomes of it in the twin, where every migration succeeds that KubeVirt itself does not end: `updated` (it runs on the new virt-launcher), `outdated`, `stopped`. Not
    * a promise for the cluster.

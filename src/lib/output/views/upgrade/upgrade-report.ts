@@ -33,7 +33,7 @@ function whole(report: UpgradeReport, paint: Paint): readonly string[] {
   return [
     verdictLine(report, paint),
     ...problems(report, paint),
-    ...rehearsalLines(report.rehearsal, paint),
+    ...rehearsalLines(report, paint),
     ...afterwards(report),
   ]
 }
@@ -127,17 +127,20 @@ function afterwards({ backup, noWayBack, run }: UpgradeReport): readonly string[
 }
 
 /** What came true of the rehearsal, and what did not. */
-function rehearsalLines(rehearsal: UpgradeReport['rehearsal'], paint: Paint): readonly string[] {
+function rehearsalLines({ rehearsal, outcome }: UpgradeReport, paint: Paint): readonly string[] {
   if (rehearsal === undefined) return []
   const { stages, sameOrder, vms } = rehearsal
+  const stalledOnly = rehearsal.outcome === 'stalls' && outcome === 'done'
   const both = stages.filter(({ agrees }) => agrees !== undefined)
   const agreed = both.filter(({ agrees }) => agrees === true).length
   const late = both
     .filter(({ agrees }) => agrees === false)
     .map(({ name, took = 0, rehearsed = 0 }) => `${name} ${span(took)}, not ${span(rehearsed)}`)
-  const isAsRehearsed = late.length === 0 && sameOrder && (vms === undefined || vms.items.length === 0)
+  const isAsRehearsed =
+    !stalledOnly && late.length === 0 && sameOrder && (vms === undefined || vms.items.length === 0)
   const open = vms !== undefined && vms.open > 0 ? `, ${vms.open} still to come` : ''
   const head = [
+    ...(stalledOnly ? ['it stalled, the upgrade did not'] : []),
     `${agreed} of ${count(both.length, 'stage')} took as long as rehearsed`,
     ...(sameOrder ? [] : ['the stages came in another order']),
     ...(vms === undefined ? [] : [`${vms.agreed} of ${count(vms.total, 'VM')} went as rehearsed${open}`]),
@@ -161,7 +164,15 @@ const span = (seconds: number): string => spanText(seconds * 1000)
 /** So many VMs are told. */
 const toldAtMost = 3
 
-const tries = { migrate: 'migrated', evict: 'evicted', nothing: 'left alone', ended: 'stopped' } as const
+const tries = {
+  migrate: 'migrated',
+  'migration-failed': 'its migration failed',
+  evict: 'evicted',
+  'evict-refused': 'its eviction was refused',
+  restart: 'restarted',
+  ended: 'stopped',
+  nothing: 'left alone',
+} as const
 
 /** With `-o wide`: what is so every time, or was known before. */
 function details(report: UpgradeReport): readonly string[] {
