@@ -13,6 +13,7 @@ import { ObservedStages } from '../../src/lib/rehearsal/observed-stages.ts'
 import { ObservedVms } from '../../src/lib/rehearsal/observed-vms.ts'
 import type { FaultRehearsals, Rehearsal } from '../../src/lib/rehearsal/rehearsal.ts'
 import { twinFaults } from '../../src/lib/rehearsal/twin-faults.ts'
+import { takesAlike } from '../../src/lib/kube/duration.ts'
 import { openCluster } from '../../src/lib/kube/http/http-cluster.ts'
 import { isWrite } from '../../src/simulator/api/api-request.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
@@ -108,8 +109,7 @@ describe('the rehearsal goes as the upgrade does', () => {
       expect(document.stages.map((stage) => stage.name)).toEqual(real.stages.map((stage) => stage.name))
       for (const [i, { takes = 0, name: stage }] of document.stages.entries()) {
         const really = real.stages[i]?.takes ?? 0
-        // Half of it to twice of it; of what is over in seconds, luck is a larger part.
-        const fits = Math.abs(takes - really) <= 5 || (takes >= really / 2 && takes <= really * 2)
+        const fits = takesAlike(takes * 1000, really * 1000)
         expect({ stage, takes, really, fits }).toMatchObject({ fits: true })
       }
       expect(tried(document.vms)).toEqual(tried(real.vms))

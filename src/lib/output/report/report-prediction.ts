@@ -29,7 +29,7 @@ export function predictionOf({ document, events }: ReportSource): Prediction | u
     : {
         by: 'the estimates of the run',
         rows,
-        says: ['An estimate agrees within a factor of 2, or 5 s.'],
+        says: ['An estimate agrees within a factor of 2, or 2 s.'],
       }
 }
 
