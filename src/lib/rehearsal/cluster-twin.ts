@@ -27,6 +27,7 @@ import type { Releases } from '../releases/releases.ts'
 import type { UpdateGraph } from '../releases/update-graph.ts'
 import type { ClusterShape } from '../../simulator/cluster-shape.ts'
 import type { SimulationFaults } from '../../simulator/simulated-cluster.ts'
+import { lastMigration } from '../vms/forecast/migration-time.ts'
 import { vmName } from '../vms/vm.ts'
 import { withoutOwnKeys } from '../../simulator/own-keys.ts'
 import { outcomeAnnotations } from '../../simulator/vm-shape.ts'
@@ -271,14 +272,6 @@ function outcomeOf(instance: VirtualMachineInstance): Record<string, string> {
     }),
     ...(took !== undefined && { [outcomeAnnotations.migration]: `${took}s` }),
   }
-}
-
-/** In whole seconds, of one that came to its end. */
-function lastMigration({ status }: VirtualMachineInstance): number | undefined {
-  const { startTimestamp, endTimestamp, completed, failed } = status?.migrationState ?? {}
-  if (completed !== true || failed === true || !startTimestamp || !endTimestamp) return undefined
-  const took = Math.round((Date.parse(endTimestamp) - Date.parse(startTimestamp)) / 1000)
-  return Number.isFinite(took) && took > 0 ? took : undefined
 }
 
 interface Judged {

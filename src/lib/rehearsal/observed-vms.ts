@@ -66,8 +66,8 @@ export class ObservedVms {
         becomes: now === undefined ? 'stopped' : now === image ? 'updated' : 'outdated',
         attempts: attempts.length,
         ...(first && {
-          begins: secondsBetween(began, first.begins),
-          ends: secondsBetween(began, Math.max(...attempts.map(({ ends }) => ends))),
+          begins: wholeSeconds(began, first.begins),
+          ends: wholeSeconds(began, Math.max(...attempts.map(({ ends }) => ends))),
         }),
       }
     })
@@ -136,4 +136,4 @@ function inCluster({ metadata, status }: VirtualMachineInstance): Pick<Rehearsed
 
 const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
 const imageOf = ({ status }: VirtualMachineInstance): string => status?.launcherContainerImageVersion ?? ''
-const secondsBetween = (from: number, to: number): number => Math.round((to - from) / 1000)
+const wholeSeconds = (from: number, to: number): number => Math.round((to - from) / 1000)
