@@ -59,7 +59,7 @@ export const secondsText = (seconds: number): string =>
   seconds < 60 ? `${seconds} s` : spanText(seconds * 1000)
 
 /**
- * Half as long to twice as long. Both in ms. Two seconds more or less count as equal: both ends of a stage are rounded to seconds, and a run looks about once a second, so of what is over in two or
+ * Half as long to twice as long. Both in ms. Two seconds more or less count as equal: both ends of a stage are rounded to seconds and seen a little late, so of what is over in two or
  * three seconds a half and a double are within the error of the measurement. From four seconds on the factor alone decides.
  */
 export const takesAlike = (expected: number, took: number): boolean =>
