@@ -79,12 +79,15 @@ async function rehearse(pair: Pair, lab: Lab): Promise<void> {
   if (code !== 0) throw new Error(`the rehearsal ended with ${code}: ${stderr}`)
 }
 
+/** Seconds pass over nothing here: the factor alone. */
+const isWithin = ({ rehearsed = 0, took = 0 }: { rehearsed?: number; took?: number }): boolean =>
+  took >= rehearsed / 2 && took <= rehearsed * 2
+
 /** The twin is held to the real one: the same stages in the same order. How long each took is printed: it is that of a machine that does other things as well. */
 function holdToRehearsal(pair: Pair, { stdout }: Outcome): void {
   const { rehearsal } = JSON.parse(stdout) as UpgradeReport
   const stages = rehearsal?.stages ?? []
   const both = stages.filter(({ agrees }) => agrees !== undefined)
-  const isWithin = ({ rehearsed = 0, took = 0 }) => took >= rehearsed / 2 && took <= rehearsed * 2
   const score = `${both.filter(isWithin).length} of ${both.length} stages within ×0.5–×2`
   const each = stages.map(({ name, rehearsed = '–', took = '–' }) => `${name} ${rehearsed}/${took}`)
   process.stdout.write(
