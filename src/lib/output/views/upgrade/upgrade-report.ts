@@ -136,26 +136,32 @@ function rehearsalLines({ rehearsal, outcome }: UpgradeReport, paint: Paint): re
   const late = both
     .filter(({ agrees }) => agrees === false)
     .map(({ name, took = 0, rehearsed = 0 }) => `${name} ${span(took)}, not ${span(rehearsed)}`)
-  const isAsRehearsed =
-    !stalledOnly && late.length === 0 && sameOrder && (vms === undefined || vms.items.length === 0)
-  const open = vms !== undefined && vms.open > 0 ? `, ${vms.open} still to come` : ''
+  const others = vms?.items ?? []
+  const isAsRehearsed = !stalledOnly && late.length === 0 && sameOrder && others.length === 0
   const head = [
     ...(stalledOnly ? ['it stalled, the upgrade did not'] : []),
     `${agreed} of ${count(both.length, 'stage')} took as long as rehearsed`,
     ...(sameOrder ? [] : ['the stages came in another order']),
-    ...(vms === undefined ? [] : [`${vms.agreed} of ${count(vms.total, 'VM')} went as rehearsed${open}`]),
+    ...(vms === undefined ? [] : [vmScore(vms)]),
   ].join('; ')
-  const others = (vms?.items ?? [])
-    .slice(0, toldAtMost)
-    .map(
+  const sign = isAsRehearsed ? paint.good(paint.mark.done) : paint.warn(paint.mark.warning)
+  return [`${sign} rehearsal: ${head}`, ...[...late, ...differingVms(others)].map((line) => `    ${line}`)]
+}
+
+type ComparedVms = NonNullable<NonNullable<UpgradeReport['rehearsal']>['vms']>
+
+const vmScore = ({ agreed, total, open }: ComparedVms): string =>
+  `${agreed} of ${count(total, 'VM')} went as rehearsed${open > 0 ? `, ${open} still to come` : ''}`
+
+function differingVms(items: ComparedVms['items']): readonly string[] {
+  const told = items.slice(0, toldAtMost)
+  const more = items.length - told.length
+  return [
+    ...told.map(
       ({ namespace, name, tried, rehearsed }) =>
         `${namespace}/${name}: ${tries[tried]}, not ${tries[rehearsed]}`,
-    )
-  const more = (vms?.items.length ?? 0) - others.length
-  const sign = isAsRehearsed ? paint.good(paint.mark.done) : paint.warn(paint.mark.warning)
-  return [
-    `${sign} rehearsal: ${head}`,
-    ...[...late, ...others, ...(more > 0 ? [`${more} more with -o json`] : [])].map((line) => `    ${line}`),
+    ),
+    ...(more > 0 ? [`${more} more with -o json`] : []),
   ]
 }
 
