@@ -1,4 +1,5 @@
 import type { VirtualMachine } from '../lib/kube/kinds/kubevirt-kinds.ts'
+import { ownKey } from './own-keys.ts'
 
 /** A VM of a simulated cluster. */
 export interface VmShape {
@@ -24,8 +25,8 @@ export interface VmShape {
 
 /** Annotations of a VMI that decide how it migrates here. */
 export const outcomeAnnotations = {
-  notMigratable: 'simulator.kvup.io/not-migratable',
-  migration: 'simulator.kvup.io/migration',
+  notMigratable: ownKey('not-migratable'),
+  migration: ownKey('migration'),
 } as const
 
 export function virtualMachine(shape: VmShape): VirtualMachine {

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compareVms } from '../../src/lib/rehearsal/comparison.ts'
+import { compareVms } from '../../src/lib/rehearsal/compared-vms.ts'
 import type { Rehearsal } from '../../src/lib/rehearsal/rehearsal.ts'
 import { clusterOf } from './in-process.ts'
 import { eventually, kubeVirtOf, methodsOf, openOverrides, runAgain } from './installation.ts'
@@ -307,9 +307,10 @@ test('W8 KubeVirt moves the others as it was forecast, and the one that fails is
   await scoreIs(saved.liveMigrate)
   expect(await againstRehearsal()).toEqual({
     total: fateOf.length,
-    agreed: fateOf.length,
+    agreed: fateOf.length - 1,
     open: 0,
-    items: [],
+    // Why QEMU refuses it is not in the twin.
+    items: [{ namespace: 'demo', name: 'failing', rehearsed: 'migrate', tried: 'migration-failed' }],
   })
 })
 
@@ -322,7 +323,7 @@ async function againstRehearsal() {
   return compareVms(
     reader,
     vms.filter(({ namespace }) => namespace === 'demo'),
-    heldSince,
+    { since: heldSince, areDone: false },
   )
 }
 

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { eusRun } from '../../src/commands/eus/window-command.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { systemClock } from '../../src/lib/kube/clock.ts'
+import { takesAlike } from '../../src/lib/kube/duration.ts'
 import { ObservedStages } from '../../src/lib/rehearsal/observed-stages.ts'
 import { ObservedVms } from '../../src/lib/rehearsal/observed-vms.ts'
 import type { Rehearsal } from '../../src/lib/rehearsal/rehearsal.ts'
@@ -103,9 +104,7 @@ const named = (stages: Rehearsal['stages']) => stages.map(({ name, hop }) => [ho
 function differences({ document, code }: { document: Rehearsal; code: number }, real: Real) {
   const stages = document.stages.flatMap(({ takes = 0, name: stage }, i) => {
     const inTruth = real.stages[i]?.takes ?? 0
-    // Half of it to twice of it; of what is over in seconds, luck is a larger part.
-    const fits = Math.abs(takes - inTruth) <= 15 || (takes >= inTruth / 2 && takes <= inTruth * 2)
-    return fits ? [] : [{ stage, takes, inTruth }]
+    return takesAlike(takes * 1000, inTruth * 1000) ? [] : [{ stage, takes, inTruth }]
   })
   return {
     ...(code !== 0 && { code, why: document.why }),

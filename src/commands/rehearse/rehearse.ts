@@ -4,7 +4,8 @@ import { seal } from '../../lib/output/printer.ts'
 import { fileTrouble } from '../../lib/kube/bounded-file.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
-import { itemsOf } from '../../lib/kube/known.ts'
+import { itemsOf, known } from '../../lib/kube/known.ts'
+import { readClusterUid } from '../../lib/kubevirt/full-snapshot.ts'
 import { listKubeVirts, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { faultRehearsalsView, rehearsalView } from '../../lib/output/views/rehearsal.ts'
 import { type ClusterTwin, readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
@@ -57,10 +58,12 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   const upgrade = rehearsedUpgrade(twin, typed)
   if (speed !== undefined) return serveTwin(cx, twin, { upgrade, seed, speed })
   const asked: Omit<Play, 'faults'> = { twin, upgrade, seed, at: clock.now() }
+  const [clusterUid] = itemsOf(await known(readClusterUid(cluster.reader)))
   const about = {
     apiVersion: 'kvup.io/v1alpha1',
     ...(cluster.address && { cluster: cluster.address }),
     asOf: asked.at.toISOString(),
+    ...(clusterUid !== undefined && { clusterUid }),
     product: upgrade.product,
     from: upgrade.from,
     to: upgrade.to,
@@ -70,7 +73,9 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   } as const
   cx.printer.awaiting('playing the upgrade on the twin')
   const played = await playTwin(cx, { ...asked, faults: together })
-  const next = nextLines(played, upgrade, options)
+  // With a fault it is another upgrade than the one of the cluster.
+  const { toFile: _, ...notCompared } = options
+  const next = nextLines(played, upgrade, together.length > 0 ? notCompared : options)
   if (each === undefined) {
     const faults = together.map(({ name }) => name)
     const document: Rehearsal = {

@@ -1,4 +1,6 @@
 import type { World } from '../../lib/kube/world.ts'
+import { known } from '../../lib/kube/known.ts'
+import { readClusterUid } from '../../lib/kubevirt/full-snapshot.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { ensurePlace } from '../../lib/vms/vm.ts'
 import { afterPlan, carryingOut } from '../../lib/upgrade/run-report.ts'
@@ -29,7 +31,12 @@ import {
 } from '../../lib/upgrade/plan/plan-document.ts'
 import { type Planned, planUpgrade } from '../../lib/upgrade/plan/planned-upgrade.ts'
 import { limitsBefore } from '../command-options.ts'
-import { comparedRun, readRehearsal, type SavedRehearsal } from '../../lib/rehearsal/comparison.ts'
+import {
+  comparedRun,
+  ensureOfCluster,
+  readRehearsal,
+  type SavedRehearsal,
+} from '../../lib/rehearsal/comparison.ts'
 import { upgradeRun } from '../../lib/upgrade/upgrade-run.ts'
 import { reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
 import {
@@ -142,6 +149,7 @@ async function carryOutUpgrade(
   { sealed, limits, range, rehearsal }: Carrying,
 ): Promise<ExitCode> {
   const { environment, findings, accepted, census } = planned
+  if (rehearsal) await ensureOfThisCluster(cx, planned, rehearsal)
   const run = upgradeRun(planned, {
     sealed,
     limits,
@@ -164,6 +172,15 @@ async function carryOutUpgrade(
   } finally {
     census.leave()
   }
+}
+
+async function ensureOfThisCluster(
+  { printer }: Context,
+  { cluster }: Planned,
+  rehearsal: SavedRehearsal,
+): Promise<void> {
+  const clusterUid = await known(readClusterUid(cluster.reader))
+  ensureOfCluster(rehearsal, { clusterUid, warn: (line) => printer.warn(line) })
 }
 
 const acceptingIn =

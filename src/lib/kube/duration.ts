@@ -58,9 +58,12 @@ export function spanText(ms: number): string {
 export const secondsText = (seconds: number): string =>
   seconds < 60 ? `${seconds} s` : spanText(seconds * 1000)
 
-/** Half as long to twice as long; of what is over in seconds, luck is a larger part. Both in ms. */
+/**
+ * Half as long to twice as long. Both in ms. Two seconds more or less count as equal: both ends of a stage are rounded to seconds and seen a little late, so of what is over in two or
+ * three seconds a half and a double are within the error of the measurement. From four seconds on the factor alone decides.
+ */
 export const takesAlike = (expected: number, took: number): boolean =>
-  Math.abs(took - expected) <= 5000 || (took >= expected / 2 && took <= expected * 2)
+  Math.abs(took - expected) <= 2000 || (took >= expected / 2 && took <= expected * 2)
 
 const inTwo = (head: string, rest: number, unit: string, digits = 1): string =>
   rest === 0 ? head : `${head} ${String(rest).padStart(digits, '0')} ${unit}`

@@ -238,7 +238,7 @@ async function partsOfCluster(
       budgets: () => blockingBudgets(reader),
       others: () => activeOthers(reader),
       editBindings: () => editBindings(reader, clusterBindings),
-      clusterUid: () => clusterUid(reader),
+      clusterUid: () => readClusterUid(reader),
     }),
   ])
   const devices = wants.has('networkDevices') && (await devicesOfNetworks(reader, instances.instances))
@@ -354,7 +354,8 @@ function withoutSchema(crd: CustomResourceDefinition): CustomResourceDefinition 
   return { ...crd, spec: { ...crd.spec, ...(versions && { versions }) } }
 }
 
-async function clusterUid(reader: Reader): Promise<string[]> {
+/** The uid of kube-system, which tells clusters apart; none where it is not there. Throws ApiError. */
+export async function readClusterUid(reader: Reader): Promise<string[]> {
   const found = await reader.get(Namespaces, { name: 'kube-system' })
   const uid = found.is === 'object' ? found.object.metadata.uid : undefined
   return uid === undefined ? [] : [uid]

@@ -1,7 +1,7 @@
 import { blocked } from '../kube/errors.ts'
 import { isOfWindow, openOverrides } from '../engine/overrides.ts'
 import type { Clock } from '../kube/clock.ts'
-import type { Reader } from '../kube/cluster.ts'
+import { type Reader, readerWith } from '../kube/cluster.ts'
 import { itemsOf, type Known, known, whyUnknown } from '../kube/known.ts'
 import { condition, isRecord, type KubeObject } from '../kube/object.ts'
 import {
@@ -29,7 +29,9 @@ import type { Releases } from '../releases/releases.ts'
 import type { UpdateGraph } from '../releases/update-graph.ts'
 import type { ClusterShape } from '../../simulator/cluster-shape.ts'
 import type { SimulationFaults } from '../../simulator/simulated-cluster.ts'
+import { lastMigration } from '../vms/forecast/migration-time.ts'
 import { vmName } from '../vms/vm.ts'
+import { withoutOwnKeys } from '../../simulator/own-keys.ts'
 import { outcomeAnnotations } from '../../simulator/vm-shape.ts'
 import { releasesIn, type TwinRelease } from './catalog-twin.ts'
 import { identityOf } from './played-identity.ts'
@@ -68,10 +70,11 @@ export interface TwinFiles {
  * KubeVirt, with several, and in the middle of an update; `usage` where a saved cluster lacks what a twin needs; ApiError where the cluster does not answer.
  */
 export async function readClusterTwin(
-  reader: Reader,
+  cluster: Reader,
   clock: Pick<Clock, 'now'>,
   files: TwinFiles,
 ): Promise<ClusterTwin> {
+  const reader = withoutOrders(cluster)
   const snapshot = await takeSnapshot(reader, ['nodes', 'daemonsets'], clock)
   const installation = theInstallation(snapshot)
   ensureSettled(installation)
@@ -126,6 +129,20 @@ export async function readClusterTwin(
     ],
   }
 }
+
+/** What anybody wrote into an object of the cluster is no order to the simulator: how things go in the twin is said here alone. */
+const withoutOrders = (live: Reader): Reader =>
+  readerWith(live, {
+    async get(kind, ref) {
+      const found = await live.get(kind, ref)
+      return found.is === 'object' ? { is: 'object', object: withoutOwnKeys(found.object) } : found
+    },
+    list: async (kind, where) => (await live.list(kind, where)).map(withoutOwnKeys),
+    async *pages(kind, where) {
+      for await (const page of live.pages(kind, where))
+        yield { ...page, items: page.items.map(withoutOwnKeys) }
+    },
+  })
 
 /** Where virt-operator has widened maxUnavailable, as it does with more than a few nodes, it does not come to the second roll of virt-handler (lab 9). */
 const isWithoutNames = ({ daemonsets }: Snapshot): boolean =>
@@ -264,14 +281,6 @@ function outcomeOf(instance: VirtualMachineInstance): Record<string, string> {
     }),
     ...(took !== undefined && { [outcomeAnnotations.migration]: `${took}s` }),
   }
-}
-
-/** In whole seconds, of one that came to its end. */
-function lastMigration({ status }: VirtualMachineInstance): number | undefined {
-  const { startTimestamp, endTimestamp, completed, failed } = status?.migrationState ?? {}
-  if (completed !== true || failed === true || !startTimestamp || !endTimestamp) return undefined
-  const took = Math.round((Date.parse(endTimestamp) - Date.parse(startTimestamp)) / 1000)
-  return Number.isFinite(took) && took > 0 ? took : undefined
 }
 
 interface Judged {

@@ -1,36 +1,34 @@
 import type { RunEvent } from '../engine/step.ts'
 import { setsIn, withStages } from '../upgrade/step-traits.ts'
-import type { ComparedStage, RehearsalComparison, VmComparison } from '../upgrade/upgrade-report.ts'
+import type { ComparedStage, RehearsalComparison } from '../upgrade/upgrade-report.ts'
 import { takesAlike } from '../kube/duration.ts'
 import { usageError } from '../kube/errors.ts'
 import type { Reader } from '../kube/cluster.ts'
-import { type Known, known } from '../kube/known.ts'
-import {
-  type VirtualMachineInstance,
-  type VirtualMachineInstanceMigration,
-  VirtualMachineInstanceMigrations,
-  VirtualMachineInstances,
-} from '../kube/kinds/kubevirt-kinds.ts'
+import type { Known } from '../kube/known.ts'
 import { isRecord } from '../kube/object.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import type { World } from '../kube/world.ts'
-import { isAutomatic, migrationOf, vmOf } from '../vms/migrations/migration.ts'
-import { vmName } from '../vms/vm.ts'
+import { ensureSameCluster } from '../upgrade/plan/plan-document.ts'
+import { compareVms } from './compared-vms.ts'
 import { ObservedStages } from './observed-stages.ts'
-import type { RehearsedStage, RehearsedVm } from './rehearsal.ts'
+import { attempts, type RehearsedStage, type RehearsedVm } from './rehearsal.ts'
 
 /** What is compared of a rehearsal that was saved by `kvup rehearse --to-file`. */
 export interface SavedRehearsal {
+  /** Where it was read. */
+  file: string
+  /** Absent where the rehearsal could not read it. */
+  clusterUid?: string
   product: string
   from: string
   to: string
   seed: number
-  outcome: string
+  outcome: RehearsalComparison['outcome']
   stages: readonly RehearsedStage[]
   vms: readonly RehearsedVm[]
 }
 
-/** Reads what `kvup rehearse --to-file` or `-o json` has written. Throws `usage` (exit 2) for any other file. */
+/** Reads what `kvup rehearse --to-file` or `-o json` has written. Throws `usage` (exit 2) for any other file, and for a rehearsal that tells nothing of an upgrade. */
 export async function readRehearsal(world: World, file: string): Promise<SavedRehearsal> {
   const text = await world.readText(file).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause)
@@ -40,9 +38,21 @@ export async function readRehearsal(world: World, file: string): Promise<SavedRe
     })
   })
   const saved = parsed(text)
-  if (isRehearsal(saved)) return saved
-  throw usageError('not-a-rehearsal', `${JSON.stringify(file)} has no rehearsal`, {
-    remedy: 'kvup rehearse --help     shows how one is saved, with --to-file',
+  if (!isRehearsal(saved))
+    throw usageError('not-a-rehearsal', `${JSON.stringify(file)} has no rehearsal`, {
+      remedy: 'kvup rehearse --help     shows how one is saved, with --to-file',
+    })
+  const { to, faults, outcome } = saved
+  if (faults !== undefined)
+    throw notComparable(file, to, 'it was made with --fault, which the cluster does not have')
+  if (outcome === 'blocked')
+    throw notComparable(file, to, 'it was blocked before its first step, so it has nothing to compare with')
+  return { ...saved, outcome, file }
+}
+
+function notComparable(file: string, to: string, why: string): Error {
+  return usageError('rehearsal-not-comparable', `${file} cannot be compared with an upgrade: ${why}`, {
+    remedy: `kvup rehearse --to ${shellWord(to)} --to-file ${shellWord(file)}     makes one of this upgrade`,
   })
 }
 
@@ -54,11 +64,26 @@ function parsed(text: string): unknown {
   }
 }
 
-function isRehearsal(saved: unknown): saved is SavedRehearsal {
+/** As it lies in a file. */
+interface Filed extends Omit<SavedRehearsal, 'file' | 'outcome'> {
+  outcome: 'through' | 'stalls' | 'blocked'
+  faults?: unknown
+}
+
+function isRehearsal(saved: unknown): saved is Filed {
   if (!isRecord(saved) || saved['kind'] !== 'Rehearsal') return false
-  const { product, from, to, seed, outcome, stages, vms } = saved
-  const hasTexts = [product, from, to, outcome].every((one) => typeof one === 'string')
-  return hasTexts && typeof seed === 'number' && areAll(stages, isStage) && areAll(vms, isVm)
+  const { product, from, to, seed, outcome, stages, vms, clusterUid } = saved
+  const hasTexts = [product, from, to].every((one) => typeof one === 'string')
+  const isOfCluster = clusterUid === undefined || typeof clusterUid === 'string'
+  const isPlayed = ['through', 'stalls', 'blocked'].includes(String(outcome))
+  return (
+    hasTexts &&
+    isOfCluster &&
+    isPlayed &&
+    typeof seed === 'number' &&
+    areAll(stages, isStage) &&
+    areAll(vms, isVm)
+  )
 }
 
 const areAll = (list: unknown, is: (one: unknown) => boolean): boolean =>
@@ -71,7 +96,8 @@ const isVm = (one: unknown): boolean =>
   isRecord(one) &&
   typeof one['namespace'] === 'string' &&
   typeof one['name'] === 'string' &&
-  ['migrate', 'evict', 'nothing'].includes(String(one['tries']))
+  [...attempts, 'nothing'].includes(String(one['tries'])) &&
+  ['updated', 'outdated', 'stopped'].includes(String(one['becomes']))
 
 /** Of an upgrade that is planned; by OLM it goes from one release of HyperConverged to another. */
 interface PlannedVersions {
@@ -79,6 +105,25 @@ interface PlannedVersions {
   to: { text: string }
   isRest: boolean
   olm?: { from: string; to: string } | undefined
+}
+
+/** The cluster that is upgraded: the uid of its namespace kube-system. */
+interface Here {
+  clusterUid: Known<string>
+  warn: (line: string) => void
+}
+
+/** Throws `usage` for a rehearsal of another cluster; where nobody knows of which one it is, `warn` is told. */
+export function ensureOfCluster(
+  { file, clusterUid }: SavedRehearsal,
+  { clusterUid: here, warn }: Here,
+): void {
+  const [is] = here.known ? here.items : []
+  if (clusterUid === undefined)
+    warn(`${file} does not say of which cluster it is: make sure that it is of this one`)
+  else if (is === undefined)
+    warn(`kvup cannot see whether ${file} is of this cluster: it may not read namespace kube-system`)
+  else ensureSameCluster(file, clusterUid, is)
 }
 
 /**
@@ -104,8 +149,6 @@ export function comparedRun(
   )
 }
 
-type Tries = RehearsedVm['tries']
-
 /** Follows an upgrade, and compares it with its rehearsal at the end. */
 export class ComparedRun {
   readonly #rehearsal: SavedRehearsal
@@ -130,11 +173,15 @@ export class ComparedRun {
     this.#stages.hear(withStages(event))
   }
 
-  async compare(reader: Reader): Promise<RehearsalComparison> {
-    const { seed, vms } = this.#rehearsal
+  /** `vmsAreDone`: the run has waited for them, so nothing more comes. */
+  async compare(reader: Reader, { vmsAreDone }: { vmsAreDone: boolean }): Promise<RehearsalComparison> {
+    const { seed, outcome, vms } = this.#rehearsal
     const { began } = this.#stages
-    const compared = began === undefined ? undefined : await compareVms(reader, vms, new Date(began))
-    return { seed, ...this.#compareStages(), ...(compared && { vms: compared }) }
+    const compared =
+      began === undefined
+        ? undefined
+        : await compareVms(reader, vms, { since: new Date(began), areDone: vmsAreDone })
+    return { seed, outcome, ...this.#compareStages(), ...(compared && { vms: compared }) }
   }
 
   #compareStages(): Pick<RehearsalComparison, 'stages' | 'sameOrder'> {
@@ -186,71 +233,3 @@ function firstByName(stages: readonly RehearsedStage[]): ReadonlyMap<string, Reh
   }
   return found
 }
-
-/** What KubeVirt has tried with these VMs by itself since then; undefined where it cannot be read. */
-export async function compareVms(
-  reader: Reader,
-  rehearsed: readonly RehearsedVm[],
-  since: Date,
-): Promise<VmComparison | undefined> {
-  const [instances, migrations] = await Promise.all([
-    known(reader.list(VirtualMachineInstances)),
-    known(reader.list(VirtualMachineInstanceMigrations)),
-  ])
-  const tried = triedSince(instances, migrations, since)
-  if (tried === undefined) return undefined
-  const judged = rehearsed.map((vm) => {
-    const { namespace, name, tries } = vm
-    return { namespace, name, rehearsed: tries, tried: tried(vm) }
-  })
-  const open = judged.filter(isOpen).length
-  const items = judged.filter((one) => !isOpen(one) && !isAsRehearsed(one))
-  return { total: judged.length, agreed: judged.length - open - items.length, open, items }
-}
-
-interface Judged {
-  rehearsed: Tries
-  tried: Tries | 'ended'
-}
-
-const isOpen = ({ rehearsed, tried }: Judged): boolean => tried === 'nothing' && rehearsed !== 'nothing'
-
-/** One that is evicted may start again elsewhere, or not. */
-const isAsRehearsed = ({ rehearsed, tried }: Judged): boolean =>
-  tried === rehearsed || (tried === 'ended' && rehearsed === 'evict')
-
-type Tried = (vm: RehearsedVm) => Tries | 'ended'
-
-function triedSince(
-  instances: Known<VirtualMachineInstance>,
-  migrations: Known<VirtualMachineInstanceMigration>,
-  since: Date,
-): Tried | undefined {
-  if (!instances.known || !migrations.known) return undefined
-  const byPlace = new Map(instances.items.map((vmi) => [vmName(vmi), vmi]))
-  const moved = new Set(
-    migrations.items
-      .map(migrationOf)
-      .filter((one) => isAutomatic(one) && isSince(one.createdAt, since))
-      .map(vmOf),
-  )
-  return ({ namespace, name, uid, launcher }) => {
-    const place = `${namespace}/${name}`
-    if (moved.has(place)) return 'migrate'
-    const vmi = byPlace.get(place)
-    if (vmi === undefined || isOver(vmi)) return 'ended'
-    const isAnother =
-      uid === undefined ? isSince(vmi.metadata.creationTimestamp, since) : vmi.metadata.uid !== uid
-    if (isAnother) return 'evict'
-    // KubeVirt keeps no more than the last few migrations of a VM.
-    const image = vmi.status?.launcherContainerImageVersion
-    return launcher !== undefined && image !== undefined && image !== launcher ? 'migrate' : 'nothing'
-  }
-}
-
-const isOver = ({ status }: VirtualMachineInstance): boolean =>
-  status?.phase === 'Succeeded' || status?.phase === 'Failed'
-
-/** Times of objects have whole seconds. */
-const isSince = (time: string | undefined, since: Date): boolean =>
-  Date.parse(time ?? '') >= Math.floor(since.getTime() / 1000) * 1000

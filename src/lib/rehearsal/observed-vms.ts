@@ -9,10 +9,10 @@ import type { Store } from '../../simulator/api/store.ts'
 import { uidInCluster } from '../../simulator/inhabitants.ts'
 import { isAutomatic, migrationOf, vmOf } from '../vms/migrations/migration.ts'
 import { vmName } from '../vms/vm.ts'
-import type { RehearsedVm } from './rehearsal.ts'
+import type { Attempted, RehearsedVm } from './rehearsal.ts'
 
 interface Attempt {
-  tries: 'migrate' | 'evict'
+  tries: Attempted
   begins: number
   ends: number
 }
@@ -65,7 +65,7 @@ export class ObservedVms {
         namespace,
         name,
         ...identity,
-        tries: first?.tries ?? 'nothing',
+        tries: (attempts.find(({ tries }) => tries !== 'evict-refused') ?? first)?.tries ?? 'nothing',
         becomes:
           now === undefined
             ? 'stopped'
@@ -74,8 +74,8 @@ export class ObservedVms {
               : 'outdated',
         attempts: attempts.length,
         ...(first && {
-          begins: secondsBetween(began, first.begins),
-          ends: secondsBetween(began, Math.max(...attempts.map(({ ends }) => ends))),
+          begins: wholeSeconds(began, first.begins),
+          ends: wholeSeconds(began, Math.max(...attempts.map(({ ends }) => ends))),
         }),
       }
     })
@@ -110,10 +110,11 @@ export class ObservedVms {
   }
 
   #event({ reason, involvedObject }: Event): void {
-    if (reason !== 'SuccessfulEvict' && reason !== 'FailedEvict') return
+    const tries = reason === undefined ? undefined : evictions[reason]
+    if (tries === undefined) return
     const { namespace = '', name = '' } = involvedObject ?? {}
     const now = this.#now()
-    this.#add(`${namespace}/${name}`, { tries: 'evict', begins: now, ends: now })
+    this.#add(`${namespace}/${name}`, { tries, begins: now, ends: now })
   }
 
   #add(place: string, attempt: Attempt): void {
@@ -123,6 +124,12 @@ export class ObservedVms {
   #now(): number {
     return this.#store.clock.now().getTime()
   }
+}
+
+/** By the reason of the event. */
+const evictions: Readonly<Record<string, Attempted>> = {
+  SuccessfulEvict: 'evict',
+  FailedEvict: 'evict-refused',
 }
 
 const byPlace = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
@@ -137,4 +144,4 @@ function inCluster({ metadata, status }: VirtualMachineInstance): Pick<Rehearsed
 
 const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
 const imageOf = ({ status }: VirtualMachineInstance): string => status?.launcherContainerImageVersion ?? ''
-const secondsBetween = (from: number, to: number): number => Math.round((to - from) / 1000)
+const wholeSeconds = (from: number, to: number): number => Math.round((to - from) / 1000)

@@ -9,6 +9,8 @@ interface About {
   cluster?: ClusterAddress
   /** When the cluster was read, or saved; RFC 3339. */
   asOf: string
+  /** The uid of its namespace kube-system; absent where that could not be read. */
+  clusterUid?: string
   /** Whose releases `from` and `to` are. `OpenShift` is the platform, OKD too, in an EUS upgrade. */
   product: 'KubeVirt' | 'HyperConverged' | 'OpenShift'
   from: string
@@ -76,6 +78,10 @@ export interface RehearsedStage {
   takes?: number
 }
 
+/** What KubeVirt can try with a VM; `evict-refused`: an eviction that a PodDisruptionBudget or a webhook refuses, each time. */
+export const attempts = ['migrate', 'evict', 'evict-refused'] as const
+export type Attempted = (typeof attempts)[number]
+
 export interface RehearsedVm {
   namespace: string
   name: string
@@ -83,7 +89,7 @@ export interface RehearsedVm {
   uid?: string
   launcher?: string
   /** What KubeVirt tries by itself. */
-  tries: 'migrate' | 'evict' | 'nothing'
+  tries: Attempted | 'nothing'
   /**
    * What becomes of it in the twin, where every migration succeeds that KubeVirt itself does not end: `updated` (it runs on the new virt-launcher), `outdated`
    * (still on its own, also where the upgrade does not reach its end), `stopped`. Not a promise for the cluster.

@@ -91,6 +91,8 @@ export interface UpgradeReport {
 export interface RehearsalComparison {
   /** The seed of the rehearsal. */
   seed: number
+  /** How it ended; one that was blocked is compared with nothing. */
+  outcome: 'through' | 'stalls'
   stages: readonly ComparedStage[]
   /** The stages that both have begin in the same order. */
   sameOrder: boolean
@@ -112,14 +114,28 @@ export interface ComparedStage {
 export interface VmComparison {
   total: number
   agreed: number
-  /** KubeVirt has not come to them yet. */
+  /** KubeVirt has not come to them yet; none where the upgrade waited for VMs. */
   open: number
   /** Those that went another way. */
-  items: readonly { namespace: string; name: string; rehearsed: TriedWithVm; tried: TriedWithVm | 'ended' }[]
+  items: readonly {
+    namespace: string
+    name: string
+    rehearsed: 'migrate' | 'evict' | 'evict-refused' | 'nothing'
+    tried: TriedWithVm
+  }[]
 }
 
-/** What KubeVirt tries with a VM by itself. */
-type TriedWithVm = 'migrate' | 'evict' | 'nothing'
+/**
+ * What KubeVirt tried with a VM by itself. `migration-failed`: none succeeded, and KubeVirt may try again. `restart`: it started anew, and nothing tells that KubeVirt evicted it. `ended`: it does not run.
+ */
+export type TriedWithVm =
+  | 'migrate'
+  | 'migration-failed'
+  | 'evict'
+  | 'evict-refused'
+  | 'restart'
+  | 'ended'
+  | 'nothing'
 
 /** The release of HyperConverged, and how OLM gets there. */
 interface OperatorReport {

@@ -120,7 +120,11 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
         outcome.is === 'nothing-to-do' ? [] : await asFarAsRead(environment.journal.entries(), [])
       const last = entriesByRun(entries).at(-1)
       const rehearsal =
-        outcome.is === 'nothing-to-do' ? undefined : await asked.rehearsed?.compare(cluster.reader)
+        outcome.is === 'nothing-to-do'
+          ? undefined
+          : await asked.rehearsed?.compare(cluster.reader, {
+              vmsAreDone: outcome.is === 'finished' && plan.request.waitWorkloads,
+            })
       return {
         ...report,
         ...(rehearsal && { rehearsal }),
@@ -153,7 +157,7 @@ const methodsOverride = async ({ plan: { olm, owner }, environment: { journal } 
 /** What was rehearsed of a run: it hears the run, and compares. */
 interface RehearsedRun {
   hear: (event: RunEvent) => void
-  compare: (reader: Reader) => Promise<RehearsalComparison>
+  compare: (reader: Reader, end: { vmsAreDone: boolean }) => Promise<RehearsalComparison>
 }
 
 interface Asked {

@@ -3,6 +3,7 @@ import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
 import { type ControllerContext, ChangeSignal, recordEvent } from './controller.ts'
 import type { Faults, MachineryFaults } from './machinery-faults.ts'
+import { ownKey } from '../own-keys.ts'
 
 /** A kubelet writes its node's status at least every five minutes. */
 const heartbeat = 300_000
@@ -12,7 +13,7 @@ const unreachable = 'node.kubernetes.io/unreachable'
 const notReady = 'node.kubernetes.io/not-ready'
 
 /** On a node that is down by intention: its kubelet is silent until the note is taken off. */
-export const rebootingNote = 'simulator.kvup.io/rebooting'
+export const rebootingNote = ownKey('rebooting')
 
 /** Keeps the nodes' heartbeats, and what the node controller makes of a kubelet that has gone silent. */
 export async function runNodes(cx: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {

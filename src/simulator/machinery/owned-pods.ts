@@ -2,10 +2,11 @@ import { type Pod, Pods, type PodTemplate } from '../../lib/kube/kinds/workload-
 import { condition, type KubeObject, type OwnerReference } from '../../lib/kube/object.ts'
 import { quantity } from '../../lib/kube/quantity.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
+import { ownKey } from '../own-keys.ts'
 import { type ControllerContext, nameSuffix, recordEvent } from './controller.ts'
 
 /** Holds a deleted pod until its containers have ended, which in a real cluster the kubelet's second delete does. */
-export const terminationFinalizer = 'simulator.kvup.io/termination'
+export const terminationFinalizer = ownKey('termination')
 
 /** The reference that makes an object go when its owner goes. */
 export function ownerReference(owner: KubeObject): OwnerReference {

@@ -4,6 +4,7 @@ import { parseJson, isRecord } from '../../lib/kube/object.ts'
 import { quantity } from '../../lib/kube/quantity.ts'
 import { Refusal } from '../api/api-refusal.ts'
 import type { Store } from '../api/store.ts'
+import { ownKey } from '../own-keys.ts'
 import type { Faults, MachineryFaults } from './machinery-faults.ts'
 import { isOver, memoryOf } from './owned-pods.ts'
 
@@ -16,7 +17,7 @@ const taken: Readonly<Record<string, (pod: Pod) => number>> = {
 }
 
 /** On a quota of a twin: what pods use of it that are not in the twin, by resource. */
-const othersUse = 'simulator.kvup.io/used-by-others'
+const othersUse = ownKey('used-by-others')
 
 /** The API server's part: a pod that would exceed a ResourceQuota of its namespace is not created. */
 export function enforceQuotas(store: Store): void {

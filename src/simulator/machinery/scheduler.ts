@@ -3,13 +3,14 @@ import { type Pod, Pods, type PodSpec } from '../../lib/kube/kinds/workload-kind
 import { condition } from '../../lib/kube/object.ts'
 import { quantity } from '../../lib/kube/quantity.ts'
 import { fitsTerms, type NodeTerm } from '../../lib/kube/selectors.ts'
+import { ownKey } from '../own-keys.ts'
 import { control, type ControllerContext, keyOf, recordEvent } from './controller.ts'
 import { type Faults, hits, type MachineryFaults } from './machinery-faults.ts'
 import { isOver, memoryOf } from './owned-pods.ts'
 
 const by = 'default-scheduler'
 /** Names a node that the pod keeps away from: what anti-affinity does for the target of a migration. */
-export const avoidAnnotation = 'simulator.kvup.io/not-on'
+export const avoidAnnotation = ownKey('not-on')
 /** How long the scheduler leaves a pod alone that fits nowhere. */
 const retry = 5000
 

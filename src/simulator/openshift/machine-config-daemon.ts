@@ -5,6 +5,7 @@ import { minute, type PlatformContext } from './platform-context.ts'
 import { MachineConfigs } from '../../lib/kube/kinds/openshift-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { rebootingNote, setNodeReady } from '../machinery/node-lifecycle.ts'
+import { ownKey } from '../own-keys.ts'
 import { softwareOf } from './openshift-objects.ts'
 import { releaseOf } from './openshift-shape.ts'
 
@@ -26,7 +27,7 @@ export const renderNote = {
   by: `${prefix}/generated-by-controller-version`,
   release: `${prefix}/release-image-version`,
   /** Two with the same differ in name only: no machine has to restart for it. */
-  content: 'simulator.kvup.io/content',
+  content: ownKey('content'),
 } as const
 
 /** How long a node is left alone after the API refused something, in ms. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseDuration, spanText } from '../../../src/lib/kube/duration.ts'
+import { parseDuration, spanText, takesAlike } from '../../../src/lib/kube/duration.ts'
 
 test.each([
   ['90s', 90_000],
@@ -50,4 +50,22 @@ test.each([
   [12 * 86_400_000 + 4 * 3_600_000 + 60_000, '12 d 4 h'],
 ])('%d ms is %s', (ms, text) => {
   expect(spanText(ms)).toBe(text)
+})
+
+test.each([
+  [1, 3, true],
+  [0, 2, true],
+  [3, 1, true],
+  [1, 4, false],
+  [0, 3, false],
+  [3, 6, true],
+  [3, 7, false],
+  [4, 2, true],
+  [4, 1, false],
+  [30, 15, true],
+  [30, 14, false],
+  [30, 60, true],
+  [30, 61, false],
+])('what was expected to take %i s and took %i s: alike %s', (expected, took, alike) => {
+  expect(takesAlike(expected * 1000, took * 1000)).toBe(alike)
 })

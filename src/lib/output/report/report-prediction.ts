@@ -33,7 +33,7 @@ export function predictionOf({ document, events }: ReportSource): Prediction | u
         by: 'the estimates of the run',
         rows,
         says: [
-          'An estimate agrees within a factor of 2, or 5 s.',
+          'An estimate agrees within a factor of 2, or 2 s.',
           ...(isPart ? ['Stages that this run did not do from beginning to end are not compared.'] : []),
         ],
       }

@@ -145,6 +145,7 @@ const columns: readonly Column<RehearsedStage>[] = [
 const tells = {
   migrate: 'KubeVirt tries to migrate',
   evict: 'KubeVirt evicts, which shuts them down,',
+  'evict-refused': 'KubeVirt tries to evict, and is refused,',
   nothing: 'KubeVirt does nothing with',
 } as const
 
@@ -153,7 +154,7 @@ const toldAtMost = 5
 
 function vmLines({ vms, outcome }: Rehearsal, size: Size): string[] {
   if (vms.length === 0 || outcome !== 'through') return []
-  const lines = (['migrate', 'evict', 'nothing'] as const).flatMap((tries) => {
+  const lines = (['migrate', 'evict', 'evict-refused', 'nothing'] as const).flatMap((tries) => {
     const some = vms.filter((vm) => vm.tries === tries)
     if (some.length === 0) return []
     const listed = tries === 'migrate' ? '' : `: ${named(some)}`

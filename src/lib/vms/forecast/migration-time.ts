@@ -70,7 +70,8 @@ export function migrationSpan(vmi: VirtualMachineInstance, speed: MigrationSpeed
   }
 }
 
-function lastMigration({ status }: VirtualMachineInstance): number | undefined {
+/** How long this VMI's last migration took, in seconds; undefined where there was none, and where it failed. */
+export function lastMigration({ status }: VirtualMachineInstance): number | undefined {
   const { startTimestamp = '', endTimestamp = '', completed, failed } = status?.migrationState ?? {}
   const took = (Date.parse(endTimestamp) - Date.parse(startTimestamp)) / 1000
   return completed === true && failed !== true && took > 0 ? took : undefined

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compareVms } from '../../../../src/lib/rehearsal/comparison.ts'
+import { compareVms } from '../../../../src/lib/rehearsal/compared-vms.ts'
 import type { Rehearsal } from '../../../../src/lib/rehearsal/rehearsal.ts'
 import type { UpgradeReport } from '../../../../src/lib/upgrade/upgrade-report.ts'
 import { clusterOf } from '../../in-process.ts'
@@ -59,10 +59,11 @@ test(
 
     const { vms } = JSON.parse(await readFile(file, 'utf8')) as Rehearsal
     const { reader } = await clusterOf(lab)
+    const seen = { since, areDone: false }
     await eventually('KubeVirt came to every VM', 180, async () => {
-      return (await compareVms(reader, vms, since))?.open === 0
+      return (await compareVms(reader, vms, seen))?.open === 0
     })
-    const compared = await compareVms(reader, vms, since)
+    const compared = await compareVms(reader, vms, seen)
     process.stdout.write(`${compared?.agreed} of ${compared?.total} VMs as rehearsed\n`)
     expect(compared).toEqual({ total: 9, agreed: 9, open: 0, items: [] })
   },

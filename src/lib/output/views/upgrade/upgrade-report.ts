@@ -33,7 +33,7 @@ function whole(report: UpgradeReport, paint: Paint): readonly string[] {
   return [
     verdictLine(report, paint),
     ...problems(report, paint),
-    ...rehearsalLines(report.rehearsal, paint),
+    ...rehearsalLines(report, paint),
     ...afterwards(report),
   ]
 }
@@ -127,32 +127,41 @@ function afterwards({ backup, noWayBack, run }: UpgradeReport): readonly string[
 }
 
 /** What came true of the rehearsal, and what did not. */
-function rehearsalLines(rehearsal: UpgradeReport['rehearsal'], paint: Paint): readonly string[] {
+function rehearsalLines({ rehearsal, outcome }: UpgradeReport, paint: Paint): readonly string[] {
   if (rehearsal === undefined) return []
   const { stages, sameOrder, vms } = rehearsal
+  const stalledOnly = rehearsal.outcome === 'stalls' && outcome === 'done'
   const both = stages.filter(({ agrees }) => agrees !== undefined)
   const agreed = both.filter(({ agrees }) => agrees === true).length
   const late = both
     .filter(({ agrees }) => agrees === false)
     .map(({ name, took = 0, rehearsed = 0 }) => `${name} ${span(took)}, not ${span(rehearsed)}`)
-  const isAsRehearsed = late.length === 0 && sameOrder && (vms === undefined || vms.items.length === 0)
-  const open = vms !== undefined && vms.open > 0 ? `, ${vms.open} still to come` : ''
+  const others = vms?.items ?? []
+  const isAsRehearsed = !stalledOnly && late.length === 0 && sameOrder && others.length === 0
   const head = [
+    ...(stalledOnly ? ['it stalled, the upgrade did not'] : []),
     `${agreed} of ${count(both.length, 'stage')} took as long as rehearsed`,
     ...(sameOrder ? [] : ['the stages came in another order']),
-    ...(vms === undefined ? [] : [`${vms.agreed} of ${count(vms.total, 'VM')} went as rehearsed${open}`]),
+    ...(vms === undefined ? [] : [vmScore(vms)]),
   ].join('; ')
-  const others = (vms?.items ?? [])
-    .slice(0, toldAtMost)
-    .map(
+  const sign = isAsRehearsed ? paint.good(paint.mark.done) : paint.warn(paint.mark.warning)
+  return [`${sign} rehearsal: ${head}`, ...[...late, ...differingVms(others)].map((line) => `    ${line}`)]
+}
+
+type ComparedVms = NonNullable<NonNullable<UpgradeReport['rehearsal']>['vms']>
+
+const vmScore = ({ agreed, total, open }: ComparedVms): string =>
+  `${agreed} of ${count(total, 'VM')} went as rehearsed${open > 0 ? `, ${open} still to come` : ''}`
+
+function differingVms(items: ComparedVms['items']): readonly string[] {
+  const told = items.slice(0, toldAtMost)
+  const more = items.length - told.length
+  return [
+    ...told.map(
       ({ namespace, name, tried, rehearsed }) =>
         `${namespace}/${name}: ${tries[tried]}, not ${tries[rehearsed]}`,
-    )
-  const more = (vms?.items.length ?? 0) - others.length
-  const sign = isAsRehearsed ? paint.good(paint.mark.done) : paint.warn(paint.mark.warning)
-  return [
-    `${sign} rehearsal: ${head}`,
-    ...[...late, ...others, ...(more > 0 ? [`${more} more with -o json`] : [])].map((line) => `    ${line}`),
+    ),
+    ...(more > 0 ? [`${more} more with -o json`] : []),
   ]
 }
 
@@ -161,7 +170,15 @@ const span = (seconds: number): string => spanText(seconds * 1000)
 /** So many VMs are told. */
 const toldAtMost = 3
 
-const tries = { migrate: 'migrated', evict: 'evicted', nothing: 'left alone', ended: 'stopped' } as const
+const tries = {
+  migrate: 'migrated',
+  'migration-failed': 'its migration failed',
+  evict: 'evicted',
+  'evict-refused': 'its eviction was refused',
+  restart: 'restarted',
+  ended: 'stopped',
+  nothing: 'left alone',
+} as const
 
 /** With `-o wide`: what is so every time, or was known before. */
 function details(report: UpgradeReport): readonly string[] {
