@@ -14,15 +14,11 @@ import { parseVersion } from '../../lib/releases/release-versions.ts'
 import type { ClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
 import { ObservedStages } from '../../lib/rehearsal/observed-stages.ts'
 import { ObservedVms } from '../../lib/rehearsal/observed-vms.ts'
-import {
-  countTries,
-  type Played,
-  type RehearsalOutcome,
-  type RehearsedFailure,
-} from '../../lib/rehearsal/rehearsal.ts'
+import type { Played, RehearsalOutcome, RehearsedFailure } from '../../lib/rehearsal/rehearsal.ts'
 import type { TwinFault } from '../../lib/rehearsal/twin-faults.ts'
 import { fieldOf } from '../../lib/status/cluster-state.ts'
 import { statusReport } from '../../lib/status/status-report.ts'
+import { countTries } from '../../lib/output/views/rehearsal.ts'
 import { overrideRemedy } from '../../lib/output/views/report-lines.ts'
 import { overrideId } from '../../lib/vms/update-methods.ts'
 import { ApiFaults, withFaults } from '../../simulator/api/api-faults.ts'

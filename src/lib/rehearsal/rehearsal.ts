@@ -113,9 +113,3 @@ export interface RehearsedFailure {
   /** Commands that help, as the upgrade prints them, but for those that name a pod of the twin. */
   remedy: readonly string[]
 }
-
-/** How many VMs KubeVirt tries what with. */
-export function countTries(vms: readonly Pick<RehearsedVm, 'tries'>[]): Played['tries'] {
-  const many = (wanted: RehearsedVm['tries']) => vms.filter(({ tries }) => tries === wanted).length
-  return { migrate: many('migrate'), evict: many('evict'), nothing: many('nothing') }
-}

@@ -1,12 +1,12 @@
-import {
-  countTries,
-  type FaultRehearsals,
-  type Played,
-  type Rehearsal,
-  type RehearsalOutcome,
-  type RehearsedFailure,
-  type RehearsedFault,
-  type RehearsedStage,
+import type {
+  FaultRehearsals,
+  Played,
+  Rehearsal,
+  RehearsalOutcome,
+  RehearsedFailure,
+  RehearsedFault,
+  RehearsedStage,
+  RehearsedVm,
 } from '../../rehearsal/rehearsal.ts'
 import type { Column, Paint, Size, View } from '../printer.ts'
 import { spanText } from '../../kube/duration.ts'
@@ -96,6 +96,12 @@ export function rehearsalSentence(document: Headline): string {
   const { product, from, to, outcome, tries = countTries(document.vms ?? []) } = document
   const tried = isInstalled(outcome) ? triesText(tries) : ''
   return `Rehearsal: ${product} ${from} → ${to} ${howItGoes(document)}${tried}`
+}
+
+/** How many VMs KubeVirt tries what with. */
+export function countTries(vms: readonly Pick<RehearsedVm, 'tries'>[]): Played['tries'] {
+  const many = (wanted: RehearsedVm['tries']) => vms.filter(({ tries }) => tries === wanted).length
+  return { migrate: many('migrate'), evict: many('evict'), nothing: many('nothing') }
 }
 
 /** An earlier kvup counted no tries. */
