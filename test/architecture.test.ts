@@ -76,6 +76,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
   simulator: { code: ['kube', 'kube/base', 'releases'] },
   rehearsal: {
     code: ['simulator', 'upgrade', 'vms', 'kubevirt', 'openshift', 'releases', 'engine', 'kube', 'kube/base'],
+    types: ['checks'],
   },
 }
 

@@ -185,7 +185,7 @@ const denied = async () => ({ allowed: false, reason: 'no RBAC policy matched' }
 
 test('--probe without the right: it is said, and the forecast stands', async () => {
   const cluster = sim.cluster()
-  const reviewer = { ...cluster.reviewer, can: denied, rehearsal: cluster.reviewer.dryRun }
+  const reviewer = { ...cluster.reviewer, can: denied }
   const { code, out } = await run('workloads forecast --to v1.8.4 --probe', {
     ...cluster,
     reviewer,

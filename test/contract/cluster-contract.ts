@@ -10,7 +10,7 @@ import { listPromises } from './promises/list.ts'
 import { ownershipPromises } from './promises/ownership.ts'
 import { patchPromises } from './promises/patch.ts'
 import { readPromises } from './promises/read.ts'
-import { rehearsalPromises } from './promises/rehearsal.ts'
+import { dryRunPromises } from './promises/dry-run.ts'
 
 export type { ContractBackend } from './contract-backend.ts'
 
@@ -35,7 +35,7 @@ export function clusterContract(name: string, open: () => Promise<ContractBacken
     generationPromises(backend)
     deletePromises(backend)
     definitionPromises(backend)
-    rehearsalPromises(backend)
+    dryRunPromises(backend)
     discoveryPromises(backend)
     followPromises(backend)
   })

@@ -125,7 +125,7 @@ test('contract: a dry run shows the plan even where a finding blocks, and exits 
   })
 })
 
-test('contract: a borrowed value that only has to be given back can be rehearsed', async () => {
+test('contract: a borrowed value that only has to be given back has a dry run', async () => {
   await play(byTag, async (stage) => {
     expect(await stage.upgrade('v1.8.4', { leavePaused: true })).toMatchObject({ code: 0 })
     for (const dryRun of ['client', 'server']) {

@@ -53,11 +53,25 @@ export interface CheckOptions {
 /** Looks once and says everything that speaks against a change. Exit 3 where a blocker was not accepted. */
 export async function check(cx: Context, options: CheckOptions): Promise<ExitCode> {
   ensureProbesFit(options)
+  const document = await checkDocument(cx, options, () => readerFor(cx, options.from))
+  const at = cx.clock.now().toISOString()
+  for (const made of document.items) cx.printer.observe?.({ kind: 'check-made', at, check: made })
+  const view = options.all ? wholeCheckView : checkView
+  cx.printer.result(document, view, document.counts.notChecked > 0 ? 'partial' : 'complete')
+  return document.outcome === 'blocked' ? exitCode.blocked : exitCode.done
+}
+
+/** What all checks say of the cluster that `open` opens, once what was typed is known to be meant. */
+export async function checkDocument(
+  cx: Context,
+  options: CheckOptions,
+  open: () => Promise<ReadCluster>,
+): Promise<CheckDocument> {
   const to = options.to === undefined ? undefined : parseVersion(options.to)
   const releases = await readReleases(cx.world, options.releases)
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
-  const snapshot = await readerFor(cx, options.from)
+  const snapshot = await open()
   await ensurePlace(snapshot, { namespace: cx.flags.namespace })
   cx.printer.awaiting('running the checks')
   const observed = await readCheckedCluster(cx, {
@@ -89,10 +103,8 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const report = reportOf(results, accepted, strict)
   const head = heading(cx, question, towardsOf(to, path))
   const { address } = snapshot.cluster
-  const at = cx.clock.now().toISOString()
-  for (const made of report.items) cx.printer.observe?.({ kind: 'check-made', at, check: made })
   const better = betterPatch(report)
-  const document: CheckDocument = {
+  return {
     ...head,
     ...better,
     ...(address && { cluster: address }),
@@ -105,9 +117,6 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
       { ...observed, unfinished },
     ),
   }
-  const view = options.all ? wholeCheckView : checkView
-  cx.printer.result(document, view, report.counts.notChecked > 0 ? 'partial' : 'complete')
-  return report.outcome === 'blocked' ? exitCode.blocked : exitCode.done
 }
 
 /** Flags that only look takes. */

@@ -50,7 +50,7 @@ import { acceptedRisks } from '../../lib/checks/explanations.ts'
 import type { Context } from '../../context.ts'
 import { eusReportView } from '../../lib/output/views/eus/eus-report.ts'
 
-/** Rehearses or carries it out, and prints the report. */
+/** Shows what it would do, or carries it out, and prints the report. */
 export async function carryOutWindow(
   cx: Context,
   windowSnapshot: WindowSnapshot,

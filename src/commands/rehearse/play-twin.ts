@@ -14,10 +14,11 @@ import { parseVersion } from '../../lib/releases/release-versions.ts'
 import type { ClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
 import { ObservedStages } from '../../lib/rehearsal/observed-stages.ts'
 import { ObservedVms } from '../../lib/rehearsal/observed-vms.ts'
-import type { Played, RehearsedFailure } from '../../lib/rehearsal/rehearsal.ts'
+import type { Played, RehearsalOutcome, RehearsedFailure } from '../../lib/rehearsal/rehearsal.ts'
 import type { TwinFault } from '../../lib/rehearsal/twin-faults.ts'
 import { fieldOf } from '../../lib/status/cluster-state.ts'
 import { statusReport } from '../../lib/status/status-report.ts'
+import { countTries } from '../../lib/output/views/rehearsal.ts'
 import { overrideRemedy } from '../../lib/output/views/report-lines.ts'
 import { overrideId } from '../../lib/vms/update-methods.ts'
 import { ApiFaults, withFaults } from '../../simulator/api/api-faults.ts'
@@ -64,17 +65,21 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
     const ended = await upgradeOn(cx, { simulated, clock, stages, api, asked })
     const began = stages.began ?? clock.now().getTime()
     const upgraded = clock.now().getTime()
-    const lastMove =
-      ended.code === exitCode.done ? await vmsSettle(simulated, { clock, observed, namespace }) : upgraded
+    const outcome = outcomeOf(ended, stages)
+    const lastMove = isInstalled(outcome)
+      ? await vmsSettle(simulated, { clock, observed, namespace })
+      : upgraded
     observed.stop()
+    const vms = observed.vms(launcherImage(simulated.store, namespace), began, isInstalled(outcome))
     return {
-      outcome: outcomeOf(ended, stages),
+      outcome,
       code: ended.code,
       method: methodOf(asked),
       ...(stages.began !== undefined && { upgradeSeconds: Math.round((upgraded - began) / 1000) }),
       ...(lastMove > upgraded && { vmUpdateSeconds: Math.round((lastMove - upgraded) / 1000) }),
+      tries: countTries(vms),
       stages: stages.stages(),
-      vms: observed.vms(launcherImage(simulated.store, namespace), began, isThrough(ended)),
+      vms,
       ...(ended.error && { why: await whyOf(ended.error, simulated, clock) }),
       left: await leftOpen(simulated, { namespace, clock }),
     }
@@ -82,6 +87,18 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
     await simulated.stop()
   }
 }
+
+/** Of an upgrade that the cluster itself refuses. */
+export const refusedUpgrade = (asked: Omit<Play, 'faults'>, refusal: KvupError): Played => ({
+  outcome: 'blocked',
+  code: refusal.exitCode,
+  method: methodOf(asked),
+  tries: countTries([]),
+  stages: [],
+  vms: [],
+  why: { reason: refusal.reason, message: refusal.message, notes: refusal.notes, remedy: refusal.remedy },
+  left: [],
+})
 
 /** Time on the twin would pass while the command is loaded: more of it on a busy machine. */
 const loaded = async (command: RehearsedUpgrade['typed']['command']): Promise<unknown> =>
@@ -101,7 +118,6 @@ async function whyOf(error: KvupError, simulated: SimulatedCluster, clock: Clock
   const message = error.message.replace(ownFlag, (_, step?: string) =>
     step === undefined ? '' : `${step}: `,
   )
-  const pods = simulated.store.list(Pods).items.map(({ metadata }) => metadata.name)
   const finds = await foundAtEnd(simulated.cluster().reader, clock)
   const more = finds.filter((sentence) => !message.includes(sentence))
   return {
@@ -109,8 +125,25 @@ async function whyOf(error: KvupError, simulated: SimulatedCluster, clock: Clock
     message,
     notes,
     ...(more.length > 0 && { finds: more }),
-    remedy: remedy.filter((line) => !pods.some((pod) => line.includes(pod))),
+    remedy: withoutPods(remedy, simulated),
   }
+}
+
+/** Pods of the twin are not in the cluster: there the same line looks at all pods of that component. */
+function withoutPods(lines: readonly string[], { store }: SimulatedCluster): readonly string[] {
+  const labels = new Map(
+    store.list(Pods).items.map(({ metadata }) => [metadata.name, metadata.labels?.['kubevirt.io']]),
+  )
+  return lines.flatMap((line) => {
+    const words = line.split(' ')
+    const at = words.findIndex((word) => labels.has(word.replace(/^pods?\//u, '')))
+    if (at < 0) return [...labels.keys()].some((pod) => line.includes(pod)) ? [] : [line]
+    const label = labels.get(words[at]?.replace(/^pods?\//u, '') ?? '')
+    if (label === undefined) return []
+    // Of those that never restarted there is no earlier log: that is no reason to leave out the others.
+    const rest = words.includes('logs') ? ['--ignore-errors'] : []
+    return [[...words.with(at, `-l kubevirt.io=${label}`), ...rest].join(' ')]
+  })
 }
 
 /** So many causes are kept. */
@@ -149,15 +182,26 @@ function leftWords(override: Override): string {
 }
 
 /** As the upgrade itself chooses it, where nobody else did. */
-const methodOf = ({ upgrade: { typed, kubevirt }, twin }: Play): Method =>
+const methodOf = ({ upgrade: { typed, kubevirt }, twin }: Omit<Play, 'faults'>): Method =>
   typed.command === 'eus run' ? 'olm' : chooseMethod(typed.method, twin.installation, parseVersion(kubevirt))
 
 /** Also where VMs were lost meanwhile. */
 const isThrough = ({ code }: Ended): boolean => code === exitCode.done || code === exitCode.lost
 
-function outcomeOf(ended: Ended, { began }: ObservedStages): Played['outcome'] {
+/** The new version is installed: VMs follow. */
+const isInstalled = (outcome: RehearsalOutcome): boolean => outcome === 'through' || outcome === 'degraded'
+
+function outcomeOf(ended: Ended, { began }: ObservedStages): RehearsalOutcome {
   if (isThrough(ended)) return 'through'
-  return began === undefined ? 'blocked' : 'stalls'
+  if (began === undefined) return 'blocked'
+  return outcomes[ended.error?.reason ?? ''] ?? 'stops'
+}
+
+/** By the reason that the upgrade ends with. */
+const outcomes: Readonly<Record<string, RehearsalOutcome>> = {
+  stalled: 'stalls',
+  'timed-out': 'timed-out',
+  degraded: 'degraded',
 }
 
 interface Ended {

@@ -7,14 +7,16 @@ import type { Cluster } from '../../lib/kube/cluster.ts'
 import { itemsOf, known } from '../../lib/kube/known.ts'
 import { readClusterUid } from '../../lib/kubevirt/full-snapshot.ts'
 import { listKubeVirts, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
-import { faultRehearsalsView, rehearsalView } from '../../lib/output/views/rehearsal.ts'
+import { faultRehearsalsView, rehearsalView, unknownTarget } from '../../lib/output/views/rehearsal.ts'
 import { type ClusterTwin, readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
 import { observePace, type ObservedPace } from '../../lib/rehearsal/observed-pace.ts'
 import type { FaultRehearsals, Played, Rehearsal } from '../../lib/rehearsal/rehearsal.ts'
 import { faultsNamed, type TwinFault, twinFaults } from '../../lib/rehearsal/twin-faults.ts'
 import { parseSpeed } from '../demo/served-cluster.ts'
 import { serveTwin } from './serve-twin.ts'
-import { playTwin, type Play } from './play-twin.ts'
+import { notSimulated } from '../../lib/rehearsal/missing-parts.ts'
+import { playTwin, type Play, refusedUpgrade } from './play-twin.ts'
+import { type JudgedUpgrade, judgeUpgrade } from './rehearsed-findings.ts'
 import {
   linesOnFault,
   nextLines,
@@ -38,8 +40,8 @@ export interface RehearseOptions extends UpgradeFlags {
 }
 
 /**
- * `kvup rehearse`: the upgrade, carried out on a twin of the cluster in this process. Exit 0: through, 4: it would stall, 3: it is blocked. With `--faults` a rehearsal for each fault, and 0 where
- * the upgrade itself goes through without any.
+ * `kvup rehearse`: the upgrade, carried out on a twin of the cluster in this process. Exit 0: through, 4: it would stall or time out, 3: it is blocked, stops halfway, or ends
+ * degraded. With `--faults` a rehearsal for each fault, and 0 where the upgrade itself goes through without any.
  */
 export async function rehearse(cx: Context, options: RehearseOptions): Promise<ExitCode> {
   const typed = typedUpgrade(options)
@@ -57,8 +59,14 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   const twin = pace === undefined ? asItIs : pacedAs(asItIs, pace)
   const upgrade = rehearsedUpgrade(twin, typed)
   if (speed !== undefined) return serveTwin(cx, twin, { upgrade, seed, speed })
+  const judged = await judgeUpgrade(cx, { read, upgrade, options })
   const asked: Omit<Play, 'faults'> = { twin, upgrade, seed, at: clock.now() }
   const [clusterUid] = itemsOf(await known(readClusterUid(cluster.reader)))
+  cx.printer.awaiting('playing the upgrade on the twin')
+  const onTwin = await playTwin(cx, { ...asked, faults: together })
+  const played = judged.refusal && isBegun(onTwin) ? refusedUpgrade(asked, judged.refusal) : onTwin
+  // With a fault it is another upgrade than the one of the cluster.
+  const { toFile: _, ...notCompared } = options
   const about = {
     apiVersion: 'kvup.io/v1alpha1',
     ...(cluster.address && { cluster: cluster.address }),
@@ -70,12 +78,10 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
     seed,
     twin: twin.counts,
     ...(pace && { pace }),
+    findings: judged.findings,
+    missing: [...twin.missing, ...notSimulated(twin, { method: played.method, to: upgrade.to })],
+    next: [...unknownLines(judged), ...nextLines(played, upgrade, together.length > 0 ? notCompared : options)],
   } as const
-  cx.printer.awaiting('playing the upgrade on the twin')
-  const played = await playTwin(cx, { ...asked, faults: together })
-  // With a fault it is another upgrade than the one of the cluster.
-  const { toFile: _, ...notCompared } = options
-  const next = nextLines(played, upgrade, together.length > 0 ? notCompared : options)
   if (each === undefined) {
     const faults = together.map(({ name }) => name)
     const document: Rehearsal = {
@@ -83,32 +89,46 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
       kind: 'Rehearsal',
       ...(faults.length > 0 && { faults }),
       ...played,
-      missing: twin.missing,
-      next,
     }
     if (options.toFile !== undefined) await save(cx, options.toFile, document)
     cx.printer.result(document, rehearsalView)
     return codes[played.outcome]
   }
-  const items: FaultRehearsals['items'][number][] = []
-  for (const fault of saysNothing(played) ? [] : each) {
-    cx.printer.awaiting(`playing the upgrade with the fault ${fault.name}`)
-    const { name, title } = fault
-    const item = withoutVms(await playTwin(cx, { ...asked, faults: [fault] }))
-    items.push({ fault: name, title, ...item, next: linesOnFault(item, upgrade) })
-  }
-  const { outcome, why, upgradeSeconds } = played
-  const without = {
-    outcome,
-    ...(upgradeSeconds !== undefined && { upgradeSeconds }),
-    ...(why && { why }),
-  }
+  const items = isBegun(played) ? await playFaults(cx, asked, each) : []
   cx.printer.result<FaultRehearsals>(
-    { ...about, kind: 'FaultRehearsals', without, items, missing: twin.missing, next },
+    { ...about, kind: 'FaultRehearsals', without: withoutFault(played), items },
     faultRehearsalsView,
   )
   return codes[played.outcome]
 }
+
+async function playFaults(
+  cx: Context,
+  asked: Omit<Play, 'faults'>,
+  faults: readonly TwinFault[],
+): Promise<FaultRehearsals['items']> {
+  const { twin, upgrade } = asked
+  const items: FaultRehearsals['items'][number][] = []
+  for (const fault of faults) {
+    cx.printer.awaiting(`playing the upgrade with the fault ${fault.name}`)
+    const { name, title } = fault
+    const item = withoutVms(await playTwin(cx, { ...asked, faults: [fault] }))
+    const helps = item.outcome === 'through' ? undefined : fault.helps(twin, upgrade.kubevirt)
+    items.push({ fault: name, title, ...item, ...(helps && { helps }), next: linesOnFault(item, upgrade) })
+  }
+  return items
+}
+
+const withoutFault = ({ outcome, tries, upgradeSeconds, why }: Played): FaultRehearsals['without'] => ({
+  outcome,
+  tries,
+  ...(upgradeSeconds !== undefined && { upgradeSeconds }),
+  ...(why && { why }),
+})
+
+/** A release that nobody made goes through on a twin as well. */
+const unknownLines = (judged: JudgedUpgrade): readonly string[] =>
+  unknownTarget(judged) === undefined ? [] : ['kvup releases     # lists the releases that kvup knows']
 
 /** A folder may have dumps of several moments; of several clusters nobody knows which one is meant. Throws `usage`. */
 async function ensureOneCluster({ cluster, earlier = [] }: ReadCluster, from = ''): Promise<void> {
@@ -126,8 +146,8 @@ async function ensureOneCluster({ cluster, earlier = [] }: ReadCluster, from = '
 const uidsOf = async ({ reader }: Pick<Cluster, 'reader'>): Promise<readonly string[]> =>
   itemsOf(await listKubeVirts(reader)).flatMap(({ metadata }) => metadata.uid ?? [])
 
-/** A fault says nothing of an upgrade that is not even begun, or has nothing to do. */
-const saysNothing = ({ outcome, stages }: Played): boolean => outcome === 'blocked' || stages.length === 0
+/** It is not refused, and there is something to do. A fault says nothing of any other. */
+const isBegun = ({ outcome, stages }: Played): boolean => outcome !== 'blocked' && stages.length > 0
 
 /** Writes what `-o json` prints. Throws `usage` for a file that cannot be written. */
 async function save({ world }: Context, file: string, document: Rehearsal): Promise<void> {
@@ -151,7 +171,15 @@ const pacedAs = (twin: ClusterTwin, { pullSeconds }: ObservedPace): ClusterTwin 
   pullSeconds <= 1 ? twin : { ...twin, faults: { ...twin.faults, pullsTake: pullSeconds * 1000 } }
 
 /** Undefined where the twin is not served. Throws `usage` for what serves nothing. */
-function servingSpeed({ serve, speed, fault, faults, toFile, accept }: RehearseOptions): number | undefined {
+function servingSpeed({
+  serve,
+  speed,
+  fault,
+  faults,
+  toFile,
+  accept,
+  timeout,
+}: RehearseOptions): number | undefined {
   if (!serve) {
     if (speed === undefined) return undefined
     throw usageError('contradiction', '--speed is for --serve: a rehearsal is as fast as it can be')
@@ -161,12 +189,20 @@ function servingSpeed({ serve, speed, fault, faults, toFile, accept }: RehearseO
     ...(faults === undefined ? [] : ['--faults']),
     ...(toFile === undefined ? [] : ['--to-file']),
     ...(accept.length > 0 ? ['--accept'] : []),
+    ...(timeout === undefined ? [] : ['--timeout']),
   ]
   if (playing[0] === undefined) return parseSpeed(speed, 1)
   throw usageError('contradiction', `--serve and ${playing[0]} exclude each other: --serve plays nothing`)
 }
 
-const codes = { through: exitCode.done, stalls: exitCode.timedOut, blocked: exitCode.blocked } as const
+const codes = {
+  through: exitCode.done,
+  degraded: exitCode.blocked,
+  stalls: exitCode.timedOut,
+  'timed-out': exitCode.timedOut,
+  stops: exitCode.blocked,
+  blocked: exitCode.blocked,
+} as const
 
 function seedOf({ seed }: RehearseOptions): number {
   const number = Number(seed)

@@ -1,4 +1,5 @@
 import { readGraph } from '../../lib/eus/planned-eus.ts'
+import { parseDuration } from '../../lib/kube/duration.ts'
 import { blocked, usageError } from '../../lib/kube/errors.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { kubeVirtAt } from '../../lib/rehearsal/catalog-twin.ts'
@@ -27,6 +28,7 @@ export interface UpgradeFlags {
   approveAlso?: readonly string[]
   via?: string
   stableFor?: string
+  timeout?: string
   accept: readonly string[]
 }
 
@@ -43,7 +45,8 @@ export interface TypedUpgrade {
 
 /** Throws `usage` for what cannot be meant, before the cluster is read. */
 export function typedUpgrade(options: UpgradeFlags): TypedUpgrade {
-  const { eus = false, to, method, accept, via, graphFile, approval } = options
+  const { eus = false, to, method, accept, via, graphFile, approval, timeout } = options
+  if (timeout !== undefined) parseDuration(timeout)
   const flags = flagsOf(options)
   if (!eus) {
     const ofEus =
@@ -63,6 +66,7 @@ export function typedUpgrade(options: UpgradeFlags): TypedUpgrade {
 const flagsOf = (options: UpgradeFlags): readonly string[] => [
   ...flag('--via', options.via),
   ...flag('--stable-for', options.stableFor),
+  ...flag('--timeout', options.timeout),
   ...flag('--graph-file', options.graphFile),
   ...flag('--catalog-file', options.catalogFile),
   ...flag('--approval', options.approval),
@@ -165,12 +169,16 @@ function replaced(flags: readonly string[], name: string, value: string): readon
 const lineOf = (command: string, to: string, flags: readonly string[]): string =>
   ['kvup', command, '--to', shellWord(to), ...flags.map(shellWord)].join(' ')
 
-/** Where what was read and what was played is kept. */
+/** Where what was read and what was played is kept, and how it is played again. */
 interface Kept {
   /** A saved cluster. */
   from?: string
   /** The rehearsal that is saved. */
   toFile?: string
+  /** How it is played. */
+  fault?: readonly string[]
+  faults?: string
+  seed?: string
 }
 
 /** The line that carries the upgrade out in the cluster. */
@@ -185,27 +193,65 @@ export function upgradeLine({ typed, to }: RehearsedUpgrade, { toFile }: Kept = 
   return accepting(lineOf(command, to, more), accept)
 }
 
+/** The line that says what kvup finds in the cluster. */
+export function explainingLine({ typed, to }: RehearsedUpgrade, kept: Pick<Kept, 'from'>): string {
+  const { command, method, flags } = typed
+  const saved = flag('--from', kept.from)
+  if (command === 'eus run') return lineOf('eus plan', to, [...valuedIn(flags, ofEusPlan), ...saved])
+  return lineOf('check', to, [...(method === 'auto' ? [] : ['--method', method]), ...saved])
+}
+
+const ofEusPlan: ReadonlySet<string> = new Set(['--graph-file', '--catalog-file'])
+
+/** Each of these with its value. */
+const valuedIn = (flags: readonly string[], wanted: ReadonlySet<string>): readonly string[] =>
+  flags.flatMap((name, i) => (wanted.has(name) && i % 2 === 0 ? [name, flags[i + 1] ?? ''] : []))
+
 /** What can be looked at in the cluster now. Pods of the twin are not there. */
-export function nextLines({ outcome, why, stages }: Played, upgrade: RehearsedUpgrade, kept: Kept): string[] {
+export function nextLines(played: Played, upgrade: RehearsedUpgrade, kept: Kept): string[] {
+  const { outcome, why, stages } = played
   if (outcome === 'through' && stages.length === 0) return []
   if (outcome === 'through') return [`${upgradeLine(upgrade, kept)}     # does it in the cluster`]
-  const { typed, to } = upgrade
-  const { command, method, flags, accept } = typed
-  const saved = flag('--from', kept.from)
-  const isEus = command === 'eus run'
-  const explaining = isEus ? lineOf('eus plan', to, [...flags, ...saved]) : lineOf('check', to, saved)
+  const explaining = explainingLine(upgrade, kept)
+  if (outcome === 'timed-out')
+    return [
+      `${rehearseLine(withTimeout(upgrade, twiceOf(played)), kept)}     # plays it with more time`,
+      `${explaining}     # says what can be seen beforehand`,
+    ]
   const risks = risksIn(why?.remedy ?? [])
-  if (outcome === 'stalls' || risks.length === 0)
+  if (outcome !== 'blocked' || risks.length === 0)
     return [`${explaining}     # says what can be seen beforehand`]
-  const how = [...(method === 'auto' ? [] : ['--method', method]), ...flags, ...saved]
-  const again = lineOf(isEus ? 'rehearse --eus' : 'rehearse', to, how)
+  const { typed } = upgrade
+  const again = { ...upgrade, typed: { ...typed, accept: [...typed.accept, ...risks] } }
   return [
     `${explaining}     # says what the risk is`,
-    `${accepting(again, [...accept, ...risks])}     # plays it with the risk accepted`,
+    `${rehearseLine(again, kept)}     # plays it with the risk accepted`,
   ]
 }
 
-/** What to type where a fault happens in the cluster: what shows it, what goes on once it is mended, and what restores what was left. */
+function rehearseLine({ typed, to }: RehearsedUpgrade, kept: Kept): string {
+  const { command, method, flags, accept } = typed
+  const how = [
+    ...(method === 'auto' ? [] : ['--method', method]),
+    ...flags,
+    ...flag('--from', kept.from),
+    ...(kept.fault ?? []).flatMap((fault) => flag('--fault', fault)),
+    ...flag('--faults', kept.faults),
+    ...(kept.seed === undefined || kept.seed === '1' ? [] : ['--seed', kept.seed]),
+    ...flag('--to-file', kept.toFile),
+  ]
+  return accepting(lineOf(command === 'eus run' ? 'rehearse --eus' : 'rehearse', to, how), accept)
+}
+
+/** In whole hours: twice of what it had. */
+const twiceOf = ({ upgradeSeconds = 0 }: Played): string => `${Math.ceil((2 * upgradeSeconds) / 3600)}h`
+
+function withTimeout(upgrade: RehearsedUpgrade, timeout: string): RehearsedUpgrade {
+  const { flags, ...typed } = upgrade.typed
+  return { ...upgrade, typed: { ...typed, flags: replaced(flags, '--timeout', timeout) } }
+}
+
+/** What to type where a fault happens in the cluster: what shows it, what goes on once it is fixed, what goes back where that is possible, and what restores what was left. */
 export function linesOnFault(
   { outcome, why, left }: Pick<Played, 'outcome' | 'why' | 'left'>,
   upgrade: RehearsedUpgrade,
@@ -213,10 +259,15 @@ export function linesOnFault(
   if (outcome === 'through') return [`${upgradeLine(upgrade)}     # goes through anyway`]
   const printed = (why?.remedy ?? []).filter((line) => /^(?:kvup|kubectl|oc) /u.test(line))
   const shows = printed.filter((line) => !/^kvup (?:upgrade|eus|workloads) /u.test(line)).slice(0, 2)
-  const continues = printed.find((line) => line.startsWith(`kvup ${upgrade.typed.command} `))
+  // The new version is installed: there is nothing to continue.
+  if (outcome === 'degraded') return [...shows, ...restoringLines(left, printed)]
+  const own = printed.filter((line) => line.startsWith(`kvup ${upgrade.typed.command} `))
+  const back = own.filter((line) => / {5}(?:# )?(?:goes back|cancels the downgrade)/u.test(line))
+  const continues = own.find((line) => !back.includes(line))
   return [
     ...shows,
-    continues ?? `${upgradeLine(upgrade)}     # continues once that is mended`,
+    continues ?? `${upgradeLine(upgrade)}     # continues once that is fixed`,
+    ...back,
     ...restoringLines(left, printed),
   ]
 }

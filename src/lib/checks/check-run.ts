@@ -272,7 +272,7 @@ function reported(
     ...(runbook !== undefined && { runbook }),
     ...(without !== undefined && { without }),
     ...(why !== undefined && { why }),
-    findings: findings.map((finding) => taken(finding, accepted)),
+    findings: asReported(findings, accepted),
   }
 }
 
@@ -303,6 +303,12 @@ export function ensureFindingsAccepted(
     { remedy: again(instead) },
   )
 }
+
+/** Findings with what was accepted of them. */
+export const asReported = (
+  findings: readonly Finding[],
+  accepted: readonly AcceptedRisk[],
+): readonly ReportedFinding[] => findings.map((finding) => taken(finding, accepted))
 
 function taken(finding: Finding, accepted: readonly AcceptedRisk[]): ReportedFinding {
   const risk = accepted.find(({ id }) => id === finding.id)

@@ -38,7 +38,7 @@ export interface DryRunContext {
   readonly signal: AbortSignal
 }
 
-/** One line of `--dry-run`. `depends`: on step `dependsOn`, so that it cannot be rehearsed. */
+/** One line of `--dry-run`. `depends`: on step `dependsOn`, so that it has no dry run. */
 export interface DryRunStep {
   id: string
   title: string
@@ -94,7 +94,7 @@ export async function dryRunProcedure(
   return dryRunSteps
 }
 
-/** What a step tries before it writes is rehearsed as its writes are, and not shown: a client dry run sends nothing. */
+/** What a step tries before it writes is tried in a dry run as its writes are, and not shown: a client dry run sends nothing. */
 const quietly = (reviewer: Cluster['reviewer'], dryRun: Cluster['writer']): Cluster['reviewer'] => ({
   can: async (access) => reviewer.can(access),
   whoAmI: async () => reviewer.whoAmI(),
@@ -184,7 +184,7 @@ async function refusal(
   }
 }
 
-/** One object in the rehearsal of a step. */
+/** One object in the dry run of a step. */
 interface DryRunObject {
   live: KubeObject | undefined
   /** As it would be after the writes so far. */
@@ -356,7 +356,7 @@ type DryRunning = <R>(
   write: (writer: Writer) => Promise<R>,
 ) => Promise<{ answer: R; by: 'server' | 'client' }>
 
-/** `reader` is what the step sees: with the changes that it made in this rehearsal. */
+/** `reader` is what the step sees: with the changes that it made in this dry run. */
 export function dryRunningBy(mode: DryRunMode, reviewer: Reviewer, reader: Reader): DryRunning {
   const local = localWriter(reader)
   const byClient: DryRunning = async (_, write) => ({ answer: await write(local), by: 'client' })
@@ -379,7 +379,7 @@ export function dryRunningBy(mode: DryRunMode, reviewer: Reviewer, reader: Reade
 /** The server answered nothing about the change itself: no right to try it, or no dry run of such a thing. */
 async function cannotBeAsked(error: unknown, asked: Asked, reviewer: Reviewer): Promise<boolean> {
   if (!(error instanceof ApiError))
-    return error instanceof KvupError && error.reason === 'rehearsal-impossible'
+    return error instanceof KvupError && error.reason === 'no-dry-run'
   const { status, message } = error
   if (status === 405) return true
   if (status === 400) return /not support dry[ -]?run/iu.test(message)

@@ -13,7 +13,7 @@ export interface SealedFact {
   /** sha256 over the leaves, hexadecimal: two plans that relied on the same have the same. */
   fingerprint: string
   leaves: Leaves
-  /** What steps of this plan make of it, as far as they could be rehearsed. */
+  /** What steps of this plan make of it, as far as a dry run could tell. */
   becomes?: readonly Becomes[]
 }
 

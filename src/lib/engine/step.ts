@@ -111,7 +111,7 @@ export interface Step {
   readonly dependsOn?: readonly string[]
   /** Reads only. `done` ends the step, so this is also what is waited for. */
   check(cx: ReadContext): Promise<StepState>
-  /** What is left to do but for time that has to pass first: a rehearsal, in which none passes, asks it instead of `check`. */
+  /** What is left to do but for time that has to pass first: a dry run, in which none passes, asks it instead of `check`. */
   due?(cx: ReadContext): Promise<StepState>
   /** Changes one thing; safe to repeat: after a crash it runs again. Absent on steps that only wait. */
   apply?(cx: StepContext): Promise<NotApplied | void>

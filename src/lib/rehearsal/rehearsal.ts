@@ -1,5 +1,7 @@
 import type { ClusterAddress } from '../kube/cluster.ts'
+import type { ReportedFinding } from '../checks/check-run.ts'
 import type { ExitCode } from '../kube/errors.ts'
+import type { Method } from '../releases/hop-findings.ts'
 import type { ObservedPace } from './observed-pace.ts'
 
 /** Of which cluster a rehearsal is, and of which upgrade. */
@@ -20,6 +22,8 @@ interface About {
   twin: { nodes: number; running: number; vms: number }
   /** What the twin's pace was taken from; absent where the cluster's pods tell nothing. */
   pace?: ObservedPace
+  /** What kvup finds in the cluster itself: a rehearsal takes none of it away. */
+  findings: readonly ReportedFinding[]
   /** What of the cluster is not in the twin, a sentence for each. */
   missing: readonly string[]
   next: readonly string[]
@@ -35,7 +39,7 @@ export interface Rehearsal extends About, Played {
 /** The same upgrade on a twin for each fault, and on one without any. */
 export interface FaultRehearsals extends About {
   kind: 'FaultRehearsals'
-  without: Pick<Played, 'outcome' | 'upgradeSeconds' | 'why'>
+  without: Pick<Played, 'outcome' | 'upgradeSeconds' | 'tries' | 'why'>
   items: readonly RehearsedFault[]
 }
 
@@ -43,21 +47,30 @@ export interface FaultRehearsals extends About {
 export interface RehearsedFault extends Omit<Played, 'vms' | 'stages'> {
   fault: string
   title: string
-  /** What to type where this happens in the cluster. */
+  /** What helps where this happens in the cluster: in a few words, and in a sentence. Absent where the upgrade goes through anyway. */
+  helps?: { brief: string; text: string }
+  /** What to type there. */
   next: readonly string[]
 }
 
+/**
+ * `through`: the upgrade reaches its end. `degraded`: it does too, and what runs then is not as it should be. `stalls`: nothing moves any more. `timed-out`: its time is over while it still moves.
+ * `stops`: it is refused in the middle. `blocked`: it is not begun.
+ */
+export type RehearsalOutcome = 'through' | 'degraded' | 'stalls' | 'timed-out' | 'stops' | 'blocked'
+
 /** How one rehearsal went. Times are seconds of the twin's own clock, from the first step of the upgrade. */
 export interface Played {
-  /** `through`: the upgrade reaches its end. `stalls`: it does not come on. `blocked`: it is not begun. */
-  outcome: 'through' | 'stalls' | 'blocked'
+  outcome: RehearsalOutcome
   /** The exit code with which the upgrade itself ends on the twin. */
   code: ExitCode
-  method: string
+  method: Method
   /** Until the upgrade ends; absent where it is not begun. */
   upgradeSeconds?: number
   /** From there until the last VM is on the new virt-launcher that gets there by itself; absent where none does. */
   vmUpdateSeconds?: number
+  /** With how many running VMs KubeVirt tries what by itself. */
+  tries: Readonly<Record<RehearsedVm['tries'], number>>
   stages: readonly RehearsedStage[]
   /** Running VMs and what KubeVirt tries with them, by name. */
   vms: readonly RehearsedVm[]

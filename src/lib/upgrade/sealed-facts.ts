@@ -162,7 +162,7 @@ const kindOf: Readonly<Record<string, Kind>> = {
   subscription: Subscriptions,
 }
 
-/** A fact with what the rehearsed steps make of its object: what `ownWork` knows them by later. */
+/** A fact with what steps make of its object in a dry run: what `ownWork` knows them by later. */
 export function withResults(fact: SealedFact, steps: readonly DryRunStep[]): SealedFact {
   const becomes = steps.flatMap(({ id, changes = [] }) =>
     changes
@@ -215,7 +215,7 @@ type Asked = Pick<UpgradePlan, 'to' | 'request' | 'olm' | 'path'>
 export function ownWork(plan: Asked, begun: ReadonlySet<string>): OwnWork {
   const hops = plan.path?.hops ?? []
   const bases = new Set([...begun].map((step) => idWithout(step, hops)))
-  const unrehearsed = resultsOf(plan).filter(({ step }) => begun.has(step))
+  const notTried = resultsOf(plan).filter(({ step }) => begun.has(step))
   // Each step of an upgrade path borrows the same and takes the same out, and puts it back.
   const isBegun = (step: string) =>
     begun.has(step) || (repeated.has(idWithout(step, hops)) && bases.has(idWithout(step, hops)))
@@ -224,7 +224,7 @@ export function ownWork(plan: Asked, begun: ReadonlySet<string>): OwnWork {
     if (fact.id === 'crds') return bringsCrds.some((step) => bases.has(step)) && isAddition(change)
     if (fact.becomes?.some((becomes) => isBegun(becomes.step) && isResult(fact, becomes, change))) return true
     return (
-      fact.id === 'kubevirt' && unrehearsed.some(({ path, to }) => path === change.path && to === change.to)
+      fact.id === 'kubevirt' && notTried.some(({ path, to }) => path === change.path && to === change.to)
     )
   }
 }
@@ -292,7 +292,7 @@ interface SealedStep {
 
 /**
  * A Writer that compares every patch of a step with what the plan was sealed with, right before it is sent: each field goes to the value that was shown, or nothing is
- * written. A step that could not be rehearsed is compared with what follows from the plan: its version and registry, and the values that it keeps. What is applied from a manifest is tied to
+ * written. A step without a dry run is compared with what follows from the plan: its version and registry, and the values that it keeps. What is applied from a manifest is tied to
  * the plan by its checksum; what OLM finds on the way is judged by its own steps. The Writer throws `drifted` (exit 5) with the difference.
  */
 export function sealedWrites(
@@ -350,7 +350,7 @@ function allowedIn(steps: readonly SealedStep[], asked: WritesAsked): readonly A
     return step.changes
       .filter(({ object }) => object['kind'] === kind.kind && object['name'] === ref.name)
       .flatMap(({ fields }) => fields)
-  // Behind the first release of a path nothing could be rehearsed: it gives back what was kept before it, and sets the version that its id names.
+  // Behind the first release of a path nothing had a dry run: it gives back what was kept before it, and sets the version that its id names.
   const { base, version } = partsOf(id)
   const back = steps
     .flatMap(({ overrides }) => overrides)

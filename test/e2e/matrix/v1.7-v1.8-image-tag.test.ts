@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rehearsals, rehearsalsOf } from '../dry-run.ts'
+import { dryRuns, dryRunsOf } from '../dry-run.ts'
 import { kubeVirtOf } from '../installation.ts'
 import { kvup } from '../kvup.ts'
 import { clusterFor, type Pair, testUpgrade } from './pair.ts'
@@ -8,7 +8,7 @@ const pair: Pair = { from: 'v1.7.0', to: 'v1.8.4', by: 'image-tag' }
 const { lab, watcher } = clusterFor(pair)
 
 test('before it, a dry run on this side sends no write, one on the server and the plan only dry runs', async () => {
-  expect(await rehearsals(lab(), ['--to', 'v1.8.4'])).toEqual(rehearsalsOf('kubevirts.kubevirt.io/kubevirt'))
+  expect(await dryRuns(lab(), ['--to', 'v1.8.4'])).toEqual(dryRunsOf('kubevirts.kubevirt.io/kubevirt'))
 })
 
 testUpgrade(pair, lab, watcher)

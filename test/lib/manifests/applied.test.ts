@@ -56,7 +56,7 @@ const managers = ['kubectl', 'kvup', 'kubectl-client-side-apply']
 const cases = modes.flatMap((mode) => managers.map((manager) => [mode, manager] as const))
 
 test.each(cases)(
-  'the %s’s rehearsal of a manifest is what applying it does: installed by %s',
+  'the %s’s dry run of a manifest is what applying it does: installed by %s',
   async (mode, manager) => {
     const { reader, writer, reviewer } = await installedBy(manager)
     const { objects } = example()

@@ -37,7 +37,7 @@ const dryRunSteps = {
 } as const
 
 test.each([
-  ['a rehearsed result of a step that has begun', dryRunSteps, tag, ['set-image-tag'], true],
+  ['the result in a dry run of a step that has begun', dryRunSteps, tag, ['set-image-tag'], true],
   ['the same before it began', dryRunSteps, tag, [], false],
   ['another value', dryRunSteps, { ...tag, to: 'v1.9.1' }, ['set-image-tag'], false],
   ['another field', dryRunSteps, { path: 'spec.imageRegistry', to: 'x' }, ['set-image-tag'], false],

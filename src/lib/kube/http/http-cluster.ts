@@ -330,7 +330,7 @@ class HttpWriter implements Writer {
     return this.#send<unknown>(kind, ref, {
       verb: method === 'PUT' ? 'update' : 'create',
       method,
-      body: this.#isDryRun ? rehearsableBody(groupOf(kind), name, body) : body,
+      body: this.#isDryRun ? dryRunBody(groupOf(kind), name, body) : body,
       subresource: name,
     })
   }
@@ -361,13 +361,13 @@ class HttpWriter implements Writer {
 }
 
 /** virt-api reads the dry run of these calls from the body and ignores `?dryRun=All`; the others would really act. */
-const rehearsable = new Set(['start', 'stop', 'restart', 'migrate', 'pause', 'unpause', 'evacuate/cancel'])
+const withDryRun = new Set(['start', 'stop', 'restart', 'migrate', 'pause', 'unpause', 'evacuate/cancel'])
 
 /** The body of a subresource call that must change nothing (facts 6: RestartOptions.dryRun). */
-function rehearsableBody(group: string, name: string, body: object): object {
+function dryRunBody(group: string, name: string, body: object): object {
   if (group !== 'subresources.kubevirt.io') return body
-  if (rehearsable.has(name)) return { ...body, dryRun: ['All'] }
-  throw usageError('rehearsal-impossible', `KubeVirt has no dry run for "${name}"`, {
+  if (withDryRun.has(name)) return { ...body, dryRun: ['All'] }
+  throw usageError('no-dry-run', `KubeVirt has no dry run for "${name}"`, {
     remedy: '--dry-run=client',
   })
 }

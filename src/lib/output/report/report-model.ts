@@ -1,11 +1,11 @@
 import { spanText } from '../../kube/duration.ts'
 import type { JournalRun } from '../../engine/journal-runs.ts'
 import type { Entry } from '../../engine/journal.ts'
-import type { Rehearsal } from '../../rehearsal/rehearsal.ts'
+import type { FaultRehearsals, Rehearsal } from '../../rehearsal/rehearsal.ts'
 import type { Document } from '../printer.ts'
 import { type Verdict, verdictOf } from '../formats/verdicts.ts'
 import { runVerdict } from '../views/history.ts'
-import { rehearsalSentence } from '../views/rehearsal.ts'
+import { faultsSentence, rehearsalSentence, unknownTarget } from '../views/rehearsal.ts'
 import { count } from '../text.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
 import { type ReportChange, changesOf } from './report-changes.ts'
@@ -117,19 +117,21 @@ function judged({ document, events }: ReportSource): Verdict | undefined {
   if (document.kind === 'Rehearsal') {
     const rehearsal = { product: 'KubeVirt', ...document } as unknown as Rehearsal
     return {
-      is: rehearsal.outcome === 'through' ? 'good' : 'bad',
-      text: [rehearsalSentence(rehearsal), textOf(fieldsOf(document['why'])['message'])]
+      is:
+        rehearsal.outcome !== 'through' ? 'bad' : unknownTarget(rehearsal) === undefined ? 'good' : 'warning',
+      text: [
+        rehearsalSentence(rehearsal),
+        textOf(fieldsOf(document['why'])['message']) ?? unknownTarget(rehearsal),
+      ]
         .filter(Boolean)
         .join(' '),
     }
   }
   if (document.kind === 'FaultRehearsals') {
-    const items = listOf(document['items'])
-    const through = items.filter(({ outcome }) => outcome === 'through').length
-    const alone = fieldsOf(document['without'])['outcome'] === 'through'
-    const how = alone ? 'goes through without a fault' : 'does not go through, even without a fault'
-    const text = `The upgrade ${how}; it goes through with ${through} of ${count(items.length, 'fault')}`
-    return { is: alone ? (through === items.length ? 'good' : 'warning') : 'bad', text }
+    const rehearsals = { product: 'KubeVirt', ...document } as unknown as FaultRehearsals
+    const isAll = rehearsals.items.every(({ outcome }) => outcome === 'through')
+    const alone = rehearsals.without.outcome === 'through'
+    return { is: alone ? (isAll ? 'good' : 'warning') : 'bad', text: faultsSentence(rehearsals) }
   }
   if (document.kind === 'History') {
     const [run] = listOf(document['runs'])

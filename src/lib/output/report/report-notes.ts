@@ -1,6 +1,7 @@
 import { valueText } from '../../kube/text.ts'
 import { spanText } from '../../kube/duration.ts'
 import { titleOf } from './lanes.ts'
+import { outcomeWords } from '../views/rehearsal.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf } from './fields.ts'
 
 /** A list of sentences, and what they are about. */
@@ -156,10 +157,12 @@ const faultText = (item: Fields): readonly string[] => {
   if (fault === undefined) return []
   const why = textOf(fieldsOf(item['why'])['message'])
   const left = listOf(item['left']).flatMap(({ what }) => textOf(what) ?? [])
-  const ends = { through: 'goes through', stalls: 'stalls', blocked: 'is blocked' }[
-    textOf(item['outcome']) ?? ''
-  ]
+  const helps = textOf(fieldsOf(item['helps'])['text'])
   return [
-    `${fault}: ${textOf(item['title']) ?? ''} The upgrade ${ends ?? 'ends'}${why === undefined ? '' : `: ${why}`}${left.length > 0 ? `. Left behind: ${left.join(', ')}` : ''}`,
+    [
+      `${fault}: ${textOf(item['title']) ?? ''} The upgrade ${outcomeWords(textOf(item['outcome']))}${why === undefined ? '' : `: ${why}`}`,
+      ...(left.length > 0 ? [`Left behind: ${left.join(', ')}`] : []),
+      ...(helps === undefined ? [] : [`What helps: ${helps}`]),
+    ].join('. '),
   ]
 }

@@ -2,19 +2,28 @@ import type {
   FaultRehearsals,
   Played,
   Rehearsal,
+  RehearsalOutcome,
+  RehearsedFailure,
   RehearsedFault,
   RehearsedStage,
+  RehearsedVm,
 } from '../../rehearsal/rehearsal.ts'
 import type { Column, Paint, Size, View } from '../printer.ts'
 import { spanText } from '../../kube/duration.ts'
 import { table } from '../table.ts'
 import { count, wrap } from '../text.ts'
+import { findingSections } from './check-report.ts'
 
-/** The verdict first, then the stages, the VMs, and what the twin cannot show. */
+/** The verdict first, then what kvup finds in the cluster, the stages, the VMs, and what the twin cannot show. */
 export const rehearsalView: View<Rehearsal> = {
   text: (document, paint, size) => [
     ...headLines(document, { paint, size }),
     '',
+    ...findingLines(
+      document,
+      { paint, size },
+      unknownTarget(document) === undefined ? [] : ['release-unknown'],
+    ),
     ...(document.stages.length > 0 ? [...table(columns, document.stages, { ...size, paint }), ''] : []),
     ...vmLines(document, size),
     ...missingLines(document, size),
@@ -26,21 +35,16 @@ export const rehearsalView: View<Rehearsal> = {
 /** A table, and a paragraph for each fault. */
 export const faultRehearsalsView: View<FaultRehearsals> = {
   text: (document, paint, size) => {
-    const { product, from, to, without, items, twin } = document
-    const through = items.filter(({ outcome }) => outcome === 'through').length
-    const faults =
-      items.length === 0
-        ? 'there is nothing to do'
-        : `it goes through, and it goes through with ${through} of ${count(items.length, 'fault')}`
-    const what = `Rehearsal of ${product} ${from} → ${to}`
+    const { without, items, twin } = document
     const head =
       without.outcome === 'through'
-        ? paint.good(`${paint.mark.done} ${what}: ${faults}.`)
-        : paint.bad(`${paint.mark.failed} ${what}: it ${verdicts[without.outcome]} without any fault.`)
+        ? paint.good(`${paint.mark.done} ${faultsSentence(document)}`)
+        : paint.bad(`${paint.mark.failed} ${faultsSentence(document)}`)
     return [
       ...wrap(head, size.columns),
       ...(without.why ? wrap(`  ${without.why.message}`, size.columns) : []),
       ...wrap(`  Played on a twin: ${twinText(twin)}. Nothing was changed in the cluster.`, size.columns),
+      ...(document.findings.length > 0 ? ['', ...findingLines(document, { paint, size }).slice(0, -1)] : []),
       ...(items.length > 0 ? ['', ...table(faultColumns, items, { ...size, paint })] : []),
       ...items.flatMap((item) => faultLines(item, { paint, size })),
       '',
@@ -51,6 +55,19 @@ export const faultRehearsalsView: View<FaultRehearsals> = {
   names: ({ items }) => items.map(({ fault }) => `fault/${fault}`),
 }
 
+/** `Rehearsal of KubeVirt v1.8.4 → v1.9.0: it goes through, and with 2 of 5 faults.` */
+export function faultsSentence({ product, from, to, without, items }: Faulty): string {
+  const what = `Rehearsal of ${product} ${from} → ${to}`
+  if (without.outcome !== 'through') return `${what}: it ${outcomeWords(without.outcome)} without any fault.`
+  const through = items.filter(({ outcome }) => outcome === 'through').length
+  if (items.length === 0) return `${what}: there is nothing to do.`
+  return `${what}: it goes through, and it goes through with ${through} of ${count(items.length, 'fault')}.${triesText(without.tries)}`
+}
+
+type Faulty = Pick<FaultRehearsals, 'product' | 'from' | 'to' | 'without'> & {
+  items: readonly Pick<RehearsedFault, 'outcome'>[]
+}
+
 interface Style {
   paint: Paint
   size: Size
@@ -58,27 +75,74 @@ interface Style {
 
 const seconds = (whole: number): string => spanText(whole * 1000)
 
-const verdicts: Readonly<Record<Played['outcome'], string>> = {
+const verdicts: Readonly<Record<RehearsalOutcome, string>> = {
   through: 'goes through',
+  degraded: 'ends degraded',
   stalls: 'stalls',
+  'timed-out': 'times out',
+  stops: 'stops halfway',
   blocked: 'is blocked',
 }
+
+/** What a document calls it that kvup did not write as it is `ends`. */
+export const outcomeWords = (outcome: string | undefined): string =>
+  new Map<string, string>(Object.entries(verdicts)).get(outcome ?? '') ?? 'ends'
 
 const twinText = ({ nodes, running }: Rehearsal['twin']): string =>
   `${count(nodes, 'node')}, ${count(running, 'running VM')}`
 
-/** `Rehearsal: KubeVirt v1.7.4 → v1.8.4 goes through in 1 m 30 s.` */
-export const rehearsalSentence = (document: Pick<Rehearsal, 'product' | 'from' | 'to'> & Timed): string =>
-  `Rehearsal: ${document.product} ${document.from} → ${document.to} ${howItGoes(document)}`
+/** `Rehearsal: KubeVirt v1.7.4 → v1.8.4 goes through in 1 m 30 s. KubeVirt tries to migrate 8 of 11 VMs and to evict 3; …` */
+export function rehearsalSentence(document: Headline): string {
+  const { product, from, to, outcome, tries = countTries(document.vms ?? []) } = document
+  const tried = isInstalled(outcome) ? triesText(tries) : ''
+  return `Rehearsal: ${product} ${from} → ${to} ${howItGoes(document)}${tried}`
+}
+
+/** How many VMs KubeVirt tries what with. */
+export function countTries(vms: readonly Pick<RehearsedVm, 'tries'>[]): Played['tries'] {
+  const many = (wanted: RehearsedVm['tries']) => vms.filter(({ tries }) => tries === wanted).length
+  return {
+    migrate: many('migrate'),
+    evict: many('evict'),
+    'evict-refused': many('evict-refused'),
+    nothing: many('nothing'),
+  }
+}
+
+/** An earlier kvup counted no tries. */
+type Headline = Pick<Rehearsal, 'product' | 'from' | 'to'> & Timed & Partial<Pick<Rehearsal, 'tries' | 'vms'>>
+
+/** The new version is there at its end. */
+const isInstalled = (outcome: RehearsalOutcome): boolean => outcome === 'through' || outcome === 'degraded'
+
+/** Whether it succeeds is nothing that a twin can tell. */
+function triesText(tries: Played['tries'] | undefined): string {
+  const tried = tries === undefined ? '' : triedText(tries)
+  return tried === '' ? '' : ` ${tried}; ${caveat}.`
+}
+
+const caveat = 'QEMU, libvirt, storage and guests are not in the twin'
+
+function triedText({ migrate, evict: evicted, 'evict-refused': refused, nothing }: Played['tries']): string {
+  const evict = evicted + refused
+  const all = count(migrate + evict + nothing, 'VM')
+  if (migrate > 0)
+    return `KubeVirt tries to migrate ${migrate} of ${all}${evict > 0 ? ` and to evict ${evict}` : ''}`
+  return evict > 0 ? `KubeVirt tries to evict ${evict} of ${all}` : ''
+}
 
 function headLines(document: Rehearsal, { paint, size }: Style): string[] {
   const { twin, faults, why, left, pace } = document
+  const unknown = unknownTarget(document)
   const what = rehearsalSentence(document)
   const withFault = faults === undefined ? '' : `, with the fault ${faults.join(' and ')}`
   return [
-    document.outcome === 'through'
-      ? paint.good(`${paint.mark.done} ${what}`)
-      : paint.bad(`${paint.mark.failed} ${what}`),
+    document.outcome !== 'through'
+      ? paint.bad(`${paint.mark.failed} ${what}`)
+      : unknown === undefined
+        ? paint.good(`${paint.mark.done} ${what}`)
+        : paint.warn(`${paint.mark.warning} ${what}`),
+    ...(unknown === undefined ? [] : [`  But ${unknown}: the twin plays any number.`]),
     ...(why
       ? [
           ...why.message.split('\n').map((line) => `  ${line.trim()}`),
@@ -93,24 +157,54 @@ function headLines(document: Rehearsal, { paint, size }: Style): string[] {
   ].flatMap((line) => wrap(line, size.columns))
 }
 
-type Timed = Pick<Played, 'outcome' | 'upgradeSeconds' | 'vmUpdateSeconds'> & Partial<Pick<Played, 'stages'>>
+/** The sentence that the target is no release that kvup knows; undefined where it is one. */
+export const unknownTarget = ({ findings = [] }: Partial<Pick<Rehearsal, 'findings'>>): string | undefined =>
+  findings.find(({ id, accepted }) => id === 'release-unknown' && !accepted)?.summary
 
-function howItGoes({ outcome, upgradeSeconds = 0, vmUpdateSeconds, stages }: Timed): string {
+/** What the verdict names already is not told twice, nor what was `told` by id. */
+function findingLines(
+  {
+    findings,
+    ...document
+  }: Pick<Rehearsal, 'findings'> & { why?: RehearsedFailure; without?: Pick<Played, 'why'> },
+  style: Style,
+  told: readonly string[] = [],
+): string[] {
+  const said = document.why?.message ?? document.without?.why?.message ?? ''
+  const { stops, others } = findingSections(
+    findings.filter(
+      ({ id, level }) => !told.includes(id) && (level !== 'blocker' || !said.includes(`(${id})`)),
+    ),
+    style,
+  )
+  const lines = [...stops, ...others].flatMap((line) => wrap(line, style.size.columns))
+  return lines.length === 0 ? [] : [...lines, '']
+}
+
+type Timed = Pick<Played, 'outcome' | 'upgradeSeconds'> & Partial<Pick<Played, 'stages'>>
+
+function howItGoes({ outcome, upgradeSeconds = 0, stages }: Timed): string {
+  const span = seconds(upgradeSeconds)
   if (outcome === 'through' && stages?.length === 0) return 'has nothing to do.'
-  if (outcome === 'blocked') return 'is blocked: the upgrade does not begin.'
-  if (outcome === 'stalls') return `stalls: it gives up after ${seconds(upgradeSeconds)}.`
-  const vms = vmUpdateSeconds === undefined ? '' : `, and its VMs follow in ${seconds(vmUpdateSeconds)}`
-  return `goes through in ${seconds(upgradeSeconds)}${vms}.`
+  return {
+    through: `goes through in ${span}.`,
+    degraded: `ends degraded after ${span}: the new version is installed, but not all is well.`,
+    stalls: `stalls: it gives up after ${span}.`,
+    'timed-out': `times out after ${span}, before it reaches its end.`,
+    stops: `stops halfway, after ${span}.`,
+    blocked: 'is blocked: the upgrade does not begin.',
+  }[outcome]
 }
 
 const faultColumns: readonly Column<RehearsedFault>[] = [
   { name: 'FAULT', cell: ({ fault }) => fault },
-  { name: 'THE UPGRADE', cell: ({ outcome }) => verdicts[outcome] },
+  { name: 'THE UPGRADE', cell: ({ outcome }) => outcomeWords(outcome) },
   { name: 'ENDS AFTER', cell: ({ upgradeSeconds }) => seconds(upgradeSeconds ?? 0) },
   {
     name: 'LEFT BEHIND',
     cell: ({ left }) => (left.length === 0 ? 'nothing' : count(left.length, 'temporary change')),
   },
+  { name: 'WHAT HELPS', cell: ({ helps }) => helps?.brief ?? 'not needed' },
 ]
 
 /** What others say can be long; all of it is in `-o json`. */
@@ -122,16 +216,23 @@ function shortened(message: string): string {
 }
 
 function faultLines(item: RehearsedFault, { paint, size }: Style): string[] {
-  const { fault, title, why, left, outcome, next } = item
+  const { fault, title, why, left, outcome, helps, next } = item
   const sign = outcome === 'through' ? paint.good(paint.mark.done) : paint.bad(paint.mark.failed)
   return [
     '',
-    ...wrap(`${sign} ${paint.strong(fault)}: ${title} The upgrade ${howItGoes(item)}`, size.columns),
+    ...wrap(
+      `${sign} ${paint.strong(fault)}: ${title} The upgrade ${howItGoes(item)}${isInstalled(outcome) ? ` ${triedText(item.tries)}.` : ''}`,
+      size.columns,
+    ),
     ...(why ? wrap(`  ${shortened(why.message)}`, size.columns) : []),
     ...(why?.finds ?? []).flatMap((sentence) => wrap(`  KubeVirt then: ${sentence}`, size.columns)),
     ...(left.length > 0
       ? wrap(`  Left behind: ${left.map(({ what }) => what).join(', ')}.`, size.columns)
       : []),
+    ...(why?.notes ?? [])
+      .filter((note) => note.startsWith('there is no way back'))
+      .flatMap((note) => wrap(`  T${note.slice(1)}.`, size.columns)),
+    ...(helps ? wrap(`  What helps: ${helps.text}`, size.columns) : []),
     ...next.map((line) => `  ${paint.mark.next} ${line}`),
   ]
 }
@@ -143,7 +244,6 @@ const columns: readonly Column<RehearsedStage>[] = [
 ]
 
 const tells = {
-  migrate: 'KubeVirt tries to migrate',
   evict: 'KubeVirt evicts, which shuts them down,',
   'evict-refused': 'KubeVirt tries to evict, and is refused,',
   nothing: 'KubeVirt does nothing with',
@@ -152,19 +252,24 @@ const tells = {
 /** So many names are told. */
 const toldAtMost = 5
 
-function vmLines({ vms, outcome }: Rehearsal, size: Size): string[] {
-  if (vms.length === 0 || outcome !== 'through') return []
-  const lines = (['migrate', 'evict', 'evict-refused', 'nothing'] as const).flatMap((tries) => {
+function vmLines({ vms, outcome, vmUpdateSeconds }: Rehearsal, size: Size): string[] {
+  if (vms.length === 0 || !isInstalled(outcome)) return []
+  const lines = (['evict', 'evict-refused', 'nothing'] as const).flatMap((tries) => {
     const some = vms.filter((vm) => vm.tries === tries)
     if (some.length === 0) return []
-    const listed = tries === 'migrate' ? '' : `: ${named(some)}`
-    return wrap(`${tells[tries]} ${some.length} of ${count(vms.length, 'VM')}${listed}.`, size.columns)
+    return wrap(`${tells[tries]} ${some.length} of ${count(vms.length, 'VM')}: ${named(some)}.`, size.columns)
   })
   const moved = vms.filter(({ tries }) => tries !== 'nothing')
   const old = moved.filter(({ becomes }) => becomes === 'outdated')
   const stopped = moved.filter(({ becomes }) => becomes === 'stopped')
   return [
     ...lines,
+    ...(vmUpdateSeconds === undefined
+      ? []
+      : wrap(
+          `On the twin the last attempt ends ${seconds(vmUpdateSeconds)} after the upgrade.`,
+          size.columns,
+        )),
     ...(old.length > 0 ? wrap(`Still on the old virt-launcher then: ${named(old)}.`, size.columns) : []),
     ...(stopped.length > 0 ? wrap(`Not running then: ${named(stopped)}.`, size.columns) : []),
     '',

@@ -96,17 +96,17 @@ describe('a write', () => {
   })
 })
 
-describe('a rehearsal', () => {
+describe('a dry run', () => {
   const subresources = atVersion({ ...VirtualMachines, apiVersion: 'subresources.kubevirt.io/v1' }, 'v1')
 
   test('asks for a dry run in every way that servers listen to', async () => {
     const { url, asked } = await serve((_, response) => reply(response, 200, configMapBody('x')))
-    const { dryRun: rehearsal } = (await opened(url)).cluster.reviewer
-    await rehearsal.create(ConfigMaps, configMapBody('x'))
-    await rehearsal.mergePatch(ConfigMaps, ref, patch)
-    await rehearsal.apply(ConfigMaps, configMapBody('x'))
-    await rehearsal.delete(ConfigMaps, ref)
-    await rehearsal.subresource(subresources, ref, { name: 'restart', method: 'PUT', body: {} })
+    const { dryRun } = (await opened(url)).cluster.reviewer
+    await dryRun.create(ConfigMaps, configMapBody('x'))
+    await dryRun.mergePatch(ConfigMaps, ref, patch)
+    await dryRun.apply(ConfigMaps, configMapBody('x'))
+    await dryRun.delete(ConfigMaps, ref)
+    await dryRun.subresource(subresources, ref, { name: 'restart', method: 'PUT', body: {} })
     expect(asked.map(({ query }) => query.get('dryRun'))).toEqual(Array(5).fill('All'))
     // With a body, a deletion heeds only the body; virt-api heeds only the body for its own calls.
     expect(JSON.parse(asked[3]?.body ?? '')).toMatchObject({ dryRun: ['All'] })
@@ -115,9 +115,9 @@ describe('a rehearsal', () => {
 
   test('refuses what KubeVirt would really do', async () => {
     const { url, asked } = await serve((_, response) => reply(response, 200, {}))
-    const { dryRun: rehearsal } = (await opened(url)).cluster.reviewer
+    const { dryRun } = (await opened(url)).cluster.reviewer
     const call = { name: 'softreboot', method: 'PUT' as const, body: {} }
-    await expect(rehearsal.subresource(subresources, ref, call)).rejects.toMatchObject({ exitCode: 2 })
+    await expect(dryRun.subresource(subresources, ref, call)).rejects.toMatchObject({ exitCode: 2 })
     expect(asked).toHaveLength(0)
   })
 })

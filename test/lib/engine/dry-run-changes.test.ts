@@ -190,7 +190,7 @@ describe('auto', () => {
       new ApiError(400, 'BadRequest', 'admission webhook "x" does not support dry run'),
       false,
     ],
-    ['a call without dry runs', usageError('rehearsal-impossible', 'KubeVirt has no dry run for it'), false],
+    ['a call without dry runs', usageError('no-dry-run', 'KubeVirt has no dry run for it'), false],
   ])('%s: kvup works it out, and nothing is refused', async (_, error, denied) => {
     const [step] = await dryRunSteps(refusing(error, denied), 'auto', flip('a'))
     expect(step?.refused).toBeUndefined()

@@ -15,16 +15,16 @@ let lab: Lab
 let cluster: Cluster
 
 beforeAll(async () => {
-  lab = await startLab({ name: 'rehearsal', workers: 1 })
+  lab = await startLab({ name: 'dry-run', workers: 1 })
   const tools = { clock: systemClock, random: Math.random, env: {}, onWarning: () => {}, verbosity: 0 }
-  cluster = await openCluster({ kubeconfig: lab.kubeconfig }, { ...tools, userAgent: 'kvup/rehearsal' })
+  cluster = await openCluster({ kubeconfig: lab.kubeconfig }, { ...tools, userAgent: 'kvup/dry-run' })
 })
 afterAll(() => lab.stop())
 
 const [before, after] = [operatorManifest('v1.7.0'), operatorManifest('v1.8.4')]
 
 test.each([['apply'], ['apply --server-side'], ['create']])(
-  'a manifest over what kubectl %s has made: both rehearsals are what the apply then does, and they keep nothing',
+  'a manifest over what kubectl %s has made: both dry runs are what the apply then does, and they keep nothing',
   async (how) => {
     await lab.kubectl(['delete', '--ignore-not-found', '-f', after])
     await lab.kubectl([...how.split(' '), '-f', before])

@@ -1,0 +1,85 @@
+import type { Context } from '../../context.ts'
+import { type Finding, passGate } from '../../lib/checks/check-definition.ts'
+import { asReported, type ReportedFinding } from '../../lib/checks/check-run.ts'
+import { acceptedRisks } from '../../lib/checks/explanations.ts'
+import { plannedEus } from '../../lib/eus/planned-eus.ts'
+import { exitCode, KvupError } from '../../lib/kube/errors.ts'
+import type { ReadCluster } from '../../lib/kubevirt/snapshot.ts'
+import type { AcceptedRisk } from '../../lib/releases/hop-findings.ts'
+import { checkDocument } from '../check/check.ts'
+import { acceptingLine } from '../run-change.ts'
+import { explainingLine, type RehearsedUpgrade, type UpgradeFlags, upgradeLine } from './rehearsed-upgrade.ts'
+
+/** What speaks against an upgrade in the cluster itself: the twin does not have all of it. */
+export interface JudgedUpgrade {
+  findings: readonly ReportedFinding[]
+  /** What the upgrade is refused with there. */
+  refusal?: KvupError
+}
+
+interface Asked {
+  read: ReadCluster
+  upgrade: RehearsedUpgrade
+  options: UpgradeFlags & { from?: string }
+}
+
+/** Looks at the cluster as `kvup check` does, or `kvup eus plan`. Throws `usage` for a risk that there is not, and what reading throws. */
+export async function judgeUpgrade(cx: Context, asked: Asked): Promise<JudgedUpgrade> {
+  const { upgrade } = asked
+  try {
+    const found = upgrade.typed.command === 'eus run' ? await ofEus(cx, asked) : await ofCheck(cx, asked)
+    const refusal = refusalOf(found, upgrade)
+    return { findings: asReported(found.findings, found.accepted), ...(refusal && { refusal }) }
+  } catch (error) {
+    if (!(error instanceof KvupError) || error.exitCode !== exitCode.blocked) throw error
+    return { findings: [], refusal: error }
+  }
+}
+
+interface Found {
+  findings: readonly Finding[]
+  accepted: readonly AcceptedRisk[]
+  /** Those that say something of whoever looks, and nothing of the upgrade. */
+  ofUser?: ReadonlySet<Finding>
+}
+
+/** Nobody is asked whether a token may be sent to the monitoring. */
+async function ofCheck(cx: Context, { read, upgrade, options }: Asked): Promise<Found> {
+  const quiet: Context = {
+    ...cx,
+    prompt: { confirm: async () => false },
+    world: { ...cx.world, commandLine: explainingLine(upgrade, options) },
+  }
+  const { method, accept } = options
+  const document = await checkDocument(quiet, { to: upgrade.to, method, accept }, async () => read)
+  const { items, accepted } = document
+  const rights = items.filter(({ id }) => id === 'rights').flatMap(({ findings }) => findings)
+  return { findings: items.flatMap(({ findings }) => findings), accepted, ofUser: new Set(rights) }
+}
+
+async function ofEus({ world }: Context, { read, upgrade, options }: Asked): Promise<Found> {
+  const { graphFile, catalogFile, accept } = options
+  const { plan, accepted } = await plannedEus(
+    { world },
+    { ...read, accepted: acceptedRisks },
+    {
+      to: upgrade.to,
+      ...(graphFile !== undefined && { graphFile }),
+      ...(catalogFile !== undefined && { catalogFile }),
+      accept,
+    },
+  )
+  return { findings: plan.findings, accepted }
+}
+
+/** What could not be looked at stops `kvup check`, and no upgrade. */
+function refusalOf({ findings, accepted, ofUser }: Found, upgrade: RehearsedUpgrade): KvupError | undefined {
+  const blockers = findings.filter((finding) => finding.level === 'blocker' && !ofUser?.has(finding))
+  try {
+    passGate(blockers, accepted, acceptingLine(upgradeLine(upgrade), accepted))
+    return undefined
+  } catch (error) {
+    if (error instanceof KvupError) return error
+    throw error
+  }
+}

@@ -1,0 +1,246 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/lib/kube/clock.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import type { VirtualMachineInstance } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
+import type { FaultRehearsals, Rehearsal } from '../../src/lib/rehearsal/rehearsal.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
+import { mixedVms } from '../../src/simulator/vm-shape.ts'
+import { runText } from '../lib/run-text.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'rehearse-verdict-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+type Shape = Omit<Simulation, 'clock'>
+const small: Shape = { version: 'v1.8.4', workers: 3, vms: 2, methods: ['LiveMigrate'] }
+
+async function saved(
+  name: string,
+  shape: Shape,
+  before?: (sim: SimulatedCluster, clock: SimClock) => Promise<void>,
+): Promise<string> {
+  const clock = new SimClock()
+  const sim = await simulate({ ...shape, clock })
+  try {
+    await clock.sleep(60_000)
+    await before?.(sim, clock)
+    const file = join(folder, `${name}.ndjson`)
+    await clock.during(runText(['snapshot', '--to-file', file], { cluster: sim.cluster(), clock }))
+    return file
+  } finally {
+    await sim.stop()
+  }
+}
+
+/** Another cluster: each of its objects as `change` makes it. */
+function changed(from: string, name: string, change: (object: KubeObject) => KubeObject): string {
+  const [index = '', ...lines] = readFileSync(from, 'utf8').trimEnd().split('\n')
+  const objects = lines.map((line) => JSON.stringify(change(JSON.parse(line) as KubeObject)))
+  const file = join(folder, name)
+  writeFileSync(file, `${[index, ...objects].join('\n')}\n`)
+  return file
+}
+
+const isInstance = (object: KubeObject): object is VirtualMachineInstance =>
+  object.kind === 'VirtualMachineInstance'
+
+/** Nobody asks a cluster for what is read from a file. */
+const offline = { cluster: {} as Cluster, clock: systemClock }
+const rehearse = async (file: string, ...flags: readonly string[]) =>
+  runText(['rehearse', '--from', file, ...flags], { ...offline, columns: 100 })
+
+async function document(file: string, ...flags: readonly string[]) {
+  const { code, out } = await rehearse(file, ...flags, '-o', 'json')
+  return { ...(JSON.parse(out) as Rehearsal), code }
+}
+
+let plain: string
+let mixed: string
+beforeAll(async () => {
+  plain = await saved('plain', small)
+  mixed = await saved('mixed', { version: 'v1.8.4', vms: mixedVms, methods: ['LiveMigrate', 'Evict'] })
+})
+
+describe('a rehearsal takes no finding away', () => {
+  test('a release that kvup does not know is no clean success', async () => {
+    const { code, findings, next } = await document(plain, '--to', 'v1.9.99')
+    expect(code).toBe(0)
+    expect(findings.map(({ id }) => id)).toContain('release-unknown')
+    expect(next[0]).toMatch(/^kvup releases /u)
+    const { out } = await rehearse(plain, '--to', 'v1.9.99')
+    const lines = out.split('\n')
+    expect(lines[0]).toMatch(/^[^✔]/u)
+    expect(out).toContain('But v1.9.99 is not a KubeVirt release that kvup knows')
+  })
+
+  test('what kvup check finds stands below the verdict, and in the document', async () => {
+    const { out } = await rehearse(mixed, '--to', 'v1.9.0', '--accept', 'evictions=asked')
+    for (const id of ['defaults-that-shift', 'vms-that-stay', 'evictions', 'cannot-be-undone'])
+      expect(out).toContain(id)
+    const { findings } = await document(mixed, '--to', 'v1.9.0', '--accept', 'evictions=asked')
+    const checked = await runText(
+      ['check', '--from', mixed, '--to', 'v1.9.0', '--accept', 'evictions=asked', '-o', 'json'],
+      offline,
+    )
+    const { items } = JSON.parse(checked.out) as { items: { findings: { id: string }[] }[] }
+    expect(findings).toEqual(items.flatMap((item) => item.findings))
+  })
+
+  test('a blocker that is not in the twin blocks it: VMs that leave a drained node', async () => {
+    const drained = changed(plain, 'drained.ndjson', (object) =>
+      isInstance(object)
+        ? ({ ...object, status: { ...object.status, evacuationNodeName: 'worker-0' } } as KubeObject)
+        : object,
+    )
+    const { code, outcome, why, next } = await document(drained, '--to', 'v1.9.0')
+    expect({ code, outcome, reason: why?.reason }).toEqual({
+      code: 3,
+      outcome: 'blocked',
+      reason: 'node-drained',
+    })
+    const line = next.find((one) => one.startsWith('kvup rehearse')) ?? ''
+    const argv = (line.split('     #')[0] ?? '').split(' ').slice(2)
+    expect((await runText(['rehearse', ...argv], offline)).code).toBe(0)
+  })
+
+  test('what is there already has nothing to do, whatever is found', async () => {
+    const { code, outcome, stages } = await document(mixed, '--to', 'v1.8.4')
+    expect({ code, outcome, stages }).toEqual({ code: 0, outcome: 'through', stages: [] })
+  })
+})
+
+test('a ticket says what KubeVirt tries, and what is not in the twin', async () => {
+  const file = join(folder, 'rehearsal.json')
+  const { out } = await rehearse(mixed, '--to', 'v1.9.0', '--accept', 'evictions', '-o', 'json')
+  const { out: ticket } = await runText(['report', file, '-o', 'markdown'], {
+    ...offline,
+    files: { [file]: out },
+  })
+  const said =
+    'KubeVirt tries to migrate 8 of 11 VMs and to evict 3; QEMU, libvirt, storage and guests are not in'
+  expect(ticket).toContain(said)
+  expect(ticket).toContain('vms-that-stay')
+})
+
+describe('what is missing is said of what is there', () => {
+  test('devices and hugepages only where VMs ask for them; the manifest where one is applied', async () => {
+    const { missing } = await document(plain, '--to', 'v1.9.0')
+    const said = missing.join('\n')
+    expect(said).toContain('CPU')
+    expect(said).toContain('manifest-conflicts')
+    expect(said).not.toMatch(/hugepages|devices/iu)
+    const greedy = changed(plain, 'greedy.ndjson', (object) =>
+      isInstance(object) && object.metadata.name.endsWith('1')
+        ? withDomain(object, {
+            memory: { hugepages: { pageSize: '2Mi' }, guest: '1Gi' },
+            devices: { gpus: [{ name: 'gpu', deviceName: 'nvidia.com/A100' }] },
+          })
+        : object,
+    )
+    const more = await document(greedy, '--to', 'v1.9.0')
+    expect(more.missing).toContain('Hugepages, which 1 VM asks for.')
+    expect(more.missing).toContain('GPUs and other devices of nodes, which 1 VM asks for.')
+  })
+
+  test('no manifest where none is applied', async () => {
+    const tag = await saved('tag', { ...small, version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag' })
+    const { missing } = await document(tag, '--to', 'v1.8.4')
+    expect(missing.join('\n')).not.toContain('manifest')
+  })
+})
+
+function withDomain(object: VirtualMachineInstance, domain: object): KubeObject {
+  const spec = object.spec as { domain?: object } | undefined
+  return { ...object, spec: { ...spec, domain: { ...spec?.domain, ...domain } } } as KubeObject
+}
+
+describe('how it ends has its own word', () => {
+  test('KubeVirt is there, and a VM does not run: degraded, exit 3', async () => {
+    const argv = '--to v1.9.0 --accept evictions --fault registry-slow'.split(' ')
+    const { code, outcome, why, tries } = await document(mixed, ...argv)
+    expect({ code, outcome, reason: why?.reason }).toEqual({
+      code: 3,
+      outcome: 'degraded',
+      reason: 'degraded',
+    })
+    expect(tries).toEqual({ migrate: 8, evict: 3, nothing: 0 })
+  })
+
+  test('its time is over: timed-out, exit 4, and a line that gives it more', async () => {
+    const flags = '--to v1.9.0 --timeout 20m --fault registry-slow'.split(' ')
+    const { code, outcome, next } = await document(plain, ...flags)
+    expect({ code, outcome }).toEqual({ code: 4, outcome: 'timed-out' })
+    expect(next[0]).toBe(
+      `kvup rehearse --to v1.9.0 --timeout 1h --from ${plain} --fault registry-slow     # plays it with more time`,
+    )
+    const argv = (next[0]?.split('     #')[0] ?? '').split(' ').slice(1)
+    expect((await runText(argv, offline)).code).toBe(0)
+  })
+
+  test('--timeout is that of the upgrade, and is on its line', async () => {
+    const { next } = await document(plain, '--to', 'v1.9.0', '--timeout', '90m')
+    expect(next).toEqual(['kvup upgrade --to v1.9.0 --timeout 90m     # does it in the cluster'])
+    expect((await rehearse(plain, '--to', 'v1.9.0', '--timeout', '90')).code).toBe(2)
+  })
+})
+
+describe('faults', () => {
+  test('one that is named twice happens once', async () => {
+    const { faults } = await document(plain, ...'--to v1.9.0 --fault api-flaps --fault api-flaps'.split(' '))
+    expect(faults).toEqual(['api-flaps'])
+  })
+
+  test('a slow registry is slower than that of the cluster', async () => {
+    const slow = await saved('slow', small, async (sim, clock) => {
+      sim.faults.set({ pullsTake: 150_000 })
+      for (const { metadata } of sim.store.list(Pods, { namespace: 'kubevirt' }).items)
+        await sim.cluster().writer.delete(Pods, metadata)
+      await clock.sleep(400_000)
+    })
+    const flags = ['--to', 'v1.9.0', '--timeout', '5h']
+    const without = await document(slow, ...flags)
+    const slower = await document(slow, ...flags, '--fault', 'registry-slow')
+    expect(without.pace?.pullSeconds).toBeGreaterThanOrEqual(150)
+    expect([without.outcome, slower.outcome]).toEqual(['through', 'through'])
+    expect(slower.upgradeSeconds).toBeGreaterThan((without.upgradeSeconds ?? 0) + 120)
+  })
+
+  test('a node that is lost already is not the one that is lost', async () => {
+    const gone = await saved('gone', small, async (sim, clock) => {
+      sim.faults.set({ notReady: ['worker-0'] })
+      await clock.sleep(120_000)
+    })
+    const argv = ['--to', 'v1.9.0', '--accept', 'node-ready', '--faults', 'node-lost', '-o', 'json']
+    const { items } = JSON.parse((await rehearse(gone, ...argv)).out) as FaultRehearsals
+    expect(items[0]?.helps?.text).toMatch(/^Repair worker-1,/u)
+  })
+
+  test('what helps comes before what continues, and names no pod of the twin', async () => {
+    const argv = ['--to', 'v1.9.0', '--faults', 'missing-image,canary-crash', '-o', 'json']
+    const { items } = JSON.parse((await rehearse(plain, ...argv)).out) as FaultRehearsals
+    expect(items.map(({ helps, next }) => [helps?.brief, next[0]])).toEqual([
+      ['push the image', 'kubectl -n kubevirt describe pod -l kubevirt.io=virt-handler'],
+      [
+        'fix what its log names',
+        'kubectl -n kubevirt logs -l kubevirt.io=virt-handler --previous --ignore-errors',
+      ],
+    ])
+  })
+
+  test('where going back is possible its line is there as well', async () => {
+    const tag = await saved('tag-back', {
+      ...small,
+      version: 'v1.7.4',
+      operator: 'v1.8.4',
+      method: 'image-tag',
+    })
+    const argv = ['--to', 'v1.8.4', '--faults', 'missing-image', '-o', 'json']
+    const { items } = JSON.parse((await rehearse(tag, ...argv)).out) as FaultRehearsals
+    expect(items[0]?.next.some((line) => /^kvup upgrade --to v1\.7\.4 .*goes back/u.test(line))).toBe(true)
+  })
+})
