@@ -234,7 +234,7 @@ const isEntry = (value: unknown): value is Entry =>
 
 const isAvailability = (value: unknown): value is JournaledAvailability =>
   hasTexts(value, 'text', 'begin', 'end', 'promise') &&
-  ['kept', 'broken', 'unknown'].includes(String(value['promise'])) &&
+  ['kept', 'broken', 'partly', 'unknown'].includes(String(value['promise'])) &&
   ['callsPerMinute', 'interruptedVms', 'watchedVms', 'migrations'].every((key) =>
     Number.isFinite(value[key]),
   ) &&

@@ -85,8 +85,8 @@ export interface JournaledAvailability {
   /** RFC 3339. */
   begin: string
   end: string
-  /** Whether the control plane remained available throughout. */
-  promise: 'kept' | 'broken' | 'unknown'
+  /** Whether the control plane remained available throughout; `partly`: as far as it was measured. */
+  promise: 'kept' | 'broken' | 'partly' | 'unknown'
   callsPerMinute: number
   /** Seconds by probe, of those that had an outage. */
   unavailable: Readonly<Record<string, number>>
