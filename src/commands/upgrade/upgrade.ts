@@ -31,7 +31,7 @@ import { type Planned, planUpgrade } from '../../lib/upgrade/plan/planned-upgrad
 import { limitsBefore } from '../command-options.ts'
 import { comparedRun, readRehearsal, type SavedRehearsal } from '../../lib/rehearsal/comparison.ts'
 import { upgradeRun } from '../../lib/upgrade/upgrade-run.ts'
-import { reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
+import { brokenView, reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
 import {
   acceptingLine,
   gateOf,
@@ -160,7 +160,13 @@ async function carryOutUpgrade(
   try {
     const { cluster, plan, options } = planned
     const measurement = measurementOf(cx, options, { cluster, namespace: plan.owner.ref.namespace })
-    return await runChange(cx, { ...run, environment, measurement, view: reportView })
+    return await runChange(cx, {
+      ...run,
+      environment,
+      measurement,
+      view: reportView,
+      broken: async () => ({ document: await run.broken(), view: brokenView }),
+    })
   } finally {
     census.leave()
   }

@@ -155,21 +155,9 @@ export async function carryOut({
   try {
     return await resumably(change, environment, () => (hasBegun = true))
   } catch (error) {
-    tellMeasured(environment)
     if (hasBegun && error instanceof KvupError) await broken?.(error)
     throw error
-  } finally {
-    environment.measurement?.end()
   }
-}
-
-/** A run that ends early has no document in which it would stand. */
-function tellMeasured(environment: RunEnvironment): void {
-  const { measurement, clock } = environment
-  measurement?.end()
-  const measured = measurement?.journaled()
-  if (measured === undefined) return
-  environment.emit({ kind: 'remark', at: clock.now().toISOString(), text: `measured: ${measured.text}` })
 }
 
 /** What the change would do now; it refuses what the run would refuse before it asks. Undefined where it is to be carried out. */

@@ -216,8 +216,6 @@ export interface RunMeasurement {
   hear(event: RunEvent): void
   /** What is over a limit that somebody set, in a clause: no further change is to be made. */
   readonly overLimit: string | undefined
-  /** Nothing is asked any more. */
-  end(): void
   /** For the journal; undefined where it has not begun. */
   journaled(): JournaledAvailability | undefined
 }

@@ -137,6 +137,11 @@ export class ComparedRun {
     return { seed, ...this.#compareStages(), ...(compared && { vms: compared }) }
   }
 
+  /** Of a run that ended early, without another look at the cluster: nothing is said of VMs. */
+  soFar(): RehearsalComparison {
+    return { seed: this.#rehearsal.seed, ...this.#compareStages() }
+  }
+
   #compareStages(): Pick<RehearsalComparison, 'stages' | 'sameOrder'> {
     return compareStages(this.#rehearsal.stages, this.#measured())
   }

@@ -157,6 +157,17 @@ export function nothingToDoReport(plan: UpgradePlan, next: readonly string[]): U
   return { ...document, outcome: 'nothing-to-do', ...heading(plan), steps: [], findings: [], next }
 }
 
+/** What is known of an upgrade that ended early, without another look at the cluster. How it ended stands in its error. */
+export interface BrokenUpgrade
+  extends
+    Pick<UpgradeReport, 'apiVersion' | 'kind' | 'cluster' | 'steps' | 'accepted' | 'rehearsal'>,
+    ReturnType<typeof heading> {}
+
+export const brokenReport = (
+  plan: UpgradePlan,
+  rest: Pick<BrokenUpgrade, 'cluster' | 'steps' | 'accepted' | 'rehearsal'>,
+): BrokenUpgrade => ({ ...document, ...heading(plan), ...rest })
+
 /** What every report begins with. */
 export function heading({
   owner,

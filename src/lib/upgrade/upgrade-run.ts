@@ -6,6 +6,8 @@ import type { SealedPlan } from '../engine/sealed-plan.ts'
 import { asFarAsRead, type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
 import { accessFor, roleFor } from './roles.ts'
 import {
+  type BrokenUpgrade,
+  brokenReport,
   degradedAfter,
   nothingToDoReport,
   type RehearsalComparison,
@@ -85,6 +87,8 @@ function notTold({ unread, counts = [] }: Compared): readonly string[] {
 export interface UpgradeRun {
   change: Change
   report: (outcome: RunOutcome) => Promise<UpgradeReport>
+  /** Of a run that had begun and ended early: nothing is read for it. */
+  broken: () => Promise<BrokenUpgrade>
   /** Once it was told: the census is closed. 4 where the deadline ended it. Throws `lost` (9), and what a degraded end throws. */
   end: (report: UpgradeReport, outcome: RunOutcome) => Promise<ExitCode>
 }
@@ -131,6 +135,16 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
         ...unreadOf(report, judged),
       }
     },
+    async broken() {
+      const accepted = await takenRisks(planned.accepted, environment)
+      const rehearsal = asked.rehearsed?.soFar()
+      return brokenReport(plan, {
+        ...(cluster.address && { cluster: cluster.address }),
+        steps: [...observed.steps],
+        ...(accepted.length > 0 && { accepted }),
+        ...(rehearsal && { rehearsal }),
+      })
+    },
     async end(report, outcome) {
       const isBetween = outcome.is === 'stopped-before' && (await isSettled(planned, outcome.step.id))
       await census.close(
@@ -154,6 +168,8 @@ const methodsOverride = async ({ plan: { olm, owner }, environment: { journal } 
 interface RehearsedRun {
   hear: (event: RunEvent) => void
   compare: (reader: Reader) => Promise<RehearsalComparison>
+  /** From what it has heard alone. */
+  soFar: () => RehearsalComparison
 }
 
 interface Asked {

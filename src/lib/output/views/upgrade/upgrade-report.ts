@@ -1,5 +1,5 @@
 import { spanText } from '../../../kube/duration.ts'
-import type { UpgradeReport } from '../../../upgrade/upgrade-report.ts'
+import type { BrokenUpgrade, UpgradeReport } from '../../../upgrade/upgrade-report.ts'
 import { brief, count, wrap, helpLine } from '../../text.ts'
 import type { Paint, View } from '../../printer.ts'
 import { alertLines, changeRows, signedTroubles, takenLines } from '../report-lines.ts'
@@ -12,6 +12,15 @@ export const reportView: View<UpgradeReport> = {
       ...report.next.map((line) => `  ${paint.mark.next} ${line}`),
     ].flatMap((line) => wrap(line, columns)),
   names: ({ kubevirt }) => [`kubevirt.kubevirt.io/${kubevirt.name}`],
+}
+
+/** How it ended, and what is left, its error says. */
+export const brokenView: View<BrokenUpgrade> = {
+  text: ({ rehearsal, accepted }, paint, { columns, wide }) =>
+    [...rehearsalLines(rehearsal, paint), ...(wide ? takenLines(accepted) : [])].flatMap((line) =>
+      wrap(line, columns),
+    ),
+  names: () => [],
 }
 
 function unchanged(report: UpgradeReport, paint: Paint): readonly string[] {
@@ -138,7 +147,9 @@ function rehearsalLines(rehearsal: UpgradeReport['rehearsal'], paint: Paint): re
   const isAsRehearsed = late.length === 0 && sameOrder && (vms === undefined || vms.items.length === 0)
   const open = vms !== undefined && vms.open > 0 ? `, ${vms.open} still to come` : ''
   const head = [
-    `${agreed} of ${count(both.length, 'stage')} took as long as rehearsed`,
+    both.length === 0
+      ? 'no stage that was rehearsed came to its end'
+      : `${agreed} of ${count(both.length, 'stage')} took as long as rehearsed`,
     ...(sameOrder ? [] : ['the stages came in another order']),
     ...(vms === undefined ? [] : [`${vms.agreed} of ${count(vms.total, 'VM')} went as rehearsed${open}`]),
   ].join('; ')
