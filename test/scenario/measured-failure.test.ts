@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import type { Availability } from '../../src/lib/availability/availability.ts'
 import { type KubeVirt, KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { exitCode, interrupted } from '../../src/lib/kube/errors.ts'
-import type { RehearsalComparison } from '../../src/lib/upgrade/upgrade-report.ts'
+import { journaledComparison, type RehearsalComparison } from '../../src/lib/upgrade/upgrade-report.ts'
 import { readSchema, validate } from '../lib/docs/json-schema.ts'
+import type { HistoryDocument } from '../../src/lib/output/views/history.ts'
 import { runText } from '../lib/run-text.ts'
 import { virtApiAway, withVms } from './measured-stage.ts'
 import { play, second, type Stage } from './stage.ts'
@@ -38,9 +39,32 @@ interface Told {
 }
 
 const schemas = new Map(
-  ['common.json', 'upgrade-report.json'].map((name) => [name, readSchema('docs/schema', name)]),
+  ['common.json', 'upgrade-report.json', 'history.json'].map((name) => [
+    name,
+    readSchema('docs/schema', name),
+  ]),
 )
 const wrongIn = (document: object) => validate(document, 'upgrade-report.json', schemas)
+
+test('the journal keeps what was rehearsed and what came true of it in at most 4 kB', () => {
+  const stages = Array.from({ length: 200 }, (_, i) => ({
+    name: `${i} ${'long '.repeat(100)}`,
+    rehearsed: 100_000 + i,
+    took: 300_000 + i,
+    agrees: i !== 150,
+  }))
+  const items = Array.from({ length: 5000 }, (_, i) => ({
+    namespace: 'n'.repeat(300),
+    name: `${i}${'v'.repeat(300)}`,
+    rehearsed: 'migrate' as const,
+    tried: 'nothing' as const,
+  }))
+  const vms = { total: 9000, agreed: 4000, open: 0, items }
+  const kept = journaledComparison({ seed: 7, stages, sameOrder: true, vms })
+  expect(JSON.stringify(kept).length).toBeLessThan(4096)
+  expect(kept.vms).toMatchObject({ total: 9000, agreed: 4000 })
+  expect(kept.stages.filter(({ agrees }) => agrees === false)).toMatchObject([{ rehearsed: 100_150 }])
+})
 
 interface Ending {
   flags?: readonly string[]
@@ -62,8 +86,19 @@ function whenSet(stage: Stage, act: () => void): void {
 }
 
 /** `kvup upgrade` in two formats, on a cluster each: what was printed on the screen, and the last record of -o ndjson. */
+/** `kvup history 1 -o json`, and what it shows. */
+async function historyOf({ cluster, clock }: Stage) {
+  const place = { cluster, clock }
+  const { out } = await runText(['history', '1', '-o', 'json'], place)
+  const { out: page } = await runText(['history', '1'], place)
+  const document = JSON.parse(out) as HistoryDocument
+  expect(validate(document, 'history.json', schemas)).toEqual([])
+  return { run: document.runs[0], page }
+}
+
 async function endedEarly({ flags = [], cause, interruptsAfter }: Ending) {
   const ran: { code: number; out: string; err: string }[] = []
+  let told: Awaited<ReturnType<typeof historyOf>> | undefined
   for (const format of ['table', 'ndjson'])
     await play(withVms, async (stage) => {
       cause?.(stage)
@@ -79,10 +114,11 @@ async function endedEarly({ flags = [], cause, interruptsAfter }: Ending) {
           files: { 'r.json': JSON.stringify(rehearsal) },
         }),
       )
+      told = await historyOf(stage)
     })
   const [screen, records] = ran
   const last = JSON.parse(records?.out.trimEnd().split('\n').at(-1) ?? '') as Told
-  return { code: records?.code, screen, last }
+  return { code: records?.code, screen, last, told }
 }
 
 const endings: Readonly<Record<string, [Ending, { code: number; outcome: string; reason: string }]>> = {
@@ -116,7 +152,7 @@ const endings: Readonly<Record<string, [Ending, { code: number; outcome: string;
 test.each(Object.entries(endings))(
   'a run that ends by %s tells what was measured, what came true of its rehearsal, and of which upgrade',
   async (_, [ending, { code, outcome, reason }]) => {
-    const { code: ended, screen, last } = await endedEarly(ending)
+    const { code: ended, screen, last, told } = await endedEarly(ending)
     expect({ ended, screen: screen?.code, err: screen?.err }).toMatchObject({ ended: code, screen: code })
     expect(last).toMatchObject({
       kind: 'UpgradeReport',
@@ -138,5 +174,11 @@ test.each(Object.entries(endings))(
     expect(screen?.out).toMatch(/API (?:available throughout|unavailable for \d+).*; 0 of 2 VMs interrupted/u)
     expect(screen?.out).toMatch(/rehearsal: /u)
     expect(screen?.err).not.toContain('measured:')
+    expect(told?.run).toMatchObject({
+      rehearsal: { seed: 7, sameOrder: true },
+      accepted: [{ id: 'kubernetes-window', by: 'admin@host' }],
+    })
+    expect(told?.run?.rehearsal).toEqual(last.rehearsal)
+    expect(told?.page).toMatch(/^ {2}rehearsal {2}\d of \d stages? took as long as rehearsed/mu)
   },
 )

@@ -56,6 +56,7 @@ export interface Change {
   plan?: string | undefined
   /** Compares what a step writes with that plan. */
   writes?: RunContext['writes']
+  foreseen?: RunContext['foreseen']
 }
 
 /** The world as a changing command needs it. */
@@ -228,7 +229,18 @@ const ensureNobodyElse = async (environment: RunEnvironment): Promise<void> =>
   })
 
 async function runToTheEnd(
-  { procedure, limits, plan, writes, ensureFits, title, onEvent, restoresAt, accepted = [] }: Change,
+  {
+    procedure,
+    limits,
+    plan,
+    writes,
+    foreseen,
+    ensureFits,
+    title,
+    onEvent,
+    restoresAt,
+    accepted = [],
+  }: Change,
   environment: RunEnvironment,
   began: () => void,
 ): Promise<RunOutcome> {
@@ -242,6 +254,7 @@ async function runToTheEnd(
     accepted: accepted.length === 0 ? [] : acceptedBy(accepted, await environment.user()),
     plan,
     writes,
+    foreseen,
     emit(event: RunEvent) {
       if (event.kind === 'run-started') began()
       environment.measurement?.hear(event)

@@ -76,7 +76,45 @@ export interface Entry {
   to?: string
   /** Of an end: what was measured beside the run. */
   availability?: JournaledAvailability
+  /** Of a start: ids of what stood against the run, or was warned of. */
+  findings?: readonly string[]
+  /** Of a start what was rehearsed, of an end also what came true of it. */
+  rehearsal?: RehearsalComparison
 }
+
+/** What became of what was rehearsed. */
+export interface RehearsalComparison {
+  /** The seed of the rehearsal. */
+  seed: number
+  stages: readonly ComparedStage[]
+  /** The stages that both have begin in the same order. */
+  sameOrder: boolean
+  /** Absent where VMs or migrations could not be read, or were not. */
+  vms?: VmComparison
+}
+
+/** Seconds. */
+export interface ComparedStage {
+  name: string
+  /** Absent: the rehearsal had no such stage, or it did not end there. */
+  rehearsed?: number
+  /** Absent: the upgrade had no such stage, it did not end, or an earlier run began it. */
+  took?: number
+  /** Absent where only one of the two is known. */
+  agrees?: boolean
+}
+
+export interface VmComparison {
+  total: number
+  agreed: number
+  /** KubeVirt has not come to them yet. */
+  open: number
+  /** Those that went another way. */
+  items: readonly { namespace: string; name: string; rehearsed: TriedWithVm; tried: TriedWithVm | 'ended' }[]
+}
+
+/** What KubeVirt tries with a VM by itself. */
+type TriedWithVm = 'migrate' | 'evict' | 'nothing'
 
 /** What the journal keeps of a measurement: figures, and the longest outages of the API. At most 4 kB. */
 export interface JournaledAvailability {

@@ -19,6 +19,7 @@ import type { Doubt } from '../kubevirt/rollout-status.ts'
 import { countWorkloads } from '../kubevirt/snapshot.ts'
 import { ApiError, blocked, KvupError } from '../kube/errors.ts'
 import { readOwner } from '../vms/strategy/settings-owner.ts'
+import type { RehearsalComparison } from '../engine/journal.ts'
 import type { JournalReader, ReadContext } from '../engine/step.ts'
 import { countUnlabelled } from '../vms/outdated-vms.ts'
 import { forecastOutdated, forecastText } from '../vms/forecast/vm-forecast.ts'
@@ -87,39 +88,7 @@ export interface UpgradeReport {
   next: readonly string[]
 }
 
-/** What became of what was rehearsed. */
-export interface RehearsalComparison {
-  /** The seed of the rehearsal. */
-  seed: number
-  stages: readonly ComparedStage[]
-  /** The stages that both have begin in the same order. */
-  sameOrder: boolean
-  /** Absent where VMs or migrations could not be read. */
-  vms?: VmComparison
-}
-
-/** Seconds. */
-export interface ComparedStage {
-  name: string
-  /** Absent: the rehearsal had no such stage, or it did not end there. */
-  rehearsed?: number
-  /** Absent: the upgrade had no such stage, it did not end, or an earlier run began it. */
-  took?: number
-  /** Absent where only one of the two is known. */
-  agrees?: boolean
-}
-
-export interface VmComparison {
-  total: number
-  agreed: number
-  /** KubeVirt has not come to them yet. */
-  open: number
-  /** Those that went another way. */
-  items: readonly { namespace: string; name: string; rehearsed: TriedWithVm; tried: TriedWithVm | 'ended' }[]
-}
-
-/** What KubeVirt tries with a VM by itself. */
-type TriedWithVm = 'migrate' | 'evict' | 'nothing'
+export type { ComparedStage, RehearsalComparison, VmComparison } from '../engine/journal.ts'
 
 /** The release of HyperConverged, and how OLM gets there. */
 interface OperatorReport {
@@ -167,6 +136,35 @@ export const brokenReport = (
   plan: UpgradePlan,
   rest: Pick<BrokenUpgrade, 'cluster' | 'steps' | 'accepted' | 'rehearsal'>,
 ): BrokenUpgrade => ({ ...document, ...heading(plan), ...rest })
+
+const journaledStages = 20
+const journaledVms = 6
+
+/** As the journal keeps it: at most 4 kB. Stages and VMs that differ go first where there are more. */
+export function journaledComparison({ stages, vms, ...rest }: RehearsalComparison): RehearsalComparison {
+  const kept = new Set(
+    stages
+      .toSorted((one, other) => Number(one.agrees ?? false) - Number(other.agrees ?? false))
+      .slice(0, journaledStages),
+  )
+  return {
+    ...rest,
+    stages: stages
+      .filter((stage) => kept.has(stage))
+      .map((stage) => ({ ...stage, name: stage.name.slice(0, 60) })),
+    ...(vms && {
+      vms: {
+        ...vms,
+        items: vms.items.slice(0, journaledVms).map(({ namespace, name, rehearsed, tried }) => ({
+          namespace: namespace.slice(0, 63),
+          name: name.slice(0, 100),
+          rehearsed,
+          tried,
+        })),
+      },
+    }),
+  }
+}
 
 /** What every report begins with. */
 export function heading({

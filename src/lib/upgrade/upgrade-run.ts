@@ -9,6 +9,7 @@ import {
   type BrokenUpgrade,
   brokenReport,
   degradedAfter,
+  journaledComparison,
   nothingToDoReport,
   type RehearsalComparison,
   type UpgradeReport,
@@ -98,9 +99,12 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
   const { cx, plan, cluster, environment, manifest, census } = planned
   const observed = observeRun(cluster.reader)
   const vms = new VmsOfRun(cluster.reader, environment.clock, (line) => cx.printer.note(line))
+  let compared: Promise<RehearsalComparison> | undefined
+  const { rehearsed } = asked
+  const compare = rehearsed && (() => (compared ??= rehearsed.compare(cluster.reader)))
   let judged: Awaited<ReturnType<VmsOfRun['after']>> | undefined
   return {
-    change: changeOf(planned, asked, { observed, vms }),
+    change: changeOf(planned, asked, { observed, vms, compare }),
     async report(outcome) {
       const report =
         outcome.is === 'nothing-to-do'
@@ -123,8 +127,7 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
       const entries =
         outcome.is === 'nothing-to-do' ? [] : await asFarAsRead(environment.journal.entries(), [])
       const last = entriesByRun(entries).at(-1)
-      const rehearsal =
-        outcome.is === 'nothing-to-do' ? undefined : await asked.rehearsed?.compare(cluster.reader)
+      const rehearsal = outcome.is === 'nothing-to-do' ? undefined : await compare?.()
       return {
         ...report,
         ...(rehearsal && { rehearsal }),
@@ -245,12 +248,17 @@ function titleOf({ from, to, olm }: UpgradePlan): string {
 interface Running {
   observed: Observed
   vms: VmsOfRun
+  /** With the rehearsal, once. */
+  compare: (() => Promise<RehearsalComparison>) | undefined
 }
+
+/** So many ids of findings are kept. */
+const journaledFindings = 40
 
 function changeOf(
   planned: Planned,
   { sealed, rehearsed, limits, gate, announce }: Asked,
-  { observed, vms }: Running,
+  { observed, vms, compare }: Running,
 ): Change {
   const { cx, plan, procedure, manifest, environment, census, cluster } = planned
   const restore = resumingLine(planned.overrides.find(({ id }) => id === overrideId))
@@ -262,6 +270,16 @@ function changeOf(
     async announce() {
       const [backup, user] = await Promise.all([manifest.backupFile(), environment.user()])
       announce({ restore, backup, user })
+    },
+    foreseen: {
+      findings: [...new Set(planned.findings.map(({ id }) => id))].slice(0, journaledFindings),
+      ...(rehearsed &&
+        compare && {
+          rehearsal: {
+            soFar: () => journaledComparison(rehearsed.soFar()),
+            compared: async () => journaledComparison(await compare()),
+          },
+        }),
     },
     question: questionOf(plan),
     title: titleOf(plan),

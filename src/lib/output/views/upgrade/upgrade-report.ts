@@ -1,5 +1,5 @@
 import { spanText } from '../../../kube/duration.ts'
-import type { BrokenUpgrade, UpgradeReport } from '../../../upgrade/upgrade-report.ts'
+import type { BrokenUpgrade, RehearsalComparison, UpgradeReport } from '../../../upgrade/upgrade-report.ts'
 import { brief, count, wrap, helpLine } from '../../text.ts'
 import type { Paint, View } from '../../printer.ts'
 import { alertLines, changeRows, signedTroubles, takenLines } from '../report-lines.ts'
@@ -138,6 +138,17 @@ function afterwards({ backup, noWayBack, run }: UpgradeReport): readonly string[
 /** What came true of the rehearsal, and what did not. */
 function rehearsalLines(rehearsal: UpgradeReport['rehearsal'], paint: Paint): readonly string[] {
   if (rehearsal === undefined) return []
+  const { head, others, isAsRehearsed } = rehearsalText(rehearsal)
+  const sign = isAsRehearsed ? paint.good(paint.mark.done) : paint.warn(paint.mark.warning)
+  return [`${sign} rehearsal: ${head}`, ...others.map((line) => `    ${line}`)]
+}
+
+/** In a line; `others` are the stages and VMs that went another way. */
+export function rehearsalText(rehearsal: RehearsalComparison): {
+  head: string
+  others: readonly string[]
+  isAsRehearsed: boolean
+} {
   const { stages, sameOrder, vms } = rehearsal
   const both = stages.filter(({ agrees }) => agrees !== undefined)
   const agreed = both.filter(({ agrees }) => agrees === true).length
@@ -160,11 +171,11 @@ function rehearsalLines(rehearsal: UpgradeReport['rehearsal'], paint: Paint): re
         `${namespace}/${name}: ${tries[tried]}, not ${tries[rehearsed]}`,
     )
   const more = (vms?.items.length ?? 0) - others.length
-  const sign = isAsRehearsed ? paint.good(paint.mark.done) : paint.warn(paint.mark.warning)
-  return [
-    `${sign} rehearsal: ${head}`,
-    ...[...late, ...others, ...(more > 0 ? [`${more} more with -o json`] : [])].map((line) => `    ${line}`),
-  ]
+  return {
+    head,
+    others: [...late, ...others, ...(more > 0 ? [`${more} more with -o json`] : [])],
+    isAsRehearsed,
+  }
 }
 
 const span = (seconds: number): string => spanText(seconds * 1000)
