@@ -90,7 +90,7 @@ export function summaryOf({
         }[is]
   if (vms.notWatched !== undefined) return `${api}; VMs not watched`
   const interrupted = `${vms.interrupted.count} of ${vms.watched} ${vms.watched === 1 ? 'VM' : 'VMs'} interrupted`
-  return `${api}; ${interrupted}${vms.gaps === undefined ? '' : ', as far as they were watched'}`
+  return `${api}; ${interrupted}${vms.gaps === undefined ? '' : ', as far as watched'}`
 }
 
 const journaledOutages = 10

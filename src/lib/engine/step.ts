@@ -218,7 +218,7 @@ export interface RunContext {
   readonly placeOf?: (step: string) => StepPlace | undefined
 }
 
-export interface ForeseenRun {
+interface ForeseenRun {
   /** Ids of what stood against it, or was warned of. */
   findings: readonly string[]
   /** From what the run told, and with what became of VMs. */

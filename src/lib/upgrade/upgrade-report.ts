@@ -151,7 +151,7 @@ export function journaledComparison({ stages, vms, ...rest }: RehearsalCompariso
     ...rest,
     stages: stages
       .filter((stage) => kept.has(stage))
-      .map((stage) => ({ ...stage, name: stage.name.slice(0, 60) })),
+      .map((stage) => Object.assign({}, stage, { name: stage.name.slice(0, 60) })),
     ...(vms && {
       vms: {
         ...vms,
