@@ -14,19 +14,21 @@ import type { RunOutcome } from '../lib/engine/step.ts'
 import type { Measurement } from '../lib/availability/measurement.ts'
 import { availabilityLines } from '../lib/output/views/availability.ts'
 import type { Journal } from '../lib/engine/journal.ts'
-import { blocked, type ExitCode, exitCode } from '../lib/kube/errors.ts'
+import { blocked, type ExitCode, exitCode, type KvupError } from '../lib/kube/errors.ts'
 import type { Document, Paint, Printer, View } from '../lib/output/printer.ts'
 import { paintFor } from '../lib/output/terminal.ts'
 import { brief, firstClause, helpLine } from '../lib/output/text.ts'
 import { shellWord, withoutFlags, wordsOf } from '../lib/kube/shell-line.ts'
 
 /** A change, and how the command tells of it. */
-interface ChangeRun<D extends Document> extends Omit<Performing, 'dryRun'> {
+interface ChangeRun<D extends Document> extends Omit<Performing, 'dryRun' | 'broken'> {
   view: View<D>
   /** What is measured beside it. */
   measurement?: Measurement | undefined
   /** The document of its end. */
   report: (outcome: RunOutcome) => D | Promise<D>
+  /** The document of a run that had begun and ended early: how far it got. Undefined where there is none, or it was told. */
+  broken?: (error: KvupError) => Promise<Told | undefined>
   /** Absent: the command shows in its own way what it would do. */
   dryRun?: {
     mode: DryRun | undefined
@@ -40,6 +42,11 @@ interface ChangeRun<D extends Document> extends Omit<Performing, 'dryRun'> {
   end?: (document: D, outcome: RunOutcome) => ExitCode | Promise<ExitCode>
 }
 
+interface Told {
+  document: Document
+  view: View<Document>
+}
+
 /** The one way of every command that changes something: dry run, or gate, question, lock and run; then its document and its exit code. Throws what `carryOut` throws. */
 export async function runChange<D extends Document>(cx: Context, run: ChangeRun<D>): Promise<ExitCode> {
   const { dryRun, report, view, end = () => exitCode.done } = run
@@ -51,22 +58,53 @@ export async function runChange<D extends Document>(cx: Context, run: ChangeRun<
     return dryRun.end?.(document) ?? exitCode.done
   }
   const { measurement } = run
+  let isTold = false
+  const tell = (told: Told) => {
+    measurement?.end()
+    tellEnd(cx.printer, told, measurement)
+    isTold = true
+  }
   try {
     const outcome = await carryOut({
       ...run,
       environment: { ...run.environment, ...(measurement && { measurement }) },
+      async broken(error) {
+        const told = await run.broken?.(error)
+        if (told) tell(told)
+      },
     })
     measurement?.end()
     const document = await report(outcome)
-    cx.printer.result(...withAvailability(document, view, measurement))
+    tell({ document, view })
     return await end(document, outcome)
   } finally {
     measurement?.end()
+    if (!isTold) tellMeasured(cx, measurement)
   }
 }
 
+/** The last document of a run; what says nothing of how it ended gets that from its error. */
+export function tellEnd(
+  printer: Printer,
+  { document, view }: Told,
+  measurement: Measurement | undefined,
+): void {
+  const status = 'outcome' in document ? 'complete' : 'failed'
+  printer.result(...withAvailability(document, view, measurement), status)
+}
+
+/** Of a run that has no document in which it would stand. */
+export function tellMeasured(
+  { printer, clock }: Pick<Context, 'printer' | 'clock'>,
+  measurement: Measurement | undefined,
+): void {
+  const measured = measurement?.journaled()
+  if (measured === undefined) return
+  printer.event({ kind: 'remark', at: clock.now().toISOString(), text: `measured: ${measured.text}` })
+}
+
 /** A document with what was measured beside its run as the section `availability`, and a view that tells of it below. */
-export function withAvailability<D extends Document>(
+function withAvailability<D extends Document>(
   document: D,
   view: View<D>,
   measurement: Measurement | undefined,

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Clock } from '../../src/lib/kube/clock.ts'
+import { readerWith } from '../../src/lib/kube/cluster.ts'
 import { unreachable } from '../../src/lib/kube/errors.ts'
 import { withFaults } from '../../src/simulator/api/api-faults.ts'
 import { availabilityOf, creates, measured, probeOf, withVms } from './measured-stage.ts'
@@ -101,7 +103,9 @@ test('a probe that is refused ends, is no outage, and that is said', async () =>
     const probe = probes.find((one) => one.probe === 'subresource')
     expect(probe).toMatchObject({ count: 0, ended: { why: 'Unauthorized' } })
     expect(probe?.calls).toBeLessThan(25)
+    expect(promise.is).toBe('partly')
     expect(promise.text).toContain('not measured to the end: subresource')
+    expect(ended.text).toMatch(/! API available as far as measured; 0 of 2 VMs interrupted/u)
     expect(ended.text).toContain('subresource is not measured any more')
   })
 })
@@ -150,6 +154,74 @@ test('who may only look is told that creating a VM is not measured; 429 counts a
     expect(ended.text).toContain('create is not measured')
     expect(probeOf(measurement, 'list').count).toBe(1)
     expect(Math.abs(probeOf(measurement, 'list').unavailableSeconds - 5)).toBeLessThan(1.5)
+  })
+})
+
+test('a server that refuses every probe: nothing is confirmed', async () => {
+  await play(withVms, async (stage) => {
+    stage.later(20 * second, () => stage.api.add({ is: 'unauthorized' }))
+    const run = () => stage.until(10 * minute).then(() => 0)
+    const ended = await measured(stage, { run, terminal: { cluster: stage.shaky } })
+    const { promise, probes } = availabilityOf(ended)
+    expect(probes.slice(1).map(({ ended: end }) => end !== undefined)).toEqual([true, true, true, true, true])
+    expect(promise).toEqual({
+      is: 'unknown',
+      text: 'not known whether the control plane remains available throughout: no probe was measured to the end',
+    })
+    expect(ended.text).toMatch(/! API not measured; 0 of 2 VMs interrupted/u)
+    expect(ended.text).not.toMatch(/confirmed|throughout;/u)
+  })
+})
+
+test('a watch of VMs that is lost in the middle is told with its times', async () => {
+  await play(withVms, async (stage) => {
+    const { cluster } = stage
+    const lost = stage.clock.sleep(20 * second)
+    const watch: typeof cluster.reader.watch = async function* watch(kind, where, signal) {
+      const changes = cluster.reader.watch(kind, where, signal)
+      if (kind.plural !== 'virtualmachineinstances') return yield* changes
+      for await (const change of changes) {
+        yield change
+        if (change.type === 'synced') break
+      }
+      await lost
+      throw unreachable('refused', 'nobody there')
+    }
+    const run = () => stage.until(minute).then(() => 0)
+    const reader = readerWith(cluster.reader, { watch })
+    const ended = await measured(stage, { run, terminal: { cluster: { ...cluster, reader } } })
+    const { vms, promise } = availabilityOf(ended)
+    expect(promise.is).toBe('kept')
+    expect(vms.gaps?.count).toBe(2)
+    const [first] = vms.gaps?.items ?? []
+    expect(Date.parse(first?.end ?? '') - Date.parse(first?.begin ?? '')).toBe(30 * second)
+    expect(ended.text).toMatch(/! API available throughout; 0 of 2 VMs interrupted, as far as watched/u)
+    expect(ended.text).toMatch(/VMs +not watched \d\d:\d\d:\d\d to /u)
+  })
+})
+
+test('a computer that is suspended meanwhile has measured in part', async () => {
+  await play(withVms, async (stage) => {
+    const { clock } = stage
+    let slept = 0
+    stage.later(20 * second, () => (slept = 10 * minute))
+    // Its ticks stand still while it sleeps.
+    const machine: Clock = {
+      now: () => new Date(clock.now().getTime() + slept),
+      ticks: () => clock.now().getTime(),
+      sleep: (ms, signal) => clock.sleep(ms, signal),
+    }
+    const suspended: Clock = {
+      machine,
+      now: () => clock.now(),
+      sleep: (ms, signal) => clock.sleep(ms, signal),
+    }
+    const run = () => stage.until(minute).then(() => 0)
+    const ended = await measured(stage, { run, terminal: { clock: suspended } })
+    const { notMeasuredSeconds, promise } = availabilityOf(ended)
+    expect(notMeasuredSeconds).toBe(600)
+    expect(promise.is).toBe('partly')
+    expect(ended.text).toContain('! API available as far as measured')
   })
 })
 

@@ -67,7 +67,8 @@ test('--stop-if: no further change, exit 3, while the roll goes on; the same lin
     expect(ended.text).toMatch(
       /api was unavailable for \d s \(--stop-if api\.unavailable>5s\): kvup makes no further change; what is rolling goes on/u,
     )
-    expect(ended.text).toMatch(/measured: API unavailable for 2\d/u)
+    expect(ended.text).toMatch(/! API unavailable for 2\d(\.\d)? s; 0 of 2 VMs interrupted/u)
+    expect(availabilityOf(ended).overLimit).toContain('--stop-if api.unavailable>5s')
     // The roll went on to its end, and VMs may not move.
     expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.8.4')
     expect(stage.methods).toEqual([])
@@ -150,6 +151,7 @@ test('VMs that are restarted are interrupted, and a rule about them stops the wa
     const ended = await stage.update(asked)
     expect(ended).toMatchObject({ code: 3 })
     expect(ended.text).toContain('1 VM was interrupted (--stop-if vms.interrupted>0)')
-    expect(ended.text).toContain('measured: API available throughout; 1 of 3 VMs interrupted')
+    expect(ended.text).toContain('! API available throughout; 1 of 3 VMs interrupted')
+    expect(availabilityOf(ended).vms.interrupted.items).toMatchObject([{ how: 'restarted' }])
   })
 })

@@ -1,6 +1,11 @@
 import { eusQuestionLines } from '../../lib/output/views/upgrade/before-question.ts'
 import { eusProcedure } from '../../lib/eus/eus-procedure.ts'
-import { type EusReportDocument, joinedReport, reportOfWindow } from '../../lib/eus/run/window-report.ts'
+import {
+  type BrokenEusReport,
+  type EusReportDocument,
+  joinedReport,
+  reportOfWindow,
+} from '../../lib/eus/run/window-report.ts'
 import type { ReadContext, RunLimits } from '../../lib/engine/step.ts'
 import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
 import { ticks } from '../../lib/kube/clock.ts'
@@ -26,7 +31,7 @@ import {
   windowQuestion,
   type WindowSnapshot,
 } from '../../lib/eus/run/window-snapshot.ts'
-import { askAboutMissing, gateOf, tellScreen, withAvailability } from '../run-change.ts'
+import { askAboutMissing, gateOf, tellEnd, tellMeasured, tellScreen } from '../run-change.ts'
 import { measurementOf, measureRequest } from '../../lib/availability/measure-request.ts'
 import type { Measurement } from '../../lib/availability/measurement.ts'
 import { asPlanned, ensureEusFits, readEusPlan, withSealedHops } from '../../lib/eus/sealed-window.ts'
@@ -219,23 +224,25 @@ async function runWindow(cx: Context, options: EusRunOptions, sealed?: SealedPla
       reports.push(report)
       if (next === undefined) {
         const joined = joinedReport([reports[0] ?? report, ...reports.slice(1)])
-        measuring.measurement?.end()
-        cx.printer.result(...withAvailability(joined, eusReportView, measuring.measurement))
+        measuring.end({ document: joined, view: eusReportView })
         return endOf(joined, code)
       }
       cx.printer.note(`platform and virtualization are at ${report.to}: on to ${next}`)
       to = next
     }
   } finally {
-    measuring.measurement?.end()
+    measuring.endEarly(reports)
   }
 }
 
-/** One measurement beside all windows of a run; where KubeVirt is, is known with the first. */
+/** One measurement beside all windows of a run, and its last document; where KubeVirt is, is known with the first. */
 class MeasuredWindows {
   readonly #cx: Context
   readonly #options: EusRunOptions
-  measurement: Measurement | undefined
+  #measurement: Measurement | undefined
+  #isTold = false
+  /** Of the window that ended early, as far as it got. */
+  broken: BrokenEusReport | undefined
 
   constructor(cx: Context, options: EusRunOptions) {
     this.#cx = cx
@@ -243,7 +250,27 @@ class MeasuredWindows {
   }
 
   of({ cluster, installation: { namespace } }: WindowSnapshot): Measurement | undefined {
-    return (this.measurement ??= measurementOf(this.#cx, this.#options, { cluster, namespace }))
+    return (this.#measurement ??= measurementOf(this.#cx, this.#options, { cluster, namespace }))
+  }
+
+  end(told: Parameters<typeof tellEnd>[1]): void {
+    this.#measurement?.end()
+    tellEnd(this.#cx.printer, told, this.#measurement)
+    this.#isTold = true
+  }
+
+  /** Where nothing was told yet. `before`: of the windows that came to their end. */
+  endEarly(before: readonly EusReportDocument[]): void {
+    this.#measurement?.end()
+    if (this.#isTold) return
+    if (this.broken === undefined) return tellMeasured(this.#cx, this.#measurement)
+    const steps = [...before, this.broken].flatMap((report) => report.steps)
+    const document: BrokenEusReport = {
+      ...this.broken,
+      from: before[0]?.from ?? this.broken.from,
+      steps,
+    }
+    this.end({ document, view: { text: () => [], names: () => [] } })
   }
 }
 
@@ -293,6 +320,7 @@ async function oneWindow(
     dryRun: options.dryRun,
     end: 'done',
     measurement: measuring.of(windowSnapshot),
+    broken: (report) => (measuring.broken = report),
     alsoNeeds: vmsAccess(vms),
     async announce() {
       const { cluster, environment, open, planned } = windowSnapshot

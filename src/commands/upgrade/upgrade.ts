@@ -38,7 +38,7 @@ import {
   type SavedRehearsal,
 } from '../../lib/rehearsal/comparison.ts'
 import { upgradeRun } from '../../lib/upgrade/upgrade-run.ts'
-import { reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
+import { brokenView, reportView } from '../../lib/output/views/upgrade/upgrade-report.ts'
 import {
   acceptingLine,
   gateOf,
@@ -168,7 +168,13 @@ async function carryOutUpgrade(
   try {
     const { cluster, plan, options } = planned
     const measurement = measurementOf(cx, options, { cluster, namespace: plan.owner.ref.namespace })
-    return await runChange(cx, { ...run, environment, measurement, view: reportView })
+    return await runChange(cx, {
+      ...run,
+      environment,
+      measurement,
+      view: reportView,
+      broken: async () => ({ document: await run.broken(), view: brokenView }),
+    })
   } finally {
     census.leave()
   }

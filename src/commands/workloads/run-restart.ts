@@ -112,7 +112,10 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
         })
       return readWhole(document)
     },
-    broken: () => tellHowFar(restarting),
+    async broken() {
+      const document = await howFar(restarting)
+      return document && { document, view: vmRestartsView }
+    },
   })
 }
 
@@ -163,13 +166,13 @@ async function workOf(
 }
 
 /** What was done is told, however it ended. */
-async function tellHowFar(restarting: Restarting): Promise<void> {
-  const { printer } = restarting.cx
+async function howFar(restarting: Restarting): Promise<VmRestartsDocument | undefined> {
   try {
-    printer.result(await documentOf(restarting, { outcome: 'stopped' }), vmRestartsView)
+    return await documentOf(restarting, { outcome: 'stopped' })
   } catch (error) {
     if (!(error instanceof KvupError)) throw error
-    printer.warn(`kvup cannot read how far it got: ${error.message}`)
+    restarting.cx.printer.warn(`kvup cannot read how far it got: ${error.message}`)
+    return undefined
   }
 }
 

@@ -125,7 +125,10 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
       return readWhole(document)
     },
     settle: () => askAboutMissing(journal, cx, { accept: options.accept, only: overrideId }),
-    broken: (error) => afterwards(running, error),
+    async broken(error) {
+      const document = await afterwards(running, error)
+      return document && { document, view: workloadsUpdateView }
+    },
   })
 }
 
@@ -273,7 +276,10 @@ async function ensureNoUpgrade({ cx, options, run, settingsWork }: Running): Pro
 }
 
 /** The running migrations go on by themselves, unless they are to be cancelled. */
-async function afterwards(running: Running, { exitCode: code }: KvupError): Promise<void> {
+async function afterwards(
+  running: Running,
+  { exitCode: code }: KvupError,
+): Promise<WorkloadsUpdateDocument | undefined> {
   const { cx, options, settingsWork, run } = running
   try {
     const interrupted = code === exitCode.interrupted || code === exitCode.terminated
@@ -283,11 +289,11 @@ async function afterwards(running: Running, { exitCode: code }: KvupError): Prom
         signal: new AbortController().signal,
         limits: { timeoutMs: 1 * minutes },
       })
-    if (run.known.size > 0)
-      cx.printer.result(await documentOf(running, { outcome: 'stopped' }), workloadsUpdateView)
+    return run.known.size > 0 ? await documentOf(running, { outcome: 'stopped' }) : undefined
   } catch (error) {
     if (!(error instanceof KvupError)) throw error
     cx.printer.warn(`kvup cannot see how far it got: ${error.message}`)
+    return undefined
   }
 }
 

@@ -25,8 +25,11 @@ export interface Availability {
   /** To the API server, as it was stated before; three watches come on top. */
   callsPerMinute: number
   calls: number
-  /** "The control plane remains available throughout", with figures; `unknown` where no probe of the API was asked. */
-  promise: { is: 'kept' | 'broken' | 'unknown'; text: string }
+  /**
+   * "The control plane remains available throughout", with figures. `partly`: no outage was measured, and not all was measured all the time. `unknown`: no probe of the API was measured to the
+   * end.
+   */
+  promise: { is: 'kept' | 'broken' | 'partly' | 'unknown'; text: string }
   /** Seconds in which kvup itself got no turn, and so asked nothing. */
   notMeasuredSeconds: number
   probes: readonly MeasuredProbe[]
@@ -37,26 +40,32 @@ export interface Availability {
 
 const promise = 'the control plane remains available throughout'
 
-/** Whether KubeVirt's promise was kept, as far as it was measured. Pure. */
-export function promiseOf(probes: readonly MeasuredProbe[], seconds: number): Availability['promise'] {
-  const asked = probes.filter(({ probe, calls }) => probe !== 'api' && probe !== 'tcp' && calls > 0)
-  const missing = probes.filter(
-    ({ probe, ended }) => probe !== 'api' && probe !== 'tcp' && ended !== undefined,
-  )
-  const unsaid =
-    missing.length === 0 ? '' : `; not measured to the end: ${missing.map(({ probe }) => probe).join(', ')}`
-  if (asked.length === 0)
-    return { is: 'unknown', text: `not known whether ${promise}: no probe was answered` }
-  const down = asked.filter(({ count }) => count > 0)
-  if (down.length === 0) {
-    const calls = asked.reduce((sum, one) => sum + one.calls, 0)
-    return {
-      is: 'kept',
-      text: `${promise}: confirmed, ${calls} calls in ${spanText(seconds * 1000)}${unsaid}`,
-    }
+/** Whether KubeVirt's promise was kept. Confirmed is only what every probe measured to the end, and all the time. Pure. */
+export function promiseOf(
+  probes: readonly MeasuredProbe[],
+  { seconds, notMeasuredSeconds }: Pick<Availability, 'seconds' | 'notMeasuredSeconds'>,
+): Availability['promise'] {
+  const ofApi = probes.filter(({ probe }) => probe !== 'api' && probe !== 'tcp')
+  const asked = ofApi.filter(({ ended, calls }) => ended === undefined && calls > 0)
+  const missing = ofApi.filter((one) => !asked.includes(one)).map(({ probe }) => probe)
+  const unsaid = [
+    ...(missing.length === 0 ? [] : [`; not measured to the end: ${missing.join(', ')}`]),
+    ...(notMeasuredSeconds > 0
+      ? [`; not measured for ${secondsText(notMeasuredSeconds)}, in which this computer gave kvup no turn`]
+      : []),
+  ].join('')
+  const down = ofApi.filter(({ count }) => count > 0)
+  if (down.length > 0) {
+    const figures = down.map(({ probe, unavailableSeconds: s }) => `${probe} ${secondsText(s)}`).join(', ')
+    return { is: 'broken', text: `${promise}: not confirmed, unavailable were ${figures}${unsaid}` }
   }
-  const figures = down.map(({ probe, unavailableSeconds: s }) => `${probe} ${secondsText(s)}`).join(', ')
-  return { is: 'broken', text: `${promise}: not confirmed, unavailable were ${figures}${unsaid}` }
+  if (asked.length === 0)
+    return { is: 'unknown', text: `not known whether ${promise}: no probe was measured to the end` }
+  const calls = asked.reduce((sum, one) => sum + one.calls, 0)
+  const figures = `${calls} calls in ${spanText(seconds * 1000)}`
+  return unsaid === ''
+    ? { is: 'kept', text: `${promise}: confirmed, ${figures}` }
+    : { is: 'partly', text: `${promise}: measured in part, no outage in ${figures}${unsaid}` }
 }
 
 /** The end of a run in one line: `API unavailable for 10 s; 0 of 12 VMs interrupted`. Pure. */
@@ -72,13 +81,16 @@ export function summaryOf({
   } = probes.find(({ probe }) => probe === 'api') ?? {}
   const inMany = count > 1 ? ` in ${count} outages, the longest ${secondsText(longestSeconds)}` : ''
   const api =
-    is === 'unknown'
-      ? 'API not measured'
-      : count === 0
-        ? 'API available throughout'
-        : `API unavailable for ${secondsText(unavailableSeconds)}${inMany}`
+    is === 'broken'
+      ? `API unavailable for ${secondsText(unavailableSeconds)}${inMany}`
+      : {
+          kept: 'API available throughout',
+          partly: 'API available as far as measured',
+          unknown: 'API not measured',
+        }[is]
   if (vms.notWatched !== undefined) return `${api}; VMs not watched`
-  return `${api}; ${vms.interrupted.count} of ${vms.watched} ${vms.watched === 1 ? 'VM' : 'VMs'} interrupted`
+  const interrupted = `${vms.interrupted.count} of ${vms.watched} ${vms.watched === 1 ? 'VM' : 'VMs'} interrupted`
+  return `${api}; ${interrupted}${vms.gaps === undefined ? '' : ', as far as watched'}`
 }
 
 const journaledOutages = 10

@@ -13,16 +13,22 @@ export interface InterruptedVm {
   runsAgain?: string
 }
 
-/** A live migration that ended during the measurement, in KubeVirt's own times, which are whole seconds. */
+/**
+ * A live migration that ended during the measurement, in KubeVirt's own times: whole seconds, of the clocks of both nodes. They tell no downtime: when the guest was suspended on the source
+ * node stands nowhere.
+ */
 export interface MeasuredMigration {
   vm: string
+  /** RFC 3339; absent where KubeVirt did not say it, as all of these. */
+  begin?: string
+  end?: string
   /** From its beginning to its end. */
   seconds?: number
-  /**
-   * From when the target node saw the guest active to the end: the guest stood still before that. It is all that KubeVirt tells of the downtime; absent where it did not say it.
-   */
-  handoverSeconds?: number
-  /** `PreCopy`, `PostCopy`, or `Paused`: the guest stood still for the rest of it. */
+  /** When the target node saw the guest active there. */
+  activeOnTarget?: string
+  sourceNode?: string
+  targetNode?: string
+  /** `PreCopy`, `PostCopy`, or `Paused`: it was suspended to bring the migration to its end. */
   mode?: string
   failed?: string
 }
@@ -32,6 +38,14 @@ export interface LostAgent {
   vm: string
   at: string
   connectedAgain?: string
+}
+
+/** A time in which VMs were not watched, though they were before it. */
+export interface WatchGap {
+  begin: string
+  /** Absent: until the measurement ended. */
+  end?: string
+  why: string
 }
 
 /** What a list shows of it: the first ones, and how many there are. */
@@ -49,8 +63,10 @@ export interface MeasuredVmsReport {
   interrupted: Counted<InterruptedVm>
   migrations: Counted<MeasuredMigration> & { failed: number; longestSeconds?: number }
   agents: { connected: number; lost: Counted<LostAgent> }
-  /** Why nothing is known of VMs, or not of all the time. */
+  /** Why nothing is known of VMs. */
   notWatched?: string
+  /** When nothing was known of them for a while; absent where they were watched to the end. */
+  gaps?: Counted<WatchGap>
 }
 
 /** What is remembered of a VM: some 200 bytes. */
@@ -106,8 +122,12 @@ export class MeasuredVms {
   #lostAgents = 0
   /** A VMI that runs, to be got by name. */
   #running: string | undefined
-  #isWhole = false
+  /** All VMIs were listed once: from then on they are watched, but for the gaps. */
+  #isListed = false
   #why: string | undefined
+  readonly #gaps: WatchGap[] = []
+  #gapCount = 0
+  #gap: WatchGap | undefined
 
   constructor(selector?: string) {
     this.#selector = selector
@@ -124,10 +144,25 @@ export class MeasuredVms {
   }
 
   take(change: Change<VirtualMachineInstance>, at: string): void {
-    if (change.type === 'synced') this.#isWhole = true
-    else if (change.type === 'lost') this.#why = change.why
+    if (change.type === 'synced') this.#synced(at)
+    else if (change.type === 'lost') this.#watchLost(change.why, at)
     else if (change.type === 'deleted') this.#gone(change.object, at)
     else this.#changed(change.object, at)
+  }
+
+  #synced(at: string): void {
+    this.#isListed = true
+    if (this.#gap === undefined) return
+    this.#gap.end = at
+    this.#gap = undefined
+  }
+
+  #watchLost(why: string, at: string): void {
+    this.#why = why
+    if (!this.#isListed || this.#gap !== undefined) return
+    this.#gapCount++
+    this.#gap = { begin: at, why }
+    if (this.#gaps.length < toldAtMost) this.#gaps.push(this.#gap)
   }
 
   #changed(vmi: VirtualMachineInstance, at: string): void {
@@ -157,7 +192,7 @@ export class MeasuredVms {
 
   /** What ended before the measurement began is in the first list. */
   #isNew(before: KnownVm | undefined): boolean {
-    return before !== undefined || this.#isWhole
+    return before !== undefined || this.#isListed
   }
 
   #runs(vm: string, at: string): void {
@@ -188,18 +223,21 @@ export class MeasuredVms {
   }
 
   #migration(vm: string, { startTimestamp, endTimestamp, ...state }: MigrationState): void {
-    const ready = state.targetNodeDomainReadyTimestamp
+    const { sourceNode, targetNode, mode, targetNodeDomainReadyTimestamp: activeOnTarget } = state
     const seconds = secondsBetween(startTimestamp, endTimestamp)
-    const handoverSeconds = state.failed ? undefined : secondsBetween(ready, endTimestamp)
     this.#migrated++
     if (state.failed) this.#failed++
     if (seconds !== undefined) this.#longest = Math.max(this.#longest ?? 0, seconds)
     if (this.#migrations.length >= toldAtMost) return
     this.#migrations.push({
       vm,
+      ...(startTimestamp && { begin: startTimestamp }),
+      ...(endTimestamp && { end: endTimestamp }),
       ...(seconds !== undefined && { seconds }),
-      ...(handoverSeconds !== undefined && { handoverSeconds }),
-      ...(state.mode !== undefined && { mode: state.mode }),
+      ...(activeOnTarget && !state.failed && { activeOnTarget }),
+      ...(sourceNode && { sourceNode }),
+      ...(targetNode && { targetNode }),
+      ...(mode && { mode }),
       ...(state.failed && { failed: state.failureReason ?? 'no reason given' }),
     })
   }
@@ -214,7 +252,7 @@ export class MeasuredVms {
   }
 
   report(): MeasuredVmsReport {
-    const notWatched = this.#isWhole ? undefined : (this.#why ?? 'the list of VMIs did not come in time')
+    const notWatched = this.#isListed ? undefined : (this.#why ?? 'the list of VMIs did not come in time')
     return {
       watched: this.#watched.count,
       ...(this.#selector !== undefined && { selector: this.#selector }),
@@ -230,6 +268,9 @@ export class MeasuredVms {
         lost: { count: this.#lostAgents, items: [...this.#lost.values()] },
       },
       ...(notWatched !== undefined && { notWatched }),
+      ...(this.#gapCount > 0 && {
+        gaps: { count: this.#gapCount, items: this.#gaps.map((gap) => ({ ...gap })) },
+      }),
     }
   }
 }

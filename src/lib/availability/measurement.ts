@@ -149,7 +149,8 @@ export class Measurement implements RunMeasurement {
       ...this.#measured.map((one) => one.report(now, at)),
     ]
     const vms = this.#vms.report()
-    const promise = promiseOf(probes, seconds)
+    const notMeasuredSeconds = inSeconds(this.#lostMs)
+    const promise = promiseOf(probes, { seconds, notMeasuredSeconds })
     return {
       summary: summaryOf({ probes, vms, promise }),
       begin: at(this.#began ?? now),
@@ -158,7 +159,7 @@ export class Measurement implements RunMeasurement {
       callsPerMinute: this.callsPerMinute,
       calls: probes[0]?.calls ?? 0,
       promise,
-      notMeasuredSeconds: inSeconds(this.#lostMs),
+      notMeasuredSeconds,
       probes,
       vms,
       ...(overLimit !== undefined && { overLimit }),
@@ -277,11 +278,16 @@ export class Measurement implements RunMeasurement {
 
   /** Whether this process gets its turns: what it slept through it did not measure. */
   async #heartbeat(): Promise<void> {
-    let due = this.#ticks + period
+    const wall = ownClock(this.#tools.clock)
+    // Ticks stand still in a computer that is suspended; its time of day does not.
+    const suspended = () => wall.now().getTime() - ticks(wall)
+    let [due, before] = [this.#ticks + period, suspended()]
     while (await this.#sleepUntil(due)) {
-      const behind = this.#ticks - due
+      const now = suspended()
+      const behind = Math.max(0, this.#ticks - due) + Math.max(0, now - before)
       if (behind > period) this.#lostMs += behind
       due = this.#ticks + period
+      before = now
     }
   }
 

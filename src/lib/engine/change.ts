@@ -56,6 +56,7 @@ export interface Change {
   plan?: string | undefined
   /** Compares what a step writes with that plan. */
   writes?: RunContext['writes']
+  foreseen?: RunContext['foreseen']
 }
 
 /** The world as a changing command needs it. */
@@ -155,21 +156,9 @@ export async function carryOut({
   try {
     return await resumably(change, environment, () => (hasBegun = true))
   } catch (error) {
-    tellMeasured(environment)
     if (hasBegun && error instanceof KvupError) await broken?.(error)
     throw error
-  } finally {
-    environment.measurement?.end()
   }
-}
-
-/** A run that ends early has no document in which it would stand. */
-function tellMeasured(environment: RunEnvironment): void {
-  const { measurement, clock } = environment
-  measurement?.end()
-  const measured = measurement?.journaled()
-  if (measured === undefined) return
-  environment.emit({ kind: 'remark', at: clock.now().toISOString(), text: `measured: ${measured.text}` })
 }
 
 /** What the change would do now; it refuses what the run would refuse before it asks. Undefined where it is to be carried out. */
@@ -240,7 +229,18 @@ const ensureNobodyElse = async (environment: RunEnvironment): Promise<void> =>
   })
 
 async function runToTheEnd(
-  { procedure, limits, plan, writes, ensureFits, title, onEvent, restoresAt, accepted = [] }: Change,
+  {
+    procedure,
+    limits,
+    plan,
+    writes,
+    foreseen,
+    ensureFits,
+    title,
+    onEvent,
+    restoresAt,
+    accepted = [],
+  }: Change,
   environment: RunEnvironment,
   began: () => void,
 ): Promise<RunOutcome> {
@@ -254,6 +254,7 @@ async function runToTheEnd(
     accepted: accepted.length === 0 ? [] : acceptedBy(accepted, await environment.user()),
     plan,
     writes,
+    foreseen,
     emit(event: RunEvent) {
       if (event.kind === 'run-started') began()
       environment.measurement?.hear(event)

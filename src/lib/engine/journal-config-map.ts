@@ -13,6 +13,8 @@ import {
   type JournalStore,
   type Override,
   type JournaledAvailability,
+  rehearsedTries,
+  triesWithVm,
 } from './journal.ts'
 import { Overrides } from './overrides.ts'
 
@@ -230,11 +232,43 @@ const isEntry = (value: unknown): value is Entry =>
   ['plan', 'user', 'from', 'to'].every((key) => ['string', 'undefined'].includes(typeof value[key])) &&
   ['number', 'undefined'].includes(typeof value['run']) &&
   isPlace(value['place']) &&
-  (value['availability'] === undefined || isAvailability(value['availability']))
+  (value['availability'] === undefined || isAvailability(value['availability'])) &&
+  (value['findings'] === undefined || isTexts(value['findings'])) &&
+  (value['rehearsal'] === undefined || isComparison(value['rehearsal']))
+
+const isTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string')
+
+const isComparison = (value: unknown): boolean =>
+  isRecord(value) &&
+  Number.isFinite(value['seed']) &&
+  isOneOf(['through', 'stalls'], value['outcome']) &&
+  typeof value['sameOrder'] === 'boolean' &&
+  Array.isArray(value['stages']) &&
+  value['stages'].every(isComparedStage) &&
+  (value['vms'] === undefined || isVmComparison(value['vms']))
+
+const isOneOf = (known: readonly string[], value: unknown): boolean => known.includes(String(value))
+
+const isComparedStage = (value: unknown): boolean =>
+  hasTexts(value, 'name') &&
+  ['rehearsed', 'took'].every((key) => value[key] === undefined || Number.isFinite(value[key])) &&
+  ['boolean', 'undefined'].includes(typeof value['agrees'])
+
+const isVmComparison = (value: unknown): boolean =>
+  isRecord(value) &&
+  ['total', 'agreed', 'open'].every((key) => Number.isFinite(value[key])) &&
+  Array.isArray(value['items']) &&
+  value['items'].every(
+    (item) =>
+      hasTexts(item, 'namespace', 'name', 'rehearsed', 'tried') &&
+      isOneOf(rehearsedTries, item['rehearsed']) &&
+      isOneOf(triesWithVm, item['tried']),
+  )
 
 const isAvailability = (value: unknown): value is JournaledAvailability =>
   hasTexts(value, 'text', 'begin', 'end', 'promise') &&
-  ['kept', 'broken', 'unknown'].includes(String(value['promise'])) &&
+  ['kept', 'broken', 'partly', 'unknown'].includes(String(value['promise'])) &&
   ['callsPerMinute', 'interruptedVms', 'watchedVms', 'migrations'].every((key) =>
     Number.isFinite(value[key]),
   ) &&
@@ -246,8 +280,7 @@ const isAvailability = (value: unknown): value is JournaledAvailability =>
 const isOutage = (value: unknown): boolean =>
   hasTexts(value, 'begin') &&
   ['string', 'undefined'].includes(typeof value['end']) &&
-  (value['rolling'] === undefined ||
-    (Array.isArray(value['rolling']) && value['rolling'].every((name) => typeof name === 'string')))
+  (value['rolling'] === undefined || isTexts(value['rolling']))
 
 const isPlace = (value: unknown): boolean =>
   value === undefined ||

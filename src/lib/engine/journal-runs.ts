@@ -1,4 +1,4 @@
-import type { Entry, JournaledAvailability } from './journal.ts'
+import type { Entry, JournaledAvailability, RehearsalComparison } from './journal.ts'
 
 type What = Entry['what']
 
@@ -59,11 +59,17 @@ export interface JournalRun {
   accepted: readonly TakenRisk[]
   /** What was measured beside it. */
   availability?: JournaledAvailability
+  /** Ids of what stood against it, or was warned of. */
+  findings?: readonly string[]
+  /** What was rehearsed, and what came true of it. */
+  rehearsal?: RehearsalComparison
 }
 
 interface TakenRisk {
   id: string
   reason?: string
+  /** user@host. */
+  by: string
   /** Who the API server took kvup for. */
   user?: string
 }
@@ -183,6 +189,7 @@ function toldRun(
   const { procedure, by, at: started } = first
   const { continued } = beside
   const { availability } = entries.findLast((entry) => entry.availability !== undefined) ?? {}
+  const { rehearsal } = entries.findLast((entry) => entry.rehearsal !== undefined) ?? {}
   const [from, to] = [continued?.from ?? first.from, first.to ?? continued?.to]
   return {
     run,
@@ -195,6 +202,8 @@ function toldRun(
     ...(continued && { continues: continued.run }),
     accepted: entries.filter(({ what }) => what === 'accepted').map(takenRisk),
     ...(availability && { availability }),
+    ...(first.findings && { findings: first.findings }),
+    ...(rehearsal && { rehearsal }),
   }
 }
 
@@ -259,9 +268,10 @@ function isAtWork(started: string, { running }: Beside): boolean {
 
 const prefix = 'accepted: '
 
-function takenRisk({ step, text, user }: Entry): TakenRisk {
+function takenRisk({ step, text, user, by }: Entry): TakenRisk {
   return {
     id: step,
+    by,
     ...(text.startsWith(prefix) && { reason: text.slice(prefix.length) }),
     ...(user !== undefined && { user }),
   }

@@ -76,7 +76,59 @@ export interface Entry {
   to?: string
   /** Of an end: what was measured beside the run. */
   availability?: JournaledAvailability
+  /** Of a start: ids of what stood against the run, or was warned of. */
+  findings?: readonly string[]
+  /** Of a start what was rehearsed, of an end also what came true of it. */
+  rehearsal?: RehearsalComparison
 }
+
+/** What became of what was rehearsed. */
+export interface RehearsalComparison {
+  /** The seed of the rehearsal. */
+  seed: number
+  /** How it ended; one that was blocked is compared with nothing. */
+  outcome: 'through' | 'stalls'
+  stages: readonly ComparedStage[]
+  /** The stages that both have begin in the same order. */
+  sameOrder: boolean
+  /** Absent where VMs or migrations could not be read, or were not. */
+  vms?: VmComparison
+}
+
+/** Seconds. */
+export interface ComparedStage {
+  name: string
+  /** Absent: the rehearsal had no such stage, or it did not end there. */
+  rehearsed?: number
+  /** Absent: the upgrade had no such stage, it did not end, or an earlier run began it. */
+  took?: number
+  /** Absent where only one of the two is known. */
+  agrees?: boolean
+}
+
+export interface VmComparison {
+  total: number
+  agreed: number
+  /** KubeVirt has not come to them yet; none where the upgrade waited for VMs. */
+  open: number
+  /** Those that went another way. */
+  items: readonly {
+    namespace: string
+    name: string
+    rehearsed: (typeof rehearsedTries)[number]
+    tried: TriedWithVm
+  }[]
+}
+
+/** What KubeVirt tries with a VM by itself, as it is rehearsed. */
+export const rehearsedTries = ['migrate', 'evict', 'evict-refused', 'nothing'] as const
+
+/**
+ * What KubeVirt tried with a VM by itself. `migration-failed`: none succeeded, and KubeVirt may try again. `restart`: it started anew, and nothing tells that KubeVirt evicted it. `ended`: it
+ * does not run.
+ */
+export const triesWithVm = [...rehearsedTries, 'migration-failed', 'restart', 'ended'] as const
+export type TriedWithVm = (typeof triesWithVm)[number]
 
 /** What the journal keeps of a measurement: figures, and the longest outages of the API. At most 4 kB. */
 export interface JournaledAvailability {
@@ -85,8 +137,8 @@ export interface JournaledAvailability {
   /** RFC 3339. */
   begin: string
   end: string
-  /** Whether the control plane remained available throughout. */
-  promise: 'kept' | 'broken' | 'unknown'
+  /** Whether the control plane remained available throughout; `partly`: as far as it was measured. */
+  promise: 'kept' | 'broken' | 'partly' | 'unknown'
   callsPerMinute: number
   /** Seconds by probe, of those that had an outage. */
   unavailable: Readonly<Record<string, number>>

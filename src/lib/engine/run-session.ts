@@ -51,6 +51,8 @@ interface Recorded {
   from: string | undefined
   to: string
   availability: Entry['availability'] | undefined
+  findings: Entry['findings'] | undefined
+  rehearsal: Entry['rehearsal'] | undefined
 }
 
 /** What the steps of one run share while the lock is held. */
@@ -164,7 +166,7 @@ export class OneRun {
     what: Entry['what'],
     step: string,
     text: string,
-    { user, from, to, availability }: Partial<Recorded> = {},
+    { user, from, to, availability, findings = [], rehearsal }: Partial<Recorded> = {},
   ): Promise<void> {
     const at = new Date(this.now).toISOString()
     const { who: by, plan } = this.cx
@@ -182,12 +184,18 @@ export class OneRun {
       ...(from !== undefined && { from }),
       ...(to !== undefined && { to }),
       ...(availability && { availability }),
+      ...(findings.length > 0 && { findings }),
+      ...(rehearsal && { rehearsal }),
     })
   }
 
-  /** Writes down the end of the run, with what was measured beside it. */
-  recordEnd(what: Entry['what'], step: string, text: string): Promise<void> {
-    return this.record(what, step, text, { availability: this.cx.measurement?.journaled() })
+  /** Writes down the end of the run, with what was measured beside it, and what came true of its rehearsal: as far as the run has told where nothing was compared. */
+  recordEnd(what: Entry['what'], step: string, text: string, compared?: Entry['rehearsal']): Promise<void> {
+    const { measurement, foreseen } = this.cx
+    return this.record(what, step, text, {
+      availability: measurement?.journaled(),
+      rehearsal: compared ?? foreseen?.rehearsal?.soFar(),
+    })
   }
 
   /** Failures that pass (server away, 429, login needed) become remarks; every other is thrown. */

@@ -126,7 +126,11 @@ class StepSequence {
     const { length } = this.#steps
     const { leads } = procedure
     const text = `${leads === undefined ? '' : `${leads}, `}${length} ${length === 1 ? 'step' : 'steps'}`
-    await this.#run.patiently(() => this.#run.record('started', '', text, procedure.between))
+    const { findings, rehearsal } = this.#run.cx.foreseen ?? {}
+    const foreseen = { findings, rehearsal: rehearsal?.soFar() }
+    await this.#run.patiently(() =>
+      this.#run.record('started', '', text, { ...procedure.between, ...foreseen }),
+    )
     for (const risk of this.#run.cx.accepted ?? [])
       await this.#run.patiently(() => this.#run.record('accepted', risk.id, risk.text, { user: risk.user }))
     this.#run.emit({ kind: 'run-started', procedure: procedure.name, steps: this.#steps.map(summaryOf) })
@@ -186,7 +190,8 @@ class StepSequence {
     const done = changed.length > 0 ? `changed: ${changed.join(', ')}` : 'nothing to change'
     const shortfall = await this.#run.patiently(async () => procedure.shortfall?.(this.#run.live))
     const text = shortfall === undefined ? done : `${incomplete}: ${shortfall}; ${done}`
-    await this.#run.patiently(() => this.#run.recordEnd('finished', '', text))
+    const compared = await this.#run.cx.foreseen?.rehearsal?.compared({ isFinished: true })
+    await this.#run.patiently(() => this.#run.recordEnd('finished', '', text, compared))
     const tookMs = Math.round(this.#run.ticks - began)
     const short = shortfall === undefined ? {} : { shortfall }
     this.#run.emit({ kind: 'run-finished', procedure: procedure.name, tookMs, ...short })
@@ -194,8 +199,9 @@ class StepSequence {
   }
 
   async #stop(step: Step, because: StopReason): Promise<RunOutcome> {
+    const compared = await this.#run.cx.foreseen?.rehearsal?.compared({ isFinished: false })
     await this.#run.patiently(() =>
-      this.#run.recordEnd('interrupted', step.id, `${stoppedBefore}: ${because}`),
+      this.#run.recordEnd('interrupted', step.id, `${stoppedBefore}: ${because}`, compared),
     )
     const safe = this.#last && { safeToLeave: this.#last.risk.safeToLeave }
     const tookMs = Math.round(this.#run.ticks - this.#run.began)

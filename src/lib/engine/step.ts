@@ -1,7 +1,14 @@
 import type { Cluster, Reader, Reviewer, Where, Writer } from '../kube/cluster.ts'
 import type { Kind } from '../kube/object.ts'
 import type { Clock } from '../kube/clock.ts'
-import type { JournaledAvailability, Journal, JournalReader, Override, StepPlace } from './journal.ts'
+import type {
+  JournaledAvailability,
+  Journal,
+  JournalReader,
+  Override,
+  RehearsalComparison,
+  StepPlace,
+} from './journal.ts'
 import type { Lock } from './lease.ts'
 import { usageError } from '../kube/errors.ts'
 import { nearest } from '../kube/text.ts'
@@ -205,8 +212,19 @@ export interface RunContext {
   /** Compares what the step of this id is about to write, and throws before it is sent: with what a sealed plan says. */
   readonly writes?: ((step: string, writer: Writer) => Writer) | undefined
   readonly measurement?: RunMeasurement | undefined
+  /** What was foreseen of it: for the journal. */
+  readonly foreseen?: ForeseenRun | undefined
   /** The stage that the step of this id is of, as people see them counted; absent, and for a step without one: steps are counted. */
   readonly placeOf?: (step: string) => StepPlace | undefined
+}
+
+interface ForeseenRun {
+  /** Ids of what stood against it, or was warned of. */
+  findings: readonly string[]
+  /** From what the run told, and with what became of VMs. */
+  rehearsal?:
+    | { soFar(): RehearsalComparison; compared(end: { isFinished: boolean }): Promise<RehearsalComparison> }
+    | undefined
 }
 
 /** What is measured beside a run. It asks the cluster, and changes nothing. */
@@ -216,8 +234,6 @@ export interface RunMeasurement {
   hear(event: RunEvent): void
   /** What is over a limit that somebody set, in a clause: no further change is to be made. */
   readonly overLimit: string | undefined
-  /** Nothing is asked any more. */
-  end(): void
   /** For the journal; undefined where it has not begun. */
   journaled(): JournaledAvailability | undefined
 }

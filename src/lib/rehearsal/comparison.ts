@@ -184,6 +184,12 @@ export class ComparedRun {
     return { seed, outcome, ...this.#compareStages(), ...(compared && { vms: compared }) }
   }
 
+  /** Of a run that ended early, without another look at the cluster: nothing is said of VMs. */
+  soFar(): RehearsalComparison {
+    const { seed, outcome } = this.#rehearsal
+    return { seed, outcome, ...this.#compareStages() }
+  }
+
   #compareStages(): Pick<RehearsalComparison, 'stages' | 'sameOrder'> {
     return compareStages(this.#rehearsal.stages, this.#measured())
   }

@@ -75,6 +75,8 @@ export interface Observed {
   event(event: RunEvent): void
   /** Id of the step that is at work, or was at work last. */
   readonly atWork: string
+  /** Those that are done. */
+  readonly steps: readonly StepReport[]
   report(ended: Ended): Promise<UpgradeReport>
 }
 
@@ -91,6 +93,7 @@ export function observeRun(reader: Reader): Observed {
     get atWork() {
       return atWork
     },
+    steps,
     event(event: RunEvent) {
       if (event.kind === 'step-started') atWork = event.step.id
       if (event.kind !== 'step-done') return

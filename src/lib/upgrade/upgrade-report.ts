@@ -19,6 +19,7 @@ import type { Doubt } from '../kubevirt/rollout-status.ts'
 import { countWorkloads } from '../kubevirt/snapshot.ts'
 import { ApiError, blocked, KvupError } from '../kube/errors.ts'
 import { readOwner } from '../vms/strategy/settings-owner.ts'
+import type { RehearsalComparison } from '../engine/journal.ts'
 import type { JournalReader, ReadContext } from '../engine/step.ts'
 import { countUnlabelled } from '../vms/outdated-vms.ts'
 import { forecastOutdated, forecastText } from '../vms/forecast/vm-forecast.ts'
@@ -87,55 +88,7 @@ export interface UpgradeReport {
   next: readonly string[]
 }
 
-/** What became of what was rehearsed. */
-export interface RehearsalComparison {
-  /** The seed of the rehearsal. */
-  seed: number
-  /** How it ended; one that was blocked is compared with nothing. */
-  outcome: 'through' | 'stalls'
-  stages: readonly ComparedStage[]
-  /** The stages that both have begin in the same order. */
-  sameOrder: boolean
-  /** Absent where VMs or migrations could not be read. */
-  vms?: VmComparison
-}
-
-/** Seconds. */
-export interface ComparedStage {
-  name: string
-  /** Absent: the rehearsal had no such stage, or it did not end there. */
-  rehearsed?: number
-  /** Absent: the upgrade had no such stage, it did not end, or an earlier run began it. */
-  took?: number
-  /** Absent where only one of the two is known. */
-  agrees?: boolean
-}
-
-export interface VmComparison {
-  total: number
-  agreed: number
-  /** KubeVirt has not come to them yet; none where the upgrade waited for VMs. */
-  open: number
-  /** Those that went another way. */
-  items: readonly {
-    namespace: string
-    name: string
-    rehearsed: 'migrate' | 'evict' | 'evict-refused' | 'nothing'
-    tried: TriedWithVm
-  }[]
-}
-
-/**
- * What KubeVirt tried with a VM by itself. `migration-failed`: none succeeded, and KubeVirt may try again. `restart`: it started anew, and nothing tells that KubeVirt evicted it. `ended`: it does not run.
- */
-export type TriedWithVm =
-  | 'migrate'
-  | 'migration-failed'
-  | 'evict'
-  | 'evict-refused'
-  | 'restart'
-  | 'ended'
-  | 'nothing'
+export type { RehearsalComparison, TriedWithVm, VmComparison, ComparedStage } from '../engine/journal.ts'
 
 /** The release of HyperConverged, and how OLM gets there. */
 interface OperatorReport {
@@ -171,6 +124,46 @@ const document = { apiVersion: 'kvup.io/v1alpha1', kind: 'UpgradeReport' } as co
 /** The report of a run that found the goal reached; with --leave-paused the methods may be held still: `next` gives them back. */
 export function nothingToDoReport(plan: UpgradePlan, next: readonly string[]): UpgradeReport {
   return { ...document, outcome: 'nothing-to-do', ...heading(plan), steps: [], findings: [], next }
+}
+
+/** What is known of an upgrade that ended early, without another look at the cluster. How it ended stands in its error. */
+export interface BrokenUpgrade
+  extends
+    Pick<UpgradeReport, 'apiVersion' | 'kind' | 'cluster' | 'steps' | 'accepted' | 'rehearsal'>,
+    ReturnType<typeof heading> {}
+
+export const brokenReport = (
+  plan: UpgradePlan,
+  rest: Pick<BrokenUpgrade, 'cluster' | 'steps' | 'accepted' | 'rehearsal'>,
+): BrokenUpgrade => ({ ...document, ...heading(plan), ...rest })
+
+const journaledStages = 20
+const journaledVms = 6
+
+/** As the journal keeps it: at most 4 kB. Stages and VMs that differ go first where there are more. */
+export function journaledComparison({ stages, vms, ...rest }: RehearsalComparison): RehearsalComparison {
+  const kept = new Set(
+    stages
+      .toSorted((one, other) => Number(one.agrees ?? false) - Number(other.agrees ?? false))
+      .slice(0, journaledStages),
+  )
+  return {
+    ...rest,
+    stages: stages
+      .filter((stage) => kept.has(stage))
+      .map((stage) => Object.assign({}, stage, { name: stage.name.slice(0, 60) })),
+    ...(vms && {
+      vms: {
+        ...vms,
+        items: vms.items.slice(0, journaledVms).map(({ namespace, name, rehearsed, tried }) => ({
+          namespace: namespace.slice(0, 63),
+          name: name.slice(0, 100),
+          rehearsed,
+          tried,
+        })),
+      },
+    }),
+  }
 }
 
 /** What every report begins with. */

@@ -6,7 +6,10 @@ import type { SealedPlan } from '../engine/sealed-plan.ts'
 import { asFarAsRead, type ExitCode, exitCode, KvupError } from '../kube/errors.ts'
 import { accessFor, roleFor } from './roles.ts'
 import {
+  type BrokenUpgrade,
+  brokenReport,
   degradedAfter,
+  journaledComparison,
   nothingToDoReport,
   type RehearsalComparison,
   type UpgradeReport,
@@ -85,6 +88,8 @@ function notTold({ unread, counts = [] }: Compared): readonly string[] {
 export interface UpgradeRun {
   change: Change
   report: (outcome: RunOutcome) => Promise<UpgradeReport>
+  /** Of a run that had begun and ended early: nothing is read for it. */
+  broken: () => Promise<BrokenUpgrade>
   /** Once it was told: the census is closed. 4 where the deadline ended it. Throws `lost` (9), and what a degraded end throws. */
   end: (report: UpgradeReport, outcome: RunOutcome) => Promise<ExitCode>
 }
@@ -94,9 +99,17 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
   const { cx, plan, cluster, environment, manifest, census } = planned
   const observed = observeRun(cluster.reader)
   const vms = new VmsOfRun(cluster.reader, environment.clock, (line) => cx.printer.note(line))
+  let compared: Promise<RehearsalComparison> | undefined
+  const { rehearsed } = asked
+  const compare =
+    rehearsed &&
+    ((isFinished: boolean) =>
+      (compared ??= rehearsed.compare(cluster.reader, {
+        vmsAreDone: isFinished && plan.request.waitWorkloads,
+      })))
   let judged: Awaited<ReturnType<VmsOfRun['after']>> | undefined
   return {
-    change: changeOf(planned, asked, { observed, vms }),
+    change: changeOf(planned, asked, { observed, vms, compare }),
     async report(outcome) {
       const report =
         outcome.is === 'nothing-to-do'
@@ -120,11 +133,7 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
         outcome.is === 'nothing-to-do' ? [] : await asFarAsRead(environment.journal.entries(), [])
       const last = entriesByRun(entries).at(-1)
       const rehearsal =
-        outcome.is === 'nothing-to-do'
-          ? undefined
-          : await asked.rehearsed?.compare(cluster.reader, {
-              vmsAreDone: outcome.is === 'finished' && plan.request.waitWorkloads,
-            })
+        outcome.is === 'nothing-to-do' ? undefined : await compare?.(outcome.is === 'finished')
       return {
         ...report,
         ...(rehearsal && { rehearsal }),
@@ -134,6 +143,16 @@ export function upgradeRun(planned: Planned, asked: Asked): UpgradeRun {
         ...judged,
         ...unreadOf(report, judged),
       }
+    },
+    async broken() {
+      const accepted = await takenRisks(planned.accepted, environment)
+      const rehearsal = asked.rehearsed?.soFar()
+      return brokenReport(plan, {
+        ...(cluster.address && { cluster: cluster.address }),
+        steps: [...observed.steps],
+        ...(accepted.length > 0 && { accepted }),
+        ...(rehearsal && { rehearsal }),
+      })
     },
     async end(report, outcome) {
       const isBetween = outcome.is === 'stopped-before' && (await isSettled(planned, outcome.step.id))
@@ -158,6 +177,8 @@ const methodsOverride = async ({ plan: { olm, owner }, environment: { journal } 
 interface RehearsedRun {
   hear: (event: RunEvent) => void
   compare: (reader: Reader, end: { vmsAreDone: boolean }) => Promise<RehearsalComparison>
+  /** From what it has heard alone. */
+  soFar: () => RehearsalComparison
 }
 
 interface Asked {
@@ -233,12 +254,17 @@ function titleOf({ from, to, olm }: UpgradePlan): string {
 interface Running {
   observed: Observed
   vms: VmsOfRun
+  /** With the rehearsal, once. */
+  compare: ((isFinished: boolean) => Promise<RehearsalComparison>) | undefined
 }
+
+/** So many ids of findings are kept. */
+const journaledFindings = 40
 
 function changeOf(
   planned: Planned,
   { sealed, rehearsed, limits, gate, announce }: Asked,
-  { observed, vms }: Running,
+  { observed, vms, compare }: Running,
 ): Change {
   const { cx, plan, procedure, manifest, environment, census, cluster } = planned
   const restore = resumingLine(planned.overrides.find(({ id }) => id === overrideId))
@@ -250,6 +276,16 @@ function changeOf(
     async announce() {
       const [backup, user] = await Promise.all([manifest.backupFile(), environment.user()])
       announce({ restore, backup, user })
+    },
+    foreseen: {
+      findings: [...new Set(planned.findings.map(({ id }) => id))].slice(0, journaledFindings),
+      ...(rehearsed &&
+        compare && {
+          rehearsal: {
+            soFar: () => journaledComparison(rehearsed.soFar()),
+            compared: async ({ isFinished }) => journaledComparison(await compare(isFinished)),
+          },
+        }),
     },
     question: questionOf(plan),
     title: titleOf(plan),

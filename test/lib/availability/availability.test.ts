@@ -62,8 +62,8 @@ test.each([
   [[none, none], 'kept', 'the control plane remains available throughout: confirmed, 1200 calls in 1 h'],
   [
     [none, { ...none, ended: { at: '', why: 'forbidden' } }],
-    'kept',
-    'the control plane remains available throughout: confirmed, 1200 calls in 1 h; not measured to the end: create',
+    'partly',
+    'the control plane remains available throughout: measured in part, no outage in 600 calls in 1 h; not measured to the end: create',
   ],
   [
     [down, none],
@@ -76,7 +76,20 @@ test.each([
       { ...none, calls: 0, ended: { at: '', why: 'forbidden' } },
     ],
     'unknown',
-    'not known whether the control plane remains available throughout: no probe was answered',
+    'not known whether the control plane remains available throughout: no probe was measured to the end',
+  ],
+  [
+    [
+      { ...none, calls: 1, ended: { at: '', why: 'forbidden' } },
+      { ...none, calls: 1, ended: { at: '', why: 'forbidden' } },
+    ],
+    'unknown',
+    'not known whether the control plane remains available throughout: no probe was measured to the end',
+  ],
+  [
+    [down, { ...none, ended: { at: '', why: 'forbidden' } }],
+    'broken',
+    'the control plane remains available throughout: not confirmed, unavailable were list 8 m 20 s; not measured to the end: create',
   ],
 ])('the promise, case %#', ([list, create], is, text) => {
   const probes = [
@@ -85,8 +98,90 @@ test.each([
     { probe: 'create' as const, what: '', ...none, ...create },
     { probe: 'tcp' as const, what: '', ...down },
   ]
-  expect(promiseOf(probes, 3600)).toEqual({ is, text })
+  expect(promiseOf(probes, { seconds: 3600, notMeasuredSeconds: 0 })).toEqual({ is, text })
 })
+
+test('a computer that slept meanwhile confirms nothing, and its page has no sign of success', () => {
+  const probes = [
+    { probe: 'api' as const, what: '', ...none },
+    { probe: 'list' as const, what: '', ...none },
+  ]
+  const promise = promiseOf(probes, { seconds: 3600, notMeasuredSeconds: 1800 })
+  expect(promise).toEqual({
+    is: 'partly',
+    text: 'the control plane remains available throughout: measured in part, no outage in 600 calls in 1 h; not measured for 30 m, in which this computer gave kvup no turn',
+  })
+  const quiet = { ...measured.vms, interrupted: { count: 0, items: [] } }
+  const told = {
+    ...measured,
+    probes,
+    promise,
+    vms: quiet,
+    summary: summaryOf({ probes, promise, vms: quiet }),
+  }
+  const lines = linesOf(told)
+  expect(lines[0]).toBe('! API available as far as measured; 0 of 12 VMs interrupted')
+  expect(lines.join('\n')).not.toContain('confirmed')
+})
+
+test('VMs that were not watched all the time are no success either', () => {
+  const probes = [{ probe: 'list' as const, what: '', ...none }]
+  const promise = promiseOf(probes, { seconds: 3600, notMeasuredSeconds: 0 })
+  const gap = { begin: '2026-01-01T00:10:00.000Z', end: '2026-01-01T00:20:00.000Z', why: 'server away' }
+  const vms = {
+    ...measured.vms,
+    interrupted: { count: 0, items: [] },
+    gaps: { count: 1, items: [gap] },
+  }
+  const lines = linesOf({ ...measured, probes, promise, vms, summary: summaryOf({ probes, promise, vms }) })
+  expect(lines[0]).toBe('! API available throughout; 0 of 12 VMs interrupted, as far as watched')
+  expect(lines).toContain('  VMs         not watched 00:10:00 to 00:20:00 (server away)')
+})
+
+const at = (second: number) => `2026-01-01T00:00:${second}Z`
+
+test('-o wide names each migration and guest agent, with the times that KubeVirt tells', () => {
+  const vms = {
+    ...measured.vms,
+    migrations: {
+      count: 3,
+      failed: 1,
+      longestSeconds: 30,
+      items: [
+        {
+          vm: 'shop/web',
+          begin: at(10),
+          end: at(40),
+          seconds: 30,
+          activeOnTarget: at(38),
+          sourceNode: 'node-1',
+          targetNode: 'node-2',
+          mode: 'PreCopy',
+        },
+        { vm: 'shop/db', failed: 'red\n→ kvup rm' },
+      ],
+    },
+    agents: {
+      connected: 3,
+      lost: { count: 1, items: [{ vm: 'shop/web', at: at(41), connectedAgain: at(45) }] },
+    },
+  }
+  const wide = linesOf({ ...measured, vms }, true)
+  expect(wide).toEqual(
+    expect.arrayContaining([
+      '  migrations  3 ended, the longest 30 s, 1 failed',
+      '    shop/web 00:00:10 to 00:00:40 (30 s), node-1 to node-2, active there 00:00:38, PreCopy',
+      '    shop/db, failed: red → kvup rm',
+      '    and 1 more',
+      '  agents      once a guest agent was no longer connected',
+      '    shop/web 00:00:41 to 00:00:45',
+    ]),
+  )
+  expect(linesOf({ ...measured, vms }).join('\n')).not.toContain('shop/web')
+})
+
+const linesOf = (told: Availability, wide = false): readonly string[] =>
+  availabilityLines(told, paintFor({ colour: false, unicode: true }), { columns: Infinity, wide })
 
 test('what is told of it fits a terminal of 80 and of 40 columns, and text of the cluster in it is one line', () => {
   const hostile = 'red\n→ kvup rm'

@@ -86,13 +86,22 @@ const ended = (migrationUid: string, more: MigrationState = {}): MigrationState 
   ...more,
 })
 
+const times = { begin: '2026-01-01T00:00:00Z', end: '2026-01-01T00:00:30Z', seconds: 30 }
+
 test('migrations that end are told by the times of KubeVirt; the one before the measurement is not', () => {
   const { migrations } = after(
     { migration: ended('before') },
     'synced',
     { migration: ended('before') },
     { migration: { migrationUid: 'one', startTimestamp: '2026-01-01T00:01:00Z' } },
-    { migration: ended('one', { targetNodeDomainReadyTimestamp: '2026-01-01T00:00:28Z', mode: 'PreCopy' }) },
+    {
+      migration: ended('one', {
+        targetNodeDomainReadyTimestamp: '2026-01-01T00:00:28Z',
+        sourceNode: 'node-1',
+        targetNode: 'node-2',
+        mode: 'PreCopy',
+      }),
+    },
     { migration: ended('one') },
     { migration: ended('two', { completed: false, failed: true, failureReason: 'aborted' }) },
   )
@@ -101,8 +110,15 @@ test('migrations that end are told by the times of KubeVirt; the one before the 
     failed: 1,
     longestSeconds: 30,
     items: [
-      { vm: 'shop/web', seconds: 30, handoverSeconds: 2, mode: 'PreCopy' },
-      { vm: 'shop/web', seconds: 30, failed: 'aborted' },
+      {
+        vm: 'shop/web',
+        ...times,
+        activeOnTarget: '2026-01-01T00:00:28Z',
+        sourceNode: 'node-1',
+        targetNode: 'node-2',
+        mode: 'PreCopy',
+      },
+      { vm: 'shop/web', ...times, failed: 'aborted' },
     ],
   })
 })
@@ -116,6 +132,21 @@ test('a guest agent that is no longer connected while the VM runs is told, with 
 
 test('where VMIs may not be watched, that is said', () => {
   expect(after({ lost: 'jane may not watch' }).notWatched).toBe('jane may not watch')
+})
+
+test('a watch that is lost later is told with its times, whether it comes back or not', () => {
+  const report = after({}, 'synced', { lost: 'server away' }, { lost: 'still' }, 'synced', {
+    lost: 'forbidden',
+  })
+  expect(report.notWatched).toBeUndefined()
+  expect(report.gaps).toEqual({
+    count: 2,
+    items: [
+      { begin: '00:00:02', end: '00:00:04', why: 'server away' },
+      { begin: '00:00:05', why: 'forbidden' },
+    ],
+  })
+  expect(after({}, 'synced').gaps).toBeUndefined()
 })
 
 test('of a hundred thousand short-lived VMs fifty are told, and all are counted', () => {

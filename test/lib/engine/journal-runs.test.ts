@@ -141,8 +141,8 @@ describe('results of runs', () => {
       entry('accepted', { step: 'two-nodes', text: 'accepted, no reason given' }),
     ]
     expect(tell([start(), ...accepted])[0]?.accepted).toEqual([
-      { id: 'qemu-jump', reason: 'tested in stage', user: 'jane' },
-      { id: 'two-nodes' },
+      { id: 'qemu-jump', by: 'root@jump', reason: 'tested in stage', user: 'jane' },
+      { id: 'two-nodes', by: 'root@jump' },
     ])
   })
 

@@ -3,6 +3,22 @@ import { availabilityOf, creates, probeOf, virtApiAway } from '../measured-stage
 import { minute, play } from '../stage.ts'
 import { eusRunOn, small418 } from './window-stage.ts'
 
+test('an EUS upgrade that a rule stops tells what was measured, and how far it got', async () => {
+  await play(small418, async (stage) => {
+    virtApiAway(stage, 10 * minute, minute)
+    const measuring = { measure: true, stopIf: ['api.unavailable>30s'] }
+    const ended = await eusRunOn(stage, measuring, { cluster: stage.shaky })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'over-limit' } })
+    const [document, ...more] = ended.documents
+    expect(more).toEqual([])
+    expect(document).toMatchObject({ kind: 'EusReport', from: '4.18', to: '4.20' })
+    expect(document).not.toHaveProperty('outcome')
+    expect((document as unknown as { steps: object[] }).steps.length).toBeGreaterThan(0)
+    expect(availabilityOf(ended).overLimit).toContain('--stop-if api.unavailable>30s')
+    expect(ended.text).toMatch(/! API unavailable for/u)
+  })
+})
+
 test('an EUS upgrade is measured to its end: an outage has the step that was under way', async () => {
   await play(small418, async (stage) => {
     virtApiAway(stage, 10 * minute, minute)

@@ -58,6 +58,27 @@ export async function reportOfWindow(
 const nextOf = (commandLine: string, { outcome }: End): readonly string[] =>
   outcome === 'stopped-before' ? [goesOn(commandLine), 'kvup eus status'] : []
 
+/** What is known of an EUS upgrade that ended early, without another look at the cluster. How it ended stands in its error. */
+export type BrokenEusReport = Pick<
+  EusReportDocument,
+  'apiVersion' | 'kind' | 'from' | 'to' | 'accepted' | 'steps'
+>
+
+export async function brokenReport(
+  { window, environment, planned }: WindowSnapshot,
+  { steps }: Pick<ObservedWindow, 'steps'>,
+): Promise<BrokenEusReport> {
+  const accepted = await takenRisks(planned.accepted, environment)
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'EusReport',
+    from: window.began,
+    to: window.to,
+    steps: [...steps],
+    ...(accepted.length > 0 && { accepted }),
+  }
+}
+
 type Names = Readonly<Record<string, readonly string[]>>
 
 /** One report of several windows, one after the other: how the last one ended, and what all of them did and changed. */

@@ -1,6 +1,8 @@
 import type { CommandContext } from '../../kube/world.ts'
 import type { Access, Reader } from '../../kube/cluster.ts'
 import {
+  type BrokenEusReport,
+  brokenReport,
   type EusReportDocument,
   type ObservedWindow,
   observeWindow,
@@ -58,6 +60,8 @@ export interface WindowWork {
   sealed?: string
   /** What is measured beside it. */
   measurement?: RunMeasurement | undefined
+  /** Told how far it got, where it had begun and ended early. */
+  broken?: (report: BrokenEusReport) => void
 }
 
 /** Its exit code; throws `lost` (9) where VMs or volumes are, and nothing else is told by a code of its own. */
@@ -96,6 +100,7 @@ export async function workOnWindow(
       environment: { ...environment, ...(measurement && { measurement }) },
       change: changeOf(cx, windowSnapshot, { work, observed, census }),
       dryRun: work.dryRun,
+      broken: async () => work.broken?.(await brokenReport(windowSnapshot, observed)),
     })
     if (outcome.is === 'dry-run') {
       const { steps, dryRun } = outcome.fields

@@ -171,6 +171,8 @@ async function quietAnswer(how: Answering): Promise<Answer> {
   let said = ''
   return {
     give(given) {
+      // Its error is the verdict.
+      if (given.status === 'failed') return
       const verdict = verdictOf(sanitiseDeep(given.document))
       if (verdict === undefined) return all.give(given)
       const text = `${inLocale(onSingleLine(verdict.text), how.paint)}\n`

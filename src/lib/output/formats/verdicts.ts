@@ -45,7 +45,11 @@ const verdicts: Verdicts = {
 
 /** Of a command that judges, plans or changes something, and of a dry run of any; undefined for one that only lists. */
 export const verdictOf = (document: Document): Verdict | undefined =>
-  verdicts[document.kind]?.(document) ?? dryRunVerdict(document)
+  (isBroken(document) ? undefined : verdicts[document.kind]?.(document)) ?? dryRunVerdict(document)
+
+/** A run that ended early is judged by its error. */
+const isBroken = (document: Document): boolean =>
+  (document.kind === 'UpgradeReport' || document.kind === 'EusReport') && !('outcome' in document)
 
 /** Of what was set; settings that are only shown are the answer themselves. */
 function strategyVerdict({ outcome }: WorkloadStrategyDocument): Verdict | undefined {

@@ -9,6 +9,7 @@ import type { ShownHolder } from '../../kubevirt/lease-holders.ts'
 import type { Entry, Override } from '../../engine/journal.ts'
 import type { JournalRun } from '../../engine/journal-runs.ts'
 import type { OverriddenVm } from '../../vms/unblock/vm-overrides.ts'
+import { rehearsalText } from './upgrade/upgrade-report.ts'
 import { table } from '../table.ts'
 import type { Verdict } from '../formats/verdicts.ts'
 
@@ -260,10 +261,26 @@ function wholeRun(run: JournalRun, entries: readonly Entry[], { paint, size }: S
         `  accepted   ${id} by ${user === undefined ? 'an unknown API user' : `API user ${user}`}: ${reason ?? 'no reason given'}`,
     ),
     ...(plan === undefined ? [] : [`  plan       ${plan}`]),
+    ...findingsLines(run),
+    ...(run.rehearsal === undefined ? [] : rehearsedLines(run.rehearsal, run)),
     ...(run.availability === undefined ? [] : measuredLines(run.availability)),
   ]
     .flatMap((line) => wrap(line, size.columns))
     .concat(stepLines(run, entries, { paint, size }))
+}
+
+/** Those that were accepted have a line of their own. */
+function findingsLines({ findings = [], accepted }: JournalRun): readonly string[] {
+  const others = findings.filter((id) => accepted.every((risk) => risk.id !== id))
+  return others.length === 0 ? [] : [`  findings   ${others.map(brief).join(', ')}`]
+}
+
+function rehearsedLines(
+  rehearsal: NonNullable<JournalRun['rehearsal']>,
+  { result }: Pick<JournalRun, 'result'>,
+): readonly string[] {
+  const { head, others } = rehearsalText(rehearsal, result === 'done')
+  return [`  rehearsal  ${head}`, ...others.map((line) => `             ${brief(line)}`)]
 }
 
 /** What was measured beside it, with the longest outages of the API. */

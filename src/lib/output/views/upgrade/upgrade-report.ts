@@ -1,5 +1,5 @@
 import { spanText } from '../../../kube/duration.ts'
-import type { UpgradeReport } from '../../../upgrade/upgrade-report.ts'
+import type { BrokenUpgrade, RehearsalComparison, UpgradeReport } from '../../../upgrade/upgrade-report.ts'
 import { brief, count, wrap, helpLine } from '../../text.ts'
 import type { Paint, View } from '../../printer.ts'
 import { alertLines, changeRows, signedTroubles, takenLines } from '../report-lines.ts'
@@ -12,6 +12,15 @@ export const reportView: View<UpgradeReport> = {
       ...report.next.map((line) => `  ${paint.mark.next} ${line}`),
     ].flatMap((line) => wrap(line, columns)),
   names: ({ kubevirt }) => [`kubevirt.kubevirt.io/${kubevirt.name}`],
+}
+
+/** How it ended, and what is left, its error says. */
+export const brokenView: View<BrokenUpgrade> = {
+  text: ({ rehearsal, accepted }, paint, { columns, wide }) =>
+    [...rehearsalLines({ rehearsal }, paint), ...(wide ? takenLines(accepted) : [])].flatMap((line) =>
+      wrap(line, columns),
+    ),
+  names: () => [],
 }
 
 function unchanged(report: UpgradeReport, paint: Paint): readonly string[] {
@@ -127,28 +136,44 @@ function afterwards({ backup, noWayBack, run }: UpgradeReport): readonly string[
 }
 
 /** What came true of the rehearsal, and what did not. */
-function rehearsalLines({ rehearsal, outcome }: UpgradeReport, paint: Paint): readonly string[] {
+function rehearsalLines(
+  { rehearsal, outcome }: { rehearsal?: RehearsalComparison | undefined; outcome?: string },
+  paint: Paint,
+): readonly string[] {
   if (rehearsal === undefined) return []
-  const { stages, sameOrder, vms } = rehearsal
-  const stalledOnly = rehearsal.outcome === 'stalls' && outcome === 'done'
+  const { head, others, isAsRehearsed } = rehearsalText(rehearsal, outcome === 'done')
+  const sign = isAsRehearsed ? paint.good(paint.mark.done) : paint.warn(paint.mark.warning)
+  return [`${sign} rehearsal: ${head}`, ...others.map((line) => `    ${line}`)]
+}
+
+/** In a line; `others` are the stages and VMs that went another way. */
+export function rehearsalText(
+  { outcome, stages, sameOrder, vms }: RehearsalComparison,
+  isDone: boolean,
+): { head: string; others: readonly string[]; isAsRehearsed: boolean } {
+  const stalledOnly = outcome === 'stalls' && isDone
   const both = stages.filter(({ agrees }) => agrees !== undefined)
   const agreed = both.filter(({ agrees }) => agrees === true).length
   const late = both
     .filter(({ agrees }) => agrees === false)
     .map(({ name, took = 0, rehearsed = 0 }) => `${name} ${span(took)}, not ${span(rehearsed)}`)
   const others = vms?.items ?? []
-  const isAsRehearsed = !stalledOnly && late.length === 0 && sameOrder && others.length === 0
   const head = [
     ...(stalledOnly ? ['it stalled, the upgrade did not'] : []),
-    `${agreed} of ${count(both.length, 'stage')} took as long as rehearsed`,
+    both.length === 0
+      ? 'no stage that was rehearsed came to its end'
+      : `${agreed} of ${count(both.length, 'stage')} took as long as rehearsed`,
     ...(sameOrder ? [] : ['the stages came in another order']),
     ...(vms === undefined ? [] : [vmScore(vms)]),
   ].join('; ')
-  const sign = isAsRehearsed ? paint.good(paint.mark.done) : paint.warn(paint.mark.warning)
-  return [`${sign} rehearsal: ${head}`, ...[...late, ...differingVms(others)].map((line) => `    ${line}`)]
+  return {
+    head,
+    others: [...late, ...differingVms(others)],
+    isAsRehearsed: !stalledOnly && late.length === 0 && sameOrder && others.length === 0,
+  }
 }
 
-type ComparedVms = NonNullable<NonNullable<UpgradeReport['rehearsal']>['vms']>
+type ComparedVms = NonNullable<RehearsalComparison['vms']>
 
 const vmScore = ({ agreed, total, open }: ComparedVms): string =>
   `${agreed} of ${count(total, 'VM')} went as rehearsed${open > 0 ? `, ${open} still to come` : ''}`
