@@ -431,6 +431,77 @@ test('what is forwarded has no secret, no annotation of a tenant and no host', (
   expect(texts).toContain('kubevirt.io/storage-observed')
 })
 
+/** Sentences as a cluster, a program or a journal has them; what stands in « » has to go. */
+const leaky: readonly string[] = [
+  'dial tcp «10.1.2.3»:6443: connect: connection refused',
+  'lookup «mirror01» on «10.0.0.2»:53: no such host',
+  'read tcp «10.0.0.5»:43210->«192.168.7.1»:6443: i/o timeout',
+  'from «::ffff:10.1.2.3», «fd00:12::1»: refused by [«fd00:12::2»]:6443',
+  'no answer from «w2.acme.ai», «node3.dc1.lab», «shop.com.tr» and «git.corp.redhat.com»',
+  'worker «worker-1.ocp.acme.bank» and *.«apps.ocp.acme.bank», in «acme.bank»; in ~/.kube «api-ocp-acme-bank»:6443',
+  'pulls «registry.acme.bank»:5000/kubevirt/virt-api:v1.8.4 and «mirror02»:5000/kubevirt/virt-api:v1.8.4',
+  'virt-api runs with --token «tok-in-args» --retries 3',
+  'set spec.template.spec.containers[virt-operator].env[DB_PASS].value of deployments/virt-operator in namespace kubevirt from «old-pass» to «new-pass», and save the value',
+  'set spec.template.spec.containers[virt-operator].env[db_url].value back to «env-back»',
+  '/spec/template/spec/containers/0/env/3/value of Deployment virt-operator, which was "«env-kept»"',
+  'the patch "[{\\"op\\":\\"add\\",\\"value\\":{\\"name\\":\\"db_url\\",\\"value\\":\\"«env-in-text»\\"}}]" does not apply',
+  'the program was started as DB_URL=«env-in-shell» virt-api',
+]
+const leaks = leaky.flatMap((line) => [...line.matchAll(/«([^»]+)»/gu)].map(([, leak = '']) => leak))
+const unmarked = (line: string): string => line.replaceAll(/[«»]/gu, '')
+
+test('no form of a host, an address or a value is forwarded, wherever it stands', () => {
+  const patch = JSON.stringify([
+    { op: 'add', path: '/spec/template/spec/containers/0/env/-', value: { name: 'db_url', value: 'env-p' } },
+    { op: 'add', path: '/spec/template/spec/containers/0/args', value: ['--token', 'arg-p', '-v', '2'] },
+  ])
+  const field = 'spec.customizeComponents.patches[0].patch'
+  const object = { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', namespace: 'kubevirt', name: 'kubevirt' }
+  const step = { id: 'set-image-tag', title: 'set imageTag' }
+  const source: ReportSource = {
+    document: {
+      kind: 'UpgradePlan',
+      cluster: { context: 'admin.acme', server: 'https://api.ocp.acme.bank:6443' },
+      findings: leaky.map((line) => ({ id: 'x', level: 'warning', summary: unmarked(line), remedy: [] })),
+      containers: [{ env: [{ name: 'db_url', value: 'env-lower' }], args: ['--token', 'arg-list'] }],
+      steps: [
+        {
+          ...step,
+          state: 'would-change',
+          changes: [{ object, is: 'changed', fields: [{ path: field, from: '[]', to: patch }] }],
+        },
+      ],
+    },
+    events: leaky.map((line) => ({
+      event: 'step-applied',
+      at: '2026-11-27T20:25:26Z',
+      step,
+      change: unmarked(line),
+    })),
+  }
+  const texts = `${JSON.stringify(redactedSource(source))}\n${made(redactedSource(source))}`
+  const others = ['env-p', 'arg-p', 'env-lower', 'arg-list', 'admin.acme', 'api.ocp.acme.bank']
+  expect([...leaks, ...others].filter((leak) => texts.includes(leak))).toEqual([])
+  // What was done, and to what, is still read.
+  for (const kept of ['--retries 3', 'env[DB_PASS].value', '/virt-api:v1.8.4', field])
+    expect(texts).toContain(kept)
+})
+
+test.each([
+  'quay.io/kubevirt/virt-api:v1.9.0@sha256:0a1b2c3d and registry.redhat.io/x:1.2.3',
+  'virt-api.kubevirt.svc:443 and virt-api.kubevirt.svc.cluster.local',
+  'virtualmachines.kubevirt.io, deployments.apps, cronjobs.v1beta1.batch, packages.operators.coreos.com',
+  'spec.imageTag, spec.paused, status.observedKubeVirtVersion, status.phase, data.tls, .metadata.name',
+  'kubevirt-operator.yaml, etcd.db, cluster-backup.sh, run.ndjson and main.go:147',
+  'kubevirt-hyperconverged-operator.v1.15.0 at 10:11:12, MAC 0a:58:0a:01:02:03, since 2026-11-27T20:25:26.123Z',
+  "stopped by --stop-if 'api.unavailable>30s' or vms.interrupted>0",
+  'read https://github.com/kubevirt/kubevirt/issues/18670 and https://access.redhat.com/solutions/1',
+  'node-role.kubernetes.io/control-plane, cluster.x-k8s.io/paused on worker-1',
+])('what names no host stays: %s', (text) => {
+  const document = { kind: 'CheckReport', cluster: { server: 'https://api.ocp.acme.bank:6443' }, text }
+  expect(redactedSource({ document, events: [] }).document['text']).toBe(text)
+})
+
 test('--full has all of it', () => {
   const texts = JSON.stringify(planted())
   for (const secret of Object.values(secrets)) expect(texts).toContain(secret)
