@@ -257,7 +257,10 @@ function factsOfTarget(document: Fields): readonly Fact[] {
 
 function factsOfRun(document: Fields): readonly Fact[] {
   const run = firstRun(document)
-  const seconds = numberOf(document['tookSeconds']) ?? numberOf(document['seconds'])
+  // Of a command nothing is known but its measurement, which begins and ends with it.
+  const measured = document['kind'] === 'MeasuredCommand' ? fieldsOf(document['availability']) : {}
+  const seconds =
+    numberOf(document['tookSeconds']) ?? numberOf(document['seconds']) ?? numberOf(measured['seconds'])
   const took = numberOf(run['tookMs']) ?? (seconds === undefined ? undefined : seconds * 1000)
   const { by } = fieldsOf(document['comparedWith'])
   return [
@@ -265,13 +268,14 @@ function factsOfRun(document: Fields): readonly Fact[] {
     ['Exit code', textOf(document['exitCode'])],
     ['Run', textOf(run['run']) ?? textOf(document['run'])],
     ['By', textOf(run['by']) ?? textOf(fieldsOf(document['seal'])['by']) ?? textOf(by)],
-    ['Started', whenText(run['started'])],
-    ['Ended', whenText(run['ended'])],
+    ['Started', whenText(run['started'] ?? measured['begin'])],
+    ['Ended', whenText(run['ended'] ?? measured['end'])],
     ['Took', took === undefined ? undefined : spanText(took)],
   ]
 }
 
 function factsOfMaking(document: Fields): readonly Fact[] {
+  const measured = fieldsOf(document['availability'])
   return [
     ['Estimate', textOf(fieldsOf(document['time'])['says'])],
     ['Made', whenText(document['takenAt'] ?? fieldsOf(document['seal'])['at'] ?? document['asOf'])],
@@ -280,7 +284,7 @@ function factsOfMaking(document: Fields): readonly Fact[] {
     ['Seed', textOf(document['seed'])],
     ['Checks', countsText(fieldsOf(document['counts']))],
     ['VMs', totalsText(document)],
-    ['Measured', textOf(fieldsOf(document['availability'])['summary'])],
+    ['Measured', document['kind'] === 'MeasuredCommand' ? undefined : textOf(measured['summary'])],
     [
       'Availability',
       availabilityText(fieldsOf(document['availability'] ?? listOf(document['runs'])[0]?.['availability'])),

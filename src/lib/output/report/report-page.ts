@@ -108,7 +108,7 @@ function bodyOf(report: Report, parts: Parts, maker: Maker): VNode {
 }
 
 const redactedText =
-  'Passwords, values of environment variables, annotations and names of hosts are left out; kvup report --full has them.'
+  'Passwords, values of environment variables, annotations, names of hosts and addresses are left out; kvup report --full has them.'
 const fullText = 'Nothing was left out of it (--full): it may have passwords and names of hosts.'
 
 /** Shape and word say what the colour says. */
@@ -206,8 +206,8 @@ function timelineBody(timeline: Timeline): VNode {
                 html`<tr>
                   <td>${group}</td>
                   <th scope="row">${name}</th>
-                  <td>${beginText(bar, timeline)}</td>
-                  <td>${bar.from === bar.to ? 'a moment' : spanText(bar.to - bar.from)}</td>
+                  <td class="number">${beginText(bar, timeline)}</td>
+                  <td class="number">${bar.from === bar.to ? 'a moment' : spanText(bar.to - bar.from)}</td>
                   <td>${withoutName(bar.text, name)}</td>
                 </tr>`,
             )}

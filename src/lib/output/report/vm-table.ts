@@ -1,4 +1,4 @@
-import type { BarTone } from './lanes.ts'
+import { type BarTone, clockText } from './lanes.ts'
 import { type Fields, fieldsOf, listOf, numberOf, textOf, timeOf } from './fields.ts'
 import type { ReportSource } from './report-source.ts'
 
@@ -64,9 +64,9 @@ const measured: readonly VmColumn[] = [
   { id: 'what', title: 'What', holds: 'text', chosenBy: true },
   { id: 'begins', title: 'Begins (UTC)', holds: 'text' },
   { id: 'seconds', title: 'Takes', holds: 'span' },
-  { id: 'sourceNode', title: 'From node', holds: 'text', chosenBy: true },
-  { id: 'targetNode', title: 'To node', holds: 'text', chosenBy: true },
-  { id: 'mode', title: 'Mode', holds: 'text', chosenBy: true },
+  { id: 'sourceNode', title: 'From node', holds: 'text' },
+  { id: 'targetNode', title: 'To node', holds: 'text' },
+  { id: 'mode', title: 'Mode', holds: 'text' },
   { id: 'why', title: 'Why', holds: 'text' },
 ]
 
@@ -151,18 +151,19 @@ function spanOf(of: Fields, begin: string, end: string): Pick<MeasuredEvent, 'fr
 /** A row for each thing that happened: a VM may have several. */
 function measuredRows(document: Fields): VmTable | undefined {
   const vms = fieldsOf(fieldsOf(document['availability'])['vms'])
-  const rows = measuredEvents(vms).map(({ of, what, from, seconds, why }) => {
+  const told = measuredEvents(vms)
+  const times = told.flatMap(({ from }) => from ?? [])
+  const span = Math.max(...times, 0) - Math.min(...times, Infinity)
+  const rows = told.map(({ of, what, from, seconds, why }) => {
     const [namespace, ...name] = (textOf(of['vm']) ?? '').split('/')
     const { sourceNode, targetNode, mode } = of
-    const begins = from && new Date(from).toISOString().slice(0, 19).replace('T', ' ')
+    const begins = from && clockText(new Date(from), span)
     return { namespace, name: name.join('/'), what, begins, seconds, sourceNode, targetNode, mode, why }
   })
   const counted = [vms['interrupted'], vms['migrations'], fieldsOf(vms['agents'])['lost']]
   const total = counted.reduce<number>((sum, one) => sum + (numberOf(fieldsOf(one)['count']) ?? 0), 0)
   const note =
-    total > rows.length
-      ? `Measured were ${total} interruptions, migrations and lost guest agents.`
-      : undefined
+    total > rows.length ? `Measured were ${total}: the document names the first of each kind.` : undefined
   const table = tableOf(measured, rows)
   return table && withNote({ ...table, of: 'event' }, note)
 }

@@ -208,6 +208,15 @@ const measuredRun = {
   },
 }
 
+test('a sentence about kvup is none of its commands', () => {
+  const { document, events } = recorded('stalled.ndjson')
+  const said = 'kvup changed nothing more; what is rolling goes on by itself'
+  const notes = { ...(document['error'] as object), notes: [said, 'kvup status     shows it'] }
+  const html = page({ document: { ...document, error: notes }, events })
+  expect(html).toContain(`<li><span>${said}</span></li>`)
+  expect(html).toContain('<code>kvup status</code>')
+})
+
 test('a measured command says whether the promise was kept, and which VMs were interrupted', () => {
   const document = {
     kind: 'MeasuredCommand',
@@ -225,13 +234,13 @@ test('a measured command says whether the promise was kept, and which VMs were i
   })
   const table = vmTableOf(source)
   expect(table?.rows.map(({ name, what, begins, seconds }) => [name, what, begins, seconds])).toEqual([
-    ['pet', 'interrupted: restarted', '2026-11-27 20:25:20', 15],
-    ['web-1', 'migrated', '2026-11-27 20:25:40', 7],
-    ['web-2', 'migration failed', '2026-11-27 20:25:41', 9],
+    ['pet', 'interrupted: restarted', '20:25:20', 15],
+    ['web-1', 'migrated', '20:25:40', 7],
+    ['web-2', 'migration failed', '20:25:41', 9],
     ['web-3', 'migrated', undefined, 3],
-    ['web-1', 'guest agent not connected', '2026-11-27 20:25:48', undefined],
+    ['web-1', 'guest agent not connected', '20:25:48', undefined],
   ])
-  expect(table?.note).toBe('Measured were 72 interruptions, migrations and lost guest agents.')
+  expect(table?.note).toBe('Measured were 72: the document names the first of each kind.')
   const quiet = {
     ...measuredRun,
     promise: { is: 'kept', text: 'confirmed' },
@@ -369,7 +378,7 @@ test('a journal that was cut says so', () => {
   const killed = reported({ ...source, document: { ...source.document, runs } })
   expect(killed.verdict).toEqual({
     is: 'warning',
-    text: 'Run 1: upgrade v1.7.4 → v1.8.4: cut off after 2 m 34 s. after virt-handler',
+    text: 'Run 1: upgrade v1.7.4 → v1.8.4: cut off after 2 m 34 s, after virt-handler',
   })
   expect(killed.remarks[0]).toContain(
     'The journal was cut: this run wrote down no end, and nothing after virt-handler',

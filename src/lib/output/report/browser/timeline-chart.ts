@@ -15,7 +15,7 @@ import {
 } from '../lanes.ts'
 
 /** Pixels. */
-const size = { row: 24, bar: 16, head: 30, axis: 34, curve: 72, letter: 6.4, right: 16 }
+const size = { row: 24, bar: 16, head: 30, axis: 34, curve: 72, letter: 6.8, right: 30 }
 const labelWidth = (width: number): number => (width < 600 ? 120 : 210)
 
 type Svg = Selection<SVGSVGElement, unknown, null, undefined>
@@ -194,12 +194,13 @@ function drawBar(group: Group, bar: Bar, row: Row, x: ScaleTime<number, number>)
     .attr('height', size.bar)
     .attr('rx', 2)
   const room = Math.floor((width - 8) / size.letter)
-  if (room < 5) return
+  const text = withoutName(bar.text, row.text)
+  if (room < Math.min(text.length, 10)) return
   mark
     .append('text')
     .attr('x', Math.max(from, 0) + 4)
     .attr('y', top + size.bar - 4)
-    .text(shortened(withoutName(bar.text, row.text), room))
+    .text(shortened(text, room))
 }
 
 function drawCurve(group: Group, curve: Curve, { y, height }: Row, x: ScaleTime<number, number>): void {
