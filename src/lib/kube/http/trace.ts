@@ -52,6 +52,8 @@ const secretKey = new RegExp(`(?:${secretWord})$`, 'i')
 const secretName = new RegExp(`${secretWord}|pass(?:_|$)|(?:^|_)auth(?:_|$)`, 'i')
 /** Whether an environment variable of this name is a credential. */
 export const isSecretName = (name: string): boolean => secretName.test(name)
+/** Whether what stands under this key or behind this flag is a credential. */
+export const isSecretKey = (name: string): boolean => secretKey.test(name)
 
 /** `scheme://user:password@`; the password may have an @ of its own. */
 const inAddress = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>\\]*@/gi
