@@ -141,13 +141,15 @@ function judged({ document, events }: ReportSource): Verdict | undefined {
 }
 
 /** Journals lose entries, and runs are killed: whoever reads has to know. */
-function remarksOf({ document, events }: ReportSource): readonly string[] {
-  if (document.kind === 'Events')
-    return [
-      'The file ends before the run does: its last document is missing. Below is what was written until then. See kvup status and kvup history for the rest.',
-    ]
+function remarksOf({ document, events, remarks = [] }: ReportSource): readonly string[] {
   const isCut = events.length > 0 && !events.some(({ event }) => event === 'run-started')
   const notes = [
+    ...(document.kind === 'Events'
+      ? [
+          'The file ends before the run does: its last document is missing. Below is what was written until then. See kvup status and kvup history for the rest.',
+        ]
+      : []),
+    ...remarks,
     ...(isCut ? ['The beginning of this run is not in the file.'] : []),
     ...(document['status'] === 'partial' ? ['This document is partial: not everything could be read.'] : []),
   ]

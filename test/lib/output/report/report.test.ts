@@ -228,13 +228,86 @@ test('events whose end was cut off say where', () => {
   expect(timelineOf(source)?.lanes.find(({ name }) => name === 'virt-api')?.bars[0]?.tone).toBe('bad')
 })
 
+/** A run of 66 lines with its report, and the same once more that was killed. */
+const whole = recordedText('upgrade.ndjson')
+const linesOf = (text: string): string[] => text.trimEnd().split('\n')
+const begun = `${linesOf(whole).slice(0, 30).join('\n')}\n`
+const severalRuns = 'The file has 2 runs: this report is of the last one.'
+
+test.each([
+  ['a run', whole, 'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s', []],
+  [
+    'a run, and one that was killed',
+    whole + begun,
+    'Cut off: what the file has of this run ends at virt-controller',
+    [expect.stringContaining('The file ends before the run does'), severalRuns],
+  ],
+  ['one that was killed, and a run', begun + whole, 'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s', [severalRuns]],
+  [
+    'a run, and the document of a check',
+    `${whole}${JSON.stringify(JSON.parse(checkText()))}\n`,
+    'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
+    ['The file has other documents, which are not in this report: Check.'],
+  ],
+  [
+    'a run, and of the next one half a line',
+    whole + begun.slice(0, 100),
+    'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
+    ['1 line of the file is not JSON, and left out.'],
+  ],
+  [
+    'a run with two garbled lines',
+    linesOf(whole)
+      .map((line, index) => (index === 11 || index === 40 ? line.slice(3) : line))
+      .join('\n'),
+    'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
+    ['2 lines of the file are not JSON, and left out.'],
+  ],
+  [
+    'a run without its lines 10 to 20',
+    linesOf(whole).toSpliced(10, 10).join('\n'),
+    'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
+    ['Lines are missing within this run: what they told is not in the report.'],
+  ],
+  [
+    'a run whose beginning was cut within a line',
+    whole.slice(100),
+    'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
+    ['The beginning of this run is not in the file.'],
+  ],
+])('of a file with %s', (_, text, verdict, remarks) => {
+  const report = reported(parseReportSource(text, 'log.ndjson'))
+  expect(report.verdict.text).toBe(verdict)
+  expect(report.remarks).toEqual(remarks)
+})
+
+test.each([...recordedFiles])('nothing is missing in %s', (file) => {
+  expect(recorded(file).remarks).toBeUndefined()
+})
+
 test.each([
   ['', 'it is empty'],
+  ['{"kind": "constructor"}', 'it is of kind "constructor"'],
+  ['{"kind": "toString"}', 'it is of kind "toString"'],
+  ['{"kind": "__proto__"}', 'it is of kind "__proto__"'],
   ['{"kind": "Pod", "metadata": {}}', 'it is of kind "Pod"'],
   ['just words', 'it has no kind'],
   ['[1, 2]', 'it has no kind'],
   ['a: b: c', 'it is neither JSON nor YAML'],
 ])('%j is no document: %s', (text, why) => {
+  expect(() => parseReportSource(text, 'x.json')).toThrow(why)
+})
+
+test.each(
+  [
+    [`${'{"a":'.repeat(6000)}1${'}'.repeat(6000)}`, 'it is nested deeper than 100 levels'],
+    [
+      `{"kind": "CheckReport", "items": ${'['.repeat(6000)}${']'.repeat(6000)}}`,
+      'it is nested deeper than 100 levels',
+    ],
+    [`a: ${'['.repeat(6000)}`, 'no report can be made'],
+  ].map(([text = '', why = '']) => [text.slice(0, 30), text, why]),
+)('what begins with %s and is nested 6,000 deep is refused', (_, text, why) => {
   expect(() => parseReportSource(text, 'x.json')).toThrow(why)
 })
 
