@@ -38,6 +38,85 @@ test.each([
   expect(reported(recorded(file)).verdict).toEqual({ is, text })
 })
 
+/** A check in which nothing was found. */
+const passed = () => ({
+  kind: 'CheckReport',
+  outcome: 'passed',
+  to: 'v1.8.4',
+  counts: { blockers: 0, notChecked: 0, warnings: 0 },
+  items: [{ id: 'node-ready', is: 'passed', findings: [] as object[] }],
+  status: 'complete',
+})
+const blocker = { id: 'node-ready', level: 'blocker', summary: 'worker-1 is not ready' }
+const error = { code: 4, reason: 'stalled', message: 'stalled while updating virt-api' }
+const ended = recorded('upgrade.ndjson').document
+const plan = recorded('plan.json').document
+const nothingToDo = { ...plan, pending: false, steps: [] }
+const rehearsed = recorded('rehearsal.json').document
+
+test('a check in which nothing was found is good', () => {
+  expect(reported({ document: passed(), events: [] }).verdict).toEqual({
+    is: 'good',
+    text: 'READY for v1.8.4',
+  })
+  expect(reported({ document: nothingToDo, events: [] }).verdict.is).toBe('good')
+})
+
+test.each([
+  [{ ...ended, outcome: 'stalled' }, 'bad', 'Stalled: KubeVirt v1.7.4 → v1.8.4'],
+  [{ ...ended, outcome: 'interrupted' }, 'bad', 'Interrupted: KubeVirt'],
+  [{ ...ended, outcome: 'failed' }, 'bad', 'Failed: KubeVirt'],
+  [{ ...ended, status: 'failed' }, 'bad', 'Failed: KubeVirt'],
+  [{ ...ended, error }, 'bad', 'Failed: stalled while updating virt-api'],
+  [{ ...ended, outcome: 'well' }, 'warning', 'its outcome "well" is not known'],
+  [{ ...ended, outcome: undefined }, 'warning', 'its outcome is not known'],
+  [{ ...passed(), items: undefined }, 'warning', 'it has no verdict'],
+  [{ ...passed(), status: 'failed' }, 'bad', 'Failed: READY'],
+  [{ ...passed(), items: [{ findings: [blocker] }] }, 'bad', 'it passed, with 1 blocker'],
+  [
+    { ...passed(), items: [{ findings: [{ ...blocker, level: 'warning' }] }] },
+    'bad',
+    'it counts no warnings, and lists 1 warning',
+  ],
+  [{ ...plan, status: 'failed' }, 'bad', 'Failed: plan of KubeVirt'],
+  [{ ...nothingToDo, status: 'failed' }, 'bad', 'Failed: plan of KubeVirt'],
+  [{ ...nothingToDo, pending: true }, 'bad', 'it has something to do, and no step for it'],
+  [{ ...nothingToDo, findings: [blocker] }, 'bad', 'it has nothing to do, and 1 blocker'],
+  [{ ...plan, pending: false }, 'bad', 'it has nothing to do, and 11 steps for it'],
+  [{ ...rehearsed, outcome: undefined }, 'warning', 'its outcome is not known'],
+  [{ ...rehearsed, status: 'failed' }, 'bad', 'Failed: Rehearsal: KubeVirt'],
+  [{ ...rehearsed, code: 4 }, 'bad', 'Failed: Rehearsal: KubeVirt'],
+  [{ ...rehearsed, why: error }, 'bad', 'it goes through, and says why it does not'],
+  [{ kind: 'Error' }, 'bad', 'Failed: '],
+] as const)('what speaks against a good verdict takes it away: %#', (document, is, text) => {
+  const { verdict } = reported({ document, events: [] })
+  expect(verdict).toEqual({ is, text: expect.stringContaining(text) })
+})
+
+test('a verdict has no value of another type in it', () => {
+  const others = [null, 7.5, Infinity, Number.NaN, {}, [], [{}], true, { lowSeconds: 'x' }]
+  for (const file of [...recordedFiles, 'check'] as const) {
+    const { document } = file === 'check' ? check() : recorded(file)
+    const [run] = (document['runs'] ?? []) as object[]
+    const places = [
+      ...Object.keys(document).map((key) => (other: unknown) => ({ ...document, [key]: other })),
+      ...Object.keys(run ?? {}).map((key) => (other: unknown) => ({
+        ...document,
+        runs: [{ ...run, [key]: other }],
+      })),
+      (other: unknown) => ({ ...document, operator: { from: other, to: other } }),
+      (other: unknown) => ({ ...document, stoppedBefore: { step: other, because: other } }),
+    ]
+    for (const place of places)
+      for (const other of others) {
+        const changed = { ...place(other), kind: document.kind }
+        expect(reported({ document: changed, events: [] }).verdict.text).not.toMatch(
+          /null|undefined|object|NaN|Infinity/u,
+        )
+      }
+  }
+})
+
 test.each(recordedFiles)('the report of %s is as its schema has it', (file) => {
   const document = { ...reported(recorded(file)), status: 'complete' }
   expect(validate(document, 'report.json', schemas)).toEqual([])
