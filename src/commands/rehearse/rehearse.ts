@@ -58,6 +58,8 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   const asked: Omit<Play, 'faults'> = { twin, upgrade, seed, at: clock.now() }
   const about = {
     apiVersion: 'kvup.io/v1alpha1',
+    ...(cluster.address && { cluster: cluster.address }),
+    asOf: asked.at.toISOString(),
     product: upgrade.product,
     from: upgrade.from,
     to: upgrade.to,

@@ -7,16 +7,25 @@ interface Note {
   lines: readonly string[]
 }
 
+/** Nothing of what it says happened in a cluster. */
+export const isOfTwin = ({ kind }: Fields): boolean => kind === 'Rehearsal' || kind === 'FaultRehearsals'
+
 /** The sentences of a document, each list under what it is. Lists that are empty are left out. */
 export function notesOf(document: Fields): readonly Note[] {
   const error = fieldsOf(document['error'])
   const { vms, alerts, workloads, noWayBack, degraded } = document
   const stopped = fieldsOf(document['stoppedBefore'])
   const isJournal = document['kind'] === 'History'
+  const isTwin = isOfTwin(document)
   const sections: readonly (readonly [string, readonly string[]])[] = [
     [
-      'What else is known',
-      [...furtherLines(error), ...textsOf(error['notes']), ...textsOf(fieldsOf(document['why'])['notes'])],
+      isTwin ? 'In the twin at its end' : 'What else is known',
+      [
+        ...furtherLines(error),
+        ...textsOf(error['notes']),
+        ...textsOf(fieldsOf(document['why'])['notes']),
+        ...textsOf(fieldsOf(document['why'])['finds']),
+      ],
     ],
     ['What is not as it should be', textsOf(degraded)],
     ['Where it stopped', stoppedText(stopped)],
@@ -27,19 +36,37 @@ export function notesOf(document: Fields): readonly Note[] {
     ['Differences', differencesOf(fieldsOf(document['differences']))],
     ['Way back', noWayBack === undefined ? [] : [`none: ${String(textOf(noWayBack))}`]],
     [
-      'Left behind',
+      isTwin ? 'Left behind in the twin' : 'Left behind',
       [
         ...listOf(document['left']).flatMap(({ what }) => textOf(what) ?? []),
         ...(isJournal ? [] : overridesOf(document)),
       ],
     ],
+    ['If this happens in the cluster', isTwin ? helpIfItHappens(document) : []],
     ['Temporary changes that are open', isJournal ? overridesOf(document) : []],
     ['Faults', listOf(document['items']).flatMap(faultText)],
     ['Not in the twin, and so not shown', textsOf(document['missing'])],
     ['Could not be read', textsOf(document['unread'])],
     ['Not known', textsOf(document['unknown'])],
+    [
+      'About the journal',
+      isJournal ? ['Other users can edit the journal of kvup: do not treat it as proof.'] : [],
+    ],
   ]
   return sections.flatMap(([title, lines]) => (lines.length === 0 ? [] : [{ title, lines }]))
+}
+
+const abort = 'kvup eus abort'
+
+/** What the upgrade printed on the twin, and what restores what it left there: each command once. */
+function helpIfItHappens(document: Fields): readonly string[] {
+  const remedy = textsOf(fieldsOf(document['why'])['remedy'])
+  const each = listOf(document['left']).flatMap((left) => textOf(left['restores']) ?? [])
+  const restores = each.includes(abort)
+    ? [`${abort}     ends the EUS upgrade, and restores what is left`]
+    : each
+  const isSaid = (line: string) => remedy.some((one) => one === line || one.startsWith(`${line}   `))
+  return [...new Set([...remedy, ...restores.filter((line) => !isSaid(line))])]
 }
 
 /** What a message says below its first line. */

@@ -299,11 +299,15 @@ const tableOf = (
 function predictionBody({ by, rows, says }: NonNullable<Report['prediction']>): VNode {
   const agreed = rows.filter(({ agrees }) => agrees === true).length
   const compared = rows.filter(({ agrees }) => agrees !== undefined).length
-  return html`<p>${agreed} of ${compared} came as predicted by ${by}.</p>
+  const faster = rows.filter(({ differs }) => differs === 'faster').length
+  return html`<p>
+      ${agreed} of ${count(compared, 'stage')} took as long as predicted by
+      ${by}${faster > 0 ? `, ${faster} less` : ''}.
+    </p>
     ${tableOf(
       'Predicted and happened',
       ['What', 'Predicted', 'Happened', 'Agrees'],
-      rows.map(({ what, predicted, happened, agrees }) => [
+      rows.map(({ what, predicted, happened, agrees, differs }) => [
         what,
         predicted,
         happened,
@@ -311,7 +315,9 @@ function predictionBody({ by, rows, says }: NonNullable<Report['prediction']>): 
           ? 'not compared'
           : agrees
             ? html`<span class="good">✔ yes</span>`
-            : html`<span class="warning">! no</span>`,
+            : differs === 'faster'
+              ? 'faster'
+              : html`<span class="warning">! slower</span>`,
       ]),
     )}
     <ul class="lines">

@@ -22,9 +22,13 @@ const marks = { good: 'done', warning: 'warning', bad: 'failed' } as const
 
 function textLines(report: ReportDocument, typed: string, paint: Paint): readonly string[] {
   const { verdict, file, remarks, next, findings, changes, redacted } = report
+  const made = changes.filter(({ isOpen }) => isOpen !== true).length
   const counted = [
     ...(findings.length > 0 ? [count(findings.length, 'finding')] : []),
-    ...(changes.length > 0 ? [count(changes.length, 'change')] : []),
+    ...(made > 0 ? [count(made, 'change')] : []),
+    ...(changes.length > made
+      ? [`${count(changes.length - made, 'change')} refused or not known to be done`]
+      : []),
   ]
   return [
     `${paint[tones[verdict.is]](paint.mark[marks[verdict.is]])} ${verdict.text}`,
@@ -71,12 +75,7 @@ export function reportMarkdown(report: ReportDocument): string {
     ),
     ...headed('Predicted and happened', prediction === undefined ? [] : predictionLines(prediction)),
     ...headed('Changes', changes.flatMap(changeLines)),
-    ...notes.flatMap(({ title: heading, lines }) =>
-      headed(
-        heading,
-        lines.map((line) => `- ${markdownText(line)}`),
-      ),
-    ),
+    ...notes.flatMap(({ title: heading, lines }) => headed(heading, helpMarkdown(lines))),
   ].join('\n')
 }
 
@@ -105,8 +104,8 @@ const predictionLines = ({ by, rows, says }: NonNullable<Report['prediction']>):
   '| What | Predicted | Happened | Agrees |',
   '|---|---|---|---|',
   ...rows.map(
-    ({ what, predicted, happened, agrees }) =>
-      `| ${[what, predicted, happened].map(markdownText).join(' | ')} | ${agrees === undefined ? 'not compared' : agrees ? 'yes' : 'no'} |`,
+    ({ what, predicted, happened, agrees, differs }) =>
+      `| ${[what, predicted, happened].map(markdownText).join(' | ')} | ${agrees === undefined ? 'not compared' : agrees ? 'yes' : (differs ?? 'no')} |`,
   ),
   '',
   ...says.map((line) => `- ${markdownText(line)}`),

@@ -23,6 +23,7 @@ import {
   titleOf,
 } from './lanes.ts'
 import type { ReportSource } from './report-source.ts'
+import { becameText } from './vm-table.ts'
 
 /** VMs beyond this many are drawn as a curve. */
 const lanesForVms = 40
@@ -169,7 +170,7 @@ function vmLanes(vms: readonly Fields[]): readonly Lane[] {
       const name = placedName(vm)
       const becomes = textOf(vm['becomes']) ?? ''
       const tries = textOf(vm['tries']) ?? ''
-      const text = `${name}: KubeVirt tries to ${tries}, ${becomes} after ${spanText((to - from) * 1000)}`
+      const text = `${name}: KubeVirt tries to ${tries}, ${becameText(vm) ?? ''} after ${spanText((to - from) * 1000)}`
       return [{ name, from: from * 1000, to: to * 1000, tone: vmTones[becomes] ?? 'dim', text }]
     })
     .toSorted((a, b) => a.from - b.from || a.to - b.to)

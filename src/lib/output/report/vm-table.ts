@@ -62,7 +62,7 @@ const down: readonly VmColumn[] = [
 /** The VMs of a document, and what became of each; undefined where it names none. Runs in the browser too. */
 export function vmTableOf({ document }: Pick<ReportSource, 'document'>): VmTable | undefined {
   const { kind } = document
-  if (kind === 'Rehearsal') return tableOf(rehearsed, listOf(document['vms']))
+  if (kind === 'Rehearsal') return tableOf(rehearsed, listOf(document['vms']).map(inTwin))
   if (kind === 'WorkloadsUpdate' || kind === 'VmRestarts') {
     const items = listOf(document['items'])
     return items.length > 0 ? tableOf(moved, items.map(inWords)) : tableOf(waved, inWaves(document))
@@ -70,6 +70,15 @@ export function vmTableOf({ document }: Pick<ReportSource, 'document'>): VmTable
   if (kind === 'UpgradeReport' || kind === 'EusReport') return tableOf(changed, listOf(document['changes']))
   return kind === 'EusPlan' ? tableOf(down, listOf(document['outages'])) : undefined
 }
+
+/** What a VM became in the twin, in words: `still on v1.7.4`. */
+export function becameText({ becomes, launcher }: Fields): string | undefined {
+  if (becomes !== 'outdated') return textOf(becomes)
+  const tag = /:([\w.-]+)$/u.exec(textOf(launcher) ?? '')?.[1]
+  return `still on ${tag ?? 'the old virt-launcher'}`
+}
+
+const inTwin = (vm: Fields): Fields => ({ ...vm, becomes: becameText(vm) })
 
 /** `left` is a word of the documents; a person reads what it means. */
 const inWords = (item: Fields): Fields =>
