@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { changedField } from '../../../../src/lib/output/report/changed-field.ts'
 import { redactedSource } from '../../../../src/commands/report/redacted-source.ts'
 import { reportPage } from '../../../../src/lib/output/report/report-page.ts'
 import { type Report, reportOf } from '../../../../src/lib/output/report/report-model.ts'
@@ -356,6 +357,44 @@ test('stages are compared with their estimates: what took less time is no fault'
   ])
   // A stage that did not end has nothing to be compared.
   expect(reported(recorded('stalled.ndjson')).prediction?.rows.map(({ what }) => what)).toEqual(['Prepare'])
+})
+
+/** ms for which the processor worked: others have it too. */
+function workOf(work: () => void): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+test.each([
+  [
+    'change a field each, and set it back',
+    (n: number) => `set f${n >> 1} of a/b ${n % 2 ? 'back to x' : 'from x to y'}`,
+  ],
+  ['have ten thousand words', () => `set f of a/b from ${'x to '.repeat(10_000)}`],
+  ['could be split anywhere', () => `set f of a/b: ${'x; it was '.repeat(2000)}`],
+])('changes that %s take no time in proportion to their square', (_, sentence) => {
+  const length = sentence(0).length > 100 ? 200 : 8000
+  const events = Array.from({ length }, (_each, n) => ({
+    event: n % 4 === 0 ? 'step-started' : 'step-applied',
+    at: new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString(),
+    step: { id: `step-${n}`, title: `step ${n}` },
+    change: sentence(n),
+  }))
+  const source = { document: { kind: 'Events' }, events }
+  expect(workOf(() => [reported(source), timelineOf(source)])).toBeLessThan(5000)
+})
+
+test.each([
+  ['set a of b/c from 1 to 2', { field: 'a', object: 'b/c', was: '1', is: '2' }],
+  ['set a of b/c in namespace d from 1 to 2 to 3', { object: 'b/c in namespace d', was: '1', is: '2 to 3' }],
+  ['set a of b/c from 1 to 2, and save the value', { was: '1', is: '2', isSaved: true }],
+  ['set a of Pool gpu: true; it was false', { field: 'a', object: 'Pool gpu', was: 'false', is: 'true' }],
+  ['set a back to 2', { field: 'a', is: '2', isBack: true }],
+  [`set a of b/c from 1 to ${'x'.repeat(5000)}`, { was: '1', is: 'x'.repeat(5000) }],
+])('%s is read as a change', (sentence, change) => {
+  expect(changedField(sentence)).toMatchObject(change)
 })
 
 test('a rehearsal is compared with what happened', () => {
