@@ -9,6 +9,7 @@ import { reportMarkdown, reportView } from '../../../../src/lib/output/report/re
 import { timelineOf } from '../../../../src/lib/output/report/timeline.ts'
 import { vmTableOf } from '../../../../src/lib/output/report/vm-table.ts'
 import { paintFor, sanitise } from '../../../../src/lib/output/terminal.ts'
+import { markdownText } from '../../../../src/lib/output/text.ts'
 import { readSchema, validate } from '../../docs/json-schema.ts'
 import { hostile } from './hostile.ts'
 import { checkText, recorded, recordedFiles, recordedText, withTexts } from './recorded.ts'
@@ -643,6 +644,27 @@ test('Markdown of hostile text has no markup of its own', () => {
   expect(lines.join('\n').replaceAll(/^( *)(`{3,})[^\n]*\n[\s\S]*?\n\1\2$/gmu, '')).not.toMatch(
     /(?<!\\)<b>|(?<!\\)\[link|(?<!\\)!\[x/u,
   )
+})
+
+test.each([
+  ['&lt;b&gt; & c', String.raw`\&lt;b\&gt; & c`],
+  ['~~gone~~ and $x$', String.raw`\~\~gone\~\~ and \$x\$`],
+  ['~~~', String.raw`\~\~\~`],
+  ['---', String.raw`\---`],
+  ['===', String.raw`\===`],
+  ['+ more', String.raw`\+ more`],
+  ['    indented', ' indented'],
+  [' - nested', String.raw` \- nested`],
+  ['1) first', String.raw`1\) first`],
+  ['12. twelfth', String.raw`12\. twelfth`],
+  ['1.8.4 is there', '1.8.4 is there'],
+  ['see https://evil.example/_x_?a=1&b=2.', 'see `https://evil.example/_x_?a=1&b=2`.'],
+  ['(www.evil.example)', '(`www.evil.example`)'],
+  ['ask @org/team, or ops@example.com!', 'ask `@org/team`, or `ops@example.com`!'],
+  ['`@org`', '\\``@org`\\`'],
+  ['a | b@c', String.raw`a \| ${'`b@c`'}`],
+])('%j is text in Markdown', (words, markdown) => {
+  expect(markdownText(words)).toBe(markdown)
 })
 
 test('the page asks for nothing: what runs and styles is named by its hash', () => {
