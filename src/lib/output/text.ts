@@ -275,8 +275,8 @@ export function markdownText(words: string): string {
   // Four blanks would make a block of code of it.
   const text = onSingleLine(words).replace(/^\s{2,}/u, ' ')
   const parts = text.split(/([\s|<>()[\]"'`]+)/u)
-  const escaped = parts.map((part) => (isLink(part) ? linkAsCode(part) : escapedMarkdown(part))).join('')
-  return escaped
+  const safe = parts.map((part) => (isLink(part) ? linkAsCode(part) : escapedMarkdown(part))).join('')
+  return safe
     .replace(/^(\s?)([-+=])/u, String.raw`$1\$2`)
     .replace(/^(\s?\d{1,9})([.)])(?=\s|$)/u, String.raw`$1\$2`)
 }

@@ -142,14 +142,8 @@ export function withOutcome(message: string, { outcome }: Fields): string {
  */
 export function trustedVerdict(document: Given, verdict: Verdict): Verdict {
   if (verdict.is === 'bad') return verdict
-  const { outcome, error, status, code, kind } = document
-  const hasFailed =
-    kind === 'Error' ||
-    status === 'failed' ||
-    (error !== undefined && error !== null) ||
-    (code !== undefined && code !== 0) ||
-    failures.has(textOf(outcome) ?? '')
-  if (hasFailed) {
+  const { outcome, error, kind } = document
+  if (hasFailed(document)) {
     const [message = ''] = textOf(fieldsOf(error)['message'])?.split('\n') ?? []
     return { is: 'bad', text: withOutcome(message === '' ? verdict.text : message, document) }
   }
@@ -161,6 +155,15 @@ export function trustedVerdict(document: Given, verdict: Verdict): Verdict {
   const against = contradictionIn(document)
   return against === undefined ? verdict : { is: 'bad', text: `This document contradicts itself: ${against}` }
 }
+
+const isThere = (value: unknown): boolean => value !== undefined && value !== null
+
+const hasFailed = ({ outcome, error, status, code, kind }: Given): boolean =>
+  kind === 'Error' ||
+  status === 'failed' ||
+  isThere(error) ||
+  (isThere(code) && code !== 0) ||
+  failures.has(textOf(outcome) ?? '')
 
 function contradictionIn(document: Given): string | undefined {
   if (document.kind === 'CheckReport') return inCheck(document)
@@ -197,8 +200,8 @@ function inPlan({ pending, steps: planned, findings, accepted }: Fields): string
 
 function inPlayed({ outcome, code, why }: Fields): string | undefined {
   if (outcome !== 'through') return undefined
-  if (code !== undefined && code !== 0) return `it goes through, with exit code ${String(numberOf(code))}`
-  return why === undefined || why === null ? undefined : 'it goes through, and says why it does not'
+  if ((numberOf(code) ?? 0) !== 0) return `it goes through, with exit code ${String(code)}`
+  return !isThere(why) ? undefined : 'it goes through, and says why it does not'
 }
 
 function inWaves({ items, totals, outcome }: Fields): string | undefined {

@@ -469,35 +469,35 @@ test('events whose end was cut off say where', () => {
 })
 
 /** A run of 66 lines with its report, and the same once more that was killed. */
-const whole = recordedText('upgrade.ndjson')
+const runText = recordedText('upgrade.ndjson')
 const linesOf = (text: string): string[] => text.trimEnd().split('\n')
-const begun = `${linesOf(whole).slice(0, 30).join('\n')}\n`
+const begun = `${linesOf(runText).slice(0, 30).join('\n')}\n`
 const severalRuns = 'The file has 2 runs: this report is of the last one.'
 
 test.each([
-  ['a run', whole, 'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s', []],
+  ['a run', runText, 'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s', []],
   [
     'a run, and one that was killed',
-    whole + begun,
+    runText + begun,
     'Cut off: what the file has of this run ends at virt-controller',
     [expect.stringContaining('The file ends before the run does'), severalRuns],
   ],
-  ['one that was killed, and a run', begun + whole, 'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s', [severalRuns]],
+  ['one that was killed, and a run', begun + runText, 'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s', [severalRuns]],
   [
     'a run, and the document of a check',
-    `${whole}${JSON.stringify(JSON.parse(checkText()))}\n`,
+    `${runText}${JSON.stringify(JSON.parse(checkText()))}\n`,
     'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
     ['The file has other documents, which are not in this report: Check.'],
   ],
   [
     'a run, and of the next one half a line',
-    whole + begun.slice(0, 100),
+    runText + begun.slice(0, 100),
     'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
     ['1 line of the file is not JSON, and left out.'],
   ],
   [
     'a run with two garbled lines',
-    linesOf(whole)
+    linesOf(runText)
       .map((line, index) => (index === 11 || index === 40 ? line.slice(3) : line))
       .join('\n'),
     'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
@@ -505,13 +505,13 @@ test.each([
   ],
   [
     'a run without its lines 10 to 20',
-    linesOf(whole).toSpliced(10, 10).join('\n'),
+    linesOf(runText).toSpliced(10, 10).join('\n'),
     'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
     ['Lines are missing within this run: what they told is not in the report.'],
   ],
   [
     'a run whose beginning was cut within a line',
-    whole.slice(100),
+    runText.slice(100),
     'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
     ['The beginning of this run is not in the file.'],
   ],
