@@ -10,7 +10,7 @@ import { count } from '../text.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
 import { type ReportChange, changesOf } from './report-changes.ts'
 import { acceptedOf, findingsOf, type ReportFinding, type ReportRisk } from './report-findings.ts'
-import { isOfTwin, notesOf } from './report-notes.ts'
+import { isOfTwin, type Note, notesOf, noWayBackIn } from './report-notes.ts'
 import { predictionOf, type Prediction } from './report-prediction.ts'
 import { reportKinds, type ReportSource } from './report-source.ts'
 import { isReadable, trustedVerdict, withOutcome } from './trusted-verdict.ts'
@@ -33,7 +33,7 @@ export interface Report extends Document {
   prediction?: Prediction
   changes: readonly ReportChange[]
   /** Whatever else the document says in sentences. */
-  notes: readonly { title: string; lines: readonly string[] }[]
+  notes: readonly Note[]
   /** Secrets and hosts are left out. */
   redacted: boolean
 }
@@ -151,6 +151,7 @@ function remarksOf({ document, events, remarks = [] }: ReportSource): readonly s
         ]
       : []),
     ...remarks,
+    ...noWayBackIn(document),
     ...(isCut ? ['The beginning of this run is not in the file.'] : []),
     ...(document['status'] === 'partial' ? ['This document is partial: not everything could be read.'] : []),
   ]

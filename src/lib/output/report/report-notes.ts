@@ -1,11 +1,22 @@
 import { valueText } from '../../kube/text.ts'
+import { spanText } from '../../kube/duration.ts'
+import { titleOf } from './lanes.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf } from './fields.ts'
 
 /** A list of sentences, and what they are about. */
-interface Note {
+export interface Note {
   title: string
   lines: readonly string[]
+  /** Its commands can be pasted: everywhere else a line that begins like one is a sentence. */
+  isHelp?: true
 }
+
+const ifItHappens = 'If this happens in the cluster'
+const noWay = 'There is no way back'
+
+/** The most important sentence of a plan, which its notes have near their end. */
+export const noWayBackIn = (document: Fields): readonly string[] =>
+  textsOf(document['notes']).filter((line) => line.startsWith(noWay))
 
 /** Nothing of what it says happened in a cluster. */
 export const isOfTwin = ({ kind }: Fields): boolean => kind === 'Rehearsal' || kind === 'FaultRehearsals'
@@ -29,7 +40,11 @@ export function notesOf(document: Fields): readonly Note[] {
     ],
     ['What is not as it should be', textsOf(degraded)],
     ['Where it stopped', stoppedText(stopped)],
-    ['What it means for the cluster', [...textsOf(document['said']), ...textsOf(document['notes'])]],
+    [
+      'What it means for the cluster',
+      [...textsOf(document['said']), ...textsOf(document['notes']).filter((line) => !line.startsWith(noWay))],
+    ],
+    ['Steps', document['kind'] === 'EusPlan' ? listOf(document['steps']).map(titleOf) : []],
     ['VMs that have a problem', troublesOf(fieldsOf(vms))],
     ['VMs now', textsOf([fieldsOf(workloads)['forecast']]).map((text) => `KubeVirt ${text}`)],
     ['New alerts', [...textsOf(fieldsOf(alerts)['new']), ...textsOf([fieldsOf(alerts)['notCompared']])]],
@@ -42,7 +57,10 @@ export function notesOf(document: Fields): readonly Note[] {
         ...(isJournal ? [] : overridesOf(document)),
       ],
     ],
-    ['If this happens in the cluster', isTwin ? helpIfItHappens(document) : []],
+    [
+      ifItHappens,
+      isTwin ? [...helpIfItHappens(document), ...listOf(document['items']).flatMap(helpOnFault)] : [],
+    ],
     ['Temporary changes that are open', isJournal ? overridesOf(document) : []],
     ['Faults', listOf(document['items']).flatMap(faultText)],
     ['Not in the twin, and so not shown', textsOf(document['missing'])],
@@ -53,7 +71,17 @@ export function notesOf(document: Fields): readonly Note[] {
       isJournal ? ['Other users can edit the journal of kvup: do not treat it as proof.'] : [],
     ],
   ]
-  return sections.flatMap(([title, lines]) => (lines.length === 0 ? [] : [{ title, lines }]))
+  return sections.flatMap(([title, lines]) =>
+    lines.length === 0 ? [] : [{ title, lines, ...(title === ifItHappens && { isHelp: true as const }) }],
+  )
+}
+
+/** With the time that it takes until the upgrade ends. */
+function helpOnFault(item: Fields): readonly string[] {
+  const [fault, seconds] = [textOf(item['fault']), numberOf(item['upgradeSeconds'])]
+  if (fault === undefined) return []
+  const ends = seconds === undefined ? '' : `: the upgrade ends after ${spanText(seconds * 1000)}`
+  return [`${fault}${ends}`, ...textsOf(item['next'])]
 }
 
 const abort = 'kvup eus abort'

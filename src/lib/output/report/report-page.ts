@@ -167,12 +167,12 @@ function sectionsOf(report: Report, { timeline, vms }: Parts): readonly Section[
       vms && vmsBody(vms),
     ),
     ...section('prediction', 'Predicted and happened', prediction && predictionBody(prediction)),
-    ...notes.flatMap(({ title, lines }, index) =>
+    ...notes.flatMap(({ title, lines, isHelp }, index) =>
       section(
         `note-${index + 1}`,
         title,
         html`<ul class="lines">
-          ${lines.map((line) => html`<li>${lineOf(line)}</li>`)}
+          ${lines.map((line) => html`<li>${isHelp ? lineOf(line) : line}</li>`)}
         </ul>`,
       ),
     ),
@@ -300,10 +300,8 @@ function predictionBody({ by, rows, says }: NonNullable<Report['prediction']>): 
   const agreed = rows.filter(({ agrees }) => agrees === true).length
   const compared = rows.filter(({ agrees }) => agrees !== undefined).length
   const faster = rows.filter(({ differs }) => differs === 'faster').length
-  return html`<p>
-      ${agreed} of ${count(compared, 'stage')} took as long as predicted by
-      ${by}${faster > 0 ? `, ${faster} less` : ''}.
-    </p>
+  const less = faster > 0 ? `, ${faster} less` : ''
+  return html`<p>${`${agreed} of ${count(compared, 'stage')} took as long as predicted by ${by}${less}.`}</p>
     ${tableOf(
       'Predicted and happened',
       ['What', 'Predicted', 'Happened', 'Agrees'],

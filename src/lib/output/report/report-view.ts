@@ -38,9 +38,12 @@ function textLines(report: ReportDocument, typed: string, paint: Paint): readonl
     '',
     file === undefined
       ? `${paint.mark.next} ${typed} --to-file report.html     # writes the page`
-      : `${paint.good(paint.mark.done)} The report is in ${file}${redacted ? ', without passwords and names of hosts (--full has them)' : ': it may have passwords and names of hosts (--full)'}`,
+      : `${paint.good(paint.mark.done)} ${savedText(file, redacted)}`,
   ]
 }
+
+export const savedText = (file: string, isRedacted: boolean): string =>
+  `The report is in ${file}${isRedacted ? ', without passwords and names of hosts (--full has them)' : ': it may have passwords and names of hosts (--full)'}`
 
 const levelWords: Readonly<Record<ReportFinding['level'], string>> = {
   blocker: 'blocker',
@@ -75,7 +78,9 @@ export function reportMarkdown(report: ReportDocument): string {
     ),
     ...headed('Predicted and happened', prediction === undefined ? [] : predictionLines(prediction)),
     ...headed('Changes', changes.flatMap(changeLines)),
-    ...notes.flatMap(({ title: heading, lines }) => headed(heading, helpMarkdown(lines))),
+    ...notes.flatMap(({ title: heading, lines, isHelp }) =>
+      headed(heading, isHelp ? helpInOrder(lines) : lines.map((line) => `- ${markdownText(line)}`)),
+    ),
   ].join('\n')
 }
 
@@ -89,6 +94,12 @@ function helpMarkdown(lines: readonly string[]): readonly string[] {
     ...(commands.length > 0 ? fenced(commands, 'sh') : []),
   ]
 }
+
+/** Each command beneath what it helps with. */
+const helpInOrder = (lines: readonly string[]): readonly string[] =>
+  lines.flatMap((line) =>
+    isCommand(line) ? fenced([line], 'sh').map((one) => `  ${one}`) : [`- ${markdownText(line)}`],
+  )
 
 function findingLines({ id, level, summary, remedy, reason }: ReportFinding): readonly string[] {
   const why = reason === undefined ? '' : ` (because: ${markdownText(reason)})`

@@ -97,13 +97,7 @@ function ofPlan(document: Fields): Timeline {
     ]
     const name = titleOf(step)
     begins.set(textOf(step['id']) ?? '', at)
-    if (high > 0)
-      lanes.push(
-        lane('Steps', name, [
-          { from: at, to: at + low, tone: 'running', text: `${name}: at least ${spanText(low)}` },
-          { from: at + low, to: at + high, tone: 'dim', text: `${name}: at most ${spanText(high)}` },
-        ]),
-      )
+    if (high > 0) lanes.push(lane('Steps', name, estimated(name, at, { low, high })))
     at += high
   }
   const overrides = listOf(document['steps']).flatMap((step) =>
@@ -118,8 +112,17 @@ function ofPlan(document: Fields): Timeline {
   )
   return relative(
     [...lanes, ...overrides],
-    'An estimate, with each step as long as it may take; its darker part is the least. Steps of unknown duration are left out.',
+    'An estimate, with each step as long as it may take; the part in the stronger color is the least. Steps of unknown duration are left out.',
   )
+}
+
+/** The least of it, and what may come on top; a part that is nothing is no bar. */
+function estimated(name: string, from: number, { low, high }: { low: number; high: number }): readonly Bar[] {
+  const bars: readonly Bar[] = [
+    { from, to: from + low, tone: 'running', text: `${name}: at least ${spanText(low)}` },
+    { from: from + low, to: from + high, tone: 'dim', text: `${name}: at most ${spanText(high)}` },
+  ]
+  return bars.filter((bar) => bar.to > bar.from)
 }
 
 function ofHops(document: Fields): Timeline {
@@ -131,22 +134,19 @@ function ofHops(document: Fields): Timeline {
     const from = at
     at += high
     if (high === 0) return []
-    return [
-      lane('Stages', name, [
-        { from, to: from + low, tone: 'running', text: `${name}: at least ${spanText(low)}` },
-        { from: from + low, to: from + high, tone: 'dim', text: `${name}: at most ${spanText(high)}` },
-      ]),
-    ]
+    return [lane('Stages', name, estimated(name, from, { low, high }))]
   })
-  return relative(lanes, 'An estimate, with each step as long as it may take; its darker part is the least.')
+  return relative(
+    lanes,
+    'An estimate, with each step as long as it may take; the part in the stronger color is the least.',
+  )
 }
 
 function ofRehearsal(document: Fields): Timeline {
   const ends = (numberOf(document['upgradeSeconds']) ?? 0) * 1000
   const stages = listOf(document['stages']).map((stage) => {
     const [from, takes] = [numberOf(stage['begins']) ?? 0, numberOf(stage['takes'])]
-    const hop = textOf(stage['hop'])
-    const name = `${hop === undefined ? '' : `${hop} `}${textOf(stage['name']) ?? ''}`
+    const name = textOf(stage['name']) ?? ''
     const to = takes === undefined ? Math.max(ends, from * 1000) : (from + takes) * 1000
     const text = takes === undefined ? `${name}: does not end` : spanned(name, takes * 1000)
     return {

@@ -39,7 +39,7 @@ test.each([
   ['upgrade.ndjson', 'good', 'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s'],
   ['stalled.ndjson', 'bad', 'Timed out after 3 m 02 s (--timeout) while installing CRDs and RBAC'],
   ['workloads-update.ndjson', 'bad', 'Update of VMs: incomplete: 1 of 11 VMs failed'],
-  ['eus-plan.json', 'good', 'Plan of the EUS upgrade 4.18.21 → 4.20: 38 steps'],
+  ['eus-plan.json', 'good', 'Plan of the EUS upgrade 4.18.21 → 4.20: 38 steps, 2 h 15 m to 6 h 20 m'],
   ['eus-run.ndjson', 'good', 'EUS upgrade 4.18 → 4.20: done in 2 h 28 m'],
 ] as const)('the verdict of %s', (file, is, text) => {
   expect(reported(recorded(file)).verdict).toEqual({ is, text })
@@ -194,6 +194,24 @@ test('VMs of a rehearsal that does not go through are still on what they were on
   expect(new Set(table?.rows.map(({ tries, becomes }) => `${tries}, ${becomes}`))).toEqual(
     new Set(['nothing, still on v1.7.4']),
   )
+})
+
+test('of each rehearsed fault there is how long it takes and what helps, and sentences are no commands', () => {
+  const source = recorded('faults.json')
+  const next = ['kubectl describe node worker-1', 'kvup upgrade --to v1.8.4     # continues']
+  const items = source.document['items'] as { fault: string; next: string[] }[]
+  for (const item of items) item.next = next
+  const { notes } = reported(source)
+  const helps = notes.filter(({ isHelp }) => isHelp)
+  expect(helps.map(({ title }) => title)).toEqual(['If this happens in the cluster'])
+  for (const { fault } of items) {
+    const at = helps[0]?.lines.findIndex((line) => line.startsWith(`${fault}: the upgrade ends after `)) ?? -1
+    expect(helps[0]?.lines.slice(at + 1, at + 1 + next.length)).toEqual(next)
+  }
+  const plan = page(recorded('eus-plan.json'))
+  expect(plan).not.toContain('<code>kvup eus abort undoes')
+  expect(plan).toContain('<h2 id="note-2">Steps</h2>')
+  expect(reported(recorded('eus-plan.json')).remarks[0]).toMatch(/^There is no way back to 4\.18/u)
 })
 
 test('changes are diffs, of a plan and of a run', () => {
