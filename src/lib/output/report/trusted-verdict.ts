@@ -59,7 +59,7 @@ const shapes: Readonly<Record<string, Holds>> = {
     accepted: risks,
     time,
   }),
-  EusPlan: shape({ ...path, pending: flag, steps, findings: found, accepted: risks }),
+  EusPlan: shape({ ...path, pending: flag, steps, findings: found, accepted: risks, time }),
   UpgradeReport: shape({
     ...path,
     outcome: text,
