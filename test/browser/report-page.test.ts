@@ -42,7 +42,7 @@ describe.skipIf(notThere !== undefined)('the page of a report in a browser', () 
   const folder = mkdtempSync(join(tmpdir(), 'kvup-report-'))
   let browser: Browser
   beforeAll(async () => {
-    browser = await openBrowser()
+    browser = await openBrowser({ scrollBars: true })
   })
   afterAll(async () => {
     await browser.close()
@@ -74,6 +74,10 @@ describe.skipIf(notThere !== undefined)('the page of a report in a browser', () 
       const { metrics } = await talk.send('Performance.getMetrics')
       return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Infinity) * 1000
     }
+    // What a browser tells of in its console alone, such as an observer that is not told of all changes.
+    await page.addInitScript(() =>
+      addEventListener('error', ({ message }) => console.error(`error event: ${message}`)),
+    )
     await page.goto(`file://${file}`)
     if (options.javaScriptEnabled !== false) await page.locator('html[data-ready]').waitFor()
     return page
@@ -97,7 +101,12 @@ describe.skipIf(notThere !== undefined)('the page of a report in a browser', () 
           })
           expect(found).toEqual([])
           // Nothing but a table, a diff or the drawing scrolls sideways.
-          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+          const room = await page.evaluate(() => {
+            const { scrollWidth, clientWidth } = document.documentElement
+            return { scrollWidth, clientWidth, innerWidth }
+          })
+          expect(room.innerWidth).toBe(width)
+          expect(room.scrollWidth).toBe(room.clientWidth)
           if (shots !== undefined) {
             mkdirSync(shots, { recursive: true })
             await page.screenshot({

@@ -20,7 +20,7 @@ export async function report(cx: Context, options: ReportOptions, typed?: string
   const { toFile, full = false } = options
   if (toFile === '' || toFile === '-') throw notSaved(toFile, 'it is no name of a file')
   const whole = isFile(typed) ? await sourceIn(cx, typed) : await sourceOfRun(cx, options, typed)
-  const source = full ? whole : redactedSource(whole)
+  const source = full ? whole : { ...whole, ...redactedSource(whole) }
   const made = reportOf(source, { redacted: !full })
   const isTicket = cx.flags.output === 'markdown'
   if (toFile !== undefined && (isTicket || /\.(?:md|markdown)$/iu.test(toFile)))

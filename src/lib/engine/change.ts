@@ -270,8 +270,21 @@ async function runToTheEnd(
     limits,
   })
   if (outcome.is !== 'stopped-before' || outcome.step.id !== restoresAt) return outcome
-  return runProcedure(procedure, { ...running, limits: { timeoutMs: limits.timeoutMs } })
+  return runProcedure(procedure, {
+    ...running,
+    // It is the same run, which has started: whoever reads its events would take it for another one.
+    emit(event: RunEvent) {
+      running.emit(event.kind === 'run-started' ? knownSteps(event) : event)
+    },
+    limits: { timeoutMs: limits.timeoutMs },
+  })
 }
+
+const knownSteps = ({ at, steps }: Extract<RunEvent, { kind: 'run-started' }>): RunEvent => ({
+  kind: 'steps-known',
+  at,
+  steps,
+})
 
 const onCluster = (title: string, { cluster: { address } }: RunEnvironment): string =>
   address?.context === undefined ? title : `${title} on ${address.context}`

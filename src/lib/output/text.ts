@@ -267,9 +267,30 @@ export function count(n: number, noun: string): string {
   return `${n === 0 ? 'no' : n} ${noun}${n === 1 ? '' : 's'}`
 }
 
-/** Somebody's text stays text, on one line. */
+/**
+ * Somebody's text stays text, on one line: it formats nothing, begins no list, rule or fence, and draws no formula. Addresses and what has an @ become code: there is no other way in
+ * which nothing makes a link of them, or notifies a person or team of that name.
+ */
 export function markdownText(words: string): string {
-  return onSingleLine(words).replaceAll(/[\\`*_[\]<>|#]/gu, String.raw`\$&`)
+  // Four blanks would make a block of code of it.
+  const text = onSingleLine(words).replace(/^\s{2,}/u, ' ')
+  const parts = text.split(/([\s|<>()[\]"'`]+)/u)
+  const safe = parts.map((part) => (isLink(part) ? linkAsCode(part) : escapedMarkdown(part))).join('')
+  return safe
+    .replace(/^(\s?)([-+=])/u, String.raw`$1\$2`)
+    .replace(/^(\s?\d{1,9})([.)])(?=\s|$)/u, String.raw`$1\$2`)
+}
+
+const escapedMarkdown = (text: string): string =>
+  text.replaceAll(/[\\`*_[\]<>|#~$]|&(?=#?\w+;)/gu, String.raw`\$&`)
+
+const isLink = (word: string): boolean => /@|:\/\/|^www\./iu.test(word)
+
+/** The end of a sentence stands behind the code. */
+function linkAsCode(word: string): string {
+  let end = word.length
+  while (end > 1 && '.,:;!?'.includes(word.charAt(end - 1))) end--
+  return `${inlineCode(word.slice(0, end))}${word.slice(end)}`
 }
 
 /** A block of code that nothing inside of it can end. */
@@ -287,7 +308,7 @@ export function inlineCode(words: string): string {
 }
 
 function longestRun(text: string): number {
-  return Math.max(0, ...[...text.matchAll(/`+/gu)].map(([run]) => run.length))
+  return [...text.matchAll(/`+/gu)].reduce((most, [run]) => Math.max(most, run.length), 0)
 }
 
 /** A section of a Markdown page; nothing where there are no lines. */

@@ -1,10 +1,13 @@
 import { spanText } from '../../kube/duration.ts'
-import { type ChangedField, changedField, restores } from './changed-field.ts'
+import { changedField, Restored } from './changed-field.ts'
 import { type Fields, fieldsOf, listOf, numberOf, textOf, timeOf } from './fields.ts'
 import { type Bar, type BarTone, type Lane, lane, spanned, type Timeline, titleOf } from './lanes.ts'
 
 /** Beyond this many phrases about nodes and pods each step has one lane for all of them. */
 const lanesForNodes = 40
+
+/** Of a step that begins again and again without an end only so many are kept to be ended. */
+const mostOpen = 9
 
 interface Heard {
   id: string
@@ -49,18 +52,31 @@ const idOf = (step: Fields): string => textOf(step['id']) ?? titleOf(step)
 function heardSteps(events: readonly Fields[], ends: number): readonly Heard[] {
   const planned = plannedOf(events)
   const steps: Heard[] = []
+  /** Those that did not end yet; one that began again is done as often. */
+  const open = new Map<string, Heard[]>()
+  const nextParts = partsAfter(planned)
   let before: string | undefined
   for (const event of events) {
     const at = timeOf(event['at']) ?? ends
     const step = fieldsOf(event['step'])
     const [id, name] = [idOf(step), titleOf(step)]
-    const last = steps.findLast((one) => one.id === id && one.to === undefined)
     if (event['event'] === 'step-started') {
       if (planned.has(id)) before = id
-      const part = planned.get(id)?.part ?? textOf(step['part']) ?? partAfter(planned, before)
-      steps.push({ id, name, part, from: at, to: undefined, tone: 'bad', text: `${name}: did not end` })
+      const part = planned.get(id)?.part ?? textOf(step['part']) ?? nextParts.get(before)
+      const begun: Heard = {
+        id,
+        name,
+        part,
+        from: at,
+        to: undefined,
+        tone: 'bad',
+        text: `${name}: did not end`,
+      }
+      steps.push(begun)
+      open.set(id, [...(open.get(id) ?? []).slice(-mostOpen), begun])
     }
-    if (event['event'] === 'step-done' && last) {
+    const last = event['event'] === 'step-done' ? open.get(id)?.pop() : undefined
+    if (last) {
       const note = textOf(event['note'])
       last.to = at
       last.tone = event['changed'] === true ? 'running' : 'good'
@@ -70,11 +86,10 @@ function heardSteps(events: readonly Fields[], ends: number): readonly Heard[] {
   return steps
 }
 
-/** A step that came up during the run is done on behalf of the planned one that comes next. */
-function partAfter(planned: Planned, before: string | undefined): string | undefined {
-  const ids = [...planned.keys()]
-  const next = ids[before === undefined ? 0 : ids.indexOf(before) + 1]
-  return next === undefined ? undefined : planned.get(next)?.part
+/** By the planned step that began last: one that came up during the run is done on behalf of the planned one that comes next. */
+function partsAfter(planned: Planned): ReadonlyMap<string | undefined, string | undefined> {
+  const ids = [undefined, ...planned.keys()]
+  return new Map(ids.map((id, index) => [id, planned.get(ids[index + 1] ?? '')?.part]))
 }
 
 interface HeardStage {
@@ -98,13 +113,14 @@ export function stagesOf(events: readonly Fields[]): readonly HeardStage[] {
   /** An earlier run did them. */
   const early = new Set(over.filter((id) => !started.has(id)))
   const stages = Map.groupBy(heard, ({ part }) => part)
+  const idsOf = Map.groupBy(planned.keys(), (id) => planned.get(id)?.part)
   return [...stages].flatMap(([name, own]): readonly HeardStage[] => {
     if (name === undefined) return []
-    const from = Math.min(...own.map((step) => step.from))
+    const from = own.reduce((least, step) => Math.min(least, step.from), Infinity)
     if (own.some(({ to }) => to === undefined)) return [{ name, from }]
-    const to = Math.max(...own.map((step) => step.to ?? ends))
+    const to = own.reduce((most, step) => Math.max(most, step.to ?? ends), -Infinity)
     const done = new Set(own.map(({ id }) => id))
-    const ids = [...planned.keys()].filter((id) => planned.get(id)?.part === name)
+    const ids = idsOf.get(name) ?? []
     const isWhole = !ids.some((id) => early.has(id)) && done.has(ids.findLast((id) => due.has(id)) ?? '')
     const estimate = ids
       .filter((id) => due.has(id) || done.has(id))
@@ -184,27 +200,24 @@ function joined(heard: readonly HeardPhrase[]): readonly Bar[] {
   return bars
 }
 
-function isBackOf(text: string, change: ChangedField): boolean {
-  const back = changedField(text)
-  return back !== undefined && restores(back, change)
-}
-
 /** Changes as they were made; a setting that one step changes and another sets back is changed in between. */
 function changeLanes(events: readonly Fields[], ends: number): readonly Lane[] {
   const applied = events.flatMap((event) => {
     const at = timeOf(event['at'])
     const id = textOf(fieldsOf(event['step'])['id']) ?? ''
     const text = textOf(event['change']) ?? id
-    return event['event'] === 'step-applied' && at !== undefined ? [{ at, id, text }] : []
+    return event['event'] === 'step-applied' && at !== undefined
+      ? [{ at, id, text, change: changedField(text) }]
+      : []
   })
-  const paused = applied.flatMap(({ at, id, text }) => {
-    const change = changedField(text)
+  const restored = new Restored(applied)
+  const paused = applied.flatMap(({ at, id, change }) => {
     if (change === undefined || change.isBack) return []
-    const back = applied.find((one) => one.at > at && isBackOf(one.text, change))
+    const back = restored.after(at, change)
     if (back === undefined && !change.isSaved && !id.startsWith('pause-')) return []
     const of = change.object === undefined ? '' : ` of ${change.object}`
     const name = `${change.field.slice(change.field.lastIndexOf('.') + 1)}${of}`
-    const to = back?.at ?? ends
+    const to = back ?? ends
     const how = back === undefined ? 'not restored in this run' : `restored after ${spanText(to - at)}`
     return [lane('Temporary changes', name, [{ from: at, to, tone: 'warn', text: `${name}: ${how}` }])]
   })

@@ -31,15 +31,20 @@ export function timeOf(value: unknown): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
-/** The next entry of a journal about the same step that says one of these. */
-export const laterEntry = (
+/** Of each entry of a journal the next one about the same step that says one of these. */
+export function laterEntries(
   items: readonly Fields[],
-  index: number,
   ...whats: readonly string[]
-): Fields | undefined =>
-  items
-    .slice(index + 1)
-    .find((one) => one['step'] === items[index]?.['step'] && whats.includes(String(one['what'])))
+): ReadonlyMap<Fields, Fields> {
+  const later = new Map<Fields, Fields>()
+  const next = new Map<unknown, Fields>()
+  for (const item of items.toReversed()) {
+    const found = next.get(item['step'])
+    if (found !== undefined) later.set(item, found)
+    if (whats.includes(String(textOf(item['what'])))) next.set(item['step'], item)
+  }
+  return later
+}
 
 /** `namespace/name`. */
 export const placedName = ({ namespace, name }: Fields): string =>

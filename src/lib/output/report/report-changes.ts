@@ -1,7 +1,7 @@
 import type { DryRunChange } from '../../engine/dry-run-change.ts'
 import { diffText, stepDiff } from '../views/dry-run.ts'
-import { changedField, fieldDiff, restores } from './changed-field.ts'
-import { type Fields, fieldsOf, laterEntry, listOf, textOf, timeOf } from './fields.ts'
+import { changedField, ChangesSoFar, fieldDiff } from './changed-field.ts'
+import { type Fields, fieldsOf, laterEntries, listOf, textOf, timeOf } from './fields.ts'
 import { titleOf } from './lanes.ts'
 import type { ReportSource } from './report-source.ts'
 
@@ -21,12 +21,15 @@ export function changesOf({ document, events }: ReportSource): readonly ReportCh
   if (document.kind === 'History') return ofJournal(listOf(document['items']))
   const applied = events.filter(({ event }) => event === 'step-applied')
   if (applied.length > 0) {
-    const sentences = applied.map(({ change }) => textOf(change) ?? '')
-    return applied.map((event, index) => ({
-      title: titleOf(fieldsOf(event['step'])),
-      says: `${timeText(event)}${withoutFields(sentences[index] ?? '')}`,
-      lines: withWas(sentences[index] ?? '', sentences.slice(0, index)),
-    }))
+    const soFar = new ChangesSoFar()
+    return applied.map((event) => {
+      const sentence = textOf(event['change']) ?? ''
+      return {
+        title: titleOf(fieldsOf(event['step'])),
+        says: `${timeText(event)}${withoutFields(sentence)}`,
+        lines: withWas(sentence, soFar),
+      }
+    })
   }
   const planned = [...listOf(document['steps']), ...listOf(document['dryRunSteps'])]
   return planned.flatMap((step) => ofStep(step))
@@ -77,22 +80,17 @@ function sentenceDiff(text: string): readonly string[] {
 }
 
 function ofJournal(items: readonly Fields[]): readonly ReportChange[] {
-  return items.flatMap((item, index): readonly ReportChange[] => {
+  const soFar = new ChangesSoFar()
+  const later = laterEntries(items, 'applied', 'failed')
+  /** The last entry of each step. */
+  const before = new Map<string, Fields>()
+  return items.flatMap((item): readonly ReportChange[] => {
     const [what, text, title] = [textOf(item['what']), textOf(item['text']) ?? '', textOf(item['step']) ?? '']
-    if (what === 'applied')
-      return [
-        {
-          title,
-          says: `${timeText(item)}${withoutFields(text)}`,
-          lines: withWas(
-            text,
-            items.slice(0, index).map((one) => textOf(one['text']) ?? ''),
-          ),
-        },
-      ]
-    if (what === 'failed') return ofFailure(item, items.slice(0, index))
-    const isOpen = laterEntry(items, index, 'applied', 'failed') === undefined
-    return what === 'intends' && isOpen
+    const [last, lines] = [before.get(title), withWas(text, soFar)]
+    before.set(title, item)
+    if (what === 'applied') return [{ title, says: `${timeText(item)}${withoutFields(text)}`, lines }]
+    if (what === 'failed') return ofFailure(item, last)
+    return what === 'intends' && !later.has(item)
       ? [
           {
             title,
@@ -106,9 +104,8 @@ function ofJournal(items: readonly Fields[]): readonly ReportChange[] {
 }
 
 /** A step that failed before it wrote anything, or after that, changed nothing then. */
-function ofFailure(item: Fields, before: readonly Fields[]): readonly ReportChange[] {
+function ofFailure(item: Fields, last: Fields | undefined): readonly ReportChange[] {
   const [text, title] = [textOf(item['text']) ?? '', textOf(item['step']) ?? '']
-  const last = before.findLast((one) => one['step'] === title)
   const intended = textOf(last?.['text']) ?? ''
   if (last?.['what'] !== 'intends') return []
   const says = text.startsWith(intended) ? text : `${intended}: ${text}`
@@ -117,15 +114,15 @@ function ofFailure(item: Fields, before: readonly Fields[]): readonly ReportChan
 
 /** Of a manifest neither journal nor events have the fields. */
 const withoutFields = (says: string): string =>
-  /\bsha256 [\da-f]+….*\bobjects? changes?\b/u.test(says)
+  /\bsha256 [\da-f]{1,64}….{0,1000}\bobjects? changes?\b/u.test(says)
     ? `${says}. Its fields are not recorded: kvup plan -o wide shows them before an upgrade`
     : says
 
 /** What is set back was set before: the other side of the diff is in that sentence. */
-function withWas(text: string, earlier: readonly string[]): readonly string[] {
+function withWas(text: string, soFar: ChangesSoFar): readonly string[] {
   const change = changedField(text)
   if (change === undefined) return []
-  const before = earlier.map(changedField).findLast((one) => one !== undefined && restores(change, one))
+  const before = soFar.add(change)
   return fieldDiff(
     before === undefined
       ? change

@@ -13,6 +13,7 @@ import { acceptedOf, findingsOf, type ReportFinding, type ReportRisk } from './r
 import { isOfTwin, type Note, notesOf, noWayBackIn } from './report-notes.ts'
 import { predictionOf, type Prediction } from './report-prediction.ts'
 import { reportKinds, type ReportSource } from './report-source.ts'
+import { isReadable, trustedVerdict, withOutcome } from './trusted-verdict.ts'
 
 /** `kvup.io/v1alpha1 Report`: what a page or a ticket says of a document. */
 export interface Report extends Document {
@@ -94,30 +95,21 @@ function verdictIn(source: ReportSource): Verdict {
   if (document['status'] === 'failed' && message !== undefined && !isWhole)
     return { is: 'bad', text: withOutcome(firstLine(message), document) }
   try {
-    const { is, text } = judged(source) ?? { is: 'warning', text: 'This document has no verdict.' }
-    // What failed has not gone well, whatever became of its parts.
-    if (is === 'good' && document['status'] === 'failed' && message !== undefined)
-      return { is: 'bad', text: withOutcome(firstLine(message), document) }
+    const verdict = isReadable(document) ? (judged(source) ?? without) : unreadable
+    const { is, text } = trustedVerdict(document, verdict)
     return { is, text: text.charAt(0).toUpperCase() + text.slice(1) }
   } catch {
-    return { is: 'warning', text: 'kvup did not write this document as it is: it has no verdict.' }
+    return unreadable
   }
+}
+
+const without: Verdict = { is: 'warning', text: 'This document has no verdict.' }
+const unreadable: Verdict = {
+  is: 'warning',
+  text: 'kvup did not write this document as it is: it has no verdict.',
 }
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? ''
-
-/** `Blocked: 2 blockers …`; a message that begins with the word has said it. */
-function withOutcome(message: string, { outcome }: Fields): string {
-  const words = {
-    blocked: 'Blocked',
-    stalled: 'Stalled',
-    'timed-out': 'Timed out',
-    interrupted: 'Interrupted',
-  }
-  const word = new Map(Object.entries(words)).get(textOf(outcome) ?? '') ?? 'Failed'
-  if (!message.toLowerCase().startsWith(word.toLowerCase())) return `${word}: ${message}`
-  return message.charAt(0).toUpperCase() + message.slice(1)
-}
 
 function judged({ document, events }: ReportSource): Verdict | undefined {
   if (document.kind === 'Rehearsal') {
@@ -171,13 +163,15 @@ function measuredVerdict(document: Fields): Verdict | undefined {
 }
 
 /** Journals lose entries, and runs are killed: whoever reads has to know. */
-function remarksOf({ document, events }: ReportSource): readonly string[] {
-  if (document.kind === 'Events')
-    return [
-      'The file ends before the run does: its last document is missing. Below is what was written until then. See kvup status and kvup history for the rest.',
-    ]
+function remarksOf({ document, events, remarks = [] }: ReportSource): readonly string[] {
   const isCut = events.length > 0 && !events.some(({ event }) => event === 'run-started')
   const notes = [
+    ...(document.kind === 'Events'
+      ? [
+          'The file ends before the run does: its last document is missing. Below is what was written until then. See kvup status and kvup history for the rest.',
+        ]
+      : []),
+    ...remarks,
     ...noWayBackIn(document),
     ...(isCut ? ['The beginning of this run is not in the file.'] : []),
     ...(document['status'] === 'partial' ? ['This document is partial: not everything could be read.'] : []),

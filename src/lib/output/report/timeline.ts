@@ -3,7 +3,7 @@ import { ofEvents } from './event-timeline.ts'
 import {
   type Fields,
   fieldsOf,
-  laterEntry,
+  laterEntries,
   listOf,
   numberOf,
   placedName,
@@ -275,11 +275,12 @@ function ofJournal(document: Fields): Timeline {
 }
 
 function journalChanges(items: readonly Fields[], end: number): readonly Lane[] {
-  return items.flatMap((item, index) => {
+  const later = laterEntries(items, 'applied', 'failed')
+  return items.flatMap((item) => {
     const from = timeOf(item['at'])
     if (item['what'] !== 'intends' || from === undefined) return []
     const step = textOf(item['step']) ?? ''
-    const became = laterEntry(items, index, 'applied', 'failed')
+    const became = later.get(item)
     const to = timeOf(became?.['at']) ?? end
     const tone = became === undefined ? 'warn' : became['what'] === 'failed' ? 'bad' : 'running'
     const open = became === undefined ? ' (not known whether it was done)' : ''
@@ -288,11 +289,12 @@ function journalChanges(items: readonly Fields[], end: number): readonly Lane[] 
 }
 
 function journalOverrides(items: readonly Fields[], end: number): readonly Lane[] {
-  return items.flatMap((item, index) => {
+  const later = laterEntries(items, 'restored', 'closed')
+  return items.flatMap((item) => {
     const from = timeOf(item['at'])
     if (item['what'] !== 'saved' || from === undefined) return []
     const name = textOf(item['step']) ?? ''
-    const closed = laterEntry(items, index, 'restored', 'closed')
+    const closed = later.get(item)
     const to = timeOf(closed?.['at']) ?? end
     const how =
       closed === undefined

@@ -1,10 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { changedField } from '../../../../src/lib/output/report/changed-field.ts'
 import { parseReportSource, type ReportSource } from '../../../../src/lib/output/report/report-source.ts'
 import { reportMarkdown } from '../../../../src/lib/output/report/report-view.ts'
 import { timelineOf } from '../../../../src/lib/output/report/timeline.ts'
 import { vmTableOf } from '../../../../src/lib/output/report/vm-table.ts'
 import { sanitise } from '../../../../src/lib/output/terminal.ts'
+import { markdownText } from '../../../../src/lib/output/text.ts'
 import { readSchema, validate } from '../../docs/json-schema.ts'
 import { hostile } from './hostile.ts'
 import {
@@ -48,6 +50,85 @@ test.each([
   ['eus-run.ndjson', 'good', 'EUS upgrade 4.18 → 4.20: done in 2 h 28 m'],
 ] as const)('the verdict of %s', (file, is, text) => {
   expect(reported(recorded(file)).verdict).toEqual({ is, text })
+})
+
+/** A check in which nothing was found. */
+const passed = () => ({
+  kind: 'CheckReport',
+  outcome: 'passed',
+  to: 'v1.8.4',
+  counts: { blockers: 0, notChecked: 0, warnings: 0 },
+  items: [{ id: 'node-ready', is: 'passed', findings: [] as object[] }],
+  status: 'complete',
+})
+const blocker = { id: 'node-ready', level: 'blocker', summary: 'worker-1 is not ready' }
+const error = { code: 4, reason: 'stalled', message: 'stalled while updating virt-api' }
+const ended = recorded('upgrade.ndjson').document
+const plan = recorded('plan.json').document
+const nothingToDo = { ...plan, pending: false, steps: [] }
+const rehearsed = recorded('rehearsal.json').document
+
+test('a check in which nothing was found is good', () => {
+  expect(reported({ document: passed(), events: [] }).verdict).toEqual({
+    is: 'good',
+    text: 'READY for v1.8.4',
+  })
+  expect(reported({ document: nothingToDo, events: [] }).verdict.is).toBe('good')
+})
+
+test.each([
+  [{ ...ended, outcome: 'stalled' }, 'bad', 'Stalled: KubeVirt v1.7.4 → v1.8.4'],
+  [{ ...ended, outcome: 'interrupted' }, 'bad', 'Interrupted: KubeVirt'],
+  [{ ...ended, outcome: 'failed' }, 'bad', 'Failed: KubeVirt'],
+  [{ ...ended, status: 'failed' }, 'bad', 'Failed: KubeVirt'],
+  [{ ...ended, error }, 'bad', 'Failed: stalled while updating virt-api'],
+  [{ ...ended, outcome: 'well' }, 'warning', 'its outcome "well" is not known'],
+  [{ ...ended, outcome: undefined }, 'warning', 'its outcome is not known'],
+  [{ ...passed(), items: undefined }, 'warning', 'it has no verdict'],
+  [{ ...passed(), status: 'failed' }, 'bad', 'Failed: READY'],
+  [{ ...passed(), items: [{ findings: [blocker] }] }, 'bad', 'it passed, with 1 blocker'],
+  [
+    { ...passed(), items: [{ findings: [{ ...blocker, level: 'warning' }] }] },
+    'bad',
+    'it counts no warnings, and lists 1 warning',
+  ],
+  [{ ...plan, status: 'failed' }, 'bad', 'Failed: plan of KubeVirt'],
+  [{ ...nothingToDo, status: 'failed' }, 'bad', 'Failed: plan of KubeVirt'],
+  [{ ...nothingToDo, pending: true }, 'bad', 'it has something to do, and no step for it'],
+  [{ ...nothingToDo, findings: [blocker] }, 'bad', 'it has nothing to do, and 1 blocker'],
+  [{ ...plan, pending: false }, 'bad', 'it has nothing to do, and 11 steps for it'],
+  [{ ...rehearsed, outcome: undefined }, 'warning', 'its outcome is not known'],
+  [{ ...rehearsed, status: 'failed' }, 'bad', 'Failed: Rehearsal: KubeVirt'],
+  [{ ...rehearsed, code: 4 }, 'bad', 'Failed: Rehearsal: KubeVirt'],
+  [{ ...rehearsed, why: error }, 'bad', 'it goes through, and says why it does not'],
+  [{ kind: 'Error' }, 'bad', 'Failed: '],
+] as const)('what speaks against a good verdict takes it away: %#', (document, is, text) => {
+  const { verdict } = reported({ document, events: [] })
+  expect(verdict).toEqual({ is, text: expect.stringContaining(text) })
+})
+
+test('a verdict has no value of another type in it', () => {
+  const others = [null, 7.5, Infinity, Number.NaN, {}, [], [{}], true, { lowSeconds: 'x' }]
+  for (const file of [...recordedFiles, 'check'] as const) {
+    const { document } = file === 'check' ? check() : recorded(file)
+    const [run] = (document['runs'] ?? []) as object[]
+    const places = [
+      ...Object.keys(document).map((key) => (other: unknown) => ({ ...document, [key]: other })),
+      ...Object.keys(run ?? {}).map((key) => (other: unknown) => ({
+        ...document,
+        runs: [{ ...run, [key]: other }],
+      })),
+      (other: unknown) => ({ ...document, operator: { from: other, to: other } }),
+      (other: unknown) => ({ ...document, stoppedBefore: { step: other, because: other } }),
+    ]
+    for (const place of places)
+      for (const other of others) {
+        const changed = { ...place(other), kind: document.kind }
+        expect(reported({ document: changed, events: [] }).verdict.text).not.toMatch(
+          /null|undefined|object|NaN|Infinity/u,
+        )
+      }
+  }
 })
 
 test.each(recordedFiles)('the report of %s is as its schema has it', (file) => {
@@ -467,6 +548,44 @@ test('stages are compared with their estimates: what took less time is no fault'
   expect(reported(recorded('stalled.ndjson')).prediction?.rows.map(({ what }) => what)).toEqual(['Prepare'])
 })
 
+/** ms for which the processor worked: others have it too. */
+function workOf(work: () => void): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+test.each([
+  [
+    'change a field each, and set it back',
+    (n: number) => `set f${n >> 1} of a/b ${n % 2 ? 'back to x' : 'from x to y'}`,
+  ],
+  ['have ten thousand words', () => `set f of a/b from ${'x to '.repeat(10_000)}`],
+  ['could be split anywhere', () => `set f of a/b: ${'x; it was '.repeat(2000)}`],
+])('changes that %s take no time in proportion to their square', (_, sentence) => {
+  const length = sentence(0).length > 100 ? 200 : 8000
+  const events = Array.from({ length }, (_each, n) => ({
+    event: n % 4 === 0 ? 'step-started' : 'step-applied',
+    at: new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString(),
+    step: { id: `step-${n}`, title: `step ${n}` },
+    change: sentence(n),
+  }))
+  const source = { document: { kind: 'Events' }, events }
+  expect(workOf(() => [reported(source), timelineOf(source)])).toBeLessThan(5000)
+})
+
+test.each([
+  ['set a of b/c from 1 to 2', { field: 'a', object: 'b/c', was: '1', is: '2' }],
+  ['set a of b/c in namespace d from 1 to 2 to 3', { object: 'b/c in namespace d', was: '1', is: '2 to 3' }],
+  ['set a of b/c from 1 to 2, and save the value', { was: '1', is: '2', isSaved: true }],
+  ['set a of Pool gpu: true; it was false', { field: 'a', object: 'Pool gpu', was: 'false', is: 'true' }],
+  ['set a back to 2', { field: 'a', is: '2', isBack: true }],
+  [`set a of b/c from 1 to ${'x'.repeat(5000)}`, { was: '1', is: 'x'.repeat(5000) }],
+])('%s is read as a change', (sentence, change) => {
+  expect(changedField(sentence)).toMatchObject(change)
+})
+
 test('a rehearsal is compared with what happened', () => {
   const source = recorded('upgrade.ndjson')
   const rehearsal = {
@@ -537,13 +656,86 @@ test('events whose end was cut off say where', () => {
   expect(timelineOf(source)?.lanes.find(({ name }) => name === 'virt-api')?.bars[0]?.tone).toBe('bad')
 })
 
+/** A run of 66 lines with its report, and the same once more that was killed. */
+const runText = recordedText('upgrade.ndjson')
+const linesOf = (text: string): string[] => text.trimEnd().split('\n')
+const begun = `${linesOf(runText).slice(0, 30).join('\n')}\n`
+const severalRuns = 'The file has 2 runs: this report is of the last one.'
+
+test.each([
+  ['a run', runText, 'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s', []],
+  [
+    'a run, and one that was killed',
+    runText + begun,
+    'Cut off: what the file has of this run ends at virt-controller',
+    [expect.stringContaining('The file ends before the run does'), severalRuns],
+  ],
+  ['one that was killed, and a run', begun + runText, 'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s', [severalRuns]],
+  [
+    'a run, and the document of a check',
+    `${runText}${JSON.stringify(JSON.parse(checkText()))}\n`,
+    'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
+    ['The file has other documents, which are not in this report: Check.'],
+  ],
+  [
+    'a run, and of the next one half a line',
+    runText + begun.slice(0, 100),
+    'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
+    ['1 line of the file is not JSON, and left out.'],
+  ],
+  [
+    'a run with two garbled lines',
+    linesOf(runText)
+      .map((line, index) => (index === 11 || index === 40 ? line.slice(3) : line))
+      .join('\n'),
+    'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
+    ['2 lines of the file are not JSON, and left out.'],
+  ],
+  [
+    'a run without its lines 10 to 20',
+    linesOf(runText).toSpliced(10, 10).join('\n'),
+    'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
+    ['Lines are missing within this run: what they told is not in the report.'],
+  ],
+  [
+    'a run whose beginning was cut within a line',
+    runText.slice(100),
+    'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s',
+    ['The beginning of this run is not in the file.'],
+  ],
+])('of a file with %s', (_, text, verdict, remarks) => {
+  const report = reported(parseReportSource(text, 'log.ndjson'))
+  expect(report.verdict.text).toBe(verdict)
+  expect(report.remarks).toEqual(remarks)
+})
+
+test.each([...recordedFiles])('nothing is missing in %s', (file) => {
+  expect(recorded(file).remarks).toBeUndefined()
+})
+
 test.each([
   ['', 'it is empty'],
+  ['{"kind": "constructor"}', 'it is of kind "constructor"'],
+  ['{"kind": "toString"}', 'it is of kind "toString"'],
+  ['{"kind": "__proto__"}', 'it is of kind "__proto__"'],
   ['{"kind": "Pod", "metadata": {}}', 'it is of kind "Pod"'],
   ['just words', 'it has no kind'],
   ['[1, 2]', 'it has no kind'],
   ['a: b: c', 'it is neither JSON nor YAML'],
 ])('%j is no document: %s', (text, why) => {
+  expect(() => parseReportSource(text, 'x.json')).toThrow(why)
+})
+
+test.each(
+  [
+    [`${'{"a":'.repeat(6000)}1${'}'.repeat(6000)}`, 'it is nested deeper than 100 levels'],
+    [
+      `{"kind": "CheckReport", "items": ${'['.repeat(6000)}${']'.repeat(6000)}}`,
+      'it is nested deeper than 100 levels',
+    ],
+    [`a: ${'['.repeat(6000)}`, 'no report can be made'],
+  ].map(([text = '', why = '']) => [text.slice(0, 30), text, why]),
+)('what begins with %s and is nested 6,000 deep is refused', (_, text, why) => {
   expect(() => parseReportSource(text, 'x.json')).toThrow(why)
 })
 
@@ -625,6 +817,27 @@ test('Markdown of hostile text has no markup of its own', () => {
   expect(lines.join('\n').replaceAll(/^( *)(`{3,})[^\n]*\n[\s\S]*?\n\1\2$/gmu, '')).not.toMatch(
     /(?<!\\)<b>|(?<!\\)\[link|(?<!\\)!\[x/u,
   )
+})
+
+test.each([
+  ['&lt;b&gt; & c', String.raw`\&lt;b\&gt; & c`],
+  ['~~gone~~ and $x$', String.raw`\~\~gone\~\~ and \$x\$`],
+  ['~~~', String.raw`\~\~\~`],
+  ['---', String.raw`\---`],
+  ['===', String.raw`\===`],
+  ['+ more', String.raw`\+ more`],
+  ['    indented', ' indented'],
+  [' - nested', String.raw` \- nested`],
+  ['1) first', String.raw`1\) first`],
+  ['12. twelfth', String.raw`12\. twelfth`],
+  ['1.8.4 is there', '1.8.4 is there'],
+  ['see https://evil.example/_x_?a=1&b=2.', 'see `https://evil.example/_x_?a=1&b=2`.'],
+  ['(www.evil.example)', '(`www.evil.example`)'],
+  ['ask @org/team, or ops@example.com!', 'ask `@org/team`, or `ops@example.com`!'],
+  ['`@org`', '\\``@org`\\`'],
+  ['a | b@c', String.raw`a \| ${'`b@c`'}`],
+])('%j is text in Markdown', (words, markdown) => {
+  expect(markdownText(words)).toBe(markdown)
 })
 
 test('the page asks for nothing: what runs and styles is named by its hash', () => {

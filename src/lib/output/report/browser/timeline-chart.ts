@@ -50,7 +50,8 @@ export function drawTimeline(into: HTMLElement, timeline: Timeline): void {
       .attr('aria-label', label)
       .text(text)
       .on('click', () => chart.zoomBy(by))
-  new ResizeObserver(() => chart.resize(into.clientWidth)).observe(into)
+  // Drawing makes the page longer, and a scroll bar takes some of its width: within the observer that would be a change that it could not tell of.
+  new ResizeObserver(() => requestAnimationFrame(() => chart.resize(into.clientWidth))).observe(into)
 }
 
 function labelOf(timeline: Timeline): string {
