@@ -241,10 +241,12 @@ function signalOf(): AbortSignal {
 /** The program that runs with this terminal: signals are for it. */
 let atWork: ChildProcess | undefined
 
-/** Ctrl-C reaches everything at the terminal by itself; a second one would end at once what is about to end well. */
+/** Ctrl-C reaches everything at the terminal by itself; a second one would end at once what is about to end well. Sent to kvup alone, the third one gets through. */
 function passOn(child: ChildProcess, name: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
-  if (name !== 'SIGINT') child.kill(name)
+  if (name !== 'SIGINT' || ++interrupts > 2) child.kill(name)
 }
+
+let interrupts = 0
 
 async function runCommand([file = '', ...args]: readonly string[], quietly: boolean): Promise<number> {
   const { spawn } = await import('node:child_process')

@@ -92,6 +92,33 @@ test('a rule that is no rule is refused before anything is asked, and so is one 
   })
 })
 
+test('a rule that could never stop the run is refused before the first change', async () => {
+  await play(withVms, async (stage) => {
+    const since = stage.mark
+    const rule = (stopIf: string, more = {}) =>
+      stage.upgrade('v1.8.4', { measure: true, stopIf: [stopIf], ...more })
+    expect(await rule('tcp.unavailable>2s')).toMatchObject({ code: 2, error: { reason: 'contradiction' } })
+    const create = await rule('create.unavailable>1s', { measureNamespace: 'nowhere' })
+    expect(create).toMatchObject({ code: 2, error: { reason: 'rule-not-measured' } })
+    expect(create.text).toContain('create is not measured (')
+    expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.7.0')
+    expect(stage.methods).toEqual(['LiveMigrate'])
+    expect(stage.writes(since).filter(({ dryRun }) => !dryRun)).toEqual([])
+  })
+})
+
+test('labels that no VMI has are said, and what is no selector is refused', async () => {
+  await play(withVms, async (stage) => {
+    const none = await stage.upgrade('v1.8.4', { measure: true, measureSelector: 'app=nothing' })
+    expect(none.code).toBe(0)
+    expect(none.text).toContain('No running VM has the labels app=nothing')
+    const wrong = await stage.upgrade('v1.9.0', { measure: true, measureSelector: 'a=,,b!!' })
+    expect(wrong.code).toBe(3)
+    expect(wrong.error?.message).toContain("in selector 'a=,,b!!'")
+    expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.8.4')
+  })
+})
+
 test('a dry run, and a run with nothing to do, measure nothing', async () => {
   await play(withVms, async (stage) => {
     const since = stage.mark

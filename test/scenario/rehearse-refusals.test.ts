@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/kube/clock.ts'
+import { interrupted } from '../../src/lib/kube/errors.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { ClusterVersions } from '../../src/lib/kube/kinds/openshift-kinds.ts'
 import type { KubeObject } from '../../src/lib/kube/object.ts'
@@ -126,6 +127,42 @@ describe('a snapshot of another kvup', () => {
   })
 })
 
+function indexed(takenAt: string): string {
+  const [index, ...objects] = objectsIn(plain)
+  return write('when.ndjson', [{ ...index, takenAt }, ...objects])
+}
+
+async function triedIn(file: string): Promise<unknown> {
+  const { said } = await refused(file, '--to', 'v1.9.0', '-o', 'json')
+  return (JSON.parse(said) as { vms: unknown }).vms
+}
+
+describe('when it was taken', () => {
+  test('at no time', async () => {
+    const { code, said } = await refused(indexed('yesterday'), '--to', 'v1.9.0')
+    expect({ code, isNamed: said.includes('does not say when it was taken') }).toEqual({
+      code: 2,
+      isNamed: true,
+    })
+  })
+
+  test('before what is in it was made: what KubeVirt does with the VMs is the same', async () => {
+    expect(await triedIn(indexed('1970-01-01T00:00:00Z'))).toEqual(await triedIn(plain))
+  })
+})
+
+test('who interrupts a rehearsal is told the line that plays it, and none that changes the cluster', async () => {
+  const user = new AbortController()
+  const told = { columns: 100, signal: user.signal }
+  const place = { cluster: {} as Cluster, clock: systemClock, files, ...told }
+  const running = runText(['rehearse', '--from', plain, '--to', 'v1.9.0', '--faults', 'all'], place)
+  setTimeout(() => user.abort(interrupted('SIGINT')), 2000)
+  const { code, out, err } = await running
+  expect(code).toBe(130)
+  expect(`${out}${err}`).toContain(`kvup rehearse --from ${plain} --to v1.9.0 --faults all`)
+  expect(`${out}${err}`).not.toContain('kvup upgrade')
+})
+
 describe('files of two clusters in one', () => {
   test('two snapshots in a file', async () => {
     const both = write('both.ndjson', [...objectsIn(plain), ...objectsIn(other)])
@@ -146,10 +183,18 @@ describe('files of two clusters in one', () => {
     expect({ code, isNamed: said.includes('dumps of two clusters') }).toEqual({ code: 2, isNamed: true })
   })
 
+  test('nodes of another cluster beside its own', async () => {
+    const strange = objectsIn(plain).filter(({ kind }) => kind === 'Node')
+    for (const { metadata } of strange) metadata.uid = `other-${metadata.uid}`
+    const both = write('nodes.ndjson', [...objectsIn(plain).slice(1), ...strange])
+    const { code, said } = await refused(both, '--to', 'v1.9.0')
+    expect({ code, isNamed: said.includes('is there with two uids') }).toEqual({ code: 2, isNamed: true })
+  })
+
   test('a cluster with HyperConverged beside one without', async () => {
     const both = write('mixed.ndjson', [...objectsIn(plain).slice(1), ...objectsIn(platform).slice(1)])
     const { code, said } = await refused(both, '--to', 'v1.9.0')
-    expect({ code, isNamed: said.includes('2 KubeVirts') }).toEqual({ code: 3, isNamed: true })
+    expect({ code, isNamed: said.includes('it contains two clusters') }).toEqual({ code: 2, isNamed: true })
   })
 })
 
@@ -178,11 +223,18 @@ describe('what does not fit the cluster, or one another', () => {
     [['--eus', '--to', '4.16'], 3, 'kvup knows no upgrade from 4.18 to 4.16'],
     [['--eus'], 3, 'a rehearsal to 4.20 needs the graph of the update service'],
     [['--eus', '--graph-file', 'graph.json'], 3, 'the cluster does not show the catalog of 4.20'],
+    [['--eus', '--to', '4.22', '--graph-file', 'graph.json'], 3, 'graph.json has no release of 4.22'],
     [['--to', '4.30.1'], 3, 'update the platform first'],
   ] as const)('%j', async (flags, expected, sentence) => {
     const { code, said } = await refused(platform, ...flags)
     expect(said).toContain(sentence)
     expect(code).toBe(expected)
+  })
+
+  test('a graph of another channel is kept, and the line names the other one once', async () => {
+    const { said } = await refused(platform, '--eus', '--to', '4.22', '--graph-file', 'graph.json')
+    expect(said).toContain('curl -fo graph-4.22.json ')
+    expect(said).toContain('kvup rehearse --eus --to 4.22 --graph-file graph-4.22.json ')
   })
 
   test('an EUS upgrade of a plain cluster', async () => {

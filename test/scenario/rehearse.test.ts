@@ -326,6 +326,18 @@ describe('what a rehearsal says', () => {
       ['updated', true],
       ['updated', true],
     ])
+    // The gate of a minor is no stage of its own.
+    expect(document.stages.filter(({ name, hop = '' }) => !name.startsWith(`${hop}: `))).toEqual([])
+    const lines = (await screen(file, 'v1.9.0')).out.split('\n')
+    expect(lines.filter((line) => line.startsWith('v1.9.0: Prepare '))).toHaveLength(1)
+  })
+
+  test('a cluster of before v1.7 is waited for at v1.7, whose second roll of virt-handler mostly does not come', async () => {
+    const file = await saved('before-names', { version: 'v1.6.6', vms: 1, methods: ['LiveMigrate'] })
+    const { code, document } = await rehearsed(file, 'v1.7.4')
+    expect(code).toBe(0)
+    const verify = document.stages.find(({ name }) => name === 'Verify')
+    expect(verify?.takes).toBeGreaterThanOrEqual(120)
   })
 
   test('a node that is not ready is not ready in the twin', async () => {
@@ -353,6 +365,20 @@ describe('what a rehearsal says', () => {
     const { document } = await rehearsed(file, 'v1.8.4')
     expect(document.vms.map(({ becomes }) => becomes)).toEqual(document.vms.map(() => 'outdated'))
     expect(document.vms.some(({ tries }) => tries === 'migrate')).toBe(true)
+  })
+
+  test('a VM that is evicted starts again, though its instance has the finalizers that it has in a real cluster', async () => {
+    const shape = { ...byTag, vms: mixedVms, methods: ['Evict'] }
+    const file = await saved('finalizers', shape, async (sim) => {
+      const finalizers = ['kubevirt.io/virtualMachineControllerFinalize', 'foregroundDeleteVirtualMachine']
+      for (const { metadata } of sim.store.list(VirtualMachineInstances).items)
+        await sim.cluster().writer.mergePatch(VirtualMachineInstances, metadata, { metadata: { finalizers } })
+    })
+    const { document } = await rehearsed(file, 'v1.8.4', '--accept', 'evictions')
+    expect(document.vms.find(({ name }) => name === 'pet')).toMatchObject({
+      tries: 'evict',
+      becomes: 'updated',
+    })
   })
 
   test('each fault ends in a verdict, and what it leaves behind has its line', async () => {

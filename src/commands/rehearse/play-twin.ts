@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
 import type { Override } from '../../lib/engine/journal.ts'
+import { resumeLine } from '../../lib/engine/change.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
@@ -178,9 +179,20 @@ async function upgradeOn(cx: Context, stage: Stage): Promise<Ended> {
   try {
     return { code: await runInside(insideTwin(cx, stage), lineFor(asked)) }
   } catch (error) {
-    if (!(error instanceof KvupError) || error.exitCode === exitCode.usage || cx.signal.aborted) throw error
+    if (cx.signal.aborted) throw endedByUser(cx, error)
+    if (!(error instanceof KvupError) || error.exitCode === exitCode.usage) throw error
     return { code: error.exitCode, error }
   }
+}
+
+/** What was interrupted is the rehearsal: the line of the upgrade would begin that in the cluster. */
+function endedByUser({ world }: Context, error: unknown): unknown {
+  if (!(error instanceof KvupError)) return error
+  return new KvupError(error.exitCode, error.reason, error.message, {
+    notes: ['nothing was changed in the cluster'],
+    remedy: resumeLine(world, 'plays it from the beginning'),
+    cause: error,
+  })
 }
 
 function lineFor(asked: Play): Typed {

@@ -125,22 +125,41 @@ function rehearsedEus({ shape, releases }: ClusterTwin, typed: TypedUpgrade): Re
     throw blocked('no-eus-path', `kvup knows no upgrade from ${here} to ${to ?? 'an EUS release'}`, {
       remedy: 'kvup eus plan',
     })
-  const plays = (more: readonly string[]) =>
-    `${lineOf('rehearse --eus', to, [...typed.flags, ...more])}     plays it with the whole upgrade path`
-  if (!openshift.graph.some((release) => minorOfPlatform(release.version) === to))
+  const plays = (name: string, file: string) =>
+    `${lineOf('rehearse --eus', to, replaced(typed.flags, name, file))}     plays it with the whole upgrade path`
+  if (!openshift.graph.some((release) => minorOfPlatform(release.version) === to)) {
+    const given = valueOf(typed.flags, '--graph-file')
+    // What is there is of another channel, and is kept.
+    const file = given === undefined ? 'graph.json' : `graph-${to}.json`
     throw blocked(
       'path-unknown',
-      `the cluster shows only its next update: a rehearsal to ${to} needs the graph of the update service`,
-      { remedy: [fetchesGraph(to), plays(['--graph-file', 'graph.json'])] },
+      given === undefined
+        ? `the cluster shows only its next update: a rehearsal to ${to} needs the graph of the update service`
+        : `${given} has no release of ${to}: a rehearsal needs the graph of a channel that has`,
+      { remedy: [fetchesGraph(to, file), plays('--graph-file', file)] },
     )
-  if (olm !== undefined && !releases.some(({ platform }) => platform === to))
+  }
+  if (olm !== undefined && !releases.some(({ platform }) => platform === to)) {
+    const given = valueOf(typed.flags, '--catalog-file')
     throw blocked(
       'path-unknown',
-      `the cluster does not show the catalog of ${to}: a rehearsal of its operator needs it`,
-      { remedy: [makesCatalog(to), plays(['--catalog-file', 'catalog.yaml'])] },
+      given === undefined
+        ? `the cluster does not show the catalog of ${to}: a rehearsal of its operator needs it`
+        : `${given} is not the catalog of ${to}: a rehearsal of its operator needs that`,
+      { remedy: [makesCatalog(to), plays('--catalog-file', 'catalog.yaml')] },
     )
+  }
   const kubevirt = kubeVirtAt(releases, to) ?? version
   return { typed: { ...typed, to }, product: 'OpenShift', from: openshift.version, to, kubevirt }
+}
+
+/** Of flags with their values, word by word. */
+const valueOf = (flags: readonly string[], name: string): string | undefined =>
+  flags.includes(name) ? flags[flags.indexOf(name) + 1] : undefined
+
+function replaced(flags: readonly string[], name: string, value: string): readonly string[] {
+  const place = flags.indexOf(name)
+  return place < 0 ? [...flags, name, value] : flags.with(place + 1, value)
 }
 
 const lineOf = (command: string, to: string, flags: readonly string[]): string =>

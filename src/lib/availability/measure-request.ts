@@ -23,7 +23,10 @@ export function measureRequest({
   stopIf = [],
 }: MeasureOptions): MeasureRequest | undefined {
   const request = { namespace, selector, tcp: tcp.map(parseTcpTarget), stopIf: stopIf.map(parseStopRule) }
-  if (measure) return request
+  if (measure) {
+    ensureConnects(request)
+    return request
+  }
   const given = [
     ...(namespace === undefined ? [] : ['--measure-namespace']),
     ...(selector === undefined ? [] : ['--measure-selector']),
@@ -34,6 +37,19 @@ export function measureRequest({
   throw usageError('contradiction', `${given.join(', ')} needs --measure: nothing is measured without it`, {
     remedy: 'add --measure',
   })
+}
+
+/** A rule about connections of which none is asked for would never stop anything. */
+function ensureConnects({ tcp, stopIf }: MeasureRequest): void {
+  const rule = stopIf.find((one) => one.is === 'unavailable' && one.probe === 'tcp')
+  if (rule === undefined || tcp.length > 0) return
+  throw usageError(
+    'contradiction',
+    `--stop-if ${rule.text} needs --tcp: no connection is measured without it`,
+    {
+      remedy: 'add --tcp NAME:PORT',
+    },
+  )
 }
 
 /** A measurement that has not begun; undefined where none was asked for. Throws what `measureRequest` throws. */

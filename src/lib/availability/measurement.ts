@@ -90,6 +90,7 @@ export class Measurement implements RunMeasurement {
     if (request.tcp.length > 0 && connect === undefined)
       throw usageError('not-measurable', '--tcp cannot be measured here')
     const { reader } = cluster
+    await this.#ensureSelects()
     const tcp = connect
       ? await Promise.all(request.tcp.map((one) => probeOfTcp(one, { reader, connect })))
       : []
@@ -99,6 +100,7 @@ export class Measurement implements RunMeasurement {
     this.#measured = probes.map((probe) => new MeasuredCalls(probe))
     this.#watch()
     await this.#tryCreate()
+    this.#ensureRulesCanStop()
     void this.#heartbeat()
     for (const [index, one] of this.#measured.entries())
       if (!one.hasEnded) void this.#ask(one, Math.round((index * period) / this.#measured.length))
@@ -199,6 +201,26 @@ export class Measurement implements RunMeasurement {
     this.#endProbe(create, `not accepted before the first change: ${answered.why}`)
   }
 
+  /** Throws what the server says of a selector that is none; warns of one that no VMI has. */
+  async #ensureSelects(): Promise<void> {
+    const { cluster, request, warn } = this.#tools
+    if (request.selector === undefined) return
+    const found = await cluster.reader.list(VirtualMachineInstances, { labels: request.selector })
+    if (found.length === 0) warn(`No running VM has the labels ${request.selector}: no VM is watched yet.`)
+  }
+
+  /** A rule about what is not measured would never stop the run that was begun because of it. Throws `usage`. */
+  #ensureRulesCanStop(): void {
+    const create = this.#measured.find(({ probe }) => probe.name === 'create')
+    const rule = this.#tools.request.stopIf.find((one) => one.is === 'unavailable' && one.probe === 'create')
+    if (rule === undefined || create?.hasEnded !== true) return
+    throw usageError(
+      'rule-not-measured',
+      `--stop-if ${rule.text} would never stop the run: creating a VM is not measured here`,
+      { remedy: 'name a namespace in which you may create VMs: --measure-namespace NAMESPACE' },
+    )
+  }
+
   /** One call, with an end. Never rejects. */
   async #once(one: MeasuredCalls): Promise<Answered> {
     // Of this machine, whose network it is: a simulated cluster may be faster than that.
@@ -247,8 +269,10 @@ export class Measurement implements RunMeasurement {
   }
 
   #endProbe(one: MeasuredCalls | undefined, why: string): void {
-    one?.endWith(this.#ticks, why)
-    if (one) this.#tools.warn(`${one.probe.name} is not measured any more (${one.probe.what}): ${why}`)
+    if (!one) return
+    const had = one.calls > 1 ? 'is not measured any more' : 'is not measured'
+    one.endWith(this.#ticks, why)
+    this.#tools.warn(`${one.probe.name} ${had} (${one.probe.what}): ${why}`)
   }
 
   /** Whether this process gets its turns: what it slept through it did not measure. */

@@ -295,10 +295,15 @@ export function limitLeft(daemonset: DaemonSet, kubevirt: KubeVirt): string | un
   return `virt-operator to reset maxUnavailable from ${unavailable} to 1`
 }
 
+/** From the first install on, where that was of v1.7 or later; by a second roll elsewhere. */
+export function knowsMigrationNames({ spec }: DaemonSet): boolean {
+  const [container] = spec?.template?.spec?.containers ?? []
+  return container?.args?.some((arg) => arg.includes(newArgument)) ?? false
+}
+
 function certificateRoll(daemonset: DaemonSet): string | undefined {
-  const { containers = [], volumes = [] } = daemonset.spec?.template?.spec ?? {}
-  if (!containers[0]?.args?.some((arg) => arg.includes(newArgument)))
-    return `its second rollout, for --${newArgument}`
+  if (!knowsMigrationNames(daemonset)) return `its second rollout, for --${newArgument}`
+  const { volumes = [] } = daemonset.spec?.template?.spec ?? {}
   return volumes.some((volume) => volume.name === oldVolume)
     ? `its last rollout, without volume ${oldVolume}`
     : undefined

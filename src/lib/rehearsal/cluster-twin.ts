@@ -2,7 +2,7 @@ import { blocked } from '../kube/errors.ts'
 import { isOfWindow, openOverrides } from '../engine/overrides.ts'
 import type { Clock } from '../kube/clock.ts'
 import type { Reader } from '../kube/cluster.ts'
-import { type Known, known, whyUnknown } from '../kube/known.ts'
+import { itemsOf, type Known, known, whyUnknown } from '../kube/known.ts'
 import { condition, isRecord, type KubeObject } from '../kube/object.ts'
 import {
   type Node,
@@ -17,8 +17,10 @@ import {
   VirtualMachineInstances,
   VirtualMachines,
 } from '../kube/kinds/kubevirt-kinds.ts'
+import { knowsMigrationNames } from '../kubevirt/component-status.ts'
+import { componentLabel } from '../kubevirt/installed-components.ts'
 import { hasOwnLayers, type Installation, theInstallation } from '../kubevirt/installation.ts'
-import { homeOf, takeSnapshot } from '../kubevirt/snapshot.ts'
+import { homeOf, type Snapshot, takeSnapshot } from '../kubevirt/snapshot.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
 import { isPlatform } from '../openshift/layers.ts'
 import type { CatalogPackage } from '../releases/catalog-path.ts'
@@ -70,7 +72,7 @@ export async function readClusterTwin(
   clock: Pick<Clock, 'now'>,
   files: TwinFiles,
 ): Promise<ClusterTwin> {
-  const snapshot = await takeSnapshot(reader, ['nodes'], clock)
+  const snapshot = await takeSnapshot(reader, ['nodes', 'daemonsets'], clock)
   const installation = theInstallation(snapshot)
   ensureSettled(installation)
   const home = homeOf(snapshot.kubevirts) ?? installation.namespace
@@ -113,6 +115,7 @@ export async function readClusterTwin(
     ],
     faults: {
       ...platform?.faults,
+      ...(isWithoutNames(snapshot) && { noMigrationNames: true }),
       ...(notReady.length > 0 && { notReady: notReady.map(({ metadata }) => metadata.name) }),
     },
     counts: { nodes: nodes.length, running: running.filter(isRunning).length, vms: defined.length },
@@ -123,6 +126,10 @@ export async function readClusterTwin(
     ],
   }
 }
+
+/** Where virt-operator has widened maxUnavailable, as it does with more than a few nodes, it does not come to the second roll of virt-handler (lab 9). */
+const isWithoutNames = ({ daemonsets }: Snapshot): boolean =>
+  itemsOf(daemonsets).some((set) => componentLabel(set) === 'virt-handler' && !knowsMigrationNames(set))
 
 /** Of the API server; where it was not saved, of the newest kubelet, which is never ahead of it. */
 async function versionOf(reader: Reader, nodes: readonly Node[]): Promise<string | undefined> {
@@ -238,9 +245,11 @@ function asPlayedInstance(instance: VirtualMachineInstance): VirtualMachineInsta
   const annotations = { ...metadata.annotations, ...outcomeOf(instance) }
   const phase = status?.phase === '' || status?.phase === 'Pending' ? 'Scheduling' : status?.phase
   const { migrationState: _, evacuationNodeName: __, virtualMachineRevisionName: ___, ...rest } = status ?? {}
+  // No controller of the twin takes them off: an instance that is evicted would stay, and its VM would never start again.
+  const { finalizers: ____, ...identity } = metadata
   return {
     ...instance,
-    metadata: { ...metadata, annotations },
+    metadata: { ...identity, annotations },
     status: { ...rest, ...(phase !== undefined && { phase }) },
   }
 }

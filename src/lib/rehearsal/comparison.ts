@@ -94,9 +94,9 @@ export function comparedRun(
       ? ['HyperConverged', olm.from, olm.to]
       : ['KubeVirt', from ?? 'an unfinished installation', to.text]
   // Of an upgrade path the rest may begin at any of its minors.
-  const isLater = isRest || rehearsal.stages.some(({ hop }) => hop !== undefined && hop === begins)
-  if (rehearsal.to === ends && (isLater || rehearsal.from === begins))
-    return new ComparedRun(rehearsal, isLater)
+  const isFirst = rehearsal.from === begins
+  const isLater = isRest || (!isFirst && rehearsal.stages.some(({ hop }) => hop === begins))
+  if (rehearsal.to === ends && (isLater || isFirst)) return new ComparedRun(rehearsal, isLater)
   throw usageError(
     'other-rehearsal',
     `the rehearsal is of ${rehearsal.product} ${rehearsal.from} → ${rehearsal.to}, the upgrade of ${product} ${begins} → ${ends}`,
@@ -178,10 +178,11 @@ function comparedStage(name: string, rehearsed: number | undefined, took: number
 function firstByName(stages: readonly RehearsedStage[]): ReadonlyMap<string, RehearsedStage> {
   const found = new Map<string, RehearsedStage>()
   for (const stage of stages) {
-    const before = found.get(stage.name)
-    if (before === undefined) found.set(stage.name, stage)
+    const { name } = stage
+    const before = found.get(name)
+    if (before === undefined) found.set(name, stage)
     else if (before.takes !== undefined && stage.takes !== undefined)
-      found.set(stage.name, { ...before, takes: before.takes + stage.takes })
+      found.set(name, { ...before, takes: before.takes + stage.takes })
   }
   return found
 }

@@ -1,10 +1,18 @@
 import type { RunEvent, StepSummary } from '../engine/step.ts'
 import type { RehearsedStage } from './rehearsal.ts'
 
+interface ObservedStage extends Pick<RehearsedStage, 'name' | 'hop'> {
+  /** The id of the step that it began with. */
+  first: string
+  /** ms since the epoch. */
+  from: number
+  to?: number
+}
+
 /** Listens to the events of a run, and tells when each of its stages began and ended. */
 export class ObservedStages {
   readonly #steps = new Map<string, StepSummary>()
-  readonly #stages: { name: string; hop?: string; from: number; to?: number }[] = []
+  readonly #stages: ObservedStage[] = []
   readonly #onBegin: () => void
   #began: number | undefined
 
@@ -24,8 +32,7 @@ export class ObservedStages {
       this.#began = at
       this.#onBegin()
     }
-    if (event.kind === 'run-started' || event.kind === 'steps-known')
-      for (const step of event.steps) this.#steps.set(step.id, step)
+    if (event.kind === 'run-started' || event.kind === 'steps-known') this.#know(event.steps)
     if (event.kind === 'step-started') this.#start(event.step, at)
     if (event.kind === 'step-done') this.#end(event.step, { at, began: at - event.tookMs })
   }
@@ -41,28 +48,43 @@ export class ObservedStages {
     }))
   }
 
-  #start(step: StepSummary, at: number): void {
-    const { name, hop } = this.#stageOf(step)
+  /** The gate of a minor is gone through while that minor is one line, and called as the whole of it: it is part of what comes then. */
+  #know(steps: readonly StepSummary[]): void {
+    for (const step of steps) this.#steps.set(step.id, step)
     const last = this.#stages.at(-1)
-    if (last?.name === name && last.hop === hop) delete last.to
-    else this.#stages.push({ name, ...(hop !== undefined && { hop }), from: at })
+    const first = last && this.#steps.get(last.first)
+    if (last && first) last.name = this.#stageOf(first).name
+  }
+
+  #start(step: StepSummary, at: number): void {
+    delete this.#stageFor(step, at).to
   }
 
   /** A step that was done before its turn came never started. */
   #end(step: StepSummary, { at, began }: { at: number; began: number }): void {
-    const { name, hop } = this.#stageOf(step)
-    const last = this.#stages.at(-1)
-    if (last?.name === name && last.hop === hop) last.to = at
-    else this.#stages.push({ name, ...(hop !== undefined && { hop }), from: began, to: at })
+    this.#stageFor(step, began).to = at
   }
 
-  /** The stage that a step belongs to. */
+  /** The last one, or a new one that begins there. */
+  #stageFor(step: StepSummary, from: number): ObservedStage {
+    const named = this.#stageOf(step)
+    const last = this.#stages.at(-1)
+    if (last?.name === named.name && last.hop === named.hop) return last
+    const stage = { ...named, first: step.id, from }
+    this.#stages.push(stage)
+    return stage
+  }
+
+  /** The name of the stage that a step belongs to. */
   nameOf(step: StepSummary): string {
     return this.#stageOf(step).name
   }
 
-  #stageOf(step: StepSummary): { name: string; hop: string | undefined } {
+  #stageOf(step: StepSummary): Pick<RehearsedStage, 'name' | 'hop'> {
     const { part, title, hop } = this.#steps.get(step.id) ?? step
-    return { name: part ?? title, hop }
+    const name = part ?? title
+    if (hop === undefined) return { name }
+    // The last minor of a path, where it is all that is left, does not bear its name.
+    return { name: name.includes(hop) ? name : `${hop}: ${name}`, hop }
   }
 }

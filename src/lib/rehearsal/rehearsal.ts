@@ -62,6 +62,7 @@ export interface Played {
 
 /** A stage of the upgrade as the live view counts them. */
 export interface RehearsedStage {
+  /** In an upgrade path with its minor: `v1.7.4: Verify`. */
   name: string
   /** The minor of an upgrade path that it belongs to. */
   hop?: string

@@ -32,7 +32,15 @@ export function parseVersion(text: string): Version {
     throw usageError(
       'not-a-version',
       `${JSON.stringify(typed)} is not a full version: use, for example, v1.8.4`,
-      { remedy: 'kvup releases     lists the releases that kvup knows' },
+      {
+        remedy: [
+          'kvup releases     lists the releases that kvup knows',
+          // KubeVirt and its operator are at 1.x.
+          ...(/^4\.\d+$/.test(typed)
+            ? [`kvup eus plan --to ${typed}     plans the EUS upgrade of OKD or OpenShift`]
+            : []),
+        ],
+      },
     )
   throw usageError(
     'not-a-version',
@@ -198,8 +206,10 @@ export function parsePlatformMinor(text: string): string {
   if (/^[1-9]\d*\.(?:0|[1-9]\d*)$/u.test(typed)) return typed
   const release = platformVersionOf(typed)
   throw usageError('not-a-minor', `${JSON.stringify(text)} is no minor of OKD or OpenShift`, {
-    remedy: release
-      ? `name the minor: ${platformMinorOf(release)}; the update graph chooses the release`
-      : 'name a minor, such as 4.20',
+    // A 1.x is a release of KubeVirt or its operator.
+    remedy:
+      release && release.major >= 4
+        ? `name the minor: ${platformMinorOf(release)}; the update graph chooses the release`
+        : 'name a minor, such as 4.20',
   })
 }

@@ -190,8 +190,8 @@ function extrasOf(
   { kubevirt, config }: Pass,
   { set, pods }: { set: DaemonSet | undefined; pods: ComponentPods },
 ): HandlerExtras {
-  const { moreHandlerRolls: more, noMigrationNames } = cx.faults.on
-  if (noMigrationNames === true) return { migrationNames: false, oldVolume: false }
+  const { moreHandlerRolls: more } = cx.faults.on
+  if (neverNames(cx, config)) return { migrationNames: false, oldVolume: false }
   if (more !== true && more !== 'before done') return { migrationNames: true, oldVolume: false }
   const ofThis = set !== undefined && isOfDeployment(set, config.id)
   const through =
@@ -202,6 +202,12 @@ function extrasOf(
     return { migrationNames: false, oldVolume: true }
   return { migrationNames: true, oldVolume: hasOldVolume(set) && !(knowsNames(set) && isWhole(set)) }
 }
+
+/** Releases before v1.7 have no such argument. */
+const knowsOfNames = ({ kubeVirtVersion }: DeploymentConfig): boolean => isAtLeast(kubeVirtVersion, 7)
+
+const neverNames = ({ faults }: OperatorContext, config: DeploymentConfig): boolean =>
+  faults.on.noMigrationNames === true || !knowsOfNames(config)
 
 const podSpecOf = ({ spec }: DaemonSet): PodSpec => spec?.template?.spec ?? {}
 
@@ -378,7 +384,10 @@ function handlerDaemonSet(config: DeploymentConfig, extras: HandlerExtras): Daem
     metadata: {
       name,
       namespace: config.namespace,
-      labels: { 'kubevirt.io': name, 'kubevirt.io/supports-migration-cn-types': 'true' },
+      labels: {
+        'kubevirt.io': name,
+        ...(knowsOfNames(config) && { 'kubevirt.io/supports-migration-cn-types': 'true' }),
+      },
     },
     spec: {
       selector: { matchLabels: { 'kubevirt.io': name } },

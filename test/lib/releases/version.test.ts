@@ -36,6 +36,16 @@ describe('parseVersion', () => {
   })
 })
 
+test('a minor of the platform names the command that is for it', () => {
+  expect(() => parseVersion('4.20')).toThrow(
+    expect.objectContaining({
+      remedy: expect.arrayContaining([
+        'kvup eus plan --to 4.20     plans the EUS upgrade of OKD or OpenShift',
+      ]),
+    }),
+  )
+})
+
 test('pre-releases come before their release, by semver', () => {
   const typed = ['v1.9.0', 'v1.9.0-rc.10', 'v1.9.0-rc.2', 'v1.9.0-alpha.0', 'v1.8.4', 'v1.10.0']
   const ordered = typed.map(parseVersion).sort(compareVersions)

@@ -75,13 +75,28 @@ export function savedCluster(
     reader: new SavedReader(saved),
     writer,
     reviewer: savedReviewer(saved, writer),
-    takenAt: (index ? undefined : at) ?? takenAt(index, objects),
+    takenAt: (index ? undefined : at) ?? takenAt(from, index, objects),
   }
 }
 
-function takenAt(index: SnapshotIndex | undefined, objects: readonly KubeObject[]): Date | undefined {
-  const time = index?.takenAt ?? latestTime(objects)
-  return time === undefined ? undefined : new Date(time)
+/** By the cluster's clock: a snapshot was not taken before what is in it was made, whatever the clock of who took it says. */
+function takenAt(
+  from: string,
+  index: SnapshotIndex | undefined,
+  objects: readonly KubeObject[],
+): Date | undefined {
+  if (index?.takenAt === undefined) {
+    const time = latestTime(objects)
+    return time === undefined ? undefined : new Date(time)
+  }
+  const said = Date.parse(index.takenAt)
+  if (Number.isNaN(said)) throw unfit(from, 'its index does not say when it was taken')
+  let latest = said
+  for (const { metadata } of objects) {
+    const made = Date.parse(metadata.creationTimestamp ?? '')
+    if (made > latest) latest = made
+  }
+  return new Date(latest)
 }
 
 function requireWhole({ file, objects }: ParsedFile): void {
@@ -114,13 +129,15 @@ function requireKnownFormat(
 
 /** What a cluster has once, and never anew. */
 const onlyOnes = new Set(['Namespace/kube-system', 'ClusterVersion/version'])
+/** Whose names stand for one object at a time. */
+const kindsOfOne = new Set([KubeVirts.kind, 'Node', 'Namespace'])
 
 function requireOneCluster(from: string, objects: readonly KubeObject[]): void {
   const uids = new Map<string, string>()
   for (const { kind, metadata } of objects) {
     const { name, namespace = '', uid } = metadata
     const what = `${kind}/${name}`
-    if (uid === undefined || !(onlyOnes.has(what) || kind === KubeVirts.kind)) continue
+    if (uid === undefined || !(onlyOnes.has(what) || kindsOfOne.has(kind))) continue
     const place = `${namespace} ${what}`
     if ((uids.get(place) ?? uid) !== uid)
       throw unfit(

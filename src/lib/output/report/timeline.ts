@@ -144,8 +144,7 @@ function ofRehearsal(document: Fields): Timeline {
   const ends = (numberOf(document['upgradeSeconds']) ?? 0) * 1000
   const stages = listOf(document['stages']).map((stage) => {
     const [from, takes] = [numberOf(stage['begins']) ?? 0, numberOf(stage['takes'])]
-    const hop = textOf(stage['hop'])
-    const name = `${hop === undefined ? '' : `${hop} `}${textOf(stage['name']) ?? ''}`
+    const name = textOf(stage['name']) ?? ''
     const to = takes === undefined ? Math.max(ends, from * 1000) : (from + takes) * 1000
     const text = takes === undefined ? `${name}: does not end` : spanned(name, takes * 1000)
     return {

@@ -79,7 +79,12 @@ function headLines(document: Rehearsal, { paint, size }: Style): string[] {
     document.outcome === 'through'
       ? paint.good(`${paint.mark.done} ${what}`)
       : paint.bad(`${paint.mark.failed} ${what}`),
-    ...(why ? [`  ${why.message}`, ...(why.finds ?? []).map((found) => `  KubeVirt then: ${found}`)] : []),
+    ...(why
+      ? [
+          ...why.message.split('\n').map((line) => `  ${line.trim()}`),
+          ...(why.finds ?? []).map((found) => `  KubeVirt then: ${found}`),
+        ]
+      : []),
     ...left.map(({ what: changed, restores }) => `  Left behind: ${changed}. ${restores} restores it.`),
     `  Played on a twin: ${twinText(twin)}${withFault}. Nothing was changed in the cluster.`,
     ...(pace && pace.pullSeconds > 1
@@ -132,7 +137,7 @@ function faultLines(item: RehearsedFault, { paint, size }: Style): string[] {
 }
 
 const columns: readonly Column<RehearsedStage>[] = [
-  { name: 'STAGE', cell: ({ name, hop }) => (hop === undefined ? name : `${hop} ${name}`) },
+  { name: 'STAGE', cell: ({ name }) => name },
   { name: 'BEGINS', cell: ({ begins }) => seconds(begins) },
   { name: 'TAKES', cell: ({ takes }) => (takes === undefined ? 'does not end' : seconds(takes)) },
 ]
