@@ -77,8 +77,12 @@ export const programs: readonly string[] =
     ' ',
   )
 
+/** "kvup changed nothing more": a sentence about it, as its messages have them. */
+const isVerb =
+  /^(?:does|did|has|had|is|was|can|cannot|could|may|must|knows|changed|stopped|stops|pauses|paused|emptied|explains|counts|checks|keeps|goes|to)$/u
+
 /** A line that can be pasted, not a sentence of what helps: only that has an arrow before it. */
 export const isCommand = (line: string): boolean => {
   const [program = '', first = ''] = line.trimStart().split(' ', 2)
-  return programs.includes(program) && first !== ''
+  return programs.includes(program) && first !== '' && !(program === 'kvup' && isVerb.test(first))
 }

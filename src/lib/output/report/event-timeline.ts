@@ -25,6 +25,8 @@ export function ofEvents(events: readonly Fields[]): Timeline {
     ...steps.map(({ name, from, to = ends, tone, text }) => lane('Steps', name, [{ from, to, tone, text }])),
     ...phraseLanes(events, ends),
     ...changeLanes(events, ends),
+    ...vmWaits(events, ends),
+    ...remarkLanes(events),
   ]
   return { begins, ends, isRelative: false, lanes }
 }
@@ -93,6 +95,32 @@ function phraseLanes(events: readonly Fields[], ends: number): readonly Lane[] {
     [...Map.groupBy(heard, (one) => one[by])].map(([name, own]) => lane('Nodes and pods', name, joined(own)))
   const each = lanesOf('phrase')
   return each.length <= lanesForNodes ? each : lanesOf('step')
+}
+
+/** Steps that wait for VMs say how many are left: a lane for each of these steps. */
+function vmWaits(events: readonly Fields[], ends: number): readonly Lane[] {
+  const heard = events.flatMap((event, index): readonly HeardPhrase[] => {
+    const from = timeOf(event['at'])
+    const { on, now, is, progress } = fieldsOf(event['state'])
+    const text = textOf(on)
+    const isOfVms = fieldsOf(progress)['of'] === 'VMs' || /\bVMs? to move\b/u.test(text ?? '')
+    if (event['event'] !== 'step-waiting' || from === undefined || now !== undefined) return []
+    if (text === undefined || !isOfVms) return []
+    const step = titleOf(fieldsOf(event['step']))
+    const tone = is === 'stalled' ? 'bad' : 'running'
+    return [{ from, to: timeOf(events[index + 1]?.['at']) ?? ends, tone, text, phrase: text, step }]
+  })
+  return [...Map.groupBy(heard, ({ step }) => step)].map(([name, own]) => lane('VMs', name, joined(own)))
+}
+
+/** What was told on the way: a migration that failed, a rule that stops the run. */
+function remarkLanes(events: readonly Fields[]): readonly Lane[] {
+  const moments = events.flatMap((event): readonly Bar[] => {
+    const [at, text] = [timeOf(event['at']), textOf(event['text'])]
+    if (event['event'] !== 'remark' || at === undefined || text === undefined) return []
+    return [{ from: at, to: at, tone: 'warn', text }]
+  })
+  return moments.length === 0 ? [] : [lane('Remarks', 'remarks', moments)]
 }
 
 interface HeardPhrase extends Bar {

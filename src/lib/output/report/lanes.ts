@@ -22,8 +22,8 @@ export interface Lane {
     | 'Changes'
     | 'Temporary changes'
     | 'VMs'
-    | 'Alerts'
     | 'Availability'
+    | 'Remarks'
   name: string
   bars: readonly Bar[]
   curve?: Curve
@@ -38,6 +38,44 @@ export interface Timeline {
   /** What has to be known to read it. */
   note?: string
 }
+
+/** So many bars a table shows: a run over days has thousands. */
+const rowsAtMost = 500
+
+export interface TimelineRow {
+  group: Lane['group']
+  name: string
+  bar: Bar
+}
+
+/** Every bar that is drawn, for those who do not see the drawing; of very many the first of each group. */
+export function rowsOf({ lanes }: Timeline): { rows: readonly TimelineRow[]; total: number } {
+  const all = lanes.flatMap(({ group, name, bars }) => bars.map((bar) => ({ group, name, bar })))
+  if (all.length <= rowsAtMost) return { rows: all, total: all.length }
+  const groups = [...Map.groupBy(all, ({ group }) => group).values()]
+  // None of them is crowded out by another one.
+  const most = fairShare(groups.map(({ length }) => length))
+  return { rows: groups.flatMap((rows) => rows.slice(0, most)), total: all.length }
+}
+
+/** The greatest number of each that still fits. */
+function fairShare(lengths: readonly number[]): number {
+  const fits = (most: number) =>
+    lengths.reduce((sum, length) => sum + Math.min(length, most), 0) <= rowsAtMost
+  let most = 1
+  while (fits(most + 1)) most++
+  return most
+}
+
+const day = 86_400_000
+
+/** `20:24:15`; over days with the day, in UTC as everywhere in kvup's documents. */
+export const clockText = (time: Date, span: number): string =>
+  span < day ? time.toISOString().slice(11, 19) : time.toISOString().slice(5, 16).replace('T', ' ')
+
+/** The label has the name already: `18 s (6 of 6 nodes)`. */
+export const withoutName = (text: string, name: string): string =>
+  text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text
 
 /** One row of bars. */
 export const lane = (group: Lane['group'], name: string, bars: readonly Bar[]): Lane => ({

@@ -41,14 +41,15 @@ export interface Report extends Document {
 export function reportOf(source: ReportSource, { redacted }: { redacted: boolean }): Report {
   const { document, events } = source
   const prediction = predictionOf(source)
+  const verdict = verdictIn(source)
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'Report',
     of: document.kind,
     title: titleOf(document, events),
-    verdict: verdictIn(source),
+    verdict,
     remarks: remarksOf(source),
-    next: nextOf(document),
+    next: nextOrNothing(document, verdict),
     facts: factsOf(document),
     findings: findingsOf(document),
     accepted: acceptedOf(document),
@@ -69,6 +70,8 @@ function titleOf(document: ReportSource['document'], events: readonly Fields[]):
   const kubevirt = fieldsOf(document['kubevirt'])
   const was = textOf(from) ?? textOf(kubevirt['version'])
   const goal = textOf(to)
+  if (document.kind === 'MeasuredCommand')
+    return [what, textOf(document['command'])].filter(Boolean).join(' of ')
   const path = [was, goal].filter((version, i, all) => version !== undefined && version !== all[i - 1])
   const number = numberOf(run?.['run']) ?? numberOf(document['run'])
   return [what + (document.kind === 'History' && number !== undefined ? ` ${number}` : ''), path.join(' → ')]
@@ -86,6 +89,9 @@ function verdictIn(source: ReportSource): Verdict {
     return { is: 'bad', text: withOutcome(firstLine(message), document) }
   try {
     const { is, text } = judged(source) ?? { is: 'warning', text: 'This document has no verdict.' }
+    // What failed has not gone well, whatever became of its parts.
+    if (is === 'good' && document['status'] === 'failed' && message !== undefined)
+      return { is: 'bad', text: withOutcome(firstLine(message), document) }
     return { is, text: text.charAt(0).toUpperCase() + text.slice(1) }
   } catch {
     return { is: 'warning', text: 'kvup did not write this document as it is: it has no verdict.' }
@@ -137,7 +143,23 @@ function judged({ document, events }: ReportSource): Verdict | undefined {
       text: `Cut off: what the file has of this run ends at ${textOf(step['title']) ?? textOf(step['id']) ?? 'its start'}`,
     }
   }
+  if (document.kind === 'MeasuredCommand') return measuredVerdict(document)
   return verdictOf(document as unknown as Document)
+}
+
+/** Of the command its exit code, of the cluster whether it kept its promise and its VMs. */
+function measuredVerdict(document: Fields): Verdict | undefined {
+  const availability = fieldsOf(document['availability'])
+  const [summary, exitCode] = [textOf(availability['summary']), numberOf(document['exitCode'])]
+  if (summary === undefined) return undefined
+  const vms = fieldsOf(availability['vms'])
+  const interrupted = numberOf(fieldsOf(vms['interrupted'])['count']) ?? 0
+  const promise = fieldsOf(availability['promise'])['is']
+  const isBad = promise === 'broken' || interrupted > 0 || availability['overLimit'] !== undefined
+  const isWell = promise === 'kept' && vms['notWatched'] === undefined && vms['gaps'] === undefined
+  const ended =
+    exitCode === undefined || exitCode === 0 ? '' : `; the command ended with exit code ${exitCode}`
+  return { is: isBad ? 'bad' : isWell && ended === '' ? 'good' : 'warning', text: `${summary}${ended}` }
 }
 
 /** Journals lose entries, and runs are killed: whoever reads has to know. */
@@ -178,6 +200,20 @@ function journalRemarks(document: Fields): readonly string[] {
       : []),
     'Other users can edit the journal: do not treat it as proof.',
   ]
+}
+
+const status = 'kvup status     shows how the cluster is now, and what to type next'
+
+/** How a document ends that leaves nothing to be done where it names nothing; of a plan or a dry run everything is. */
+const ends = new Set(['done', 'nothing-to-do', 'passed', 'restored'])
+
+/** A journal knows nothing of VMs and of later runs: even after a run that is done it has no last word. */
+function nextOrNothing(document: Fields, { is }: Verdict): readonly string[] {
+  const next = nextOf(document)
+  if (next.length > 0) return next
+  if (is !== 'good' || document['kind'] === 'History') return [status]
+  const isOver = ends.has(textOf(document['outcome']) ?? '') || document['kind'] === 'MeasuredCommand'
+  return isOver ? ['Nothing to do.'] : []
 }
 
 function nextOf(document: Fields): readonly string[] {
@@ -221,20 +257,25 @@ function factsOfTarget(document: Fields): readonly Fact[] {
 
 function factsOfRun(document: Fields): readonly Fact[] {
   const run = firstRun(document)
-  const seconds = numberOf(document['tookSeconds']) ?? numberOf(document['seconds'])
+  // Of a command nothing is known but its measurement, which begins and ends with it.
+  const measured = document['kind'] === 'MeasuredCommand' ? fieldsOf(document['availability']) : {}
+  const seconds =
+    numberOf(document['tookSeconds']) ?? numberOf(document['seconds']) ?? numberOf(measured['seconds'])
   const took = numberOf(run['tookMs']) ?? (seconds === undefined ? undefined : seconds * 1000)
   const { by } = fieldsOf(document['comparedWith'])
   return [
     ['Outcome', textOf(document['outcome'])],
+    ['Exit code', textOf(document['exitCode'])],
     ['Run', textOf(run['run']) ?? textOf(document['run'])],
     ['By', textOf(run['by']) ?? textOf(fieldsOf(document['seal'])['by']) ?? textOf(by)],
-    ['Started', whenText(run['started'])],
-    ['Ended', whenText(run['ended'])],
+    ['Started', whenText(run['started'] ?? measured['begin'])],
+    ['Ended', whenText(run['ended'] ?? measured['end'])],
     ['Took', took === undefined ? undefined : spanText(took)],
   ]
 }
 
 function factsOfMaking(document: Fields): readonly Fact[] {
+  const measured = fieldsOf(document['availability'])
   return [
     ['Estimate', textOf(fieldsOf(document['time'])['says'])],
     ['Made', whenText(document['takenAt'] ?? fieldsOf(document['seal'])['at'] ?? document['asOf'])],
@@ -243,6 +284,7 @@ function factsOfMaking(document: Fields): readonly Fact[] {
     ['Seed', textOf(document['seed'])],
     ['Checks', countsText(fieldsOf(document['counts']))],
     ['VMs', totalsText(document)],
+    ['Measured', document['kind'] === 'MeasuredCommand' ? undefined : textOf(measured['summary'])],
     [
       'Availability',
       availabilityText(fieldsOf(document['availability'] ?? listOf(document['runs'])[0]?.['availability'])),

@@ -34,6 +34,7 @@ export function notesOf(document: Fields): readonly Note[] {
       ],
     ],
     ['Temporary changes that are open', isJournal ? overridesOf(document) : []],
+    ['Measured', measuredText(fieldsOf(document['availability']))],
     ['Faults', listOf(document['items']).flatMap(faultText)],
     ['Not in the twin, and so not shown', textsOf(document['missing'])],
     ['Could not be read', textsOf(document['unread'])],
@@ -87,6 +88,29 @@ const differencesOf = (differences: Fields): readonly string[] =>
       ? []
       : [`${differenceWords[key] ?? key}: ${names.slice(0, namesAtMost).join(', ')}${more}`]
   })
+
+/** What the drawing and the table do not show: what was not measured, and which rule was broken. */
+function measuredText(availability: Fields): readonly string[] {
+  const vms = fieldsOf(availability['vms'])
+  const overLimit = textOf(availability['overLimit'])
+  const notWatched = textOf(vms['notWatched'])
+  const seconds = numberOf(availability['notMeasuredSeconds']) ?? 0
+  return [
+    ...(overLimit === undefined ? [] : [`Over the limit: ${overLimit}`]),
+    ...listOf(availability['probes']).flatMap(({ probe, what, ended }) => {
+      const why = textOf(fieldsOf(ended)['why'])
+      return why === undefined
+        ? []
+        : [`${textOf(probe)} (${textOf(what)}) was not measured to the end: ${why}`]
+    }),
+    ...(notWatched === undefined ? [] : [`VMs were not watched: ${notWatched}`]),
+    ...listOf(fieldsOf(vms['gaps'])['items']).map(
+      ({ begin, end, why }) =>
+        `VMs were not watched from ${textOf(begin)} to ${textOf(end) ?? 'the end'}: ${textOf(why) ?? 'not known why'}`,
+    ),
+    ...(seconds > 0 ? [`Not measured for ${seconds} s: this computer gave kvup no turn`] : []),
+  ]
+}
 
 const overridesOf = (document: Fields): readonly string[] =>
   listOf(document['overrides']).map((override) => {

@@ -10,7 +10,7 @@ import { count } from '../text.ts'
 import type { ReportFinding } from './report-findings.ts'
 import type { Report } from './report-model.ts'
 import type { ReportSource } from './report-source.ts'
-import type { Timeline } from './lanes.ts'
+import { type Bar, clockText, rowsOf, type Timeline, withoutName } from './lanes.ts'
 import { timelineOf } from './timeline.ts'
 import { countsIn, type VmTable, vmTableOf } from './vm-table.ts'
 
@@ -85,7 +85,7 @@ function bodyOf(report: Report, parts: Parts, maker: Maker): VNode {
         report.remarks.length > 0 &&
         html`<div class="remarks" role="note">${report.remarks.map((line) => html`<p>${line}</p>`)}</div>`
       }
-      ${nextOf(report.next)} ${factsOf(report)}
+      ${nextOf(report)} ${factsOf(report)}
       <nav aria-label="Sections">
         <ul>
           ${sections.map(({ id, title }) => html`<li><a href=${`#${id}`}>${title}</a></li>`)}
@@ -120,16 +120,13 @@ const verdictOf = ({ verdict: { is, text } }: Report): VNode =>
     <span class="mark" role="img" aria-label=${`${markWords[is]}:`}>${marks[is]}</span> <span>${text}</span>
   </h1>`
 
-function nextOf(next: readonly string[]): VNode {
+function nextOf({ next }: Report): VNode | undefined {
+  if (next.length === 0) return undefined
   return html`<div class="next">
     <h2 id="next">Next</h2>
-    ${
-      next.length === 0
-        ? html`<p>Nothing to do.</p>`
-        : html`<ul>
-            ${next.map((line) => html`<li>${lineOf(line)}</li>`)}
-          </ul>`
-    }
+    <ul>
+      ${next.map((line) => html`<li>${lineOf(line)}</li>`)}
+    </ul>
   </div>`
 }
 
@@ -184,22 +181,23 @@ const withoutScript = (what: string): VNode =>
   html`<noscript><p class="hint">${what} needs JavaScript in the browser.</p></noscript>`
 
 function timelineBody(timeline: Timeline): VNode {
-  const { lanes, begins, note, isRelative } = timeline
-  const rows = lanes
-    .filter(({ group }) => group === 'Stages' || group === 'Steps' || group === 'Changes')
-    .flatMap(({ group, name, bars }) => bars.map((bar) => ({ group, name, bar })))
+  const { note } = timeline
+  const { rows, total } = rowsOf(timeline)
   return html`<div class="chart" data-part="timeline"></div>
     ${withoutScript('The drawing')} ${note === undefined ? '' : html`<p class="hint">${note}</p>`}
     <details>
-      <summary>The same as a table</summary>
+      <summary>
+        ${rows.length === total ? 'The same as a table' : `The first ${rows.length} of ${total} parts as a table`}
+      </summary>
       <div class="scroll" tabindex="0" role="region" aria-label="Timeline as a table">
         <table>
           <thead>
             <tr>
               <th scope="col">Part</th>
               <th scope="col">Name</th>
-              <th scope="col">Begins</th>
+              <th scope="col">Begins${timeline.isRelative ? ' after' : ' (UTC)'}</th>
               <th scope="col">Takes</th>
+              <th scope="col">What</th>
             </tr>
           </thead>
           <tbody>
@@ -207,11 +205,10 @@ function timelineBody(timeline: Timeline): VNode {
               ({ group, name, bar }) =>
                 html`<tr>
                   <td>${group}</td>
-                  <th scope="row">${name === 'changes' ? bar.text : name}</th>
-                  <td>
-                    ${isRelative ? spanText(bar.from - begins) : new Date(bar.from).toISOString().slice(11, 19)}
-                  </td>
-                  <td>${spanText(bar.to - bar.from)}</td>
+                  <th scope="row">${name}</th>
+                  <td class="number">${beginText(bar, timeline)}</td>
+                  <td class="number">${bar.from === bar.to ? 'a moment' : spanText(bar.to - bar.from)}</td>
+                  <td>${withoutName(bar.text, name)}</td>
                 </tr>`,
             )}
           </tbody>
@@ -219,6 +216,9 @@ function timelineBody(timeline: Timeline): VNode {
       </div>
     </details>`
 }
+
+const beginText = ({ from }: Bar, { begins, ends, isRelative }: Timeline): string =>
+  isRelative ? spanText(from - begins) : clockText(new Date(from), ends - begins)
 
 const levelWords: Readonly<Record<ReportFinding['level'], string>> = {
   blocker: 'Blocker',
@@ -341,7 +341,8 @@ function vmsBody(vms: VmTable): VNode {
   const counted = vms.columns
     .filter(({ chosenBy }) => chosenBy)
     .map((column) => ({ column, counts: countsIn(vms, column) }))
-  return html`<p>${count(vms.rows.length, vms.columns[0]?.id === 'kind' ? 'object' : 'VM')}.</p>
+  const of = vms.columns[0]?.id === 'kind' ? 'object' : vms.of
+  return html`<p>${count(vms.rows.length, of)}.${vms.note === undefined ? '' : ` ${vms.note}`}</p>
     <ul class="lines">
       ${counted.map(
         ({ column, counts }) =>

@@ -56,7 +56,7 @@ export function reportMarkdown(report: ReportDocument): string {
     `**${sign} ${markdownText(verdict.text)}**`,
     '',
     ...remarks.flatMap((line) => [`> ${markdownText(line)}`, '']),
-    ...headed('Next', next.length === 0 ? ['Nothing to do.'] : helpMarkdown(next)),
+    ...headed('Next', helpMarkdown(next)),
     ...headed(
       'Summary',
       facts.map(({ name, value }) => `- ${markdownText(name)}: ${markdownText(value)}`),

@@ -23,16 +23,18 @@ import {
   titleOf,
 } from './lanes.ts'
 import type { ReportSource } from './report-source.ts'
+import { measuredEvents } from './vm-table.ts'
 
 /** VMs beyond this many are drawn as a curve. */
 const lanesForVms = 40
 
 /** Undefined where the document tells of no times. Runs in the browser too. */
 export function timelineOf({ document, events }: ReportSource): Timeline | undefined {
-  const drawn = events.length > 0 ? ofEvents(events) : ofDocument(document)
+  const drawn = placed(events.length > 0 ? ofEvents(events) : ofDocument(document), document)
   const isRelative = drawn?.isRelative ?? false
   const begins = drawn?.begins ?? Infinity
-  const lanes = [...(drawn?.lanes ?? []), ...(isRelative ? [] : availabilityLanes(document))].filter(
+  const measured = isRelative ? [] : [...measuredVmLanes(document), ...availabilityLanes(document)]
+  const lanes = [...(drawn?.lanes ?? []), ...measured].filter(
     ({ bars, curve }) => bars.length > 0 || curve !== undefined,
   )
   const bars = lanes.flatMap((one) => one.bars)
@@ -41,6 +43,20 @@ export function timelineOf({ document, events }: ReportSource): Timeline | undef
   const to = bars.reduce((most, bar) => Math.max(most, bar.to), drawn?.ends ?? 0)
   const note = drawn?.note === undefined ? {} : { note: drawn.note }
   return { begins: from, ends: Math.max(to, from + 1000), isRelative, lanes, ...note }
+}
+
+/** A run that was measured has times even without its events: its steps follow on when its first look was taken. */
+function placed(drawn: Timeline | undefined, document: Fields): Timeline | undefined {
+  const measured = timeOf(fieldsOf(document['availability'])['begin'])
+  if (drawn === undefined || !drawn.isRelative || measured === undefined) return drawn
+  if (!textOf(document['kind'])?.endsWith('Report')) return drawn
+  const { at, resumed } = fieldsOf(document['comparedWith'])
+  const start = Math.max(measured, (resumed === true ? undefined : timeOf(at)) ?? measured)
+  const lanes = drawn.lanes.map((one) => ({
+    ...one,
+    bars: one.bars.map((bar) => ({ ...bar, from: bar.from + start, to: bar.to + start })),
+  }))
+  return { ...drawn, begins: measured, ends: measured, isRelative: false, lanes }
 }
 
 function ofDocument(document: ReportSource['document']): Timeline | undefined {
@@ -173,14 +189,46 @@ function vmLanes(vms: readonly Fields[]): readonly Lane[] {
     })
     .toSorted((a, b) => a.from - b.from || a.to - b.to)
   if (bars.length === 0) return []
-  if (bars.length <= lanesForVms) return stairs('VMs', bars)
-  const [first, last] = [bars[0]?.from ?? 0, bars.reduce((most, { to }) => Math.max(most, to), 0)]
-  const text = `${bars.length} VMs are tried in ${spanText(last - first)}`
-  return [
-    {
-      ...lane('VMs', `${bars.length} VMs at a time`, [{ from: first, to: last, tone: 'dim', text }]),
-      curve: curveOf(bars),
+  return bars.length <= lanesForVms ? stairs('VMs', bars) : [crowd(bars, 'VMs', 'are tried')]
+}
+
+/** How many at a time, in one lane. */
+function crowd(bars: readonly Bar[], of: string, done: string): Lane {
+  const [first, last] = [
+    bars.reduce((least, { from }) => Math.min(least, from), Infinity),
+    bars.reduce((most, { to }) => Math.max(most, to), 0),
+  ]
+  const text = `${bars.length} ${of} ${done} in ${spanText(last - first)}`
+  return {
+    ...lane('VMs', `${bars.length} ${of} at a time`, [{ from: first, to: last, tone: 'dim', text }]),
+    curve: curveOf(bars),
+  }
+}
+
+/** Of a run that was measured: what became of its VMs, a lane for each, as far as KubeVirt told when. */
+function measuredVmLanes(document: Fields): readonly Lane[] {
+  const { end, vms } = fieldsOf(document['availability'])
+  const bars = measuredEvents(fieldsOf(vms)).flatMap(
+    ({ of, what, from, to, isOver, tone, why }): readonly (Bar & { name: string })[] => {
+      const name = textOf(of['vm'])
+      const until = to ?? (isOver ? from : timeOf(end))
+      if (name === undefined || from === undefined || until === undefined) return []
+      const because = why === undefined ? '' : `: ${why}`
+      return [{ name, from, to: Math.max(from, until), tone, text: `${name}: ${what}${because}` }]
     },
+  )
+  const [moved, others] = [
+    bars.filter(({ tone }) => tone === 'good'),
+    bars.filter(({ tone }) => tone !== 'good'),
+  ]
+  const names = new Set(bars.map(({ name }) => name))
+  if (names.size <= lanesForVms)
+    return [...Map.groupBy(bars, ({ name }) => name)].map(([name, own]) => lane('VMs', name, own))
+  return [
+    ...(moved.length > 0 ? [crowd(moved, 'migrations', 'ended')] : []),
+    ...[...Map.groupBy(others, ({ name }) => name)]
+      .slice(0, lanesForVms)
+      .map(([name, own]) => lane('VMs', name, own)),
   ]
 }
 
@@ -278,7 +326,9 @@ function outageLanes(name: string, outages: readonly Fields[], { from, to }: Mea
     // It lasted until the measurement ended.
     const until = timeOf(outage['end']) ?? to
     const rolling = textsOf(outage['rolling']).join(', ')
-    const meanwhile = rolling === '' ? '' : ` while ${rolling} rolled`
+    const steps = textsOf(outage['steps']).join(', ')
+    const during = steps === '' ? '' : ` during ${steps}`
+    const meanwhile = rolling === '' ? during : ` while ${rolling} rolled`
     return [
       {
         from: start,

@@ -233,7 +233,7 @@ export function runVerdict(run: JournalRun): Verdict {
   )
   return {
     is: tone === 'bad' ? 'bad' : tone === 'warn' ? 'warning' : 'good',
-    text: `Run ${run.run}: ${whatText(run)}: ${word}${took}${why === '' ? '' : `. ${why}`}`,
+    text: `Run ${run.run}: ${whatText(run)}: ${word}${took}${why === '' ? '' : `, ${why}`}`,
   }
 }
 

@@ -1,4 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { type Report, reportOf } from '../../../../src/lib/output/report/report-model.ts'
+import { reportPage } from '../../../../src/lib/output/report/report-page.ts'
+import { reportMarkdown, reportView } from '../../../../src/lib/output/report/report-view.ts'
+import { timelineOf } from '../../../../src/lib/output/report/timeline.ts'
+import { vmTableOf } from '../../../../src/lib/output/report/vm-table.ts'
+import { paintFor } from '../../../../src/lib/output/terminal.ts'
 import { parseReportSource, type ReportSource } from '../../../../src/lib/output/report/report-source.ts'
 
 const folder = new URL('documents/', import.meta.url)
@@ -39,4 +45,23 @@ export function withTexts(source: ReportSource, texts: readonly string[], first 
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, within(one, name)]))
   }
   return within(source) as ReportSource
+}
+
+export const reported = (source: ReportSource): Report => reportOf(source, { redacted: true })
+export const page = (source: ReportSource): string =>
+  reportPage(reported(source), source, { version: '1.2.3', at: new Date('2026-01-01T00:00:00Z') })
+
+/** Everything that is made of a document. */
+export function made(source: ReportSource): string {
+  const report = reported(source)
+  const lines = reportView('kvup report').text(report, paintFor({ colour: false, unicode: true }), {
+    columns: 80,
+    wide: false,
+  })
+  return [
+    page(source),
+    reportMarkdown(report),
+    ...lines,
+    JSON.stringify([timelineOf(source), vmTableOf(source)]),
+  ].join('\n')
 }

@@ -4,10 +4,18 @@ import { select, type Selection } from 'd3-selection'
 import { area, curveStepAfter } from 'd3-shape'
 import { zoom, zoomIdentity, type ZoomTransform } from 'd3-zoom'
 import { spanText } from '../../../kube/duration.ts'
-import type { Bar, Curve, Lane, Timeline } from '../lanes.ts'
+import {
+  type Bar,
+  clockText,
+  type Curve,
+  type Lane,
+  rowsOf as tableRowsOf,
+  type Timeline,
+  withoutName,
+} from '../lanes.ts'
 
 /** Pixels. */
-const size = { row: 24, bar: 16, head: 30, axis: 34, curve: 72, letter: 6.4, right: 16 }
+const size = { row: 24, bar: 16, head: 30, axis: 34, curve: 72, letter: 6.8, right: 30 }
 const labelWidth = (width: number): number => (width < 600 ? 120 : 210)
 
 type Svg = Selection<SVGSVGElement, unknown, null, undefined>
@@ -45,8 +53,13 @@ export function drawTimeline(into: HTMLElement, timeline: Timeline): void {
   new ResizeObserver(() => chart.resize(into.clientWidth)).observe(into)
 }
 
-const labelOf = ({ begins, ends, lanes }: Timeline): string =>
-  `Timeline of ${spanText(ends - begins)}: ${[...new Set(lanes.map(({ group }) => group))].join(', ')}. The table below has the same.`
+function labelOf(timeline: Timeline): string {
+  const { begins, ends, lanes } = timeline
+  const { rows, total } = tableRowsOf(timeline)
+  const groups = [...new Set(lanes.map(({ group }) => group))].join(', ')
+  const same = rows.length === total ? 'the same' : `the first ${rows.length} of ${total} parts`
+  return `Timeline of ${spanText(ends - begins)}: ${groups}. The table below has ${same}.`
+}
 
 class Chart {
   readonly #svg: Svg
@@ -109,7 +122,7 @@ class Chart {
       .ticks(Math.max(2, Math.floor((right - left) / 110)))
       .tickSizeInner(-(this.#height - size.axis))
       .tickSizeOuter(0)
-    axis.tickFormat((time) => (isRelative ? spanText(time.getTime()) : timeText(time, ends - begins)))
+    axis.tickFormat((time) => (isRelative ? spanText(time.getTime()) : clockText(time, ends - begins)))
     this.#svg.append('g').attr('class', 'axis').attr('transform', `translate(0,${size.axis})`).call(axis)
     const bars = this.#svg.append('g').attr('clip-path', 'url(#timeline-clip)')
     for (const row of this.#rows) {
@@ -119,12 +132,6 @@ class Chart {
     }
   }
 }
-
-const day = 86_400_000
-
-/** `20:24:15`; over days with the day, in UTC as everywhere in kvup's documents. */
-const timeText = (time: Date, span: number): string =>
-  span < day ? time.toISOString().slice(11, 19) : time.toISOString().slice(5, 16).replace('T', ' ')
 
 /** A wheel alone scrolls the page, and one finger too. */
 function isMeant(event: Event): boolean {
@@ -164,7 +171,8 @@ const shortened = (text: string, most: number): string =>
 
 type Group = Selection<SVGGElement, unknown, null, undefined>
 
-function drawBar(group: Group, bar: Bar, { y, height }: Row, x: ScaleTime<number, number>): void {
+function drawBar(group: Group, bar: Bar, row: Row, x: ScaleTime<number, number>): void {
+  const { y, height } = row
   const [from, to] = [x(bar.from), x(bar.to)]
   const top = y + (Math.min(height, size.row) - size.bar) / 2
   const mark = group.append('g').attr('class', `bar ${bar.tone}`)
@@ -186,16 +194,14 @@ function drawBar(group: Group, bar: Bar, { y, height }: Row, x: ScaleTime<number
     .attr('height', size.bar)
     .attr('rx', 2)
   const room = Math.floor((width - 8) / size.letter)
-  if (room < 5) return
+  const text = withoutName(bar.text, row.text)
+  if (room < Math.min(text.length, 10)) return
   mark
     .append('text')
     .attr('x', Math.max(from, 0) + 4)
     .attr('y', top + size.bar - 4)
-    .text(shortened(withoutName(bar.text), room))
+    .text(shortened(text, room))
 }
-
-/** The label at the left has the name already: `18 s (6 of 6 nodes)`. */
-const withoutName = (text: string): string => text.replace(/^[^:]+: /u, '')
 
 function drawCurve(group: Group, curve: Curve, { y, height }: Row, x: ScaleTime<number, number>): void {
   const most = Math.max(...curve.map(([, value]) => value))
