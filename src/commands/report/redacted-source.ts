@@ -1,4 +1,4 @@
-import { changedAsSeen, isSecretName } from '../../lib/kube/http/secret-text.ts'
+import { changedWhereVisible, isSecretName } from '../../lib/kube/http/secret-text.ts'
 import { redactBody } from '../../lib/kube/http/trace.ts'
 import { type Fields, fieldsOf, textOf } from '../../lib/output/report/fields.ts'
 import type { ReportSource } from '../../lib/output/report/report-source.ts'
@@ -73,7 +73,7 @@ function redactedText(text: string, hosts: Hosts): string {
       return left === JSON.stringify(inner) ? text : left
     }
   }
-  return changedAsSeen(text, (seen) => hosts.without(withoutValues(seen)))
+  return changedWhereVisible(text, (visible) => hosts.without(withoutValues(visible)))
 }
 
 function jsonOf(text: string): unknown {

@@ -13,20 +13,20 @@ const secretName = new RegExp(`${secretWord}|pass(?:_|$)|(?:^|_)auth(?:_|$)`, 'i
 const unseen =
   /[\p{Cf}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]/gu
 
-const asSeen = (text: string): string => text.replace(unseen, '')
+const visibleOf = (text: string): string => text.replace(unseen, '')
 
 /** Whether an environment variable of this name is a credential. */
-export const isSecretName = (name: string): boolean => secretName.test(asSeen(name))
+export const isSecretName = (name: string): boolean => secretName.test(visibleOf(name))
 /** Whether what stands under this key or behind this flag is a credential. */
-export const isSecretKey = (name: string): boolean => secretKey.test(asSeen(name))
+export const isSecretKey = (name: string): boolean => secretKey.test(visibleOf(name))
 /** Whether a text under this key is a login. */
-export const isLoginKey = (name: string): boolean => loginKey.test(asSeen(name))
+export const isLoginKey = (name: string): boolean => loginKey.test(visibleOf(name))
 
 /** What `change` makes of a text as a person sees it; a text of which nothing goes is the same to the last character. */
-export function changedAsSeen(text: string, change: (seen: string) => string): string {
-  const seen = asSeen(text)
-  const left = change(seen)
-  return left === seen ? text : left
+export function changedWhereVisible(text: string, change: (visible: string) => string): string {
+  const visible = visibleOf(text)
+  const left = change(visible)
+  return left === visible ? text : left
 }
 
 /**
@@ -34,8 +34,8 @@ export function changedAsSeen(text: string, change: (seen: string) => string): s
  * once, and what is looked at from one place is bounded, so that a megabyte of half a match ends as soon as any other.
  */
 export function withoutSecrets(text: string): string {
-  return changedAsSeen(text, (seen) => {
-    let left = withoutLogins(seen)
+  return changedWhereVisible(text, (visible) => {
+    let left = withoutLogins(visible)
     for (const [pattern, instead] of shapes) left = left.replace(pattern, instead)
     left = left.replace(basic, (whole, code: string) => (isLogin(code) ? `Basic ${hidden}` : whole))
     return withoutNamed(
@@ -148,23 +148,23 @@ function valueAfter(text: string, { index, found }: { index: number; found: stri
   if (assigned !== undefined)
     return found === 'pass' && /^: \d{1,4}(?!\S)/u.test(text.slice(end, end + 8)) ? undefined : assigned
   const isFlag = flagAtEnd.test(text.slice(Math.max(0, index - 64), index))
-  return spokenAfter(text, { end, found, isFlag })
+  return statedAfter(text, { end, found, isFlag })
 }
 
 /** Behind a flag and in a sentence. "The token is expired" and "password authentication" are sentences too. */
-function spokenAfter(
+function statedAfter(
   text: string,
   { end, found, isFlag }: { end: number; found: string; isFlag: boolean },
 ): number | undefined {
-  const spoken = endOf(told, text, end) ?? (isFlag ? endOf(behindFlag, text, end) : undefined)
-  const next = spoken ?? endOf(beside, text, end)
+  const stated = endOf(told, text, end) ?? (isFlag ? endOf(behindFlag, text, end) : undefined)
+  const next = stated ?? endOf(beside, text, end)
   if (next === undefined) return undefined
   const value = text.slice(next, next + 64)
   if (prose.test(value)) return undefined
   const isPassword = /^pass(?!$)|pwd$/iu.test(found)
-  if (isFlag || (isPassword && (spoken !== undefined || /^passwd$/iu.test(found)))) return next
+  if (isFlag || (isPassword && (stated !== undefined || /^passwd$/iu.test(found)))) return next
   const isLikeOne = /^(?:\\{0,8}["'`{]|[^\s,;]*[\d!#$%^&*+=])/u.test(value)
-  return isLikeOne && (spoken !== undefined || isPassword) ? next : undefined
+  return isLikeOne && (stated !== undefined || isPassword) ? next : undefined
 }
 
 function endOf(pattern: RegExp, text: string, at: number): number | undefined {

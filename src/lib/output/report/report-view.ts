@@ -34,7 +34,7 @@ function textLines(report: ReportDocument, typed: string, paint: Paint): readonl
     '',
     file === undefined
       ? `${paint.mark.next} ${typed} --to-file report.html     # writes the page`
-      : `${paint.good(paint.mark.done)} The report is in ${file}${redacted ? ', without passwords and names of hosts with a domain (--full has them); names of nodes stay' : ': it may have passwords and names of hosts (--full)'}`,
+      : `${paint.good(paint.mark.done)} The report is in ${file}${redacted ? ', without passwords and names of hosts with a domain (--full has them); names of nodes are in it' : ': it may have passwords and names of hosts (--full)'}`,
   ]
 }
 
