@@ -97,6 +97,7 @@ export async function readHistory(
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'History',
+    ...(cluster.address && { cluster: cluster.address }),
     namespace,
     asOf,
     overrides,

@@ -15,7 +15,12 @@ export function reportCommand(wire: Wire): Command {
         'number of a run, as kvup history counts them, or a file with a document (- for standard input); without it the last run',
       ),
     )
-    .addOption(new Option('--to-file <file>', 'write the report as one HTML page'))
+    .addOption(
+      new Option(
+        '--to-file <file>',
+        'write the report as one HTML page; as Markdown with -o markdown or to FILE.md',
+      ),
+    )
     .addOption(
       new Option('--full', 'leave nothing out: passwords, environment values, annotations, names of hosts'),
     )
@@ -26,6 +31,7 @@ export function reportCommand(wire: Wire): Command {
         examples: [
           ['kvup report --to-file report.html', 'a page about the last run, to forward'],
           ['kvup report 14 -o markdown', 'run 14, for a ticket'],
+          ['kvup report 14 --to-file ticket.md', 'the same, to a file'],
           ['kvup report check.json --to-file check.html', 'of what kvup check -o json printed'],
           ['kvup report run.ndjson --to-file run.html', 'of kvup upgrade -o ndjson, with all its times'],
         ],

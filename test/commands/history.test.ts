@@ -201,6 +201,7 @@ describe('on a terminal', () => {
         "Run 1: EUS upgrade 4.18 → 4.20: interrupted, 33 s",
         "  started    2026-11-22T14:20:27.125Z by jane@laptop.example.org",
         "  ended      2026-11-22T14:21:00.125Z",
+        "  continued  by run 2",
         "  result     at gate-4.19: interrupted by SIGINT",
         "  accepted   no-room by API user jane: tonight",
         "",
@@ -218,6 +219,7 @@ describe('on a terminal', () => {
   test.each([
     ['2', 'refused: ask for 4.19: denied'],
     ['2', 'result     at gate-4.19: the server says no'],
+    ['1', 'continued  by run 2'],
     ['2', 'continued  run 1'],
     ['3', 'ask for 4.19 (not known whether it was done)'],
     ['3', 'cut off, 2 s'],

@@ -38,7 +38,7 @@ test('without an argument it is of the last run, by its number of any', () =>
     expect(written[0]).toBe('report.html')
     expect(written[1]).toContain('<!doctype html>')
     const first = await runText(['report', '1', '-o', 'markdown'], place)
-    expect(first.out).toContain('# Run 1: v1.7.4 → v1.8.4')
+    expect(first.out).toContain('# KubeVirt, run 1: v1.7.4 → v1.8.4')
     expect(first.out).toContain('+ imageTag: v1.8.4')
     const none = await runText(['report', '7'], place)
     expect(none).toMatchObject({ code: 2, out: '' })
@@ -77,7 +77,7 @@ test('--full leaves nothing out', async () => {
 })
 
 test.each([
-  [['report', 'no.json'], 'cannot read no.json: there is no file'],
+  [['report', 'no.json'], 'cannot read no.json: the file does not exist'],
   [['report', 'pod.yaml'], 'no report can be made of "pod.yaml": it is of kind "Pod"'],
   [['report', 'run.ndjson', '--to-file', '-'], 'the report cannot be written to -: it is no name of a file'],
   [['report', 'run.ndjson', '-o', 'sarif'], '-o "sarif" is not an output format here'],
@@ -85,6 +85,32 @@ test.each([
   const { code, out, err } = await runText(argv, offline)
   expect({ code, out }).toEqual({ code: 2, out: '' })
   expect(err).toContain(why)
+})
+
+test.each([[['--to-file', 'ticket.md']], [['--to-file', 'ticket.txt', '-o', 'markdown']]])(
+  '%j writes Markdown into the file',
+  async (flags) => {
+    const written: string[] = []
+    const onWrite = (file: string, text: string) => written.push(file, text)
+    const { code, out, err } = await runText(['report', 'run.ndjson', ...flags], { ...offline, onWrite })
+    expect({ code, file: written[0] }).toEqual({ code: 0, file: flags[1] })
+    expect(out).not.toContain('# Upgrade')
+    expect(written[1]).toMatch(/^# Upgrade: v1\.7\.4 → v1\.8\.4\n/u)
+    expect(out + err).toContain(`The report is in ${flags[1]}`)
+  },
+)
+
+const noFolder = (): never => {
+  throw Object.assign(new Error("ENOENT: open '/nonexist/x.7bc75bc5.part'"), { code: 'ENOENT' })
+}
+
+test('a number that is no run says so, and a folder that is not there', async () => {
+  const { err } = await runText(['report', '0'], offline)
+  expect(err).toContain('there is no run 0, and no file of that name can be read: the file does not exist')
+  const place = { ...offline, onWrite: noFolder }
+  const saved = await runText(['report', 'run.ndjson', '--to-file', '/nonexist/x'], place)
+  expect(saved.err).toContain('the report cannot be written to /nonexist/x: there is no such folder')
+  expect(saved.err).not.toContain('.part')
 })
 
 const fullDisk = (): never => {

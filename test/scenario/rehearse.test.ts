@@ -312,6 +312,7 @@ describe('what a rehearsal says', () => {
       outcome: 'blocked',
       stages: [],
     })
+    expect(new Set(document.vms.map(({ becomes }) => becomes))).toEqual(new Set(['outdated']))
     const line = document.next.find((one) => one.startsWith('kvup rehearse')) ?? ''
     const argv = (line.split('     #')[0] ?? '').split(' ').slice(1)
     expect((await runText(argv, offline)).code).toBe(0)

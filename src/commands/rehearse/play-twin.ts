@@ -74,7 +74,7 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
       ...(stages.began !== undefined && { upgradeSeconds: Math.round((upgraded - began) / 1000) }),
       ...(lastMove > upgraded && { vmUpdateSeconds: Math.round((lastMove - upgraded) / 1000) }),
       stages: stages.stages(),
-      vms: observed.vms(launcherImage(simulated.store, namespace), began),
+      vms: observed.vms(launcherImage(simulated.store, namespace), began, isThrough(ended)),
       ...(ended.error && { why: await whyOf(ended.error, simulated, clock) }),
       left: await leftOpen(simulated, { namespace, clock }),
     }

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import { seal } from '../../lib/output/printer.ts'
+import { fileTrouble } from '../../lib/kube/bounded-file.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import { itemsOf } from '../../lib/kube/known.ts'
@@ -58,6 +59,8 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   const asked: Omit<Play, 'faults'> = { twin, upgrade, seed, at: clock.now() }
   const about = {
     apiVersion: 'kvup.io/v1alpha1',
+    ...(cluster.address && { cluster: cluster.address }),
+    asOf: asked.at.toISOString(),
     product: upgrade.product,
     from: upgrade.from,
     to: upgrade.to,
@@ -127,7 +130,7 @@ async function save({ world }: Context, file: string, document: Rehearsal): Prom
   await world.writeText(file, text).catch((cause: unknown) => {
     throw usageError(
       'rehearsal-not-saved',
-      `the rehearsal cannot be written to ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `the rehearsal cannot be written to ${file}: ${fileTrouble(cause, 'write')}`,
       { remedy: 'name a file that can be written: --to-file FILE', cause },
     )
   })

@@ -5,14 +5,19 @@ import type { Fields } from '../../lib/output/report/fields.ts'
 export const hostKey = /^(?:hostname|subdomain|host|hostIP|podIP|serverName)$/u
 
 /** Hosts that everybody knows: of releases, registries and documentation. Another host of the same domain is somebody's own. */
-const publicHosts: ReadonlySet<string> = new Set(
-  `quay.io cdn.quay.io docker.io registry-1.docker.io index.docker.io ghcr.io gcr.io mcr.microsoft.com
-registry.redhat.io registry.access.redhat.com registry.connect.redhat.com access.redhat.com docs.redhat.com
-console.redhat.com issues.redhat.com bugzilla.redhat.com catalog.redhat.com docs.openshift.com
-api.openshift.com console.openshift.com mirror.openshift.com github.com www.github.com api.github.com
-raw.githubusercontent.com objects.githubusercontent.com kubevirt.github.io storage.googleapis.com helm.sh
-etcd.io www.qemu.org docs.oasis-open.org localhost.localdomain cluster.local`.split(/\s+/u),
-)
+const publicHosts: ReadonlySet<string> = new Set([
+  ...below('redhat.com', 'access bugzilla catalog console docs issues registry.access registry.connect'),
+  ...below('openshift.com', 'api console docs mirror'),
+  ...below('docker.io', 'index registry-1'),
+  ...below('githubusercontent.com', 'objects raw'),
+  ...`quay.io cdn.quay.io docker.io ghcr.io gcr.io mcr.microsoft.com registry.redhat.io github.com www.github.com
+api.github.com kubevirt.github.io storage.googleapis.com helm.sh etcd.io www.qemu.org docs.oasis-open.org
+localhost.localdomain cluster.local`.split(/\s+/u),
+])
+
+function below(domainName: string, names: string): readonly string[] {
+  return names.split(' ').map((name) => `${name}.${domainName}`)
+}
 /** Domains of groups of APIs, labels and annotations that Kubernetes and its extensions share, and of what is in them. */
 const groups =
   /(?:^|\.)(?:kubevirt\.io|kubernetes\.io|k8s\.io|x-k8s\.io|kvup\.io|openshift\.io|coreos\.com|operatorframework\.io|medik8s\.io|cncf\.io|argoproj\.io|fluxcd\.io|helm\.sh|istio\.io|cattle\.io|konveyor\.io|longhorn\.io|cert-manager\.io|metal3\.io|tekton\.dev|ovn\.org|cilium\.io|projectcalico\.org|csi\.ceph\.com)$|^(?:nvidia\.com|intel\.com|topolvm\.io)$/u

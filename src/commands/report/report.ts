@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts'
+import { fileTrouble } from '../../lib/kube/bounded-file.ts'
 import { KvupError, usageError } from '../../lib/kube/errors.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { reportOf } from '../../lib/output/report/report-model.ts'
 import { parseReportSource, type ReportSource } from '../../lib/output/report/report-source.ts'
-import { reportView } from '../../lib/output/report/report-view.ts'
+import { reportMarkdown, reportView, savedText } from '../../lib/output/report/report-view.ts'
 import { sanitiseDeep } from '../../lib/output/terminal.ts'
 import { readHistory } from '../history.ts'
 import { redactedSource } from './redacted-source.ts'
@@ -21,7 +22,12 @@ export async function report(cx: Context, options: ReportOptions, typed?: string
   const whole = isFile(typed) ? await sourceIn(cx, typed) : await sourceOfRun(cx, options, typed)
   const source = full ? whole : redactedSource(whole)
   const made = reportOf(source, { redacted: !full })
-  if (toFile !== undefined) await savePage(cx, toFile, { made, source })
+  const isTicket = cx.flags.output === 'markdown'
+  if (toFile !== undefined && (isTicket || /\.(?:md|markdown)$/iu.test(toFile)))
+    await save(cx, toFile, reportMarkdown(made))
+  else if (toFile !== undefined) await savePage(cx, toFile, { made, source })
+  // The ticket is in the file: it is not printed as well.
+  if (toFile !== undefined && isTicket) return cx.printer.note(savedText(toFile, !full))
   cx.printer.result(
     { ...made, ...(toFile !== undefined && { file: toFile }) },
     reportView(`kvup report${typed === undefined ? '' : ` ${shellWord(typed)}`}`),
@@ -35,8 +41,12 @@ async function sourceIn(cx: Context, file: string): Promise<ReportSource> {
   const text = await (file === '-' ? cx.world.readStdin() : cx.world.readText(file)).catch(
     (cause: unknown) => {
       if (cause instanceof KvupError) throw cause
-      const why = cause instanceof Error ? cause.message : String(cause)
-      throw usageError('no-such-file', `cannot read ${file}: ${why}`, {
+      const why = fileTrouble(cause, 'read')
+      const isNumber = /^[-+]?\d+$/u.test(file)
+      const what = isNumber
+        ? `there is no run ${file}, and no file of that name can be read`
+        : `cannot read ${file}`
+      throw usageError('no-such-file', `${what}: ${why}`, {
         remedy: 'kvup history     lists the runs: their numbers can stand in its place',
         cause,
       })
@@ -70,8 +80,12 @@ async function savePage(
 ): Promise<void> {
   const { reportPage } = await import('../../lib/output/report/report-page.ts')
   const page = reportPage(made, source, { version: cx.world.version, at: cx.clock.now() })
-  await cx.world.writeText(file, page).catch((cause: unknown) => {
-    throw notSaved(file, cause instanceof Error ? cause.message : String(cause), cause)
+  await save(cx, file, page)
+}
+
+async function save({ world }: Context, file: string, text: string): Promise<void> {
+  await world.writeText(file, text).catch((cause: unknown) => {
+    throw notSaved(file, fileTrouble(cause, 'write'), cause)
   })
 }
 

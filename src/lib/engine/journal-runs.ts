@@ -54,6 +54,8 @@ export interface JournalRun {
   tookMs?: number
   /** It continues what this run left. */
   continues?: number
+  /** The run that continued this one. */
+  continuedBy?: number
   accepted: readonly TakenRisk[]
   /** What was measured beside it. */
   availability?: JournaledAvailability
@@ -156,6 +158,11 @@ export function journalRuns(entries: readonly Entry[], beside: Beside): readonly
     const continued = leftUnfinished(told, first.procedure)
     const isLast = index === parts.length - 1
     told.push(toldRun(part, first, { ...beside, continued, isLast }))
+  }
+  const continuedBy = new Map(told.flatMap(({ run, continues }) => (continues ? [[continues, run]] : [])))
+  for (const run of told) {
+    const next = continuedBy.get(run.run)
+    if (next !== undefined) run.continuedBy = next
   }
   return told
 }

@@ -38,3 +38,20 @@ export const tooLarge = (file: string | number): Error =>
     'too-large',
     `${typeof file === 'number' ? 'standard input' : file} has more than ${mostMegabytes} MB, or no end: kvup does not read that much`,
   )
+
+/** In words, where the system gives a code alone; its own message names the file that is written first. */
+const troubles: Readonly<Record<string, { read: string; write: string }>> = {
+  ENOENT: { read: 'the file does not exist', write: 'there is no such folder' },
+  ENOTDIR: { read: 'the file does not exist', write: 'there is no such folder' },
+  EISDIR: { read: 'it is a folder', write: 'it is a folder' },
+  EACCES: { read: 'permission denied', write: 'permission denied' },
+  EPERM: { read: 'permission denied', write: 'permission denied' },
+  EROFS: { read: 'that disk can only be read', write: 'that disk can only be read' },
+  ENOSPC: { read: 'the disk is full', write: 'the disk is full' },
+}
+
+/** Why a file cannot be read or written. */
+export function fileTrouble(cause: unknown, doing: 'read' | 'write'): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  return troubles[code]?.[doing] ?? (cause instanceof Error ? cause.message : String(cause))
+}

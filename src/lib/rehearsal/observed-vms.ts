@@ -21,7 +21,7 @@ interface Attempt {
 export class ObservedVms {
   readonly #store: Store
   /** Those that ran at the beginning. */
-  readonly #first = new Map<string, Pick<RehearsedVm, 'uid' | 'launcher'>>()
+  readonly #first = new Map<string, Pick<RehearsedVm, 'uid' | 'launcher'> & { image: string }>()
   /** Launcher images of those that run now. */
   readonly #images = new Map<string, string>()
   readonly #running = new Map<string, number>()
@@ -33,7 +33,7 @@ export class ObservedVms {
     this.#store = store
     for (const vmi of store.list(VirtualMachineInstances).items) {
       this.#instance('ADDED', vmi)
-      if (isRunning(vmi)) this.#first.set(vmName(vmi), inCluster(vmi))
+      if (isRunning(vmi)) this.#first.set(vmName(vmi), { ...inCluster(vmi), image: imageOf(vmi) })
     }
     this.#leave = [
       store.watch(VirtualMachineInstances, ({ type, object }) => this.#instance(type, object)),
@@ -51,9 +51,12 @@ export class ObservedVms {
     return this.#images.size - (this.#running.get(image) ?? 0)
   }
 
-  /** Every VM that ran at the beginning, in the order of namespace and name. `image`: of new virt-launchers; `began`: ms since the epoch. */
-  vms(image: string, began: number): RehearsedVm[] {
-    return Array.from([...this.#first].toSorted(byPlace), ([place, identity]) => {
+  /**
+   * Every VM that ran at the beginning, in the order of namespace and name. `image`: of new virt-launchers; `began`: ms since the epoch; `isThrough`: the upgrade reached its
+   * end. Where it did not, a VM that runs what it ran at the beginning was not updated, though KubeVirt may give the same to new ones.
+   */
+  vms(image: string, began: number, isThrough = true): RehearsedVm[] {
+    return Array.from([...this.#first].toSorted(byPlace), ([place, { image: before, ...identity }]) => {
       const [namespace = '', name = ''] = place.split('/')
       const attempts = this.#attempts.get(place) ?? []
       const [first] = attempts
@@ -63,7 +66,12 @@ export class ObservedVms {
         name,
         ...identity,
         tries: first?.tries ?? 'nothing',
-        becomes: now === undefined ? 'stopped' : now === image ? 'updated' : 'outdated',
+        becomes:
+          now === undefined
+            ? 'stopped'
+            : now === image && (isThrough || now !== before)
+              ? 'updated'
+              : 'outdated',
         attempts: attempts.length,
         ...(first && {
           begins: secondsBetween(began, first.begins),

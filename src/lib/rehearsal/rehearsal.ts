@@ -1,9 +1,14 @@
+import type { ClusterAddress } from '../kube/cluster.ts'
 import type { ExitCode } from '../kube/errors.ts'
 import type { ObservedPace } from './observed-pace.ts'
 
 /** Of which cluster a rehearsal is, and of which upgrade. */
 interface About {
   apiVersion: 'kvup.io/v1alpha1'
+  /** That the twin is of. Absent of a saved cluster. */
+  cluster?: ClusterAddress
+  /** When the cluster was read, or saved; RFC 3339. */
+  asOf: string
   /** Whose releases `from` and `to` are. `OpenShift` is the platform, OKD too, in an EUS upgrade. */
   product: 'KubeVirt' | 'HyperConverged' | 'OpenShift'
   from: string
@@ -80,8 +85,8 @@ export interface RehearsedVm {
   /** What KubeVirt tries by itself. */
   tries: 'migrate' | 'evict' | 'nothing'
   /**
-   * What becomes of it in the twin, where every migration succeeds that KubeVirt itself does not end: `updated` (it runs on the new virt-launcher), `outdated`, `stopped`. Not
-   * a promise for the cluster.
+   * What becomes of it in the twin, where every migration succeeds that KubeVirt itself does not end: `updated` (it runs on the new virt-launcher), `outdated`
+   * (still on its own, also where the upgrade does not reach its end), `stopped`. Not a promise for the cluster.
    */
   becomes: 'updated' | 'outdated' | 'stopped'
   /** How often it is tried. */

@@ -60,6 +60,7 @@ describe('numbers of runs', () => {
         result: 'awaits-approval',
         step: 'approve-4.19.5',
         reason: 'Stopped before InstallPlan install-2wf7m',
+        continuedBy: 2,
       },
       { continues: 1 },
     ])

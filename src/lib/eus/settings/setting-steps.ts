@@ -90,7 +90,7 @@ function notTaken(
   { taking, ours, object }: { taking: Taking; ours: Override | undefined; object: KubeObject },
 ): StepState {
   const value = field.valueIn(object)
-  const change = `set ${whatIs(field)}: ${field.meanwhile}; it was ${valueText(value)}`
+  const change = `set ${whatIs(field)}: ${valueText(field.takenValue(object))}; it was ${valueText(value)}`
   if (taking.again || ours === undefined || isByKvup(field, object, ours)) return { is: 'todo', change }
   return changedSinceOverride(field, { override: ours, taking }, value)
 }

@@ -185,15 +185,18 @@ function planVerdict({
   if (!pending) return { is: 'good', text: `${what}: nothing to do` }
   const verdict = stepsVerdict(what, steps)
   if (verdict.is === 'bad') return verdict
-  const span =
-    time === undefined ? '' : `, ${spanText(time.lowSeconds * 1000)} to ${spanText(time.highSeconds * 1000)}`
-  return found({ ...verdict, text: `${verdict.text}${span}` }, findings, accepted)
+  return found({ ...verdict, text: `${verdict.text}${betweenText(time)}` }, findings, accepted)
 }
 
-function eusPlanVerdict({ from, to, pending, steps, findings, accepted }: EusPlanDocument): Verdict {
+/** Of a document that has no estimate nothing. */
+const betweenText = (time: { lowSeconds: number; highSeconds: number } | undefined): string =>
+  time === undefined ? '' : `, ${spanText(time.lowSeconds * 1000)} to ${spanText(time.highSeconds * 1000)}`
+
+function eusPlanVerdict({ from, to, pending, steps, time, findings, accepted }: EusPlanDocument): Verdict {
   const what = `plan of the EUS upgrade ${pathText({ from, to })}`
   if (!pending) return { is: 'good', text: `${what}: nothing to do` }
-  return found({ is: 'good', text: `${what}: ${count(steps.length, 'step')}` }, findings, accepted)
+  const text = `${what}: ${count(steps.length, 'step')}${betweenText(time)}`
+  return found({ is: 'good', text }, findings, accepted)
 }
 
 /** The verdict with what speaks against it, but for what was accepted. */

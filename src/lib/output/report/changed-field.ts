@@ -18,7 +18,7 @@ const fromTo = new RegExp(
   String.raw`^set (?<field>\S+) of ${object} from (?<was>.+?) to (?<is>.+?)(?<saved>, and save the value)?$`,
   'u',
 )
-/** `set spec.paused of MachineConfigPool gpu: paused; it was false` */
+/** `set spec.paused of MachineConfigPool gpu: true; it was false` */
 const itWas = new RegExp(String.raw`^set (?<field>\S+) of ${object}: (?<is>.+?); it was (?<was>.+)$`, 'u')
 /** `set workloadUpdateMethods back to LiveMigrate` */
 const backTo = new RegExp(String.raw`^set (?<field>\S+)(?: of ${object})? back to (?<is>.+)$`, 'u')

@@ -1,14 +1,16 @@
 import { spanText } from '../../kube/duration.ts'
 import { type ChangedField, changedField, restores } from './changed-field.ts'
-import { type Fields, fieldsOf, listOf, textOf, timeOf } from './fields.ts'
+import { type Fields, fieldsOf, listOf, numberOf, textOf, timeOf } from './fields.ts'
 import { type Bar, type BarTone, type Lane, lane, spanned, type Timeline, titleOf } from './lanes.ts'
 
 /** Beyond this many phrases about nodes and pods each step has one lane for all of them. */
 const lanesForNodes = 40
 
 interface Heard {
+  id: string
   name: string
-  part?: string | undefined
+  /** The stage. */
+  part: string | undefined
   from: number
   to: number | undefined
   tone: BarTone
@@ -19,9 +21,9 @@ interface Heard {
 export function ofEvents(events: readonly Fields[]): Timeline {
   const times = events.map(({ at }) => timeOf(at)).filter((time) => time !== undefined)
   const [begins = 0, ends = 0] = [times[0], times.at(-1)]
-  const steps = heardSteps(events, ends, partsOf(events))
+  const steps = heardSteps(events, ends)
   const lanes = [
-    ...stageLanes(steps, ends),
+    ...stageLanes(events, ends),
     ...steps.map(({ name, from, to = ends, tone, text }) => lane('Steps', name, [{ from, to, tone, text }])),
     ...phraseLanes(events, ends),
     ...changeLanes(events, ends),
@@ -31,37 +33,33 @@ export function ofEvents(events: readonly Fields[]): Timeline {
   return { begins, ends, isRelative: false, lanes }
 }
 
-/** The stage of each step, by its title. */
-const partsOf = (events: readonly Fields[]): ReadonlyMap<string, string> =>
+/** What is known of steps beforehand, by their ids, in their order. */
+type Planned = ReadonlyMap<string, { part: string | undefined; estimate: number | undefined }>
+
+const plannedOf = (events: readonly Fields[]): Planned =>
   new Map(
     events
       .flatMap(({ steps }) => listOf(steps))
-      .flatMap((step) => {
-        const part = textOf(step['part'])
-        return part === undefined ? [] : [[titleOf(step), part] as const]
-      }),
+      .map((step) => [idOf(step), { part: textOf(step['part']), estimate: numberOf(step['estimate']) }]),
   )
 
-function heardSteps(
-  events: readonly Fields[],
-  ends: number,
-  parts: ReadonlyMap<string, string>,
-): readonly Heard[] {
+/** Titles repeat themselves: each minor has its control plane nodes. */
+const idOf = (step: Fields): string => textOf(step['id']) ?? titleOf(step)
+
+function heardSteps(events: readonly Fields[], ends: number): readonly Heard[] {
+  const planned = plannedOf(events)
   const steps: Heard[] = []
+  let before: string | undefined
   for (const event of events) {
     const at = timeOf(event['at']) ?? ends
     const step = fieldsOf(event['step'])
-    const name = titleOf(step)
-    const last = steps.findLast((one) => one.name === name && one.to === undefined)
-    if (event['event'] === 'step-started')
-      steps.push({
-        name,
-        part: parts.get(name) ?? textOf(step['part']),
-        from: at,
-        to: undefined,
-        tone: 'bad',
-        text: `${name}: did not end`,
-      })
+    const [id, name] = [idOf(step), titleOf(step)]
+    const last = steps.findLast((one) => one.id === id && one.to === undefined)
+    if (event['event'] === 'step-started') {
+      if (planned.has(id)) before = id
+      const part = planned.get(id)?.part ?? textOf(step['part']) ?? partAfter(planned, before)
+      steps.push({ id, name, part, from: at, to: undefined, tone: 'bad', text: `${name}: did not end` })
+    }
     if (event['event'] === 'step-done' && last) {
       const note = textOf(event['note'])
       last.to = at
@@ -72,19 +70,54 @@ function heardSteps(
   return steps
 }
 
-function stageLanes(steps: readonly Heard[], ends: number): readonly Lane[] {
-  const stages = Map.groupBy(
-    steps.filter(({ part }) => part !== undefined),
-    ({ part }) => part ?? '',
-  )
-  return [...stages].map(([name, own]) => {
+/** A step that came up during the run is done on behalf of the planned one that comes next. */
+function partAfter(planned: Planned, before: string | undefined): string | undefined {
+  const ids = [...planned.keys()]
+  const next = ids[before === undefined ? 0 : ids.indexOf(before) + 1]
+  return next === undefined ? undefined : planned.get(next)?.part
+}
+
+interface HeardStage {
+  name: string
+  from: number
+  /** Absent where it did not end. */
+  to?: number
+  /** In ms; absent where this run did not do all of it, and where nothing was estimated. */
+  estimate?: number
+}
+
+/** Stages in the order in which they began. */
+export function stagesOf(events: readonly Fields[]): readonly HeardStage[] {
+  const ends = timeOf(events.at(-1)?.['at']) ?? 0
+  const planned = plannedOf(events)
+  const list = events.findLast(({ steps }) => listOf(steps).length > 0)?.['steps']
+  const due = new Set(listOf(list).map(idOf))
+  const heard = heardSteps(events, ends)
+  const started = new Set(heard.map(({ id }) => id))
+  const over = events.filter(({ event }) => event === 'step-done').map(({ step }) => idOf(fieldsOf(step)))
+  /** An earlier run did them. */
+  const early = new Set(over.filter((id) => !started.has(id)))
+  const stages = Map.groupBy(heard, ({ part }) => part)
+  return [...stages].flatMap(([name, own]): readonly HeardStage[] => {
+    if (name === undefined) return []
     const from = Math.min(...own.map((step) => step.from))
-    const isOpen = own.some(({ to }) => to === undefined)
+    if (own.some(({ to }) => to === undefined)) return [{ name, from }]
     const to = Math.max(...own.map((step) => step.to ?? ends))
-    const text = isOpen ? `${name}: did not end` : spanned(name, to - from)
-    return lane('Stages', name, [{ from, to, tone: isOpen ? 'bad' : 'good', text }])
+    const done = new Set(own.map(({ id }) => id))
+    const ids = [...planned.keys()].filter((id) => planned.get(id)?.part === name)
+    const isWhole = !ids.some((id) => early.has(id)) && done.has(ids.findLast((id) => due.has(id)) ?? '')
+    const estimate = ids
+      .filter((id) => due.has(id) || done.has(id))
+      .reduce((sum, id) => sum + (planned.get(id)?.estimate ?? 0), 0)
+    return [{ name, from, to, ...(isWhole && estimate > 0 && { estimate }) }]
   })
 }
+
+const stageLanes = (events: readonly Fields[], ends: number): readonly Lane[] =>
+  stagesOf(events).map(({ name, from, to }) => {
+    const text = to === undefined ? `${name}: did not end` : spanned(name, to - from)
+    return lane('Stages', name, [{ from, to: to ?? ends, tone: to === undefined ? 'bad' : 'good', text }])
+  })
 
 /** What went on while a step waited, a lane for each phrase: `worker-2 restarting`. Of very many one lane for each step. */
 function phraseLanes(events: readonly Fields[], ends: number): readonly Lane[] {

@@ -12,6 +12,8 @@ export interface ReportChange {
   says: string
   /** Each begins with `+`, `-` or a blank. Empty where nothing is known of it beforehand. */
   lines: readonly string[]
+  /** It was refused, or nobody knows whether it was done. */
+  isOpen?: true
 }
 
 /** Every change that the document or the events tell of: of a plan what would change, of a run what it changed. */
@@ -22,7 +24,7 @@ export function changesOf({ document, events }: ReportSource): readonly ReportCh
     const sentences = applied.map(({ change }) => textOf(change) ?? '')
     return applied.map((event, index) => ({
       title: titleOf(fieldsOf(event['step'])),
-      says: `${timeText(event)}${sentences[index]}`,
+      says: `${timeText(event)}${withoutFields(sentences[index] ?? '')}`,
       lines: withWas(sentences[index] ?? '', sentences.slice(0, index)),
     }))
   }
@@ -38,7 +40,14 @@ function ofStep(step: Fields): readonly ReportChange[] {
     refused === undefined ? (textOf(step['change']) ?? textOf(step['note']) ?? '') : `refused: ${refused}`
   const isChange = step['changed'] === true || step['state'] === 'would-change' || lines.length > 0
   return isChange || refused !== undefined
-    ? [{ title: titleOf(step), says, lines: lines.length > 0 ? lines : sentenceDiff(says) }]
+    ? [
+        {
+          title: titleOf(step),
+          says: withoutFields(says),
+          lines: lines.length > 0 ? lines : sentenceDiff(says),
+          ...(refused !== undefined && { isOpen: true as const }),
+        },
+      ]
     : []
 }
 
@@ -74,15 +83,14 @@ function ofJournal(items: readonly Fields[]): readonly ReportChange[] {
       return [
         {
           title,
-          says: `${timeText(item)}${text}`,
+          says: `${timeText(item)}${withoutFields(text)}`,
           lines: withWas(
             text,
             items.slice(0, index).map((one) => textOf(one['text']) ?? ''),
           ),
         },
       ]
-    if (what === 'failed' && title !== '')
-      return [{ title, says: `${timeText(item)}refused: ${text}`, lines: [] }]
+    if (what === 'failed') return ofFailure(item, items.slice(0, index))
     const isOpen = laterEntry(items, index, 'applied', 'failed') === undefined
     return what === 'intends' && isOpen
       ? [
@@ -90,11 +98,28 @@ function ofJournal(items: readonly Fields[]): readonly ReportChange[] {
             title,
             says: `${timeText(item)}${text} (not known whether it was done)`,
             lines: sentenceDiff(text),
+            isOpen: true,
           },
         ]
       : []
   })
 }
+
+/** A step that failed before it wrote anything, or after that, changed nothing then. */
+function ofFailure(item: Fields, before: readonly Fields[]): readonly ReportChange[] {
+  const [text, title] = [textOf(item['text']) ?? '', textOf(item['step']) ?? '']
+  const last = before.findLast((one) => one['step'] === title)
+  const intended = textOf(last?.['text']) ?? ''
+  if (last?.['what'] !== 'intends') return []
+  const says = text.startsWith(intended) ? text : `${intended}: ${text}`
+  return [{ title, says: `${timeText(item)}not done: ${says}`, lines: [], isOpen: true }]
+}
+
+/** Of a manifest neither journal nor events have the fields. */
+const withoutFields = (says: string): string =>
+  /\bsha256 [\da-f]+….*\bobjects? changes?\b/u.test(says)
+    ? `${says}. Its fields are not recorded: kvup plan -o wide shows them before an upgrade`
+    : says
 
 /** What is set back was set before: the other side of the diff is in that sentence. */
 function withWas(text: string, earlier: readonly string[]): readonly string[] {

@@ -10,7 +10,7 @@ import { count } from '../text.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
 import { type ReportChange, changesOf } from './report-changes.ts'
 import { acceptedOf, findingsOf, type ReportFinding, type ReportRisk } from './report-findings.ts'
-import { notesOf } from './report-notes.ts'
+import { isOfTwin, type Note, notesOf, noWayBackIn } from './report-notes.ts'
 import { predictionOf, type Prediction } from './report-prediction.ts'
 import { reportKinds, type ReportSource } from './report-source.ts'
 
@@ -32,7 +32,7 @@ export interface Report extends Document {
   prediction?: Prediction
   changes: readonly ReportChange[]
   /** Whatever else the document says in sentences. */
-  notes: readonly { title: string; lines: readonly string[] }[]
+  notes: readonly Note[]
   /** Secrets and hosts are left out. */
   redacted: boolean
 }
@@ -61,7 +61,7 @@ export function reportOf(source: ReportSource, { redacted }: { redacted: boolean
 }
 
 function titleOf(document: ReportSource['document'], events: readonly Fields[]): string {
-  const what = reportKinds[document.kind] ?? document.kind
+  const what = whatOf(document)
   const started = events.find(({ event }) => event === 'run-started')
   if (document.kind === 'Events' || document.kind === 'Error')
     return textOf(started?.['title']) ?? textOf(started?.['procedure']) ?? what
@@ -77,6 +77,12 @@ function titleOf(document: ReportSource['document'], events: readonly Fields[]):
   return [what + (document.kind === 'History' && number !== undefined ? ` ${number}` : ''), path.join(' → ')]
     .filter((part) => part !== '')
     .join(': ')
+}
+
+/** `KubeVirt, run`: of a journal by what it did. */
+function whatOf(document: ReportSource['document']): string {
+  const isEus = /^eus\b/iu.test(textOf(firstRun(document)['procedure']) ?? '')
+  return isEus ? 'EUS upgrade, run' : (reportKinds[document.kind] ?? document.kind)
 }
 
 /** As the terminal has it. A document that does not read as kvup writes it has no verdict, which is said. */
@@ -170,10 +176,20 @@ function remarksOf({ document, events }: ReportSource): readonly string[] {
     ]
   const isCut = events.length > 0 && !events.some(({ event }) => event === 'run-started')
   const notes = [
+    ...noWayBackIn(document),
     ...(isCut ? ['The beginning of this run is not in the file.'] : []),
     ...(document['status'] === 'partial' ? ['This document is partial: not everything could be read.'] : []),
   ]
+  if (isOfTwin(document)) return [twinRemark(document), ...notes]
   return document.kind === 'History' ? [...journalRemarks(document), ...notes] : notes
+}
+
+/** Above everything that reads like the state of a cluster. */
+function twinRemark(document: Fields): string {
+  const faults = textsOf(document['faults'])
+  const withFaults =
+    faults.length === 0 ? '' : `, with the ${faults.length === 1 ? 'fault' : 'faults'} ${faults.join(', ')}`
+  return `Played on a twin: ${twinText(fieldsOf(document['twin']))}${withFaults}. Nothing was changed in the cluster.`
 }
 
 function journalRemarks(document: Fields): readonly string[] {
@@ -198,7 +214,6 @@ function journalRemarks(document: Fields): readonly string[] {
     ...(missing.length > 0
       ? [`The journal was cut: it no longer has these changes of this run: ${missing.join(', ')}.`]
       : []),
-    'Other users can edit the journal: do not treat it as proof.',
   ]
 }
 
@@ -216,7 +231,9 @@ function nextOrNothing(document: Fields, { is }: Verdict): readonly string[] {
   return isOver ? ['Nothing to do.'] : []
 }
 
+/** Of a rehearsal what its run printed is about the twin: there nothing ran that could go on or be restored in the cluster. */
 function nextOf(document: Fields): readonly string[] {
+  if (isOfTwin(document)) return [...new Set(textsOf(document['next']))]
   const error = fieldsOf(document['error'])
   const why = fieldsOf(document['why'])
   const restore = textOf(document['restore'])
@@ -246,7 +263,7 @@ function factsOfTarget(document: Fields): readonly Fact[] {
   const [cluster, kubevirt] = [fieldsOf(document['cluster']), fieldsOf(document['kubevirt'])]
   return [
     ['Cluster', [textOf(cluster['context']), textOf(cluster['server'])].filter(Boolean).join(', ')],
-    ['KubeVirt', placedName(kubevirt)],
+    ['KubeVirt', document['kind'] === 'History' ? inNamespace(document) : placedName(kubevirt)],
     ['Kubernetes', textOf(document['kubernetes'])],
     ['From', textOf(all['from']) ?? textOf(kubevirt['version'])],
     ['To', textOf(all['to'])],
@@ -254,6 +271,9 @@ function factsOfTarget(document: Fields): readonly Fact[] {
     ['Operator', operatorText(fieldsOf(document['operator']))],
   ]
 }
+
+const inNamespace = ({ namespace }: Fields): string | undefined =>
+  textOf(namespace) === undefined ? undefined : `in namespace ${textOf(namespace)}`
 
 function factsOfRun(document: Fields): readonly Fact[] {
   const run = firstRun(document)
@@ -267,6 +287,8 @@ function factsOfRun(document: Fields): readonly Fact[] {
     ['Outcome', textOf(document['outcome'])],
     ['Exit code', textOf(document['exitCode'])],
     ['Run', textOf(run['run']) ?? textOf(document['run'])],
+    ['Continues', run['continues'] === undefined ? undefined : `run ${textOf(run['continues'])}`],
+    ['Continued by', run['continuedBy'] === undefined ? undefined : `run ${textOf(run['continuedBy'])}`],
     ['By', textOf(run['by']) ?? textOf(fieldsOf(document['seal'])['by']) ?? textOf(by)],
     ['Started', whenText(run['started'] ?? measured['begin'])],
     ['Ended', whenText(run['ended'] ?? measured['end'])],

@@ -1,11 +1,25 @@
 import { valueText } from '../../kube/text.ts'
+import { spanText } from '../../kube/duration.ts'
+import { titleOf } from './lanes.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf } from './fields.ts'
 
 /** A list of sentences, and what they are about. */
-interface Note {
+export interface Note {
   title: string
   lines: readonly string[]
+  /** Its commands can be pasted: everywhere else a line that begins like one is a sentence. */
+  isHelp?: true
 }
+
+const ifItHappens = 'If this happens in the cluster'
+const noWay = 'There is no way back'
+
+/** The most important sentence of a plan, which its notes have near their end. */
+export const noWayBackIn = (document: Fields): readonly string[] =>
+  textsOf(document['notes']).filter((line) => line.startsWith(noWay))
+
+/** Nothing of what it says happened in a cluster. */
+export const isOfTwin = ({ kind }: Fields): boolean => kind === 'Rehearsal' || kind === 'FaultRehearsals'
 
 /** The sentences of a document, each list under what it is. Lists that are empty are left out. */
 export function notesOf(document: Fields): readonly Note[] {
@@ -13,25 +27,39 @@ export function notesOf(document: Fields): readonly Note[] {
   const { vms, alerts, workloads, noWayBack, degraded } = document
   const stopped = fieldsOf(document['stoppedBefore'])
   const isJournal = document['kind'] === 'History'
+  const isTwin = isOfTwin(document)
   const sections: readonly (readonly [string, readonly string[]])[] = [
     [
-      'What else is known',
-      [...furtherLines(error), ...textsOf(error['notes']), ...textsOf(fieldsOf(document['why'])['notes'])],
+      isTwin ? 'In the twin at its end' : 'What else is known',
+      [
+        ...furtherLines(error),
+        ...textsOf(error['notes']),
+        ...textsOf(fieldsOf(document['why'])['notes']),
+        ...textsOf(fieldsOf(document['why'])['finds']),
+      ],
     ],
     ['What is not as it should be', textsOf(degraded)],
     ['Where it stopped', stoppedText(stopped)],
-    ['What it means for the cluster', [...textsOf(document['said']), ...textsOf(document['notes'])]],
+    [
+      'What it means for the cluster',
+      [...textsOf(document['said']), ...textsOf(document['notes']).filter((line) => !line.startsWith(noWay))],
+    ],
+    ['Steps', document['kind'] === 'EusPlan' ? listOf(document['steps']).map(titleOf) : []],
     ['VMs that have a problem', troublesOf(fieldsOf(vms))],
     ['VMs now', textsOf([fieldsOf(workloads)['forecast']]).map((text) => `KubeVirt ${text}`)],
     ['New alerts', [...textsOf(fieldsOf(alerts)['new']), ...textsOf([fieldsOf(alerts)['notCompared']])]],
     ['Differences', differencesOf(fieldsOf(document['differences']))],
     ['Way back', noWayBack === undefined ? [] : [`none: ${String(textOf(noWayBack))}`]],
     [
-      'Left behind',
+      isTwin ? 'Left behind in the twin' : 'Left behind',
       [
         ...listOf(document['left']).flatMap(({ what }) => textOf(what) ?? []),
         ...(isJournal ? [] : overridesOf(document)),
       ],
+    ],
+    [
+      ifItHappens,
+      isTwin ? [...helpIfItHappens(document), ...listOf(document['items']).flatMap(helpOnFault)] : [],
     ],
     ['Temporary changes that are open', isJournal ? overridesOf(document) : []],
     ['Measured', measuredText(fieldsOf(document['availability']))],
@@ -39,8 +67,35 @@ export function notesOf(document: Fields): readonly Note[] {
     ['Not in the twin, and so not shown', textsOf(document['missing'])],
     ['Could not be read', textsOf(document['unread'])],
     ['Not known', textsOf(document['unknown'])],
+    [
+      'About the journal',
+      isJournal ? ['Other users can edit the journal of kvup: do not treat it as proof.'] : [],
+    ],
   ]
-  return sections.flatMap(([title, lines]) => (lines.length === 0 ? [] : [{ title, lines }]))
+  return sections.flatMap(([title, lines]) =>
+    lines.length === 0 ? [] : [{ title, lines, ...(title === ifItHappens && { isHelp: true as const }) }],
+  )
+}
+
+/** With the time that it takes until the upgrade ends. */
+function helpOnFault(item: Fields): readonly string[] {
+  const [fault, seconds] = [textOf(item['fault']), numberOf(item['upgradeSeconds'])]
+  if (fault === undefined) return []
+  const ends = seconds === undefined ? '' : `: the upgrade ends after ${spanText(seconds * 1000)}`
+  return [`${fault}${ends}`, ...textsOf(item['next'])]
+}
+
+const abort = 'kvup eus abort'
+
+/** What the upgrade printed on the twin, and what restores what it left there: each command once. */
+function helpIfItHappens(document: Fields): readonly string[] {
+  const remedy = textsOf(fieldsOf(document['why'])['remedy'])
+  const each = listOf(document['left']).flatMap((left) => textOf(left['restores']) ?? [])
+  const restores = each.includes(abort)
+    ? [`${abort}     ends the EUS upgrade, and restores what is left`]
+    : each
+  const isSaid = (line: string) => remedy.some((one) => one === line || one.startsWith(`${line}   `))
+  return [...new Set([...remedy, ...restores.filter((line) => !isSaid(line))])]
 }
 
 /** What a message says below its first line. */

@@ -164,12 +164,12 @@ function sectionsOf(report: Report, { timeline, vms }: Parts): readonly Section[
       vms && vmsBody(vms),
     ),
     ...section('prediction', 'Predicted and happened', prediction && predictionBody(prediction)),
-    ...notes.flatMap(({ title, lines }, index) =>
+    ...notes.flatMap(({ title, lines, isHelp }, index) =>
       section(
         `note-${index + 1}`,
         title,
         html`<ul class="lines">
-          ${lines.map((line) => html`<li>${lineOf(line)}</li>`)}
+          ${lines.map((line) => html`<li>${isHelp ? lineOf(line) : line}</li>`)}
         </ul>`,
       ),
     ),
@@ -299,11 +299,13 @@ const tableOf = (
 function predictionBody({ by, rows, says }: NonNullable<Report['prediction']>): VNode {
   const agreed = rows.filter(({ agrees }) => agrees === true).length
   const compared = rows.filter(({ agrees }) => agrees !== undefined).length
-  return html`<p>${agreed} of ${compared} came as predicted by ${by}.</p>
+  const faster = rows.filter(({ differs }) => differs === 'faster').length
+  const less = faster > 0 ? `, ${faster} less` : ''
+  return html`<p>${`${agreed} of ${count(compared, 'stage')} took as long as predicted by ${by}${less}.`}</p>
     ${tableOf(
       'Predicted and happened',
       ['What', 'Predicted', 'Happened', 'Agrees'],
-      rows.map(({ what, predicted, happened, agrees }) => [
+      rows.map(({ what, predicted, happened, agrees, differs }) => [
         what,
         predicted,
         happened,
@@ -311,7 +313,9 @@ function predictionBody({ by, rows, says }: NonNullable<Report['prediction']>): 
           ? 'not compared'
           : agrees
             ? html`<span class="good">✔ yes</span>`
-            : html`<span class="warning">! no</span>`,
+            : differs === 'faster'
+              ? 'faster'
+              : html`<span class="warning">! slower</span>`,
       ]),
     )}
     <ul class="lines">

@@ -1,6 +1,6 @@
 import { spanText, takesAlike } from '../../kube/duration.ts'
+import { stagesOf } from './event-timeline.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf } from './fields.ts'
-import { titleOf } from './lanes.ts'
 import type { ReportSource } from './report-source.ts'
 
 /** What was expected, and what became of it. */
@@ -17,6 +17,8 @@ interface PredictedRow {
   happened: string
   /** Absent where only one of the two is known. */
   agrees?: boolean
+  /** Where it does not: taking less time than expected is no harm. */
+  differs?: 'faster' | 'slower'
 }
 
 /** From the rehearsal that the run was compared with, else from the estimates of its events; undefined where there is neither. */
@@ -24,12 +26,16 @@ export function predictionOf({ document, events }: ReportSource): Prediction | u
   const rehearsal = fieldsOf(document['rehearsal'])
   if (Array.isArray(rehearsal['stages'])) return ofRehearsal(rehearsal)
   const rows = estimated(events)
+  const isPart = rows.length < stagesOf(events).length
   return rows.length === 0
     ? undefined
     : {
         by: 'the estimates of the run',
         rows,
-        says: ['An estimate agrees within a factor of 2, or 5 s.'],
+        says: [
+          'An estimate agrees within a factor of 2, or 5 s.',
+          ...(isPart ? ['Stages that this run did not do from beginning to end are not compared.'] : []),
+        ],
       }
 }
 
@@ -48,9 +54,12 @@ function rehearsedRow(stage: Fields): PredictedRow {
     what: textOf(stage['name']) ?? '',
     predicted: secondsText(rehearsed),
     happened: secondsText(took),
-    ...(typeof agrees === 'boolean' && { agrees }),
+    ...(typeof agrees === 'boolean' && judged(agrees, rehearsed ?? 0, took ?? 0)),
   }
 }
+
+const judged = (agrees: boolean, expected: number, took: number): Pick<PredictedRow, 'agrees' | 'differs'> =>
+  agrees ? { agrees } : { agrees, differs: took < expected ? 'faster' : 'slower' }
 
 const secondsText = (seconds: number | undefined): string =>
   seconds === undefined ? 'unknown' : spanText(seconds * 1000)
@@ -70,17 +79,17 @@ function rehearsalNotes(rehearsal: Fields): readonly string[] {
   return [...order, `With ${agreed} of ${total} VMs KubeVirt tried what was rehearsed${waiting}.`, ...others]
 }
 
+/** By stages: an estimate of a step is also of what comes up to do it. */
 function estimated(events: readonly Fields[]): readonly PredictedRow[] {
-  return events.flatMap((event): readonly PredictedRow[] => {
-    const step = fieldsOf(event['step'])
-    const [estimate, took] = [numberOf(step['estimate']), numberOf(event['tookMs'])]
-    if (event['event'] !== 'step-done' || estimate === undefined || took === undefined) return []
+  return stagesOf(events).flatMap(({ name, from, to, estimate }): readonly PredictedRow[] => {
+    if (to === undefined || estimate === undefined) return []
+    const took = to - from
     return [
       {
-        what: titleOf(step),
+        what: name,
         predicted: spanText(estimate),
         happened: spanText(took),
-        agrees: takesAlike(estimate, took),
+        ...judged(takesAlike(estimate, took), estimate, took),
       },
     ]
   })

@@ -21,7 +21,7 @@ export const reportKinds: Readonly<Record<string, string>> = {
   EusReport: 'EUS upgrade',
   WorkloadsUpdate: 'Update of VMs',
   VmRestarts: 'Restarts of VMs',
-  History: 'Run',
+  History: 'KubeVirt, run',
   Events: 'Run',
   MeasuredCommand: 'Measurement',
   Error: 'Failed command',

@@ -22,9 +22,13 @@ const marks = { good: 'done', warning: 'warning', bad: 'failed' } as const
 
 function textLines(report: ReportDocument, typed: string, paint: Paint): readonly string[] {
   const { verdict, file, remarks, next, findings, changes, redacted } = report
+  const made = changes.filter(({ isOpen }) => isOpen !== true).length
   const counted = [
     ...(findings.length > 0 ? [count(findings.length, 'finding')] : []),
-    ...(changes.length > 0 ? [count(changes.length, 'change')] : []),
+    ...(made > 0 ? [count(made, 'change')] : []),
+    ...(changes.length > made
+      ? [`${count(changes.length - made, 'change')} refused or not known to be done`]
+      : []),
   ]
   return [
     `${paint[tones[verdict.is]](paint.mark[marks[verdict.is]])} ${verdict.text}`,
@@ -34,9 +38,12 @@ function textLines(report: ReportDocument, typed: string, paint: Paint): readonl
     '',
     file === undefined
       ? `${paint.mark.next} ${typed} --to-file report.html     # writes the page`
-      : `${paint.good(paint.mark.done)} The report is in ${file}${redacted ? ', without passwords and names of hosts with a domain (--full has them); names of nodes are in it' : ': it may have passwords and names of hosts (--full)'}`,
+      : `${paint.good(paint.mark.done)} ${savedText(file, redacted)}`,
   ]
 }
+
+export const savedText = (file: string, isRedacted: boolean): string =>
+  `The report is in ${file}${isRedacted ? ', without passwords and names of hosts with a domain (--full has them)' : ': it may have passwords and names of hosts (--full)'}`
 
 const levelWords: Readonly<Record<ReportFinding['level'], string>> = {
   blocker: 'blocker',
@@ -71,11 +78,8 @@ export function reportMarkdown(report: ReportDocument): string {
     ),
     ...headed('Predicted and happened', prediction === undefined ? [] : predictionLines(prediction)),
     ...headed('Changes', changes.flatMap(changeLines)),
-    ...notes.flatMap(({ title: heading, lines }) =>
-      headed(
-        heading,
-        lines.map((line) => `- ${markdownText(line)}`),
-      ),
+    ...notes.flatMap(({ title: heading, lines, isHelp }) =>
+      headed(heading, isHelp ? helpInOrder(lines) : lines.map((line) => `- ${markdownText(line)}`)),
     ),
   ].join('\n')
 }
@@ -91,6 +95,12 @@ function helpMarkdown(lines: readonly string[]): readonly string[] {
   ]
 }
 
+/** Each command beneath what it helps with. */
+const helpInOrder = (lines: readonly string[]): readonly string[] =>
+  lines.flatMap((line) =>
+    isCommand(line) ? fenced([line], 'sh').map((one) => `  ${one}`) : [`- ${markdownText(line)}`],
+  )
+
 function findingLines({ id, level, summary, remedy, reason }: ReportFinding): readonly string[] {
   const why = reason === undefined ? '' : ` (because: ${markdownText(reason)})`
   return [
@@ -105,8 +115,8 @@ const predictionLines = ({ by, rows, says }: NonNullable<Report['prediction']>):
   '| What | Predicted | Happened | Agrees |',
   '|---|---|---|---|',
   ...rows.map(
-    ({ what, predicted, happened, agrees }) =>
-      `| ${[what, predicted, happened].map(markdownText).join(' | ')} | ${agrees === undefined ? 'not compared' : agrees ? 'yes' : 'no'} |`,
+    ({ what, predicted, happened, agrees, differs }) =>
+      `| ${[what, predicted, happened].map(markdownText).join(' | ')} | ${agrees === undefined ? 'not compared' : agrees ? 'yes' : (differs ?? 'no')} |`,
   ),
   '',
   ...says.map((line) => `- ${markdownText(line)}`),

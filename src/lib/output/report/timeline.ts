@@ -23,7 +23,7 @@ import {
   titleOf,
 } from './lanes.ts'
 import type { ReportSource } from './report-source.ts'
-import { measuredEvents } from './vm-table.ts'
+import { becameText, measuredEvents } from './vm-table.ts'
 
 /** VMs beyond this many are drawn as a curve. */
 const lanesForVms = 40
@@ -112,13 +112,7 @@ function ofPlan(document: Fields): Timeline {
     ]
     const name = titleOf(step)
     begins.set(textOf(step['id']) ?? '', at)
-    if (high > 0)
-      lanes.push(
-        lane('Steps', name, [
-          { from: at, to: at + low, tone: 'running', text: `${name}: at least ${spanText(low)}` },
-          { from: at + low, to: at + high, tone: 'dim', text: `${name}: at most ${spanText(high)}` },
-        ]),
-      )
+    if (high > 0) lanes.push(lane('Steps', name, estimated(name, at, { low, high })))
     at += high
   }
   const overrides = listOf(document['steps']).flatMap((step) =>
@@ -133,8 +127,17 @@ function ofPlan(document: Fields): Timeline {
   )
   return relative(
     [...lanes, ...overrides],
-    'An estimate, with each step as long as it may take; its darker part is the least. Steps of unknown duration are left out.',
+    'An estimate, with each step as long as it may take; the part in the stronger color is the least. Steps of unknown duration are left out.',
   )
+}
+
+/** The least of it, and what may come on top; a part that is nothing is no bar. */
+function estimated(name: string, from: number, { low, high }: { low: number; high: number }): readonly Bar[] {
+  const bars: readonly Bar[] = [
+    { from, to: from + low, tone: 'running', text: `${name}: at least ${spanText(low)}` },
+    { from: from + low, to: from + high, tone: 'dim', text: `${name}: at most ${spanText(high)}` },
+  ]
+  return bars.filter((bar) => bar.to > bar.from)
 }
 
 function ofHops(document: Fields): Timeline {
@@ -146,14 +149,12 @@ function ofHops(document: Fields): Timeline {
     const from = at
     at += high
     if (high === 0) return []
-    return [
-      lane('Stages', name, [
-        { from, to: from + low, tone: 'running', text: `${name}: at least ${spanText(low)}` },
-        { from: from + low, to: from + high, tone: 'dim', text: `${name}: at most ${spanText(high)}` },
-      ]),
-    ]
+    return [lane('Stages', name, estimated(name, from, { low, high }))]
   })
-  return relative(lanes, 'An estimate, with each step as long as it may take; its darker part is the least.')
+  return relative(
+    lanes,
+    'An estimate, with each step as long as it may take; the part in the stronger color is the least.',
+  )
 }
 
 function ofRehearsal(document: Fields): Timeline {
@@ -184,7 +185,7 @@ function vmLanes(vms: readonly Fields[]): readonly Lane[] {
       const name = placedName(vm)
       const becomes = textOf(vm['becomes']) ?? ''
       const tries = textOf(vm['tries']) ?? ''
-      const text = `${name}: KubeVirt tries to ${tries}, ${becomes} after ${spanText((to - from) * 1000)}`
+      const text = `${name}: KubeVirt tries to ${tries}, ${becameText(vm) ?? ''} after ${spanText((to - from) * 1000)}`
       return [{ name, from: from * 1000, to: to * 1000, tone: vmTones[becomes] ?? 'dim', text }]
     })
     .toSorted((a, b) => a.from - b.from || a.to - b.to)

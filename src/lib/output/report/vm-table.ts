@@ -78,7 +78,7 @@ const down: readonly VmColumn[] = [
 /** The VMs of a document, and what became of each; undefined where it names none. Runs in the browser too. */
 export function vmTableOf({ document }: Pick<ReportSource, 'document'>): VmTable | undefined {
   const { kind } = document
-  if (kind === 'Rehearsal') return tableOf(rehearsed, listOf(document['vms']))
+  if (kind === 'Rehearsal') return tableOf(rehearsed, listOf(document['vms']).map(inTwin))
   if (kind === 'WorkloadsUpdate' || kind === 'VmRestarts') {
     const items = listOf(document['items'])
     return items.length > 0 ? tableOf(moved, items.map(inWords)) : tableOf(waved, inWaves(document))
@@ -170,6 +170,14 @@ function measuredRows(document: Fields): VmTable | undefined {
 
 const withNote = (table: VmTable | undefined, note: string | undefined): VmTable | undefined =>
   table && note !== undefined ? { ...table, note } : table
+/** What a VM became in the twin, in words: `still on v1.7.4`. */
+export function becameText({ becomes, launcher }: Fields): string | undefined {
+  if (becomes !== 'outdated') return textOf(becomes)
+  const tag = /:([\w.-]+)$/u.exec(textOf(launcher) ?? '')?.[1]
+  return `still on ${tag ?? 'the old virt-launcher'}`
+}
+
+const inTwin = (vm: Fields): Fields => ({ ...vm, becomes: becameText(vm) })
 
 /** `left` is a word of the documents; a person reads what it means. */
 const inWords = (item: Fields): Fields =>

@@ -1,4 +1,5 @@
 import { dayAndTime, spanSince, timeOfDay } from '../age.ts'
+import type { ClusterAddress } from '../../kube/cluster.ts'
 import { spanText } from '../../kube/duration.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
 import { brief, displayWidth, wrap } from '../text.ts'
@@ -13,6 +14,8 @@ import type { Verdict } from '../formats/verdicts.ts'
 
 export interface HistoryDocument extends Document {
   kind: 'History'
+  /** Absent of a saved cluster. */
+  cluster?: ClusterAddress
   /** KubeVirt's own, where the journal is. */
   namespace: string
   /** When it was read: ages count to here. */
@@ -249,6 +252,7 @@ function wholeRun(run: JournalRun, entries: readonly Entry[], { paint, size }: S
     `  started    ${run.started} by ${run.by}`,
     ...(run.ended === undefined ? [] : [`  ended      ${run.ended}`]),
     ...(run.continues === undefined ? [] : [`  continued  run ${run.continues}`]),
+    ...(run.continuedBy === undefined ? [] : [`  continued  by run ${run.continuedBy}`]),
     ...(finished === undefined ? [] : [`  result     ${finished}`]),
     ...(ending.length === 0 ? [] : [`  result     ${ending.join(': ')}`]),
     ...run.accepted.map(

@@ -13,6 +13,7 @@ const folder = new URL('documents/', import.meta.url)
 export const recordedFiles = [
   'plan.json',
   'rehearsal.json',
+  'stalled-rehearsal.json',
   'faults.json',
   'history.json',
   'upgrade.ndjson',

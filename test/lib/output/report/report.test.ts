@@ -30,12 +30,17 @@ test.each([
     'good',
     'Rehearsal: KubeVirt v1.7.4 → v1.8.4 goes through in 1 m 30 s, and its VMs follow in 16 s.',
   ],
+  [
+    'stalled-rehearsal.json',
+    'bad',
+    'Rehearsal: KubeVirt v1.7.4 → v1.8.4 stalls: it gives up after 17 m 09 s. virt-handler: node worker-1 is NotReady, and virt-handler waits for it',
+  ],
   ['faults.json', 'warning', 'The upgrade goes through without a fault; it goes through with 0 of 2 faults'],
   ['history.json', 'good', 'Run 1: upgrade v1.7.4 → v1.8.4: done in 2 m 34 s'],
   ['upgrade.ndjson', 'good', 'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s'],
   ['stalled.ndjson', 'bad', 'Timed out after 3 m 02 s (--timeout) while installing CRDs and RBAC'],
   ['workloads-update.ndjson', 'bad', 'Update of VMs: incomplete: 1 of 11 VMs failed'],
-  ['eus-plan.json', 'good', 'Plan of the EUS upgrade 4.18.21 → 4.20: 38 steps'],
+  ['eus-plan.json', 'good', 'Plan of the EUS upgrade 4.18.21 → 4.20: 38 steps, 2 h 15 m to 6 h 20 m'],
   ['eus-run.ndjson', 'good', 'EUS upgrade 4.18 → 4.20: done in 2 h 28 m'],
 ] as const)('the verdict of %s', (file, is, text) => {
   expect(reported(recorded(file)).verdict).toEqual({ is, text })
@@ -69,6 +74,68 @@ test('risks are told with reason and who', () => {
   ])
 })
 
+test('of a stalled rehearsal nothing is to be continued, undone or restored in the cluster', () => {
+  const { next, remarks, notes } = reported(recorded('stalled-rehearsal.json'))
+  expect(next).toEqual(['kvup check --to v1.8.4     # says what can be seen beforehand'])
+  expect(remarks).toEqual([
+    'Played on a twin: 9 nodes, 12 running VMs, with the fault node-lost. Nothing was changed in the cluster.',
+  ])
+  const noted = new Map(notes.map(({ title, lines }) => [title, lines]))
+  expect([...noted.keys()]).toEqual([
+    'In the twin at its end',
+    'Left behind in the twin',
+    'If this happens in the cluster',
+    'Not in the twin, and so not shown',
+  ])
+  // What resumes is said once.
+  expect(noted.get('If this happens in the cluster')?.map((line) => line.split('     ')[0])).toEqual([
+    'kubectl describe node worker-1',
+    'kvup upgrade --to v1.8.4',
+    'kvup upgrade --to v1.7.4',
+    'kvup workloads resume-updates',
+  ])
+})
+
+test('of an EUS rehearsal what ends it stands for all that it restores', () => {
+  const source = recorded('stalled-rehearsal.json')
+  const left = ['kvup eus restore workload-updates', 'kvup eus abort'].map((restores) => ({
+    what: 'x',
+    restores,
+  }))
+  const why = { message: 'x', remedy: ['kvup eus status'] }
+  const { next, notes } = reported({ ...source, document: { ...source.document, left, why } })
+  expect(next.join()).not.toContain('eus')
+  expect(notes.find(({ title }) => title === 'If this happens in the cluster')?.lines).toEqual([
+    'kvup eus status',
+    'kvup eus abort     ends the EUS upgrade, and restores what is left',
+  ])
+})
+
+test('VMs of a rehearsal that does not go through are still on what they were on', () => {
+  const table = vmTableOf(recorded('stalled-rehearsal.json'))
+  expect(new Set(table?.rows.map(({ tries, becomes }) => `${tries}, ${becomes}`))).toEqual(
+    new Set(['nothing, still on v1.7.4']),
+  )
+})
+
+test('of each rehearsed fault there is how long it takes and what helps, and sentences are no commands', () => {
+  const source = recorded('faults.json')
+  const next = ['kubectl describe node worker-1', 'kvup upgrade --to v1.8.4     # continues']
+  const items = source.document['items'] as { fault: string; next: string[] }[]
+  for (const item of items) item.next = next
+  const { notes } = reported(source)
+  const helps = notes.filter(({ isHelp }) => isHelp)
+  expect(helps.map(({ title }) => title)).toEqual(['If this happens in the cluster'])
+  for (const { fault } of items) {
+    const at = helps[0]?.lines.findIndex((line) => line.startsWith(`${fault}: the upgrade ends after `)) ?? -1
+    expect(helps[0]?.lines.slice(at + 1, at + 1 + next.length)).toEqual(next)
+  }
+  const plan = page(recorded('eus-plan.json'))
+  expect(plan).not.toContain('<code>kvup eus abort undoes')
+  expect(plan).toContain('<h2 id="note-2">Steps</h2>')
+  expect(reported(recorded('eus-plan.json')).remarks[0]).toMatch(/^There is no way back to 4\.18/u)
+})
+
 test('changes are diffs, of a plan and of a run', () => {
   const wanted = ['- spec.imageTag: v1.7.4', '+ spec.imageTag: v1.8.4']
   expect(reported(recorded('plan.json')).changes.flatMap(({ lines }) => lines)).toEqual(
@@ -94,11 +161,32 @@ test('changes are diffs, of a plan and of a run', () => {
   const pools = reported(recorded('eus-run.ndjson')).changes.find(
     ({ title }) => title === 'unpause pool worker',
   )
-  expect(pools?.lines).toEqual([
-    '  MachineConfigPool worker',
-    '- spec.paused: paused',
-    '+ spec.paused: false',
-  ])
+  expect(pools?.lines).toEqual(['  MachineConfigPool worker', '- spec.paused: true', '+ spec.paused: false'])
+})
+
+test('what failed is a change only where it was about to be written, and counts as none', () => {
+  const source = recorded('history.json')
+  const [start, intends] = source.document['items'] as { text: string; step: string }[]
+  const failed = (step: string, text: string) => ({ ...start, what: 'failed', step, text })
+  const changes = (...items: unknown[]) =>
+    reported({ ...source, document: { ...source.document, items: [start, ...items] } }).changes
+  expect(changes(failed('virt-api', 'timed out after 3 m'))).toEqual([])
+  const [refused, ...others] = changes(
+    intends,
+    failed(intends?.step ?? '', `${intends?.text}: refused (403)`),
+  )
+  expect(others).toEqual([])
+  expect(refused).toMatchObject({ title: intends?.step, lines: [], isOpen: true })
+  expect(refused?.says).toMatch(/^20:23:51 UTC: not done: set workloadUpdateMethods .*: refused \(403\)$/u)
+})
+
+test('of a manifest it is said that its fields are not recorded', () => {
+  const source = recorded('upgrade.ndjson')
+  const applied = source.events.find(({ event }) => event === 'step-applied')
+  const change = 'apply operator.yaml (sha256 0123456789abcdef…): 1 object changes, 1 is new: ClusterRole a'
+  const [first] = reported({ ...source, events: [{ ...applied, change }] }).changes
+  expect(first).toMatchObject({ lines: [] })
+  expect(first?.says).toContain('Its fields are not recorded: kvup plan -o wide shows them')
 })
 
 test('the timeline of a run has its stages, steps, nodes, changes and temporary changes by their times', () => {
@@ -346,6 +434,35 @@ test('of a measured run the journal keeps the outages of the API', () => {
   })
 })
 
+test('stages of an EUS upgrade come one after the other, with what came up during the run', () => {
+  const stages = timelineOf(recorded('eus-run.ndjson'))?.lanes.filter(({ group }) => group === 'Stages') ?? []
+  const spans = stages.flatMap(({ bars }) => bars)
+  expect(spans.filter(({ from }, i) => from < (spans[i - 1]?.to ?? 0))).toEqual([])
+  expect(stages.map(({ bars }) => bars[0]?.text)).toContain('Update virtualization to 4.19: 6 m 33 s')
+})
+
+test('stages are compared with their estimates: what took less time is no fault', () => {
+  const rows = reported(recorded('eus-run.ndjson')).prediction?.rows ?? []
+  expect(rows).toHaveLength(8)
+  expect(rows[3]).toEqual({
+    what: 'Update virtualization to 4.19',
+    predicted: '25 m',
+    happened: '6 m 33 s',
+    agrees: false,
+    differs: 'faster',
+  })
+  expect(reported(recorded('upgrade.ndjson')).prediction?.rows.map(({ what }) => what)).toEqual([
+    'Prepare',
+    'Operator',
+    'virt-handler',
+    'virt-controller',
+    'virt-api',
+    'Verify',
+  ])
+  // A stage that did not end has nothing to be compared.
+  expect(reported(recorded('stalled.ndjson')).prediction?.rows.map(({ what }) => what)).toEqual(['Prepare'])
+})
+
 test('a rehearsal is compared with what happened', () => {
   const source = recorded('upgrade.ndjson')
   const rehearsal = {
@@ -383,6 +500,28 @@ test('a journal that was cut says so', () => {
   expect(killed.remarks[0]).toContain(
     'The journal was cut: this run wrote down no end, and nothing after virt-handler',
   )
+})
+
+test('the page of a journal says which KubeVirt and cluster it is of, and what it goes on with', () => {
+  const source = recorded('history.json')
+  const runs = [{ ...(source.document['runs'] as object[])[0], run: 2, continues: 1, continuedBy: 3 }]
+  const cluster = { context: 'prod-eu', server: 'https://10.0.0.1:6443' }
+  const { title, facts, remarks, notes } = reported({
+    ...source,
+    document: { ...source.document, runs, cluster },
+  })
+  expect(title).toBe('KubeVirt, run 2: v1.7.4 → v1.8.4')
+  expect(facts).toEqual(
+    expect.arrayContaining([
+      { name: 'Cluster', value: 'prod-eu, https://10.0.0.1:6443' },
+      { name: 'KubeVirt', value: 'in namespace kubevirt' },
+      { name: 'Continues', value: 'run 1' },
+      { name: 'Continued by', value: 'run 3' },
+    ]),
+  )
+  // What is always so is said last.
+  expect(remarks).toEqual([])
+  expect(notes.at(-1)?.title).toBe('About the journal')
 })
 
 test('events whose end was cut off say where', () => {

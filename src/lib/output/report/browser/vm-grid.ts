@@ -170,7 +170,8 @@ function cellText(value: string | number | undefined, { holds }: VmColumn): stri
 
 /** In letters, of the longest value: columns do not jump while rows come and go. */
 function widthOf(column: VmColumn, rows: readonly VmRow[]): number {
-  let most = column.title.length + 2
+  // Heads are bold, and have an arrow where rows are sorted by them.
+  let most = Math.ceil(column.title.length * 1.2) + 2
   for (const row of rows) most = Math.max(most, cellText(row[column.id], column).length)
   return Math.min(most, 48) + 3
 }
