@@ -32,7 +32,9 @@ test('without an argument it is of the last run, by its number of any', () =>
     const last = await runText(['report', '--to-file', 'report.html'], { ...place, onWrite })
     expect(last.code).toBe(0)
     expect(last.out).toMatch(/^. Run 1: upgrade v1\.7\.4 (?:→|->) v1\.8\.4: done in /u)
-    expect(last.out).toContain('The report is in report.html, without passwords and names of hosts')
+    expect(last.out).toContain(
+      'The report is in report.html, without passwords and names of hosts with a domain',
+    )
     expect(written[0]).toBe('report.html')
     expect(written[1]).toContain('<!doctype html>')
     const first = await runText(['report', '1', '-o', 'markdown'], place)

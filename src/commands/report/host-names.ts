@@ -35,10 +35,13 @@ const field =
 /** Ends of names that are of hosts even where a name is written as no host is. */
 const domain = /\.(?:com|org|net|edu|gov|io|dev|cloud|corp|local|lan|internal|example|[a-z]{2})$/iu
 
+/** Words with dots between them, each run of them once and whole: nothing in it is tried again from its next dot. */
+const dotted = /(?<![\w-])(?<![\w\])"']\.)\w[\w-]*(?:\.[\w-]+)+/giu
 /** At least two labels, the last one of letters: a version has a figure there. */
-const named =
-  /(?<![\w-])(?<![\w\])"']\.)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,10}(?:[a-z]{2,24}|xn--[a-z0-9-]{2,58})(?![\w-]|\.\w)/giu
-const linked = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/?#"'<>\\:[\]@]+|\[[0-9a-f:.]+\])/giu
+const lastLabel = /\.(?:[a-z]{2,24}|xn--[a-z0-9-]{2,58})$/iu
+const linked = /(?<=[a-z0-9+.-]:\/\/)(?:[^\s/?#"'<>\\:[\]@]+|\[[0-9a-f:.]{2,64}\])/giu
+/** `ops@bastion77`, and a registry behind a login; an image has a digest there, a module a version. */
+const behindAt = /(?<=[\w>]@)(?!sha\d{3}:|v?\d+(?![\w-]))[a-z0-9][\w-]{0,62}(?![\w-]|\.\w)/giu
 /** A name of one label is a host by what stands around it: `lookup mirror01 on …`, `mirror01:5000/kubevirt/virt-api`. */
 const alone =
   /(?<=\b(?:tcp|udp|lookup) )(?![\d.]+\b|failed\b)[a-z0-9-]+(?=:\d| on |: )|(?<![\w./:@-])(?=[\w-]*[a-z])[a-z0-9-]+(?=:\d{2,5}\/[a-z])/giu
@@ -55,6 +58,9 @@ const anyOf = (names: readonly string[]): string =>
     .toSorted((a, b) => b.length - a.length)
     .map((name) => name.replaceAll(/[^\w-]/gu, String.raw`\$&`))
     .join('|')
+
+/** A word with an underscore is a name of code unless its ending is one of domains. */
+const isHost = (name: string): boolean => lastLabel.test(name) && (!name.includes('_') || domain.test(name))
 
 /** Nobody's host: what everybody knows, and names that read like hosts. */
 function isPublic(name: string, told: ReadonlySet<string>): boolean {
@@ -109,7 +115,10 @@ export class Hosts {
     if (parts.length > 0) this.#own = new RegExp(String.raw`(?:${parts.join('|')})(?![\w-]|\.\w)`, 'giu')
     const domains = [...new Set(own.flatMap(domainsOf))]
     if (domains.length > 0)
-      this.#below = new RegExp(String.raw`(?<![\w-])(?:[\w-]+\.)*(?:${anyOf(domains)})(?![\w-]|\.\w)`, 'giu')
+      this.#below = new RegExp(
+        String.raw`(?<![\w-])(?:[\w-]{1,63}\.){0,12}(?:${anyOf(domains)})(?![\w-]|\.\w)`,
+        'giu',
+      )
   }
 
   standIn(host: string): string {
@@ -121,15 +130,16 @@ export class Hosts {
 
   without(text: string): string {
     const replaced = this.#own === undefined ? text : text.replace(this.#own, (host) => this.standIn(host))
-    if (!/[.:]|lookup /u.test(replaced)) return replaced
+    if (!/[.:@]|lookup /u.test(replaced)) return replaced
     return replaced
       .replace(this.#below ?? /$^/u, (host) =>
         publicHosts.has(host.toLowerCase()) ? host : this.standIn(host),
       )
-      .replace(linked, (all, scheme: string, host: string) =>
-        isPublic(host, this.#groups) || isStandIn(host) ? all : `${scheme}${this.standIn(host)}`,
+      .replace(linked, (host) =>
+        isPublic(host, this.#groups) || isStandIn(host) || host.startsWith('<') ? host : this.standIn(host),
       )
-      .replace(named, (name) => (isPublic(name, this.#groups) ? name : this.standIn(name)))
+      .replace(dotted, (name) => (!isHost(name) || isPublic(name, this.#groups) ? name : this.standIn(name)))
+      .replace(behindAt, (name) => (isStandIn(name) || name === 'localhost' ? name : this.standIn(name)))
       .replace(alone, (name) => (isStandIn(name) || name === 'localhost' ? name : this.standIn(name)))
       .replace(address, (found) => {
         const one = isIP(found) === 0 ? found.replace(/:$/u, '') : found

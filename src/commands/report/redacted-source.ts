@@ -1,4 +1,5 @@
-import { isSecretKey, isSecretName, redactBody } from '../../lib/kube/http/trace.ts'
+import { changedWhereVisible, isSecretName } from '../../lib/kube/http/secret-text.ts'
+import { redactBody } from '../../lib/kube/http/trace.ts'
 import { type Fields, fieldsOf, textOf } from '../../lib/output/report/fields.ts'
 import type { ReportSource } from '../../lib/output/report/report-source.ts'
 import { hostKey, Hosts } from './host-names.ts'
@@ -19,32 +20,49 @@ export function redactedSource({ document, events }: ReportSource): ReportSource
 
 function redacted(value: unknown, hosts: Hosts): unknown {
   if (typeof value === 'string') return redactedText(value, hosts)
-  if (Array.isArray(value)) return redactedList(value, hosts)
+  if (Array.isArray(value)) return value.map((one) => redacted(one, hosts))
   if (typeof value !== 'object' || value === null) return value
   const fields = value as Fields
-  const isHidden = isPrivatePath(textOf(fields['path']) ?? '') || isPrivateEnv(fields)
+  const path = textOf(fields['path']) ?? ''
+  const isHidden = isPrivatePath(path) || isPrivateEnv(fields)
   return Object.fromEntries(
     Object.entries(fields).map(([key, one]) => {
       if (key === 'annotations') return [key, redactedNotes(one, hosts)]
       if (key === 'context' && typeof one === 'string') return [key, hosts.without(contextOf(one))]
       if (hostKey.test(key) && typeof one === 'string') return [key, hosts.standIn(one)]
+      if (key === 'env') return [key, redactedEnv(one, hosts)]
       if (key === 'leaves') return [key, redactedLeaves(one, hosts)]
       const isValue = key === 'from' || key === 'to' || key === 'value' || key === 'was'
+      if (isValue && isEnvPath(path)) return [key, redactedEnv(one, hosts)]
       return [hosts.without(key), isHidden && isValue ? hidden : redacted(one, hosts)]
     }),
   )
 }
 
-/** What stands behind `--token` is one, in the list of the arguments of a program too. */
-const redactedList = (list: readonly unknown[], hosts: Hosts): readonly unknown[] =>
-  list.map((one, index) => {
-    const before: unknown = list[index - 1]
-    return typeof one === 'string' && typeof before === 'string' && isSecretFlag(before)
-      ? hidden
-      : redacted(one, hosts)
-  })
+/** Variables of a program: a list, a map, one of them, or any of these as a text. */
+function redactedEnv(env: unknown, hosts: Hosts): unknown {
+  if (typeof env === 'string') {
+    const inner = jsonOf(env)
+    return typeof inner === 'object' && inner !== null ? JSON.stringify(redactedEnv(inner, hosts)) : hidden
+  }
+  if (Array.isArray(env))
+    return env.map((one) => (typeof one === 'string' ? withoutValue(one) : redactedEnv(one, hosts)))
+  if (typeof env !== 'object' || env === null) return env
+  const { name } = env as Fields
+  return Object.fromEntries(
+    Object.entries(env).map(([key, one]) => {
+      if (typeof name === 'string' && key === 'value')
+        return [key, isPrivateName(name) ? hidden : redacted(one, hosts)]
+      const isValue = typeof name !== 'string' && typeof one !== 'object' && isPrivateName(key)
+      return [hosts.without(key), isValue ? hidden : redacted(one, hosts)]
+    }),
+  )
+}
 
-const isSecretFlag = (text: string): boolean => /^--?[a-z][\w-]*$/iu.test(text) && isSecretKey(text)
+const withoutValue = (variable: string): string => {
+  const name = variable.split('=', 1)[0] ?? ''
+  return isPrivateName(name) && name !== variable ? `${name}=${hidden}` : variable
+}
 
 /** A patch of customizeComponents is JSON in a text; other texts tell of fields, flags and variables in words. */
 function redactedText(text: string, hosts: Hosts): string {
@@ -55,7 +73,7 @@ function redactedText(text: string, hosts: Hosts): string {
       return left === JSON.stringify(inner) ? text : left
     }
   }
-  return hosts.without(withoutValues(text))
+  return changedWhereVisible(text, (visible) => hosts.without(withoutValues(visible)))
 }
 
 function jsonOf(text: string): unknown {
@@ -67,7 +85,17 @@ function jsonOf(text: string): unknown {
 }
 
 /** A field that is private, as sentences and lines of a diff name it, and what they say behind it. */
-const toldField = /(?:^|(?<=[\s"'`]))\S*(?:\benv[[./]|annotations[[./]|\b(?:hostname|subdomain)\b)\S*/u
+const privateWord = /\benv[[./]|annotations[[./]|\b(?:hostname|subdomain)\b/u
+/** As long as the name of a field may be, before the word that makes it private and behind it. */
+const widest = 400
+
+function toldField(text: string): { field: string; index: number } | undefined {
+  const at = text.search(privateWord)
+  if (at === -1) return undefined
+  const before = /\S*$/u.exec(text.slice(Math.max(0, at - widest), at))?.[0] ?? ''
+  const behind = /^\S*/u.exec(text.slice(at, at + widest))?.[0] ?? ''
+  return { field: (before + behind).replace(/[:=,;].*$/su, ''), index: at - before.length }
+}
 const toldValues: readonly (readonly [RegExp, string])[] = [
   [/^(.*? from ).+?( to ).+?(, and save the value)?$/su, `$1${hidden}$2${hidden}$3`],
   [/^(.*?: ).+?(; it was ).+$/su, `$1${hidden}$2${hidden}`],
@@ -77,30 +105,28 @@ const toldValues: readonly (readonly [RegExp, string])[] = [
 ]
 /** `{"name": "db_url", "value": "x"}` in a text that is no JSON, its quotes escaped or not. */
 const toldEnv =
-  /(\bname\\*["']?\s*:\s*\\*["']?)([\w.-]+)(\\*["']?\s*,?\s*\\*["']?value\\*["']?\s*:\s*)(\\+"(?:(?!\\+").)*\\+"|"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}\]]+)/gu
+  /(\bname\\{0,8}["']?\s{0,8}:\s{0,8}\\{0,8}["']?)([\w.-]{1,253})(\\{0,8}["']?(?:\s|\\{1,8}[nrt]){0,40},?\s{0,40}\\{0,8}["']?value\\{0,8}["']?\s{0,8}:\s{0,8})(\\{1,8}"(?:(?!\\{1,8}").){0,8192}\\{1,8}"|"(?:[^"\\]|\\.){0,8192}"|'[^']{0,8192}'|[^\s,}\]]{1,8192})/gu
 /** `DB_URL=x`, as a shell has it. */
-const assigned = /\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=)(?!<redacted>)("[^"]*"|'[^']*'|[^\s,;"']+)/gu
-/** `--token X` */
-const flagged = /(?<![\w-])(--?[a-z][\w-]*)(\\*["']?\s*[,\s]\s*\\*["']?)(?![-\s<])([^\s"'\\,\]]+)/giu
+const assigned =
+  /\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=)(?!<redacted>)("[^"]{0,8192}"|'[^']{0,8192}'|[^\s,;"']+)/gu
+/** Longer sentences about a field are not read: what stands behind the field is left out. */
+const longest = 4096
 
 function withoutValues(text: string): string {
-  const field = toldField.exec(text)
-  return (field === null ? text : withoutTold(text, field))
+  const field = toldField(text)
+  return (field === undefined ? text : withoutTold(text, field))
     .replace(toldEnv, (all, before: string, name: string, between: string) =>
       isPrivateName(name) ? `${before}${name}${between}${hidden}` : all,
     )
     .replace(assigned, (all, name: string) => (isPrivateName(name.slice(0, -1)) ? name + hidden : all))
-    .replace(flagged, (all, flag: string, between: string) =>
-      isSecretKey(flag) ? `${flag}${between}${hidden}` : all,
-    )
 }
 
 /** The field stays, its values do not, however many lines they have. */
-function withoutTold(text: string, { 0: found, index }: RegExpExecArray): string {
-  const field = found.replace(/[:=,;].*$/su, '')
+function withoutTold(text: string, { field, index }: { field: string; index: number }): string {
   if (!isPrivatePath(field)) return text
   const end = index + field.length
   const [before, rest] = [text.slice(0, end), text.slice(end)]
+  if (rest.length > longest) return `${before} ${hidden}`
   const [pattern, instead] = toldValues.find(([one]) => one.test(rest)) ?? []
   return pattern === undefined || instead === undefined ? text : before + rest.replace(pattern, instead)
 }
@@ -136,9 +162,11 @@ function isPrivatePath(path: string): boolean {
   if (/(?:^|[./])(?:hostname|subdomain)$/u.test(path)) return true
   // One argument by its place: of which flag is not said.
   if (/\bargs(?:\[\d+\]|[./]\d+)$/u.test(path)) return true
-  const env = /\benv(?:\[(?<name>[^\]]*)\]|[./](?<place>\d+))/u.exec(path)?.groups
-  return env !== undefined && isPrivateName(env['name'] ?? '')
+  const env = /\benv(?:\[(?<name>[^\]]{0,300})\]|[./](?<member>[\w-]+))/u.exec(path)?.groups
+  return env !== undefined && isPrivateName(env['name'] ?? env['member'] ?? '')
 }
+
+const isEnvPath = (path: string): boolean => /(?:^|[./\]])env(?:\[\]|[./]-)?$/u.test(path)
 
 const isPrivateName = (name: string): boolean => isSecretName(name) || !ownEnv.test(name)
 

@@ -1,5 +1,6 @@
 import type { KubeObject, Metadata } from '../object.ts'
-import { isSecretName, redactBody, redactUrl } from '../http/trace.ts'
+import { isSecretName } from '../http/secret-text.ts'
+import { redactBody, redactUrl } from '../http/trace.ts'
 
 /** Rules of a cluster, which name verbs, kinds and components and nothing private. */
 const impersonal = new Set([

@@ -108,7 +108,7 @@ function bodyOf(report: Report, parts: Parts, maker: Maker): VNode {
 }
 
 const redactedText =
-  'Passwords, values of environment variables, annotations, names of hosts and addresses are left out; kvup report --full has them.'
+  'Passwords, values of environment variables, annotations, addresses and names of hosts with a domain are left out; kvup report --full has them. Names of nodes without a domain, of VMs and of namespaces are in it.'
 const fullText = 'Nothing was left out of it (--full): it may have passwords and names of hosts.'
 
 /** Shape and word say what the colour says. */

@@ -43,7 +43,7 @@ function textLines(report: ReportDocument, typed: string, paint: Paint): readonl
 }
 
 export const savedText = (file: string, isRedacted: boolean): string =>
-  `The report is in ${file}${isRedacted ? ', without passwords and names of hosts (--full has them)' : ': it may have passwords and names of hosts (--full)'}`
+  `The report is in ${file}${isRedacted ? ', without passwords and names of hosts with a domain (--full has them)' : ': it may have passwords and names of hosts (--full)'}`
 
 const levelWords: Readonly<Record<ReportFinding['level'], string>> = {
   blocker: 'blocker',

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { redactedSource } from '../../../../src/commands/report/redacted-source.ts'
 import type { ReportSource } from '../../../../src/lib/output/report/report-source.ts'
 import { timelineOf } from '../../../../src/lib/output/report/timeline.ts'
+import { forms, planted as plantedIn, unmarked as unmarkedOf } from '../../kube/http/secret-forms.ts'
 import { made, recorded, recordedFiles, reported } from './recorded.ts'
 
 const secrets = {
@@ -145,6 +146,78 @@ test.each([
 ])('what names no host stays: %s', (text) => {
   const document = { kind: 'CheckReport', cluster: { server: 'https://api.ocp.acme.bank:6443' }, text }
   expect(redactedSource({ document, events: [] }).document['text']).toBe(text)
+})
+
+/** A document with one text, or one thing, as it is forwarded. */
+const forwarded = (one: unknown): string => {
+  const server = 'https://api.ocp.acme.bank:6443'
+  const { document } = redactedSource({
+    document: { kind: 'CheckReport', cluster: { server }, one },
+    events: [],
+  })
+  return JSON.stringify(document['one'])
+}
+
+test.each([
+  ['a list under env', { env: [{ name: 'lower_proxy', value: 'SEK' }] }],
+  [
+    'a name of one letter, with more fields',
+    { env: [{ name: 'a', value: 'SEK', is: 'new', valueFrom: null }] },
+  ],
+  ['a map under env', { spec: { env: { HTTP_PROXY: 'SEK', x: 'SEK' } } }],
+  ['arguments under env', { env: ['x=SEK', 'HTTP_PROXY=SEK'] }],
+  ['a field that ends in env', { path: 'spec.containers[a].env', to: [{ name: 'p', value: 'SEK', x: 1 }] }],
+  ['the same as a text', { path: 'spec.env', from: '[{"name":"x","value":"SEK"}]', to: 'x=SEK' }],
+  ['a field below env', { path: 'spec.env.HTTP_PROXY', from: 'SEK', to: 'SEK' }],
+  ['a patch of env', { op: 'add', path: '/spec/env/-', value: { name: 'x', value: 'SEK' } }],
+  ['leaves', { leaves: { 'spec.env.HTTP_PROXY': 'SEK', 'spec.env': [{ name: 'q', value: 'SEK' }] } }],
+  ['a sentence', 'set spec.env.HTTP_PROXY from SEK to SEK'],
+  ['arguments of a program', { args: ['--token', 'SEK', '-v', '2'] }],
+  ['a file with logins', { auths: { 'quay.io': { auth: 'SEK' } }, '.dockerconfigjson': 'SEK' }],
+  ['a key that hides its name', { 'pass\u00ADword': 'SEK' }],
+  ['a login as a key', { 'user:SEK@registry:5000': 1 }],
+  ['the first boot of a guest', { chpasswd: { list: 'root:SEK' }, userData: 'SEK' }],
+  ['a host with an underscore', 'SEK_01.bank.local is down'],
+  ['a host behind an @', 'ops@SEK77 typed it'],
+  ['a host that hides its name', 'S\u00ADEK.acme.corp and SE\u200BK.acme.corp'],
+  ['a registry behind a login', 'user:pw@SEK:5000/kubevirt/virt-api'],
+  ['a customer of a public registry', 'SEK.quay.io and console.SEK.openshift.com'],
+])('%s is not forwarded', (_, one) => {
+  expect(forwarded(one).replaceAll(/[\u00AD\u200B]/gu, '')).not.toContain('SEK')
+})
+
+test.each(forms)('a credential is not forwarded: %s', (form) => {
+  const text = forwarded(unmarkedOf(form))
+  expect(text).toContain('<redacted>')
+  expect(plantedIn(form).filter((one) => text.includes(one))).toEqual([])
+})
+
+test.each([
+  'a.',
+  '_',
+  '1.',
+  '::',
+  '"',
+  'a://',
+  'a@',
+  'env[',
+  'spec.env.a from ',
+  'name: a value: "',
+  'A_B="',
+  'lookup ',
+])('a megabyte of %j is read to its end', (half) => {
+  const text = half.repeat(Math.ceil(1_000_000 / half.length))
+  expect(forwarded({ text: `${text} api.ocp.acme.bank`, path: text, to: 'x' })).not.toContain('acme.bank')
+})
+
+test.each(recordedFiles)('of %s nothing is left out but hosts', (file) => {
+  const [whole, left] = [recorded(file), redactedSource(recorded(file))]
+  const bare = (source: ReportSource) =>
+    JSON.stringify([source.document, source.events]).replaceAll(
+      /bastion\.example\.com|api\.prod\.example\.com|host-\d+/gu,
+      'HOST',
+    )
+  expect(bare(left)).toBe(bare(whole))
 })
 
 test('--full has all of it', () => {
