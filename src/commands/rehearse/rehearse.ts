@@ -80,7 +80,10 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
     ...(pace && { pace }),
     findings: judged.findings,
     missing: [...twin.missing, ...notSimulated(twin, { method: played.method, to: upgrade.to })],
-    next: [...unknownLines(judged), ...nextLines(played, upgrade, together.length > 0 ? notCompared : options)],
+    next: [
+      ...unknownLines(judged),
+      ...nextLines(played, upgrade, together.length > 0 ? notCompared : options),
+    ],
   } as const
   if (each === undefined) {
     const faults = together.map(({ name }) => name)

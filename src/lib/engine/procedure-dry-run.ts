@@ -378,8 +378,7 @@ export function dryRunningBy(mode: DryRunMode, reviewer: Reviewer, reader: Reade
 
 /** The server answered nothing about the change itself: no right to try it, or no dry run of such a thing. */
 async function cannotBeAsked(error: unknown, asked: Asked, reviewer: Reviewer): Promise<boolean> {
-  if (!(error instanceof ApiError))
-    return error instanceof KvupError && error.reason === 'no-dry-run'
+  if (!(error instanceof ApiError)) return error instanceof KvupError && error.reason === 'no-dry-run'
   const { status, message } = error
   if (status === 405) return true
   if (status === 400) return /not support dry[ -]?run/iu.test(message)

@@ -223,9 +223,7 @@ export function ownWork(plan: Asked, begun: ReadonlySet<string>): OwnWork {
     if (plan.olm && isOfOlm(fact, change, begun)) return true
     if (fact.id === 'crds') return bringsCrds.some((step) => bases.has(step)) && isAddition(change)
     if (fact.becomes?.some((becomes) => isBegun(becomes.step) && isResult(fact, becomes, change))) return true
-    return (
-      fact.id === 'kubevirt' && notTried.some(({ path, to }) => path === change.path && to === change.to)
-    )
+    return fact.id === 'kubevirt' && notTried.some(({ path, to }) => path === change.path && to === change.to)
   }
 }
 

@@ -66,3 +66,7 @@ export function made(source: ReportSource): string {
     JSON.stringify([timelineOf(source), vmTableOf(source)]),
   ].join('\n')
 }
+
+/** What a browser reads of a page beside the JSON in it. */
+export const bare = (text: string): string =>
+  text.replace(/<style>[\s\S]*?<\/style>|<script[\s\S]*?<\/script>/gu, '')

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+import { parseReportSource } from '../../../../src/lib/output/report/report-source.ts'
+import { reportMarkdown } from '../../../../src/lib/output/report/report-view.ts'
+import { sanitise } from '../../../../src/lib/output/terminal.ts'
+import { markdownText } from '../../../../src/lib/output/text.ts'
+import { hostile } from './hostile.ts'
+import { bare, checkText, page, recorded, recordedFiles, reported, withTexts } from './recorded.ts'
+
+const check = () => parseReportSource(checkText(), 'check.json')
+
+/** Elements and attributes that the page has of its own. */
+const markup = (text: string): string[] =>
+  [
+    ...bare(text)
+      .replaceAll(/="[^"]*"/gu, '=""')
+      .matchAll(/<(\/?[a-z][a-z0-9-]*)([^>]*)>/giu),
+  ].map(
+    ([, name = '', rest = '']) =>
+      `${name} ${[...rest.matchAll(/([a-z-]+)(?==)/giu)].map(([attribute]) => attribute).join(' ')}`,
+  )
+
+/** Of each document, with few events: a page of all of them takes long to be looked at so often. */
+const every = [...recordedFiles.map(recorded), check()].map(({ document, events }) => ({
+  document,
+  events: events.slice(0, 8),
+}))
+/** The markup that such pages have without anybody's texts. */
+const allowed = new Set([...recordedFiles.map(recorded), check()].flatMap((source) => markup(page(source))))
+
+test.each(hostile.map((text) => [JSON.stringify(text).slice(0, 60), text] as const))(
+  '%s stays text',
+  (_, text) => {
+    for (const source of every) {
+      const spoilt = parseReportSource(JSON.stringify(withTexts(source, [text]).document), 'spoilt.json')
+      const html = page({ ...spoilt, events: withTexts(source, [text]).events })
+      expect(
+        markup(html).filter(
+          (one) => !allowed.has(one) && !/^(\/?(div|p|li|ul|note|span|code|dd|dt)) /u.test(one),
+        ),
+      ).toEqual([])
+      expect(html.match(/<script[ >]/giu)).toHaveLength(2)
+      expect(bare(html).replaceAll(/="[^"]*"/gu, '=""')).not.toMatch(/<[a-z][^>]*\son[a-z]+=/iu)
+      // Nothing that turns text around or hides it is left in what is shown.
+      const ticket = reportMarkdown(reported(spoilt))
+      expect(ticket).toBe(sanitise(ticket))
+    }
+  },
+)
+
+test('Markdown of hostile text has no markup of its own', () => {
+  const text = hostile.find((one) => one.startsWith('| a |')) ?? ''
+  const lines = reportMarkdown(reported(withTexts(recorded('upgrade.ndjson'), [text]))).split('\n')
+  expect(lines.filter((line) => /^#+ /u.test(line)).every((line) => /^## [A-Z]|^# Upgrade/u.test(line))).toBe(
+    true,
+  )
+  expect(lines.join('\n').replaceAll(/^( *)(`{3,})[^\n]*\n[\s\S]*?\n\1\2$/gmu, '')).not.toMatch(
+    /(?<!\\)<b>|(?<!\\)\[link|(?<!\\)!\[x/u,
+  )
+})
+
+test.each([
+  ['&lt;b&gt; & c', String.raw`\&lt;b\&gt; & c`],
+  ['~~gone~~ and $x$', String.raw`\~\~gone\~\~ and \$x\$`],
+  ['~~~', String.raw`\~\~\~`],
+  ['---', String.raw`\---`],
+  ['===', String.raw`\===`],
+  ['+ more', String.raw`\+ more`],
+  ['    indented', ' indented'],
+  [' - nested', String.raw` \- nested`],
+  ['1) first', String.raw`1\) first`],
+  ['12. twelfth', String.raw`12\. twelfth`],
+  ['1.8.4 is there', '1.8.4 is there'],
+  ['see https://evil.example/_x_?a=1&b=2.', 'see `https://evil.example/_x_?a=1&b=2`.'],
+  ['(www.evil.example)', '(`www.evil.example`)'],
+  ['ask @org/team, or ops@example.com!', 'ask `@org/team`, or `ops@example.com`!'],
+  ['`@org`', '\\``@org`\\`'],
+  ['a | b@c', String.raw`a \| ${'`b@c`'}`],
+])('%j is text in Markdown', (words, markdown) => {
+  expect(markdownText(words)).toBe(markdown)
+})
+
+test('the page asks for nothing: what runs and styles is named by its hash', () => {
+  const html = page(recorded('rehearsal.json'))
+  const policy = /Content-Security-Policy" content="([^"]+)"/u.exec(html)?.[1] ?? ''
+  expect(policy).toMatch(
+    /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; img-src data:;/u,
+  )
+  expect(policy).not.toContain('unsafe')
+  expect(bare(html)).not.toMatch(/<[^>]+\s(?:src|href|action|data)="(?!#|data:,)/u)
+  expect(bare(html)).not.toMatch(/<[^>]+\sstyle="/u)
+})
+
+test('10,000 VMs are less than 2 MB', () => {
+  const source = recorded('rehearsal.json')
+  const vms = Array.from({ length: 10_000 }, (_, n) => ({
+    namespace: `team-${n % 97}`,
+    name: `vm-${n.toString(36)}-${(n * 7919) % 10_007}`,
+    tries: n % 50 === 0 ? 'evict' : 'migrate',
+    becomes: n % 50 === 0 ? 'stopped' : 'updated',
+    attempts: 1 + (n % 3),
+    begins: 90 + Math.floor(n / 5),
+    ends: 96 + Math.floor(n / 5) + (n % 7),
+  }))
+  const html = page({ ...source, document: { ...source.document, vms } })
+  expect(html.length).toBeLessThan(2_000_000)
+})
