@@ -130,9 +130,14 @@ function nextOf({ next }: Report): VNode | undefined {
   </div>`
 }
 
+const wordsOf = (line: string): VNode => html`<span>${line}</span>`
+
+/** Only a command has it; a sentence may begin with the name of one. */
+const hasPurpose = / {3,}/u
+
 /** A line that can be pasted looks like one; what it does stands behind it. */
 function lineOf(line: string): VNode {
-  if (!isCommand(line)) return html`<span>${line}</span>`
+  if (!isCommand(line)) return wordsOf(line)
   const [, command = line, purpose = ''] = /^(.*?)(?: {3,}(?:# )?(.*))?$/su.exec(line) ?? []
   return html`<code>${command}</code>${purpose === '' ? '' : html` <span class="purpose">${purpose}</span>`}`
 }
@@ -169,7 +174,7 @@ function sectionsOf(report: Report, { timeline, vms }: Parts): readonly Section[
         `note-${index + 1}`,
         title,
         html`<ul class="lines">
-          ${lines.map((line) => html`<li>${isHelp ? lineOf(line) : line}</li>`)}
+          ${lines.map((line) => html`<li>${isHelp || hasPurpose.test(line) ? lineOf(line) : wordsOf(line)}</li>`)}
         </ul>`,
       ),
     ),

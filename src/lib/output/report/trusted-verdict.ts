@@ -34,7 +34,8 @@ const risks = list(shape({ id: text }))
 const time = optional(shape({ lowSeconds: number, highSeconds: number }))
 const steps = list(shape({ title: text, refused: optional(shape({ message: text })) }))
 const lost = optional(list(shape({})))
-const played = shape({ outcome: text, code: optional(number) })
+const tries = optional(shape({ migrate: number, evict: number, 'evict-refused': number, nothing: number }))
+const played = shape({ outcome: text, code: optional(number), tries })
 const waves = shape({
   outcome: text,
   items: list(shape({})),
@@ -88,9 +89,16 @@ const shapes: Readonly<Record<string, Holds>> = {
     to: text,
     upgradeSeconds: optional(number),
     vmUpdateSeconds: optional(number),
+    tries,
     stages: optional(list(shape({}))),
   }),
-  FaultRehearsals: shape({ without: played, items: list(played) }),
+  FaultRehearsals: shape({
+    product: optional(text),
+    from: text,
+    to: text,
+    without: played,
+    items: list(played),
+  }),
   History: shape({
     runs: list(
       shape({
@@ -117,7 +125,7 @@ const outcomes: Readonly<Record<string, readonly string[]>> = {
   EusReport: ['done', 'nothing-to-do', 'stopped-before', 'aborted', 'restored', 'dry-run'],
   WorkloadsUpdate: ['done', 'incomplete', 'stopped', 'nothing-to-do', 'dry-run'],
   VmRestarts: ['done', 'incomplete', 'stopped', 'nothing-to-do', 'dry-run'],
-  Rehearsal: ['through', 'stalls', 'blocked'],
+  Rehearsal: ['through', 'stalls', 'degraded', 'timed-out', 'stops', 'blocked'],
 }
 
 /** What a failure comes to, in words. */
