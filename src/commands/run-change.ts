@@ -45,6 +45,8 @@ interface ChangeRun<D extends Document> extends Omit<Performing, 'dryRun' | 'bro
 interface Told {
   document: Document
   view: View<Document>
+  /** The run did not come to its end. */
+  isEarly?: boolean
 }
 
 /** The one way of every command that changes something: dry run, or gate, question, lock and run; then its document and its exit code. Throws what `carryOut` throws. */
@@ -70,7 +72,7 @@ export async function runChange<D extends Document>(cx: Context, run: ChangeRun<
       environment: { ...run.environment, ...(measurement && { measurement }) },
       async broken(error) {
         const told = await run.broken?.(error)
-        if (told) tell(told)
+        if (told) tell({ ...told, isEarly: true })
       },
     })
     measurement?.end()
@@ -83,14 +85,13 @@ export async function runChange<D extends Document>(cx: Context, run: ChangeRun<
   }
 }
 
-/** The last document of a run; what says nothing of how it ended gets that from its error. */
+/** The last document of a run; that of one that ended early gets how it ended from its error. */
 export function tellEnd(
   printer: Printer,
-  { document, view }: Told,
+  { document, view, isEarly = false }: Told,
   measurement: Measurement | undefined,
 ): void {
-  const status = 'outcome' in document ? 'complete' : 'failed'
-  printer.result(...withAvailability(document, view, measurement), status)
+  printer.result(...withAvailability(document, view, measurement), isEarly ? 'failed' : 'complete')
 }
 
 /** Of a run that has no document in which it would stand. */

@@ -168,7 +168,7 @@ describe('how it ends has its own word', () => {
       outcome: 'degraded',
       reason: 'degraded',
     })
-    expect(tries).toEqual({ migrate: 8, evict: 3, nothing: 0 })
+    expect(tries).toEqual({ migrate: 8, evict: 2, 'evict-refused': 1, nothing: 0 })
   })
 
   test('its time is over: timed-out, exit 4, and a line that gives it more', async () => {

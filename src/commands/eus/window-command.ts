@@ -270,7 +270,7 @@ class MeasuredWindows {
       from: before[0]?.from ?? this.broken.from,
       steps,
     }
-    this.end({ document, view: { text: () => [], names: () => [] } })
+    this.end({ document, view: { text: () => [], names: () => [] }, isEarly: true })
   }
 }
 

@@ -140,7 +140,11 @@ function statusCauses(command: string, document: StatusDocument): readonly Annot
     }))
 }
 
-function upgradeFindings(command: string, { findings }: UpgradeReport): readonly Annotation[] {
+/** A run that ended early has none. */
+function upgradeFindings(
+  command: string,
+  { findings = [] }: Document & Partial<Pick<UpgradeReport, 'findings'>>,
+): readonly Annotation[] {
   return findings.map(({ id, summary, remedy }) => ({
     level: 'warning',
     title: `${command}: ${id}`,
