@@ -171,7 +171,8 @@ test('kvup measure: at most 5 % more calls a minute than it states, nothing is c
   )
   expect(asked.length / minutes).toBeLessThanOrEqual(availability.callsPerMinute * 1.05)
   expect(asked.length / minutes).toBeGreaterThan(availability.callsPerMinute * 0.9)
-  expect(availability.promise.is).toBe('kept')
+  // A busy machine may give kvup no turn for a second.
+  expect(availability.promise.is).toBe(availability.notMeasuredSeconds > 0 ? 'partly' : 'kept')
   expect(await writtenByKvup(since)).toEqual([])
   expect(await vms()).toBe('')
 })
