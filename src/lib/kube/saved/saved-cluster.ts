@@ -79,7 +79,9 @@ export function savedCluster(
   }
 }
 
-/** By the cluster's clock: a snapshot was not taken before what is in it was made, whatever the clock of who took it says. */
+const day = 24 * 60 * 60_000
+
+/** A snapshot was not taken a day before what is in it was made: then the time of the newest object is taken. Clocks that differ by less are as they are. */
 function takenAt(
   from: string,
   index: SnapshotIndex | undefined,
@@ -96,7 +98,7 @@ function takenAt(
     const made = Date.parse(metadata.creationTimestamp ?? '')
     if (made > latest) latest = made
   }
-  return new Date(latest)
+  return new Date(latest - said > day ? latest : said)
 }
 
 function requireWhole({ file, objects }: ParsedFile): void {
