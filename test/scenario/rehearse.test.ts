@@ -389,6 +389,10 @@ test('a served twin is reached as a cluster, with the VMs of the saved one, unti
   expect(await names).toHaveLength(6)
 })
 
+/** Lines name the file. */
+const withoutFile = (document: Rehearsal): string =>
+  JSON.stringify(document).replaceAll(/(?:without-orders|ordered-[a-z0-9-]+)\.ndjson/gu, 'FILE')
+
 describe('what anybody wrote into an object is no order to the twin', () => {
   const orders = {
     'simulator.kvup.io/migration': 'fail',
@@ -432,10 +436,10 @@ describe('what anybody wrote into an object is no order to the twin', () => {
     const without = await rehearsed(from, 'v1.8.4', ...flags)
     const { code, document } = await rehearsed(ordered(from, migration), 'v1.8.4', ...flags)
     expect(document.vms.map(({ tries }) => tries)).toEqual(Array.from({ length: 6 }, () => 'migrate'))
-    // Lines name the file.
-    const text = (one: Rehearsal) =>
-      JSON.stringify(one).replaceAll(/(?:without-orders|ordered-[a-z0-9-]+)\.ndjson/gu, 'FILE')
-    expect({ code, text: text(document) }).toEqual({ code: without.code, text: text(without.document) })
+    expect({ code, text: withoutFile(document) }).toEqual({
+      code: without.code,
+      text: withoutFile(without.document),
+    })
   })
 })
 

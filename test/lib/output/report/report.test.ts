@@ -581,6 +581,8 @@ test.each([...recordedFiles, 'check'] as const)(
       made({ document: { kind: source.document.kind }, events: [{}, { event: 'step-done' }] }),
     ).toContain('<h1')
   },
+  // Hundreds of pages; a machine may have other things to do.
+  60_000,
 )
 
 /** The page without the two texts of the build. */
