@@ -80,6 +80,10 @@ test.each([
   [['report', 'no.json'], 'cannot read no.json: the file does not exist'],
   [['report', 'pod.yaml'], 'no report can be made of "pod.yaml": it is of kind "Pod"'],
   [['report', 'run.ndjson', '--to-file', '-'], 'the report cannot be written to -: it is no name of a file'],
+  [
+    ['report', 'run.ndjson', '--to-file', './run.ndjson'],
+    'the report cannot be written to ./run.ndjson: it is the document of the report',
+  ],
   [['report', 'run.ndjson', '-o', 'sarif'], '-o "sarif" is not an output format here'],
 ])('%j is refused', async (argv, why) => {
   const { code, out, err } = await runText(argv, offline)

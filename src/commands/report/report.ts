@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Context } from '../../context.ts'
 import { fileTrouble } from '../../lib/kube/bounded-file.ts'
 import { KvupError, usageError } from '../../lib/kube/errors.ts'
@@ -18,7 +19,7 @@ export interface ReportOptions {
 /** A page, a ticket or a summary of one document; reads only. Throws `usage` for what is none. */
 export async function report(cx: Context, options: ReportOptions, typed?: string): Promise<void> {
   const { toFile, full = false } = options
-  if (toFile === '' || toFile === '-') throw notSaved(toFile, 'it is no name of a file')
+  if (toFile !== undefined) ensureOwnFile(toFile, typed)
   const whole = isFile(typed) ? await sourceIn(cx, typed) : await sourceOfRun(cx, options, typed)
   const source = full ? whole : { ...whole, ...redactedSource(whole) }
   const made = reportOf(source, { redacted: !full })
@@ -32,6 +33,13 @@ export async function report(cx: Context, options: ReportOptions, typed?: string
     { ...made, ...(toFile !== undefined && { file: toFile }) },
     reportView(`kvup report${typed === undefined ? '' : ` ${shellWord(typed)}`}`),
   )
+}
+
+/** Throws `usage` for a name of no file, and for that of the document itself. */
+function ensureOwnFile(toFile: string, typed = ''): void {
+  if (toFile === '' || toFile === '-') throw notSaved(toFile, 'it is no name of a file')
+  if (isFile(typed) && resolve(toFile) === resolve(typed))
+    throw notSaved(toFile, 'it is the document of the report')
 }
 
 const isFile = (typed: string | undefined): typed is string =>
