@@ -18,7 +18,7 @@ import type { Played, RehearsalOutcome, RehearsedFailure } from '../../lib/rehea
 import type { TwinFault } from '../../lib/rehearsal/twin-faults.ts'
 import { fieldOf } from '../../lib/status/cluster-state.ts'
 import { statusReport } from '../../lib/status/status-report.ts'
-import { countTries } from '../../lib/output/views/rehearsal.ts'
+import { countTries, isInstalled } from '../../lib/output/views/rehearsal.ts'
 import { overrideRemedy } from '../../lib/output/views/report-lines.ts'
 import { overrideId } from '../../lib/vms/update-methods.ts'
 import { ApiFaults, withFaults } from '../../simulator/api/api-faults.ts'
@@ -187,9 +187,6 @@ const methodOf = ({ upgrade: { typed, kubevirt }, twin }: Omit<Play, 'faults'>):
 
 /** Also where VMs were lost meanwhile. */
 const isThrough = ({ code }: Ended): boolean => code === exitCode.done || code === exitCode.lost
-
-/** The new version is installed: VMs follow. */
-const isInstalled = (outcome: RehearsalOutcome): boolean => outcome === 'through' || outcome === 'degraded'
 
 function outcomeOf(ended: Ended, { began }: ObservedStages): RehearsalOutcome {
   if (isThrough(ended)) return 'through'

@@ -112,8 +112,9 @@ export function countTries(vms: readonly Pick<RehearsedVm, 'tries'>[]): Played['
 /** An earlier kvup counted no tries. */
 type Headline = Pick<Rehearsal, 'product' | 'from' | 'to'> & Timed & Partial<Pick<Rehearsal, 'tries' | 'vms'>>
 
-/** The new version is there at its end. */
-const isInstalled = (outcome: RehearsalOutcome): boolean => outcome === 'through' || outcome === 'degraded'
+/** The new version is there at its end: VMs follow. */
+export const isInstalled = (outcome: RehearsalOutcome): boolean =>
+  outcome === 'through' || outcome === 'degraded'
 
 /** Whether it succeeds is nothing that a twin can tell. */
 function triesText(tries: Played['tries'] | undefined): string {
