@@ -108,6 +108,18 @@ describe('a rehearsal takes no finding away', () => {
     expect((await runText(['rehearse', ...argv], offline)).code).toBe(0)
   })
 
+  test('over several minors what is found is found about the first step', async () => {
+    const three = await saved('three', { ...small, version: 'v1.7.4' })
+    for (const path of [[], ['--via', 'v1.8.4']]) {
+      const { code, outcome, findings } = await document(three, '--to', 'v1.9.0', ...path)
+      expect({ code, outcome }).toEqual({ code: 0, outcome: 'through' })
+      expect(findings.map(({ id }) => id)).not.toContain('minor-skipped')
+      expect(findings.map(({ id }) => id)).toContain('cannot-be-undone')
+    }
+    const { code, err } = await rehearse(three, '--to', 'v1.9.0', '--via', 'v1.6.6')
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('--via') as string })
+  })
+
   test('what is there already has nothing to do, whatever is found', async () => {
     const { code, outcome, stages } = await document(mixed, '--to', 'v1.8.4')
     expect({ code, outcome, stages }).toEqual({ code: 0, outcome: 'through', stages: [] })

@@ -43,7 +43,7 @@ interface Found {
   ofUser?: ReadonlySet<Finding>
 }
 
-/** Nobody is asked whether a token may be sent to the monitoring. */
+/** About the first step: what stands in the way of later ones shows on the twin. Nobody is asked whether a token may be sent to the monitoring. */
 async function ofCheck(cx: Context, { read, upgrade, options }: Asked): Promise<Found> {
   const quiet: Context = {
     ...cx,
@@ -51,7 +51,7 @@ async function ofCheck(cx: Context, { read, upgrade, options }: Asked): Promise<
     world: { ...cx.world, commandLine: explainingLine(upgrade, options) },
   }
   const { method, accept } = options
-  const document = await checkDocument(quiet, { to: upgrade.to, method, accept }, async () => read)
+  const document = await checkDocument(quiet, { to: upgrade.first, method, accept }, async () => read)
   const { items, accepted } = document
   const rights = items.filter(({ id }) => id === 'rights').flatMap(({ findings }) => findings)
   return { findings: items.flatMap(({ findings }) => findings), accepted, ofUser: new Set(rights) }

@@ -8,7 +8,14 @@ import type { Played, Rehearsal } from '../../lib/rehearsal/rehearsal.ts'
 import { makesCatalog, readCatalog } from '../../lib/releases/catalog-path.ts'
 import type { Method } from '../../lib/releases/hop-findings.ts'
 import { minorsTo, nextEus } from '../../lib/releases/platform-releases.ts'
-import { minorOfPlatform, parsePlatformMinor, parseVersion } from '../../lib/releases/release-versions.ts'
+import {
+  minorOfPlatform,
+  parsePlatformMinor,
+  parseVersion,
+  type Version,
+  versionOf,
+} from '../../lib/releases/release-versions.ts'
+import { candidatesIn, hop, releasesLeft } from '../../lib/releases/release-path.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { fetchesGraph } from '../../lib/releases/update-graph.ts'
 import { typedTarget } from '../../lib/upgrade/plan/upgrade-options.ts'
@@ -94,6 +101,8 @@ export interface RehearsedUpgrade {
   product: Rehearsal['product']
   from: string
   to: string
+  /** What its first step installs: over several minors not `to`. What kvup finds in the cluster now is found about this. */
+  first: string
   /** At its end. */
   kubevirt: string
 }
@@ -110,11 +119,27 @@ export function rehearsedUpgrade(twin: ClusterTwin, typed: TypedUpgrade): Rehear
     const said = isKubeVirt
       ? ({ product: 'KubeVirt', from: version } as const)
       : ({ product: 'HyperConverged', from: olm.installed } as const)
-    return { typed, ...said, to, kubevirt }
+    return { typed, ...said, to, first: to, kubevirt }
   }
-  const target = parseVersion(to).text
-  const product = 'KubeVirt'
-  return { typed: { ...typed, to: target }, product, from: version, to: target, kubevirt: target }
+  const target = parseVersion(to)
+  const first = firstStep(version, target, valueOf(typed.flags, '--via')).text
+  return {
+    typed: { ...typed, to: target.text },
+    product: 'KubeVirt',
+    from: version,
+    to: target.text,
+    first,
+    kubevirt: target.text,
+  }
+}
+
+/** As `kvup upgrade` chooses it where there are no manifests to choose by. Throws `usage` for releases in between that do not follow on what is installed. */
+function firstStep(installed: string, to: Version, via: string | undefined): Version {
+  const from = versionOf(installed)
+  if (from === undefined) return to
+  if (via !== undefined) return releasesLeft({ from, to, via: via.split(',').map(parseVersion) })[0] ?? to
+  const [minor] = hop(from, to).skipped ?? []
+  return (minor === undefined ? undefined : candidatesIn(minor, from, knownReleases)[0]) ?? to
 }
 
 function rehearsedEus({ shape, releases }: ClusterTwin, typed: TypedUpgrade): RehearsedUpgrade {
@@ -154,7 +179,7 @@ function rehearsedEus({ shape, releases }: ClusterTwin, typed: TypedUpgrade): Re
     )
   }
   const kubevirt = kubeVirtAt(releases, to) ?? version
-  return { typed: { ...typed, to }, product: 'OpenShift', from: openshift.version, to, kubevirt }
+  return { typed: { ...typed, to }, product: 'OpenShift', from: openshift.version, to, first: to, kubevirt }
 }
 
 /** Of flags with their values, word by word. */
@@ -193,12 +218,12 @@ export function upgradeLine({ typed, to }: RehearsedUpgrade, { toFile }: Kept = 
   return accepting(lineOf(command, to, more), accept)
 }
 
-/** The line that says what kvup finds in the cluster. */
-export function explainingLine({ typed, to }: RehearsedUpgrade, kept: Pick<Kept, 'from'>): string {
+/** The line that says what kvup finds in the cluster about the first step. */
+export function explainingLine({ typed, to, first }: RehearsedUpgrade, kept: Pick<Kept, 'from'>): string {
   const { command, method, flags } = typed
   const saved = flag('--from', kept.from)
   if (command === 'eus run') return lineOf('eus plan', to, [...valuedIn(flags, ofEusPlan), ...saved])
-  return lineOf('check', to, [...(method === 'auto' ? [] : ['--method', method]), ...saved])
+  return lineOf('check', first, [...(method === 'auto' ? [] : ['--method', method]), ...saved])
 }
 
 const ofEusPlan: ReadonlySet<string> = new Set(['--graph-file', '--catalog-file'])
@@ -223,8 +248,10 @@ export function nextLines(played: Played, upgrade: RehearsedUpgrade, kept: Kept)
     return [`${explaining}     # says what can be seen beforehand`]
   const { typed } = upgrade
   const again = { ...upgrade, typed: { ...typed, accept: [...typed.accept, ...risks] } }
+  // What a later step of a path is blocked by, a check of the first one may not find.
+  const [risk] = upgrade.first === upgrade.to ? [] : risks
   return [
-    `${explaining}     # says what the risk is`,
+    `${risk === undefined ? explaining : `kvup explain ${shellWord(risk)}`}     # says what the risk is`,
     `${rehearseLine(again, kept)}     # plays it with the risk accepted`,
   ]
 }
