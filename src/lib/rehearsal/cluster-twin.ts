@@ -190,9 +190,7 @@ function ensureSettled({ kubevirt }: Installation): void {
     throw blocked(
       'not-settled',
       'KubeVirt is being updated: a rehearsal begins where the cluster stands still',
-      {
-        remedy: 'kvup wait --for=updated',
-      },
+      { remedy: 'kvup status     says how far it is, and what to type next' },
     )
 }
 

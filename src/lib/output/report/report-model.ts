@@ -5,12 +5,12 @@ import type { FaultRehearsals, Rehearsal } from '../../rehearsal/rehearsal.ts'
 import type { Document } from '../printer.ts'
 import { type Verdict, verdictOf } from '../formats/verdicts.ts'
 import { runVerdict } from '../views/history.ts'
-import { faultsSentence, rehearsalSentence, unknownTarget } from '../views/rehearsal.ts'
+import { faultsSentence, outcomeWords, rehearsalSentence, unknownTarget } from '../views/rehearsal.ts'
 import { count } from '../text.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
 import { type ReportChange, changesOf } from './report-changes.ts'
 import { acceptedOf, findingsOf, type ReportFinding, type ReportRisk } from './report-findings.ts'
-import { isOfTwin, type Note, notesOf, noWayBackIn } from './report-notes.ts'
+import { type FaultRow, faultsOf, isOfTwin, type Note, notesOf, noWayBackIn } from './report-notes.ts'
 import { predictionOf, type Prediction } from './report-prediction.ts'
 import { reportKinds, type ReportSource } from './report-source.ts'
 import { isReadable, trustedVerdict, withOutcome } from './trusted-verdict.ts'
@@ -31,6 +31,8 @@ export interface Report extends Document {
   accepted: readonly ReportRisk[]
   /** Absent where nothing was predicted. */
   prediction?: Prediction
+  /** Of a rehearsal of faults, each of them. */
+  faults: readonly FaultRow[]
   changes: readonly ReportChange[]
   /** Whatever else the document says in sentences. */
   notes: readonly Note[]
@@ -55,6 +57,7 @@ export function reportOf(source: ReportSource, { redacted }: { redacted: boolean
     findings: findingsOf(document),
     accepted: acceptedOf(document),
     ...(prediction && { prediction }),
+    faults: faultsOf(document),
     changes: changesOf(source),
     notes: notesOf(document),
     redacted,
@@ -280,7 +283,7 @@ function factsOfRun(document: Fields): readonly Fact[] {
   const took = numberOf(run['tookMs']) ?? (seconds === undefined ? undefined : seconds * 1000)
   const { by } = fieldsOf(document['comparedWith'])
   return [
-    ['Outcome', textOf(document['outcome'])],
+    ['Outcome', outcomeText(document)],
     ['Exit code', textOf(document['exitCode'])],
     ['Run', textOf(run['run']) ?? textOf(document['run'])],
     ['Continues', run['continues'] === undefined ? undefined : `run ${textOf(run['continues'])}`],
@@ -290,6 +293,12 @@ function factsOfRun(document: Fields): readonly Fact[] {
     ['Ended', whenText(run['ended'] ?? measured['end'])],
     ['Took', took === undefined ? undefined : spanText(took)],
   ]
+}
+
+/** `through` is a word of the documents; a person reads that it goes through. */
+function outcomeText(document: Fields): string | undefined {
+  const outcome = textOf(document['outcome'])
+  return isOfTwin(document) && outcome !== undefined ? outcomeWords(outcome) : outcome
 }
 
 function factsOfMaking(document: Fields): readonly Fact[] {
@@ -331,7 +340,9 @@ function countsText(counts: Fields): string | undefined {
   const words = ['passed', 'blockers', 'warnings', 'infos', 'notChecked', 'accepted', 'skipped'] as const
   const named = words.flatMap((word) => {
     const many = numberOf(counts[word])
-    return many === undefined || many === 0 ? [] : [`${many} ${word === 'notChecked' ? 'not checked' : word}`]
+    if (many === undefined || many === 0) return []
+    if (word.endsWith('s')) return [count(many, word.slice(0, -1))]
+    return [`${many} ${word === 'notChecked' ? 'not checked' : word}`]
   })
   return named.join(', ') || undefined
 }

@@ -64,7 +64,6 @@ export function notesOf(document: Fields): readonly Note[] {
     ],
     ['Temporary changes that are open', isJournal ? overridesOf(document) : []],
     ['Measured', measuredText(fieldsOf(document['availability']))],
-    ['Faults', listOf(document['items']).flatMap(faultText)],
     ['Not in the twin, and so not shown', textsOf(document['missing'])],
     ['Could not be read', textsOf(document['unread'])],
     ['Not known', textsOf(document['unknown'])],
@@ -176,17 +175,32 @@ const overridesOf = (document: Fields): readonly string[] =>
     return `${textOf(override['id'])}: ${textOf(override['path'])} of ${textOf(object['kind'])} ${placedName(object)} (was ${value})`
   })
 
-const faultText = (item: Fields): readonly string[] => {
+/** A fault that was rehearsed, and how the upgrade ended with it. */
+export interface FaultRow {
+  fault: string
+  what: string
+  ends: string
+  left: string
+  helps: string
+}
+
+/** Of a document that has none: no row. */
+export const faultsOf = (document: Fields): readonly FaultRow[] =>
+  document['kind'] === 'FaultRehearsals' ? listOf(document['items']).flatMap(faultRow) : []
+
+function faultRow(item: Fields): readonly FaultRow[] {
   const fault = textOf(item['fault'])
   if (fault === undefined) return []
   const why = textOf(fieldsOf(item['why'])['message'])
   const left = listOf(item['left']).flatMap(({ what }) => textOf(what) ?? [])
-  const helps = textOf(fieldsOf(item['helps'])['text'])
+  const isThrough = item['outcome'] === 'through'
   return [
-    [
-      `${fault}: ${textOf(item['title']) ?? ''} The upgrade ${outcomeWords(textOf(item['outcome']))}${why === undefined ? '' : `: ${why}`}`,
-      ...(left.length > 0 ? [`Left behind: ${left.join(', ')}`] : []),
-      ...(helps === undefined ? [] : [`What helps: ${helps}`]),
-    ].join('. '),
+    {
+      fault,
+      what: textOf(item['title']) ?? '',
+      ends: [outcomeWords(textOf(item['outcome'])), why].filter(Boolean).join(': '),
+      left: left.join(', ') || 'nothing',
+      helps: textOf(fieldsOf(item['helps'])['text']) ?? (isThrough ? 'not needed' : 'not known'),
+    },
   ]
 }

@@ -157,8 +157,9 @@ const section = (id: string, title: string, body: VNode | undefined): readonly S
   body === undefined ? [] : [{ id, title, body }]
 
 function sectionsOf(report: Report, { timeline, vms }: Parts): readonly Section[] {
-  const { findings, accepted, prediction, changes, notes } = report
+  const { findings, accepted, prediction, faults, changes, notes } = report
   return [
+    ...section('faults', 'Faults', faults.length > 0 ? faultsBody(faults) : undefined),
     ...section('timeline', 'Timeline', timeline && timelineBody(timeline)),
     ...section('findings', 'Findings', findings.length > 0 ? findingsBody(findings) : undefined),
     ...section('accepted', 'Accepted risks', accepted.length > 0 ? acceptedBody(report) : undefined),
@@ -327,6 +328,19 @@ function predictionBody({ by, rows, says }: NonNullable<Report['prediction']>): 
       ${says.map((line) => html`<li>${line}</li>`)}
     </ul>`
 }
+
+const faultsBody = (faults: Report['faults']): VNode =>
+  tableOf(
+    'Faults',
+    ['Fault', 'What happens', 'The upgrade', 'Left behind', 'What helps'],
+    faults.map(({ fault, what, ends, left, helps }) => [
+      html`<code>${fault}</code>`,
+      what,
+      ends,
+      left,
+      helps,
+    ]),
+  )
 
 const signs: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed' }
 

@@ -55,7 +55,8 @@ const levelWords: Readonly<Record<ReportFinding['level'], string>> = {
 
 /** For a ticket: what is in the page but the drawing and the VMs. Whatever is in the document stays text. */
 export function reportMarkdown(report: ReportDocument): string {
-  const { title, verdict, remarks, next, facts, findings, accepted, prediction, changes, notes } = report
+  const { title, verdict, remarks, next, facts, findings, accepted, prediction, changes, notes, faults } =
+    report
   const sign = { good: '✔', warning: '⚠', bad: '✖' }[verdict.is]
   return [
     `# ${markdownText(title)}`,
@@ -77,6 +78,7 @@ export function reportMarkdown(report: ReportDocument): string {
       ),
     ),
     ...headed('Predicted and happened', prediction === undefined ? [] : predictionLines(prediction)),
+    ...headed('Faults', faultLines(faults)),
     ...headed('Changes', changes.flatMap(changeLines)),
     ...notes.flatMap(({ title: heading, lines, isHelp }) =>
       headed(heading, isHelp ? helpInOrder(lines) : lines.map((line) => `- ${markdownText(line)}`)),
@@ -121,6 +123,18 @@ const predictionLines = ({ by, rows, says }: NonNullable<Report['prediction']>):
   '',
   ...says.map((line) => `- ${markdownText(line)}`),
 ]
+
+const faultLines = (faults: Report['faults']): readonly string[] =>
+  faults.length === 0
+    ? []
+    : [
+        '| Fault | What happens | The upgrade | Left behind | What helps |',
+        '|---|---|---|---|---|',
+        ...faults.map(
+          ({ fault, what, ends, left, helps }) =>
+            `| ${[fault, what, ends, left, helps].map(markdownText).join(' | ')} |`,
+        ),
+      ]
 
 const changeLines = ({ title, says, lines }: Report['changes'][number]): readonly string[] => [
   `- **${markdownText(title)}**${says === '' ? '' : `: ${markdownText(says)}`}`,

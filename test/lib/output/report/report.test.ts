@@ -118,7 +118,9 @@ test('of each rehearsed fault there is how long it takes and what helps, and sen
   const next = ['kubectl describe node worker-1', 'kvup upgrade --to v1.8.4     # continues']
   const items = source.document['items'] as { fault: string; next: string[] }[]
   for (const item of items) item.next = next
-  const { notes } = reported(source)
+  const { notes, faults } = reported(source)
+  expect(faults.map(({ fault }) => fault)).toEqual(items.map(({ fault }) => fault))
+  for (const { what, ends, left, helps } of faults) expect([what, ends, left, helps]).not.toContain('')
   const helps = notes.filter(({ isHelp }) => isHelp)
   expect(helps.map(({ title }) => title)).toEqual(['If this happens in the cluster'])
   for (const { fault } of items) {

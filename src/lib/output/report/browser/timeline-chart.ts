@@ -163,12 +163,19 @@ function labelled(svg: Svg, { y, height, lane, text }: Row, left: number): void 
     .attr('class', lane ? 'lane' : 'group')
     .attr('x', lane ? 6 : 0)
     .attr('y', y + (lane ? height / 2 + 4 : height - 8))
-    .text(shortened(text, most))
+    .text(lane ? withoutMiddle(text, most) : shortened(text, most))
   if (text.length > most) label.append('title').text(text)
 }
 
 const shortened = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, Math.max(1, most - 1))}…`
+
+/** Names of one kind often begin alike, and differ at their end. */
+function withoutMiddle(text: string, most: number): string {
+  if (text.length <= most) return text
+  const tail = Math.floor((most - 1) / 2)
+  return `${text.slice(0, most - 1 - tail)}…${text.slice(text.length - tail)}`
+}
 
 type Group = Selection<SVGGElement, unknown, null, undefined>
 
