@@ -126,8 +126,9 @@ class Chart {
     axis.tickFormat((time) => (isRelative ? spanText(time.getTime()) : clockText(time, ends - begins)))
     this.#svg.append('g').attr('class', 'axis').attr('transform', `translate(0,${size.axis})`).call(axis)
     const bars = this.#svg.append('g').attr('clip-path', 'url(#timeline-clip)')
+    const labels = labelsOf(this.#rows, left)
     for (const row of this.#rows) {
-      labelled(this.#svg, row, left)
+      labelled(this.#svg, row, labels.get(row) ?? row.text)
       for (const bar of row.lane?.bars ?? []) drawBar(bars, bar, row, x)
       if (row.lane?.curve) drawCurve(bars, row.lane.curve, row, x)
     }
@@ -156,21 +157,30 @@ function rowsOf(lanes: readonly Lane[]): readonly Row[] {
   return rows
 }
 
-function labelled(svg: Svg, { y, height, lane, text }: Row, left: number): void {
-  const most = Math.floor((lane ? left - 14 : left + 200) / size.letter)
+function labelled(svg: Svg, { y, height, lane, text }: Row, shown: string): void {
   const label = svg
     .append('text')
     .attr('class', lane ? 'lane' : 'group')
     .attr('x', lane ? 6 : 0)
     .attr('y', y + (lane ? height / 2 + 4 : height - 8))
-    .text(lane ? withoutMiddle(text, most) : shortened(text, most))
-  if (text.length > most) label.append('title').text(text)
+    .text(shown)
+  if (shown !== text) label.append('title').text(text)
+}
+
+/** As much of each name as there is room for. Where that is the same of several, they keep their ends: `Update …to 4.19`. */
+function labelsOf(rows: readonly Row[], left: number): ReadonlyMap<Row, string> {
+  const most = (row: Row) => Math.floor((row.lane ? left - 14 : left + 200) / size.letter)
+  const alike = Map.groupBy(rows, (row) => shortened(row.text, most(row)))
+  return new Map(
+    [...alike].flatMap(([shown, own]) =>
+      own.map((row) => [row, own.length > 1 ? withoutMiddle(row.text, most(row)) : shown] as const),
+    ),
+  )
 }
 
 const shortened = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, Math.max(1, most - 1))}…`
 
-/** Names of one kind often begin alike, and differ at their end. */
 function withoutMiddle(text: string, most: number): string {
   if (text.length <= most) return text
   const tail = Math.floor((most - 1) / 2)
