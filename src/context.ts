@@ -9,6 +9,11 @@ import type { ExitCode } from './lib/kube/errors.ts'
 export interface Context {
   /** Opened at the first call, so that `--help` never reads a kubeconfig. Throws `unreachable`, `usage` (no such context). */
   cluster(): Promise<Cluster>
+  /** Another cluster, opened at the first call, with the flags of this one but for these, and what its time is. `ending` cuts what is asked of it. */
+  elsewhere(
+    connection: Partial<Connection>,
+    heard: { warn(line: string): void; ending: AbortSignal },
+  ): Pick<Context, 'cluster' | 'clock'>
   readonly clock: Clock
   readonly printer: Printer
   readonly prompt: Prompt

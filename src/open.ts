@@ -74,6 +74,13 @@ export async function openContext(
   const over = new AbortController()
   const cx: Context = {
     cluster: () => (cluster ??= connect(flags, { printer, clock, ending: over.signal })),
+    elsewhere(connection, { warn, ending }) {
+      const there = new ClusterClock(systemClock)
+      let opened: Promise<Cluster> | undefined
+      const telling = { ...printer, warn }
+      const how = { printer: telling, clock: there, ending: AbortSignal.any([over.signal, ending]) }
+      return { clock: there, cluster: () => (opened ??= connect({ ...flags, ...connection }, how)) }
+    },
     clock,
     printer,
     prompt: openPrompt({

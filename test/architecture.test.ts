@@ -59,6 +59,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
     code: ['kube/base', 'kvup-words'],
     types: [
       'eus',
+      'fleet',
       'upgrade',
       'vms',
       'checks',
@@ -73,6 +74,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
       'kube',
     ],
   },
+  fleet: { code: ['engine', 'vms', 'kube', 'kube/base'], types: ['status', 'upgrade', 'checks'] },
   simulator: { code: ['kube', 'kube/base', 'releases'] },
   rehearsal: {
     code: ['simulator', 'upgrade', 'vms', 'kubevirt', 'openshift', 'releases', 'engine', 'kube', 'kube/base'],
@@ -103,7 +105,7 @@ const onlyIn: Record<string, RegExp> = {
   ora: /^src\/lib\/output\//u,
   inquirer: /^src\/lib\/output\//u,
   'jsonpath-plus': /^src\/lib\/output\//u,
-  yaml: /^src\/(settings\.ts|lib\/(output|manifests|releases\/catalog-path|engine\/sealed-plan|kube\/saved|kube\/http))/u,
+  yaml: /^src\/(settings\.ts|lib\/(output|fleet|manifests|releases\/catalog-path|engine\/sealed-plan|kube\/saved|kube\/http))/u,
   semver: /^src\/lib\/releases\//u,
   preact: /^src\/lib\/output\/report\//u,
   htm: /^src\/lib\/output\/report\//u,

@@ -60,6 +60,17 @@ const eusEntries: readonly Entry[] = [
   },
 ]
 
+/** The commands under `kvup fleet`. */
+const fleetEntries: readonly Entry[] = [
+  {
+    name: 'status',
+    description: 'Show where each cluster stands, one line each, the worst first',
+    kind: 'FleetStatus',
+    formats: ['junit'],
+    load: async () => (await import('./fleet.ts')).fleetStatusCommand,
+  },
+]
+
 const pauseEntry: Entry = {
   name: 'pause-updates',
   description: 'Pause automatic VM updates: KubeVirt moves no VM by itself until they are resumed',
@@ -274,6 +285,15 @@ export const entries: readonly Entry[] = [
       ],
     },
     under: eusEntries,
+  },
+  {
+    name: 'fleet',
+    group: 'Upgrade',
+    description: 'Look at, plan and upgrade many clusters, in waves',
+    manual: {
+      examples: [["kvup fleet status --contexts 'prod-*'", 'one line per cluster, the worst first']],
+    },
+    under: fleetEntries,
   },
   {
     name: 'history',

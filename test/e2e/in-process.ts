@@ -38,6 +38,7 @@ export function processOn(
   const { printer, recorded } = recordingPrinter(clock)
   const cx: Context = {
     cluster: () => Promise.resolve(cluster),
+    elsewhere: () => ({ cluster: () => Promise.resolve(cluster), clock }),
     clock,
     printer,
     prompt: { confirm: () => Promise.resolve(true) },

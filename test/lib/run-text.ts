@@ -100,7 +100,8 @@ export async function runText(
       confirm: async () => answer,
       ...(decide && { isAttended: true, decide: async (question: string) => decide(question) }),
     }
-    const cx: Context = { cluster: async () => cluster, clock, printer, prompt, signal, flags, world }
+    const elsewhere = () => ({ cluster: async () => cluster, clock })
+    const cx: Context = { cluster: elsewhere().cluster, elsewhere, clock, printer, prompt, signal, flags, world }
     return { cx, finish: async (error) => printer.finish(error) }
   })
   return { code, out, err }

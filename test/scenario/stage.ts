@@ -215,8 +215,10 @@ export class Stage {
     const { host = 'here', pid = ++this.#pids, alive = [], yes = true } = terminal
     const { signal = new AbortController().signal, clock = this.clock } = terminal
     const confirm = terminal.answer ?? (() => Promise.resolve(yes))
+    const cluster = () => Promise.resolve(terminal.cluster ?? this.cluster)
     return {
-      cluster: () => Promise.resolve(terminal.cluster ?? this.cluster),
+      cluster,
+      elsewhere: () => ({ cluster, clock }),
       clock,
       printer,
       prompt: {

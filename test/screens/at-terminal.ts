@@ -120,6 +120,7 @@ async function contextAt(
   }
   const cx: Context = {
     cluster: async () => cluster,
+    elsewhere: () => ({ cluster: async () => cluster, clock: wall }),
     clock: wall,
     printer,
     prompt: standingStill(openPrompt(asking), place, ending),

@@ -23,17 +23,25 @@ import { countOverridden } from '../../lib/vms/unblock/vm-overrides.ts'
 import { forecastOutdated, resumingFindings } from '../../lib/vms/forecast/vm-forecast.ts'
 import { keptMethods, overrideId, restoreAllLine } from '../../lib/vms/update-methods.ts'
 
+interface Reading {
+  isWatched?: boolean
+  /** Which release can be reached is looked up as well, where it is healthy. Default: yes. */
+  isOffered?: boolean
+}
+
 /** The document of `kvup status`: the report, what kvup itself left in the cluster, and the state that all of it makes. */
 export class StatusReader {
   readonly #cx: Context
   readonly #snapshot: ReadCluster
   readonly #isWatched: boolean
+  readonly #isOffered: boolean
   readonly #kept = new Map<string, { at: number; answer: Promise<unknown> }>()
 
-  constructor(cx: Context, snapshot: ReadCluster, { isWatched = false }: { isWatched?: boolean } = {}) {
+  constructor(cx: Context, snapshot: ReadCluster, { isWatched = false, isOffered = true }: Reading = {}) {
     this.#cx = cx
     this.#snapshot = snapshot
     this.#isWatched = isWatched
+    this.#isOffered = isOffered
   }
 
   async document(given: StatusReport): Promise<StatusDocument> {
@@ -98,7 +106,7 @@ export class StatusReader {
     if (is === 'Healthy' || is === 'NotChecked') {
       const [failing, update] = await Promise.all([
         this.#sometimes('failing', () => this.#failing(inputs)),
-        this.#sometimes('update', () => this.#update()),
+        this.#isOffered ? this.#sometimes('update', () => this.#update()) : undefined,
       ])
       return clusterState({ ...inputs, ...failing, update })
     }
@@ -190,9 +198,10 @@ export async function readClusterState(
   cx: Context,
   snapshot: ReadCluster,
   asks?: StatusAsks,
+  reading?: Reading,
 ): Promise<{ report: StatusReport; state: ClusterState }> {
   const report = await statusReport(snapshot.cluster.reader, snapshot.clock, asks)
-  return { report, state: (await new StatusReader(cx, snapshot).document(report)).state }
+  return { report, state: (await new StatusReader(cx, snapshot, reading).document(report)).state }
 }
 
 const placeText = ({ namespace, vm }: { namespace: string; vm: string }): string => `${namespace}/${vm}`

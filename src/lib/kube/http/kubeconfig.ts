@@ -98,8 +98,12 @@ interface KubeUser {
 /** Reads one file; paths in it are relative to its folder. Throws a usage error that names it. */
 export async function readKubeconfig(file: string): Promise<Entries> {
   const text = readText(file)
+  // A fleet reads the same file once for each of its contexts.
+  if (lastRead?.file === file && lastRead.text === text) return lastRead.entries
   try {
-    return { ...entriesOf(await parseKubeconfig(text), resolve(file)), files: [file] }
+    const entries = { ...entriesOf(await parseKubeconfig(text), resolve(file)), files: [file] }
+    lastRead = { file, text, entries }
+    return entries
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw usageError('kubeconfig-invalid', `${file} is not a kubeconfig: ${why}`, {
@@ -108,6 +112,8 @@ export async function readKubeconfig(file: string): Promise<Entries> {
     })
   }
 }
+
+let lastRead: { file: string; text: string; entries: Entries } | undefined
 
 function readText(file: string): string {
   try {

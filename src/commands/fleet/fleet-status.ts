@@ -1,0 +1,93 @@
+import type { Context } from '../../context.ts'
+import { failedRow, fleetCode, type FleetRow, inOrder, rowOf } from '../../lib/fleet/fleet-rows.ts'
+import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
+import { ownClock, seconds } from '../../lib/kube/clock.ts'
+import { parseDuration } from '../../lib/kube/duration.ts'
+import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
+import { leaseWatchOf } from '../../lib/kubevirt/lease-holders.ts'
+import { readerFor } from '../../lib/kubevirt/snapshot.ts'
+import { type FleetStatusDocument, fleetStatusView } from '../../lib/output/views/fleet.ts'
+import { readClusterState } from '../status/status-document.ts'
+import {
+  fleetMembers,
+  type FleetOptions,
+  limitOf,
+  openFleet,
+  type OpenMember,
+  parallelOf,
+} from './members.ts'
+
+export interface FleetStatusOptions extends FleetOptions {
+  watch?: boolean
+  exitCode?: boolean
+}
+
+/** `kvup fleet status`: a line per cluster, by the judgement of `kvup status`. Exit as that of the worst cluster which could not be read; with --exit-code the verdicts count as well. */
+export async function fleetStatus(cx: Context, options: FleetStatusOptions): Promise<ExitCode> {
+  const members = await fleetMembers(cx, options)
+  const look = async () => {
+    const { open, failed } = await openFleet(cx, members, options)
+    return [...failed, ...(await readRows(cx, open, options))]
+  }
+  if (options.watch) return watchFleet(cx, look)
+  const rows = await look()
+  tell(cx, rows)
+  return fleetCode(rows, options.exitCode ?? false)
+}
+
+const lookEvery = 10 * seconds
+
+/** Until Ctrl-C: all of it is read again, and told where it reads differently. */
+async function watchFleet(cx: Context, look: () => Promise<readonly FleetRow[]>): Promise<ExitCode> {
+  let before = ''
+  for (;;) {
+    const rows = await look()
+    const text = JSON.stringify(rows)
+    if (text === before) cx.printer.unchanged(documentOf(cx, rows), fleetStatusView)
+    else tell(cx, rows)
+    before = text
+    await ownClock(cx.clock).sleep(lookEvery, cx.signal)
+  }
+}
+
+function tell(cx: Context, rows: readonly FleetRow[]): void {
+  const isWhole = rows.every(({ error }) => error === undefined)
+  cx.printer.result(documentOf(cx, rows), fleetStatusView, isWhole ? 'complete' : 'partial')
+}
+
+const documentOf = ({ clock }: Context, rows: readonly FleetRow[]): FleetStatusDocument => ({
+  apiVersion: 'kvup.io/v1alpha1',
+  kind: 'FleetStatus',
+  takenAt: ownClock(clock).now().toISOString(),
+  items: inOrder(rows),
+})
+
+/** The row of each; one that stops answering meanwhile is one that does not answer. */
+export async function readRows(
+  cx: Context,
+  open: readonly OpenMember[],
+  options: FleetOptions,
+): Promise<readonly FleetRow[]> {
+  const ms = parseDuration(options.clusterTimeout)
+  return inParallel(open, parallelOf(options.parallel), async (one) => {
+    try {
+      return await withinTime(readRow(one), limitOf(cx, ms))
+    } catch (error) {
+      if (!(error instanceof KvupError) || cx.signal.aborted) throw error
+      return failedRow(one.place, error)
+    } finally {
+      one.over.abort(new Error('it was looked at'))
+    }
+  })
+}
+
+async function readRow({ cx, place }: Pick<OpenMember, 'cx' | 'place'>): Promise<FleetRow> {
+  const snapshot = await readerFor(cx, undefined, 'platform')
+  const asks = { leases: leaseWatchOf(snapshot.clock), signal: cx.signal }
+  // Which release is offered is asked of one cluster, by `kvup status`.
+  const { report, state } = await readClusterState(cx, snapshot, asks, { isOffered: false })
+  return rowOf(place, report, state)
+}
+
+/** Whether the verdicts are all well, as the end of `--exit-code` says it. */
+export const isWell = (rows: readonly FleetRow[]): boolean => fleetCode(rows, true) === exitCode.done

@@ -1,0 +1,168 @@
+import { dirname, isAbsolute, join } from 'node:path'
+import type { Context } from '../../context.ts'
+import { contextsLike, type FleetMember, isLike, parseFleet } from '../../lib/fleet/fleet-file.ts'
+import { failedRow, type FleetPlace, type FleetRow } from '../../lib/fleet/fleet-rows.ts'
+import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
+import { ownClock } from '../../lib/kube/clock.ts'
+import { parseDuration } from '../../lib/kube/duration.ts'
+import { KvupError, unreachable, usageError } from '../../lib/kube/errors.ts'
+import { loadKubeconfig } from '../../lib/kube/http/kubeconfig.ts'
+import { nearest } from '../../lib/kube/text.ts'
+import { readClusterUid } from '../../lib/kubevirt/full-snapshot.ts'
+
+/** Which clusters, and how they are asked. */
+export interface FleetOptions {
+  contexts?: readonly string[]
+  file?: string
+  canary?: readonly string[]
+  parallel: string
+  clusterTimeout: string
+}
+
+/** A cluster of the fleet, and the context of a command that works on it alone. */
+export interface OpenMember {
+  member: FleetMember
+  place: FleetPlace
+  cx: Context
+  /** Ends what is asked of it. */
+  over: AbortController
+}
+
+/** The fleet as far as it answers: each cluster once, and a row for each that could not be read. */
+export interface OpenFleet {
+  open: readonly OpenMember[]
+  failed: readonly FleetRow[]
+}
+
+/** Those that the command line or the file names. Throws `usage` where that is none, or one that no kubeconfig has. */
+export async function fleetMembers(cx: Context, options: FleetOptions): Promise<readonly FleetMember[]> {
+  const { contexts = [], file, canary = [] } = options
+  if (cx.flags.server !== undefined || cx.flags.cluster !== undefined)
+    throw usageError('contradiction', '--server and --cluster name one cluster, and a fleet has many', {
+      remedy: "kvup fleet status --contexts 'prod-*'     names them by their contexts",
+    })
+  if (contexts.length > 0 === (file !== undefined))
+    throw usageError('no-fleet', 'name the clusters with --contexts or with --file, one of the two', {
+      remedy: "kvup fleet status --contexts '*'     takes every context of the kubeconfig",
+    })
+  const members = file === undefined ? await byContexts(cx, contexts) : await byFile(cx, file)
+  const unknown = canary.find((pattern) => !members.some(({ name }) => isLike(name, [pattern])))
+  if (unknown !== undefined)
+    throw usageError('no-such-cluster', `--canary ${unknown} names no cluster of the fleet`, {
+      remedy: `name one of ${members
+        .slice(0, 5)
+        .map(({ name }) => name)
+        .join(', ')}`,
+    })
+  return members.map((member) => (isLike(member.name, canary) ? { ...member, wave: 0 } : member))
+}
+
+async function contextNames(cx: Context, kubeconfig: string | undefined): Promise<readonly string[]> {
+  const connection = kubeconfig === undefined ? cx.flags : { ...cx.flags, kubeconfig }
+  return (await loadKubeconfig(connection, cx.world.env)).contexts.map(({ name }) => name)
+}
+
+async function byContexts(cx: Context, patterns: readonly string[]): Promise<readonly FleetMember[]> {
+  const names = await contextNames(cx, undefined)
+  const unknown = patterns.find((pattern) => contextsLike(names, [pattern]).length === 0)
+  if (unknown !== undefined)
+    throw usageError('no-such-context', `no context of the kubeconfig is like ${unknown}`, {
+      remedy: 'kubectl config get-contexts     lists them',
+    })
+  return contextsLike(names, patterns).map((name) => ({ name, context: name, windows: [], accept: [] }))
+}
+
+/** A kubeconfig that the file names lies beside it, unless its path is whole. */
+async function byFile(cx: Context, file: string): Promise<readonly FleetMember[]> {
+  const text = await cx.world.readText(file).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw usageError('fleet-file', `cannot read the fleet file ${file}: ${why}`, {
+      remedy: 'name a file that exists: --file FILE',
+      cause,
+    })
+  })
+  const members = parseFleet(text, file).map((member) => {
+    const { kubeconfig } = member
+    const isBeside = kubeconfig !== undefined && !isAbsolute(kubeconfig)
+    return isBeside ? { ...member, kubeconfig: join(dirname(file), kubeconfig) } : member
+  })
+  const known = new Map<string | undefined, readonly string[]>()
+  for (const { context, kubeconfig, at = file } of members) {
+    const names = known.get(kubeconfig) ?? (await contextNames(cx, kubeconfig))
+    known.set(kubeconfig, names)
+    if (names.includes(context)) continue
+    const meant = nearest(context, names)
+    throw usageError('fleet-file', `${at}: no kubeconfig has a context ${JSON.stringify(context)}`, {
+      remedy: [
+        ...(meant === undefined ? [] : [`did you mean ${meant}?`]),
+        'kubectl config get-contexts     lists them',
+      ],
+    })
+  }
+  return members
+}
+
+/** How many at a time. Throws `usage`. */
+export function parallelOf(text: string): number {
+  const limit = Number(text)
+  if (Number.isSafeInteger(limit) && limit >= 1 && limit <= 500) return limit
+  throw usageError('parallel', `--parallel takes a number from 1 to 500, not ${JSON.stringify(text)}`)
+}
+
+/** Asks each cluster which it is; two contexts of one are the first of them, which is said. What does not answer is a row. */
+export async function openFleet(
+  cx: Context,
+  members: readonly FleetMember[],
+  options: FleetOptions,
+): Promise<OpenFleet> {
+  const ms = parseDuration(options.clusterTimeout)
+  const asked = await inParallel(members, parallelOf(options.parallel), async (member) => {
+    const one = memberContext(cx, member)
+    try {
+      return { ...one, ...(await withinTime(identified(one), limitOf(cx, ms))) }
+    } catch (error) {
+      one.over.abort(error)
+      if (!(error instanceof KvupError) || cx.signal.aborted) throw error
+      return { row: failedRow(one.place, error) }
+    }
+  })
+  return {
+    open: onceEach(asked.filter((one) => 'cx' in one)),
+    failed: asked.flatMap((one) => ('row' in one ? [one.row] : [])),
+  }
+}
+
+/** By this machine's clock: a simulated cluster says only later how fast its time runs. */
+export const limitOf = ({ clock, signal }: Context, ms: number) => ({ clock: ownClock(clock), ms, signal })
+
+/** The context of a command that works on this cluster alone. Nothing is asked yet. */
+export function memberContext(cx: Context, member: FleetMember): OpenMember {
+  const over = new AbortController()
+  const { name, context, kubeconfig } = member
+  const { server: _, cluster: __, ...flags } = cx.flags
+  const connection = { context, ...(kubeconfig !== undefined && { kubeconfig }) }
+  const warn = (line: string) => cx.printer.warn(`${name}: ${line}`)
+  const there = cx.elsewhere(connection, { warn, ending: over.signal })
+  const printer = { ...cx.printer, warn, note: (line: string) => cx.printer.note(`${name}: ${line}`) }
+  const own: Context = { ...cx, ...there, flags: { ...flags, ...connection }, printer }
+  return { member, place: { name, context }, cx: own, over }
+}
+
+async function identified({ cx, place }: OpenMember): Promise<Pick<OpenMember, 'place'>> {
+  const { address, reader } = await cx.cluster()
+  const [uid] = await readClusterUid(reader)
+  if (uid === undefined)
+    throw unreachable('no-cluster-uid', 'it has no namespace kube-system, by whose uid a cluster is known')
+  return { place: { ...place, ...(address && { server: address.server }), uid } }
+}
+
+function onceEach(all: readonly OpenMember[]): readonly OpenMember[] {
+  const first = new Map<string | undefined, OpenMember>()
+  for (const one of all) {
+    const { uid, context } = one.place
+    const known = first.get(uid)
+    if (known === undefined) first.set(uid, one)
+    else first.set(uid, { ...known, place: { ...known.place, also: [...(known.place.also ?? []), context] } })
+  }
+  return [...first.values()]
+}

@@ -1,0 +1,120 @@
+import { exitCode, type ExitCode, type KvupError } from '../kube/errors.ts'
+import type { ClusterState, StateName } from '../status/cluster-state.ts'
+import type { StatusReport } from '../status/status-report.ts'
+
+/** What is true of a cluster of the fleet, in one word: of one that was read what `kvup status` says. */
+export type FleetState = StateName | 'Unreachable' | 'Forbidden' | 'Failed'
+
+/** The worst first. */
+export const worstFirst: readonly FleetState[] = [
+  'Unreachable',
+  'Failed',
+  'Forbidden',
+  'Degraded',
+  'Stalled',
+  'OutOfStep',
+  'CanaryFailed',
+  'MigrationsFailing',
+  'NotInstalled',
+  'NoCluster',
+  'Interrupted',
+  'Waiting',
+  'Updating',
+  'Running',
+  'NotChecked',
+  'Healthy',
+]
+
+/** A cluster in one line. */
+export interface FleetRow {
+  name: string
+  context: string
+  server?: string
+  /** Of the namespace kube-system, by which a cluster is known. Absent where it could not be read. */
+  uid?: string
+  /** Other contexts of the same cluster, which are not looked at again. */
+  also?: readonly string[]
+  state: FleetState
+  /** The worst over KubeVirt and all layers, as `kvup status -o json` has it. */
+  verdict?: string
+  version?: string
+  /** Where it is on the way to, if it is. */
+  target?: string
+  vms?: number
+  outdated?: number
+  /** In one sentence, where it is not simply healthy. */
+  why?: string
+  /** The line to type. */
+  next?: string
+  /** Of one that could not be read: as `kvup status` would have ended. */
+  error?: { code: number; reason: string; message: string }
+}
+
+/** Which cluster a row is of. */
+export type FleetPlace = Pick<FleetRow, 'name' | 'context' | 'server' | 'uid' | 'also'>
+
+/** A cluster that was read. Pure. */
+export function rowOf(place: FleetPlace, report: StatusReport, state: ClusterState): FleetRow {
+  const { observed, target, workloads, overall, verdict } = report
+  const { instances, outdated } = workloads
+  const behind = outdated.labelled ?? outdated.reported
+  const [from, to] = [observed?.version, target?.version]
+  const worst = overall?.verdict ?? verdict
+  const isWell = state.is === 'Healthy'
+  return {
+    ...place,
+    state: state.is,
+    ...(worst !== undefined && { verdict: worst }),
+    ...(from !== undefined && { version: from }),
+    ...(to !== undefined && to !== from && { target: to }),
+    ...(instances !== undefined && { vms: instances }),
+    ...(behind !== undefined && { outdated: behind }),
+    ...(!isWell && { why: whyOf(state, report) }),
+    ...(isWell && state.why.some((line) => line.startsWith('paused ')) && { why: state.why[0] ?? '' }),
+    ...(state.next !== undefined && !isWell && { next: state.next }),
+  }
+}
+
+/** The headline without what the row says already. */
+function whyOf({ headline, why }: ClusterState, { why: causes = [], overall }: StatusReport): string {
+  const cause = causes[0]?.sentence ?? overall?.because
+  if (cause !== undefined) return cause
+  const [, said = headline] = /^.*?: (?<said>.+)$/u.exec(headline) ?? []
+  return said.startsWith('healthy') ? (why[0] ?? said) : said
+}
+
+/** A cluster that could not be read: shown, never left out. */
+export function failedRow(place: FleetPlace, error: KvupError): FleetRow {
+  const { exitCode: code, reason, message } = error
+  const state =
+    code === exitCode.unreachable
+      ? 'Unreachable'
+      : code === exitCode.forbidden
+        ? 'Forbidden'
+        : reason === 'no-kubevirt'
+          ? 'NotInstalled'
+          : 'Failed'
+  return { ...place, state, why: message, error: { code, reason, message } }
+}
+
+/** The worst first; what is alike keeps the order of the fleet. */
+export const inOrder = (rows: readonly FleetRow[]): readonly FleetRow[] =>
+  rows.toSorted((one, other) => worstFirst.indexOf(one.state) - worstFirst.indexOf(other.state))
+
+const codes: Readonly<Record<string, ExitCode>> = {
+  Healthy: exitCode.done,
+  Updating: exitCode.asked,
+  Waiting: exitCode.asked,
+  Stalled: exitCode.timedOut,
+  Degraded: exitCode.blocked,
+}
+
+/** As `kvup status --exit-code` ends on this cluster. */
+export const codeOf = ({ error, verdict }: FleetRow): ExitCode =>
+  error === undefined ? (codes[verdict ?? 'Degraded'] ?? exitCode.blocked) : (error.code as ExitCode)
+
+/** Of the worst cluster; of those that were read only where `verdicts` count. */
+export function fleetCode(rows: readonly FleetRow[], verdicts: boolean): ExitCode {
+  const counting = inOrder(rows).filter((row) => row.error !== undefined || verdicts)
+  return counting.map(codeOf).find((code) => code !== exitCode.done) ?? exitCode.done
+}
