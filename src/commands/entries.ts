@@ -69,6 +69,20 @@ const fleetEntries: readonly Entry[] = [
     formats: ['junit'],
     load: async () => (await import('./fleet.ts')).fleetStatusCommand,
   },
+  {
+    name: 'plan',
+    description: 'Make a sealed plan for each cluster, in waves, in one document',
+    kind: 'FleetPlan',
+    formats: ['argo-workflow'],
+    load: async () => (await import('./fleet.ts')).fleetPlanCommand,
+  },
+  {
+    name: 'upgrade',
+    description: 'Carry out a fleet plan, wave by wave; the same line continues',
+    kind: 'FleetReport',
+    formats: ['junit', 'argo-workflow'],
+    load: async () => (await import('./fleet.ts')).fleetUpgradeCommand,
+  },
 ]
 
 const pauseEntry: Entry = {

@@ -1,6 +1,9 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { list, manual } from './command-options.ts'
+import { asksCluster, list, manual } from './command-options.ts'
+import type { FleetPlanOptions } from './fleet/fleet-plan.ts'
+import type { FleetUpgradeOptions } from './fleet/fleet-upgrade.ts'
+import { planningFlags } from './upgrade.ts'
 import type { FleetStatusOptions } from './fleet/fleet-status.ts'
 
 const lazyStatus = async (cx: Context, options: FleetStatusOptions) =>
@@ -52,4 +55,77 @@ export function fleetStatusCommand(wire: Wire): Command {
       }),
     )
     .action(wire<FleetStatusOptions, []>(lazyStatus))
+}
+
+const lazyPlan = async (cx: Context, options: FleetPlanOptions) =>
+  (await import('./fleet/fleet-plan.ts')).fleetPlan(cx, options)
+
+/** Flags of a plan that a fleet needs; what else `kvup plan` has stays at its default. */
+const planned: ReadonlySet<string> = new Set([
+  '--to',
+  '--method',
+  '--manifest',
+  '--manifest-base',
+  '--manifest-sha256',
+  '--image-registry',
+  '--stable-for',
+  '--leave-paused',
+  '--wait-workloads',
+  '--releases',
+  '--accept',
+])
+
+export function fleetPlanCommand(wire: Wire): Command {
+  const command = new Command('plan')
+  for (const option of fleetFlags()) command.addOption(option)
+  for (const option of planningFlags())
+    command.addOption(planned.has(option.long ?? '') ? option : option.hideHelp())
+  return command
+    .addOption(new Option('--canary <glob>', 'clusters of the first wave').argParser(globs))
+    .option('--wave-size <n>', 'clusters of each further wave', '5')
+    .option('--soak <duration>', 'pause between waves', '0s')
+    .option('--stop-after <n|p%>', 'failed clusters that end the run', '1')
+    .option('--to-file <file>', 'save the plan, for kvup fleet upgrade --plan')
+    .option('--exit-code', 'exit 10 when something would change')
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          [
+            "kvup fleet plan --contexts 'prod-*' --canary prod-1 --to v1.8.4 --to-file fleet-plan.yaml",
+            'save it',
+          ],
+        ],
+        more: 'It is sealed only where every cluster answers and nothing blocks it.',
+        formats: ['argo-workflow'],
+        codes: [...asksCluster, 'asked'],
+      }),
+    )
+    .action(wire<FleetPlanOptions, []>(lazyPlan))
+}
+
+const lazyUpgrade = async (cx: Context, options: FleetUpgradeOptions) =>
+  (await import('./fleet/fleet-upgrade.ts')).fleetUpgrade(cx, options)
+
+export function fleetUpgradeCommand(wire: Wire): Command {
+  return new Command('upgrade')
+    .requiredOption('--plan <file>', 'what kvup fleet plan --to-file saved')
+    .option('--only <cluster>', 'this cluster alone, once the waves before it are done')
+    .option('--parallel <n>', 'clusters at a time', '16')
+    .option('--cluster-timeout <duration>', 'after it a cluster counts as unreachable', '20s')
+    .option('--timeout <duration>', 'limit of the upgrade of each cluster')
+    .option('--replace-run <uid>', 'give up this fleet run, which is not over')
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup fleet upgrade --plan fleet-plan.yaml', 'wave by wave; the same line goes on'],
+          ['kvup fleet upgrade --plan fleet-plan.yaml -o argo-workflow', 'the same waves for Argo Workflows'],
+        ],
+        more: 'Canary clusters come first. A wave begins when every cluster before it answers, is done, has soaked\nand is healthy, by the journals in the clusters: any machine with the plan goes on.',
+        formats: ['junit', 'argo-workflow'],
+        codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
+      }),
+    )
+    .action(wire<FleetUpgradeOptions, []>(lazyUpgrade))
 }

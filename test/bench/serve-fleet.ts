@@ -22,7 +22,11 @@ type Shape = Omit<Simulation, 'clock'>
 /** Simulated clusters on loopback, each known by a uid of its own, as real ones are, and one kubeconfig with a context for each. */
 export async function serveFleet(
   names: readonly string[],
-  { kubeconfig, speed = 1, shapeOf }: { kubeconfig: string; speed?: number; shapeOf: (name: string) => Shape },
+  {
+    kubeconfig,
+    speed = 1,
+    shapeOf,
+  }: { kubeconfig: string; speed?: number; shapeOf: (name: string) => Shape },
 ): Promise<readonly FleetCluster[]> {
   const served: FleetCluster[] = []
   for (const name of names) {

@@ -3,7 +3,7 @@ import { failedRow, fleetCode, type FleetRow, inOrder, rowOf } from '../../lib/f
 import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
 import { ownClock, seconds } from '../../lib/kube/clock.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
-import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
+import { type ExitCode, KvupError } from '../../lib/kube/errors.ts'
 import { leaseWatchOf } from '../../lib/kubevirt/lease-holders.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { type FleetStatusDocument, fleetStatusView } from '../../lib/output/views/fleet.ts'
@@ -81,13 +81,11 @@ export async function readRows(
   })
 }
 
-async function readRow({ cx, place }: Pick<OpenMember, 'cx' | 'place'>): Promise<FleetRow> {
+/** The line of one cluster, by the judgement of `kvup status`. */
+export async function readRow({ cx, place }: Pick<OpenMember, 'cx' | 'place'>): Promise<FleetRow> {
   const snapshot = await readerFor(cx, undefined, 'platform')
   const asks = { leases: leaseWatchOf(snapshot.clock), signal: cx.signal }
   // Which release is offered is asked of one cluster, by `kvup status`.
   const { report, state } = await readClusterState(cx, snapshot, asks, { isOffered: false })
   return rowOf(place, report, state)
 }
-
-/** Whether the verdicts are all well, as the end of `--exit-code` says it. */
-export const isWell = (rows: readonly FleetRow[]): boolean => fleetCode(rows, true) === exitCode.done

@@ -65,7 +65,8 @@ function isUnbroken({ digest, ...seal }: Seal, over: unknown): boolean {
 
 const digestOf = (seal: Omit<Seal, 'digest'>, over: unknown): string => sha256({ seal, over })
 
-function sha256(value: unknown): string {
+/** Two values that are written differently, as YAML and JSON are, have the same. */
+export function sha256(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('hex')
 }
 

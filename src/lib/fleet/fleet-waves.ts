@@ -9,7 +9,10 @@ export interface FleetWave {
 }
 
 /** Canary clusters first, then those that say their wave, then the rest, so many at a time. Pure. */
-export function wavesOf(members: readonly { name: string; wave?: number }[], size: number): readonly FleetWave[] {
+export function wavesOf(
+  members: readonly { name: string; wave?: number }[],
+  size: number,
+): readonly FleetWave[] {
   const said = [...new Set(members.flatMap(({ wave }) => wave ?? []))].toSorted((one, other) => one - other)
   const groups = said.map((number) => members.filter(({ wave }) => wave === number))
   const rest = members.filter(({ wave }) => wave === undefined)
@@ -26,7 +29,10 @@ export function stopLimit(text: string, clusters: number): number {
   const { number = '', sign } = /^(?<number>\d+)(?<sign>%?)$/u.exec(text)?.groups ?? {}
   const value = Number(number)
   if (number === '' || value < 1 || (sign === '%' && value > 100))
-    throw usageError('stop-after', `--stop-after takes a number from 1, or 1% to 100%, not ${JSON.stringify(text)}`)
+    throw usageError(
+      'stop-after',
+      `--stop-after takes a number from 1, or 1% to 100%, not ${JSON.stringify(text)}`,
+    )
   return sign === '%' ? Math.max(1, Math.ceil((clusters * value) / 100)) : value
 }
 

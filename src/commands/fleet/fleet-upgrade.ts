@@ -1,0 +1,485 @@
+import type { Context } from '../../context.ts'
+import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
+import { leaseLock } from '../../lib/engine/lease.ts'
+import { readFleetPlan, type SealedFleet } from '../../lib/fleet/fleet-plan.ts'
+import { endedBy, type FleetReport, type FleetResult, isDone } from '../../lib/fleet/fleet-report.ts'
+import { failedRow, type FleetRow } from '../../lib/fleet/fleet-rows.ts'
+import { type FleetTrace, type FleetWave, stopLimit, traceOf } from '../../lib/fleet/fleet-waves.ts'
+import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
+import { seconds, ticks } from '../../lib/kube/clock.ts'
+import { parseDuration, spanText } from '../../lib/kube/duration.ts'
+import { blocked, type ExitCode, exitCode, KvupError, locked, usageError } from '../../lib/kube/errors.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
+import { counted, someOf } from '../../lib/kube/text.ts'
+import { fleetPlanView, fleetReportView } from '../../lib/output/views/fleet-plan.ts'
+import type { PlanDocument } from '../../lib/upgrade/plan/plan-document.ts'
+import { nextOpening, openUntil, parseWindow } from '../../lib/vms/waves/pacing.ts'
+import { tellScreen } from '../run-change.ts'
+import { runInside } from '../run-inside.ts'
+import { upgradeCommand } from '../upgrade.ts'
+import { readRow } from './fleet-status.ts'
+import { listening } from './fleet-plan.ts'
+import { limitOf, openFleet, type OpenMember, parallelOf } from './members.ts'
+
+export interface FleetUpgradeOptions {
+  plan: string
+  only?: string
+  parallel: string
+  clusterTimeout: string
+  timeout?: string
+  replaceRun?: string
+}
+
+/** `kvup fleet upgrade --plan`: wave by wave, each cluster by its own sealed plan. What was done is read from the journals of the clusters, so that any machine with the same plan goes on. */
+export async function fleetUpgrade(cx: Context, options: FleetUpgradeOptions): Promise<ExitCode> {
+  const plan = await readPlan(cx, options.plan)
+  if (cx.flags.output === 'argo-workflow') {
+    cx.printer.result(plan, fleetPlanView)
+    return exitCode.done
+  }
+  const run = new FleetRun(cx, plan, options)
+  await run.open()
+  run.ensureFree()
+  if (!(await run.isAgreed())) throw blocked('answered-no', 'Canceled. Nothing was changed.')
+  return run.carryOut()
+}
+
+async function readPlan({ world }: Context, file: string): Promise<SealedFleet> {
+  const text = await world.readText(file).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw usageError('plan-missing', `cannot read the fleet plan ${file}: ${why}`, {
+      remedy: 'make it with --to-file of kvup fleet plan',
+      cause,
+    })
+  })
+  return readFleetPlan(text, file)
+}
+
+/** One process of a fleet run. Nothing that it knows outlives it: the next one asks the clusters. */
+class FleetRun {
+  readonly #cx: Context
+  readonly #plan: SealedFleet
+  readonly #options: FleetUpgradeOptions
+  readonly #results = new Map<string, FleetResult>()
+  readonly #traces = new Map<string, FleetTrace>()
+  #open = new Map<string, OpenMember>()
+
+  constructor(cx: Context, plan: SealedFleet, options: FleetUpgradeOptions) {
+    this.#cx = cx
+    this.#plan = plan
+    this.#options = options
+    const { only } = options
+    if (only !== undefined && !plan.clusters.some(({ name }) => name === only))
+      throw usageError('no-such-cluster', `${plan.file} has no cluster ${JSON.stringify(only)}`, {
+        remedy: `name one of ${someOf(plan.clusters.map(({ name }) => name))}`,
+      })
+    for (const wave of plan.waves)
+      for (const name of wave.clusters)
+        this.#results.set(name, { ...this.#placeOf(name), wave: wave.wave, outcome: 'not-begun' })
+  }
+
+  #placeOf(name: string): Pick<FleetResult, 'name' | 'context' | 'uid'> {
+    const { context, uid } = this.#clusterOf(name)
+    return { name, context, uid }
+  }
+
+  #clusterOf(name: string): SealedFleet['clusters'][number] {
+    const found = this.#plan.clusters.find((one) => one.name === name)
+    if (found === undefined)
+      throw usageError('not-a-plan', `${this.#plan.file}: a wave names ${name}, which is no cluster of it`)
+    return found
+  }
+
+  get #limit(): number {
+    return stopLimit(this.#plan.stopAfter, this.#plan.clusters.length)
+  }
+
+  /** Every cluster is asked who it is, and what its journal says. Throws `usage` where a context leads to another cluster than the plan is of. */
+  async open(): Promise<void> {
+    const members = this.#plan.clusters.map(({ name, context, kubeconfig, windows }) => ({
+      name,
+      context,
+      ...(kubeconfig !== undefined && { kubeconfig }),
+      windows,
+      accept: [],
+    }))
+    const { open, failed } = await openFleet(this.#cx, members, this.#options)
+    for (const row of failed) this.#failed(row)
+    for (const one of open) {
+      const { uid } = this.#clusterOf(one.member.name)
+      if (one.place.uid !== uid)
+        throw usageError(
+          'another-cluster',
+          `context ${one.member.context} leads to another cluster than ${this.#plan.file} was made for: the uid of its kube-system is ${one.place.uid}, planned was ${uid}`,
+          {
+            remedy: 'use the kubeconfig that the plan was made with: --kubeconfig FILE',
+          },
+        )
+    }
+    this.#open = new Map(open.map((one) => [one.member.name, one]))
+    await this.#readTraces([...this.#open.keys()])
+  }
+
+  async #readTraces(names: readonly string[]): Promise<void> {
+    const { parallel, clusterTimeout } = this.#options
+    const ms = parseDuration(clusterTimeout)
+    await inParallel(names, parallelOf(parallel), async (name) => {
+      const one = this.#open.get(name)
+      if (one === undefined) return
+      try {
+        const entries = await withinTime(
+          this.#journalOf(one).then((journal) => journal.entries()),
+          limitOf(this.#cx, ms),
+        )
+        this.#traces.set(name, traceOf(entries, this.#plan.seal.uid))
+      } catch (error) {
+        if (!(error instanceof KvupError) || this.#cx.signal.aborted) throw error
+        this.#failed(failedRow(one.place, error))
+      }
+    })
+  }
+
+  #failed({ name, error }: Pick<FleetRow, 'name' | 'error'>): void {
+    const result = this.#results.get(name)
+    if (result) this.#results.set(name, { ...result, outcome: 'unreachable', ...(error && { error }) })
+  }
+
+  async #journalOf({ member, cx }: OpenMember) {
+    const { namespace } = this.#clusterOf(member.name).plan.kubevirt
+    return configMapJournal(await cx.cluster(), { namespace, who: cx.world.who, clock: cx.clock })
+  }
+
+  /** Throws `locked` where another fleet run has begun on one of these clusters and is not over. */
+  ensureFree(): void {
+    const { uid } = this.#plan.seal
+    const { replaceRun } = this.#options
+    for (const [name, { last }] of this.#traces) {
+      if (last === undefined || last.isOver || last.uid === uid || last.uid === replaceRun) continue
+      throw locked(
+        'another-fleet-run',
+        `cluster ${name} belongs to fleet run ${last.uid}, which is not over: wave ${last.wave}, last by ${last.by} at ${last.at}`,
+        {
+          notes: ['its own plan goes on with it: kvup fleet upgrade --plan with the file of that run'],
+          remedy: `${this.#cx.world.commandLine} --replace-run ${shellWord(last.uid)}     gives that run up`,
+        },
+      )
+    }
+  }
+
+  async isAgreed(): Promise<boolean> {
+    const { to, waves, clusters, file } = this.#plan
+    tellScreen(this.#cx.printer, (paint) => [
+      ...fleetPlanView.text(this.#plan, paint, { columns: Infinity, wide: false }),
+      ...([...this.#traces].filter(([, { hasBegun }]) => hasBegun).length > 0
+        ? [
+            `goes on: ${counted([...this.#traces.values()].filter(({ doneAt }) => doneAt !== undefined).length, 'cluster')} done already`,
+          ]
+        : []),
+    ])
+    return this.#cx.prompt.confirm(
+      `Upgrade ${counted(clusters.length, 'cluster')} to ${to} in ${counted(waves.length, 'wave')}, as ${file} has it?`,
+    )
+  }
+
+  async carryOut(): Promise<ExitCode> {
+    const { waves } = this.#plan
+    const { only } = this.#options
+    try {
+      for (const [index, wave] of waves.entries()) {
+        const names = only === undefined ? wave.clusters : wave.clusters.filter((name) => name === only)
+        // Of one cluster alone the waves before it are looked at, and not carried out.
+        if (names.length === 0) {
+          this.#lookAt(wave)
+          continue
+        }
+        await this.#gate(waves.slice(0, index), wave)
+        await this.#runWave(wave, names)
+        this.#ensureGoesOn(wave)
+        if (only !== undefined) break
+      }
+      if (only === undefined) await this.#end()
+    } catch (error) {
+      this.#tell()
+      throw this.#cx.signal.aborted ? this.#interrupted(error) : error
+    }
+    this.#tell()
+    return exitCode.done
+  }
+
+  #interrupted(error: unknown): unknown {
+    if (!(error instanceof KvupError)) return error
+    return new KvupError(error.exitCode, error.reason, error.message, {
+      remedy: `${this.#cx.world.commandLine}     goes on, from any machine`,
+      cause: error,
+    })
+  }
+
+  /** What an earlier process did, by the journals. */
+  #lookAt(wave: FleetWave): void {
+    for (const name of wave.clusters)
+      if (this.#traces.get(name)?.doneAt !== undefined) this.#note(name, { outcome: 'done' })
+  }
+
+  #note(name: string, told: Partial<FleetResult>): void {
+    const before = this.#results.get(name)
+    if (before) this.#results.set(name, { ...before, ...told })
+  }
+
+  #ended(wave?: FleetWave): readonly FleetResult[] {
+    const all = [...this.#results.values()]
+    return wave === undefined ? all : all.filter((one) => one.wave === wave.wave)
+  }
+
+  /** Those that count against the rule that stops. */
+  get #failures(): readonly FleetResult[] {
+    return this.#ended().filter((one) => !isDone(one) && one.outcome !== 'not-begun')
+  }
+
+  /** Throws where a rule stops the run here: of the canary any failure, a person who is needed, more failures than were allowed. */
+  #ensureGoesOn(wave: FleetWave): void {
+    this.#cx.signal.throwIfAborted()
+    const failures = this.#failures
+    const inCanary = failures.find((one) => one.wave === 0)
+    const person = failures.find(({ outcome }) => outcome === 'needs-person')
+    const isOver = failures.length >= this.#limit
+    const [first] = failures
+    const worst = inCanary ?? person ?? first
+    if (worst === undefined || !(inCanary || person || isOver)) return
+    const begun = this.#ended().filter(({ outcome }) => outcome === 'not-begun').length
+    const what = inCanary
+      ? 'the canary failed'
+      : person
+        ? 'a person is needed'
+        : `${failures.length} failed (--stop-after ${this.#plan.stopAfter})`
+    const { code = exitCode.blocked, reason = 'fleet-stopped', message = '', remedy = [] } = worst.error ?? {}
+    throw new KvupError(
+      code as ExitCode,
+      reason,
+      `the fleet run stopped ${wave.wave === worst.wave ? 'in' : 'before'} ${waveText(wave)}: ${what} on ${worst.name}: ${message}; ${counted(begun, 'cluster')} not begun`,
+      {
+        remedy: [
+          `kvup status --context ${shellWord(worst.context)}     shows it`,
+          ...remedy.filter((line) => !line.startsWith(this.#cx.world.commandLine)),
+          `${this.#cx.world.commandLine}     goes on, once that is mended`,
+        ],
+      },
+    )
+  }
+
+  /** A wave begins only when every cluster of the earlier ones answers, is done, has soaked, and is still well. */
+  async #gate(earlier: readonly FleetWave[], wave: FleetWave): Promise<void> {
+    const names = earlier.flatMap(({ clusters }) => clusters)
+    if (names.length === 0) return
+    const done = names.filter(
+      (name) =>
+        this.#traces.get(name)?.doneAt !== undefined ||
+        isDone(this.#results.get(name) ?? { outcome: 'not-begun' }),
+    )
+    for (const name of names)
+      if (!done.includes(name) && this.#results.get(name)?.outcome === 'not-begun')
+        this.#note(name, {
+          outcome: 'failed',
+          error: {
+            code: exitCode.blocked,
+            reason: 'earlier-wave',
+            message: 'it is of an earlier wave and not done',
+          },
+        })
+    await this.#readTraces(done)
+    await this.#soak(done, wave)
+    await this.#ensureWell(done)
+    this.#ensureGoesOn(wave)
+  }
+
+  async #soak(names: readonly string[], wave: FleetWave): Promise<void> {
+    const { soakSeconds } = this.#plan
+    let isTold = false
+    await Promise.all(
+      names.map(async (name) => {
+        const { doneAt } = this.#traces.get(name) ?? {}
+        const one = this.#open.get(name)
+        if (doneAt === undefined || one === undefined) return
+        // What lies in the future somebody else wrote, or another clock: then all of it is waited for.
+        const since = Math.max(0, one.cx.clock.now().getTime() - doneAt)
+        const left = soakSeconds * seconds - since
+        if (left <= 0) return
+        if (!isTold)
+          this.#cx.printer.note(
+            `${waveText(wave)} begins in ${spanText(left)} at the earliest: the clusters before it soak for ${spanText(soakSeconds * seconds)}`,
+          )
+        isTold = true
+        await one.cx.clock.sleep(left, this.#cx.signal)
+      }),
+    )
+  }
+
+  async #ensureWell(names: readonly string[]): Promise<void> {
+    const ms = parseDuration(this.#options.clusterTimeout)
+    await inParallel(names, parallelOf(this.#options.parallel), async (name) => {
+      const one = this.#open.get(name)
+      if (one === undefined) return
+      try {
+        const row = await withinTime(readRow(one), limitOf(this.#cx, ms))
+        const { plan } = this.#clusterOf(name)
+        const isThere = plan.operator !== undefined || row.version === plan.to
+        if (isThere && (row.state === 'Healthy' || row.state === 'NotChecked'))
+          this.#note(name, { outcome: 'done' })
+        else
+          this.#note(name, {
+            outcome: 'failed',
+            error: {
+              code: exitCode.blocked,
+              reason: 'not-healthy',
+              message: `it was done, and now: ${row.version ?? 'no version'}, ${row.state}${row.why === undefined ? '' : `: ${row.why}`}`,
+            },
+          })
+      } catch (error) {
+        if (!(error instanceof KvupError) || this.#cx.signal.aborted) throw error
+        this.#note(name, endedBy(error))
+      }
+    })
+  }
+
+  async #runWave(wave: FleetWave, names: readonly string[]): Promise<void> {
+    const left = names.filter((name) => this.#traces.get(name)?.doneAt === undefined)
+    if (left.length < names.length) await this.#ensureWell(names.filter((name) => !left.includes(name)))
+    if (left.length > 0) this.#cx.printer.note(`${waveText(wave)}: ${someOf(left, left.length, 5)}`)
+    await inParallel(left, parallelOf(this.#options.parallel), async (name) => {
+      const one = this.#open.get(name)
+      const isStopped = wave.wave === 0 ? this.#failures.length > 0 : this.#failures.length >= this.#limit
+      if (one === undefined || isStopped || this.#cx.signal.aborted) return
+      const began = ticks(one.cx.clock)
+      const told = await this.#upgrade(one, wave)
+      this.#note(name, { ...told, seconds: Math.round((ticks(one.cx.clock) - began) / seconds) })
+      this.#cx.printer.note(`${name}: ${told.outcome}${told.error ? `: ${told.error.message}` : ''}`)
+    })
+  }
+
+  /** `kvup upgrade --plan` of one cluster; over as many windows as it takes. */
+  async #upgrade(one: OpenMember, { wave }: FleetWave): Promise<Pick<FleetResult, 'outcome' | 'error'>> {
+    const { name } = one.member
+    const { plan, windows } = this.#clusterOf(name)
+    const file = `${this.#plan.file}, cluster ${name}`
+    const text = JSON.stringify(plan)
+    const { world } = this.#cx
+    const parsed = windows.map((window) => parseWindow(window))
+    const { timeout } = this.#options
+    try {
+      for (;;) {
+        const closes = await this.#inWindow(one, parsed)
+        const heard = listening({
+          ...one.cx,
+          prompt: { confirm: async () => true },
+          flags: { ...one.cx.flags, yes: true },
+          world: {
+            ...world,
+            fleet: { uid: this.#plan.seal.uid, wave },
+            readText: async (asked) => (asked === file ? text : world.readText(asked)),
+          },
+        })
+        const printer = { ...heard.cx.printer, event: this.#storyOf(name) }
+        const until = Number.isFinite(closes) ? ['--deadline', new Date(closes).toISOString()] : []
+        const args = ['--plan', file, ...until, ...(timeout === undefined ? [] : ['--timeout', timeout])]
+        const code = await runInside(
+          { ...heard.cx, printer },
+          { line: world.commandLine, command: upgradeCommand, args },
+        )
+        const report = heard.documents.at(-1) as { outcome?: string } | undefined
+        if (report?.outcome === 'stopped-before') continue
+        if (code !== exitCode.done)
+          return endedBy(new KvupError(code, 'upgrade-ended', `kvup upgrade ended with ${code}`))
+        return { outcome: report?.outcome === 'nothing-to-do' ? 'nothing-to-do' : 'done' }
+      }
+    } catch (error) {
+      if (!(error instanceof KvupError)) throw error
+      return endedBy(error)
+    }
+  }
+
+  /** Waits for it by the time of the cluster. When it closes, ms since the epoch. */
+  async #inWindow(
+    { cx, member }: OpenMember,
+    windows: readonly ReturnType<typeof parseWindow>[],
+  ): Promise<number> {
+    if (windows.length === 0) return Infinity
+    const now = cx.clock.now().getTime()
+    const opens = nextOpening(windows, now)
+    if (opens === undefined)
+      throw blocked('window-never-opens', `no time window of ${member.name} opens`, {
+        remedy: 'make a new plan with another window',
+      })
+    if (opens > now) {
+      this.#cx.printer.note(
+        `${member.name}: waits for its time window, which opens at ${new Date(opens).toISOString()}`,
+      )
+      await cx.clock.sleep(opens - now, this.#cx.signal)
+    }
+    return openUntil(windows, Math.max(opens, now)) ?? Infinity
+  }
+
+  /** What of its run is told among those of others: what was changed. */
+  #storyOf(name: string): Context['printer']['event'] {
+    return (event) => {
+      if (event.kind === 'step-applied') this.#cx.printer.note(`${name}: ${event.step.title}`)
+    }
+  }
+
+  /** Each cluster that had a part is told that the fleet run is over: it is free for another one. What cannot be told is a warning. */
+  async #end(): Promise<void> {
+    const { uid } = this.#plan.seal
+    const all = this.#ended()
+    await this.#readTraces([...this.#open.keys()])
+    await inParallel([...this.#open.values()], parallelOf(this.#options.parallel), async (one) => {
+      const { last, hasBegun = false } = this.#traces.get(one.member.name) ?? {}
+      if (!hasBegun || last?.isOver) return
+      try {
+        await this.#close(
+          one,
+          `fleet run ${uid} is over: ${all.filter(isDone).length} of ${counted(all.length, 'cluster')} done`,
+        )
+      } catch (error) {
+        if (!(error instanceof KvupError)) throw error
+        this.#cx.printer.warn(
+          `${one.member.name}: the end of the fleet run could not be written down: ${error.message}`,
+        )
+      }
+    })
+  }
+
+  async #close({ member, cx }: OpenMember, text: string): Promise<void> {
+    const { plan }: { plan: PlanDocument } = this.#clusterOf(member.name)
+    const { namespace } = plan.kubevirt
+    const cluster = await cx.cluster()
+    const { clock, signal, world } = cx
+    const lock = leaseLock(cluster, { namespace, holder: world, clock })
+    const journal = configMapJournal(cluster, { namespace, who: world.who, clock })
+    const wave = this.#results.get(member.name)?.wave ?? 0
+    await lock.hold(
+      (held) =>
+        journal.under(held).record({
+          at: clock.now().toISOString(),
+          by: world.who,
+          procedure: `upgrade to ${plan.to}`,
+          step: 'fleet',
+          what: 'closed',
+          text,
+          fleet: { uid: this.#plan.seal.uid, wave, over: true },
+        }),
+      { signal },
+    )
+  }
+
+  #tell(): void {
+    const document: FleetReport = {
+      apiVersion: 'kvup.io/v1alpha1',
+      kind: 'FleetReport',
+      fleet: this.#plan.seal.uid,
+      to: this.#plan.to,
+      items: this.#ended(),
+    }
+    this.#cx.printer.result(document, fleetReportView)
+    for (const { over } of this.#open.values()) over.abort(new Error('the fleet run has ended'))
+  }
+}
+
+const waveText = ({ wave }: FleetWave): string => (wave === 0 ? 'the canary wave' : `wave ${wave}`)

@@ -1,0 +1,110 @@
+import type { FleetPlanDocument, PlannedCluster } from '../../fleet/fleet-plan.ts'
+import type { FleetReport, FleetResult } from '../../fleet/fleet-report.ts'
+import { spanText } from '../../kube/duration.ts'
+import { counted } from '../../kube/text.ts'
+import type { Column, Tone, View } from '../printer.ts'
+import { table } from '../table.ts'
+import { brief, helpLine, wrap } from '../text.ts'
+import { argoWorkflow } from '../formats/argo-workflow.ts'
+import { suites } from './fleet.ts'
+
+interface PlanRow extends PlannedCluster {
+  wave: string
+}
+
+const planColumns: readonly Column<PlanRow>[] = [
+  { name: 'WAVE', cell: ({ wave }) => wave },
+  { name: 'CLUSTER', cell: ({ name }) => name },
+  { name: 'FROM', cell: ({ plan }) => plan?.from },
+  { name: 'METHOD', cell: ({ plan }) => plan?.method },
+  {
+    name: 'TIME',
+    cell: ({ plan }) =>
+      plan?.pending === false ? 'nothing to do' : plan?.time && spanText(plan.time.highSeconds * 1000),
+  },
+  { name: 'WINDOW', cell: ({ windows }) => windows.join(', ') || 'always' },
+  { name: 'UID', cell: ({ uid }) => uid, wide: true },
+  {
+    name: 'AGAINST IT',
+    holds: 'text',
+    cell: ({ error, plan }) =>
+      error ? brief(error.message) : plan?.findings.map(({ id }) => id).join(', ') || '-',
+    tone: ({ error }) => (error ? 'bad' : undefined),
+  },
+]
+
+const waveName = (wave: number): string => (wave === 0 ? 'canary' : String(wave))
+
+/** Wave by wave, with what stands against each cluster. */
+export const fleetPlanView: View<FleetPlanDocument> = {
+  text(document, paint, size) {
+    const { to, waves, clusters, soakSeconds, stopAfter, seal, next = [] } = document
+    const waveOf = (name: string) => waves.find((one) => one.clusters.includes(name))?.wave
+    const rows = clusters
+      .map((one) => ({ one, at: waveOf(one.name) ?? -1 }))
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ one, at }) => ({ ...one, wave: at < 0 ? '-' : waveName(at) }))
+    const head = `KubeVirt to ${to} on ${counted(clusters.length, 'cluster')} in ${counted(waves.length, 'wave')}; ${spanText(soakSeconds * 1000)} between them; stops after ${stopAfter} failed`
+    return [
+      ...wrap(seal ? paint.strong(head) : paint.bad(`NOT SEALED: ${head}`), size.columns),
+      '',
+      ...table(planColumns, rows, { ...size, paint }),
+      ...next.flatMap((line) => wrap(helpLine(line, paint), size.columns)),
+    ]
+  },
+  names: ({ clusters }) => clusters.map(({ name }) => `cluster/${name}`),
+  formats: { 'argo-workflow': (document) => argoWorkflow(document) },
+}
+
+const ends: Readonly<Record<FleetResult['outcome'], readonly [word: string, tone: Tone]>> = {
+  failed: ['failed', 'bad'],
+  unreachable: ['unreachable', 'bad'],
+  'needs-person': ['needs a person', 'warn'],
+  interrupted: ['interrupted', 'warn'],
+  'not-begun': ['not begun', 'dim'],
+  done: ['done', 'good'],
+  'nothing-to-do': ['nothing to do', 'good'],
+}
+
+const resultColumns: readonly Column<FleetResult>[] = [
+  { name: 'RESULT', cell: ({ outcome }) => ends[outcome][0], tone: ({ outcome }) => ends[outcome][1] },
+  { name: 'WAVE', cell: ({ wave }) => waveName(wave) },
+  { name: 'CLUSTER', cell: ({ name }) => name },
+  { name: 'TOOK', cell: ({ seconds }) => (seconds === undefined ? '-' : spanText(seconds * 1000)) },
+  { name: 'WHY', holds: 'text', cell: ({ error }) => (error ? brief(error.message) : '-') },
+]
+
+/** How a fleet run ended, the worst first. */
+export const fleetReportView: View<FleetReport> = {
+  text({ to, items }, paint, size) {
+    const worst = Object.keys(ends) as FleetResult['outcome'][]
+    const rows = items.toSorted((one, other) => worst.indexOf(one.outcome) - worst.indexOf(other.outcome))
+    const counts = worst.flatMap((outcome) => {
+      const many = items.filter((one) => one.outcome === outcome).length
+      return many === 0 ? [] : [`${many} ${ends[outcome][0]}`]
+    })
+    const tone = rows[0] === undefined ? 'dim' : ends[rows[0].outcome][1]
+    return [
+      ...wrap(
+        paint[tone](`KubeVirt to ${to} on ${counted(items.length, 'cluster')}: ${counts.join(', ')}`),
+        size.columns,
+      ),
+      '',
+      ...table(resultColumns, rows, { ...size, paint }),
+    ]
+  },
+  names: ({ items }) => items.map(({ name }) => `cluster/${name}`),
+  formats: {
+    junit: ({ items, to }) =>
+      suites(
+        'kvup fleet upgrade',
+        items.map(({ name, outcome, seconds, error }) => ({
+          suite: name,
+          test: `upgrade to ${to}`,
+          ...(seconds !== undefined && { seconds }),
+          ...(outcome === 'not-begun' && { skipped: 'not begun' }),
+          ...(error && { failed: error.message, reason: error.reason }),
+        })),
+      ),
+  },
+}
