@@ -12,6 +12,8 @@ import { readClusterUid } from '../../lib/kubevirt/full-snapshot.ts'
 
 /** Which clusters, and how they are asked. */
 export interface FleetOptions {
+  /** No flag: of each cluster. */
+  mostSockets?: number
   contexts?: readonly string[]
   file?: string
   canary?: readonly string[]
@@ -117,7 +119,7 @@ export async function openFleet(
 ): Promise<OpenFleet> {
   const ms = parseDuration(options.clusterTimeout)
   const asked = await inParallel(members, parallelOf(options.parallel), async (member) => {
-    const one = memberContext(cx, member)
+    const one = memberContext(cx, member, options)
     try {
       return { ...one, ...(await withinTime(identified(one), limitOf(cx, ms))) }
     } catch (error) {
@@ -136,11 +138,19 @@ export async function openFleet(
 export const limitOf = ({ clock, signal }: Context, ms: number) => ({ clock: ownClock(clock), ms, signal })
 
 /** The context of a command that works on this cluster alone. Nothing is asked yet. */
-export function memberContext(cx: Context, member: FleetMember): OpenMember {
+export function memberContext(
+  cx: Context,
+  member: FleetMember,
+  { mostSockets }: Pick<FleetOptions, 'mostSockets'>,
+): OpenMember {
   const over = new AbortController()
   const { name, context, kubeconfig } = member
   const { server: _, cluster: __, ...flags } = cx.flags
-  const connection = { context, ...(kubeconfig !== undefined && { kubeconfig }) }
+  const connection = {
+    context,
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(mostSockets !== undefined && { mostSockets }),
+  }
   const warn = (line: string) => cx.printer.warn(`${name}: ${line}`)
   const there = cx.elsewhere(connection, { warn, ending: over.signal })
   const printer = { ...cx.printer, warn, note: (line: string) => cx.printer.note(`${name}: ${line}`) }

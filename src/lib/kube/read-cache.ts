@@ -1,4 +1,5 @@
-import { type Page, type Reader, readerWith, type Where } from './cluster.ts'
+import { type Cluster, type Page, type Reader, readerWith, type Where } from './cluster.ts'
+import { ApiError } from './errors.ts'
 import type { Kind, KubeObject } from './object.ts'
 
 /** Each question is asked once and its answer remembered; a failure is not, so that whoever asks again tries again. */
@@ -31,6 +32,42 @@ export function onceCached(live: Reader): Reader {
     versions: (group) => lists.once(`versions of ${group}`, () => live.versions(group)),
     version: () => lists.once('version', () => live.version()),
   })
+}
+
+/** Of what API groups a server has, as `/apis` lists them. */
+interface GroupList {
+  groups?: readonly { name?: unknown }[]
+}
+
+/** The same for a look that is cheap: what is of a group that the server does not list is not asked for. Where it does not list them, all is. */
+export async function withKnownGroups({
+  reader,
+  askOnce,
+}: Pick<Cluster, 'reader' | 'askOnce'>): Promise<Reader> {
+  const listed = (await askOnce?.(groupsWithin)
+    .path('/apis')
+    .catch(() => undefined)) as GroupList | undefined
+  if (!Array.isArray(listed?.groups) || listed.groups.length === 0) return reader
+  const known = new Set(listed.groups.map(({ name }) => name))
+  const isServed = ({ apiVersion }: Kind) => !apiVersion.includes('/') || known.has(apiVersion.split('/')[0])
+  const unserved = new ApiError(404, 'NotFound', 'the server could not find the requested resource')
+  return readerWith(reader, {
+    get: async (kind, ref) => (isServed(kind) ? reader.get(kind, ref) : { is: 'unserved' }),
+    list: async (kind, where) => {
+      if (isServed(kind)) return reader.list(kind, where)
+      throw unserved
+    },
+    pages: (kind, where) => (isServed(kind) ? reader.pages(kind, where) : failing(unserved)),
+    versions: async (group) => (group === '' || known.has(group) ? reader.versions(group) : []),
+  })
+}
+
+/** ms. */
+const groupsWithin = 5000
+
+// eslint-disable-next-line require-yield
+async function* failing(error: Error): AsyncGenerator<never> {
+  throw error
 }
 
 function questionOf(

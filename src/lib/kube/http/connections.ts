@@ -19,7 +19,7 @@ export type Send = (message: Message) => Promise<Answer>
 export async function connectionsTo(cluster: Target['cluster'], tls: Tls): Promise<Send> {
   const isTrustSaid = tls.ca !== undefined || tls.rejectUnauthorized === false
   const trusted = isTrustSaid ? tls : (await import('./secure-sockets.ts')).trusting(tls)
-  if (!cluster.proxyUrl) return directConnections(cluster.server, trusted)
+  if (!cluster.proxyUrl) return directConnections(cluster, trusted)
   const { proxiedConnections } = await import('./proxied-connections.ts')
   return proxiedConnections({ ...cluster, proxyUrl: cluster.proxyUrl }, trusted)
 }
@@ -37,14 +37,15 @@ export interface Sockets {
 }
 
 /** Node's own client: nothing to load, where undici takes as long to start as all of a `status`. */
-async function directConnections(server: string, tls: Tls): Promise<Send> {
-  const sockets = /^http:/i.test(server) ? { agent: new Agent(kept), ask: request } : await secured(tls)
+async function directConnections({ server, mostSockets }: Target['cluster'], tls: Tls): Promise<Send> {
+  const how = mostSockets === undefined ? kept : { ...kept, maxSockets: mostSockets }
+  const sockets = /^http:/i.test(server) ? { agent: new Agent(how), ask: request } : await secured(tls, how)
   return (message) => sent(sockets, message)
 }
 
-async function secured(tls: Tls): Promise<Sockets> {
+async function secured(tls: Tls, how: typeof kept): Promise<Sockets> {
   const { secureSockets } = await import('./secure-sockets.ts')
-  return secureSockets(tls, kept)
+  return secureSockets(tls, how)
 }
 
 function sent({ agent, ask }: Sockets, message: Message): Promise<Answer> {

@@ -84,6 +84,8 @@ export interface Entries {
 /** client-node's cluster, and how fast its time runs. */
 export interface KubeCluster extends Cluster {
   readonly pace?: number
+  /** So many connections at a time. */
+  readonly mostSockets?: number
   /** The kubeconfig that it stands in. */
   readonly file?: string
 }

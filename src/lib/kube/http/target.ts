@@ -28,6 +28,8 @@ export interface Connection {
   certificateAuthority?: string
   insecureSkipTlsVerify?: boolean
   tlsServerName?: string
+  /** No flag: so many connections at a time. Absent: as many as requests, which watches need. */
+  mostSockets?: number
 }
 
 /** The environment as it was passed in: `KUBECONFIG`, `HOME`, the proxy variables. */
@@ -46,7 +48,9 @@ export interface Target {
 export async function resolveTarget(connection: Connection, env: Environment): Promise<Target> {
   const entries = await loadKubeconfig(connection, env)
   const context = chosenContext(entries, connection)
-  const cluster = withProxy(chosenCluster(entries, context, connection), env)
+  const { mostSockets } = connection
+  const found = withProxy(chosenCluster(entries, context, connection), env)
+  const cluster = mostSockets === undefined ? found : { ...found, mostSockets }
   const user = chosenUser(entries, context, connection)
   return {
     context: context?.name,
