@@ -70,7 +70,7 @@ const phrases: readonly Phrase[] = [
     say: 'EUS upgrade, for one that is under way',
     but: [
       // A time window, of --window.
-      /--window\b|<window>|\btime windows?\b|\bwindows in all\b/u,
+      /--window\b|<window>|^\s*window: Sat|\btime windows?\b|\bwindows in all\b/u,
       // Ids of findings, and a guest.
       /\b(?:kubernetes-window|window-[a-z-]+|no-window)\b|\bWindows\b/u,
     ],

@@ -101,7 +101,16 @@ export async function runText(
       ...(decide && { isAttended: true, decide: async (question: string) => decide(question) }),
     }
     const elsewhere = () => ({ cluster: async () => cluster, clock })
-    const cx: Context = { cluster: elsewhere().cluster, elsewhere, clock, printer, prompt, signal, flags, world }
+    const cx: Context = {
+      cluster: elsewhere().cluster,
+      elsewhere,
+      clock,
+      printer,
+      prompt,
+      signal,
+      flags,
+      world,
+    }
     return { cx, finish: async (error) => printer.finish(error) }
   })
   return { code, out, err }

@@ -26,28 +26,28 @@ export interface FleetStatusOptions extends FleetOptions {
 /** `kvup fleet status`: a line per cluster, by the judgement of `kvup status`. Exit as that of the worst cluster which could not be read; with --exit-code the verdicts count as well. */
 export async function fleetStatus(cx: Context, options: FleetStatusOptions): Promise<ExitCode> {
   const members = await fleetMembers(cx, options)
-  const look = async () => {
+  const readAll = async () => {
     const { open, failed } = await openFleet(cx, members, { ...options, mostSockets: 3 })
     return [...failed, ...(await readRows(cx, open, options))]
   }
-  if (options.watch) return watchFleet(cx, look)
-  const rows = await look()
+  if (options.watch) return watchFleet(cx, readAll)
+  const rows = await readAll()
   tell(cx, rows)
   return fleetCode(rows, options.exitCode ?? false)
 }
 
-const lookEvery = 10 * seconds
+const readEvery = 10 * seconds
 
 /** Until Ctrl-C: all of it is read again, and told where it reads differently. */
-async function watchFleet(cx: Context, look: () => Promise<readonly FleetRow[]>): Promise<ExitCode> {
+async function watchFleet(cx: Context, readAll: () => Promise<readonly FleetRow[]>): Promise<ExitCode> {
   let before = ''
   for (;;) {
-    const rows = await look()
+    const rows = await readAll()
     const text = JSON.stringify(rows)
     if (text === before) cx.printer.unchanged(documentOf(cx, rows), fleetStatusView)
     else tell(cx, rows)
     before = text
-    await ownClock(cx.clock).sleep(lookEvery, cx.signal)
+    await ownClock(cx.clock).sleep(readEvery, cx.signal)
   }
 }
 

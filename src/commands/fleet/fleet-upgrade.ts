@@ -189,7 +189,7 @@ class FleetRun {
         const names = only === undefined ? wave.clusters : wave.clusters.filter((name) => name === only)
         // Of one cluster alone the waves before it are looked at, and not carried out.
         if (names.length === 0) {
-          this.#lookAt(wave)
+          this.#noteDone(wave)
           continue
         }
         await this.#gate(waves.slice(0, index), wave)
@@ -215,7 +215,7 @@ class FleetRun {
   }
 
   /** What an earlier process did, by the journals. */
-  #lookAt(wave: FleetWave): void {
+  #noteDone(wave: FleetWave): void {
     for (const name of wave.clusters)
       if (this.#traces.get(name)?.doneAt !== undefined) this.#note(name, { outcome: 'done' })
   }
@@ -406,7 +406,7 @@ class FleetRun {
     const opens = nextOpening(windows, now)
     if (opens === undefined)
       throw blocked('window-never-opens', `no time window of ${member.name} opens`, {
-        remedy: 'make a new plan with another window',
+        remedy: 'make a new plan with another time window',
       })
     if (opens > now) {
       this.#cx.printer.note(

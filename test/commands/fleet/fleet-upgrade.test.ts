@@ -4,7 +4,18 @@ import { fleetStage } from './fleet-stage.ts'
 
 const shape = () => ({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms: 1 }) as const
 const planLine = (...more: readonly string[]) => [
-  ...['fleet', 'plan', '--contexts', 'prod-*', '--canary', 'prod-0', '--to', 'v1.8.4', '--method', 'image-tag'],
+  ...[
+    'fleet',
+    'plan',
+    '--contexts',
+    'prod-*',
+    '--canary',
+    'prod-0',
+    '--to',
+    'v1.8.4',
+    '--method',
+    'image-tag',
+  ],
   ...['--to-file', 'fleet-plan.yaml', ...more],
 ]
 const upgradeLine = ['fleet', 'upgrade', '--plan', 'fleet-plan.yaml', '--yes']
@@ -19,7 +30,7 @@ async function staged(count: number) {
 const versions = (stage: Awaited<ReturnType<typeof staged>>) =>
   Promise.all(
     stage.names.map(async (name) => {
-      const ran = await stage.run(['status', '--context', name, '-o', "jsonpath={.observed.version}"])
+      const ran = await stage.run(['status', '--context', name, '-o', 'jsonpath={.observed.version}'])
       return ran.stdout.trim()
     }),
   )
@@ -68,7 +79,18 @@ test('the canary fails: nothing else is touched, and a second fleet run is refus
   expect(ended.stderr).toContain('the canary failed on prod-0')
   expect([stage.writes('prod-1'), stage.writes('prod-2')]).toEqual([0, 0])
   stage.cluster('prod-0').cluster.faults.set({})
-  const other = ['fleet', 'plan', '--contexts', 'prod-0', '--to', 'v1.8.4', '--method', 'image-tag', '--to-file', 'other.yaml']
+  const other = [
+    'fleet',
+    'plan',
+    '--contexts',
+    'prod-0',
+    '--to',
+    'v1.8.4',
+    '--method',
+    'image-tag',
+    '--to-file',
+    'other.yaml',
+  ]
   const replanned = await stage.run(other)
   expect({ code: replanned.code, said: replanned.stderr }).toMatchObject({ code: 0 })
   const refused = await stage.run(['fleet', 'upgrade', '--plan', 'other.yaml', '--yes'])
