@@ -12,7 +12,7 @@ export interface Context {
   /** Another cluster, opened at the first call, with the flags of this one but for these, and what its time is. `ending` cuts what is asked of it. */
   elsewhere(
     connection: Partial<Connection>,
-    heard: { warn(line: string): void; ending: AbortSignal },
+    heard: { warn: (line: string) => void; ending: AbortSignal },
   ): Pick<Context, 'cluster' | 'clock'>
   readonly clock: Clock
   readonly printer: Printer

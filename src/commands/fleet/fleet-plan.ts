@@ -40,13 +40,10 @@ export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise
   stopLimit(stopAfter, members.length)
   const { open, failed } = await openFleet(cx, members, options)
   const planned = await inParallel(open, parallelOf(options.parallel), (one) => planOf(one, options))
-  const lost = inOrder(failed).map(({ name, context, error }): PlannedCluster => ({
-    name,
-    context,
-    uid: '',
-    windows: [],
-    ...(error && { error }),
-  }))
+  const lost = inOrder(failed).map(({ name, context, error }) => {
+    const cluster: PlannedCluster = { name, context, uid: '', windows: [] }
+    return error === undefined ? cluster : Object.assign(cluster, { error })
+  })
   const waves = wavesOf(
     open.map(({ member }) => member),
     size,
@@ -94,7 +91,8 @@ export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise
 /** What a command inside printed, and nothing of it told. */
 export function listening(cx: Context): { cx: Context; documents: Document[] } {
   const documents: Document[] = []
-  const { screen: _, ...printer } = cx.printer
+  const printer: Context['printer'] = { ...cx.printer }
+  delete printer.screen
   return {
     documents,
     cx: {

@@ -56,7 +56,9 @@ export async function fleetMembers(cx: Context, options: FleetOptions): Promise<
         .map(({ name }) => name)
         .join(', ')}`,
     })
-  return members.map((member) => (isLike(member.name, canary) ? { ...member, wave: 0 } : member))
+  return members.map((member) =>
+    isLike(member.name, canary) ? Object.assign({}, member, { wave: 0 }) : member,
+  )
 }
 
 async function contextNames(cx: Context, kubeconfig: string | undefined): Promise<readonly string[]> {
@@ -86,7 +88,7 @@ async function byFile(cx: Context, file: string): Promise<readonly FleetMember[]
   const members = parseFleet(text, file).map((member) => {
     const { kubeconfig } = member
     const isBeside = kubeconfig !== undefined && !isAbsolute(kubeconfig)
-    return isBeside ? { ...member, kubeconfig: join(dirname(file), kubeconfig) } : member
+    return isBeside ? Object.assign({}, member, { kubeconfig: join(dirname(file), kubeconfig) }) : member
   })
   const known = new Map<string | undefined, readonly string[]>()
   for (const { context, kubeconfig, at = file } of members) {
@@ -138,7 +140,7 @@ export async function openFleet(
 export const limitOf = ({ clock, signal }: Context, ms: number) => ({ clock: ownClock(clock), ms, signal })
 
 /** The context of a command that works on this cluster alone. Nothing is asked yet. */
-export function memberContext(
+function memberContext(
   cx: Context,
   member: FleetMember,
   { mostSockets }: Pick<FleetOptions, 'mostSockets'>,

@@ -30,7 +30,7 @@ export function parseFleet(text: string, file: string): readonly FleetMember[] {
   const [broken] = parsed.errors
   if (broken) throw wrong(`${file}:${lines.linePos(broken.pos[0]).line}`, broken.message)
   const reading = new FleetReading(file, lines)
-  return reading.fleet(parsed.contents as Node | null)
+  return reading.fleet(parsed.contents)
 }
 
 const wrong = (where: string, why: string): KvupError =>

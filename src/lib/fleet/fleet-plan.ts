@@ -51,10 +51,10 @@ export function sealFleet(
 }
 
 function digestOf({ to, waves, soakSeconds, stopAfter, clusters }: FleetPlanDocument, seal: object): string {
-  const own = clusters.map(({ plan, error: _, ...rest }) => ({
-    ...rest,
-    plan: (plan?.seal as { digest?: string } | undefined)?.digest,
-  }))
+  const own = clusters.map(({ name, context, kubeconfig, uid, windows, plan }) => {
+    const { digest } = (plan?.seal ?? {}) as { digest?: string }
+    return { name, context, kubeconfig, uid, windows, plan: digest }
+  })
   return sha256({ to, waves, soakSeconds, stopAfter, clusters: own, seal })
 }
 

@@ -1,4 +1,4 @@
-import { exitCode, KvupError } from '../kube/errors.ts'
+import { exitCode, type KvupError } from '../kube/errors.ts'
 
 /** What became of a cluster in a fleet run. */
 export interface FleetResult {

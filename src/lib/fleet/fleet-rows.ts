@@ -1,4 +1,5 @@
 import { exitCode, type ExitCode, type KvupError } from '../kube/errors.ts'
+import { filled } from '../kube/known.ts'
 import type { ClusterState, StateName } from '../status/cluster-state.ts'
 import type { StatusReport } from '../status/status-report.ts'
 
@@ -6,7 +7,7 @@ import type { StatusReport } from '../status/status-report.ts'
 export type FleetState = StateName | 'Unreachable' | 'Forbidden' | 'Failed'
 
 /** The worst first. */
-export const worstFirst: readonly FleetState[] = [
+const worstFirst: readonly FleetState[] = [
   'Unreachable',
   'Failed',
   'Forbidden',
@@ -57,23 +58,24 @@ export type FleetPlace = Pick<FleetRow, 'name' | 'context' | 'server' | 'uid' | 
 export function rowOf(place: FleetPlace, report: StatusReport, state: ClusterState): FleetRow {
   const { observed, target, workloads, overall, verdict } = report
   const { instances, outdated } = workloads
-  const behind = outdated.labelled ?? outdated.reported
   const [from, to] = [observed?.version, target?.version]
-  const worst = overall?.verdict ?? verdict
-  const isWell = state.is === 'Healthy'
   return {
     ...place,
     state: state.is,
-    ...(worst !== undefined && { verdict: worst }),
-    ...(from !== undefined && { version: from }),
-    ...(to !== undefined && to !== from && { target: to }),
-    ...(instances !== undefined && { vms: instances }),
-    ...(behind !== undefined && { outdated: behind }),
-    ...(!isWell && { why: whyOf(state, report) }),
-    ...(isWell && state.why.some((line) => line.startsWith('paused ')) && { why: state.why[0] ?? '' }),
-    ...(state.next !== undefined && !isWell && { next: state.next }),
+    ...filled({
+      verdict: overall?.verdict ?? verdict,
+      version: from,
+      target: to === from ? undefined : to,
+      vms: instances,
+      outdated: outdated.labelled ?? outdated.reported,
+    }),
+    ...(state.is === 'Healthy'
+      ? filled({ why: pausedIn(state) })
+      : filled({ why: whyOf(state, report), next: state.next })),
   }
 }
+
+const pausedIn = ({ why }: ClusterState): string | undefined => why.find((line) => line.startsWith('paused '))
 
 /** The headline without what the row says already. */
 function whyOf({ headline, why }: ClusterState, { why: causes = [], overall }: StatusReport): string {
@@ -110,7 +112,7 @@ const codes: Readonly<Record<string, ExitCode>> = {
 }
 
 /** As `kvup status --exit-code` ends on this cluster. */
-export const codeOf = ({ error, verdict }: FleetRow): ExitCode =>
+const codeOf = ({ error, verdict }: FleetRow): ExitCode =>
   error === undefined ? (codes[verdict ?? 'Degraded'] ?? exitCode.blocked) : (error.code as ExitCode)
 
 /** Of the worst cluster; of those that were read only where `verdicts` count. */

@@ -36,15 +36,6 @@ export function stopLimit(text: string, clusters: number): number {
   return sign === '%' ? Math.max(1, Math.ceil((clusters * value) / 100)) : value
 }
 
-/** What an entry of the journal says of the fleet run that its run was a part of. */
-export interface FleetPart {
-  /** Of the sealed fleet plan. */
-  uid: string
-  wave: number
-  /** The whole fleet run is over: its clusters are free for another one. */
-  over?: true
-}
-
 /** What the journal of one cluster says of fleet runs: evidence, for others can write it. */
 export interface FleetTrace {
   /** The last fleet run here; absent where none was. */

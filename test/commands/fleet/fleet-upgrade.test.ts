@@ -3,21 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fleetStage } from './fleet-stage.ts'
 
 const shape = () => ({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms: 1 }) as const
-const planLine = (...more: readonly string[]) => [
-  ...[
-    'fleet',
-    'plan',
-    '--contexts',
-    'prod-*',
-    '--canary',
-    'prod-0',
-    '--to',
-    'v1.8.4',
-    '--method',
-    'image-tag',
-  ],
-  ...['--to-file', 'fleet-plan.yaml', ...more],
-]
+const planLine = (...more: readonly string[]) =>
+  'fleet plan --contexts prod-* --canary prod-0 --to v1.8.4 --method image-tag --to-file fleet-plan.yaml'
+    .split(' ')
+    .concat(more)
 const upgradeLine = ['fleet', 'upgrade', '--plan', 'fleet-plan.yaml', '--yes']
 
 async function staged(count: number) {

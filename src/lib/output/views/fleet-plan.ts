@@ -43,7 +43,7 @@ export const fleetPlanView: View<FleetPlanDocument> = {
     const rows = clusters
       .map((one) => ({ one, at: waveOf(one.name) ?? -1 }))
       .toSorted((a, b) => a.at - b.at)
-      .map(({ one, at }) => ({ ...one, wave: at < 0 ? '-' : waveName(at) }))
+      .map(({ one, at }): PlanRow => Object.assign({ wave: at < 0 ? '-' : waveName(at) }, one))
     const head = `KubeVirt to ${to} on ${counted(clusters.length, 'cluster')} in ${counted(waves.length, 'wave')}; ${spanText(soakSeconds * 1000)} between them; stops after ${stopAfter} failed`
     return [
       ...wrap(seal ? paint.strong(head) : paint.bad(`NOT SEALED: ${head}`), size.columns),

@@ -40,7 +40,7 @@ const markOf: Readonly<Partial<Record<Tone, keyof Paint['mark']>>> = {
 }
 
 /** `23 clusters: 1 unreachable, 22 healthy`, the worst first. */
-export function fleetText(rows: readonly Pick<FleetRow, 'state'>[]): string {
+function fleetText(rows: readonly Pick<FleetRow, 'state'>[]): string {
   const counts = Object.entries(words).flatMap(([state, [word]]) => {
     const many = rows.filter((row) => row.state === state).length
     return many === 0 ? [] : [`${many} ${word}`]
