@@ -54,18 +54,16 @@ interface Packaged {
 }
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { out: { type: 'string', default: 'packages' }, 'download-url': { type: 'string' } },
-  })
+  const { values, positionals } = typed()
   const wanted = positionals.length === 0 ? Object.keys(runtimes) : positionals
   const platforms = wanted.map(ensurePlatform)
   const url = downloadUrl(values['download-url'])
   const out = path.resolve(values.out)
-  rmSync(out, { recursive: true, force: true })
+  const made = timeOfCommit()
   mkdirSync(out, { recursive: true })
+  for (const name of readdirSync(out)) if (isOurs(name)) rmSync(path.join(out, name), { recursive: true })
   const { program: builder, licence } = await runtimeIn(cache, runtimes[ensureBuilds()])
-  const build: Build = { out, builder, licence, locked: lockedSbom(), made: timeOfCommit() }
+  const build: Build = { out, builder, licence, locked: lockedSbom(), made }
   const done: Packaged[] = []
   for (const platform of platforms) {
     done.push(await packaged(platform, build))
@@ -91,6 +89,21 @@ async function main(): Promise<void> {
   for (const [platform, reason] of Object.entries(missing)) console.log(`${platform} is missing: ${reason}`)
   console.log(`Node ${nodeVersion} inside. No executable is signed by anybody: compare sha256sums.txt`)
 }
+
+function typed() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { out: { type: 'string', default: 'packages' }, 'download-url': { type: 'string' } },
+    })
+  } catch (error) {
+    throw new PackageError((error as Error).message)
+  }
+}
+
+/** What an earlier run left in the folder: nothing else in it is deleted. */
+const isOurs = (name: string): boolean =>
+  Object.hasOwn(runtimes, name) || /^(?:kubectl-kvup_v.+|kvup\.yaml|sha256sums\.txt)$/.test(name)
 
 function ensurePlatform(name: string): Platform {
   if (Object.hasOwn(runtimes, name)) return name as Platform

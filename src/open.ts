@@ -30,7 +30,7 @@ import { sanitise, sanitiseLine, type Stream } from './lib/output/terminal.ts'
 import { commandSpeech, type ConnectionFlag } from './lib/output/command-line.ts'
 import { mostBytes, readBounded, tooLarge } from './lib/kube/bounded-file.ts'
 import { type Clock, systemClock } from './lib/kube/clock.ts'
-import { exitCode, interrupted, KvupError, Unforeseen } from './lib/kube/errors.ts'
+import { exitCode, interrupted, KvupError, Unforeseen, usageError } from './lib/kube/errors.ts'
 import { shellWord } from './lib/kube/shell-line.ts'
 import { redactBody } from './lib/kube/http/trace.ts'
 
@@ -338,9 +338,21 @@ async function readText(file: string): Promise<string> {
 }
 
 function scratchFile(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'kvup-'))
+  const folder = scratchFolder()
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   return join(folder, name)
+}
+
+/** Throws `usage` where there is none, as in a container whose root is read-only. */
+function scratchFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'kvup-'))
+  } catch (cause) {
+    throw usageError('temporary-folder', `nothing can be written to the temporary folder ${tmpdir()}`, {
+      remedy: 'name a folder that you can write to: TMPDIR=FOLDER',
+      cause,
+    })
+  }
 }
 
 async function readStdin(): Promise<string> {
