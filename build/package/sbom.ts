@@ -6,7 +6,7 @@ import type { BundledPackage } from '../licences.ts'
 import { nodeVersion, PackageError, type Runtime } from './runtimes.ts'
 
 /** A part of a CycloneDX document, as npm writes it. */
-export interface Component {
+interface Component {
   'bom-ref': string
   type: string
   name: string

@@ -53,6 +53,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+const sums = (out: string): string => readFileSync(path.join(out, 'sha256sums.txt'), 'utf8')
+
 test('four platforms are built, each for its machine, and the listing says sizes, what is missing and what is unsigned', () => {
   const machines = {
     'linux-x64/kvup': 'ELF x86-64',
@@ -73,7 +75,6 @@ test('four platforms are built, each for its machine, and the listing says sizes
 test('two builds of one commit are byte-equal, whatever umask and time zone', async () => {
   const second = path.join(folder, 'second')
   await packageAll(second, '077', 'Asia/Tokyo')
-  const sums = (out: string) => readFileSync(path.join(out, 'sha256sums.txt'), 'utf8')
   expect(sums(second)).toBe(sums(first))
   rmSync(second, { recursive: true })
 }, 600_000)
