@@ -20,6 +20,7 @@ import { machineOf } from '../build/package/executable.ts'
 import { krewManifest } from '../build/package/krew.ts'
 import { runtimeIn, runtimes } from '../build/package/runtimes.ts'
 import { type Sbom, sbomOf } from '../build/package/sbom.ts'
+import { main } from '../src/main.ts'
 
 const root = mkdtempSync(path.join(tmpdir(), 'kvup-package-'))
 let folder: string
@@ -250,4 +251,14 @@ test.each([
   expect(stderr.startsWith(words)).toBe(true)
   expect(stderr).not.toMatch(/^ {4}at /m)
   expect(readdirSync(path.join(folder, 'packages'))).toEqual(['mine'])
+})
+
+test.each([
+  [String.raw`C:\krew\bin\kubectl-kvup.exe`, 'kubectl kvup'],
+  [String.raw`C:\tools\kvup.exe`, 'kvup'],
+])('%s is called %s', async (file, name) => {
+  const said: string[] = []
+  const stream = { write: (text: string) => said.push(text) }
+  expect(await main(['status', '--help'], { stdout: stream, stderr: stream, argv: ['', file] })).toBe(0)
+  expect(said.join('')).toMatch(new RegExp(`^Usage: ${name} status `))
 })
