@@ -1,0 +1,136 @@
+import { Command, Option } from 'commander'
+import type { Context, Wire } from '../context.ts'
+import { jobNamespace } from '../lib/job/job-objects.ts'
+import { asksCluster, list, manual } from './command-options.ts'
+import type { DeleteOptions, LogsOptions, StatusOptions } from './job/manage-job.ts'
+import type { MakeOptions } from './job/make-job.ts'
+import type { UnpackOptions } from './job/unpack.ts'
+
+/** Loaded when it runs: help does without. */
+const makeAction = async (cx: Context, options: MakeOptions, line: string[]) =>
+  (await import('./job/make-job.ts')).makeJob(cx, options, line)
+
+/** `kvup job -- LINE` makes one; its subcommands look after it. */
+export function jobCommand(wire: Wire): Command {
+  const command = new Command('job').argument('[line...]', 'the line that it runs, behind --')
+  for (const option of [...makingFlags(), ...placeFlags()]) command.addOption(option)
+  return command
+    .addCommand(statusCommand(wire))
+    .addCommand(logsCommand(wire))
+    .addCommand(deleteCommand(wire))
+    .addHelpText('after', text)
+    .action(wire<MakeOptions, [string[]]>(makeAction))
+}
+
+const image =
+  'registry.example.com/kvup@sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945'
+
+const text = manual({
+  examples: [
+    [`kvup job --image ${image} -- upgrade --plan plan.yaml --yes`, ''],
+    ['kvup job status', 'how far it is'],
+    ['kvup job logs', 'what its last pod said'],
+    ['kvup job delete', 'removes it with all its rights'],
+  ],
+  more: `Prints what a cluster needs to run the line itself, for kubectl apply -f -, or applies it with
+--apply: a namespace, a service account with the rights of this line alone, its files, and a Job.
+The line is kvup upgrade, eus run or workloads update, with --yes. A pod that ends with 4, 8, 130
+or 143 is followed by another one, which continues. With --schedule a sealed plan is a CronJob.`,
+  codes: asksCluster,
+})
+
+const placeFlags = (): Option[] => [
+  new Option('--job-namespace <namespace>', 'namespace that it runs in').default(jobNamespace),
+  new Option('--name <name>', 'name of the Job (default by its line)'),
+]
+
+const makingFlags = (): Option[] => [
+  new Option('--image <name@digest>', 'image of kvup, by its digest'),
+  new Option('--apply', 'apply it, instead of printing it'),
+  new Option('--schedule <cron>', "with upgrade --plan: begin then, such as '0 22 * * 6'"),
+  new Option('--time-zone <zone>', 'of the schedule, such as Europe/Prague'),
+  new Option('--namespace-of-kubevirt <namespace>', 'do not ask the cluster for it'),
+  new Option('--namespace-of-catalog <namespace>', 'where OLM has the catalog of HyperConverged'),
+]
+
+const statusAction = async (cx: Context, options: StatusOptions) =>
+  (await import('./job/manage-job.ts')).jobStatus(cx, options)
+
+function statusCommand(wire: Wire): Command {
+  const command = new Command('status').description(
+    'Show how far a Job of kvup is, and why it does not go on',
+  )
+  for (const option of placeFlags()) command.addOption(option)
+  return command
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup job status', 'the Job in namespace kvup-run'],
+          ['kvup job status -o json', 'with every pod, as JSON'],
+        ],
+        codes: asksCluster,
+      }),
+    )
+    .action(wire<StatusOptions, []>(statusAction))
+}
+
+const logsAction = async (cx: Context, options: LogsOptions) =>
+  (await import('./job/manage-job.ts')).jobLogs(cx, options)
+
+function logsCommand(wire: Wire): Command {
+  const command = new Command('logs').description('Print what a pod of a Job said, as ndjson')
+  for (const option of placeFlags()) command.addOption(option)
+  return command
+    .addOption(new Option('--pod <name>', 'of this pod (default the newest)'))
+    .addOption(new Option('--tail <lines>', 'only the last lines'))
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup job logs', 'of its newest pod'],
+          ['kvup job logs --tail 20', 'the last 20 lines'],
+        ],
+        codes: asksCluster,
+      }),
+    )
+    .action(wire<LogsOptions, []>(logsAction))
+}
+
+const deleteAction = async (cx: Context, options: DeleteOptions) =>
+  (await import('./job/manage-job.ts')).deleteJob(cx, options)
+
+function deleteCommand(wire: Wire): Command {
+  const command = new Command('delete').description(
+    'Remove a Job with its bindings, roles, account and files',
+  )
+  for (const option of placeFlags()) command.addOption(option)
+  return command
+    .addOption(
+      new Option('--accept <id>', 'accept a risk by ID: job-running').argParser(list).default([], 'none'),
+    )
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup job delete', 'asks first'],
+          ['kvup job delete --yes', 'for a script'],
+        ],
+        more: 'The journal of the run stays: kvup history shows it. The namespace stays too.',
+        codes: asksCluster,
+      }),
+    )
+    .action(wire<DeleteOptions, []>(deleteAction))
+}
+
+const unpackAction = async (cx: Context, options: UnpackOptions, files: string[]) =>
+  (await import('./job/unpack.ts')).unpack(cx, options, files)
+
+/** What a pod does first: its files, verified. */
+export function unpackCommand(wire: Wire): Command {
+  return new Command('__unpack')
+    .argument('<files...>', 'PATH=SHA256')
+    .requiredOption('--from <folder>', 'where they lie compressed, by their sha256')
+    .requiredOption('--into <folder>', 'where the line finds them')
+    .action(wire<UnpackOptions, [string[]]>(unpackAction))
+}
