@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { jobNamespace } from '../lib/job/job-objects.ts'
+import { usageError } from '../lib/kube/errors.ts'
 import { asksCluster, list, manual } from './command-options.ts'
 import type { DeleteOptions, LogsOptions, StatusOptions } from './job/manage-job.ts'
 import type { MakeOptions } from './job/make-job.ts'
@@ -39,6 +40,24 @@ or 143 is followed by another one, which continues. With --schedule a sealed pla
   codes: asksCluster,
 })
 
+/**
+ * A subcommand hands its flags to the command above it where both have them, wherever they stand. What only makes a Job is refused, for it would be passed over. Throws `usage`.
+ */
+function takeFlags(command: Command): void {
+  const { parent } = command
+  if (parent === null) return
+  for (const option of parent.options) {
+    const name = option.attributeName()
+    if (parent.getOptionValueSource(name) !== 'cli') continue
+    if (!command.options.some(({ long }) => long === option.long))
+      throw usageError(
+        'contradiction',
+        `${option.long} makes a Job; kvup job ${command.name()} does not take it`,
+      )
+    command.setOptionValueWithSource(name, parent.getOptionValue(name), 'cli')
+  }
+}
+
 const placeFlags = (): Option[] => [
   new Option('--job-namespace <namespace>', 'namespace that it runs in').default(jobNamespace),
   new Option('--name <name>', 'name of the Job (default by its line)'),
@@ -61,6 +80,7 @@ function statusCommand(wire: Wire): Command {
     'Show how far a Job of kvup is, and why it does not go on',
   )
   for (const option of placeFlags()) command.addOption(option)
+  command.hook('preAction', (_, typed) => takeFlags(typed))
   return command
     .addHelpText(
       'after',
@@ -81,6 +101,7 @@ const logsAction = async (cx: Context, options: LogsOptions) =>
 function logsCommand(wire: Wire): Command {
   const command = new Command('logs').description('Print what a pod of a Job said, as ndjson')
   for (const option of placeFlags()) command.addOption(option)
+  command.hook('preAction', (_, typed) => takeFlags(typed))
   return command
     .addOption(new Option('--pod <name>', 'of this pod (default the newest)'))
     .addOption(new Option('--tail <lines>', 'only the last lines'))
@@ -105,6 +126,7 @@ function deleteCommand(wire: Wire): Command {
     'Remove a Job with its bindings, roles, account and files',
   )
   for (const option of placeFlags()) command.addOption(option)
+  command.hook('preAction', (_, typed) => takeFlags(typed))
   return command
     .addOption(
       new Option('--accept <id>', 'accept a risk by ID: job-running').argParser(list).default([], 'none'),

@@ -1,4 +1,4 @@
-import { type Right, rightsOf, type RoleName } from '../upgrade/role-rights.ts'
+import { eusReads, type Right, rightsOf, type RoleName } from '../upgrade/role-rights.ts'
 
 /** What a line does that needs a right which others of its role do not use. */
 export interface LineUse {
@@ -34,6 +34,7 @@ function whyUnused(right: Right, use: LineUse): string | undefined {
   if (right.onlyProbes) return 'only kvup check --probe-images tries images'
   if (isOfRoute(right)) return 'only --alerts=route reads alerts through the Route'
   if (!isUpgrade(use)) return undefined
+  if (right.why === eusReads && use.role !== 'kvup-olm') return 'only an EUS upgrade reads it'
   const isOne = (resource: string, verb: string) =>
     resources.length === 1 && resources[0] === resource && verbs.length === 1 && verbs[0] === verb
   if (!use.cancelsMigrations && isOne('virtualmachineinstancemigrations', 'delete'))
