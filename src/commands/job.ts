@@ -23,12 +23,9 @@ export function jobCommand(wire: Wire): Command {
     .action(wire<MakeOptions, [string[]]>(makeAction))
 }
 
-const image =
-  'registry.example.com/kvup@sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945'
-
 const text = manual({
   examples: [
-    [`kvup job --image ${image} -- upgrade --plan plan.yaml --yes`, ''],
+    ['kvup job --image $IMAGE -- upgrade --plan plan.yaml --yes', 'print what runs it'],
     ['kvup job status', 'how far it is'],
     ['kvup job logs', 'what its last pod said'],
     ['kvup job delete', 'removes it with all its rights'],
